@@ -1,0 +1,30 @@
+"""What every test shares: where things are, and how hard Hypothesis tries."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# A slow machine is no fault, and the same examples every time make a failure easy to
+# meet again. `HYPOTHESIS_PROFILE=search` looks further and at random.
+settings.register_profile("book", deadline=None, derandomize=True, max_examples=60)
+settings.register_profile("search", deadline=None, max_examples=2000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "book"))
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The repository."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def html() -> Path:
+    """The built site: `_build/html`, or what the variable BOOK_HTML names."""
+    site = Path(os.environ.get("BOOK_HTML", ROOT / "_build" / "html"))
+    if not (site / "index.html").exists():
+        pytest.skip(f"no built site in {site}: run `make book` first")
+    return site
