@@ -1,0 +1,101 @@
+"""Figures and drills, filled in while the book is built.
+
+A cell's output holds an empty host, naming a figure or a drill. Here the host gets its
+picture, sentence and table, or its question and folded solution, so that the page is
+whole before any script runs. An unknown id or a failing module stops the build.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from html import unescape
+
+from .maths import typeset
+
+_FIGURE = re.compile(r'<figure class="os-figure"([^>]*)></figure>')
+_DRILL = re.compile(r'\s*<div class="os-drill"([^>]*)>.*</div>\s*', re.DOTALL)
+_ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
+
+
+class HostError(ValueError):
+    """A figure or drill that cannot be put on the page."""
+
+
+def attributes(tag: str) -> dict[str, str]:
+    """Attributes of one opening tag, unescaped."""
+    return {name: unescape(value) for name, value in _ATTRIBUTE.findall(tag)}
+
+
+def fill_figures(html: str, still: Callable[..., str], language: str) -> str:
+    """Put each figure's still into its host.
+
+    Parameters
+    ----------
+    html : str
+        One output of a cell.
+    still : callable
+        ``still(id, state, lang)``, the inner HTML of a host.
+    language : str
+        Language of the page.
+
+    Raises
+    ------
+    HostError
+        If a host is not written as agreed, or its still cannot be drawn.
+    """
+
+    def fill(match: re.Match[str]) -> str:
+        host = attributes(match[1])
+        name = host.get("data-figure", "")
+        try:
+            state = json.loads(host.get("data-state") or "{}")
+            inner = still(name, state, language)
+        except Exception as error:
+            raise HostError(f"figure {name!r} cannot be drawn: {error}") from error
+        return match[0].removesuffix("</figure>") + inner + "</figure>"
+
+    filled = _FIGURE.sub(fill, html)
+    if 'class="os-figure"' in html and filled == html:
+        raise HostError(f"a figure's host is not empty or malformed: {html[:120]}")
+    return filled
+
+
+def fill_drill(html: str, page_html: Callable[..., str], language: str) -> str:
+    """Put a drill in the place of its host; other outputs pass unchanged.
+
+    Raises
+    ------
+    HostError
+        If the drill does not exist or cannot be written.
+    """
+    match = _DRILL.fullmatch(html)
+    if match is None:
+        if 'class="os-drill"' in html:
+            raise HostError(f"a drill's host is malformed: {html[:120]}")
+        return html
+    name = attributes(match[1]).get("data-drill", "")
+    try:
+        return page_html(name, language, maths=typeset)
+    except Exception as error:
+        raise HostError(f"drill {name!r} cannot be written: {error}") from error
+
+
+def fill(html: str, language: str) -> str:
+    """Fill whatever hosts one output holds."""
+    if "os-figure" in html:
+        from onlinesoftmax import figures
+
+        html = fill_figures(html, figures.still, language)
+    if "os-drill" in html:
+        from onlinesoftmax import drills
+
+        html = fill_drill(html, drills.page_html, language)
+    return html
+
+
+def figures_on(html: str) -> list[str]:
+    """Ids of the figures on a page, each once, in the page's order."""
+    hosts = re.findall(r'<figure class="os-figure"[^>]*data-figure="([^"]+)"', html)
+    return list(dict.fromkeys(hosts))

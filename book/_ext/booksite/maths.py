@@ -1,0 +1,114 @@
+"""Maths, typeset while the book is built: KaTeX in V8, no script on the page.
+
+Each formula becomes HTML for the eye and MathML for screen readers. The macros `\\qm`,
+`\\ql`, `\\qa`, `\\qo`, `\\qs`, `\\qp` print a quantity's letter and mark it, so that a
+page can light the same quantity in the code, the figure and the sentence.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from html import escape
+
+from docutils import nodes
+from py_mini_racer import JSEvalException, MiniRacer
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+from sphinx.util.math import get_node_equation_number
+from sphinx.writers.html5 import HTML5Translator
+
+from .paths import VENDOR
+from .quantities import QUANTITIES
+
+# Only \htmlData may add attributes; every other doubt KaTeX has is an error.
+RENDER = """
+const macros = %s;
+const options = {
+  throwOnError: true, output: "htmlAndMathml",
+  trust: (context) => context.command === "\\\\htmlData",
+  strict: (code) => (code === "htmlExtension" ? "ignore" : "error"),
+};
+function typeset(tex, displayMode) {
+  return katex.renderToString(tex, {...options, displayMode, macros: {...macros}});
+}
+"""
+
+
+class MathsError(ValueError):
+    """A formula KaTeX refuses."""
+
+
+@lru_cache(maxsize=1)
+def engine() -> MiniRacer:
+    """V8 with KaTeX loaded and `typeset` defined."""
+    macros = {
+        quantity.macro: rf"\htmlData{{q={name}}}{{{quantity.tex}}}"
+        for name, quantity in QUANTITIES.items()
+    }
+    context = MiniRacer()
+    context.eval((VENDOR / "katex" / "katex.min.js").read_text(encoding="utf-8"))
+    context.eval(RENDER % json.dumps(macros))
+    return context
+
+
+@lru_cache(maxsize=None)
+def typeset(tex: str, display: bool = False) -> str:
+    """HTML and MathML of one formula.
+
+    Parameters
+    ----------
+    tex : str
+        The formula in TeX, without dollars.
+    display : bool
+        Set on a line of its own, or within a sentence.
+
+    Raises
+    ------
+    MathsError
+        If KaTeX cannot read the formula; the message holds the formula.
+    """
+    try:
+        return engine().eval(f"typeset({json.dumps(tex)}, {json.dumps(display)})")
+    except JSEvalException as error:
+        reason = str(error).partition("ParseError: ")[2] or str(error)
+        first = next(iter(reason.splitlines()), "")
+        raise MathsError(f"KaTeX cannot set the formula {tex!r}: {first}") from error
+
+
+def _typeset_on_page(self: HTML5Translator, tex: str, display: bool) -> str:
+    try:
+        return typeset(tex, display)
+    except MathsError as error:
+        page = self.builder.current_docname
+        raise ExtensionError(f"{page}: {error}") from error
+
+
+def visit_inline(self: HTML5Translator, node: nodes.math) -> None:
+    """Write a formula within a sentence."""
+    self.body.append(_typeset_on_page(self, node.astext(), display=False))
+    raise nodes.SkipNode
+
+
+def visit_display(self: HTML5Translator, node: nodes.math_block) -> None:
+    """Write a formula on a line of its own: reachable by keyboard, scrollable."""
+    number = node.get("number")
+    ids = f' id="{escape(node["ids"][0])}"' if node["ids"] else ""
+    label = "Equation"
+    counter = ""
+    if number is not None:
+        shown = get_node_equation_number(self, node)
+        label = f"Equation {shown}"
+        counter = f'<span class="eqno">({escape(str(shown))})</span>'
+    formula = _typeset_on_page(self, node.astext(), display=True)
+    self.body.append(
+        f'<div class="equation"{ids}>'
+        f'<div class="math" role="group" tabindex="0" aria-label="{label}">'
+        f"{formula}</div>{counter}</div>\n"
+    )
+    raise nodes.SkipNode
+
+
+def setup(app: Sphinx) -> None:
+    """Make this the book's way to write maths."""
+    app.add_html_math_renderer("katex", (visit_inline, None), (visit_display, None))

@@ -1,0 +1,82 @@
+"""What search reads: every section of the book, its heading and its words.
+
+The index is a script, not data, because a page opened from a folder may load scripts
+and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+
+_QUIET = (nodes.raw, nodes.comment, nodes.system_message, nodes.title)
+
+
+def words(node: nodes.Node) -> str:
+    """Plain text of a node, without the text of the sections inside it."""
+    if isinstance(node, nodes.Text):
+        return node.astext()
+    if isinstance(node, (nodes.section, *_QUIET)):
+        return ""
+    gap = "" if isinstance(node, nodes.TextElement) else " "
+    return gap.join(words(child) for child in node.children) + gap
+
+
+def sections(doctree: nodes.document) -> list[dict[str, str]]:
+    """Each section of a page: anchor, heading and text."""
+    found = []
+    for section in doctree.findall(nodes.section):
+        heading = section.next_node(nodes.title)
+        text = " ".join(words(child) for child in section.children)
+        found.append(
+            {
+                "anchor": section["ids"][0],
+                "heading": heading.astext() if heading else "",
+                "text": re.sub(r"\s+", " ", text).strip(),
+            }
+        )
+    return found
+
+
+def remember(app: Sphinx, doctree: nodes.document) -> None:
+    """Keep a page's sections when it is read; unread pages keep theirs."""
+    store(app.env)[app.env.docname] = sections(doctree)
+
+
+def forget(app: Sphinx, env: BuildEnvironment, docname: str) -> None:
+    """Drop a page that changed or went."""
+    store(env).pop(docname, None)
+
+
+def store(env: BuildEnvironment) -> dict[str, list[dict[str, str]]]:
+    """Page name to sections."""
+    if not hasattr(env, "book_sections"):
+        env.book_sections = {}
+    return env.book_sections
+
+
+def index(env: BuildEnvironment) -> str:
+    """The classic script that hands the index to `search.js`."""
+    entries = [
+        [
+            f"{page}.html" + ("" if place == 0 else f"#{section['anchor']}"),
+            env.titles[page].astext(),
+            section["heading"],
+            section["text"],
+        ]
+        for page, found in sorted(store(env).items())
+        if page in env.titles
+        for place, section in enumerate(found)
+    ]
+    packed = json.dumps(entries, ensure_ascii=False, separators=(",", ":"))
+    return f"window.bookIndex={packed};\n"
+
+
+def setup(app: Sphinx) -> None:
+    """Follow every page as it is read."""
+    app.connect("doctree-read", remember)
+    app.connect("env-purge-doc", forget)
