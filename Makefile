@@ -1,0 +1,46 @@
+# Everything the book can do. `make` alone lists it.
+# A Python that is new enough is found by itself; PYTHON=… names another.
+
+PYTHON ?= $(shell for p in python3.14 python3.13 python3.12 python3.11 python3; do \
+	command -v $$p >/dev/null && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	&& echo $$p && break; done || echo python3)
+RUN := .venv/bin/python -m
+
+.DEFAULT_GOAL := help
+.PHONY: help book serve lab test faults mutants budgets lighthouse lock clean
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*##/  make \1	/p' Makefile
+
+.venv/ready: requirements.txt pyproject.toml
+	@$(PYTHON) tools/environment.py
+
+book: .venv/ready  ## build the book, and say where it is
+	@$(RUN) tools.build --open
+
+serve: book  ## the book on a local address
+	@$(RUN) tools.serve
+
+lab: book  ## the chapters as notebooks, in JupyterLab
+	@$(RUN) tools.lab
+
+test: .venv/ready  ## build the book and run every test
+	@$(RUN) tools.test
+
+faults: .venv/ready  ## plant faults one by one; each has to turn the tests red
+	@$(RUN) tools.faults
+
+mutants: .venv/ready  ## a mutation run over the ideas floor (minutes)
+	@$(RUN) tools.mutants
+
+budgets: book  ## what the book weighs and how fast it is, against its budgets
+	@$(RUN) tools.budgets
+
+lighthouse: book  ## Lighthouse on the content pages (needs Node.js)
+	@$(RUN) tools.lighthouse
+
+lock: .venv/ready  ## compile requirements.in into requirements.txt
+	@$(RUN) tools.lock
+
+clean:  ## remove what was built; the environment stays
+	rm -rf _build

@@ -1,0 +1,133 @@
+"""The build: what runs again, what does not, and that no stale number survives."""
+
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from tools.build import Book, BuildFailed, check_count, run_chapters, stage
+from tools.chapters import code_cells, notebook, pages
+from tools.execute import ChapterFailed, with_outputs
+from tools.freshness import data_files, imported, lib_files
+
+HEADER = "---\njupytext: {text_representation: {format_name: myst}}\n---\n\n"
+CELL = "```{{code-cell}} ipython3\n{options}{code}\n```\n"
+
+
+def chapter(prose: str, code: str, name: str | None = None) -> str:
+    options = f":name: {name}\n" if name else ""
+    return f"{HEADER}# A title\n\n{prose}\n\n" + CELL.format(options=options, code=code)
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Book:
+    """A book of two chapters over a lib of two modules."""
+    lib = tmp_path / "lib" / "onlinesoftmax"
+    lib.mkdir(parents=True)
+    (lib / "__init__.py").write_text("")
+    (lib / "inner.py").write_text("FACTOR = 2\n")
+    (lib / "outer.py").write_text(
+        "from onlinesoftmax.inner import FACTOR\n\n\ndef scaled(x):\n"
+        "    return FACTOR * x\n"
+    )
+    (tmp_path / "requirements.txt").write_text("")
+    (tmp_path / "_toc.yml").write_text(
+        "format: jb-book\nroot: index\nchapters: [{file: 01-one}, {file: 02-two}]\n"
+    )
+    book = tmp_path / "book"
+    book.mkdir()
+    (book / "index.md").write_text("# The cover\n")
+    uses_lib = "from onlinesoftmax.outer import scaled\nprint('answer', scaled(21))"
+    (book / "01-one.md").write_text(chapter("Prose.", uses_lib, "the-answer"))
+    (book / "02-two.md").write_text(chapter("Prose.", "print('two', 1 + 1)"))
+    return Book(tmp_path, tmp_path / "_build")
+
+
+def printed(book: Book, number: int) -> str:
+    page = book.chapters[number]
+    cell = code_cells(with_outputs(page, book.store))[0]
+    return "".join(output.text for output in cell.outputs)
+
+
+def test_what_runs_again_and_what_does_not(small: Book) -> None:
+    assert run_chapters(small) == ["01-one", "02-two"]
+    assert printed(small, 0) == "answer 42\n"
+
+    # A prose-only edit runs nothing; the new text goes with the stored outputs.
+    one = small.book / "01-one.md"
+    one.write_text(one.read_text().replace("Prose.", "Better prose."))
+    assert run_chapters(small) == []
+    stage(small)
+    staged = nbformat.read(small.staged / "01-one.ipynb", as_version=4)
+    assert "Better prose." in staged.cells[0].source
+    assert "answer 42" in str(staged.cells)
+
+    # A change deep in the lib runs what imports it, through another module too.
+    inner = small.root / "lib" / "onlinesoftmax" / "inner.py"
+    inner.write_text("FACTOR = 3\n")
+    assert run_chapters(small) == ["01-one"]
+    assert printed(small, 0) == "answer 63\n"
+
+    # Changed code cannot be shown with the outputs of the code before.
+    two = small.book / "02-two.md"
+    two.write_text(two.read_text().replace("1 + 1", "1 + 2"))
+    with pytest.raises(ChapterFailed, match="outputs belong to other code"):
+        with_outputs(small.chapters[1], small.store)
+    assert run_chapters(small) == ["02-two"]
+    assert printed(small, 1) == "two 3\n"
+
+
+def test_a_failing_assert_names_chapter_cell_and_message(small: Book) -> None:
+    shutil.rmtree(small.store.folder, ignore_errors=True)
+    two = small.book / "02-two.md"
+    two.write_text(chapter("Prose.", "x = 2\nassert x == 3, 'two is not three'", "sum"))
+    with pytest.raises(ChapterFailed) as failed:
+        run_chapters(small)
+    said = str(failed.value)
+    assert "02-two.md:11, cell 'sum'" in said
+    assert "AssertionError: two is not three" in said
+    # The chapter stays stale: the next build runs it again and fails again.
+    with pytest.raises(ChapterFailed):
+        run_chapters(small)
+
+
+def test_a_chapter_left_out_of_the_run_stops_the_build(small: Book) -> None:
+    small.store.folder.mkdir(parents=True)
+    small.store.key(small.chapters[0]).write_text("ran")
+    with pytest.raises(BuildFailed, match="02-two"):
+        check_count(small)
+
+
+def test_a_numbered_page_without_a_header_is_no_quiet_page(small: Book) -> None:
+    (small.book / "02-two.md").write_text("# A title\n\nNo header, no code run.\n")
+    with pytest.raises(ValueError, match="02-two.md.*jupytext"):
+        run_chapters(small)
+
+
+def test_a_page_that_is_missing_is_named(small: Book) -> None:
+    (small.book / "02-two.md").unlink()
+    with pytest.raises(ValueError, match="02-two"):
+        pages(small.root / "_toc.yml", small.book)
+
+
+def test_a_cell_name_used_twice_is_refused(small: Book) -> None:
+    two = small.book / "02-two.md"
+    cell = CELL.format(options=":name: same\n", code="1")
+    two.write_text(f"{HEADER}# A title\n\n{cell}\n{cell}")
+    with pytest.raises(ValueError, match="used twice: same"):
+        notebook(small.chapters[1])
+
+
+def test_what_a_chapter_depends_on(root: Path) -> None:
+    lib = root / "lib"
+    names = {f.name for f in lib_files("from onlinesoftmax.state import State", lib)}
+    assert {"__init__.py", "state.py"} <= names and "streaming.py" not in names
+    names = {f.name for f in lib_files("import onlinesoftmax.streaming as s", lib)}
+    assert {"state.py", "streaming.py"} <= names
+    code = "from onlinesoftmax.figures import figure"
+    names = {f.name for f in lib_files(code, lib)}
+    assert "figure.mjs" in names and "strings.json" in names
+    assert imported("import numpy as np\nfrom math import exp") == set()
+    drills = data_files("from onlinesoftmax.drills import drill", root / "book")
+    assert drills == set((root / "book" / "drills").glob("*.yml"))

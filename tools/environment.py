@@ -1,0 +1,47 @@
+"""Makes `.venv` with the locked packages; runs on any Python 3, to say what is wrong.
+
+    python3 tools/environment.py
+"""
+
+import os
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+VENV = os.path.join(ROOT, ".venv")
+BIN = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin")
+
+
+def complaint():
+    """One line that says what to install, or None."""
+    if sys.version_info < (3, 11):
+        return "Python %d.%d is too old: install Python 3.11 or newer" % sys.version_info[:2]
+    try:
+        import ensurepip  # noqa: F401  (Debian ships venv without it)
+        import venv  # noqa: F401
+    except ImportError:
+        name = "python%d.%d-venv" % sys.version_info[:2]
+        return "this Python cannot make environments: apt-get install %s" % name
+    return None
+
+
+def run(what, *command):
+    print("  %s ..." % what, flush=True)
+    subprocess.check_call(command, cwd=ROOT)
+
+
+def main():
+    problem = complaint()
+    if problem:
+        sys.exit(problem)
+    python = os.path.join(BIN, "python")
+    pip = (python, "-m", "pip", "install", "-q", "--disable-pip-version-check")
+    if not os.path.exists(python):
+        run("making an environment in .venv", sys.executable, "-m", "venv", VENV)
+    run("installing what the book needs (a minute or two)", *pip, "-r", "requirements.txt")
+    run("installing the lib", *pip, "--no-deps", "--no-build-isolation", "-e", ".")
+    open(os.path.join(VENV, "ready"), "w").close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,141 @@
+"""Runs the chapters that are not fresh: nbmake, each chapter once."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from tools.chapters import Page, code_cells, line_of, notebook
+from tools.freshness import key
+
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
+WIDGET = "application/vnd.jupyter.widget-view+json"
+LIMIT = 120  # seconds that one cell may take
+
+
+class ChapterFailed(Exception):
+    """A chapter's cell raised; the message says chapter, cell and what it said."""
+
+
+@dataclass(frozen=True)
+class Store:
+    """Executed chapters and what they depended on, kept between builds."""
+
+    folder: Path
+
+    def notebook(self, page: Page) -> Path:
+        return self.folder / f"{page.name}.ipynb"
+
+    def key(self, page: Page) -> Path:
+        return self.folder / f"{page.name}.key"
+
+    def is_fresh(self, page: Page, now: str) -> bool:
+        """Whether the stored outputs of `page` come from what there is now."""
+        stored = self.key(page)
+        return (
+            stored.exists()
+            and self.notebook(page).exists()
+            and stored.read_text() == now
+        )
+
+
+def execute(
+    chapters: list[Page], store: Store, book: Path, lib: Path, lock: Path
+) -> list[str]:
+    """Bring the outputs of all `chapters` up to date; return the names of those run."""
+    store.folder.mkdir(parents=True, exist_ok=True)
+    sources = {page: notebook(page) for page in chapters}
+    keys = {page: key(nb, book, lib, lock) for page, nb in sources.items()}
+    stale = [page for page in chapters if not store.is_fresh(page, keys[page])]
+    for page in stale:
+        store.key(page).unlink(missing_ok=True)
+        nbformat.write(sources[page], store.notebook(page))
+    if stale:
+        said = _nbmake([store.notebook(page) for page in stale], lib)
+        _raise_failures(stale, store, said)
+    for page in stale:
+        _strip(store.notebook(page))
+        store.key(page).write_text(keys[page])
+    return [page.name for page in stale]
+
+
+def _nbmake(files: list[Path], lib: Path) -> str:
+    """Execute `files` in place; return what was said, empty if all went well.
+
+    They run in a folder of their own: nbmake passes over every path with a `_build` in
+    it and then reports success with nothing run.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "pytest.ini").write_text("[pytest]\n")  # not the tests' settings
+        copies = [Path(shutil.copy(file, folder)) for file in files]
+        command = [sys.executable, "-m", "pytest", "--nbmake", "--overwrite", "-q"]
+        command += [f"--nbmake-timeout={LIMIT}", "-p", "no:cacheprovider"]
+        if len(files) > 1:
+            command += ["-n", str(min(len(files), os.cpu_count() or 1))]
+        command += map(str, copies)
+        path = os.pathsep.join(filter(None, [str(lib), os.environ.get("PYTHONPATH")]))
+        env = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0"}
+        done = subprocess.run(
+            command, capture_output=True, text=True, env=env, cwd=folder
+        )
+        for copy, file in zip(copies, files, strict=True):
+            shutil.copy(copy, file)
+    return done.stdout + done.stderr if done.returncode else ""
+
+
+def _raise_failures(stale: list[Page], store: Store, said: str) -> None:
+    failures = [failure for page in stale if (failure := _failure(page, store))]
+    if failures:
+        raise ChapterFailed("\n\n".join(failures))
+    if said:
+        raise ChapterFailed(f"nbmake failed without a failing cell:\n{said}")
+
+
+def _failure(page: Page, store: Store) -> str | None:
+    """Chapter, cell and message of the first cell that raised, or None."""
+    nb = nbformat.read(store.notebook(page), as_version=4)
+    for cell in code_cells(nb):
+        for output in cell.get("outputs", []):
+            if output.output_type == "error":
+                where = f"{page.source.name}:{line_of(page, cell)}, cell {cell.id!r}"
+                said = f"{output.ename}: {output.evalue or '(no message)'}"
+                trace = ANSI.sub("", "\n".join(output.traceback))
+                marked = [ln for ln in trace.splitlines() if re.match(r"\s*-+>", ln)]
+                return "\n".join([where, *marked[:1], f"  {said}"])
+        if cell.source.strip() and cell.get("execution_count") is None:
+            where = f"{page.source.name}:{line_of(page, cell)}, cell {cell.id!r}"
+            return f"{where}\n  did not finish (the limit is {LIMIT} s)"
+    return None
+
+
+def _strip(file: Path) -> None:
+    """Drop what differs from run to run and what only a live kernel can use."""
+    nb = nbformat.read(file, as_version=4)
+    nb.metadata.pop("widgets", None)
+    nb.metadata.pop("nbmake", None)
+    for cell in code_cells(nb):
+        cell.metadata.pop("execution", None)
+        cell.metadata.pop("nbmake", None)
+        for output in cell.outputs:
+            output.get("data", {}).pop(WIDGET, None)
+    nbformat.write(nb, file)
+
+
+def with_outputs(page: Page, store: Store) -> NotebookNode:
+    """The source of `page` as it is now, with the outputs its code gave."""
+    nb = notebook(page)
+    ran = code_cells(nbformat.read(store.notebook(page), as_version=4))
+    cells = code_cells(nb)
+    if [cell.source for cell in cells] != [cell.source for cell in ran]:
+        raise ChapterFailed(f"{page.source.name}: outputs belong to other code")
+    for cell, done in zip(cells, ran, strict=True):
+        cell.outputs, cell.execution_count = done.outputs, done.execution_count
+    return nb

@@ -1,0 +1,59 @@
+"""Serves the built book on this machine, compressed, as a web server would.
+
+    python -m tools.serve [PORT]
+"""
+
+import gzip
+import sys
+from functools import lru_cache
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+HTML = Path(__file__).resolve().parent.parent / "_build" / "html"
+COMPRESSED = {".woff2", ".zip", ".whl", ".png"}
+
+
+@lru_cache(maxsize=256)
+def _gzipped(file: Path, changed: float) -> bytes:
+    return gzip.compress(file.read_bytes(), mtime=0)
+
+
+class Handler(SimpleHTTPRequestHandler):
+    """Files of the site, gzip-compressed where that helps."""
+
+    def do_GET(self) -> None:
+        file = Path(self.translate_path(self.path))
+        if file.is_dir():
+            file /= "index.html"
+        if not file.is_file() or file.suffix in COMPRESSED:
+            return super().do_GET()
+        body = _gzipped(file, file.stat().st_mtime)
+        self.send_response(200)
+        self.send_header("Content-Type", self.guess_type(str(file)))
+        self.send_header("Content-Encoding", "gzip")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args) -> None:
+        pass
+
+
+def server(html: Path = HTML, port: int = 0) -> ThreadingHTTPServer:
+    """A server for `html` on the loopback address; port 0 takes a free one."""
+    if not (html / "index.html").exists():
+        raise ValueError(f"no built book in {html}: run `make book` first")
+
+    def handler(*args):
+        return Handler(*args, directory=str(html))
+
+    return ThreadingHTTPServer(("127.0.0.1", port), handler)
+
+
+if __name__ == "__main__":
+    with server(port=int(sys.argv[1]) if len(sys.argv) > 1 else 8000) as running:
+        print(f"The book is at http://127.0.0.1:{running.server_port}/ (Ctrl-C ends)")
+        try:
+            running.serve_forever()
+        except KeyboardInterrupt:
+            print()

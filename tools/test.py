@@ -1,0 +1,53 @@
+"""Builds the book (its chapters run as tests), then runs every other test.
+
+    python -m tools.test [PYTEST OPTIONS]
+
+The last line counts them all: `N passed, N failed, N skipped`.
+"""
+
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+from tools.build import ROOT, Book
+
+BUILD = ROOT / "_build"
+
+
+def counts(report: Path) -> tuple[int, int, int]:
+    """Passed, failed and skipped of a JUnit report."""
+    suites = list(ElementTree.parse(report).getroot().iter("testsuite"))
+    total = sum(int(suite.get("tests", 0)) for suite in suites)
+    failed = sum(
+        int(suite.get("failures", 0)) + int(suite.get("errors", 0)) for suite in suites
+    )
+    skipped = sum(int(suite.get("skipped", 0)) for suite in suites)
+    return total - failed - skipped, failed, skipped
+
+
+def main() -> int:
+    start = time.perf_counter()
+    if subprocess.call([sys.executable, "-m", "tools.build"], cwd=ROOT):
+        print("0 passed, 1 failed, 0 skipped")
+        return 1
+    chapters = len(Book(ROOT, BUILD).chapters)
+    report = BUILD / "tests.xml"
+    report.unlink(missing_ok=True)
+    command = [sys.executable, "-m", "pytest", "-n", "2", "-q", "--durations=8"]
+    command += [f"--junitxml={report}", *sys.argv[1:]]
+    code = subprocess.call(command, cwd=ROOT)
+    if not report.exists():
+        print("0 passed, 1 failed, 0 skipped")
+        return code or 1
+    passed, failed, skipped = counts(report)
+    took = time.perf_counter() - start
+    (BUILD / "tests.seconds").write_text(f"{took:.0f}\n")
+    print(f"\n{chapters} chapters ran and are among those that passed; {took:.0f} s in all")
+    print(f"{passed + chapters} passed, {failed} failed, {skipped} skipped")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
