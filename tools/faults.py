@@ -1,0 +1,212 @@
+"""Plants one fault at a time in a copy of the book; each has to turn the tests red.
+
+    python -m tools.faults            all of them, and the unharmed copy first
+    python -m tools.faults WORD …     those whose name contains a word
+
+A fault counts as caught when the build stops or a test fails, and the line that says so
+is shown: red for another reason is no proof. Only the tests named for a fault run; they
+are part of `make test`.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CHAPTER = "book/03-the-online-recurrence.md"
+LAYOUT = "book/_ext/theme/layout.html"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A text `find` in `file` becomes `replace`; `tests` have to notice."""
+
+    name: str
+    file: str
+    find: str
+    replace: str
+    tests: str
+    says: str  # a regular expression that the complaint has to match
+    builds: bool = True  # whether the build runs first
+
+
+FAULTS = [
+    Fault(
+        "a broken recurrence in the lib",
+        "lib/onlinesoftmax/state.py",
+        "np.exp(old - shift(new))",
+        "np.exp(shift(new) - old)",
+        "tests/test_state.py",
+        r"FAILED tests/test_state",
+        builds=False,
+    ),
+    Fault(
+        "a broken recurrence in the lib stops a chapter",
+        "lib/onlinesoftmax/state.py",
+        "np.exp(old - shift(new))",
+        "np.exp(shift(new) - old)",
+        "",
+        r"0\d-.*\.md:\d+, cell",
+    ),
+    Fault(
+        "a wrong sign in a figure's JavaScript",
+        "lib/onlinesoftmax/figures/two_chunks/figure.mjs",
+        "Math.exp(",
+        "Math.exp(-",
+        "tests/test_figures.py",
+        r"FAILED tests/test_figures",
+        builds=False,
+    ),
+    Fault(
+        "a typed-in number in the prose",
+        CHAPTER,
+        "\n## Recap",
+        "\nThe sum is then 2.0446.\n\n## Recap",
+        "tests/test_site_sources.py",
+        r"2\.0446",
+        builds=False,
+    ),
+    Fault(
+        "a dead link",
+        CHAPTER,
+        "\n## Recap",
+        "\nSee [nowhere](99-nowhere.md).\n\n## Recap",
+        "tests/test_site.py",
+        r"99-nowhere",
+    ),
+    Fault(
+        "a picture without alternative text",
+        CHAPTER,
+        "\n## Recap",
+        "\n<img src=\"data:image/gif;base64,R0lGODlhAQABAAAAACw=\">\n\n## Recap",
+        "tests/test_site.py",
+        r"alternative text",
+    ),
+    Fault(
+        "a mutant as a drill's solution",
+        "book/drills/02-the-rescaling-trick.yml",
+        "alpha * l +",
+        "l +",
+        "tests/test_drills.py",
+        r"FAILED tests/test_drills",
+        builds=False,
+    ),
+    Fault(
+        "a chapter left out of the run",
+        "tools/build.py",
+        "ran = execute(book.chapters,",
+        "ran = execute(book.chapters[:-1],",
+        "",
+        r"did not run|has not run",
+    ),
+    Fault(
+        "an outside request",
+        LAYOUT,
+        "</body>",
+        '<img alt="" src="https://example.org/pixel.png"></body>',
+        "tests/test_site.py",
+        r"example\.org",
+    ),
+    Fault(
+        "a breach of the Content-Security-Policy",
+        LAYOUT,
+        "</body>",
+        "<script>document.title += ' (inline)'</script></body>",
+        "tests/test_site.py",
+        r"inline",
+    ),
+    Fault(
+        "an inventory row whose cell no longer checks its fact",
+        CHAPTER,
+        "    assert ",
+        "    ",
+        "tests/test_inventory.py",
+        r"FAILED tests/test_inventory",
+        builds=False,
+    ),
+]
+
+
+def copy_of_the_book(folder: Path) -> None:
+    """What git tracks, with the outputs of the last build to start from."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "-z"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    for name in filter(None, listed.stdout.split("\0")):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    if (ROOT / "_build" / "run").is_dir():
+        shutil.copytree(ROOT / "_build" / "run", folder / "_build" / "run")
+
+
+def red(folder: Path, fault: Fault) -> str:
+    """What the build or the tests complain of in `folder`; empty if nothing."""
+    env = {**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{folder / 'lib'}"}
+    env.pop("BOOK_HTML", None)
+    steps = [["-m", "tools.build"]] if fault.builds else []
+    if fault.tests:
+        steps.append(["-m", "pytest", "-q", "-x", "-n0", *fault.tests.split()])
+    for step in steps:
+        done = subprocess.run(
+            [sys.executable, *step], cwd=folder, env=env, capture_output=True, text=True
+        )
+        if done.returncode:
+            return done.stdout + done.stderr
+    return ""
+
+
+def try_one(fault: Fault) -> str:
+    """Plant `fault` in a fresh copy; return what is wrong with the result, or ''."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name).resolve()
+        copy_of_the_book(folder)
+        file = folder / fault.file
+        text = file.read_text("utf-8")
+        if fault.find not in text:
+            return f"cannot be planted: {fault.file} has no {fault.find!r}"
+        file.write_text(text.replace(fault.find, fault.replace, 1), "utf-8")
+        said = red(folder, fault)
+    if not said:
+        return "NOT NOTICED"
+    found = re.search(rf"^.*(?:{fault.says}).*$", said, re.M)
+    if not found:
+        return f"red for another reason:\n{said[-2000:]}"
+    print(f"      {found[0].strip()[:110]}")
+    return ""
+
+
+def unharmed() -> str:
+    """The same steps on a copy without a fault; returns a complaint or ''."""
+    tests = sorted({test for fault in FAULTS for test in fault.tests.split()})
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name).resolve()
+        copy_of_the_book(folder)
+        return red(folder, Fault("none", "", "", "", " ".join(tests), ""))
+
+
+def main() -> int:
+    words = sys.argv[1:]
+    chosen = [f for f in FAULTS if not words or any(w in f.name for w in words)]
+    print("  the unharmed copy …", flush=True)
+    if said := unharmed():
+        print(f"is red already:\n{said[-3000:]}")
+        return 1
+    missed = 0
+    for fault in chosen:
+        print(f"  {fault.name} …", flush=True)
+        if problem := try_one(fault):
+            missed += 1
+            print(f"      {problem}")
+    print(f"\n{len(chosen) - missed} of {len(chosen)} planted faults turned the tests red")
+    return bool(missed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,63 @@
+"""Lighthouse on the content pages: mobile emulation, gzip server, median of three.
+
+    python -m tools.lighthouse [PAGE …]
+
+Needs Node.js (npx fetches Lighthouse itself) and an installed Chromium.
+"""
+
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import threading
+
+from tests.browser.conftest import find_chromium
+from tools.build import ROOT, Book
+from tools.serve import server
+
+VERSION = "lighthouse@13"
+CATEGORIES = {"performance": 95, "accessibility": 100, "best-practices": 100, "seo": 100}
+FLAGS = "--headless=new --no-sandbox --disable-gpu --disable-background-networking"
+RUNS = 3
+
+
+def scores(address: str) -> dict[str, int]:
+    """One Lighthouse run: the score of each category, and what cost it points."""
+    command = ["npx", "--yes", VERSION, address, "--quiet", "--output=json"]
+    command += [f"--chrome-flags={FLAGS}", f"--only-categories={','.join(CATEGORIES)}"]
+    env = {**os.environ, "CHROME_PATH": find_chromium() or ""}
+    done = subprocess.run(command, capture_output=True, text=True, env=env)
+    if done.returncode:
+        raise SystemExit(f"Lighthouse failed on {address}:\n{done.stderr[-2000:]}")
+    report = json.loads(done.stdout)
+    for name in CATEGORIES:
+        for audit in report["categories"][name]["auditRefs"]:
+            result = report["audits"][audit["id"]]
+            if audit["weight"] and (result["score"] or 0) < 0.9:
+                shown = result.get("displayValue", "")
+                print(f"      {result['title']} {shown}: {result['score']}")
+    return {n: round(100 * report["categories"][n]["score"]) for n in CATEGORIES}
+
+
+def main() -> int:
+    if not shutil.which("npx") or not find_chromium():
+        print("Lighthouse needs Node.js (npx) and a Chromium: install both")
+        return 1
+    names = sys.argv[1:] or [p.name for p in Book(ROOT, ROOT / "_build").pages]
+    short = 0
+    with server() as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        for name in names:
+            address = f"http://127.0.0.1:{running.server_port}/{name}.html"
+            runs = [scores(address) for _ in range(RUNS)]
+            median = {n: statistics.median(run[n] for run in runs) for n in CATEGORIES}
+            short += any(median[n] < CATEGORIES[n] for n in CATEGORIES)
+            print(f"  {name:32}", *(f"{n} {median[n]:g}" for n in CATEGORIES), flush=True)
+        running.shutdown()
+    return bool(short)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
