@@ -132,8 +132,8 @@ FAULTS = [
 ]
 
 
-def copy_of_the_book(folder: Path) -> None:
-    """What git tracks, with the outputs of the last build to start from."""
+def copy_of_the_book(folder: Path, with_outputs: bool = True) -> None:
+    """What git tracks, and the outputs of the last build if they are wanted."""
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard", "-z"],
         cwd=ROOT, capture_output=True, text=True, check=True,
@@ -142,7 +142,7 @@ def copy_of_the_book(folder: Path) -> None:
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name)
-    if (ROOT / "_build" / "run").is_dir():
+    if with_outputs and (ROOT / "_build" / "run").is_dir():
         shutil.copytree(ROOT / "_build" / "run", folder / "_build" / "run")
 
 
