@@ -1,0 +1,178 @@
+"""The bank: every drill of the book, read from ``book/drills/*.yml`` and checked.
+
+The page, the notebook and the tests all start here. A mistake in a file is reported
+with the file, the drill and the field it stands in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+LANGUAGES = ("en", "es")
+
+# Fields of every drill, then the further fields of each kind: (required, optional).
+COMMON = ({"id", "kind", "prompt", "solution"}, {"hints", "nudge", "steps"})
+KINDS: dict[str, tuple[set[str], set[str]]] = {
+    "numeric": ({"answer"}, {"wrong"}),
+    "choice": ({"choices"}, set()),
+    "order": ({"lines"}, {"wrong"}),
+    "recall": (set(), {"answer", "points", "wrong", "sample"}),
+    "trace": ({"scores", "block", "columns"}, {"wrong"}),
+    "code": (
+        {"function", "starter", "code", "oracle", "cases", "compared", "mutants"},
+        {"drive", "given", "tolerance", "random"},
+    ),
+}
+NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+
+
+@dataclass(frozen=True)
+class Drill:
+    """One drill as its file gives it.
+
+    Attributes
+    ----------
+    id : str
+        Its name, the same in every language.
+    kind : str
+        numeric, choice, order, recall, trace or code.
+    chapter : int
+        The chapter it belongs to.
+    file : str
+        Where it is written, for error messages.
+    fields : mapping
+        The rest, as in the file.
+    """
+
+    id: str
+    kind: str
+    chapter: int
+    file: str
+    fields: Mapping[str, Any]
+
+    def get(self, field: str, default: Any = None) -> Any:
+        """Return a field, or the default where the file has none."""
+        return self.fields.get(field, default)
+
+    def fault(self, field: str, message: str) -> ValueError:
+        """Return the error that names this drill's file, id and field."""
+        return ValueError(f"{self.file}, drill {self.id!r}, field {field!r}: {message}")
+
+
+def say(text: Any, language: str = "en") -> str:
+    """Return a text of the bank in a language, English where it has no other."""
+    if isinstance(text, Mapping):
+        return str(text.get(language, text["en"])).strip()
+    return str(text).strip()
+
+
+def folder() -> Path:
+    """Return the folder of the bank: the checkout's, else the installed copy."""
+    checkout = Path(__file__).parents[3] / "book" / "drills"
+    installed = Path(__file__).parent / "bank"
+    return checkout if checkout.is_dir() else installed
+
+
+@cache
+def bank() -> dict[str, Drill]:
+    """Return every drill of the book by id, in reading order."""
+    return read(folder())
+
+
+def find(id: str) -> Drill:
+    """Return the drill with this id."""
+    if id not in bank():
+        raise ValueError(f"id: no drill is called {id!r}; there are {sorted(bank())}")
+    return bank()[id]
+
+
+def read(path: Path) -> dict[str, Drill]:
+    """Read and check every drill file of a folder.
+
+    Parameters
+    ----------
+    path : Path
+        A folder of ``.yml`` files, each ``{chapter: int, drills: [...]}``.
+
+    Returns
+    -------
+    dict of str to Drill
+        By id, in the order of the files and of the drills in them.
+    """
+    drills: dict[str, Drill] = {}
+    for file in sorted(path.glob("*.yml")):
+        for drill in _read_file(file):
+            if drill.id in drills:
+                raise drill.fault("id", f"{drills[drill.id].file} has it too")
+            drills[drill.id] = drill
+    return drills
+
+
+def _read_file(file: Path) -> list[Drill]:
+    try:
+        content = yaml.load(file.read_text(encoding="utf-8"), _Loader)
+    except yaml.YAMLError as error:
+        raise ValueError(f"{file.name}: {error}") from None
+    if not isinstance(content, dict) or set(content) != {"chapter", "drills"}:
+        raise ValueError(f"{file.name}: expected the keys 'chapter' and 'drills'")
+    if not isinstance(content["chapter"], int):
+        raise ValueError(f"{file.name}: 'chapter' is {content['chapter']!r}, no number")
+    return [
+        _checked(fields, content["chapter"], file.name, place)
+        for place, fields in enumerate(content["drills"], start=1)
+    ]
+
+
+def _checked(fields: Any, chapter: int, file: str, place: int) -> Drill:
+    if not isinstance(fields, dict) or not NAME.fullmatch(str(fields.get("id"))):
+        raise ValueError(
+            f"{file}, drill number {place}, field 'id': expected a name such as "
+            f"'rescale-hard', got {str(fields)[:60]!r}"
+        )
+    drill = Drill(fields["id"], str(fields.get("kind")), chapter, file, fields)
+    if drill.kind not in KINDS:
+        raise drill.fault("kind", f"expected one of {sorted(KINDS)}, got {drill.kind!r}")
+    required, optional = (a | b for a, b in zip(COMMON, KINDS[drill.kind]))
+    for field in sorted(required - set(fields)):
+        raise drill.fault(field, f"missing; a {drill.kind} drill needs it")
+    for field in sorted(set(fields) - required - optional):
+        raise drill.fault(field, f"unknown; a {drill.kind} drill has no such field")
+    _check_texts(drill)
+    return drill
+
+
+def _check_texts(drill: Drill) -> None:
+    """Every text is English, or a mapping from language to text that has English."""
+    texts = [(f, drill.get(f)) for f in ("prompt", "solution", "nudge") if drill.get(f)]
+    texts += [(f, text) for f in ("hints", "steps") for text in drill.get(f, [])]
+    texts += [
+        (field, entry["hint"])
+        for field in ("wrong", "choices", "mutants", "points")
+        for entry in drill.get(field, [])
+        if "hint" in entry
+    ]
+    for field, text in texts:
+        if isinstance(text, str) and text.strip():
+            continue
+        if not isinstance(text, dict) or "en" not in text or set(text) - {*LANGUAGES}:
+            raise drill.fault(field, f"expected text, or {{en: …, es: …}}, got {text!r}")
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML that refuses to lose one of two fields with the same name."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        for key in keys:
+            if keys.count(key) > 1:
+                raise yaml.MarkedYAMLError(
+                    problem=f"{key!r} stands twice", problem_mark=node.start_mark
+                )
+        return super().construct_mapping(node, deep)
