@@ -1,0 +1,112 @@
+"""Every idea of the inventory is in the book, and its cell notices when it is false."""
+
+import re
+import sys
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import MagicMock
+
+import jupytext
+import pytest
+import yaml
+
+BOOK = Path(__file__).parents[1] / "book"
+ROWS = yaml.safe_load((BOOK / "inventory.yml").read_text(encoding="utf-8"))
+DONE = [row for row in ROWS if row.get("status") != "later"]
+BREAKING = [row for row in DONE if "breaks" in row]
+FACTS = range(1, 36)
+SEEDS = ("000", "001", "002", "003", "004")
+
+
+def chapter_file(number: int) -> Path:
+    """The source of a chapter, found by its number."""
+    (found,) = BOOK.glob(f"{number:02}-*.md")
+    return found
+
+
+@cache
+def code_cells(number: int) -> tuple[SimpleNamespace, ...]:
+    """The chapter's code cells in order, each with `name` and `source`."""
+    cells = jupytext.read(chapter_file(number)).cells
+    return tuple(
+        SimpleNamespace(name=cell.metadata.get("name"), source=cell.source)
+        for cell in cells
+        if cell.cell_type == "code"
+    )
+
+
+def cell_source(number: int, name: str) -> str:
+    """The source of the one cell with this name."""
+    (source,) = [cell.source for cell in code_cells(number) if cell.name == name]
+    return source
+
+
+def run(number: int, until: str | None = None, breaks: dict | None = None) -> None:
+    """Run a chapter's code cells in one namespace, one of them changed if asked.
+
+    An AssertionError comes back with the name of the cell it arose in.
+    """
+    namespace: dict = {}
+    for cell in code_cells(number):
+        source = cell.source
+        if breaks and cell.name == breaks["cell"]:
+            assert source.count(breaks["find"]) == 1, f"{breaks['find']!r} not once"
+            source = source.replace(breaks["find"], breaks["replace"])
+        try:
+            exec(compile(source, cell.name or "unnamed", "exec"), namespace)
+        except AssertionError as error:
+            raise AssertionError(f"in cell {cell.name}") from error
+        if until and cell.name == until:
+            return
+
+
+@pytest.fixture
+def quiet(monkeypatch):
+    """Code cells run without drawing, asking or gluing anything."""
+    for module in ("myst_nb", "onlinesoftmax.figures", "onlinesoftmax.drills"):
+        monkeypatch.setitem(sys.modules, module, MagicMock())
+
+
+def test_rows_are_complete_and_distinct():
+    ids = [row["id"] for row in ROWS]
+    assert len(ids) == len(set(ids))
+    for row in ROWS:
+        assert {"id", "idea", "chapter"} <= set(row), row["id"]
+        assert ("seed" in row) != ("fact" in row), row["id"]
+        if row in DONE:
+            assert {"anchor", "cell"} <= set(row), row["id"]
+
+
+def test_every_fact_and_every_essay_appears():
+    assert {row["fact"] for row in ROWS if "fact" in row} == set(FACTS)
+    assert {row["seed"] for row in ROWS if "seed" in row} == set(SEEDS)
+
+
+def test_a_row_waits_only_for_a_chapter_that_is_not_written():
+    for row in ROWS:
+        written = bool(list(BOOK.glob(f"{row['chapter']:02}-*.md")))
+        assert written or row.get("status") == "later", row["id"]
+        assert not (written and row.get("status") == "later"), row["id"]
+
+
+@pytest.mark.parametrize("row", DONE, ids=lambda row: row["id"])
+def test_the_place_exists(row):
+    text = chapter_file(row["chapter"]).read_text(encoding="utf-8")
+    assert re.search(rf"^\({re.escape(row['anchor'])}\)=$", text, re.M), row["anchor"]
+    source = cell_source(row["chapter"], row["cell"])
+    if "fact" in row:
+        assert re.search(r"^\s*assert\b", source, re.M), "a fact needs an assert"
+        assert "breaks" in row, "a fact needs a change that would make it false"
+
+
+@pytest.mark.parametrize("number", sorted({row["chapter"] for row in DONE}))
+def test_chapters_pass_as_they_stand(number, quiet):
+    run(number)
+
+
+@pytest.mark.parametrize("row", BREAKING, ids=lambda row: row["id"])
+def test_a_false_statement_is_noticed(row, quiet):
+    breaks = {"cell": row["cell"], **row["breaks"]}
+    with pytest.raises(AssertionError, match=rf"in cell {re.escape(row['cell'])}$"):
+        run(row["chapter"], until=row["cell"], breaks=breaks)
