@@ -13,11 +13,18 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from . import fingerprint, maths, page, quantities, search
+from . import contents, fingerprint, links, maths, page, quantities, road, search
 from .builder import BookBuilder
 from .translator import BookTranslator, register_nodes
 
+PARTS = (contents, fingerprint, links, maths, quantities, road, search, page)
 THEME = Path(__file__).parent / "theme"
+
+
+def tidy(app: Sphinx, error: Exception | None) -> None:
+    """Remove the stylesheet that myst-nb leaves although no page loads it."""
+    for stray in Path(app.outdir, "_static").glob("mystnb.*.css"):
+        stray.unlink()
 
 
 def setup(app: Sphinx) -> dict[str, object]:
@@ -25,10 +32,13 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.add_config_value("book_notebooks", False, "html", bool)
     app.add_config_value("book_notebook_branch", "gh-pages", "html", str)
     app.add_config_value("book_translations", [], "html", list)
+    # Jupyter Book sets this for an extension that the book does not use.
+    app.add_config_value("comments_config", {}, "")
     app.add_html_theme("rescaling", str(THEME))
     app.add_builder(BookBuilder, override=True)
     app.set_translator("html", BookTranslator, override=True)
     register_nodes(app)
-    for part in (fingerprint, maths, quantities, search, page):
+    for part in PARTS:
         part.setup(app)
+    app.connect("build-finished", tidy, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": False}

@@ -59,20 +59,24 @@ def store(env: BuildEnvironment) -> dict[str, list[dict[str, str]]]:
     return env.book_sections
 
 
-def index(env: BuildEnvironment) -> str:
-    """The classic script that hands the index to `search.js`."""
-    entries = [
-        [
+def entries(env: BuildEnvironment) -> list[tuple[str, str, str, str]]:
+    """Address, page, heading and text of every section of the book."""
+    return [
+        (
             f"{page}.html" + ("" if place == 0 else f"#{section['anchor']}"),
             env.titles[page].astext(),
             section["heading"],
             section["text"],
-        ]
+        )
         for page, found in sorted(store(env).items())
         if page in env.titles
         for place, section in enumerate(found)
     ]
-    packed = json.dumps(entries, ensure_ascii=False, separators=(",", ":"))
+
+
+def index(env: BuildEnvironment) -> str:
+    """The classic script that hands the index to `search.js`."""
+    packed = json.dumps(entries(env), ensure_ascii=False, separators=(",", ":"))
     return f"window.bookIndex={packed};\n"
 
 

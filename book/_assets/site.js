@@ -1,0 +1,128 @@
+// What every page does: colours, the road on small screens, copying, the place you are at.
+(() => {
+  const root = document.documentElement;
+  const words = JSON.parse(document.getElementById("words").textContent);
+  const said = document.getElementById("said");
+
+  function themes() {
+    const button = document.getElementById("theme");
+    const order = ["auto", "light", "dark"];
+    const current = () => root.dataset.theme ?? "auto";
+    const label = () => {
+      const text = `${button.dataset.label}: ${button.dataset[current()]}`;
+      button.setAttribute("aria-label", text);
+      button.title = text;
+    };
+    button.addEventListener("click", () => {
+      const next = order[(order.indexOf(current()) + 1) % order.length];
+      if (next === "auto") delete root.dataset.theme;
+      else root.dataset.theme = next;
+      try { localStorage.setItem("book-theme", next); } catch { /* this visit only */ }
+      label();
+    });
+    label();
+    button.hidden = false;
+  }
+
+  function menu() {
+    const details = document.querySelector(".menu");
+    document.addEventListener("click", (event) => {
+      if (!details.contains(event.target)) details.open = false;
+    });
+    details.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || !details.open) return;
+      details.open = false;
+      details.querySelector("summary").focus();
+    });
+  }
+
+  function copying() {
+    for (const block of document.querySelectorAll(".code")) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "copy";
+      button.textContent = words.copy;
+      button.addEventListener("click", async () => {
+        await toClipboard(block.querySelector("code").textContent);
+        button.textContent = said.textContent = words.copied;
+        setTimeout(() => { button.textContent = words.copy; }, 1600);
+      });
+      block.append(button);
+    }
+  }
+
+  async function toClipboard(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {                                  // a page opened from a folder may not
+      const area = document.createElement("textarea");
+      area.value = text;
+      document.body.append(area);
+      area.select();
+      document.execCommand("copy");
+      area.remove();
+    }
+  }
+
+  // A block that fits needs no stop of its own on the keyboard's way through the page.
+  function stops() {
+    for (const box of document.querySelectorAll("pre[tabindex], .table[tabindex], .math[tabindex]")) {
+      const needed = box.scrollWidth > box.clientWidth + 1 || box.querySelector(".katex [data-q]");
+      box.tabIndex = needed ? 0 : -1;
+    }
+  }
+
+  function place() {
+    const links = [...document.querySelectorAll(".here a")];
+    if (!links.length || !("IntersectionObserver" in window)) return;
+    const of = new Map(links.map((link) => [decodeURIComponent(link.hash.slice(1)), link]));
+    const seen = new Set();
+    const observer = new IntersectionObserver((entries) => {
+      for (const entry of entries) {
+        if (entry.isIntersecting) seen.add(entry.target.id);
+        else seen.delete(entry.target.id);
+      }
+      const first = [...of.keys()].find((id) => seen.has(id));
+      if (!first) return;
+      for (const [id, link] of of) {
+        if (id === first) link.setAttribute("aria-current", "true");
+        else link.removeAttribute("aria-current");
+      }
+    }, { rootMargin: "-10% 0px -60% 0px" });
+    for (const id of of.keys()) {
+      const section = document.getElementById(id);
+      if (section) observer.observe(section);
+    }
+  }
+
+  function searching() {
+    const link = document.getElementById("search-link");
+    const open = () => {
+      if (window.bookSearch) return window.bookSearch();
+      const script = document.createElement("script");
+      script.src = `${root.dataset.root}_static/search.js`;
+      script.onload = () => window.bookSearch();
+      document.head.append(script);
+    };
+    link.addEventListener("click", (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      open();
+    });
+    document.addEventListener("keydown", (event) => {
+      const typing = event.target.closest?.("input, textarea, select, [contenteditable]");
+      if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      open();
+    });
+  }
+
+  themes();
+  menu();
+  copying();
+  stops();
+  addEventListener("resize", stops);
+  document.fonts?.ready.then(stops);
+  place();
+  searching();
+})();

@@ -1,0 +1,140 @@
+"""Writes the site: pages as Sphinx does, everything else by us.
+
+Sphinx's own style sheets, scripts and search index are not written. Once the pages
+stand, the stylesheet and the fonts are cut to what those pages use.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+from sphinx.builders.html import StandaloneHTMLBuilder
+
+from . import fonts, hosts, search, stylesheet
+from .paths import ASSETS, VENDOR
+
+STYLES = ["fonts.css", "base.css", "layout.css", "article.css", "code.css", "print.css"]
+SCRIPTS = ["theme.js", "site.js", "link.js", "search.js"]
+
+
+class BookBuilder(StandaloneHTMLBuilder):
+    """Builds the book's site."""
+
+    name = "html"
+    search = False
+    copysource = False
+
+    # Sphinx and its extensions bring files that no page of ours loads.
+    def add_css_file(self, filename: str, **attributes: object) -> None:
+        """Pages have one stylesheet, ours."""
+
+    def add_js_file(self, filename: str, **attributes: object) -> None:
+        """Pages name their scripts themselves."""
+
+    def copy_static_files(self) -> None:
+        """Nothing of Sphinx's own; see `finish`."""
+
+    def gen_indices(self) -> None:
+        """The book has no index of terms; search does its work."""
+
+    def gen_additional_pages(self) -> None:
+        """The search page."""
+        self.handle_page("search", {}, "search.html")
+
+    def finish(self) -> None:
+        """Write what pages share, once all pages stand."""
+        super().finish()
+        self.finish_tasks.join()
+        outdir = Path(self.outdir)
+        self._write_scripts(outdir / "_static")
+        self._write_style(outdir)
+        if self.config.html_baseurl:
+            self._write_sitemap(outdir)
+
+    def _write_scripts(self, static: Path) -> None:
+        pages = _pages(Path(self.outdir))
+        files = {name: (ASSETS / name).read_bytes() for name in SCRIPTS}
+        files["mark.svg"] = (ASSETS / "mark.svg").read_bytes()
+        files["search-index.js"] = search.index(self.env).encode()
+        files |= _figure_scripts(pages) | _drill_scripts(pages)
+        for name, content in files.items():
+            _write(static / name, content)
+
+    def _write_style(self, outdir: Path) -> None:
+        pages = _pages(outdir)
+        static = outdir / "_static"
+        scripts = [
+            file.read_text(encoding="utf-8", errors="replace")
+            for file in sorted(static.rglob("*.js"))
+            if file.name != "search-index.js" and file.stat().st_size < 200_000
+        ]
+        css = stylesheet.merge(_sheets(), pages, scripts)
+        css = self._write_fonts(static, css, fonts.characters([*pages, *scripts]))
+        _write(static / "book.css", css.encode())
+
+    def _write_fonts(self, static: Path, css: str, wanted: str) -> str:
+        """Cut each font the stylesheet names; give the stylesheet with their places."""
+        keep = Path(self.doctreedir) / "fonts"
+        for place in sorted(set(re.findall(r"url\([\"']?([^\"')]+\.woff2)", css))):
+            content = fonts.cut(VENDOR / place, wanted, keep)
+            name = f"fonts/{Path(place).name}"
+            if content is not None:
+                _write(static / name, content)
+            css = css.replace(place, name)
+        return css
+
+    def _write_sitemap(self, outdir: Path) -> None:
+        base = self.config.html_baseurl.rstrip("/")
+        names = sorted(self.env.found_docs)
+        entries = "".join(
+            f"<url><loc>{escape(f'{base}/{name}.html')}</loc></url>\n" for name in names
+        )
+        space = "http://www.sitemaps.org/schemas/sitemap/0.9"
+        head = '<?xml version="1.0" encoding="UTF-8"?>\n'
+        sitemap = f'{head}<urlset xmlns="{space}">\n{entries}</urlset>\n'
+        _write(outdir / "sitemap.xml", sitemap.encode())
+
+
+def _write(file: Path, content: bytes) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content)
+
+
+def _pages(outdir: Path) -> list[str]:
+    return [
+        page.read_text(encoding="utf-8")
+        for page in sorted(outdir.glob("*.html"))
+    ]
+
+
+def _sheets() -> list[str]:
+    """Every stylesheet, in cascade order."""
+    from onlinesoftmax import drills, figures
+
+    katex = (VENDOR / "katex" / "katex.min.css").read_text(encoding="utf-8")
+    # Only woff2 is vendored, and its address is told from the vendor folder.
+    katex = re.sub(r"url\(fonts/([\w-]+)\.woff2\)", r"url(katex/fonts/\1.woff2)", katex)
+    katex = re.sub(r",url\(fonts/[\w-]+\.(?:woff|ttf)\) format\(\"\w+\"\)", "", katex)
+    own = [(ASSETS / name).read_text(encoding="utf-8") for name in STYLES]
+    return [figures.tokens(), katex, *own, figures.stylesheet(), drills.stylesheet()]
+
+
+def _figure_scripts(pages: list[str]) -> dict[str, bytes]:
+    from onlinesoftmax import figures
+
+    names = sorted({name for page in pages for name in hosts.figures_on(page)})
+    if not names and not any("os-sweep" in page for page in pages):
+        return {}
+    files = {f"figures/{name}.js": figures.page_script(name).encode() for name in names}
+    return files | {"figures/host.js": figures.host_script().encode()}
+
+
+def _drill_scripts(pages: list[str]) -> dict[str, bytes]:
+    from onlinesoftmax import drills
+
+    if not any('class="os-drill' in page for page in pages):
+        return {}
+    assets = {f"drills/{name}": data for name, data in drills.page_assets().items()}
+    return assets | {"drills/drills.js": drills.page_script().encode()}

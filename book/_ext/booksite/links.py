@@ -1,0 +1,32 @@
+"""Links between chapters name the sources: `02-the-rescaling-trick.md#anchor`.
+
+What is rendered are the notebooks made from those sources, so a link to a `.md` file is
+one to the page of that name.
+"""
+
+from __future__ import annotations
+
+import re
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+
+_SOURCE = re.compile(r"(?P<page>[\w/-]+)\.md(?:#(?P<anchor>.*))?")
+
+
+def point_at_pages(app: Sphinx, doctree: nodes.document) -> None:
+    """Let links to sources mean pages; MyST resolves and checks them as usual."""
+    for link in doctree.findall(addnodes.pending_xref):
+        if link.get("reftype") != "myst" or link.get("refdomain"):
+            continue
+        found = _SOURCE.fullmatch(link["reftarget"])
+        if found and found["page"] in app.env.found_docs:
+            link["refdomain"] = "doc"
+            link["reftarget"] = found["page"]
+            link["reftargetid"] = found["anchor"]
+
+
+def setup(app: Sphinx) -> None:
+    """Look at every page as it is read."""
+    app.connect("doctree-read", point_at_pages)

@@ -1,0 +1,123 @@
+"""One stylesheet for the whole book: merged, cut to what pages use, made small."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from html.parser import HTMLParser
+
+import tinycss2
+from tinycss2.ast import AtRule, Node, QualifiedRule
+
+_NESTING = {"media", "supports", "container", "layer"}
+_SELECTOR_PART = re.compile(r"([.#]?)(-?[A-Za-z_][\w-]*)")
+_IGNORED = re.compile(r"\[[^\]]*\]|::?[\w-]+(\((?:[^()]|\([^()]*\))*\))?")
+
+
+class _Used(HTMLParser):
+    """Collects the tags, classes and ids of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.add(tag)
+        for name, value in attrs:
+            if name == "class":
+                self.names.update("." + word for word in (value or "").split())
+            elif name == "id":
+                self.names.add(f"#{value}")
+
+
+def used_names(pages: Iterable[str], scripts: Iterable[str]) -> set[str]:
+    """Every tag, class and id that pages have or scripts could give them.
+
+    A word in a script counts as a tag, a class and an id: scripts build elements.
+    """
+    reader = _Used()
+    for page in pages:
+        reader.feed(page)
+    for script in scripts:
+        for word in set(re.findall(r"[A-Za-z_][\w-]*", script)):
+            reader.names.update((word, f".{word}", f"#{word}"))
+    return reader.names
+
+
+def can_match(selector: str, used: set[str]) -> bool:
+    """Whether one selector could match an element of the book."""
+    plain = _IGNORED.sub("", selector)
+    return all(kind + name in used for kind, name in _SELECTOR_PART.findall(plain))
+
+
+def _selectors(prelude: list[Node]) -> list[str]:
+    """Split a rule's prelude at its top-level commas."""
+    parts: list[list[Node]] = [[]]
+    for token in prelude:
+        if token.type == "literal" and token.value == ",":
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return [tinycss2.serialize(part).strip() for part in parts]
+
+
+def purge(rules: list[Node], used: set[str]) -> str:
+    """CSS of the rules that can match, with the selectors that can."""
+    kept = []
+    for rule in rules:
+        if isinstance(rule, QualifiedRule):
+            alive = [s for s in _selectors(rule.prelude) if can_match(s, used)]
+            if alive:
+                body = tinycss2.serialize(rule.content)
+                kept.append(f"{','.join(alive)}{{{body}}}")
+        elif isinstance(rule, AtRule) and rule.lower_at_keyword in _NESTING:
+            inner = tinycss2.parse_rule_list(rule.content or [], True, True)
+            if body := purge(inner, used):
+                head = tinycss2.serialize(rule.prelude).strip()
+                kept.append(f"@{rule.at_keyword} {head}{{{body}}}")
+        else:
+            kept.append(rule.serialize())
+    return "\n".join(kept)
+
+
+def drop_unused_fonts(css: str) -> str:
+    """Remove the font faces that no remaining rule names."""
+    face = re.compile(r"@font-face\s*\{[^}]*\}")
+    outside = face.sub("", css)
+
+    def keep(match: re.Match[str]) -> str:
+        family = re.search(r"font-family:\s*[\"']?([^;\"'}]+)", match[0])
+        return match[0] if family and family[1].strip() in outside else ""
+
+    return face.sub(keep, css)
+
+
+def squeeze(css: str) -> str:
+    """Take out what a browser does not need: comments and idle white space."""
+    strings = re.compile(r'("[^"]*"|\'[^\']*\')')
+    css = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
+    parts = strings.split(css)
+    for place in range(0, len(parts), 2):
+        text = re.sub(r"\s+", " ", parts[place])
+        text = re.sub(r" ?([{};,]) ?", r"\1", text)
+        parts[place] = re.sub(r"(?<=[\w-]): (?=\S)", ":", text).replace(";}", "}")
+    return "".join(parts).strip()
+
+
+def merge(sheets: Iterable[str], pages: Iterable[str], scripts: Iterable[str]) -> str:
+    """One small stylesheet from many.
+
+    Parameters
+    ----------
+    sheets : iterable of str
+        CSS in cascade order.
+    pages : iterable of str
+        Every page of the book.
+    scripts : iterable of str
+        Every script of the book.
+    """
+    rules = tinycss2.parse_stylesheet("\n".join(sheets), True, True)
+    errors = [rule.message for rule in rules if rule.type == "error"]
+    if errors:
+        raise ValueError(f"the stylesheet cannot be read: {'; '.join(errors)}")
+    return squeeze(drop_unused_fonts(purge(rules, used_names(pages, scripts))))
