@@ -1,8 +1,8 @@
-"""The definitions, all at once: the oracles everything else is held to.
+"""The definitions, all at once: the oracles that everything else is held to.
 
-Each function computes in float64 and rounds once, at the end, to the dtype that came
-(integers: float64). `compute=np.float32` computes in float32 throughout instead, which
-is what "the ordinary way, in the same precision" means elsewhere in the book.
+They compute in float64 and round once, at the end, to the dtype that came (integers:
+float64). With `compute=np.float32` they compute in float32 throughout: the ordinary way
+in the same precision, for a fair comparison.
 """
 
 import numpy as np
@@ -11,9 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from onlinesoftmax import _inputs as inputs
 
 
-def softmax(
-    x: ArrayLike, axis: int = -1, *, compute: DTypeLike | None = None
-) -> np.ndarray:
+def softmax(x: ArrayLike, axis: int = -1, *, compute: DTypeLike = None) -> np.ndarray:
     """Return exp(x) / sum(exp(x)) along an axis.
 
     Parameters
@@ -21,12 +19,12 @@ def softmax(
     x : array_like, float16, float32, float64 or integers
     axis : int
     compute : dtype, optional
-        What to compute in; float64 unless given.
+        What to compute in, float64 unless given.
 
     Returns
     -------
     ndarray, the shape and dtype of `x`
-        NaN throughout a row that is all −∞ or holds +∞ or NaN.
+        NaN throughout a row that is all −∞, or that holds +∞ or NaN.
 
     Examples
     --------
@@ -34,35 +32,31 @@ def softmax(
     array([0.09  , 0.2447, 0.6652])
     """
     x, dtype = _prepare(x, axis, compute)
-    m = x.max(axis, keepdims=True, initial=-np.inf)
-    weights = np.exp(x - m)
+    weights = np.exp(x - _max(x, axis))
     return (weights / weights.sum(axis, keepdims=True)).astype(dtype)
 
 
 def log_softmax(
-    x: ArrayLike, axis: int = -1, *, compute: DTypeLike | None = None
+    x: ArrayLike, axis: int = -1, *, compute: DTypeLike = None
 ) -> np.ndarray:
-    """Return log(softmax(x)) along an axis, without ever taking log of 0.
+    """Return log(softmax(x)) along an axis, finite even where the softmax is 0.
 
-    Parameters and result as for `softmax`; −∞ where a weight is 0.
+    Parameters and result as for `softmax`.
 
     Examples
     --------
-    >>> log_softmax([0.0, -104.0]).tolist()
-    [0.0, -104.0]
+    >>> log_softmax([0.0, -1000.0]).tolist()
+    [0.0, -1000.0]
     """
     x, dtype = _prepare(x, axis, compute)
-    m = _finite(x.max(axis, keepdims=True, initial=-np.inf))
-    with np.errstate(divide="ignore"):
-        return (x - m - np.log(np.exp(x - m).sum(axis, keepdims=True))).astype(dtype)
+    x = x - _finite(_max(x, axis))
+    return (x - _log(np.exp(x).sum(axis, keepdims=True))).astype(dtype)
 
 
-def logsumexp(
-    x: ArrayLike, axis: int = -1, *, compute: DTypeLike | None = None
-) -> np.ndarray:
-    """Return log(sum(exp(x))) along an axis.
+def logsumexp(x: ArrayLike, axis: int = -1, *, compute: DTypeLike = None) -> np.ndarray:
+    """Return log(sum(exp(x))) along an axis, which goes.
 
-    Parameters as for `softmax`. The axis goes; a row of nothing, or all −∞, gives −∞.
+    Parameters as for `softmax`. A row that is empty or all −∞ gives −∞.
 
     Examples
     --------
@@ -70,57 +64,67 @@ def logsumexp(
     np.float64(1000.6931471805599)
     """
     x, dtype = _prepare(x, axis, compute)
-    m = _finite(x.max(axis, keepdims=True, initial=-np.inf))
-    with np.errstate(divide="ignore"):
-        return (np.log(np.exp(x - m).sum(axis)) + m.squeeze(axis)).astype(dtype)
+    m = _finite(_max(x, axis))
+    return (_log(np.exp(x - m).sum(axis)) + m.squeeze(axis)).astype(dtype)
 
 
 def softmax_dot(
-    scores: ArrayLike, values: ArrayLike, *, compute: DTypeLike | None = None
+    scores: ArrayLike, values: ArrayLike, *, compute: DTypeLike = None
 ) -> np.ndarray:
-    """Return sum(softmax(scores) * values): values averaged with softmax weights.
+    """Return softmax(scores) · values, the average of values with softmax weights.
 
     Parameters
     ----------
     scores : array_like, (..., n)
-        A score of −∞ says that the key is not there: its value is never read.
+        −∞ says that there is no such key: its value is not read.
     values : array_like, (..., n) or (..., n, d)
     compute : dtype, optional
-        What to compute in; float64 unless given.
+        What to compute in, float64 unless given.
 
     Returns
     -------
     ndarray, (...) or (..., d)
-        0 for a row that sees nothing.
+        In the wider dtype of the two; 0 for a row that sees nothing.
 
     Examples
     --------
     >>> softmax_dot([0.0, 5.0], [2.0, 3.0]).round(5)
     np.float64(2.99331)
     """
-    scores, values = inputs.pair(scores, values)
-    dtype = np.result_type(scores, values)
-    scores, _ = _prepare(scores, -1, compute)
-    wide = inputs.key_axis(scores, values) == -2
-    values = values.astype(scores.dtype) if wide else values[..., None]  # (..., n, d)
-    m = scores.max(-1, keepdims=True, initial=-np.inf)
-    weights = np.exp(scores - np.where(m == -np.inf, 0, m))  # (..., n)
-    seen = np.where(scores[..., None] == -np.inf, 0, values)  # (..., n, d)
-    total = weights.sum(-1, keepdims=True)
-    out = (weights[..., None, :] @ seen)[..., 0, :] / np.where(total == 0, 1, total)
+    scores, values, dtype = inputs.pair(scores, values)
+    compute = inputs.float_type("compute", compute)
+    scores, values = scores.astype(compute), values.astype(compute)
+    wide = values.ndim > scores.ndim
+    columns = values if wide else values[..., None]  # (..., n, d)
+    columns = np.where(scores[..., None] == -np.inf, 0, columns)
+    weights = np.exp(scores - _finite(_max(scores, -1)))  # (..., n)
+    total = weights.sum(-1, keepdims=True)  # (..., 1)
+    weights = weights / np.where(total == 0, 1, total)
+    out = (weights[..., None, :] @ columns)[..., 0, :]  # (..., d)
     return (out if wide else out[..., 0]).astype(dtype)
 
 
 def _prepare(
-    x: ArrayLike, axis: int, compute: DTypeLike | None
+    x: ArrayLike, axis: int, compute: DTypeLike
 ) -> tuple[np.ndarray, np.dtype]:
-    """Return `x` in the dtype to compute in, and the dtype to return."""
+    """Return `x` in the dtype to compute in, and the dtype to answer in."""
     x = inputs.rows("x", x)
-    inputs.axis("axis", axis, x.ndim)
-    compute = inputs.float_type("compute", np.float64 if compute is None else compute)
-    return x.astype(compute), x.dtype
+    n = x.ndim
+    inputs.integer("axis", axis, -n, n - 1, f"an integer from {-n} to {n - 1}")
+    return x.astype(inputs.float_type("compute", compute)), x.dtype
+
+
+def _max(x: np.ndarray, axis: int) -> np.ndarray:
+    """Return the maximum along an axis, which stays; −∞ if it is empty."""
+    return x.max(axis, keepdims=True, initial=-np.inf)
 
 
 def _finite(m: np.ndarray) -> np.ndarray:
-    """Return `m`, 0 where it is infinite: ∞ − ∞ would be NaN."""
-    return np.where(np.isfinite(m), m, 0)
+    """Return `m`, but 0 where it is infinite, since ∞ − ∞ is NaN."""
+    return np.where(np.isinf(m), 0, m)
+
+
+def _log(x: np.ndarray) -> np.ndarray:
+    """Return log(x), without a warning that log(0) is −∞."""
+    with np.errstate(divide="ignore"):
+        return np.log(x)

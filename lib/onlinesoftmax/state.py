@@ -6,9 +6,9 @@ A block of scores and values is remembered as three numbers:
     l   the sum of the weights exp(score − m)
     o   the sum of weight · value
 
-Its answer, the softmax-weighted average of the values, is o / l. Two such summaries,
-measured from the same m, simply add; so `rescale` brings both to the larger m, and
-`merge` adds. Everything else in this library is this merge, over other things.
+Its answer, the softmax-weighted average of the values, is o / l. Two such summaries
+measured from the same m simply add. So `rescale` brings both to the larger m, and
+`merge` adds. Everything else in this library is that merge, over other things.
 """
 
 from typing import NamedTuple, Self
@@ -20,77 +20,67 @@ from onlinesoftmax import _inputs as inputs
 
 
 class State(NamedTuple):
-    """What a block of scores leaves behind.
-
-    Attributes
-    ----------
-    m : float or ndarray, (...)
-        The largest score; −∞ where nothing was seen.
-    l : float or ndarray, (...)
-        The sum of the weights exp(score − m).
-    o : float or ndarray, (...) or (..., d), optional
-        The sum of weight · value; None for scores without values.
+    """What a block leaves behind; m and l are (...), o is (...), (..., d) or None.
 
     Examples
     --------
-    >>> state = State.of([1.0, 2.0, 3.0], [10.0, 20.0, 30.0])
-    >>> state.m, state.l.round(4), state.result().round(4)
+    >>> m, l, o = State.of([1.0, 2.0, 3.0], [10.0, 20.0, 30.0])
+    >>> m, l.round(4), (o / l).round(4)
     (np.float64(3.0), np.float64(1.5032), np.float64(25.7521))
     """
 
     m: ArrayLike
-    l: ArrayLike  # noqa: E741 the papers' letter
+    l: ArrayLike
     o: ArrayLike | None = None
 
     @classmethod
     def empty(cls, batch: tuple[int, ...] = (), width: int | None = None) -> Self:
-        """Return (−∞, 0, 0), the state before anything is seen: merge's identity.
+        """Return (−∞, 0, 0), the state before anything is seen.
 
         Parameters
         ----------
         batch : tuple of int
-            The shape of m and l. The default, (), broadcasts to any.
+            The shape of m and l; the default goes with any other.
         width : int, optional
             The d of o (..., d).
 
         Returns
         -------
         State, float32
-            The narrowest dtype a state has, so that merging widens nothing.
+            The narrowest dtype a state has, so that merging it widens nothing.
         """
-        columns = batch if width is None else (*batch, width)
         m = np.full(batch, -np.inf, np.float32)
-        return cls(m, np.zeros_like(m), np.zeros(columns, np.float32))
+        l = np.zeros(batch, np.float32)
+        o = np.zeros(batch if width is None else (*batch, width), np.float32)
+        return cls(m[()], l[()], o[()])
 
     @classmethod
     def of(cls, scores: ArrayLike, values: ArrayLike | None = None) -> Self:
-        """Return the state of a block, measured from the block's own maximum.
+        """Return the state of a block, measured from its own largest score.
 
         Parameters
         ----------
         scores : array_like, (..., n)
-            A score of −∞ says that the key is not there: its value is never read.
+            −∞ says that there is no such key: its value is not read.
         values : array_like, (..., n) or (..., n, d), optional
 
         Returns
         -------
         State, float32 or float64
-            The dtype of the input, float32 at least; integers count as float64.
+            The wider dtype of the two, at least float32; integers count as float64.
         """
-        return measure(scores, values, peak(scores))
+        scores, values, _ = inputs.pair(scores, values)
+        return measure(scores, values, largest(scores))
 
     def result(self) -> np.ndarray:
-        """Return o / l, the weighted average (...) or (..., d); 0 if nothing was seen."""
+        """Return o / l, (...) or (..., d): the average; 0 where nothing was seen."""
         if self.o is None:
-            raise ValueError(
-                "values: expected them wherever scores were summarised, got none, so"
-                " this state has no result; State.of(scores, values) has one"
-            )
-        l = np.where(np.equal(self.l, 0), 1, self.l)  # then o is 0, and so is 0 / 1
-        return self.o / _across(l, self)
+            raise ValueError("values: expected with every block of scores, got none with"
+                             " some, so there is nothing to average")
+        return self.o / across(divisor(self.l), self.m, self.o)
 
     def logsumexp(self) -> np.ndarray:
-        """Return m + log(l) = log(sum(exp(scores))), (...); −∞ if nothing was seen."""
+        """Return m + log(l), (...): log(sum(exp(scores))); −∞ where nothing was seen."""
         with np.errstate(divide="ignore"):
             return np.where(np.isposinf(self.m), self.m, self.m + np.log(self.l))[()]
 
@@ -98,35 +88,28 @@ class State(NamedTuple):
 def merge(a: State, b: State) -> State:
     """Return the state of two blocks together, from the state of each.
 
-    Parameters
-    ----------
-    a, b : State
-        Batch shapes broadcast. Where either has no values the result has none.
-
-    Returns
-    -------
-    State
+    Shapes broadcast. Where one state has no values, the result has none.
 
     Notes
     -----
-    Commutative to the last bit, associative up to rounding, with identity
-    `State.empty()`: so blocks may be merged in any order, along any tree.
+    Commutative to the last bit, associative up to rounding, and `State.empty()` changes
+    nothing: blocks may be merged in any order, along any tree.
 
     Examples
     --------
-    >>> whole = merge(State.of([1.0, 2.0], [1.0, 2.0]), State.of([3.0], [3.0]))
-    >>> np.allclose(whole, State.of([1.0, 2.0, 3.0], [1.0, 2.0, 3.0]))
+    >>> merged = merge(State.of([1.0, 2.0], [10.0, 20.0]), State.of([3.0], [30.0]))
+    >>> np.allclose(merged, State.of([1.0, 2.0, 3.0], [10.0, 20.0, 30.0]))
     True
     """
-    m = np.maximum(a.m, b.m)
+    m = larger("a, b", a.m, b.m)
     return add(rescale(a, m), rescale(b, m))
 
 
 def rescale(state: State, m: ArrayLike) -> State:
-    """Return the same state measured from `m`, a larger maximum: the rescaling trick.
+    """Return the same state, measured from a larger `m`: the rescaling trick.
 
-    Every weight exp(s − state.m) becomes exp(s − m) by the same factor alpha, and so,
-    without looking at them again, do their sums.
+    Every weight exp(s − state.m) has to become exp(s − m). One factor does it for all
+    of them, and so, with none of them at hand, for their sums.
 
     Examples
     --------
@@ -134,62 +117,71 @@ def rescale(state: State, m: ArrayLike) -> State:
     np.float64(0.6767)
     """
     alpha = factor(state.m, m)
-    l = alpha * state.l
-    o = None if state.o is None else _across(alpha, state) * state.o
-    return State(m, l, o)
+    o = None if state.o is None else across(alpha, state.m, state.o) * state.o
+    return State(m, alpha * state.l, o)
 
 
-def factor(old: ArrayLike, new: ArrayLike) -> np.ndarray:
-    """Return alpha = exp(old − new): 1 if the maximum stays, 0 if it was −∞."""
-    return np.exp(old - shift(new))
+def factor(m_old: ArrayLike, m: ArrayLike) -> np.ndarray:
+    """Return alpha = exp(m_old − m): 1 if the maximum stays, 0 if there was none."""
+    return np.exp(m_old - shift(m))
 
 
-def measure(scores: ArrayLike, values: ArrayLike | None, m: ArrayLike) -> State:
-    """Return the state of a block measured from `m`, not less than its maximum.
+def measure(scores: np.ndarray, values: np.ndarray | None, m: ArrayLike) -> State:
+    """Return the state of a block measured from `m`, at least its largest score.
 
-    Parameters
-    ----------
-    scores : array_like, (..., n)
-    values : array_like, (..., n) or (..., n, d), or None
-    m : array_like, (...)
+    Parameters as for `State.of`, already checked.
     """
+    scores = np.ascontiguousarray(scores)
+    weights, seen = np.exp(scores - shift(m)[..., None]), scores != -np.inf  # (..., n)
+    l = weights.sum(-1)
     if values is None:
-        scores = inputs.rows("scores", scores)
-        return State(m, _weights(scores, m).sum(-1))
-    scores, values = inputs.pair(scores, values)
-    weights, seen = _weights(scores, m), scores != -np.inf  # (..., n)
-    total = weights.sum(-1)
+        return State(m, l)
     if values.ndim > scores.ndim:
-        # Keys last, and next to each other in memory: NumPy then sums pairwise.
-        values = np.ascontiguousarray(np.swapaxes(values, -1, -2))  # (..., d, n)
+        values = np.swapaxes(values, -1, -2)  # (..., d, n)
         weights, seen = weights[..., None, :], seen[..., None, :]
-    return State(m, total, (weights * np.where(seen, values, 0)).sum(-1))
+    products = weights * np.where(seen, values, 0)  # 0 · ∞ would be NaN
+    # Along contiguous memory NumPy adds in pairs: log n roundings in a row, not n.
+    return State(m, l, np.ascontiguousarray(products).sum(-1))
 
 
 def add(a: State, b: State) -> State:
     """Return the sum of two states measured from the same m."""
-    return State(a.m, a.l + b.l, None if a.o is None or b.o is None else a.o + b.o)
+    if a.o is None or b.o is None:
+        return State(a.m, a.l + b.l)
+    o, other = across(a.o, a.o, b.o), across(b.o, b.o, a.o)
+    if not inputs.agree(o.shape, other.shape):
+        raise ValueError("values: expected the same d in every block, got outputs of"
+                         f" shape {o.shape} and {other.shape}")
+    return State(a.m, a.l + b.l, o + other)
 
 
-def peak(scores: ArrayLike) -> np.ndarray:
-    """Return the largest of scores (..., n) as (...), float32 at least; −∞ for none."""
-    scores = inputs.rows("scores", scores)
-    return scores.max(-1, initial=-np.inf).astype(inputs.accumulator(scores))
+def largest(scores: np.ndarray) -> np.ndarray:
+    """Return the maximum of scores (..., n), (...); −∞ if there are none."""
+    return scores.max(-1, initial=-np.inf)
+
+
+def larger(names: str, m: ArrayLike, other: ArrayLike) -> np.ndarray:
+    """Return the larger of two maxima (...), float32 at least."""
+    m, other = np.asarray(m), np.asarray(other)
+    if not inputs.agree(m.shape, other.shape):
+        raise ValueError(f"{names}: expected batch shapes that broadcast, got {m.shape}"
+                         f" and {other.shape}")
+    return np.maximum(m, other, dtype=np.result_type(m, other, np.float32))
 
 
 def shift(m: ArrayLike) -> np.ndarray:
-    """Return what to subtract: m, or 0 where m is −∞, since −∞ − (−∞) is NaN.
+    """Return what to subtract: m, but 0 where it is −∞, since −∞ − (−∞) is NaN.
 
-    Only the shift is guarded. Storing 0 as the maximum would outrank real scores.
+    Only the shift is guarded. A stored maximum of 0 would outrank real scores below it.
     """
     return np.where(np.equal(m, -np.inf), 0, m)
 
 
-def _weights(scores: np.ndarray, m: ArrayLike) -> np.ndarray:
-    """Return exp(scores − m), (..., n)."""
-    return np.exp(scores - shift(m)[..., None])
+def divisor(l: ArrayLike) -> np.ndarray:
+    """Return l, but 1 where it is 0: there o is 0, and so is the answer."""
+    return np.where(np.equal(l, 0), 1, l)
 
 
-def _across(x: np.ndarray, state: State) -> np.ndarray:
-    """Return `x` (...) ready to multiply the o of `state`, (...) or (..., d)."""
-    return x[..., None] if np.ndim(state.o) > np.ndim(state.m) else x
+def across(x: ArrayLike, m: ArrayLike, o: ArrayLike) -> np.ndarray:
+    """Return x (...), as (..., 1) if o has columns (..., d) where m has none."""
+    return np.asarray(x)[..., None] if np.ndim(o) > np.ndim(m) else np.asarray(x)

@@ -1,10 +1,10 @@
 """Folds over blocks: what is read once, and what is remembered meanwhile.
 
-Three ways to take in the next block, equal in real arithmetic:
+There are three ways to take in one more block, equal in real arithmetic:
 
-    update             rescale the history; measure the block from the new maximum
-    update_two_term    summarise the block by itself; rescale both (this is `merge`)
-    update_normalised  the same, with the output kept divided by the sum
+    update             rescale the history, measure the block from the new maximum
+    update_two_term    summarise the block by itself, rescale both: this is `merge`
+    update_normalised  as `update`, with the output kept divided by the sum
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,16 +15,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from onlinesoftmax import _inputs as inputs
-from onlinesoftmax.state import State, add, factor, measure, merge, peak, rescale
+from onlinesoftmax.state import (
+    State, across, add, divisor, factor, larger, largest, measure, merge, rescale
+)
 
 
 def update(state: State, scores: ArrayLike, values: ArrayLike | None = None) -> State:
-    """Return `state` with one more block in it: the online recurrence.
+    """Return the state after one more block: the online recurrence.
 
     Parameters
     ----------
     state : State
     scores : array_like, (..., n)
+        −∞ says that there is no such key: its value is not read.
     values : array_like, (..., n) or (..., n, d), optional
 
     Examples
@@ -33,32 +36,27 @@ def update(state: State, scores: ArrayLike, values: ArrayLike | None = None) -> 
     >>> m, l.round(4)
     (np.float64(5.0), np.float64(2.0446))
     """
-    m = np.maximum(state.m, peak(scores))
+    scores, values, _ = inputs.pair(scores, values)
+    m = larger("state, scores", state.m, largest(scores))
     return add(rescale(state, m), measure(scores, values, m))
 
 
 def update_two_term(
     state: State, scores: ArrayLike, values: ArrayLike | None = None
 ) -> State:
-    """Return `state` with one more block in it, by way of the block's own state.
+    """Return the state after one more block, by way of the block's own state.
 
-    Parameters as for `update`. One exponential more, and any two states will do: this
-    is the form that also works across threads and machines.
+    Parameters as for `update`. It costs one exponential more, and works wherever two
+    states meet: threads, machines.
     """
     return merge(state, State.of(scores, values))
 
 
 class Normalised(NamedTuple):
-    """A state whose output is kept divided: y = o / l is the answer so far.
-
-    Attributes
-    ----------
-    m, l : float or ndarray, (...)
-    y : float or ndarray, (...) or (..., d)
-    """
+    """A state whose output is kept divided: y = o / l, the answer so far."""
 
     m: ArrayLike
-    l: ArrayLike  # noqa: E741 the papers' letter
+    l: ArrayLike
     y: ArrayLike
 
 
@@ -70,30 +68,30 @@ def normalise(state: State) -> Normalised:
 def unnormalise(state: Normalised) -> State:
     """Return (m, l, l · y)."""
     m, l, y = state
-    return State(m, l, (l if np.ndim(y) == np.ndim(m) else np.asarray(l)[..., None]) * y)
+    return State(m, l, across(l, m, y) * y)
 
 
 def update_normalised(
     state: Normalised, scores: ArrayLike, values: ArrayLike
 ) -> Normalised:
-    """Return `state` with one more block in it, its output divided at every step.
+    """Return the normalised state after one more block.
 
-    Parameters as for `update`. A division per block that `update` does only once.
-    """
-    return normalise(update(unnormalise(state), scores, values))
-
-
-def split(x: ArrayLike, block: int, axis: int = -1) -> Iterator[np.ndarray]:
-    """Yield views of `x`, `block` long along an axis; the last may be shorter.
+    Parameters as for `update`. The old answer keeps the share of the new sum that is
+    old. That is a division for every block; `update` leaves one for the end.
 
     Examples
     --------
-    >>> [part.tolist() for part in split([1, 2, 3, 4, 5], 2)]
-    [[1.0, 2.0], [3.0, 4.0], [5.0]]
+    >>> first = normalise(State.of([1.0], [10.0]))
+    >>> update_normalised(first, [2.0], [20.0]).y.round(4)
+    np.float64(17.3106)
     """
-    x, block = np.moveaxis(inputs.rows("x", x), axis, 0), inputs.positive("block", block)
-    for start in range(0, len(x), block):
-        yield np.moveaxis(x[start : start + block], 0, axis)
+    scores, values, _ = inputs.pair(scores, values)
+    m = larger("state, scores", state.m, largest(scores))
+    new, l_old = measure(scores, values, m), factor(state.m, m) * state.l
+    l = divisor(l_old + new.l)
+    y_old = across(l_old / l, state.m, state.y) * state.y
+    y_new = new.o / across(l, m, new.o)
+    return Normalised(*add(State(m, l_old, y_old), State(m, new.l, y_new)))
 
 
 def sum_exp(blocks: Iterable[ArrayLike]) -> tuple[np.ndarray, np.ndarray]:
@@ -102,7 +100,7 @@ def sum_exp(blocks: Iterable[ArrayLike]) -> tuple[np.ndarray, np.ndarray]:
     Parameters
     ----------
     blocks : iterable of array_like, (..., n)
-        Read once, in order: a generator will do. A bare number is a block of one.
+        Read once and in order, so a generator will do. A number is a block of one.
 
     Returns
     -------
@@ -115,6 +113,8 @@ def sum_exp(blocks: Iterable[ArrayLike]) -> tuple[np.ndarray, np.ndarray]:
     >>> m, l.round(4)
     (np.float64(3.0), np.float64(1.5032))
     """
+    if not isinstance(blocks, Iterable):
+        raise ValueError(f"blocks: expected an iterable of arrays, got {blocks!r}")
     arrays = (np.atleast_1d(inputs.floats("blocks", block)) for block in blocks)
     m, l, _ = reduce(update, arrays, State.empty())
     return m, l
@@ -123,17 +123,8 @@ def sum_exp(blocks: Iterable[ArrayLike]) -> tuple[np.ndarray, np.ndarray]:
 def softmax(x: ArrayLike, block: int) -> np.ndarray:
     """Return the softmax of x (..., n) in two reads, a block at a time.
 
-    The first read finds (m, l), the second turns scores into weights.
-
-    Parameters
-    ----------
-    x : array_like, (..., n), float16, float32, float64 or integers
-    block : int
-
-    Returns
-    -------
-    ndarray, the shape and dtype of `x`
-        NaN throughout a row that is all −∞ or holds +∞ or NaN.
+    The first read finds (m, l); the second turns scores into weights. Special values
+    and dtypes as for `dense.softmax`.
 
     Examples
     --------
@@ -143,56 +134,35 @@ def softmax(x: ArrayLike, block: int) -> np.ndarray:
     x = inputs.rows("x", x)
     m, l = sum_exp(split(x, block))
     out = np.empty_like(x)
-    for part, weights in zip(split(x, block), split(out, block), strict=True):
+    for part, weights in zip(split(x, block), split(out, block)):
         weights[...] = np.exp(part - m[..., None]) / l[..., None]
     return out
 
 
 def softmax_dot(scores: ArrayLike, values: ArrayLike, block: int) -> np.ndarray:
-    """Return the softmax-weighted average of values in one read, a block at a time.
+    """Return softmax(scores) · values in one read, a block at a time.
 
-    Parameters
-    ----------
-    scores : array_like, (..., n)
-        A score of −∞ says that the key is not there: its value is never read.
-    values : array_like, (..., n) or (..., n, d)
-    block : int
-
-    Returns
-    -------
-    ndarray, (...) or (..., d)
-        In the dtype of scores and values together; 0 for a row that sees nothing.
+    Shapes, special values and dtypes as for `dense.softmax_dot`.
 
     Examples
     --------
     >>> softmax_dot([0.0, 5.0], [2.0, 3.0], block=1).round(5)
     np.float64(2.99331)
     """
-    scores, values = inputs.pair(scores, values)
-    axis = inputs.key_axis(scores, values)
-    blocks = zip(split(scores, block), split(values, block, axis), strict=True)
-    nothing = State.of(scores[..., :0], np.take(values, [], axis))
-    state = reduce(lambda state, part: update(state, *part), blocks, nothing)
-    return state.result().astype(np.result_type(scores, values))
+    scores, values, dtype = inputs.pair(scores, values)
+    blocks = _blocks(scores, values, block)
+    state = State.of(*next(blocks))
+    for s, v in blocks:
+        state = update(state, s, v)
+    return state.result().astype(dtype)
 
 
 class Step(NamedTuple):
-    """One step of a trace: the block start:stop, before and after.
+    """One step of a trace.
 
-    Attributes
-    ----------
-    start, stop : int
-        The block is scores[..., start:stop].
-    m_old, l_old : (...)
-        The state before it.
-    m, l : (...)
-        The state after it.
-    alpha : (...)
-        exp(m_old − m), the factor that everything old is due.
-    added : (...)
-        The block's own share of l: the sum of its weights, measured from m.
-    o : (...) or (..., d), or None
-        The output after it, if there are values.
+    The block is scores[..., start:stop]. Before it the state was (m_old, l_old), after
+    it (m, l, o); alpha = exp(m_old − m) is what everything old is multiplied by, and
+    added is the block's part of l: its weights, measured from m.
     """
 
     start: int
@@ -200,33 +170,25 @@ class Step(NamedTuple):
     m_old: np.ndarray
     l_old: np.ndarray
     m: np.ndarray
+    l: np.ndarray
+    o: np.ndarray | None
     alpha: np.ndarray
     added: np.ndarray
-    l: np.ndarray  # noqa: E741 the papers' letter
-    o: np.ndarray | None
 
 
 def trace(
-    scores: ArrayLike,
-    block: int,
-    values: ArrayLike | None = None,
-    *,
-    forget: str = "",
+    scores: ArrayLike, block: int, values: ArrayLike | None = None, *, forget: str = ""
 ) -> list[Step]:
-    """Return every step of `update` over the blocks of a row.
+    """Return every step of `update` over a row: what figures and drills show.
 
     Parameters
     ----------
     scores : array_like, (..., n)
     block : int
-        1 is the element-wise recurrence.
+        1 gives the recurrence element by element.
     values : array_like, (..., n) or (..., n, d), optional
     forget : {"", "l", "o", "lo"}
-        What to leave unscaled, to see what goes wrong: the sum, the output or both.
-
-    Returns
-    -------
-    list of Step
+        What not to rescale, to see what goes wrong.
 
     Examples
     --------
@@ -238,21 +200,36 @@ def trace(
     """
     if forget not in ("", "l", "o", "lo"):
         raise ValueError(f"forget: expected '', 'l', 'o' or 'lo', got {forget!r}")
-    scores = inputs.rows("scores", scores)
-    parts = [None] * scores.shape[-1]
-    if values is not None:
-        scores, values = inputs.pair(scores, values)
-        parts = split(values, block, inputs.key_axis(scores, values))
-    state, start, steps = State.empty(), 0, []
-    for s, v in zip(split(scores, block), parts):
-        new = measure(s, v, np.maximum(state.m, peak(s)))
-        old = rescale(state, new.m)
-        old = old._replace(**{letter: getattr(state, letter) for letter in forget})
-        stop = start + s.shape[-1]
-        after = add(old, new)
-        steps.append(
-            Step(start, stop, state.m, state.l, new.m, factor(state.m, new.m), new.l,
-                 after.l, after.o)
-        )
-        state, start = after, stop
+    scores, values, _ = inputs.pair(scores, values)
+    blocks = _blocks(scores, values, block)
+    state, stop, steps = State.of(*next(blocks)), 0, []
+    for s, v in blocks:
+        m = larger("state, scores", state.m, largest(s))
+        old, new = rescale(state, m), measure(s, v, m)
+        after = add(old._replace(**{x: getattr(state, x) for x in forget}), new)
+        start, stop, alpha = stop, stop + s.shape[-1], factor(state.m, m)
+        steps.append(Step(start, stop, state.m, state.l, *after, alpha, new.l))
+        state = after
     return steps
+
+
+def split(x: ArrayLike, block: int) -> Iterator[np.ndarray]:
+    """Return views of x (..., n), each `block` long; the last may be shorter.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in split([1, 2, 3, 4, 5], 2)]
+    [[1.0, 2.0], [3.0, 4.0], [5.0]]
+    """
+    x, block = inputs.rows("x", x), inputs.block_size(block)
+    return (x[..., i : i + block] for i in range(0, x.shape[-1], block))
+
+
+def _blocks(
+    scores: np.ndarray, values: np.ndarray | None, block: int
+) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
+    """Yield blocks of scores, each with its values, after an empty one to start from."""
+    columns = () if values is None else (slice(None),) * (values.ndim - scores.ndim)
+    starts = range(0, scores.shape[-1], inputs.block_size(block))
+    for keys in (slice(0), *(slice(i, i + block) for i in starts)):
+        yield scores[..., keys], None if values is None else values[..., keys, *columns]
