@@ -1,0 +1,141 @@
+"""What every chapter owes its reader, read off its source."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import jupytext
+import pytest
+import yaml
+
+from onlinesoftmax.drills.bank import bank
+from onlinesoftmax.figures import registry
+
+BOOK = Path(__file__).parents[1] / "book"
+CHAPTERS = sorted(BOOK.glob("[0-9][0-9]-*.md"))
+MAIN_ROAD = [file for file in CHAPTERS if int(file.name[:2]) <= 9]
+
+GLUED = re.compile(r"\{glue:text\}`([\w-]+)")
+QUANTITY = re.compile(r"\{q\}`(\w+)`")
+QUANTITY_MACRO = re.compile(r"\\q([mlaosp])\b")
+CALL = re.compile(r'\b(glue|figure|drill)\("([\w-]+)"')
+ANCHOR = re.compile(r"^\((.+)\)=$", re.M)
+# Words that tell a reader who is stuck that the fault is theirs.
+HOUSE_AVOIDS = re.compile(r"\b(simply|obviously|clearly|trivial\w*|of course)\b", re.I)
+
+for_each_chapter = pytest.mark.parametrize("file", CHAPTERS, ids=lambda file: file.stem)
+
+
+def front_matter(file: Path) -> dict:
+    """The YAML at the head of a page."""
+    return yaml.safe_load(file.read_text(encoding="utf-8").split("---\n")[1])
+
+
+def prose(file: Path) -> str:
+    """A chapter's text cells."""
+    cells = jupytext.read(file).cells
+    return "\n\n".join(c.source for c in cells if c.cell_type == "markdown")
+
+
+def calls(file: Path, function: str) -> list[str]:
+    """The names that a chapter's code hands to `glue`, `figure` or `drill`."""
+    cells = jupytext.read(file).cells
+    code = "\n".join(c.source for c in cells if c.cell_type == "code")
+    return [name for called, name in CALL.findall(code) if called == function]
+
+
+def words(text: str) -> int:
+    """How many words a reader meets; a formula counts as one."""
+    text = re.sub(r"\$\$.*?\$\$|\$[^$\n]+\$", " formula ", text, flags=re.S)
+    text = ANCHOR.sub("", text)
+    return len(re.findall(r"[^\W_][\w'’,.-]*", text))
+
+
+def test_there_are_chapters():
+    assert CHAPTERS
+
+
+@for_each_chapter
+def test_front_matter_is_complete(file):
+    head = front_matter(file)
+    assert 50 <= len(head["description"]) <= 160
+    assert all(isinstance(line, str) and line for line in head["learn"] + head["need"])
+    assert 60 <= len(head["summary_es"].split()) <= 120
+
+
+@for_each_chapter
+def test_the_order_of_a_chapter(file):
+    headings = re.findall(r"^(#+) (.+)$", prose(file), re.M)
+    assert [level for level, _ in headings].count("#") == 1
+    assert headings[0][0] == "#"
+    titles = [title for level, title in headings if level == "##"]
+    assert titles[-3:] == ["Recap", "Drills", "Sources"]
+    opening = prose(file).split("\n## ")[0]
+    assert "?" in opening, "a chapter opens with a question"
+
+
+@pytest.mark.parametrize("file", MAIN_ROAD, ids=lambda file: file.stem)
+def test_length(file):
+    assert 1200 <= words(prose(file)) <= 2500
+
+
+@for_each_chapter
+def test_every_number_in_the_prose_is_glued_and_every_glued_number_used(file):
+    used, glued = GLUED.findall(prose(file)), calls(file, "glue")
+    assert max(Counter(glued).values(), default=1) == 1, "a name glued twice"
+    assert set(used) == set(glued)
+
+
+@for_each_chapter
+def test_figures_exist_and_differ(file):
+    placed = calls(file, "figure")
+    assert placed and set(placed) <= set(registry.ids())
+
+
+@for_each_chapter
+def test_the_drills_of_a_chapter_are_all_in_it_once(file):
+    number = int(file.name[:2])
+    drills = {id: drill for id, drill in bank().items() if drill.chapter == number}
+    assert Counter(calls(file, "drill")) == Counter(drills)
+    code = [drill for drill in drills.values() if drill.kind == "code"]
+    debug = [drill for drill in code if "Find the fault" in drill.get("prompt")]
+    assert debug, "something to debug"
+    assert len(code) > len(debug), "something to build"
+
+
+@for_each_chapter
+def test_sentences_and_equations_name_the_same_quantities(file):
+    text = prose(file)
+    in_sentences = {name[0] for name in QUANTITY.findall(text)}
+    in_equations = set(QUANTITY_MACRO.findall(text))
+    assert {"m", "l"} <= in_sentences <= in_equations
+
+
+@for_each_chapter
+def test_tone(file):
+    assert HOUSE_AVOIDS.findall(prose(file)) == []
+
+
+def test_anchors_are_unique_across_the_book():
+    anchors = Counter(a for file in CHAPTERS for a in ANCHOR.findall(file.read_text()))
+    assert [anchor for anchor, times in anchors.items() if times > 1] == []
+
+
+def test_the_road_names_the_chapters_as_they_are():
+    road = yaml.safe_load((BOOK / "road.yml").read_text(encoding="utf-8"))
+    title = {row["file"]: row["title"] for row in road}
+    assert [row["number"] for row in road] == list(range(1, len(road) + 1))
+    for file in CHAPTERS:
+        assert prose(file).startswith(f"# {title[file.stem]}\n")
+        assert file.stem.startswith(f"{[*title].index(file.stem) + 1:02}-")
+
+
+def test_every_citation_has_its_source_and_every_source_is_cited():
+    cited = set()
+    for file in BOOK.glob("*.md"):
+        text = file.read_text(encoding="utf-8")
+        for keys in re.findall(r"\{cite:[pt]\}`([^`]+)`", text):
+            cited |= {key.strip() for key in keys.split(",")}
+    sources = re.findall(r"^@\w+\{(\w+),", (BOOK / "references.bib").read_text(), re.M)
+    assert len(sources) == len(set(sources))
+    assert cited == set(sources)
