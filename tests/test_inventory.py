@@ -11,6 +11,8 @@ import jupytext
 import pytest
 import yaml
 
+from onlinesoftmax import figures
+
 BOOK = Path(__file__).parents[1] / "book"
 ROWS = yaml.safe_load((BOOK / "inventory.yml").read_text(encoding="utf-8"))
 DONE = [row for row in ROWS if row.get("status") != "later"]
@@ -64,8 +66,10 @@ def run(number: int, until: str | None = None, breaks: dict | None = None) -> No
 @pytest.fixture
 def quiet(monkeypatch):
     """Code cells run without drawing, asking or gluing anything."""
-    for module in ("myst_nb", "onlinesoftmax.figures", "onlinesoftmax.drills"):
+    for module in ("myst_nb", "onlinesoftmax.drills"):
         monkeypatch.setitem(sys.modules, module, MagicMock())
+    for name in ("plot", "sweep"):
+        monkeypatch.setattr(figures, name, MagicMock())
 
 
 def test_rows_are_complete_and_distinct():
