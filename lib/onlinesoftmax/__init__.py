@@ -8,7 +8,7 @@ np.float64(3.0)
 from importlib import import_module
 from typing import Any
 
-MODULES = ("dense", "state", "streaming")
+MODULES = ("dense", "precision", "state", "streaming")
 __all__ = ["State", "merge", *MODULES]
 
 

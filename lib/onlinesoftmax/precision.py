@@ -1,0 +1,135 @@
+"""Floating-point formats: what they can hold, and what rounding does to a sum.
+
+NumPy has no bfloat16, so low precision is defined here in one way for every format:
+compute in float64, then round. The figures' JavaScript does the same.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+
+class Format(NamedTuple):
+    """A binary floating-point format."""
+
+    bits: int  # of the significand, its leading 1 included
+    low: int  # the smallest normal number is 2**low
+    high: int  # every number lies below 2**high
+
+    @property
+    def largest(self) -> float:
+        """The largest number."""
+        return (2.0 - 2.0 ** (1 - self.bits)) * 2.0 ** (self.high - 1)
+
+    @property
+    def smallest(self) -> float:
+        """The smallest number above 0, which is subnormal."""
+        return 2.0 ** (self.low - self.bits + 1)
+
+
+FORMATS = {
+    "float16": Format(11, -14, 16),
+    "bfloat16": Format(8, -126, 128),
+    "float32": Format(24, -126, 128),
+    "float64": Format(53, -1022, 1024),
+}
+
+
+class Limits(NamedTuple):
+    """Where exp(x) leaves a format, as real numbers x."""
+
+    zero: float  # below it, exp(x) rounds to 0
+    subnormal: float  # below it, exp(x) has fewer digits than the format promises
+    overflow: float  # above it, exp(x) is larger than the largest number
+
+
+def find(name: str) -> Format:
+    """Return a format by name."""
+    if name not in FORMATS:
+        raise ValueError(f"name: expected one of {sorted(FORMATS)}, got {name!r}")
+    return FORMATS[name]
+
+
+def exp_limits(name: str) -> Limits:
+    """Return where exp(x) is too small, and where too large, for a format.
+
+    Examples
+    --------
+    >>> np.round(exp_limits("float16"), 3).tolist()
+    [-17.329, -9.704, 11.09]
+    """
+    bits, low, _ = form = find(name)
+    # Half of the smallest number is a tie, and a tie goes to 0.
+    zero = (low - bits) * np.log(2.0)
+    return Limits(zero, low * np.log(2.0), np.log(form.largest))
+
+
+def round_to(x: ArrayLike, name: str) -> np.ndarray:
+    """Return x, each number rounded to the nearest of a format; ties go to even.
+
+    Parameters
+    ----------
+    x : array_like, float64
+    name : str
+        One of `FORMATS`.
+
+    Returns
+    -------
+    ndarray, float64, the shape of `x`
+        Subnormal and infinite where the format says so.
+
+    Examples
+    --------
+    >>> round_to([2049.0, 65520.0, 1e-8], "float16").tolist()
+    [2048.0, inf, 0.0]
+    """
+    bits, low, _ = form = find(name)
+    x = np.asarray(x, np.float64)
+    exponent = np.frexp(x)[1]  # |x| < 2**exponent
+    unit = np.maximum(exponent, low + 1) - bits  # the last place is worth 2**unit
+    rounded = np.ldexp(np.rint(np.ldexp(x, -unit)), unit)
+    return np.where(np.abs(rounded) > form.largest, np.copysign(np.inf, x), rounded)[()]
+
+
+def add_up(term: float, count: int, name: str) -> float:
+    """Return term + term + … one after another, rounded after each addition.
+
+    From one power of two to the next, every addition moves the sum by the same step, so
+    it takes a handful of jumps instead of `count` additions.
+
+    Parameters
+    ----------
+    term : float, at least 0
+    count : int
+    name : str
+        One of `FORMATS`.
+
+    Examples
+    --------
+    >>> add_up(1.0, 5000, "float16")
+    2048.0
+    """
+    if not term >= 0 or count < 1:
+        raise ValueError(f"term, count: expected at least 0 and 1, got {term}, {count}")
+    term = total = float(round_to(term, name))
+    left = count - 1
+    while left and np.isfinite(total):
+        step, again = _steps(total, term, name)
+        if step == 0:  # too small to make a difference: the sum stalls
+            break
+        room = np.ldexp(1.0, np.frexp(total)[1]) - term - total
+        jumps = min(left, np.ceil(room / step)) if step == again and room > 0 else 1
+        total, left = float(total + jumps * step), left - int(jumps)
+    return total
+
+
+def _steps(total: float, term: float, name: str) -> tuple[float, float]:
+    """Return by how much a sum moves with the next addition, and with the one after.
+
+    They can differ where the exact sum is a tie: the first goes to the even neighbour.
+    """
+    first = round_to(total + term, name)
+    if np.isinf(first):
+        return np.inf, np.inf
+    return float(first - total), float(round_to(first + term, name) - first)
