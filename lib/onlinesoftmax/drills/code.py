@@ -1,0 +1,178 @@
+"""Code drills: cases, what to expect of them, and what known mistakes give instead.
+
+A drill's ``oracle`` asks the lib for every step of every case; its ``mutants`` are run
+here, in the same grader the reader meets. So the page receives numbers and never the
+mathematics.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from onlinesoftmax import streaming
+from onlinesoftmax.drills import grader
+from onlinesoftmax.drills.bank import Drill
+
+Case = dict[str, Any]
+
+TOLERANCE = 1e-9
+INF = float("inf")
+
+# Tiny inputs first: a failure should fit into the head of the reader who meets it.
+LADDER: list[Case] = [
+    {"name": {"en": name, "es": es}, "scores": scores, "block": block}
+    for name, es, scores, block in [
+        ("one score", "un solo número", [-3.0], 1),
+        ("a tie", "un empate", [1.0, 1.0], 1),
+        ("ascending", "creciente", [1.0, 2.0, 3.0], 1),
+        ("descending", "decreciente", [3.0, 2.0, 1.0], 1),
+        ("blocks of two", "bloques de dos", [1.0, 0.0, 3.0, 2.0], 2),
+        ("ragged tail", "último bloque corto", [0.5, -1.0, 2.0, 0.0, 1.0], 2),
+        ("huge jump", "salto enorme", [0.0, 800.0, 1.0], 1),
+        ("far below zero", "muy por debajo de cero", [-800.0, -801.0, -802.0], 2),
+        ("first block switched off", "primer bloque apagado", [-INF, -INF, 1.0, 0.0], 2),
+        ("everything switched off", "todo apagado", [-INF, -INF, -INF], 2),
+        ("low after nothing", "bajo después de nada", [-INF, -120.0, -121.0], 1),
+    ]
+]
+
+
+def steps(scores: list[float], block: int) -> list[dict[str, float]]:
+    """Return the lib's trace of a row: per block m, alpha, l and what made them."""
+    return [
+        {
+            "m_old": float(step.m_old),
+            "l_old": float(step.l_old),
+            "m": float(step.m),
+            "alpha": float(step.alpha),
+            "added": float(step.added),
+            "l": float(step.l),
+            "block_max": max(scores[step.start : step.stop]),
+        }
+        for step in streaming.trace(scores, block)
+    ]
+
+
+def payload(drill: Drill) -> dict[str, Any]:
+    """Return the function asked for, how to drive it, and every case with its rows."""
+    cases = [_case(drill, case) for case in [*_ladder(drill), *_random(drill)]]
+    tolerance = float(drill.get("tolerance", TOLERANCE))
+    for index, mutant in enumerate(mutants(drill)):
+        _add_slips(drill, cases, index, mutant, tolerance)
+    return {
+        "function": drill.get("function"),
+        "drive": drill.get("drive", DRIVE),
+        "given": drill.get("given", []),
+        "compared": drill.get("compared"),
+        "tolerance": tolerance,
+        "cases": cases,
+    }
+
+
+# Without a `drive` of its own a drill has its function called once per case.
+DRIVE = """
+def drive(function, **args):
+    yield function(**args)
+"""
+
+
+def _ladder(drill: Drill) -> list[Case]:
+    cases = drill.get("cases")
+    if cases == "ladder":
+        return LADDER
+    if not isinstance(cases, list) or not all("name" in case for case in cases):
+        raise drill.fault("cases", "expected 'ladder' or a list of {name: …, …}")
+    return cases
+
+
+def _random(drill: Drill) -> Iterator[Case]:
+    """Yield seeded cases: a count of rows of scores, or the drill's own examples(rng)."""
+    rng, wanted = random.Random(drill.id), drill.get("random", 0)
+    if isinstance(wanted, str):
+        yield from _function(drill, "random", "examples")(rng)
+        return
+    for _ in range(wanted):
+        size, spread = rng.randint(3, 9), rng.choice([0.5, 3.0, 30.0])
+        scores = [round(rng.gauss(0, spread), 2) for _ in range(size)]
+        yield {"name": "random", "scores": scores, "block": rng.randint(1, 4)}
+
+
+def _case(drill: Drill, case: Case) -> Case:
+    """Add what the lib gives: the columns shown, and the columns asked for."""
+    args = {name: _plain(value) for name, value in case.items() if name != "name"}
+    rows = _function(drill, "oracle", "oracle")(**args)
+    try:
+        given = [[_plain(row[c]) for c in drill.get("given", [])] for row in rows]
+        expected = [[_plain(row[c]) for c in drill.get("compared")] for row in rows]
+    except KeyError as error:
+        raise drill.fault("oracle", f"its rows have no {error}") from None
+    return {
+        "name": case["name"],
+        "args": {name: grader.pack(value) for name, value in args.items()},
+        "given": grader.pack(given),
+        "expected": grader.pack(expected),
+        "slips": [],
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Return numbers and arrays as floats and lists; what is an int stays one."""
+    return value if isinstance(value, (int, str)) else np.asarray(value).tolist()
+
+
+def mutants(drill: Drill) -> list[str]:
+    """Return the source of every mutant: given in full, or as a change of the answer."""
+    return [_mutant(drill, mutant) for mutant in drill.get("mutants")]
+
+
+def _mutant(drill: Drill, mutant: dict[str, Any]) -> str:
+    if "code" in mutant:
+        return mutant["code"]
+    source = drill.get("code")
+    for old, new in mutant["change"].items():
+        if old not in source:
+            raise drill.fault("mutants", f"{mutant['name']!r} changes {old!r}: not there")
+        source = source.replace(old, new)
+    return source
+
+
+def _add_slips(
+    drill: Drill, cases: list[Case], index: int, source: str, tolerance: float
+) -> None:
+    """Note in each case of the ladder what this mutant gives where it goes wrong."""
+    function = answer(drill, source)
+    drive = grader.load(drill.get("drive", DRIVE), "drive")
+    for case in cases[: len(_ladder(drill))]:
+        rows, fault = grader.follow(function, drive, case, tolerance, lambda: None)
+        if fault:
+            sign = _rounded(grader.signature(rows, fault))
+            case["slips"].append({"mutant": index, "sign": grader.pack(sign)})
+
+
+def _rounded(value: Any) -> Any:
+    """Eight digits are enough to tell mistakes apart, and keep the page small."""
+    if isinstance(value, list):
+        return [_rounded(part) for part in value]
+    return float(f"{value:.8g}") if isinstance(value, float) else value
+
+
+def answer(drill: Drill, source: str) -> Callable[..., Any]:
+    """Return the function an answer defines, with math's names at hand."""
+    space: dict[str, Any] = {}
+    exec("from math import exp, inf", space)
+    exec(compile(source, grader.ANSWER, "exec"), space)
+    if not callable(space.get(drill.get("function"))):
+        raise drill.fault("function", f"{drill.get('function')!r} is not in {source!r}")
+    return space[drill.get("function")]
+
+
+def _function(drill: Drill, field: str, name: str) -> Callable[..., Any]:
+    """Return a function written in one of the drill's fields."""
+    try:
+        return grader.load(drill.get(field), name)
+    except (SyntaxError, KeyError) as error:
+        raise drill.fault(field, f"expected Python with a function {name}: {error}") from None

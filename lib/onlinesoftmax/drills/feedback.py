@@ -1,0 +1,217 @@
+"""From an outcome to what a teacher would say: echo, hint or nudge, then the next help.
+
+``page/feedback.js`` says the same on the page; both take their words from
+``strings.json`` and the bank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from onlinesoftmax.drills.bank import Drill, say
+from onlinesoftmax.drills.words import column, show, word
+
+Table = tuple[tuple[str, ...], ...]
+
+
+def feedback(
+    drill: Drill,
+    data: Mapping[str, Any],
+    outcome: Mapping[str, Any],
+    misses: int,
+    language: str = "en",
+) -> tuple[tuple[str, ...], Table]:
+    """Return the lines to say about an outcome, and a table for code drills.
+
+    Parameters
+    ----------
+    drill : Drill
+    data : mapping
+        The drill's payload.
+    outcome : mapping
+        From a grader.
+    misses : int
+        How often the drill was missed so far, this time included.
+    language : str
+
+    Returns
+    -------
+    lines : tuple of str
+    table : tuple of rows
+    """
+    lines = [*_echo(data, outcome, language)]
+    if outcome["passed"]:
+        lines += [f"**{word('right', language)}**", say(drill.get("solution"), language)]
+        return tuple(lines), ()
+    if drill.kind == "code":
+        told, table = _code(drill, data, outcome, language)
+    else:
+        told, table = [_told(drill, data, outcome, language)], ()
+    lines += [f"**{word('notYet', language)}**", *told]
+    if not outcome.get("unreadable"):
+        lines += _more(drill, outcome, misses, language)
+    return tuple(lines), table
+
+
+def _echo(
+    data: Mapping[str, Any], outcome: Mapping[str, Any], language: str
+) -> list[str]:
+    """Say how a number was read; a formula, a choice or a table needs no echo."""
+    if data["kind"] == "numeric" and "read" in outcome:
+        return [word("readAs", language, value=show(outcome["read"]))]
+    return []
+
+
+def _told(
+    drill: Drill, data: Mapping[str, Any], outcome: Mapping[str, Any], language: str
+) -> str:
+    """Return the hint of the misconception that shows, else the kind's nudge."""
+    hint = earned(drill, outcome)
+    if hint is not None:
+        return say(hint, language)
+    if outcome.get("unreadable"):
+        return unreadable(drill, data, outcome, language)
+    if drill.kind == "order":
+        n = outcome["place"]
+        key = "nudgeOrder" if n else "nudgeOrderStart"
+        return word(key, language, n=n)
+    if drill.kind == "trace":
+        row, cell = outcome["place"]
+        name = column(data["columns"][cell], language)
+        return word("nudgeTrace", language, row=row + 1, column=name)
+    if "points" in outcome:
+        found = sum(outcome["points"])
+        said = word("nudgeRecall", language, n=found, all=len(outcome["points"]))
+        missed = drill.get("points")[outcome["points"].index(False)]
+        return f"{said} {say(missed['hint'], language)}"
+    return say(drill.get("nudge") or word("nudge", language), language)
+
+
+def earned(drill: Drill, outcome: Mapping[str, Any]) -> Any:
+    """Return the hint an outcome earns from the drill's listed misconceptions."""
+    if outcome.get("slip") is not None:
+        return drill.get("mutants")[outcome["slip"]]["hint"]
+    if outcome.get("hint") is None:
+        return None
+    listed = drill.get("choices") if drill.kind == "choice" else drill.get("wrong")
+    return listed[outcome["hint"]]["hint"]
+
+
+def unreadable(
+    drill: Drill, data: Mapping[str, Any], outcome: Mapping[str, Any], language: str
+) -> str:
+    """Return what to say about an answer that could not be read."""
+    if drill.kind == "choice":
+        return word("noChoice", language)
+    if drill.kind == "trace":
+        row, cell = outcome["place"]
+        name = column(data["columns"][cell], language)
+        return word("unreadableTrace", language, row=row + 1, column=name)
+    if drill.kind == "recall":
+        return word("unreadableFormula", language, names=names(data))
+    return word("unreadable", language)
+
+
+def names(data: Mapping[str, Any]) -> str:
+    """Return the variables of a formula, as code."""
+    return ", ".join(f"`{name}`" for name in data["samples"][0])
+
+
+def _more(
+    drill: Drill, outcome: Mapping[str, Any], misses: int, language: str
+) -> list[str]:
+    """Return the staged help of a second and later miss, then the way out."""
+    staged = [say(hint, language) for hint in drill.get("hints", [])]
+    staged += [say(step, language) for step in drill.get("steps", [])]
+    lines = []
+    if earned(drill, outcome) is None and staged and "points" not in outcome:
+        lines.append(staged[min(misses, len(staged)) - 1])
+    if misses >= 2:
+        lines.append(word("howShow", language, id=drill.id))
+    return lines
+
+
+def _code(
+    drill: Drill, data: Mapping[str, Any], outcome: Mapping[str, Any], language: str
+) -> tuple[list[str], Table]:
+    """Say where a function first differs, and show the steps up to there."""
+    lines = []
+    if outcome["case"] is not None:
+        case = data["cases"][outcome["case"]]
+        name = case["name"]
+        name = word("random", language) if name == "random" else say(name, language)
+        lines.append(word("failedOn", language, name=f"*{name}*"))
+    lines.append(fault(data, outcome, language))
+    hint = earned(drill, outcome)
+    lines.append(say(hint, language) if hint else word("codeNudge", language))
+    table = steps(data, outcome, language) if outcome["case"] is not None else ()
+    return lines, table
+
+
+def fault(data: Mapping[str, Any], outcome: Mapping[str, Any], language: str) -> str:
+    """Return one sentence on what went wrong."""
+    kind, value = outcome["fault"], outcome["value"]
+    if kind == "differs":
+        several = len(data["cases"][outcome["case"]]["expected"]) > 1
+        key = "differs" if several else "differsOnce"
+        return word(key, language, n=len(outcome["rows"]))
+    if kind == "shape":
+        wanted = ", ".join(column(name, language) for name in data["compared"])
+        return word("shape", language, columns=wanted, value=f"`{show(value)}`")
+    if kind == "count":
+        wanted = len(data["cases"][outcome["case"]]["expected"])
+        return word("count", language, n=value, all=wanted)
+    if kind == "rule":
+        return value[0].upper() + value[1:] + "."
+    if kind == "missing":
+        return word("missing", language, value=f"`{value}`")
+    line = word("atLine", language, line=outcome["line"]) if outcome["line"] else ""
+    said = word("raised", language, type=outcome["type"], value=value)
+    return f"`{said.rstrip(': ')}` {line}".strip()
+
+
+def steps(data: Mapping[str, Any], outcome: Mapping[str, Any], language: str) -> Table:
+    """Return the steps up to the first fault: what is given, yours beside expected."""
+    case = data["cases"][outcome["case"]]
+    head = [word("stepColumn", language)]
+    head += [column(name, language) for name in data["given"]]
+    for name in data["compared"]:
+        name = column(name, language)
+        head += [f"{name}, {word('yours', language)}"]
+        head += [f"{name}, {word('expected', language)}"]
+    rows = []
+    for i in range(min(len(outcome["rows"]) or 1, len(case["expected"]))):
+        row = [str(i + 1), *map(show, case["given"][i])]
+        mine = outcome["rows"][i] if i < len(outcome["rows"]) else None
+        for j, right in enumerate(case["expected"][i]):
+            row += pair(_cell(mine, j), right)
+        rows.append(tuple(row))
+    return (tuple(head), *rows)
+
+
+def _cell(row: Any, column: int) -> Any:
+    return row[column] if isinstance(row, list) and column < len(row) else "–"
+
+
+def pair(mine: Any, right: Any) -> tuple[str, str]:
+    """Write two values with as many digits as it takes to tell them apart."""
+    short = show(mine), show(right)
+    return short if short[0] != short[1] or mine == right else (
+        show(mine, 12), show(right, 12)
+    )
+
+
+def answer_text(drill: Drill, language: str = "en") -> str:
+    """Return the answer of a drill as a line of text, from what the bank computes."""
+    if drill.kind == "choice":
+        right = next(c for c in drill.get("choices") if c.get("correct"))
+        return say(right["text"], language)
+    if drill.kind == "order":
+        lines = [say(line, language) for line in drill.get("lines")]
+        return "\n".join(f"- {line}" for line in lines)
+    if drill.kind == "code":
+        return f"```\n{drill.get('code')}```"
+    if drill.kind in ("numeric", "recall") and "answer" in drill.fields:
+        return f"`{drill.get('answer')['value']}`"
+    return ""

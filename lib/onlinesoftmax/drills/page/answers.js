@@ -1,0 +1,155 @@
+// The forms: how each is woken, and how an answer is read from it.
+
+const FORMS = {
+  numeric: {
+    prepare(drill) {
+      const input = drill.form.elements.answer;
+      input.addEventListener("input", () => echo(drill, input));
+    },
+    read: (drill) => drill.form.elements.answer.value,
+  },
+
+  formula: { prepare() {}, read: (drill) => drill.form.elements.answer.value },
+
+  own: { prepare() {}, read: (drill) => drill.form.elements.answer.value },
+
+  choice: { prepare() {}, read: (drill) => Number(drill.form.elements.answer.value || -1) },
+
+  order: {
+    prepare: (drill) => prepareOrder(drill),
+    read: (drill) => [...drill.lines.children].map((line) => Number(line.dataset.line)),
+    again(drill) {
+      const lines = [...drill.lines.children];
+      lines.sort((a, b) => a.dataset.line - b.dataset.line);
+      drill.lines.append(...lines);
+      endsOfOrder(drill.lines);
+    },
+  },
+
+  trace: {
+    prepare(drill) {
+      drill.form.querySelector(".os-drill-levels").hidden = false;
+      drill.form.addEventListener("change", (event) => {
+        if (event.target.name === "level") fillTrace(drill);
+      });
+      fillTrace(drill);
+    },
+    read: (drill) =>
+      drill.data.payload.rows.map((row, i) =>
+        row.map((_, j) => drill.form.elements[`cell-${i}-${j}`].value),
+      ),
+    again: (drill) => fillTrace(drill),
+  },
+
+  code: {
+    prepare(drill) {
+      const area = drill.form.elements.answer;
+      drill.gutter = drill.form.querySelector(".os-drill-gutter");
+      area.value = store.get(drill.id).code ?? drill.data.starter.trimEnd();
+      const submit = () => drill.form.requestSubmit();
+      drill.editor = prepareEditor(area, drill.gutter, submit);
+      drill.form.querySelector(".os-drill-keys").hidden = false;
+      area.addEventListener("change", () => store.keepCode(drill.id, area.value));
+    },
+    read: (drill) => drill.form.elements.answer.value,
+    again(drill) {
+      drill.form.elements.answer.value = drill.data.starter.trimEnd();
+      store.keepCode(drill.id, drill.form.elements.answer.value);
+      markLine(drill.gutter, null);
+      drill.editor.redraw();
+    },
+  },
+};
+
+/** Beside the box: the value of what has been typed, if it is more than a number. */
+function echo(drill, input) {
+  const output = drill.form.querySelector(".os-drill-echo");
+  let value = null;
+  try {
+    value = evaluate(input.value);
+  } catch {
+    // half-typed expressions are no fault
+  }
+  const bare = /^\s*[-−]?\d*[.]?\d*\s*$/.test(input.value);
+  output.value = value === null || bare ? "" : `= ${show(value)}`;
+}
+
+/** Fill the table up to the chosen level; every second cell at "half". */
+function fillTrace(drill) {
+  const level = drill.form.elements.level.value;
+  drill.data.payload.rows.forEach((row, i) =>
+    row.forEach((value, j) => {
+      const cell = drill.form.elements[`cell-${i}-${j}`];
+      const given = level === "full" || (level === "half" && (i + j) % 2 === 0);
+      cell.value = given ? show(value) : "";
+      cell.readOnly = given;
+      cell.removeAttribute("aria-invalid");
+    }),
+  );
+}
+
+function prepareOrder(drill) {
+  drill.lines = drill.form.querySelector(".os-drill-lines");
+  for (const moves of drill.lines.querySelectorAll(".os-drill-moves")) moves.hidden = false;
+  drill.lines.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-move]");
+    if (button) moveLine(drill, button.closest("li"), Number(button.dataset.move), button);
+  });
+  for (const grip of drill.lines.querySelectorAll(".os-drill-grip")) dragLine(drill, grip);
+  endsOfOrder(drill.lines);
+}
+
+function moveLine(drill, line, step, button) {
+  const other = step < 0 ? line.previousElementSibling : line.nextElementSibling;
+  if (!other) return;
+  step < 0 ? other.before(line) : other.after(line);
+  button.focus();
+  moved(drill, line);
+}
+
+/** Say where a line is now, and forget the last verdict: it was about another order. */
+function moved(drill, line) {
+  endsOfOrder(drill.lines);
+  drill.quiet();
+  const letter = line.querySelector(".os-drill-letter").textContent;
+  const all = drill.lines.children.length;
+  const n = [...drill.lines.children].indexOf(line) + 1;
+  drill.announce(drill.word("moved", { letter, n, all }));
+}
+
+/** The first line cannot go up, the last not down; the buttons keep their focus. */
+function endsOfOrder(lines) {
+  for (const line of lines.children) {
+    const [up, down] = line.querySelectorAll("[data-move]");
+    up.setAttribute("aria-disabled", String(line === lines.firstElementChild));
+    down.setAttribute("aria-disabled", String(line === lines.lastElementChild));
+  }
+}
+
+/** Drag by the grip; the buttons do the same without dragging. */
+function dragLine(drill, grip) {
+  const line = grip.closest("li");
+  grip.addEventListener("pointerdown", (event) => {
+    event.preventDefault();
+    grip.setPointerCapture(event.pointerId);
+    line.classList.add("os-drill-dragged");
+  });
+  grip.addEventListener("pointermove", (event) => {
+    if (!grip.hasPointerCapture(event.pointerId)) return;
+    const under = [...drill.lines.children].find((other) => {
+      const { top, bottom } = other.getBoundingClientRect();
+      return other !== line && event.clientY > top && event.clientY < bottom;
+    });
+    if (!under) return;
+    const { top, height } = under.getBoundingClientRect();
+    event.clientY < top + height / 2 ? under.before(line) : under.after(line);
+  });
+  const drop = (event) => {
+    if (!line.classList.contains("os-drill-dragged")) return;
+    grip.releasePointerCapture?.(event.pointerId);
+    line.classList.remove("os-drill-dragged");
+    moved(drill, line);
+  };
+  grip.addEventListener("pointerup", drop);
+  grip.addEventListener("pointercancel", drop);
+}

@@ -1,0 +1,200 @@
+// One drill on the page: its form, its help, its verdict.
+
+class PageDrill {
+  constructor(section) {
+    this.section = section;
+    this.data = JSON.parse(section.querySelector(".os-drill-data").textContent);
+    this.id = this.data.id;
+    this.kind = section.dataset.kind;
+    this.word = wordsFor(section);
+    this.form = section.querySelector("form");
+    this.out = section.querySelector(".os-drill-feedback");
+    this.help = section.querySelector(".os-drill-help");
+    this.solution = section.querySelector(".os-drill-solution");
+    this.shape = FORMS[this.data.form];
+    this.misses = 0;
+    this.released = 0;
+    this.helps = [
+      ...this.data.hints.map((html, i) => [this.hintLabel(i), html]),
+      ...this.data.steps.map((html) => [
+        this.word(this.kind === "code" ? "lines" : "step"), html,
+      ]),
+    ];
+  }
+
+  hintLabel(i) {
+    return this.word("hintOf", { n: i + 1, all: this.data.hints.length });
+  }
+
+  wake() {
+    const actions = this.form.querySelector(".os-drill-actions");
+    actions.hidden = false;
+    this.section.classList.add("os-drill-live");
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.check();
+    });
+    actions.addEventListener("click", (event) => {
+      const act = event.target.closest("[data-do]")?.dataset.do;
+      if (act) this[act](event.target.closest("[data-do]"));
+    });
+    this.shape.prepare(this);
+    if (this.helps.length === 0) actions.querySelector('[data-do="hint"]').remove();
+    this.drawStatus();
+    document.addEventListener("os-drills-changed", () => this.drawStatus());
+  }
+
+  async check() {
+    const answer = this.shape.read(this);
+    if (this.data.form === "own" && !String(answer).trim()) {
+      return this.say([make("p", {}, this.word("emptyOwn"))], "");
+    }
+    if (this.data.form === "trace" && this.form.elements.level.value === "full") {
+      return this.say([make("p", {}, this.word("studied"))], "");
+    }
+    const outcome = this.kind === "code"
+      ? await this.run(answer)
+      : GRADERS[this.kind](this.data.payload, answer);
+    return outcome.passed ? this.pass(outcome) : this.miss(outcome);
+  }
+
+  /** Run the reader's code; the button waits, and the answer is kept. */
+  async run(answer) {
+    const main = this.form.querySelector(".os-drill-main");
+    if (main.getAttribute("aria-disabled") === "true") return new Promise(() => {});
+    main.setAttribute("aria-disabled", "true");
+    store.keepCode(this.id, answer);
+    this.say([make("p", {}, this.word(ready ? "running" : "loading"))], "");
+    const report = await runPython(this.data.payload, answer);
+    main.removeAttribute("aria-disabled");
+    markLine(this.gutter, report.line ?? null);
+    return report;
+  }
+
+  pass(outcome) {
+    this.say(tell(this, outcome), "right");
+    this.markCells(outcome);
+    store.pass(this.id, this.misses);
+    this.misses = 0;
+    this.openSolution();
+  }
+
+  miss(outcome) {
+    const said = tell(this, outcome);
+    if (!outcome.unreadable && outcome.fault !== "noPython") this.misses += 1;
+    if (this.misses >= 2) {
+      said.push(make("p", { class: "os-drill-offer" }, this.word("offerShow")));
+      this.section.classList.add("os-drill-offered");
+    }
+    this.say(said, "wrong");
+    this.markCells(outcome);
+  }
+
+  /** Show a verdict; its state is a word and a sign, and only then a colour. */
+  say(parts, state) {
+    this.section.dataset.state = state;
+    this.out.replaceChildren(...parts);
+  }
+
+  announce(text) {
+    this.out.replaceChildren(make("p", { class: "os-drill-quiet" }, text));
+  }
+
+  quiet() {
+    this.section.dataset.state = "";
+    this.out.replaceChildren();
+  }
+
+  /** Tell assistive technology which box is wrong, and the eye too. */
+  markCells(outcome) {
+    const [row, cell] = outcome.place?.length ? outcome.place : [];
+    const faulty = row === undefined ? "answer" : `cell-${row}-${cell}`;
+    for (const box of this.form.querySelectorAll("input[type=text], textarea")) {
+      const wrong = !outcome.passed && box.name === faulty;
+      wrong ? box.setAttribute("aria-invalid", "true") : box.removeAttribute("aria-invalid");
+    }
+  }
+
+  hint(button) {
+    const [label, html] = this.helps[this.released];
+    const item = make("div", { class: "os-drill-hint" });
+    item.append(make("p", { class: "os-drill-caption" }, label), fromBank("div", html));
+    this.help.append(item);
+    this.released += 1;
+    if (this.released === this.helps.length) {
+      this.form.querySelector('[data-do="show"]').focus();
+      button.remove();
+    }
+  }
+
+  show() {
+    store.shown(this.id);
+    this.openSolution();
+    this.solution.querySelector("summary").focus();
+    if (this.data.points) this.askSelf();
+    else this.announce(this.word("shown"));
+  }
+
+  openSolution() {
+    this.section.classList.add("os-drill-open");
+    this.solution.open = true;
+  }
+
+  /** Own words are judged best by their owner: tick what you had said. */
+  askSelf() {
+    const boxes = this.data.points.map(({ say }) => {
+      const box = make("input", { type: "checkbox" });
+      const label = make("label", { class: "os-drill-option" }, box);
+      label.append(fromBank("span", say));
+      return label;
+    });
+    const list = make("div", { class: "os-drill-options" }, ...boxes);
+    list.addEventListener("change", () => {
+      const all = [...list.querySelectorAll("input")].every((box) => box.checked);
+      if (all) this.pass({ passed: true });
+    });
+    this.say([make("p", {}, this.word("selfCheck")), list], "");
+  }
+
+  again() {
+    this.shape.again(this);
+    this.quiet();
+  }
+
+  drawStatus() {
+    const { done, due } = store.get(this.id);
+    const line = this.section.querySelector(".os-drill-status");
+    const late = due && due <= today();
+    line.hidden = !done && !late;
+    if (line.hidden) return;
+    const date = due && new Date(`${due}T12:00`).toLocaleDateString(this.word.language, {
+      day: "numeric", month: "long",
+    });
+    const parts = done ? [this.word("done")] : [];
+    parts.push(late ? this.word("due") : this.word("comesBack", { date }));
+    line.replaceChildren(icon(late ? MARKS.wrong : MARKS.right), parts.join(", "));
+  }
+}
+
+/** On paper the solutions stand open; afterwards they are as they were. */
+function prepareForPrint() {
+  const folded = () => document.querySelectorAll(".os-drill-solution:not([open])");
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = [...folded()];
+    for (const solution of opened) solution.open = true;
+  });
+  addEventListener("afterprint", () => {
+    for (const solution of opened) solution.open = false;
+  });
+}
+
+for (const section of document.querySelectorAll(".os-drill[data-kind]")) {
+  try {
+    new PageDrill(section).wake();
+  } catch (error) {
+    console.error(`drill ${section.dataset.drill}: ${error.message}`);
+  }
+}
+for (const panel of document.querySelectorAll(".os-progress")) preparePanel(panel);
+prepareForPrint();

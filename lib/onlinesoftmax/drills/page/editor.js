@@ -1,0 +1,94 @@
+// A plain textarea made pleasant: Tab and Enter indent, lines have numbers, an error
+// has its line lit. Escape gives Tab back to the keyboard's way out.
+
+const INDENT = "    ";
+
+function prepareEditor(area, gutter, run) {
+  let tabLeaves = false;
+  const redraw = () => drawGutter(area, gutter);
+
+  area.addEventListener("input", () => {
+    markLine(gutter, null);
+    redraw();
+  });
+  area.addEventListener("blur", () => { tabLeaves = false; });
+  area.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") {
+      tabLeaves = true;
+    } else if (event.key === "Tab" && !tabLeaves) {
+      event.preventDefault();
+      event.shiftKey ? outdent(area) : indent(area);
+    } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      run();
+    } else if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+      event.preventDefault();
+      insert(area, `\n${nextIndent(area)}`);
+    } else if (event.key === "Backspace" && atIndent(area)) {
+      event.preventDefault();
+      area.selectionStart -= INDENT.length;
+      insert(area, "");
+    }
+  });
+  redraw();
+  return { redraw };
+}
+
+/** Replace the selection in a way the browser can undo. */
+function insert(area, text) {
+  area.focus();
+  const command = text ? "insertText" : "delete";
+  if (!document.execCommand(command, false, text)) {
+    area.setRangeText(text, area.selectionStart, area.selectionEnd, "end");
+    area.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+}
+
+function lineStart(area) {
+  return area.value.lastIndexOf("\n", area.selectionStart - 1) + 1;
+}
+
+function nextIndent(area) {
+  const line = area.value.slice(lineStart(area), area.selectionStart);
+  const before = line.match(/^ */)[0];
+  return line.trimEnd().endsWith(":") ? before + INDENT : before;
+}
+
+function atIndent(area) {
+  const line = area.value.slice(lineStart(area), area.selectionStart);
+  const bare = area.selectionStart === area.selectionEnd;
+  return bare && line.length > 0 && /^( {4})+$/.test(line);
+}
+
+function indent(area) {
+  if (area.selectionStart === area.selectionEnd) insert(area, INDENT);
+  else changeLines(area, (line) => INDENT + line);
+}
+
+function outdent(area) {
+  changeLines(area, (line) => line.replace(/^ {1,4}/, ""));
+}
+
+function changeLines(area, change) {
+  const start = lineStart(area);
+  const end = area.selectionEnd;
+  const changed = area.value.slice(start, end).split("\n").map(change).join("\n");
+  area.setSelectionRange(start, end);
+  insert(area, changed);
+  area.setSelectionRange(start, start + changed.length);
+}
+
+function drawGutter(area, gutter) {
+  const count = area.value.split("\n").length;
+  area.rows = count;
+  while (gutter.childElementCount > count) gutter.lastElementChild.remove();
+  while (gutter.childElementCount < count) {
+    gutter.append(make("span", {}, String(gutter.childElementCount + 1)));
+  }
+}
+
+function markLine(gutter, line) {
+  for (const [i, mark] of [...gutter.children].entries()) {
+    mark.classList.toggle("os-drill-fault", i + 1 === line);
+  }
+}

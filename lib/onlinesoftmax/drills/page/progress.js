@@ -1,0 +1,76 @@
+// The panel with the reader's progress: what is due, saving, loading, forgetting.
+
+function preparePanel(panel) {
+  const word = wordsFor(panel);
+  const titles = JSON.parse(panel.querySelector("script").textContent);
+  const said = make("p", { class: "os-progress-said", role: "status" });
+  const summary = make("p", {});
+  const list = make("ul", { class: "os-progress-due" });
+  const draw = () => drawPanel(word, titles, summary, list);
+
+  const note = make("p", { class: "os-drill-how" }, word("progressNote"));
+  panel.append(
+    make("p", { class: "os-drill-label" }, make("strong", {}, word("progress"))),
+    summary, list, panelButtons(word, said), said, note,
+  );
+  draw();
+  if (!store.kept) note.textContent = word("noStorage");
+  document.addEventListener("os-drills-changed", draw);
+  panel.hidden = false;
+}
+
+function drawPanel(word, titles, summary, list) {
+  const ids = Object.keys(titles);
+  const listed = (id) => ids.length === 0 || id in titles;
+  const done = store.done().filter(listed).length;
+  const due = store.due().filter(listed);
+  const counts = { done, due: due.length, all: ids.length };
+  summary.textContent = word(ids.length ? "progressCount" : "progressSome", counts);
+  list.replaceChildren(...due.map((id) => {
+    const link = make("a", { href: `#drill-${id}` });
+    link.innerHTML = titles[id] ?? id;
+    return make("li", {}, link);
+  }));
+}
+
+function panelButtons(word, said) {
+  const file = make("input", { type: "file", accept: ".json", hidden: "" });
+  const clear = button(word("clear"), () => {
+    const sure = clear.dataset.sure;
+    clear.textContent = word(sure ? "clear" : "clearSure");
+    if (!sure) return void (clear.dataset.sure = "yes");
+    delete clear.dataset.sure;
+    store.replace({});
+    said.textContent = word("cleared");
+  });
+  clear.addEventListener("blur", () => {
+    delete clear.dataset.sure;
+    clear.textContent = word("clear");
+  });
+  file.addEventListener("change", async () => {
+    try {
+      said.textContent = word("imported", { n: store.import(await file.files[0].text()) });
+    } catch {
+      said.textContent = word("importFailed");
+    }
+    file.value = "";
+  });
+  return make(
+    "div", { class: "os-drill-actions" },
+    button(word("export"), saveFile), button(word("import"), () => file.click()),
+    file, clear,
+  );
+}
+
+function button(text, act) {
+  const element = make("button", { type: "button" }, text);
+  element.addEventListener("click", act);
+  return element;
+}
+
+function saveFile() {
+  const blob = new Blob([store.export()], { type: "application/json" });
+  const link = make("a", { href: URL.createObjectURL(blob), download: "drills.json" });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
