@@ -62,7 +62,7 @@ def payload(drill: Drill) -> dict[str, Any]:
     cases = [_case(drill, case) for case in [*_ladder(drill), *_random(drill)]]
     tolerance = float(drill.get("tolerance", TOLERANCE))
     for index, mutant in enumerate(mutants(drill)):
-        _add_slips(drill, cases, index, mutant, tolerance)
+        _add_slip(drill, cases, index, mutant, tolerance)
     return {
         "function": drill.get("function"),
         "drive": drill.get("drive", DRIVE),
@@ -140,17 +140,21 @@ def _mutant(drill: Drill, mutant: dict[str, Any]) -> str:
     return source
 
 
-def _add_slips(
+def _add_slip(
     drill: Drill, cases: list[Case], index: int, source: str, tolerance: float
 ) -> None:
-    """Note in each case of the ladder what this mutant gives where it goes wrong."""
+    """Note in the first case that kills this mutant what it gives there.
+
+    A reader who makes the same mistake passes and fails the same cases.
+    """
     function = answer(drill, source)
     drive = grader.load(drill.get("drive", DRIVE), "drive")
-    for case in cases[: len(_ladder(drill))]:
+    for case in cases:
         rows, fault = grader.follow(function, drive, case, tolerance, lambda: None)
         if fault:
             sign = _rounded(grader.signature(rows, fault))
             case["slips"].append({"mutant": index, "sign": grader.pack(sign)})
+            return
 
 
 def _rounded(value: Any) -> Any:
