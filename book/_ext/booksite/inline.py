@@ -7,6 +7,7 @@ from html import escape
 
 from .maths import typeset
 
+_APOSTROPHE = re.compile(r"(?<=\w)'(?=\w)")
 _PIECE = re.compile(r"\$(?P<maths>[^$]+)\$|`(?P<code>[^`]+)`|\*(?P<em>[^*]+)\*")
 
 
@@ -19,6 +20,7 @@ def inline(text: str) -> str:
         tag = "code" if match["code"] else "em"
         return f"<{tag}>{escape(match[tag])}</{tag}>"
 
+    text = _APOSTROPHE.sub("’", text)
     parts, end = [], 0
     for match in _PIECE.finditer(text):
         parts += [escape(text[end : match.start()], quote=False), piece(match)]

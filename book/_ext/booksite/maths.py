@@ -8,6 +8,7 @@ page can light the same quantity in the code, the figure and the sentence.
 from __future__ import annotations
 
 import json
+import re
 from functools import lru_cache
 from html import escape
 
@@ -21,12 +22,17 @@ from sphinx.writers.html5 import HTML5Translator
 from .paths import VENDOR
 from .quantities import QUANTITIES
 
+SHORT = 24  # characters of TeX; such a formula fits the narrowest phone
+
 # Only \htmlData may add attributes; every other doubt KaTeX has is an error.
 RENDER = """
 const macros = %s;
 const options = {
   throwOnError: true, output: "htmlAndMathml",
-  trust: (context) => context.command === "\\\\htmlData",
+  trust: ({command}) => {
+    if (command === "\\\\htmlData") return true;
+    throw new Error(command + " is not allowed");
+  },
   strict: (code) => (code === "htmlExtension" ? "ignore" : "error"),
 };
 function typeset(tex, displayMode) {
@@ -71,9 +77,9 @@ def typeset(tex: str, display: bool = False) -> str:
     try:
         return engine().eval(f"typeset({json.dumps(tex)}, {json.dumps(display)})")
     except JSEvalException as error:
-        reason = str(error).partition("ParseError: ")[2] or str(error)
-        first = next(iter(reason.splitlines()), "")
-        raise MathsError(f"KaTeX cannot set the formula {tex!r}: {first}") from error
+        reason = re.search(r"\w*Error: (.*)", str(error))
+        told = reason[1] if reason else str(error)
+        raise MathsError(f"KaTeX cannot set the formula {tex!r}: {told}") from error
 
 
 def _typeset_on_page(self: HTML5Translator, tex: str, display: bool) -> str:
@@ -85,8 +91,10 @@ def _typeset_on_page(self: HTML5Translator, tex: str, display: bool) -> str:
 
 
 def visit_inline(self: HTML5Translator, node: nodes.math) -> None:
-    """Write a formula within a sentence."""
-    self.body.append(_typeset_on_page(self, node.astext(), display=False))
+    """Write a formula within a sentence; a short one is never broken."""
+    html = _typeset_on_page(self, node.astext(), display=False)
+    short = len(node.astext()) <= SHORT
+    self.body.append(f'<span class="whole">{html}</span>' if short else html)
     raise nodes.SkipNode
 
 

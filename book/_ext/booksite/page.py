@@ -78,6 +78,12 @@ def reading_minutes(app: Sphinx, pagename: str) -> int:
     return max(1, round(words / WORDS_A_MINUTE))
 
 
+def front_list(meta: dict[str, Any], key: str) -> list[str]:
+    """A list of the front matter, which reaches us as JSON."""
+    value = meta.get(key) or []
+    return json.loads(value) if isinstance(value, str) else value
+
+
 def split_heading(pagename: str, body: str) -> tuple[str, str, str]:
     """What precedes the page's h1, what the h1 holds, and what follows it."""
     found = _HEADING.match(body)
@@ -134,10 +140,6 @@ def _headings(app: Sphinx) -> list[tuple[str, str, str]]:
     return [(page, heading, href) for href, page, heading, _ in search.entries(app.env)]
 
 
-def _is_notebook(app: Sphinx, pagename: str) -> bool:
-    return "kernelspec" in app.env.metadata.get(pagename, {})
-
-
 def _neighbour(app: Sphinx, pagename: str, docname: str | None) -> dict[str, str] | None:
     if not docname or docname not in app.env.titles:
         return None
@@ -159,8 +161,8 @@ def _head(app: Sphinx, pagename: str, body: str) -> dict[str, Any]:
         "number": chapter_number(pagename),
         "minutes": reading_minutes(app, pagename),
         "description": meta.get("description", ""),
-        "learn": [inline(line) for line in meta.get("learn") or []],
-        "need": [inline(line) for line in meta.get("need") or []],
+        "learn": [inline(line) for line in front_list(meta, "learn")],
+        "need": [inline(line) for line in front_list(meta, "need")],
         "summary_es": inline(meta.get("summary_es", "")),
         "local_toc": on_this_page(app, pagename),
     }
@@ -180,7 +182,6 @@ def prepare(
         context.update(_head(app, pagename, body))
     relations = app.builder.relations.get(pagename, (None, None, None))
     repository = repository_links(context, pagename)
-    is_notebook = _is_notebook(app, pagename)
     context.update(
         words=words,
         said_words=json.dumps(words, ensure_ascii=False),
@@ -192,9 +193,9 @@ def prepare(
         after=_neighbour(app, pagename, relations[2]),
         links=repository,
         launch=launch_links(app, pagename, repository["repository"])
-        if repository and is_notebook
+        if repository and chapter_number(pagename)
         else {},
-        notebook=app.config.book_notebooks and is_notebook,
+        notebook=app.config.book_notebooks and chapter_number(pagename) != "",
         translations=app.config.book_translations,
         scripts=scripts(body, search_page=templatename == "search.html"),
     )

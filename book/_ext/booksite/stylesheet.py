@@ -13,6 +13,8 @@ _NESTING = {"media", "supports", "container", "layer"}
 _SELECTOR_PART = re.compile(r"([.#]?)(-?[A-Za-z_][\w-]*)")
 _IGNORED = re.compile(r"\[[^\]]*\]|::?[\w-]+(\((?:[^()]|\([^()]*\))*\))?")
 
+_STRING_OR_COMMENT = re.compile(r"(\"[^\"]*\"|'[^']*'|/\*.*?\*/)", re.DOTALL)
+
 
 class _Used(HTMLParser):
     """Collects the tags, classes and ids of a page."""
@@ -94,13 +96,14 @@ def drop_unused_fonts(css: str) -> str:
 
 def squeeze(css: str) -> str:
     """Take out what a browser does not need: comments and idle white space."""
-    strings = re.compile(r'("[^"]*"|\'[^\']*\')')
-    css = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
-    parts = strings.split(css)
-    for place in range(0, len(parts), 2):
-        text = re.sub(r"\s+", " ", parts[place])
-        text = re.sub(r" ?([{};,]) ?", r"\1", text)
-        parts[place] = re.sub(r"(?<=[\w-]): (?=\S)", ":", text).replace(";}", "}")
+    parts = _STRING_OR_COMMENT.split(css)  # every second part is a string or a comment
+    for place, part in enumerate(parts):
+        if place % 2:
+            parts[place] = "" if part.startswith("/*") else part
+        else:
+            text = re.sub(r"\s+", " ", part)
+            text = re.sub(r" ?([{};,]) ?", r"\1", text)
+            parts[place] = re.sub(r"(?<=[\w-]): ", ":", text).replace(";}", "}")
     return "".join(parts).strip()
 
 

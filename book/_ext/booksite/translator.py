@@ -42,7 +42,11 @@ class BookTranslator(HTML5Translator):
             part = "input" if kind == "cell_code_source" else "output"
             self.body.append(f'<div class="cell-{part}">\n')
         else:
-            super().visit_container(node)
+            self.body.append(self.starttag(node, "div"))
+
+    def depart_container(self, node: nodes.container) -> None:
+        """Close a cell or a part of one."""
+        self.body.append("</div>\n")
 
     def visit_raw(self, node: nodes.raw) -> None:
         """HTML outputs: hosts are filled, the rest passes as it is."""
@@ -191,9 +195,14 @@ def depart_hidden_input(self: BookTranslator, node: HideCodeCellNode) -> None:
 
 
 def register_nodes(app: Sphinx) -> None:
-    """Replace how folded code is written."""
+    """Take back two kinds of nodes that MyST's extensions write in their own way."""
     app.add_node(
         HideCodeCellNode,
         override=True,
         html=(visit_hidden_input, depart_hidden_input),
+    )
+    app.add_node(
+        nodes.container,
+        override=True,
+        html=(BookTranslator.visit_container, BookTranslator.depart_container),
     )

@@ -1,0 +1,347 @@
+"""The extension that makes the pages: maths, links, hosts, stylesheet, fonts."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+from fontTools.ttLib import TTFont
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+
+from booksite import fonts, hosts, maths, quantities, strings, stylesheet  # noqa: E402
+from booksite.inline import inline  # noqa: E402
+from booksite.page import (  # noqa: E402
+    chapter_number,
+    launch_links,
+    repository_links,
+    scripts,
+    split_heading,
+)
+from booksite.paths import ASSETS, VENDOR  # noqa: E402
+
+# Maths -----------------------------------------------------------------------
+
+
+def test_a_formula_is_for_the_eye_and_for_the_ear():
+    html = BeautifulSoup(maths.typeset(r"\frac{a}{b}"), "html.parser")
+    assert html.select_one("math mfrac")
+    assert html.select_one(".katex-html")["aria-hidden"] == "true"
+
+
+@pytest.mark.parametrize("name", quantities.QUANTITIES)
+def test_each_quantity_has_a_macro_that_marks_it(name):
+    macro = quantities.QUANTITIES[name].macro
+    html = BeautifulSoup(maths.typeset(f"{macro}^2", True), "html.parser")
+    marked = html.select("[data-q]")
+    assert [tag["data-q"] for tag in marked] == [name]
+    assert marked[0].get_text() in (quantities.QUANTITIES[name].letter, name)
+
+
+@pytest.mark.parametrize(
+    "tex",
+    [r"\frac{a}", r"\nosuchmacro", r"\href{https://a.example}{x}", r"\htmlClass{a}{x}"],
+)
+def test_a_faulty_formula_names_itself(tex):
+    with pytest.raises(maths.MathsError, match=re.escape(repr(tex))):
+        maths.typeset(tex)
+
+
+# Quantities ------------------------------------------------------------------
+
+
+def spans(**extra: str | None) -> list[tuple[str, str]]:
+    code = '<span class="n">m_new</span> <span class="n">pocket</span> <span class="n">x</span>'
+    html = BeautifulSoup(quantities.link_identifiers(code, extra), "html.parser")
+    return [(tag.get_text(), tag["data-q"]) for tag in html.select("[data-q]")]
+
+
+def test_names_in_code_are_linked():
+    assert spans() == [("m_new", "m")]
+    assert spans(pocket="l") == [("m_new", "m"), ("pocket", "l")]
+    assert spans(m_new=None) == []
+
+
+def test_a_quantity_that_does_not_exist_is_refused():
+    with pytest.raises(ValueError, match="'pocket' means 'lambda'"):
+        spans(pocket="lambda")
+
+
+# Hosts -----------------------------------------------------------------------
+
+
+def host(state: str = "{}") -> str:
+    return (
+        '<figure class="os-figure" id="a" data-figure="two-chunks" '
+        f'data-state="{state}"></figure>'
+    )
+
+
+def test_a_figures_host_is_filled_with_its_still():
+    seen = []
+
+    def still(name, state, lang):
+        seen.append((name, state, lang))
+        return "<svg></svg>"
+
+    filled = hosts.fill_figures(host("{&quot;max&quot;: 5}"), still, "en")
+    assert filled.endswith("<svg></svg></figure>")
+    assert seen == [("two-chunks", {"max": 5}, "en")]
+
+
+def failing(*_args, **_named):
+    raise KeyError("unknown")
+
+
+@pytest.mark.parametrize("html", [host(), host("{"), host().replace("></f", ">x</f")])
+def test_a_figure_that_cannot_be_drawn_stops_the_build(html):
+    with pytest.raises(hosts.HostError):
+        hosts.fill_figures(html, failing, "en")
+
+
+def test_a_drills_host_is_replaced_whole():
+    html = '<div class="os-drill" data-drill="one" id="drill-one"><div>x</div></div>'
+    filled = hosts.fill_drill(html, lambda name, lang, maths: f"<p>{name}</p>", "en")
+    assert filled == "<p>one</p>"
+
+
+def test_a_drill_that_cannot_be_written_stops_the_build():
+    with pytest.raises(hosts.HostError, match="'gone'"):
+        hosts.fill_drill(
+            '<div class="os-drill" data-drill="gone"></div>', failing, "en"
+        )
+
+
+def test_other_outputs_pass_unchanged():
+    assert hosts.fill("<table></table>", "en") == "<table></table>"
+
+
+# Pages -----------------------------------------------------------------------
+
+
+def test_the_number_of_a_chapter_is_in_its_name():
+    assert [chapter_number(name) for name in ("02-a", "12-b", "references")] == [
+        "2",
+        "12",
+        "",
+    ]
+
+
+def test_a_page_needs_a_heading():
+    before, heading, rest = split_heading("a", "<section><h1>A<b>!</b></h1>\n<p>b")
+    assert (before, heading, rest) == ("<section>", "A<b>!</b>", "<p>b")
+    with pytest.raises(Exception, match="a-page"):
+        split_heading("a-page", "<p>b")
+
+
+def test_links_to_the_repository_are_absent_while_it_has_no_address():
+    assert repository_links({"theme_repository_url": ""}, "a") == {}
+
+    class App:
+        class config:
+            book_notebook_branch = "gh-pages"
+
+    assert launch_links(App, "a", "") == {}
+    colab = launch_links(App, "02-a", "https://github.com/one/two")["colab"]
+    assert colab.endswith("/github/one/two/blob/gh-pages/notebooks/02-a.ipynb")
+
+
+def test_a_page_loads_only_the_scripts_it_needs():
+    assert scripts("<p>plain</p>", search_page=False) == ["site.js"]
+    body = '<i data-q="m"></i>' + host() + '<section class="os-drill"></section>'
+    assert scripts(body, search_page=False) == [
+        "site.js",
+        "link.js",
+        "figures/host.js",
+        "figures/two-chunks.js",
+        "drills/drills.js",
+    ]
+
+
+def test_front_matter_may_hold_code_and_formulas():
+    html = inline("a < b, `x < y`, *so* $a < b$, softmax's")
+    assert html.startswith("a &lt; b, <code>x &lt; y</code>, <em>so</em> <span")
+    assert html.endswith("softmax’s")
+
+
+def test_both_languages_have_every_word():
+    assert set(strings.table("en")) == set(strings.table("es"))
+    assert all(strings.table("es").values())
+    with pytest.raises(ValueError, match="'fr'"):
+        strings.table("fr")
+
+
+# Stylesheet ------------------------------------------------------------------
+
+CSS = """
+/* a remark */
+.used, .unused { color: red }
+.unused { color: blue }
+@media (min-width: 9em) { .unused { color: blue } #here > .used:not(.x) { margin: 0 1px } }
+@font-face { font-family: Gone; src: url(gone.woff2) }
+.made-by-script::before { content: "a  /* kept */  b" }
+"""
+
+
+def test_the_stylesheet_keeps_what_can_match_and_no_more():
+    css = stylesheet.merge(
+        [CSS], ['<p class="used" id="here">'], ["el.className = 'made-by-script'"]
+    )
+    assert ".unused" not in css and "Gone" not in css and "remark" not in css
+    assert css.startswith(".used{color:red}")
+    assert "@media (min-width:9em){#here > .used:not(.x){margin:0 1px}}" in css
+    assert 'content:"a  /* kept */  b"' in css
+
+
+def test_a_broken_stylesheet_stops_the_build():
+    with pytest.raises(ValueError, match="cannot be read"):
+        stylesheet.merge([".a { color: red } }"], [], [])
+
+
+def test_colours_come_from_the_tokens_only():
+    for sheet in ASSETS.glob("*.css"):
+        css = re.sub(r"rgb\(0 0 0 / [\d.]+\)", "", sheet.read_text(encoding="utf-8"))
+        assert re.findall(r"#[0-9a-fA-F]{3,8}\b|\brgba?\(|\bhsla?\(", css) == [], sheet
+
+
+# Fonts and other people's files ----------------------------------------------
+
+
+def test_a_font_is_cut_to_the_letters_used(tmp_path):
+    whole = VENDOR / "fonts/inter/inter-latin-400-normal.woff2"
+    small = fonts.cut(whole, "abc", tmp_path)
+    assert small is not None and len(small) < whole.stat().st_size / 4
+    assert set(map(chr, TTFont(io.BytesIO(small)).getBestCmap())) == set("abc")
+    assert fonts.cut(whole, "abc", tmp_path) == small
+    assert fonts.cut(whole, "漢", tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    "folder", sorted(VENDOR.rglob("VENDOR.yml")), ids=lambda file: file.parent.name
+)
+def test_vendored_files_are_what_they_were(folder):
+    vendor = yaml.safe_load(folder.read_text(encoding="utf-8"))
+    assert all(vendor[key] for key in ("name", "version", "licence", "source"))
+    sums = {
+        file.relative_to(folder.parent).as_posix(): hashlib.sha256(
+            file.read_bytes()
+        ).hexdigest()
+        for file in folder.parent.rglob("*")
+        if file.is_file() and file != folder
+    }
+    assert sums == vendor["files"]
+
+
+# A whole small book ----------------------------------------------------------
+
+NOTEBOOK = {
+    "nbformat": 4,
+    "nbformat_minor": 5,
+    "metadata": {
+        "kernelspec": {"name": "python3", "display_name": "Python 3"},
+        "language_info": {"name": "python", "pygments_lexer": "ipython3"},
+    },
+}
+
+
+def render(folder: Path, text: str, cells: list[dict] | None = None) -> Path:
+    """A book of one page, through the real configuration."""
+    from jupyter_book.config import get_final_config
+    from sphinx.application import Sphinx
+    from sphinx.util.docutils import docutils_namespace, patch_docutils
+
+    source = folder / "src"
+    source.mkdir()
+    markdown = {"cell_type": "markdown", "id": "t", "metadata": {}, "source": text}
+    notebook = NOTEBOOK | {"cells": [markdown, *(cells or [])]}
+    (source / "index.ipynb").write_text(json.dumps(notebook))
+    (source / "references.bib").write_text("")
+    toc = folder / "_toc.yml"
+    toc.write_text("format: jb-book\nroot: index\n")
+    config, _ = get_final_config(
+        user_yaml=ROOT / "_config.yml",
+        cli_config={"external_toc_path": str(toc), "latex_individualpages": False},
+        sourcedir=source,
+    )
+    config["nb_execution_mode"] = "off"
+    with patch_docutils(None), docutils_namespace():
+        app = Sphinx(
+            str(source),
+            None,
+            str(folder / "html"),
+            str(folder / "trees"),
+            "html",
+            confoverrides=config,
+            status=None,
+            warning=None,
+        )
+        app.build()
+    return folder / "html" / "index.html"
+
+
+def cell(source: str, *outputs: dict, **metadata: object) -> dict:
+    return {
+        "cell_type": "code",
+        "id": "c",
+        "metadata": metadata,
+        "execution_count": None,
+        "source": source,
+        "outputs": list(outputs),
+    }
+
+
+def test_a_page_as_it_comes_out(tmp_path):
+    error = {
+        "output_type": "error",
+        "ename": "ValueError",
+        "evalue": "block: got 0",
+        "traceback": ['File "/home/me/lib.py", line 3', "ValueError: block: got 0"],
+    }
+    printed = {"output_type": "stream", "name": "stdout", "text": ["5.0\n"]}
+    code = cell("alpha = in_pocket", printed, error, name="shrink")
+    code["metadata"]["quantities"] = {"in_pocket": "l"}
+    text = "# One\n\n{q}`m` and $\\ql$\n\n## Two\n\n$$\nx\n$$\n"
+    html = render(tmp_path, text, [code]).read_text(encoding="utf-8")
+    page = BeautifulSoup(html, "html.parser")
+    assert [tag.get_text() for tag in page.select("#cell-shrink [data-q]")] == [
+        "alpha",
+        "in_pocket",
+    ]
+    assert page.select_one("p .q[data-q=m]").get_text() == "m"
+    assert page.select_one(".math[tabindex='0'] math")
+    assert [tag.get_text() for tag in page.select(".printed")] == [
+        "5.0",
+        "ValueError: block: got 0",
+    ]
+    assert page.select_one("nav.here a[href='#two']")
+    names = {f.name for f in tmp_path.joinpath("html").rglob("*") if f.is_file()}
+    assert {"index.html", "search.html", "book.css"} <= names
+    assert not {"doctools.js", "basic.css", "genindex.html"} & names
+
+
+@pytest.mark.parametrize(
+    "text, told",
+    [
+        ("# One\n\n$\\frac{a}$", r"index: KaTeX cannot set .*frac\{a\}"),
+        ("# One\n\n{q}`lambda`", "index: the role q got 'lambda'"),
+        ("No heading", "index: a page needs a heading"),
+    ],
+)
+def test_a_fault_in_a_page_stops_the_build(tmp_path, text, told):
+    with pytest.raises(Exception, match=told):
+        render(tmp_path, text)
+
+
+def test_an_unknown_figure_stops_the_build(tmp_path):
+    shown = {"output_type": "display_data", "metadata": {}}
+    shown["data"] = {"text/html": host().replace("two-chunks", "no-such-figure")}
+    with pytest.raises(Exception, match="index: figure 'no-such-figure'"):
+        render(tmp_path, "# One", [cell("1", shown)])
