@@ -13,7 +13,7 @@ def floats(name: str, x: ArrayLike) -> np.ndarray:
     try:
         x = np.asarray(x)
     except ValueError:
-        raise ValueError(f"{name}: expected an array, got rows of many lengths") from None
+        raise ValueError(f"{name}: expected an array, got uneven rows") from None
     if x.dtype.kind in "iu":
         return x.astype(np.float64)
     if x.dtype.type in FLOATS:

@@ -101,7 +101,7 @@ def softmax_dot(
     total = weights.sum(-1, keepdims=True)  # (..., 1)
     weights = weights / np.where(total == 0, 1, total)
     out = (weights[..., None, :] @ columns)[..., 0, :]  # (..., d)
-    return (out if wide else out[..., 0]).astype(dtype)
+    return (out if wide else out.squeeze(-1)[()]).astype(dtype)
 
 
 def _prepare(

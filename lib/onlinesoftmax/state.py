@@ -73,14 +73,14 @@ class State(NamedTuple):
         return measure(scores, values, largest(scores))
 
     def result(self) -> np.ndarray:
-        """Return o / l, (...) or (..., d): the average; 0 where nothing was seen."""
+        """Return o / l, (...) or (..., d): the average; 0 for nothing seen."""
         if self.o is None:
-            raise ValueError("values: expected with every block of scores, got none with"
-                             " some, so there is nothing to average")
+            raise ValueError("values: expected with every block of scores, got some"
+                             " without, so there is nothing to average")
         return self.o / across(divisor(self.l), self.m, self.o)
 
     def logsumexp(self) -> np.ndarray:
-        """Return m + log(l), (...): log(sum(exp(scores))); −∞ where nothing was seen."""
+        """Return log(sum(exp(scores))) = m + log(l), (...); −∞ for nothing seen."""
         with np.errstate(divide="ignore"):
             return np.where(np.isposinf(self.m), self.m, self.m + np.log(self.l))[()]
 
@@ -131,17 +131,23 @@ def measure(scores: np.ndarray, values: np.ndarray | None, m: ArrayLike) -> Stat
 
     Parameters as for `State.of`, already checked.
     """
-    scores = np.ascontiguousarray(scores)
     weights, seen = np.exp(scores - shift(m)[..., None]), scores != -np.inf  # (..., n)
-    l = weights.sum(-1)
+    l = total(weights, -1)
     if values is None:
         return State(m, l)
-    if values.ndim > scores.ndim:
-        values = np.swapaxes(values, -1, -2)  # (..., d, n)
-        weights, seen = weights[..., None, :], seen[..., None, :]
+    if values.ndim == scores.ndim + 1:
+        weights, seen = weights[..., None], seen[..., None]  # (..., n, 1)
     products = weights * np.where(seen, values, 0)  # 0 · ∞ would be NaN
-    # Along contiguous memory NumPy adds in pairs: log n roundings in a row, not n.
-    return State(m, l, np.ascontiguousarray(products).sum(-1))
+    return State(m, l, total(products, scores.ndim - products.ndim - 1))
+
+
+def total(x: np.ndarray, axis: int) -> np.ndarray:
+    """Return the sum along an axis, in pairs: log n roundings in a row, not n."""
+    x = np.moveaxis(x, axis, 0)
+    while len(x) > 1:
+        half = len(x) // 2
+        x = np.concatenate([x[:half] + x[half : 2 * half], x[2 * half :]])
+    return x.sum(0)
 
 
 def add(a: State, b: State) -> State:

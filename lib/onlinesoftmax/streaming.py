@@ -228,7 +228,7 @@ def split(x: ArrayLike, block: int) -> Iterator[np.ndarray]:
 def _blocks(
     scores: np.ndarray, values: np.ndarray | None, block: int
 ) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
-    """Yield blocks of scores, each with its values, after an empty one to start from."""
+    """Yield blocks of scores, each with its values; first an empty one, to start from."""
     columns = () if values is None else (slice(None),) * (values.ndim - scores.ndim)
     starts = range(0, scores.shape[-1], inputs.block_size(block))
     for keys in (slice(0), *(slice(i, i + block) for i in starts)):

@@ -1,0 +1,73 @@
+"""What `import onlinesoftmax` brings along, and what the ideas floor stands on."""
+
+import ast
+import doctest
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import onlinesoftmax
+
+LIB = Path(onlinesoftmax.__file__).parent
+# The ideas floor, from the ground up: each may import those before it, and numpy.
+FLOOR = ["_inputs", "dense", "state", "streaming", "precision"]
+
+
+def loaded_by(code: str) -> set[str]:
+    """Return the modules that a fresh Python has after `code` and had not before."""
+    code = f"import sys; old = set(sys.modules); {code}; print(*set(sys.modules) - old)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.split())
+
+
+def test_importing_the_package_loads_nothing_else() -> None:
+    loaded = loaded_by("import onlinesoftmax")
+    assert "onlinesoftmax" in loaded
+    assert not {name for name in loaded if name.startswith(("numpy", "onlinesoftmax."))}
+
+
+def test_the_floor_needs_numpy_only() -> None:
+    floor = ", ".join(f"onlinesoftmax.{name}" for name in FLOOR)
+    numpy = "import numpy, numpy.typing; old = set(sys.modules)"
+    loaded = loaded_by(f"{numpy}; import {floor}")
+    third_party = {name.partition(".")[0] for name in loaded} - sys.stdlib_module_names
+    assert third_party == {"onlinesoftmax"}
+    assert {name.partition(".")[2] for name in loaded if "soft" in name} <= {"", *FLOOR}
+
+
+@pytest.mark.parametrize("name", FLOOR)
+def test_nothing_imports_upward(name: str) -> None:
+    tree = ast.parse((LIB / f"{name}.py").read_text())
+    wanted = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module != "onlinesoftmax":
+            wanted.add(node.module)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            package = "" if isinstance(node, ast.Import) else "onlinesoftmax."
+            wanted |= {package + alias.name for alias in node.names}
+    ours = {module for module in wanted if module.startswith("onlinesoftmax")}
+    assert ours <= {f"onlinesoftmax.{below}" for below in FLOOR[: FLOOR.index(name)]}
+    others = {module.partition(".")[0] for module in wanted - ours}
+    assert others - sys.stdlib_module_names <= {"numpy"}
+
+
+def test_the_public_names() -> None:
+    from onlinesoftmax import State, dense, merge, state, streaming
+
+    assert (State, merge) == (state.State, state.merge)
+    assert dense.softmax and streaming.softmax
+    assert {"State", "dense", "merge", "state", "streaming"} <= set(dir(onlinesoftmax))
+    assert all(hasattr(onlinesoftmax, name) for name in dir(onlinesoftmax))
+
+
+def test_a_name_that_is_not_there() -> None:
+    with pytest.raises(AttributeError) as error:
+        onlinesoftmax.flash  # noqa: B018
+    assert str(error.value) == "module 'onlinesoftmax' has no attribute 'flash'"
+
+
+def test_the_example() -> None:
+    assert doctest.testmod(onlinesoftmax).failed == 0
