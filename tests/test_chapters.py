@@ -12,7 +12,8 @@ from onlinesoftmax.drills.bank import bank
 from onlinesoftmax.figures import registry
 
 BOOK = Path(__file__).parents[1] / "book"
-CHAPTERS = sorted(BOOK.glob("[0-9][0-9]-*.md"))
+TOC = (BOOK.parent / "_toc.yml").read_text(encoding="utf-8")
+CHAPTERS = [BOOK / f"{name}.md" for name in re.findall(r"file: (\d\d-\S+)", TOC)]
 MAIN_ROAD = [file for file in CHAPTERS if int(file.name[:2]) <= 9]
 
 GLUED = re.compile(r"\{glue:text\}`([\w-]+)")
