@@ -1,0 +1,59 @@
+"""Interactive figures: one drawing on the page, in a notebook, and in print.
+
+In a chapter:
+
+    figure("block-stepper", block=2)     an interactive figure, a widget in a notebook
+    plot(fig, alt="what it shows")       a matplotlib figure in the book's style
+    sweep(function, values=[1, 2, 4])    a slider that runs a function
+
+To the site, while it is built: `still`, `page_script`, `host_script`, `stylesheet` and
+`tokens`.
+
+Adding a figure
+---------------
+Make a folder here, named like the figure with underscores for dashes; nothing else
+changes. It holds three files.
+
+figure.py     `SPEC`: what the reader may change, the still, the prediction, and the
+              lib's numbers for a state. Its docstring states the prediction, why wrong
+              answers tempt, and the state that settles it.
+figure.mjs    Pure functions, no DOM, no state of their own:
+                compute(state)                  the numbers; a `Step` needs `steps`
+                draw(state, numbers, view)      the picture, as an SVG string
+                say(state, numbers, words)      the sentence under it
+                table(state, numbers, words)    { caption, head, rows }
+                code(state, numbers, words)     optional: lines of code with live values
+              `view` is { wide, words, title, was }: draw 720 units wide or, for phones,
+              320; `was` is the state the reader comes from, null for a jump. Draw with
+              `../host/kit.mjs`. An element with a `key` glides from its old place to
+              its new one; `from` and `at` say how and when a new one enters. An element
+              with `q` shows that quantity and lights up with it.
+strings.json  Every word, "en" complete and "es" beside it: `title`, `controls` (a label
+              for each), for a prediction `ask`, `options`, `hints`, `because`, and the
+              figure's own. "[l: the sum]" marks words that speak of a quantity.
+
+`tests/test_figures.py` then holds the new figure to the same checks as all the others;
+a test of what only it can do goes to `tests/browser/test_figures.py`.
+"""
+
+from importlib import import_module
+
+_HOME = {
+    "Figure": "widget",
+    "figure": "widget",
+    "host_script": "build",
+    "page_script": "build",
+    "plot": "plots",
+    "still": "build",
+    "stylesheet": "build",
+    "sweep": "sweeps",
+    "tokens": "build",
+}
+__all__ = list(_HOME)
+
+
+def __getattr__(name: str) -> object:
+    """Load what is asked for, when it is: matplotlib and widgets take their time."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

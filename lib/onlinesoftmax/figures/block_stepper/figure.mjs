@@ -1,0 +1,276 @@
+// The block stepper: the same answer at every block size, and what a rescale does to
+// everything already seen.
+
+import { fill, group, label, line, num, picture, rect, tag } from "../host/kit.mjs";
+
+// ---- the numbers -------------------------------------------------------------------
+
+export function compute({ scores, block, step, forget }) {
+  const trace = [{ m: -Infinity, alpha: 0, added: 0, l: 0, o: 0, start: 0, stop: 0 }];
+  for (let start = 0; start < scores.length; start += block) {
+    trace.push(update(trace[trace.length - 1], scores, start, block, forget));
+  }
+  const steps = trace.length - 1;
+  const at = Math.min(step, steps);
+  const [before, now] = [trace[Math.max(0, at - 1)], trace[at]];
+  const truth = update(trace[0], scores, 0, scores.length, false);
+  return {
+    steps, trace, before, now, truth,
+    weights: weights(scores, trace, now, forget),
+    were: weights(scores, trace, before, forget),
+    due: weights(scores, trace, now, false),
+    tallest: Math.max(truth.l, ...trace.map(({ l }) => l)),
+    right: Math.abs(now.l - truth.l) <= 1e-9 * truth.l,
+  };
+}
+
+/** The state after one more block: the four lines under the picture. */
+function update(old, scores, start, block, forget) {
+  const part = scores.slice(start, start + block);
+  const m = Math.max(old.m, ...part);
+  const alpha = Math.exp(old.m - shift(m));
+  const fresh = part.map((s) => Math.exp(s - shift(m)));
+  const added = fresh.reduce((sum, w) => sum + w, 0);
+  const moment = fresh.reduce((sum, w, i) => sum + w * (start + i + 1), 0);
+  const kept = forget ? 1 : alpha;
+  const [l, o] = [old.l * kept + added, old.o * kept + moment];
+  const stop = start + part.length;
+  return { m, alpha, added, moment, l, o, top: Math.max(...part), start, stop };
+}
+
+/** What each score seen so far is worth; if never rescaled, what it was worth then. */
+function weights(scores, trace, now, forget) {
+  return scores.slice(0, now.stop).map((s, i) => {
+    const { m } = forget ? trace.find(({ stop }) => i < stop) : now;
+    return Math.exp(s - shift(m));
+  });
+}
+
+/** What to subtract: where all is −∞, nothing, since −∞ − (−∞) is no number. */
+const shift = (m) => (m === -Infinity ? 0 : m);
+
+// ---- the picture -------------------------------------------------------------------
+
+const WIDE = {
+  width: 720, height: 372, left: 6, right: 524, column: 612, across: 44, roomy: true,
+  scores: { low: 156, high: 42 }, weights: { low: 336, high: 226 },
+};
+const NARROW = {
+  width: 320, height: 360, left: 2, right: 234, column: 264, across: 36, roomy: false,
+  scores: { low: 146, high: 42 }, weights: { low: 326, high: 216 },
+};
+
+export function draw(state, numbers, view) {
+  const page = view.wide ? WIDE : NARROW;
+  const pitch = (page.right - page.left) / state.scores.length;
+  const { was, words } = view;
+  const scene = {
+    page, words, pitch,
+    x: (i) => page.left + i * pitch,
+    gap: Math.min(3, pitch / 6),
+    forward: was && was.step === state.step - 1 && was.block === state.block,
+    rescaled: numbers.before.stop > 0 && numbers.now.alpha < 1,
+  };
+  return picture({ ...page, title: view.title, glide: scene.forward ? 1200 : 450 }, [
+    captions(scene), bands(state, scene), scores(state, numbers, scene),
+    maximum(state, numbers, scene), bars(numbers, scene), tags(state, numbers, scene),
+    column(numbers, scene), state.output ? balance(numbers, scene) : "",
+  ]);
+}
+
+function captions({ page, words }) {
+  const x = page.left + 2;
+  return [
+    label(words.scores, { class: "caption", q: "s", x, y: page.scores.high - 26 }),
+    label(words.weights, { class: "caption", q: "p", x, y: page.weights.high - 36 }),
+  ];
+}
+
+/** A quiet band for each block, the one in hand lit. */
+function bands({ scores, block, step }, scene) {
+  const count = Math.ceil(scores.length / block);
+  return Array.from({ length: count }, (_, k) => {
+    const [from, to] = [scene.x(k * block), scene.x(Math.min(scores.length, (k + 1) * block))];
+    return band(k, from, to, k + 1 === step ? " lit" : "", scene);
+  });
+}
+
+function band(k, from, to, lit, { page, words }) {
+  const [high, low] = [page.scores.high - 16, page.weights.low + 6];
+  const name = to - from > 60 ? fill(words.block, { k: k + 1 }) : `${k + 1}`;
+  return [
+    rect({ key: `band${k}`, class: `band${lit}`, rx: 5,
+      x: from + 1, width: to - from - 2, y: high, height: low - high }),
+    to - from < 13 ? "" : label(name, { key: `name${k}`, class: `small middle${lit}`,
+      x: (from + to) / 2, y: page.weights.low + 24 }),
+  ];
+}
+
+/** Scores stand on, or hang from, their zero. */
+function scores({ scores }, { now }, { page, pitch, x, gap }) {
+  const y = scale(scores, page.scores);
+  const bar = (s, i) => (s === -Infinity
+    ? label("−∞", { class: "small middle", x: x(i) + pitch / 2, y: y(0) - 4 })
+    : rect({ key: `s${i}`, class: i < now.stop ? "score" : "score unseen",
+      x: x(i) + gap, width: pitch - 2 * gap,
+      y: Math.min(y(s), y(0)), height: Math.max(1, Math.abs(y(s) - y(0))) }));
+  const axis = line({ class: "axis", x1: page.left, x2: page.right, y1: y(0), y2: y(0) });
+  return group({ q: "s" }, ...scores.map(bar), axis);
+}
+
+/** From a score to its height; zero is always in sight. */
+function scale(scores, { low, high }) {
+  const finite = scores.filter(Number.isFinite);
+  const [least, most] = [Math.min(0, ...finite), Math.max(0, ...finite)];
+  return (s) => low - ((s - least) / (most - least || 1)) * (low - high);
+}
+
+/** The running maximum; if this block raised it, also where it was. */
+function maximum({ scores }, { now, before }, { page, words, rescaled }) {
+  if (now.m === -Infinity) return "";
+  const y = scale(scores, page.scores);
+  const across = { x1: page.left, x2: page.right };
+  const was = { y1: y(before.m), y2: y(before.m) };
+  const text = { x: page.right + 8, y: y(now.m) + 5 };
+  return group({ key: "max", q: "m" },
+    rescaled ? line({ class: "max was", ...across, ...was }) : "",
+    line({ key: "m", class: "max", ...across, y1: y(now.m), y2: y(now.m) }),
+    label(fill(words.max, { m: num(now.m, 1) }), { key: "mt", class: "max", ...text }));
+}
+
+/** Weights e^(s − m): all the old ones shrink together, then the new ones rise. */
+function bars({ weights, were, due, before }, { page, pitch, x, gap, forward, rescaled }) {
+  const { low, high } = page.weights;
+  const tall = (w) => w * (low - high);
+  const place = (i, w) => ({
+    x: x(i) + gap, width: pitch - 2 * gap, y: low - tall(w), height: Math.max(0.5, tall(w)),
+  });
+  const ghost = (w, i) => rect({ class: "ghost", ...place(i, w) });
+  const bar = (w, i) => {
+    const fresh = i >= before.stop;
+    const wrong = w > due[i] * (1 + 1e-9) ? " wrong" : "";
+    return rect({ key: `w${i}`, class: `weight ${fresh ? "new" : "old"}${wrong}`,
+      at: fresh ? [0.55, 1] : [0, 0.45],
+      from: forward && fresh && { y: low, height: 0 }, ...place(i, w) });
+  };
+  return group({ key: "weights", q: "p" }, ...(rescaled ? were.map(ghost) : []),
+    ...weights.map(bar),
+    line({ class: "axis", x1: page.left, x2: page.right, y1: low, y2: low }));
+}
+
+/** Over everything old: a bracket, and what it is multiplied by. */
+function tags({ forget, step }, { now, before }, { page, x, words, forward, rescaled }) {
+  if (before.stop === 0) return "";
+  const [from, to, y] = [page.left + 2, x(before.stop) - 2, page.weights.high - 10];
+  const alpha = num(now.alpha);
+  const text = !rescaled ? words.kept : forget ? words.forgotten : words.rescaled;
+  const short = !rescaled ? "× 1" : forget ? words.forgottenShort : `× ${alpha}`;
+  const tone = !rescaled ? "quiet" : forget ? "wrong" : "on";
+  const said = fill(to - from > 9 * text.length ? text : short, { alpha });
+  const middle = Math.max((from + to) / 2, from + 4 * said.length);
+  const fade = { key: `tag${step}`, at: [0, 0.3], from: forward && { opacity: 0 } };
+  return group({ class: `tag ${tone}`, q: "alpha", opacity: 1, ...fade },
+    tag("path", { d: `M${from} ${y + 5}v-5H${to}v5` }),
+    label(said, { class: "middle", x: middle, y: y - 6 }));
+}
+
+/** The sum as a column: what was kept, and what this block adds on top. */
+function column({ now, before, truth, tallest, right, steps, trace }, scene) {
+  const { page: { column: x, across: width, weights: { low }, scores: top }, forward } = scene;
+  const high = scene.page.roomy ? top.high + 8 : scene.page.weights.high;
+  const tall = (l) => (l / tallest) * (low - high);
+  const kept = now.l - now.added;
+  const y = low - tall(now.l);
+  const done = now === trace[steps];
+  return group({ key: "sum", q: "l" },
+    rect({ key: `kept${now.stop}`, class: "weight old", x, width, at: [0, 0.45],
+      y: low - tall(kept), height: tall(kept),
+      from: forward && { y: low - tall(before.l), height: tall(before.l) } }),
+    rect({ key: `added${now.stop}`, class: "weight new", x, width, at: [0.55, 1],
+      y, height: tall(now.added),
+      from: forward && { y: low - tall(kept), height: 0 } }),
+    line({ class: "axis", x1: x - 8, x2: x + width + 8, y1: low, y2: low }),
+    done && !right ? rect({ class: "fault", x, width, y, height: tall(now.l) }) : "",
+    done ? verdict(tall, truth, scene) : "",
+    label(`ℓ = ${num(now.l)}`, { key: `l${now.stop}`, class: "strong middle",
+      x: x + width / 2, y: y - 9, at: [0.5, 0.8], opacity: 1, from: forward && { opacity: 0 } }),
+    now.stop && scene.page.roomy ? shares(now, kept, tall, scene) : "");
+}
+
+/** Beside the column: how much of it is old, how much new. */
+function shares({ added, stop }, kept, tall, { page, words }) {
+  const { column, across, weights: { low } } = page;
+  const x = column + across + 10;
+  const middle = (from, to) => low - tall((from + to) / 2) + 4;
+  const note = (text, y, name) => label(text, { key: `${name}${stop}`, class: "small", x, y });
+  const apart = tall(kept + added) / 2 > 16 || kept === 0;
+  return [
+    kept > 0 && apart ? note(fill(words.keptShare, { l: num(kept) }), middle(0, kept), "old") : "",
+    apart ? note(fill(words.addedShare, { l: num(added) }), middle(kept, kept + added), "new") : "",
+  ];
+}
+
+/** At the end: where the sum of all at once stands. */
+function verdict(tall, truth, { page, words }) {
+  const { column: x, across, weights: { low }, roomy } = page;
+  const y = low - tall(truth.l);
+  const text = { class: "truth end", x: x - 12, y: y + 4 };
+  return [
+    line({ class: "truth", x1: x - 8, x2: x + across + 8, y1: y, y2: y }),
+    roomy ? label(words.truth, text) : "",
+  ];
+}
+
+/** Where the weights balance: o / ℓ, with positions 1, 2, 3 … as values. */
+function balance({ now }, { page, x, pitch }) {
+  if (!(now.l > 0)) return "";
+  const at = now.o / now.l;
+  const [cx, y] = [x(at - 1) + pitch / 2, page.weights.low];
+  return group({ key: "balance", q: "o", class: "balance" },
+    tag("path", { d: "M0 0l8 13h-16z", transform: `translate(${cx} ${y})` }),
+    label(`o/ℓ = ${num(at, 2)}`, { class: cx > page.right - 60 ? "end" : "",
+      x: cx + (cx > page.right - 60 ? -12 : 12), y: y + 13 }));
+}
+
+// ---- the words ---------------------------------------------------------------------
+
+export function say({ step, forget, output }, { steps, now, before, truth, right }, words) {
+  if (step === 0) return words.sayEmpty;
+  const risen = before.stop > 0 && now.alpha < 1;
+  const change = step === 1 ? words.sayFirst : !risen ? words.saySame
+    : forget ? words.sayForgotten : words.sayRescaled;
+  const end = step < steps ? "" : right ? words.sayRight : words.sayWrong;
+  const values = {
+    k: step, m: num(now.m, 1), l: num(now.l), alpha: num(now.alpha), o: num(now.o / now.l, 2),
+    truth: num(truth.l), factor: num(now.l / truth.l, 2),
+  };
+  return [words.sayBlock, change, words.sayState, output ? words.sayOutput : "", end]
+    .filter(Boolean).map((sentence) => fill(sentence, values)).join(" ");
+}
+
+/** The lines of the update, with what they say right now. */
+export function code({ step, forget, output }, { now, before }) {
+  const [old, m, alpha] = [num(before.m, 1), num(now.m, 1), num(now.alpha)];
+  const times = forget ? "" : ` × [alpha: ${alpha}]`;
+  const scaled = forget ? "" : " * [alpha: alpha]";
+  const sum = (was, added, is) => `${num(was)}${times} + ${num(added)} = ${num(is)}`;
+  const row = (q, text, value, rest = {}) => ({ q, text, value: step ? value : "", ...rest });
+  const fault = forget && before.stop > 0 && now.alpha < 1;
+  return [
+    row("m", "m_new = max([m: m], max([s: s]))",
+      `max([m: ${old}], [s: ${num(now.top, 1)}]) = [m: ${m}]`),
+    row("alpha", "alpha = exp([m: m] - [m: m_new])",
+      `exp([m: ${old}] − [m: ${m}]) = [alpha: ${alpha}]`),
+    row("l", `l = [l: l]${scaled} + sum([p: exp(s - m_new)])`,
+      sum(before.l, now.added, now.l), { fault }),
+    output && row("o", `o = [o: o]${scaled} + sum([p: exp(s - m_new)] * v)`,
+      sum(before.o, now.moment, now.o), { fault }),
+    row("m", "m = [m: m_new]", m),
+  ].filter(Boolean);
+}
+
+export function table(_, { trace }, words) {
+  const row = ({ m, alpha, added, l, o }, k) =>
+    [k + 1, num(m, 1), num(alpha, 4), num(added, 5), num(l, 5), num(o / l, 3)];
+  return { caption: words.tableCaption, head: words.tableHead, rows: trace.slice(1).map(row) };
+}

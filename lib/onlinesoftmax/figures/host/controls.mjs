@@ -1,0 +1,78 @@
+// Wakes the inputs that frame.mjs wrote: each gets `set(changes, moving)` to call and
+// returns a function that shows the current state in it.
+
+import { position } from "./frame.mjs";
+
+/** All inputs of a figure; gives one function that refreshes them. */
+export function wake(root, live) {
+  const refresh = live.spec.controls.flatMap((control) => {
+    const box = root.querySelector(`[data-control="${control.name}"]`);
+    return box && WAKE[control.kind] ? [WAKE[control.kind](box, control, live)] : [];
+  });
+  return () => refresh.forEach((show) => show());
+}
+
+const WAKE = { range, choice, toggle, again, step };
+
+function range(box, { name, low, high }, live) {
+  const [slide, exact] = box.querySelectorAll("input");
+  slide.oninput = () => live.set({ [name]: slide.value });
+  exact.onchange = () => live.set({ [name]: exact.value }, true);
+  slide.onkeydown = (event) => leap(event, slide, () => slide.oninput());
+  return () => {
+    slide.value = exact.value = live.state[name];
+    slide.style.setProperty("--filled", `${(100 * (live.state[name] - low)) / (high - low)}%`);
+  };
+}
+
+/** Shift and an arrow go ten steps. */
+function leap(event, slide, changed) {
+  const way = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
+  if (!event.shiftKey || !way) return;
+  event.preventDefault();
+  slide.value = Number(slide.value) + way * 10 * Number(slide.step);
+  changed();
+}
+
+function choice(box, { name, of }, live) {
+  const radios = [...box.querySelectorAll("input")];
+  radios.forEach((radio, i) => {
+    radio.name = `${live.id}-${name}`;
+    radio.onchange = () => live.set({ [name]: of[i] }, true);
+  });
+  return () => radios.forEach((radio, i) => { radio.checked = live.state[name] === of[i]; });
+}
+
+function toggle(box, { name }, live) {
+  const input = box.querySelector("input");
+  input.onchange = () => live.set({ [name]: input.checked }, true);
+  return () => { input.checked = live.state[name]; };
+}
+
+function again(button, { name, low, high }, live) {
+  button.onclick = () => live.set({ [name]: live.state[name] < high ? live.state[name] + 1 : low }, true);
+  return () => {};
+}
+
+function step(box, { name }, live) {
+  const slide = box.querySelector("input");
+  const [back, play, next] = box.querySelectorAll("button");
+  const go = (to) => { live.stop(); live.set({ [name]: to }, true); };
+  back.onclick = () => go(live.state[name] - 1);
+  next.onclick = () => go(live.state[name] + 1);
+  play.onclick = () => (live.playing ? live.stop() : live.play(name));
+  slide.oninput = () => go(Number(slide.value));
+  slide.onkeydown = (event) => leap(event, slide, () => slide.oninput());
+  return () => {
+    const [at, end] = [live.state[name], live.numbers.steps];
+    slide.max = end;
+    slide.value = at;
+    slide.style.setProperty("--filled", `${(100 * at) / Math.max(1, end)}%`);
+    const words = position(live.ui, at, end);
+    slide.setAttribute("aria-valuetext", words);
+    box.querySelector("output").textContent = words;
+    play.textContent = live.playing ? live.ui.pause : live.ui.play;
+    back.setAttribute("aria-disabled", at === 0);
+    next.setAttribute("aria-disabled", at === end);
+  };
+}

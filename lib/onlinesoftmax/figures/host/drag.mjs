@@ -1,0 +1,41 @@
+// Dragging a handle in a picture. The drawing says which control it moves and where that
+// control's ends lie, in its own units: data-drag, data-axis, data-low, data-high. The same
+// control always has a native input too; the handle is never the only way.
+
+export function draggable(stage, live) {
+  let held = null;
+  stage.onpointerdown = (event) => {
+    const handle = event.target.closest("[data-drag]");
+    if (!handle || live.locked || event.button !== 0) return;
+    held = { handle, off: offset(stage, handle, event) };
+    stage.setPointerCapture(event.pointerId);
+    stage.classList.add("os-dragging");
+    event.preventDefault();
+  };
+  stage.onpointermove = (event) => { if (held) follow(stage, held, event, live); };
+  stage.onpointerup = stage.onpointercancel = () => {
+    held = null;
+    stage.classList.remove("os-dragging");
+  };
+}
+
+/** Where the pointer is, along the handle's axis, in the drawing's units. */
+function along(stage, handle, event) {
+  const svg = stage.querySelector("svg");
+  const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+  return handle.dataset.axis === "x" ? at.x : at.y;
+}
+
+/** Grabbed off its middle, a handle must not jump. */
+function offset(stage, handle, event) {
+  const ring = handle.querySelector(".ring");
+  return along(stage, handle, event) - Number(ring.getAttribute(`c${handle.dataset.axis}`));
+}
+
+function follow(stage, { handle, off }, event, live) {
+  const { drag, low, high } = handle.dataset;
+  const control = live.spec.controls.find((each) => each.name === drag);
+  const share = (along(stage, handle, event) - off - Number(low)) / (Number(high) - Number(low));
+  const end = control.high ?? live.numbers.steps;
+  live.set({ [drag]: (control.low ?? 0) + share * (end - (control.low ?? 0)) });
+}

@@ -1,0 +1,80 @@
+// What every figure draws with. Pure strings: the same code runs on the page, in a
+// notebook and in V8 while the book is built.
+
+const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+export const escape = (text) => String(text).replace(/[&<>"]/g, (c) => ENTITIES[c]);
+
+/** A number as the book prints it: fixed digits, a true minus, −∞ by its sign. */
+export function num(x, digits = 3) {
+  if (Number.isNaN(x)) return "NaN";
+  if (!Number.isFinite(x)) return x < 0 ? "−∞" : "∞";
+  const fixed = x.toFixed(digits);
+  return (Number(fixed) === 0 ? fixed.replace("-", "") : fixed).replace("-", "−");
+}
+
+/** "sum {l}" with { l: "2.19" } gives "sum 2.19". */
+export function fill(template, values = {}) {
+  return template.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
+}
+
+// In words and code, "[l: sum 2.19]" says: this part speaks of the quantity l.
+const QUANTITY = /\[(m|l|alpha|o|s|p): ([^\]]*)\]/g;
+export const plain = (text) => text.replace(QUANTITY, "$2");
+export const marked = (text) =>
+  escape(text).replace(QUANTITY, '<span data-q="$1">$2</span>');
+
+const round = (x) => Math.round(x * 100) / 100;
+const SHORT = { key: "data-key", q: "data-q", from: "data-from", at: "data-at" };
+
+/**
+ * One SVG element. Attributes that are null, undefined or false are left out. Four names
+ * are short for data attributes the host understands (see motion.mjs and drag.mjs):
+ *   key   who this is, from one picture to the next: keyed elements glide
+ *   q     the quantity it shows: pointing at it lights the same quantity elsewhere
+ *   from  where it comes from when it enters: { height: 0, y: 100 }
+ *   at    the part of the transition in which it moves: [0, 0.5]
+ */
+export function tag(name, attributes = {}, inside = "") {
+  let out = `<${name}`;
+  for (const [attribute, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    out += ` ${SHORT[attribute] ?? attribute}="${escape(written(attribute, value))}"`;
+  }
+  return inside === "" ? `${out}/>` : `${out}>${inside}</${name}>`;
+}
+
+function written(attribute, value) {
+  if (attribute === "from") return Object.entries(value).map(pair).join(";");
+  if (attribute === "at") return value.map(round).join(" ");
+  return typeof value === "number" ? round(value) : value;
+}
+
+const pair = ([name, value]) => `${name}:${round(value)}`;
+
+export const rect = (attributes) => tag("rect", { rx: 2, ...attributes });
+export const line = (attributes) => tag("line", attributes);
+export const label = (text, attributes) => tag("text", attributes, escape(text));
+export const group = (attributes, ...parts) => tag("g", attributes, parts.join(""));
+
+/** A dot to drag: a wide quiet target, a ring, and two small arrows along its axis. */
+export function handle({ control, axis, x, y, low, high, ...rest }) {
+  const span = { "data-drag": control, "data-axis": axis, "data-low": low, "data-high": high };
+  const turn = axis === "x" ? `rotate(90 ${round(x)} ${round(y)})` : null;
+  return group(
+    { class: "os-handle", ...span, ...rest },
+    tag("circle", { class: "target", cx: x, cy: y, r: 22 }),
+    tag("circle", { class: "ring", cx: x, cy: y, r: 11 }),
+    tag("path", { class: "arrows", d: chevrons(x, y), transform: turn }),
+  );
+}
+
+function chevrons(x, y) {
+  const arrow = (s) => `M${round(x - 3.5)} ${round(y + s * 2.5)}l3.5 ${s * 3.5}l3.5 ${-s * 3.5}`;
+  return arrow(-1) + arrow(1);
+}
+
+/** The whole picture. `glide` is how long, in ms, its explaining transition takes. */
+export function picture({ width, height, title, glide = 400 }, parts) {
+  const frame = { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": title };
+  return tag("svg", { ...frame, "data-glide": glide }, parts.flat(Infinity).join(""));
+}

@@ -1,0 +1,143 @@
+// A figure come alive: it holds the state, and shows it everywhere at once.
+
+import { fit } from "./address.mjs";
+import { wake } from "./controls.mjs";
+import { draggable } from "./drag.mjs";
+import { code, frame, table } from "./frame.mjs";
+import { gate } from "./gate.mjs";
+import { marked, plain } from "./kit.mjs";
+import { Picture } from "./motion.mjs";
+
+const WIDE = 600; // CSS px; a narrower stage gets the narrow drawing
+const STILL_ENOUGH = matchMedia("(prefers-reduced-motion: reduce)");
+
+export class Live {
+  /** `figure` is { spec, words, ui, compute, draw, say, table, code }. */
+  constructor(root, id, figure, overrides = {}) {
+    Object.assign(this, { root, id }, figure);
+    const defaults = this.spec.controls.map(({ name, default: value }) => [name, value]);
+    this.opening = { ...Object.fromEntries(defaults), ...overrides };
+    this.state = this.fitted({ ...this.opening });
+    this.heard = new Set();
+    this.set = this.set.bind(this);
+    this.furnish();
+    this.render(false);
+    gate(root, this, () => { this.locked = false; this.unlocked?.(); });
+  }
+
+  furnish() {
+    this.locked = Boolean(this.spec.prediction);
+    if (!this.root.querySelector(".os-stage")) this.root.innerHTML = frame(this.spec, this.words, this.ui, this.parts());
+    const part = (name) => this.root.querySelector(`.os-${name}`);
+    this.at = { stage: part("stage"), say: part("say"), aside: part("aside"), code: part("code"), table: part("table") };
+    this.picture = new Picture(this.at.stage);
+    this.refresh = wake(this.root, this);
+    draggable(this.at.stage, this);
+    part("reset").onclick = () => { this.stop(); this.set(this.opening, true); };
+    part("as-table").onclick = ({ currentTarget }) => this.showTable(currentTarget);
+    this.at.table.hidden = true;
+    this.watchWidth();
+    this.root.classList.add("os-live");
+  }
+
+  /** What the frame needs, drawn from the current state. */
+  parts() {
+    this.numbers = this.compute(this.state);
+    const [state, numbers, words] = [this.state, this.numbers, this.words];
+    return {
+      stage: "",
+      sentence: this.say(state, numbers, words),
+      code: this.code?.(state, numbers, words),
+      table: this.table(state, numbers, words),
+    };
+  }
+
+  /** Change some controls; `moving` says whether the picture may take its time. */
+  set(changes, moving = false) {
+    const before = this.state;
+    this.state = this.fitted({ ...before, ...changes });
+    if (this.spec.controls.every(({ name }) => this.state[name] === before[name])) return this.refresh();
+    this.render(moving && !STILL_ENOUGH.matches, before);
+    for (const hear of this.heard) hear(this.state, before);
+  }
+
+  /** Every control within its bounds; an impossible value changes nothing. */
+  fitted(wanted) {
+    for (const control of this.spec.controls) {
+      wanted[control.name] = fit(control, wanted[control.name]) ?? this.state?.[control.name] ?? control.default;
+    }
+    this.numbers = this.compute(wanted);
+    const step = this.spec.controls.find(({ kind }) => kind === "step");
+    if (!step || wanted[step.name] <= this.numbers.steps) return wanted;
+    wanted[step.name] = this.numbers.steps;
+    this.numbers = this.compute(wanted);
+    return wanted;
+  }
+
+  render(moving, was = null) {
+    const { state, numbers, words } = this;
+    const sentence = this.say(state, numbers, words);
+    const view = { wide: this.wide, words, title: plain(sentence), was: moving ? was : null };
+    this.picture.show(this.draw(state, numbers, view), moving);
+    this.refresh();
+    this.at.say.innerHTML = marked(sentence);
+    if (this.at.code) this.at.code.innerHTML = code(this.code(state, numbers, words));
+    if (!this.at.table.hidden) this.at.table.innerHTML = table(this.table(state, numbers, words));
+    if (was) this.announce(plain(sentence));
+  }
+
+  /** To screen readers, once the reader's hand rests. */
+  announce(sentence) {
+    clearTimeout(this.speaking);
+    this.speaking = setTimeout(() => { this.at.aside.textContent = sentence; }, 300);
+  }
+
+  showTable(button) {
+    const { table: box } = this.at;
+    box.hidden = !box.hidden;
+    button.setAttribute("aria-expanded", !box.hidden);
+    if (!box.hidden) box.innerHTML = table(this.table(this.state, this.numbers, this.words));
+  }
+
+  /** Step on until the end; from the end, begin again. */
+  play(name) {
+    if (this.state[name] >= this.numbers.steps) this.set({ [name]: 0 });
+    this.playing = setInterval(() => this.forward(name), this.spec.pace);
+    this.forward(name);
+  }
+
+  forward(name) {
+    this.set({ [name]: this.state[name] + 1 }, true);
+    if (this.state[name] >= this.numbers.steps) this.stop();
+  }
+
+  stop() {
+    clearInterval(this.playing);
+    this.playing = null;
+    this.refresh();
+  }
+
+  watchWidth() {
+    const wide = () => this.at.stage.clientWidth >= WIDE;
+    this.wide = wide();
+    this.observer = new ResizeObserver(() => {
+      if (this.wide === wide()) return;
+      this.wide = wide();
+      this.at.stage.replaceChildren();
+      this.render(false);
+    });
+    this.observer.observe(this.at.stage);
+  }
+
+  /** Call `hear(state, before)` after every change; gives the way to stop it. */
+  on(hear) {
+    this.heard.add(hear);
+    return () => this.heard.delete(hear);
+  }
+
+  leave() {
+    this.stop();
+    this.observer.disconnect();
+    this.picture.settle();
+  }
+}

@@ -1,0 +1,120 @@
+// From one picture to the next. The new SVG is merged into the one on the page, element by
+// element, so that a dragged handle, a focus or a lit quantity survives; numeric attributes
+// of keyed elements glide. A new picture may come at any moment: gliding starts again from
+// whatever is on the screen, and nothing ever waits for it.
+
+const GLIDING = ["x", "y", "width", "height", "x1", "x2", "y1", "y2", "cx", "cy", "r", "opacity"];
+
+export class Picture {
+  constructor(stage) {
+    this.stage = stage;
+    this.moves = [];
+    this.frame = 0;
+  }
+
+  /** Show `svg` (a string); glide there if `moving`, jump otherwise. */
+  show(svg, moving) {
+    const next = parse(svg);
+    const now = this.stage.querySelector("svg");
+    cancelAnimationFrame(this.frame);
+    this.moves = [];
+    if (!now || this.stage.childElementCount > 1) return this.stage.replaceChildren(next);
+    merge(now, next, moving ? this.moves : null);
+    if (this.moves.length) this.glide(Number(next.dataset.glide));
+  }
+
+  glide(span) {
+    const start = performance.now();
+    const tick = (time) => {
+      const t = Math.min(1, (time - start) / span);
+      for (const move of this.moves) place(move, t);
+      if (t < 1) this.frame = requestAnimationFrame(tick);
+    };
+    tick(start);
+  }
+
+  /** Jump to the end of whatever is gliding (before printing, say). */
+  settle() {
+    cancelAnimationFrame(this.frame);
+    for (const move of this.moves) place(move, 1);
+    this.moves = [];
+  }
+}
+
+function parse(svg) {
+  const template = document.createElement("template");
+  template.innerHTML = svg;
+  return template.content.firstElementChild;
+}
+
+function place({ node, attribute, start, end, from, to }, t) {
+  const part = Math.min(1, Math.max(0, (t - start) / (end - start)));
+  const eased = part < 0.5 ? 4 * part ** 3 : 1 - (2 - 2 * part) ** 3 / 2;
+  node.setAttribute(attribute, part === 1 ? to : from + (to - from) * eased);
+}
+
+function merge(now, next, moves) {
+  attributes(now, next, moves);
+  if (next.childElementCount === 0) {
+    if (now.textContent !== next.textContent) now.textContent = next.textContent;
+    return;
+  }
+  children(now, next, moves);
+}
+
+function children(now, next, moves) {
+  const old = new Map(named(now));
+  let place = now.firstChild;
+  for (const [name, wanted] of named(next)) {
+    const here = old.get(name);
+    if (here) {
+      old.delete(name);
+      merge(here, wanted, moves);
+    } else if (moves) enter(wanted, moves);
+    const node = here ?? wanted;
+    if (node === place) place = place.nextSibling;
+    else now.insertBefore(node, place);
+  }
+  for (const gone of old.values()) gone.remove();
+}
+
+/** Every child under a name that lasts: its key, or else its place among its like. */
+function* named(parent) {
+  const count = {};
+  for (const child of [...parent.children]) {
+    const like = child.nodeName;
+    const name = child.dataset.key ?? (count[like] = (count[like] ?? 0) + 1);
+    yield [`${like} ${name}`, child];
+  }
+}
+
+function attributes(now, next, moves) {
+  const lit = now.classList.contains("q-on");
+  for (const { name } of [...now.attributes]) {
+    if (!next.hasAttribute(name)) now.removeAttribute(name);
+  }
+  for (const { name, value } of next.attributes) {
+    const from = now.getAttribute(name);
+    if (from === value) continue;
+    const glides = moves && next.dataset.key && from !== null && GLIDING.includes(name);
+    if (glides) moves.push(move(now, next, name, Number(from), Number(value)));
+    else now.setAttribute(name, value);
+  }
+  if (lit) now.classList.add("q-on");
+}
+
+/** An element that was not there before comes from where its data-from says. */
+function enter(node, moves) {
+  for (const each of [node, ...node.querySelectorAll("[data-from]")]) {
+    if (!each.dataset.from) continue;
+    for (const pair of each.dataset.from.split(";")) {
+      const [name, from] = pair.split(":");
+      moves.push(move(each, each, name, Number(from), Number(each.getAttribute(name) ?? 1)));
+    }
+  }
+}
+
+function move(node, { dataset }, attribute, from, to) {
+  const [start, end] = (dataset.at ?? "0 1").split(" ").map(Number);
+  return { node, attribute, from, to, start, end };
+}

@@ -1,0 +1,85 @@
+// On a page: finds the hosts, wakes each as it nears the window, keeps the address.
+
+import { read, write } from "./address.mjs";
+import { spoken } from "./frame.mjs";
+import { Live } from "./live.mjs";
+import * as kit from "./kit.mjs";
+import { sweeps } from "./sweep.mjs";
+
+const figures = new Map(); // id of the figure → what makes it
+const awake = new Map();   // host element → Live
+
+/** Page scripts of figures call this; they may load before or after the host. */
+export function register(id, make) {
+  figures.set(id, make);
+}
+
+export function start() {
+  const waiting = window.osFigures ?? [];
+  window.osFigures = { push: ([id, make]) => register(id, make), awake };
+  for (const [id, make] of waiting) register(id, make);
+  const near = new IntersectionObserver(
+    (entries) => entries.filter((e) => e.isIntersecting).forEach(({ target }) => {
+      near.unobserve(target);
+      rouse(target);
+    }),
+    { rootMargin: "600px" },
+  );
+  for (const host of document.querySelectorAll(".os-figure")) near.observe(host);
+  sweeps(document);
+  addEventListener("hashchange", goto);
+  addEventListener("beforeprint", () => awake.forEach((live) => live.picture.settle()));
+  goto();
+}
+
+/** Bring one host alive; if its script throws, the still stays as it was. */
+function rouse(host) {
+  if (awake.has(host) || host.classList.contains("os-failed")) return awake.get(host);
+  const still = host.innerHTML;
+  try {
+    const live = new Live(host, host.id, made(host), JSON.parse(host.dataset.state || "{}"));
+    awake.set(host, live);
+    remember(live);
+    return live;
+  } catch (error) {
+    host.innerHTML = still;
+    host.classList.remove("os-live", "os-waiting");
+    host.classList.add("os-failed");
+    console.error(`figure ${host.id}: ${error.message}`);
+  }
+}
+
+function made(host) {
+  const make = figures.get(host.dataset.figure);
+  if (!make) throw new Error(`no script for "${host.dataset.figure}" on this page`);
+  return spoken(make(kit), host.closest("[lang]")?.lang.slice(0, 2));
+}
+
+/** Write changes to the address; a state asked for there waits for the prediction. */
+function remember(live) {
+  let writing;
+  live.on((state) => {
+    clearTimeout(writing);
+    writing = setTimeout(() => {
+      const hash = write(live.id, live.spec, state, live.opening);
+      history.replaceState(null, "", hash || location.pathname + location.search);
+    }, 250);
+  });
+  live.unlocked = () => follow(live);
+  if (!live.locked) follow(live);
+}
+
+function follow(live) {
+  const asked = read(location.hash, live.id, live.spec);
+  if (asked && !live.locked) live.set({ ...live.opening, ...asked });
+}
+
+/** The address names a figure and a state: wake it, show it, scroll to it. */
+function goto() {
+  const id = decodeURIComponent(location.hash.slice(1).split(/:|%3A/i)[0]);
+  const host = document.getElementById(id);
+  if (!host?.classList.contains("os-figure")) return;
+  const live = rouse(host);
+  if (live) follow(live);
+  host.scrollIntoView({ block: "start" });
+}

@@ -1,0 +1,21 @@
+// The picture before any script runs, in print and for search engines: the very frame and
+// the very drawing the reader will drag, made by V8 while the book is built.
+
+import { frame, spoken } from "./frame.mjs";
+import { plain } from "./kit.mjs";
+
+export function still(figure, changes, language) {
+  const { spec, words, ui, compute, draw, say, table, code } = spoken(figure, language);
+  const defaults = spec.controls.map(({ name, default: value }) => [name, value]);
+  const state = { ...Object.fromEntries(defaults), ...changes };
+  const numbers = compute(state);
+  const sentence = say(state, numbers, words);
+  const view = (wide) => ({ wide, words, title: plain(sentence), was: null });
+  const picture = (wide) => draw(state, numbers, view(wide));
+  return frame(spec, words, ui, {
+    stage: `<div class="os-wide">${picture(true)}</div><div class="os-narrow">${picture(false)}</div>`,
+    sentence,
+    code: code?.(state, numbers, words),
+    table: table(state, numbers, words),
+  });
+}

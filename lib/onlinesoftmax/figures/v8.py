@@ -1,0 +1,73 @@
+"""Runs the figures' JavaScript while the book is built, in V8 without a browser."""
+
+import json
+import math
+import threading
+from functools import cache
+from typing import Any
+
+from .pack import v8_host, v8_script
+
+_lock = threading.Lock()
+
+
+@cache
+def _engine() -> Any:
+    """One V8 for the process; imported late, because readers' notebooks go without."""
+    from py_mini_racer import MiniRacer
+
+    engine = MiniRacer()
+    engine.eval(f"""
+        {v8_host()}
+        const figures = {{}};
+        const finite = (_, x) => typeof x === "number" && !Number.isFinite(x) ? `${{x}}` : x;
+        const number = (_, x) => x === "Infinity" || x === "-Infinity" ? Number(x) : x;
+        function run(id, name, state, ...rest) {{
+          const given = JSON.parse(state, number);
+          if (name === "still") return $still.still(figures[id], given, ...rest);
+          return JSON.stringify(figures[id][name](given), finite);
+        }}
+    """)
+    return engine
+
+
+@cache
+def _load(figure: str) -> None:
+    _engine().eval(f"figures[{json.dumps(figure)}] = {v8_script(figure)}; 0")
+
+
+def run(figure: str, name: str, state: dict, *rest: str) -> str:
+    """Call `compute(state)` of a figure, or draw its still, and give the text of it."""
+    with _lock:
+        _load(figure)
+        return _engine().call("run", figure, name, to_json(state), *rest)
+
+
+def to_json(state: dict) -> str:
+    """JSON in which an infinite score is a word."""
+    return json.dumps(finite(state), allow_nan=False)
+
+
+def finite(value: Any) -> Any:
+    """`value` with infinities as words, because JSON has none."""
+    if isinstance(value, dict):
+        return {key: finite(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite(each) for each in value]
+    if isinstance(value, float) and math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return value
+
+
+def from_json(text: str) -> Any:
+    """Read what `compute` gave: words for infinities and NaN become numbers again."""
+    return _numbers(json.loads(text))
+
+
+def _numbers(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _numbers(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_numbers(each) for each in value]
+    words = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
+    return words.get(value, value) if isinstance(value, str) else value

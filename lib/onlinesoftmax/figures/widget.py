@@ -1,0 +1,137 @@
+"""Figures in a notebook: anywidgets whose traits are the figure's controls."""
+
+import html
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import anywidget
+import traitlets
+
+from . import registry
+from .build import stylesheet, tokens
+from .pack import widget_module
+from .spec import Choice, Control, Range, Scores, Toggle
+from .v8 import finite, to_json
+
+
+# Synchronised with the browser; a score of −∞ travels as a word.
+SYNC = {"sync": True, "to_json": lambda value, _: finite(value)}
+
+
+class Figure(anywidget.AnyWidget):
+    """A figure with a trait for each of its controls.
+
+    Read, set, observe or link them. `state` holds them all as a dict and may be set too.
+    On the published page there is no kernel: the host wakes the same figure instead.
+    """
+
+    name = traitlets.Unicode().tag(sync=True)
+    state = traitlets.Dict().tag(**SYNC)
+    figure_id = ""
+
+    def __init__(self, name: str | None = None, **changes: Any) -> None:
+        self._changes = changes
+        spec = registry.spec(self.figure_id)
+        super().__init__(name=name or self.figure_id, **changes)
+        self.state = {each: getattr(self, each) for each in spec.defaults()}
+        self.observe(self._follow_control, list(spec.defaults()))
+        self.observe(self._follow_state, "state")
+
+    def _follow_control(self, change: dict) -> None:
+        self.state = self.state | {change["name"]: change["new"]}
+
+    def _follow_state(self, change: dict) -> None:
+        with self.hold_trait_notifications():
+            for name, value in change["new"].items():
+                setattr(self, name, value)
+
+    @traitlets.validate("state")
+    def _check_state(self, proposal: dict) -> dict:
+        spec = registry.spec(self.figure_id)
+        spec.check(self.figure_id, proposal["value"])
+        return self.state | proposal["value"] if self.state else proposal["value"]
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
+        data, metadata = super()._repr_mimebundle_(**kwargs)
+        return data | {"text/html": self._host()}, metadata
+
+    def _host(self) -> str:
+        """The empty host that the site fills and the page wakes."""
+        state = html.escape(to_json(self._changes))
+        return (
+            f'<figure class="os-figure" id="{html.escape(self.name)}"'
+            f' data-figure="{self.figure_id}" data-state="{state}"></figure>'
+        )
+
+
+def figure(id: str, *, name: str | None = None, **state: Any) -> Figure:
+    """Return an interactive figure.
+
+    Parameters
+    ----------
+    id : str
+        A folder of this package, such as "block-stepper".
+    name : str, optional
+        The figure's name on its page and in its address; the id if left out. Two figures
+        on one page need two names.
+    **state
+        What to change from the figure's defaults. Unknown or impossible values raise.
+
+    Examples
+    --------
+    >>> stepper = figure("block-stepper", block=2)
+    >>> stepper.block
+    2
+    """
+    registry.spec(id).check(id, state)
+    return _class_of(id)(name=name, **state)
+
+
+@cache
+def _class_of(id: str) -> type[Figure]:
+    """The widget class of one figure, its traits made from the controls."""
+    spec = registry.spec(id)
+    traits = {c.name: _trait(c)(c).tag(**SYNC) for c in spec.controls}
+    members = {"figure_id": id, "_esm": widget_module(id), "_css": _style()}
+    title = "".join(part.capitalize() for part in id.split("-"))
+    return type(f"{title}Figure", (Figure,), traits | members)
+
+
+def _trait(control: Control) -> Callable[[Control], traitlets.TraitType]:
+    return {Range: _number, Choice: _choice, Toggle: _toggle, Scores: _scores}.get(
+        type(control), _count
+    )
+
+
+def _number(control: Range) -> traitlets.TraitType:
+    whole = all(isinstance(x, int) for x in (control.low, control.step, control.default))
+    kind = traitlets.Int if whole else traitlets.Float
+    return kind(control.default, min=control.low, max=control.high)
+
+
+def _choice(control: Choice) -> traitlets.TraitType:
+    return traitlets.Enum(control.of, control.default)
+
+
+def _toggle(control: Toggle) -> traitlets.TraitType:
+    return traitlets.Bool(control.default)
+
+
+def _scores(control: Control) -> traitlets.TraitType:
+    return traitlets.List(traitlets.Float(), list(control.default))
+
+
+def _count(control: Control) -> traitlets.TraitType:
+    low, high = getattr(control, "low", 0), getattr(control, "high", None)
+    return traitlets.Int(control.default, min=low, max=high)
+
+
+@cache
+def _style() -> str:
+    """Tokens and figures, with JupyterLab's own light or dark theme obeyed."""
+    lab = "".join(
+        f'body[data-jp-theme-light="{light}"] .os-figure {{ color-scheme: {theme}; }}\n'
+        for light, theme in (("true", "light"), ("false", "dark"))
+    )
+    return tokens() + stylesheet() + lab
