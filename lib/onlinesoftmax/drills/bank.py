@@ -24,7 +24,7 @@ KINDS: dict[str, tuple[set[str], set[str]]] = {
     "choice": ({"choices"}, set()),
     "order": ({"lines"}, {"wrong"}),
     "recall": (set(), {"answer", "points", "wrong", "sample"}),
-    "trace": ({"scores", "block", "columns"}, {"wrong"}),
+    "trace": ({"scores", "block", "columns"}, {"values", "wrong"}),
     "code": (
         {"function", "starter", "code", "oracle", "cases", "compared", "mutants"},
         {"drive", "given", "tolerance", "random"},

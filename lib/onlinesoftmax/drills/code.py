@@ -41,20 +41,30 @@ LADDER: list[Case] = [
 ]
 
 
-def steps(scores: list[float], block: int) -> list[dict[str, float]]:
-    """Return the lib's trace of a row: per block m, alpha, l and what made them."""
-    return [
-        {
-            "m_old": float(step.m_old),
-            "l_old": float(step.l_old),
-            "m": float(step.m),
-            "alpha": float(step.alpha),
-            "added": float(step.added),
-            "l": float(step.l),
+def steps(
+    scores: list[float], block: int, values: list[float] | None = None
+) -> list[dict[str, float]]:
+    """Return the lib's trace of a row: per block m, alpha, l, o and what made them.
+
+    Without values there is no o, o_old or moment (what the block adds to o).
+    """
+    rows, o_old = [], 0.0
+    for step in streaming.trace(scores, block, values):
+        row = {
+            "m_old": step.m_old,
+            "l_old": step.l_old,
+            "m": step.m,
+            "alpha": step.alpha,
+            "added": step.added,
+            "l": step.l,
             "block_max": max(scores[step.start : step.stop]),
         }
-        for step in streaming.trace(scores, block)
-    ]
+        if values is not None:
+            moment = step.o - step.alpha * o_old
+            row |= {"o_old": o_old, "moment": moment, "o": step.o}
+            o_old = step.o
+        rows.append({name: float(value) for name, value in row.items()})
+    return rows
 
 
 def payload(drill: Drill) -> dict[str, Any]:

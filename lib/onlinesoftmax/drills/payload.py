@@ -97,7 +97,7 @@ def _trace(drill: Drill) -> dict[str, Any]:
     scores = [float(score) for score in drill.get("scores")]
     columns = drill.get("columns")
     rows, wrong = [], []
-    for step in code.steps(scores, drill.get("block")):
+    for step in code.steps(scores, drill.get("block"), drill.get("values")):
         rows.append([number(step[column]) for column in columns])
         slips = [[] for _ in columns]
         for index, slip in enumerate(drill.get("wrong", [])):
