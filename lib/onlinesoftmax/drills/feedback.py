@@ -144,7 +144,10 @@ def _code(
         lines.append(word("failedOn", language, name=f"*{name}*"))
     lines.append(fault(data, outcome, language))
     hint = earned(drill, outcome)
-    lines.append(say(hint, language) if hint else word("codeNudge", language))
+    if hint:
+        lines.append(say(hint, language))
+    elif outcome["fault"] == "differs":
+        lines.append(word("codeNudge", language))
     table = steps(data, outcome, language) if outcome["case"] is not None else ()
     return lines, table
 
@@ -166,40 +169,52 @@ def fault(data: Mapping[str, Any], outcome: Mapping[str, Any], language: str) ->
         return value[0].upper() + value[1:] + "."
     if kind == "missing":
         return word("missing", language, value=f"`{value}`")
+    said = f"{outcome['type']}: {value}".removesuffix(": ")
     line = word("atLine", language, line=outcome["line"]) if outcome["line"] else ""
-    said = word("raised", language, type=outcome["type"], value=value)
-    return f"`{said.rstrip(': ')}` {line}".strip()
+    return f"`{said}`, {line}." if line else f"`{said}`."
 
 
 def steps(data: Mapping[str, Any], outcome: Mapping[str, Any], language: str) -> Table:
-    """Return the steps up to the first fault: what is given, yours beside expected."""
+    """Return the steps up to the first fault: what is given, yours beside expected.
+
+    A column that agrees in every row is shown once.
+    """
     case = data["cases"][outcome["case"]]
-    head = [word("stepColumn", language)]
-    head += [column(name, language) for name in data["given"]]
-    for name in data["compared"]:
-        name = column(name, language)
-        head += [f"{name}, {word('yours', language)}"]
-        head += [f"{name}, {word('expected', language)}"]
-    rows = []
-    for i in range(min(len(outcome["rows"]) or 1, len(case["expected"]))):
-        row = [str(i + 1), *map(show, case["given"][i])]
-        mine = outcome["rows"][i] if i < len(outcome["rows"]) else None
-        for j, right in enumerate(case["expected"][i]):
-            row += pair(_cell(mine, j), right)
-        rows.append(tuple(row))
-    return (tuple(head), *rows)
+    count = min(len(outcome["rows"]) or 1, len(case["expected"]))
+    columns = [[word("stepColumn", language), *map(str, range(1, count + 1))]]
+    for j, name in enumerate(data["given"]):
+        columns.append([column(name, language), *(show(r[j]) for r in case["given"])])
+    for j, name in enumerate(data["compared"]):
+        pairs = [
+            pair(_cell(outcome["rows"], i, j), case["expected"][i][j])
+            for i in range(count)
+        ]
+        columns += _beside(column(name, language), pairs, language)
+    return tuple(zip(*columns))
 
 
-def _cell(row: Any, column: int) -> Any:
-    return row[column] if isinstance(row, list) and column < len(row) else "–"
+def _beside(
+    name: str, pairs: list[tuple[str, str]], language: str
+) -> list[list[str]]:
+    """Return one column where all pairs agree, else yours beside expected."""
+    yours, expected = map(list, zip(*pairs))
+    if yours == expected:
+        return [[name, *expected]]
+    return [
+        [f"{name}, {word('yours', language)}", *yours],
+        [f"{name}, {word('expected', language)}", *expected],
+    ]
+
+
+def _cell(rows: list[Any], i: int, j: int) -> Any:
+    row = rows[i] if i < len(rows) else None
+    return row[j] if isinstance(row, list) and j < len(row) else "–"
 
 
 def pair(mine: Any, right: Any) -> tuple[str, str]:
     """Write two values with as many digits as it takes to tell them apart."""
-    short = show(mine), show(right)
-    return short if short[0] != short[1] or mine == right else (
-        show(mine, 12), show(right, 12)
-    )
+    written = [(show(mine, digits), show(right, digits)) for digits in (5, 12)]
+    return next((two for two in written if two[0] != two[1]), written[0])
 
 
 def answer_text(drill: Drill, language: str = "en") -> str:

@@ -79,7 +79,7 @@ class _Page:
  <span class="os-drill-kind">{self.word(kind)}</span></p>
 <p class="os-drill-status" hidden></p>
 <div class="os-drill-prompt">{self.blocks(drill.get("prompt"))}</div>
-<form class="os-drill-form" autocomplete="off">
+<form class="os-drill-form" data-form="{self.form()}" autocomplete="off">
 {FORMS[self.form()](self)}
 {self.actions()}
 <div class="os-drill-feedback" role="status"></div>
@@ -239,16 +239,9 @@ def _order_line(page: _Page, k: int, line: Any) -> str:
     return (
         f'<li data-line="{k}"><span class="os-drill-grip" aria-hidden="true">{GRIP}</span>'
         f'<span class="os-drill-letter">{letter}</span>'
-        f'<span class="os-drill-text">{page.inline(_unindented(line))}</span>'
+        f'<span class="os-drill-text">{page.inline(line)}</span>'
         f'<span class="os-drill-moves" hidden>{buttons}</span></li>'
     )
-
-
-def _unindented(line: Any) -> Any:
-    """A code line keeps its indentation on the page; browsers would drop it."""
-    return line.replace("`    ", "`\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}") if isinstance(
-        line, str
-    ) else line
 
 
 def _trace(page: _Page) -> str:

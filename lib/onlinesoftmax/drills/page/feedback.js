@@ -62,63 +62,69 @@ function tellCode(drill, report) {
   const { word, data } = drill;
   const { cases } = data.payload;
   const parts = [];
+  if (report.passed || report.case !== null) parts.push(ladder(word, cases, report));
   if (report.passed) parts.push(make("p", {}, word("passedAll", { n: cases.length })));
-  if (report.passed || report.case !== null) parts.push(ladder(cases, report));
-  if (!report.passed) {
-    if (report.case !== null) {
-      parts.push(make("p", {}, word("failedOn", { name: cases[report.case].name })));
-    }
-    parts.push(make("p", {}, fault(drill, report)));
-    if (["differs", "shape", "count", "rule", "raised"].includes(report.fault)) {
-      const hint = report.slip === null || report.slip === undefined;
-      if (report.case !== null) parts.push(stepTable(drill, report));
-      parts.push(hint ? make("p", {}, nudgeCode(drill, report))
-        : fromBank("p", data.earned[report.slip]));
-    }
-  }
-  if (report.printed?.length) {
-    parts.push(
-      make("p", { class: "os-drill-caption" }, word("printed")),
-      make("pre", { class: "os-drill-printed", tabindex: "0" }, report.printed.join("\n")),
-    );
-  }
+  else parts.push(make("p", {}, where(drill, report), fault(drill, report)));
+  if (report.rows?.length || report.fault === "raised") parts.push(...steps(drill, report));
+  if (!report.passed) parts.push(...hintFor(drill, report));
+  if (report.printed?.length) parts.push(...printed(word, report.printed));
   return parts;
 }
 
-function nudgeCode({ word }, report) {
-  return word(report.type === "ImportError" ? "noModule" : "codeNudge");
+function where({ word, data }, report) {
+  if (report.case === null || report.case === undefined) return "";
+  return `${word("failedOn", { name: data.payload.cases[report.case].name })} `;
 }
 
-/** One mark a case: passed, failed, not reached. */
-function ladder(cases, report) {
+/** The hint of the mutant that does the same; else a nudge where one helps. */
+function hintFor({ word, data }, report) {
+  if (Number.isInteger(report.slip)) return [fromBank("p", data.earned[report.slip])];
+  if (report.type === "ImportError") return [make("p", {}, word("noModule"))];
+  return report.fault === "differs" ? [make("p", {}, word("codeNudge"))] : [];
+}
+
+function printed(word, lines) {
+  return [
+    make("p", { class: "os-drill-caption" }, word("printed")),
+    make("pre", { class: "os-drill-printed", tabindex: "0" }, lines.join("\n")),
+  ];
+}
+
+/** The cases so far: those that pass, the one that fails, how many are left. */
+function ladder(word, cases, report) {
   const reached = report.passed ? cases.length : report.case;
-  const items = cases.map(({ name }, i) => {
-    const state = i < reached ? "right" : i === reached ? "wrong" : "ahead";
-    const sign = { right: "✓", wrong: "✗", ahead: "·" }[state];
-    return make("li", { class: `os-drill-${state}` }, `${sign} ${name}`);
-  });
+  const named = (case_) => case_.name !== word("random");
+  const items = cases.slice(0, reached).filter(named)
+    .map(({ name }) => rung("right", `✓ ${name}`));
+  const rows = reached - items.length;
+  if (rows > 0) items.push(rung("right", `✓ ${word("randomRows", { n: rows })}`));
+  if (!report.passed) {
+    items.push(rung("wrong", `✗ ${cases[reached].name}`));
+    const left = cases.length - reached - 1;
+    if (left > 0) items.push(rung("ahead", word("casesLeft", { n: left })));
+  }
   return make("ul", { class: "os-drill-ladder" }, ...items);
 }
+
+const rung = (state, text) => make("li", { class: `os-drill-${state}` }, text);
 
 function fault({ word, data }, report) {
   const { payload } = data;
   const { value } = report;
-  const steps = report.case === null ? 0 : payload.cases[report.case].expected.length;
+  const all = payload.cases[report.case]?.expected.length;
   switch (report.fault) {
     case "differs":
-      return word(steps > 1 ? "differs" : "differsOnce", { n: report.rows.length });
+      return word(all > 1 ? "differs" : "differsOnce", { n: report.rows.length });
     case "shape": {
       const columns = payload.compared.map(word.column).join(", ");
       return word("shape", { columns, value: show(value) });
     }
     case "count":
-      return word("count", { n: value, all: steps });
+      return word("count", { n: value, all });
     case "rule":
       return `${value[0].toUpperCase()}${value.slice(1)}.`;
-    case "raised": {
-      const line = report.line ? ` ${word("atLine", { line: report.line })}` : "";
-      return word("raised", { type: report.type, value }).replace(/: $/, "") + line;
-    }
+    case "raised":
+      return raised(word, report);
     case "silent":
     case "tooLong":
       return word(report.fault, { n: value });
@@ -127,55 +133,68 @@ function fault({ word, data }, report) {
   }
 }
 
-/** The steps up to the first fault: what is given, yours beside expected. */
-function stepTable({ word, data }, report) {
-  const { given, compared, cases } = data.payload;
-  const { given: known, expected } = cases[report.case];
-  const heads = [word("stepColumn"), ...given.map(word.column)].map((name, i) =>
-    make("th", { scope: "col", "data-q": quantity(given[i - 1]) }, name),
-  );
-  for (const name of compared) {
-    for (const whose of ["yours", "expected"]) {
-      const text = `${word.column(name)}, ${word(whose)}`;
-      heads.push(make("th", { scope: "col", "data-q": quantity(name) }, text));
-    }
-  }
-  const count = Math.min(Math.max(report.rows.length, 1), expected.length);
-  const rows = expected.slice(0, count).map((right, i) => {
-    const last = i === count - 1;
-    return stepRow(i, known[i], report.rows[i], right, last ? report.column : null);
-  });
-  const table = make(
-    "table", { class: "os-drill-table" },
-    make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows),
-  );
-  return make("div", { class: "os-drill-scroll", tabindex: "0" }, table);
+/** An exception, and the line it came from. */
+function raised(word, { type, value, line }) {
+  const said = make("span", {}, make("code", {}, value ? `${type}: ${value}` : type));
+  said.append(line ? `, ${word("atLine", { line })}.` : ".");
+  return said;
 }
 
-function stepRow(i, known, mine, right, faulty) {
-  const row = make("tr", {}, make("th", { scope: "row" }, String(i + 1)));
-  for (const value of known) row.append(make("td", {}, show(value)));
-  right.forEach((goal, j) => {
-    const own = Array.isArray(mine) && j < mine.length ? mine[j] : "–";
-    const [left, expected] = pair(own, goal);
-    const cell = make("td", {}, left);
-    if (j === faulty) {
-      cell.className = "os-drill-wrong";
-      cell.prepend("✗ ");
-    }
-    row.append(cell, make("td", {}, expected));
+/** The steps up to the first fault: what is given, yours beside expected. */
+function steps({ word, data }, report) {
+  const case_ = data.payload.cases[report.case];
+  if (!case_) return [];
+  const count = Math.min(Math.max(report.rows.length, 1), case_.expected.length);
+  const places = [...Array(count).keys()];
+  const columns = data.payload.given.map((name, j) =>
+    column(name, word.column(name), places.map((i) => show(case_.given[i][j]))),
+  );
+  data.payload.compared.forEach((name, j) => {
+    const pairs = places.map((i) => pair(report.rows[i]?.[j] ?? "–", case_.expected[i][j]));
+    const fault = report.column === j ? count - 1 : -1;
+    columns.push(...beside(word, name, pairs, fault));
   });
-  return row;
+  return [stepTable(word, places, columns)];
+}
+
+const column = (name, title, cells, fault = -1) => ({ name, title, cells, fault });
+
+/** One column where all pairs agree, else yours beside expected. */
+function beside(word, name, pairs, fault) {
+  const title = word.column(name);
+  const [yours, expected] = [0, 1].map((k) => pairs.map((two) => two[k]));
+  if (yours.every((cell, i) => cell === expected[i])) return [column(name, title, expected)];
+  return [
+    column(name, `${title}, ${word("yours")}`, yours, fault),
+    column(name, `${title}, ${word("expected")}`, expected),
+  ];
 }
 
 /** Two values with as many digits as it takes to tell them apart. */
 function pair(mine, right) {
-  const short = [show(mine), show(right)];
-  const same = JSON.stringify(mine) === JSON.stringify(right);
-  return short[0] !== short[1] || same ? short : [show(mine, 12), show(right, 12)];
+  const written = [5, 12].map((digits) => [show(mine, digits), show(right, digits)]);
+  return written.find(([a, b]) => a !== b) ?? written[0];
 }
 
-const quantity = (name) => (QUANTITIES.includes(name) ? name : null);
+function stepTable(word, places, columns) {
+  const heads = columns.map(({ name, title }) =>
+    make("th", { scope: "col", "data-q": QUANTITIES.includes(name) ? name : null }, title),
+  );
+  heads.unshift(make("th", { scope: "col" }, word("stepColumn")));
+  const rows = places.map((i) => {
+    const cells = columns.map(({ cells: texts, fault }) =>
+      fault === i
+        ? make("td", { class: "os-drill-wrong" }, `✗ ${texts[i]}`)
+        : make("td", {}, texts[i]),
+    );
+    return make("tr", {}, make("th", { scope: "row" }, String(i + 1)), ...cells);
+  });
+  const head = make("thead", {}, make("tr", {}, ...heads));
+  const table = make("table", { class: "os-drill-table" }, head, make("tbody", {}, ...rows));
+  const label = word("stepsTable");
+  return make("div", { class: "os-drill-scroll", tabindex: "0", role: "group",
+    "aria-label": label }, table);
+}
 
 function icon(path) {
   const space = "http://www.w3.org/2000/svg";
