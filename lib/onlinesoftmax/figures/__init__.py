@@ -23,14 +23,15 @@ figure.mjs    Pure functions, no DOM, no state of their own:
                 say(state, numbers, words)      the sentence under it
                 table(state, numbers, words)    { caption, head, rows }
                 code(state, numbers, words)     optional: lines of code with live values
+                again(count, state)             optional: what else an `Again` changes
               `view` is { wide, words, title, was }: draw 720 units wide or, for phones,
               320; `was` is the state the reader comes from, null for a jump. Draw with
               `../host/kit.mjs`. An element with a `key` glides from its old place to
               its new one; `from` and `at` say how and when a new one enters. An element
               with `q` shows that quantity and lights up with it.
 strings.json  Every word, "en" complete and "es" beside it: `title`, `controls` (a label
-              for each), for a prediction `ask`, `options`, `hints`, `because`, and the
-              figure's own. "[l: the sum]" marks words that speak of a quantity.
+              for each), for a prediction `ask`, `options`, `hints`, `because`, for
+              presets `presets`, and the figure's own. "[l: the sum]" marks words that speak of a quantity.
 
 `tests/test_figures.py` then holds the new figure to the same checks as all the others;
 a test of what only it can do goes to `tests/browser/test_figures.py`.

@@ -107,6 +107,26 @@ def _is_number(value: object) -> bool:
 
 
 @dataclass(frozen=True)
+class Row(Scores):
+    """Numbers the reader may change one at a time: which one, then a slider for it.
+
+    The picture may have a handle for each; see `host/drag.mjs`.
+    """
+
+    low: float
+    high: float
+    step: float = 1
+    most: int = 8
+    kind = "row"
+
+    def fault(self, value: object) -> str | None:
+        fits = super().fault(value) is None and len(value) <= self.most
+        if fits and all(self.low <= number <= self.high for number in value):
+            return None
+        return f"a list of 1 to {self.most} numbers from {self.low} to {self.high}"
+
+
+@dataclass(frozen=True)
 class Prediction:
     """The question the reader answers before the controls unlock.
 
@@ -137,6 +157,8 @@ class Spec:
         The state that makes the figure's point in print.
     prediction : Prediction or None
         What the reader predicts first.
+    presets : tuple of dict
+        Changes that buttons make; their names are `presets` in `strings.json`.
     expected : callable
         The lib's numbers for a state: what `compute` in `figure.mjs` must give, by name.
     states : callable
@@ -150,6 +172,7 @@ class Spec:
     states: Callable[[np.random.Generator], Iterator[Values]]
     still: Values = field(default_factory=dict)
     prediction: Prediction | None = None
+    presets: tuple[Values, ...] = ()
     pace: int = 1600
 
     def defaults(self) -> Values:
@@ -174,5 +197,6 @@ class Spec:
             "id": figure,
             "controls": [{"kind": c.kind, **asdict(c)} for c in self.controls],
             "prediction": asdict(self.prediction) if self.prediction else None,
+            "presets": self.presets,
             "pace": self.pace,
         }

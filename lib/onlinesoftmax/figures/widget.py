@@ -99,9 +99,8 @@ def _class_of(id: str) -> type[Figure]:
 
 
 def _trait(control: Control) -> Callable[[Control], traitlets.TraitType]:
-    return {Range: _number, Choice: _choice, Toggle: _toggle, Scores: _scores}.get(
-        type(control), _count
-    )
+    kinds = {Range: _number, Choice: _choice, Toggle: _toggle}
+    return kinds.get(type(control), _scores if isinstance(control, Scores) else _count)
 
 
 def _number(control: Range) -> traitlets.TraitType:

@@ -17,10 +17,13 @@ export function read(hash, id, spec) {
 
 /** The hash for `state`, naming only what differs from `opening`; "" when nothing does. */
 export function write(id, spec, state, opening) {
-  const changed = spec.controls.filter((c) => c.kind !== "data" && state[c.name] !== opening[c.name]);
+  const changed = spec.controls.filter((c) => c.kind !== "data" && !same(state[c.name], opening[c.name]));
   if (changed.length === 0) return "";
   return `#${id}:${changed.map((c) => `${c.name}=${state[c.name]}`).join("&")}`;
 }
+
+/** Whether two values of a control are the same; rows are compared number by number. */
+export const same = (a, b) => a === b || (Array.isArray(a) && String(a) === String(b));
 
 /** `value` made fit for its control: the right type, within bounds; undefined if hopeless. */
 export function fit(control, value) {
@@ -28,12 +31,18 @@ export function fit(control, value) {
     case "toggle": return Boolean(value);
     case "choice": return control.of.includes(value) ? value : undefined;
     case "data": return numbers(value);
+    case "row": return row(control, value);
     default: return bounded(control, Number(value));
   }
 }
 
 /** Infinities travel as words, because JSON has none. */
 const numbers = (list) => (list.some((x) => typeof x === "string") ? list.map(Number) : list);
+
+function row(control, list) {
+  const fitted = list.map((x) => bounded(control, Number(x)));
+  return 0 < list.length && list.length <= control.most && !fitted.includes(undefined) ? fitted : undefined;
+}
 
 function bounded({ low = 0, high = Infinity, step = 1 }, value) {
   if (!Number.isFinite(value)) return undefined;
@@ -45,6 +54,7 @@ function parse(control, text) {
   if (text === "") return undefined;
   if (control.kind === "toggle") return { true: true, false: false }[text];
   if (control.kind === "choice") return control.of.find((value) => String(value) === text);
+  if (control.kind === "row") return fit(control, text.split(","));
   return control.kind === "data" ? undefined : fit(control, text);
 }
 

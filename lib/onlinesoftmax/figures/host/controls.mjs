@@ -5,6 +5,9 @@ import { position } from "./frame.mjs";
 
 /** All inputs of a figure; gives one function that refreshes them. */
 export function wake(root, live) {
+  root.querySelectorAll("[data-preset]").forEach((button, i) => {
+    button.onclick = () => live.set(live.spec.presets[i], true);
+  });
   const refresh = live.spec.controls.flatMap((control) => {
     const box = root.querySelector(`[data-control="${control.name}"]`);
     return box && WAKE[control.kind] ? [WAKE[control.kind](box, control, live)] : [];
@@ -12,7 +15,7 @@ export function wake(root, live) {
   return () => refresh.forEach((show) => show());
 }
 
-const WAKE = { range, choice, toggle, again, step };
+const WAKE = { range, choice, toggle, row, again, step };
 
 function range(box, { name, low, high }, live) {
   const [slide, exact] = box.querySelectorAll("input");
@@ -49,8 +52,46 @@ function toggle(box, { name }, live) {
   return () => { input.checked = live.state[name]; };
 }
 
+/** One slider serves a row of numbers; whichever was moved last is the one it holds. */
+function row(box, { name, low, high }, live) {
+  const [slide, exact] = [box.querySelector("[type=range]"), box.querySelector("[type=number]")];
+  const radios = [...box.querySelectorAll("[type=radio]")];
+  let [at, shown] = [0, live.state[name]];
+  const change = (value, moving) => {
+    live.set({ [name]: live.state[name].map((old, i) => (i === at ? value : old)) }, moving);
+  };
+  const show = () => {
+    const list = live.state[name];
+    const moved = list.findIndex((value, i) => value !== shown[i]);
+    if (moved >= 0 && list.length === shown.length) at = moved;
+    at = Math.min(at, list.length - 1);
+    shown = list;
+    radios.forEach((radio, i) => {
+      radio.checked = i === at;
+      radio.parentElement.hidden = i >= list.length;
+    });
+    const label = `${box.querySelector("legend").textContent} ${radios[at].parentElement.textContent}`;
+    for (const input of [slide, exact]) {
+      input.value = list[at];
+      input.setAttribute("aria-label", label);
+    }
+    slide.style.setProperty("--filled", `${(100 * (list[at] - low)) / (high - low)}%`);
+  };
+  radios.forEach((radio, i) => {
+    radio.name = `${live.id}-${name}`;
+    radio.onchange = () => { at = i; show(); };
+  });
+  slide.oninput = () => change(slide.value);
+  exact.onchange = () => change(exact.value, true);
+  slide.onkeydown = (event) => leap(event, slide, slide.oninput);
+  return show;
+}
+
 function again(button, { name, low, high }, live) {
-  button.onclick = () => live.set({ [name]: live.state[name] < high ? live.state[name] + 1 : low }, true);
+  button.onclick = () => {
+    const next = live.state[name] < high ? live.state[name] + 1 : low;
+    live.set({ [name]: next, ...live.again?.(next, live.state) }, true);
+  };
   return () => {};
 }
 

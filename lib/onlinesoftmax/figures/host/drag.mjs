@@ -1,6 +1,7 @@
 // Dragging a handle in a picture. The drawing says which control it moves and where that
-// control's ends lie, in its own units: data-drag, data-axis, data-low, data-high. The same
-// control always has a native input too; the handle is never the only way.
+// control's ends lie, in its own units: data-drag, data-axis, data-low, data-high; for a
+// row of numbers also which of them: data-item. The same control always has a native input
+// too; the handle is never the only way.
 
 export function draggable(stage, live) {
   let held = null;
@@ -33,9 +34,13 @@ function offset(stage, handle, event) {
 }
 
 function follow(stage, { handle, off }, event, live) {
-  const { drag, low, high } = handle.dataset;
+  const { drag, item, low, high } = handle.dataset;
   const control = live.spec.controls.find((each) => each.name === drag);
   const share = (along(stage, handle, event) - off - Number(low)) / (Number(high) - Number(low));
   const end = control.high ?? live.numbers.steps;
-  live.set({ [drag]: (control.low ?? 0) + share * (end - (control.low ?? 0)) });
+  const from = control.low ?? 0;
+  const value = from + share * (end - from);
+  const list = control.kind === "row" && live.state[drag];
+  const wanted = list ? list.map((old, i) => (i === Number(item) ? value : old)) : value;
+  live.set({ [drag]: wanted }, control.kind === "step");
 }

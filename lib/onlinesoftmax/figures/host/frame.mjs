@@ -18,7 +18,7 @@ export function frame(spec, words, ui, parts) {
   return [
     `<figcaption class="os-title">${escape(words.title)}</figcaption>`,
     spec.prediction ? question(words, ui) : "",
-    `<div class="os-inputs os-locked">${inputs.map((c) => INPUT[c.kind](c, words, ui)).join("")}</div>`,
+    `<div class="os-inputs os-locked">${inputs.map((c) => INPUT[c.kind](c, words, ui)).join("")}${presets(spec, words)}</div>`,
     `<div class="os-stage">${parts.stage}</div>`,
     `<p class="os-say">${marked(parts.sentence)}</p>`,
     `<p class="os-aside" aria-live="polite"></p>`,
@@ -46,9 +46,16 @@ const INPUT = {
     <legend>${name(c, words)}</legend><div>${c.of.map((value, i) => radio(value, i, words)).join("")}</div></fieldset>`,
   toggle: (c, words) => `<label class="os-control os-toggle" data-control="${c.name}">
     <input type="checkbox"><span>${name(c, words)}</span></label>`,
+  row: (c, words) => `<fieldset class="os-control os-choice os-row" data-control="${c.name}">
+    <legend>${name(c, words)}</legend><div>${Array.from({ length: c.most }, (_, i) => radio(i + 1, i, words)).join("")}</div>
+    <input type="range" min="${c.low}" max="${c.high}" step="${c.step}">
+    <input type="number" min="${c.low}" max="${c.high}" step="${c.step}"></fieldset>`,
   again: (c, words) =>
     `<button type="button" class="os-control" data-control="${c.name}">${name(c, words)}</button>`,
 };
+
+const presets = (spec, words) => spec.presets
+  .map((_, i) => `<button type="button" data-preset="${i}">${escape(words.presets[i])}</button>`).join("");
 
 const slider = (c) =>
   `<input type="range" min="${c.low}" max="${c.high}" step="${c.step}" value="${c.default}">`;

@@ -1,6 +1,6 @@
 // A figure come alive: it holds the state, and shows it everywhere at once.
 
-import { fit } from "./address.mjs";
+import { fit, same } from "./address.mjs";
 import { wake } from "./controls.mjs";
 import { draggable } from "./drag.mjs";
 import { code, frame, table } from "./frame.mjs";
@@ -56,7 +56,7 @@ export class Live {
   set(changes, moving = false) {
     const before = this.state;
     this.state = this.fitted({ ...before, ...changes });
-    if (this.spec.controls.every(({ name }) => this.state[name] === before[name])) return this.refresh();
+    if (this.spec.controls.every(({ name }) => same(this.state[name], before[name]))) return this.refresh();
     this.render(moving && !STILL_ENOUGH.matches, before);
     for (const hear of this.heard) hear(this.state, before);
   }
