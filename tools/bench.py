@@ -1,0 +1,118 @@
+"""Measures what the book reports, and stores it in book/data.
+
+    python -m tools.bench            everything
+    python -m tools.bench threads    one measurement
+
+What is timed are the cells a chapter prints, run as they stand there.
+"""
+
+import argparse
+import json
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from tools.chapters import Page, code_cells, notebook
+
+ROOT = Path(__file__).resolve().parent.parent
+REPEATS = 25
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Which cell of which chapter to time, and how to make a table of it."""
+
+    chapter: str
+    cell: str
+    measure: Callable[[dict[str, Any]], dict[str, Any]]
+
+
+def threads(cells: dict[str, Any]) -> dict[str, Any]:
+    """Softmax-dot shared between threads: how many times as fast as one."""
+    shared, scores, values = (cells[name] for name in ("shared", "scores", "values"))
+    counts = [1, 2, 4]
+    seconds = interleaved([lambda n=n: shared(scores, values, n) for n in counts])
+    return {
+        "what": f"Softmax-dot of {len(scores):,} scores, the cell above: how many times"
+        f" as fast as one thread (the best of {REPEATS} runs)",
+        "columns": ["threads", "speed"],
+        "rows": [[n, f"{seconds[0] / s:.2f}"] for n, s in zip(counts, seconds)],
+    }
+
+
+BENCHES = {"threads": Bench("05-merge", "threads", threads)}
+
+
+def interleaved(tasks: list[Callable[[], object]]) -> list[float]:
+    """The best time of each task in seconds; all take turns, so that none is lucky."""
+    times: list[list[float]] = [[] for _ in tasks]
+    for task in tasks:
+        task()
+    for _ in range(REPEATS):
+        for task, spent in zip(tasks, times, strict=True):
+            start = time.perf_counter()
+            task()
+            spent.append(time.perf_counter() - start)
+    return [min(spent) for spent in times]
+
+
+def run_until(chapter: str, last: str) -> dict[str, Any]:
+    """Run a chapter's cells up to the one named `last`; give what they define.
+
+    Cells that only talk to the page (figures, drills, numbers for the prose) are left
+    out.
+    """
+    nb = notebook(Page(chapter, ROOT / "book" / f"{chapter}.md"))
+    names: dict[str, Any] = {}
+    for cell in code_cells(nb):
+        if not {"remove-cell", "remove-input"} & set(cell.metadata.get("tags", [])):
+            exec(compile(cell.source, cell.id, "exec"), names)
+        if cell.id == last:
+            return names
+    raise ValueError(f"{chapter} has no cell named {last!r}")
+
+
+def provenance(name: str) -> dict[str, Any]:
+    """The machine, the versions, the day and the command."""
+    import numpy as np
+
+    return {
+        "machine": f"{_processor()}, {os.cpu_count()} cores",
+        "versions": {"Python": platform.python_version(), "NumPy": np.__version__},
+        "date": date.today().isoformat(),
+        "command": f"python -m tools.bench {name}",
+    }
+
+
+def _processor() -> str:
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    named = [line.partition(":")[2].strip() for line in lines if "model name" in line]
+    return named[0] if named else platform.processor() or platform.machine()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="name", help=", ".join(BENCHES))
+    names = parser.parse_args().names or list(BENCHES)
+    if unknown := sorted(set(names) - set(BENCHES)):
+        parser.error(f"no measurement {', '.join(unknown)}: there are {list(BENCHES)}")
+    for name in names:
+        bench = BENCHES[name]
+        result = bench.measure(run_until(bench.chapter, bench.cell)) | provenance(name)
+        file = ROOT / "book" / "data" / f"{name}.json"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n", "utf-8")
+        print(f"{file.relative_to(ROOT)}: {result['rows']}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT / "lib"))
+    sys.exit(main())
