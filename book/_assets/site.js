@@ -21,7 +21,6 @@
       label();
     });
     label();
-    button.hidden = false;
   }
 
   function menu() {

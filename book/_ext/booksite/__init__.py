@@ -13,11 +13,31 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from . import contents, fingerprint, links, maths, page, quantities, road, search
+from . import (
+    citations,
+    contents,
+    fingerprint,
+    links,
+    maths,
+    page,
+    quantities,
+    road,
+    search,
+)
 from .builder import BookBuilder
 from .translator import BookTranslator, register_nodes
 
-PARTS = (contents, fingerprint, links, maths, quantities, road, search, page)
+PARTS = (
+    citations,
+    contents,
+    fingerprint,
+    links,
+    maths,
+    quantities,
+    road,
+    search,
+    page,
+)
 THEME = Path(__file__).parent / "theme"
 
 

@@ -74,7 +74,7 @@ def on_this_page(app: Sphinx, pagename: str) -> str:
 def reading_minutes(app: Sphinx, pagename: str) -> int:
     """Minutes a reader needs for the words of a page, code and figures aside."""
     found = search.store(app.env).get(pagename, [])
-    words = sum(len(section["text"].split()) for section in found)
+    words = sum(section["words"] for section in found)
     return max(1, round(words / WORDS_A_MINUTE))
 
 

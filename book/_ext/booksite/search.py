@@ -8,35 +8,39 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
 _QUIET = (nodes.raw, nodes.comment, nodes.system_message, nodes.title)
+_NO_PROSE = (*_QUIET, nodes.literal_block, nodes.math_block)
 
 
-def words(node: nodes.Node) -> str:
+def words(node: nodes.Node, quiet: tuple[type, ...] = _QUIET) -> str:
     """Plain text of a node, without the text of the sections inside it."""
     if isinstance(node, nodes.Text):
         return node.astext()
-    if isinstance(node, (nodes.section, *_QUIET)):
+    if isinstance(node, (nodes.section, *quiet)):
         return ""
     gap = "" if isinstance(node, nodes.TextElement) else " "
-    return gap.join(words(child) for child in node.children) + gap
+    return gap.join(words(child, quiet) for child in node.children) + gap
 
 
-def sections(doctree: nodes.document) -> list[dict[str, str]]:
-    """Each section of a page: anchor, heading and text."""
+def sections(doctree: nodes.document) -> list[dict[str, Any]]:
+    """Each section of a page: anchor, heading, text, and how many words are prose."""
     found = []
     for section in doctree.findall(nodes.section):
         heading = section.next_node(nodes.title)
         text = " ".join(words(child) for child in section.children)
+        prose = " ".join(words(child, _NO_PROSE) for child in section.children)
         found.append(
             {
                 "anchor": section["ids"][0],
                 "heading": heading.astext() if heading else "",
                 "text": re.sub(r"\s+", " ", text).strip(),
+                "words": len(prose.split()),
             }
         )
     return found
@@ -52,7 +56,7 @@ def forget(app: Sphinx, env: BuildEnvironment, docname: str) -> None:
     store(env).pop(docname, None)
 
 
-def store(env: BuildEnvironment) -> dict[str, list[dict[str, str]]]:
+def store(env: BuildEnvironment) -> dict[str, list[dict[str, Any]]]:
     """Page name to sections."""
     if not hasattr(env, "book_sections"):
         env.book_sections = {}

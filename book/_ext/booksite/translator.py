@@ -115,7 +115,7 @@ class BookTranslator(HTML5Translator):
         folded = "dropdown" in node["classes"]
         tag, head = ("details", "summary") if folded else ("div", "p")
         role = {} if folded else {"role": "note"}
-        kinds = f"aside {name or 'plain'}"
+        kinds = f"aside {name or 'plain'}" + (" fold" if folded else "")
         node["folded"] = folded
         ids = node["ids"]
         node["classes"] = []
@@ -184,7 +184,7 @@ def _cell_metadata(node: nodes.Node) -> dict[str, Any]:
 def visit_hidden_input(self: BookTranslator, node: HideCodeCellNode) -> None:
     """Code the reader may unfold."""
     self.body.append(
-        f'<details class="folded-code"><summary>{escape(self.words["show_code"])}'
+        f'<details class="fold folded-code"><summary>{escape(self.words["show_code"])}'
         "</summary>\n"
     )
 

@@ -1,0 +1,308 @@
+"""The site in a reader's browser: opened from its folder, with the network away."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.browser
+
+CHAPTER = "02-the-rescaling-trick.html"
+PHONE = 390
+
+
+def pages(html: Path) -> list[str]:
+    return sorted(file.name for file in html.glob("*.html"))
+
+
+def theme(page: Page) -> str | None:
+    return page.evaluate("document.documentElement.dataset.theme ?? null")
+
+
+def focused(page: Page) -> str:
+    return page.evaluate("document.activeElement.textContent.trim()")
+
+
+# Accessibility ---------------------------------------------------------------
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves files and keeps no log."""
+
+    def log_message(self, *_args: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def address(html: Path) -> Iterator[str]:
+    """The site from a local server: axe reads stylesheets, a folder hides them."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=html))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
+def violations(page: Page) -> list[str]:
+    results = Axe().run(page).response
+    return [
+        f"{fault['id']} ({fault['impact']}): {node['target']}"
+        for fault in results["violations"]
+        for node in fault["nodes"]
+    ]
+
+
+def bring_alive(page: Page) -> None:
+    """Scroll to the end, so that every figure on the way is mounted, and back."""
+    page.evaluate(
+        """async () => {
+             for (let y = 0; y < document.body.scrollHeight; y += innerHeight) {
+               scrollTo(0, y);
+               await new Promise((done) => requestAnimationFrame(done));
+             }
+             scrollTo(0, 0);
+           }"""
+    )
+    page.wait_for_function("!document.querySelector('.os-waiting')")
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [1280, PHONE])
+def test_axe_finds_nothing(open_page, html, address, width, dark):
+    for name in pages(html):
+        where = f"{address}/{name}"
+        page = open_page(where, width=width, dark=dark, reduced_motion="reduce")
+        bring_alive(page)
+        assert violations(page) == [], name
+        page.close()
+
+
+def test_axe_would_find_something(open_page, address):
+    page = open_page(f"{address}/search.html")
+    page.evaluate("document.querySelector('main').style.color = 'var(--paper)'")
+    page.evaluate("document.querySelector('h1').insertAdjacentHTML('afterend', '<img>')")
+    assert {fault.split()[0] for fault in violations(page)} == {
+        "color-contrast",
+        "image-alt",
+    }
+
+
+# Getting about ---------------------------------------------------------------
+
+
+def test_the_first_stop_skips_to_the_text(open_page, html):
+    page = open_page(html / CHAPTER)
+    page.keyboard.press("Tab")
+    assert focused(page) == "Skip to the text"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "text"
+
+
+def test_every_stop_on_the_keyboards_way_can_be_seen(open_page, html):
+    page = open_page(html / "references.html")
+    seen = []
+    while len(seen) < 60:
+        page.keyboard.press("Tab")
+        tag, outline = page.evaluate(
+            """[document.activeElement.tagName,
+                getComputedStyle(document.activeElement).outlineStyle]"""
+        )
+        if tag == "BODY":
+            break
+        seen.append((focused(page), outline))
+    assert len(seen) > 5
+    assert [name for name, outline in seen if outline == "none"] == []
+
+
+def test_colours_are_chosen_once_and_kept(open_page, html):
+    page = open_page(html / CHAPTER)
+    button = page.get_by_role("button", name="Colours")
+    assert theme(page) is None
+    expect(button).to_have_accessible_name("Colours: as on your device")
+    button.click()
+    assert theme(page) == "light"
+    button.press("Enter")
+    assert theme(page) == "dark"
+    paper = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+    page.goto((html / "index.html").as_uri())
+    assert theme(page) == "dark"
+    assert paper == page.evaluate(
+        "getComputedStyle(document.documentElement).backgroundColor"
+    )
+    page.get_by_role("button", name="Colours: dark").click()
+    page.reload()
+    assert theme(page) is None
+
+
+def test_the_device_decides_until_the_reader_does(open_page, html):
+    page = open_page(html / CHAPTER, dark=True)
+    paper = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+    assert sum(map(int, re.findall(r"\d+", paper)[:3])) < 3 * 60
+
+
+def test_on_a_phone_the_road_unfolds(open_page, html):
+    page = open_page(html / CHAPTER, width=PHONE)
+    road = page.get_by_role("navigation", name="Chapters")
+    expect(road).not_to_be_visible()
+    page.locator(".menu > summary").click()
+    expect(road).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(road).not_to_be_visible()
+    page.locator(".menu > summary").press("Enter")
+    road.get_by_role("link", name="References").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("References")
+
+
+def test_before_and_next_lead_through_the_book(open_page, html):
+    page = open_page(html / "index.html")
+    visited = [page.title()]
+    while (onward := page.locator(".onward-after")).count():
+        with page.expect_navigation():
+            onward.click()
+        visited.append(page.title())
+    assert len(visited) == len(set(visited)) == len(pages(html)) - 1  # all but search
+
+
+# Search ----------------------------------------------------------------------
+
+
+def test_search_finds_rescaling_from_a_folder(open_page, html):
+    page = open_page(html / "references.html")
+    page.keyboard.press("/")
+    box = page.get_by_role("searchbox", name="Search the book")
+    box.fill("rescaling")
+    first = page.locator(".find-list a").first
+    expect(first).to_contain_text(re.compile("rescal", re.IGNORECASE))
+    first.click()
+    assert "02-the-rescaling-trick" in page.url
+
+
+def test_the_search_page_takes_its_question_from_the_address(open_page, html):
+    page = open_page((html / "search.html").as_uri() + "?q=largest+score")
+    assert page.locator(".find-list li").count() > 1
+    page.get_by_role("searchbox").fill("xyzzy")
+    expect(page.locator(".find-count")).to_have_text("Nothing found for “xyzzy”")
+
+
+# One quantity, many appearances ----------------------------------------------
+
+
+def lit(page: Page) -> set[str]:
+    return set(
+        page.eval_on_selector_all(".q-on", "all => all.map((one) => one.dataset.q)")
+    )
+
+
+def test_a_letter_lights_the_code_and_the_equation(open_page, html):
+    page = open_page(html / CHAPTER)
+    letter = page.locator(".q[data-q=l]").first
+    letter.focus()
+    assert lit(page) == {"l"}
+    assert page.locator(".code .q-on").count() and page.locator(".math .q-on").count()
+    letter.press("Enter")
+    expect(letter).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#said")).to_have_text("ℓ: the running sum")
+    page.locator("h1").click()
+    assert lit(page) == set()
+
+
+def test_arrows_walk_through_an_equation(open_page, html):
+    page = open_page(html / CHAPTER)
+    box = page.locator(".math:has([data-q])").first
+    box.focus()
+    names = box.locator("[data-q]").evaluate_all("all => all.map((one) => one.dataset.q)")
+    for name in [*names, names[0]]:
+        page.keyboard.press("ArrowRight")
+        assert lit(page) == {name}
+    page.keyboard.press("Tab")
+    assert lit(page) <= set(names)
+
+
+def test_pointing_lights_and_leaving_darkens(open_page, html):
+    page = open_page(html / CHAPTER)
+    page.locator(".code [data-q=m]").first.hover()
+    assert lit(page) == {"m"}
+    page.locator("h1").hover()
+    assert lit(page) == set()
+
+
+# The page as it is -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [320, PHONE, 768, 1280])
+def test_nothing_is_wider_than_the_window(open_page, html, width):
+    for name in pages(html):
+        page = open_page(html / name, width=width)
+        wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert wide <= 0, f"{name} is {wide} px too wide at {width}"
+        page.close()
+
+
+def test_without_scripts_the_book_can_be_read(open_page, html):
+    page = open_page(html / CHAPTER, width=PHONE, java_script_enabled=False)
+    page.locator(".menu > summary").click()
+    page.get_by_role("navigation", name="Chapters").get_by_text("References").click()
+    expect(page.locator("h1")).to_have_text("References")
+    page.go_back()
+    for picture in page.locator("figure.os-figure").all():
+        assert picture.locator("svg[role=img]:visible").count() == 1
+        assert picture.locator("table:visible").count() == 1
+    assert not page.locator("#theme").is_visible()
+    page.goto((html / "search.html").as_uri())
+    assert page.get_by_role("link", name="Two chunks").count() or page.locator(
+        "noscript a"
+    ).count()
+
+
+def test_fonts_arrive_without_moving_the_text(open_page, html):
+    page = open_page("about:blank")
+    page.add_init_script(
+        """window.moved = 0;
+           new PerformanceObserver((list) => {
+             for (const entry of list.getEntries()) window.moved += entry.value;
+           }).observe({type: "layout-shift", buffered: true});"""
+    )
+    page.goto((html / CHAPTER).as_uri())
+    page.evaluate("document.fonts.ready.then(() => true)")
+    page.wait_for_timeout(300)
+    assert page.evaluate("window.moved") < 0.02
+
+
+def test_code_can_be_copied(open_page, html):
+    page = open_page(html / CHAPTER)
+    block = page.locator(".code:visible").first
+    block.hover()
+    block.get_by_role("button", name="Copy").click()
+    expect(page.locator("#said")).to_have_text("Copied")
+
+
+def test_on_paper_there_is_text_and_no_chrome(open_page, html):
+    page = open_page(html / CHAPTER)
+    page.emulate_media(media="print")
+    assert len(page.pdf(format="A4")) > 50_000
+    expect(page.locator(".top")).not_to_be_visible()
+    expect(page.locator(".road")).not_to_be_visible()
+    expect(page.locator(".math .katex-html").first).to_be_visible()
+    for fold in page.locator("article details").all():
+        assert fold.evaluate("fold => fold.lastElementChild.getBoundingClientRect().height")
+
+
+def test_a_broken_policy_would_be_seen(open_page, html):
+    page = open_page(html / "references.html")
+    page.evaluate(
+        """() => {
+             const script = document.createElement("script");
+             script.textContent = "window.ran = true";
+             document.head.append(script);
+           }"""
+    )
+    assert page.evaluate("window.ran") is None
+    assert any("Content Security Policy" in fault for fault in page.tattler.faults)
+    page.tattler.faults.clear()
