@@ -73,8 +73,8 @@ class _Page:
     def section(self) -> str:
         drill, kind = self.drill, self.drill.kind
         return f"""\
-<section class="os-drill" id="{self.name}" data-drill="{drill.id}" data-kind="{kind}"\
- aria-labelledby="{self.name}-label">
+<section class="os-drill" role="group" id="{self.name}" data-drill="{drill.id}"\
+ data-kind="{kind}" aria-labelledby="{self.name}-label">
 <p class="os-drill-label" id="{self.name}-label"><strong>{self.word("drill")}</strong>\
  <span class="os-drill-kind">{self.word(kind)}</span></p>
 <p class="os-drill-status" hidden></p>
