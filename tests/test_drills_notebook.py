@@ -1,0 +1,171 @@
+"""Drills in a notebook: what is shown, what a check answers, how code is marked."""
+
+import re
+from math import exp, inf, nan
+
+import pytest
+
+from onlinesoftmax.drills import check, drill, grader, notebook
+from onlinesoftmax.drills.bank import bank
+from onlinesoftmax.drills.code import payload
+from onlinesoftmax.drills.text import blocks, inline
+
+# ---- showing
+
+
+@pytest.mark.parametrize("id", bank())
+def test_a_drill_is_a_host_and_readable_alone(id: str) -> None:
+    html = drill(id)._repr_html_()
+    opening = f'<div class="os-drill" data-drill="{id}" id="drill-{id}">'
+    assert html.startswith(opening) and html.endswith("</div>")
+    assert html.count("<div") == 1
+    assert f'check("{id}"' in html
+    assert f'check("{id}"' in repr(drill(id))
+
+
+def test_the_markup_escapes_all_else() -> None:
+    assert inline("`a < b` & *c* <b>") == (
+        "<code>a &lt; b</code> &amp; <em>c</em> &lt;b&gt;"
+    )
+    assert inline("**new** at $x<y$", lambda tex, _: f"[{tex}]") == (
+        "<strong>new</strong> at [x<y]"
+    )
+    assert blocks("one\n\n- a\n- b\n\n```\nx = 1\n\ny = 2\n```") == (
+        "<p>one</p>\n<ul><li>a</li><li>b</li></ul>\n"
+        "<pre><code>x = 1\n\ny = 2</code></pre>"
+    )
+
+
+# ---- checking
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notebook, "misses", {})
+
+
+def test_a_verdict_echoes_hints_and_offers_the_solution() -> None:
+    first = check("rescale-hard", "5 + 1 + e^-1")
+    assert not first
+    assert "I read 6.3679." in repr(first) and "old maximum" in repr(first)
+    assert "show=True" not in repr(first)
+    assert "show=True" in repr(check("rescale-hard", 7))
+    assert check("rescale-hard", 2.0446)
+
+
+def test_without_a_known_mistake_hints_come_one_by_one() -> None:
+    hints = bank()["rescale-hard"].get("hints")
+    said = [repr(check("rescale-hard", 7)) for _ in hints]
+    for place, hint in enumerate(hints):
+        assert [hint in text for text in said].index(True) == place
+
+
+def test_a_verdict_in_html_and_markdown() -> None:
+    verdict = check("update", lambda m, l, block: (max(m, *block), l + len(block)))
+    assert "<table>" in verdict._repr_html_()
+    assert re.search(r"\| step \| .* \|\n\| --- \|", verdict._repr_markdown_())
+
+
+@pytest.mark.parametrize("answer", ["c", "C", 2])
+def test_a_choice_is_a_letter_or_a_place(answer: str | int) -> None:
+    assert check("vanished-past", answer)
+
+
+def test_a_trace_may_hold_expressions() -> None:
+    rows = [[1, 0, 1], [2, "e^-1", "1 + e^-1"], [3, "1/e", "1 + 1/e + 1/e^2"]]
+    assert check("trace-123", rows)
+    rows[1][2] = 2
+    assert "as it was" in repr(check("trace-123", rows))
+    assert "Row 1" in repr(check("trace-123", []))
+
+
+def test_no_function_is_an_error() -> None:
+    with pytest.raises(ValueError, match="answer: drill 'update' expects a function"):
+        check("update", 3)
+
+
+# ---- marking code
+
+
+def update(m: float, l: float, block: list[float]) -> tuple[float, float]:
+    new = max(m, *block)
+    if new == -inf:
+        return new, 0.0
+    return new, l * exp(m - new) + sum(exp(s - new) for s in block)
+
+
+def test_the_right_function_passes_and_says_why() -> None:
+    assert check("update", update)
+    assert bank()["update"].get("solution").strip() in repr(check("update", update))
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (lambda m, l, block: None, "Expected m, ℓ, got `None`"),
+        (lambda m, l, block: (1, 2, 3), "Expected m, ℓ, got `1, 2, 3`"),
+        (lambda m, l, block: m / 0, "`ZeroDivisionError: float division by zero`"),
+        (lambda m, l, block: (max(m, *block), nan), "ℓ, yours"),
+    ],
+)
+def test_a_failure_is_told_in_one_sentence(function: object, said: str) -> None:
+    verdict = check("update", function)
+    assert not verdict and said in repr(verdict)
+
+
+def test_only_the_columns_that_differ_stand_twice() -> None:
+    verdict = check("update", lambda m, l, block: (max(m, *block), 7.0))
+    assert "m" in verdict.table[0] and "ℓ, yours" in verdict.table[0]
+
+
+def report(source: str, drill_id: str = "update") -> dict:
+    data = payload(bank()[drill_id])
+    name, drive = data["function"], data["drive"]
+    return grader.run(source, name, drive, data["cases"], 1e-9, lambda case: None)
+
+
+def test_a_broken_file_names_its_line() -> None:
+    assert report("x = 1\ny = (\n")["fault"] == "raised"
+    assert report("x = 1\n\nraise KeyError('k')")["line"] == 3
+    late = "def update(m, l, block):\n    return (\n        m, l / 0)\n"
+    assert report(late)["line"] == 3
+
+
+def test_a_missing_function_is_named() -> None:
+    assert report("def updat(): pass")["fault"] == "missing"
+    assert report("def updat(): pass")["value"] == "update"
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("x = x[0:9]\n    return [exp(s) / sum(map(exp, x)) for s in x]", "at once"),
+        ("return [exp(s) / sum(exp(t) for t in x) for s in x]", "twice each is enough"),
+        ("return []", "you returned 0 weights"),
+    ],
+)
+def test_a_drill_may_set_rules(body: str, said: str) -> None:
+    top = "from math import exp\n\ndef streaming_softmax(x, block):\n    "
+    found = report(top + body, "streaming-softmax")
+    assert found["fault"] == "rule" and said in found["value"]
+
+
+def test_too_few_and_too_many_steps() -> None:
+    case = {"args": {}, "expected": [[1.0], [2.0]]}
+
+    def drive(function: object) -> object:
+        yield from function()
+
+    def follow(rows: list) -> dict | None:
+        return grader.follow(lambda: rows, drive, case, 1e-9, lambda: None)[1]
+
+    assert follow([[1.0], [2.0]]) is None
+    assert follow([[1.0]]) == {"fault": "count", "value": 1}
+    assert follow([[1.0], [2.0], [3.0]])["fault"] == "shape"
+    assert follow([[1.0], [2.1]])["fault"] == "differs"
+
+
+def test_infinities_travel_through_json() -> None:
+    values = [1, -2.5, inf, -inf, [inf]]
+    assert grader.unpack(grader.pack(values)) == values
+    assert grader.pack([nan]) == ["nan"]
