@@ -156,7 +156,8 @@ def test_links_to_the_repository_are_absent_while_it_has_no_address():
 
 def test_a_page_loads_only_the_scripts_it_needs():
     assert scripts("<p>plain</p>", search_page=False) == ["site.js"]
-    body = '<i data-q="m"></i>' + host() + '<section class="os-drill"></section>'
+    drill = '<section class="os-drill" data-drill="one"></section>'
+    body = '<i data-q="m"></i>' + host() + drill
     assert scripts(body, search_page=False) == [
         "site.js",
         "link.js",

@@ -87,9 +87,11 @@ class BookBuilder(StandaloneHTMLBuilder):
 
     def _write_sitemap(self, outdir: Path) -> None:
         base = self.config.html_baseurl.rstrip("/")
-        names = sorted(self.env.found_docs)
+        root = self.config.root_doc
+        names = sorted(self.env.found_docs - {root})
+        addresses = [f"{base}/", *(f"{base}/{name}.html" for name in names)]
         entries = "".join(
-            f"<url><loc>{escape(f'{base}/{name}.html')}</loc></url>\n" for name in names
+            f"<url><loc>{escape(address)}</loc></url>\n" for address in addresses
         )
         space = "http://www.sitemaps.org/schemas/sitemap/0.9"
         head = '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -134,7 +136,7 @@ def _figure_scripts(pages: list[str]) -> dict[str, bytes]:
 def _drill_scripts(pages: list[str]) -> dict[str, bytes]:
     from onlinesoftmax import drills
 
-    if not any('class="os-drill' in page for page in pages):
+    if not any(hosts.drills_on(page) for page in pages):
         return {}
     assets = {f"drills/{name}": data for name, data in drills.page_assets().items()}
     return assets | {"drills/drills.js": drills.page_script().encode()}

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from pybtex.database import Entry
+from pybtex.plugin import register_plugin as register_bibtex_plugin
+from pybtex.style.formatting.plain import Style as PlainStyle
+from pybtex.style.labels import BaseLabelStyle
 from sphinx.application import Sphinx
 from sphinxcontrib.bibtex.plugin import register_plugin
 from sphinxcontrib.bibtex.style.referencing import BracketStyle
@@ -23,7 +28,22 @@ class BookReferenceStyle(AuthorYearReferenceStyle):
     bracket_textual: BracketStyle = field(default_factory=round_brackets)
 
 
+class KeyLabels(BaseLabelStyle):
+    """Labels that no reader sees: unique even where a page has two lists."""
+
+    def format_labels(self, entries: Iterable[Entry]) -> Iterator[str]:
+        """The label of a source is its key."""
+        return (entry.key for entry in entries)
+
+
+class BookStyle(PlainStyle):
+    """Sources as plain BibTeX prints them, by author."""
+
+    default_label_style = KeyLabels
+
+
 def setup(app: Sphinx) -> None:
-    """Offer the style under the name that the configuration uses."""
+    """Offer both styles under the name that the configuration uses."""
+    register_bibtex_plugin("pybtex.style.formatting", "book", BookStyle)
     group = "sphinxcontrib.bibtex.style.referencing"
     register_plugin(group, "book", BookReferenceStyle)

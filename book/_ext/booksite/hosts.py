@@ -99,3 +99,19 @@ def figures_on(html: str) -> list[str]:
     """Ids of the figures on a page, each once, in the page's order."""
     hosts = re.findall(r'<figure class="os-figure"[^>]*data-figure="([^"]+)"', html)
     return list(dict.fromkeys(hosts))
+
+
+def drills_on(html: str) -> list[str]:
+    """Ids of the drills on a page, each once, in the page's order."""
+    drills = re.findall(r'class="os-drill"[^>]*data-drill="([^"]+)"', html)
+    return list(dict.fromkeys(drills))
+
+
+def progress(html: str, language: str) -> str:
+    """The reader's progress with a page's drills; empty where there are none."""
+    ids = drills_on(html)
+    if not ids:
+        return ""
+    from onlinesoftmax import drills
+
+    return drills.progress_html(language, ids)

@@ -9,6 +9,7 @@ from urllib.parse import urlparse
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.errors import ThemeError
 
 from . import hosts, search, strings
@@ -130,7 +131,7 @@ def scripts(body: str, search_page: bool) -> list[str]:
     if ids or "os-sweep" in body:
         found.append("figures/host.js")
         found += [f"figures/{name}.js" for name in ids]
-    if 'class="os-drill' in body:
+    if hosts.drills_on(body):
         found.append("drills/drills.js")
     return found + (["search.js"] if search_page else [])
 
@@ -165,6 +166,7 @@ def _head(app: Sphinx, pagename: str, body: str) -> dict[str, Any]:
         "need": [inline(line) for line in front_list(meta, "need")],
         "summary_es": inline(meta.get("summary_es", "")),
         "local_toc": on_this_page(app, pagename),
+        "progress": hosts.progress(body, app.config.language),
     }
 
 
@@ -182,6 +184,8 @@ def prepare(
         context.update(_head(app, pagename, body))
     relations = app.builder.relations.get(pagename, (None, None, None))
     repository = repository_links(context, pagename)
+    if context["pageurl"] and pagename == app.config.root_doc:
+        context["pageurl"] = app.config.html_baseurl.rstrip("/") + "/"
     context.update(
         words=words,
         said_words=json.dumps(words, ensure_ascii=False),
@@ -201,6 +205,17 @@ def prepare(
     )
 
 
+def refresh(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Every page shows every title: when one changes, write all pages anew."""
+    titles = {name: title.astext() for name, title in sorted(env.titles.items())}
+    now = (env.external_site_map.as_json(), titles)
+    if getattr(env, "book_titles", None) == now:
+        return []
+    env.book_titles = now
+    return sorted(env.found_docs)
+
+
 def setup(app: Sphinx) -> None:
     """Prepare every page."""
+    app.connect("env-updated", refresh)
     app.connect("html-page-context", prepare)
