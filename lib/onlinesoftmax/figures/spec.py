@@ -5,6 +5,7 @@ traits in a notebook, the address and the checks of an author's arguments follow
 """
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 Values = dict[str, Any]
+PAIRS = re.compile(r"([A-Z]{2}(\.[A-Z]{2})*)?")
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,21 @@ class Row(Scores):
         if fits and all(self.low <= number <= self.high for number in value):
             return None
         return f"a list of 1 to {self.most} numbers from {self.low} to {self.high}"
+
+
+@dataclass(frozen=True)
+class Pairs(Control):
+    """Which two things were brought together, one pair after another: "AB.CD".
+
+    A button for each thing, and the same things in the picture; see `host/pick.mjs`.
+    """
+
+    default: str = ""
+    kind = "pairs"
+
+    def fault(self, value: object) -> str | None:
+        fits = isinstance(value, str) and PAIRS.fullmatch(value)
+        return None if fits else "pairs of capital letters, such as 'AB.CD'"
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Runs the figures' JavaScript while the book is built, in V8 without a browser."""
 
+import atexit
 import json
 import math
 import threading
@@ -17,6 +18,7 @@ def _engine() -> Any:
     from py_mini_racer import MiniRacer
 
     engine = MiniRacer()
+    atexit.register(engine.close)  # left to the interpreter's own end, it may hang
     engine.eval(f"""
         {v8_host()}
         const figures = {{}};

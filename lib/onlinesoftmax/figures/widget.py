@@ -11,7 +11,7 @@ import traitlets
 from . import registry
 from .build import stylesheet, tokens
 from .pack import widget_module
-from .spec import Choice, Control, Range, Scores, Toggle
+from .spec import Choice, Control, Pairs, Range, Scores, Toggle
 from .v8 import finite, to_json
 
 
@@ -99,7 +99,7 @@ def _class_of(id: str) -> type[Figure]:
 
 
 def _trait(control: Control) -> Callable[[Control], traitlets.TraitType]:
-    kinds = {Range: _number, Choice: _choice, Toggle: _toggle}
+    kinds = {Range: _number, Choice: _choice, Toggle: _toggle, Pairs: _text}
     return kinds.get(type(control), _scores if isinstance(control, Scores) else _count)
 
 
@@ -115,6 +115,10 @@ def _choice(control: Choice) -> traitlets.TraitType:
 
 def _toggle(control: Toggle) -> traitlets.TraitType:
     return traitlets.Bool(control.default)
+
+
+def _text(control: Control) -> traitlets.TraitType:
+    return traitlets.Unicode(control.default)
 
 
 def _scores(control: Control) -> traitlets.TraitType:

@@ -52,13 +52,17 @@ const shift = (m) => (m === -Infinity ? 0 : m);
 // ---- the picture -------------------------------------------------------------------
 
 const WIDE = {
-  width: 720, height: 372, left: 6, right: 524, column: 612, across: 44, roomy: true,
-  scores: { low: 156, high: 42 }, weights: { low: 336, high: 226 },
+  width: 720, height: 380, left: 0, right: 524, column: 606, across: 44, roomy: true,
+  scores: { low: 150, high: 34 }, weights: { low: 350, high: 228 },
 };
 const NARROW = {
-  width: 320, height: 360, left: 2, right: 234, column: 264, across: 36, roomy: false,
-  scores: { low: 146, high: 42 }, weights: { low: 326, high: 216 },
+  width: 320, height: 370, left: 0, right: 236, column: 264, across: 36, roomy: false,
+  scores: { low: 144, high: 34 }, weights: { low: 340, high: 222 },
 };
+
+// When, in the transition to the next block, the maximum rises, the old shrinks, the new
+// is added: one after the other, so that each can be seen to cause the next.
+const [RISE, SHRINK, ADD] = [[0, 0.25], [0.2, 0.55], [0.6, 1]];
 
 export function draw(state, numbers, view) {
   const page = view.wide ? WIDE : NARROW;
@@ -81,8 +85,8 @@ export function draw(state, numbers, view) {
 function captions({ page, words }) {
   const x = page.left + 2;
   return [
-    label(words.scores, { class: "caption", q: "s", x, y: page.scores.high - 26 }),
-    label(words.weights, { class: "caption", q: "p", x, y: page.weights.high - 36 }),
+    label(words.scores, { class: "caption", q: "s", x, y: page.scores.high - 20 }),
+    label(words.weights, { class: "caption", q: "p", x, y: page.weights.high - 45 }),
   ];
 }
 
@@ -96,13 +100,13 @@ function bands({ scores, block, step }, scene) {
 }
 
 function band(k, from, to, lit, { page, words }) {
-  const [high, low] = [page.scores.high - 16, page.weights.low + 6];
   const name = to - from > 60 ? fill(words.block, { k: k + 1 }) : `${k + 1}`;
+  const panel = ({ high, low }, which) => rect({ key: `${which}${k}`, class: `band${lit}`,
+    rx: 5, x: from + 1, width: to - from - 2, y: high - 10, height: low - high + 10 });
   return [
-    rect({ key: `band${k}`, class: `band${lit}`, rx: 5,
-      x: from + 1, width: to - from - 2, y: high, height: low - high }),
+    panel(page.scores, "top"), panel(page.weights, "low"),
     to - from < 13 ? "" : label(name, { key: `name${k}`, class: `small middle${lit}`,
-      x: (from + to) / 2, y: page.weights.low + 24 }),
+      x: (from + to) / 2, y: page.weights.low + 20 }),
   ];
 }
 
@@ -134,8 +138,9 @@ function maximum({ scores }, { now, before }, { page, words, rescaled }) {
   const text = { x: page.right + 8, y: y(now.m) + 5 };
   return group({ key: "max", q: "m" },
     rescaled ? line({ class: "max was", ...across, ...was }) : "",
-    line({ key: "m", class: "max", ...across, y1: y(now.m), y2: y(now.m) }),
-    label(fill(words.max, { m: num(now.m, 1) }), { key: "mt", class: "max", ...text }));
+    line({ key: "m", class: "max", at: RISE, ...across,
+      y1: y(now.m), y2: y(now.m) }),
+    label(fill(words.max, { m: num(now.m, 1) }), { key: "mt", class: "max", at: RISE, ...text }));
 }
 
 /** Weights e^(s − m): all the old ones shrink together, then the new ones rise. */
@@ -150,7 +155,7 @@ function bars({ weights, were, due, before }, { page, pitch, x, gap, forward, re
     const fresh = i >= before.stop;
     const wrong = w > due[i] * (1 + 1e-9) ? " wrong" : "";
     return rect({ key: `w${i}`, class: `weight ${fresh ? "new" : "old"}${wrong}`,
-      at: fresh ? [0.55, 1] : [0, 0.45],
+      at: fresh ? ADD : SHRINK,
       from: forward && fresh && { y: low, height: 0 }, ...place(i, w) });
   };
   return group({ key: "weights", q: "p" }, ...(rescaled ? were.map(ghost) : []),
@@ -161,14 +166,14 @@ function bars({ weights, were, due, before }, { page, pitch, x, gap, forward, re
 /** Over everything old: a bracket, and what it is multiplied by. */
 function tags({ forget, step }, { now, before }, { page, x, words, forward, rescaled }) {
   if (before.stop === 0) return "";
-  const [from, to, y] = [page.left + 2, x(before.stop) - 2, page.weights.high - 10];
+  const [from, to, y] = [page.left + 2, x(before.stop) - 2, page.weights.high - 17];
   const alpha = num(now.alpha);
   const text = !rescaled ? words.kept : forget ? words.forgotten : words.rescaled;
   const short = !rescaled ? "× 1" : forget ? words.forgottenShort : `× ${alpha}`;
   const tone = !rescaled ? "quiet" : forget ? "wrong" : "on";
   const said = fill(to - from > 9 * text.length ? text : short, { alpha });
   const middle = Math.max((from + to) / 2, from + 4 * said.length);
-  const fade = { key: `tag${step}`, at: [0, 0.3], from: forward && { opacity: 0 } };
+  const fade = { key: `tag${step}`, at: [0.1, 0.3], from: forward && { opacity: 0 } };
   return group({ class: `tag ${tone}`, q: "alpha", opacity: 1, ...fade },
     tag("path", { d: `M${from} ${y + 5}v-5H${to}v5` }),
     label(said, { class: "middle", x: middle, y: y - 6 }));
@@ -177,36 +182,37 @@ function tags({ forget, step }, { now, before }, { page, x, words, forward, resc
 /** The sum as a column: what was kept, and what this block adds on top. */
 function column({ now, before, truth, tallest, right, steps, trace }, scene) {
   const { page: { column: x, across: width, weights: { low }, scores: top }, forward } = scene;
-  const high = scene.page.roomy ? top.high + 8 : scene.page.weights.high;
+  const high = scene.page.roomy ? top.high + 24 : scene.page.weights.high - 10;
   const tall = (l) => (l / tallest) * (low - high);
   const kept = now.l - now.added;
   const y = low - tall(now.l);
   const done = now === trace[steps];
   return group({ key: "sum", q: "l" },
-    rect({ key: `kept${now.stop}`, class: "weight old", x, width, at: [0, 0.45],
+    rect({ key: `kept${now.stop}`, class: "weight old", x, width, at: SHRINK,
       y: low - tall(kept), height: tall(kept),
       from: forward && { y: low - tall(before.l), height: tall(before.l) } }),
-    rect({ key: `added${now.stop}`, class: "weight new", x, width, at: [0.55, 1],
+    rect({ key: `added${now.stop}`, class: "weight new", x, width, at: ADD,
       y, height: tall(now.added),
       from: forward && { y: low - tall(kept), height: 0 } }),
     line({ class: "axis", x1: x - 8, x2: x + width + 8, y1: low, y2: low }),
     done && !right ? rect({ class: "fault", x, width, y, height: tall(now.l) }) : "",
     done ? verdict(tall, truth, scene) : "",
     label(`ℓ = ${num(now.l)}`, { key: `l${now.stop}`, class: "strong middle",
-      x: x + width / 2, y: y - 9, at: [0.5, 0.8], opacity: 1, from: forward && { opacity: 0 } }),
+      x: x + width / 2, y: y - 9, at: ADD, opacity: 1, from: forward && { opacity: 0 } }),
     now.stop && scene.page.roomy ? shares(now, kept, tall, scene) : "");
 }
 
 /** Beside the column: how much of it is old, how much new. */
-function shares({ added, stop }, kept, tall, { page, words }) {
+function shares({ added, stop }, kept, tall, { page, words, forward }) {
   const { column, across, weights: { low } } = page;
   const x = column + across + 10;
-  const middle = (from, to) => low - tall((from + to) / 2) + 4;
-  const note = (text, y, name) => label(text, { key: `${name}${stop}`, class: "small", x, y });
-  const apart = tall(kept + added) / 2 > 16 || kept === 0;
+  if (kept > 0 && tall(kept + added) < 34) return "";
+  const note = (name, text, l, at, from, to) => label(fill(text, { l: num(l) }), {
+    key: `${name}${stop}`, class: "small", x, y: low - tall((from + to) / 2) + 4,
+    at, opacity: 1, from: forward && { opacity: 0 } });
   return [
-    kept > 0 && apart ? note(fill(words.keptShare, { l: num(kept) }), middle(0, kept), "old") : "",
-    apart ? note(fill(words.addedShare, { l: num(added) }), middle(kept, kept + added), "new") : "",
+    kept > 0 ? note("old", words.keptShare, kept, SHRINK, 0, kept) : "",
+    note("new", words.addedShare, added, ADD, kept, kept + added),
   ];
 }
 

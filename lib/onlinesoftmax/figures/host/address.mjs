@@ -32,9 +32,12 @@ export function fit(control, value) {
     case "choice": return control.of.includes(value) ? value : undefined;
     case "data": return numbers(value);
     case "row": return row(control, value);
+    case "pairs": return PAIRS.test(value) ? value : undefined;
     default: return bounded(control, Number(value));
   }
 }
+
+const PAIRS = /^([A-Z]{2}(\.[A-Z]{2})*)?$/;
 
 /** Infinities travel as words, because JSON has none. */
 const numbers = (list) => (list.some((x) => typeof x === "string") ? list.map(Number) : list);

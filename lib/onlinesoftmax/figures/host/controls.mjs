@@ -2,6 +2,7 @@
 // returns a function that shows the current state in it.
 
 import { position } from "./frame.mjs";
+import { pairs } from "./pick.mjs";
 
 /** All inputs of a figure; gives one function that refreshes them. */
 export function wake(root, live) {
@@ -15,7 +16,7 @@ export function wake(root, live) {
   return () => refresh.forEach((show) => show());
 }
 
-const WAKE = { range, choice, toggle, row, again, step };
+const WAKE = { range, choice, toggle, row, again, step, pairs };
 
 function range(box, { name, low, high }, live) {
   const [slide, exact] = box.querySelectorAll("input");

@@ -50,6 +50,9 @@ const INPUT = {
     <legend>${name(c, words)}</legend><div>${Array.from({ length: c.most }, (_, i) => radio(i + 1, i, words)).join("")}</div>
     <input type="range" min="${c.low}" max="${c.high}" step="${c.step}">
     <input type="number" min="${c.low}" max="${c.high}" step="${c.step}"></fieldset>`,
+  pairs: (c, words, ui) => `<fieldset class="os-control os-pairs" data-control="${c.name}">
+    <legend>${name(c, words)}</legend><div class="os-items"></div>
+    <button type="button" class="os-undo">${escape(ui.undo)}</button></fieldset>`,
   again: (c, words) =>
     `<button type="button" class="os-control" data-control="${c.name}">${name(c, words)}</button>`,
 };

@@ -1,5 +1,7 @@
 // Predict, then reveal: the controls stay locked until the reader has answered or skipped.
 
+import { marked } from "./kit.mjs";
+
 /** Wakes the question; calls `unlock()` once, on the first answer or on Skip. */
 export function gate(root, live, unlock) {
   const box = root.querySelector(".os-question");
@@ -29,9 +31,7 @@ function answer(box, live, chosen) {
     button.setAttribute("aria-pressed", i === chosen);
   });
   const verdict = box.querySelector(".os-verdict");
-  verdict.textContent = right
-    ? `${ui.yes} ${words.because}`
-    : `${words.hints[chosen]} ${words.because}`;
+  verdict.innerHTML = marked(`${right ? ui.yes : words.hints[chosen]} ${words.because}`);
   verdict.dataset.right = right;
   verdict.append(" ", proof(live, chosen));
   box.querySelector(".os-skip").hidden = true;

@@ -17,11 +17,13 @@ export function fill(template, values = {}) {
   return template.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
 }
 
-// In words and code, "[l: sum 2.19]" says: this part speaks of the quantity l.
+// In words and code, "[l: sum 2.19]" says: this part speaks of the quantity l; and
+// "e^{s − m}" that what stands in the braces is raised.
 const QUANTITY = /\[(m|l|alpha|o|s|p): ([^\]]*)\]/g;
-export const plain = (text) => text.replace(QUANTITY, "$2");
-export const marked = (text) =>
-  escape(text).replace(QUANTITY, '<span data-q="$1">$2</span>');
+const RAISED = /\^\{([^}]*)\}/g;
+export const plain = (text) => text.replace(QUANTITY, "$2").replace(RAISED, "^($1)");
+export const marked = (text) => escape(text)
+  .replace(QUANTITY, '<span data-q="$1">$2</span>').replace(RAISED, "<sup>$1</sup>");
 
 const round = (x) => Math.round(x * 100) / 100;
 const SHORT = { key: "data-key", q: "data-q", from: "data-from", at: "data-at" };
@@ -53,7 +55,9 @@ const pair = ([name, value]) => `${name}:${round(value)}`;
 
 export const rect = (attributes) => tag("rect", { rx: 2, ...attributes });
 export const line = (attributes) => tag("line", attributes);
-export const label = (text, attributes) => tag("text", attributes, escape(text));
+export const label = (text, attributes) =>
+  tag("text", attributes, escape(text).replace(RAISED, LIFTED));
+const LIFTED = '<tspan dy="-0.45em" font-size="78%">$1</tspan><tspan dy="0.35em">\u200b</tspan>';
 export const group = (attributes, ...parts) => tag("g", attributes, parts.join(""));
 
 /** A dot to drag: a wide quiet target, a ring, and two small arrows along its axis. */

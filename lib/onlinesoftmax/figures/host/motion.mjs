@@ -55,11 +55,8 @@ function place({ node, attribute, start, end, from, to }, t) {
 
 function merge(now, next, moves) {
   attributes(now, next, moves);
-  if (next.childElementCount === 0) {
-    if (now.textContent !== next.textContent) now.textContent = next.textContent;
-    return;
-  }
-  children(now, next, moves);
+  if (next.nodeName !== "text") children(now, next, moves);
+  else if (now.innerHTML !== next.innerHTML) now.innerHTML = next.innerHTML;
 }
 
 function children(now, next, moves) {

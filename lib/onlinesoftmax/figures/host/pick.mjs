@@ -1,0 +1,94 @@
+// Bringing two things together: a button for each of them, and the same things in the
+// picture, to tap or to drag onto each other. The drawing names them with data-pick, and
+// `numbers.items` says which there are: [{ key, text }]. The state is the list of pairs so
+// far, as text: "AB.CD".
+
+const FAR = 6; // CSS px; a pointer that moves less has tapped
+
+/** The input: gives a function that shows the things there are now. */
+export function pairs(box, { name }, live) {
+  const [list, undo] = [box.querySelector(".os-items"), box.querySelector(".os-undo")];
+  const stage = live.at.stage;
+  let picked = null;
+  const made = () => live.state[name].split(".").filter(Boolean);
+
+  const join = (one, other) => {
+    picked = null;
+    live.set({ [name]: [...made(), one + other].join(".") }, true);
+  };
+  const pick = (key) => {
+    if (picked && picked !== key) return join(picked, key);
+    picked = picked ? null : key;
+    show();
+  };
+  undo.onclick = () => {
+    picked = null;
+    live.set({ [name]: made().slice(0, -1).join(".") }, true);
+  };
+  list.onclick = ({ target }) => { if (target.dataset.key) pick(target.dataset.key); };
+  tappable(stage, live, pick, join);
+
+  const show = () => {
+    const { items } = live.numbers;
+    if (!items.some(({ key }) => key === picked)) picked = null;
+    const focused = list.contains(document.activeElement);
+    list.replaceChildren(...items.map((item) => button(item, picked)));
+    undo.setAttribute("aria-disabled", made().length === 0);
+    for (const part of stage.querySelectorAll("[data-pick]")) {
+      part.classList.toggle("picked", part.dataset.pick === picked);
+    }
+    if (focused) (list.querySelector("[aria-pressed=true]") ?? list.firstChild).focus();
+  };
+  return show;
+}
+
+function button({ key, text }, picked) {
+  const made = document.createElement("button");
+  made.type = "button";
+  made.textContent = text;
+  made.dataset.key = key;
+  made.setAttribute("aria-pressed", key === picked);
+  return made;
+}
+
+/** In the picture: a tap picks, a drag onto another one joins the two. */
+function tappable(stage, live, pick, join) {
+  let held = null;
+  const under = ({ clientX, clientY }) =>
+    document.elementsFromPoint(clientX, clientY).map((part) => part.closest("[data-pick]"))
+      .find((part) => part && stage.contains(part) && part !== held?.part);
+
+  const follow = (event) => {
+    const by = [event.clientX - held.x, event.clientY - held.y];
+    held.moved ||= Math.hypot(...by) > FAR;
+    if (!held.moved) return;
+    const scale = stage.querySelector("svg").getScreenCTM().a;
+    held.part.setAttribute("transform", `translate(${by.map((px) => px / scale).join(" ")})`);
+    for (const part of stage.querySelectorAll(".onto")) part.classList.remove("onto");
+    under(event)?.classList.add("onto");
+  };
+  const drop = (event) => {
+    const { part, moved } = held;
+    const onto = moved && under(event);
+    release();
+    if (onto) join(part.dataset.pick, onto.dataset.pick);
+    else if (!moved) pick(part.dataset.pick);
+  };
+  const release = () => {
+    held.part.removeAttribute("transform");
+    for (const part of stage.querySelectorAll(".onto")) part.classList.remove("onto");
+    stage.classList.remove("os-dragging");
+    held = null;
+  };
+
+  stage.addEventListener("pointerdown", (event) => {
+    const part = event.target.closest("[data-pick]");
+    if (!part || live.locked || event.button !== 0) return;
+    held = { part, x: event.clientX, y: event.clientY, moved: false };
+    stage.setPointerCapture(event.pointerId);
+    stage.classList.add("os-dragging");
+  });
+  stage.addEventListener("pointermove", (event) => { if (held) follow(event); });
+  stage.addEventListener("pointerup", (event) => { if (held) drop(event); });
+  stage.addEventListener("pointercancel", () => { if (held) release(); });
+}
