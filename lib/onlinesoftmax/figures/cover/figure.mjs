@@ -29,15 +29,15 @@ function update(old, s, v) {
 // ---- the picture -------------------------------------------------------------------
 
 const WIDE = {
-  width: 720, height: 330, pitch: 24, gate: 396, low: 176, high: 40,
-  pocket: { x: 0, y: 226, width: 720, height: 98 }, cells: [0, 168, 424], bars: 196,
+  width: 720, height: 312, pitch: 24, gate: 396, low: 160, high: 30,
+  pocket: { x: 0, y: 208, width: 720, height: 98 }, cells: [0, 176, 440], bars: 220,
 };
 const NARROW = {
-  width: 320, height: 470, pitch: 17, gate: 178, low: 166, high: 40,
-  pocket: { x: 0, y: 212, width: 320, height: 252 }, cells: [0, 0, 0], bars: 288,
+  width: 320, height: 452, pitch: 17, gate: 172, low: 152, high: 30,
+  pocket: { x: 0, y: 196, width: 320, height: 252 }, cells: [0, 0, 0], bars: 284,
 };
 
-const HIGHEST = 5; // the scores' scale begins at zero
+const HIGHEST = 4.6; // the scores' scale begins at zero
 const SHRINK = [0, 0.55]; // everything old first …
 const ENTER = [0.4, 1]; // … then the new one
 
@@ -53,7 +53,7 @@ export function draw(state, numbers, view) {
   };
   return picture({ ...page, title: view.title, glide: 620 }, [
     stream(state, numbers, scene), level(numbers, scene), gate(numbers, scene),
-    pocket(numbers, scene),
+    pocket(numbers, scene), grip(numbers, scene),
   ]);
 }
 
@@ -66,7 +66,7 @@ function stream({ scores }, { at, weights }, scene) {
       && { x: x(i + 1) + 3, y: low, height: 0 } });
   const coming = (s, i) => rect({ key: `s${i}`, class: "score unseen", x: x(i) + 3,
     width: pitch - 6, y: score(s), height: low - score(s), opacity: 1 });
-  const visible = (i) => x(i) > -pitch && x(i) < width;
+  const visible = (i) => x(i) >= 0 && x(i) + pitch <= width;
   return [
     group({ q: "p" }, ...weights.map((w, i) => (visible(i) ? seen(w, i) : ""))),
     group({ q: "s" }, ...scores.map((s, i) => (i >= at && visible(i) ? coming(s, i) : ""))),
@@ -84,18 +84,19 @@ function level({ now }, { page, words, score }) {
   return group({ key: "level", q: "m" },
     line({ key: "m", class: "max", x1: page.gate, x2: page.width, y1: y, y2: y }),
     label(fill(words.level, { m: num(now.m, 1) }), { key: "mt", class: "max end",
-      x: page.width, y: y - 8 }));
+      x: page.width, y: y - 8, stroke: "var(--panel)", "stroke-width": 5,
+      "paint-order": "stroke" }));
 }
 
 /** Where the present is, and, when everything old has just shrunk, by how much. */
 function gate({ at, now, before }, { page, words, wide }) {
   const { gate: x, low, high, pocket } = page;
   const risen = at > 1 && now.alpha < 1;
-  const arrow = `M${x} ${high - 18}V${pocket.y - 14}m-6 -7l6 7l6 -7`;
+  const arrow = `M${x} ${high - 26}V${pocket.y - 14}m-6 -7l6 7l6 -7`;
   return [
     tag("path", { class: "flow", d: arrow, fill: "none", stroke: "currentColor", opacity: 0.35 }),
-    label(words.gone, { class: "caption end", x: x - 14, y: high - 22 }),
-    label(words.coming, { class: "caption", x: x + 14, y: high - 22 }),
+    label(words.gone, { class: "caption end", x: x - 14, y: high - 16 }),
+    label(words.coming, { class: "caption", x: x + 14, y: high - 16 }),
     risen && before.m > -Infinity
       ? group({ key: "times", class: "tag on", q: "alpha" },
         label(fill(wide ? words.shrunk : words.shrunkShort, { alpha: num(now.alpha, 2) }),
@@ -143,6 +144,15 @@ function answer({ o, l }, down, { page }) {
     line({ class: "axis", x1: x, x2: x + bars, y1: y, y2: y }),
     tag("circle", { key: "dot", class: "weight new", r: 7, cx: x + (o / l / 10) * bars, cy: y }),
   ];
+}
+
+/** The whole stream can be pulled along: its first score is what the hand holds. */
+function grip({ at, steps }, { page: { gate, pitch, width, low } }) {
+  const ends = { "data-low": gate, "data-high": gate - steps * pitch };
+  return group({ class: "os-handle", "data-drag": "step", "data-axis": "x", ...ends,
+    style: "touch-action: pan-y" },
+    rect({ class: "target", x: 0, y: 0, width, height: low, rx: 0 }),
+    tag("circle", { class: "ring", cx: gate - at * pitch, cy: low, r: 0, opacity: 0 }));
 }
 
 // ---- the words ---------------------------------------------------------------------
