@@ -23,10 +23,10 @@
   }
 
   function score(entry, terms) {
-    const [, page, heading, text] = entry.map(plain);
+    const [, , heading, text] = entry.map(plain);
     let total = 0;
     for (const term of terms) {
-      const inHeading = heading.includes(term) || page.includes(term);
+      const inHeading = heading.includes(term);
       const times = text.split(term).length - 1;
       if (!inHeading && !times) return 0;
       total += (inHeading ? 20 : 0) + Math.min(times, 5);
@@ -57,14 +57,15 @@
     const places = terms.map((term) => plain(text).indexOf(term)).filter((at) => at >= 0);
     const middle = places.length ? Math.min(...places) : 0;
     const from = middle > 60 ? text.indexOf(" ", middle - 60) + 1 : 0;
-    const cut = text.slice(from, from + 180);
+    const end = from + 180 < text.length ? text.lastIndexOf(" ", from + 180) : text.length;
+    const cut = text.slice(from, end);
     const box = element("span", "find-text");
     if (from > 0) box.append("… ");
-    const pattern = new RegExp(`(${terms.map(escapeRegExp).join("|")})`, "giu");
+    const pattern = new RegExp(`((?:${terms.map(escapeRegExp).join("|")})\\p{L}*)`, "giu");
     cut.split(pattern).forEach((part, at) => {
       box.append(at % 2 ? element("mark", "", part) : part);
     });
-    if (from + 180 < text.length) box.append(" …");
+    if (end < text.length) box.append(" …");
     return box;
   }
 

@@ -14,15 +14,46 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
-_QUIET = (nodes.raw, nodes.comment, nodes.system_message, nodes.title)
-_NO_PROSE = (*_QUIET, nodes.literal_block, nodes.math_block)
+from .quantities import QUANTITIES
+
+_QUIET = (
+    nodes.raw,
+    nodes.comment,
+    nodes.system_message,
+    nodes.title,
+    nodes.math_block,
+)
+_NO_PROSE = (*_QUIET, nodes.literal_block)
+_SIGNS = {
+    "cdot": "·",
+    "dots": "…",
+    "ge": "≥",
+    "infty": "∞",
+    "le": "≤",
+    "ne": "≠",
+    "prod": "∏",
+    "sum": "∑",
+    "times": "×",
+}
+_SIGNS |= {name: name for name in ("max", "min", "exp", "log")}
+_SIGNS |= {one.macro.strip("\\"): one.letter for one in QUANTITIES.values()}
+_SIGNS |= {one.tex.strip("\\"): one.letter for one in QUANTITIES.values()}
+
+
+def readable(tex: str) -> str:
+    """A formula as a line of text, near enough to be found and recognised."""
+    text = re.sub(r"\\([A-Za-z]+)\s*", lambda found: _SIGNS.get(found[1], ""), tex)
+    return re.sub(r"[{}\\]", "", text)
 
 
 def words(node: nodes.Node, quiet: tuple[type, ...] = _QUIET) -> str:
     """Plain text of a node, without the text of the sections inside it."""
     if isinstance(node, nodes.Text):
         return node.astext()
-    if isinstance(node, (nodes.section, *quiet)):
+    if isinstance(node, nodes.math):
+        return readable(node.astext())
+    bundle = isinstance(node, nodes.Element) and node.get("nb_element") == "mime_bundle"
+    if bundle or isinstance(node, (nodes.section, *quiet)):
         return ""
     gap = "" if isinstance(node, nodes.TextElement) else " "
     return gap.join(words(child, quiet) for child in node.children) + gap
