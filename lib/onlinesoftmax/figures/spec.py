@@ -79,11 +79,15 @@ class Step(Control):
 
 @dataclass(frozen=True)
 class Again(Control):
-    """A button that asks for another sample: counts from `low` to `high` and round."""
+    """A button that asks for another sample: counts from `low` to `high` and round.
+
+    `when` names another control and the value at which the button makes sense.
+    """
 
     default: int
     low: int
     high: int
+    when: tuple[str, Any] | None = None
     kind = "again"
 
     def fault(self, value: object) -> str | None:

@@ -233,7 +233,7 @@ function balance({ now }, { page, x, pitch }) {
   const at = now.o / now.l;
   const [cx, y] = [x(at - 1) + pitch / 2, page.weights.low];
   return group({ key: "balance", q: "o", class: "balance" },
-    tag("path", { d: "M0 0l8 13h-16z", transform: `translate(${cx} ${y})` }),
+    tag("path", { key: "bp", d: "M0 0l8 13h-16z", transform: `translate(${cx} ${y})` }),
     label(`o/ℓ = ${num(at, 2)}`, { class: cx > page.right - 60 ? "end" : "",
       x: cx + (cx > page.right - 60 ? -12 : 12), y: y + 13 }));
 }

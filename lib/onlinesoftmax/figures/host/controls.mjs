@@ -88,12 +88,10 @@ function row(box, { name, low, high }, live) {
   return show;
 }
 
-function again(button, { name, low, high }, live) {
-  button.onclick = () => {
-    const next = live.state[name] < high ? live.state[name] + 1 : low;
-    live.set({ [name]: next, ...live.again?.(next, live.state) }, true);
-  };
-  return () => {};
+function again(button, { name, low, high, when }, live) {
+  const next = () => (live.state[name] < high ? live.state[name] + 1 : low);
+  button.onclick = () => live.set({ [name]: next() }, true);
+  return () => { button.disabled = Boolean(when) && live.state[when[0]] !== when[1]; };
 }
 
 function step(box, { name }, live) {

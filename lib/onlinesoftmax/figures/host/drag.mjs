@@ -28,10 +28,8 @@ function along(stage, handle, event) {
 }
 
 /** Grabbed off its middle, a handle must not jump. */
-function offset(stage, handle, event) {
-  const ring = handle.querySelector(".ring");
-  return along(stage, handle, event) - Number(ring.getAttribute(`c${handle.dataset.axis}`));
-}
+const offset = (stage, handle, event) =>
+  along(stage, handle, event) - Number(handle.dataset.place);
 
 function follow(stage, { handle, off }, event, live) {
   const { drag, item, low, high } = handle.dataset;

@@ -60,21 +60,18 @@ export const label = (text, attributes) =>
 const LIFTED = '<tspan dy="-0.45em" font-size="78%">$1</tspan><tspan dy="0.35em">\u200b</tspan>';
 export const group = (attributes, ...parts) => tag("g", attributes, parts.join(""));
 
-/** A dot to drag: a wide quiet target, a ring, and two small arrows along its axis. */
-export function handle({ control, axis, x, y, low, high, ...rest }) {
-  const span = { "data-drag": control, "data-axis": axis, "data-low": low, "data-high": high };
-  const turn = axis === "x" ? `rotate(90 ${round(x)} ${round(y)})` : null;
-  return group(
-    { class: "os-handle", ...span, ...rest },
-    tag("circle", { class: "target", cx: x, cy: y, r: 22 }),
-    tag("circle", { class: "ring", cx: x, cy: y, r: 11 }),
-    tag("path", { class: "arrows", d: chevrons(x, y), transform: turn }),
-  );
-}
-
-function chevrons(x, y) {
-  const arrow = (s) => `M${round(x - 3.5)} ${round(y + s * 2.5)}l3.5 ${s * 3.5}l3.5 ${-s * 3.5}`;
-  return arrow(-1) + arrow(1);
+/**
+ * A ring to drag along an axis, at (x, y): a wide quiet target and two small arrows. `low`
+ * and `high` are where, along the axis, the control's ends lie.
+ */
+export function handle({ control, axis, x, y, low, high }) {
+  const drag = { "data-drag": control, "data-axis": axis, "data-low": low, "data-high": high };
+  const place = { key: `${control}-handle`, transform: `translate(${round(x)} ${round(y)})` };
+  const arrows = "M-3.5 -2.5l3.5 -3.5l3.5 3.5M-3.5 2.5l3.5 3.5l3.5 -3.5";
+  return group({ class: "os-handle", "data-place": axis === "x" ? x : y, ...drag, ...place },
+    tag("circle", { class: "target", r: 22 }),
+    tag("circle", { class: "ring", r: 11 }),
+    tag("path", { class: "arrows", d: arrows, transform: axis === "x" && "rotate(90)" }));
 }
 
 /** The whole picture. `glide` is how long, in ms, its explaining transition takes. */

@@ -81,9 +81,16 @@ export class Live {
     this.picture.show(this.draw(state, numbers, view), moving);
     this.refresh();
     this.at.say.innerHTML = marked(sentence);
+    this.keepRoom(this.at.say);
     if (this.at.code) this.at.code.innerHTML = code(this.code(state, numbers, words));
     if (!this.at.table.hidden) this.at.table.innerHTML = table(this.table(state, numbers, words));
     if (was) this.announce(plain(sentence));
+  }
+
+  /** What once grew stays tall, so that the lines below do not jump up and down. */
+  keepRoom(box) {
+    const tall = Math.max(this.tallest ?? 0, box.offsetHeight);
+    if (tall > (this.tallest ?? 0)) box.style.minHeight = `${(this.tallest = tall)}px`;
   }
 
   /** To screen readers, once the reader's hand rests. */
@@ -123,6 +130,8 @@ export class Live {
     this.observer = new ResizeObserver(() => {
       if (this.wide === wide()) return;
       this.wide = wide();
+      this.tallest = 0;
+      this.at.say.style.minHeight = "";
       this.at.stage.replaceChildren();
       this.render(false);
     });

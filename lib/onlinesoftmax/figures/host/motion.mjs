@@ -1,9 +1,10 @@
 // From one picture to the next. The new SVG is merged into the one on the page, element by
-// element, so that a dragged handle, a focus or a lit quantity survives; numeric attributes
+// element, so that a dragged handle, a focus or a lit quantity survives; the numbers in attributes
 // of keyed elements glide. A new picture may come at any moment: gliding starts again from
 // whatever is on the screen, and nothing ever waits for it.
 
-const GLIDING = ["x", "y", "width", "height", "x1", "x2", "y1", "y2", "cx", "cy", "r", "opacity"];
+const GLIDING = new Set(["x", "y", "width", "height", "x1", "x2", "y1", "y2", "cx", "cy",
+  "opacity", "d", "transform"]);
 
 export class Picture {
   constructor(stage) {
@@ -47,10 +48,12 @@ function parse(svg) {
   return template.content.firstElementChild;
 }
 
-function place({ node, attribute, start, end, from, to }, t) {
+function place({ node, attribute, start, end, from, to, shape }, t) {
   const part = Math.min(1, Math.max(0, (t - start) / (end - start)));
   const eased = part < 0.5 ? 4 * part ** 3 : 1 - (2 - 2 * part) ** 3 / 2;
-  node.setAttribute(attribute, part === 1 ? to : from + (to - from) * eased);
+  let i = 0;
+  const next = () => from[i] + (to[i++] - from[i - 1]) * eased;
+  node.setAttribute(attribute, shape.replace(NUMBER, () => Math.round(next() * 100) / 100));
 }
 
 function merge(now, next, moves) {
@@ -93,8 +96,8 @@ function attributes(now, next, moves) {
   for (const { name, value } of next.attributes) {
     const from = now.getAttribute(name);
     if (from === value) continue;
-    const glides = moves && next.dataset.key && from !== null && GLIDING.includes(name);
-    if (glides) moves.push(move(now, next, name, Number(from), Number(value)));
+    const glide = moves && next.dataset.key && move(now, next, name, from, value);
+    if (glide) moves.push(glide);
     else now.setAttribute(name, value);
   }
   if (lit) now.classList.add("q-on");
@@ -103,15 +106,20 @@ function attributes(now, next, moves) {
 /** An element that was not there before comes from where its data-from says. */
 function enter(node, moves) {
   for (const each of [node, ...node.querySelectorAll("[data-from]")]) {
-    if (!each.dataset.from) continue;
-    for (const pair of each.dataset.from.split(";")) {
+    for (const pair of each.dataset.from?.split(";") ?? []) {
       const [name, from] = pair.split(":");
-      moves.push(move(each, each, name, Number(from), Number(each.getAttribute(name) ?? 1)));
+      moves.push(move(each, each, name, from, each.getAttribute(name)));
     }
   }
 }
 
-function move(node, { dataset }, attribute, from, to) {
+const NUMBER = /-?[\d.]+/g;
+
+/** How an attribute gets from one value to another; null if it cannot but jump. */
+function move(node, { dataset }, attribute, before, after) {
+  const shape = (text) => text.replace(NUMBER, "0");
+  if (!GLIDING.has(attribute) || before === null || shape(before) !== shape(after)) return null;
+  const [from, to] = [before, after].map((text) => text.match(NUMBER).map(Number));
   const [start, end] = (dataset.at ?? "0 1").split(" ").map(Number);
-  return { node, attribute, from, to, start, end };
+  return { node, attribute, from, to, shape: after, start, end };
 }

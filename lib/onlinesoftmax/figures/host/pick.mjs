@@ -54,37 +54,43 @@ function button({ key, text }, picked) {
 /** In the picture: a tap picks, a drag onto another one joins the two. */
 function tappable(stage, live, pick, join) {
   let held = null;
+  const parts = (key) => stage.querySelectorAll(`[data-pick="${key}"]`);
   const under = ({ clientX, clientY }) =>
-    document.elementsFromPoint(clientX, clientY).map((part) => part.closest("[data-pick]"))
-      .find((part) => part && stage.contains(part) && part !== held?.part);
+    document.elementsFromPoint(clientX, clientY).map((part) => part.dataset?.pick)
+      .find((key) => key && key !== held.key);
+  const light = (key) => {
+    for (const part of stage.querySelectorAll("[data-pick]")) {
+      part.classList.toggle("onto", part.dataset.pick === key);
+    }
+  };
 
   const follow = (event) => {
     const by = [event.clientX - held.x, event.clientY - held.y];
     held.moved ||= Math.hypot(...by) > FAR;
     if (!held.moved) return;
     const scale = stage.querySelector("svg").getScreenCTM().a;
-    held.part.setAttribute("transform", `translate(${by.map((px) => px / scale).join(" ")})`);
-    for (const part of stage.querySelectorAll(".onto")) part.classList.remove("onto");
-    under(event)?.classList.add("onto");
-  };
-  const drop = (event) => {
-    const { part, moved } = held;
-    const onto = moved && under(event);
-    release();
-    if (onto) join(part.dataset.pick, onto.dataset.pick);
-    else if (!moved) pick(part.dataset.pick);
+    const shifted = `translate(${by.map((px) => px / scale).join(" ")})`;
+    for (const part of parts(held.key)) part.setAttribute("transform", shifted);
+    light(under(event));
   };
   const release = () => {
-    held.part.removeAttribute("transform");
-    for (const part of stage.querySelectorAll(".onto")) part.classList.remove("onto");
+    for (const part of parts(held.key)) part.removeAttribute("transform");
+    light(null);
     stage.classList.remove("os-dragging");
     held = null;
   };
+  const drop = (event) => {
+    const { key, moved } = held;
+    const onto = moved && under(event);
+    release();
+    if (onto) join(key, onto);
+    else if (!moved) pick(key);
+  };
 
   stage.addEventListener("pointerdown", (event) => {
-    const part = event.target.closest("[data-pick]");
-    if (!part || live.locked || event.button !== 0) return;
-    held = { part, x: event.clientX, y: event.clientY, moved: false };
+    const { pick: key } = event.target.dataset;
+    if (!key || live.locked || event.button !== 0) return;
+    held = { key, x: event.clientX, y: event.clientY, moved: false };
     stage.setPointerCapture(event.pointerId);
     stage.classList.add("os-dragging");
   });
