@@ -136,16 +136,20 @@ def render(book: Book) -> None:
             shutil.rmtree(old, ignore_errors=True)
         marker.unlink(missing_ok=True)
     config = _config_without_execution(book)
-    command = [sys.executable, "-m", "jupyter_book.cli.main", "build", str(book.staged)]
+    # jupyter_book.cli.main has no main guard: `python -m` of it does nothing, quietly.
+    start = "from jupyter_book.cli.main import main; main()"
+    command = [sys.executable, "-c", start, "build", str(book.staged)]
     command += ["--config", str(config), "--toc", str(book.root / "_toc.yml")]
     command += ["--path-output", str(book.out.parent), "-W", "--keep-going", "-n", "-q"]
     env = {**os.environ, "PYTHONPATH": str(book.root / "lib"), "PYTHONHASHSEED": "0"}
     done = subprocess.run(
         command, capture_output=True, text=True, env=env, cwd=book.root
     )
-    if done.returncode:
+    missing = [p.name for p in book.pages if not (book.html / f"{p.name}.html").exists()]
+    if done.returncode or missing:
         said = f"{done.stdout}\n{done.stderr}".strip()
-        raise BuildFailed(f"Jupyter Book refused to render:\n{said}")
+        pages = f" (no page for {', '.join(missing)})" if missing else ""
+        raise BuildFailed(f"Jupyter Book refused to render{pages}:\n{said}")
     marker.write_text(now)
 
 

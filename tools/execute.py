@@ -132,10 +132,11 @@ def _strip(file: Path) -> None:
 def with_outputs(page: Page, store: Store) -> NotebookNode:
     """The source of `page` as it is now, with the outputs its code gave."""
     nb = notebook(page)
-    ran = code_cells(nbformat.read(store.notebook(page), as_version=4))
+    nb.metadata["language_info"] = {"name": "python", "pygments_lexer": "ipython3"}
     cells = code_cells(nb)
+    ran = code_cells(nbformat.read(store.notebook(page), as_version=4))
     if [cell.source for cell in cells] != [cell.source for cell in ran]:
         raise ChapterFailed(f"{page.source.name}: outputs belong to other code")
-    for cell, done in zip(cells, ran, strict=True):
-        cell.outputs, cell.execution_count = done.outputs, done.execution_count
+    for cell, old in zip(cells, ran, strict=True):
+        cell.outputs, cell.execution_count = old.outputs, old.execution_count
     return nb

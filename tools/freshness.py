@@ -18,6 +18,8 @@ from nbformat import NotebookNode
 from tools.chapters import code_cells
 
 LIB = "onlinesoftmax"
+# Scripts and styles reach the page when it is rendered; no kernel sees them.
+RENDERED = {".mjs", ".js", ".css"}
 DATA = re.compile(r"[\w./-]+\.(?:json|yml|csv)")
 
 
@@ -40,8 +42,8 @@ def imported(code: str) -> set[str]:
 def lib_files(code: str, lib: Path) -> set[Path]:
     """Every file of the lib that `code` reaches, in `lib` (the folder on the path).
 
-    A folder counts whole (a figure is also its script and its words). A name that is
-    no module, such as `from onlinesoftmax import merge`, may come from any module.
+    A folder counts whole, but for what only the page uses. A name that is no module,
+    such as `from onlinesoftmax import merge`, may come from any module.
     """
     seen: set[Path] = set()
     waiting = sorted(imported(code))
@@ -67,8 +69,12 @@ def _files_of(name: str, lib: Path) -> set[Path]:
 
 
 def _whole(folder: Path) -> set[Path]:
-    files = (file for file in folder.rglob("*") if file.is_file())
-    return {file for file in files if "__pycache__" not in file.parts}
+    files = {file for file in folder.rglob("*") if file.is_file()}
+    return {
+        file
+        for file in files
+        if "__pycache__" not in file.parts and file.suffix not in RENDERED
+    }
 
 
 def data_files(code: str, book: Path) -> set[Path]:

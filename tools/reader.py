@@ -39,8 +39,9 @@ def glued(nb: NotebookNode) -> dict[str, object]:
 
 def _value(data: dict) -> object:
     text = next((data[mime] for mime in data if mime.endswith("text/plain")), "")
+    scalar = re.fullmatch(r"np\.\w+\((.*)\)", text)  # np.float64(2.5)
     try:
-        return ast.literal_eval(text)
+        return ast.literal_eval(scalar[1] if scalar else text)
     except (ValueError, SyntaxError):
         return text
 
@@ -70,7 +71,10 @@ def _number(values: dict, role: str) -> str:
     name, _, form = role.partition(":")
     if name not in values:
         raise ValueError(f"{{glue:text}}`{role}`: nothing named {name!r} was glued")
-    return format(values[name], form) if form else str(values[name])
+    try:
+        return format(values[name], form) if form else str(values[name])
+    except ValueError as error:
+        raise ValueError(f"{{glue:text}}`{role}`: {error}: {values[name]!r}") from None
 
 
 def _cite(keys: str, sources: BibliographyData) -> str:
