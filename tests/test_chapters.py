@@ -120,6 +120,7 @@ def test_tone(file):
 def test_anchors_are_unique_across_the_book():
     anchors = Counter(a for file in CHAPTERS for a in ANCHOR.findall(file.read_text()))
     assert [anchor for anchor, times in anchors.items() if times > 1] == []
+    assert not set(anchors) & set(registry.ids()), "a figure has that id already"
 
 
 def test_the_road_names_the_chapters_as_they_are():
