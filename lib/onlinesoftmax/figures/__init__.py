@@ -31,7 +31,8 @@ figure.mjs    Pure functions, no DOM, no state of their own:
               with `q` shows that quantity and lights up with it.
 strings.json  Every word, "en" complete and "es" beside it: `title`, `controls` (a label
               for each), for a prediction `ask`, `options`, `hints`, `because`, for
-              presets `presets`, and the figure's own. "[l: the sum]" marks words that speak of a quantity.
+              presets `presets`, and the figure's own. "[l: the sum]" marks words that
+              speak of a quantity.
 
 `tests/test_figures.py` then holds the new figure to the same checks as all the others;
 a test of what only it can do goes to `tests/browser/test_figures.py`.

@@ -90,7 +90,8 @@ function row(box, { name, low, high }, live) {
 
 function again(button, { name, low, high, when }, live) {
   const next = () => (live.state[name] < high ? live.state[name] + 1 : low);
-  button.onclick = () => live.set({ [name]: next() }, true);
+  const deal = (count) => live.set({ [name]: count, ...live.again?.(count, live.state) }, true);
+  button.onclick = () => deal(next());
   return () => { button.disabled = Boolean(when) && live.state[when[0]] !== when[1]; };
 }
 
