@@ -225,6 +225,13 @@ def test_a_font_is_cut_to_the_letters_used(tmp_path):
     assert fonts.cut(whole, "漢", tmp_path) is None
 
 
+def test_the_letters_of_formulas_are_found_wherever_they_wait():
+    hint = json.dumps({"hints": [maths.typeset("y")]})
+    html = f'<p>a</p>{maths.typeset("x+1")}<span class="q">ℓ</span><b>b</b>'
+    html += f'<script type="application/json">{hint}</script>'
+    assert set(fonts.formula_characters([html])) - {"\u200b"} == set("x+1yℓ")
+
+
 @pytest.mark.parametrize(
     "folder", sorted(VENDOR.rglob("VENDOR.yml")), ids=lambda file: file.parent.name
 )

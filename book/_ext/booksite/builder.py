@@ -71,13 +71,15 @@ class BookBuilder(StandaloneHTMLBuilder):
             if file.name != "search-index.js" and file.stat().st_size < 200_000
         ]
         css = stylesheet.merge(_sheets(), pages, scripts)
-        css = self._write_fonts(static, css, fonts.characters([*pages, *scripts]))
+        text = fonts.characters([*pages, *scripts])
+        css = self._write_fonts(static, css, text, fonts.formula_characters(pages))
         _write(static / "book.css", css.encode())
 
-    def _write_fonts(self, static: Path, css: str, wanted: str) -> str:
+    def _write_fonts(self, static: Path, css: str, text: str, formulas: str) -> str:
         """Cut each font the stylesheet names; give the stylesheet with their places."""
         keep = Path(self.doctreedir) / "fonts"
         for place in sorted(set(re.findall(r"url\([\"']?([^\"')]+\.woff2)", css))):
+            wanted = formulas if place.startswith("katex/") else text
             content = fonts.cut(VENDOR / place, wanted, keep)
             name = f"fonts/{Path(place).name}"
             if content is not None:

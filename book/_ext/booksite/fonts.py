@@ -4,19 +4,72 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Iterator
+from html.parser import HTMLParser
 from pathlib import Path
 
 from fontTools import subset
 from fontTools.ttLib import TTFont
 
-FEATURES = ["kern", "liga", "calt", "ccmp", "locl", "mark", "mkmk", "tnum", "pnum"]
+# Prose wants its ligatures; code must show every character as it was typed.
+FEATURES = {
+    "source-serif-4": ["kern", "liga", "tnum"],
+    "inter": ["kern", "tnum"],
+    "jetbrains-mono": [],
+    "katex": [],
+}
 ALWAYS = "".join(map(chr, range(0x20, 0x7F))) + " «»¿¡áéíñóúüÁÉÍÑÓÚ–—‘’“”…·×−→←↑↓"
 
 
 def characters(texts: Iterable[str]) -> str:
     """Every character of the texts, and those any page may come to need."""
     return "".join(sorted(set(ALWAYS).union(*texts)))
+
+
+class _Formulas(HTMLParser):
+    """Collects the text of every formula, also of those that wait in data blocks."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text: set[str] = set()
+        self.depth = 0
+        self.is_data = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.is_data = dict(attrs).get("type") == "application/json"
+        starts = dict(attrs).get("class") in ("katex-html", "q")
+        if tag == "span" and (self.depth or starts):
+            self.depth += 1
+
+    def handle_endtag(self, tag: str) -> None:
+        self.is_data = False
+        if tag == "span" and self.depth:
+            self.depth -= 1
+
+    def handle_data(self, data: str) -> None:
+        if self.depth:
+            self.text.update(data)
+        elif self.is_data and "katex" in data:
+            self.text.update(formula_characters(_strings(json.loads(data))))
+
+
+def _strings(value: object) -> Iterator[str]:
+    """Every text within a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, dict)):
+        inner = value.values() if isinstance(value, dict) else value
+        for each in inner:
+            yield from _strings(each)
+
+
+def formula_characters(pages: Iterable[str]) -> str:
+    """The characters formulas are set in."""
+    reader = _Formulas()
+    for page in pages:
+        reader.feed(page)
+    return "".join(sorted(reader.text))
 
 
 def cut(font: Path, wanted: str, keep: Path) -> bytes | None:
@@ -37,17 +90,18 @@ def cut(font: Path, wanted: str, keep: Path) -> bytes | None:
         None if the font has none of the wanted characters.
     """
     whole = font.read_bytes()
-    key = hashlib.sha256(whole + wanted.encode() + repr(FEATURES).encode()).hexdigest()
+    features = next(FEATURES[name] for name in font.parts if name in FEATURES)
+    key = hashlib.sha256(whole + f"{wanted}{features}".encode()).hexdigest()
     kept = keep / f"{key}.woff2"
     if not kept.exists():
         keep.mkdir(parents=True, exist_ok=True)
-        kept.write_bytes(_cut(whole, wanted))
+        kept.write_bytes(_cut(whole, wanted, features))
     return kept.read_bytes() or None
 
 
-def _cut(whole: bytes, wanted: str) -> bytes:
+def _cut(whole: bytes, wanted: str, features: list[str]) -> bytes:
     options = subset.Options(
-        flavor="woff2", layout_features=FEATURES, hinting=False, notdef_outline=True
+        flavor="woff2", layout_features=features, hinting=False, notdef_outline=True
     )
     font = TTFont(io.BytesIO(whole), recalcTimestamp=False)
     if not set(map(ord, wanted)) & set(font.getBestCmap()):
