@@ -32,7 +32,7 @@ def test_the_markup_escapes_all_else() -> None:
     )
     assert blocks("one\n\n- a\n- b\n\n```\nx = 1\n\ny = 2\n```") == (
         "<p>one</p>\n<ul><li>a</li><li>b</li></ul>\n"
-        "<pre><code>x = 1\n\ny = 2</code></pre>"
+        '<pre tabindex="0"><code>x = 1\n\ny = 2</code></pre>'
     )
 
 

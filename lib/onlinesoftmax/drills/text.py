@@ -73,5 +73,5 @@ def _block(part: str, maths: Maths) -> str:
 
 
 def code(source: str) -> str:
-    """Return a listing."""
-    return f"<pre><code>{escape(source.rstrip(), quote=False)}</code></pre>"
+    """Return a listing; one too wide can be scrolled by keyboard."""
+    return f'<pre tabindex="0"><code>{escape(source.rstrip(), quote=False)}</code></pre>'

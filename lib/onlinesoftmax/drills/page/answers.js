@@ -126,30 +126,30 @@ function endsOfOrder(lines) {
   }
 }
 
-/** Drag by the grip; the buttons do the same without dragging. */
+/**
+ * Drag by the grip; the buttons do the same without dragging. The other lines step
+ * aside: a line that is itself moved in the document would lose the pointer.
+ */
 function dragLine(drill, grip) {
   const line = grip.closest("li");
+  const middle = (other) => {
+    const { top, height } = other.getBoundingClientRect();
+    return top + height / 2;
+  };
   grip.addEventListener("pointerdown", (event) => {
     event.preventDefault();
     grip.setPointerCapture(event.pointerId);
     line.classList.add("os-drill-dragged");
   });
-  grip.addEventListener("pointermove", (event) => {
-    if (!grip.hasPointerCapture(event.pointerId)) return;
-    const under = [...drill.lines.children].find((other) => {
-      const { top, bottom } = other.getBoundingClientRect();
-      return other !== line && event.clientY > top && event.clientY < bottom;
-    });
-    if (!under) return;
-    const { top, height } = under.getBoundingClientRect();
-    event.clientY < top + height / 2 ? under.before(line) : under.after(line);
+  grip.addEventListener("pointermove", ({ pointerId, clientY }) => {
+    if (!grip.hasPointerCapture(pointerId)) return;
+    const above = () => line.previousElementSibling;
+    const below = () => line.nextElementSibling;
+    while (above() && clientY < middle(above())) line.after(above());
+    while (below() && clientY > middle(below())) line.before(below());
   });
-  const drop = (event) => {
-    if (!line.classList.contains("os-drill-dragged")) return;
-    grip.releasePointerCapture?.(event.pointerId);
+  grip.addEventListener("lostpointercapture", () => {
     line.classList.remove("os-drill-dragged");
     moved(drill, line);
-  };
-  grip.addEventListener("pointerup", drop);
-  grip.addEventListener("pointercancel", drop);
+  });
 }

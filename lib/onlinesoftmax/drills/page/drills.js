@@ -67,6 +67,8 @@ class PageDrill {
     this.say([make("p", {}, this.word(ready ? "running" : "loading"))], "");
     const report = await runPython(this.data.payload, answer);
     main.removeAttribute("aria-disabled");
+    // Python blames the line after the last for a bracket that never closes.
+    if (report.line) report.line = Math.min(report.line, answer.split("\n").length);
     markLine(this.gutter, report.line ?? null);
     return report;
   }

@@ -69,13 +69,19 @@ function outdent(area) {
   changeLines(area, (line) => line.replace(/^ {1,4}/, ""));
 }
 
+/** Change every line the selection touches, and leave them selected. */
 function changeLines(area, change) {
+  const { value, selectionStart: from, selectionEnd: to } = area;
   const start = lineStart(area);
-  const end = area.selectionEnd;
-  const changed = area.value.slice(start, end).split("\n").map(change).join("\n");
-  area.setSelectionRange(start, end);
+  const stop = value.indexOf("\n", to > from ? to - 1 : to);
+  const old = value.slice(start, stop < 0 ? value.length : stop);
+  const changed = old.split("\n").map(change).join("\n");
+  if (changed === old) return;
+  area.setSelectionRange(start, start + old.length);
   insert(area, changed);
-  area.setSelectionRange(start, start + changed.length);
+  const caret = Math.max(start, from + changed.length - old.length);
+  if (from === to) area.setSelectionRange(caret, caret);
+  else area.setSelectionRange(start, start + changed.length);
 }
 
 function drawGutter(area, gutter) {

@@ -1,0 +1,523 @@
+"""Every drill as a reader meets it: on a page from disk, under the book's own policy."""
+
+import json
+import re
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Locator, Page, expect
+
+from onlinesoftmax import drills
+from onlinesoftmax.drills import code
+from onlinesoftmax.drills.bank import Drill, bank, say
+from onlinesoftmax.drills.payload import payload
+from onlinesoftmax.drills.text import inline
+from onlinesoftmax.figures import tokens
+
+pytestmark = pytest.mark.browser
+
+POLICY = (
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' blob:; style-src 'self';"
+    " style-src-attr 'unsafe-inline'; img-src 'self' data:; font-src 'self';"
+    " worker-src blob:; connect-src 'none'; base-uri 'none'; form-action 'none'"
+)
+PAGE = """<!doctype html>
+<html lang="{lang}"><head><meta charset="utf-8"><title>Drills</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<link rel="stylesheet" href="page.css">
+<script defer src="drills/drills.js"></script></head>
+<body><main><h1>Drills</h1>
+{body}</main></body></html>
+"""
+AROUND = "html { background: var(--paper); color: var(--ink) } body { margin: 1rem }"
+CODE = [d for d in bank().values() if d.kind == "code"]
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page with every drill of the bank, one with a few, and what they load."""
+    folder = tmp_path_factory.mktemp("drills")
+    (folder / "page.css").write_text(tokens() + AROUND + drills.stylesheet())
+    (folder / "drills").mkdir()
+    (folder / "drills" / "drills.js").write_text(drills.page_script())
+    for name, content in drills.page_assets().items():
+        (folder / "drills" / name).write_bytes(content)
+    few = ["rescale-hard", "update", "update-lines", "trace-123", "what-to-carry"]
+    for name, ids, lang in [
+        ("all", list(bank()), "en"), ("code", [d.id for d in CODE], "en"),
+        ("few", few, "en"), ("es", few, "es"),
+    ]:
+        body = drills.progress_html(lang)
+        body += "".join(drills.page_html(id, lang) for id in ids)
+        html = PAGE.format(lang=lang, policy=POLICY, body=body)
+        (folder / f"{name}.html").write_text(html)
+    return folder
+
+
+@pytest.fixture
+def few(site: Path, open_page: Callable[..., Page]) -> Page:
+    return open_page(site / "few.html")
+
+
+def card(page: Page, id: str) -> Locator:
+    return page.locator(f"#drill-{id}")
+
+
+def said(section: Locator) -> Locator:
+    return section.locator(".os-drill-feedback")
+
+
+def run(page: Page, id: str, source: str) -> Locator:
+    """Put a source into a code drill, run it, and wait for its verdict."""
+    section = card(page, id)
+    section.locator("textarea").fill(source)
+    section.get_by_role("button", name="Run").click()
+    expect(section.locator(".os-drill-verdict")).to_be_visible(timeout=10_000)
+    return section
+
+
+# ---- answers, by keyboard alone
+
+
+def answer(page: Page, d: Drill) -> None:
+    """Give the right answer with nothing but keys; the form has the focus."""
+    section, data = card(page, d.id), payload(d)
+    if d.kind == "choice":
+        section.get_by_role("radio").first.focus()
+        page.keyboard.press("Space")
+        for _ in range(data["right"]):
+            page.keyboard.press("ArrowDown")
+        section.get_by_role("button", name="Check").focus()
+        page.keyboard.press("Enter")
+    elif d.kind == "order":
+        sort_lines(page, section, data["shown"])
+        section.get_by_role("button", name="Check").focus()
+        page.keyboard.press("Enter")
+    elif d.kind == "trace":
+        for box in section.locator("td input:not([readonly])").all():
+            i, j = map(int, box.get_attribute("name").split("-")[1:])
+            box.focus()
+            page.keyboard.type(str(data["rows"][i][j]))
+        page.keyboard.press("Enter")
+    else:
+        box = section.locator("[name=answer]")
+        box.fill("")
+        page.keyboard.insert_text(d.get("sample") or d.get("answer")["value"])
+        page.keyboard.press("Tab" if d.get("sample") else "Enter")
+        if d.get("sample"):
+            page.keyboard.press("Enter")
+
+
+def sort_lines(page: Page, section: Locator, shown: list[int]) -> None:
+    """Bring each line to its place with its own button, from the top down."""
+    for place in range(len(shown)):
+        line = section.locator(f'[data-line="{shown.index(place)}"]')
+        line.locator('[data-move="-1"]').focus()
+        at = line.evaluate("line => [...line.parentNode.children].indexOf(line)")
+        for _ in range(at - place):
+            page.keyboard.press("Enter")
+
+
+def test_every_drill_but_code_passes_by_keyboard(site: Path, open_page) -> None:
+    page = open_page(site / "all.html")
+    for d in bank().values():
+        if d.kind == "code":
+            continue
+        answer(page, d)
+        expect(card(page, d.id)).to_have_attribute("data-state", "right")
+        expect(card(page, d.id).locator("details")).to_be_visible()
+
+
+# ---- the ladder of help
+
+
+def test_echo_hint_hints_step_solution(few: Page) -> None:
+    section = card(few, "rescale-hard")
+    section.get_by_label("Your answer").fill("5+1+e^-1")
+    expect(section.locator("output")).to_have_text("= 6.3679")
+    few.keyboard.press("Enter")
+    expect(said(section)).to_contain_text("Not yet. I read 6.3679.")
+    expect(said(section)).to_contain_text("still measured from the old maximum")
+    expect(section.get_by_label("Your answer")).to_have_attribute("aria-invalid", "true")
+    expect(section.locator("details")).to_be_hidden()
+
+    section.get_by_label("Your answer").fill("7")
+    few.keyboard.press("Enter")
+    expect(said(section)).to_contain_text("Go through the steps once more")
+    expect(said(section)).to_contain_text("look at the solution")
+
+    d = bank()["rescale-hard"]
+    helps = [*d.get("hints"), *d.get("steps")]
+    for n, _ in enumerate(helps, start=1):
+        section.get_by_role("button", name="Hint").click()
+        expect(section.locator(".os-drill-hint")).to_have_count(n)
+    expect(section.get_by_role("button", name="Hint")).to_have_count(0)
+
+    section.get_by_role("button", name="Show me").click()
+    expect(section.locator("details")).to_have_attribute("open", "")
+    expect(section.locator("summary")).to_be_focused()
+    expect(section).to_contain_text("come back tomorrow")
+
+
+def test_an_unreadable_answer_costs_nothing(few: Page) -> None:
+    section = card(few, "rescale-hard")
+    for _ in range(3):
+        section.get_by_label("Your answer").fill("banana")
+        few.keyboard.press("Enter")
+    expect(said(section)).to_contain_text("cannot read that as a number")
+    expect(said(section)).not_to_contain_text("look at the solution")
+
+
+def test_own_words_are_judged_by_their_owner(few: Page) -> None:
+    section = card(few, "what-to-carry")
+    section.get_by_label("In your own words").fill("The sum so far.")
+    section.get_by_role("button", name="Check").click()
+    expect(said(section)).to_contain_text("1 of 3 points found")
+    section.get_by_role("button", name="Show me").click()
+    for box in said(section).get_by_role("checkbox").all():
+        box.click()
+    expect(section).to_have_attribute("data-state", "right")
+
+
+# ---- tables and lines
+
+
+def test_a_trace_can_be_studied_half_filled_or_blank(few: Page) -> None:
+    section = card(few, "trace-123")
+    cells = section.locator("form td input")
+    expect(section.get_by_label("α, row 1")).to_have_value("")
+    section.get_by_label("All of it").check()
+    assert cells.evaluate_all("all => all.every((cell) => cell.value && cell.readOnly)")
+    section.get_by_role("button", name="Check").click()
+    expect(said(section)).to_contain_text("Now try it")
+
+    section.get_by_label("Nothing").check()
+    assert cells.evaluate_all("all => all.every((cell) => !cell.value && !cell.readOnly)")
+    typed = ["1", "0", "1", "2", "1/e", "2"]
+    for box, value in zip(cells.all(), typed):
+        box.fill(value)
+    few.keyboard.press("Enter")
+    wrong = section.get_by_label("ℓ, row 2")
+    expect(wrong).to_have_attribute("aria-invalid", "true")
+    assert section.locator("[aria-invalid]").count() == 1
+    expect(said(section)).to_contain_text("You added the newcomer to the old sum as it was")
+
+
+def test_lines_can_be_dragged_and_say_where_they_are(few: Page) -> None:
+    section = card(few, "update-lines")
+    letters = section.locator("li .os-drill-letter")
+    before = letters.all_text_contents()
+    section.scroll_into_view_if_needed()
+    first, third = section.locator("li").nth(0), section.locator("li").nth(2)
+    start = first.locator(".os-drill-grip").bounding_box()
+    goal = third.bounding_box()
+    few.mouse.move(start["x"] + 8, start["y"] + 8)
+    few.mouse.down()
+    few.mouse.move(start["x"] + 8, goal["y"] + goal["height"] - 4, steps=8)
+    few.mouse.up()
+    assert letters.all_text_contents() == [*before[1:3], before[0], *before[3:]]
+    expect(said(section)).to_contain_text(f"Line {before[0]} is now number 3 of 6")
+
+    up = section.get_by_role("button", name=f"Move up: Line {before[0]}")
+    up.click()
+    expect(up).to_be_focused()
+    section.get_by_role("button", name="Start again").click()
+    assert letters.all_text_contents() == before
+
+
+def test_lines_can_be_dragged_by_touch(site: Path, open_page) -> None:
+    page = open_page(site / "few.html", width=390, has_touch=True)
+    section = card(page, "update-lines")
+    letters = section.locator("li .os-drill-letter")
+    before = letters.all_text_contents()
+    section.scroll_into_view_if_needed()
+    grip = section.locator(".os-drill-grip").nth(0).bounding_box()
+    goal = section.locator("li").nth(1).bounding_box()
+    x, y = grip["x"] + 8, grip["y"] + 8
+    touch = page.context.new_cdp_session(page)
+    for kind, height in [
+        ("touchStart", y), ("touchMove", (y + goal["y"]) / 2),
+        ("touchMove", goal["y"] + goal["height"] - 3), ("touchEnd", None),
+    ]:
+        points = [] if height is None else [{"x": x, "y": height}]
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    assert letters.all_text_contents()[:2] == [before[1], before[0]]
+
+
+# ---- code, in MicroPython
+
+
+def test_python_is_fetched_on_the_first_run_and_not_before(site: Path, open_page) -> None:
+    page = open_page(site / "few.html")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.reload()
+    answer(page, bank()["rescale-hard"])
+    assert not [url for url in asked if "micropython" in url]
+    run(page, "update", "x = 1")
+    run(page, "update", "x = 2")
+    assert len([url for url in asked if url.endswith("micropython.js")]) == 1
+
+
+def test_in_micropython_too_the_answers_pass_and_mutants_die(site: Path, open_page) -> None:
+    page = open_page(site / "code.html")
+    for d in CODE:
+        mutants = ["from math import exp, inf\n" + m for m in code.mutants(d)]
+        sources = [d.get("code"), d.get("starter"), *mutants]
+        right, starter, *told = page.evaluate(RUN_EACH, [f"drill-{d.id}", sources])
+        assert right[0] == "right", d.id
+        assert starter[0] == "wrong", d.id
+        for mutant, (state, text) in zip(d.get("mutants"), told, strict=True):
+            named = f"{d.id}: {mutant['name']}"
+            assert state == "wrong" and plain(mutant["hint"]) in text, named
+
+
+# Through the page's own form, one source after the other; a hundred clicks are slower.
+RUN_EACH = """async ([id, sources]) => {
+  const section = document.getElementById(id);
+  const form = section.querySelector("form");
+  const told = [];
+  for (const source of sources) {
+    form.elements.answer.value = source;
+    form.requestSubmit();
+    do await new Promise((next) => setTimeout(next, 5)); while (!section.dataset.state);
+    told.push([section.dataset.state, section.querySelector("form").textContent]);
+  }
+  return told;
+}"""
+
+
+def plain(hint: object) -> str:
+    """Return a hint as the page's text: markup away, entities read."""
+    return unescape(re.sub("<[^>]+>", "", inline(say(hint))))
+
+
+def test_only_the_first_failure_is_shown_yours_beside_expected(few: Page) -> None:
+    source = bank()["update"].get("code").replace("alpha * l", "l")
+    section = run(few, "update", source.replace("    alpha", "    print(m)\n    alpha"))
+    expect(said(section)).to_contain_text("It fails on: ascending. Step 2")
+    heads = section.locator("thead th").all_text_contents()
+    assert heads == ["step", "block", "α", "m", "ℓ, yours", "ℓ, expected"]
+    rows = section.locator("tbody tr").all_text_contents()
+    assert rows == ["11" + "0" + "1" + "1" + "1", "220.367882✗ 21.3679"]
+    expect(section.locator(".os-drill-printed")).to_have_text("-inf\n1")
+
+
+def test_an_endless_loop_is_ended_and_the_next_run_works(few: Page) -> None:
+    loop = "def update(m, l, block):\n    print('here')\n    while True:\n        pass\n"
+    section = run(few, "update", loop)
+    expect(said(section)).to_contain_text("Does a loop never end?")
+    expect(said(section)).to_contain_text("here")
+    section = run(few, "update", bank()["update"].get("code"))
+    expect(section).to_have_attribute("data-state", "right")
+
+
+def test_a_flood_of_prints_is_dammed(few: Page) -> None:
+    loop = "def update(m, l, block):\n    while True:\n        print('x' * 50)\n"
+    section = run(few, "update", loop)
+    lines = section.locator(".os-drill-printed").text_content().split("\n")
+    assert len(lines) == 200
+
+
+@pytest.mark.parametrize(
+    ("source", "message", "line"),
+    [
+        ("x = 1\n\ny = (", "SyntaxError", "3"),
+        ("def update(m, l, block):\n    return m, l + foo\n", "'foo' isn't defined", "2"),
+        ("import numpy\n", "lists, loops and math", "1"),
+        ("x = 1", "no function called update", None),
+    ],
+)
+def test_an_error_names_its_line(few: Page, source: str, message: str, line) -> None:
+    section = run(few, "update", source)
+    expect(said(section)).to_contain_text(message)
+    faulty = section.locator(".os-drill-gutter .os-drill-fault").all_text_contents()
+    assert faulty == ([line] if line else [])
+
+
+def test_where_python_cannot_start_the_page_says_so(site: Path, open_page) -> None:
+    page = open_page(site / "few.html")
+    page.route("**/micropython.js", lambda route: route.abort())
+    section = card(page, "update")
+    section.get_by_role("button", name="Run").click()
+    expect(said(section)).to_contain_text("The notebook of this chapter has the same drill")
+    page.tattler.faults.clear()
+
+
+# ---- the editor
+
+
+def test_the_editor_indents_and_lets_go(few: Page) -> None:
+    area = card(few, "update").get_by_label("Your code")
+    area.fill("")
+    area.press_sequentially("def f(x):\nif x:\nreturn 1")
+    assert area.input_value() == "def f(x):\n    if x:\n        return 1"
+    few.keyboard.press("Enter")
+    few.keyboard.press("Backspace")
+    few.keyboard.type("y")
+    assert area.input_value().endswith("\n    y")
+    few.keyboard.press("Home")
+    few.keyboard.press("Shift+Tab")
+    assert area.input_value().endswith("\ny")
+    few.keyboard.press("Tab")
+    assert area.input_value().endswith("\n    y")
+    few.keyboard.press("Control+z")
+    assert area.input_value().endswith("\ny")
+    gutter = card(few, "update").locator(".os-drill-gutter span")
+    assert gutter.count() == 4
+    expect(area).to_be_focused()
+    few.keyboard.press("Escape")
+    few.keyboard.press("Tab")
+    expect(card(few, "update").get_by_role("button", name="Run")).to_be_focused()
+
+
+def test_several_lines_are_indented_together_and_ctrl_enter_runs(few: Page) -> None:
+    area = card(few, "update").get_by_label("Your code")
+    area.fill("a = 1\nb = 2")
+    few.keyboard.press("Control+a")
+    few.keyboard.press("Tab")
+    assert area.input_value() == "    a = 1\n    b = 2"
+    few.keyboard.press("Shift+Tab")
+    assert area.input_value() == "a = 1\nb = 2"
+    few.keyboard.press("Control+Enter")
+    expect(said(card(few, "update"))).to_contain_text("no function called update")
+
+
+# ---- progress
+
+
+def test_progress_code_and_record_outlive_the_page(few: Page, tmp_path: Path) -> None:
+    answer(few, bank()["rescale-hard"])
+    run(few, "update", "x = 7")
+    few.reload()
+    expect(card(few, "rescale-hard").locator(".os-drill-status")).to_contain_text("done")
+    expect(card(few, "update").get_by_label("Your code")).to_have_value("x = 7")
+    panel = few.locator(".os-progress")
+    expect(panel).to_contain_text("1 done so far, 0 due today")
+
+    with few.expect_download() as download:
+        panel.get_by_role("button", name="Save to a file").click()
+    file = tmp_path / "drills.json"
+    download.value.save_as(file)
+    assert json.loads(file.read_text())["drills"]["update"]["code"] == "x = 7"
+
+    panel.get_by_role("button", name="Forget everything").click()
+    expect(panel).to_contain_text("1 done so far")
+    panel.get_by_role("button", name="Really forget everything?").click()
+    expect(panel).to_contain_text("0 done so far")
+
+    panel.locator("input[type=file]").set_input_files(file)
+    expect(panel).to_contain_text("1 done so far")
+    file.write_text("[]")
+    panel.locator("input[type=file]").set_input_files(file)
+    expect(panel).to_contain_text("holds no drills of this book")
+
+
+def test_a_drill_comes_back_when_it_is_due(site: Path, open_page) -> None:
+    page = open_page(site / "few.html")
+    answer(page, bank()["rescale-hard"])
+    page.clock.set_fixed_time("2100-01-01T12:00:00")
+    page.reload()
+    expect(card(page, "rescale-hard").locator(".os-drill-status")).to_contain_text("due")
+    panel = page.locator(".os-progress")
+    expect(panel.get_by_role("link")).to_have_attribute("href", "#drill-rescale-hard")
+
+
+def test_blocked_storage_breaks_nothing(site: Path, open_page) -> None:
+    page = open_page(site / "few.html")
+    page.add_init_script(
+        "Object.defineProperty(window, 'localStorage', {get() { throw new Error('no') }})"
+    )
+    page.reload()
+    answer(page, bank()["rescale-hard"])
+    expect(card(page, "rescale-hard")).to_have_attribute("data-state", "right")
+    expect(page.locator(".os-progress")).to_contain_text("1 done so far")
+    expect(page.locator(".os-progress")).to_contain_text("lasts until you leave")
+
+
+# ---- without a script, on paper, in Spanish, on a phone
+
+
+def test_without_a_script_prompt_and_solution_are_there(site: Path, open_page) -> None:
+    page = open_page(site / "all.html", java_script_enabled=False)
+    assert page.locator(".os-drill-prompt:visible").count() == len(bank())
+    assert page.locator(".os-drill-actions:visible").count() == 0
+    section = page.locator("#drill-rescale-hard")
+    assert not section.locator("details p").first.is_visible()
+    section.locator("summary").click()
+    assert section.locator("details p").first.is_visible()
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_on_paper_the_solutions_are_open(site: Path, open_page, script: bool) -> None:
+    page = open_page(site / "few.html", java_script_enabled=script)
+    solution = page.locator("#drill-rescale-hard details p").last
+    assert not solution.is_visible()
+    page.emulate_media(media="print")
+    assert solution.bounding_box()["height"] > 10
+    assert not page.locator("#drill-rescale-hard .os-drill-actions").is_visible()
+
+
+def test_the_page_speaks_spanish(site: Path, open_page) -> None:
+    page = open_page(site / "es.html")
+    section = card(page, "rescale-hard")
+    section.get_by_label("Tu respuesta").fill("2,0446")
+    page.keyboard.press("Enter")
+    expect(said(section)).to_contain_text("Correcto. He leído 2.0446.")
+
+
+def look(page: Page) -> None:
+    """Let axe look for anything at all in the light, and at the contrast in the dark."""
+    no_requests = {"preload": False}  # or axe would fetch the style sheet, which is barred
+    contrast = {**no_requests, "runOnly": ["color-contrast"]}
+    for scheme, options in [("light", no_requests), ("dark", contrast)]:
+        page.emulate_media(color_scheme=scheme)
+        found = Axe().run(page, options=options).response["violations"]
+        assert not found, [(v["id"], v["nodes"][0]["html"]) for v in found]
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_axe_finds_nothing_wrong_or_right(site: Path, open_page, width: int) -> None:
+    page = open_page(site / "few.html", width=width)
+    for button in page.get_by_role("button", name="Check").all():
+        button.click()
+    card(page, "rescale-hard").get_by_label("Your answer").fill("5+1+e^-1")
+    page.keyboard.press("Enter")
+    for button in page.get_by_role("button", name="Hint").all():
+        button.click()
+    run(page, "update", bank()["update"].get("code").replace("alpha * l", "l"))
+    expect(page.locator("[data-state=wrong]")).to_have_count(4)
+    look(page)
+    for id in ("rescale-hard", "update-lines", "trace-123", "what-to-carry"):
+        answer(page, bank()[id])
+    run(page, "update", bank()["update"].get("code"))
+    expect(page.locator("[data-state=right]")).to_have_count(5)
+    look(page)
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_a_phone_shows_it_all(site: Path, open_page, width: int) -> None:
+    page = open_page(site / "all.html", width=width, has_touch=True, is_mobile=True)
+    run(page, "update", bank()["update"].get("code").replace("alpha * l", "l"))
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    small = page.evaluate(
+        """() => [...document.querySelectorAll('main *')].filter((e) =>
+          e.offsetParent && [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim())
+          && parseFloat(getComputedStyle(e).fontSize) < 12).map((e) => e.outerHTML)"""
+    )
+    assert small == []
+    low = page.evaluate(
+        """() => [...document.querySelectorAll('.os-drill :is(button, summary, label)')]
+          .filter((e) => e.offsetParent && e.matches('button, summary, .os-drill-option')
+            && e.getBoundingClientRect().height < 44).map((e) => e.outerHTML)"""
+    )
+    assert low == []
+
+
+def test_ids_in_links_lead_to_drills(site: Path) -> None:
+    html = (site / "all.html").read_text()
+    assert re.findall(r'id="drill-([\w-]+)" data-drill', html) == list(bank())
