@@ -46,10 +46,11 @@ def test_where_scipy_says_nan_so_does_a_softmax_dot(row: tuple[float, ...]) -> N
 
 
 def test_the_empty_row_and_the_masked_row_are_silent() -> None:
-    assert dense.softmax([]).shape == dense.log_softmax([]).shape == (0,)
-    assert dense.logsumexp([]) == dense.logsumexp([-INF, -INF]) == -INF
-    assert dense.softmax_dot([], []) == dense.softmax_dot([-INF], [5.0]) == 0
-    assert dense.softmax_dot([[], []], np.zeros((2, 0, 3))).shape == (2, 3)
+    with np.errstate(all="raise"):
+        assert dense.softmax([]).shape == dense.log_softmax([]).shape == (0,)
+        assert dense.logsumexp([]) == dense.logsumexp([-INF, -INF]) == -INF
+        assert dense.softmax_dot([], []) == dense.softmax_dot([-INF], [5.0]) == 0
+        assert dense.softmax_dot([[], []], np.zeros((2, 0, 3))).shape == (2, 3)
 
 
 def test_a_value_without_a_key_is_not_read() -> None:
@@ -72,6 +73,14 @@ def test_softmax_dot_has_sixteen_digits(rows: list[tuple[float, float]]) -> None
     scores, values = zip(*rows, strict=True)
     error = abs(dense.softmax_dot(scores, values) - exact.softmax_dot(scores, values))
     assert error <= 16 * 2.0**-53 * max(map(abs, values))
+
+
+def test_each_row_has_its_own_maximum() -> None:
+    x = np.array([[[0.0, 0.0]], [[-5000.0, -5000.0]]])  # (2, 1, 2)
+    assert dense.softmax(x).tolist() == [[[0.5, 0.5]], [[0.5, 0.5]]]
+    assert dense.log_softmax(x).ravel().tolist() == [-np.log(2)] * 4
+    assert dense.logsumexp(x).tolist() == [[np.log(2)], [np.log(2) - 5000]]
+    assert dense.softmax_dot(x, x).tolist() == [[0], [-5000]]
 
 
 def test_softmax_dot_takes_rows_and_columns() -> None:
@@ -111,11 +120,17 @@ def test_computes_in_float32_when_told_to() -> None:
     assert dense.log_softmax(x, compute="float32").dtype == np.float32
     outs = [dense.softmax_dot(x, x, compute=c) for c in DTYPES]
     assert outs[0] != outs[2] and {out.dtype for out in outs} == {np.dtype("f4")}
+    x64 = x.astype(np.float64)  # what is summed in float32 tells in every digit
+    ours = dense.softmax_dot(x64, x64, compute=np.float32)
+    assert ours == dense.softmax_dot(x, x, compute=np.float32) == outs[1]
+    for mixed in ((x64 + 1e-9, x64), (x64, x64 + 1e-9)):
+        assert dense.softmax_dot(*mixed, compute=np.float32) == outs[1]
 
 
 def test_integers_are_float64() -> None:
     for name in NAMES:
-        assert getattr(dense, name)(np.array([1, 2], np.int8)).dtype == np.float64
+        for dtype in (np.int8, np.uint64):
+            assert getattr(dense, name)(np.array([1, 2], dtype)).dtype == np.float64
     assert dense.softmax_dot([1, 2], np.array([3, 4], np.float16)).dtype == np.float64
 
 
@@ -136,7 +151,7 @@ BAD = [
     (dense.softmax, ([1.0], 1), "axis: expected an integer from -1 to 0, got 1"),
     (dense.softmax, ([[1.0]], -3), "axis: expected an integer from -2 to 1, got -3"),
     (dense.logsumexp, ([1.0], 0.5), "axis: expected an integer from -1 to 0, got 0.5"),
-    (dense.softmax_dot, (1, [1]), "scores: expected shape (..., n), got the number 1.0"),
+    (dense.softmax_dot, (1, []), "scores: expected shape (..., n), got the number 1.0"),
     (dense.softmax_dot, (["a"], [1.0]), f"scores: {EXPECTED} <U1"),
     (dense.softmax_dot, ([1.0], [None]), f"values: {EXPECTED} object"),
 ]

@@ -190,10 +190,10 @@ def test_rows_go_together(d: tuple[int, ...]) -> None:
     x, v = rng.normal(size=(2, 4, 9)), rng.normal(size=(2, 4, 9, *d))
     parts = [State.of(x[..., :5], v[:, :, :5]), State.of(x[..., 5:], v[:, :, 5:])]
     for start in (State.empty(), State.empty((2, 4), *d), State.empty((4,), *d)):
-        whole = reduce(merge, parts, start)
-        assert [np.shape(y) for y in whole] == [(2, 4), (2, 4), (2, 4, *d)]
-        np.testing.assert_allclose(whole.result(), dense.softmax_dot(x, v))
-        np.testing.assert_allclose(whole.logsumexp(), dense.logsumexp(x))
+        for whole in (reduce(merge, parts, start), reduce(merge, [*parts, start])):
+            assert [np.shape(y) for y in whole] == [(2, 4), (2, 4), (2, 4, *d)]
+            np.testing.assert_allclose(whole.result(), dense.softmax_dot(x, v))
+            np.testing.assert_allclose(whole.logsumexp(), dense.logsumexp(x))
 
 
 @pytest.mark.parametrize("d", [(), (3,)])

@@ -14,7 +14,7 @@ def floats(name: str, x: ArrayLike) -> np.ndarray:
         x = np.asarray(x)
     except ValueError:
         raise ValueError(f"{name}: expected an array, got uneven rows") from None
-    if x.dtype.kind in "iu":
+    if x.dtype.kind in ("i", "u"):
         return x.astype(np.float64)
     if x.dtype.type in FLOATS:
         return x

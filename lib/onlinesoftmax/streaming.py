@@ -91,7 +91,7 @@ def update_normalised(
     l = divisor(l_old + new.l)
     y_old = across(l_old / l, state.m, state.y) * state.y
     y_new = new.o / across(l, m, new.o)
-    return Normalised(*add(State(m, l_old, y_old), State(m, new.l, y_new)))
+    return Normalised(*add(State(m, l_old, y_old), new._replace(o=y_new)))
 
 
 def sum_exp(blocks: Iterable[ArrayLike]) -> tuple[np.ndarray, np.ndarray]:
@@ -204,7 +204,7 @@ def trace(
     blocks = _blocks(scores, values, block)
     state, stop, steps = State.of(*next(blocks)), 0, []
     for s, v in blocks:
-        m = larger("state, scores", state.m, largest(s))
+        m = np.maximum(state.m, largest(s))
         old, new = rescale(state, m), measure(s, v, m)
         after = add(old._replace(**{x: getattr(state, x) for x in forget}), new)
         start, stop, alpha = stop, stop + s.shape[-1], factor(state.m, m)
@@ -228,7 +228,7 @@ def split(x: ArrayLike, block: int) -> Iterator[np.ndarray]:
 def _blocks(
     scores: np.ndarray, values: np.ndarray | None, block: int
 ) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
-    """Yield blocks of scores, each with its values; first an empty one, to start from."""
+    """Yield blocks of scores and of values, the first one empty, to start from."""
     columns = () if values is None else (slice(None),) * (values.ndim - scores.ndim)
     starts = range(0, scores.shape[-1], inputs.block_size(block))
     for keys in (slice(0), *(slice(i, i + block) for i in starts)):
