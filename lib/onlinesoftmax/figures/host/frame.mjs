@@ -57,8 +57,11 @@ const INPUT = {
     `<button type="button" class="os-control" data-control="${c.name}">${name(c, words)}</button>`,
 };
 
-const presets = (spec, words) => spec.presets
-  .map((_, i) => `<button type="button" data-preset="${i}">${escape(words.presets[i])}</button>`).join("");
+function presets(spec, words) {
+  if (spec.presets.length === 0) return "";
+  const button = (name, i) => `<button type="button" data-preset="${i}">${escape(name)}</button>`;
+  return `<div class="os-presets">${words.presets.map(button).join("")}</div>`;
+}
 
 const slider = (c) =>
   `<input type="range" min="${c.low}" max="${c.high}" step="${c.step}" value="${c.default}">`;
