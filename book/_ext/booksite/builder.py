@@ -77,7 +77,7 @@ class BookBuilder(StandaloneHTMLBuilder):
 
     def _write_fonts(self, static: Path, css: str, text: str, formulas: str) -> str:
         """Cut each font the stylesheet names; give the stylesheet with their places."""
-        keep = Path(self.doctreedir) / "fonts"
+        keep = Path(self.doctreedir).parent / ".fonts"
         for place in sorted(set(re.findall(r"url\([\"']?([^\"')]+\.woff2)", css))):
             wanted = formulas if place.startswith("katex/") else text
             content = fonts.cut(VENDOR / place, wanted, keep)
