@@ -9,6 +9,7 @@ constants at its top, what it exports becomes the object it returns.
 
 import json
 import re
+from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 
@@ -20,10 +21,13 @@ COMMENT = re.compile(r"^ *(?://[^\n]*|/\*\*.*?\*/)\n", re.M | re.S)
 EXPORT = re.compile(r"^export (?:const|function|class) (\w+)", re.M)
 
 
-def page_script(figure: str) -> str:
-    """A figure for the page: registers itself with the host, loaded before or after."""
+def page_script(figure: str, lang: str = "en") -> str:
+    """A figure for the page: registers itself with the host, loaded before or after.
+
+    English is in it always, for words that a translation lacks.
+    """
     entry = json.dumps(figure)
-    make = f"($kit) => {_figure(figure)}"
+    make = f"($kit) => {_figure(figure, ('en', lang))}"
     return f"(window.osFigures ??= []).push([{entry}, {make}]);\n"
 
 
@@ -51,10 +55,11 @@ def v8_host() -> str:
     return _bundle("still.mjs")
 
 
-def _figure(figure: str) -> str:
+def _figure(figure: str, languages: Collection[str] = ("en", "es")) -> str:
     """The body of the function that makes a figure: its module, spec and words."""
     source = (folder(figure) / "figure.mjs").read_text("utf-8")
-    data = {"spec": spec(figure).for_host(figure), "strings": strings(figure)}
+    words = {lang: each for lang, each in strings(figure).items() if lang in languages}
+    data = {"spec": spec(figure).for_host(figure), "strings": words}
     return f"({{...{_module(source)}, ...{_json(data)}}})"
 
 

@@ -31,7 +31,6 @@ class Figure(anywidget.AnyWidget):
     figure_id = ""
 
     def __init__(self, name: str | None = None, **changes: Any) -> None:
-        self._changes = changes
         spec = registry.spec(self.figure_id)
         super().__init__(name=name or self.figure_id, **changes)
         self.state = {each: getattr(self, each) for each in spec.defaults()}
@@ -58,7 +57,9 @@ class Figure(anywidget.AnyWidget):
 
     def _host(self) -> str:
         """The empty host that the site fills and the page wakes."""
-        state = html.escape(to_json(self._changes))
+        defaults = registry.spec(self.figure_id).defaults()
+        changed = {name: now for name, now in self.state.items() if now != defaults[name]}
+        state = html.escape(to_json(changed))
         return (
             f'<figure class="os-figure" id="{html.escape(self.name)}"'
             f' data-figure="{self.figure_id}" data-state="{state}"></figure>'

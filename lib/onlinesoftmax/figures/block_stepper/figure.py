@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from onlinesoftmax import streaming
+from onlinesoftmax import State, streaming
+from onlinesoftmax.state import rescale
 
 from ..spec import Prediction, Range, Scores, Spec, Step, Toggle, Values
 
@@ -19,16 +20,20 @@ SCORES = [0.5, -1, 1, 0.2, 2, 0, 1.5, -0.5, 1, 0.8, -2, 1.9, 4, 3, -1, 2.5]
 
 
 def expected(state: Values) -> Values:
-    """The lib's trace: (m, α, added, ℓ, o) after every block, positions as values."""
+    """The lib's trace, positions as values; and each score as a block of its own."""
     scores = np.array(state["scores"], np.float64)
     forget = "lo" if state["forget"] else ""
     positions = np.arange(1.0, len(scores) + 1)
     steps = streaming.trace(scores, state["block"], positions, forget=forget)
     now = steps[min(state["step"], len(steps)) - 1] if state["step"] else None
+    seen = steps[: state["step"]]
+    blocks = [rescale(State(scores[s.start : s.stop], 1.0), s.m).l for s in seen]
+    due = rescale(State(scores[: now.stop], 1.0), now.m).l if now else []
     return {
         "steps": len(steps),
         "trace": [{"l": 0.0, "m": -np.inf}, *map(_as_dict, steps)],
         "now": _as_dict(now) if now else {"l": 0.0, "o": 0.0, "m": -np.inf},
+        "weights": np.concatenate(blocks) if state["forget"] and seen else due,
         "truth": {"l": streaming.sum_exp([scores])[1], "m": scores.max()},
     }
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from onlinesoftmax import streaming
+from onlinesoftmax import State, streaming
+from onlinesoftmax.state import rescale
 
 from ..spec import Scores, Spec, Step, Values
 
@@ -29,8 +30,14 @@ def expected(state: Values) -> Values:
     return {
         "steps": len(rows),
         "trace": [{"m": -np.inf, "l": 0.0, "o": 0.0}, *rows],
+        "weights": _worth(scores[: state["step"]]),
         "now": rows[state["step"] - 1] if state["step"] else {"l": 0.0},
     }
+
+
+def _worth(scores: np.ndarray) -> np.ndarray:
+    """Each score as a block of its own, measured from the largest of them."""
+    return rescale(State(scores, 1.0), scores.max()).l if len(scores) else scores
 
 
 def states(random: np.random.Generator) -> Iterator[Values]:

@@ -9,7 +9,7 @@ import { marked, plain } from "./kit.mjs";
 import { Picture } from "./motion.mjs";
 
 const WIDE = 600; // CSS px; a narrower stage gets the narrow drawing
-const STILL_ENOUGH = matchMedia("(prefers-reduced-motion: reduce)");
+const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 export class Live {
   /** `figure` is { spec, words, ui, compute, draw, say, table, code }. */
@@ -57,7 +57,7 @@ export class Live {
     const before = this.state;
     this.state = this.fitted({ ...before, ...changes });
     if (this.spec.controls.every(({ name }) => same(this.state[name], before[name]))) return this.refresh();
-    this.render(moving && !STILL_ENOUGH.matches, before);
+    this.render(moving && !calm(), before);
     for (const hear of this.heard) hear(this.state, before);
   }
 

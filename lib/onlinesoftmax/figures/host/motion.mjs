@@ -1,7 +1,7 @@
 // From one picture to the next. The new SVG is merged into the one on the page, element by
-// element, so that a dragged handle, a focus or a lit quantity survives; the numbers in attributes
-// of keyed elements glide. A new picture may come at any moment: gliding starts again from
-// whatever is on the screen, and nothing ever waits for it.
+// element, so that a dragged handle, a focus or a lit quantity survives; the numbers in
+// attributes of keyed elements glide. A new picture may come at any moment: gliding starts
+// again from whatever is on the screen, and nothing ever waits for it.
 
 const GLIDING = new Set(["x", "y", "width", "height", "x1", "x2", "y1", "y2", "cx", "cy",
   "opacity", "d", "transform"]);

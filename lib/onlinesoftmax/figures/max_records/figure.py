@@ -7,6 +7,7 @@ a number of shuffles, which gather around H_1024 = 7.51; in ascending order, 1,0
 """
 
 from collections.abc import Callable, Iterator
+from functools import cache
 
 import numpy as np
 
@@ -58,6 +59,7 @@ def expected(state: Values) -> Values:
     }
 
 
+@cache
 def _rises(order: str, n: int, block: int, sample: int) -> list[Values]:
     steps = streaming.trace(np.array(arrival(order, n, sample), np.float64), block)
     return [{"stop": s.stop, "m": s.m} for s in steps if s.m > s.m_old]

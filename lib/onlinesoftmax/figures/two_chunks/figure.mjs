@@ -165,7 +165,7 @@ function times({ alpha, old }, wrong, { page, words, tall, forward }) {
   const [from, to] = [page.before + page.across + 8, page.after - 8];
   const y = page.low - tall(old.l) / 2;
   const tone = wrong || (alpha < 1 ? " on" : "");
-  const text = wrong ? words.forgotten : `× ${alpha === 1 ? 1 : num(alpha)}`;
+  const text = wrong ? words.forgotten : `× ${alpha === 1 ? 1 : num(alpha, page.notes ? 3 : 2)}`;
   return group({ key: "times", class: `tag${tone}`, q: "alpha", opacity: 1,
     at: RISE, from: forward && { opacity: 0 } },
     tag("path", { d: `M${from} ${y}H${to}m-6 -5l6 5l-6 5` }),

@@ -1,0 +1,347 @@
+"""Every figure: its numbers against the lib's, its words, its still, its scripts.
+
+The checks go over all folders of `onlinesoftmax.figures`: a new figure is held to them
+without a line here. Only check values that a design states by number name a figure.
+"""
+
+import gzip
+import inspect
+import json
+import math
+import re
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+from onlinesoftmax import figures
+from onlinesoftmax.figures import pack, registry, v8
+from onlinesoftmax.figures.spec import Scores
+
+ids = pytest.mark.parametrize("figure", registry.ids())
+
+STATES = 200  # at least, for each figure
+KILOBYTES = 6  # at most, for each figure's script, compressed
+
+
+# ---- the mathematics, once in Python and once in JavaScript ---------------------------
+
+
+def cases(figure: str) -> list[dict]:
+    """Whole states to compare at, the opening and the still among them."""
+    spec = registry.spec(figure)
+    drawn = [{}, spec.still, *spec.states(np.random.default_rng(0))]
+    return [spec.defaults() | changes for changes in drawn]
+
+
+def differences(wanted: object, got: object, at: str = "") -> Iterator[str]:
+    """Where `got`, from JavaScript, is not `wanted`, from the lib, to 1e-12."""
+    if isinstance(wanted, dict):
+        for name, each in wanted.items():
+            yield from differences(each, got.get(name), f"{at}.{name}")
+    elif isinstance(wanted, (list, tuple, np.ndarray)):
+        if len(wanted) != len(got):
+            yield f"{at}: {len(wanted)} wanted, {len(got)} got"
+        for i, (one, other) in enumerate(zip(wanted, got)):
+            yield from differences(one, other, f"{at}[{i}]")
+    elif not same(wanted, got):
+        yield f"{at}: {wanted!r} wanted, {got!r} got"
+
+
+def same(wanted: object, got: object) -> bool:
+    if wanted is None or got is None or isinstance(wanted, (str, bool)):
+        return wanted == got
+    wanted, got = float(wanted), float(got)
+    if math.isnan(wanted):
+        return math.isnan(got)
+    return math.isclose(wanted, got, rel_tol=1e-12, abs_tol=1e-300)
+
+
+def numbers(figure: str, state: dict) -> dict:
+    return v8.from_json(v8.run(figure, "compute", state))
+
+
+@ids
+def test_the_figure_computes_what_the_lib_computes(figure: str) -> None:
+    states, expected = cases(figure), registry.spec(figure).expected
+    assert len(states) >= STATES
+    for state in states:
+        wrong = list(differences(expected(state), numbers(figure, state)))
+        assert not wrong, (state, wrong[:5])
+
+
+def mutants(figure: str) -> Iterator[str]:
+    """The figure's module with one sign, or one division, wrong in its numbers."""
+    source = (registry.folder(figure) / "figure.mjs").read_text("utf-8")
+    end = source.index("// ---- the picture")
+    right, wrong = ("Math.exp(", "Math.exp(-") if "Math.exp(" in source else (" / ", " * ")
+    for found in re.finditer(re.escape(right), source[:end]):
+        yield source[: found.start()] + wrong + source[found.end() :]
+
+
+@ids
+def test_a_wrong_sign_is_found(figure: str) -> None:
+    expected = registry.spec(figure).expected
+    states = cases(figure)
+    planted = list(mutants(figure))
+    assert planted, "nothing to plant a fault in"
+    for source in planted:
+        body = f'figures["mutant"] = (($kit) => {pack._module(source)})($kit); 0'
+        v8._engine().eval(body)
+        assert any(differs(state, expected) for state in states), source
+
+
+def differs(state: dict, expected: Callable[[dict], dict]) -> bool:
+    with v8._lock:
+        text = v8._engine().call("run", "mutant", "compute", v8.to_json(state))
+    return any(differences(expected(state), v8.from_json(text)))
+
+
+@ids
+def test_a_drawing_is_pure(figure: str) -> None:
+    """Nothing of the page, of time or of chance: same state, same picture."""
+    source = (registry.folder(figure) / "figure.mjs").read_text("utf-8")
+    for name in ("document", "window", "Math.random", "Date", "structuredClone", "fetch"):
+        assert not re.search(rf"\b{re.escape(name)}\b", source)
+    assert figures.still(figure, {}) == figures.still(figure, {})
+
+
+# ---- check values that the design states ----------------------------------------------
+
+
+def test_two_chunks() -> None:
+    opening = registry.spec("two-chunks").defaults()
+    merged = numbers("two-chunks", opening | {"top": 5, "step": 2})
+    assert round(merged["shown"], 4) == 2.0446
+
+
+def test_block_stepper_with_every_block() -> None:
+    opening = registry.spec("block-stepper").defaults()
+    at_four = [numbers("block-stepper", opening | {"step": k})["now"] for k in (1, 2, 3, 4)]
+    assert [now["m"] for now in at_four] == [1, 2, 2, 4]
+    assert [round(now["alpha"], 4) for now in at_four] == [0, 0.3679, 1, 0.1353]
+    assert [round(now["l"], 5) for now in at_four] == [2.19119, 2.63005, 4.22227, 2.16917]
+
+
+def test_block_stepper_without_the_rescale() -> None:
+    sums = []
+    for block in (1, 2, 4, 8, 16):
+        state = {"block": block, "forget": True, "step": 16 // block}
+        state = registry.spec("block-stepper").defaults() | state
+        sums.append(round(numbers("block-stepper", state)["now"]["l"], 3))
+    assert sums == [7.686, 7.686, 7.205, 4.443, 2.169]
+
+
+@pytest.mark.parametrize("forget", [False, True])
+def test_the_bars_of_the_block_stepper_add_up_to_its_column(forget: bool) -> None:
+    for state in cases("block-stepper"):
+        got = numbers("block-stepper", state | {"forget": forget})
+        assert math.isclose(sum(got["weights"]), got["now"]["l"], rel_tol=1e-12)
+
+
+@pytest.mark.parametrize(("n", "harmonic"), [(16, 3.38), (1024, 7.51)])
+def test_max_records_expects_harmonic_numbers(n: int, harmonic: float) -> None:
+    state = registry.spec("max-records").defaults() | {"n": n}
+    assert round(numbers("max-records", state)["expected"], 2) == harmonic
+
+
+# ---- words ------------------------------------------------------------------------------
+
+
+def shape(words: object) -> object:
+    """The keys of a table of words, and which places in it are empty."""
+    if isinstance(words, dict):
+        return {key: shape(each) for key, each in sorted(words.items())}
+    if isinstance(words, list):
+        return [shape(each) for each in words]
+    return words is None or sorted(re.findall(r"\{\w+\}|\[\w+: ", words))
+
+
+@ids
+def test_english_is_complete_and_spanish_stands_beside_it(figure: str) -> None:
+    words = registry.strings(figure)
+    assert set(words) == {"en", "es"}
+    assert shape(words["en"]) == shape(words["es"])
+    inputs = [c for c in registry.spec(figure).controls if type(c) is not Scores]
+    assert set(words["en"]["controls"]) == {control.name for control in inputs}
+
+
+def test_the_hosts_own_words_are_in_both_languages() -> None:
+    words = json.loads((pack.HOST / "ui.json").read_text("utf-8"))
+    assert shape(words["en"]) == shape(words["es"])
+
+
+@ids
+def test_words_live_in_the_table_and_not_in_the_drawing(figure: str) -> None:
+    """No text node is written in the module: what is drawn comes from `words`."""
+    source = (registry.folder(figure) / "figure.mjs").read_text("utf-8")
+    drawn = re.findall(r'\blabel\(\s*"([^"]*)"', source)
+    assert not [text for text in drawn if re.search(r"[A-Za-z]{3,}", text)]
+
+
+@ids
+def test_a_prediction_says_why_wrong_answers_tempt(figure: str) -> None:
+    spec, words = registry.spec(figure), registry.strings(figure)["en"]
+    says = inspect.getmodule(spec.expected).__doc__
+    if spec.prediction is None:
+        assert "no prediction" in says
+        return
+    answer, shown_by = spec.prediction.answer, spec.prediction.shown_by
+    assert len(words["options"]) == len(words["hints"]) == len(shown_by) >= 2
+    assert [i for i, hint in enumerate(words["hints"]) if hint is None] == [answer]
+    for state in shown_by:
+        spec.check(figure, state)
+        assert spec.defaults() | state != spec.defaults()
+    for part in ("Prediction.", "tempt", "settles it"):
+        assert part in says
+
+
+# ---- stills -----------------------------------------------------------------------------
+
+
+@ids
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_a_still_shows_everything_without_a_script(figure: str, language: str) -> None:
+    still = figures.still(figure, {}, language)
+    for wanted in ("<figcaption", '<svg viewBox="0 0 720', '<svg viewBox="0 0 320', "<table>"):
+        assert wanted in still
+    assert not re.search(r"<script|\son\w+=", still)
+    assert not re.search(r"undefined|NaN|\[object|\{\w+\}", still)
+    assert registry.strings(figure)[language]["title"] in still
+
+
+@ids
+def test_a_still_has_no_colour_of_its_own(figure: str) -> None:
+    still = figures.still(figure, {})
+    assert not re.search(r"#[0-9a-fA-F]{3,8}\b|rgba?\(", still)
+    css = re.sub(r"/\*.*?\*/", "", figures.stylesheet(), flags=re.S)
+    assert not re.search(r"#[0-9a-fA-F]{3,8}\b|rgba?\(", css)
+
+
+@ids
+def test_a_picture_says_what_it_shows(figure: str) -> None:
+    """The drawing's label is the sentence, and quantities can be addressed."""
+    still = figures.still(figure, {})
+    sentence = re.search(r'<p class="os-say">(.*?)</p>', still)[1]
+    spoken = re.sub(r"<[^>]+>", "", sentence)
+    for svg in re.findall(r"<svg [^>]*>", still):
+        assert 'role="img"' in svg
+        assert re.search(r'aria-label="([^"]*)"', svg)[1] == spoken
+    assert re.search(r'<(g|text|path|rect)[^>]* data-q="(m|l|alpha|o|s|p)"', still)
+
+
+def test_a_chapter_may_change_the_state() -> None:
+    assert figures.still("two-chunks", {"top": 2}) != figures.still("two-chunks", {})
+
+
+# ---- what is wrong stops the build ------------------------------------------------------
+
+
+def test_an_unknown_figure_raises() -> None:
+    for ask in (figures.still, figures.page_script, figures.figure):
+        with pytest.raises(ValueError, match="no figure 'none': there are .*two-chunks"):
+            ask("none")
+
+
+@pytest.mark.parametrize(
+    ("state", "says"),
+    [
+        ({"blocks": 2}, "has no 'blocks': it has block"),
+        ({"block": 99}, "block is 99, expected a number from 1 to 16"),
+        ({"block": float("nan")}, "block is nan"),
+        ({"forget": 1}, "forget is 1, expected True or False"),
+        ({"step": -1}, "step is -1, expected an integer of at least 0"),
+        ({"scores": []}, r"scores is \[\], expected a list of at least one number"),
+    ],
+)
+def test_an_impossible_state_raises(state: dict, says: str) -> None:
+    for ask in (figures.still, lambda id, state: figures.figure(id, **state)):
+        with pytest.raises(ValueError, match=says):
+            ask("block-stepper", state)
+
+
+@pytest.fixture
+def spoilt(monkeypatch, tmp_path):
+    """`spoilt(old, new)`: a block stepper with a fault planted in its module."""
+    home = registry.HERE
+    v8._load.cache_clear()
+
+    def plant(old: str, new: str) -> None:
+        source = (home / "block_stepper" / "figure.mjs").read_text("utf-8")
+        assert old in source
+        copy = tmp_path / "block_stepper"
+        copy.mkdir()
+        (copy / "figure.mjs").write_text(source.replace(old, new, 1))
+        words = (home / "block_stepper" / "strings.json").read_text("utf-8")
+        (copy / "strings.json").write_text(words)
+        monkeypatch.setattr(registry, "HERE", tmp_path)
+
+    yield plant
+    v8._load.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("export function compute(", "export function compute(("),
+        ("const trace = [", "throw new Error('planted'); const trace = ["),
+        ("return picture({ ...page", "return pictur({ ...page"),
+        ("export function say(", "function say("),
+        ("words.tableHead", "words.tableHead.none.at"),
+    ],
+)
+def test_a_module_that_throws_stops_the_build(spoilt, old: str, new: str) -> None:
+    figures.still("block-stepper", {})
+    v8._load.cache_clear()
+    spoilt(old, new)
+    with pytest.raises(Exception, match="Error"):
+        figures.still("block-stepper", {})
+
+
+# ---- scripts ----------------------------------------------------------------------------
+
+
+@ids
+def test_a_script_is_small(figure: str) -> None:
+    size = len(gzip.compress(figures.page_script(figure).encode()))
+    assert size <= KILOBYTES * 1000, f"{figure}: {size} bytes"
+
+
+@ids
+def test_a_page_script_is_classic_and_registers_the_figure(figure: str) -> None:
+    script = figures.page_script(figure)
+    assert not re.search(r"^\s*(import|export)\b", script, re.M)
+    names = v8._engine().eval(f"""(() => {{
+        const window = {{}};
+        {script}
+        const [id, make] = window.osFigures[0];
+        return id + ":" + Object.keys(make($kit)).sort().join();
+    }})()""")
+    id, parts = names.split(":")
+    assert id == figure
+    assert {"compute", "draw", "say", "table", "spec", "strings"} <= set(parts.split(","))
+
+
+@ids
+def test_a_widget_module_is_one_valid_module(figure: str) -> None:
+    """`_esm` may import nothing; what it exports is what anywidget calls."""
+    module = pack.widget_module(figure)
+    assert not re.search(r"^\s*import\b", module, re.M)
+    assert len(re.findall(r"^export ", module, re.M)) == 1
+    script = module.replace("export default ", "return typeof ").rstrip(";\n") + ".render"
+    assert v8._engine().eval(f"(() => {{ {script} }})()") == "function"
+
+
+def test_the_host_script_is_classic() -> None:
+    assert not re.search(r"^\s*(import|export)\b", figures.host_script(), re.M)
+
+
+@ids
+def test_a_folder_is_all_there_is_to_a_figure(figure: str) -> None:
+    names = {path.name for path in registry.folder(figure).iterdir()}
+    assert {"figure.py", "figure.mjs", "strings.json"} <= names
+    rest = [p for p in registry.HERE.glob("*.py")] + list(pack.HOST.iterdir())
+    assert not [p for p in rest if f'"{figure}"' in p.read_text("utf-8") and p.stem not in DOCS]
+
+
+DOCS = ("__init__", "widget")  # their docstrings show an example
