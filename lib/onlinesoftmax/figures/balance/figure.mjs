@@ -35,12 +35,12 @@ const shift = (m) => (m === -Infinity ? 0 : m);
 // ---- the picture -------------------------------------------------------------------
 
 const WIDE = {
-  width: 720, height: 402, left: 0, right: 600, grip: 628, unit: 38,
-  scores: { low: 122, high: 30 }, beam: { y: 352, zero: 44, step: 40, edge: 690 },
+  width: 720, height: 412, left: 0, right: 600, grip: 630, unit: 46, room: 190, letter: 7.2,
+  scores: { low: 118, high: 28 }, beam: { y: 350, zero: 78, step: 40, edge: 704 },
 };
 const NARROW = {
-  width: 320, height: 372, left: 0, right: 258, grip: 286, unit: 23,
-  scores: { low: 116, high: 30 }, beam: { y: 322, zero: 22, step: 21, edge: 304 },
+  width: 320, height: 352, left: 0, right: 258, grip: 286, unit: 28, room: 136, letter: 6.8,
+  scores: { low: 116, high: 28 }, beam: { y: 290, zero: 18, step: 22, edge: 304 },
 };
 
 export function draw(state, numbers, view) {
@@ -52,9 +52,14 @@ export function draw(state, numbers, view) {
     pitch: (page.right - page.left) / state.scores.length,
   };
   return picture({ ...page, title: view.title, glide: 700 }, [
-    bands(numbers, scene), scores(state, scene), maxima(state, numbers, scene),
-    beam(scene), masses(numbers, scene), truth(numbers, scene), fulcrum(numbers, scene),
+    captions(scene), bands(numbers, scene), scores(state, scene), maxima(state, numbers, scene),
+    beam(numbers, scene), masses(numbers, scene), truth(numbers, scene), fulcrum(numbers, scene),
   ]);
+}
+
+function captions({ page, words }) {
+  const text = { class: "caption end", q: "p", x: page.width, y: page.scores.low + 54 };
+  return label(words.masses, text);
 }
 
 /** From a score to its height; the slider's upper end is always in sight. */
@@ -108,64 +113,88 @@ function maxima({ m, rescale }, { half, mOld, alpha }, { page, pitch, y }) {
 }
 
 /** The beam, with a ruler from 0 to 10. */
-function beam({ page: { beam: { y } }, x, words, wide }) {
+function beam({ answer }, { page: { beam: { y } }, x, words, wide }) {
   const tick = (value) => [
     line({ class: "axis", x1: x(value), x2: x(value), y1: y, y2: y + 6 }),
-    value % 5 ? "" : label(`${value}`, { class: "small middle", x: x(value), y: y + 46 }),
+    value % 5 || Math.abs(x(value) - x(answer)) < 16 ? ""
+      : label(`${value}`, { class: "small middle", x: x(value), y: y + 20 }),
   ].join("");
   return group({},
     line({ class: "axis", style: "stroke-width:4", x1: x(-0.5), x2: x(10.5), y1: y, y2: y }),
     ...Array.from({ length: 11 }, (_, value) => tick(value)),
-    wide ? label(words.counter, { class: "small", x: x(0) + 12, y: y + 46 }) : "",
-    wide ? label(words.water, { class: "small", x: x(10) + 16, y: y + 46 }) : "");
+    wide ? label(words.counter, { class: "small end", x: x(0) - 12, y: y + 20 }) : "",
+    wide ? label(words.water, { class: "small", x: x(10) + 14, y: y + 20 }) : "");
 }
 
 /** Squares whose area is the mass; those at one place stand on each other. */
-function masses({ masses }, { page, x }) {
+function masses({ masses }, scene) {
+  const { page, x } = scene;
+  const unit = page.unit * Math.min(1, page.room / highest(masses, page.unit));
   const tops = new Map();
   const square = ({ place, fresh, inL, inO, due }, i) => {
-    const side = Math.min(160, Math.sqrt(inO) * page.unit);
-    const other = Math.min(160, Math.sqrt(inL) * page.unit);
+    const [side, other] = [inO, inL].map((mass) => Math.sqrt(mass) * unit);
     const foot = page.beam.y - 2 - (tops.get(place) ?? 0);
     tops.set(place, (tops.get(place) ?? 0) + Math.max(side, other));
     const box = (a) => ({ x: x(place) - a / 2, y: foot - a, width: a, height: a });
-    const wrong = inO > due * (1 + 1e-9) ? " wrong" : "";
+    const heavy = Math.max(inL, inO) > due * (1 + 1e-9);
     return [
       rect({ key: `w${i}`, class: `weight ${fresh ? "new" : "old"}`, ...box(side) }),
-      wrong ? rect({ class: "weight wrong", ...box(side) }) : "",
       Math.abs(other - side) > 0.5 ? rect({ class: "ghost", ...box(other) }) : "",
+      heavy ? rect({ class: "weight wrong", ...box(Math.max(side, other)) }) : "",
     ].join("");
   };
-  return group({ key: "masses", q: "p" }, ...masses.map(square));
+  return group({ key: "masses", q: "p" }, ...masses.map(square), names(masses, tops, scene));
+}
+
+/** How high the highest pile would be. */
+function highest(masses, unit) {
+  const piles = new Map();
+  for (const { place, inL, inO } of masses) {
+    piles.set(place, (piles.get(place) ?? 0) + Math.sqrt(Math.max(inL, inO)) * unit);
+  }
+  return Math.max(...piles.values());
+}
+
+/** The words over their masses; a name that would run into the one before it goes up. */
+function names(masses, tops, { page, x, words }) {
+  if (masses.length !== words.sentence.length) return "";
+  let last = { end: -Infinity, y: 0 };
+  return [...tops.keys()].sort((a, b) => a - b).map((place) => {
+    const here = words.sentence.filter((_, i) => masses[i].place === place);
+    const text = here.length < 4 ? here.join(", ") : words.all;
+    const half = (text.length * page.letter) / 2;
+    const center = Math.max(half, x(place));
+    const free = page.beam.y - 8 - tops.get(place);
+    const y = center - half < last.end ? Math.min(free, last.y - 14) : free;
+    last = { end: center + half, y };
+    return label(text, { class: "small middle", x: center, y });
+  }).join("");
 }
 
 /** Where all at once balances: a green mark under the beam. */
-function truth({ truth, right }, { page: { beam: { y } }, x, words }) {
+function truth({ truth, right }, { page, x, words }) {
   if (right) return "";
-  const at = Math.min(10, Math.max(0, truth));
-  return [
-    line({ key: "truth", class: "truth", x1: x(at), x2: x(at), y1: y - 10, y2: y + 28 }),
-    label(fill(words.truth, { truth: num(truth, 2) }),
-      { class: "truth middle", x: Math.max(56, x(at)), y: y - 170 }),
-    line({ class: "truth", style: "stroke-width:1;stroke-dasharray:2 4",
-      x1: x(at), x2: x(at), y1: y - 162, y2: y - 10 }),
-  ];
+  const at = Math.min(page.beam.edge, Math.max(0, x(truth)));
+  const y = page.beam.y;
+  const text = fill(words.truth, { truth: num(truth) });
+  return group({ class: "balance" },
+    line({ key: "truth", class: "truth", x1: at, x2: at, y1: y - 8, y2: y + 44 }),
+    label(text, { class: "truth middle", x: Math.max(64, at), y: y + 58 }));
 }
 
 /** The fulcrum, at o/ℓ; where that lies off the picture, an arrow says so. */
 function fulcrum({ answer, right }, { page, x }) {
-  const { y, edge, zero } = page.beam;
-  const away = x(answer) > edge;
-  const at = away ? edge : Math.max(zero - 12, x(answer));
-  const ink = `stroke:var(${right ? "--ink" : "--wrong"});stroke-width:2.5;stroke-linecap:round`;
+  const { y, edge } = page.beam;
+  const at = Math.min(edge, Math.max(12, x(answer)));
+  const ink = `stroke:var(${right ? "--ink" : "--wrong"});stroke-width:3;stroke-linecap:round`;
   const side = (name, x1, y1, x2, y2) => line({ key: name, style: ink, x1, y1, x2, y2 });
-  const text = `o/ℓ = ${num(answer)}${away ? " →" : ""}`;
-  const near = at > page.width - 90;
+  const text = `o/ℓ = ${num(answer)}${x(answer) > edge ? " →" : ""}`;
+  const half = text.length * 4.2;
   return group({ key: "fulcrum", q: "o", class: "balance" },
-    side("f1", at, y + 3, at - 9, y + 20), side("f2", at, y + 3, at + 9, y + 20),
-    side("f3", at - 9, y + 20, at + 9, y + 20),
-    label(text, { key: "answer", class: near ? "strong end" : "strong",
-      x: near ? at - 15 : at + 15, y: y + 22 }));
+    side("f1", at, y + 5, at - 9, y + 21), side("f2", at, y + 5, at + 9, y + 21),
+    side("f3", at - 9, y + 21, at + 9, y + 21),
+    label(text, { key: "answer", class: "middle", y: y + 38,
+      x: Math.min(page.width - half, Math.max(half, at)) }));
 }
 
 // ---- the words ---------------------------------------------------------------------
@@ -179,7 +208,7 @@ export function say({ m, rescale, ones }, numbers, words) {
   };
   const what = words[`say_${rescale}`];
   const end = right ? (ones ? words.sayOnes : words.sayRight)
-    : outside ? words.sayOutside : words.sayWrong;
+    : !outside ? words.sayWrong : ones ? words.sayNotOne : words.sayOutside;
   return `${fill(what, values)} ${fill(end, values)}`;
 }
 

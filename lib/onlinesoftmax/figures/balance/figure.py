@@ -5,8 +5,8 @@ Weights are masses, values are places on a beam; o/ℓ is where it balances.
 Prediction. The rescale multiplies old ℓ and old o by one factor. Skip it in both: where
 does the balance point go? Why wrong answers tempt. "Nowhere": a common factor cancels in
 a ratio. "Towards the new words": they have just arrived. What settles it: with neither
-rescaled the bank sentence comes out at 6.822, nearer to the old words than the true
-7.475, because the factor belongs to the old masses only.
+rescaled the bank sentence comes out at 6.989, nearer to the old words than the true
+7.525, because the factor belongs to the old masses only.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from ..spec import Choice, Prediction, Range, Scores, Spec, Toggle, Values
 # "she walked along | the river bank": how much bank listens, and what each word says
 # from 0, a house with a counter, to 10, the edge of a river.
 SCORES = [0, 1, 1, 0, 3, 2]
-VALUES = [5, 6, 7, 5, 10, 2]
+VALUES = [4, 6, 8, 5, 10, 2]
 
 
 def expected(state: Values) -> Values:
