@@ -52,7 +52,8 @@ const INPUT = {
     <input type="number" min="${c.low}" max="${c.high}" step="${c.step}"></fieldset>`,
   pairs: (c, words, ui) => `<fieldset class="os-control os-pairs" data-control="${c.name}">
     <legend>${name(c, words)}</legend><div class="os-items"></div>
-    <button type="button" class="os-undo">${escape(ui.undo)}</button></fieldset>`,
+    <button type="button" class="os-undo">${escape(ui.undo)}</button>
+    <button type="button" class="os-rest">${escape(ui.rest)}</button></fieldset>`,
   again: (c, words) =>
     `<button type="button" class="os-control" data-control="${c.name}">${name(c, words)}</button>`,
 };

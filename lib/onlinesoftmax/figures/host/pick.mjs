@@ -7,7 +7,7 @@ const FAR = 6; // CSS px; a pointer that moves less has tapped
 
 /** The input: gives a function that shows the things there are now. */
 export function pairs(box, { name }, live) {
-  const [list, undo] = [box.querySelector(".os-items"), box.querySelector(".os-undo")];
+  const [list, undo, rest] = [".os-items", ".os-undo", ".os-rest"].map((part) => box.querySelector(part));
   const stage = live.at.stage;
   let picked = null;
   const made = () => live.state[name].split(".").filter(Boolean);
@@ -25,6 +25,12 @@ export function pairs(box, { name }, live) {
     picked = null;
     live.set({ [name]: made().slice(0, -1).join(".") }, true);
   };
+  rest.onclick = () => {
+    const done = live.numbers.items.length === 1;
+    if (done) live.set({ [name]: "" });
+    const keys = live.numbers.items.map(({ key }) => key);
+    live.set({ [name]: [...made(), ...atRandom(keys)].join(".") }, true);
+  };
   list.onclick = ({ target }) => { if (target.dataset.key) pick(target.dataset.key); };
   tappable(stage, live, pick, join);
 
@@ -40,6 +46,18 @@ export function pairs(box, { name }, live) {
     if (focused) (list.querySelector("[aria-pressed=true]") ?? list.firstChild).focus();
   };
   return show;
+}
+
+/** Pairs that bring all of them together. */
+function atRandom(keys) {
+  const draw = () => keys.splice(Math.floor(Math.random() * keys.length), 1)[0];
+  const made = [];
+  while (keys.length > 1) {
+    const [one, other] = [draw(), draw()];
+    keys.push(one);
+    made.push(one + other);
+  }
+  return made;
 }
 
 function button({ key, text }, picked) {

@@ -8,21 +8,20 @@ const SIZE = 3; // scores in a chunk
 // ---- the numbers: single precision, each operation rounded ---------------------------
 
 const f32 = Math.fround;
-const exp32 = (x) => f32(Math.exp(x));
 const shift = (m) => (m === -Infinity ? 0 : m);
 
 export function compute({ scores, values, masked, merges }) {
   const chunks = chunked(scores, values);
   if (masked) chunks.push({ scores: Array(SIZE).fill(-Infinity), values: Array(SIZE).fill(0) });
-  const leaves = chunks.map(leaf);
+  const leaves = chunks.map(leaf(f32));
   const { roots, nodes } = grown(leaves, merges);
-  const truth = located(exactly(scores, values));
-  const result = roots.length === 1 ? ending(roots[0], truth) : null;
+  const truth = exactly(scores, values);
+  const result = roots.length === 1 ? ending(roots[0], truth.near) : null;
   return {
     chunks, leaves, roots, nodes, truth, result,
     last: nodes[nodes.length - 1] ?? null,
     items: roots.map(({ key, name }) => ({ key, text: name })),
-    ways: everyWay(scores, values, truth.y),
+    ...everyWay(scores, values, truth.near),
   };
 }
 
@@ -33,22 +32,22 @@ function chunked(scores, values) {
     ({ scores: part(scores, k), values: part(values, k) }));
 }
 
-/** The state of one chunk, added up from left to right. */
-function leaf({ scores, values }, k) {
+/** The state of one chunk, added up from left to right, each operation rounded. */
+const leaf = (round) => ({ scores, values }, k) => {
   const m = Math.max(...scores.map(f32));
   let [l, o] = [0, 0];
   scores.forEach((s, i) => {
-    const w = exp32(f32(f32(s) - shift(m)));
-    l = f32(l + w);
-    if (w > 0) o = f32(o + f32(w * f32(values[i])));
+    const w = round(Math.exp(round(f32(s) - shift(m))));
+    l = round(l + w);
+    if (w > 0) o = round(o + round(w * f32(values[i])));
   });
   const key = String.fromCharCode(65 + k);
   return { key, name: key, members: [k], height: 0, m, l, o };
-}
+};
 
 function merge(a, b) {
   const m = Math.max(a.m, b.m);
-  const [alphaA, alphaB] = [a, b].map((side) => exp32(f32(side.m - shift(m))));
+  const [alphaA, alphaB] = [a, b].map((side) => f32(Math.exp(f32(side.m - shift(m)))));
   const both = (x, y) => f32(f32(alphaA * x) + f32(alphaB * y));
   return { m, l: both(a.l, b.l), o: both(a.o, b.o), alphaA, alphaB };
 }
@@ -72,26 +71,19 @@ function grown(leaves, merges) {
   return { roots, nodes };
 }
 
-/** The answer with many more digits than the merges have. */
+/** The answer with many more digits, and which part of the way to the next float it is. */
 function exactly(scores, values) {
-  const [s, v] = [scores.map(f32), values.map(f32)];
-  const m = Math.max(...s);
-  const terms = s.map((x) => Math.exp(x - shift(m)));
-  const l = terms.reduce((sum, w) => sum + w, 0);
-  return { m, l, y: terms.reduce((sum, w, i) => sum + (w > 0 ? w * v[i] : 0), 0) / (l || 1) };
+  const { m, l, o } = leaf((x) => x)({ scores, values }, 0);
+  const y = o / (l || 1);
+  const near = f32(y);
+  const part = (y - near) * 2 ** (23 - Math.floor(Math.log2(Math.abs(near) || 1)));
+  return { m, l, y, near, part: Number(part.toFixed(3)) };
 }
 
-/** Between which floats the exact answer lies: its part of the way to the next. */
-function located(truth) {
-  const near = f32(truth.y);
-  const next = new Float32Array(new Int32Array([place(Math.abs(near)) + 1]).buffer)[0];
-  return { ...truth, near, part: (truth.y - near) / (next - Math.abs(near)) };
-}
-
-/** Where a tree ends: the answer, its bits, and how many floats it lies from the truth's. */
-function ending({ l, o }, truth) {
+/** Where a tree ends: the answer, its bits, and how far from the nearest float. */
+function ending({ l, o }, near) {
   const y = l > 0 ? f32(o / l) : 0;
-  return { y, off: place(y) - place(f32(truth.y)), bits: bits(y) };
+  return { y, off: place(y) - place(near) };
 }
 
 /** Which float it is, counted from 0. */
@@ -100,78 +92,57 @@ function place(y) {
   return raw < 0 ? -2147483648 - raw : raw;
 }
 
-const bits = (y) =>
-  new Uint32Array(new Float32Array([y]).buffer)[0].toString(16).toUpperCase().padStart(8, "0");
-
 /** How many of all trees end at each float: [[off, count], …]. */
-function everyWay(scores, values, y) {
+function everyWay(scores, values, near) {
   const counts = new Map();
-  for (const end of trees(chunked(scores, values).map(leaf))) {
-    const off = place(end.l > 0 ? f32(end.o / end.l) : 0) - place(f32(y));
+  const ends = outcomes(chunked(scores, values).map(leaf(f32)));
+  for (const { off } of ends.map((end) => ending(end, near))) {
     counts.set(off, (counts.get(off) ?? 0) + 1);
   }
-  return [...counts].sort((a, b) => a[0] - b[0]);
+  return { trees: ends.length, ways: [...counts].sort((a, b) => a[0] - b[0]) };
 }
 
 /** What comes out of every tree over `states`: the first one's side, then the rest. */
-function trees(states) {
+function outcomes(states) {
   if (states.length === 1) return states;
   const [first, ...rest] = states;
   const ends = [];
   for (let mask = 0; mask < 2 ** rest.length - 1; mask += 1) {
     const left = [first, ...rest.filter((_, i) => (mask >> i) & 1)];
     const right = rest.filter((_, i) => !((mask >> i) & 1));
-    const others = trees(right);
-    for (const a of trees(left)) for (const b of others) ends.push(merge(a, b));
+    const others = outcomes(right);
+    for (const a of outcomes(left)) for (const b of others) ends.push(merge(a, b));
   }
   return ends;
 }
 
-/** Another way to merge everything: pairs drawn from a small generator. */
-export function again(count, { scores, masked }) {
-  const left = Array.from({ length: Math.ceil(scores.length / SIZE) + Number(masked) },
-    (_, k) => String.fromCharCode(65 + k));
-  const made = [];
-  let seed = (count * 2654435761 + 1) % 4294967296;
-  const draw = (n) => {
-    seed = (seed * 1664525 + 1013904223) % 4294967296;
-    return Math.floor((seed / 4294967296) * n);
-  };
-  while (left.length > 1) {
-    const [one] = left.splice(draw(left.length), 1);
-    made.push(left[draw(left.length)] + one);
-  }
-  return { merges: made.join(".") };
-}
-
 // ---- the picture -------------------------------------------------------------------
 
-const WIDE = {
-  width: 720, height: 486, tags: 44, band: 56, one: 82, zero: 172, digits: 190, sums: 222,
-  tree: 238, level: 22, floats: 436, stack: 46, text: 8,
-};
-const NARROW = {
-  width: 320, height: 486, tags: 44, band: 56, one: 82, zero: 172, digits: 190, sums: 222,
-  tree: 238, level: 22, floats: 436, stack: 34, text: 7,
-};
+const WIDE = { width: 720, stack: 46, inset: 9, is: " = ", digits: 3 };
+const NARROW = { width: 320, stack: 30, inset: 6, is: " ", digits: 2 };
+// Heights, the same for both: brackets, panels, weight 1, weight 0, values, sums, tree, floor.
+const Y = { tags: 44, band: 56, one: 82, zero: 172, values: 190, sums: 222, tree: 242, low: 440 };
+const [LEVEL, ROOM, HEIGHT] = [22, 66, 492];
 
 // A group slides beside the other, then the side with the lower maximum shrinks.
-const [SLIDE, SHRINK] = [[0, 0.5], [0.45, 1]];
+const [SLIDE, SHRINK] = [[0, 0.5], [0.5, 1]];
 
 export function draw(state, numbers, view) {
   const page = view.wide ? WIDE : NARROW;
   const order = numbers.roots.flatMap(({ members }) => members);
   const pitch = page.width / order.length;
+  const { words, was, title } = view;
   const scene = {
-    page, words: view.words, pitch, digit: (pitch - 18) / SIZE,
+    page, words, pitch,
     at: (k) => order.indexOf(k) * pitch,
-    forward: view.was && view.was.merges.length < state.merges.length,
+    forward: was && was.merges.length < state.merges.length,
   };
-  return picture({ ...page, title: view.title, glide: scene.forward ? 1200 : 450 }, [
-    label(scene.words.weights, { class: "caption", q: "p", x: 2, y: 16 }),
+  const size = { width: page.width, height: HEIGHT };
+  return picture({ ...size, title, glide: scene.forward ? 1200 : 450 }, [
+    label(words.weights, { class: "caption", q: "p", x: 2, y: 16 }),
     numbers.roots.map((root) => pocket(root, numbers, scene)),
     bars(numbers, scene), factors(numbers, scene), branches(numbers, scene),
-    numbers.result ? floats(numbers, scene) : waiting(numbers, scene),
+    numbers.result ? floats(numbers, scene) : answers(state, numbers, scene),
   ]);
 }
 
@@ -183,176 +154,161 @@ function span({ members }, { at, pitch }) {
 
 /** A quiet panel, the maximum its weights are measured from, and their sum. */
 function pocket(root, { last }, scene) {
-  const { page } = scene;
   const { from, to } = span(root, scene);
-  const [key, pick] = [root.key, { "data-pick": root.key, at: SLIDE }];
-  const line1 = { x1: from, x2: to, y1: page.one, y2: page.one };
+  const { inset, is, digits } = scene.page;
+  const part = (name, rest) => ({ key: name + root.key, "data-pick": root.key, at: SLIDE, ...rest });
+  const lit = root === last ? " lit" : "";
   return [
-    rect({ key: `band${key}`, class: `band${root === last ? " lit" : ""}`, rx: 6, x: from,
-      width: to - from, y: page.band, height: page.digits + 9 - page.band, ...pick }),
-    root.m > -Infinity
-      ? line({ key: `max${key}`, class: "max", q: "m", ...line1, ...pick }) : "",
-    label(`m = ${num(root.m, 1)}`, { key: `m${key}`, class: "max", q: "m", x: from + 7,
-      y: page.one - 8, ...pick }),
-    label(`ℓ = ${num(root.l)}`, { key: `l${key}`, class: "middle", q: "l",
-      x: (from + to) / 2, y: page.sums, ...pick }),
+    rect(part("band", { class: `band${lit}`, rx: 6, x: from, width: to - from,
+      y: Y.band, height: Y.values + 9 - Y.band })),
+    root.m > -Infinity ? line(part("max", { class: "max", q: "m",
+      x1: from, x2: to, y1: Y.one, y2: Y.one })) : "",
+    label(`m${is}${num(root.m, 1)}`, part("m", { class: "max", q: "m",
+      x: from + inset - 2, y: Y.one - 8 })),
+    label(`ℓ${is}${num(root.l, digits)}`, part("l", { class: "middle", q: "l",
+      x: (from + to) / 2, y: Y.sums })),
   ];
 }
 
-/** Every weight from its pocket's maximum; pale if it has been rescaled on the way. */
-function bars({ chunks, leaves, roots, last }, scene) {
-  const { page: { one, zero, digits }, at, digit } = scene;
-  const tall = (w) => w * (zero - one);
-  const shrunk = new Set(last && [last.a, last.b].flatMap((side) =>
-    (side.m < last.m ? side.members : [])));
-  return roots.flatMap((root) => root.members.flatMap((k) => chunks[k].scores.map((s, i) => {
-    const place = { x: at(k) + 9 + i * digit, width: digit - 3 };
-    const bar = (m, rest) => {
-      const w = Math.exp(s - shift(m));
-      return rect({ ...place, y: zero - tall(w), height: Math.max(0.5, tall(w)), ...rest });
-    };
-    const pick = { "data-pick": root.key };
-    const text = { x: place.x + place.width / 2, y: digits, at: SLIDE, ...pick };
-    const own = leaves[k].m;
-    const was = shrunk.has(k) && [last.a, last.b].find(({ members }) => members.includes(k)).m;
-    return [
-      s === -Infinity ? label("−∞", { key: `w${k}${i}`, class: "small middle", ...text, y: zero - 5 })
-        : bar(root.m, { key: `w${k}${i}`, class: `weight ${own < root.m ? "old" : "new"}`, q: "p",
-          at: shrunk.has(k) ? SHRINK : SLIDE, ...pick }),
-      shrunk.has(k) && was > -Infinity ? bar(was, { key: `g${k}${i}`, class: "ghost", at: SLIDE }) : "",
-      s === -Infinity ? "" : label(num(chunks[k].values[i], 0),
-        { key: `v${k}${i}`, class: "small middle", ...text }),
-    ];
-  })));
+/** Every weight from its pocket's maximum. */
+function bars(numbers, scene) {
+  const { last, roots } = numbers;
+  const shrunk = (k) => last && [last.a, last.b].find((side) =>
+    side.members.includes(k) && -Infinity < side.m && side.m < last.m);
+  return roots.map((root) => root.members.map((k) =>
+    numbers.chunks[k].scores.map((s, i) => bar(root, k, i, shrunk(k), numbers, scene))));
+}
+
+/** One weight, pale if it has been rescaled; its ghost before that; its value. */
+function bar(root, k, i, before, { chunks, leaves }, { at, pitch, page: { inset } }) {
+  const [s, v, id] = [chunks[k].scores[i], chunks[k].values[i], `${k}${i}`];
+  const each = (pitch - 2 * inset) / SIZE;
+  const [x, width] = [at(k) + inset + i * each, each - 3];
+  const part = (rest) => ({ "data-pick": root.key, at: SLIDE, ...rest });
+  const tall = (m) => Math.max(0.5, Math.exp(s - m) * (Y.zero - Y.one));
+  const standing = (m, rest) => rect({ x, width, y: Y.zero - tall(m), height: tall(m), ...rest });
+  const text = { class: "small middle", x: x + width / 2 };
+  if (s === -Infinity) return i % 2 ? label("−∞", part({ ...text, key: `w${id}`, y: Y.zero - 5 })) : "";
+  return [
+    standing(root.m, part({ key: `w${id}`, q: "p", at: before ? SHRINK : SLIDE,
+      class: `weight ${leaves[k].m < root.m ? "old" : "new"}` })),
+    before ? standing(before.m, { key: `g${id}`, class: "ghost", at: SLIDE }) : "",
+    label(num(v, 0), part({ ...text, key: `v${id}`, y: Y.values })),
+  ];
 }
 
 /** Over the two sides of the last merge: what each was multiplied by. */
 function factors({ last, nodes }, scene) {
   if (!last) return "";
-  const { page, forward } = scene;
+  const { forward } = scene;
   return [[last.a, last.alphaA], [last.b, last.alphaB]].map(([side, alpha], i) => {
     const { from, to } = span(side, scene);
     return group({ key: `x${nodes.length}${i}`, class: `tag ${alpha < 1 ? "on" : "quiet"}`,
       q: "alpha", opacity: 1, at: SHRINK, from: forward && { opacity: 0 } },
-      tag("path", { d: `M${from + 4} ${page.tags + 6}v-5H${to - 4}v5` }),
-      label(`× ${times(alpha)}`, { class: "middle", x: (from + to) / 2, y: page.tags - 6 }));
+      tag("path", { d: `M${from + 4} ${Y.tags + 6}v-5H${to - 4}v5` }),
+      label(`× ${times(alpha)}`, { class: "middle", x: (from + to) / 2, y: Y.tags - 6 }));
   });
 }
 
-/** 1 and 0 need no digits; what is nearly 0 says so. */
-const times = (alpha) =>
-  (alpha === 1 || alpha === 0 ? `${alpha}` : alpha < 0.0005 ? "0.000…" : num(alpha));
+/** 1 and 0 need no digits. */
+const times = (alpha) => num(alpha, Number.isInteger(alpha) ? 0 : 3);
 
 /** The tree so far: who was merged with whom, from the top down. */
-function branches({ leaves, nodes, last }, scene) {
-  const { page: { tree, level }, at, pitch } = scene;
+function branches({ leaves, nodes, last }, { at, pitch }) {
   const middles = new Map(leaves.map((node) => [node, at(node.members[0]) + pitch / 2]));
-  const down = ({ height }) => tree + 8 + height * level;
-  const stem = (node, side, alpha) => {
-    const [x, y] = [middles.get(side), down(node)];
-    const lit = node === last ? " lit" : "";
-    const key = `${node.name}/${side.name}`;
-    return [
-      line({ key, class: `branch${lit}`, x1: x, x2: x, y1: down(side), y2: y }),
-      alpha < 1 && pitch > 60 ? label(`× ${times(alpha)}`, { key: `t${key}`, class: "small",
-        q: "alpha", x: x + 5, y: y - 6 }) : "",
-    ];
-  };
-  const joined = nodes.flatMap((node) => {
-    const [from, to] = [middles.get(node.a), middles.get(node.b)];
+  const down = ({ height }) => Y.tree + 8 + height * LEVEL;
+  const joined = nodes.map((node) => {
+    const [from, to, y] = [middles.get(node.a), middles.get(node.b), down(node)];
     middles.set(node, (from + to) / 2);
+    const branch = (key, x1, x2, y1) => line({ key: node.name + key, x1, x2, y1, y2: y,
+      class: `branch${node === last ? " lit" : ""}` });
+    const factor = (alpha, x, side) => (alpha < 1 && pitch > 60
+      ? label(`× ${times(alpha)}`, { key: node.name + side, q: "alpha", x, y: y - 6,
+        class: `small ${side}` }) : "");
     return [
-      ...stem(node, node.a, node.alphaA), ...stem(node, node.b, node.alphaB),
-      line({ key: node.name, class: `branch${node === last ? " lit" : ""}`,
-        x1: from, x2: to, y1: down(node), y2: down(node) }),
+      branch("a", from, from, down(node.a)), branch("b", to, to, down(node.b)),
+      branch("", from, to, y),
+      factor(node.alphaA, from + 5, "start"), factor(node.alphaB, to - 5, "end"),
     ];
   });
   const names = leaves.map((node) => label(node.name, { key: `n${node.key}`,
-    class: "strong middle", x: middles.get(node), y: tree + 6 }));
-  return [...joined, ...names];
+    class: "strong middle", x: middles.get(node), y: Y.tree + 6 }));
+  return [joined, names];
 }
 
 /** The floats around the exact answer; a dot for every tree, stacked where it ends. */
-function floats({ ways, result, truth }, { page, words }) {
-  const offs = [...ways.map(([off]) => off), result.off];
+function floats({ ways, trees, result, truth }, { page, words }) {
+  const offs = ways.map(([off]) => off);
   const [least, most] = [Math.min(-2, ...offs), Math.max(2, ...offs)];
   const gap = page.width / (most - least + 1);
   const x = (off) => (off - least + 0.5) * gap;
-  const [low, room] = [page.floats, 66];
-  const dot = Math.min(7, Math.sqrt((page.stack * room) / Math.max(...ways.map(([, n]) => n))));
-  const green = x(truth.part);
-  const mine = Math.min(page.width - 96, Math.max(96, x(result.off)));
-  const tick = (off) => label(off > 0 ? `+${off}` : num(off, 0),
-    { class: "small middle", x: x(off), y: low + 17 });
-  return group({ key: "floats" },
-    label(fill(words.every, { trees: ways.reduce((sum, [, n]) => sum + n, 0) }),
-      { class: "caption", x: 2, y: low - room - 16 }),
-    line({ class: "axis", x1: 0, x2: page.width, y1: low, y2: low }),
-    line({ class: "truth", x1: green, x2: green, y1: low - 6, y2: low + 6 }),
-    label(words.exact, { class: "truth middle", x: green, y: low + 34 }),
-    ...ways.map(([off, count]) => tag("path", { class: "dots", "stroke-width": 0.8 * dot,
-      d: stack(count, x(off), low - 5, dot, page.stack) })),
+  const mine = (off) => (off === result.off ? " mine" : "");
+  const highest = Math.max(...ways.map(([, count]) => count));
+  const size = Math.min(7, 0.88 * Math.sqrt((page.stack * ROOM) / highest));
+  const tick = (off) => label(`${off > 0 ? "+" : ""}${num(off, 0)}`,
+    { class: `small middle${mine(off)}`, x: x(off), y: Y.low + 17 });
+  return group({ key: "floats" }, floor(fill(words.every, { trees }), page),
+    line({ class: "truth", x1: x(truth.part), x2: x(truth.part), y1: Y.low - 7, y2: Y.low + 7 }),
+    label(words.exact, { class: "truth middle", x: x(truth.part), y: Y.low + 34 }),
+    ...ways.map(([off, count]) => tag("path", { class: `trees${mine(off)}`,
+      "stroke-width": 0.8 * size, d: stack(count, x(off), Y.low - 5, size, page.stack) })),
     ...Array.from({ length: most - least + 1 }, (_, i) => tick(least + i)),
-    rect({ key: "mine", class: "mine", rx: 6, x: x(result.off) - gap / 2 + 2, width: gap - 4,
-      y: low - room - 8, height: room + 29 }),
-    label(`o/ℓ = ${result.y.toPrecision(8)}`, { key: "answer", class: "strong middle", q: "o",
-      x: mine, y: low + 49 }));
+    label(`o/ℓ = ${result.y.toPrecision(8)}`, { class: "strong middle", q: "o",
+      x: Math.min(page.width - 70, Math.max(70, x(result.off))), y: Y.low + 49 }));
 }
 
 /** Dots in rows from the axis upwards, as one path. */
 function stack(count, x, y, dot, width) {
   const across = Math.max(1, Math.floor(width / dot));
-  const place = (i) => {
+  const place = (_, i) => {
     const [row, column] = [Math.floor(i / across), i % across];
     const here = Math.min(across, count - row * across);
     return `M${(x + (column - (here - 1) / 2) * dot).toFixed(1)} ${(y - row * dot).toFixed(1)}h0`;
   };
-  return Array.from({ length: count }, (_, i) => place(i)).join("");
+  return Array.from({ length: count }, place).join("");
 }
 
-/** Not done yet: how many are left. */
-const waiting = ({ roots }, { page, words }) => label(fill(words.left, { n: roots.length }),
-  { key: "floats", class: "caption middle", x: page.width / 2, y: page.floats - 20 });
+/** The axis at the bottom, and what stands on it. */
+const floor = (text, { width }) =>
+  label(text, { class: "caption", x: 2, y: Y.low - ROOM - 16 })
+  + line({ class: "axis", x1: 0, x2: width, y1: Y.low, y2: Y.low });
+
+/** Not done yet: what each pocket would answer by itself. */
+function answers({ values }, { roots }, { page, words }) {
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const x = (y) => 20 + ((y - least) / (most - least || 1)) * (page.width - 40);
+  const seen = roots.filter(({ l }) => l > 0).sort((a, b) => a.o / a.l - b.o / b.l);
+  const end = (y) => label(num(y, 0), { class: "small middle", x: x(y), y: Y.low + 20 });
+  return group({ q: "o" }, floor(words.answers, page), end(least), end(most),
+    ...seen.flatMap(({ key, name, o, l }, i) => [
+      tag("circle", { key: `c${key}`, class: "answer", cx: x(o / l), cy: Y.low, r: 6 }),
+      label(name, { key: `y${key}`, class: "strong middle", x: x(o / l),
+        y: Y.low - 14 - 17 * (i % 2) }),
+    ]));
+}
 
 // ---- the words ---------------------------------------------------------------------
 
-export function say(_, { last, roots, result, truth, ways }, words) {
+export function say(_, { last, roots, result, truth, ways, trees }, words) {
   if (!last) return words.sayStart;
-  const shrunk = last.alphaA < 1 ? last.a : last.b;
-  const alpha = Math.min(last.alphaA, last.alphaB);
-  const blank = [last.a, last.b].find(({ m }) => m === -Infinity);
-  const change = blank ? words.sayBlank : alpha === 1 ? words.sayTie : words.sayShrunk;
-  const here = ways.find(([off]) => off === result?.off)?.[1] ?? 0;
-  const end = !result ? words.sayLeft : result.off === 0 ? words.sayNearest : words.sayOff;
+  const { a, b, alphaA, alphaB } = last;
+  const blank = [a, b].find(({ m }) => m === -Infinity);
+  const change = blank ? words.sayBlank : a.m === b.m ? words.sayTie : words.sayShrunk;
+  const end = !result ? words.sayLeft : result.off ? words.sayOff : words.sayNearest;
   const values = {
-    a: last.a.name, b: last.b.name, m: num(last.m, 1), shrunk: (blank ?? shrunk).name,
-    alpha: times(alpha), n: roots.length, y: result?.y.toPrecision(8), bits: result?.bits,
-    off: Math.abs(result?.off ?? 0), here, trees: ways.reduce((sum, [, n]) => sum + n, 0),
-    truth: truth.y.toPrecision(12),
+    a: a.name, b: b.name, m: num(last.m, 1), n: roots.length, trees,
+    shrunk: (blank ?? (alphaA < alphaB ? a : b)).name, alpha: times(Math.min(alphaA, alphaB)),
+    truth: truth.y.toPrecision(10),
+    ...(result && { y: result.y.toPrecision(8), off: Math.abs(result.off),
+      here: ways.find(([off]) => off === result.off)[1] }),
   };
   return [words.sayMerged, change, end].map((sentence) => fill(sentence, values)).join(" ");
-}
-
-/** The lines of the last merge, with what they say. */
-export function code(_, { last }) {
-  const row = (q, text, value) => ({ q, text, value: last ? value() : "" });
-  const sum = (part) => `${times(last.alphaA)} × ${num(last.a[part])} + `
-    + `${times(last.alphaB)} × ${num(last.b[part])} = ${num(last[part])}`;
-  const from = (side) => `exp([m: ${num(side.m, 1)}] − [m: ${num(last.m, 1)}])`;
-  return [
-    row("m", "m = max([m: a.m], [m: b.m])",
-      () => `max([m: ${num(last.a.m, 1)}], [m: ${num(last.b.m, 1)}]) = [m: ${num(last.m, 1)}]`),
-    row("alpha", "[alpha: alpha_a], [alpha: alpha_b] = exp(a.m - [m: m]), exp(b.m - [m: m])",
-      () => `${from(last.a)} = [alpha: ${times(last.alphaA)}], ${from(last.b)} = [alpha: ${times(last.alphaB)}]`),
-    row("l", "l = [alpha: alpha_a] * [l: a.l] + [alpha: alpha_b] * [l: b.l]", () => sum("l")),
-    row("o", "o = [alpha: alpha_a] * [o: a.o] + [alpha: alpha_b] * [o: b.o]", () => sum("o")),
-  ];
 }
 
 export function table(_, { leaves, nodes }, words) {
   const row = ({ name, a, b, m, l, o }) => [
     a ? `${a.name} + ${b.name}` : name, num(m, 1), num(l, 5), num(o, 5),
-    l > 0 ? (o / l).toPrecision(8) : "–",
+    l > 0 ? f32(o / l).toPrecision(8) : "–",
   ];
   return { caption: words.tableCaption, head: words.tableHead, rows: [...leaves, ...nodes].map(row) };
 }

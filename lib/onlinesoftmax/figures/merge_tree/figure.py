@@ -16,7 +16,7 @@ import numpy as np
 
 from onlinesoftmax import State
 
-from ..spec import Again, Pairs, Prediction, Scores, Spec, Toggle, Values
+from ..spec import Pairs, Prediction, Scores, Spec, Toggle, Values
 
 SIZE = 3  # scores in a chunk
 SCORES = [2.0, -0.8, -0.6, 2.5, 2.6, 2.7, 3.5, 0.5, -0.5, 1.2, 0.3, 0.0, 4.0, -0.4, 3.8]
@@ -108,17 +108,20 @@ def expected(state: Values) -> Values:
     roots, made = grow(chunks + masked, state["merges"])
     wide = [np.ravel(x).astype(np.float32).astype(float) for x in (scores, values)]
     truth = State.of(*wide)
-    near = place(truth.result())
+    nearest = Single(truth.result())
+    near = place(nearest)
+    gap = np.spacing(abs(nearest) or Single(1))
+    part = round(float((truth.result() - float(nearest)) / float(gap)), 3)
     ways = Counter(place(answer(end)) - near for end in every_tree(chunks))
     result = None
     if len(roots) == 1:
         y = answer(roots[0])
-        result = {"y": y, "off": place(y) - near, "bits": f"{y.view(np.uint32):08X}"}
+        result = {"y": y, "off": place(y) - near}
     return {
         "leaves": [s._asdict() for s in chunks + masked],
         "nodes": [s._asdict() for s in made],
         "roots": [s._asdict() for s in roots],
-        "truth": {"m": truth.m, "l": truth.l, "y": truth.result()},
+        "truth": {"m": truth.m, "l": truth.l, "y": truth.result(), "part": part},
         "ways": [list(pair) for pair in sorted(ways.items())],
         "result": result,
     }
@@ -151,7 +154,6 @@ def states(random: np.random.Generator) -> Iterator[Values]:
 SPEC = Spec(
     controls=(
         Pairs("merges"),
-        Again("shuffle", 0, low=0, high=999),
         Toggle("masked"),
         Scores("scores", SCORES),
         Scores("values", VALUES),
