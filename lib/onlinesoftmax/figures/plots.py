@@ -144,7 +144,7 @@ def _tokens(svg: str) -> str:
     for name, (drawn, otherwise) in TOKENS.items():
         svg = svg.replace(drawn, f"var(--{name}, {otherwise})")
     family = "var(--sans, system-ui, sans-serif)"
-    svg = re.sub(r"(font: [\d.]+px) [^;\"]+", rf"\1 {family}", svg)
+    svg = re.sub(r"font-family: [^;\"]+", f"font-family: {family}", svg)
     return "\n".join(_short_lines(svg))
 
 
