@@ -161,8 +161,8 @@ def test_a_page_loads_only_the_scripts_it_needs():
     assert scripts(body, search_page=False) == [
         "site.js",
         "link.js",
-        "figures/host.js",
         "figures/two-chunks.js",
+        "figures/host.js",
         "drills/drills.js",
     ]
 

@@ -70,7 +70,7 @@ def bring_alive(page: Page) -> None:
              scrollTo(0, 0);
            }"""
     )
-    page.wait_for_function("!document.querySelector('.os-waiting')")
+    expect(page.locator(".os-figure:not(.os-live)")).to_have_count(0)
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

@@ -114,4 +114,4 @@ def progress(html: str, language: str) -> str:
         return ""
     from onlinesoftmax import drills
 
-    return drills.progress_html(language, ids)
+    return drills.progress_html(language, ids, typeset)

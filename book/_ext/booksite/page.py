@@ -129,8 +129,8 @@ def scripts(body: str, search_page: bool) -> list[str]:
         found.append("link.js")
     ids = hosts.figures_on(body)
     if ids or "os-sweep" in body:
-        found.append("figures/host.js")
-        found += [f"figures/{name}.js" for name in ids]
+        # The host comes last: it may wake a figure as soon as it runs.
+        found += [f"figures/{name}.js" for name in [*ids, "host"]]
     if hosts.drills_on(body):
         found.append("drills/drills.js")
     return found + (["search.js"] if search_page else [])
