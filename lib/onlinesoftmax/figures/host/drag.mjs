@@ -32,13 +32,19 @@ const offset = (stage, handle, event) =>
   along(stage, handle, event) - Number(handle.dataset.place);
 
 function follow(stage, { handle, off }, event, live) {
-  const { drag, item, low, high } = handle.dataset;
+  const { drag, item, low, high, bend } = handle.dataset;
   const control = live.spec.controls.find((each) => each.name === drag);
   const share = (along(stage, handle, event) - off - Number(low)) / (Number(high) - Number(low));
   const end = control.high ?? live.numbers.steps;
   const from = control.low ?? 0;
-  const value = from + share * (end - from);
+  const value = bend ? unbent(share, from, end, Number(bend)) : from + share * (end - from);
   const list = control.kind === "row" && live.state[drag];
   const wanted = list ? list.map((old, i) => (i === Number(item) ? value : old)) : value;
   live.set({ [drag]: wanted }, control.kind === "step");
+}
+
+/** The value at a share of an axis that is drawn as asinh(value / bend). */
+function unbent(share, from, end, bend) {
+  const [first, last] = [Math.asinh(from / bend), Math.asinh(end / bend)];
+  return bend * Math.sinh(first + share * (last - first));
 }

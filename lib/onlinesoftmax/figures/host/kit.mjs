@@ -63,11 +63,11 @@ export const group = (attributes, ...parts) => tag("g", attributes, parts.join("
 /**
  * A ring to drag along an axis, at (x, y): a wide quiet target and two small arrows. `low`
  * and `high` are where, along the axis, the control's ends lie; `item` says which number
- * of a row it moves.
+ * of a row it moves, `bend` that the axis is drawn as asinh(value / bend).
  */
-export function handle({ control, item, axis, x, y, low, high }) {
+export function handle({ control, item, axis, x, y, low, high, bend }) {
   const drag = { "data-drag": control, "data-item": item, "data-axis": axis, "data-low": low,
-    "data-high": high };
+    "data-high": high, "data-bend": bend };
   const place = { key: `${control}${item ?? ""}-handle`, transform: `translate(${round(x)} ${round(y)})` };
   const arrows = "M-3.5 -2.5l3.5 -3.5l3.5 3.5M-3.5 2.5l3.5 3.5l3.5 -3.5";
   return group({ class: "os-handle", "data-place": axis === "x" ? x : y, ...drag, ...place },

@@ -29,7 +29,8 @@ export function start() {
   sweeps(document);
   addEventListener("hashchange", goto);
   addEventListener("beforeprint", () => awake.forEach((live) => live.picture.settle()));
-  goto();
+  if (document.readyState === "complete") goto();
+  else addEventListener("DOMContentLoaded", goto); // when every figure's script has run
 }
 
 /** Bring one host alive; if its script throws, the still stays as it was. */

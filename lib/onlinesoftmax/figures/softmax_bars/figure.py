@@ -37,7 +37,7 @@ def states(random: np.random.Generator) -> Iterator[Values]:
         yield {
             "scores": list(random.uniform(-2, 6, n).round(1)),
             "shift": int(random.integers(-100, 101)),
-            "temperature": float(random.uniform(0.25, 4).round(2)),
+            "temperature": round(float(random.uniform(0.25, 4)), 2),
         }
 
 
