@@ -1,10 +1,10 @@
-"""The balance: why ℓ and o must shrink together, and why V = 1 hides so much.
+"""The balance: why ℓ and o must shrink together, and why values of 1 hide so much.
 
 Weights are masses, values are places on a beam; o/ℓ is where it balances.
 
-Prediction. The rescale multiplies old ℓ and old o by one factor. Skip it in both: where
-does the balance point go? Why wrong answers tempt. "Nowhere": a common factor cancels in
-a ratio. "Towards the new words": they have just arrived. What settles it: with neither
+Prediction. The rescale multiplies old ℓ and old o by one factor. Skip both: where does
+the balance point go? Why wrong answers tempt. "Nowhere": a common factor cancels in a
+ratio. "Towards the new words": they have just arrived. What settles it: with neither
 rescaled the bank sentence comes out at 6.989, nearer to the old words than the true
 7.525, because the factor belongs to the old masses only.
 """

@@ -95,9 +95,10 @@ function scoreTable({ S, i, now }, { page, words }) {
       x: page.sLeft + k * page.sPitch + page.sPitch * 0.22, width: page.sPitch * 0.56,
       y: page.sTop + (r + 1) * page.sTall - 3 - tall, height: tall });
   };
-  const name = (row, r) => label(words.choices[WORDS[r]], { class: `small end${r === i ? " lit" : ""}`,
-    x: page.sLeft - 8, y: page.sTop + (r + 0.5) * page.sTall + 5 });
-  return group({ q: "s" }, ...S.map((row, r) => name(row, r) + row.map((s, k) => bar(s, k, r)).join("")));
+  const name = (r) => label(words.choices[WORDS[r]], { x: page.sLeft - 8,
+    class: r === i ? "small end lit" : "small end", y: page.sTop + (r + 0.5) * page.sTall + 5 });
+  const line = (row, r) => name(r) + row.map((s, k) => bar(s, k, r)).join("");
+  return group({ q: "s" }, ...S.map(line));
 }
 
 /** V: what each word says, a column an aspect. */
@@ -123,8 +124,8 @@ function output({ i, c, now, steps, trace }, { page }) {
     const frame = rect({ class: "band", x: x + 2, y: y + 2,
       width: page.vPitch - 4, height: page.sTall - 4, style: r === i ? "opacity:0" : null });
     const text = r === i && now.stop ? num(now.out[k], 2) : "";
-    return frame + label(text, { key: `out${r}${k}`, class: k === c ? "strong middle" : "small middle",
-      x: x + page.vPitch / 2, y: y + page.sTall / 2 + 5 });
+    const look = { key: `out${r}${k}`, class: k === c ? "strong middle" : "small middle" };
+    return frame + label(text, { ...look, x: x + page.vPitch / 2, y: y + page.sTall / 2 + 5 });
   };
   const all = Array.from({ length: N * D }, (_, at) => cell(Math.floor(at / D), at % D));
   const meet = `fill:none;stroke:var(${done ? "--truth" : "--ink"});stroke-width:2.5`;
@@ -150,7 +151,8 @@ function kept({ c, now }, { page, words, wide }) {
     one("m", "m", num(now.m, 1), 0, boxTop),
     one("l", "ℓ", num(now.l, digits), box + gap, boxTop),
     note(words.shared, 0, boxTop + 47),
-    ...now.o.map((o, k) => one("o", `o${"₁₂₃"[k]}`, num(o, digits), next.x + k * (box + gap), next.y, k === c)),
+    ...now.o.map((o, k) => one("o", `o${"₁₂₃"[k]}`, num(o, digits),
+      next.x + k * (box + gap), next.y, k === c)),
     note(words.perColumn, next.x, next.y + 47),
   ];
 }
@@ -169,7 +171,9 @@ export function say({ row, column, step }, { now, before, steps, c }, words) {
 }
 
 export function table(_, { trace }, words) {
-  const rows = trace.slice(1).map(({ m, alpha, l, o, out }, k) =>
-    [k + 1, num(m, 1), num(alpha, 4), num(l, 4), ...o.map((each) => num(each, 4)), ...out.map((each) => num(each))]);
-  return { caption: words.tableCaption, head: words.tableHead, rows };
+  const row = ({ m, alpha, l, o, out }, k) => [
+    k + 1, num(m, 1), num(alpha, 4), num(l, 4),
+    ...o.map((each) => num(each, 4)), ...out.map((each) => num(each)),
+  ];
+  return { caption: words.tableCaption, head: words.tableHead, rows: trace.slice(1).map(row) };
 }

@@ -1,9 +1,9 @@
 """One number of attention's output: a softmax-dot of a score row and a value column.
 
-Prediction. The first column of a row is finished; for the next column, what has to be
-streamed again? Why wrong answers tempt. "m, ℓ and o": it is another softmax-dot. "ℓ and
-o": both are sums that shrink together. What settles it: take another column at the end
-of the row. m and ℓ stay as they are, because the values do not appear in them.
+Prediction. The first column of a row is finished: what does the next one need anew? Why
+wrong answers tempt. "m, ℓ and o": it is another softmax-dot. "ℓ and o": both are sums
+that shrink together. What settles it: another column at the end of the row. m and ℓ
+stay as they are, because the values do not appear in them.
 """
 
 from collections.abc import Iterator
