@@ -95,7 +95,8 @@ def test_intervals_grow_from_pass_to_pass(store: MiniRacer) -> None:
         set_day(store, days[-1])
         assert get(store, "store.due()") == ["a"]
     assert days == [  # 1, 3, 7, 21, 60 and again 60 days
-        "2025-01-31", "2025-02-03", "2025-02-10", "2025-03-03", "2025-05-02", "2025-07-01",
+        "2025-01-31", "2025-02-03", "2025-02-10",
+        "2025-03-03", "2025-05-02", "2025-07-01",
     ]
 
 
@@ -128,7 +129,10 @@ def test_a_saved_file_comes_back(store: MiniRacer) -> None:
     assert get(store, "store.done()") == ["a"]
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"version": 2, "drills": {}}', "null"])
+OTHER_FILES = ["", "[]", "{}", '{"version": 2, "drills": {}}', "null"]
+
+
+@pytest.mark.parametrize("text", OTHER_FILES)
 def test_another_file_is_refused(store: MiniRacer, text: str) -> None:
     attempt = f"try {{ store.import({json.dumps(text)}); 0 }} catch {{ 1 }}"
     assert store.eval(attempt) == 1

@@ -1,4 +1,4 @@
-"""Every drill as a reader meets it: on a page from disk, under the book's own policy."""
+"""Every drill as a reader meets it: on a page from disk, under the book's policy."""
 
 import json
 import re
@@ -142,17 +142,17 @@ def test_echo_hint_hints_step_solution(few: Page) -> None:
     few.keyboard.press("Enter")
     expect(said(section)).to_contain_text("Not yet. I read 6.3679.")
     expect(said(section)).to_contain_text("still measured from the old maximum")
-    expect(section.get_by_label("Your answer")).to_have_attribute("aria-invalid", "true")
+    box = section.get_by_label("Your answer")
+    expect(box).to_have_attribute("aria-invalid", "true")
     expect(section.locator("details")).to_be_hidden()
 
-    section.get_by_label("Your answer").fill("7")
+    box.fill("7")
     few.keyboard.press("Enter")
     expect(said(section)).to_contain_text("Go through the steps once more")
     expect(said(section)).to_contain_text("look at the solution")
 
     d = bank()["rescale-hard"]
-    helps = [*d.get("hints"), *d.get("steps")]
-    for n, _ in enumerate(helps, start=1):
+    for n in range(1, len([*d.get("hints"), *d.get("steps")]) + 1):
         section.get_by_role("button", name="Hint").click()
         expect(section.locator(".os-drill-hint")).to_have_count(n)
     expect(section.get_by_role("button", name="Hint")).to_have_count(0)
@@ -191,12 +191,12 @@ def test_a_trace_can_be_studied_half_filled_or_blank(few: Page) -> None:
     cells = section.locator("form td input")
     expect(section.get_by_label("α, row 1")).to_have_value("")
     section.get_by_label("All of it").check()
-    assert cells.evaluate_all("all => all.every((cell) => cell.value && cell.readOnly)")
+    assert cells.evaluate_all("all => all.every((c) => c.value && c.readOnly)")
     section.get_by_role("button", name="Check").click()
     expect(said(section)).to_contain_text("Now try it")
 
     section.get_by_label("Nothing").check()
-    assert cells.evaluate_all("all => all.every((cell) => !cell.value && !cell.readOnly)")
+    assert cells.evaluate_all("all => all.every((c) => !c.value && !c.readOnly)")
     typed = ["1", "0", "1", "2", "1/e", "2"]
     for box, value in zip(cells.all(), typed):
         box.fill(value)
@@ -204,7 +204,7 @@ def test_a_trace_can_be_studied_half_filled_or_blank(few: Page) -> None:
     wrong = section.get_by_label("ℓ, row 2")
     expect(wrong).to_have_attribute("aria-invalid", "true")
     assert section.locator("[aria-invalid]").count() == 1
-    expect(said(section)).to_contain_text("You added the newcomer to the old sum as it was")
+    expect(said(section)).to_contain_text("added the newcomer to the old sum as it was")
 
 
 def test_lines_can_be_dragged_and_say_where_they_are(few: Page) -> None:
@@ -251,7 +251,7 @@ def test_lines_can_be_dragged_by_touch(site: Path, open_page) -> None:
 # ---- code, in MicroPython
 
 
-def test_python_is_fetched_on_the_first_run_and_not_before(site: Path, open_page) -> None:
+def test_python_is_fetched_on_the_first_run_only(site: Path, open_page) -> None:
     page = open_page(site / "few.html")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -263,7 +263,7 @@ def test_python_is_fetched_on_the_first_run_and_not_before(site: Path, open_page
     assert len([url for url in asked if url.endswith("micropython.js")]) == 1
 
 
-def test_in_micropython_too_the_answers_pass_and_mutants_die(site: Path, open_page) -> None:
+def test_in_micropython_too_answers_pass_and_mutants_die(site: Path, open_page) -> None:
     page = open_page(site / "code.html")
     for d in CODE:
         mutants = ["from math import exp, inf\n" + m for m in code.mutants(d)]
@@ -308,7 +308,7 @@ def test_only_the_first_failure_is_shown_yours_beside_expected(few: Page) -> Non
 
 
 def test_an_endless_loop_is_ended_and_the_next_run_works(few: Page) -> None:
-    loop = "def update(m, l, block):\n    print('here')\n    while True:\n        pass\n"
+    loop = "def update(m, l, block):\n    print('here')\n    while True: pass\n"
     section = run(few, "update", loop)
     expect(said(section)).to_contain_text("Does a loop never end?")
     expect(said(section)).to_contain_text("here")
@@ -323,11 +323,46 @@ def test_a_flood_of_prints_is_dammed(few: Page) -> None:
     assert len(lines) == 200
 
 
+def test_a_heartbeat_is_no_licence_to_run_for_ever(site: Path, open_page) -> None:
+    page = open_page(site / "few.html")
+    page.clock.install()
+    page.add_init_script(BEATING_WORKER)
+    page.reload()
+    section = card(page, "update")
+    section.get_by_role("button", name="Run").click()
+    page.clock.run_for(19_000)
+    expect(section).to_have_attribute("data-state", "")
+    page.clock.run_for(2_000)
+    expect(said(section)).to_contain_text("Stopped after 20 seconds")
+
+
+# A worker that is ready at once, beats every second, and never reports.
+BEATING_WORKER = """window.onlineSoftmaxPython = {loader: "", wasm: ""};
+window.Worker = class {
+  postMessage(data) {
+    if ("wasm" in data) {
+      return void queueMicrotask(() => this.onmessage({data: {ready: true}}));
+    }
+    this.beat = setInterval(() => this.onmessage({data: {case: 0}}), 1000);
+  }
+  terminate() { clearInterval(this.beat); }
+};"""
+
+
+def test_python_itself_may_break_and_is_started_again(few: Page) -> None:
+    deep = "def update(m, l, block):\n    return update(m, l, block)\n"
+    expect(said(run(few, "update", deep))).to_contain_text("Error")
+    leave = "def update(m, l, block):\n    raise SystemExit\n"
+    expect(run(few, "update", leave)).to_have_attribute("data-state", "wrong")
+    section = run(few, "update", bank()["update"].get("code"))
+    expect(section).to_have_attribute("data-state", "right")
+
+
 @pytest.mark.parametrize(
     ("source", "message", "line"),
     [
         ("x = 1\n\ny = (", "SyntaxError", "3"),
-        ("def update(m, l, block):\n    return m, l + foo\n", "'foo' isn't defined", "2"),
+        ("def update(m, l, block):\n    return m, foo\n", "'foo' isn't defined", "2"),
         ("import numpy\n", "lists, loops and math", "1"),
         ("x = 1", "no function called update", None),
     ],
@@ -344,7 +379,7 @@ def test_where_python_cannot_start_the_page_says_so(site: Path, open_page) -> No
     page.route("**/micropython.js", lambda route: route.abort())
     section = card(page, "update")
     section.get_by_role("button", name="Run").click()
-    expect(said(section)).to_contain_text("The notebook of this chapter has the same drill")
+    expect(said(section)).to_contain_text("notebook of this chapter has the same drill")
     page.tattler.faults.clear()
 
 
@@ -375,6 +410,16 @@ def test_the_editor_indents_and_lets_go(few: Page) -> None:
     expect(card(few, "update").get_by_role("button", name="Run")).to_be_focused()
 
 
+def test_starting_again_can_be_undone(few: Page) -> None:
+    section = card(few, "update")
+    section.get_by_label("Your code").fill("mine = 1")
+    section.get_by_role("button", name="Start again").click()
+    starter = bank()["update"].get("starter").rstrip()
+    expect(section.get_by_label("Your code")).to_have_value(starter)
+    few.keyboard.press("Control+z")
+    expect(section.get_by_label("Your code")).to_have_value("mine = 1")
+
+
 def test_several_lines_are_indented_together_and_ctrl_enter_runs(few: Page) -> None:
     area = card(few, "update").get_by_label("Your code")
     area.fill("a = 1\nb = 2")
@@ -390,11 +435,15 @@ def test_several_lines_are_indented_together_and_ctrl_enter_runs(few: Page) -> N
 # ---- progress
 
 
+def status(page: Page, id: str) -> Locator:
+    return card(page, id).locator(".os-drill-status")
+
+
 def test_progress_code_and_record_outlive_the_page(few: Page, tmp_path: Path) -> None:
     answer(few, bank()["rescale-hard"])
     run(few, "update", "x = 7")
     few.reload()
-    expect(card(few, "rescale-hard").locator(".os-drill-status")).to_contain_text("done")
+    expect(status(few, "rescale-hard")).to_contain_text("done")
     expect(card(few, "update").get_by_label("Your code")).to_have_value("x = 7")
     panel = few.locator(".os-progress")
     expect(panel).to_contain_text("1 done so far, 0 due today")
@@ -422,7 +471,7 @@ def test_a_drill_comes_back_when_it_is_due(site: Path, open_page) -> None:
     answer(page, bank()["rescale-hard"])
     page.clock.set_fixed_time("2100-01-01T12:00:00")
     page.reload()
-    expect(card(page, "rescale-hard").locator(".os-drill-status")).to_contain_text("due")
+    expect(status(page, "rescale-hard")).to_contain_text("due")
     panel = page.locator(".os-progress")
     expect(panel.get_by_role("link")).to_have_attribute("href", "#drill-rescale-hard")
 
@@ -430,7 +479,7 @@ def test_a_drill_comes_back_when_it_is_due(site: Path, open_page) -> None:
 def test_blocked_storage_breaks_nothing(site: Path, open_page) -> None:
     page = open_page(site / "few.html")
     page.add_init_script(
-        "Object.defineProperty(window, 'localStorage', {get() { throw new Error('no') }})"
+        "Object.defineProperty(window, 'localStorage', {get() { throw Error('no') }})"
     )
     page.reload()
     answer(page, bank()["rescale-hard"])
@@ -471,8 +520,8 @@ def test_the_page_speaks_spanish(site: Path, open_page) -> None:
 
 
 def look(page: Page) -> None:
-    """Let axe look for anything at all in the light, and at the contrast in the dark."""
-    no_requests = {"preload": False}  # or axe would fetch the style sheet, which is barred
+    """Let axe look for anything in the light, and at the contrast in the dark."""
+    no_requests = {"preload": False}  # or axe would fetch the style sheet
     contrast = {**no_requests, "runOnly": ["color-contrast"]}
     for scheme, options in [("light", no_requests), ("dark", contrast)]:
         page.emulate_media(color_scheme=scheme)
@@ -506,14 +555,16 @@ def test_a_phone_shows_it_all(site: Path, open_page, width: int) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     small = page.evaluate(
         """() => [...document.querySelectorAll('main *')].filter((e) =>
-          e.offsetParent && [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim())
-          && parseFloat(getComputedStyle(e).fontSize) < 12).map((e) => e.outerHTML)"""
+          e.offsetParent && parseFloat(getComputedStyle(e).fontSize) < 12
+          && [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()))
+          .map((e) => e.outerHTML)"""
     )
     assert small == []
     low = page.evaluate(
-        """() => [...document.querySelectorAll('.os-drill :is(button, summary, label)')]
-          .filter((e) => e.offsetParent && e.matches('button, summary, .os-drill-option')
-            && e.getBoundingClientRect().height < 44).map((e) => e.outerHTML)"""
+        """() => [...document.querySelectorAll(
+            '.os-drill :is(button, summary, .os-drill-option, input[type=text])')]
+          .filter((e) => e.offsetParent && e.getBoundingClientRect().height < 44)
+          .map((e) => e.outerHTML)"""
     )
     assert low == []
 

@@ -30,6 +30,17 @@ KINDS: dict[str, tuple[set[str], set[str]]] = {
         {"drive", "given", "tolerance", "random"},
     ),
 }
+# Entries of the lists among them, each with the fields it may consist of.
+HINTED = {"hint"}
+ENTRIES: dict[tuple[str, str], list[set[str]]] = {
+    ("numeric", "wrong"): [HINTED | {"value"}],
+    ("choice", "choices"): [HINTED | {"text"}, {"text", "correct"}],
+    ("order", "wrong"): [HINTED | {"first", "then"}],
+    ("recall", "points"): [HINTED | {"say", "words"}],
+    ("recall", "wrong"): [HINTED | {"value"}, HINTED | {"words"}],
+    ("trace", "wrong"): [HINTED | {"cell", "value"}],
+    ("code", "mutants"): [HINTED | {"name", "code"}, HINTED | {"name", "change"}],
+}
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
@@ -138,14 +149,25 @@ def _checked(fields: Any, chapter: int, file: str, place: int) -> Drill:
         )
     drill = Drill(fields["id"], str(fields.get("kind")), chapter, file, fields)
     if drill.kind not in KINDS:
-        raise drill.fault("kind", f"expected one of {sorted(KINDS)}, got {drill.kind!r}")
+        kinds = sorted(KINDS)
+        raise drill.fault("kind", f"expected one of {kinds}, got {drill.kind!r}")
     required, optional = (a | b for a, b in zip(COMMON, KINDS[drill.kind]))
     for field in sorted(required - set(fields)):
         raise drill.fault(field, f"missing; a {drill.kind} drill needs it")
     for field in sorted(set(fields) - required - optional):
         raise drill.fault(field, f"unknown; a {drill.kind} drill has no such field")
+    _check_entries(drill)
     _check_texts(drill)
     return drill
+
+
+def _check_entries(drill: Drill) -> None:
+    """Every entry of a list has the fields one of its forms has, and no others."""
+    for (kind, field), forms in ENTRIES.items():
+        for place, entry in enumerate(drill.get(field, []), start=1):
+            if kind == drill.kind and set(entry) not in forms:
+                wanted = " or ".join(str(sorted(form)) for form in forms)
+                raise drill.fault(field, f"entry {place}: expected {wanted}: {entry!r}")
 
 
 def _check_texts(drill: Drill) -> None:
@@ -153,22 +175,24 @@ def _check_texts(drill: Drill) -> None:
     texts = [(f, drill.get(f)) for f in ("prompt", "solution", "nudge") if drill.get(f)]
     texts += [(f, text) for f in ("hints", "steps") for text in drill.get(f, [])]
     texts += [
-        (field, entry["hint"])
+        (field, entry[text])
         for field in ("wrong", "choices", "mutants", "points")
         for entry in drill.get(field, [])
-        if "hint" in entry
+        for text in ("hint", "text", "say")
+        if text in entry
     ]
     for field, text in texts:
         if isinstance(text, str) and text.strip():
             continue
         if not isinstance(text, dict) or "en" not in text or set(text) - {*LANGUAGES}:
-            raise drill.fault(field, f"expected text, or {{en: …, es: …}}, got {text!r}")
+            raise drill.fault(field, f"expected text or {{en: …, es: …}}, got {text!r}")
 
 
 class _Loader(yaml.SafeLoader):
     """YAML that refuses to lose one of two fields with the same name."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+        """Return a mapping whose keys all differ."""
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
         for key in keys:
             if keys.count(key) > 1:

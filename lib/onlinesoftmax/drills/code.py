@@ -34,7 +34,7 @@ LADDER: list[Case] = [
         ("ragged tail", "último bloque corto", [0.5, -1.0, 2.0, 0.0, 1.0], 2),
         ("huge jump", "salto enorme", [0.0, 800.0, 1.0], 1),
         ("far below zero", "muy por debajo de cero", [-800.0, -801.0, -802.0], 2),
-        ("first block switched off", "primer bloque apagado", [-INF, -INF, 1.0, 0.0], 2),
+        ("first block switched off", "primer bloque apagado", [-INF, -INF, 1, 0], 2),
         ("everything switched off", "todo apagado", [-INF, -INF, -INF], 2),
         ("low after nothing", "bajo después de nada", [-INF, -120.0, -121.0], 1),
     ]
@@ -100,7 +100,7 @@ def _ladder(drill: Drill) -> list[Case]:
 
 
 def _random(drill: Drill) -> Iterator[Case]:
-    """Yield seeded cases: a count of rows of scores, or the drill's own examples(rng)."""
+    """Yield seeded cases: so many rows of scores, or the drill's own examples(rng)."""
     rng, wanted = random.Random(drill.id), drill.get("random", 0)
     if isinstance(wanted, str):
         yield from _function(drill, "random", "examples")(rng)
@@ -135,7 +135,7 @@ def _plain(value: Any) -> Any:
 
 
 def mutants(drill: Drill) -> list[str]:
-    """Return the source of every mutant: given in full, or as a change of the answer."""
+    """Return the source of every mutant: in full, or as a change of the answer."""
     return [_mutant(drill, mutant) for mutant in drill.get("mutants")]
 
 
@@ -145,7 +145,8 @@ def _mutant(drill: Drill, mutant: dict[str, Any]) -> str:
     source = drill.get("code")
     for old, new in mutant["change"].items():
         if old not in source:
-            raise drill.fault("mutants", f"{mutant['name']!r} changes {old!r}: not there")
+            name = mutant["name"]
+            raise drill.fault("mutants", f"{name!r} changes {old!r}: not there")
         source = source.replace(old, new)
     return source
 
@@ -189,4 +190,4 @@ def _function(drill: Drill, field: str, name: str) -> Callable[..., Any]:
     try:
         return grader.load(drill.get(field), name)
     except (SyntaxError, KeyError) as error:
-        raise drill.fault(field, f"expected Python with a function {name}: {error}") from None
+        raise drill.fault(field, f"expected a function {name}: {error}") from None

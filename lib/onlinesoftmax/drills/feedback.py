@@ -42,13 +42,13 @@ def feedback(
     """
     lines = [*_echo(data, outcome, language)]
     if outcome["passed"]:
-        lines += [f"**{word('right', language)}**", say(drill.get("solution"), language)]
-        return tuple(lines), ()
+        why = say(drill.get("solution"), language)
+        return (*lines, f"**✓ {word('right', language)}**", why), ()
     if drill.kind == "code":
         told, table = _code(drill, data, outcome, language)
     else:
         told, table = [_told(drill, data, outcome, language)], ()
-    lines += [f"**{word('notYet', language)}**", *told]
+    lines += [f"**→ {word('notYet', language)}**", *told]
     if not outcome.get("unreadable"):
         lines += _more(drill, outcome, misses, language)
     return tuple(lines), table

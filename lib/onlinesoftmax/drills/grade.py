@@ -63,7 +63,7 @@ def letter(answer: Any) -> int | None:
 
 
 def order(payload: Payload, answer: Any) -> Outcome:
-    """Mark an order of the shown lines, as letters ("cab") or places counted from 0."""
+    """Mark an order of the shown lines: letters ("cab"), or places from 0."""
     picked = [letter(part) for part in answer if part != " "]
     shown = payload["shown"]
     if sorted(p for p in picked if p is not None) != list(range(len(shown))):
@@ -85,10 +85,10 @@ def recall(payload: Payload, answer: Any) -> Outcome:
     """Mark a formula by its values, own words by the points they mention."""
     if "points" not in payload:
         return numeric(payload, answer)
-    words = [mentions(str(answer), point) for point in payload["points"]]
-    wrong = (i for i, slip in enumerate(payload["wrong"]) if mentions(str(answer), slip))
-    hint = next(wrong, None)
-    return {"passed": all(words) and hint is None, "points": words, "hint": hint}
+    points = [mentions(str(answer), phrases) for phrases in payload["points"]]
+    wrong = [mentions(str(answer), phrases) for phrases in payload["wrong"]]
+    hint = wrong.index(True) if any(wrong) else None
+    return {"passed": all(points) and hint is None, "points": points, "hint": hint}
 
 
 def mentions(answer: str, phrases: Sequence[str]) -> bool:

@@ -1,12 +1,12 @@
 """Runs a reader's function over a code drill's cases and says where it first differs.
 
-This file runs twice: in CPython behind ``check(...)``, and in MicroPython in a worker of
-the page. So it is plain Python, without typing or numpy, and it holds no mathematics:
-the build writes what to expect into the cases. Numbers that JSON does not know travel as
-text ("-inf"), there and back.
+This file runs twice: in CPython behind ``check(...)``, and in MicroPython in a worker
+of the page. So it is plain Python, without typing or numpy, and it holds no
+mathematics: the build writes what to expect into the cases. Numbers that JSON does not
+know travel as text ("-inf"), there and back.
 
-A case is ``{"args", "expected", "slips"}``: keyword arguments for the drill's ``drive``,
-the rows that ``drive`` should yield, and what known mutants yield instead.
+A case is ``{"args", "expected", "slips"}``: keyword arguments for the drill's
+``drive``, the rows that ``drive`` should yield, and what known mutants yield instead.
 """
 
 import sys
@@ -15,7 +15,14 @@ ANSWER = "answer.py"  # the reader's file, as tracebacks call it
 SLIP_REL = 1e-6  # slips are stored to eight digits
 
 
-def run(source, function, drive, cases, tolerance, beat):
+def run(
+    source: str,
+    function: str,
+    drive: str,
+    cases: list[dict],
+    tolerance: float,
+    beat: object,
+) -> dict:
     """Mark the source text of an answer; see ``grade``."""
     space = {}
     try:
@@ -27,14 +34,16 @@ def run(source, function, drive, cases, tolerance, beat):
     return grade(space[function], load(drive, "drive"), cases, tolerance, beat)
 
 
-def load(source, name):
+def load(source: str, name: str) -> object:
     """Return one function from a piece of source."""
     space = {}
     exec(compile(source, name + ".py", "exec"), space)
     return space[name]
 
 
-def grade(function, drive, cases, tolerance, beat):
+def grade(
+    function: object, drive: object, cases: list[dict], tolerance: float, beat: object
+) -> dict:
     """Mark a function.
 
     Parameters
@@ -64,7 +73,9 @@ def grade(function, drive, cases, tolerance, beat):
     return {"passed": True, "case": None, "rows": []}
 
 
-def follow(function, drive, case, tolerance, beat):
+def follow(
+    function: object, drive: object, case: dict, tolerance: float, beat: object
+) -> tuple:
     """Return the rows of one case, and the first fault or None."""
     expected, rows = unpack(case["expected"]), []
     try:
@@ -83,18 +94,19 @@ def follow(function, drive, case, tolerance, beat):
     return rows, None
 
 
-def fail(index, rows, fault, slips=()):
+def fail(index: int | None, rows: list, fault: dict, slips: object = ()) -> dict:
     """Return the report of a failure, with the mutant that fails in the same way."""
     report = {"passed": False, "case": index, "rows": pack(rows), "slip": None}
     report.update(fault)
     report["value"] = pack(fault["value"])
+    sign = signature(rows, fault)
     for slip in slips:
-        if report["slip"] is None and same(signature(rows, fault), unpack(slip["sign"])):
+        if report["slip"] is None and same(sign, unpack(slip["sign"])):
             report["slip"] = slip["mutant"]
     return report
 
 
-def signature(rows, fault):
+def signature(rows: list, fault: dict) -> list:
     """Return what two answers with the same mistake have in common."""
     if fault["fault"] == "differs":
         return [len(rows), "differs", rows[-1]]
@@ -103,7 +115,7 @@ def signature(rows, fault):
     return [len(rows), fault["fault"], kind]
 
 
-def same(a, b):
+def same(a: object, b: object) -> bool:
     """Say whether two signatures agree, numbers up to rounding."""
     if isinstance(a, list) and isinstance(b, list):
         return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b))
@@ -112,7 +124,7 @@ def same(a, b):
     return a == b
 
 
-def compare(row, expected, tolerance):
+def compare(row: object, expected: list | None, tolerance: float) -> dict | None:
     """Return None, or how a row differs from the expected one."""
     if not alike(row, expected):
         return {"fault": "shape", "value": row}
@@ -122,8 +134,8 @@ def compare(row, expected, tolerance):
     return None
 
 
-def alike(a, b):
-    """Say whether a has numbers wherever b has numbers, and lists of the same length."""
+def alike(a: object, b: object) -> bool:
+    """Say whether a has numbers where b has them, and lists of the same length."""
     if isinstance(b, list):
         return (
             isinstance(a, list)
@@ -133,14 +145,14 @@ def alike(a, b):
     return is_number(a) and is_number(b)
 
 
-def agree(a, b, tolerance):
+def agree(a: object, b: object, tolerance: float) -> bool:
     """Compare two values of the same shape."""
     if isinstance(b, list):
         return all(agree(x, y, tolerance) for x, y in zip(a, b))
     return close(a, b, tolerance)
 
 
-def close(a, b, tolerance):
+def close(a: float, b: float, tolerance: float) -> bool:
     """Compare two numbers; infinities and NaN equal themselves."""
     if a == b or (a != a and b != b):
         return True
@@ -149,12 +161,13 @@ def close(a, b, tolerance):
     return abs(a - b) <= tolerance * max(abs(b), 1e-3)
 
 
-def is_number(value):
+def is_number(value: object) -> bool:
+    """Say whether a value is a number; True and False are none."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def plain(value):
-    """Return a result as lists and numbers; anything else as the text that shows it."""
+def plain(value: object) -> object:
+    """Return a result as lists and numbers; anything else as its repr."""
     if hasattr(value, "tolist"):  # numpy, in a notebook
         value = value.tolist()
     if isinstance(value, (list, tuple)):
@@ -162,7 +175,7 @@ def plain(value):
     return value if is_number(value) else repr(value)
 
 
-def pack(value):
+def pack(value: object) -> object:
     """Write the numbers that JSON does not know as text."""
     if isinstance(value, list):
         return [pack(part) for part in value]
@@ -171,7 +184,7 @@ def pack(value):
     return value
 
 
-def unpack(value):
+def unpack(value: object) -> object:
     """Read them back."""
     if isinstance(value, list):
         return [unpack(part) for part in value]
@@ -180,7 +193,7 @@ def unpack(value):
     return float(value) if value in ("nan", "inf", "-inf") else value
 
 
-def raised(error):
+def raised(error: Exception) -> dict:
     """Return an exception as a fault: a rule of the drill, or the reader's own."""
     line = last_line(traceback(error))
     if isinstance(error, AssertionError) and str(error):
@@ -189,7 +202,7 @@ def raised(error):
     return {"fault": "raised", "value": str(error), "line": line, "type": kind}
 
 
-def traceback(error):
+def traceback(error: Exception) -> str:
     """Return an exception's traceback as text, in either Python."""
     if hasattr(sys, "print_exception"):
         from io import StringIO
@@ -202,7 +215,7 @@ def traceback(error):
     return "".join(format_exception(error))
 
 
-def last_line(text):
+def last_line(text: str) -> int | None:
     """Return the last line number of the reader's file in a traceback, or None."""
     mark = '"' + ANSWER + '", line '
     digits = ""

@@ -1,4 +1,4 @@
-"""Drills in a notebook: show one with ``drill(id)``, answer it with ``check(id, x)``."""
+"""Drills in a notebook: show one with ``drill(id)``, answer with ``check(id, x)``."""
 
 from __future__ import annotations
 
@@ -59,11 +59,12 @@ class Verdict:
 
     def _repr_html_(self) -> str:
         parts = [text.blocks(line) for line in self.lines]
-        if self.table:
-            rows = ("".join(f"<td>{escape(c)}</td>" for c in r) for r in self.table)
-            parts.append("<table>" + "".join(f"<tr>{r}</tr>" for r in rows) + "</table>")
-        mark = "✓" if self.passed else "→"
-        return f'<div class="os-verdict"><p>{mark}</p>{"".join(parts)}</div>'
+        for place, row in enumerate(self.table):
+            tag = "td" if place else "th"
+            cells = "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row)
+            parts.append(f"{'' if place else '<table>'}<tr>{cells}</tr>")
+        end = "</table>" if self.table else ""
+        return f'<div class="os-verdict">{"".join(parts)}{end}</div>'
 
 
 class Shown:
@@ -77,11 +78,9 @@ class Shown:
 
     def _repr_html_(self) -> str:
         id = self.drill.id
-        inner = text.blocks("\n\n".join([say(self.drill.get("prompt")), *self._extra()]))
-        how = text.blocks(self._how())
-        return (
-            f'<div class="os-drill" data-drill="{id}" id="drill-{id}">{inner}{how}</div>'
-        )
+        parts = [say(self.drill.get("prompt")), *self._extra(), self._how()]
+        inner = text.blocks("\n\n".join(parts))
+        return f'<div class="os-drill" data-drill="{id}" id="drill-{id}">{inner}</div>'
 
     def _extra(self) -> list[str]:
         """Return what has to be seen to answer: choices, lines, columns, a start."""

@@ -59,10 +59,10 @@ def _numeric(drill: Drill) -> dict[str, Any]:
 
 
 def _choice(drill: Drill) -> dict[str, Any]:
-    right = [i for i, choice in enumerate(drill.get("choices")) if choice.get("correct")]
-    if len(right) != 1:
-        raise drill.fault("choices", f"expected one correct choice, got {len(right)}")
-    return {"count": len(drill.get("choices")), "right": right[0]}
+    correct = [bool(choice.get("correct")) for choice in drill.get("choices")]
+    if sum(correct) != 1:
+        raise drill.fault("choices", f"expected one correct choice, got {sum(correct)}")
+    return {"count": len(correct), "right": correct.index(True)}
 
 
 def _order(drill: Drill) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def _recall(drill: Drill) -> dict[str, Any]:
 
 
 def _trace(drill: Drill) -> dict[str, Any]:
-    """One row per block: what is given, what is asked, and what each slip would give."""
+    """One row per block: what is given, what is asked, what each slip would give."""
     scores = [float(score) for score in drill.get("scores")]
     columns = drill.get("columns")
     rows, wrong = [], []

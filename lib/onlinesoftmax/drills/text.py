@@ -74,4 +74,5 @@ def _block(part: str, maths: Maths) -> str:
 
 def code(source: str) -> str:
     """Return a listing; one too wide can be scrolled by keyboard."""
-    return f'<pre tabindex="0"><code>{escape(source.rstrip(), quote=False)}</code></pre>'
+    shown = escape(source.rstrip(), quote=False)
+    return f'<pre tabindex="0"><code>{shown}</code></pre>'

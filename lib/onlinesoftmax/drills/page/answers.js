@@ -13,7 +13,10 @@ const FORMS = {
 
   own: { prepare() {}, read: (drill) => drill.form.elements.answer.value },
 
-  choice: { prepare() {}, read: (drill) => Number(drill.form.elements.answer.value || -1) },
+  choice: {
+    prepare() {},
+    read: (drill) => Number(drill.form.elements.answer.value || -1),
+  },
 
   order: {
     prepare: (drill) => prepareOrder(drill),
@@ -47,16 +50,17 @@ const FORMS = {
       drill.gutter = drill.form.querySelector(".os-drill-gutter");
       area.value = store.get(drill.id).code ?? drill.data.starter.trimEnd();
       const submit = () => drill.form.requestSubmit();
-      drill.editor = prepareEditor(area, drill.gutter, submit);
+      prepareEditor(area, drill.gutter, submit);
       drill.form.querySelector(".os-drill-keys").hidden = false;
-      area.addEventListener("change", () => store.keepCode(drill.id, area.value));
+      const keep = () => store.keepCode(drill.id, area.value);
+      area.addEventListener("change", keep);
+      addEventListener("pagehide", keep);
     },
     read: (drill) => drill.form.elements.answer.value,
     again(drill) {
-      drill.form.elements.answer.value = drill.data.starter.trimEnd();
-      store.keepCode(drill.id, drill.form.elements.answer.value);
-      markLine(drill.gutter, null);
-      drill.editor.redraw();
+      const area = drill.form.elements.answer;
+      area.select();
+      insert(area, drill.data.starter.trimEnd()); // Ctrl+Z brings the old code back
     },
   },
 };
@@ -90,20 +94,23 @@ function fillTrace(drill) {
 
 function prepareOrder(drill) {
   drill.lines = drill.form.querySelector(".os-drill-lines");
-  for (const moves of drill.lines.querySelectorAll(".os-drill-moves")) moves.hidden = false;
+  for (const line of drill.lines.children) {
+    line.querySelector(".os-drill-moves").hidden = false;
+    dragLine(drill, line.querySelector(".os-drill-grip"));
+  }
   drill.lines.addEventListener("click", (event) => {
     const button = event.target.closest("[data-move]");
-    if (button) moveLine(drill, button.closest("li"), Number(button.dataset.move), button);
+    if (button) moveLine(drill, button);
   });
-  for (const grip of drill.lines.querySelectorAll(".os-drill-grip")) dragLine(drill, grip);
   endsOfOrder(drill.lines);
 }
 
-function moveLine(drill, line, step, button) {
-  const other = step < 0 ? line.previousElementSibling : line.nextElementSibling;
+function moveLine(drill, button) {
+  const line = button.closest("li");
+  const up = button.dataset.move === "-1";
+  const other = up ? line.previousElementSibling : line.nextElementSibling;
   if (!other) return;
-  step < 0 ? other.before(line) : other.after(line);
-  button.focus();
+  up ? line.after(other) : line.before(other);
   moved(drill, line);
 }
 

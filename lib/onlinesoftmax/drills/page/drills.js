@@ -14,6 +14,7 @@ class PageDrill {
     this.shape = FORMS[this.data.form];
     this.misses = 0;
     this.released = 0;
+    this.busy = false;
     this.helps = [
       ...this.data.hints.map((html, i) => [this.hintLabel(i), html]),
       ...this.data.steps.map((html) => [
@@ -45,6 +46,7 @@ class PageDrill {
   }
 
   async check() {
+    if (this.busy) return undefined;
     const answer = this.shape.read(this);
     if (this.data.form === "own" && !String(answer).trim()) {
       return this.say([make("p", {}, this.word("emptyOwn"))], "");
@@ -61,11 +63,12 @@ class PageDrill {
   /** Run the reader's code; the button waits, and the answer is kept. */
   async run(answer) {
     const main = this.form.querySelector(".os-drill-main");
-    if (main.getAttribute("aria-disabled") === "true") return new Promise(() => {});
+    this.busy = true;
     main.setAttribute("aria-disabled", "true");
     store.keepCode(this.id, answer);
     this.say([make("p", {}, this.word(ready ? "running" : "loading"))], "");
     const report = await runPython(this.data.payload, answer);
+    this.busy = false;
     main.removeAttribute("aria-disabled");
     // Python blames the line after the last for a bracket that never closes.
     if (report.line) report.line = Math.min(report.line, answer.split("\n").length);
@@ -113,7 +116,8 @@ class PageDrill {
     const faulty = row === undefined ? "answer" : `cell-${row}-${cell}`;
     for (const box of this.form.querySelectorAll("input[type=text], textarea")) {
       const wrong = !outcome.passed && box.name === faulty;
-      wrong ? box.setAttribute("aria-invalid", "true") : box.removeAttribute("aria-invalid");
+      if (wrong) box.setAttribute("aria-invalid", "true");
+      else box.removeAttribute("aria-invalid");
     }
   }
 
@@ -131,6 +135,7 @@ class PageDrill {
 
   show() {
     store.shown(this.id);
+    this.misses += 1; // an answer given after this was not found alone
     this.openSolution();
     this.solution.querySelector("summary").focus();
     if (this.data.points) this.askSelf();
@@ -169,9 +174,9 @@ class PageDrill {
     const late = due && due <= today();
     line.hidden = !done && !late;
     if (line.hidden) return;
-    const date = due && new Date(`${due}T12:00`).toLocaleDateString(this.word.language, {
-      day: "numeric", month: "long",
-    });
+    const noon = new Date(`${due}T12:00`);
+    const format = { day: "numeric", month: "long" };
+    const date = due ? noon.toLocaleDateString(this.word.language, format) : "";
     const parts = done ? [this.word("done")] : [];
     parts.push(late ? this.word("due") : this.word("comesBack", { date }));
     line.replaceChildren(icon(late ? MARKS.wrong : MARKS.right), parts.join(", "));

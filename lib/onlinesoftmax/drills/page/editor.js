@@ -31,7 +31,6 @@ function prepareEditor(area, gutter, run) {
     }
   });
   redraw();
-  return { redraw };
 }
 
 /** Replace the selection in a way the browser can undo. */

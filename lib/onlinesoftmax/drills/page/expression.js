@@ -1,7 +1,9 @@
 // The arithmetic a reader may type: the twin of expression.py, rule for rule.
 
-const TOKEN =
-  /\s*(?:((?:\d+(?:[.,]\d+)?|[.,]\d+)(?:[eE][+-]?\d+)?)|([A-Za-z_][A-Za-z0-9_]*)|([-+*/^()%]))/y;
+const NUMBER = /((?:\d+(?:[.,]\d+)?|[.,]\d+)(?:[eE][+-]?\d+)?)/.source;
+const NAME = /([A-Za-z_][A-Za-z0-9_]*)/.source;
+const MARK = /([-+*/^()%])/.source;
+const TOKEN = new RegExp(`\\s*(?:${NUMBER}|${NAME}|${MARK})`, "y");
 const SPELLINGS = {
   "−": "-", "–": "-", "×": "*", "·": "*", "⋅": "*", "÷": "/", "**": "^",
   "√": " sqrt ", "∞": " inf ", "ℓ": " l ", "α": " alpha ", "π": " pi ",
@@ -30,7 +32,7 @@ function evaluate(text, names = {}) {
 
   const kind = () => (place < tokens.length ? tokens[place].kind : null);
   const word = () => (place < tokens.length ? tokens[place].text : "");
-  const unreadable = () => new Error(`cannot read '${text}' at '${word() || "its end"}'`);
+  const unreadable = () => new Error(`cannot read '${text}' at '${word()}'`);
 
   function take(...marks) {
     if (kind() !== "mark" || !marks.includes(word())) return "";

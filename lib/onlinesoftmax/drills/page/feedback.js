@@ -17,9 +17,8 @@ function tell(drill, outcome) {
   if (drill.kind === "numeric" && outcome.read) {
     verdict.append(" ", word("readAs", { value: show(outcome.read) }));
   }
-  if (right) return [verdict, ...(drill.kind === "code" ? tellCode(drill, outcome) : [])];
   if (drill.kind === "code") return [verdict, ...tellCode(drill, outcome)];
-  return [verdict, fromBank("p", told(drill, outcome))];
+  return right ? [verdict] : [verdict, fromBank("p", told(drill, outcome))];
 }
 
 /** The hint of the misconception that shows, else the kind's nudge, as HTML. */
@@ -27,7 +26,7 @@ function told(drill, outcome) {
   const { word, data } = drill;
   const { payload } = data;
   if (outcome.unreadable) return unreadable(drill, outcome);
-  if (outcome.hint !== null && outcome.hint !== undefined) return data.earned[outcome.hint];
+  if (Number.isInteger(outcome.hint)) return data.earned[outcome.hint];
   if (drill.kind === "order") {
     return word(outcome.place ? "nudgeOrder" : "nudgeOrderStart", { n: outcome.place });
   }
@@ -65,7 +64,8 @@ function tellCode(drill, report) {
   if (report.passed || report.case !== null) parts.push(ladder(word, cases, report));
   if (report.passed) parts.push(make("p", {}, word("passedAll", { n: cases.length })));
   else parts.push(make("p", {}, where(drill, report), fault(drill, report)));
-  if (report.rows?.length || report.fault === "raised") parts.push(...steps(drill, report));
+  const seen = report.rows?.length || report.fault === "raised";
+  if (!report.passed && seen) parts.push(...steps(drill, report));
   if (!report.passed) parts.push(...hintFor(drill, report));
   if (report.printed?.length) parts.push(...printed(word, report.printed));
   return parts;
@@ -150,7 +150,8 @@ function steps({ word, data }, report) {
     column(name, word.column(name), places.map((i) => show(case_.given[i][j]))),
   );
   data.payload.compared.forEach((name, j) => {
-    const pairs = places.map((i) => pair(report.rows[i]?.[j] ?? "–", case_.expected[i][j]));
+    const own = (i) => report.rows[i]?.[j] ?? "–";
+    const pairs = places.map((i) => pair(own(i), case_.expected[i][j]));
     const fault = report.column === j ? count - 1 : -1;
     columns.push(...beside(word, name, pairs, fault));
   });
@@ -163,7 +164,8 @@ const column = (name, title, cells, fault = -1) => ({ name, title, cells, fault 
 function beside(word, name, pairs, fault) {
   const title = word.column(name);
   const [yours, expected] = [0, 1].map((k) => pairs.map((two) => two[k]));
-  if (yours.every((cell, i) => cell === expected[i])) return [column(name, title, expected)];
+  const alike = yours.every((cell, i) => cell === expected[i]);
+  if (alike) return [column(name, title, expected)];
   return [
     column(name, `${title}, ${word("yours")}`, yours, fault),
     column(name, `${title}, ${word("expected")}`, expected),
@@ -177,8 +179,9 @@ function pair(mine, right) {
 }
 
 function stepTable(word, places, columns) {
+  const quantity = (name) => (QUANTITIES.includes(name) ? name : null);
   const heads = columns.map(({ name, title }) =>
-    make("th", { scope: "col", "data-q": QUANTITIES.includes(name) ? name : null }, title),
+    make("th", { scope: "col", "data-q": quantity(name) }, title),
   );
   heads.unshift(make("th", { scope: "col" }, word("stepColumn")));
   const rows = places.map((i) => {
@@ -190,10 +193,10 @@ function stepTable(word, places, columns) {
     return make("tr", {}, make("th", { scope: "row" }, String(i + 1)), ...cells);
   });
   const head = make("thead", {}, make("tr", {}, ...heads));
-  const table = make("table", { class: "os-drill-table" }, head, make("tbody", {}, ...rows));
-  const label = word("stepsTable");
-  return make("div", { class: "os-drill-scroll", tabindex: "0", role: "group",
-    "aria-label": label }, table);
+  const body = make("tbody", {}, ...rows);
+  const table = make("table", { class: "os-drill-table" }, head, body);
+  const scrolled = { class: "os-drill-scroll", tabindex: "0", role: "group" };
+  return make("div", { ...scrolled, "aria-label": word("stepsTable") }, table);
 }
 
 function icon(path) {

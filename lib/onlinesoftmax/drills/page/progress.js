@@ -49,7 +49,8 @@ function panelButtons(word, said) {
   });
   file.addEventListener("change", async () => {
     try {
-      said.textContent = word("imported", { n: store.import(await file.files[0].text()) });
+      const n = store.import(await file.files[0].text());
+      said.textContent = word("imported", { n });
     } catch {
       said.textContent = word("importFailed");
     }

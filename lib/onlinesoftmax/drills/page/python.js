@@ -41,21 +41,27 @@ function converse(worker, job) {
       worker.onmessage = null;
       resolve({ ...report, printed: [...printed.start, ...printed.case] });
     };
-    const stop = (fault, ms) => {
+    const stop = (fault) => {
       worker.terminate();
       ready = null;
-      finish({ passed: false, fault, value: ms / 1000, case: at, rows: [] });
+      finish({ passed: false, case: at, rows: [], ...fault });
     };
+    const stopAfter = (ms, fault) =>
+      setTimeout(() => stop({ fault, value: ms / 1000 }), ms);
     const listen = () => {
       clearTimeout(silence);
-      silence = setTimeout(() => stop("silent", SILENT_MS), SILENT_MS);
+      silence = stopAfter(SILENT_MS, "silent");
     };
-    const limit = setTimeout(() => stop("tooLong", LONGEST_MS), LONGEST_MS);
+    const limit = stopAfter(LONGEST_MS, "tooLong");
 
     worker.onmessage = ({ data }) => {
       if (data.report) return finish(data.report);
-      if (data.error) return finish(broken(data.error, at));
-      if ("print" in data) return (at === null ? printed.start : printed.case).push(data.print);
+      if (data.error) {
+        return stop({ fault: "raised", type: "Error", value: data.error });
+      }
+      if ("print" in data) {
+        return (at === null ? printed.start : printed.case).push(data.print);
+      }
       if (data.case !== at) printed.case = [];
       at = data.case;
       return listen();
@@ -64,10 +70,6 @@ function converse(worker, job) {
     worker.postMessage(job);
   });
 }
-
-const broken = (message, at) => ({
-  passed: false, fault: "raised", type: "Error", value: message, case: at, rows: [],
-});
 
 async function startPython() {
   if (!globalThis.onlineSoftmaxPython) await loadScript(`${HOME}micropython.js`);

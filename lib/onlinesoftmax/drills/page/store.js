@@ -54,7 +54,7 @@ const store = {
   },
 
   keepCode(id, code) {
-    this.set(id, { ...this.get(id), code });
+    if (this.get(id).code !== code) this.set(id, { ...this.get(id), code });
   },
 
   due() {

@@ -15,9 +15,11 @@ onmessage = async ({ data }) => {
 };
 
 async function boot({ loader, wasm }) {
-  // The page's policy allows no request at all, so the loader is given what it asks for.
+  // The page's policy allows no request, so the loader is given what it asks for.
+  const packed = new Blob([wasm]).stream();
+  const unpacked = packed.pipeThrough(new DecompressionStream("gzip"));
   self.fetch = async () =>
-    new Response(wasm, { headers: { "Content-Type": "application/wasm" } });
+    new Response(unpacked, { headers: { "Content-Type": "application/wasm" } });
   const source = new Blob([loader], { type: "text/javascript" });
   const { loadMicroPython } = await import(URL.createObjectURL(source));
   python = await loadMicroPython({
