@@ -171,6 +171,7 @@ def _config_without_execution(book: Book) -> Path:
     local = config.get("sphinx", {}).get("local_extensions", {})
     for name, folder in local.items():
         local[name] = str((book.root / (folder or ".")).resolve())
+    config["sphinx"]["config"]["book_notebooks"] = True  # `pack_notebooks` makes them
     file = book.out / "_config.yml"
     file.write_text(yaml.safe_dump(config, allow_unicode=True))
     return file
