@@ -120,7 +120,7 @@ function axes({ page, words, x, y }) {
     : [-100, -20, -5, 0, 5, 20, 100];
   return [
     label(words.count, { class: "caption", x: 0, y: high - 16 }),
-    label(words.score, { class: "caption end", x: right, y: low + 40 }),
+    label(words.score, { class: "caption end", q: "s", x: right, y: low + 40 }),
     ...[0, 10, 20].map((k) => label(k ? `2^{${k}}` : "1",
       { class: "small end", x: left - 15, y: y(k) + 4 })),
     ...ticks.map((s) => label(num(s, 0), { class: "small middle", x: x(s), y: low + 20 })),
@@ -148,7 +148,7 @@ function badges({ walls: { zero, overflow, bits, sum } }, { page, words, x, y })
   ];
 }
 
-const badge = (k, cx, cy) => group({ key: `badge${k}` },
+const badge = (k, cx, cy) => group({ key: `badge${k}`, q: k > 2 ? "l" : "p" },
   tag("circle", { key: `ring${k}`, class: "badge", cx, cy, r: 9 }),
   label(k, { key: `mark${k}`, class: "small middle", x: cx, y: cy + 4.5 }));
 
@@ -158,11 +158,12 @@ function place({ logit, power, subtract }, { failure }, { page, words, x, y }) {
   const away = Math.abs(from - at) > 12;
   return [
     line({ key: "across", class: "even", x1: page.left, x2: at, y1: up, y2: up }),
-    line({ key: "down", class: "even", x1: from, x2: from, y1: up, y2: page.low }),
-    away ? line({ key: "moved", class: "max was", x1: from, x2: at, y1: up, y2: up }) : "",
-    away ? tag("circle", { class: "left-behind", cx: from, cy: up, r: 5 }) : "",
-    away ? label(words.subtracted, { class: "max middle halo", y: up - 14,
-      x: Math.min(page.right - 60, Math.max(page.left + 60, (from + at) / 2)) }) : "",
+    line({ key: "down", class: "even", q: "s", x1: from, x2: from, y1: up, y2: page.low }),
+    away ? group({ key: "away", q: "m" },
+      line({ key: "moved", class: "max was", x1: from, x2: at, y1: up, y2: up }),
+      tag("circle", { class: "left-behind", cx: from, cy: up, r: 5 }),
+      label(words.subtracted, { class: "max middle halo", y: up - 14,
+        x: Math.min(page.right - 60, Math.max(page.left + 60, (from + at) / 2)) })) : "",
     tag("circle", { key: "here", class: failure ? "here wrong" : "here", cx: at, cy: up, r: 7 }),
     handle({ control: "power", axis: "y", x: page.left, y: up, low: y(0), high: y(MOST) }),
     handle({ control: "logit", axis: "x", x: from, y: page.low, low: page.left,
@@ -178,7 +179,7 @@ function legend({ failure }, { page, words }) {
     return [
       tag("circle", { class: on ? "badge on" : "badge", cx: x + 8, cy: y, r: 9 }),
       label(i + 1, { class: "small middle", x: x + 8, y: y + 4.5 }),
-      label(text, { class: on ? "fails" : "small", x: x + 26, y: y + 4.5 }),
+      label(text, { class: on ? "fails" : "small", q: i < 2 ? "p" : "l", x: x + 26, y: y + 4.5 }),
     ];
   };
   return words.failures.flatMap(entry);

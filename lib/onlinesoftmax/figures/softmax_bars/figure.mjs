@@ -51,7 +51,7 @@ export function draw(state, numbers, view) {
   const scene = {
     page, words: view.words, thick, middle,
     left: (i) => middle(i) - thick / 2,
-    // The window of scores moves along with the shift.
+    // What is in sight moves along with the shift.
     y: (s) => low - ((s - state.shift - LOWEST) / (HIGHEST - LOWEST)) * (low - high),
   };
   return picture({ ...page, title: view.title, glide: 600 }, [
@@ -69,7 +69,7 @@ function captions({ page, words }) {
   ];
 }
 
-/** Bars from zero, where zero is in sight; torn off at the edge of the window otherwise. */
+/** Bars from zero, where zero is in sight; torn off at the edge otherwise. */
 function scores(state, { shown }, scene) {
   const { page, y, left, thick, middle } = scene;
   const edges = [page.scores.high - 34, page.scores.low + 12];
