@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 import onlinesoftmax
 
@@ -71,3 +72,15 @@ def test_a_name_that_is_not_there() -> None:
 
 def test_the_example() -> None:
     assert doctest.testmod(onlinesoftmax).failed == 0
+
+
+def test_every_mutant_that_survives_is_in_the_code_and_has_its_reason() -> None:
+    listed = Path(__file__).parent / "mutation" / "survivors.yml"
+    for mutant in yaml.safe_load(listed.read_text("utf-8")):
+        module, _, function = mutant["in"].partition(".")
+        tree = ast.parse((LIB / f"{module}.py").read_text("utf-8"))
+        [place] = [node for node in tree.body if getattr(node, "name", "") == function]
+        lines = (LIB / f"{module}.py").read_text("utf-8").splitlines()
+        within = {line.strip() for line in lines[place.lineno : place.end_lineno]}
+        assert mutant["was"] in within and mutant["now"] not in within
+        assert len(mutant["why"]) > 20

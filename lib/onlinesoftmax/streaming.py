@@ -88,9 +88,9 @@ def update_normalised(
     scores, values, _ = inputs.pair(scores, values)
     m = larger("state, scores", state.m, largest(scores))
     new, l_old = measure(scores, values, m), factor(state.m, m) * state.l
-    l = divisor(l_old + new.l)
-    y_old = across(l_old / l, state.m, state.y) * state.y
-    y_new = new.o / across(l, m, new.o)
+    l_all = divisor(l_old + new.l)
+    y_old = across(l_old / l_all, state.m, state.y) * state.y
+    y_new = new.o / across(l_all, m, new.o)
     return Normalised(*add(State(m, l_old, y_old), new._replace(o=y_new)))
 
 

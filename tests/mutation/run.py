@@ -1,0 +1,91 @@
+"""Change the ideas floor one token at a time, and see which changes no test notices.
+
+    python tests/mutation/run.py
+
+runs mutmut and compares what survives with survivors.yml: it fails if something else
+does, or if something there no longer does. About ten minutes on two cores, so this is
+no part of `make test`.
+"""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+FIELD = ROOT / "_build" / "mutation"
+FLOOR = ["_inputs", "dense", "state", "streaming"]
+TESTS = ["conftest", "exact", "test_dense", "test_state", "test_streaming"]
+# Examples are left out: mutmut copies every docstring into every mutant. The table for
+# pytest tells it that the field, not the repository around it, is where tests live.
+CONFIGURATION = """[tool.pytest.ini_options]
+testpaths = ["tests"]
+
+[tool.mutmut]
+source_paths = ["src"]
+do_not_mutate = ["*/__init__.py"]
+pytest_add_cli_args = ["-p", "no:cacheprovider", "-k", "not examples"]
+pytest_add_cli_args_test_selection = ["tests"]
+"""
+
+
+def lay_out() -> None:
+    """Copy the floor and its tests: mutmut knows a package under src/, not lib/."""
+    shutil.rmtree(FIELD, ignore_errors=True)
+    package, tests = FIELD / "src" / "onlinesoftmax", FIELD / "tests"
+    package.mkdir(parents=True)
+    tests.mkdir()
+    for name in ["__init__", *FLOOR]:
+        shutil.copy(ROOT / "lib" / "onlinesoftmax" / f"{name}.py", package)
+    for name in TESTS:
+        shutil.copy(ROOT / "tests" / f"{name}.py", tests)
+    (FIELD / "pyproject.toml").write_text(CONFIGURATION)
+
+
+def mutmut(*arguments: str, show: bool = False) -> str:
+    """Run mutmut in the field, and return what it says, or let it say it itself."""
+    command = [sys.executable, "-m", "mutmut", *arguments]
+    to = None if show else subprocess.PIPE
+    done = subprocess.run(command, cwd=FIELD, stdout=to, text=True)
+    if done.returncode:
+        sys.exit(f"mutmut {' '.join(arguments)}: exit status {done.returncode}")
+    return done.stdout
+
+
+def difference(mutant: str) -> tuple[str, str, str]:
+    """Return the function a mutant is in, and its line before and after."""
+    where = mutant.partition("__mutmut_")[0].removeprefix("onlinesoftmax.")
+    module, _, function = where.partition(".")
+    function = function.removeprefix("x_").removeprefix("xǁ").replace("ǁ", ".")
+    lines = mutmut("show", mutant).splitlines()
+    was, now = ([line[1:].strip() for line in lines if line[:2] == sign] for sign in
+                ("- ", "+ "))
+    return f"{module}.{function}", " ".join(was), " ".join(now)
+
+
+def report(title: str, mutants: set[tuple[str, str, str]]) -> None:
+    """Print some mutants, as they would stand in survivors.yml."""
+    if mutants:
+        print(f"\n{title}:")
+        fields = [dict(zip(("in", "was", "now"), mutant)) for mutant in sorted(mutants)]
+        print(yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, width=1000))
+
+
+def main() -> None:
+    lay_out()
+    mutmut("run", "--max-children", "2", show=True)
+    lines = [line.strip().partition(": ") for line in mutmut("results").splitlines()]
+    unnoticed = [name for name, _, fate in lines if fate not in ("killed", "timeout")]
+    found = {difference(name) for name in unnoticed if "__mutmut_" in name}
+    listed = yaml.safe_load(Path(__file__).with_name("survivors.yml").read_text("utf-8"))
+    known = {(mutant["in"], mutant["was"], mutant["now"]) for mutant in listed}
+    report("No test notices, and survivors.yml does not say why", found - known)
+    report("In survivors.yml, but noticed or gone", known - found)
+    print(f"{len(found)} changes survive, {len(known)} are explained")
+    sys.exit(found != known)
+
+
+if __name__ == "__main__":
+    main()
