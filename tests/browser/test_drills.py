@@ -495,6 +495,8 @@ def test_without_a_script_prompt_and_solution_are_there(site: Path, open_page) -
     page = open_page(site / "all.html", java_script_enabled=False)
     assert page.locator(".os-drill-prompt:visible").count() == len(bank())
     assert page.locator(".os-drill-actions:visible").count() == 0
+    lines = page.locator("#drill-update textarea")
+    assert lines.evaluate("area => area.scrollWidth <= area.clientWidth")
     section = page.locator("#drill-rescale-hard")
     assert not section.locator("details p").first.is_visible()
     section.locator("summary").click()

@@ -2,6 +2,43 @@
 
 In a notebook ``drill("rescale-hard")`` shows a drill and ``check("rescale-hard", x)``
 marks an answer. The build asks for the same drill as a piece of the page.
+
+How to write a drill
+--------------------
+Add an entry to ``book/drills/<chapter>.yml``; nothing else has to change, and the tests
+of the bank take it up by themselves. Every drill has ``id``, ``kind``, ``prompt`` and
+``solution``, and may have ``hints`` (released one at a time), ``steps`` (a partial step
+after them) and ``nudge`` (instead of the general one). Texts know `` `code` ``,
+``*em*``, ``**strong**`` and ``$maths$``, and are English, or ``{en: …, es: …}``. Values
+are expressions, never typed results. A listed mistake earns its own hint; a hint never
+holds the answer.
+
+numeric
+    ``answer: {value, rel, abs}``; ``wrong: [{value, hint}]``.
+choice
+    ``choices: [{text, correct: true} or {text, hint}]``.
+order
+    ``lines`` in the right order; ``wrong: [{first, then, hint}]``, the numbers of two
+    lines where ``first`` stands too early. List far jumps before near ones.
+recall, a formula
+    ``answer: {value, where: [{name: sample, …}, …]}``, compared at the samples;
+    ``wrong: [{value, hint}]``.
+recall, own words
+    ``points: [{say, words, hint}]``, each found by any of its words; ``wrong: [{words,
+    hint}]``; ``sample``, an answer that passes.
+trace
+    ``scores``, ``block``, perhaps ``values``, and ``columns`` of the lib's trace;
+    ``wrong: [{cell, value, hint}]``, value an expression in the step's own quantities
+    (m_old, l_old, m, alpha, added, l, block_max; o_old, moment, o).
+code
+    ``function`` (its name), ``starter``, ``code`` (an answer that passes), ``cases``
+    ("ladder", or ``[{name, …arguments}]``, tiny ones first) and ``random`` (how many
+    more, or the source of ``examples(rng)``); ``oracle``, the source of a function that
+    asks the lib for the rows to expect; ``compared``, the columns an answer has to give,
+    and ``given``, those shown beside them; ``drive``, the source of ``drive(function,
+    **arguments)``, which yields one row of results per step; ``mutants: [{name, hint,
+    code or change: {old: new}}]``. ``starter``, ``code``, ``drive`` and mutants also run
+    in MicroPython: lists and math only.
 """
 
 from onlinesoftmax.drills.notebook import Verdict, check, drill

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from onlinesoftmax.drills.bank import Drill, say
+from onlinesoftmax.drills.expression import evaluate
 from onlinesoftmax.drills.words import column, show, word
 
 Table = tuple[tuple[str, ...], ...]
@@ -227,6 +228,9 @@ def answer_text(drill: Drill, language: str = "en") -> str:
         return "\n".join(f"- {line}" for line in lines)
     if drill.kind == "code":
         return f"```\n{drill.get('code')}```"
-    if drill.kind in ("numeric", "recall") and "answer" in drill.fields:
+    if drill.kind == "numeric":
+        value = drill.get("answer")["value"]
+        return f"`{value}` = {show(evaluate(str(value)))}"
+    if drill.kind == "recall" and "answer" in drill.fields:
         return f"`{drill.get('answer')['value']}`"
     return ""
