@@ -205,7 +205,7 @@ def inline_scripts(page: BeautifulSoup) -> list[str]:
 
 _UNITS = (
     "%|percent|per cent|ns|µs|us|ms|s|seconds?|minutes?|hours?|bytes?|[kKMGT]i?B|"
-    "[kMG]?bits?|[MG]Hz|[MGT]?FLOPS?|[MGT]?FLOP/s|GB/s|×|x|times|fold|ulps?"
+    "[kMG]?bits?|[MG]Hz|[MGT]?FLOPS?|[MGT]?FLOP/s|GB/s|×|x|fold|ulps?"
 )
 _TYPED = re.compile(
     rf"(?<![\w.#-])[-−+]?\d[\d,]*(?:\.\d+(?:e[-+]?\d+)?|\s?-?(?:{_UNITS})(?![\w-]))"

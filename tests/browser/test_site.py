@@ -60,7 +60,7 @@ def violations(page: Page) -> list[str]:
 
 
 def bring_alive(page: Page) -> None:
-    """Scroll to the end, so that every figure on the way is mounted, and back."""
+    """Scroll to the end, so that every figure on the way is mounted; open each."""
     page.evaluate(
         """async () => {
              for (let y = 0; y < document.body.scrollHeight; y += innerHeight) {
@@ -71,6 +71,8 @@ def bring_alive(page: Page) -> None:
            }"""
     )
     expect(page.locator(".os-figure:not(.os-live)")).to_have_count(0)
+    while (skip := page.locator(".os-skip:visible")).count():
+        skip.first.click()
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
