@@ -18,14 +18,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 
 from booksite import fonts, hosts, maths, quantities, strings, stylesheet  # noqa: E402
+from booksite.head import chapter_number, split_heading  # noqa: E402
 from booksite.inline import inline  # noqa: E402
-from booksite.page import (  # noqa: E402
-    chapter_number,
-    launch_links,
-    repository_links,
-    scripts,
-    split_heading,
-)
+from booksite.page import launch_links, repository_links, scripts  # noqa: E402
 from booksite.paths import ASSETS, VENDOR  # noqa: E402
 
 # Maths -----------------------------------------------------------------------
@@ -59,7 +54,8 @@ def test_a_faulty_formula_names_itself(tex):
 
 
 def spans(**extra: str | None) -> list[tuple[str, str]]:
-    code = '<span class="n">m_new</span> <span class="n">pocket</span> <span class="n">x</span>'
+    names = ("m_new", "pocket", "x")
+    code = " ".join(f'<span class="n">{name}</span>' for name in names)
     html = BeautifulSoup(quantities.link_identifiers(code, extra), "html.parser")
     return [(tag.get_text(), tag["data-q"]) for tag in html.select("[data-q]")]
 
@@ -186,7 +182,10 @@ CSS = """
 /* a remark */
 .used, .unused { color: red }
 .unused { color: blue }
-@media (min-width: 9em) { .unused { color: blue } #here > .used:not(.x) { margin: 0 1px } }
+@media (min-width: 9em) {
+  .unused { color: blue }
+  #here > .used:not(.x) { margin: 0 1px }
+}
 @font-face { font-family: Gone; src: url(gone.woff2) }
 .made-by-script::before { content: "a  /* kept */  b" }
 """

@@ -74,7 +74,8 @@
       }
       if (!step) return;
       event.preventDefault();
-      at = at < 0 && step < 0 ? parts.length - 1 : (at + step + parts.length) % parts.length;
+      at = Math.max(at, step < 0 ? 0 : -1) + step;
+      at = (at + parts.length) % parts.length;
       light(parts[at]);
       announce(parts[at].dataset.q);
     });

@@ -2,8 +2,12 @@
 (() => {
   const root = document.documentElement.dataset.root;
   const words = JSON.parse(document.getElementById("words").textContent);
-  const LIMIT = 30;
-  const plain = (text) => text.normalize("NFD").replace(/[\u0300-\u036f]/g, "").toLowerCase();
+  const LIMIT = 30; // places listed
+  const BEFORE = 60; // characters of text before the first term
+  const LENGTH = 180; // characters of text in all
+  const marks = /[\u0300-\u036f]/g;
+  const plain = (text) => text.normalize("NFD").replace(marks, "").toLowerCase();
+  const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
   function loadIndex() {
     if (window.bookIndex) return Promise.resolve();
@@ -53,23 +57,17 @@
     return made;
   }
 
+  // A line of the text around the first term found, with every term marked.
   function excerpt(text, terms) {
-    const places = terms.map((term) => plain(text).indexOf(term)).filter((at) => at >= 0);
-    const middle = places.length ? Math.min(...places) : 0;
-    const from = middle > 60 ? text.indexOf(" ", middle - 60) + 1 : 0;
-    const end = from + 180 < text.length ? text.lastIndexOf(" ", from + 180) : text.length;
-    const cut = text.slice(from, end);
-    const box = element("span", "find-text");
-    if (from > 0) box.append("… ");
-    const pattern = new RegExp(`((?:${terms.map(escapeRegExp).join("|")})\\p{L}*)`, "giu");
-    cut.split(pattern).forEach((part, at) => {
-      box.append(at % 2 ? element("mark", "", part) : part);
-    });
-    if (end < text.length) box.append(" …");
-    return box;
+    const any = `(?:${terms.map(escaped).join("|")})`;
+    const middle = text.search(new RegExp(any, "iu"));
+    const from = middle > BEFORE ? text.indexOf(" ", middle - BEFORE) + 1 : 0;
+    const rest = text.length - from > LENGTH;
+    const to = rest ? text.lastIndexOf(" ", from + LENGTH) : text.length;
+    const parts = text.slice(from, to).split(new RegExp(`(${any}\\p{L}*)`, "giu"));
+    const marked = parts.map((part, i) => (i % 2 ? element("mark", "", part) : part));
+    return element("span", "find-text", from ? "… " : "", ...marked, rest ? " …" : "");
   }
-
-  const escapeRegExp = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
   function result(entry, terms) {
     const [href, page, heading, text] = entry;
@@ -82,7 +80,9 @@
 
   function box() {
     const input = element("input", "find-input");
-    Object.assign(input, { type: "search", placeholder: words.search_hint, autocomplete: "off" });
+    input.type = "search";
+    input.autocomplete = "off";
+    input.placeholder = words.search_hint;
     input.setAttribute("aria-label", words.search_label);
     const count = element("p", "find-count");
     count.setAttribute("role", "status");
@@ -95,7 +95,8 @@
       else count.textContent = `${words.search_none} “${input.value}”`;
     };
     input.addEventListener("input", update);
-    return { input, update, parts: [element("div", "find-box", input), count, list] };
+    const parts = [element("div", "find-box", input), count, list];
+    return { input, update, parts };
   }
 
   async function onPage(host) {
@@ -104,7 +105,8 @@
     host.append(...parts);
     input.value = new URLSearchParams(location.search).get("q") ?? "";
     input.addEventListener("input", () => {
-      const address = input.value ? `?q=${encodeURIComponent(input.value)}` : location.pathname;
+      const asked = encodeURIComponent(input.value);
+      const address = asked ? `?q=${asked}` : location.pathname;
       try { history.replaceState(null, "", address); } catch { /* not from a folder */ }
     });
     update();
@@ -125,7 +127,8 @@
       dialog = element("dialog", "find-dialog", ...parts);
       dialog.setAttribute("aria-label", words.search_label);
       dialog.addEventListener("click", (event) => {
-        if (event.target === dialog || event.target.closest(".find-list a")) dialog.close();
+        const chosen = event.target.closest(".find-list a");
+        if (chosen || event.target === dialog) dialog.close();
       });
       document.body.append(dialog);
     }

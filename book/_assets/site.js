@@ -1,4 +1,4 @@
-// What every page does: colours, the road on small screens, copying, the place you are at.
+// What every page does: colours, the road on small screens, copying, where you are.
 (() => {
   const root = document.documentElement;
   const words = JSON.parse(document.getElementById("words").textContent);
@@ -65,16 +65,17 @@
 
   // A block that fits needs no stop of its own on the keyboard's way through the page.
   function stops() {
-    for (const box of document.querySelectorAll("pre[tabindex], .table[tabindex], .math[tabindex]")) {
-      const needed = box.scrollWidth > box.clientWidth + 1 || box.querySelector(".katex [data-q]");
-      box.tabIndex = needed ? 0 : -1;
+    for (const box of document.querySelectorAll(":is(pre, .table, .math)[tabindex]")) {
+      const scrolls = box.scrollWidth > box.clientWidth + 1;
+      box.tabIndex = scrolls || box.querySelector(".katex [data-q]") ? 0 : -1;
     }
   }
 
   function place() {
     const links = [...document.querySelectorAll(".here a")];
     if (!links.length || !("IntersectionObserver" in window)) return;
-    const of = new Map(links.map((link) => [decodeURIComponent(link.hash.slice(1)), link]));
+    const anchor = (link) => decodeURIComponent(link.hash.slice(1));
+    const of = new Map(links.map((link) => [anchor(link), link]));
     const seen = new Set();
     const observer = new IntersectionObserver((entries) => {
       for (const entry of entries) {
@@ -109,8 +110,9 @@
       open();
     });
     document.addEventListener("keydown", (event) => {
-      const typing = event.target.closest?.("input, textarea, select, [contenteditable]");
-      if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+      const typing = event.target.closest?.("input, textarea, [contenteditable]");
+      const held = event.ctrlKey || event.metaKey || event.altKey;
+      if (event.key !== "/" || typing || held) return;
       event.preventDefault();
       open();
     });

@@ -19,7 +19,8 @@ FEATURES = {
     "jetbrains-mono": [],
     "katex": [],
 }
-ALWAYS = "".join(map(chr, range(0x20, 0x7F))) + " «»¿¡áéíñóúüÁÉÍÑÓÚ–—‘’“”…·×−→←↑↓"
+ALWAYS = "".join(map(chr, range(0x20, 0x7F)))
+ALWAYS += "\u00a0«»¿¡áéíñóúüÁÉÍÑÓÚ–—‘’“”…·×−→←↑↓"
 
 
 def characters(texts: Iterable[str]) -> str:

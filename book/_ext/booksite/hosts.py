@@ -47,19 +47,22 @@ def fill_figures(html: str, still: Callable[..., str], language: str) -> str:
     """
 
     def fill(match: re.Match[str]) -> str:
-        host = attributes(match[1])
-        name = host.get("data-figure", "")
-        try:
-            state = json.loads(host.get("data-state") or "{}")
-            inner = still(name, state, language)
-        except Exception as error:
-            raise HostError(f"figure {name!r} cannot be drawn: {error}") from error
+        inner = _still(attributes(match[1]), still, language)
         return match[0].removesuffix("</figure>") + inner + "</figure>"
 
     filled = _FIGURE.sub(fill, html)
     if 'class="os-figure"' in html and filled == html:
         raise HostError(f"a figure's host is not empty or malformed: {html[:120]}")
     return filled
+
+
+def _still(host: dict[str, str], still: Callable[..., str], language: str) -> str:
+    name = host.get("data-figure", "")
+    try:
+        state = json.loads(host.get("data-state") or "{}")
+        return still(name, state, language)
+    except Exception as error:
+        raise HostError(f"figure {name!r} cannot be drawn: {error}") from error
 
 
 def fill_drill(html: str, page_html: Callable[..., str], language: str) -> str:

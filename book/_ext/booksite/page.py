@@ -1,19 +1,17 @@
-"""What a page's template is told: the road, the head of the chapter, links, scripts."""
+"""What a page's template is told: its head, the road, links, scripts, the policy."""
 
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 from urllib.parse import urlparse
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
-from sphinx.errors import ThemeError
 
 from . import hosts, search, strings
-from .inline import inline
+from .head import chapter_number, head
 
 CONTENT_SECURITY_POLICY = "; ".join(
     [
@@ -29,82 +27,39 @@ CONTENT_SECURITY_POLICY = "; ".join(
         "form-action 'none'",
     ]
 )
-WORDS_A_MINUTE = 200
-_HEADING = re.compile(r"\A(.*?)<h1[^>]*>(.*?)</h1>\s*", re.DOTALL)
-_PERMALINK = re.compile(r'<a class="headerlink".*?</a>')
-_NUMBER = re.compile(r"^0*(\d+)-")
 
 
-def chapter_number(docname: str) -> str:
-    """The number a chapter's file name begins with; empty for other pages."""
-    found = _NUMBER.match(docname)
-    return found[1] if found else ""
+def page_link(app: Sphinx, pagename: str, docname: str) -> dict[str, Any]:
+    """Number, title and address of a page, seen from another."""
+    return {
+        "number": chapter_number(docname),
+        "title": app.env.titles[docname].astext(),
+        "href": app.builder.get_relative_uri(pagename, docname),
+        "current": docname == pagename,
+    }
 
 
 def road(app: Sphinx, pagename: str) -> list[dict[str, Any]]:
     """Parts of the book, each with its pages, as `_toc.yml` orders them."""
-    titles = app.env.titles
-    relative = app.builder.get_relative_uri
-    parts = []
-    for part in app.env.external_site_map.root.subtrees:
-        pages = [
-            {
-                "number": chapter_number(docname),
-                "title": titles[docname].astext(),
-                "href": relative(pagename, docname),
-                "current": docname == pagename,
-            }
-            for docname in map(str, part.items)
-            if docname in titles
-        ]
-        parts.append({"caption": part.caption, "pages": pages})
-    return parts
+    return [
+        {
+            "caption": part.caption,
+            "pages": [
+                page_link(app, pagename, docname)
+                for docname in map(str, part.items)
+                if docname in app.env.titles
+            ],
+        }
+        for part in app.env.external_site_map.root.subtrees
+    ]
 
 
-def on_this_page(app: Sphinx, pagename: str) -> str:
-    """The page's own headings below its title, as a list of links; may be empty."""
-    outline = app.env.tocs.get(pagename)
-    if outline is None or not outline.children or len(outline[0].children) < 2:
-        return ""
-    below = outline[0][1].deepcopy()
-    for reference in below.findall(nodes.reference):
-        reference["refuri"] = reference["anchorname"] or "#"
-    return app.builder.render_partial(below)["fragment"]
-
-
-def reading_minutes(app: Sphinx, pagename: str) -> int:
-    """Minutes a reader needs for the words of a page, code and figures aside."""
-    found = search.store(app.env).get(pagename, [])
-    words = sum(section["words"] for section in found)
-    return max(1, round(words / WORDS_A_MINUTE))
-
-
-def front_list(meta: dict[str, Any], key: str) -> list[str]:
-    """A list of the front matter, which reaches us as JSON."""
-    value = meta.get(key) or []
-    return json.loads(value) if isinstance(value, str) else value
-
-
-def split_heading(pagename: str, body: str) -> tuple[str, str, str]:
-    """What precedes the page's h1, what the h1 holds, and what follows it."""
-    found = _HEADING.match(body)
-    if found is None:
-        raise ThemeError(f"{pagename}: a page needs a heading of the first level")
-    return found[1], _PERMALINK.sub("", found[2]).strip(), body[found.end() :]
-
-
-def launch_links(app: Sphinx, pagename: str, repository: str) -> dict[str, str]:
-    """Where a notebook can be run; empty while the repository has no address."""
-    where = urlparse(repository)
-    if where.netloc != "github.com":
-        return {}
-    branch = app.config.book_notebook_branch
-    name = f"notebooks/{pagename}.ipynb"
+def neighbours(app: Sphinx, pagename: str) -> dict[str, dict[str, Any] | None]:
+    """The pages before and after this one."""
+    _, before, after = app.builder.relations.get(pagename, (None, None, None))
     return {
-        "colab": "https://colab.research.google.com/github"
-        f"{where.path}/blob/{branch}/{name}",
-        "binder": "https://mybinder.org/v2/gh"
-        f"{where.path}/{branch}?urlpath=lab/tree/{name}",
+        "before": page_link(app, pagename, before) if before else None,
+        "after": page_link(app, pagename, after) if after else None,
     }
 
 
@@ -122,6 +77,21 @@ def repository_links(context: dict[str, Any], pagename: str) -> dict[str, str]:
     }
 
 
+def launch_links(app: Sphinx, pagename: str, repository: str) -> dict[str, str]:
+    """Where a chapter's notebook can be run; empty while it is nowhere on GitHub."""
+    where = urlparse(repository)
+    if where.netloc != "github.com" or not chapter_number(pagename):
+        return {}
+    branch = app.config.book_notebook_branch
+    name = f"notebooks/{pagename}.ipynb"
+    return {
+        "colab": "https://colab.research.google.com/github"
+        f"{where.path}/blob/{branch}/{name}",
+        "binder": "https://mybinder.org/v2/gh"
+        f"{where.path}/{branch}?urlpath=lab/tree/{name}",
+    }
+
+
 def scripts(body: str, search_page: bool) -> list[str]:
     """Scripts the page needs, in order; all are deferred."""
     found = ["site.js"]
@@ -136,38 +106,11 @@ def scripts(body: str, search_page: bool) -> list[str]:
     return found + (["search.js"] if search_page else [])
 
 
-def _headings(app: Sphinx) -> list[tuple[str, str, str]]:
-    """Page, heading and address of every section, for the search page."""
-    return [(page, heading, href) for href, page, heading, _ in search.entries(app.env)]
-
-
-def _neighbour(app: Sphinx, pagename: str, docname: str | None) -> dict[str, str] | None:
-    if not docname or docname not in app.env.titles:
-        return None
-    return {
-        "number": chapter_number(docname),
-        "title": app.env.titles[docname].astext(),
-        "href": app.builder.get_relative_uri(pagename, docname),
-    }
-
-
-def _head(app: Sphinx, pagename: str, body: str) -> dict[str, Any]:
-    """The chapter's head: number, heading, front matter, reading time."""
-    before, heading, rest = split_heading(pagename, body)
-    meta = app.env.metadata.get(pagename, {})
-    return {
-        "opening": before,
-        "heading": heading,
-        "body": rest,
-        "number": chapter_number(pagename),
-        "minutes": reading_minutes(app, pagename),
-        "description": meta.get("description", ""),
-        "learn": [inline(line) for line in front_list(meta, "learn")],
-        "need": [inline(line) for line in front_list(meta, "need")],
-        "summary_es": inline(meta.get("summary_es", "")),
-        "local_toc": on_this_page(app, pagename),
-        "progress": hosts.progress(body, app.config.language),
-    }
+def address(app: Sphinx, pagename: str, context: dict[str, Any]) -> str | None:
+    """Where the page is published; None while `html.baseurl` is unset."""
+    if context["pageurl"] and pagename == app.config.root_doc:
+        return app.config.html_baseurl.rstrip("/") + "/"
+    return context["pageurl"]
 
 
 def prepare(
@@ -181,27 +124,22 @@ def prepare(
     body = context.get("body", "")
     words = strings.table(app.config.language)
     if doctree is not None:
-        context.update(_head(app, pagename, body))
-    relations = app.builder.relations.get(pagename, (None, None, None))
-    repository = repository_links(context, pagename)
-    if context["pageurl"] and pagename == app.config.root_doc:
-        context["pageurl"] = app.config.html_baseurl.rstrip("/") + "/"
+        context.update(head(app, pagename, body))
+    links = repository_links(context, pagename)
     context.update(
-        words=words,
-        said_words=json.dumps(words, ensure_ascii=False),
-        headings=_headings(app),
-        policy=CONTENT_SECURITY_POLICY,
+        neighbours(app, pagename),
         cover=pagename == app.config.root_doc,
+        headings=search.headings(app.env),
+        launch=launch_links(app, pagename, links.get("repository", "")),
+        links=links,
+        notebook=app.config.book_notebooks and bool(chapter_number(pagename)),
+        pageurl=address(app, pagename, context),
+        policy=CONTENT_SECURITY_POLICY,
         road=road(app, pagename),
-        before=_neighbour(app, pagename, relations[1]),
-        after=_neighbour(app, pagename, relations[2]),
-        links=repository,
-        launch=launch_links(app, pagename, repository["repository"])
-        if repository and chapter_number(pagename)
-        else {},
-        notebook=app.config.book_notebooks and chapter_number(pagename) != "",
-        translations=app.config.book_translations,
         scripts=scripts(body, search_page=templatename == "search.html"),
+        translations=app.config.book_translations,
+        words=words,
+        words_json=json.dumps(words, ensure_ascii=False),
     )
 
 

@@ -93,20 +93,23 @@ def link_identifiers(html: str, extra: Mapping[str, str | None] | None = None) -
     ValueError
         If `extra` names a quantity that does not exist.
     """
-    meanings = {**IDENTIFIERS, **(extra or {})}
-    for name, meaning in meanings.items():
-        if meaning is not None and meaning not in QUANTITIES:
-            known = ", ".join(QUANTITIES)
-            raise ValueError(f"quantities: {name!r} means {meaning!r}, not in {known}")
+    meanings = {**IDENTIFIERS, **_checked(extra or {})}
 
     def mark(match: re.Match[str]) -> str:
         kind, name = match.groups()
-        meaning = meanings.get(name)
-        if meaning is None:
+        if meanings.get(name) is None:
             return match[0]
-        return f'<span class="{kind}" data-q="{meaning}">{name}</span>'
+        return f'<span class="{kind}" data-q="{meanings[name]}">{name}</span>'
 
     return _NAME.sub(mark, html)
+
+
+def _checked(extra: Mapping[str, str | None]) -> Mapping[str, str | None]:
+    for name, meaning in extra.items():
+        if meaning is not None and meaning not in QUANTITIES:
+            known = ", ".join(QUANTITIES)
+            raise ValueError(f"quantities: {name!r} means {meaning!r}, not in {known}")
+    return extra
 
 
 def setup(app: Sphinx) -> None:

@@ -41,7 +41,8 @@ def _stop(self: HTML5Translator, row: dict[str, object]) -> str:
         name = f'<a class="map-title" href="{escape(href)}">{title}</a>'
     else:
         soon = strings.table(self.config.language)["soon"]
-        name = f'<span class="map-title">{title} <span class="map-soon">{soon}</span></span>'
+        soon = f'<span class="map-soon">{soon}</span>'
+        name = f'<span class="map-title">{title} {soon}</span>'
     return (
         f'<li class="map-stop{" map-there" if there else ""}">'
         f'<span class="map-number">{row["number"]}</span>'

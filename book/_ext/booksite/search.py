@@ -109,6 +109,11 @@ def entries(env: BuildEnvironment) -> list[tuple[str, str, str, str]]:
     ]
 
 
+def headings(env: BuildEnvironment) -> list[tuple[str, str, str]]:
+    """Page, heading and address of every section: search without scripts."""
+    return [(page, heading, href) for href, page, heading, _ in entries(env)]
+
+
 def index(env: BuildEnvironment) -> str:
     """The classic script that hands the index to `search.js`."""
     packed = json.dumps(entries(env), ensure_ascii=False, separators=(",", ":"))

@@ -18,7 +18,7 @@ from . import hosts, strings
 from .quantities import link_identifiers
 
 _PYTHON = {"python", "python3", "ipython", "ipython3", "py"}
-_EXCEPTION = re.compile(r"^[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Warning)\b.*", re.M)
+_EXCEPTION = re.compile(r"^[A-Za-z_][\w.]*(?:Error|Exception|Interrupt)\b.*", re.M)
 
 
 class BookTranslator(HTML5Translator):
