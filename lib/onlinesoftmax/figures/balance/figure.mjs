@@ -35,8 +35,8 @@ const shift = (m) => (m === -Infinity ? 0 : m);
 // ---- the picture -------------------------------------------------------------------
 
 const WIDE = {
-  width: 720, height: 412, left: 0, right: 600, grip: 630, unit: 46, room: 190, letter: 7.2,
-  scores: { low: 118, high: 28 }, beam: { y: 350, zero: 78, step: 40, edge: 704 },
+  width: 720, height: 382, left: 0, right: 600, grip: 630, unit: 46, room: 160, letter: 7.2,
+  scores: { low: 118, high: 28 }, beam: { y: 320, zero: 78, step: 40, edge: 704 },
 };
 const NARROW = {
   width: 320, height: 352, left: 0, right: 258, grip: 286, unit: 28, room: 136, letter: 6.8,
@@ -165,7 +165,7 @@ function names(masses, tops, { page, x, words }) {
     const half = (text.length * page.letter) / 2;
     const center = Math.max(half, x(place));
     const free = page.beam.y - 8 - tops.get(place);
-    const y = center - half < last.end ? Math.min(free, last.y - 14) : free;
+    const y = center - half < last.end + 5 ? Math.min(free, last.y - 14) : free;
     last = { end: center + half, y };
     return label(text, { class: "small middle", x: center, y });
   }).join("");

@@ -51,7 +51,7 @@ const NARROW = {
 
 export function draw(state, numbers, view) {
   const page = view.wide ? WIDE : NARROW;
-  const scene = { page, words: view.words, wide: view.wide };
+  const scene = { page, words: view.words, wide: view.wide, all: state.all };
   return picture({ ...page, title: view.title, glide: 600 }, [
     captions(scene), lit(numbers, scene), scoreTable(numbers, scene),
     valueTable(numbers, scene), output(numbers, scene), kept(numbers, scene),
@@ -117,49 +117,54 @@ function valueTable({ V, c, now }, { page, words, wide }) {
 }
 
 /** O: the row's answers so far; the other rows are other softmax-dots. */
-function output({ i, c, now, steps, trace }, { page }) {
+function output({ i, c, now, steps, trace }, { page, all }) {
   const done = now === trace[steps];
   const cell = (r, k) => {
     const [x, y] = [page.vLeft + k * page.vPitch, page.sTop + r * page.sTall];
     const frame = rect({ class: "band", x: x + 2, y: y + 2,
-      width: page.vPitch - 4, height: page.sTall - 4, style: r === i ? "opacity:0" : null });
-    const text = r === i && now.stop ? num(now.out[k], 2) : "";
+      width: page.vPitch - 4, height: page.sTall - 4, style: r === i && (all || k === c) ? "opacity:0" : null });
+    const text = r === i && now.stop && (all || k === c) ? num(now.out[k], 2) : "";
     const look = { key: `out${r}${k}`, class: k === c ? "strong middle" : "small middle" };
     return frame + label(text, { ...look, x: x + page.vPitch / 2, y: y + page.sTall / 2 + 5 });
   };
-  const all = Array.from({ length: N * D }, (_, at) => cell(Math.floor(at / D), at % D));
+  const cells = Array.from({ length: N * D }, (_, at) => cell(Math.floor(at / D), at % D));
   const meet = `fill:none;stroke:var(${done ? "--truth" : "--ink"});stroke-width:2.5`;
-  return group({ q: "o" }, ...all, rect({ key: "frame", style: meet,
+  return group({ q: "o" }, ...cells, rect({ key: "frame", style: meet,
     x: page.vLeft + c * page.vPitch + 1, y: page.sTop + i * page.sTall + 1,
     width: page.vPitch - 2, height: page.sTall - 2 }));
 }
 
-/** What the row keeps: m and ℓ once, o once a column. */
-function kept({ c, now }, { page, words, wide }) {
+/** What is kept: m, ℓ and this column's o; or, if asked for, the o of every column. */
+function kept({ c, now }, { page, words, wide, all }) {
   const { box, boxTop } = page;
-  const gap = wide ? 8 : 5;
-  const next = wide ? { x: 2 * (box + gap) + 26, y: boxTop } : { x: 0, y: boxTop + 72 };
-  const note = (text, x, y) => label(text, { class: "small", x, y });
-  const one = (q, name, value, x, y, strong) => group({ q },
-    rect({ class: strong ? "band lit" : "band", x, y, width: box, height: 30 }),
-    strong ? rect({ key: `frame${q}`, x, y, width: box, height: 30,
-      style: "fill:none;stroke:var(--ink);stroke-width:2" }) : "",
+  const step = box + (wide ? 8 : 5);
+  const digits = wide ? 3 : 2;
+  const next = wide ? { x: 2 * step + (all ? 18 : 0), y: boxTop } : { x: 0, y: boxTop + 72 };
+  const place = { x: next.x + (all ? c : 0) * step, y: next.y };
+  const shown = now.o.map((o, k) => [o, k]).filter(([, k]) => all || k === c);
+  const note = (text, x, y) => label(text, { class: "small", x, y: y + 47 });
+  return [
+    rect({ key: "kept", class: "band lit", x: place.x, y: place.y, width: box, height: 30 }),
+    one("m", "m", num(now.m, 1), 0, boxTop, box),
+    one("l", "ℓ", num(now.l, digits), step, boxTop, box),
+    ...shown.map(([o, k], at) => one("o", all ? `o${"₁₂₃"[k]}` : "o", num(o, digits),
+      next.x + at * step, next.y, box, k === c)),
+    all ? note(words.shared, 0, boxTop) + note(words.perColumn, next.x, next.y) : "",
+  ];
+}
+
+/** A number in a box, its name above. */
+function one(q, name, value, x, y, box, chosen) {
+  const frame = chosen ? "fill:none;stroke:var(--ink);stroke-width:2" : null;
+  return group({ q },
+    rect({ class: "band", x, y, width: box, height: 30, style: frame }),
     label(value, { class: q === "m" ? "max middle" : "middle", x: x + box / 2, y: y + 20 }),
     label(name, { class: "small middle", x: x + box / 2, y: y - 5 }));
-  const digits = wide ? 3 : 2;
-  return [
-    one("m", "m", num(now.m, 1), 0, boxTop),
-    one("l", "ℓ", num(now.l, digits), box + gap, boxTop),
-    note(words.shared, 0, boxTop + 47),
-    ...now.o.map((o, k) => one("o", `o${"₁₂₃"[k]}`, num(o, digits),
-      next.x + k * (box + gap), next.y, k === c)),
-    note(words.perColumn, next.x, next.y + 47),
-  ];
 }
 
 // ---- the words ---------------------------------------------------------------------
 
-export function say({ row, column, step }, { now, before, steps, c }, words) {
+export function say({ row, column, step, all }, { now, before, steps, c }, words) {
   const values = {
     row: words.choices[row], column: words.choices[column], seen: now.stop,
     m: num(now.m, 1), l: num(now.l), alpha: num(now.alpha), o: num(now.o[c]), out: num(now.out[c]),
@@ -167,7 +172,8 @@ export function say({ row, column, step }, { now, before, steps, c }, words) {
   const change = step === 0 ? words.sayNone
     : before.stop && now.alpha < 1 ? words.sayRescaled : words.saySeen;
   const end = step === 0 ? "" : step < steps ? words.saySoFar : words.sayDone;
-  return [words.sayMeet, change, end].filter(Boolean).map((text) => fill(text, values)).join(" ");
+  return [words.sayMeet, change, end, all ? words.sayAll : ""]
+    .filter(Boolean).map((text) => fill(text, values)).join(" ");
 }
 
 export function table(_, { trace }, words) {

@@ -12,7 +12,7 @@ import numpy as np
 
 from onlinesoftmax import streaming
 
-from ..spec import Choice, Prediction, Scores, Spec, Step, Values
+from ..spec import Choice, Prediction, Scores, Spec, Step, Toggle, Values
 
 WORDS = ("she", "walked", "along", "the", "river", "bank")
 ASPECTS = ("water", "moves", "lives")
@@ -60,17 +60,19 @@ def states(random: np.random.Generator) -> Iterator[Values]:
             for step in range(4):
                 column = ASPECTS[step % d]
                 yield {"row": row, "column": column, "step": step,
-                       "scores": scores, "values": values}
+                       "all": step > 1, "scores": scores, "values": values}
 
 
 SPEC = Spec(
     controls=(
         Choice("row", "bank", of=WORDS),
         Choice("column", "water", of=ASPECTS),
+        Toggle("all"),
         Step("step", 3),
         Scores("scores", SCORES),
         Scores("values", VALUES),
     ),
+    still={"all": True},
     prediction=Prediction(
         answer=2,
         shown_by=({"column": "moves", "step": 3},) * 3,
