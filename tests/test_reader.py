@@ -20,7 +20,8 @@ SOURCES = BibliographyData(
             "article",
             fields={"year": "2018"},
             persons={"author": [Person("Milakov, M."), Person("Gimelshein, N.")]},
-        )
+        ),
+        "essay": Entry("misc", fields={"title": "A Trick Powering {FlashAttention}"}),
     }
 )
 
@@ -33,6 +34,8 @@ PLAIN = {
     "[next](03-the-online-recurrence.md#start)": (
         "[next](03-the-online-recurrence.ipynb#start)"
     ),
+    "all [sources](references.md)": "all [sources](../references.html)",
+    "{cite:t}`essay` asks": "A Trick Powering FlashAttention, n.d. asks",
     "{cite:t}`two` show": "Milakov and Gimelshein, 2018 show",
     "```{note}\nMind the sign.\n```": "> **Note**\n>\n> Mind the sign.",
     "```{admonition} Proof\n:class: dropdown\nBy induction.\n```": (

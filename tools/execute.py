@@ -16,6 +16,7 @@ from tools.chapters import Page, code_cells, line_of, notebook
 from tools.freshness import key
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
+SCALAR = re.compile(r"np\.\w+\((.*)\)")
 WIDGET = "application/vnd.jupyter.widget-view+json"
 LIMIT = 120  # seconds that one cell may take
 
@@ -126,7 +127,16 @@ def _strip(file: Path) -> None:
         cell.metadata.pop("nbmake", None)
         for output in cell.outputs:
             output.get("data", {}).pop(WIDGET, None)
+            if "scrapbook" in output.get("metadata", {}):
+                _plain_numbers(output.data)
     nbformat.write(nb, file)
+
+
+def _plain_numbers(data: dict) -> None:
+    """NumPy's way to write a scalar, `np.float64(2.5)`, as a page can format it."""
+    for mime, text in data.items():
+        if mime.endswith("text/plain") and (scalar := SCALAR.fullmatch(text)):
+            data[mime] = scalar[1]
 
 
 def with_outputs(page: Page, store: Store) -> NotebookNode:

@@ -39,9 +39,8 @@ def glued(nb: NotebookNode) -> dict[str, object]:
 
 def _value(data: dict) -> object:
     text = next((data[mime] for mime in data if mime.endswith("text/plain")), "")
-    scalar = re.fullmatch(r"np\.\w+\((.*)\)", text)  # np.float64(2.5)
     try:
-        return ast.literal_eval(scalar[1] if scalar else text)
+        return ast.literal_eval(text)
     except (ValueError, SyntaxError):
         return text
 
@@ -61,7 +60,8 @@ def plain_markdown(text: str, values: dict, sources: BibliographyData) -> str:
         text,
     )
     text = re.sub(r"^\(([\w-]+)\)=$", r'<a id="\1"></a>', text, flags=re.M)
-    text = re.sub(r"\]\((\d\d-[\w-]+)\.md", r"](\1.ipynb", text)
+    text = re.sub(r"\]\((\d\d-[\w-]+|index)\.md", r"](\1.ipynb", text)
+    text = re.sub(r"\]\(([\w-]+)\.md", r"](../\1.html", text)
     for macro, plain in MACROS.items():
         text = re.sub(re.escape(macro) + r"(?![a-zA-Z])", plain.replace("\\", r"\\"), text)
     return text
@@ -85,7 +85,8 @@ def _author_year(key: str, sources: BibliographyData) -> str:
     entry = sources.entries[key]
     people = [" ".join(p.last_names) for p in entry.persons.get("author", [])]
     names = " and ".join(people) if len(people) < 3 else f"{people[0]} et al."
-    return f"{names or entry.fields['title']}, {entry.fields.get('year', 'n.d.')}"
+    title = re.sub(r"[{}]", "", entry.fields.get("title", key))  # BibTeX's own marks
+    return f"{names or title}, {entry.fields.get('year', 'n.d.')}"
 
 
 def _block(match: re.Match) -> str:
