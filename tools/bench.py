@@ -39,9 +39,9 @@ def threads(cells: dict[str, Any]) -> dict[str, Any]:
     counts = [1, 2, 4]
     seconds = interleaved([lambda n=n: shared(scores, values, n) for n in counts])
     return {
-        "what": f"Softmax-dot of {len(scores):,} scores, the cell above: how many times"
-        f" as fast as one thread (the best of {REPEATS} runs)",
-        "columns": ["threads", "speed"],
+        "what": f"Softmax-dot of {len(scores):,} scores, by the cell above: how many"
+        f" times as fast as one thread. Best of {REPEATS} runs.",
+        "columns": ["threads", "times as fast"],
         "rows": [[n, f"{seconds[0] / s:.2f}"] for n, s in zip(counts, seconds)],
     }
 

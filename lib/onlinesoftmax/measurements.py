@@ -41,11 +41,11 @@ class Measurement(NamedTuple):
             "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>"
             for row in self.rows
         )
-        command = self.source().removesuffix(self.command)
+        source = self.source().removesuffix(self.command)
         return (
-            f'<table class="os-measured"><caption>{escape(self.what)}<br>'
-            f"<small>{escape(command)}<code>{escape(self.command)}</code></small>"
-            f"</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+            f'<figure class="os-measured"><figcaption>{escape(self.what)}</figcaption>'
+            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+            f"<p>{escape(source)}<code>{escape(self.command)}</code></p></figure>"
         )
 
 

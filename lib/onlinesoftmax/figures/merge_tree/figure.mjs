@@ -1,4 +1,4 @@
-// The merge tree: any two pockets may merge next; the answer never changes, its last bit
+// The merge tree: any two states may merge next; the answer never changes, its last bit
 // sometimes does.
 
 import { fill, group, label, line, num, picture, rect, tag } from "../host/kit.mjs";
@@ -140,7 +140,7 @@ export function draw(state, numbers, view) {
   const size = { width: page.width, height: HEIGHT };
   return picture({ ...size, title, glide: scene.forward ? 1200 : 450 }, [
     label(words.weights, { class: "caption", q: "p", x: 2, y: 16 }),
-    numbers.roots.map((root) => pocket(root, numbers, scene)),
+    numbers.roots.map((root) => panel(root, numbers, scene)),
     bars(numbers, scene), factors(numbers, scene), branches(numbers, scene),
     numbers.result ? floats(numbers, scene) : answers(state, numbers, scene),
   ]);
@@ -153,7 +153,7 @@ function span({ members }, { at, pitch }) {
 }
 
 /** A quiet panel, the maximum its weights are measured from, and their sum. */
-function pocket(root, { last }, scene) {
+function panel(root, { last }, scene) {
   const { from, to } = span(root, scene);
   const { inset, is, digits } = scene.page;
   const part = (name, rest) => ({ key: name + root.key, "data-pick": root.key, at: SLIDE, ...rest });
@@ -170,7 +170,7 @@ function pocket(root, { last }, scene) {
   ];
 }
 
-/** Every weight from its pocket's maximum. */
+/** Every weight from its state's maximum. */
 function bars(numbers, scene) {
   const { last, roots } = numbers;
   const shrunk = (k) => last && [last.a, last.b].find((side) =>
@@ -273,7 +273,7 @@ const floor = (text, { width }) =>
   label(text, { class: "caption", x: 2, y: Y.low - ROOM - 16 })
   + line({ class: "axis", x1: 0, x2: width, y1: Y.low, y2: Y.low });
 
-/** Not done yet: what each pocket would answer by itself. */
+/** Not done yet: what each state would answer by itself. */
 function answers({ values }, { roots }, { page, words }) {
   const [least, most] = [Math.min(...values), Math.max(...values)];
   const x = (y) => 20 + ((y - least) / (most - least || 1)) * (page.width - 40);

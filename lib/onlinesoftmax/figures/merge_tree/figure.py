@@ -1,9 +1,9 @@
-"""The merge tree: any two pockets may merge next.
+"""The merge tree: any two states may merge next.
 
 Prediction. Does the order of merging change the answer? Why wrong answers tempt. "Yes":
-the pockets are measured from different maxima, and each merge rescales. "Not in a single
+the states are measured from different maxima, and each merge rescales. "Not in a single
 bit": the proof says that the answers are equal, and it speaks of real numbers. What
-settles it: two trees over the same five pockets, one of which ends at the float nearest
+settles it: two trees over the same five states, one of which ends at the float nearest
 to the exact answer, the other three floats away.
 """
 
