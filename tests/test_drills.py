@@ -3,14 +3,16 @@
 import json
 import re
 from collections.abc import Iterator
+from fractions import Fraction
 from itertools import combinations
-from math import isfinite
+from math import isfinite, log
 from pathlib import Path
 from typing import Any
 
 import pytest
 from py_mini_racer import MiniRacer
 
+from onlinesoftmax import State, dense, merge, streaming
 from onlinesoftmax.drills import check, code, drill, grader, page_html
 from onlinesoftmax.drills.bank import Drill, bank, read, say
 from onlinesoftmax.drills.expression import evaluate
@@ -83,6 +85,30 @@ def first_slip(slips: list, value: Any) -> int:
 @of_kind("numeric", "choice", "order", "recall", "trace")
 def test_the_answer_passes(d: Drill) -> None:
     assert check(d.id, right_answer(d, payload(d)))
+
+
+# The answers of chapters 2 and 3 once more, by another way: the lib's.
+POCKET = State(m=3.0, l=5.0)
+SIXTEEN = [0.5, -1, 1, 0.2, 2, 0, 1.5, -0.5, 1, 0.8, -2, 1.9, 4, 3, -1, 2.5]
+BY_THE_LIB = {
+    "rescale-hard": lambda: merge(POCKET, State.of([5.0, 4.0])).l,
+    "rescale-easy": lambda: merge(POCKET, State.of([2.0, 1.0])).l,
+    "alpha-tie": lambda: streaming.trace([3.0, 3.0, 2.0], 1)[1].alpha,
+    "alpha-first": lambda: streaming.trace([3.0, 1.0], 2)[0].alpha,
+    "smallest-sum": lambda: merge(POCKET, State.of([1000.0])).l,
+    "records-16": lambda: sum(Fraction(1, i) for i in range(1, 17)),
+    "stepper-shrinks": lambda: sum(
+        0 < step.alpha < 1 for step in streaming.trace(SIXTEEN, 4)
+    ),
+    "early-weight": lambda: dense.softmax([1.0, 2.0, 3.0])[0],
+    "largest-weight": lambda: dense.softmax([7.0, 7 + log(1.5)])[0],
+}
+
+
+@pytest.mark.parametrize("id", BY_THE_LIB)
+def test_the_lib_agrees_with_the_answer(id: str) -> None:
+    value = payload(bank()[id])["values"][0]
+    assert close(float(BY_THE_LIB[id]()), value, 1e-12, 0)
 
 
 @of_kind("numeric", "choice", "order", "recall", "trace")

@@ -47,8 +47,11 @@ def test_a_text_cannot_end_its_data_block() -> None:
 
 
 def test_the_panel_lists_the_drills_it_is_given() -> None:
-    soup = BeautifulSoup(progress_html("en", ["update", "induction"]), "html.parser")
-    assert list(json.loads(soup.script.string)) == ["induction", "update"]
+    html = progress_html("en", ["update", "induction"], pages={"update": "02.html"})
+    listed = json.loads(BeautifulSoup(html, "html.parser").script.string)
+    assert {id: entry["href"] for id, entry in listed.items()} == {
+        "induction": "#drill-induction", "update": "02.html#drill-update",
+    }
 
 
 def test_colours_are_tokens() -> None:

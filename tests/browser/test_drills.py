@@ -151,6 +151,9 @@ def test_echo_hint_hints_step_solution(few: Page) -> None:
     expect(said(section)).to_contain_text("Go through the steps once more")
     expect(said(section)).to_contain_text("look at the solution")
 
+
+def test_help_comes_one_by_one_and_ends_with_the_solution(few: Page) -> None:
+    section = card(few, "rescale-hard")
     d = bank()["rescale-hard"]
     for n in range(1, len([*d.get("hints"), *d.get("steps")]) + 1):
         section.get_by_role("button", name="Hint").click()

@@ -9,9 +9,9 @@ Add an entry to ``book/drills/<chapter>.yml``; nothing else has to change, and t
 of the bank take it up by themselves. Every drill has ``id``, ``kind``, ``prompt`` and
 ``solution``, and may have ``hints`` (released one at a time), ``steps`` (a partial step
 after them) and ``nudge`` (instead of the general one). Texts know `` `code` ``,
-``*em*``, ``**strong**`` and ``$maths$``, and are English, or ``{en: …, es: …}``. Values
-are expressions, never typed results. A listed mistake earns its own hint; a hint never
-holds the answer.
+``*em*``, ``**strong**`` and ``$maths$``; they are English, or ``{en: …, es: …}``.
+Values are expressions, never typed results. A listed mistake earns its own hint; a hint
+never holds the answer.
 
 numeric
     ``answer: {value, rel, abs}``; ``wrong: [{value, hint}]``.
@@ -33,12 +33,12 @@ trace
 code
     ``function`` (its name), ``starter``, ``code`` (an answer that passes), ``cases``
     ("ladder", or ``[{name, …arguments}]``, tiny ones first) and ``random`` (how many
-    more, or the source of ``examples(rng)``); ``oracle``, the source of a function that
-    asks the lib for the rows to expect; ``compared``, the columns an answer has to give,
-    and ``given``, those shown beside them; ``drive``, the source of ``drive(function,
-    **arguments)``, which yields one row of results per step; ``mutants: [{name, hint,
-    code or change: {old: new}}]``. ``starter``, ``code``, ``drive`` and mutants also run
-    in MicroPython: lists and math only.
+    more, or the source of ``examples(rng)``). ``oracle`` is the source of a function
+    that asks the lib for the rows to expect; ``compared`` names the columns an answer
+    has to give, ``given`` those shown beside them. ``drive`` is the source of
+    ``drive(function, **arguments)``, which yields one row of results per step.
+    ``mutants: [{name, hint, code or change: {old: new}}]``. Starter, code, drive and
+    mutants also run in MicroPython: lists and math only.
 """
 
 from onlinesoftmax.drills.notebook import Verdict, check, drill

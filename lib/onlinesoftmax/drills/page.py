@@ -9,10 +9,11 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
+from types import MappingProxyType
 
 from onlinesoftmax.drills import text
 from onlinesoftmax.drills.bank import find, say
@@ -58,6 +59,7 @@ def progress_html(
     lang: str = "en",
     ids: Sequence[str] = (),
     maths: text.Maths = text.plain_maths,
+    pages: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Return the panel with the reader's progress: due list, save, load, forget.
 
@@ -68,12 +70,17 @@ def progress_html(
         The drills to count and list; none counts whatever the reader has met.
     maths : callable
         As for ``page_html``.
+    pages : mapping of str to str
+        The address of the page a drill stands on, if it is not this one.
     """
-    titles = {
-        id: text.inline(_first_sentence(say(find(id).get("prompt"), lang)), maths)
+    listed = {
+        id: {
+            "title": text.inline(_title(id, lang), maths),
+            "href": f"{pages.get(id, '')}#drill-{id}",
+        }
         for id in ids
     }
-    packed = json.dumps(titles, ensure_ascii=False, sort_keys=True)
+    packed = json.dumps(listed, ensure_ascii=False, sort_keys=True)
     return (
         f'<section class="os-progress" aria-label="{escape(word("progress", lang))}"'
         ' hidden><script type="application/json">'
@@ -82,7 +89,9 @@ def progress_html(
     )
 
 
-def _first_sentence(prompt: str) -> str:
+def _title(id: str, lang: str) -> str:
+    """Return the first sentence of a drill's prompt."""
+    prompt = say(find(id).get("prompt"), lang)
     return prompt.split("\n\n")[0].partition(". ")[0].rstrip(".") + "."
 
 

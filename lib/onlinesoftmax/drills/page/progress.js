@@ -2,11 +2,11 @@
 
 function preparePanel(panel) {
   const word = wordsFor(panel);
-  const titles = JSON.parse(panel.querySelector("script").textContent);
+  const listed = JSON.parse(panel.querySelector("script").textContent);
   const said = make("p", { class: "os-progress-said", role: "status" });
   const summary = make("p", {});
   const list = make("ul", { class: "os-progress-due" });
-  const draw = () => drawPanel(word, titles, summary, list);
+  const draw = () => drawPanel(word, listed, summary, list);
 
   const note = make("p", { class: "os-drill-how" }, word("progressNote"));
   panel.append(
@@ -19,16 +19,17 @@ function preparePanel(panel) {
   panel.hidden = false;
 }
 
-function drawPanel(word, titles, summary, list) {
-  const ids = Object.keys(titles);
-  const listed = (id) => ids.length === 0 || id in titles;
-  const done = store.done().filter(listed).length;
-  const due = store.due().filter(listed);
+function drawPanel(word, listed, summary, list) {
+  const ids = Object.keys(listed);
+  const here = (id) => ids.length === 0 || own(listed, id);
+  const done = store.done().filter(here).length;
+  const due = store.due().filter(here);
   const counts = { done, due: due.length, all: ids.length };
   summary.textContent = word(ids.length ? "progressCount" : "progressSome", counts);
   list.replaceChildren(...due.map((id) => {
-    const link = make("a", { href: `#drill-${id}` });
-    link.innerHTML = titles[id] ?? id;
+    const { title, href } = listed[id] ?? { title: "", href: `#drill-${id}` };
+    const link = fromBank("a", title, { href });
+    if (!title) link.textContent = id;
     return make("li", {}, link);
   }));
 }
