@@ -8,6 +8,7 @@ np.float64(3.0)
 from importlib import import_module
 from typing import Any
 
+__version__ = "0.1.0"
 MODULES = ("dense", "precision", "state", "streaming")
 __all__ = ["State", "merge", *MODULES]
 
