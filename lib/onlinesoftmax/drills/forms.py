@@ -49,7 +49,7 @@ class Card:
         """Return the whole drill."""
         drill, name = self.drill, self.name
         return f"""\
-<section class="os-drill" role="group" id="{name}" data-drill="{drill.id}"\
+<div class="os-drill" role="group" id="{name}" data-drill="{drill.id}"\
  data-kind="{drill.kind}" aria-labelledby="{name}-label">
 <p class="os-drill-label" id="{name}-label"><strong>{self.word("drill")}</strong>\
  <span class="os-drill-kind">{self.word(drill.kind)}</span></p>
@@ -63,7 +63,7 @@ class Card:
 </form>
 {self.solution()}
 <script type="application/json" class="os-drill-data">{self.json()}</script>
-</section>
+</div>
 """
 
     def actions(self) -> str:

@@ -36,7 +36,7 @@ SCRIPTS = (
 
 
 def page_html(id: str, lang: str = "en", maths: text.Maths = text.plain_maths) -> str:
-    """Return a drill as a ``<section>``.
+    """Return a drill as one group of the page.
 
     Parameters
     ----------
