@@ -212,7 +212,7 @@ _TYPED = re.compile(
 )
 _NOT_PROSE = [
     re.compile(r"\A---\n.*?\n---\n", re.S),
-    re.compile(r"^(`{3,})\{(?:code-cell|code-block|code|math)\b.*?^\1\s*$", re.M | re.S),
+    re.compile(r"^(`{3,})\{(?:code|math)[\w-]*\}.*?^\1\s*$", re.M | re.S),
     re.compile(r"^(`{3,})\w*\n.*?^\1\s*$", re.M | re.S),
     re.compile(r"<!--.*?-->", re.S),
     re.compile(r"^%.*$", re.M),
