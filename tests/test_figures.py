@@ -11,8 +11,8 @@ import math
 import re
 from collections.abc import Callable, Iterator
 
-import numpy as np
 import pytest
+from golden import cases, differences
 
 from onlinesoftmax import figures
 from onlinesoftmax.figures import pack, registry, v8
@@ -25,36 +25,6 @@ KILOBYTES = 6  # at most, for each figure's script, compressed
 
 
 # ---- the mathematics, once in Python and once in JavaScript ---------------------------
-
-
-def cases(figure: str) -> list[dict]:
-    """Whole states to compare at, the opening and the still among them."""
-    spec = registry.spec(figure)
-    drawn = [{}, spec.still, *spec.states(np.random.default_rng(0))]
-    return [spec.defaults() | changes for changes in drawn]
-
-
-def differences(wanted: object, got: object, at: str = "") -> Iterator[str]:
-    """Where `got`, from JavaScript, is not `wanted`, from the lib, to 1e-12."""
-    if isinstance(wanted, dict):
-        for name, each in wanted.items():
-            yield from differences(each, got.get(name), f"{at}.{name}")
-    elif isinstance(wanted, (list, tuple, np.ndarray)):
-        if len(wanted) != len(got):
-            yield f"{at}: {len(wanted)} wanted, {len(got)} got"
-        for i, (one, other) in enumerate(zip(wanted, got)):
-            yield from differences(one, other, f"{at}[{i}]")
-    elif not same(wanted, got):
-        yield f"{at}: {wanted!r} wanted, {got!r} got"
-
-
-def same(wanted: object, got: object) -> bool:
-    if wanted is None or got is None or isinstance(wanted, (str, bool)):
-        return wanted == got
-    wanted, got = float(wanted), float(got)
-    if math.isnan(wanted):
-        return math.isnan(got)
-    return math.isclose(wanted, got, rel_tol=1e-12, abs_tol=1e-300)
 
 
 def numbers(figure: str, state: dict) -> dict:

@@ -34,7 +34,7 @@ def page_script(figure: str, lang: str = "en") -> str:
 @cache
 def host_script() -> str:
     """The host for the page: wakes every figure and sweep."""
-    return f'"use strict";(() => {{\n{_bundle("page.mjs")}$page.start();\n}})();\n'
+    return f'"use strict";(() => {{\n{_bundle("page.mjs")}$page.begin();\n}})();\n'
 
 
 @cache

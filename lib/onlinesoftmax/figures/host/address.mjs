@@ -61,7 +61,8 @@ function parse(control, text) {
   return control.kind === "data" ? undefined : fit(control, text);
 }
 
-function decoded(text) {
+/** Without percent signs; a broken one leaves all as it is. */
+export function decoded(text) {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -1,6 +1,6 @@
 // On a page: finds the hosts, wakes each as it nears the window, keeps the address.
 
-import { read, write } from "./address.mjs";
+import { decoded, read, write } from "./address.mjs";
 import { spoken } from "./frame.mjs";
 import { Live } from "./live.mjs";
 import * as kit from "./kit.mjs";
@@ -14,7 +14,13 @@ export function register(id, make) {
   figures.set(id, make);
 }
 
-export function start() {
+/** Begin once every deferred script, and so every figure of the page, has run. */
+export function begin() {
+  if (document.readyState === "complete") start();
+  else addEventListener("DOMContentLoaded", start, { once: true });
+}
+
+function start() {
   const waiting = window.osFigures ?? [];
   window.osFigures = { push: ([id, make]) => register(id, make), awake };
   for (const [id, make] of waiting) register(id, make);
@@ -77,7 +83,7 @@ function follow(live) {
 
 /** The address names a figure and a state: wake it, show it, scroll to it. */
 function goto() {
-  const id = decodeURIComponent(location.hash.slice(1).split(/:|%3A/i)[0]);
+  const [id] = decoded(location.hash.slice(1)).split(":");
   const host = document.getElementById(id);
   if (!host?.classList.contains("os-figure")) return;
   const live = rouse(host);

@@ -10,7 +10,7 @@ function slide(box) {
   const cases = [...box.querySelectorAll(".os-case")];
   const bar = box.querySelector(".os-sweep-bar");
   bar.innerHTML = `<label><span>${escape(box.dataset.label)}</span>
-    <input type="range" min="0" max="${cases.length - 1}" step="1" value="${box.dataset.start}"></label>
+    <input type="range" min="0" max="${cases.length - 1}" step="1" value="0"></label>
     <output></output>`;
   const input = bar.querySelector("input");
   const show = () => {

@@ -1,0 +1,38 @@
+"""Golden states: the lib's numbers for a figure, to replay through its JavaScript."""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from onlinesoftmax.figures import registry
+
+
+def cases(figure: str) -> list[dict]:
+    """Whole states to compare at, the opening and the still among them."""
+    spec = registry.spec(figure)
+    drawn = [{}, spec.still, *spec.states(np.random.default_rng(0))]
+    return [spec.defaults() | changes for changes in drawn]
+
+
+def differences(wanted: object, got: object, at: str = "") -> Iterator[str]:
+    """Where `got`, from JavaScript, is not `wanted`, from the lib, to 1e-12."""
+    if isinstance(wanted, dict):
+        for name, each in wanted.items():
+            yield from differences(each, got.get(name), f"{at}.{name}")
+    elif isinstance(wanted, (list, tuple, np.ndarray)):
+        if len(wanted) != len(got):
+            yield f"{at}: {len(wanted)} wanted, {len(got)} got"
+        for i, (one, other) in enumerate(zip(wanted, got)):
+            yield from differences(one, other, f"{at}[{i}]")
+    elif not _same(wanted, got):
+        yield f"{at}: {wanted!r} wanted, {got!r} got"
+
+
+def _same(wanted: object, got: object) -> bool:
+    if wanted is None or got is None or isinstance(wanted, (str, bool)):
+        return wanted == got
+    wanted, got = float(wanted), float(got)
+    if math.isnan(wanted):
+        return math.isnan(got)
+    return math.isclose(wanted, got, rel_tol=1e-12, abs_tol=1e-300)
