@@ -21,7 +21,7 @@ from onlinesoftmax.drills.page import HERE, progress_html
 @pytest.mark.parametrize("id", bank())
 def test_the_page_is_whole_without_a_script(id: str, lang: str) -> None:
     soup = BeautifulSoup(page_html(id, lang), "html.parser")
-    section = soup.section
+    section = soup.select_one(".os-drill")
     assert section["data-drill"] == id and section["id"] == f"drill-{id}"
     assert section.select_one(".os-drill-prompt").get_text(strip=True)
     assert section.details.summary and len(section.details.get_text(strip=True)) > 20
