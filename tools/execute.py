@@ -146,7 +146,8 @@ def with_outputs(page: Page, store: Store) -> NotebookNode:
     cells = code_cells(nb)
     ran = code_cells(nbformat.read(store.notebook(page), as_version=4))
     if [cell.source for cell in cells] != [cell.source for cell in ran]:
-        raise ChapterFailed(f"{page.source.name}: outputs belong to other code (edited meanwhile?)")
+        said = "outputs belong to other code (was it edited meanwhile?)"
+        raise ChapterFailed(f"{page.source.name}: {said}")
     for cell, old in zip(cells, ran, strict=True):
         cell.outputs, cell.execution_count = old.outputs, old.execution_count
     return nb
