@@ -6,6 +6,7 @@ import json
 from typing import Any
 from urllib.parse import urlparse
 
+import onlinesoftmax
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
@@ -135,6 +136,7 @@ def prepare(
         notebook=app.config.book_notebooks and bool(chapter_number(pagename)),
         pageurl=address(app, pagename, context),
         policy=CONTENT_SECURITY_POLICY,
+        release=onlinesoftmax.__version__,
         road=road(app, pagename),
         scripts=scripts(body, search_page=templatename == "search.html"),
         translations=app.config.book_translations,
