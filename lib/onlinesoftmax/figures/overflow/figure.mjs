@@ -194,7 +194,7 @@ function short(x) {
     const power = exponentOfTen(x);
     return `${num(x / 10 ** power, 2)} × 10^{${num(power, 0)}}`;
   }
-  return Number(x.toPrecision(4)).toLocaleString("en");
+  return x.toLocaleString("en", { maximumSignificantDigits: 4 });
 }
 
 const tidy = (x) => num(x, Number.isInteger(x) ? 0 : 1);
@@ -205,7 +205,7 @@ export function say({ format, subtract }, numbers, words) {
   const { score, count, term, total, weight, failure } = numbers;
   const values = {
     format, s: tidy(score), n: count.toLocaleString("en"), term: short(term),
-    l: short(total), p: short(weight), times: short(weight * count),
+    l: short(total), p: short(weight), even: short(1 / count), times: short(weight * count),
   };
   return [subtract ? words.saySubtracted : "", words.say[failure]]
     .filter(Boolean).map((sentence) => fill(sentence, values)).join(" ");
