@@ -31,7 +31,7 @@ faults: .venv/ready  ## plant faults one by one; each has to turn the tests red
 	@$(RUN) tools.faults
 
 mutants: .venv/ready  ## a mutation run over the ideas floor (minutes)
-	@$(RUN) tools.mutants
+	@.venv/bin/python tests/mutation/run.py
 
 budgets: book  ## what the book weighs and how fast it is, against its budgets
 	@$(RUN) tools.budgets
