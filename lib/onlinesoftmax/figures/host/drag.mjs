@@ -5,6 +5,11 @@
 
 export function draggable(stage, live) {
   let held = null;
+  // In an SVG, the style `touch-action` alone does not keep the page from scrolling along.
+  const keep = (event) => {
+    if (!live.locked && event.target.closest("[data-drag]")) event.preventDefault();
+  };
+  stage.addEventListener("touchstart", keep, { passive: false });
   stage.onpointerdown = (event) => {
     const handle = event.target.closest("[data-drag]");
     if (!handle || live.locked || event.button !== 0) return;

@@ -24,7 +24,8 @@ export function frame(spec, words, ui, parts) {
     `<p class="os-aside" aria-live="polite"></p>`,
     parts.code ? `<ol class="os-code">${code(parts.code)}</ol>` : "",
     `<div class="os-bar">${steps ? transport(steps, words, ui) : ""}${tools(ui)}</div>`,
-    `<div class="os-table">${table(parts.table)}</div>`,
+    `<div class="os-table" role="group" aria-label="${escape(parts.table.caption)}" tabindex="0">
+      ${table(parts.table)}</div>`,
   ].join("");
 }
 

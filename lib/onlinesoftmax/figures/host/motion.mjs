@@ -53,7 +53,8 @@ function place({ node, attribute, start, end, from, to, shape }, t) {
   const eased = part < 0.5 ? 4 * part ** 3 : 1 - (2 - 2 * part) ** 3 / 2;
   let i = 0;
   const next = () => from[i] + (to[i++] - from[i - 1]) * eased;
-  node.setAttribute(attribute, shape.replace(NUMBER, () => Math.round(next() * 100) / 100));
+  const between = () => shape.replace(NUMBER, () => Math.round(next() * 100) / 100);
+  node.setAttribute(attribute, part === 1 ? shape : between());
 }
 
 function merge(now, next, moves) {

@@ -65,11 +65,11 @@ function expected(n, block) {
 // ---- the picture -------------------------------------------------------------------
 
 const WIDE = {
-  width: 720, height: 408, left: 34, right: 496, tries: 520, end: 712,
+  width: 720, height: 408, left: 46, right: 496, tries: 520, end: 712,
   scores: { low: 176, high: 34 }, counts: { low: 372, high: 226 }, notes: true,
 };
 const NARROW = {
-  width: 320, height: 400, left: 30, right: 220, tries: 232, end: 318,
+  width: 320, height: 400, left: 40, right: 220, tries: 232, end: 318,
   scores: { low: 170, high: 34 }, counts: { low: 360, high: 218 }, notes: false,
 };
 

@@ -1,0 +1,695 @@
+"""Figures as a reader meets them: by keyboard, by touch, in print, on a phone.
+
+The tests go over every figure, on a page of their own that is opened from `file://` under
+the site's Content-Security-Policy. What only one figure can do is at the end.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from golden import cases, differences
+from playwright.sync_api import Locator, Page
+
+from onlinesoftmax import figures
+from onlinesoftmax.figures import pack, registry, sweep, v8
+
+pytestmark = pytest.mark.browser
+
+ids = pytest.mark.parametrize("id", registry.ids())
+asking = pytest.mark.parametrize(
+    "id", [id for id in registry.ids() if registry.spec(id).prediction]
+)
+stepping = pytest.mark.parametrize(
+    "id",
+    [
+        id
+        for id in registry.ids()
+        if any(control.kind == "step" for control in registry.spec(id).controls)
+    ],
+)
+
+POLICY = (
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' blob:; style-src 'self';"
+    " style-src-attr 'unsafe-inline'; img-src 'self' data:; font-src 'self'"
+)
+STYLE = """
+body { margin: 0; background: var(--paper); color: var(--ink); font: 18px var(--serif); }
+main { max-width: 760px; margin: auto; padding: 0 1rem; }
+"""
+
+
+# ---- the page -------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory) -> Path:
+    """Scripts, styles, and one page for each figure."""
+    home = tmp_path_factory.mktemp("figures")
+    (home / "host.js").write_text(figures.host_script())
+    (home / "style.css").write_text(figures.tokens() + figures.stylesheet() + STYLE)
+    for id in registry.ids():
+        (home / f"{id}.js").write_text(figures.page_script(id))
+        write_page(home / f"{id}.html", [id])
+    return home
+
+
+def write_page(file: Path, names: list[str], body: str = "", scripts: str = "") -> Path:
+    hosts = "".join(map(host, names))
+    own = "".join(f'<script defer src="{id}.js"></script>' for id in names)
+    file.write_text(
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Figures</title>'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<link rel="stylesheet" href="style.css">'
+        f'<script defer src="host.js"></script>{own}{scripts}</head>'
+        f"<body><main><h1>Figures</h1>{hosts}{body}</main></body></html>"
+    )
+    return file
+
+
+def host(id: str) -> str:
+    """What the site puts into a page for `figure(id)`."""
+    return (
+        f'<figure class="os-figure" id="{id}" data-figure="{id}" data-state="{{}}">'
+        f"{figures.still(id, {})}</figure>"
+    )
+
+
+@pytest.fixture
+def visit(open_page, folder) -> Callable[..., Page]:
+    """`visit(id, hash="", **options)` → the page of one figure, awake."""
+
+    def go(id: str, hash: str = "", **options) -> Page:
+        page = open_page(f"{(folder / id).as_uri()}.html{hash}", **options)
+        page.locator(".os-live").wait_for()
+        return page
+
+    return go
+
+
+def state(page: Page) -> dict:
+    return page.evaluate("[...osFigures.awake.values()][0].state")
+
+
+def put(page: Page, changes: dict, moving: bool = False) -> None:
+    code = "([changes, moving]) => [...osFigures.awake.values()][0].set(changes, moving)"
+    page.evaluate(code, [changes, moving])
+
+
+def until(page: Page, holds: str) -> None:
+    """Wait until an expression holds (Playwright's own way needs `unsafe-eval`)."""
+    for _ in range(200):
+        if page.evaluate(holds):
+            return
+        page.wait_for_timeout(25)
+    raise AssertionError(f"never: {holds}")
+
+
+def skip(page: Page) -> None:
+    if page.locator(".os-skip:visible").count():
+        page.locator(".os-skip").click()
+
+
+def opening(id: str) -> dict:
+    return json.loads(v8.to_json(registry.spec(id).defaults()))
+
+
+# ---- predict, then reveal --------------------------------------------------------------
+
+
+@asking
+def test_the_controls_are_locked_until_the_reader_has_predicted(visit, id) -> None:
+    page = visit(id)
+    assert state(page) == opening(id)
+    locked = page.locator(".os-locked")
+    assert locked.count() and all(
+        locked.nth(i).evaluate("part => part.inert") for i in range(locked.count())
+    )
+    drag_every_handle(page)
+    assert state(page) == opening(id)
+    page.locator(".os-skip").click()
+    assert not page.locator(".os-question").is_visible()
+    assert not any(
+        locked.nth(i).evaluate("part => part.inert") for i in range(locked.count())
+    )
+
+
+def drag_every_handle(page: Page) -> None:
+    for handle in page.locator(".os-handle .ring").all()[:2]:
+        box = handle.bounding_box()
+        page.mouse.move(box["x"] + 5, box["y"] + 5)
+        page.mouse.down()
+        page.mouse.move(box["x"] + 40, box["y"] - 40)
+        page.mouse.up()
+
+
+@asking
+def test_every_answer_leads_to_the_state_that_settles_it(visit, id) -> None:
+    prediction = registry.spec(id).prediction
+    words = registry.strings(id)["en"]
+    for chosen, settled in enumerate(prediction.shown_by):
+        page = visit(id, reduced_motion="reduce")
+        page.locator(f'[data-option="{chosen}"]').click()
+        verdict = page.locator(".os-verdict").inner_text()
+        if chosen == prediction.answer:
+            assert verdict.startswith("Yes.")
+        else:
+            assert verdict[:30] in re.sub(r"\^\{(.*?)\}", r"\1", words["hints"][chosen])
+        page.locator(".os-proof").click()
+        assert settled.items() <= state(page).items()
+        page.context.close()
+
+
+# ---- the keyboard ----------------------------------------------------------------------
+
+
+@ids
+def test_the_keyboard_alone_reaches_everything(visit, id) -> None:
+    page = visit(id, reduced_motion="reduce")
+    if registry.spec(id).prediction:
+        press_until(page, ".os-skip")
+        page.keyboard.press("Enter")
+    wanted = page.locator(".os-figure").evaluate(REACHABLE)
+    page.evaluate("document.activeElement.blur()")
+    reached = set()
+    for _ in range(len(wanted) + 8):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.dataset.test ?? ''"))
+    assert set(wanted) <= reached
+
+
+REACHABLE = """figure => {
+  const one = new Set();  // of radio buttons, the chosen one
+  const parts = [...figure.querySelectorAll("button, input")].filter((part) =>
+    part.checkVisibility() && !part.disabled && !part.closest("[inert]")
+    && (part.type !== "radio" || part.checked));
+  return parts.map((part, i) => (part.dataset.test = `part${i}`));
+}"""
+
+
+def press_until(page: Page, selector: str) -> None:
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate(f"document.activeElement.matches({selector!r})"):
+            return
+    raise AssertionError(f"{selector} cannot be reached")
+
+
+@stepping
+def test_the_arrow_keys_step(visit, id) -> None:
+    page = visit(id, reduced_motion="reduce")
+    skip(page)
+    put(page, {"step": 0})
+    page.locator(".os-steps input").focus()
+    for key, step in [("ArrowRight", 1), ("ArrowUp", 2), ("ArrowLeft", 1), ("Home", 0)]:
+        page.keyboard.press(key)
+        assert state(page)["step"] == step
+    page.keyboard.press("End")
+    last = page.evaluate("[...osFigures.awake.values()][0].numbers.steps")
+    assert state(page)["step"] == last
+    page.keyboard.press("Home")
+    page.keyboard.press("Shift+ArrowRight")
+    assert state(page)["step"] == min(10, last)
+
+
+# ---- stepping, playing, reset ----------------------------------------------------------
+
+
+@ids
+def test_nothing_moves_by_itself(visit, id) -> None:
+    page = visit(id)
+    skip(page)
+    before = page.locator(".os-stage").inner_html()
+    page.wait_for_timeout(400)
+    assert page.locator(".os-stage").inner_html() == before
+
+
+@stepping
+def test_play_goes_to_the_end_and_pause_stops(visit, id) -> None:
+    page = visit(id)
+    skip(page)
+    page.evaluate("[...osFigures.awake.values()][0].spec.pace = 40")
+    put(page, {"step": 0})
+    play = page.get_by_role("button", name="Play")
+    play.click()
+    last = page.evaluate("[...osFigures.awake.values()][0].numbers.steps")
+    until(page, f"[...osFigures.awake.values()][0].state.step === {last}")
+    play.wait_for()
+    page.evaluate("[...osFigures.awake.values()][0].spec.pace = 4000")
+    play.click()  # from the end it begins again
+    page.get_by_role("button", name="Pause").click()
+    assert state(page)["step"] == 1
+
+
+@ids
+def test_reset_returns_to_the_opening(visit, id) -> None:
+    page = visit(id, reduced_motion="reduce")
+    skip(page)
+    put(page, registry.spec(id).still)
+    page.get_by_role("button", name="Reset").click()
+    assert state(page) == opening(id)
+    until(page, "location.hash === ''")
+
+
+# ---- the address -----------------------------------------------------------------------
+
+
+@ids
+def test_a_deep_link_waits_for_the_prediction(visit, id) -> None:
+    spec = registry.spec(id)
+    asked = {
+        control.name: spec.still[control.name]
+        for control in spec.controls
+        if control.name in spec.still and control.kind not in ("data", "row")
+    }
+    values = {k: str(v).lower() if isinstance(v, bool) else v for k, v in asked.items()}
+    hash = f"#{id}:" + "&".join(f"{name}={value}" for name, value in values.items())
+    page = visit(id, hash)
+    if spec.prediction:
+        assert state(page) == opening(id)
+        skip(page)
+    assert asked.items() <= state(page).items()
+    expected = {k: v for k, v in asked.items() if v != spec.defaults()[k]}
+    put(page, {"step": 0} if "step" in expected else {})
+    page.wait_for_timeout(300)
+    left = page.evaluate("decodeURIComponent(location.hash)")
+    for name, value in expected.items():
+        if name != "step":
+            assert f"{name}={values[name]}" in left
+
+
+def test_an_address_within_the_page_is_followed(visit) -> None:
+    page = visit("block-stepper")
+    skip(page)
+    page.evaluate("location.hash = '#block-stepper:block=8&step=2&forget=true'")
+    until(page, "[...osFigures.awake.values()][0].state.step === 2")
+    now = state(page)
+    assert (now["block"], now["step"], now["forget"]) == (8, 2, True)
+
+
+@pytest.mark.parametrize(
+    "hash", ["#block-stepper:block=99", "#block-stepper:nonsense=1&step=x", "#%E0%A4%A"]
+)
+def test_a_broken_address_harms_nothing(visit, hash: str) -> None:
+    page = visit("block-stepper", hash)
+    skip(page)
+    now = state(page)
+    assert now["step"] == 0 and 1 <= now["block"] <= 16
+
+
+# ---- what is said and shown ------------------------------------------------------------
+
+
+@ids
+def test_the_sentence_is_spoken_once_the_hand_rests(visit, id) -> None:
+    page = visit(id, reduced_motion="reduce")
+    skip(page)
+    put(page, registry.spec(id).still)
+    said = page.locator(".os-say").inner_text()
+    assert page.locator(".os-aside").inner_text() != said or not said
+    until(page, "document.querySelector('.os-aside').textContent !== ''")
+    aside = page.locator(".os-aside")
+    assert aside.get_attribute("aria-live") == "polite"
+    assert squeezed(aside.text_content()) == squeezed(page.locator("svg").get_attribute("aria-label"))
+
+
+def squeezed(text: str) -> str:
+    return " ".join(text.split())
+
+
+@ids
+def test_the_table_can_be_shown(visit, id) -> None:
+    page = visit(id)
+    skip(page)
+    button = page.get_by_role("button", name="As a table")
+    assert not page.locator(".os-table").is_visible()
+    button.click()
+    assert button.get_attribute("aria-expanded") == "true"
+    assert page.locator(".os-table td:visible").count() >= 3
+    button.click()
+    assert not page.locator(".os-table").is_visible()
+
+
+@ids
+def test_quantities_are_addressed_in_picture_and_sentence(visit, id) -> None:
+    page = visit(id)
+    skip(page)
+    put(page, registry.spec(id).still)
+    drawn = set(page.locator(".os-stage [data-q]").evaluate_all(QUANTITIES))
+    said = set(page.locator(".os-say [data-q]").evaluate_all(QUANTITIES))
+    assert drawn and drawn & said
+    if page.locator(".os-code").count():
+        coded = set(page.locator(".os-code [data-q]").evaluate_all(QUANTITIES))
+        assert {"m", "l"} <= coded | {"m", "l"} and coded & drawn
+
+
+QUANTITIES = "parts => parts.map((part) => part.dataset.q)"
+
+
+@ids
+def test_a_lit_quantity_stays_lit_while_the_figure_changes(visit, id) -> None:
+    page = visit(id, reduced_motion="reduce")
+    skip(page)
+    put(page, registry.spec(id).still)
+    q = page.locator(".os-stage [data-q]").first.get_attribute("data-q")
+    page.evaluate(f"document.querySelector('.os-stage [data-q={q}]').classList.add('q-on')")
+    steps = [c for c in registry.spec(id).controls if c.kind == "step"]
+    if steps:
+        put(page, {"step": state(page)["step"] - 1})
+        assert page.locator(".os-stage .q-on").count()
+
+
+# ---- transitions -----------------------------------------------------------------------
+
+
+def test_a_rescale_is_seen_to_happen_to_everything_old_at_once(visit) -> None:
+    """Mid-way every old bar has shrunk by one and the same factor; no new one has risen."""
+    page = visit("block-stepper")
+    skip(page)
+    put(page, {"step": 1})
+    page.clock.install()
+    put(page, {"step": 2}, True)
+    page.clock.run_for(450)
+    heights = page.evaluate("""[...document.querySelectorAll('.weight')]
+        .filter((bar) => bar.dataset.key.startsWith('w'))
+        .map((bar) => Number(bar.getAttribute('height')))""")
+    ghosts = page.locator(".ghost").evaluate_all(
+        "bars => bars.map((bar) => Number(bar.getAttribute('height')))"
+    )
+    shrunk = np.divide(heights[:4], ghosts)
+    assert 0.3679 < shrunk[0] < 0.99 and np.allclose(shrunk, shrunk[0], rtol=0.02)
+    assert heights[4:] == [0, 0, 0, 0]
+    page.clock.run_for(2000)
+    assert min(page.locator(".weight.new").evaluate_all(
+        "bars => bars.map((bar) => Number(bar.getAttribute('height')))"
+    )) > 0
+
+
+@stepping
+def test_a_transition_never_delays_input(visit, id) -> None:
+    """Four presses in a row, while the first is still gliding: four steps."""
+    page = visit(id)
+    skip(page)
+    put(page, {"step": 0})
+    page.evaluate("""() => {
+        const next = document.querySelector('[data-go=next]');
+        for (let i = 0; i < 4; i++) next.click();
+    }""")
+    last = page.evaluate("[...osFigures.awake.values()][0].numbers.steps")
+    assert state(page)["step"] == min(4, last)
+    page.wait_for_timeout(1500)
+    glided = page.locator(".os-stage").inner_html()
+    fresh = page.evaluate("""() => {
+        const live = [...osFigures.awake.values()][0];
+        live.at.stage.replaceChildren();
+        live.render(false);
+        return live.at.stage.innerHTML;
+    }""")
+    assert attributes(glided) == attributes(fresh)
+
+
+def attributes(svg: str) -> list[str]:
+    """The picture without what only tells how it came to be."""
+    svg = re.sub(r' data-(from|at|glide)="[^"]*"', "", svg)
+    return sorted(re.findall(r"<[^/][^>]*>", svg))
+
+
+@stepping
+def test_reduced_motion_turns_transitions_into_jumps(visit, id) -> None:
+    page = visit(id, reduced_motion="reduce")
+    skip(page)
+    put(page, {"step": 0})
+    page.get_by_role("button", name="Next").click()
+    page.get_by_role("button", name="Next").click()
+    shown = page.locator(".os-stage").inner_html()
+    page.wait_for_timeout(200)
+    assert page.locator(".os-stage").inner_html() == shown
+
+
+# ---- hands -----------------------------------------------------------------------------
+
+HANDLES = [("two-chunks", "top", (0, -40)), ("cover", "step", (90, 0))]
+
+
+@pytest.mark.parametrize(("id", "control", "way"), HANDLES)
+def test_a_handle_follows_the_mouse(visit, id, control, way) -> None:
+    page = visit(id)
+    skip(page)
+    before = state(page)[control]
+    x, y = middle(page.locator(".os-handle .ring").first)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + way[0] / 2, y + way[1] / 2)
+    page.mouse.move(x + way[0], y + way[1])
+    page.mouse.up()
+    assert state(page)[control] > before
+    now = middle(page.locator(".os-handle .ring").first)
+    page.wait_for_timeout(600)
+    now = middle(page.locator(".os-handle .ring").first)
+    assert now == pytest.approx((x + way[0], y + way[1]), abs=12)
+
+
+@pytest.mark.parametrize(("id", "control", "way"), HANDLES)
+def test_a_handle_follows_a_finger_and_the_page_stays(visit, id, control, way) -> None:
+    page = visit(id, width=390, height=700, has_touch=True, is_mobile=True)
+    skip(page)
+    page.locator(".os-handle").first.scroll_into_view_if_needed()
+    before, scrolled = state(page)[control], page.evaluate("scrollY")
+    x, y = middle(page.locator(".os-handle .ring").first)
+    touch = page.context.new_cdp_session(page)
+    send(touch, "touchStart", [(x, y)])
+    for part in (0.3, 0.6, 1):
+        send(touch, "touchMove", [(x + part * way[0], y + part * way[1])])
+    send(touch, "touchEnd", [])
+    assert state(page)[control] > before
+    assert page.evaluate("scrollY") == scrolled
+
+
+def middle(part: Locator) -> tuple[float, float]:
+    box = part.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def send(session, kind: str, points: list[tuple[float, float]]) -> None:
+    touches = [{"x": x, "y": y} for x, y in points]
+    session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touches})
+
+
+@ids
+def test_targets_are_large_enough_for_a_finger(visit, id) -> None:
+    page = visit(id, width=390, has_touch=True, is_mobile=True)
+    skip(page)
+    parts = page.locator(".os-figure :is(button, input:not([type=radio], [type=checkbox]), label:has([type=radio]), .os-toggle):visible")
+    for part in parts.all():
+        assert part.bounding_box()["height"] >= 43.5, part.evaluate("p => p.outerHTML")
+
+
+# ---- sizes, print, no scripts -----------------------------------------------------------
+
+
+@ids
+@pytest.mark.parametrize("width", [390, 320])
+def test_a_phone_shows_all_of_it(visit, id, width: int) -> None:
+    page = visit(id, width=width)
+    for state_now in ({}, registry.spec(id).still, *shown_by(id)):
+        skip(page)
+        put(page, state_now)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        out, small = page.evaluate(MEASURED)
+        assert not out
+        assert not small or width < 390
+
+
+def shown_by(id: str) -> tuple[dict, ...]:
+    prediction = registry.spec(id).prediction
+    return prediction.shown_by if prediction else ()
+
+
+MEASURED = """() => {
+  const stage = document.querySelector('.os-figure').getBoundingClientRect();
+  const texts = [...document.querySelectorAll('.os-stage text')].filter((t) => t.textContent.trim());
+  const scale = document.querySelector('.os-stage svg').getScreenCTM().a;
+  const out = texts.filter((text) => {
+    const box = text.getBoundingClientRect();
+    return box.left < stage.left - 1 || box.right > stage.right + 1;
+  });
+  const small = texts.filter((t) => parseFloat(getComputedStyle(t).fontSize) * scale < 12);
+  return [out, small].map((list) => list.map((text) => text.textContent));
+}"""
+
+
+@ids
+@pytest.mark.parametrize("width", [1280, 390])
+def test_waking_moves_nothing(open_page, folder, id, width: int) -> None:
+    """The still takes the very room that the live figure takes."""
+    page = open_page(folder / f"{id}.html", width=width)
+    page.locator(".os-live").wait_for()
+    moved = page.evaluate("""new Promise((done) => new PerformanceObserver((list) =>
+        done(list.getEntries().reduce((sum, entry) => sum + entry.value, 0))
+      ).observe({ type: 'layout-shift', buffered: true }) ?? setTimeout(() => done(0), 300))""")
+    assert moved < 0.02
+
+
+@ids
+def test_paper_gets_the_picture_and_the_table(visit, id) -> None:
+    page = visit(id)
+    page.emulate_media(media="print")
+    assert page.locator(".os-stage svg").is_visible()
+    assert page.locator(".os-table").is_visible()
+    for part in (".os-bar", ".os-inputs", ".os-question"):
+        assert not page.locator(part).count() or not page.locator(part).is_visible()
+
+
+@ids
+@pytest.mark.parametrize("width", [1280, 390])
+def test_without_scripts_the_still_stands(open_page, folder, id, width: int) -> None:
+    page = open_page(folder / f"{id}.html", width=width, java_script_enabled=False)
+    assert page.locator(".os-stage svg:visible").count() == 1
+    assert page.locator(".os-say").is_visible()
+    assert page.locator(".os-table").is_visible()
+    assert not page.locator(".os-bar").is_visible()
+
+
+def test_a_figure_that_throws_leaves_its_still_standing(open_page, folder) -> None:
+    spoilt = "compute() { throw new Error('planted'); }"
+    (folder / "spoilt.js").write_text(
+        f"window.osFigures.push(['two-chunks', () => ({{ spec: {{ controls: [] }},"
+        f" strings: {{ en: {{}} }}, {spoilt} }})]);"
+    )
+    scripts = '<script defer src="spoilt.js"></script>'
+    file = write_page(folder / "spoilt.html", ["two-chunks", "block-stepper"], "", scripts)
+    page = open_page(file)
+    page.locator("#two-chunks.os-failed").wait_for()
+    page.locator("#block-stepper.os-live").wait_for()  # its neighbour lives
+    figure = page.locator("#two-chunks")
+    assert figure.locator(".os-stage svg:visible").count() == 1
+    assert figure.locator(".os-table").is_visible()
+    assert not figure.locator(".os-bar").is_visible()
+    faults = page.tattler.faults
+    assert len(faults) == 1 and "two-chunks" in faults[0] and "planted" in faults[0]
+    faults.clear()
+
+
+def test_a_figure_wakes_when_it_nears_the_window(open_page, folder) -> None:
+    file = folder / "far.html"
+    write_page(file, ["block-stepper"])
+    text = file.read_text().replace("<h1>", '<div style="height: 6000px"></div><h1>')
+    file.write_text(text)
+    page = open_page(file)
+    page.wait_for_timeout(200)
+    assert not page.locator(".os-live").count()
+    page.locator(".os-figure").scroll_into_view_if_needed()
+    page.locator(".os-live").wait_for()
+
+
+# ---- the mathematics once more, a sweep, a notebook -------------------------------------
+
+
+@ids
+def test_the_browser_computes_what_the_lib_computes(visit, id) -> None:
+    page, states = visit(id), cases(id)
+    texts = page.evaluate(COMPUTED, [v8.to_json(state) for state in states])
+    for state_now, text in zip(states, texts, strict=True):
+        wanted = registry.spec(id).expected(state_now)
+        assert not list(differences(wanted, v8.from_json(text))), state_now
+
+
+COMPUTED = """states => {
+  const live = [...osFigures.awake.values()][0];
+  const number = (_, x) => (x === "Infinity" || x === "-Infinity" ? Number(x) : x);
+  const finite = (_, x) => (typeof x === "number" && !Number.isFinite(x) ? `${x}` : x);
+  return states.map((state) => JSON.stringify(live.compute(JSON.parse(state, number)), finite));
+}"""
+
+
+def test_a_sweep_slides_over_its_results(open_page, folder) -> None:
+    made = sweep(lambda block: f"sum in blocks of {block}", values=[1, 4, 16], label="block")
+    page = open_page(write_page(folder / "sweep.html", [], made._repr_html_()))
+    slider = page.get_by_role("slider", name="block")
+    shown = page.locator(".os-case:visible")
+    assert shown.count() == 1 and shown.inner_text() == "sum in blocks of 1"
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert shown.inner_text() == "sum in blocks of 16"
+    assert slider.get_attribute("aria-valuetext") == "16"
+
+
+def test_without_scripts_a_sweep_shows_every_result(open_page, folder) -> None:
+    made = sweep(lambda block: f"sum in blocks of {block}", values=[1, 4, 16], label="block")
+    file = write_page(folder / "still-sweep.html", [], made._repr_html_())
+    page = open_page(file, java_script_enabled=False)
+    assert page.locator(".os-case:visible").count() == 3
+
+
+@ids
+def test_a_notebook_shows_the_figure_and_shares_its_traits(open_page, folder, id) -> None:
+    """The packed module, called as anywidget calls it, with a model that counts."""
+    file = folder / f"{id}-notebook.html"
+    file.write_text('<!doctype html><html lang="en"><title>n</title><body></body></html>')
+    page = open_page(file)
+    traits = opening(id) | {"name": id, "state": opening(id)}
+    page.evaluate(NOTEBOOK, [pack.widget_module(id), traits])
+    skip(page)
+    still = {k: v for k, v in registry.spec(id).still.items() if v != opening(id)[k]}
+    page.evaluate("traits => model.fromKernel(traits)", still)
+    name, value = next(iter(still.items()))
+    assert page.evaluate("model.get('state')")[name] == value
+    page.get_by_role("button", name="Reset").click()
+    assert page.evaluate("name => model.get(name)", name) == opening(id)[name]
+    assert page.evaluate("model.saved") > 0
+    page.evaluate("leave()")
+    page.get_by_role("button", name="As a table").click()
+    page.evaluate("traits => model.fromKernel(traits)", still)  # nobody listens any more
+
+
+NOTEBOOK = """async ([source, traits]) => {
+  const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+  const { default: widget } = await import(url);
+  const heard = new Map();
+  window.model = {
+    saved: 0,
+    get: (name) => traits[name],
+    set: (name, value) => { traits[name] = value; },
+    save_changes: () => { model.saved++; },
+    on: (event, act) => heard.set(event, act),
+    off: (event) => heard.delete(event),
+    fromKernel(changes) {
+      Object.assign(traits, changes);
+      for (const name of Object.keys(changes)) heard.get(`change:${name}`)?.();
+    },
+  };
+  const el = document.body.appendChild(document.createElement("div"));
+  window.leave = widget.render({ model, el });
+}"""
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_axe_finds_nothing(open_page, folder, width: int, dark: bool) -> None:
+    """Figures before, while and after the prediction, every table open."""
+    file = write_page(folder / "all.html", list(registry.ids()))
+    page = open_page(file, width=width, dark=dark, reduced_motion="reduce")
+    for id in registry.ids():
+        figure = page.locator(f"#{id}")
+        figure.scroll_into_view_if_needed()
+        page.locator(f"#{id}.os-live").wait_for()
+    assert not violations(page)
+    for i, id in enumerate(registry.ids()):
+        figure = page.locator(f"#{id}")
+        if registry.spec(id).prediction:
+            chosen = i % len(registry.spec(id).prediction.shown_by)
+            figure.locator(f'[data-option="{chosen}"]').click()
+        figure.get_by_role("button", name="As a table").click()
+    assert not violations(page)
+
+
+def violations(page: Page) -> list[str]:
+    # Without its preload: that fetches the style sheet, which the policy forbids.
+    found = Axe().run(page, options={"preload": False}).response["violations"]
+    return [f"{each['id']}: {node['html'][:200]}" for each in found for node in each["nodes"]]
