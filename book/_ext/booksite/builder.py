@@ -15,7 +15,8 @@ from sphinx.builders.html import StandaloneHTMLBuilder
 from . import fonts, hosts, search, stylesheet
 from .paths import ASSETS, VENDOR
 
-STYLES = ["fonts.css", "base.css", "layout.css", "article.css", "code.css", "print.css"]
+STYLES = ["fonts.css", "base.css", "layout.css", "article.css", "code.css", "print.css",
+          "sheet.css"]
 SCRIPTS = ["theme.js", "site.js", "link.js", "search.js"]
 
 
