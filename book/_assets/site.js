@@ -65,10 +65,11 @@
 
   // A block that fits needs no stop of its own on the keyboard's way through the page.
   function stops() {
-    for (const box of document.querySelectorAll(":is(pre, .table, .math)[tabindex]")) {
-      const scrolls = box.scrollWidth > box.clientWidth + 1;
-      box.tabIndex = scrolls || box.querySelector(".katex [data-q]") ? 0 : -1;
-    }
+    const boxes = [...document.querySelectorAll(":is(pre, .table, .math)[tabindex]")];
+    const scrolls = boxes.map((box) => box.scrollWidth > box.clientWidth + 1);
+    boxes.forEach((box, i) => {
+      box.tabIndex = scrolls[i] || box.querySelector(".katex [data-q]") ? 0 : -1;
+    });
   }
 
   function place() {
@@ -121,9 +122,8 @@
   themes();
   menu();
   copying();
-  stops();
+  addEventListener("load", () => setTimeout(stops)); // measuring must not delay the page
   addEventListener("resize", stops);
-  document.fonts?.ready.then(stops);
   place();
   searching();
 })();

@@ -51,8 +51,7 @@ class BookBuilder(StandaloneHTMLBuilder):
         outdir = Path(self.outdir)
         self._write_scripts(outdir / "_static")
         self._write_style(outdir)
-        if self.config.html_baseurl:
-            self._write_sitemap(outdir)
+        self._write_for_crawlers(outdir)
 
     def _write_scripts(self, static: Path) -> None:
         pages = _pages(Path(self.outdir))
@@ -88,18 +87,23 @@ class BookBuilder(StandaloneHTMLBuilder):
             css = css.replace(place, name)
         return css
 
-    def _write_sitemap(self, outdir: Path) -> None:
-        base = self.config.html_baseurl.rstrip("/")
-        root = self.config.root_doc
-        names = sorted(self.env.found_docs - {root})
+    def _write_for_crawlers(self, outdir: Path) -> None:
+        robots = "User-agent: *\nAllow: /\n"
+        if self.config.html_baseurl:
+            base = self.config.html_baseurl.rstrip("/")
+            robots += f"Sitemap: {base}/sitemap.xml\n"
+            _write(outdir / "sitemap.xml", self._sitemap(base).encode())
+        _write(outdir / "robots.txt", robots.encode())
+
+    def _sitemap(self, base: str) -> str:
+        names = sorted(self.env.found_docs - {self.config.root_doc})
         addresses = [f"{base}/", *(f"{base}/{name}.html" for name in names)]
         entries = "".join(
             f"<url><loc>{escape(address)}</loc></url>\n" for address in addresses
         )
         space = "http://www.sitemaps.org/schemas/sitemap/0.9"
         head = '<?xml version="1.0" encoding="UTF-8"?>\n'
-        sitemap = f'{head}<urlset xmlns="{space}">\n{entries}</urlset>\n'
-        _write(outdir / "sitemap.xml", sitemap.encode())
+        return f'{head}<urlset xmlns="{space}">\n{entries}</urlset>\n'
 
 
 def _write(file: Path, content: bytes) -> None:
@@ -122,6 +126,7 @@ def _sheets() -> list[str]:
     # Only woff2 is vendored, and its address is told from the vendor folder.
     katex = re.sub(r"url\(fonts/([\w-]+)\.woff2\)", r"url(katex/fonts/\1.woff2)", katex)
     katex = re.sub(r",url\(fonts/[\w-]+\.(?:woff|ttf)\) format\(\"\w+\"\)", "", katex)
+    katex = katex.replace("font-display:block", "font-display:swap")
     own = [(ASSETS / name).read_text(encoding="utf-8") for name in STYLES]
     return [figures.tokens(), katex, *own, figures.stylesheet(), drills.stylesheet()]
 
