@@ -108,7 +108,8 @@ def main() -> int:
         result = bench.measure(run_until(bench.chapter, bench.cell)) | provenance(name)
         file = ROOT / "book" / "data" / f"{name}.json"
         file.parent.mkdir(exist_ok=True)
-        file.write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n", "utf-8")
+        text = json.dumps(result, indent=2, ensure_ascii=False)
+        file.write_text(text + "\n", "utf-8")
         print(f"{file.relative_to(ROOT)}: {result['rows']}")
     return 0
 

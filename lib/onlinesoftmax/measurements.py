@@ -30,9 +30,9 @@ class Measurement(NamedTuple):
         return f"{self.machine}; {versions}; {self.date}; {self.command}"
 
     def __str__(self) -> str:
-        lines = [self.columns, *self.rows]
-        width = [max(len(str(cell)) for cell in column) for column in zip(*lines)]
-        body = ("  ".join(str(c).rjust(w) for c, w in zip(line, width)) for line in lines)
+        lines = [[str(cell) for cell in line] for line in (self.columns, *self.rows)]
+        width = [max(map(len, column)) for column in zip(*lines)]
+        body = ("  ".join(map(str.rjust, line, width)) for line in lines)
         return "\n".join([self.what, *body, self.source()])
 
     def _repr_html_(self) -> str:

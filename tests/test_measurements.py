@@ -1,0 +1,103 @@
+"""What is measured is stored with its source, and comes from a chapter's own cells."""
+
+import json
+from datetime import date
+
+import pytest
+
+from onlinesoftmax.measurements import Measurement, folder, measured
+from tools import bench
+from tools.chapters import Page, code_cells, notebook
+
+STORED = sorted(file.name for file in folder().glob("*.json"))
+CHAPTER = """---
+jupytext: {text_representation: {extension: .md, format_name: myst}}
+kernelspec: {name: python3, display_name: Python 3}
+---
+
+```{code-cell} ipython3
+:name: first
+x = 1
+```
+
+```{code-cell} ipython3
+:tags: [remove-input]
+:name: for-the-page
+raise RuntimeError
+```
+
+```{code-cell} ipython3
+:name: second
+x += 1
+```
+
+```{code-cell} ipython3
+:name: third
+raise RuntimeError
+```
+"""
+
+
+def test_there_are_measurements():
+    assert STORED
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_a_measurement_says_where_it_comes_from(name):
+    stored = measured(name)
+    assert stored.machine and "cores" in stored.machine
+    assert {"Python", "NumPy"} <= set(stored.versions)
+    assert date.fromisoformat(stored.date) <= date.today()
+    assert all(len(row) == len(stored.columns) for row in stored.rows)
+    for shown in (str(stored), stored._repr_html_()):
+        assert stored.machine in shown and stored.command in shown
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_its_command_measures_a_cell_that_exists(name):
+    stored = measured(name)
+    assert stored.command == f"python -m tools.bench {name.removesuffix('.json')}"
+    planned = bench.BENCHES[name.removesuffix(".json")]
+    page = Page(planned.chapter, bench.ROOT / "book" / f"{planned.chapter}.md")
+    assert planned.cell in {cell.id for cell in code_cells(notebook(page))}
+
+
+def test_a_name_that_is_not_stored_raises():
+    with pytest.raises(ValueError, match="expected one of .*'threads.json'.*'none'"):
+        measured("none")
+
+
+def test_a_table_escapes_what_it_shows():
+    source = ("m>", {"Python": "3"}, "2026-01-01", "c")
+    html = Measurement("<b>", ["a<"], [["1&"]], *source)._repr_html_()
+    assert "&lt;b&gt;" in html and "a&lt;" in html and "1&amp;" in html
+
+
+def test_cells_run_up_to_the_one_asked_for(tmp_path, monkeypatch):
+    (tmp_path / "book").mkdir()
+    (tmp_path / "book" / "01-a.md").write_text(CHAPTER)
+    monkeypatch.setattr(bench, "ROOT", tmp_path)
+    assert bench.run_until("01-a", "second")["x"] == 2
+    with pytest.raises(RuntimeError):
+        bench.run_until("01-a", "third")
+
+
+def test_a_cell_that_is_not_there_raises(tmp_path, monkeypatch):
+    (tmp_path / "book").mkdir()
+    whole = CHAPTER.replace("raise RuntimeError", "")
+    (tmp_path / "book" / "01-a.md").write_text(whole)
+    monkeypatch.setattr(bench, "ROOT", tmp_path)
+    with pytest.raises(ValueError, match="01-a has no cell named 'none'"):
+        bench.run_until("01-a", "none")
+
+
+def test_the_best_of_turns_is_taken(monkeypatch):
+    ticks = iter(range(10_000))
+    monkeypatch.setattr(bench.time, "perf_counter", lambda: next(ticks))
+    assert bench.interleaved([lambda: next(ticks), lambda: None]) == [2, 1]
+
+
+def test_what_is_stored_can_be_read_back(tmp_path):
+    record = {"what": "w", "columns": ["a"], "rows": [[1]]}
+    record |= bench.provenance("threads")
+    assert Measurement(**json.loads(json.dumps(record))).rows == [[1]]
