@@ -35,8 +35,7 @@ function start() {
   sweeps(document);
   addEventListener("hashchange", goto);
   addEventListener("beforeprint", () => awake.forEach((live) => live.picture.settle()));
-  if (document.readyState === "complete") goto();
-  else addEventListener("DOMContentLoaded", goto); // when every figure's script has run
+  goto();
 }
 
 /** Bring one host alive; if its script throws, the still stays as it was. */
