@@ -143,7 +143,8 @@ function badges({ walls: { zero, overflow, bits, sum } }, { page, words, x, y })
   ];
   const room = (k, cx) => (k === 4 ? bits < MOST : cx > left + 3 && cx < right - 3);
   return [
-    label(words.safe, { key: "ground", class: "truth middle", x: between(x(zero), x(0)), y: foot + 4 }),
+    label(words.safe, { key: "ground", class: "truth middle", y: foot + 4,
+      x: between(x(zero), x(0)) }),
     ...at.filter(([k, cx]) => room(k, cx)).map(([k, cx, cy]) => badge(k, cx, cy)),
   ];
 }

@@ -89,7 +89,8 @@ function terms({ terms, before, changed, l }, { page, words, pitch, x, gap, forw
     return rect({ key: `t${i}`, class: `weight ${look}`, at,
       from: forward && fresh && { y: low, height: 0 }, ...place(i, term) });
   };
-  const ghosts = changed ? before.terms.map((term, i) => rect({ class: "ghost", ...place(i, term) })) : [];
+  const ghost = (term, i) => rect({ class: "ghost", ...place(i, term) });
+  const ghosts = changed ? before.terms.map(ghost) : [];
   return [
     label(words.terms, { class: "caption", q: "p", x: page.left, y: high - 18 }),
     group({ key: "terms", q: "p" }, ...ghosts, ...terms.map(bar),

@@ -132,7 +132,7 @@ export function say({ scores, shift, temperature }, { shown, weights }, words) {
   const list = (numbers) => numbers.join(", ");
   const top = weights.indexOf(Math.max(...weights));
   const values = {
-    n: scores.length, c: num(shift, 0), t: num(temperature, 2),
+    n: scores.length, c: num(shift, 0), t: num(temperature, Number.isInteger(temperature) ? 0 : 2),
     scores: list(shown.map(tidy)), weights: list(weights.map((p) => num(p))),
     s: tidy(shown[top]), p: num(weights[top]), even: num(1 / scores.length),
   };
