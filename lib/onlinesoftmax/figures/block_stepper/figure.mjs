@@ -52,11 +52,11 @@ const shift = (m) => (m === -Infinity ? 0 : m);
 // ---- the picture -------------------------------------------------------------------
 
 const WIDE = {
-  width: 720, height: 380, left: 0, right: 524, column: 606, across: 44, roomy: true,
+  width: 720, height: 398, left: 0, right: 524, column: 598, across: 44, roomy: true,
   scores: { low: 150, high: 34 }, weights: { low: 350, high: 228 },
 };
 const NARROW = {
-  width: 320, height: 370, left: 0, right: 236, column: 264, across: 36, roomy: false,
+  width: 320, height: 388, left: 0, right: 236, column: 264, across: 36, roomy: false,
   scores: { low: 144, high: 34 }, weights: { low: 340, high: 222 },
 };
 
@@ -234,8 +234,8 @@ function balance({ now }, { page, x, pitch }) {
   const [cx, y] = [x(at - 1) + pitch / 2, page.weights.low];
   return group({ key: "balance", q: "o", class: "balance" },
     tag("path", { key: "bp", d: "M0 0l8 13h-16z", transform: `translate(${cx} ${y})` }),
-    label(`o/ℓ = ${num(at, 2)}`, { class: cx > page.right - 60 ? "end" : "",
-      x: cx + (cx > page.right - 60 ? -12 : 12), y: y + 13 }));
+    label(`o/ℓ = ${num(at, 2)}`, { key: "bt", class: "middle",
+      x: Math.max(40, Math.min(page.right - 30, cx)), y: y + 41 }));
 }
 
 // ---- the words ---------------------------------------------------------------------

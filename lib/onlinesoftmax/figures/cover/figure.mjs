@@ -79,21 +79,24 @@ function balance({ now }, { page, x, pitch }) {
 }
 
 /** The running maximum over what has passed; when it rises, the factor for all the rest. */
-function maximum({ step }, { now }, { page, x, y, words }) {
+function maximum({ step }, { now }, { page, x, y, words, wide }) {
   if (step === 0) return "";
   const end = x(step);
   const rise = step > 1 && now.alpha < 1;
-  const first = end < page.left + 130;
+  const first = end < page.left + (wide ? 190 : 70);
+  const text = fill(wide ? words.rescaled : "× {alpha}", { alpha: num(now.alpha, 2) });
   return group({ key: "max", q: "m" },
     line({ key: "m", class: "max", x1: page.left, x2: end, y1: y(now.m), y2: y(now.m) }),
-    rise ? label(fill(words.rescaled, { alpha: num(now.alpha, 2) }), { key: `a${step}`, q: "alpha",
-      class: first ? "max" : "max end", x: first ? end + 10 : end - 14, y: y(now.m) - 9 }) : "");
+    rise ? label(text, { key: `a${step}`, q: "alpha", class: first ? "max" : "max end",
+      x: first ? end + 10 : end - 14, y: y(now.m) - 9 }) : "");
 }
 
 /** The reading head, to be dragged along the stream. */
-function head({ step }, { page, x }) {
+function head({ step }, { page, x, words }) {
   const at = x(step);
+  const beside = at < page.right - 60;
   return [
+    beside ? label(words.drag, { key: "drag", class: "small", x: at + 18, y: page.axis + 24 }) : "",
     line({ key: "head", class: "head", x1: at, x2: at, y1: page.high - 26, y2: page.axis + page.depth + 8 }),
     handle({ control: "step", axis: "x", x: at, y: page.axis + 1,
       low: page.left, high: page.right }),

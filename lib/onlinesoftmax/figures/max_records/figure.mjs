@@ -14,10 +14,12 @@ export function compute({ order, n, block, sample }) {
   return { scores, records: found, count, counts, mean, expected: expected(n, block) };
 }
 
+const SEED = 40503; // one of many whose forty orders are typical ones
+
 /** n different scores, 1 … n, in the order they come. */
 function arrival(order, n, sample) {
   const scores = Array.from({ length: n }, (_, i) => i + 1);
-  if (order === "random") shuffle(scores, generator(sample * 65536 + n));
+  if (order === "random") shuffle(scores, generator(sample * SEED + n));
   return order === "descending" ? scores.reverse() : scores;
 }
 

@@ -16,13 +16,14 @@ from onlinesoftmax import streaming
 from ..spec import Again, Choice, Prediction, Spec, Values
 
 WORD = 0xFFFFFFFF
+SEED = 40503  # as in `figure.mjs`
 
 
 def arrival(order: str, n: int, sample: int) -> list[int]:
     """The scores 1 … n in the figure's own order, from the figure's own generator."""
     scores = list(range(1, n + 1))
     if order == "random":
-        random = _generator(sample * 65536 + n)
+        random = _generator(sample * SEED + n)
         for i in range(n - 1, 0, -1):
             j = int(random() * (i + 1))
             scores[i], scores[j] = scores[j], scores[i]
