@@ -11,7 +11,7 @@ from bs4 import BeautifulSoup
 from py_mini_racer import MiniRacer
 
 from onlinesoftmax.drills import page_assets, page_html, page_script, stylesheet
-from onlinesoftmax.drills.bank import bank
+from onlinesoftmax.drills.bank import bank, foreign
 from onlinesoftmax.drills.page import HERE, progress_html
 
 # ---- the HTML
@@ -32,6 +32,27 @@ def test_the_page_is_whole_without_a_script(id: str, lang: str) -> None:
     for script in soup.find_all("script"):
         assert script["type"] == "application/json"
         json.loads(script.string)
+
+
+@pytest.mark.parametrize("id", bank())
+def test_english_on_a_spanish_page_says_so(id: str) -> None:
+    soup = BeautifulSoup(page_html(id, "es"), "html.parser")
+    data = json.loads(soup.select_one(".os-drill-data").string)
+    pieces = soup.select(".os-drill-prompt > *, .os-drill-solution > p:last-child")
+    pieces += [
+        BeautifulSoup(html, "html.parser").find()
+        for key in ("hints", "earned") for html in data[key] if html
+    ]
+    assert pieces
+    for piece in pieces:
+        assert piece.name == "pre" or piece["lang"] == "en", piece
+    assert " lang=" not in page_html(id, "en")
+
+
+def test_a_text_in_the_pages_language_has_no_mark() -> None:
+    both = {"en": "One.", "es": "Uno."}
+    assert foreign(both, "es") == foreign(both, "en") == foreign("One.", "en") == ""
+    assert foreign("One.", "es") == foreign({"en": "One."}, "es") == "en"
 
 
 def test_maths_goes_through_the_site() -> None:

@@ -84,6 +84,12 @@ def say(text: Any, language: str = "en") -> str:
     return str(text).strip()
 
 
+def foreign(text: Any, language: str) -> str:
+    """Return the language of a text that is not in the page's own, else nothing."""
+    translated = isinstance(text, Mapping) and language in text
+    return "" if translated or language == "en" else "en"
+
+
 def folder() -> Path:
     """Return the folder of the bank: the checkout's, else the installed copy."""
     checkout = Path(__file__).parents[3] / "book" / "drills"

@@ -218,11 +218,15 @@ def pair(mine: Any, right: Any) -> tuple[str, str]:
     return next((two for two in written if two[0] != two[1]), written[0])
 
 
+def right_choice(drill: Drill) -> Mapping[str, Any]:
+    """Return the one correct entry of a choice drill."""
+    return next(choice for choice in drill.get("choices") if choice.get("correct"))
+
+
 def answer_text(drill: Drill, language: str = "en") -> str:
     """Return the answer of a drill as a line of text, from what the bank computes."""
     if drill.kind == "choice":
-        right = next(c for c in drill.get("choices") if c.get("correct"))
-        return say(right["text"], language)
+        return say(right_choice(drill)["text"], language)
     if drill.kind == "order":
         lines = [say(line, language) for line in drill.get("lines")]
         return "\n".join(f"- {line}" for line in lines)

@@ -12,12 +12,13 @@ from html import escape
 from typing import Any
 
 from onlinesoftmax.drills import text
-from onlinesoftmax.drills.bank import Drill, say
-from onlinesoftmax.drills.feedback import answer_text, names
+from onlinesoftmax.drills.bank import Drill, foreign, say
+from onlinesoftmax.drills.feedback import answer_text, names, right_choice
 from onlinesoftmax.drills.payload import payload
-from onlinesoftmax.drills.words import QUANTITIES, column, show, word
+from onlinesoftmax.drills.words import QUANTITIES, column, show, table, word
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+NUDGE = {lang: words["nudge"] for lang, words in table().items()}
 
 
 class Card:
@@ -39,11 +40,13 @@ class Card:
 
     def blocks(self, source: Any) -> str:
         """Return a text of the bank as paragraphs."""
-        return text.blocks(say(source, self.lang), self.maths)
+        lang = foreign(source, self.lang)
+        return text.blocks(say(source, self.lang), self.maths, lang)
 
     def inline(self, source: Any) -> str:
         """Return a text of the bank as a run of text."""
-        return text.inline(say(source, self.lang), self.maths)
+        lang = foreign(source, self.lang)
+        return text.inline(say(source, self.lang), self.maths, lang)
 
     def section(self) -> str:
         """Return the whole drill."""
@@ -89,8 +92,10 @@ class Card:
             answer = "<ol>" + "".join(f"<li>{line}</li>" for line in lines) + "</ol>"
         elif self.form == "trace":
             answer = _table(self, lambda i, j: show(self.data["rows"][i][j]))
+        elif self.form == "choice":
+            answer = self.blocks(right_choice(self.drill)["text"])
         else:
-            answer = self.blocks(answer_text(self.drill, self.lang))
+            answer = text.blocks(answer_text(self.drill, self.lang), self.maths)
         why = self.blocks(self.drill.get("solution"))
         return (
             f'<details class="os-drill-solution"><summary>{self.word("solution")}'
@@ -108,7 +113,7 @@ class Card:
             "hints": [self.inline(hint) for hint in drill.get("hints", [])],
             "steps": [self.inline(step) for step in drill.get("steps", [])],
             "earned": [self.inline(s.get("hint", "")) for s in drill.get(listed, [])],
-            "nudge": self.inline(drill.get("nudge") or word("nudge", self.lang)),
+            "nudge": self.inline(drill.get("nudge", NUDGE)),
             **EXTRAS.get(self.form, lambda card: {})(self),
         }
         packed = json.dumps(data, ensure_ascii=False, allow_nan=False, sort_keys=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
@@ -16,7 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from onlinesoftmax.drills import text
-from onlinesoftmax.drills.bank import find, say
+from onlinesoftmax.drills.bank import find, foreign, say
 from onlinesoftmax.drills.forms import Card
 from onlinesoftmax.drills.words import table, word
 
@@ -75,7 +76,7 @@ def progress_html(
     """
     listed = {
         id: {
-            "title": text.inline(_title(id, lang), maths),
+            "title": _title(id, lang, maths),
             "href": f"{pages.get(id, '')}#drill-{id}",
         }
         for id in ids
@@ -89,10 +90,11 @@ def progress_html(
     )
 
 
-def _title(id: str, lang: str) -> str:
+def _title(id: str, lang: str, maths: text.Maths) -> str:
     """Return the first sentence of a drill's prompt."""
-    prompt = say(find(id).get("prompt"), lang)
-    return prompt.split("\n\n")[0].partition(". ")[0].rstrip(".") + "."
+    prompt = find(id).get("prompt")
+    first = re.split(r"(?<=[.?!])\s", say(prompt, lang), maxsplit=1)[0]
+    return text.inline(first, maths, foreign(prompt, lang))
 
 
 @cache

@@ -23,8 +23,8 @@ def plain_maths(tex: str, display: bool = False) -> str:
     return f"${escape(tex)}$"
 
 
-def inline(text: str, maths: Maths = plain_maths) -> str:
-    """Return one run of text as HTML.
+def inline(text: str, maths: Maths = plain_maths, lang: str = "") -> str:
+    """Return one run of text as HTML, marked with its language if that is given.
 
     Examples
     --------
@@ -36,7 +36,8 @@ def inline(text: str, maths: Maths = plain_maths) -> str:
         parts.append(escape(text[place : match.start()], quote=False))
         parts.append(_marked(match, maths))
         place = match.end()
-    return "".join(parts) + escape(text[place:], quote=False)
+    html = "".join(parts) + escape(text[place:], quote=False)
+    return f'<span lang="{lang}">{html}</span>' if lang and html else html
 
 
 def _marked(match: re.Match[str], maths: Maths) -> str:
@@ -47,9 +48,10 @@ def _marked(match: re.Match[str], maths: Maths) -> str:
     return f"<{kind}>{inner}</{kind}>"
 
 
-def blocks(text: str, maths: Maths = plain_maths) -> str:
+def blocks(text: str, maths: Maths = plain_maths, lang: str = "") -> str:
     """Return a whole text as HTML: paragraphs, lists and fenced code."""
-    return "\n".join(_block(part, maths) for part in _parts(text))
+    spoken = f' lang="{lang}"' if lang else ""
+    return "\n".join(_block(part, maths, spoken) for part in _parts(text))
 
 
 def _parts(text: str) -> list[str]:
@@ -63,13 +65,14 @@ def _parts(text: str) -> list[str]:
     ]
 
 
-def _block(part: str, maths: Maths) -> str:
+def _block(part: str, maths: Maths, spoken: str) -> str:
     if part.startswith("```"):
         return code(part.strip("`").partition("\n")[2])
     if all(line.startswith("- ") for line in part.splitlines()):
         items = (inline(line[2:], maths) for line in part.splitlines())
-        return "<ul>" + "".join(f"<li>{item}</li>" for item in items) + "</ul>"
-    return f"<p>{inline(part, maths)}</p>"
+        listed = "".join(f"<li>{item}</li>" for item in items)
+        return f"<ul{spoken}>{listed}</ul>"
+    return f"<p{spoken}>{inline(part, maths)}</p>"
 
 
 def code(source: str) -> str:
