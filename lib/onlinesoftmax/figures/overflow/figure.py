@@ -14,7 +14,7 @@ from onlinesoftmax import precision
 
 from ..spec import Choice, Prediction, Range, Spec, Toggle, Values
 
-CROWD = {"logit": 5.0, "power": 10, "format": "float16", "subtract": False}
+CROWD = {"logit": 5, "power": 10, "format": "float16", "subtract": False}
 
 
 def expected(state: Values) -> Values:

@@ -48,6 +48,7 @@ SPEC = Spec(
         Range("temperature", 1.0, low=0.25, high=4.0, step=0.05),
         Again("sample", 1, low=1, high=1000),
     ),
+    still={"scores": [1.0, 2.0, 1.0]},
     presets=(
         {"scores": [1.0, 2.0, 3.0], "shift": 0, "temperature": 1.0},
         PULLED,
