@@ -25,12 +25,14 @@ def tree(open_page, tmp_path):
         (tmp_path / "figure.js").write_text(figures.page_script("merge-tree"))
         (tmp_path / "style.css").write_text(figures.tokens() + figures.stylesheet())
         (tmp_path / "page.html").write_text(
-            '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Tree</title>'
+            '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+            "<title>Tree</title>"
             f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
             '<meta name="viewport" content="width=device-width">'
-            '<link rel="stylesheet" href="style.css"><script defer src="host.js"></script>'
-            '<script defer src="figure.js"></script></head><body><figure class="os-figure"'
-            ' id="merge-tree" data-figure="merge-tree" data-state="{}">'
+            '<link rel="stylesheet" href="style.css">'
+            '<script defer src="host.js"></script><script defer src="figure.js"></script>'
+            '</head><body><figure class="os-figure" id="merge-tree"'
+            ' data-figure="merge-tree" data-state="{}">'
             f"{figures.still('merge-tree', {})}</figure></body></html>"
         )
         page = open_page(tmp_path / "page.html", reduced_motion="reduce", **options)

@@ -7,7 +7,8 @@ const FAR = 6; // CSS px; a pointer that moves less has tapped
 
 /** The input: gives a function that shows the things there are now. */
 export function pairs(box, { name }, live) {
-  const [list, undo, rest] = [".os-items", ".os-undo", ".os-rest"].map((part) => box.querySelector(part));
+  const [list, undo, rest] = ["items", "undo", "rest"]
+    .map((part) => box.querySelector(`.os-${part}`));
   const stage = live.at.stage;
   let picked = null;
   const made = () => live.state[name].split(".").filter(Boolean);

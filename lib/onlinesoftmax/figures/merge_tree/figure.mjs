@@ -12,7 +12,7 @@ const shift = (m) => (m === -Infinity ? 0 : m);
 
 export function compute({ scores, values, masked, merges }) {
   const chunks = chunked(scores, values);
-  if (masked) chunks.push({ scores: Array(SIZE).fill(-Infinity), values: Array(SIZE).fill(0) });
+  if (masked) chunks.push({ scores: [-Infinity, -Infinity, -Infinity], values: [0, 0, 0] });
   const leaves = chunks.map(leaf(f32));
   const { roots, nodes } = grown(leaves, merges);
   const truth = exactly(scores, values);
@@ -56,8 +56,8 @@ function merge(a, b) {
 function grown(leaves, merges) {
   const [roots, nodes] = [[...leaves], []];
   for (const pair of merges.split(".").filter(Boolean)) {
-    const [i, j] = [...pair].map((letter) => roots.findIndex(({ name }) => name.includes(letter)))
-      .sort((a, b) => a - b);
+    const among = (letter) => roots.findIndex(({ name }) => name.includes(letter));
+    const [i, j] = [...pair].map(among).sort((a, b) => a - b);
     if (i < 0 || i === j) continue;
     const [a, b] = [roots[i], roots[j]];
     const node = {
@@ -121,7 +121,8 @@ function outcomes(states) {
 const WIDE = { width: 720, stack: 46, inset: 9, is: " = ", digits: 3 };
 const NARROW = { width: 320, stack: 30, inset: 6, is: " ", digits: 2 };
 // Heights, the same for both: brackets, panels, weight 1, weight 0, values, sums, tree, floor.
-const Y = { tags: 44, band: 56, one: 82, zero: 172, values: 190, sums: 222, tree: 242, low: 440 };
+const Y = { tags: 44, band: 56, one: 82, zero: 172, values: 190, sums: 222, tree: 242,
+  low: 440 };
 const [LEVEL, ROOM, HEIGHT] = [22, 66, 492];
 
 // A group slides beside the other, then the side with the lower maximum shrinks.
@@ -156,7 +157,8 @@ function span({ members }, { at, pitch }) {
 function panel(root, { last }, scene) {
   const { from, to } = span(root, scene);
   const { inset, is, digits } = scene.page;
-  const part = (name, rest) => ({ key: name + root.key, "data-pick": root.key, at: SLIDE, ...rest });
+  const part = (name, rest) =>
+    ({ key: name + root.key, "data-pick": root.key, at: SLIDE, ...rest });
   const lit = root === last ? " lit" : "";
   return [
     rect(part("band", { class: `band${lit}`, rx: 6, x: from, width: to - from,
@@ -188,7 +190,9 @@ function bar(root, k, i, before, { chunks, leaves }, { at, pitch, page: { inset 
   const tall = (m) => Math.max(0.5, Math.exp(s - m) * (Y.zero - Y.one));
   const standing = (m, rest) => rect({ x, width, y: Y.zero - tall(m), height: tall(m), ...rest });
   const text = { class: "small middle", x: x + width / 2 };
-  if (s === -Infinity) return i % 2 ? label("−∞", part({ ...text, key: `w${id}`, y: Y.zero - 5 })) : "";
+  if (s === -Infinity) {
+    return i === 1 ? label("−∞", part({ ...text, key: `w${id}`, y: Y.zero - 5 })) : "";
+  }
   return [
     standing(root.m, part({ key: `w${id}`, q: "p", at: before ? SHRINK : SLIDE,
       class: `weight ${leaves[k].m < root.m ? "old" : "new"}` })),
@@ -310,5 +314,6 @@ export function table(_, { leaves, nodes }, words) {
     a ? `${a.name} + ${b.name}` : name, num(m, 1), num(l, 5), num(o, 5),
     l > 0 ? f32(o / l).toPrecision(8) : "–",
   ];
-  return { caption: words.tableCaption, head: words.tableHead, rows: [...leaves, ...nodes].map(row) };
+  const rows = [...leaves, ...nodes].map(row);
+  return { caption: words.tableCaption, head: words.tableHead, rows };
 }

@@ -26,7 +26,7 @@ Single = np.float32
 
 
 def rounded_exp(x: Single) -> Single:
-    """exp(x), computed in float64 and rounded once: low precision as the book defines it.
+    """exp(x), computed in float64 and rounded once: the book's low precision.
 
     NumPy's own float32 exp is a little less exact, and differs between machines.
     """
@@ -143,12 +143,13 @@ def states(random: np.random.Generator) -> Iterator[Values]:
         n = SIZE * int(random.integers(2, 6))
         rows.append((list(random.normal(0, 4, n)), list(random.uniform(1, 9, n))))
     for scores, values in rows:
+        row = {"scores": scores, "values": values}
         for _ in range(12):
             masked = bool(random.integers(2))
             count = len(scores) // SIZE + masked
-            some = [random.choice(count, 2) for _ in range(random.integers(0, 3 * count))]
+            some = random.integers(0, count, (random.integers(0, 3 * count), 2))
             merges = ".".join(chr(65 + i) + chr(65 + j) for i, j in some)
-            yield {"scores": scores, "values": values, "masked": masked, "merges": merges}
+            yield row | {"masked": masked, "merges": merges}
 
 
 SPEC = Spec(
