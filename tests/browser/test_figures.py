@@ -494,7 +494,8 @@ def test_spanish_fits_as_well(visit, id) -> None:
 
 
 def all_is_in_sight(page: Page, id: str, width: int) -> None:
-    page.wait_for_timeout(50)  # the narrow drawing takes over
+    wide = str(width > 700).lower()
+    until(page, f"[...osFigures.awake.values()][0].wide === {wide}")
     for state_now in ({}, registry.spec(id).still, *shown_by(id)):
         put(page, state_now)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -532,10 +533,14 @@ def test_waking_moves_nothing_and_paper_gets_all(open_page, folder, id, width) -
     page.locator(".os-live").wait_for()
     assert page.evaluate(SHIFTED) < 0.02
     page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert registry.spec(id).still.items() <= state(page).items()
     assert page.locator(".os-stage svg").is_visible()
     assert page.locator(".os-table").is_visible()
     for part in (".os-bar", ".os-inputs", ".os-question"):
         assert not page.locator(f"{part}:visible").count()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert state(page) == opening(id)
 
 
 SHIFTED = """() => new Promise((done) => {

@@ -217,6 +217,7 @@ class Spec:
         return {
             "id": figure,
             "controls": [{"kind": c.kind, **asdict(c)} for c in self.controls],
+            "still": self.still,
             "prediction": asdict(self.prediction) if self.prediction else None,
             "presets": self.presets,
             "pace": self.pace,

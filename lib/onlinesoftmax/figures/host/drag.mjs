@@ -13,6 +13,7 @@ export function draggable(stage, live) {
   stage.onpointerdown = (event) => {
     const handle = event.target.closest("[data-drag]");
     if (!handle || live.locked || event.button !== 0) return;
+    live.stop();
     held = { handle, off: offset(stage, handle, event) };
     stage.setPointerCapture(event.pointerId);
     stage.classList.add("os-dragging");

@@ -14,7 +14,7 @@ const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 export class Live {
   /** `figure` is { spec, words, ui, compute, draw, say, table, code }. */
   constructor(root, id, figure, overrides = {}) {
-    Object.assign(this, { root, id }, figure);
+    Object.assign(this, { root, id, overrides }, figure);
     const defaults = this.spec.controls.map(({ name, default: value }) => [name, value]);
     this.opening = { ...Object.fromEntries(defaults), ...overrides };
     this.state = this.fitted({ ...this.opening });
@@ -56,9 +56,13 @@ export class Live {
   set(changes, moving = false) {
     const before = this.state;
     this.state = this.fitted({ ...before, ...changes });
-    if (this.spec.controls.every(({ name }) => same(this.state[name], before[name]))) return this.refresh();
+    if (this.unchanged(before)) return this.refresh();
     this.render(moving && !calm(), before);
     for (const hear of this.heard) hear(this.state, before);
+  }
+
+  unchanged(before) {
+    return this.spec.controls.every(({ name }) => same(this.state[name], before[name]));
   }
 
   /** Every control within its bounds; an impossible value changes nothing. */
@@ -136,6 +140,20 @@ export class Live {
       this.render(false);
     });
     this.observer.observe(this.at.stage);
+  }
+
+  /** On paper goes what is on the screen; of a figure nobody has touched, its still. */
+  toPaper() {
+    this.onScreen = this.state;
+    const still = { ...this.opening, ...this.spec.still, ...this.overrides };
+    this.state = this.fitted(this.unchanged(this.opening) ? still : { ...this.state });
+    this.render(false);
+    this.at.table.innerHTML = table(this.table(this.state, this.numbers, this.words));
+  }
+
+  fromPaper() {
+    this.state = this.fitted({ ...this.onScreen });
+    this.render(false);
   }
 
   /** Call `hear(state, before)` after every change; gives the way to stop it. */

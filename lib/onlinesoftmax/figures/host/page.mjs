@@ -34,7 +34,8 @@ function start() {
   for (const host of document.querySelectorAll(".os-figure")) near.observe(host);
   sweeps(document);
   addEventListener("hashchange", goto);
-  addEventListener("beforeprint", () => awake.forEach((live) => live.picture.settle()));
+  addEventListener("beforeprint", () => awake.forEach((live) => live.toPaper()));
+  addEventListener("afterprint", () => awake.forEach((live) => live.fromPaper()));
   goto();
 }
 
