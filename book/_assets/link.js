@@ -4,44 +4,50 @@
   const words = JSON.parse(document.getElementById("words").textContent);
   const said = document.getElementById("said");
   const letters = { m: "m", l: "ℓ", alpha: "α", o: "o", s: "s", p: "p" };
-  let pinned = null;
-  let shown = [];
+  let pinned = null; // { name, within }: stays lit
+  let shown = null; // { name, within }: lit now
+  let lit = [];
 
-  // The nearest section is enough where it holds a figure; else the whole page answers.
-  function scope(element) {
-    const section = element.closest("section");
-    return section?.querySelector("figure [data-q]") ? section : document;
-  }
+  const same = (name) => `[data-q="${CSS.escape(name)}"]`;
 
-  function darken() {
-    for (const element of shown) element.classList.remove("q-on");
-    shown = [];
-  }
-
-  function light(element) {
-    darken();
+  // The nearest section answers if its figure knows the quantity; else the whole page.
+  function appearance(element) {
     const name = element.dataset.q;
-    shown = [...scope(element).querySelectorAll(`[data-q="${CSS.escape(name)}"]`)];
-    for (const other of shown) other.classList.add("q-on");
+    const section = element.closest("section");
+    const near = section?.querySelector(`figure ${same(name)}`);
+    return { name, within: near ? section : document };
   }
+
+  function paint() {
+    for (const element of lit) element.classList.remove("q-on");
+    lit = shown ? [...shown.within.querySelectorAll(same(shown.name))] : [];
+    for (const element of lit) element.classList.add("q-on");
+  }
+
+  // A figure draws anew at every step; what it draws while lit is lit too.
+  const redrawn = new MutationObserver(paint);
+
+  function light(what) {
+    redrawn.disconnect();
+    shown = what;
+    paint();
+    if (what) redrawn.observe(document.body, { childList: true, subtree: true });
+  }
+
+  const rest = () => light(pinned);
 
   function announce(name) {
     if (letters[name]) said.textContent = `${letters[name]}: ${words[`q_${name}`]}`;
   }
 
-  function rest() {
-    if (pinned) light(pinned);
-    else darken();
-  }
-
   function pin(element) {
-    const same = pinned && pinned.dataset.q === element.dataset.q;
-    for (const button of document.querySelectorAll('.q[aria-pressed="true"]')) {
+    const again = element && pinned?.name === element.dataset.q;
+    for (const button of document.querySelectorAll(".q[aria-pressed=true]")) {
       button.setAttribute("aria-pressed", "false");
     }
-    pinned = same ? null : element;
-    if (pinned?.matches(".q")) pinned.setAttribute("aria-pressed", "true");
-    if (pinned) announce(pinned.dataset.q);
+    pinned = element && !again ? appearance(element) : null;
+    if (pinned && element.matches(".q")) element.setAttribute("aria-pressed", "true");
+    if (pinned) announce(pinned.name);
     rest();
   }
 
@@ -51,7 +57,7 @@
     button.setAttribute("aria-pressed", "false");
     button.setAttribute("aria-label", `${letters[name]}, ${words[`q_${name}`]}`);
     button.tabIndex = 0;
-    button.addEventListener("focus", () => light(button));
+    button.addEventListener("focus", () => light(appearance(button)));
     button.addEventListener("blur", rest);
     button.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" && event.key !== " ") return;
@@ -67,7 +73,6 @@
     let at = -1;
     box.addEventListener("keydown", (event) => {
       const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-      if (event.key === "Escape") { at = -1; rest(); }
       if ((event.key === "Enter" || event.key === " ") && at >= 0) {
         event.preventDefault();
         pin(parts[at]);
@@ -76,26 +81,26 @@
       event.preventDefault();
       at = Math.max(at, step < 0 ? 0 : -1) + step;
       at = (at + parts.length) % parts.length;
-      light(parts[at]);
+      light(appearance(parts[at]));
       announce(parts[at].dataset.q);
     });
     box.addEventListener("blur", () => { at = -1; rest(); });
   }
 
-  const target = (event) => event.target.closest?.("[data-q]");
   document.addEventListener("pointerover", (event) => {
     if (event.pointerType !== "mouse") return;
-    const element = target(event);
-    if (element) light(element);
-    else if (shown.length) rest();
+    const element = event.target.closest("[data-q]");
+    if (element) light(appearance(element));
+    else if (shown) rest();
   });
   document.addEventListener("click", (event) => {
-    const element = target(event);
-    if (element && !event.target.closest("a, button, input")) pin(element);
-    else if (pinned && !element) pin(pinned);
+    const element = event.target.closest("[data-q]");
+    const busy = event.target.closest("a, button, input, label, summary, [data-drag]");
+    if (element && !busy) pin(element);
+    else if (pinned && !element && !busy) pin(null);
   });
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && pinned) pin(pinned);
+    if (event.key === "Escape") pin(null);
   });
 
   for (const button of document.querySelectorAll(".q[data-q]")) {

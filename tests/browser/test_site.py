@@ -51,7 +51,8 @@ def address(html: Path) -> Iterator[str]:
 
 
 def violations(page: Page) -> list[str]:
-    results = Axe().run(page).response
+    """Every rule runs; only what breaks one is described, which saves much time."""
+    results = Axe().run(page, options={"resultTypes": ["violations"]}).response
     return [
         f"{fault['id']} ({fault['impact']}): {node['target']}"
         for fault in results["violations"]
@@ -75,21 +76,22 @@ def bring_alive(page: Page) -> None:
         skip.first.click()
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [1280, PHONE])
-def test_axe_finds_nothing(open_page, html, address, width, dark):
+def test_axe_finds_nothing(open_page, html, address, width):
     for name in pages(html):
-        where = f"{address}/{name}"
-        page = open_page(where, width=width, dark=dark, reduced_motion="reduce")
+        page = open_page(f"{address}/{name}", width=width, reduced_motion="reduce")
         bring_alive(page)
-        assert violations(page) == [], name
+        for colours in ("light", "dark"):
+            page.emulate_media(color_scheme=colours)
+            assert violations(page) == [], f"{name}, {colours}"
         page.close()
 
 
 def test_axe_would_find_something(open_page, address):
     page = open_page(f"{address}/search.html")
     page.evaluate("document.querySelector('main').style.color = 'var(--paper)'")
-    page.evaluate("document.body.append(document.createElement('img'))")
+    plant = "document.querySelector('article').append(document.createElement('img'))"
+    page.evaluate(plant)
     assert {fault.split()[0] for fault in violations(page)} == {
         "color-contrast",
         "image-alt",

@@ -16,6 +16,7 @@ from sphinx.application import Sphinx
 from . import (
     citations,
     contents,
+    deck,
     fingerprint,
     links,
     maths,
@@ -30,6 +31,7 @@ from .translator import BookTranslator, register_nodes
 PARTS = (
     citations,
     contents,
+    deck,
     fingerprint,
     links,
     maths,
@@ -51,7 +53,7 @@ def setup(app: Sphinx) -> dict[str, object]:
     """Register the builder, the translator, the theme and the book's settings."""
     app.add_config_value("book_notebooks", False, "html", bool)
     app.add_config_value("book_notebook_branch", "gh-pages", "html", str)
-    app.add_config_value("book_translations", [], "html", list)
+    app.add_config_value("book_translations", {}, "html", dict)
     # Jupyter Book sets this for an extension that the book does not use.
     app.add_config_value("comments_config", {}, "")
     app.add_html_theme("rescaling", str(THEME))

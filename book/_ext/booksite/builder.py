@@ -58,7 +58,8 @@ class BookBuilder(StandaloneHTMLBuilder):
         files = {name: (ASSETS / name).read_bytes() for name in SCRIPTS}
         files["mark.svg"] = (ASSETS / "mark.svg").read_bytes()
         files["search-index.js"] = search.index(self.env).encode()
-        files |= _figure_scripts(pages) | _drill_scripts(pages)
+        files |= _figure_scripts(pages)
+        files |= _drill_scripts(pages, self.config.language)
         for name, content in files.items():
             _write(static / name, content)
 
@@ -141,10 +142,12 @@ def _figure_scripts(pages: list[str]) -> dict[str, bytes]:
     return files | {"figures/host.js": figures.host_script().encode()}
 
 
-def _drill_scripts(pages: list[str]) -> dict[str, bytes]:
+def _drill_scripts(pages: list[str], language: str) -> dict[str, bytes]:
     from onlinesoftmax import drills
 
     if not any(hosts.drills_on(page) for page in pages):
         return {}
-    assets = {f"drills/{name}": data for name, data in drills.page_assets().items()}
-    return assets | {"drills/drills.js": drills.page_script().encode()}
+    files = {"drills.js": drills.page_script().encode(), **drills.page_assets()}
+    for name in sorted({name for page in pages for name in hosts.deck_on(page)}):
+        files[f"cards/{name}.js"] = hosts.card(name, language).encode()
+    return {f"drills/{name}": content for name, content in files.items()}

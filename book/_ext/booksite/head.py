@@ -57,6 +57,12 @@ def on_this_page(app: Sphinx, pagename: str) -> str:
     return app.builder.render_partial(below)["fragment"]
 
 
+def all_drills(app: Sphinx, pagename: str) -> str:
+    """Address of the page that lists all drills; empty without one."""
+    found = [name for name, meta in app.env.metadata.items() if "deck" in meta]
+    return app.builder.get_relative_uri(pagename, found[0]) if found else ""
+
+
 def head(app: Sphinx, pagename: str, body: str) -> dict[str, Any]:
     """All that the template says before the text, and the text without its heading."""
     before, heading, rest = split_heading(pagename, body)
@@ -74,5 +80,7 @@ def head(app: Sphinx, pagename: str, body: str) -> dict[str, Any]:
         "need": [inline(line) for line in front_list(meta, "need")],
         "summary_es": inline(meta.get("summary_es", "")),
         "local_toc": on_this_page(app, pagename),
-        "progress": hosts.progress(body, app.config.language),
+        "progress": hosts.progress(
+            body, app.config.language, all_drills(app, pagename)
+        ),
     }

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable
 from html import unescape
+from typing import Any
 
 from .maths import typeset
 
@@ -110,11 +111,46 @@ def drills_on(html: str) -> list[str]:
     return list(dict.fromkeys(drills))
 
 
-def progress(html: str, language: str) -> str:
-    """The reader's progress with a page's drills; empty where there are none."""
+def deck(pages: list[dict[str, Any]], language: str) -> str:
+    """The list of all drills of some pages, each with number, title and address.
+
+    Raises
+    ------
+    HostError
+        If it cannot be written.
+    """
+    from onlinesoftmax import drills
+
+    chapters = [
+        drills.Chapter(int(page["number"]), page["title"], page["href"])
+        for page in pages
+    ]
+    try:
+        return drills.deck_html(chapters, language, typeset)
+    except Exception as error:
+        raise HostError(f"the drills cannot be listed: {error}") from error
+
+
+def card(name: str, language: str) -> str:
+    """The script that brings one drill to the page that lists them all."""
+    from onlinesoftmax import drills
+
+    return drills.card_script(name, language, typeset)
+
+
+def deck_on(html: str) -> list[str]:
+    """Ids of the drills that a page lists."""
+    return re.findall(r'class="os-deck-row"[^>]*data-drill="([^"]+)"', html)
+
+
+def progress(html: str, language: str, whole: str = "") -> str:
+    """The reader's progress with a page's drills; empty where there are none.
+
+    `whole` is the address of the page with all drills, if there is one.
+    """
     ids = drills_on(html)
     if not ids:
         return ""
     from onlinesoftmax import drills
 
-    return drills.progress_html(language, ids, typeset)
+    return drills.progress_html(language, ids, typeset, whole=whole)

@@ -182,10 +182,11 @@ def _cell_metadata(node: nodes.Node) -> dict[str, Any]:
 
 
 def visit_hidden_input(self: BookTranslator, node: HideCodeCellNode) -> None:
-    """Code the reader may unfold."""
+    """Code, or what it gave, that the reader may unfold."""
+    is_code = "above-input" in node["classes"]
+    title = escape(self.words["show_code" if is_code else "show_output"])
     self.body.append(
-        f'<details class="fold folded-code"><summary>{escape(self.words["show_code"])}'
-        "</summary>\n"
+        f'<details class="fold folded-code"><summary>{title}</summary>\n'
     )
 
 
