@@ -7,7 +7,7 @@ PYTHON ?= $(shell for p in python3.14 python3.13 python3.12 python3.11 python3; 
 RUN := .venv/bin/python -m
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab test faults mutants budgets lighthouse lock clean
+.PHONY: help book serve lab test faults mutants budgets bench lighthouse lock clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*##/  make \1	/p' Makefile
@@ -35,6 +35,9 @@ mutants: .venv/ready  ## a mutation run over the ideas floor (minutes)
 
 budgets: book  ## what the book weighs and how fast it is, against its budgets
 	@$(RUN) tools.budgets
+
+bench: .venv/ready  ## measure on this machine what the book reports, and store it
+	@$(RUN) tools.bench
 
 lighthouse: book  ## Lighthouse on the content pages (needs Node.js)
 	@$(RUN) tools.lighthouse
