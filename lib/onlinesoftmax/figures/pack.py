@@ -16,7 +16,7 @@ from pathlib import Path
 from .registry import HERE, folder, spec, strings
 
 HOST = HERE / "host"
-IMPORT = re.compile(r'^import (.+?) from "\.{1,2}/([\w./-]+)"[^;\n]*;\n', re.M)
+IMPORT = re.compile(r'^import ([^;]+?) from "\.{1,2}/([\w./-]+)"[^;]*;\n', re.M)
 COMMENT = re.compile(r"^ *(?://[^\n]*|/\*\*.*?\*/)\n", re.M | re.S)
 EXPORT = re.compile(r"^export (?:const|function|class) (\w+)", re.M)
 

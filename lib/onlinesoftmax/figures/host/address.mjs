@@ -1,7 +1,7 @@
-// The state in the address: #<figure>:<control>=<value>&… is a public interface. A teacher
-// links to a moment; such links must keep working.
+// The state in the address: #<figure>:<control>=<value>&… is a public interface. A
+// teacher links to a moment; such links must keep working.
 
-/** What the hash says about figure `id`: { control: value } with unknown parts dropped. */
+/** What the hash says about figure `id`: { control: value }, unknown parts dropped. */
 export function read(hash, id, spec) {
   const [name, rest] = decoded(hash.replace(/^#/, "")).split(/:(.*)/s);
   if (name !== id || !rest) return null;
@@ -15,9 +15,11 @@ export function read(hash, id, spec) {
   return found;
 }
 
-/** The hash for `state`, naming only what differs from `opening`; "" when nothing does. */
+/** The hash for `state`: what differs from `opening`; "" when nothing does. */
 export function write(id, spec, state, opening) {
-  const changed = spec.controls.filter((c) => c.kind !== "data" && !same(state[c.name], opening[c.name]));
+  const changed = spec.controls.filter(
+    (c) => c.kind !== "data" && !same(state[c.name], opening[c.name]),
+  );
   if (changed.length === 0) return "";
   return `#${id}:${changed.map((c) => `${c.name}=${state[c.name]}`).join("&")}`;
 }
@@ -25,26 +27,35 @@ export function write(id, spec, state, opening) {
 /** Whether two values of a control are the same; rows are compared number by number. */
 export const same = (a, b) => a === b || (Array.isArray(a) && String(a) === String(b));
 
-/** `value` made fit for its control: the right type, within bounds; undefined if hopeless. */
+/** `value` made fit for its control: its type, its bounds; undefined if hopeless. */
 export function fit(control, value) {
   switch (control.kind) {
-    case "toggle": return Boolean(value);
-    case "choice": return control.of.includes(value) ? value : undefined;
-    case "data": return numbers(value);
-    case "row": return row(control, value);
-    case "pairs": return PAIRS.test(value) ? value : undefined;
-    default: return bounded(control, Number(value));
+    case "toggle":
+      return Boolean(value);
+    case "choice":
+      return control.of.includes(value) ? value : undefined;
+    case "data":
+      return numbers(value);
+    case "row":
+      return row(control, value);
+    case "pairs":
+      return PAIRS.test(value) ? value : undefined;
+    default:
+      return bounded(control, Number(value));
   }
 }
 
 const PAIRS = /^([A-Z]{2}(\.[A-Z]{2})*)?$/;
 
 /** Infinities travel as words, because JSON has none. */
-const numbers = (list) => (list.some((x) => typeof x === "string") ? list.map(Number) : list);
+const numbers = (list) =>
+  list.some((x) => typeof x === "string") ? list.map(Number) : list;
 
 function row(control, list) {
   const fitted = list.map((x) => bounded(control, Number(x)));
-  return 0 < list.length && list.length <= control.most && !fitted.includes(undefined) ? fitted : undefined;
+  return 0 < list.length && list.length <= control.most && !fitted.includes(undefined)
+    ? fitted
+    : undefined;
 }
 
 function bounded({ low = 0, high = Infinity, step = 1 }, value) {
@@ -56,7 +67,8 @@ function bounded({ low = 0, high = Infinity, step = 1 }, value) {
 function parse(control, text) {
   if (text === "") return undefined;
   if (control.kind === "toggle") return { true: true, false: false }[text];
-  if (control.kind === "choice") return control.of.find((value) => String(value) === text);
+  if (control.kind === "choice")
+    return control.of.find((value) => String(value) === text);
   if (control.kind === "row") return fit(control, text.split(","));
   return control.kind === "data" ? undefined : fit(control, text);
 }

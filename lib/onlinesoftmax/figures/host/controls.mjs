@@ -25,7 +25,10 @@ function range(box, { name, low, high }, live) {
   slide.onkeydown = (event) => leap(event, slide, () => slide.oninput());
   return () => {
     slide.value = exact.value = live.state[name];
-    slide.style.setProperty("--filled", `${(100 * (live.state[name] - low)) / (high - low)}%`);
+    slide.style.setProperty(
+      "--filled",
+      `${(100 * (live.state[name] - low)) / (high - low)}%`,
+    );
   };
 }
 
@@ -44,22 +47,33 @@ function choice(box, { name, of }, live) {
     radio.name = `${live.id}-${name}`;
     radio.onchange = () => live.set({ [name]: of[i] }, true);
   });
-  return () => radios.forEach((radio, i) => { radio.checked = live.state[name] === of[i]; });
+  return () =>
+    radios.forEach((radio, i) => {
+      radio.checked = live.state[name] === of[i];
+    });
 }
 
 function toggle(box, { name }, live) {
   const input = box.querySelector("input");
   input.onchange = () => live.set({ [name]: input.checked }, true);
-  return () => { input.checked = live.state[name]; };
+  return () => {
+    input.checked = live.state[name];
+  };
 }
 
 /** One slider serves a row of numbers; whichever was moved last is the one it holds. */
 function row(box, { name, low, high }, live) {
-  const [slide, exact] = [box.querySelector("[type=range]"), box.querySelector("[type=number]")];
+  const [slide, exact] = [
+    box.querySelector("[type=range]"),
+    box.querySelector("[type=number]"),
+  ];
   const radios = [...box.querySelectorAll("[type=radio]")];
   let [at, shown] = [0, live.state[name]];
   const change = (value, moving) => {
-    live.set({ [name]: live.state[name].map((old, i) => (i === at ? value : old)) }, moving);
+    live.set(
+      { [name]: live.state[name].map((old, i) => (i === at ? value : old)) },
+      moving,
+    );
   };
   const show = () => {
     const list = live.state[name];
@@ -71,7 +85,8 @@ function row(box, { name, low, high }, live) {
       radio.checked = i === at;
       radio.parentElement.hidden = i >= list.length;
     });
-    const label = `${box.querySelector("legend").textContent} ${radios[at].parentElement.textContent}`;
+    const legend = box.querySelector("legend").textContent;
+    const label = `${legend} ${radios[at].parentElement.textContent}`;
     for (const input of [slide, exact]) {
       input.value = list[at];
       input.setAttribute("aria-label", label);
@@ -80,7 +95,10 @@ function row(box, { name, low, high }, live) {
   };
   radios.forEach((radio, i) => {
     radio.name = `${live.id}-${name}`;
-    radio.onchange = () => { at = i; show(); };
+    radio.onchange = () => {
+      at = i;
+      show();
+    };
   });
   slide.oninput = () => change(slide.value);
   exact.onchange = () => change(exact.value, true);
@@ -90,15 +108,21 @@ function row(box, { name, low, high }, live) {
 
 function again(button, { name, low, high, when }, live) {
   const next = () => (live.state[name] < high ? live.state[name] + 1 : low);
-  const deal = (count) => live.set({ [name]: count, ...live.again?.(count, live.state) }, true);
+  const deal = (count) =>
+    live.set({ [name]: count, ...live.again?.(count, live.state) }, true);
   button.onclick = () => deal(next());
-  return () => { button.disabled = Boolean(when) && live.state[when[0]] !== when[1]; };
+  return () => {
+    button.disabled = Boolean(when) && live.state[when[0]] !== when[1];
+  };
 }
 
 function step(box, { name }, live) {
   const slide = box.querySelector("input");
   const [back, play, next] = box.querySelectorAll("button");
-  const go = (to) => { live.stop(); live.set({ [name]: to }, true); };
+  const go = (to) => {
+    live.stop();
+    live.set({ [name]: to }, true);
+  };
   back.onclick = () => go(live.state[name] - 1);
   next.onclick = () => go(live.state[name] + 1);
   play.onclick = () => (live.playing ? live.stop() : live.play(name));

@@ -1,11 +1,11 @@
-// Dragging a handle in a picture. The drawing says which control it moves and where that
-// control's ends lie, in its own units: data-drag, data-axis, data-low, data-high; for a
-// row of numbers also which of them: data-item. The same control always has a native input
-// too; the handle is never the only way.
+// Dragging a handle in a picture. The drawing says which control it moves and where
+// that control's ends lie, in its own units: data-drag, data-axis, data-low, data-high;
+// for a row of numbers also which of them: data-item. The same control always has a
+// native input too; the handle is never the only way.
 
 export function draggable(stage, live) {
   let held = null;
-  // In an SVG, the style `touch-action` alone does not keep the page from scrolling along.
+  // In an SVG the style `touch-action` alone does not keep the page from scrolling.
   const keep = (event) => {
     if (!live.locked && event.target.closest("[data-drag]")) event.preventDefault();
   };
@@ -19,7 +19,9 @@ export function draggable(stage, live) {
     stage.classList.add("os-dragging");
     event.preventDefault();
   };
-  stage.onpointermove = (event) => { if (held) follow(stage, held, event, live); };
+  stage.onpointermove = (event) => {
+    if (held) follow(stage, held, event, live);
+  };
   stage.onpointerup = stage.onpointercancel = () => {
     held = null;
     stage.classList.remove("os-dragging");
@@ -29,7 +31,9 @@ export function draggable(stage, live) {
 /** Where the pointer is, along the handle's axis, in the drawing's units. */
 function along(stage, handle, event) {
   const svg = stage.querySelector("svg");
-  const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+  const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(
+    svg.getScreenCTM().inverse(),
+  );
   return handle.dataset.axis === "x" ? at.x : at.y;
 }
 
@@ -40,12 +44,17 @@ const offset = (stage, handle, event) =>
 function follow(stage, { handle, off }, event, live) {
   const { drag, item, low, high, bend } = handle.dataset;
   const control = live.spec.controls.find((each) => each.name === drag);
-  const share = (along(stage, handle, event) - off - Number(low)) / (Number(high) - Number(low));
+  const share =
+    (along(stage, handle, event) - off - Number(low)) / (Number(high) - Number(low));
   const end = control.high ?? live.numbers.steps;
   const from = control.low ?? 0;
-  const value = bend ? unbent(share, from, end, Number(bend)) : from + share * (end - from);
+  const value = bend
+    ? unbent(share, from, end, Number(bend))
+    : from + share * (end - from);
   const list = control.kind === "row" && live.state[drag];
-  const wanted = list ? list.map((old, i) => (i === Number(item) ? value : old)) : value;
+  const wanted = list
+    ? list.map((old, i) => (i === Number(item) ? value : old))
+    : value;
   live.set({ [drag]: wanted }, control.kind === "step");
 }
 

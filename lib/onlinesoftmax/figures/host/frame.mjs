@@ -1,8 +1,8 @@
 // The furniture around a picture, as HTML: title, prediction, controls, sentence, code,
-// table. One source for the page before any script runs and for the figure come alive, so
-// that nothing jumps when it wakes. No ids: one figure may stand on a page twice.
+// table. One source for the page before any script runs and for the figure come alive,
+// so that nothing jumps when it wakes. No ids: one figure may stand on a page twice.
 
-import { escape, fill, marked } from "./kit.mjs";
+import { escape, fill, marked, tag } from "./kit.mjs";
 import ui from "./ui.json" with { type: "json" };
 
 /** A figure with its words in one language; what is not translated stays English. */
@@ -11,87 +11,118 @@ export function spoken(figure, language) {
   return { ...figure, words, ui: ui[language] ?? ui.en };
 }
 
-/** Everything inside <figure>: `parts` are the ready-made svg, sentence, code, table. */
+/** An HTML element; `look` is its class or all of its attributes. */
+function element(name, look, ...inside) {
+  const attributes = typeof look === "string" ? { class: look } : look;
+  return `${tag(name, attributes).slice(0, -2)}>${inside.join("")}</${name}>`;
+}
+
+const div = (look, ...inside) => element("div", look, ...inside);
+const span = (text, look = {}) => element("span", look, text);
+const input = (type, rest = {}) => tag("input", { type, ...rest });
+const button = (text, look = {}) =>
+  element("button", { type: "button", ...look }, marked(text));
+
+/** Everything inside <figure>; `parts`: its svg, sentence, code and table. */
 export function frame(spec, words, ui, parts) {
   const steps = spec.controls.find((control) => control.kind === "step");
   const inputs = spec.controls.filter((control) => INPUT[control.kind]);
+  const made = inputs.map((control) => INPUT[control.kind](control, words, ui));
+  const name = { role: "group", "aria-label": parts.table.caption, tabindex: 0 };
   return [
-    `<figcaption class="os-title">${escape(words.title)}</figcaption>`,
+    element("figcaption", "os-title", escape(words.title)),
     spec.prediction ? question(words, ui) : "",
-    `<div class="os-inputs os-locked">${inputs.map((c) => INPUT[c.kind](c, words, ui)).join("")}${presets(spec, words)}</div>`,
-    `<div class="os-stage">${parts.stage}</div>`,
-    `<p class="os-say">${marked(parts.sentence)}</p>`,
-    `<p class="os-aside" aria-live="polite"></p>`,
-    parts.code ? `<ol class="os-code">${code(parts.code)}</ol>` : "",
-    `<div class="os-bar">${steps ? transport(steps, words, ui) : ""}${tools(ui)}</div>`,
-    `<div class="os-table" role="group" aria-label="${escape(parts.table.caption)}" tabindex="0">
-      ${table(parts.table)}</div>`,
+    div("os-inputs os-locked", ...made, presets(spec, words)),
+    div("os-stage", parts.stage),
+    element("p", "os-say", marked(parts.sentence)),
+    element("p", { class: "os-aside", "aria-live": "polite" }),
+    parts.code ? element("ol", "os-code", code(parts.code)) : "",
+    div("os-bar", steps ? transport(steps, words, ui) : "", tools(ui)),
+    div({ class: "os-table", ...name }, table(parts.table)),
   ].join("");
 }
 
 function question(words, ui) {
-  const option = (text, i) => `<button type="button" data-option="${i}">${marked(text)}</button>`;
-  return `<fieldset class="os-question"><legend><span>${escape(ui.predict)}</span> ${marked(words.ask)}</legend>
-    <div class="os-options">${words.options.map(option).join("")}
-      <button type="button" class="os-skip">${escape(ui.skip)}</button></div>
-    <p class="os-verdict" aria-live="polite"></p></fieldset>`;
+  const options = words.options.map((text, i) => button(text, { "data-option": i }));
+  const skip = button(ui.skip, { class: "os-skip" });
+  const ask = `${span(escape(ui.predict))} ${marked(words.ask)}`;
+  return element("fieldset", "os-question", element("legend", {}, ask),
+    div("os-options", ...options, skip),
+    element("p", { class: "os-verdict", "aria-live": "polite" }));
 }
 
-const name = (control, words) => escape(words.controls[control.name]);
+const labelled = (control, words) => escape(words.controls[control.name]);
+const ends = (c) => ({ min: `${c.low}`, max: `${c.high}`, step: `${c.step}` });
+const from = (c) => ({ ...ends(c), value: `${c.default}` });
+const box = (name, { name: control }, look, ...inside) =>
+  element(name, { class: `os-control ${look}`, "data-control": control }, ...inside);
 
+/** A group of inputs under one name. */
+function several(control, words, look, ...inside) {
+  const legend = element("legend", {}, labelled(control, words));
+  return box("fieldset", control, look, legend, ...inside);
+}
+
+const radios = (values, words) => div({}, ...values.map((value, i) =>
+  element("label", {}, input("radio", { value: i }),
+    span(escape(words.choices?.[value] ?? value)))));
+
+/** The inputs of a control, by its kind. */
 const INPUT = {
-  range: (c, words) => `<div class="os-control" data-control="${c.name}">
-    <label><span>${name(c, words)}</span>${slider(c)}</label>
-    <input type="number" min="${c.low}" max="${c.high}" step="${c.step}" value="${c.default}" aria-label="${name(c, words)}"></div>`,
-  choice: (c, words) => `<fieldset class="os-control os-choice" data-control="${c.name}">
-    <legend>${name(c, words)}</legend><div>${c.of.map((value, i) => radio(value, i, words)).join("")}</div></fieldset>`,
-  toggle: (c, words) => `<label class="os-control os-toggle" data-control="${c.name}">
-    <input type="checkbox"><span>${name(c, words)}</span></label>`,
-  row: (c, words) => `<fieldset class="os-control os-choice os-row" data-control="${c.name}">
-    <legend>${name(c, words)}</legend><div>${Array.from({ length: c.most }, (_, i) => radio(i + 1, i, words)).join("")}</div>
-    <input type="range" min="${c.low}" max="${c.high}" step="${c.step}">
-    <input type="number" min="${c.low}" max="${c.high}" step="${c.step}"></fieldset>`,
-  pairs: (c, words, ui) => `<fieldset class="os-control os-pairs" data-control="${c.name}">
-    <legend>${name(c, words)}</legend><div class="os-items"></div>
-    <button type="button" class="os-undo">${escape(ui.undo)}</button>
-    <button type="button" class="os-rest">${escape(ui.rest)}</button></fieldset>`,
+  range: (c, words) => box("div", c, "os-range",
+    element("label", {}, span(labelled(c, words)), input("range", from(c))),
+    input("number", { ...from(c), "aria-label": words.controls[c.name] })),
+
+  choice: (c, words) => several(c, words, "os-choice", radios(c.of, words)),
+
+  toggle: (c, words) =>
+    box("label", c, "os-toggle", input("checkbox"), span(labelled(c, words))),
+
+  row: (c, words) => several(c, words, "os-choice os-row",
+    radios(Array.from({ length: c.most }, (_, i) => i + 1), words),
+    input("range", ends(c)), input("number", ends(c))),
+
+  pairs: (c, words, ui) => several(c, words, "os-pairs", div("os-items"),
+    button(ui.undo, { class: "os-undo" }), button(ui.rest, { class: "os-rest" })),
+
   again: (c, words) =>
-    `<button type="button" class="os-control" data-control="${c.name}">${name(c, words)}</button>`,
+    button(words.controls[c.name], { class: "os-control", "data-control": c.name }),
 };
 
 function presets(spec, words) {
   if (spec.presets.length === 0) return "";
-  const button = (name, i) => `<button type="button" data-preset="${i}">${escape(name)}</button>`;
-  return `<div class="os-presets">${words.presets.map(button).join("")}</div>`;
+  const made = words.presets.map((text, i) => button(text, { "data-preset": i }));
+  return div("os-presets", ...made);
 }
-
-const slider = (c) =>
-  `<input type="range" min="${c.low}" max="${c.high}" step="${c.step}" value="${c.default}">`;
-
-const radio = (value, i, words) =>
-  `<label><input type="radio" value="${i}"><span>${escape(words.choices?.[value] ?? value)}</span></label>`;
 
 function transport(control, words, ui) {
-  const button = (go, text) => `<button type="button" data-go="${go}">${escape(text)}</button>`;
-  return `<div class="os-steps os-locked" data-control="${control.name}">
-    ${button("back", ui.back)}${button("play", ui.play)}${button("next", ui.next)}
-    <label><span class="os-unseen">${name(control, words)}</span>
-    <input type="range" min="0" max="1" step="1" value="0"></label><output></output></div>`;
+  const go = (where) => button(ui[where], { "data-go": where });
+  const slider = input("range", { min: 0, max: 1, step: 1, value: 0 });
+  const name = span(labelled(control, words), { class: "os-unseen" });
+  return div({ class: "os-steps os-locked", "data-control": control.name },
+    go("back"), go("play"), go("next"), element("label", {}, name, slider),
+    element("output", {}));
 }
 
-const tools = (ui) => `<div class="os-tools">
-  <button type="button" class="os-reset os-locked">${escape(ui.reset)}</button>
-  <button type="button" class="os-as-table" aria-expanded="false">${escape(ui.table)}</button></div>`;
+const tools = (ui) => div("os-tools",
+  button(ui.reset, { class: "os-reset os-locked" }),
+  button(ui.table, { class: "os-as-table", "aria-expanded": "false" }));
 
 /** Lines of code, each with the value it has right now: [{ q, text, value }]. */
-export const code = (lines) => lines.map(({ q, text, value, fault }) =>
-  `<li data-q="${q}"${fault ? ' class="fault"' : ""}><code>${marked(text)}</code> <samp>${marked(value)}</samp></li>`).join("");
+export function code(lines) {
+  const row = ({ q, text, value, fault }) =>
+    element("li", { "data-q": q, class: fault && "fault" },
+      element("code", {}, marked(text)), " ", element("samp", {}, marked(value)));
+  return lines.map(row).join("");
+}
 
 export function table({ caption, head, rows }) {
-  const cell = (tag, scope = "") => (value) => `<${tag}${scope}>${escape(value)}</${tag}>`;
-  const body = rows.map((row) => `<tr>${row.map(cell("td")).join("")}</tr>`).join("");
-  return `<table><caption>${escape(caption)}</caption>
-    <thead><tr>${head.map(cell("th", ' scope="col"')).join("")}</tr></thead><tbody>${body}</tbody></table>`;
+  const cells = (name, values, look = {}) =>
+    element("tr", {}, ...values.map((value) => element(name, look, escape(value))));
+  return element("table", {},
+    element("caption", {}, escape(caption)),
+    element("thead", {}, cells("th", head, { scope: "col" })),
+    element("tbody", {}, ...rows.map((row) => cells("td", row))));
 }
 
 /** "{at} of {end}", for the step slider. */

@@ -1,4 +1,4 @@
-// Predict, then reveal: the controls stay locked until the reader has answered or skipped.
+// Predict, then reveal: controls stay locked until the reader has answered or skipped.
 
 import { marked } from "./kit.mjs";
 
@@ -7,9 +7,15 @@ export function gate(root, live, unlock) {
   const box = root.querySelector(".os-question");
   if (!box) return unlock();
   lock(root, true);
-  const open = once(() => { lock(root, false); unlock(); });
+  const open = once(() => {
+    lock(root, false);
+    unlock();
+  });
   for (const button of box.querySelectorAll("[data-option]")) {
-    button.onclick = () => { answer(box, live, Number(button.dataset.option)); open(); };
+    button.onclick = () => {
+      answer(box, live, Number(button.dataset.option));
+      open();
+    };
   }
   box.querySelector(".os-skip").onclick = () => {
     open();
@@ -27,11 +33,14 @@ function answer(box, live, chosen) {
   const { ui, words, spec } = live;
   const right = chosen === spec.prediction.answer;
   box.querySelectorAll("[data-option]").forEach((button, i) => {
-    button.className = i === spec.prediction.answer ? "right" : i === chosen ? "off" : "";
+    button.className =
+      i === spec.prediction.answer ? "right" : i === chosen ? "off" : "";
     button.setAttribute("aria-pressed", i === chosen);
   });
   const verdict = box.querySelector(".os-verdict");
-  verdict.innerHTML = marked(`${right ? ui.yes : words.hints[chosen]} ${words.because}`);
+  verdict.innerHTML = marked(
+    `${right ? ui.yes : words.hints[chosen]} ${words.because}`,
+  );
   verdict.dataset.right = right;
   verdict.append(" ", proof(live, chosen));
   box.querySelector(".os-skip").hidden = true;
@@ -49,5 +58,10 @@ function proof({ ui, spec, set }, chosen) {
 
 function once(act) {
   let done = false;
-  return () => { if (!done) { done = true; act(); } };
+  return () => {
+    if (!done) {
+      done = true;
+      act();
+    }
+  };
 }

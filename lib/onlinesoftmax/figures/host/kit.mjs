@@ -22,15 +22,18 @@ export function fill(template, values = {}) {
 const QUANTITY = /\[(m|l|alpha|o|s|p): ([^\]]*)\]/g;
 const RAISED = /\^\{([^}]*)\}/g;
 export const plain = (text) => text.replace(QUANTITY, "$2").replace(RAISED, "^($1)");
-export const marked = (text) => escape(text)
-  .replace(QUANTITY, '<span data-q="$1">$2</span>').replace(RAISED, "<sup>$1</sup>");
+export const marked = (text) =>
+  escape(text)
+    .replace(QUANTITY, '<span data-q="$1">$2</span>')
+    .replace(RAISED, "<sup>$1</sup>");
 
 const round = (x) => Math.round(x * 100) / 100;
 const SHORT = { key: "data-key", q: "data-q", from: "data-from", at: "data-at" };
 
 /**
- * One SVG element. Attributes that are null, undefined or false are left out. Four names
- * are short for data attributes the host understands (see motion.mjs and drag.mjs):
+ * One SVG element. Attributes that are null, undefined or false are left out. Four
+ * names are short for data attributes the host understands (see motion.mjs and
+ * drag.mjs):
  *   key   who this is, from one picture to the next: keyed elements glide
  *   q     the quantity it shows: pointing at it lights the same quantity elsewhere
  *   from  where it comes from when it enters: { height: 0, y: 100 }
@@ -57,23 +60,39 @@ export const rect = (attributes) => tag("rect", { rx: 2, ...attributes });
 export const line = (attributes) => tag("line", attributes);
 export const label = (text, attributes) =>
   tag("text", attributes, escape(text).replace(RAISED, LIFTED));
-const LIFTED = '<tspan dy="-0.45em" font-size="78%">$1</tspan><tspan dy="0.35em">\u200b</tspan>';
+const LIFTED =
+  '<tspan dy="-0.45em" font-size="78%">$1</tspan><tspan dy="0.35em">\u200b</tspan>';
 export const group = (attributes, ...parts) => tag("g", attributes, parts.join(""));
 
 /**
- * A ring to drag along an axis, at (x, y): a wide quiet target and two small arrows. `low`
- * and `high` are where, along the axis, the control's ends lie; `item` says which number
- * of a row it moves, `bend` that the axis is drawn as asinh(value / bend).
+ * A ring to drag along an axis, at (x, y): a wide quiet target and two small arrows.
+ * `low` and `high` are where, along the axis, the control's ends lie; `item` says which
+ * number of a row it moves, `bend` that the axis is drawn as asinh(value / bend).
  */
 export function handle({ control, item, axis, x, y, low, high, bend }) {
-  const drag = { "data-drag": control, "data-item": item, "data-axis": axis, "data-low": low,
-    "data-high": high, "data-bend": bend };
-  const place = { key: `${control}${item ?? ""}-handle`, transform: `translate(${round(x)} ${round(y)})` };
+  const drag = {
+    "data-drag": control,
+    "data-item": item,
+    "data-axis": axis,
+    "data-low": low,
+    "data-high": high,
+    "data-bend": bend,
+  };
+  const place = {
+    key: `${control}${item ?? ""}-handle`,
+    transform: `translate(${round(x)} ${round(y)})`,
+  };
   const arrows = "M-3.5 -2.5l3.5 -3.5l3.5 3.5M-3.5 2.5l3.5 3.5l3.5 -3.5";
-  return group({ class: "os-handle", "data-place": axis === "x" ? x : y, ...drag, ...place },
+  return group(
+    { class: "os-handle", "data-place": axis === "x" ? x : y, ...drag, ...place },
     tag("circle", { class: "target", r: 22 }),
     tag("circle", { class: "ring", r: 11 }),
-    tag("path", { class: "arrows", d: arrows, transform: axis === "x" && "rotate(90)" }));
+    tag("path", {
+      class: "arrows",
+      d: arrows,
+      transform: axis === "x" && "rotate(90)",
+    }),
+  );
 }
 
 /** The whole picture. `glide` is how long, in ms, its explaining transition takes. */

@@ -15,25 +15,41 @@ export class Live {
   /** `figure` is { spec, words, ui, compute, draw, say, table, code }. */
   constructor(root, id, figure, overrides = {}) {
     Object.assign(this, { root, id, overrides }, figure);
-    const defaults = this.spec.controls.map(({ name, default: value }) => [name, value]);
+    const defaults = this.spec.controls.map(({ name, default: value }) => [
+      name,
+      value,
+    ]);
     this.opening = { ...Object.fromEntries(defaults), ...overrides };
     this.state = this.fitted({ ...this.opening });
     this.heard = new Set();
     this.set = this.set.bind(this);
     this.furnish();
     this.render(false);
-    gate(root, this, () => { this.locked = false; this.unlocked?.(); });
+    gate(root, this, () => {
+      this.locked = false;
+      this.unlocked?.();
+    });
   }
 
   furnish() {
     this.locked = Boolean(this.spec.prediction);
-    if (!this.root.querySelector(".os-stage")) this.root.innerHTML = frame(this.spec, this.words, this.ui, this.parts());
+    if (!this.root.querySelector(".os-stage"))
+      this.root.innerHTML = frame(this.spec, this.words, this.ui, this.parts());
     const part = (name) => this.root.querySelector(`.os-${name}`);
-    this.at = { stage: part("stage"), say: part("say"), aside: part("aside"), code: part("code"), table: part("table") };
+    this.at = {
+      stage: part("stage"),
+      say: part("say"),
+      aside: part("aside"),
+      code: part("code"),
+      table: part("table"),
+    };
     this.picture = new Picture(this.at.stage);
     this.refresh = wake(this.root, this);
     draggable(this.at.stage, this);
-    part("reset").onclick = () => { this.stop(); this.set(this.opening, true); };
+    part("reset").onclick = () => {
+      this.stop();
+      this.set(this.opening, true);
+    };
     part("as-table").onclick = ({ currentTarget }) => this.showTable(currentTarget);
     this.at.table.hidden = true;
     this.watchWidth();
@@ -68,7 +84,10 @@ export class Live {
   /** Every control within its bounds; an impossible value changes nothing. */
   fitted(wanted) {
     for (const control of this.spec.controls) {
-      wanted[control.name] = fit(control, wanted[control.name]) ?? this.state?.[control.name] ?? control.default;
+      wanted[control.name] =
+        fit(control, wanted[control.name]) ??
+        this.state?.[control.name] ??
+        control.default;
     }
     this.numbers = this.compute(wanted);
     const step = this.spec.controls.find(({ kind }) => kind === "step");
@@ -81,13 +100,19 @@ export class Live {
   render(moving, was = null) {
     const { state, numbers, words } = this;
     const sentence = this.say(state, numbers, words);
-    const view = { wide: this.wide, words, title: plain(sentence), was: moving ? was : null };
+    const view = {
+      wide: this.wide,
+      words,
+      title: plain(sentence),
+      was: moving ? was : null,
+    };
     this.picture.show(this.draw(state, numbers, view), moving);
     this.refresh();
     this.at.say.innerHTML = marked(sentence);
     this.keepRoom(this.at.say);
     if (this.at.code) this.at.code.innerHTML = code(this.code(state, numbers, words));
-    if (!this.at.table.hidden) this.at.table.innerHTML = table(this.table(state, numbers, words));
+    if (!this.at.table.hidden)
+      this.at.table.innerHTML = table(this.table(state, numbers, words));
     if (was) this.announce(plain(sentence));
   }
 
@@ -100,14 +125,17 @@ export class Live {
   /** To screen readers, once the reader's hand rests. */
   announce(sentence) {
     clearTimeout(this.speaking);
-    this.speaking = setTimeout(() => { this.at.aside.textContent = sentence; }, 300);
+    this.speaking = setTimeout(() => {
+      this.at.aside.textContent = sentence;
+    }, 300);
   }
 
   showTable(button) {
     const { table: box } = this.at;
     box.hidden = !box.hidden;
     button.setAttribute("aria-expanded", !box.hidden);
-    if (!box.hidden) box.innerHTML = table(this.table(this.state, this.numbers, this.words));
+    if (!box.hidden)
+      box.innerHTML = table(this.table(this.state, this.numbers, this.words));
   }
 
   /** Step on until the end; from the end, begin again. */

@@ -1,10 +1,11 @@
-// From one picture to the next. The new SVG is merged into the one on the page, element by
-// element, so that a dragged handle, a focus or a lit quantity survives; the numbers in
-// attributes of keyed elements glide. A new picture may come at any moment: gliding starts
-// again from whatever is on the screen, and nothing ever waits for it.
+// From one picture to the next. The new SVG is merged into the one on the page, element
+// by element, so that a dragged handle, a focus or a lit quantity survives; the numbers
+// in attributes of keyed elements glide. A new picture may come at any moment: gliding
+// starts again from whatever is on the screen, and nothing ever waits for it.
 
-const GLIDING = new Set(["x", "y", "width", "height", "x1", "x2", "y1", "y2", "cx", "cy",
-  "opacity", "d", "transform"]);
+const GLIDING = new Set(
+  "x y width height x1 x2 y1 y2 cx cy opacity d transform".split(" "),
+);
 
 export class Picture {
   constructor(stage) {
@@ -19,7 +20,8 @@ export class Picture {
     const now = this.stage.querySelector("svg");
     cancelAnimationFrame(this.frame);
     this.moves = [];
-    if (!now || this.stage.childElementCount > 1) return this.stage.replaceChildren(next);
+    if (!now || this.stage.childElementCount > 1)
+      return this.stage.replaceChildren(next);
     merge(now, next, moving ? this.moves : null);
     if (this.moves.length) this.glide(Number(next.dataset.glide));
   }
@@ -119,7 +121,8 @@ const NUMBER = /-?[\d.]+/g;
 /** How an attribute gets from one value to another; null if it cannot but jump. */
 function move(node, { dataset }, attribute, before, after) {
   const shape = (text) => text.replace(NUMBER, "0");
-  if (!GLIDING.has(attribute) || before === null || shape(before) !== shape(after)) return null;
+  if (!GLIDING.has(attribute) || before === null || shape(before) !== shape(after))
+    return null;
   const [from, to] = [before, after].map((text) => text.match(NUMBER).map(Number));
   const [start, end] = (dataset.at ?? "0 1").split(" ").map(Number);
   return { node, attribute, from, to, shape: after, start, end };

@@ -7,7 +7,7 @@ import * as kit from "./kit.mjs";
 import { sweeps } from "./sweep.mjs";
 
 const figures = new Map(); // id of the figure → what makes it
-const awake = new Map();   // host element → Live
+const awake = new Map(); // host element → Live
 
 /** Page scripts of figures call this; they may load before or after the host. */
 export function register(id, make) {
@@ -25,10 +25,13 @@ function start() {
   window.osFigures = { push: ([id, make]) => register(id, make), awake };
   for (const [id, make] of waiting) register(id, make);
   const near = new IntersectionObserver(
-    (entries) => entries.filter((e) => e.isIntersecting).forEach(({ target }) => {
-      near.unobserve(target);
-      rouse(target);
-    }),
+    (entries) =>
+      entries
+        .filter((e) => e.isIntersecting)
+        .forEach(({ target }) => {
+          near.unobserve(target);
+          rouse(target);
+        }),
     { rootMargin: "600px" },
   );
   for (const host of document.querySelectorAll(".os-figure")) near.observe(host);
@@ -44,7 +47,12 @@ function rouse(host) {
   if (awake.has(host) || host.classList.contains("os-failed")) return awake.get(host);
   const still = host.innerHTML;
   try {
-    const live = new Live(host, host.id, made(host), JSON.parse(host.dataset.state || "{}"));
+    const live = new Live(
+      host,
+      host.id,
+      made(host),
+      JSON.parse(host.dataset.state || "{}"),
+    );
     awake.set(host, live);
     remember(live);
     return live;

@@ -1,14 +1,15 @@
 // Bringing two things together: a button for each of them, and the same things in the
-// picture, to tap or to drag onto each other. The drawing names them with data-pick, and
-// `numbers.items` says which there are: [{ key, text }]. The state is the list of pairs so
-// far, as text: "AB.CD".
+// picture, to tap or to drag onto each other. The drawing names them with data-pick,
+// and `numbers.items` says which there are: [{ key, text }]. The state is the list of
+// pairs so far, as text: "AB.CD".
 
 const FAR = 6; // CSS px; a pointer that moves less has tapped
 
 /** The input: gives a function that shows the things there are now. */
 export function pairs(box, { name }, live) {
-  const [list, undo, rest] = ["items", "undo", "rest"]
-    .map((part) => box.querySelector(`.os-${part}`));
+  const [list, undo, rest] = ["items", "undo", "rest"].map((part) =>
+    box.querySelector(`.os-${part}`),
+  );
   const stage = live.at.stage;
   let picked = null;
   const made = () => live.state[name].split(".").filter(Boolean);
@@ -32,7 +33,9 @@ export function pairs(box, { name }, live) {
     const keys = live.numbers.items.map(({ key }) => key);
     live.set({ [name]: [...made(), ...atRandom(keys)].join(".") }, true);
   };
-  list.onclick = ({ target }) => { if (target.dataset.key) pick(target.dataset.key); };
+  list.onclick = ({ target }) => {
+    if (target.dataset.key) pick(target.dataset.key);
+  };
   tappable(stage, live, pick, join);
 
   const show = () => {
@@ -75,7 +78,9 @@ function tappable(stage, live, pick, join) {
   let held = null;
   const parts = (key) => stage.querySelectorAll(`[data-pick="${key}"]`);
   const under = ({ clientX, clientY }) =>
-    document.elementsFromPoint(clientX, clientY).map((part) => part.dataset?.pick)
+    document
+      .elementsFromPoint(clientX, clientY)
+      .map((part) => part.dataset?.pick)
       .find((key) => key && key !== held.key);
   const light = (key) => {
     for (const part of stage.querySelectorAll("[data-pick]")) {
@@ -113,7 +118,13 @@ function tappable(stage, live, pick, join) {
     stage.setPointerCapture(event.pointerId);
     stage.classList.add("os-dragging");
   });
-  stage.addEventListener("pointermove", (event) => { if (held) follow(event); });
-  stage.addEventListener("pointerup", (event) => { if (held) drop(event); });
-  stage.addEventListener("pointercancel", () => { if (held) release(); });
+  stage.addEventListener("pointermove", (event) => {
+    if (held) follow(event);
+  });
+  stage.addEventListener("pointerup", (event) => {
+    if (held) drop(event);
+  });
+  stage.addEventListener("pointercancel", () => {
+    if (held) release();
+  });
 }

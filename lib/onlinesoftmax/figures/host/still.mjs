@@ -1,5 +1,5 @@
-// The picture before any script runs, in print and for search engines: the very frame and
-// the very drawing the reader will drag, made by V8 while the book is built.
+// The picture before any script runs, in print and for search engines: the very frame
+// and the very drawing the reader will drag, made by V8 while the book is built.
 
 import { frame, spoken } from "./frame.mjs";
 import { plain } from "./kit.mjs";
@@ -12,8 +12,9 @@ export function still(figure, changes, language) {
   const sentence = say(state, numbers, words);
   const view = (wide) => ({ wide, words, title: plain(sentence), was: null });
   const picture = (wide) => draw(state, numbers, view(wide));
+  const [wide, narrow] = [picture(true), picture(false)];
   return frame(spec, words, ui, {
-    stage: `<div class="os-wide">${picture(true)}</div><div class="os-narrow">${picture(false)}</div>`,
+    stage: `<div class="os-wide">${wide}</div><div class="os-narrow">${narrow}</div>`,
     sentence,
     code: code?.(state, numbers, words),
     table: table(state, numbers, words),

@@ -14,11 +14,16 @@ function slide(box) {
     <output></output>`;
   const input = bar.querySelector("input");
   const show = () => {
-    cases.forEach((each, i) => { each.hidden = i !== Number(input.value); });
+    cases.forEach((each, i) => {
+      each.hidden = i !== Number(input.value);
+    });
     const { value } = cases[input.value].dataset;
     bar.querySelector("output").textContent = value;
     input.setAttribute("aria-valuetext", value);
-    input.style.setProperty("--filled", `${(100 * input.value) / Math.max(1, input.max)}%`);
+    input.style.setProperty(
+      "--filled",
+      `${(100 * input.value) / Math.max(1, input.max)}%`,
+    );
   };
   input.oninput = show;
   box.classList.add("os-live");
