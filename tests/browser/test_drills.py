@@ -2,13 +2,13 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from html import unescape
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from onlinesoftmax import drills
 from onlinesoftmax.drills import code
@@ -16,6 +16,8 @@ from onlinesoftmax.drills.bank import Drill, bank, say
 from onlinesoftmax.drills.payload import payload
 from onlinesoftmax.drills.text import inline
 from onlinesoftmax.figures import tokens
+
+from .conftest import Tattler
 
 pytestmark = pytest.mark.browser
 
@@ -35,32 +37,69 @@ PAGE = """<!doctype html>
 """
 AROUND = "html { background: var(--paper); color: var(--ink) } body { margin: 1rem }"
 CODE = [d for d in bank().values() if d.kind == "code"]
+CHAPTERS = sorted({d.chapter for d in bank().values()})
 
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A page with every drill of the bank, one with a few, and what they load."""
+    """A page with every drill of the bank, pages with some, and what they load."""
     folder = tmp_path_factory.mktemp("drills")
+    write_scripts(folder)
+    few = ["rescale-hard", "update", "update-lines", "trace-123", "what-to-carry"]
+    for name, ids, lang in [
+        ("all", list(bank()), "en"), ("code", [d.id for d in CODE], "en"),
+        ("few", few, "en"), ("es", few, "es"),
+        *[(f"chapter-{n}", ids_of(n), "en") for n in CHAPTERS],
+    ]:
+        body = drills.progress_html(lang)
+        body += "".join(drills.page_html(id, lang) for id in ids)
+        write_page(folder / f"{name}.html", body, lang)
+    return folder
+
+
+def write_scripts(folder: Path) -> None:
+    """Lay out what the pages of a folder load."""
     (folder / "page.css").write_text(tokens() + AROUND + drills.stylesheet())
     (folder / "drills").mkdir()
     (folder / "drills" / "drills.js").write_text(drills.page_script())
     for name, content in drills.page_assets().items():
         (folder / "drills" / name).write_bytes(content)
-    few = ["rescale-hard", "update", "update-lines", "trace-123", "what-to-carry"]
-    for name, ids, lang in [
-        ("all", list(bank()), "en"), ("code", [d.id for d in CODE], "en"),
-        ("few", few, "en"), ("es", few, "es"),
-    ]:
-        body = drills.progress_html(lang)
-        body += "".join(drills.page_html(id, lang) for id in ids)
-        html = PAGE.format(lang=lang, policy=POLICY, body=body)
-        (folder / f"{name}.html").write_text(html)
-    return folder
+
+
+def write_page(file: Path, body: str, lang: str = "en") -> None:
+    file.write_text(PAGE.format(lang=lang, policy=POLICY, body=body))
+
+
+@pytest.fixture(scope="module")
+def tab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """One page for the tests that need no other: a new one costs a second each."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.tattler = Tattler(page)
+    page.blank = tmp_path_factory.mktemp("blank") / "blank.html"
+    page.blank.write_text("<!doctype html><title>Blank</title>")
+    yield page
+    context.close()
 
 
 @pytest.fixture
-def few(site: Path, open_page: Callable[..., Page]) -> Page:
-    return open_page(site / "few.html")
+def visit(tab: Page) -> Iterator[Callable[[Path], Page]]:
+    """Go to a page as a reader who has never been there."""
+
+    def go(file: Path) -> Page:
+        tab.goto(file.as_uri())
+        return tab
+
+    yield go
+    tab.goto(tab.blank.as_uri())  # a page that goes keeps code; so it is left first
+    tab.evaluate("localStorage.clear()")
+    faults, tab.tattler.faults = tab.tattler.faults, []
+    assert not faults
+
+
+@pytest.fixture
+def few(site: Path, visit: Callable[[Path], Page]) -> Page:
+    return visit(site / "few.html")
 
 
 def card(page: Page, id: str) -> Locator:
@@ -87,7 +126,7 @@ def answer(page: Page, d: Drill) -> None:
     """Give the right answer with nothing but keys; the form has the focus."""
     section, data = card(page, d.id), payload(d)
     if d.kind == "choice":
-        section.get_by_role("radio").first.focus()
+        section.locator("input").first.focus()
         page.keyboard.press("Space")
         for _ in range(data["right"]):
             page.keyboard.press("ArrowDown")
@@ -101,7 +140,7 @@ def answer(page: Page, d: Drill) -> None:
         for box in section.locator("td input:not([readonly])").all():
             i, j = map(int, box.get_attribute("name").split("-")[1:])
             box.focus()
-            page.keyboard.type(str(data["rows"][i][j]))
+            page.keyboard.insert_text(str(data["rows"][i][j]))
         page.keyboard.press("Enter")
     else:
         box = section.locator("[name=answer]")
@@ -122,11 +161,14 @@ def sort_lines(page: Page, section: Locator, shown: list[int]) -> None:
             page.keyboard.press("Enter")
 
 
-def test_every_drill_but_code_passes_by_keyboard(site: Path, open_page) -> None:
-    page = open_page(site / "all.html")
-    for d in bank().values():
-        if d.kind == "code":
-            continue
+def ids_of(chapter: int) -> list[str]:
+    return [d.id for d in bank().values() if d.chapter == chapter and d.kind != "code"]
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_every_drill_but_code_passes_by_keyboard(site, visit, chapter: int) -> None:
+    page = visit(site / f"chapter-{chapter}.html")
+    for d in map(bank().get, ids_of(chapter)):
         answer(page, d)
         expect(card(page, d.id)).to_have_attribute("data-state", "right")
         expect(card(page, d.id).locator("details")).to_be_visible()
@@ -266,8 +308,8 @@ def test_python_is_fetched_on_the_first_run_only(site: Path, open_page) -> None:
     assert len([url for url in asked if url.endswith("micropython.js")]) == 1
 
 
-def test_in_micropython_too_answers_pass_and_mutants_die(site: Path, open_page) -> None:
-    page = open_page(site / "code.html")
+def test_in_micropython_too_answers_pass_and_mutants_die(site: Path, visit) -> None:
+    page = visit(site / "code.html")
     for d in CODE:
         mutants = ["from math import exp, inf\n" + m for m in code.mutants(d)]
         sources = [d.get("code"), d.get("starter"), *mutants]
@@ -361,20 +403,20 @@ def test_python_itself_may_break_and_is_started_again(few: Page) -> None:
     expect(section).to_have_attribute("data-state", "right")
 
 
-@pytest.mark.parametrize(
-    ("source", "message", "line"),
-    [
-        ("x = 1\n\ny = (", "SyntaxError", "3"),
-        ("def update(m, l, block):\n    return m, foo\n", "'foo' isn't defined", "2"),
-        ("import numpy\n", "lists, loops and math", "1"),
-        ("x = 1", "no function called update", None),
-    ],
-)
-def test_an_error_names_its_line(few: Page, source: str, message: str, line) -> None:
-    section = run(few, "update", source)
-    expect(said(section)).to_contain_text(message)
-    faulty = section.locator(".os-drill-gutter .os-drill-fault").all_text_contents()
-    assert faulty == ([line] if line else [])
+ERRORS = [  # a source, what is said about it, the line that is marked
+    ("x = 1\n\ny = (", "SyntaxError", ["3"]),
+    ("def update(m, l, block):\n    return m, foo\n", "'foo' isn't defined", ["2"]),
+    ("import numpy\n", "lists, loops and math", ["1"]),
+    ("x = 1", "no function called update", []),
+]
+
+
+def test_an_error_names_its_line(few: Page) -> None:
+    for source, message, lines in ERRORS:
+        section = run(few, "update", source)
+        expect(said(section)).to_contain_text(message)
+        faulty = section.locator(".os-drill-gutter .os-drill-fault")
+        assert faulty.all_text_contents() == lines, source
 
 
 def test_where_python_cannot_start_the_page_says_so(site: Path, open_page) -> None:
@@ -516,8 +558,8 @@ def test_on_paper_the_solutions_are_open(site: Path, open_page, script: bool) ->
     assert not page.locator("#drill-rescale-hard .os-drill-actions").is_visible()
 
 
-def test_the_page_speaks_spanish(site: Path, open_page) -> None:
-    page = open_page(site / "es.html")
+def test_the_page_speaks_spanish(site: Path, visit) -> None:
+    page = visit(site / "es.html")
     section = card(page, "rescale-hard")
     section.get_by_label("Tu respuesta").fill("2,0446")
     page.keyboard.press("Enter")
@@ -526,9 +568,10 @@ def test_the_page_speaks_spanish(site: Path, open_page) -> None:
 
 def look(page: Page) -> None:
     """Let axe look for anything in the light, and at the contrast in the dark."""
-    no_requests = {"preload": False}  # or axe would fetch the style sheet
-    contrast = {**no_requests, "runOnly": ["color-contrast"]}
-    for scheme, options in [("light", no_requests), ("dark", contrast)]:
+    # Or axe would fetch the style sheet, and write long lists of what is right.
+    everything = {"preload": False, "resultTypes": ["violations"]}
+    contrast = {**everything, "runOnly": ["color-contrast"]}
+    for scheme, options in [("light", everything), ("dark", contrast)]:
         page.emulate_media(color_scheme=scheme)
         found = Axe().run(page, options=options).response["violations"]
         assert not found, [(v["id"], v["nodes"][0]["html"]) for v in found]
