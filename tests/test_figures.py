@@ -24,7 +24,7 @@ STATES = 200  # at least, for each figure
 KILOBYTES = 6  # at most, for each figure's script, compressed
 
 
-# ---- the mathematics, once in Python and once in JavaScript ---------------------------
+# ---- the mathematics, once in Python and once in JavaScript ----
 
 
 def numbers(figure: str, state: dict) -> dict:
@@ -44,7 +44,9 @@ def mutants(figure: str) -> Iterator[str]:
     """The figure's module with one sign, or one division, wrong in its numbers."""
     source = (registry.folder(figure) / "figure.mjs").read_text("utf-8")
     end = source.index("// ---- the picture")
-    right, wrong = ("Math.exp(", "Math.exp(-") if "Math.exp(" in source else (" / ", " * ")
+    right, wrong = (
+        ("Math.exp(", "Math.exp(-") if "Math.exp(" in source else (" / ", " * ")
+    )
     for found in re.finditer(re.escape(right), source[:end]):
         yield source[: found.start()] + wrong + source[found.end() :]
 
@@ -71,12 +73,19 @@ def differs(state: dict, expected: Callable[[dict], dict]) -> bool:
 def test_a_drawing_is_pure(figure: str) -> None:
     """Nothing of the page, of time or of chance: same state, same picture."""
     source = (registry.folder(figure) / "figure.mjs").read_text("utf-8")
-    for name in ("document", "window", "Math.random", "Date", "structuredClone", "fetch"):
+    for name in (
+        "document",
+        "window",
+        "Math.random",
+        "Date",
+        "structuredClone",
+        "fetch",
+    ):
         assert not re.search(rf"\b{re.escape(name)}\b", source)
     assert figures.still(figure, {}) == figures.still(figure, {})
 
 
-# ---- check values that the design states ----------------------------------------------
+# ---- check values that the design states ----
 
 
 def test_two_chunks() -> None:
@@ -87,10 +96,17 @@ def test_two_chunks() -> None:
 
 def test_block_stepper_with_every_block() -> None:
     opening = registry.spec("block-stepper").defaults()
-    at_four = [numbers("block-stepper", opening | {"step": k})["now"] for k in (1, 2, 3, 4)]
+    at_four = [
+        numbers("block-stepper", opening | {"step": k})["now"] for k in (1, 2, 3, 4)
+    ]
     assert [now["m"] for now in at_four] == [1, 2, 2, 4]
     assert [round(now["alpha"], 4) for now in at_four] == [0, 0.3679, 1, 0.1353]
-    assert [round(now["l"], 5) for now in at_four] == [2.19119, 2.63005, 4.22227, 2.16917]
+    assert [round(now["l"], 5) for now in at_four] == [
+        2.19119,
+        2.63005,
+        4.22227,
+        2.16917,
+    ]
 
 
 def test_block_stepper_without_the_rescale() -> None:
@@ -115,7 +131,7 @@ def test_max_records_expects_harmonic_numbers(n: int, harmonic: float) -> None:
     assert round(numbers("max-records", state)["expected"], 2) == harmonic
 
 
-# ---- words ------------------------------------------------------------------------------
+# ---- words ----
 
 
 def shape(words: object) -> object:
@@ -166,14 +182,19 @@ def test_a_prediction_says_why_wrong_answers_tempt(figure: str) -> None:
         assert part in says
 
 
-# ---- stills -----------------------------------------------------------------------------
+# ---- stills ----
 
 
 @ids
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_a_still_shows_everything_without_a_script(figure: str, language: str) -> None:
     still = figures.still(figure, {}, language)
-    for wanted in ("<figcaption", '<svg viewBox="0 0 720', '<svg viewBox="0 0 320', "<table>"):
+    for wanted in (
+        "<figcaption",
+        '<svg viewBox="0 0 720',
+        '<svg viewBox="0 0 320',
+        "<table>",
+    ):
         assert wanted in still
     assert not re.search(r"<script|\son\w+=", still)
     assert not re.search(r"undefined|NaN|\[object|\{\w+\}", still)
@@ -204,12 +225,14 @@ def test_a_chapter_may_change_the_state() -> None:
     assert figures.still("two-chunks", {"top": 2}) != figures.still("two-chunks", {})
 
 
-# ---- what is wrong stops the build ------------------------------------------------------
+# ---- what is wrong stops the build ----
 
 
 def test_an_unknown_figure_raises() -> None:
     for ask in (figures.still, figures.page_script, figures.figure):
-        with pytest.raises(ValueError, match="no figure 'none': there are .*two-chunks"):
+        with pytest.raises(
+            ValueError, match="no figure 'none': there are .*two-chunks"
+        ):
             ask("none")
 
 
@@ -268,7 +291,7 @@ def test_a_module_that_throws_stops_the_build(spoilt, old: str, new: str) -> Non
         figures.still("block-stepper", {})
 
 
-# ---- scripts ----------------------------------------------------------------------------
+# ---- scripts ----
 
 
 @ids
@@ -289,7 +312,9 @@ def test_a_page_script_is_classic_and_registers_the_figure(figure: str) -> None:
     }})()""")
     id, parts = names.split(":")
     assert id == figure
-    assert {"compute", "draw", "say", "table", "spec", "strings"} <= set(parts.split(","))
+    assert {"compute", "draw", "say", "table", "spec", "strings"} <= set(
+        parts.split(",")
+    )
 
 
 @ids
@@ -298,7 +323,9 @@ def test_a_widget_module_is_one_valid_module(figure: str) -> None:
     module = pack.widget_module(figure)
     assert not re.search(r"^\s*import\b", module, re.M)
     assert len(re.findall(r"^export ", module, re.M)) == 1
-    script = module.replace("export default ", "return typeof ").rstrip(";\n") + ".render"
+    script = (
+        module.replace("export default ", "return typeof ").rstrip(";\n") + ".render"
+    )
     assert v8._engine().eval(f"(() => {{ {script} }})()") == "function"
 
 
@@ -311,7 +338,9 @@ def test_a_folder_is_all_there_is_to_a_figure(figure: str) -> None:
     names = {path.name for path in registry.folder(figure).iterdir()}
     assert {"figure.py", "figure.mjs", "strings.json"} <= names
     rest = [p for p in registry.HERE.glob("*.py")] + list(pack.HOST.iterdir())
-    assert not [p for p in rest if f'"{figure}"' in p.read_text("utf-8") and p.stem not in DOCS]
+    assert not [
+        p for p in rest if f'"{figure}"' in p.read_text("utf-8") and p.stem not in DOCS
+    ]
 
 
 DOCS = ("__init__", "widget")  # their docstrings show an example

@@ -9,7 +9,7 @@ import pytest
 
 from onlinesoftmax.figures import plot, plots, sweep, tokens
 
-# ---- colours ----------------------------------------------------------------------------
+# ---- colours ----
 
 TOKENS = {
     name: themes
@@ -25,7 +25,9 @@ NAMES = (
 
 def luminance(colour: str) -> float:
     channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    linear = [
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels
+    ]
     return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear))
 
 
@@ -61,7 +63,7 @@ def test_marks_can_be_seen(mark: str, theme: int) -> None:
     assert contrast(TOKENS[mark][theme], TOKENS["panel"][theme]) >= 3
 
 
-# ---- plots ------------------------------------------------------------------------------
+# ---- plots ----
 
 
 def drawn(alt: str = "A line that rises.") -> str:
@@ -104,7 +106,9 @@ def test_a_plot_is_the_same_every_time() -> None:
 
 
 def test_two_plots_share_no_id() -> None:
-    one, other = (set(re.findall(r'\bid="([^"]+)"', drawn(alt))) for alt in ("One", "Two"))
+    one, other = (
+        set(re.findall(r'\bid="([^"]+)"', drawn(alt))) for alt in ("One", "Two")
+    )
     assert one and other and not one & other
     html = drawn()
     used = set(re.findall(r'(?:url\(|href=")#([^")]+)', html))
@@ -117,7 +121,9 @@ def test_a_plot_is_laid_out_for_a_phone_too() -> None:
     assert float(narrow) < 0.6 * float(wide)
     smallest = min(float(size) for size in re.findall(r"font-size: ([\d.]+)px", html))
     assert set(re.findall(r"font-family: ([^;]+)", html)) == {FAMILY}
-    assert smallest * 330 / float(narrow) >= 12  # a phone's column is 330 CSS px or more
+    assert (
+        smallest * 330 / float(narrow) >= 12
+    )  # a phone's column is 330 CSS px or more
 
 
 FAMILY = "var(--sans, system-ui, sans-serif)"
@@ -129,7 +135,7 @@ def test_a_plot_is_closed_once_shown() -> None:
     assert plt.get_fignums() == before
 
 
-# ---- sweeps -----------------------------------------------------------------------------
+# ---- sweeps ----
 
 
 def halves(block: int) -> str:
@@ -138,7 +144,9 @@ def halves(block: int) -> str:
 
 
 def test_a_sweep_holds_every_result_for_the_page() -> None:
-    html = sweep(halves, name="block", values=[1, 2, 4], label="block size")._repr_html_()
+    html = sweep(
+        halves, name="block", values=[1, 2, 4], label="block size"
+    )._repr_html_()
     assert re.findall(r'class="os-case" data-value="(\d)"', html) == ["1", "2", "4"]
     assert "block of 4\n&lt;half&gt; 2" in html
     assert 'data-label="block size"' in html
@@ -168,7 +176,7 @@ def test_a_sweep_over_nothing_is_refused() -> None:
         sweep(halves, values=[])
 
 
-# ---- imports ----------------------------------------------------------------------------
+# ---- imports ----
 
 
 def test_drawing_a_still_needs_neither_matplotlib_nor_widgets() -> None:

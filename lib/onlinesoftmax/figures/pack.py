@@ -1,10 +1,11 @@
 """Joins the JavaScript modules into what each place can load.
 
 The sources are ES modules. Three places want them three ways, and get them from one
-text: a classic script for the page (`file://` blocks module scripts), one self-contained
-ES module for anywidget (its `_esm` cannot import a sibling), one script for V8 at build
-time. Each module becomes a function that is called at once; what it imports becomes
-constants at its top, what it exports becomes the object it returns.
+text: a classic script for the page (`file://` blocks module scripts), one
+self-contained ES module for anywidget (its `_esm` cannot import a sibling), one
+script for V8 at build time. Each module becomes a function that is called at once;
+what it imports becomes constants at its top, what it exports becomes the object it
+returns.
 """
 
 import json

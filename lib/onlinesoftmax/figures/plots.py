@@ -1,8 +1,8 @@
 """Static plots: matplotlib in one style, as inline SVG that follows the page's theme.
 
-matplotlib cannot draw with CSS, so it draws with stand-ins: a hex colour for each token,
-found and replaced by the token once the picture is text. Every plot is laid out twice,
-for a page and for a phone, with the same size of letters.
+matplotlib cannot draw with CSS, so it draws with stand-ins: a hex colour for each
+token, found and replaced by the token once the picture is text. Every plot is laid
+out twice, for a page and for a phone, with the same size of letters.
 """
 
 import hashlib
@@ -44,7 +44,9 @@ STYLE = {
     "axes.grid": True,
     "axes.labelcolor": COLOURS["soft"],
     "axes.prop_cycle": mpl.cycler(
-        color=[COLOURS[name] for name in ("weight-new", "max", "truth", "score", "wrong")]
+        color=[
+            COLOURS[name] for name in ("weight-new", "max", "truth", "score", "wrong")
+        ]
     ),
     "axes.spines.right": False,
     "axes.spines.top": False,
@@ -119,7 +121,9 @@ def _svg(fig: Figure, width: float, height: float, alt: str) -> str:
     fig.savefig(file, format="svg", metadata=nothing)
     text = file.getvalue()
     body = text[text.index(">", text.index("<svg")) + 1 :]
-    body = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", body, count=1, flags=re.S)
+    body = re.sub(
+        r"<defs>\s*<style.*?</style>\s*</defs>", "", body, count=1, flags=re.S
+    )
     name = hashlib.sha256((alt + text).encode()).hexdigest()[:8]
     head = (
         f'<svg viewBox="0 0 {width * 72:g} {height * 72:g}" role="img"'

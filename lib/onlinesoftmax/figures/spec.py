@@ -67,7 +67,7 @@ class Toggle(Control):
 
 @dataclass(frozen=True)
 class Step(Control):
-    """How far the figure has got, 0 … `numbers.steps`: Prev, Play, Next and a slider."""
+    """How far the figure has got, 0 … `numbers.steps`: Prev, Play, Next, a slider."""
 
     default: int = 0
     kind = "step"
@@ -181,7 +181,7 @@ class Spec:
     presets : tuple of dict
         Changes that buttons make; their names are `presets` in `strings.json`.
     expected : callable
-        The lib's numbers for a state: what `compute` in `figure.mjs` must give, by name.
+        The lib's numbers for a state: what `compute` must give, by name.
     states : callable
         States to compare at, nasty ones included, from a random generator.
     pace : int

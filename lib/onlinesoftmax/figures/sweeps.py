@@ -4,7 +4,6 @@ import contextlib
 import html
 import io
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any
 
 import ipywidgets
@@ -26,6 +25,7 @@ class Sweep:
         self.slider = ipywidgets.SelectionSlider(options=self.values, description=label)
         self.slider.style.description_width = "initial"
         self.screen = ipywidgets.HTML()
+        self.box = ipywidgets.VBox([self.slider, self.screen])
         self.slider.observe(self._run, "value")
 
     def _run(self, _: object = None) -> None:
@@ -33,12 +33,8 @@ class Sweep:
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
         self._run()
-        data, metadata = self._box()._repr_mimebundle_(**kwargs), {}
+        data, metadata = self.box._repr_mimebundle_(**kwargs), {}
         return data | {"text/html": self._repr_html_()}, metadata
-
-    @cache
-    def _box(self) -> ipywidgets.VBox:
-        return ipywidgets.VBox([self.slider, self.screen])
 
     def _repr_html_(self) -> str:
         """Every result, one below the other; the page's slider shows one at a time."""
@@ -63,8 +59,8 @@ def sweep(
     Parameters
     ----------
     function : callable
-        Takes one value. What it prints and what it returns is shown; of what it returns,
-        the HTML if it has any (a `plot`, say), else its text.
+        Takes one value. What it prints and what it returns is shown; of what it
+        returns, the HTML if it has any (a `plot`, say), else its text.
     values : sequence
         The slider's positions.
     name : str

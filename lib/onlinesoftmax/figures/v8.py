@@ -11,6 +11,19 @@ from .pack import v8_host, v8_script
 
 _lock = threading.Lock()
 
+# JSON has no infinity: a word stands for it, on the way in and on the way out.
+RUN = """
+const figures = {};
+const infinite = (x) => typeof x === "number" && !Number.isFinite(x);
+const finite = (_, x) => (infinite(x) ? `${x}` : x);
+const number = (_, x) => (x === "Infinity" || x === "-Infinity" ? Number(x) : x);
+function run(id, name, state, ...rest) {
+  const given = JSON.parse(state, number);
+  if (name === "still") return $still.still(figures[id], given, ...rest);
+  return JSON.stringify(figures[id][name](given), finite);
+}
+"""
+
 
 @cache
 def _engine() -> Any:
@@ -19,17 +32,7 @@ def _engine() -> Any:
 
     engine = MiniRacer()
     atexit.register(engine.close)  # left to the interpreter's own end, it may hang
-    engine.eval(f"""
-        {v8_host()}
-        const figures = {{}};
-        const finite = (_, x) => typeof x === "number" && !Number.isFinite(x) ? `${{x}}` : x;
-        const number = (_, x) => x === "Infinity" || x === "-Infinity" ? Number(x) : x;
-        function run(id, name, state, ...rest) {{
-          const given = JSON.parse(state, number);
-          if (name === "still") return $still.still(figures[id], given, ...rest);
-          return JSON.stringify(figures[id][name](given), finite);
-        }}
-    """)
+    engine.eval(v8_host() + RUN)
     return engine
 
 

@@ -22,8 +22,8 @@ SYNC = {"sync": True, "to_json": lambda value, _: finite(value)}
 class Figure(anywidget.AnyWidget):
     """A figure with a trait for each of its controls.
 
-    Read, set, observe or link them. `state` holds them all as a dict and may be set too.
-    On the published page there is no kernel: the host wakes the same figure instead.
+    Read, set, observe or link them. `state` holds them all as a dict and may be set
+    too. On the published page there is no kernel: the host wakes the same figure instead.
     """
 
     name = traitlets.Unicode().tag(sync=True)
@@ -58,7 +58,9 @@ class Figure(anywidget.AnyWidget):
     def _host(self) -> str:
         """The empty host that the site fills and the page wakes."""
         defaults = registry.spec(self.figure_id).defaults()
-        changed = {name: now for name, now in self.state.items() if now != defaults[name]}
+        changed = {
+            name: now for name, now in self.state.items() if now != defaults[name]
+        }
         state = html.escape(to_json(changed))
         return (
             f'<figure class="os-figure" id="{html.escape(self.name)}"'
@@ -74,8 +76,8 @@ def figure(id: str, *, name: str | None = None, **state: Any) -> Figure:
     id : str
         A folder of this package, such as "block-stepper".
     name : str, optional
-        The figure's name on its page and in its address; the id if left out. Two figures
-        on one page need two names.
+        The figure's name on its page and in its address; the id if left out. Two
+        figures on one page need two names.
     **state
         What to change from the figure's defaults. Unknown or impossible values raise.
 
@@ -105,7 +107,9 @@ def _trait(control: Control) -> Callable[[Control], traitlets.TraitType]:
 
 
 def _number(control: Range) -> traitlets.TraitType:
-    whole = all(isinstance(x, int) for x in (control.low, control.step, control.default))
+    whole = all(
+        isinstance(x, int) for x in (control.low, control.step, control.default)
+    )
     kind = traitlets.Int if whole else traitlets.Float
     return kind(control.default, min=control.low, max=control.high)
 

@@ -60,8 +60,8 @@ const NARROW = {
   scores: { low: 144, high: 34 }, weights: { low: 340, high: 222 },
 };
 
-// When, in the transition to the next block, the maximum rises, the old shrinks, the new
-// is added: one after the other, so that each can be seen to cause the next.
+// When, on the way to the next block, the maximum rises, the old shrinks, the new is
+// added: one after the other, so that each can be seen to cause the next.
 const [RISE, SHRINK, ADD] = [[0, 0.25], [0.2, 0.55], [0.6, 1]];
 
 export function draw(state, numbers, view) {
@@ -94,15 +94,18 @@ function captions({ page, words }) {
 function bands({ scores, block, step }, scene) {
   const count = Math.ceil(scores.length / block);
   return Array.from({ length: count }, (_, k) => {
-    const [from, to] = [scene.x(k * block), scene.x(Math.min(scores.length, (k + 1) * block))];
+    const from = scene.x(k * block);
+    const to = scene.x(Math.min(scores.length, (k + 1) * block));
     return band(k, from, to, k + 1 === step ? " lit" : "", scene);
   });
 }
 
 function band(k, from, to, lit, { page, words }) {
   const name = to - from > 60 ? fill(words.block, { k: k + 1 }) : `${k + 1}`;
-  const panel = ({ high, low }, which) => rect({ key: `${which}${k}`, class: `band${lit}`,
-    rx: 5, x: from + 1, width: to - from - 2, y: high - 10, height: low - high + 10 });
+  const panel = ({ high, low }, which) => rect({
+    key: `${which}${k}`, class: `band${lit}`, rx: 5,
+    x: from + 1, width: to - from - 2, y: high - 10, height: low - high + 10,
+  });
   return [
     panel(page.scores, "top"), panel(page.weights, "low"),
     to - from < 13 ? "" : label(name, { key: `name${k}`, class: `small middle${lit}`,
@@ -118,8 +121,8 @@ function scores({ scores }, { now }, { page, pitch, x, gap }) {
     : rect({ key: `s${i}`, class: i < now.stop ? "score" : "score unseen",
       x: x(i) + gap, width: pitch - 2 * gap,
       y: Math.min(y(s), y(0)), height: Math.max(1, Math.abs(y(s) - y(0))) }));
-  const axis = line({ class: "axis", x1: page.left, x2: page.right, y1: y(0), y2: y(0) });
-  return group({ q: "s" }, ...scores.map(bar), axis);
+  const axis = { class: "axis", x1: page.left, x2: page.right, y1: y(0), y2: y(0) };
+  return group({ q: "s" }, ...scores.map(bar), line(axis));
 }
 
 /** From a score to its height; zero is always in sight. */
@@ -135,21 +138,23 @@ function maximum({ scores }, { now, before }, { page, words, rescaled }) {
   const y = scale(scores, page.scores);
   const across = { x1: page.left, x2: page.right };
   const was = { y1: y(before.m), y2: y(before.m) };
-  const text = { x: page.right + 8, y: y(now.m) + 5 };
+  const text = { key: "mt", class: "max", x: page.right + 8, y: y(now.m) + 5 };
   return group({ key: "max", q: "m" },
     rescaled ? line({ class: "max was", ...across, ...was }) : "",
     line({ key: "m", class: "max", at: RISE, ...across,
       y1: y(now.m), y2: y(now.m) }),
-    label(fill(words.max, { m: num(now.m, 1) }), { key: "mt", class: "max", at: RISE, ...text }));
+    label(fill(words.max, { m: num(now.m, 1) }), { at: RISE, ...text }));
 }
 
 /** Weights e^(s − m): all the old ones shrink together, then the new ones rise. */
-function bars({ weights, were, due, before }, { page, pitch, x, gap, forward, rescaled }) {
+function bars({ weights, were, due, before }, scene) {
+  const { page, pitch, x, gap, forward, rescaled } = scene;
   const { low, high } = page.weights;
-  const tall = (w) => w * (low - high);
-  const place = (i, w) => ({
-    x: x(i) + gap, width: pitch - 2 * gap, y: low - tall(w), height: Math.max(0.5, tall(w)),
-  });
+  const place = (i, w) => {
+    const tall = w * (low - high);
+    const [y, height] = [low - tall, Math.max(0.5, tall)];
+    return { x: x(i) + gap, width: pitch - 2 * gap, y, height };
+  };
   const ghost = (w, i) => rect({ class: "ghost", ...place(i, w) });
   const bar = (w, i) => {
     const fresh = i >= before.stop;
@@ -164,7 +169,8 @@ function bars({ weights, were, due, before }, { page, pitch, x, gap, forward, re
 }
 
 /** Over everything old: a bracket, and what it is multiplied by. */
-function tags({ forget, step }, { now, before }, { page, x, words, forward, rescaled }) {
+function tags({ forget, step }, { now, before }, scene) {
+  const { page, x, words, forward, rescaled } = scene;
   if (before.stop === 0) return "";
   const [from, to, y] = [page.left + 2, x(before.stop) - 2, page.weights.high - 17];
   const alpha = num(now.alpha);
@@ -181,8 +187,9 @@ function tags({ forget, step }, { now, before }, { page, x, words, forward, resc
 
 /** The sum as a column: what was kept, and what this block adds on top. */
 function column({ now, before, truth, tallest, right, steps, trace }, scene) {
-  const { page: { column: x, across: width, weights: { low }, scores: top }, forward } = scene;
-  const high = scene.page.roomy ? top.high + 24 : scene.page.weights.high - 10;
+  const { page, forward } = scene;
+  const { column: x, across: width, weights: { low } } = page;
+  const high = page.roomy ? page.scores.high + 24 : page.weights.high - 10;
   const tall = (l) => (l / tallest) * (low - high);
   const kept = now.l - now.added;
   const y = low - tall(now.l);
@@ -198,8 +205,9 @@ function column({ now, before, truth, tallest, right, steps, trace }, scene) {
     done && !right ? rect({ class: "fault", x, width, y, height: tall(now.l) }) : "",
     done ? verdict(tall, truth, scene) : "",
     label(`ℓ = ${num(now.l)}`, { key: `l${now.stop}`, class: "strong middle",
-      x: x + width / 2, y: y - 9, at: ADD, opacity: 1, from: forward && { opacity: 0 } }),
-    now.stop && scene.page.roomy ? shares(now, kept, tall, scene) : "");
+      x: x + width / 2, y: y - 9,
+      at: ADD, opacity: 1, from: forward && { opacity: 0 } }),
+    now.stop && page.roomy ? shares(now, kept, tall, scene) : "");
 }
 
 /** Beside the column: how much of it is old, how much new. */
@@ -240,14 +248,16 @@ function balance({ now }, { page, x, pitch }) {
 
 // ---- the words ---------------------------------------------------------------------
 
-export function say({ step, forget, output }, { steps, now, before, truth, right }, words) {
+export function say({ step, forget, output }, numbers, words) {
+  const { steps, now, before, truth, right } = numbers;
   if (step === 0) return words.sayEmpty;
   const risen = before.stop > 0 && now.alpha < 1;
   const change = step === 1 ? words.sayFirst : !risen ? words.saySame
     : forget ? words.sayForgotten : words.sayRescaled;
   const end = step < steps ? "" : right ? words.sayRight : words.sayWrong;
   const values = {
-    k: step, m: num(now.m, 1), l: num(now.l), alpha: num(now.alpha), o: num(now.o / now.l, 2),
+    k: step, m: num(now.m, 1), l: num(now.l), alpha: num(now.alpha),
+    o: num(now.o / now.l, 2),
     truth: num(truth.l), factor: num(now.l / truth.l, 2),
   };
   return [words.sayBlock, change, words.sayState, output ? words.sayOutput : "", end]
@@ -260,7 +270,8 @@ export function code({ step, forget, output }, { now, before }) {
   const times = forget ? "" : ` × [alpha: ${alpha}]`;
   const scaled = forget ? "" : " * [alpha: alpha]";
   const sum = (was, added, is) => `${num(was)}${times} + ${num(added)} = ${num(is)}`;
-  const row = (q, text, value, rest = {}) => ({ q, text, value: step ? value : "", ...rest });
+  const row = (q, text, value, rest = {}) =>
+    ({ q, text, value: step ? value : "", ...rest });
   const fault = forget && before.stop > 0 && now.alpha < 1;
   return [
     row("m", "m_new = max([m: m], max([s: s]))",
@@ -278,5 +289,6 @@ export function code({ step, forget, output }, { now, before }) {
 export function table(_, { trace }, words) {
   const row = ({ m, alpha, added, l, o }, k) =>
     [k + 1, num(m, 1), num(alpha, 4), num(added, 5), num(l, 5), num(o / l, 3)];
-  return { caption: words.tableCaption, head: words.tableHead, rows: trace.slice(1).map(row) };
+  const rows = trace.slice(1).map(row);
+  return { caption: words.tableCaption, head: words.tableHead, rows };
 }

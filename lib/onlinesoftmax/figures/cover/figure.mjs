@@ -1,6 +1,8 @@
 // The cover: a stream of scores passes, and only three numbers are kept.
 
-import { fill, group, handle, label, line, num, picture, rect, tag } from "../host/kit.mjs";
+import {
+  fill, group, handle, label, line, num, picture, rect, tag,
+} from "../host/kit.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
 
@@ -48,7 +50,7 @@ export function draw(state, numbers, view) {
   ]);
 }
 
-/** Scores stand on the line: those that passed are gone but for their outline's shade. */
+/** Scores stand on the line; those that have passed are shadows. */
 function skyline({ scores, step }, { page, x, y, pitch }) {
   const look = (i) => (i >= step ? "unseen" : i === step - 1 ? "" : "gone");
   const bar = (s, i) => rect({ key: `s${i}`, class: `score ${look(i)}`,
@@ -59,12 +61,16 @@ function skyline({ scores, step }, { page, x, y, pitch }) {
 /** Below it, mirrored: what each of them is worth against the largest so far. */
 function reflection({ step }, { weights }, { page, x, pitch, forward }) {
   const top = page.axis + 3;
-  const bar = (w, i) => rect({ key: `w${i}`, class: `weight ${i === step - 1 ? "new" : "old"}`,
-    x: x(i) + pitch * 0.14, width: pitch * 0.72, y: top, height: Math.max(0.5, w * page.depth),
-    at: i === step - 1 ? [0.4, 1] : [0, 0.6],
-    from: forward && i === step - 1 && { height: 0 } });
+  const bar = (w, i) => {
+    const fresh = i === step - 1;
+    return rect({ key: `w${i}`, class: `weight ${fresh ? "new" : "old"}`,
+      x: x(i) + pitch * 0.14, width: pitch * 0.72,
+      y: top, height: Math.max(0.5, w * page.depth),
+      at: fresh ? [0.4, 1] : [0, 0.6], from: forward && fresh && { height: 0 } });
+  };
   return group({ key: "weights", q: "p" }, ...weights.map(bar),
-    line({ class: "axis", x1: page.left, x2: page.right, y1: page.axis + 1, y2: page.axis + 1 }));
+    line({ class: "axis", x1: page.left, x2: page.right,
+      y1: page.axis + 1, y2: page.axis + 1 }));
 }
 
 /** Where the weights balance: the answer so far, o / ℓ. */
@@ -75,10 +81,11 @@ function balance({ now }, { page, x, pitch }) {
   const late = at > page.right - 70;
   return group({ key: "balance", q: "o", class: "balance" },
     tag("path", { key: "bp", d: "M0 0l8 13h-16z", transform: `translate(${at} ${y})` }),
-    label("o/ℓ", { key: "bt", class: late ? "end" : "", x: at + (late ? -13 : 13), y: y + 12 }));
+    label("o/ℓ", { key: "bt", class: late ? "end" : "",
+      x: at + (late ? -13 : 13), y: y + 12 }));
 }
 
-/** The running maximum over what has passed; when it rises, the factor for all the rest. */
+/** The running maximum of what has passed; when it rises, the factor for the rest. */
 function maximum({ step }, { now }, { page, x, y, words, wide }) {
   if (step === 0) return "";
   const end = x(step);
@@ -86,7 +93,8 @@ function maximum({ step }, { now }, { page, x, y, words, wide }) {
   const first = end < page.left + (wide ? 190 : 70);
   const text = fill(wide ? words.rescaled : "× {alpha}", { alpha: num(now.alpha, 2) });
   return group({ key: "max", q: "m" },
-    line({ key: "m", class: "max", x1: page.left, x2: end, y1: y(now.m), y2: y(now.m) }),
+    line({ key: "m", class: "max", x1: page.left, x2: end,
+      y1: y(now.m), y2: y(now.m) }),
     rise ? label(text, { key: `a${step}`, q: "alpha", class: first ? "max" : "max end",
       x: first ? end + 10 : end - 14, y: y(now.m) - 9 }) : "");
 }
@@ -96,8 +104,10 @@ function head({ step }, { page, x, words }) {
   const at = x(step);
   const beside = at < page.right - 60;
   return [
-    beside ? label(words.drag, { key: "drag", class: "small", x: at + 18, y: page.axis + 24 }) : "",
-    line({ key: "head", class: "head", x1: at, x2: at, y1: page.high - 26, y2: page.axis + page.depth + 8 }),
+    beside ? label(words.drag,
+      { key: "drag", class: "small", x: at + 18, y: page.axis + 24 }) : "",
+    line({ key: "head", class: "head", x1: at, x2: at,
+      y1: page.high - 26, y2: page.axis + page.depth + 8 }),
     handle({ control: "step", axis: "x", x: at, y: page.axis + 1,
       low: page.left, high: page.right }),
   ];
@@ -113,7 +123,8 @@ function pocket({ step }, { now }, { page, words, wide }) {
   ];
 }
 
-function card(q, letter, value, text, i, { width: all, cards: { y, height, gap, pad } }) {
+function card(q, letter, value, text, i, { width: all, cards }) {
+  const { y, height, gap, pad } = cards;
   const width = (all - 2 * gap) / 3;
   const x = i * (width + gap);
   return group({ q },
@@ -129,8 +140,10 @@ export function say({ step }, { steps, now }, words) {
   const rise = step > 1 && now.alpha < 1;
   const told = step === 0 ? words.sayStart : step === steps ? words.sayEnd
     : rise ? words.sayRise : words.sayOn;
-  const values = { k: step, n: steps, m: num(now.m, 1), l: num(now.l, 2), o: num(now.o, 1),
-    alpha: num(now.alpha, 2), answer: num(now.o / now.l, 1) };
+  const values = {
+    k: step, n: steps, m: num(now.m, 1), l: num(now.l, 2), o: num(now.o, 1),
+    alpha: num(now.alpha, 2), answer: num(now.o / now.l, 1),
+  };
   return fill(told, values);
 }
 

@@ -26,7 +26,9 @@ def expected(state: Values) -> Values:
     scores = np.array(state["scores"], np.float64)
     places = np.arange(1.0, len(scores) + 1)
     steps = streaming.trace(scores, 1, places)
-    rows = [{name: getattr(s, name) for name in ("m", "alpha", "l", "o")} for s in steps]
+    rows = [
+        {name: getattr(s, name) for name in ("m", "alpha", "l", "o")} for s in steps
+    ]
     return {
         "steps": len(rows),
         "trace": [{"m": -np.inf, "l": 0.0, "o": 0.0}, *rows],
@@ -45,7 +47,9 @@ def states(random: np.random.Generator) -> Iterator[Values]:
     for step in range(len(SCORES) + 1):
         yield {"step": step}
     nasty = [[2.0] * 6, [-700.0, 700.0, 0.0], [5.0], [-1e9, 1e9], [0.0, -800.0, 800.0]]
-    for row in nasty + [list(random.normal(1, 3, n)) for n in random.integers(2, 50, 160)]:
+    for row in nasty + [
+        list(random.normal(1, 3, n)) for n in random.integers(2, 50, 160)
+    ]:
         yield {"scores": row, "step": int(random.integers(0, len(row) + 1))}
 
 

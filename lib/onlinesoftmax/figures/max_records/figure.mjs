@@ -41,7 +41,7 @@ function shuffle(scores, random) {
   }
 }
 
-/** The blocks that raise the running maximum: by which score, where they end, to what. */
+/** The blocks that raise the running maximum: by which score, their end, to what. */
 function records(scores, block) {
   const found = [];
   let m = -Infinity;
@@ -54,7 +54,7 @@ function records(scores, block) {
   return found;
 }
 
-/** In random order a block of b that ends at place e brings the largest so far b/e times. */
+/** In random order, the largest of e scores is among the last b of them b/e times. */
 function expected(n, block) {
   let sum = 0;
   for (let start = 0; start < n; start += block) {
@@ -77,23 +77,25 @@ const NARROW = {
 
 export function draw(state, numbers, view) {
   const page = view.wide ? WIDE : NARROW;
-  const { low, high } = page.counts;
+  const tall = ({ low, high }) => low - high;
   const most = Math.max(4, 1.15 * Math.max(numbers.expected, ...numbers.counts));
   const scene = {
     page, words: view.words,
     x: (i) => page.left + (i / state.n) * (page.right - page.left),
-    s: (score) => page.scores.low - (score / state.n) * (page.scores.low - page.scores.high),
-    c: (count) => low - (count / most) * (low - high),
+    s: (score) => page.scores.low - (score / state.n) * tall(page.scores),
+    c: (count) => page.counts.low - (count / most) * tall(page.counts),
   };
   return picture({ ...page, title: view.title, glide: 450 }, [
-    stream(state, numbers, scene), counting(state, numbers, scene), tries(numbers, scene),
+    stream(state, numbers, scene), counting(state, numbers, scene),
+    tries(numbers, scene),
   ]);
 }
 
 /** The scores as they come, and the stairs of the running maximum. */
 function stream({ n }, { scores, records }, { page, words, x, s }) {
   const middle = (i) => x(i + 0.5).toFixed(1);
-  const dots = scores.map((score, i) => `M${middle(i)} ${s(score).toFixed(1)}h0`).join("");
+  const dot = (score, i) => `M${middle(i)} ${num1(s(score))}h0`;
+  const dots = scores.map(dot).join("");
   const stems = n > 64 ? "" : scores.map((score, i) =>
     `M${middle(i)} ${page.scores.low}V${s(score).toFixed(1)}`).join("");
   const size = n > 512 ? " tiny" : "";
@@ -101,9 +103,10 @@ function stream({ n }, { scores, records }, { page, words, x, s }) {
   const mark = ({ at, m }, i) =>
     tag("circle", { key: `r${i}`, class: "record", cx: x(at + 0.5), cy: s(m), r: 4.5 });
   return [
-    label(words.scores, { class: "caption", q: "s", x: page.left, y: page.scores.high - 18 }),
+    caption(words.scores, "s", page.scores, page),
     group({ q: "s" },
-      tag("path", { class: "stems", d: stems }), tag("path", { class: `dots${size}`, d: dots }),
+      tag("path", { class: "stems", d: stems }),
+      tag("path", { class: `dots${size}`, d: dots }),
       line({ class: "axis", x1: page.left, x2: page.right, y1: page.scores.low,
         y2: page.scores.low })),
     group({ q: "m" },
@@ -111,6 +114,9 @@ function stream({ n }, { scores, records }, { page, words, x, s }) {
       ...(records.length > 40 ? [] : records.map(mark))),
   ];
 }
+
+const caption = (text, q, { high }, { left: x }) =>
+  label(text, { class: "caption", q, x, y: high - 18 });
 
 /** A level line that jumps where a record falls. */
 function stairs(steps, x, y, right) {
@@ -126,12 +132,14 @@ function counting({ n, block }, { records, count }, { page, words, x, c }) {
   const { low } = page.counts;
   const climbs = records.map(({ stop }, i) => ({ place: stop, to: i + 1 }));
   return [
-    label(words.counts, { class: "caption", q: "alpha", x: page.left, y: page.counts.high - 18 }),
+    caption(words.counts, "alpha", page.counts, page),
     tag("path", { class: "expected", d: harmonic(n, block, x, c) }),
-    group({ q: "alpha" }, tag("path", { class: "stairs", d: stairs(climbs, x, c, page.right) })),
+    group({ q: "alpha" },
+      tag("path", { class: "stairs", d: stairs(climbs, x, c, page.right) })),
     line({ class: "axis", x1: page.left, x2: page.right, y1: low, y2: low }),
     label("0", { class: "small end", x: page.left - 6, y: low + 4 }),
-    label(String(count), { key: "count", class: "max end", x: page.left - 6, y: c(count) + 5 }),
+    label(String(count),
+      { key: "count", class: "max end", x: page.left - 6, y: c(count) + 5 }),
     line({ key: "level", class: "level", x1: page.left, x2: page.right,
       y1: c(count), y2: c(count) }),
     label("1", { class: "small middle", x: x(0.5), y: low + 20 }),
@@ -146,7 +154,8 @@ function harmonic(n, block, x, c) {
   for (let start = 0; start < n; start += block, k++) {
     const stop = Math.min(start + block, n);
     sum += (stop - start) / stop;
-    if (k % stride === 0 || stop === n) path += `${path ? "L" : "M"}${num1(x(stop))} ${num1(c(sum))}`;
+    if (k % stride && stop < n) continue;
+    path += `${path ? "L" : "M"}${num1(x(stop))} ${num1(c(sum))}`;
   }
   return path;
 }
@@ -174,7 +183,8 @@ function tries({ counts, expected }, { page, words, c }) {
 
 export function say({ order, n, block }, { count, expected, counts, mean }, words) {
   const values = {
-    n, block, count, kept: count - 1, k: counts.length, h: num(expected, 2), mean: num(mean, 2),
+    n, block, count, kept: count - 1, k: counts.length,
+    h: num(expected, 2), mean: num(mean, 2),
   };
   const rise = count === 1 ? words.sayOnce : words.sayCount;
   const compare = order !== "random" ? words.sayOrder

@@ -1,6 +1,8 @@
 // Two chunks: a sum measured from one maximum meets a chunk that brings a larger one.
 
-import { fill, group, handle, label, line, num, picture, rect, tag } from "../host/kit.mjs";
+import {
+  fill, group, handle, label, line, num, picture, rect, tag,
+} from "../host/kit.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
 
@@ -50,8 +52,8 @@ export function draw(state, numbers, view) {
   return picture({ ...page, title: view.title, glide: scene.forward ? 1200 : 400 }, [
     chunks(state, numbers, scene), maxima(state, numbers, scene),
     before(numbers, scene), after(state, numbers, scene),
-    handle({ control: "top", axis: "y", x: place(0, state, scene).middle, y: scene.y(state.top),
-      low: scene.y(LOWEST), high: scene.y(HIGHEST) }),
+    handle({ control: "top", axis: "y", low: scene.y(LOWEST), high: scene.y(HIGHEST),
+      x: place(0, state, scene).middle, y: scene.y(state.top) }),
   ]);
 }
 
@@ -68,16 +70,19 @@ function place(i, { first, offsets }, { page }) {
 function chunks(state, { second }, scene) {
   const { page, words, y } = scene;
   const band = (from, to, lit) => rect({ class: `band${lit}`, rx: 5, x: from.x - 3,
-    width: to.x + to.width + 3 - from.x + 3, y: page.high - 14, height: page.low - page.high + 14 });
+    width: to.x + to.width + 3 - from.x + 3,
+    y: page.high - 14, height: page.low - page.high + 14 });
   const at = (i) => place(i, state, scene);
   const [start, end, edge] = [at(-state.first.length), at(-1), at(second.length - 1)];
   const bar = (s, i, look) => rect({ key: `s${i}`, class: `score ${look}`, x: at(i).x,
-    width: at(i).width, y: Math.min(y(s), y(0)), height: Math.max(1, Math.abs(y(s) - y(0))) });
+    width: at(i).width,
+    y: Math.min(y(s), y(0)), height: Math.max(1, Math.abs(y(s) - y(0))) });
   const name = (text, from, to) => label(text, { class: "small middle",
     x: (from.x + to.x + to.width) / 2, y: page.low + 22 });
   return [
     band(start, end, ""), band(at(0), edge, " lit"),
-    label(words.scores, { class: "caption", q: "s", x: page.left + 2, y: page.high - 24 }),
+    label(words.scores,
+      { class: "caption", q: "s", x: page.left + 2, y: page.high - 24 }),
     group({ q: "s" },
       ...state.first.map((s, i) => bar(s, i - state.first.length, "gone")),
       ...second.map((s, i) => bar(s, i, state.step === 2 ? "" : "unseen")),
@@ -95,7 +100,8 @@ function maxima({ step }, { old, m }, { page, words, y }) {
     risen ? line({ class: "max was", ...across, y1: y(old.m), y2: y(old.m) }) : "",
     line({ key: "m", class: "max", at: RISE, ...across, y1: y(now), y2: y(now) }),
     label(fill(words.max, { m: num(now, 1) }), { key: "mt", class: "max", at: RISE,
-      x: page.notes ? page.right + 8 : page.left + 4, y: y(now) + (page.notes ? 5 : -7) }));
+      x: page.notes ? page.right + 8 : page.left + 4,
+      y: y(now) + (page.notes ? 5 : -7) }));
 }
 
 /** The pocket before the chunk: a column with a part for each old score. */
@@ -116,7 +122,8 @@ function after({ forget, step }, numbers, scene) {
   const x = page.after;
   const wrong = step > 0 && forget && numbers.alpha < 1 ? " wrong" : "";
   return group({ q: "l" }, ...foot(x, words.after, scene),
-    step === 0 ? label("?", { class: "strong middle", x: x + page.across / 2, y: page.low - 14 })
+    step === 0
+      ? label("?", { class: "strong middle", x: x + page.across / 2, y: page.low - 14 })
       : column(forget ? 1 : numbers.alpha, wrong, step, numbers, scene),
     step ? times(numbers, wrong, scene) : "",
     step === 2 ? verdict(numbers, scene) : "");
@@ -126,16 +133,20 @@ function column(shrink, wrong, step, { terms, fresh, shown, old }, scene) {
   const { page, tall, forward } = scene;
   const at = (part, look) => term(part, page.after, scene, look);
   const whole = stacked(terms, 0);
-  const grown = whole.map(({ from, l }) => ({ y: page.low - tall(from + l), height: tall(l) - 1 }));
+  const grown = whole.map(({ from, l }) =>
+    ({ y: page.low - tall(from + l), height: tall(l) - 1 }));
   const base = old.l * shrink;
   const top = page.low - tall(base);
   return [
     ...(shrink < 1 ? whole.map((part) => at(part, { class: "ghost" })) : []),
     ...stacked(terms.map((w) => w * shrink), 0).map((part, i) => at(part, {
-      key: `old${i}`, class: `weight old${wrong}`, at: SHRINK, from: forward && grown[i] })),
+      key: `old${i}`, class: `weight old${wrong}`,
+      at: SHRINK, from: forward && grown[i] })),
     ...(step === 2 ? stacked(fresh, base) : []).map((part, i) => at(part, {
-      key: `new${i}`, class: "weight new", at: ADD, from: forward && { y: top, height: 0 } })),
-    label(page.notes ? `ℓ = ${num(shown)}` : num(shown), { key: `l${step}`, class: "strong",
+      key: `new${i}`, class: "weight new",
+      at: ADD, from: forward && { y: top, height: 0 } })),
+    label(page.notes ? `ℓ = ${num(shown)}` : num(shown), {
+      key: `l${step}`, class: "strong",
       x: page.after + page.across + 12, y: page.low - tall(shown) + 1, opacity: 1,
       at: step === 2 ? ADD : SHRINK, from: forward && { opacity: 0 } }),
   ].join("");
@@ -165,7 +176,8 @@ function times({ alpha, old }, wrong, { page, words, tall, forward }) {
   const [from, to] = [page.before + page.across + 8, page.after - 8];
   const y = page.low - tall(old.l) / 2;
   const tone = wrong || (alpha < 1 ? " on" : "");
-  const text = wrong ? words.forgotten : `× ${alpha === 1 ? 1 : num(alpha, page.notes ? 3 : 2)}`;
+  const factor = alpha === 1 ? "1" : num(alpha, page.notes ? 3 : 2);
+  const text = wrong ? words.forgotten : `× ${factor}`;
   return group({ key: "times", class: `tag${tone}`, q: "alpha", opacity: 1,
     at: RISE, from: forward && { opacity: 0 } },
     tag("path", { d: `M${from} ${y}H${to}m-6 -5l6 5l-6 5` }),
@@ -177,7 +189,8 @@ function verdict({ shown, truth }, { page, words, tall, forward }) {
   const [x, y] = [page.after, page.low - tall(truth)];
   const right = Math.abs(shown - truth) < 1e-9;
   const clear = right || Math.abs(tall(shown) - tall(truth)) > 18;
-  return group({ key: "truth", opacity: 1, at: [0.9, 1], from: forward && { opacity: 0 } },
+  const fade = { opacity: 1, at: [0.9, 1], from: forward && { opacity: 0 } };
+  return group({ key: "truth", ...fade },
     line({ class: "truth", x1: x - 8, x2: x + page.across + 8, y1: y, y2: y }),
     page.notes && clear ? label(words.truth, { class: "truth",
       x: x + page.across + 12, y: y + (right ? 17 : 5) }) : "");
@@ -188,13 +201,15 @@ function verdict({ shown, truth }, { page, words, tall, forward }) {
 export function say({ step, top, forget }, numbers, words) {
   const { old, second, m, alpha, kept, added, l, truth } = numbers;
   const values = {
-    old: num(old.l), oldMax: num(old.m, 1), chunk: second.map((s) => num(s, 1)).join(", "),
+    old: num(old.l), oldMax: num(old.m, 1),
+    chunk: second.map((s) => num(s, 1)).join(", "),
     m: num(m, 1), alpha: num(alpha), kept: num(kept), added: num(added), l: num(l),
     truth: num(truth), factor: num(l / truth, 2),
   };
-  const due = alpha < 1 ? (forget ? words.sayForgotten : words.sayRescaled) : words.saySame;
+  const due = alpha === 1 ? words.saySame
+    : forget ? words.sayForgotten : words.sayRescaled;
   const end = Math.abs(l - truth) > 1e-9 ? words.sayWrong : words.sayRight;
-  const told = step === 0 ? [words.sayBefore] : step === 1 ? [due] : [due, words.sayAdded, end];
+  const told = [[words.sayBefore], [due], [due, words.sayAdded, end]][step];
   return told.map((sentence) => fill(sentence, values)).join(" ");
 }
 

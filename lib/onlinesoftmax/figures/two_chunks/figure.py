@@ -1,9 +1,9 @@
 """Two chunks: a sum measured from one maximum meets a chunk that brings a larger one.
 
-Prediction. The pocket holds 5, measured from 3; the scores 5 and 4 arrive: is the new sum
-larger or smaller? Why wrong answers tempt. "Larger": only positive terms are added.
-"Equal": nothing old is lost. "Unknowable": the old scores are gone. What settles it: the
-merged state with the chunk's maximum at 5, whose sum is 2.0446.
+Prediction. The pocket holds 5, measured from 3; the scores 5 and 4 arrive: is the new
+sum larger or smaller? Why wrong answers tempt. "Larger": only positive terms are
+added. "Equal": nothing old is lost. "Unknowable": the old scores are gone. What
+settles it: the merged state with the chunk's maximum at 5, whose sum is 2.0446.
 """
 
 from collections.abc import Iterator
@@ -44,7 +44,13 @@ def states(random: np.random.Generator) -> Iterator[Values]:
         for forget in (False, True):
             step = int(random.integers(0, 3))
             yield {"top": float(top), "forget": forget, "step": step}
-    for first in ([3.0], [3.0, 3.0], [700.0, -700.0], [-1e6], list(random.normal(0, 5, 9))):
+    for first in (
+        [3.0],
+        [3.0, 3.0],
+        [700.0, -700.0],
+        [-1e6],
+        list(random.normal(0, 5, 9)),
+    ):
         for offsets in ([0.0], [0.0, 0.0], [0.0, -800.0], [-3.0, 0.0, -1e9]):
             yield {"first": first, "offsets": offsets, "step": 2}
 
