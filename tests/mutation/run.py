@@ -14,7 +14,8 @@ from pathlib import Path
 
 import yaml
 
-ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 FIELD = ROOT / "_build" / "mutation"
 FLOOR = ["_inputs", "dense", "state", "streaming"]
 TESTS = ["conftest", "exact", "test_dense", "test_state", "test_streaming"]
@@ -79,7 +80,7 @@ def main() -> None:
     lines = [line.strip().partition(": ") for line in mutmut("results").splitlines()]
     unnoticed = [name for name, _, fate in lines if fate not in ("killed", "timeout")]
     found = {difference(name) for name in unnoticed if "__mutmut_" in name}
-    listed = yaml.safe_load(Path(__file__).with_name("survivors.yml").read_text("utf-8"))
+    listed = yaml.safe_load((HERE / "survivors.yml").read_text("utf-8"))
     known = {(mutant["in"], mutant["was"], mutant["now"]) for mutant in listed}
     report("No test notices, and survivors.yml does not say why", found - known)
     report("In survivors.yml, but noticed or gone", known - found)
