@@ -21,7 +21,7 @@ from typing import Any
 from tools.chapters import Page, code_cells, notebook
 
 ROOT = Path(__file__).resolve().parent.parent
-REPEATS = 25
+REPEATS = 200
 
 
 @dataclass(frozen=True)
