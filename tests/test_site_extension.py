@@ -315,7 +315,8 @@ def test_a_page_as_it_comes_out(tmp_path):
     printed = {"output_type": "stream", "name": "stdout", "text": ["5.0\n"]}
     code = cell("alpha = in_pocket", printed, error, name="shrink")
     code["metadata"]["quantities"] = {"in_pocket": "l"}
-    text = "# One\n\n{q}`m` and $\\ql$\n\n## Two\n\n$$\nx\n$$\n"
+    fold = "```{admonition} Why\n:class: dropdown\n\nBecause.\n```"
+    text = f"# One\n\n{{q}}`m` and $\\ql$\n\n{fold}\n\n## Two\n\n$$\nx\n$$\n"
     html = render(tmp_path, text, [code]).read_text(encoding="utf-8")
     page = BeautifulSoup(html, "html.parser")
     assert [tag.get_text() for tag in page.select("#cell-shrink [data-q]")] == [
@@ -329,9 +330,30 @@ def test_a_page_as_it_comes_out(tmp_path):
         "ValueError: block: got 0",
     ]
     assert page.select_one("nav.here a[href='#two']")
+    assert page.select_one("details.aside > summary").get_text() == "Why"
+    assert page.select_one("details.aside > p").get_text() == "Because."
     names = {f.name for f in tmp_path.joinpath("html").rglob("*") if f.is_file()}
     assert {"index.html", "search.html", "book.css"} <= names
     assert not {"doctools.js", "basic.css", "genindex.html"} & names
+
+
+def test_cells_fold_and_vanish_as_their_tags_say(tmp_path):
+    shown = {"output_type": "stream", "name": "stdout", "text": ["5\n"]}
+    tags = ["hide-input", "remove-input", "remove-cell", "hide-output"]
+    cells = [cell(f"{tag!r}", shown, tags=[tag]) for tag in tags]
+    for place, one in enumerate(cells):
+        one["id"] = f"c{place}"
+    html = render(tmp_path, "# One", cells).read_text(encoding="utf-8")
+    page = BeautifulSoup(html, "html.parser")
+    assert [fold.summary.get_text() for fold in page.select("details.folded-code")] == [
+        "Show the code",
+        "Show what it gives",
+    ]
+    assert [code.get_text() for code in page.select(".code")] == [
+        "'hide-input'",
+        "'hide-output'",
+    ]
+    assert len(page.select(".printed")) == 3
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,7 @@ class BookBuilder(StandaloneHTMLBuilder):
         text = fonts.characters([*pages, *scripts])
         css = self._write_fonts(static, css, text, fonts.formula_characters(pages))
         _write(static / "book.css", css.encode())
+        _write(static / "fonts" / "LICENSES.txt", _font_licences().encode())
 
     def _write_fonts(self, static: Path, css: str, text: str, formulas: str) -> str:
         """Cut each font the stylesheet names; give the stylesheet with their places."""
@@ -117,6 +118,15 @@ def _pages(outdir: Path) -> list[str]:
         page.read_text(encoding="utf-8")
         for page in sorted(outdir.glob("*.html"))
     ]
+
+
+def _font_licences() -> str:
+    """The licences of the fonts, which must travel with them."""
+    folders = [VENDOR / "katex", *sorted((VENDOR / "fonts").iterdir())]
+    return "\n\n".join(
+        f"{folder.name}\n\n{(folder / 'LICENSE').read_text(encoding='utf-8')}"
+        for folder in folders
+    )
 
 
 def _sheets() -> list[str]:
