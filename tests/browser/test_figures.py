@@ -357,6 +357,11 @@ def a_lit_quantity_stays_lit(page: Page) -> None:
     page.evaluate(f"{part}.classList.add('q-on')")
     put(page, {"step": state(page)["step"] - 1})
     assert page.locator(".os-stage .q-on").count()
+    said = page.locator(".os-say [data-q]").first
+    said.evaluate("part => part.classList.add('q-on')")
+    put(page, {"step": state(page)["step"] + 1})
+    again = f'.os-say [data-q="{said.get_attribute("data-q")}"]'
+    assert page.locator(f"{again}.q-on").count() == page.locator(again).count()
 
 
 def squeezed(text: str) -> str:

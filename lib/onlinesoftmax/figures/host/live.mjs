@@ -11,6 +11,15 @@ import { Picture } from "./motion.mjs";
 const WIDE = 600; // CSS px; a narrower stage gets the narrow drawing
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
+/** New words in a place; the quantities that are lit there stay lit. */
+function rewrite(box, html) {
+  const lit = new Set([...box.querySelectorAll(".q-on")].map(({ dataset }) => dataset.q));
+  box.innerHTML = html;
+  for (const q of lit) {
+    for (const part of box.querySelectorAll(`[data-q="${q}"]`)) part.classList.add("q-on");
+  }
+}
+
 export class Live {
   /** `figure` is { spec, words, ui, compute, draw, say, table, code }. */
   constructor(root, id, figure, overrides = {}) {
@@ -52,7 +61,7 @@ export class Live {
     };
     part("as-table").onclick = ({ currentTarget }) => this.showTable(currentTarget);
     this.at.table.hidden = true;
-    this.watchWidth();
+    this.watchSize();
     this.root.classList.add("os-live");
   }
 
@@ -108,18 +117,14 @@ export class Live {
     };
     this.picture.show(this.draw(state, numbers, view), moving);
     this.refresh();
-    this.at.say.innerHTML = marked(sentence);
-    this.keepRoom(this.at.say);
-    if (this.at.code) this.at.code.innerHTML = code(this.code(state, numbers, words));
-    if (!this.at.table.hidden)
-      this.at.table.innerHTML = table(this.table(state, numbers, words));
+    rewrite(this.at.say, marked(sentence));
+    if (this.at.code) rewrite(this.at.code, code(this.code(state, numbers, words)));
+    if (!this.at.table.hidden) this.fillTable();
     if (was) this.announce(plain(sentence));
   }
 
-  /** What once grew stays tall, so that the lines below do not jump up and down. */
-  keepRoom(box) {
-    const tall = Math.max(this.tallest ?? 0, box.offsetHeight);
-    if (tall > (this.tallest ?? 0)) box.style.minHeight = `${(this.tallest = tall)}px`;
+  fillTable() {
+    rewrite(this.at.table, table(this.table(this.state, this.numbers, this.words)));
   }
 
   /** To screen readers, once the reader's hand rests. */
@@ -134,8 +139,7 @@ export class Live {
     const { table: box } = this.at;
     box.hidden = !box.hidden;
     button.setAttribute("aria-expanded", !box.hidden);
-    if (!box.hidden)
-      box.innerHTML = table(this.table(this.state, this.numbers, this.words));
+    if (!box.hidden) this.fillTable();
   }
 
   /** Step on until the end; from the end, begin again. */
@@ -156,18 +160,27 @@ export class Live {
     this.refresh();
   }
 
-  watchWidth() {
-    const wide = () => this.at.stage.clientWidth >= WIDE;
+  watchSize() {
+    const { stage, say } = this.at;
+    const wide = () => stage.clientWidth >= WIDE;
     this.wide = wide();
     this.observer = new ResizeObserver(() => {
+      this.keepRoom(say.offsetHeight);
       if (this.wide === wide()) return;
       this.wide = wide();
-      this.tallest = 0;
-      this.at.say.style.minHeight = "";
-      this.at.stage.replaceChildren();
+      this.keepRoom(0);
+      stage.replaceChildren();
       this.render(false);
     });
-    this.observer.observe(this.at.stage);
+    this.observer.observe(stage);
+    this.observer.observe(say);
+  }
+
+  /** A sentence that once grew stays tall: the lines below it do not jump about. */
+  keepRoom(height) {
+    if (height && height <= this.tallest) return;
+    this.tallest = height;
+    this.at.say.style.minHeight = height ? `${height}px` : "";
   }
 
   /** On paper goes what is on the screen; of a figure nobody has touched, its still. */
@@ -176,7 +189,7 @@ export class Live {
     const still = { ...this.opening, ...this.spec.still, ...this.overrides };
     this.state = this.fitted(this.unchanged(this.opening) ? still : { ...this.state });
     this.render(false);
-    this.at.table.innerHTML = table(this.table(this.state, this.numbers, this.words));
+    this.fillTable();
   }
 
   fromPaper() {
