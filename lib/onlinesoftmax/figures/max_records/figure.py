@@ -1,9 +1,9 @@
 """How often the running maximum rises, and with it how often anything is rescaled.
 
 Prediction. How many new maxima have 1,024 scores in random order? Why wrong answers
-tempt. 32: square roots fit sums. 512: each score seems to have an even chance. 1,023:
+tempt. 32: square roots fit sums. 512: each score seems to have an even chance. 1,024:
 the code rescales at every step, so every step seems to matter. What settles it:
-N = 1,024 and many shuffles, which gather around H_1024 = 7.51; ascending, 1,024.
+n = 1,024 and many shuffles, which gather around H_1024 = 7.51; ascending, 1,024.
 """
 
 from collections.abc import Callable, Iterator
