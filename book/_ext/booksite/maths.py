@@ -5,7 +5,8 @@ Each formula becomes HTML for the eye and MathML for screen readers. The macros 
 page can light the same quantity in the code, the figure and the sentence.
 """
 
-from __future__ import annotations
+from __future__ import atexit
+import annotations
 
 import json
 import re
@@ -53,6 +54,7 @@ def engine() -> MiniRacer:
         for name, quantity in QUANTITIES.items()
     }
     context = MiniRacer()
+    atexit.register(context.close)  # V8 left open can hang Python at its end
     context.eval((VENDOR / "katex" / "katex.min.js").read_text(encoding="utf-8"))
     context.eval(RENDER % json.dumps(macros))
     return context

@@ -41,6 +41,7 @@ code
     mutants also run in MicroPython: lists and math only.
 """
 
+from onlinesoftmax.drills.deck import Chapter, card_script, deck_html
 from onlinesoftmax.drills.notebook import Verdict, check, drill
 from onlinesoftmax.drills.page import (
     page_assets,
@@ -51,8 +52,11 @@ from onlinesoftmax.drills.page import (
 )
 
 __all__ = [
+    "Chapter",
     "Verdict",
+    "card_script",
     "check",
+    "deck_html",
     "drill",
     "page_assets",
     "page_html",

@@ -32,6 +32,7 @@ SCRIPTS = (
     "answers.js",
     "feedback.js",
     "progress.js",
+    "deck.js",
     "drills.js",
 )
 
@@ -61,6 +62,7 @@ def progress_html(
     ids: Sequence[str] = (),
     maths: text.Maths = text.plain_maths,
     pages: Mapping[str, str] = MappingProxyType({}),
+    whole: str = "",
 ) -> str:
     """Return the panel with the reader's progress: due list, save, load, forget.
 
@@ -73,6 +75,8 @@ def progress_html(
         As for ``page_html``.
     pages : mapping of str to str
         The address of the page a drill stands on, if it is not this one.
+    whole : str
+        The address of the page with all drills, if there is one.
     """
     listed = {
         id: {
@@ -84,7 +88,7 @@ def progress_html(
     packed = json.dumps(listed, ensure_ascii=False, sort_keys=True)
     return (
         f'<section class="os-progress" aria-label="{escape(word("progress", lang))}"'
-        ' hidden><script type="application/json">'
+        f' data-whole="{escape(whole)}" hidden><script type="application/json">'
         + packed.replace("</", "<\\/")
         + "</script></section>\n"
     )

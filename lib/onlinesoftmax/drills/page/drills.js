@@ -169,18 +169,26 @@ class PageDrill {
   }
 
   drawStatus() {
-    const { done, due } = store.get(this.id);
     const line = this.section.querySelector(".os-drill-status");
-    const late = due && due <= today();
-    line.hidden = !done && !late;
-    if (line.hidden) return;
-    const noon = new Date(`${due}T12:00`);
-    const format = { day: "numeric", month: "long" };
-    const date = due ? noon.toLocaleDateString(this.word.language, format) : "";
-    const parts = done ? [this.word("done")] : [];
-    parts.push(late ? this.word("due") : this.word("comesBack", { date }));
-    line.replaceChildren(icon(late ? MARKS.wrong : MARKS.right), parts.join(", "));
+    const said = standing(this.word, store.get(this.id));
+    line.hidden = said.length === 0;
+    line.replaceChildren(...said);
   }
+}
+
+/** A drill's record as a sign and words: done, due again, or when it comes back. */
+function standing(word, { done, due }) {
+  if (!due) return [];
+  const late = due <= today();
+  const back = late ? word("due") : word("comesBack", { date: spoken(word, due) });
+  const mark = done && !late ? MARKS.right : MARKS.wrong;
+  return [icon(mark), done ? `${word("done")}, ${back}` : back];
+}
+
+/** A day as one says it: 3 Mar. */
+function spoken(word, day) {
+  const format = { day: "numeric", month: "short" };
+  return new Date(`${day}T12:00`).toLocaleDateString(word("dates"), format);
 }
 
 /** On paper the solutions stand open; afterwards they are as they were. */
@@ -204,4 +212,6 @@ for (const section of document.querySelectorAll(".os-drill[data-kind]")) {
   }
 }
 for (const panel of document.querySelectorAll(".os-progress")) preparePanel(panel);
+for (const element of document.querySelectorAll(".os-deck")) new Deck(element).wake();
+followChanges();
 prepareForPrint();

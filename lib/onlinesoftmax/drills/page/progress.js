@@ -3,18 +3,17 @@
 function preparePanel(panel) {
   const word = wordsFor(panel);
   const listed = JSON.parse(panel.querySelector("script").textContent);
-  const said = make("p", { class: "os-progress-said", role: "status" });
   const summary = make("p", {});
   const list = make("ul", { class: "os-progress-due" });
   const draw = () => drawPanel(word, listed, summary, list);
 
-  const note = make("p", { class: "os-drill-how" }, word("progressNote"));
   panel.append(
     make("p", { class: "os-drill-label" }, make("strong", {}, word("progress"))),
-    summary, list, panelButtons(word, said), said, note,
+    summary, list, ...panelFoot(word),
   );
+  const { whole } = panel.dataset;
+  if (whole) list.after(make("p", {}, make("a", { href: whole }, word("allOfBook"))));
   draw();
-  if (!store.kept) note.textContent = word("noStorage");
   document.addEventListener("os-drills-changed", draw);
   panel.hidden = false;
 }
@@ -32,6 +31,14 @@ function drawPanel(word, listed, summary, list) {
     if (!title) link.textContent = id;
     return make("li", {}, link);
   }));
+}
+
+/** The buttons, what they did, and where all this is kept. */
+function panelFoot(word) {
+  store.all(); // finds out whether the browser keeps anything
+  const said = make("p", { class: "os-progress-said", role: "status" });
+  const note = word(store.kept ? "progressNote" : "noStorage");
+  return [panelButtons(word, said), said, make("p", { class: "os-drill-how" }, note)];
 }
 
 function panelButtons(word, said) {

@@ -71,22 +71,30 @@ const store = {
     return JSON.stringify({ version: 1, drills: this.all() }, null, 2);
   },
 
-  /** Take over a saved file; of two records of a drill the further one stays. */
+  /** Take over a saved file; of two records of a drill the later one stays. */
   import(text) {
     const loaded = readStore(text);
     const merged = { ...this.all() };
     for (const [id, entry] of Object.entries(loaded)) {
-      if (!merged[id] || entry.stage >= merged[id].stage) merged[id] = entry;
+      const kept = merged[id] ?? {};
+      const newer = laterRecord(entry, kept) ? [kept, entry] : [entry, kept];
+      merged[id] = Object.assign({}, ...newer); // code is lost in neither case
     }
     this.replace(merged);
     return Object.keys(loaded).length;
   },
 };
 
+/** Whether one record was made after another; on the same day the further one wins. */
+function laterRecord(one, other) {
+  const [a, b] = [one, other].map(({ done }) => done ?? "");
+  return a > b || (a === b && one.stage >= (other.stage ?? 0));
+}
+
 /** The drills in a stored text; throws if it is not one of ours. */
 function readStore(text) {
   const { version, drills } = JSON.parse(text);
-  if (version !== 1 || typeof drills !== "object" || drills === null) {
+  if (version !== 1 || Object.prototype.toString.call(drills) !== "[object Object]") {
     throw new Error("not a record of this book's drills");
   }
   const day = (value) => (/^\d{4}-\d\d-\d\d$/.test(value) ? value : null);
@@ -96,6 +104,14 @@ function readStore(text) {
     return [id, { stage, done: day(entry.done), due: day(entry.due), ...code }];
   };
   return Object.fromEntries(Object.entries(drills).map(clean));
+}
+
+// Another tab, the way back to this page, or midnight may have changed what is due.
+function followChanges() {
+  const changed = () => document.dispatchEvent(new Event("os-drills-changed"));
+  for (const moment of ["storage", "pageshow", "visibilitychange"]) {
+    addEventListener(moment, changed);
+  }
 }
 
 /** The reader's date, as 2025-01-31. */

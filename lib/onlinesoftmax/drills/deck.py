@@ -1,0 +1,117 @@
+"""All drills of the book on one page: what is due today, then chapter by chapter.
+
+The HTML is a plain list: each question, a link to its place, its folded solution. The
+script turns every question into a button that opens the drill where it stands; the
+drill itself is fetched then, one small script each, so that the page stays light.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from html import escape
+from typing import NamedTuple
+
+from onlinesoftmax.drills import text
+from onlinesoftmax.drills.bank import Drill, bank, find
+from onlinesoftmax.drills.forms import Card
+from onlinesoftmax.drills.words import word
+
+
+class Chapter(NamedTuple):
+    """A chapter whose drills are listed: its number, its title, its address."""
+
+    number: int
+    title: str
+    href: str
+
+
+def deck_html(
+    chapters: Sequence[Chapter],
+    lang: str = "en",
+    maths: text.Maths = text.plain_maths,
+) -> str:
+    """Return the list of all drills of some chapters.
+
+    Parameters
+    ----------
+    chapters : sequence of Chapter
+        In reading order; one without drills is left out.
+    lang : str
+        The page's language.
+    maths : callable
+        As for ``page_html``.
+    """
+    with_drills = [chapter for chapter in chapters if _drills(chapter)]
+    groups = "\n".join(_group(chapter, lang, maths) for chapter in with_drills)
+    return f"""\
+<div class="os-deck">
+<section class="os-deck-today" aria-labelledby="due-today" hidden>
+<h2 id="due-today">{escape(word("dueToday", lang))}</h2>
+<p class="os-deck-said" role="status"></p>
+<ul class="os-deck-rows"></ul>
+</section>
+<section class="os-deck-all" aria-labelledby="all-drills">
+<h2 id="all-drills">{escape(word("allDrills", lang))}</h2>
+<p class="os-deck-total">{_count(sum(map(len, map(_drills, with_drills))), lang)}</p>
+<ul>
+{"".join(_line(chapter, lang) for chapter in with_drills)}</ul>
+</section>
+{groups}
+</div>
+"""
+
+
+def card_script(id: str, lang: str = "en", maths: text.Maths = text.plain_maths) -> str:
+    """Return a classic script that hands one drill to the page with all of them."""
+    card = json.dumps(Card(find(id), lang, maths).section(), ensure_ascii=False)
+    return (
+        "globalThis.onlineSoftmaxCards ??= {};\n"
+        f"globalThis.onlineSoftmaxCards[{json.dumps(id)}] = {card};\n"
+    )
+
+
+def _drills(chapter: Chapter) -> list[Drill]:
+    return [drill for drill in bank().values() if drill.chapter == chapter.number]
+
+
+def _line(chapter: Chapter, lang: str) -> str:
+    """Return a chapter's line in the overview: its number, its name, how many."""
+    return (
+        f'<li class="os-deck-line" data-chapter="{chapter.number}">'
+        f'<span class="os-deck-number">{chapter.number}</span>'
+        f'<a href="#drills-{chapter.number}">{escape(chapter.title)}</a>'
+        f'<span class="os-deck-count">{_count(len(_drills(chapter)), lang)}</span>'
+        "</li>\n"
+    )
+
+
+def _count(number: int, lang: str) -> str:
+    return escape(word("deckCount", lang, n=number))
+
+
+def _group(chapter: Chapter, lang: str, maths: text.Maths) -> str:
+    name = f"drills-{chapter.number}"
+    rows = "\n".join(_row(drill, chapter, lang, maths) for drill in _drills(chapter))
+    return f"""\
+<section class="os-deck-group">
+<h3 id="{name}"><span class="os-deck-number">{chapter.number}</span>\
+<a href="{escape(chapter.href)}">{escape(chapter.title)}</a></h3>
+<ul class="os-deck-rows">
+{rows}
+</ul>
+</section>"""
+
+
+def _row(drill: Drill, chapter: Chapter, lang: str, maths: text.Maths) -> str:
+    """Return a drill's row: its question, what it is, where it stands, its solution."""
+    card = Card(drill, lang, maths)
+    place = f"{chapter.href}#drill-{drill.id}"
+    return f"""\
+<li class="os-deck-row" id="deck-{drill.id}" data-drill="{drill.id}"\
+ data-chapter="{chapter.number}">
+<div class="os-deck-question">{card.blocks(drill.get("prompt"))}</div>
+<p class="os-deck-facts"><span>{card.word(drill.kind)}</span>\
+<a href="{escape(place)}">{card.word("inChapter", n=chapter.number)}</a></p>
+{card.solution()}
+</li>"""
