@@ -5,9 +5,9 @@ Each formula becomes HTML for the eye and MathML for screen readers. The macros 
 page can light the same quantity in the code, the figure and the sentence.
 """
 
-from __future__ import atexit
-import annotations
+from __future__ import annotations
 
+import atexit
 import json
 import re
 from functools import lru_cache
