@@ -303,7 +303,9 @@ def test_on_paper_questions_and_solutions_are_whole(
     page.emulate_media(media="print")
     expect(card(page, "update")).to_have_count(int(script))
     for id in ("update", "rescale-hard"):
-        for part in row(page, id).locator(".os-deck-question p, details > p").all():
+        asked = row(page, id).locator(".os-deck-question p")
+        solved = row(page, id).locator("xpath=./details/p")
+        for part in [*asked.all(), *solved.all()]:
             assert part.bounding_box()["height"] > 10
         assert not card(page, id).is_visible()
 
@@ -333,9 +335,9 @@ def test_a_phone_shows_it_all(dated) -> None:
     expect(page.locator(".os-deck-card .os-drill-live")).to_have_count(2)
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     low = page.evaluate(
-        """() => [...document.querySelectorAll('.os-deck :is(button, a, input)')]
-          .filter((e) => e.offsetParent && !e.closest('.os-deck-stand, h3'))
-          .map((e) => [e.getBoundingClientRect().height, e.outerHTML])
-          .filter(([height]) => height < 44)"""
+        """() => [...document.querySelectorAll(
+            '.os-deck-line, .os-deck :is(button, .os-deck-facts a, input)')]
+          .filter((e) => e.offsetParent && e.getBoundingClientRect().height < 44)
+          .map((e) => e.outerHTML)"""
     )
     assert low == []
