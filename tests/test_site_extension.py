@@ -337,6 +337,12 @@ def test_a_page_as_it_comes_out(tmp_path):
     assert not {"doctools.js", "basic.css", "genindex.html"} & names
 
 
+def test_an_empty_corner_of_a_table_is_no_heading(tmp_path):
+    html = render(tmp_path, "# One\n\n|   | is |\n|---|----|\n| m | 3 |\n")
+    page = BeautifulSoup(html.read_text(encoding="utf-8"), "html.parser")
+    assert [tag.name for tag in page.select("thead tr > *")] == ["td", "th"]
+
+
 def test_cells_fold_and_vanish_as_their_tags_say(tmp_path):
     shown = {"output_type": "stream", "name": "stdout", "text": ["5\n"]}
     tags = ["hide-input", "remove-input", "remove-cell", "hide-output"]

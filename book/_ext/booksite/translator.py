@@ -155,6 +155,13 @@ class BookTranslator(HTML5Translator):
         super().depart_table(node)
         self.body.append("</div>\n")
 
+    def visit_entry(self, node: nodes.entry) -> None:
+        """A cell; an empty corner heads nothing, so it is no heading."""
+        super().visit_entry(node)
+        if not node.astext().strip() and self.body[-1].startswith("<th"):
+            self.body[-1] = self.body[-1].replace("<th", "<td", 1)
+            self.context[-1] = self.context[-1].replace("</th", "</td")
+
     # Sources ---------------------------------------------------------------
 
     def visit_citation(self, node: nodes.citation) -> None:
