@@ -1,8 +1,11 @@
 """A drill's piece of the page, its progress record, and what the book has vendored."""
 
+import gzip
 import hashlib
 import json
+import random
 import re
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -10,7 +13,15 @@ import yaml
 from bs4 import BeautifulSoup
 from py_mini_racer import MiniRacer
 
-from onlinesoftmax.drills import page_assets, page_html, page_script, stylesheet
+from onlinesoftmax.drills import (
+    Chapter,
+    card_script,
+    deck_html,
+    page_assets,
+    page_html,
+    page_script,
+    stylesheet,
+)
 from onlinesoftmax.drills.bank import bank, foreign
 from onlinesoftmax.drills.page import HERE, progress_html
 
@@ -75,6 +86,61 @@ def test_the_panel_lists_the_drills_it_is_given() -> None:
     }
 
 
+# ---- the page of all drills
+
+NUMBERS = sorted({d.chapter for d in bank().values()})
+
+
+def chapter(n: int) -> Chapter:
+    ids = [d.id for d in bank().values() if d.chapter == n]
+    return Chapter(n, f"<{n}> & more", f"{n:02}-x.html", ids)
+
+
+CHAPTERS = [chapter(n) for n in [*NUMBERS, 99]]
+
+
+@pytest.mark.parametrize("lang", ["en", "es"])
+def test_every_drill_has_its_row_with_a_link_and_a_folded_solution(lang: str) -> None:
+    soup = BeautifulSoup(deck_html(CHAPTERS, lang), "html.parser")
+    rows = soup.select(".os-deck-row")
+    assert [row["data-drill"] for row in rows] == list(bank())
+    for row in rows:
+        d = bank()[row["data-drill"]]
+        link = row.select_one(".os-deck-facts a")
+        assert link["href"] == f"{d.chapter:02}-x.html#drill-{d.id}"
+        first = row.select_one(".os-deck-question").find()
+        assert first.name == "p", "only a paragraph can become a button"
+        assert row.details.summary and not row.details.has_attr("open")
+    ids = [tag["id"] for tag in soup.select("[id]")]
+    assert len(ids) == len(set(ids))
+    assert not {f"drill-{id}" for id in bank()} & set(ids), "the opened drill has it"
+
+
+def test_chapters_are_named_and_counted_and_those_without_drills_left_out() -> None:
+    soup = BeautifulSoup(deck_html(CHAPTERS), "html.parser")
+    heads = [(a["href"], a.get_text()) for a in soup.select("h3 a")]
+    assert heads == [(f"{n:02}-x.html", f"<{n}> & more") for n in NUMBERS]
+    lines = soup.select(".os-deck-line")
+    assert [int(line["data-chapter"]) for line in lines] == NUMBERS
+    for line, n in zip(lines, NUMBERS):
+        count = len(chapter(n).drills)
+        assert line.select_one(".os-deck-count").get_text() == f"{count} drills"
+        assert soup.select_one(line.a["href"])
+    assert soup.select_one(".os-deck-total").get_text() == f"{len(bank())} drills"
+
+
+def test_the_list_is_light() -> None:
+    packed = gzip.compress(deck_html(CHAPTERS).encode())
+    assert len(packed) < 600 * len(bank()), "half a kilobyte a drill, without formulas"
+
+
+@pytest.mark.parametrize("id", ["rescale-hard", "update"])
+def test_a_card_is_a_classic_script_that_brings_the_drill(id: str) -> None:
+    context = MiniRacer()
+    context.eval(card_script(id, "es"))
+    assert context.eval(f"onlineSoftmaxCards['{id}']") == page_html(id, "es")
+
+
 def test_colours_are_tokens() -> None:
     assert not re.search(r"#[0-9a-f]{3,8}\b|rgba?\(|hsla?\(", stylesheet())
 
@@ -124,6 +190,41 @@ def test_intervals_grow_from_pass_to_pass(store: MiniRacer) -> None:
     ]
 
 
+def test_any_day_of_the_year_counts_on_rightly(store: MiniRacer) -> None:
+    store.eval("const on = (day, n) => (today = () => day, daysFrom(today(), n))")
+    for start in range(0, 1500, 7):  # over a leap year and every end of a month
+        day = date(2027, 1, 1) + timedelta(start)
+        for interval in get(store, "INTERVALS"):
+            due = store.eval(f"on('{day}', {interval})")
+            assert due == str(day + timedelta(interval))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_however_a_reader_fares_a_drill_is_due_on_its_day(store, seed: int) -> None:
+    """Right: one interval further. Missed: tomorrow, from the start. Never today."""
+    rng = random.Random(seed)
+    day, stage = date(2025, 1, 30), 0
+    for _ in range(30):
+        fate = rng.choice(["right", "right", "right", "missed", "shown"])
+        misses = {"right": 0, "missed": 2}.get(fate)
+        store.eval(f"store.pass('a', {misses})" if fate != "shown" else "store.shown('a')")
+        stage = {"right": min(stage + 1, 5), "missed": 1, "shown": 0}[fate]
+        wait = [1, 1, 3, 7, 21, 60][stage]
+        assert get(store, "store.get('a').due") == str(day + timedelta(wait)), fate
+        set_day(store, str(day + timedelta(wait - 1)))
+        assert get(store, "store.due()") == []
+        day += timedelta(wait + rng.choice([0, 0, 1, 40]))  # on its day, or late
+        set_day(store, str(day))
+        assert get(store, "store.due()") == ["a"]
+
+
+def test_what_is_longest_overdue_comes_first(store: MiniRacer) -> None:
+    for day, id in [("20", "late"), ("10", "later"), ("30", "new")]:
+        set_day(store, f"2025-01-{day}")
+        store.eval(f"store.pass('{id}', 0)")
+    assert get(store, "store.due()") == ["later", "late"]
+
+
 def test_a_pass_before_its_day_changes_nothing(store: MiniRacer) -> None:
     store.eval("store.pass('a', 0)")
     before = get(store, "store.get('a')")
@@ -153,13 +254,31 @@ def test_a_saved_file_comes_back(store: MiniRacer) -> None:
     assert get(store, "store.done()") == ["a"]
 
 
-OTHER_FILES = ["", "[]", "{}", '{"version": 2, "drills": {}}', "null"]
+OLD = {"stage": 4, "done": "2025-01-02", "due": "2025-01-23", "code": "old"}
+NEW = {"stage": 1, "done": "2025-01-29", "due": "2025-01-30"}
+
+
+@pytest.mark.parametrize(("kept", "loaded"), [(OLD, NEW), (NEW, OLD)])
+def test_of_two_records_the_later_stays_and_code_is_kept(store, kept, loaded) -> None:
+    store.eval(f"store.replace({json.dumps({'a': kept})})")
+    saved = json.dumps({"version": 1, "drills": {"a": loaded}})
+    store.eval(f"store.import({json.dumps(saved)})")
+    assert get(store, "store.get('a')") == {**NEW, "code": "old"}
+
+
+OTHER_FILES = [
+    "", "[]", "{}", '{"version": 2, "drills": {}}', "null",
+    '{"version": 1, "drills": []}', '{"version": 1, "drills": {"a": null}}',
+]
 
 
 @pytest.mark.parametrize("text", OTHER_FILES)
-def test_another_file_is_refused(store: MiniRacer, text: str) -> None:
+def test_another_file_is_refused_and_nothing_lost(store, text: str) -> None:
+    store.eval("store.pass('a', 0)")
+    before = get(store, "store.all()")
     attempt = f"try {{ store.import({json.dumps(text)}); 0 }} catch {{ 1 }}"
     assert store.eval(attempt) == 1
+    assert get(store, "store.all()") == before
 
 
 def test_a_doctored_file_cannot_bring_more_than_days_and_code(store: MiniRacer) -> None:

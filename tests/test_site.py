@@ -14,6 +14,8 @@ sys.path.insert(0, str(ROOT / "book" / "_ext"))
 
 from booksite.page import CONTENT_SECURITY_POLICY as POLICY  # noqa: E402
 
+from tools.budgets import weight  # noqa: E402
+
 PAGE = """<!DOCTYPE html><html lang="en"><head><title>A page</title>
 <meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="description" content="A page."></head>
@@ -75,6 +77,19 @@ def test_only_pages_with_figures_or_drills_load_their_scripts(site):
         assert loaded == figures, name
         has_drills = content.select_one(".os-drill, .os-deck") is not None
         assert any("/drills/" in s for s in sources) == has_drills, name
+
+
+def test_the_page_of_all_drills_has_each_of_them_and_is_light(site, html):
+    listed = [row["data-drill"] for row in site["drills.html"].select(".os-deck-row")]
+    placed = [
+        drill["data-drill"]
+        for _, page in sorted(site.items())
+        for drill in page.select(".os-drill")
+    ]
+    assert listed == placed
+    cards = html / "_static" / "drills" / "cards"
+    assert {card.stem for card in cards.iterdir()} == set(listed)
+    assert weight(html / "drills.html") <= 300  # kB, compressed, fonts included
 
 
 def test_no_page_carries_a_framework(site, html):

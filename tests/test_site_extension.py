@@ -163,6 +163,20 @@ def test_a_page_loads_only_the_scripts_it_needs():
     ]
 
 
+def test_the_page_of_all_drills_loads_what_opens_them():
+    row = '<li class="os-deck-row" id="deck-one" data-drill="one"></li>'
+    assert hosts.deck_on(row) == ["one"] and hosts.drills_on(row) == []
+    assert scripts(row, search_page=False) == ["site.js", "drills/drills.js"]
+
+
+def test_drills_that_cannot_be_listed_stop_the_build(monkeypatch):
+    from onlinesoftmax import drills
+
+    monkeypatch.setattr(drills, "deck_html", failing)
+    with pytest.raises(hosts.HostError, match="unknown"):
+        hosts.deck([{"number": "2", "title": "Two", "href": "a", "drills": []}], "en")
+
+
 def test_front_matter_may_hold_code_and_formulas():
     html = inline("a < b, `x < y`, *so* $a < b$, softmax's")
     assert html.startswith("a &lt; b, <code>x &lt; y</code>, <em>so</em> <span")

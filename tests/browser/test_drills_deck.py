@@ -38,7 +38,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for id in bank():
         script = folder / "drills" / "cards" / f"{id}.js"
         script.write_text(drills.card_script(id))
-    chapters = [drills.Chapter(n, f"Chapter {n}", f"{n}.html") for n in CHAPTERS]
+    chapters = [
+        drills.Chapter(
+            n, f"Chapter {n}", f"{n}.html",
+            [d.id for d in bank().values() if d.chapter == n],
+        )
+        for n in CHAPTERS
+    ]
     for lang in ("en", "es"):
         write_page(folder / f"{lang}.html", drills.deck_html(chapters, lang), lang)
     ids = ["rescale-hard", "update"]
@@ -130,7 +136,8 @@ def test_a_drill_is_fetched_when_it_is_opened_and_answered_by_keys(deck: Page) -
     assert done(deck) == f"1 of {len(bank())} done"
     for opened in ("false", "true"):
         question(deck, "rescale-hard").press("Enter")
-        expect(question(deck, "rescale-hard")).to_have_attribute("aria-expanded", opened)
+        button = question(deck, "rescale-hard")
+        expect(button).to_have_attribute("aria-expanded", opened)
     expect(card(deck, "rescale-hard").locator("input")).not_to_have_value("")
     assert [name for name in asked if "-" in name] == ["rescale-hard.js"]
 

@@ -112,7 +112,7 @@ def drills_on(html: str) -> list[str]:
 
 
 def deck(pages: list[dict[str, Any]], language: str) -> str:
-    """The list of all drills of some pages, each with number, title and address.
+    """The list of all drills of some pages: number, title, address, drills of each.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def deck(pages: list[dict[str, Any]], language: str) -> str:
     from onlinesoftmax import drills
 
     chapters = [
-        drills.Chapter(int(page["number"]), page["title"], page["href"])
+        drills.Chapter(int(page["number"]), page["title"], page["href"], page["drills"])
         for page in pages
     ]
     try:

@@ -13,17 +13,18 @@ from html import escape
 from typing import NamedTuple
 
 from onlinesoftmax.drills import text
-from onlinesoftmax.drills.bank import Drill, bank, find
+from onlinesoftmax.drills.bank import find
 from onlinesoftmax.drills.forms import Card
 from onlinesoftmax.drills.words import word
 
 
 class Chapter(NamedTuple):
-    """A chapter whose drills are listed: its number, its title, its address."""
+    """A chapter: its number, its title, its address, its drills in their order."""
 
     number: int
     title: str
     href: str
+    drills: Sequence[str]
 
 
 def deck_html(
@@ -42,7 +43,8 @@ def deck_html(
     maths : callable
         As for ``page_html``.
     """
-    with_drills = [chapter for chapter in chapters if _drills(chapter)]
+    with_drills = [chapter for chapter in chapters if chapter.drills]
+    total = sum(len(chapter.drills) for chapter in with_drills)
     groups = "\n".join(_group(chapter, lang, maths) for chapter in with_drills)
     return f"""\
 <div class="os-deck">
@@ -53,7 +55,7 @@ def deck_html(
 </section>
 <section class="os-deck-all" aria-labelledby="all-drills">
 <h2 id="all-drills">{escape(word("allDrills", lang))}</h2>
-<p class="os-deck-total">{_count(sum(map(len, map(_drills, with_drills))), lang)}</p>
+<p class="os-deck-total">{_count(total, lang)}</p>
 <ul>
 {"".join(_line(chapter, lang) for chapter in with_drills)}</ul>
 </section>
@@ -71,17 +73,13 @@ def card_script(id: str, lang: str = "en", maths: text.Maths = text.plain_maths)
     )
 
 
-def _drills(chapter: Chapter) -> list[Drill]:
-    return [drill for drill in bank().values() if drill.chapter == chapter.number]
-
-
 def _line(chapter: Chapter, lang: str) -> str:
     """Return a chapter's line in the overview: its number, its name, how many."""
     return (
         f'<li class="os-deck-line" data-chapter="{chapter.number}">'
         f'<span class="os-deck-number">{chapter.number}</span>'
         f'<a href="#drills-{chapter.number}">{escape(chapter.title)}</a>'
-        f'<span class="os-deck-count">{_count(len(_drills(chapter)), lang)}</span>'
+        f'<span class="os-deck-count">{_count(len(chapter.drills), lang)}</span>'
         "</li>\n"
     )
 
@@ -92,7 +90,7 @@ def _count(number: int, lang: str) -> str:
 
 def _group(chapter: Chapter, lang: str, maths: text.Maths) -> str:
     name = f"drills-{chapter.number}"
-    rows = "\n".join(_row(drill, chapter, lang, maths) for drill in _drills(chapter))
+    rows = "\n".join(_row(id, chapter, lang, maths) for id in chapter.drills)
     return f"""\
 <section class="os-deck-group">
 <h3 id="{name}"><span class="os-deck-number">{chapter.number}</span>\
@@ -103,15 +101,15 @@ def _group(chapter: Chapter, lang: str, maths: text.Maths) -> str:
 </section>"""
 
 
-def _row(drill: Drill, chapter: Chapter, lang: str, maths: text.Maths) -> str:
+def _row(id: str, chapter: Chapter, lang: str, maths: text.Maths) -> str:
     """Return a drill's row: its question, what it is, where it stands, its solution."""
-    card = Card(drill, lang, maths)
-    place = f"{chapter.href}#drill-{drill.id}"
+    card = Card(find(id), lang, maths)
+    place = f"{chapter.href}#drill-{id}"
     return f"""\
-<li class="os-deck-row" id="deck-{drill.id}" data-drill="{drill.id}"\
+<li class="os-deck-row" id="deck-{id}" data-drill="{id}"\
  data-chapter="{chapter.number}">
-<div class="os-deck-question">{card.blocks(drill.get("prompt"))}</div>
-<p class="os-deck-facts"><span>{card.word(drill.kind)}</span>\
+<div class="os-deck-question">{card.blocks(card.drill.get("prompt"))}</div>
+<p class="os-deck-facts"><span>{card.word(card.drill.kind)}</span>\
 <a href="{escape(place)}">{card.word("inChapter", n=chapter.number)}</a></p>
 {card.solution()}
 </li>"""

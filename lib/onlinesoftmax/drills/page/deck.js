@@ -40,7 +40,7 @@ class Deck {
   /** One drill at a time: when one is answered, the next unfolds below it. */
   openNext() {
     const waiting = this.due.map((id) => this.rows.get(id));
-    if (waiting.length && !waiting.some((row) => row.isOpen)) waiting[0].open();
+    if (waiting.length && !waiting.some((row) => row.isOpen)) waiting[0].toggle(true);
   }
 
   said() {
@@ -89,7 +89,7 @@ class DeckRow {
     const question = this.element.querySelector(".os-deck-question").firstElementChild;
     const text = make("span", { class: "os-deck-text" }, ...question.childNodes);
     this.button = make("button", { type: "button", "aria-expanded": "false" }, text);
-    this.button.addEventListener("click", () => (this.isOpen ? this.close() : this.open()));
+    this.button.addEventListener("click", () => this.toggle(!this.isOpen));
     question.append(this.button);
     this.state = make("span", { class: "os-deck-state" });
     this.element.querySelector(".os-deck-facts span").after(this.state);
@@ -100,16 +100,10 @@ class DeckRow {
     this.state.replaceChildren(...(said.length ? said : [this.word("fresh")]));
   }
 
-  async open() {
-    this.button.setAttribute("aria-expanded", "true");
-    this.element.classList.add("os-deck-open");
-    this.card ??= this.mount();
-    await this.card;
-  }
-
-  close() {
-    this.button.setAttribute("aria-expanded", "false");
-    this.element.classList.remove("os-deck-open");
+  toggle(open) {
+    this.button.setAttribute("aria-expanded", String(open));
+    this.element.classList.toggle("os-deck-open", open);
+    if (open) this.card ??= this.mount();
   }
 
   async mount() {
@@ -117,7 +111,7 @@ class DeckRow {
     this.element.append(card);
     try {
       await loadScript(`${HOME}cards/${this.id}.js`);
-      card.innerHTML = globalThis.onlineSoftmaxCards[this.id]; // from the book's own bank
+      card.innerHTML = globalThis.onlineSoftmaxCards[this.id]; // the book's own HTML
       new PageDrill(card.querySelector(".os-drill")).wake();
     } catch (error) {
       console.error(`drill ${this.id}: ${error.message}`);
