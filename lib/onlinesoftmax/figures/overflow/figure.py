@@ -58,7 +58,7 @@ SPEC = Spec(
     controls=(
         Choice("format", "float16", of=tuple(precision.FORMATS)),
         Range("logit", 1.0, low=-120, high=120, step=0.1),
-        Range("power", 10, low=0, high=26),
+        Range("power", 6, low=0, high=26),
         Toggle("subtract"),
     ),
     still=CROWD,
