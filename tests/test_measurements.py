@@ -9,7 +9,8 @@ from onlinesoftmax.measurements import Measurement, folder, measured
 from tools import bench
 from tools.chapters import Page, code_cells, notebook
 
-STORED = sorted(file.name for file in folder().glob("*.json"))
+OTHERWISE = {"devices.json", "kernels.json"}  # published, compiled: not timed
+STORED = sorted({file.name for file in folder().glob("*.json")} - OTHERWISE)
 CHAPTER = """---
 jupytext: {text_representation: {extension: .md, format_name: myst}}
 kernelspec: {name: python3, display_name: Python 3}

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 __version__ = "0.1.0"
-MODULES = ("dense", "precision", "state", "streaming")
+MODULES = ("costs", "dense", "devices", "precision", "state", "streaming")
 __all__ = ["State", "merge", *MODULES]
 
 
