@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CHAPTER = "book/03-the-online-recurrence.md"
-LAYOUT = "book/_ext/theme/layout.html"
+LAYOUT = "book/_ext/booksite/theme/layout.html"
 
 
 @dataclass(frozen=True)
