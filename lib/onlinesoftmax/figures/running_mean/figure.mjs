@@ -118,7 +118,7 @@ function meanPocket({ sum, count, mean }, { page, words }) {
   return [
     label(words.meanPocket, { class: "caption", x, y: y - 10 }),
     ...held.map(([name, value], i) => box(x + i * (wide + 6), y, wide, height, value, name)),
-    label(count ? `→ ${num(mean, 2)}` : "", { class: "strong", x: x + 2 * wide + 18, y: y + 22 }),
+    label(count ? `${words.tableHead[3]} ${num(mean, 2)}` : "", { class: "strong", x: x + 2 * wide + 18, y: y + 22 }),
   ];
 }
 
