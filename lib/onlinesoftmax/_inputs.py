@@ -1,6 +1,10 @@
 """What every function accepts, and what it says when something else comes."""
 
+from collections.abc import Iterator
+from math import isfinite
+from numbers import Real
 from operator import index
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -84,3 +88,97 @@ def float_type(name: str, dtype: DTypeLike) -> np.dtype:
     except TypeError:
         pass
     raise ValueError(f"{name}: expected float16, float32 or float64, got {dtype!r}")
+
+
+def integers(name: str, x: ArrayLike) -> np.ndarray:
+    """Return `x` as an array of int64."""
+    if np.asarray(x).dtype.kind not in "iu":
+        raise ValueError(f"{name}: expected integers, got {np.asarray(x).dtype}")
+    return np.asarray(x, np.int64)
+
+
+def count(name: str, number: int) -> int:
+    """Return `number`, an integer of at least 0."""
+    return integer(name, number, 0, np.inf, "an integer of at least 0")
+
+
+def number(name: str, x: float, expected: str, low: float = -np.inf) -> float:
+    """Return `x` as a float that is finite and above `low`."""
+    if isinstance(x, Real) and isfinite(x) and x > low:
+        return float(x)
+    raise ValueError(f"{name}: expected {expected}, got {x!r}")
+
+
+def spread(name: str, x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Return `x` broadcast to a shape, without a copy."""
+    try:
+        return np.broadcast_to(x, shape)
+    except ValueError:
+        raise ValueError(f"{name}: expected a shape that broadcasts to {shape}, got"
+                         f" {x.shape}") from None
+
+
+def blocks(n: int, block: int, name: str = "block") -> Iterator[slice]:
+    """Return slices of length `block` that cover 0 … n; the last may be shorter."""
+    block = integer(name, block, 1, np.inf, "a positive integer")
+    return (slice(i, min(i + block, n)) for i in range(0, n, block))
+
+
+class Attention(NamedTuple):
+    """What an attention is asked for, checked: one matrix of scores for each head."""
+
+    q: np.ndarray  # (..., heads, queries, d)
+    k: np.ndarray  # (..., key heads, keys, d)
+    v: np.ndarray  # (..., key heads, keys, columns)
+    scale: float
+    softcap: float | None
+    sinks: np.ndarray  # (heads,), or () without heads; −∞ is no sink
+    dtype: np.dtype  # to answer in
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of all scores, (..., heads, queries, keys)."""
+        return (*self.q.shape[:-1], self.k.shape[-2])
+
+    @property
+    def wide(self) -> np.dtype:
+        """The narrowest dtype to add up in."""
+        return np.result_type(self.dtype, np.float32)
+
+    def heads(self) -> Iterator[tuple[tuple[int, ...], np.ndarray, ...]]:
+        """Yield each head: its index, q, k and v, all (…, …), and its sink.
+
+        Neighbouring queries' heads share one head of keys, where there are fewer.
+        """
+        for index in np.ndindex(self.q.shape[:-2]):
+            own = index and (*index[:-1], index[-1] * self.k.shape[-3] // self.q.shape[-3])
+            yield index, self.q[index], self.k[own], self.v[own], self.sinks[index[-1:]]
+
+
+def attention(
+    q: ArrayLike, k: ArrayLike, v: ArrayLike,
+    scale: float | None, softcap: float | None, sinks: ArrayLike | None,
+) -> Attention:
+    """Return the arguments of an attention, checked."""
+    q, k, v = (floats(name, x) for name, x in (("q", q), ("k", k), ("v", v)))
+    if q.ndim < 2 or q.shape[-1] == 0:
+        raise ValueError(f"q: expected shape (..., heads, queries, d) or (queries, d),"
+                         f" d at least 1, got {q.shape}")
+    *batch, d = (*q.shape[:-3], q.shape[-1])
+    grouped = q.ndim == 2 or k.ndim == q.ndim and k.shape[-3] and (
+        q.shape[-3] % k.shape[-3] == 0)
+    if k.ndim != q.ndim or k.shape[-1] != d or list(k.shape[:-3]) != batch or not grouped:
+        heads = "" if q.ndim == 2 else f"a divisor of {q.shape[-3]}, "
+        before = "".join(f"{n}, " for n in batch)
+        raise ValueError(f"k: expected shape ({before}{heads}keys, {d}) for q of shape"
+                         f" {q.shape}, got {k.shape}")
+    if v.ndim != k.ndim or v.shape[:-1] != k.shape[:-1]:
+        expected = ", ".join(map(str, k.shape[:-1]))
+        raise ValueError(f"v: expected shape ({expected}, columns) for k of shape"
+                         f" {k.shape}, got {v.shape}")
+    scale = d**-0.5 if scale is None else number("scale", scale, "a finite number")
+    if softcap is not None:
+        softcap = number("softcap", softcap, "a finite number above 0", 0)
+    sinks = floats("sinks", -np.inf if sinks is None else sinks)
+    sinks = spread("sinks", sinks, q.shape[-3:-2])
+    return Attention(q, k, v, scale, softcap, sinks, np.result_type(q, k, v))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from onlinesoftmax import _inputs as inputs
+from onlinesoftmax.masks import Mask, head_of
 
 
 def softmax(x: ArrayLike, axis: int = -1, *, compute: DTypeLike = None) -> np.ndarray:
@@ -102,6 +103,63 @@ def softmax_dot(
     weights = weights / np.where(total == 0, 1, total)
     out = (weights[..., None, :] @ columns)[..., 0, :]  # (..., d)
     return (out if wide else out.squeeze(-1)[()]).astype(dtype)
+
+
+def attention(
+    q: ArrayLike, k: ArrayLike, v: ArrayLike, *, mask: Mask | None = None,
+    scale: float | None = None, softcap: float | None = None,
+    sinks: ArrayLike | None = None, compute: DTypeLike = None, return_lse: bool = False,
+) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+    """Return softmax(q kᵀ · scale) v, with the whole matrix of scores in memory.
+
+    Parameters
+    ----------
+    q : array_like, (..., heads, queries, d) or (queries, d)
+    k : array_like, (..., heads, keys, d) or (keys, d)
+        It may have fewer heads: neighbouring heads of q then share one.
+    v : array_like, (..., heads, keys, columns) or (keys, columns)
+    mask : Mask, optional
+        From `onlinesoftmax.masks`. What is hidden is not read.
+    scale : float, optional
+        1/√d unless given.
+    softcap : float, optional
+        Scores s become softcap · tanh(s / softcap), before the mask.
+    sinks : array_like, () or (heads,), optional
+        The score of one more key, which everybody sees and whose value is 0.
+    compute : dtype, optional
+        What to compute in, float64 unless given.
+    return_lse : bool
+        Whether to return the logsumexp of each row of scores, too.
+
+    Returns
+    -------
+    out : ndarray, (..., heads, queries, columns)
+        In the widest dtype of the three; 0 for a row that sees nothing.
+    lse : ndarray, (..., heads, queries), float32 at least
+        −∞ for a row that sees nothing.
+
+    Examples
+    --------
+    >>> attention([[1.0], [2.0]], [[1.0], [0.0]], [[5.0], [7.0]]).round(4)
+    array([[5.5379],
+           [5.2384]])
+    """
+    asked = inputs.attention(q, k, v, scale, softcap, sinks)
+    compute = inputs.float_type("compute", compute)
+    out = np.empty((*asked.q.shape[:-1], asked.v.shape[-1]), asked.dtype)
+    lse = np.empty(asked.shape[:-1], asked.wide)
+    for index, q, k, v, sink in asked.heads():
+        q, k, v = (x.astype(compute) for x in (q, k, v))
+        scores = q @ k.T * asked.scale  # (queries, keys)
+        if asked.softcap:
+            scores = asked.softcap * np.tanh(scores / asked.softcap)
+        scores = head_of(mask, asked.shape, index).apply(scores)
+        scores = np.pad(scores, ((0, 0), (0, 1)), constant_values=sink)
+        values = np.pad(v, ((0, 1), (0, 0)))  # the value of the sink is 0
+        lse[index] = logsumexp(scores, compute=compute)
+        for row, own in enumerate(scores):
+            out[index][row] = softmax_dot(own, values, compute=compute)
+    return (out, lse) if return_lse else out
 
 
 def _prepare(

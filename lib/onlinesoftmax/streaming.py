@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from onlinesoftmax import _inputs as inputs
+from onlinesoftmax.masks import Head, Mask, head_of
 from onlinesoftmax.state import (
-    State, across, add, divisor, factor, larger, largest, measure, merge, rescale
+    State, across, add, divisor, factor, larger, largest, measure, merge, rescale, shift
 )
 
 
@@ -155,6 +156,88 @@ def softmax_dot(scores: ArrayLike, values: ArrayLike, block: int) -> np.ndarray:
     for s, v in blocks:
         state = update(state, s, v)
     return state.result().astype(dtype)
+
+
+def attention(
+    q: ArrayLike, k: ArrayLike, v: ArrayLike, *, block_q: int = 64, block_k: int = 64,
+    mask: Mask | None = None, scale: float | None = None, softcap: float | None = None,
+    sinks: ArrayLike | None = None, return_lse: bool = False,
+) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+    """Return softmax(q kᵀ · scale) v, with one tile of scores in memory at a time.
+
+    Parameters
+    ----------
+    block_q, block_k : int
+        The tile: so many queries, so many keys.
+
+    The other parameters, shapes, special values and the answer as for
+    `dense.attention`. It adds up in float32 at least.
+
+    Examples
+    --------
+    >>> attention([[1.0], [2.0]], [[1.0], [0.0]], [[5.0], [7.0]], block_k=1).round(4)
+    array([[5.5379],
+           [5.2384]])
+    """
+    asked = inputs.attention(q, k, v, scale, softcap, sinks)
+    out = np.empty((*asked.q.shape[:-1], asked.v.shape[-1]), asked.dtype)
+    lse = np.empty(asked.shape[:-1], asked.wide)
+    for index, *head in asked.heads():
+        seen = head_of(mask, asked.shape, index)
+        for rows in inputs.blocks(asked.shape[-2], block_q, "block_q"):
+            *_, (_, state) = fold(asked, *head, seen, rows, block_k)
+            out[index][rows] = state.result()
+            lse[index][rows] = state.logsumexp()
+    return (out, lse) if return_lse else out
+
+
+def fold(
+    asked: inputs.Attention, q: np.ndarray, k: np.ndarray, v: np.ndarray,
+    sink: float, seen: Head, rows: slice, block_k: int,
+) -> Iterator[tuple[slice, State]]:
+    """Yield what a block of queries remembers, at first and after each tile it sees."""
+    wide, queries = asked.wide, rows.stop - rows.start
+    state = State.of(  # the sink is a key like others, and its value is 0
+        np.full((queries, 1), sink, wide), np.zeros((queries, 1, v.shape[-1]), wide)
+    )
+    yield slice(0, 0), state
+    q = q[rows].astype(wide)  # (Br, d)
+    for keys in seen.tiles(rows, block_k):
+        scores = q @ k[keys].astype(wide).T * asked.scale  # (Br, Bc)
+        if asked.softcap:
+            scores = asked.softcap * np.tanh(scores / asked.softcap)
+        if seen.kind(rows, keys) == "some":
+            scores = seen.apply(scores, rows, keys)
+        state = update_tile(state, scores, v[keys].astype(wide))
+        yield keys, state
+
+
+def update_tile(state: State, scores: np.ndarray, values: np.ndarray) -> State:
+    """Return the states of a block of queries after one more tile.
+
+    As `update`, for rows that share their values: then weights · values is a product
+    of matrices, and nothing of shape (Br, Bc, d) is made.
+
+    Parameters
+    ----------
+    state : State
+        m and l (Br,), o (Br, d).
+    scores : ndarray, (Br, Bc)
+    values : ndarray, (Bc, d)
+    """
+    m = np.maximum(state.m, largest(scores))  # (Br,)
+    weights = np.exp(scores - shift(m)[:, None])  # (Br, Bc)
+    new = State(m, weights.sum(-1), _weigh(weights, scores != -np.inf, values))
+    return add(rescale(state, m), new)
+
+
+def _weigh(weights: np.ndarray, seen: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return weights · values (Br, d), each value read by the rows that see its key."""
+    bad = ~np.isfinite(values).all(-1)  # (Bc,)
+    o = weights @ np.where(bad[:, None], 0, values)
+    for j in np.flatnonzero(bad):  # 0 · ∞ would be NaN
+        o += np.where(seen[:, j, None], weights[:, j, None] * values[j], 0)
+    return o
 
 
 class Step(NamedTuple):

@@ -1,0 +1,295 @@
+"""What each query sees, and what that makes of a tile: all, some or none of it.
+
+    causal()             nothing after the query
+    window(left, right)  so many keys before and after its place
+    padding(lengths)     the first keys of each sequence; the rest is filling
+    documents(ids)       keys that carry the query's own id
+    bias(array)          any numbers, added to the scores; −∞ hides
+    alibi(slopes)        a penalty that grows with the distance
+
+`&` puts them together. The last query stands at the last key. Each query sees an
+interval of keys, and from one query to the next neither end of it moves back. So the
+corners of a tile decide about all of it, however large it is.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from onlinesoftmax import _inputs as inputs
+
+
+@dataclass(frozen=True, eq=False)
+class Mask:
+    """What queries see; `Mask()` hides nothing. The functions below make one.
+
+    Attributes
+    ----------
+    left, right : int or inf
+        How many keys before and after its own place a query sees.
+    lengths : ndarray of int, (...), optional
+        How many keys there are, for each sequence of the batch.
+    ids : ndarray of int, (..., keys), optional
+        The document of each key.
+    slopes : ndarray, () or (heads,), optional
+    biases : tuple of ndarray
+        Each broadcasts to the scores (..., heads, queries, keys).
+    """
+
+    left: float = np.inf
+    right: float = np.inf
+    lengths: np.ndarray | None = None
+    ids: np.ndarray | None = None
+    slopes: np.ndarray | None = None
+    biases: tuple[np.ndarray, ...] = ()
+
+    def __and__(self, other: Self) -> Self:
+        """Return the mask that hides what either hides, and adds what both add."""
+        if not isinstance(other, Mask):
+            return NotImplemented
+        return Mask(
+            min(self.left, other.left),
+            min(self.right, other.right),
+            _both(np.minimum, self.lengths, other.lengths),
+            _both(_pairs, self.ids, other.ids),
+            _both(np.add, self.slopes, other.slopes),
+            self.biases + other.biases,
+        )
+
+    def head(self, shape: tuple[int, ...], index: tuple[int, ...] = ()) -> "Head":
+        """Return the mask as one head sees it.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            That of all scores: (..., heads, queries, keys), or (queries, keys).
+        index : tuple of int
+            Which of them: (..., head), or ().
+
+        Examples
+        --------
+        >>> head = causal().head((4, 6))
+        >>> head.kind(slice(0, 2), slice(4, 6)), head.kind(slice(2, 4), slice(4, 6))
+        ('none', 'some')
+        """
+        *_, queries, keys = shape
+        of = {"lengths": shape[:-3], "ids": (*shape[:-3], keys),
+              "slopes": shape[-3:-2], "bias": shape}
+        at = {"lengths": index[:-1], "ids": index[:-1], "slopes": index[-1:],
+              "bias": index}
+
+        def mine(name: str, x: np.ndarray | None) -> np.ndarray | None:
+            return None if x is None else inputs.spread(name, x, of[name])[at[name]]
+
+        length, ids = mine("lengths", self.lengths), mine("ids", self.ids)
+        if length is not None:
+            inputs.integer("lengths", length, 0, keys, f"at most the {keys} keys")
+        if ids is not None and queries > keys:
+            raise ValueError(f"ids: expected at most as many queries as keys, got"
+                             f" {queries} and {keys}")
+        return Head(
+            queries, keys,
+            *(int(min(reach, queries + keys)) for reach in (self.left, self.right)),
+            keys if length is None else int(length),
+            None if ids is None else _Documents.of(ids),
+            mine("slopes", self.slopes),
+            tuple(mine("bias", x) for x in self.biases),
+        )
+
+
+class Tile(NamedTuple):
+    """A tile of the score matrix, and what is seen of it: "all", "some" or "none"."""
+
+    rows: slice
+    keys: slice
+    kind: str
+
+
+class Head(NamedTuple):
+    """A mask over one matrix of scores (queries, keys)."""
+
+    queries: int
+    keys: int
+    left: int
+    right: int
+    length: int
+    documents: "_Documents | None"
+    slope: np.ndarray | None
+    biases: tuple[np.ndarray, ...]
+
+    def interval(self, row: int | np.ndarray) -> tuple[int, int]:
+        """Return (first, stop): a row sees keys first … stop − 1; none if first ≥ stop.
+
+        Of a document in several pieces it sees some, and nothing outside the interval.
+        """
+        place = row + self.keys - self.queries
+        first, stop = place - self.left, place + self.right + 1
+        if self.documents is not None:
+            first = np.maximum(first, self.documents.first[place])
+            stop = np.minimum(stop, self.documents.stop[place])
+        return np.maximum(first, 0), np.minimum(stop, self.length)
+
+    def kind(self, rows: slice, keys: slice) -> str:
+        """Return what the mask makes of a tile, from its first and last row.
+
+        "none": nobody sees a key of it, so it need not be read. "all": every score
+        stays as it is. "some": `apply` is needed.
+        """
+        (first, soonest), (latest, stop) = map(self.interval, (rows.start, rows.stop - 1))
+        if stop <= keys.start or first >= min(keys.stop, self.length):
+            return "none"
+        plain = self.slope is None and not self.biases
+        whole = self.documents is None or self.documents.whole
+        inside = latest <= keys.start and keys.stop <= soonest
+        return "all" if plain and whole and inside else "some"
+
+    def tiles(self, rows: slice, block: int) -> Iterator[slice]:
+        """Yield the blocks of keys that these rows see something of, in order."""
+        first, _ = self.interval(rows.start)
+        _, stop = self.interval(rows.stop - 1)
+        for start in range(int(first) // block * block, int(stop), block):
+            yield slice(start, min(start + block, self.keys))
+
+    def apply(
+        self, scores: np.ndarray, rows: slice = slice(None), keys: slice = slice(None)
+    ) -> np.ndarray:
+        """Return the scores (Br, Bc) of a tile, biased, and −∞ where hidden."""
+        i = np.arange(self.queries)[rows, None]  # (Br, 1)
+        j = np.arange(self.keys)[keys]  # (Bc,)
+        place = i + self.keys - self.queries
+        first, stop = self.interval(i)
+        hidden = (j < first) | (j >= stop)  # (Br, Bc)
+        if self.documents is not None:
+            hidden |= self.documents.ids[place] != self.documents.ids[j]
+        for bias in self.biases:
+            added = bias[rows, keys].astype(scores.dtype)
+            hidden |= added == -np.inf
+            scores = scores + added
+        if self.slope is not None:
+            scores = scores - (self.slope * np.abs(place - j)).astype(scores.dtype)
+        return np.where(hidden, -np.inf, scores)
+
+
+class _Documents(NamedTuple):
+    """For each place: its document's id, its first place, and the one after its last."""
+
+    ids: np.ndarray
+    first: np.ndarray
+    stop: np.ndarray
+    whole: bool  # no document is in several pieces
+
+    @classmethod
+    def of(cls, ids: np.ndarray) -> Self:
+        names, first, own = np.unique(ids, return_index=True, return_inverse=True)
+        stop = len(ids) - np.unique(ids[::-1], return_index=True)[1]
+        # With several pieces, an end might move back. This widens what is looked at.
+        first = np.minimum.accumulate(first[own][::-1])[::-1]
+        stop = np.maximum.accumulate(stop[own])
+        return cls(ids, first, stop, np.count_nonzero(np.diff(ids)) < len(names))
+
+
+def causal() -> Mask:
+    """Return the mask that hides the keys after a query.
+
+    The last query stands at the last key, so with more keys than queries the first
+    query already sees several, and with fewer the first ones see nothing.
+    """
+    return Mask(right=0)
+
+
+def window(left: int | None = None, right: int | None = None) -> Mask:
+    """Return the mask that shows `left` keys before a query's place, and `right` after.
+
+    None is no limit: `window(None, 0)` is `causal()`.
+    """
+    return Mask(*(np.inf if reach is None else inputs.count(name, reach)
+                  for name, reach in (("left", left), ("right", right))))
+
+
+def padding(lengths: ArrayLike) -> Mask:
+    """Return the mask that hides what fills a sequence up.
+
+    Parameters
+    ----------
+    lengths : array_like of int, ()  or (...)
+        How many keys are real: one number, or one for each sequence of the batch.
+    """
+    lengths = inputs.integers("lengths", lengths)
+    inputs.count("lengths", int(lengths.min(initial=0)))
+    return Mask(lengths=lengths)
+
+
+def documents(ids: ArrayLike) -> Mask:
+    """Return the mask that hides the keys of other documents.
+
+    Parameters
+    ----------
+    ids : array_like of int, (keys,) or (..., keys)
+        Which document each key is from. Tiles are skipped where each document is in
+        one piece; otherwise the answer is the same, with more work.
+    """
+    ids = inputs.integers("ids", ids)
+    if ids.ndim == 0:
+        raise ValueError(f"ids: expected shape (..., keys), got the number {ids}")
+    return Mask(ids=ids)
+
+
+def bias(array: ArrayLike) -> Mask:
+    """Return the mask that adds numbers to the scores; −∞ hides a key.
+
+    Parameters
+    ----------
+    array : array_like, anything that broadcasts to (..., heads, queries, keys)
+    """
+    return Mask(biases=(inputs.rows("array", array),))
+
+
+def alibi(slopes: ArrayLike) -> Mask:
+    """Return the mask that takes slope · distance from each score; it hides nothing.
+
+    Parameters
+    ----------
+    slopes : array_like, () or (heads,)
+    """
+    return Mask(slopes=inputs.floats("slopes", slopes))
+
+
+def walk(mask: Mask | None, queries: int, keys: int, block_q: int, block_k: int
+         ) -> list[Tile]:
+    """Return every tile of one matrix of scores, in the order in which they are met.
+
+    Examples
+    --------
+    >>> [tile.kind for tile in walk(causal(), 4, 4, 2, 2)]
+    ['some', 'none', 'all', 'some']
+    """
+    head = head_of(mask, (queries, keys), ())
+    return [
+        Tile(rows, columns, head.kind(rows, columns))
+        for rows in inputs.blocks(queries, block_q)
+        for columns in inputs.blocks(keys, block_k)
+    ]
+
+
+def head_of(mask: Mask | None, shape: tuple[int, ...], index: tuple[int, ...]) -> Head:
+    """Return a mask, or no mask, as one head sees it."""
+    if not isinstance(mask, Mask | None):
+        raise ValueError(f"mask: expected a mask such as causal(), got {mask!r}")
+    return (mask or Mask()).head(shape, index)
+
+
+def _both(combine: Callable, a: np.ndarray | None, b: np.ndarray | None
+          ) -> np.ndarray | None:
+    """Return the two combined, or the one that there is."""
+    if a is None or b is None:
+        return b if a is None else a
+    return combine(a, b)
+
+
+def _pairs(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return an id for each pair of ids."""
+    own, other = (np.unique(x, return_inverse=True)[1].reshape(x.shape) for x in (a, b))
+    return own * b.size + other
