@@ -1,0 +1,367 @@
+"""Every closed form against a counter that walks the loops it speaks of."""
+
+import doctest
+from itertools import product
+from math import inf
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onlinesoftmax import costs, devices
+
+small, tiny = st.integers(1, 40), st.integers(1, 9)
+
+
+def blocks(length: int, block: int) -> list[range]:
+    """The blocks of a length, walked one by one."""
+    return [range(i, min(i + block, length)) for i in range(0, length, block)]
+
+
+# ---- arithmetic ----
+
+
+def walked_matmul(rows: int, inner: int, columns: int) -> int:
+    """Multiply and add, one number at a time, and count."""
+    count = 0
+    for _ in product(range(rows), range(inner), range(columns)):
+        count += 2  # one multiplication, one addition
+    return count
+
+
+@given(tiny, tiny, tiny)
+def test_operations_of_a_product(rows: int, inner: int, columns: int) -> None:
+    walked = walked_matmul(rows, inner, columns)
+    assert costs.matmul_flops(rows, inner, columns) == walked
+
+
+@given(n=small, keys=small, d=tiny, block_q=tiny, block_k=tiny)
+def test_operations_of_the_streaming_loop(n, keys, d, block_q, block_k) -> None:
+    products = rescales = exps = 0
+    for rows, tile in product(blocks(n, block_q), blocks(keys, block_k)):
+        products += 2 * len(rows) * len(tile) * d  # scores
+        products += 2 * len(rows) * len(tile) * d  # weights times values
+        for _ in rows:
+            exps += 1 + len(tile)  # alpha, and each score
+            rescales += 1 + d  # l, and every number of o
+    assert costs.flops(n, d, keys=keys) == products
+    assert costs.rescale_flops(n, d, block_k, keys=keys) == rescales
+    assert costs.exponentials(n, block_k, keys=keys) == exps
+    assert costs.exponentials(n, keys=keys) == n * keys
+
+
+@given(n=small, d=tiny, block_k=tiny)
+def test_the_keys_are_as_many_as_the_queries_unless_given(n, d, block_k) -> None:
+    for cost, arguments in [
+        (costs.flops, (n, d)),
+        (costs.rescale_flops, (n, d, block_k)),
+        (costs.exponentials, (n,)),
+        (costs.dense_footprint, (n,)),
+        (costs.dense_traffic, (n, d)),
+        (costs.tiled_traffic, (n, d, block_k)),
+        (costs.causal_tiles, (n, 3, block_k)),
+    ]:
+        assert cost(*arguments) == cost(*arguments, keys=n)
+        assert cost(*arguments) != cost(*arguments, keys=n + 9)
+
+
+# ---- bytes ----
+
+
+class Memory:
+    """A memory that counts: the bytes that cross it, and the most it ever held."""
+
+    def __init__(self, itemsize: int) -> None:
+        self.itemsize = itemsize
+        self.moved = self.held = self.most = 0
+
+    def move(self, numbers: int) -> None:
+        self.moved += numbers * self.itemsize
+
+    def take(self, numbers: int) -> None:
+        self.held += numbers * self.itemsize
+        self.most = max(self.most, self.held)
+
+    def give_back(self, numbers: int) -> None:
+        self.held -= numbers * self.itemsize
+
+
+@given(n=small, keys=small, d=tiny, itemsize=st.sampled_from([1, 2, 4, 8]))
+def test_dense_moves_and_holds_the_matrix(n, keys, d, itemsize) -> None:
+    memory = Memory(itemsize)
+    memory.take(n * keys)
+    for row in range(n):  # S = Q · K^T: read Q and K, write S
+        memory.move(d)
+        memory.move(keys)
+    for _ in range(keys):
+        memory.move(d)
+    for _ in range(n):  # P = softmax(S): read a row, write a row
+        memory.move(keys)
+        memory.move(keys)
+    for _ in range(n):  # O = P · V: read P and V, write O
+        memory.move(keys)
+        memory.move(d)
+    for _ in range(keys):
+        memory.move(d)
+    assert costs.dense_traffic(n, d, keys=keys, itemsize=itemsize) == memory.moved
+    assert costs.dense_footprint(n, keys=keys, itemsize=itemsize) == memory.most
+
+
+@given(n=small, keys=small, d=tiny, block_q=tiny, block_k=tiny,
+       itemsize=st.sampled_from([1, 2, 4, 8]))
+def test_tiled_moves_the_keys_once_a_query_block(
+    n, keys, d, block_q, block_k, itemsize
+) -> None:
+    memory, reads = Memory(itemsize), [0] * keys
+    for rows in blocks(n, block_q):
+        memory.move(len(rows) * d)  # the queries
+        for tile in blocks(keys, block_k):
+            for key in tile:
+                reads[key] += 1
+                memory.move(d)  # the key
+                memory.move(d)  # its value
+        memory.move(len(rows) * d)  # the output
+    got = costs.tiled_traffic(n, d, block_q, keys=keys, itemsize=itemsize)
+    assert got == memory.moved
+    assert {costs.key_reads(n, block_q)} == set(reads)
+
+
+@given(n=small, keys=small, d=tiny, block_q=tiny, block_k=tiny,
+       itemsize=st.sampled_from([2, 4, 8]))
+def test_tiled_holds_one_tile(n, keys, d, block_q, block_k, itemsize) -> None:
+    block_q, block_k = min(block_q, n), min(block_k, keys)
+    memory, row = Memory(itemsize), Memory(itemsize)
+    row.take(1 + 1 + d)
+    for rows in blocks(n, block_q):
+        memory.take(len(rows) * (1 + 1 + d))  # m, l, o
+        for tile in blocks(keys, block_k):
+            memory.take(len(rows) * len(tile))
+            memory.give_back(len(rows) * len(tile))
+        memory.give_back(len(rows) * (1 + 1 + d))
+    assert memory.held == 0
+    assert costs.tiled_footprint(block_q, block_k, d, itemsize=itemsize) == memory.most
+    assert costs.state_footprint(1, d, itemsize=itemsize) == row.most
+
+
+@pytest.mark.parametrize(
+    ("n", "itemsize", "block_q", "megabytes"),
+    [(8192, 2, None, 541), (8192, 2, 128, 136), (8192, 2, 64, 271),
+     (4096, 4, None, 272.6), (4096, 4, 16, 539), (4096, 4, 32, 271),
+     (4096, 4, 64, 136), (4096, 4, 128, 69)],
+)
+def test_traffic_that_the_design_states(n, itemsize, block_q, megabytes) -> None:
+    moved = (
+        costs.tiled_traffic(n, 64, block_q, itemsize=itemsize)
+        if block_q else costs.dense_traffic(n, 64, itemsize=itemsize)
+    )
+    assert moved / 1e6 == pytest.approx(megabytes, abs=0.6)
+
+
+# ---- tiles ----
+
+
+def walked_tiles(n: int, block_q: int, block_k: int, keys: int) -> tuple[int, int, int]:
+    """Look at every score of every tile."""
+    kinds = {"all": 0, "some": 0, "none": 0}
+    for rows, tile in product(blocks(n, block_q), blocks(keys, block_k)):
+        seen = [key - keys <= row - n for row, key in product(rows, tile)]
+        kinds["all" if all(seen) else "some" if any(seen) else "none"] += 1
+    return tuple(kinds.values())
+
+
+@given(n=small, keys=small, block_q=tiny, block_k=tiny)
+def test_causal_tiles(n, keys, block_q, block_k) -> None:
+    got = costs.causal_tiles(n, block_q, block_k, keys=keys)
+    assert got == walked_tiles(n, block_q, block_k, keys)
+    rows, across = costs.tiles_along(n, block_q), costs.tiles_along(keys, block_k)
+    assert sum(got) == rows * across
+
+
+@pytest.mark.parametrize(
+    ("n", "block_q", "block_k", "expected"),
+    [(16, 4, 4, (6, 4, 6)), (1024, 128, 64, (56, 16, 56))],
+)
+def test_causal_tiles_that_the_design_states(n, block_q, block_k, expected) -> None:
+    assert costs.causal_tiles(n, block_q, block_k) == expected
+
+
+# ---- the roofline ----
+
+
+def test_a_roofline_bends_at_the_ridge() -> None:
+    ridge = costs.ridge(300.0, 2.0)
+    under = [costs.roofline(x * ridge, 300.0, 2.0) for x in (0.5, 1, 2)]
+    assert under == [150, 300, 300]
+
+
+many, few = st.integers(1, 10**6), st.integers(1, 99)
+
+
+@given(many, many, few, few)
+def test_the_least_time_is_the_slower_of_two(work, moved, peak, bandwidth) -> None:
+    expected = max(work / peak, moved / bandwidth)
+    assert costs.least_time(work, moved, peak, bandwidth) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("block_q", "expected"), [(None, 31.8), (64, 63.5), (128, 126)]
+)
+def test_intensities_that_the_design_states(block_q, expected) -> None:
+    moved = (
+        costs.tiled_traffic(8192, 64, block_q) if block_q
+        else costs.dense_traffic(8192, 64)
+    )
+    got = costs.intensity(costs.flops(8192, 64), moved)
+    assert got == pytest.approx(expected, abs=0.06)
+
+
+# ---- a multiprocessor ----
+
+
+@given(tiny, tiny, tiny, st.sampled_from([2, 4, 8]))
+def test_shared_memory_is_four_arrays(block_q, block_k, d, itemsize) -> None:
+    arrays = [(block_q, d), (block_k, d), (block_k, d), (block_q, block_k)]
+    counted = sum(itemsize for shape in arrays for _ in product(*map(range, shape)))
+    assert costs.shared_memory(block_q, block_k, d, itemsize=itemsize) == counted
+
+
+def packed(
+    threads: int, registers: int, shared: int, on: devices.Multiprocessor
+) -> int:
+    """Put block after block onto a multiprocessor until one does not fit."""
+    quarters = [on.registers // 4] * 4
+    room, free, resident = on.shared, on.threads, 0
+    portion = 0
+    while portion < shared + on.shared_reserved:
+        portion += on.shared_unit
+    held = 0
+    while held < registers * 32:
+        held += 256
+    while resident < on.blocks and shared <= on.shared_block:
+        left = threads
+        while left > 0:
+            quarters.sort()
+            quarters[-1] -= held  # to the quarter with most registers left
+            free, left = free - 32, left - 32
+        room -= portion
+        if min(quarters) < 0 or free < 0 or room < 0:
+            break
+        resident += 1
+    return resident
+
+
+@given(
+    st.integers(1, 1024), st.integers(0, 255), st.integers(0, 240_000),
+    st.sampled_from(devices.capabilities()),
+)
+def test_occupancy_is_what_packing_finds(
+    threads, registers, shared, capability
+) -> None:
+    on = devices.multiprocessor(capability)
+    got = costs.occupancy(threads, registers, shared, on)
+    assert got.blocks == packed(threads, registers, shared, on)
+    assert got.limits[got.limit] == min(got.limits.values()) == got.blocks
+    assert 0 <= got.share <= 1
+
+
+def test_what_a_block_does_not_use_sets_no_limit() -> None:
+    limits = costs.occupancy(32, 0, 0, devices.multiprocessor("7.5")).limits
+    assert limits["registers"] == limits["shared"] == inf
+
+
+@pytest.mark.parametrize(
+    ("threads", "registers", "shared", "blocks", "limit"),
+    [(1024, 32, 0, 2, "threads"), (32, 16, 0, 32, "blocks"),
+     (256, 255, 0, 1, "registers"), (128, 96, 0, 5, "registers"),
+     (128, 32, 100 * 1024, 1, "shared"), (128, 32, 164 * 1024, 0, "shared")],
+)
+def test_every_resource_can_be_the_scarce_one(
+    threads, registers, shared, blocks, limit
+) -> None:
+    got = costs.occupancy(threads, registers, shared, devices.multiprocessor("8.0"))
+    assert (got.blocks, got.limit) == (blocks, limit)
+
+
+# ---- a warp's memory accesses ----
+
+
+def walked_sectors(addresses: list[int], width: int, sector: int) -> int:
+    """Mark every byte that is asked for, then count the sectors with a mark."""
+    marked = {address + byte for address in addresses for byte in range(width)}
+    last = max(marked)
+    return sum(
+        any(byte in marked for byte in range(start, start + sector))
+        for start in range(0, last + 1, sector)
+    )
+
+
+@given(st.lists(st.integers(0, 600), min_size=1, max_size=32), tiny,
+       st.sampled_from([4, 32, 128]))
+def test_transactions_are_the_sectors_touched(addresses, width, sector) -> None:
+    got = costs.transactions(addresses, width, sector=sector)
+    assert got == walked_sectors(addresses, width, sector)
+
+
+@given(st.integers(0, 12), st.integers(0, 20), st.sampled_from([1, 2, 4, 8, 16]))
+def test_strided_transactions(stride, start, width) -> None:
+    addresses = [(start + lane * stride) * width for lane in range(32)]
+    got = costs.strided_transactions(stride, width, start=start)
+    assert got == costs.transactions(addresses, width)
+    assert got == walked_sectors(addresses, width, 32)
+
+
+# ---- published figures ----
+
+
+def test_every_figure_has_its_document() -> None:
+    assert {"T4", "A100", "H100", "H200"} <= set(devices.names())
+    for name in devices.names():
+        gpu = devices.gpu(name)
+        assert gpu.source.startswith("NVIDIA, ") and "data sheet" in gpu.source
+        assert gpu.fp16 > gpu.fp32 > gpu.bandwidth
+        on = devices.multiprocessor(gpu.capability)
+        assert on.shared_block <= on.shared and "Programming Guide" in on.source
+
+
+@pytest.mark.parametrize(
+    ("capability", "kilobytes"), [("7.5", 64), ("8.0", 164), ("8.9", 100), ("9.0", 228)]
+)
+def test_shared_memory_that_the_design_states(capability, kilobytes) -> None:
+    assert devices.multiprocessor(capability).shared == kilobytes * 1024
+
+
+# ---- errors ----
+
+ON = devices.multiprocessor("8.0")
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: costs.flops(0, 64), "n: expected an integer of at least 1, got 0"),
+        (lambda: costs.flops(8, 64.5), "d: .*of at least 1, got 64.5"),
+        (lambda: costs.flops(8, 64, keys=-1), "keys: .*got -1"),
+        (lambda: costs.rescale_flops(8, 64, 0), "block_k: .*got 0"),
+        (lambda: costs.exponentials(8, 0), "block_k: .*got 0"),
+        (lambda: costs.tiled_traffic(8, 64, 0), "block_q: .*got 0"),
+        (lambda: costs.tiled_traffic(8, 64, 4, itemsize=0), "itemsize: .*got 0"),
+        (lambda: costs.causal_tiles(8, 0, 4), "block_q: .*got 0"),
+        (lambda: costs.causal_tiles(8, 4, 0), "block_k: .*got 0"),
+        (lambda: costs.intensity(1.0, 0), "moved: expected a number above 0, got 0"),
+        (lambda: costs.roofline(1, float("nan"), 1), "peak: .*got nan"),
+        (lambda: costs.occupancy(2048, 32, 0, ON), "threads: .*1 to 1024, got 2048"),
+        (lambda: costs.occupancy(32, 256, 0, ON), "registers: .*0 to 255, got 256"),
+        (lambda: costs.occupancy(32, 32, -1, ON), "shared: .*at least 0, got -1"),
+        (lambda: costs.strided_transactions(1, 3), "width: .*divisor of 32, got 3"),
+        (lambda: devices.gpu("X"), r"name: expected one of \['T4', .*\], got 'X'"),
+        (lambda: devices.multiprocessor("1.0"), "capability: expected one of"),
+    ],
+)
+def test_errors_name_the_argument(call, says) -> None:
+    with pytest.raises(ValueError, match=says):
+        call()
+
+
+@pytest.mark.parametrize("module", [costs, devices], ids=lambda module: module.__name__)
+def test_the_examples(module) -> None:
+    assert doctest.testmod(module).failed == 0
