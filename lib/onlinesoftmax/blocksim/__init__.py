@@ -1,0 +1,81 @@
+"""A GPU in Python: grids and blocks of threads that run Numba-CUDA kernels unchanged.
+
+A kernel is written once. It runs here (in CPython and, on the book's pages, in
+MicroPython), under Numba's own simulator, and on a GPU:
+
+>>> from onlinesoftmax.blocksim import cuda, float32, run
+>>> @cuda.jit
+... def shift(x, y):
+...     t = cuda.threadIdx.x
+...     tile = cuda.shared.array(8, float32)
+...     tile[t] = x[t]
+...     cuda.syncthreads()
+...     y[t] = tile[(t + 1) % 8]
+
+Launch it as on a GPU, ``shift[1, 8](x, y)``: arrays are changed in place, and the
+first fault is raised. Or look inside: ``run(shift, 1, 8, x, y)`` returns a `Report`.
+
+What a kernel may use
+---------------------
+``cuda.grid(1 | 2)``, ``gridsize``, ``threadIdx``, ``blockIdx``, ``blockDim``,
+``gridDim`` (x, y), ``laneid``, ``shared.array``, ``local.array``, ``syncthreads``,
+``syncwarp``, ``shfl_sync``, ``shfl_xor_sync``, ``shfl_up_sync``, ``shfl_down_sync``,
+``atomic.add``, ``atomic.max``, device functions (``@cuda.jit(device=True)``; barriers
+in them too), ``float32(…)`` and the other types, ``math``, ``range``, ``min``, ``max``.
+
+Names
+-----
+run(kernel, grid, block, *args, mode="race", log=False) -> Report
+    ``kernel`` is a Python function, one under ``@cuda.jit`` (this one or Numba's), or
+    what ``load`` returns; ``grid`` and ``block`` an int or a pair (x, y). An argument
+    is a number, a numpy array or a list of numbers or of lists (counted as float32).
+    "race" computes with Python's floats and finds faults; "full" rounds every number
+    to its type, finds float64, and counts transactions and bank conflicts too.
+load(source, name, names={}) -> Kernel
+    A kernel from text, with further names it may use, such as tile sizes.
+Report
+    ``faults``, a list of `Fault`; ``log``; ``loads``, ``stores``: array name -> one
+    number per thread; ``transactions`` (32-byte sectors), ``conflicts`` (extra turns
+    at the banks): array name -> number, in full mode; ``shared_bytes``; ``bytes``:
+    array name -> bytes loaded and stored. True if there is no fault.
+Fault, a ValueError
+    ``kind``, ``line``, ``text``, and where they apply ``threads``, ``block``,
+    ``array``, ``index``, ``earlier`` (the line of the first of two accesses) and
+    ``how``. ``fields`` has them all, ready for JSON.
+
+Faults
+------
+race            two threads touch one element, one of them writes, no barrier between;
+                ``threads`` = [now, before], ``line``, ``earlier``; ``how`` is "read"
+                (now reads what before wrote), "overwrite" (now writes what before
+                read) or "both write". Between blocks too, in global memory.
+uninitialised   a thread reads a shared or local element that nobody has written
+index           an index outside the array, or a negative one, which would wrap around
+barrier         ``threads`` = [one that waits at ``line``, one that never comes]
+barriers        ``threads`` = [one that waits at ``line``, one waiting at ``earlier``]
+shared          more shared memory than a block has (``bytes``; 48 KiB)
+block           more threads than a block may have (1024)
+float64         an operation between a float32 and something wider (full mode)
+error           the kernel raised: ``text`` says what
+
+Lines count from the start of the file or cell that holds the kernel, or of the text.
+
+The log
+-------
+With ``log=True`` (JSON throughout) ``Report.log`` is::
+
+    {"kernel": "shift", "grid": [1, 1], "block": [8, 1],
+     "arrays": [{"name": "tile", "space": "shared", "shape": [8]},
+                {"name": "x", "space": "global", "shape": [8]}, …],
+     "blocks": [{"at": [0, 0],
+                 "phases": [{"touches": [[thread, "w", array, index, line], …],
+                             "barrier": 5}, …,
+                            {"touches": […], "barrier": null}]}],
+     "faults": [{"kind": "race", "text": …, "line": …, …}, …]}
+
+A phase lies between two barriers; ``barrier`` is the line of the one that ends it. A
+touch is a thread (its number in the block, x fastest), "r", "w" or "a" (atomic), the
+array's place in ``arrays``, the element's place in the array (row by row), and the
+line. The same touch is noted once a phase. The log keeps block (0, 0) and the first
+block with a fault, and of these shared and global memory, not local.
+"""
