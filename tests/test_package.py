@@ -14,6 +14,7 @@ import onlinesoftmax
 LIB = Path(onlinesoftmax.__file__).parent
 # The ideas floor, from the ground up: each may import those before it, and numpy.
 FLOOR = ["_inputs", "masks", "dense", "state", "streaming", "precision"]
+FLOOR += ["measurements", "devices", "costs"]
 
 
 def loaded_by(code: str) -> set[str]:
