@@ -75,9 +75,15 @@ def integer(name: str, number: int, low: int, high: float, expected: str) -> int
     raise ValueError(f"{name}: expected {expected}, got {number!r}")
 
 
-def block_size(block: int) -> int:
+def block_size(block: int, name: str = "block") -> int:
     """Return the length of a block, at least 1."""
-    return integer("block", block, 1, np.inf, "a positive integer")
+    return integer(name, block, 1, np.inf, "a positive integer")
+
+
+def blocks(n: int, block: int, name: str = "block") -> Iterator[slice]:
+    """Return slices of length `block` that cover 0 … n; the last may be shorter."""
+    block = block_size(block, name)
+    return (slice(i, min(i + block, n)) for i in range(0, n, block))
 
 
 def float_type(name: str, dtype: DTypeLike) -> np.dtype:
@@ -118,21 +124,15 @@ def spread(name: str, x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
                          f" {x.shape}") from None
 
 
-def blocks(n: int, block: int, name: str = "block") -> Iterator[slice]:
-    """Return slices of length `block` that cover 0 … n; the last may be shorter."""
-    block = integer(name, block, 1, np.inf, "a positive integer")
-    return (slice(i, min(i + block, n)) for i in range(0, n, block))
-
-
 class Attention(NamedTuple):
-    """What an attention is asked for, checked: one matrix of scores for each head."""
+    """What an attention is asked for, checked."""
 
-    q: np.ndarray  # (..., heads, queries, d)
-    k: np.ndarray  # (..., key heads, keys, d)
-    v: np.ndarray  # (..., key heads, keys, columns)
+    q: np.ndarray  # (..., heads, queries, d) or (queries, d)
+    k: np.ndarray  # (..., fewer heads, keys, d) or (keys, d)
+    v: np.ndarray  # (..., fewer heads, keys, columns) or (keys, columns)
     scale: float
     softcap: float | None
-    sinks: np.ndarray  # (heads,), or () without heads; −∞ is no sink
+    sinks: np.ndarray  # (heads,) or (); −∞ is no sink
     dtype: np.dtype  # to answer in
 
     @property
@@ -145,14 +145,25 @@ class Attention(NamedTuple):
         """The narrowest dtype to add up in."""
         return np.result_type(self.dtype, np.float32)
 
-    def heads(self) -> Iterator[tuple[tuple[int, ...], np.ndarray, ...]]:
-        """Yield each head: its index, q, k and v, all (…, …), and its sink.
-
-        Neighbouring queries' heads share one head of keys, where there are fewer.
-        """
+    def heads(self) -> Iterator["OneHead"]:
+        """Yield every head. Where keys have fewer, neighbours share one of theirs."""
         for index in np.ndindex(self.q.shape[:-2]):
-            own = index and (*index[:-1], index[-1] * self.k.shape[-3] // self.q.shape[-3])
-            yield index, self.q[index], self.k[own], self.v[own], self.sinks[index[-1:]]
+            shared = index
+            if index:
+                group = self.q.shape[-3] // self.k.shape[-3]
+                shared = (*index[:-1], index[-1] // group)
+            sink = self.sinks[index[-1:]]
+            yield OneHead(index, self.q[index], self.k[shared], self.v[shared], sink)
+
+
+class OneHead(NamedTuple):
+    """The part of an attention that is one matrix of scores."""
+
+    index: tuple[int, ...]
+    q: np.ndarray  # (queries, d)
+    k: np.ndarray  # (keys, d)
+    v: np.ndarray  # (keys, columns)
+    sink: float
 
 
 def attention(
@@ -160,25 +171,25 @@ def attention(
     scale: float | None, softcap: float | None, sinks: ArrayLike | None,
 ) -> Attention:
     """Return the arguments of an attention, checked."""
-    q, k, v = (floats(name, x) for name, x in (("q", q), ("k", k), ("v", v)))
+    q, k, v = floats("q", q), floats("k", k), floats("v", v)
     if q.ndim < 2 or q.shape[-1] == 0:
-        raise ValueError(f"q: expected shape (..., heads, queries, d) or (queries, d),"
-                         f" d at least 1, got {q.shape}")
-    *batch, d = (*q.shape[:-3], q.shape[-1])
-    grouped = q.ndim == 2 or k.ndim == q.ndim and k.shape[-3] and (
-        q.shape[-3] % k.shape[-3] == 0)
-    if k.ndim != q.ndim or k.shape[-1] != d or list(k.shape[:-3]) != batch or not grouped:
-        heads = "" if q.ndim == 2 else f"a divisor of {q.shape[-3]}, "
-        before = "".join(f"{n}, " for n in batch)
-        raise ValueError(f"k: expected shape ({before}{heads}keys, {d}) for q of shape"
-                         f" {q.shape}, got {k.shape}")
+        raise ValueError("q: expected shape (..., heads, queries, d) or (queries, d)"
+                         f" with d at least 1, got {q.shape}")
+    batch, heads, d = q.shape[:-3], q.shape[-3:-2], q.shape[-1]
+    alike = k.ndim == q.ndim and k.shape[:-3] == batch and k.shape[-1] == d
+    if not alike or heads and (k.shape[-3] == 0 or heads[0] % k.shape[-3]):
+        _misfit("k", k, (*batch, *(f"a divisor of {n}" for n in heads), "keys", d), q)
     if v.ndim != k.ndim or v.shape[:-1] != k.shape[:-1]:
-        expected = ", ".join(map(str, k.shape[:-1]))
-        raise ValueError(f"v: expected shape ({expected}, columns) for k of shape"
-                         f" {k.shape}, got {v.shape}")
+        _misfit("v", v, (*k.shape[:-1], "columns"), q)
     scale = d**-0.5 if scale is None else number("scale", scale, "a finite number")
     if softcap is not None:
         softcap = number("softcap", softcap, "a finite number above 0", 0)
-    sinks = floats("sinks", -np.inf if sinks is None else sinks)
-    sinks = spread("sinks", sinks, q.shape[-3:-2])
+    sinks = spread("sinks", floats("sinks", -np.inf if sinks is None else sinks), heads)
     return Attention(q, k, v, scale, softcap, sinks, np.result_type(q, k, v))
+
+
+def _misfit(name: str, x: np.ndarray, expected: tuple, q: np.ndarray) -> None:
+    """Say that the shape of `x` is not what goes with q."""
+    shape = ", ".join(map(str, expected))
+    raise ValueError(f"{name}: expected shape ({shape}) for q of shape {q.shape}, got"
+                     f" {x.shape}")

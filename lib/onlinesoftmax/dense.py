@@ -148,17 +148,17 @@ def attention(
     compute = inputs.float_type("compute", compute)
     out = np.empty((*asked.q.shape[:-1], asked.v.shape[-1]), asked.dtype)
     lse = np.empty(asked.shape[:-1], asked.wide)
-    for index, q, k, v, sink in asked.heads():
-        q, k, v = (x.astype(compute) for x in (q, k, v))
+    for head in asked.heads():
+        q, k, v = (x.astype(compute) for x in (head.q, head.k, head.v))
         scores = q @ k.T * asked.scale  # (queries, keys)
         if asked.softcap:
             scores = asked.softcap * np.tanh(scores / asked.softcap)
-        scores = head_of(mask, asked.shape, index).apply(scores)
-        scores = np.pad(scores, ((0, 0), (0, 1)), constant_values=sink)
-        values = np.pad(v, ((0, 1), (0, 0)))  # the value of the sink is 0
-        lse[index] = logsumexp(scores, compute=compute)
+        scores = head_of(mask, asked.shape, head.index).apply(scores)
+        scores = np.pad(scores, ((0, 0), (0, 1)), constant_values=head.sink)
+        values = np.pad(v, ((0, 1), (0, 0)))  # that of the sink is 0
+        lse[head.index] = logsumexp(scores, compute=compute)
         for row, own in enumerate(scores):
-            out[index][row] = softmax_dot(own, values, compute=compute)
+            out[head.index][row] = softmax_dot(own, values, compute=compute)
     return (out, lse) if return_lse else out
 
 

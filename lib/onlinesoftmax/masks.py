@@ -53,9 +53,9 @@ class Mask:
         return Mask(
             min(self.left, other.left),
             min(self.right, other.right),
-            _both(np.minimum, self.lengths, other.lengths),
-            _both(_pairs, self.ids, other.ids),
-            _both(np.add, self.slopes, other.slopes),
+            _both("lengths", np.minimum, self.lengths, other.lengths),
+            _both("ids", _pairs, self.ids, other.ids),
+            _both("slopes", np.add, self.slopes, other.slopes),
             self.biases + other.biases,
         )
 
@@ -76,27 +76,23 @@ class Mask:
         ('none', 'some')
         """
         *_, queries, keys = shape
-        of = {"lengths": shape[:-3], "ids": (*shape[:-3], keys),
-              "slopes": shape[-3:-2], "bias": shape}
-        at = {"lengths": index[:-1], "ids": index[:-1], "slopes": index[-1:],
-              "bias": index}
-
-        def mine(name: str, x: np.ndarray | None) -> np.ndarray | None:
-            return None if x is None else inputs.spread(name, x, of[name])[at[name]]
-
-        length, ids = mine("lengths", self.lengths), mine("ids", self.ids)
+        batch, sequence = shape[:-3], index[:-1]
+        length = _own("lengths", self.lengths, batch, sequence)
         if length is not None:
-            inputs.integer("lengths", length, 0, keys, f"at most the {keys} keys")
+            inputs.integer("lengths", int(length), 0, keys, f"at most {keys}, the keys")
+        ids = _own("ids", self.ids, (*batch, keys), sequence)
         if ids is not None and queries > keys:
-            raise ValueError(f"ids: expected at most as many queries as keys, got"
+            raise ValueError("ids: expected at most as many queries as keys, got"
                              f" {queries} and {keys}")
         return Head(
-            queries, keys,
-            *(int(min(reach, queries + keys)) for reach in (self.left, self.right)),
+            queries,
+            keys,
+            int(min(self.left, queries + keys)),
+            int(min(self.right, queries + keys)),
             keys if length is None else int(length),
             None if ids is None else _Documents.of(ids),
-            mine("slopes", self.slopes),
-            tuple(mine("bias", x) for x in self.biases),
+            _own("slopes", self.slopes, shape[-3:-2], index[-1:]),
+            tuple(_own("bias", x, shape, index) for x in self.biases),
         )
 
 
@@ -121,9 +117,9 @@ class Head(NamedTuple):
     biases: tuple[np.ndarray, ...]
 
     def interval(self, row: int | np.ndarray) -> tuple[int, int]:
-        """Return (first, stop): a row sees keys first … stop − 1; none if first ≥ stop.
+        """Return (first, stop): a row sees keys first … stop − 1, if there are any.
 
-        Of a document in several pieces it sees some, and nothing outside the interval.
+        Of a document in several pieces it sees nothing outside, and not all inside.
         """
         place = row + self.keys - self.queries
         first, stop = place - self.left, place + self.right + 1
@@ -132,26 +128,34 @@ class Head(NamedTuple):
             stop = np.minimum(stop, self.documents.stop[place])
         return np.maximum(first, 0), np.minimum(stop, self.length)
 
+    @property
+    def plain(self) -> bool:
+        """Whether the intervals say everything."""
+        whole = self.documents is None or self.documents.whole
+        return whole and self.slope is None and not self.biases
+
     def kind(self, rows: slice, keys: slice) -> str:
         """Return what the mask makes of a tile, from its first and last row.
 
         "none": nobody sees a key of it, so it need not be read. "all": every score
         stays as it is. "some": `apply` is needed.
         """
-        (first, soonest), (latest, stop) = map(self.interval, (rows.start, rows.stop - 1))
+        first, first_stop = self.interval(rows.start)
+        last_first, stop = self.interval(rows.stop - 1)
         if stop <= keys.start or first >= min(keys.stop, self.length):
             return "none"
-        plain = self.slope is None and not self.biases
-        whole = self.documents is None or self.documents.whole
-        inside = latest <= keys.start and keys.stop <= soonest
-        return "all" if plain and whole and inside else "some"
+        inside = last_first <= keys.start and keys.stop <= first_stop
+        return "all" if inside and self.plain else "some"
 
-    def tiles(self, rows: slice, block: int) -> Iterator[slice]:
-        """Yield the blocks of keys that these rows see something of, in order."""
+    def tiles(self, rows: slice, block: int) -> Iterator[Tile]:
+        """Yield the tiles of which these rows see something, in order."""
         first, _ = self.interval(rows.start)
         _, stop = self.interval(rows.stop - 1)
         for start in range(int(first) // block * block, int(stop), block):
-            yield slice(start, min(start + block, self.keys))
+            keys = slice(start, min(start + block, self.keys))
+            kind = self.kind(rows, keys)
+            if kind != "none":
+                yield Tile(rows, keys, kind)
 
     def apply(
         self, scores: np.ndarray, rows: slice = slice(None), keys: slice = slice(None)
@@ -174,7 +178,7 @@ class Head(NamedTuple):
 
 
 class _Documents(NamedTuple):
-    """For each place: its document's id, its first place, and the one after its last."""
+    """For each place: its document, where that starts, and where it has stopped."""
 
     ids: np.ndarray
     first: np.ndarray
@@ -214,7 +218,7 @@ def padding(lengths: ArrayLike) -> Mask:
 
     Parameters
     ----------
-    lengths : array_like of int, ()  or (...)
+    lengths : array_like of int, () or (...)
         How many keys are real: one number, or one for each sequence of the batch.
     """
     lengths = inputs.integers("lengths", lengths)
@@ -257,8 +261,9 @@ def alibi(slopes: ArrayLike) -> Mask:
     return Mask(slopes=inputs.floats("slopes", slopes))
 
 
-def walk(mask: Mask | None, queries: int, keys: int, block_q: int, block_k: int
-         ) -> list[Tile]:
+def walk(
+    mask: Mask | None, queries: int, keys: int, block_q: int, block_k: int
+) -> list[Tile]:
     """Return every tile of one matrix of scores, in the order in which they are met.
 
     Examples
@@ -269,8 +274,8 @@ def walk(mask: Mask | None, queries: int, keys: int, block_q: int, block_k: int
     head = head_of(mask, (queries, keys), ())
     return [
         Tile(rows, columns, head.kind(rows, columns))
-        for rows in inputs.blocks(queries, block_q)
-        for columns in inputs.blocks(keys, block_k)
+        for rows in inputs.blocks(queries, block_q, "block_q")
+        for columns in inputs.blocks(keys, block_k, "block_k")
     ]
 
 
@@ -281,11 +286,22 @@ def head_of(mask: Mask | None, shape: tuple[int, ...], index: tuple[int, ...]) -
     return (mask or Mask()).head(shape, index)
 
 
-def _both(combine: Callable, a: np.ndarray | None, b: np.ndarray | None
-          ) -> np.ndarray | None:
+def _own(
+    name: str, x: np.ndarray | None, shape: tuple[int, ...], index: tuple[int, ...]
+) -> np.ndarray | None:
+    """Return what is one head's of something that broadcasts to `shape`."""
+    return None if x is None else inputs.spread(name, x, shape)[index]
+
+
+def _both(
+    name: str, combine: Callable, a: np.ndarray | None, b: np.ndarray | None
+) -> np.ndarray | None:
     """Return the two combined, or the one that there is."""
     if a is None or b is None:
         return b if a is None else a
+    if not inputs.agree(a.shape, b.shape):
+        raise ValueError(f"{name}: expected shapes that broadcast, got {a.shape} and"
+                         f" {b.shape}")
     return combine(a, b)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from onlinesoftmax import _inputs as inputs
-from onlinesoftmax.masks import Head, Mask, head_of
+from onlinesoftmax.masks import Head, Mask, Tile, head_of
 from onlinesoftmax.state import (
     State, across, add, divisor, factor, larger, largest, measure, merge, rescale, shift
 )
@@ -180,36 +180,35 @@ def attention(
            [5.2384]])
     """
     asked = inputs.attention(q, k, v, scale, softcap, sinks)
+    block_k = inputs.block_size(block_k, "block_k")
     out = np.empty((*asked.q.shape[:-1], asked.v.shape[-1]), asked.dtype)
     lse = np.empty(asked.shape[:-1], asked.wide)
-    for index, *head in asked.heads():
-        seen = head_of(mask, asked.shape, index)
-        for rows in inputs.blocks(asked.shape[-2], block_q, "block_q"):
-            *_, (_, state) = fold(asked, *head, seen, rows, block_k)
-            out[index][rows] = state.result()
-            lse[index][rows] = state.logsumexp()
+    for head in asked.heads():
+        seen = head_of(mask, asked.shape, head.index)
+        for rows in inputs.blocks(seen.queries, block_q, "block_q"):
+            *_, state = fold(asked, head, seen, rows, block_k)
+            out[head.index][rows] = state.result()
+            lse[head.index][rows] = state.logsumexp()
     return (out, lse) if return_lse else out
 
 
 def fold(
-    asked: inputs.Attention, q: np.ndarray, k: np.ndarray, v: np.ndarray,
-    sink: float, seen: Head, rows: slice, block_k: int,
-) -> Iterator[tuple[slice, State]]:
-    """Yield what a block of queries remembers, at first and after each tile it sees."""
-    wide, queries = asked.wide, rows.stop - rows.start
-    state = State.of(  # the sink is a key like others, and its value is 0
-        np.full((queries, 1), sink, wide), np.zeros((queries, 1, v.shape[-1]), wide)
-    )
-    yield slice(0, 0), state
-    q = q[rows].astype(wide)  # (Br, d)
-    for keys in seen.tiles(rows, block_k):
-        scores = q @ k[keys].astype(wide).T * asked.scale  # (Br, Bc)
+    asked: inputs.Attention, head: inputs.OneHead, seen: Head, rows: slice, block_k: int
+) -> Iterator[State]:
+    """Yield the states of a block of queries: at first, and after each tile it sees."""
+    wide, size, columns = asked.wide, rows.stop - rows.start, head.v.shape[-1]
+    sinks = np.full((size, 1), head.sink, wide)
+    state = State.of(sinks, np.zeros((size, 1, columns), wide))  # one key of value 0
+    yield state
+    q = head.q[rows].astype(wide)  # (Br, d)
+    for _, keys, kind in seen.tiles(rows, block_k):
+        scores = q @ head.k[keys].astype(wide).T * asked.scale  # (Br, Bc)
         if asked.softcap:
             scores = asked.softcap * np.tanh(scores / asked.softcap)
-        if seen.kind(rows, keys) == "some":
+        if kind == "some":
             scores = seen.apply(scores, rows, keys)
-        state = update_tile(state, scores, v[keys].astype(wide))
-        yield keys, state
+        state = update_tile(state, scores, head.v[keys].astype(wide))
+        yield state
 
 
 def update_tile(state: State, scores: np.ndarray, values: np.ndarray) -> State:
@@ -232,7 +231,7 @@ def update_tile(state: State, scores: np.ndarray, values: np.ndarray) -> State:
 
 
 def _weigh(weights: np.ndarray, seen: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return weights · values (Br, d), each value read by the rows that see its key."""
+    """Return weights · values (Br, d); a row does not read what it does not see."""
     bad = ~np.isfinite(values).all(-1)  # (Bc,)
     o = weights @ np.where(bad[:, None], 0, values)
     for j in np.flatnonzero(bad):  # 0 · ∞ would be NaN
@@ -296,6 +295,62 @@ def trace(
     return steps
 
 
+class TileStep(NamedTuple):
+    """One step of a row of an attention: a tile, and the row's state after it.
+
+    Before it the maximum was m_old, and alpha = exp(m_old − m). A tile of which nothing
+    is seen is skipped: the state stays.
+    """
+
+    tile: Tile
+    m_old: np.ndarray
+    m: np.ndarray
+    l: np.ndarray
+    o: np.ndarray
+    alpha: np.ndarray
+
+
+def trace_attention(
+    q: ArrayLike, k: ArrayLike, v: ArrayLike, row: int, *, block_q: int = 64,
+    block_k: int = 64, mask: Mask | None = None, scale: float | None = None,
+    softcap: float | None = None, sinks: ArrayLike | None = None,
+) -> list[TileStep]:
+    """Return what one query remembers after each tile of its block, skipped ones too.
+
+    Parameters
+    ----------
+    q, k, v : array_like, (queries, d), (keys, d), (keys, columns)
+    row : int
+
+    The others as for `attention`, which goes through the same states.
+
+    Examples
+    --------
+    >>> from onlinesoftmax.masks import causal
+    >>> q = k = v = [[1.0], [2.0], [3.0], [4.0]]
+    >>> for step in trace_attention(q, k, v, 1, block_q=2, block_k=2, mask=causal()):
+    ...     print(step.tile.kind, step.m, step.l.round(4))
+    some 4.0 1.1353
+    none 4.0 1.1353
+    """
+    asked = inputs.attention(q, k, v, scale, softcap, sinks)
+    if asked.q.ndim > 2:
+        raise ValueError(f"q: expected shape (queries, d), got {asked.q.shape}")
+    queries = asked.q.shape[0]
+    inputs.integer("row", row, 0, queries - 1, f"an integer from 0 to {queries - 1}")
+    start = row - row % inputs.block_size(block_q, "block_q")
+    rows = slice(start, min(start + block_q, queries))
+    [head], seen = asked.heads(), head_of(mask, asked.shape, ())
+    states = fold(asked, head, seen, rows, block_k)
+    state, steps, at = next(states), [], row - rows.start
+    for keys in inputs.blocks(seen.keys, block_k, "block_k"):
+        tile = Tile(rows, keys, seen.kind(rows, keys))
+        m_old, state = state.m[at], state if tile.kind == "none" else next(states)
+        m, l, o = (x[at] for x in state)
+        steps.append(TileStep(tile, m_old, m, l, o, factor(m_old, m)))
+    return steps
+
+
 def split(x: ArrayLike, block: int) -> Iterator[np.ndarray]:
     """Return views of x (..., n), each `block` long; the last may be shorter.
 
@@ -304,8 +359,8 @@ def split(x: ArrayLike, block: int) -> Iterator[np.ndarray]:
     >>> [part.tolist() for part in split([1, 2, 3, 4, 5], 2)]
     [[1.0, 2.0], [3.0, 4.0], [5.0]]
     """
-    x, block = inputs.rows("x", x), inputs.block_size(block)
-    return (x[..., i : i + block] for i in range(0, x.shape[-1], block))
+    x = inputs.rows("x", x)
+    return (x[..., part] for part in inputs.blocks(x.shape[-1], block))
 
 
 def _blocks(
@@ -313,6 +368,5 @@ def _blocks(
 ) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
     """Yield blocks of scores and of values, the first one empty, to start from."""
     columns = () if values is None else (slice(None),) * (values.ndim - scores.ndim)
-    starts = range(0, scores.shape[-1], inputs.block_size(block))
-    for keys in (slice(0), *(slice(i, i + block) for i in starts)):
+    for keys in (slice(0), *inputs.blocks(scores.shape[-1], block)):
         yield scores[..., keys], None if values is None else values[..., keys, *columns]
