@@ -25,6 +25,7 @@ from tools.serve import COMPRESSED
 
 BOOK = Book(ROOT, ROOT / "_build")
 CODE_DRILL = '.os-drill[data-kind="code"]'
+PACE = 100  # ms between two keys: one input is painted before the next one comes
 LATENCY = """() => {
   window.latencies = [];
   addEventListener('input', event => requestAnimationFrame(() => {
@@ -96,7 +97,9 @@ def live_figure(browser: Browser, page: Path) -> float:
         "document.readyState === 'loading' && new Promise(ready =>"
         " addEventListener('DOMContentLoaded', ready))"
     )
-    tab.evaluate("document.querySelector('.os-figure').scrollIntoView()")
+    tab.evaluate(
+        "document.querySelector('.os-figure').scrollIntoView({ behavior: 'instant' })"
+    )
     tab.wait_for_selector(".os-figure input, .os-figure button")
     took = time.perf_counter() - start
     context.close()
@@ -115,8 +118,9 @@ def input_to_paint(browser: Browser, page: Path) -> float:
         for slider in figure.query_selector_all('input[type="range"]'):
             if slider.is_visible() and slider.is_enabled():
                 slider.focus()
-                for i in range(40):
+                for i in range(20):
                     tab.keyboard.press("ArrowLeft" if i // 10 % 2 else "ArrowRight")
+                    tab.wait_for_timeout(PACE)
     tab.wait_for_timeout(200)
     found = sorted(tab.evaluate("latencies"))
     context.close()
