@@ -79,3 +79,27 @@ array's place in ``arrays``, the element's place in the array (row by row), and 
 line. The same touch is noted once a phase. The log keeps block (0, 0) and the first
 block with a fault, and of these shared and global memory, not local.
 """
+
+from .faults import Fault
+from .kernel import Jit, Kernel, load, run
+from .report import Report
+from .scalars import Type
+
+cuda = Jit()
+float16, float32, float64 = Type("float16"), Type("float32"), Type("float64")
+int32, int64, uint32 = Type("int32"), Type("int64"), Type("uint32")
+
+__all__ = [
+    "Fault",
+    "Kernel",
+    "Report",
+    "cuda",
+    "float16",
+    "float32",
+    "float64",
+    "int32",
+    "int64",
+    "load",
+    "run",
+    "uint32",
+]

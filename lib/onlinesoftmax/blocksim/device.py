@@ -1,0 +1,124 @@
+"""What a kernel calls ``cuda``."""
+
+from .scalars import Type, type_name
+
+WARP = 32
+
+
+class Triple:
+    """An index or an extent: x and y, and z for completeness."""
+
+    def __init__(self, x: int, y: int, z: int):
+        self.x, self.y, self.z = x, y, z
+
+
+class Types:
+    """Numba's types by name: ``types.float16``."""
+
+    def __init__(self, names: dict):
+        for name in names:
+            setattr(self, name, names[name])
+
+
+class Wait:
+    """What a thread waits for: its block, or the value of a lane of its warp."""
+
+    def __init__(self, line: int, lane: int | None = None, value: object = None):
+        self.line = line
+        self.lane = lane
+        self.value = value
+
+
+class Memory:
+    """``cuda.shared`` and ``cuda.local``; the calls of ``array`` are rewritten."""
+
+
+class Atomic:
+    """``cuda.atomic``: changes that no other thread can interrupt."""
+
+    def add(self, array: object, key: object, value: object) -> object:
+        """Add; return what was there."""
+        return array.add(key, lambda old: old + value)
+
+    def max(self, array: object, key: object, value: object) -> object:
+        """Keep the larger; return what was there."""
+        return array.add(key, lambda old: value if value > old else old)
+
+
+class Cuda:
+    """The GPU, as the thread that is running sees it."""
+
+    def __init__(self, launch):
+        self._launch = launch
+        self._line = None
+        self._arrays = 0
+        self.gridDim = Triple(launch.grid[0], launch.grid[1], 1)
+        self.blockDim = Triple(launch.block[0], launch.block[1], 1)
+        self.blockIdx = Triple(0, 0, 0)
+        self.threadIdx = Triple(0, 0, 0)
+        self.laneid = 0
+        self.warpsize = WARP
+        self.atomic = Atomic()
+
+    def grid(self, dimensions: int) -> object:
+        """Return this thread's place in the whole grid."""
+        x = self.blockIdx.x * self.blockDim.x + self.threadIdx.x
+        y = self.blockIdx.y * self.blockDim.y + self.threadIdx.y
+        return x if dimensions == 1 else (x, y)
+
+    def gridsize(self, dimensions: int) -> object:
+        """Return how many threads the whole grid has."""
+        x = self.gridDim.x * self.blockDim.x
+        return x if dimensions == 1 else (x, self.gridDim.y * self.blockDim.y)
+
+    # ---- where threads meet
+
+    def syncthreads(self) -> Wait:
+        """Wait for all threads of the block."""
+        return Wait(self._line)
+
+    def syncwarp(self, mask: int = -1) -> Wait:
+        """Wait for the warp. Settles nothing in memory here: use a barrier."""
+        return Wait(self._line, self.laneid)
+
+    def shfl_sync(self, mask: int, value: object, lane: int) -> Wait:
+        """Ask for the value of a lane."""
+        return Wait(self._line, lane % WARP, value)
+
+    def shfl_xor_sync(self, mask: int, value: object, lane_mask: int) -> Wait:
+        """Ask for the value of the lane whose number differs in these bits."""
+        return Wait(self._line, self.laneid ^ lane_mask, value)
+
+    def shfl_up_sync(self, mask: int, value: object, delta: int) -> Wait:
+        """Ask for the value of a lower lane; the lowest keep their own."""
+        lane = self.laneid - delta
+        return Wait(self._line, lane if lane >= 0 else self.laneid, value)
+
+    def shfl_down_sync(self, mask: int, value: object, delta: int) -> Wait:
+        """Ask for the value of a higher lane; the highest keep their own."""
+        lane = self.laneid + delta
+        return Wait(self._line, lane if lane < WARP else self.laneid, value)
+
+    # ---- what the lowered text calls
+
+    def _enter_block(self, x: int, y: int) -> None:
+        self.blockIdx.x, self.blockIdx.y = x, y
+
+    def _enter(self, thread) -> None:
+        self.threadIdx.x, self.threadIdx.y = thread.x, thread.y
+        self.laneid = thread.number % WARP
+
+    def _at(self, line: int) -> bool:
+        self._line = line
+        return True
+
+    def _back(self, line: int, value: object) -> object:
+        self._line = line
+        return value
+
+    def _array(self, space: str, line: int, number: int, name: str) -> object:
+        def array(shape, dtype="float32", alignment=None) -> object:
+            kind = Type(type_name(dtype), self._launch.full)
+            return self._launch.array(space, (name, line, number), name, shape, kind)
+
+        return array

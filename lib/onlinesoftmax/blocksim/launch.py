@@ -1,0 +1,303 @@
+"""One launch of a kernel: blocks one after the other, their threads in turns.
+
+A thread runs until it waits: at a barrier, for its block, or at a shuffle, for its
+warp. When all have come, the next turn begins. Nothing here is in parallel, and every
+order is the same on every run; the ledgers of the arrays find what would depend on it.
+"""
+
+from .device import WARP, Cuda, Types
+from .faults import FATAL, Fault, element, race
+from .memory import Array
+from .report import Report
+from .scalars import SIZES, Float, Maths, Type, chosen
+
+MOST_THREADS = 1024
+MOST_SHARED = 48 * 1024
+
+
+class Thread:
+    """One thread of the block that is running."""
+
+    def __init__(self, number: int, width: int):
+        self.number = number
+        self.x = number % width
+        self.y = number // width
+        self.steps = None  # its generator, if the kernel has barriers
+        self.wait = None  # what it waits for; None once it is through
+
+
+class Launch:
+    """A kernel on its grid.
+
+    Parameters
+    ----------
+    program : Program
+    grid, block : tuple of int
+        (x, y)
+    full : bool
+        Round, watch for float64, count transactions and conflicts.
+    log : bool
+    beat : callable
+        Called at every barrier and after every block, as a sign of life.
+    """
+
+    def __init__(self, program, grid, block, full=False, log=False, beat=None):
+        self.program = program
+        self.grid = grid
+        self.block = block
+        self.full = full
+        self.beat = beat or (lambda: None)
+        self.count = block[0] * block[1]
+        self.cuda = Cuda(self)
+        self.report = Report(program.name, grid, block, full, log)
+        self.at = [0, 0]
+        self.number = 0  # of the block, in the order they run
+
+    def names(self) -> dict:
+        """Return what a kernel finds under the names it imports."""
+        names = {name: Type(name, self.full) for name in SIZES}
+        names["boolean"] = names.pop("bool")
+        names["types"] = Types(names)
+        names["cuda"] = self.cuda
+        names["math"] = Maths()
+        if self.full:
+            names["min"] = chosen(lambda a, b: a < b)
+            names["max"] = chosen(lambda a, b: a > b)
+        return names
+
+    def run(self, arguments: list) -> Report:
+        """Run every block; stop early only where a GPU could not go on."""
+        self.globals = [a for a in arguments if isinstance(a, Array)]
+        Float.watch = self.widened if self.full else None
+        try:
+            self.check_size()
+            kernel = self.program.load(self.names())
+            for y in range(self.grid[1]):
+                for x in range(self.grid[0]):
+                    self.run_block(x, y, kernel, arguments)
+        except Fault as fault:
+            if fault not in self.report.faults:
+                raise
+        Float.watch = None
+        self.report.end_block(self.at)
+        return self.report
+
+    def check_size(self) -> None:
+        """Refuse a block that no GPU would start."""
+        if self.count > MOST_THREADS:
+            self.fault(
+                "block",
+                f"a block of {self.count} threads; a GPU starts {MOST_THREADS} at most",
+                threads_asked=self.count,
+            )
+
+    # ---- threads in turns
+
+    def run_block(self, x: int, y: int, kernel: object, arguments: list) -> None:
+        """Run one block from barrier to barrier."""
+        self.at = [x, y]
+        self.cuda._enter_block(x, y)
+        self.shared = {}
+        threads = [Thread(i, self.block[0]) for i in range(self.count)]
+        for thread in threads:
+            self.start(thread, kernel, arguments)
+        running = [thread for thread in threads if thread.steps]
+        while running:
+            for first in range(0, self.count, WARP):
+                self.run_warp([t for t in running if 0 <= t.number - first < WARP])
+            running = [thread for thread in running if thread.wait]
+            self.check_barrier(threads, running)
+            self.end_phase(running[0].wait.line if running else None)
+        for array in self.globals:
+            array.ledger.clear()
+        self.report.end_block(self.at)
+        self.number += 1
+        self.beat()
+
+    def start(self, thread: Thread, kernel: object, arguments: list) -> None:
+        """Call the kernel: without barriers it runs through, else it does not begin."""
+        if self.program.meets:
+            thread.steps = kernel(*arguments)
+        else:
+            self.guard(thread, lambda value: kernel(*arguments), None)
+
+    def run_warp(self, threads: list) -> None:
+        """Run some threads up to the next barrier, through all of their shuffles."""
+        for thread in threads:
+            self.step(thread, None)
+        meeting = [t for t in threads if t.wait and t.wait.lane is not None]
+        while meeting:
+            line = meeting[0].wait.line
+            self.exchange([t for t in meeting if t.wait.line == line], threads)
+            meeting = [t for t in threads if t.wait and t.wait.lane is not None]
+
+    def step(self, thread: Thread, value: object) -> None:
+        """Let a thread go on to where it waits next."""
+        thread.wait = self.guard(thread, thread.steps.send, value)
+
+    def guard(self, thread: Thread, go: object, value: object) -> object:
+        """Run a thread; whatever it raises becomes a fault with its line."""
+        self.thread = thread
+        self.cuda._enter(thread)
+        try:
+            return go(value)
+        except StopIteration:
+            return None
+        except Fault:
+            raise
+        except Exception as error:
+            kind = type(error).__name__
+            text = f"{self.name(thread.number)}: {kind}: {error}"
+            self.fault("error", text, threads=[thread.number], error=kind)
+
+    def exchange(self, threads: list, warp: list) -> None:
+        """Give each thread at a shuffle the value of the lane it asks for."""
+        offers = {thread.number % WARP: thread.wait.value for thread in threads}
+        values = []
+        for thread in threads:
+            lane = thread.wait.lane
+            if lane not in offers:
+                self.missed(thread, thread.number - thread.number % WARP + lane)
+            values.append(offers[lane])
+        for thread, value in zip(threads, values):
+            self.step(thread, value)
+
+    def check_barrier(self, threads: list, waiting: list) -> None:
+        """All threads of a block have to be at the same barrier, or all through."""
+        through = [thread for thread in threads if not thread.wait]
+        if waiting and through:
+            self.missed(waiting[0], through[0].number)
+        for thread in waiting:
+            first = waiting[0]
+            if thread.wait.line != first.wait.line:
+                now, before = self.name(thread.number), self.name(first.number)
+                earlier = first.wait.line
+                self.fault(
+                    "barriers",
+                    f"{now} waits at this barrier, {before} at the one on line"
+                    f" {earlier}",
+                    line=thread.wait.line,
+                    threads=[thread.number, first.number],
+                    earlier=earlier,
+                )
+
+    def missed(self, waiting: Thread, other: int) -> None:
+        """Report a thread that waits for one that does not come."""
+        text = f"{self.name(waiting.number)} waits here, {self.name(other)} never comes"
+        threads = [waiting.number, other]
+        self.fault("barrier", text, line=waiting.wait.line, threads=threads)
+
+    def end_phase(self, line: int | None) -> None:
+        """A barrier settles what came before it, for this block."""
+        for array in self.globals:
+            array.ledger.clear()
+        for array in self.shared.values():
+            array.ledger.clear()
+        self.report.end_phase(line)
+        self.beat()
+
+    # ---- memory
+
+    def array(self, space: str, site: tuple, name: str, shape: object, dtype: object):
+        """Return a kernel's array: a new one, or in shared memory the block's own."""
+        if space == "shared" and site in self.shared:
+            return self.shared[site]
+        shape = shape if isinstance(shape, tuple) else (shape,)
+        array = Array(self, name, space, shape, dtype)
+        if space == "shared":
+            self.shared[site] = array
+            used = sum([a.size * a.dtype.size for a in self.shared.values()])
+            self.report.shared_bytes = max(self.report.shared_bytes, used)
+            if used > MOST_SHARED:
+                text = f"{used} bytes of shared memory; a block has {MOST_SHARED}"
+                self.fault("shared", text, bytes=used, array=name)
+        return array
+
+    def touch(self, array: Array, place: int, kind: str) -> None:
+        """Count and note an access; report it if it clashes with another."""
+        if array.space == "local":
+            return
+        thread, line = self.thread.number, self.cuda._line
+        self.report.touch(array, place, kind, thread, self.number, line)
+        where = (thread, line, self.at)
+        clash = array.ledger.note(place, thread, kind, where)
+        if array.blocks:
+            clash = array.blocks.note(place, self.number, kind, where) or clash
+        if clash:
+            self.race(array, place, clash[0], clash[1])
+
+    def race(self, array: Array, place: int, how: str, before: tuple) -> None:
+        """Report two threads in one place."""
+        other, earlier, block = before
+        away = block != self.at
+        index = array.index(place)
+        self.fault(
+            "race",
+            race(
+                self.name(self.thread.number, self.at if away else None),
+                self.name(other, block if away else None),
+                element(array.name, index),
+                how,
+                earlier,
+            ),
+            threads=[self.thread.number, other],
+            how=how,
+            earlier=earlier,
+            other_block=block,
+            array=array.name,
+            space=array.space,
+            index=index,
+        )
+
+    def uninitialised(self, array: Array, place: int) -> None:
+        """Report the reading of what nobody has written."""
+        index = array.index(place)
+        what = element(array.name, index)
+        text = f"{self.name(self.thread.number)} reads {what}, which nobody has written"
+        self.fault(
+            "uninitialised",
+            text,
+            threads=[self.thread.number],
+            array=array.name,
+            space=array.space,
+            index=index,
+        )
+
+    def outside(self, array: Array, key: tuple) -> None:
+        """Report an index that is not in the array, and stop."""
+        index, shape = [int(k) for k in key], list(array.shape)
+        what = element(array.name, index)
+        text = f"{self.name(self.thread.number)} touches {what}; its shape is {shape}"
+        self.fault(
+            "index",
+            text,
+            threads=[self.thread.number],
+            array=array.name,
+            space=array.space,
+            index=index,
+            shape=shape,
+        )
+
+    def widened(self, name: str, other: object) -> None:
+        """Report an operation that a GPU does in float64."""
+        kind = "int64" if isinstance(other, int) else "float64"
+        text = f"{name} with {kind} ({other}) is computed in float64"
+        self.fault("float64", text, threads=[self.thread.number], other=other)
+
+    # ---- faults
+
+    def name(self, thread: int, block: object = None) -> str:
+        """Return a thread as one names it."""
+        width = self.block[0]
+        plain = self.block[1] == 1
+        name = f"thread {thread if plain else (thread % width, thread // width)}"
+        if block is None:
+            return name
+        return f"{name} of block {block[0] if self.grid[1] == 1 else tuple(block)}"
+
+    def fault(self, kind: str, text: str, line: object = None, **fields) -> None:
+        """Note a fault, the same on the same line once; end where no GPU goes on."""
+        line = self.cuda._line if line is None else line
+        fault = self.report.fault(kind, text, line, self.at, fields)
+        if kind in FATAL:
+            raise fault

@@ -1,0 +1,157 @@
+"""What a launch was: its faults, its traffic, and who touched what."""
+
+from .faults import Fault
+from .traffic import Traffic
+
+MOST_TOUCHES = 4000  # of one block: what a figure can show, and a page can carry
+
+
+class Report:
+    """The findings of one launch; true if it has no fault.
+
+    Attributes
+    ----------
+    faults : list of Fault
+    loads, stores : dict of str to list of int
+        Array name -> how often each thread of the launch read or wrote it.
+    transactions, conflicts : dict of str to int
+        In full mode: 32-byte sectors of global memory; extra turns at the banks of
+        shared memory.
+    shared_bytes : int
+    """
+
+    def __init__(self, name, grid, block, full, log):
+        self.kernel = name
+        self.grid = list(grid)
+        self.block = list(block)
+        self.faults = []
+        self.loads, self.stores = {}, {}
+        self.shared_bytes = 0
+        self.count = block[0] * block[1]
+        self.total = grid[0] * grid[1] * self.count
+        self.traffic = Traffic() if full else None
+        self.sizes = {}
+        self.logging = log
+        self.arrays, self.blocks = [], []
+        self.begin_block()
+
+    def __bool__(self) -> bool:
+        return not self.faults
+
+    def __repr__(self) -> str:
+        lines = [str(fault) for fault in self.faults] or ["no fault"]
+        return "\n".join([f"{self.kernel}{[self.grid, self.block]}:"] + lines)
+
+    @property
+    def transactions(self) -> dict:
+        """Sectors of 32 bytes moved, by the name of the array."""
+        return self._full().sectors
+
+    @property
+    def conflicts(self) -> dict:
+        """Extra turns at the banks of shared memory, by the name of the array."""
+        return self._full().turns
+
+    def _full(self) -> Traffic:
+        if self.traffic is None:
+            raise ValueError('mode: expected "full" to count them, got "race"')
+        return self.traffic
+
+    @property
+    def bytes(self) -> dict:
+        """Bytes loaded and stored, by the name of the array."""
+        return {
+            name: (sum(self.loads[name]) + sum(self.stores[name])) * self.sizes[name]
+            for name in self.sizes
+        }
+
+    @property
+    def log(self) -> dict:
+        """Who touched what between which barriers; see the package's docstring."""
+        if not self.logging:
+            raise ValueError("log: expected True to keep one, got False")
+        return {
+            "kernel": self.kernel,
+            "grid": self.grid,
+            "block": self.block,
+            "arrays": self.arrays,
+            "blocks": self.blocks,
+            "faults": [fault.fields for fault in self.faults],
+        }
+
+    # ---- what the launch tells
+
+    def touch(self, array, place, kind, thread, block, line) -> None:
+        """Count an access, and keep it for the log."""
+        name = array.name
+        if name not in self.sizes:
+            self.sizes[name] = array.dtype.size
+            self.loads[name] = [0] * self.total
+            self.stores[name] = [0] * self.total
+        who = block * self.count + thread
+        if kind != "w":
+            self.loads[name][who] += 1
+        if kind != "r":
+            self.stores[name][who] += 1
+        if self.traffic:
+            self.traffic.touch(array, place, kind, thread, line)
+        if self.logging:
+            self.keep((thread, kind, self.number_of(array), place, line))
+
+    def number_of(self, array) -> int:
+        """Return the array's place in the log's list."""
+        for number, known in enumerate(self.arrays):
+            if known["name"] == array.name and known["space"] == array.space:
+                return number
+        shape = list(array.shape)
+        entry = {"name": array.name, "space": array.space, "shape": shape}
+        self.arrays.append(entry)
+        return len(self.arrays) - 1
+
+    def keep(self, touch: tuple) -> None:
+        """Note a touch once a phase."""
+        if touch in self.seen:
+            return
+        self.seen.add(touch)
+        if self.kept < MOST_TOUCHES:
+            self.touches.append(list(touch))
+        self.kept += 1
+
+    def fault(self, kind, text, line, at, fields) -> Fault:
+        """Add a fault, unless the same is known on this line."""
+        fault = Fault(kind, text, line, block=at, **fields)
+        same = (kind, line, fault.fields.get("array"), fault.fields.get("earlier"))
+        for known in self.faults:
+            have = known.fields
+            if same == (have["kind"], have["line"], have.get("array"), have.get("earlier")):
+                return known
+        self.faults.append(fault)
+        return fault
+
+    # ---- phases and blocks
+
+    def begin_block(self) -> None:
+        """A new block: no touches yet."""
+        self.phases, self.touches, self.seen, self.kept = [], [], set(), 0
+
+    def end_phase(self, line: int | None) -> None:
+        """A barrier ends a phase; None ends the last."""
+        if self.traffic:
+            self.traffic.settle()
+        if self.logging:
+            self.phases.append({"touches": self.touches, "barrier": line})
+            self.touches, self.seen = [], set()
+
+    def end_block(self, at: list) -> None:
+        """Keep the first block, and the first with a fault."""
+        if self.touches or (self.traffic and self.traffic.accesses):
+            self.end_phase(None)
+        faulty = [fault for fault in self.faults if fault.fields["block"] == at]
+        known = [fault for fault in self.faults if fault.fields["block"] != at]
+        first = not self.blocks and at == [0, 0]
+        if self.logging and self.phases and (first or (faulty and not known)):
+            block = {"at": at, "phases": self.phases}
+            if self.kept > MOST_TOUCHES:
+                block["cut"] = True
+            self.blocks.append(block)
+        self.begin_block()

@@ -1,0 +1,46 @@
+"""How a warp's accesses reach memory: sectors of global, banks of shared memory.
+
+The threads of a warp act together: the k-th time that a line touches an array is one
+access of up to 32 threads. In global memory it moves whole sectors of 32 bytes; the
+fewer, the better: neighbouring threads should touch neighbouring elements. Shared
+memory has 32 banks of 4 bytes; different words of one bank take one turn each.
+"""
+
+SECTOR = 32
+BANKS = 32
+WORD = 4
+
+
+class Traffic:
+    """Counts sectors and extra turns, by the name of the array."""
+
+    def __init__(self):
+        self.sectors, self.turns = {}, {}
+        self.times = {}  # (thread, array, kind, line) -> so often in this phase
+        self.accesses = {}  # (warp, array, kind, line, time) -> bytes touched
+
+    def touch(self, array, place: int, kind: str, thread: int, line: int) -> None:
+        """Add a thread's part to its warp's access."""
+        own = (thread, array.space, array.name, kind, line)
+        time = self.times.get(own, 0)
+        self.times[own] = time + 1
+        together = (thread // 32,) + own[1:] + (time,)
+        self.accesses.setdefault(together, set()).add(place * array.dtype.size)
+
+    def settle(self) -> None:
+        """Count what was gathered since the last barrier."""
+        for key in self.accesses:
+            space, name, starts = key[1], key[2], self.accesses[key]
+            if space == "global":
+                sectors = set([start // SECTOR for start in starts])
+                self.sectors[name] = self.sectors.get(name, 0) + len(sectors)
+            else:
+                self.turns[name] = self.turns.get(name, 0) + turns(starts) - 1
+        self.times, self.accesses = {}, {}
+
+
+def turns(starts: set) -> int:
+    """Return how many turns shared memory needs for these bytes."""
+    words = set([start // WORD for start in starts])
+    banks = [word % BANKS for word in words]
+    return max([banks.count(bank) for bank in banks])
