@@ -71,6 +71,10 @@ def test_a_choice_is_a_letter_or_a_place(answer: str | int) -> None:
     assert check("vanished-past", answer)
 
 
+def test_an_order_that_cannot_be_read_is_told_how_to_be_written() -> None:
+    assert 'check("shift-proof", "abcde")' in repr(check("shift-proof", "ab"))
+
+
 def test_a_trace_may_hold_expressions() -> None:
     rows = [[1, 0, 1], [2, "e^-1", "1 + e^-1"], [3, "1/e", "1 + 1/e + 1/e^2"]]
     assert check("trace-123", rows)

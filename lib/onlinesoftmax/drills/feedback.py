@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from string import ascii_lowercase
 from typing import Any
 
 from onlinesoftmax.drills.bank import Drill, say
@@ -109,6 +110,9 @@ def unreadable(
         row, cell = outcome["place"]
         name = column(data["columns"][cell], language)
         return word("unreadableTrace", language, row=row + 1, column=name)
+    if drill.kind == "order":
+        letters = ascii_lowercase[: len(drill.get("lines"))]
+        return word("howOrder", language, id=drill.id, letters=letters)
     if drill.kind == "recall":
         return word("unreadableFormula", language, names=names(data))
     return word("unreadable", language)
@@ -233,8 +237,9 @@ def answer_text(drill: Drill, language: str = "en") -> str:
     if drill.kind == "code":
         return f"```\n{drill.get('code')}```"
     if drill.kind == "numeric":
-        value = drill.get("answer")["value"]
-        return f"`{value}` = {show(evaluate(str(value)))}"
+        value = str(drill.get("answer")["value"])
+        shown = show(evaluate(value))
+        return shown if value == shown else f"`{value}` = {shown}"
     if drill.kind == "recall" and "answer" in drill.fields:
         return f"`{drill.get('answer')['value']}`"
     return ""

@@ -165,15 +165,21 @@ export class Live {
     const wide = () => stage.clientWidth >= WIDE;
     this.wide = wide();
     this.observer = new ResizeObserver(() => {
+      if (this.onScreen) return;
       this.keepRoom(say.offsetHeight);
       if (this.wide === wide()) return;
-      this.wide = wide();
       this.keepRoom(0);
-      stage.replaceChildren();
+      this.layOut(wide());
       this.render(false);
     });
     this.observer.observe(stage);
     this.observer.observe(say);
+  }
+
+  /** Another width is another drawing, made anew. */
+  layOut(wide) {
+    if (this.wide !== wide) this.at.stage.replaceChildren();
+    this.wide = wide;
   }
 
   /** A sentence that once grew stays tall: the lines below it do not jump about. */
@@ -183,9 +189,10 @@ export class Live {
     this.at.say.style.minHeight = height ? `${height}px` : "";
   }
 
-  /** On paper goes what is on the screen; of a figure nobody has touched, its still. */
+  /** On paper goes what is on the screen, wide; of a figure nobody touched, its still. */
   toPaper() {
-    this.onScreen = this.state;
+    this.onScreen = { state: this.state, wide: this.wide };
+    this.layOut(true);
     const still = { ...this.opening, ...this.spec.still, ...this.overrides };
     this.state = this.fitted(this.unchanged(this.opening) ? still : { ...this.state });
     this.render(false);
@@ -193,7 +200,10 @@ export class Live {
   }
 
   fromPaper() {
-    this.state = this.fitted({ ...this.onScreen });
+    if (!this.onScreen) return;
+    this.layOut(this.onScreen.wide);
+    this.state = this.fitted({ ...this.onScreen.state });
+    this.onScreen = null;
     this.render(false);
   }
 
