@@ -24,6 +24,8 @@ figure.mjs    Pure functions, no DOM, no state of their own:
                 table(state, numbers, words)    { caption, head, rows }
                 code(state, numbers, words)     optional: lines of code with live values
                 again(count, state)             optional: what else an `Again` changes
+                hear(detail)                    optional: what the event "os-kernel"
+                                                changes, sent when a reader runs a kernel
               `view` is { wide, words, title, was }: draw 720 units wide or, for phones,
               320; `was` is the state the reader comes from, null for a jump. Draw with
               `../host/kit.mjs`. An element with a `key` glides from its old place to

@@ -113,6 +113,16 @@ def _is_number(value: object) -> bool:
 
 
 @dataclass(frozen=True)
+class Log(Control):
+    """What a kernel did, as the block simulator tells it; the reader has no input."""
+
+    kind = "log"
+
+    def fault(self, value: object) -> str | None:
+        return None if isinstance(value, dict) else "a log of the block simulator"
+
+
+@dataclass(frozen=True)
 class Row(Scores):
     """Numbers the reader may change one at a time: which one, then a slider for it.
 

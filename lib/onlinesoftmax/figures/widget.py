@@ -11,7 +11,7 @@ import traitlets
 from . import registry
 from .build import stylesheet, tokens
 from .pack import widget_module
-from .spec import Choice, Control, Pairs, Range, Scores, Toggle
+from .spec import Choice, Control, Log, Pairs, Range, Scores, Toggle
 from .v8 import finite, to_json
 
 
@@ -102,7 +102,7 @@ def _class_of(id: str) -> type[Figure]:
 
 
 def _trait(control: Control) -> Callable[[Control], traitlets.TraitType]:
-    kinds = {Range: _number, Choice: _choice, Toggle: _toggle, Pairs: _text}
+    kinds = {Range: _number, Choice: _choice, Toggle: _toggle, Pairs: _text, Log: _log}
     return kinds.get(type(control), _scores if isinstance(control, Scores) else _count)
 
 
@@ -124,6 +124,10 @@ def _toggle(control: Toggle) -> traitlets.TraitType:
 
 def _text(control: Control) -> traitlets.TraitType:
     return traitlets.Unicode(control.default)
+
+
+def _log(control: Log) -> traitlets.TraitType:
+    return traitlets.Dict(default_value=control.default)
 
 
 def _scores(control: Control) -> traitlets.TraitType:

@@ -51,7 +51,7 @@ export function draw(state, numbers, { wide, words, title }) {
   const page = wide ? WIDE : NARROW;
   const rows = MEMORY / PER_PIECE / page.across;
   const below = MEMORY_TOP + rows * (page.tall + 6) + 34;
-  const height = below + (MOST + 2) * LANE + 46;
+  const height = below + (MOST + 2) * LANE + 10;
   return picture({ width: page.width, height, title }, [
     memory(numbers, page, words),
     warpsAtWork(state, numbers, { ...page, below }, words),
@@ -88,8 +88,9 @@ function memory({ wanted, pieces, transactions, moved }, page, words) {
 function warpsAtWork({ warps }, { spans, busy }, page, words) {
   const { width, left, below } = page;
   const x = (tick) => left + (tick / TICKS) * (width - left - 1);
-  const y = (warp) => below + 12 + warp * LANE;
-  const bottom = y(MOST) + 6;
+  const unit = below + 12;
+  const y = (warp) => unit + LANE + 10 + warp * LANE;
+  const middle = (warp) => y(warp) + LANE / 2 - 1;
   const name = (warp) => label(fill(words.warp, { w: warp + 1 }),
     { class: "small", x: 0, y: y(warp) + 10 });
   const work = (key, at) => ([warp, from, to]) => rect({ key: `${key}${warp}-${from}`,
@@ -98,16 +99,16 @@ function warpsAtWork({ warps }, { spans, busy }, page, words) {
   const lanes = Array.from({ length: warps }, (_, warp) => warp);
   return [
     label(words.waiting, { class: "caption", x: 0, y: below }),
+    label(fill(words.busy, { share: num(100 * busy, 0) }),
+      { class: "strong end", x: width - 1, y: below }),
+    label(words.unit, { class: "small", x: 0, y: unit + 11 }),
+    rect({ class: "band", x: x(0), width: x(TICKS) - x(0), y: unit - 1,
+      height: LANE }),
+    spans.map(work("u", () => unit)),
     lanes.map((warp) => line({ class: "waits", x1: x(0), x2: x(TICKS),
-      y1: y(warp) + LANE / 2 - 1, y2: y(warp) + LANE / 2 - 1 })),
+      y1: middle(warp), y2: middle(warp) })),
     lanes.filter((warp) => warp % 2 === 0 || warps < 6).map(name),
     spans.map(work("w", y)),
-    rect({ class: "band", x: x(0), width: x(TICKS) - x(0), y: bottom - 1,
-      height: LANE + 4 }),
-    spans.map(work("u", () => bottom + 1)),
-    label(words.unit, { class: "small", x: 0, y: bottom + 12 }),
-    label(fill(words.busy, { share: num(100 * busy, 0) }),
-      { class: "strong end", x: width - 1, y: bottom + 36 }),
   ];
 }
 

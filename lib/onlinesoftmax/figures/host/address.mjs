@@ -18,11 +18,13 @@ export function read(hash, id, spec) {
 /** The hash for `state`: what differs from `opening`; "" when nothing does. */
 export function write(id, spec, state, opening) {
   const changed = spec.controls.filter(
-    (c) => c.kind !== "data" && !same(state[c.name], opening[c.name]),
+    (c) => !UNWRITTEN.has(c.kind) && !same(state[c.name], opening[c.name]),
   );
   if (changed.length === 0) return "";
   return `#${id}:${changed.map((c) => `${c.name}=${state[c.name]}`).join("&")}`;
 }
+
+const UNWRITTEN = new Set(["data", "log"]); // too long for an address
 
 /** Whether two values of a control are the same; rows are compared number by number. */
 export const same = (a, b) => a === b || (Array.isArray(a) && String(a) === String(b));
@@ -36,6 +38,8 @@ export function fit(control, value) {
       return control.of.includes(value) ? value : undefined;
     case "data":
       return numbers(value);
+    case "log":
+      return value && typeof value === "object" ? value : undefined;
     case "row":
       return row(control, value);
     case "pairs":
@@ -70,7 +74,7 @@ function parse(control, text) {
   if (control.kind === "choice")
     return control.of.find((value) => String(value) === text);
   if (control.kind === "row") return fit(control, text.split(","));
-  return control.kind === "data" ? undefined : fit(control, text);
+  return UNWRITTEN.has(control.kind) ? undefined : fit(control, text);
 }
 
 /** Without percent signs; a broken one leaves all as it is. */

@@ -36,6 +36,7 @@ function start() {
   );
   for (const host of document.querySelectorAll(".os-figure")) near.observe(host);
   sweeps(document);
+  document.addEventListener("os-kernel", hear);
   addEventListener("hashchange", goto);
   addEventListener("beforeprint", () => awake.forEach((live) => live.toPaper()));
   addEventListener("afterprint", () => awake.forEach((live) => live.fromPaper()));
@@ -61,6 +62,18 @@ function rouse(host) {
     host.classList.remove("os-live", "os-waiting");
     host.classList.add("os-failed");
     console.error(`figure ${host.id}: ${error.message}`);
+  }
+}
+
+/** The reader has run a kernel: figures that hear of it show what it did. */
+function hear({ detail }) {
+  for (const host of document.querySelectorAll(".os-figure")) {
+    if (!figures.get(host.dataset.figure)?.(kit).hear) continue;
+    const live = rouse(host);
+    if (!live) continue;
+    const { log, ...changes } = live.hear(detail);
+    live.opening = { ...live.opening, log }; // a reset keeps it
+    live.set({ ...changes, log }, true);
   }
 }
 

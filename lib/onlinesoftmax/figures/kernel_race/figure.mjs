@@ -1,0 +1,251 @@
+// A race: the threads of one block over time, drawn from the log of a kernel that ran.
+// Between two barriers nobody knows which of two threads is first.
+
+import { fill, group, label, line, num, picture, rect, tag } from "../host/kit.mjs";
+
+// ---- the numbers -------------------------------------------------------------------
+
+export function compute({ kernel, step, log, examples }) {
+  const told = kernel === "yours" ? log : examples[kernel];
+  const arrays = told.arrays ?? [];
+  const [across, down] = told.block ?? [0, 0];
+  const threads = across * down;
+  const phases = inShared(told).map(({ touches, barrier }, k) =>
+    ({ ...phase(touches.map(touch), threads), barrier, number: k + 1 }));
+  return {
+    threads, across, phases, arrays, told,
+    steps: phases.length,
+    now: phases[Math.min(step, phases.length) - 1] ?? null,
+    race: phases.some(({ clashes }) => clashes.length > 0),
+    barriers: phases.filter(({ barrier }) => barrier !== null).length,
+  };
+}
+
+/** The faulty block's phases, or the only block's, with what happens in shared memory. */
+function inShared({ blocks = [], arrays = [] }) {
+  const shared = ([, , array]) => arrays[array].space === "shared";
+  const phases = blocks.length ? blocks[blocks.length - 1].phases : [];
+  const kept = phases.map((each) => ({ ...each, touches: each.touches.filter(shared) }));
+  return kept.some(({ touches }) => touches.length) ? kept : [];
+}
+
+const touch = ([thread, how, array, index, at]) => ({ thread, how, array, index, at });
+
+/** Each thread's touches in its own order: the k-th stands in column k. */
+function phase(touches, threads) {
+  const count = new Map();
+  const placed = touches.map((each) => {
+    const column = count.get(each.thread) ?? 0;
+    count.set(each.thread, column + 1);
+    return { ...each, column };
+  });
+  const columns = Math.max(1, ...count.values());
+  return { touches: placed, columns, clashes: collisions(placed),
+    working: count.size, share: count.size / Math.max(1, threads) };
+}
+
+/** Two threads, one element, and not both only read (or both only add atomically). */
+function collisions(touches) {
+  const seen = new Map();
+  return touches.flatMap((now) => {
+    const place = `${now.array}:${now.index}`;
+    const earlier = seen.get(place) ?? [];
+    seen.set(place, [...earlier, now]);
+    const before = earlier.find(({ thread, how }) =>
+      thread !== now.thread && (how !== now.how || how === "w"));
+    return before ? [{ before, now }] : [];
+  });
+}
+
+// ---- the picture -------------------------------------------------------------------
+
+const WIDE = { width: 720, left: 64, least: 27, most: 54, gap: 16, thread: true };
+const NARROW = { width: 320, left: 28, least: 21, most: 34, gap: 8, thread: false };
+const [TOP, FLOOR, HEIGHT] = [58, 314, 340]; // of the lanes, of the picture
+const [MOST_LINKS, MOST_COLUMNS] = [12, 40]; // drawn
+
+export function draw(state, numbers, { wide, words, title, was }) {
+  const page = wide ? WIDE : NARROW;
+  const scene = { page, words, state, ...layout(state, numbers, page),
+    lane: (FLOOR - TOP) / Math.max(1, numbers.threads),
+    forward: was && was.step < state.step };
+  return picture({ width: page.width, height: HEIGHT, title, glide: 900 }, [
+    legend(page, words),
+    numbers.threads ? lanes(numbers, scene) : "",
+    scene.shown.map((each) => section(each, scene)),
+    scene.shown.map((each) => links(each, scene)),
+    scene.shown.map((each) => happened(each, numbers, scene)),
+    numbers.steps ? "" : label(words.nothing, { class: "small middle",
+      x: page.width / 2, y: (TOP + FLOOR) / 2 }),
+  ]);
+}
+
+function legend({ width }, words) {
+  const sample = (x, look) => rect({ x, y: 3, width: 18, height: 15, class: look });
+  return [
+    sample(0, "touch writes"), label(words.writes, { class: "small", x: 24, y: 15 }),
+    sample(90, "touch reads"), label(words.reads, { class: "small", x: 114, y: 15 }),
+    label(words.time, { class: "small end", x: width, y: 15 }),
+  ];
+}
+
+/** The page of phases on which the current one stands, and where each begins. */
+function layout({ step }, { phases, steps }, { width, left, least, most, gap }) {
+  const room = width - left;
+  const pages = [[]];
+  let used = 0;
+  for (const each of phases) {
+    const wanted = each.columns * least + gap;
+    if (used && used + wanted > room) [used] = [0, pages.push([])];
+    used += wanted;
+    pages[pages.length - 1].push(each);
+  }
+  const at = Math.min(Math.max(step, 1), Math.max(steps, 1));
+  const shown = pages.find((some) => some.some(({ number }) => number === at)) ?? [];
+  const columns = shown.reduce((sum, each) => sum + each.columns, 0);
+  const column = Math.min(most, (room - shown.length * gap) / Math.max(1, columns));
+  const starts = new Map();
+  shown.reduce((x, each) => {
+    starts.set(each.number, x);
+    return x + each.columns * column + gap;
+  }, left);
+  return { shown, column, starts };
+}
+
+function lanes({ threads, across }, { page, words, lane }) {
+  const every = Math.ceil(15 / lane);
+  const name = (t) => (across < threads ? `${t % across},${Math.floor(t / across)}` : t);
+  return Array.from({ length: threads }, (_, t) => [
+    line({ class: "lane", x1: page.left, x2: page.width,
+      y1: TOP + (t + 0.5) * lane, y2: TOP + (t + 0.5) * lane }),
+    t % every ? "" : label(page.thread ? fill(words.thread, { t: name(t) }) : `${name(t)}`,
+      { class: "small", x: 0, y: TOP + (t + 0.5) * lane + 4 }),
+  ]);
+}
+
+/** The room between two barriers, and the barrier that ends it. */
+function section({ number, columns, barrier }, { page, state, words, starts, column }) {
+  const [x, wide] = [starts.get(number), columns * column];
+  const end = x + wide + page.gap / 2;
+  return group({ key: `${state.kernel}${number}` },
+    rect({ class: `band${number === state.step ? " lit" : ""}`, rx: 4, x: x - 2,
+      width: wide + 2, y: TOP - 8, height: FLOOR - TOP + 12 }),
+    label(wide > 60 ? fill(words.phase, { k: number }) : `${number}`,
+      { class: "small middle", x: x + wide / 2, y: TOP - 16 }),
+    barrier === null ? "" : [
+      line({ class: `barrier${number <= state.step ? "" : " coming"}`, x1: end, x2: end,
+        y1: TOP - 12, y2: FLOOR + 6 }),
+      page.thread ? label(words.barrier, { class: "small middle", x: end, y: FLOOR + 21 })
+        : "",
+    ].join(""));
+}
+
+/** What happens there, once it has. */
+function happened({ number, touches, clashes }, numbers, scene) {
+  const { state, starts, forward } = scene;
+  if (number > state.step) return "";
+  const guilty = new Set(clashes.flatMap(({ before, now }) => [before, now]));
+  const box = (one) =>
+    touched(one, guilty.has(one), numbers, scene, starts.get(number));
+  return group({ key: `t${state.kernel}${number}`, opacity: 1, at: [0, 0.5],
+    from: forward && number === state.step && { opacity: 0 } },
+    ...touches.slice(0, MOST_COLUMNS * numbers.threads).map(box));
+}
+
+/** One touch: filled if it writes, hollow if it reads, outlined if it collides. */
+function touched({ thread, how, array, index, column: slot }, wrong, numbers, scene, x) {
+  const { column, lane } = scene;
+  const height = Math.min(24, lane - 2);
+  const [left, width] = [x + slot * column, Math.max(1, column - 3)];
+  const top = TOP + (thread + 0.5) * lane - height / 2;
+  const { name, shape } = numbers.arrays[array];
+  const at = element(index, shape);
+  const long = `${name}[${at}]`;
+  const text = [long, `${name}${at}`, at].find((one) => one.length * 7.2 < width) ?? "";
+  const q = { m: "m", l: "l", o: "o", s: "s", p: "p" }[name];
+  return group({ q, class: `touch ${how === "r" ? "reads" : "writes"}${wrong ? " wrong" : ""}` },
+    rect({ x: left, width, y: top, height, rx: 3 }),
+    text && lane > 14
+      ? label(text, { class: "middle", x: left + width / 2, y: top + height / 2 + 4.5 }) : "");
+}
+
+/** An element's place as it is written in the kernel: "5", or "1, 2" in two dimensions. */
+function element(index, shape) {
+  return shape.length < 2 ? `${index}`
+    : `${Math.floor(index / shape[1])},${index % shape[1]}`;
+}
+
+/** A line between every two touches that collide. */
+function links({ number, clashes }, { state, starts, column, lane }) {
+  if (number > state.step) return "";
+  const place = ({ thread, column: slot }) => [
+    starts.get(number) + (slot + 0.5) * column - 1.5, TOP + (thread + 0.5) * lane];
+  return clashes.slice(0, MOST_LINKS).map(({ before, now }, k) => {
+    const [[x1, y1], [x2, y2]] = [place(before), place(now)];
+    return tag("path", { key: `c${state.kernel}${number}-${k}`, class: "clash",
+      d: `M${num(x1, 1)} ${num(y1, 1)}L${num(x2, 1)} ${num(y2, 1)}` });
+  });
+}
+
+// ---- the words ---------------------------------------------------------------------
+
+/** A touch in words: what it does, where. */
+function told({ thread, how, array, index, at }, { arrays, across, threads }, words) {
+  const { name, shape } = arrays[array];
+  const t = across < threads ? `(${thread % across}, ${Math.floor(thread / across)})` : thread;
+  return { t, line: at, does: how === "r" ? words.doesRead : words.doesWrite,
+    cell: `${name}[${element(index, shape).replace(",", ", ")}]` };
+}
+
+function sentence({ before, now }, numbers, words) {
+  const [a, b] = [told(before, numbers, words), told(now, numbers, words)];
+  return fill(words.sayClash, { a: a.t, b: b.t, cell: a.cell, does: a.does,
+    doesToo: b.does, line: a.line, lineToo: b.line });
+}
+
+export function say({ kernel, step }, numbers, words) {
+  const { steps, threads, now, race, barriers } = numbers;
+  if (!steps) return kernel === "yours" && !threads ? words.sayEmpty : words.sayNoShared;
+  const values = { threads, barriers, k: step, n: steps, working: now?.working };
+  if (!now) return fill(barriers === 1 ? words.sayStartOne : words.sayStart, values);
+  const clash = worst(now.clashes, numbers.told);
+  const end = step < steps ? "" : race ? words.sayRace : words.sayClean;
+  return [fill(words.sayPhase, values),
+    clash ? sentence(clash, numbers, words) : words.sayFine, end].filter(Boolean).join(" ");
+}
+
+/** The collision to speak of: the one that the simulator named, if it did. */
+function worst(clashes, { faults = [] }) {
+  const named = ({ before, now }) => faults.some(({ threads, index }) =>
+    `${threads}` === `${[now.thread, before.thread]}` && index === now.index);
+  return clashes.find(named) ?? clashes[0];
+}
+
+const ROWS = 3; // room for so many lines of code at least
+
+/** The lines of the kernel that this phase runs, and the barrier that ends it. */
+export function code(_, { now, told: { source = "" } }, words) {
+  const lines = source.split("\n");
+  const guilty = new Set(now?.clashes.flatMap(({ before, now }) => [before.at, now.at]));
+  const at = now ? [...new Set([...now.touches.map((each) => each.at), now.barrier])] : [];
+  const rows = at.filter(Boolean).sort((a, b) => a - b).map((number) => ({
+    text: lines[number - 1]?.trim() ?? "", value: fill(words.line, { k: number }),
+    fault: guilty.has(number) }));
+  while (rows.length < ROWS) rows.push({ text: " ", value: "" });
+  return rows;
+}
+
+export function table(_, numbers, words) {
+  const { phases } = numbers;
+  const rows = phases.map(({ number, touches, working, share, clashes }) => {
+    const writes = touches.filter(({ how }) => how !== "r").length;
+    return [number, `${working} (${num(100 * share, 0)}%)`, writes, touches.length - writes,
+      clashes.length];
+  });
+  return { caption: words.tableCaption, head: words.tableHead, rows };
+}
+
+/** What changes when the reader has run a kernel on this page. */
+export function hear({ log, source }) {
+  return { kernel: "yours", log: { ...log, source }, step: 1e6 };
+}
