@@ -186,7 +186,8 @@ def attention(
     for head in asked.heads():
         seen = head_of(mask, asked.shape, head.index)
         for rows in inputs.blocks(seen.queries, block_q, "block_q"):
-            *_, state = fold(asked, head, seen, rows, block_k)
+            for state in fold(asked, head, seen, rows, block_k):
+                pass  # only the last one matters, and only it is kept
             out[head.index][rows] = state.result()
             lse[head.index][rows] = state.logsumexp()
     return (out, lse) if return_lse else out
@@ -195,19 +196,24 @@ def attention(
 def fold(
     asked: inputs.Attention, head: inputs.OneHead, seen: Head, rows: slice, block_k: int
 ) -> Iterator[State]:
-    """Yield the states of a block of queries: at first, and after each tile it sees."""
+    """Yield the states of a block of queries: at first, and after each tile it sees.
+
+    Scores are made in float64 and rounded once. They stand in an exponent, where the
+    roundings of a product of matrices in float32, d in a row, would be the largest
+    error of all.
+    """
     wide, size, columns = asked.wide, rows.stop - rows.start, head.v.shape[-1]
     sinks = np.full((size, 1), head.sink, wide)
     state = State.of(sinks, np.zeros((size, 1, columns), wide))  # one key of value 0
     yield state
-    q = head.q[rows].astype(wide)  # (Br, d)
+    q = head.q[rows].astype(np.float64)  # (Br, d)
     for _, keys, kind in seen.tiles(rows, block_k):
-        scores = q @ head.k[keys].astype(wide).T * asked.scale  # (Br, Bc)
+        scores = q @ head.k[keys].astype(np.float64).T * asked.scale  # (Br, Bc)
         if asked.softcap:
             scores = asked.softcap * np.tanh(scores / asked.softcap)
         if kind == "some":
             scores = seen.apply(scores, rows, keys)
-        state = update_tile(state, scores, head.v[keys].astype(wide))
+        state = update_tile(state, scores.astype(wide), head.v[keys])
         yield state
 
 
@@ -226,17 +232,19 @@ def update_tile(state: State, scores: np.ndarray, values: np.ndarray) -> State:
     """
     m = np.maximum(state.m, largest(scores))  # (Br,)
     weights = np.exp(scores - shift(m)[:, None])  # (Br, Bc)
-    new = State(m, weights.sum(-1), _weigh(weights, scores != -np.inf, values))
+    new = State(m, weights.sum(-1), _weigh(weights, scores, values))
     return add(rescale(state, m), new)
 
 
-def _weigh(weights: np.ndarray, seen: np.ndarray, values: np.ndarray) -> np.ndarray:
+def _weigh(weights: np.ndarray, scores: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Return weights · values (Br, d); a row does not read what it does not see."""
+    wide, values = weights.astype(np.float64), values.astype(np.float64)
     bad = ~np.isfinite(values).all(-1)  # (Bc,)
-    o = weights @ np.where(bad[:, None], 0, values)
-    for j in np.flatnonzero(bad):  # 0 · ∞ would be NaN
-        o += np.where(seen[:, j, None], weights[:, j, None] * values[j], 0)
-    return o
+    o = wide @ np.where(bad[:, None], 0, values)
+    for j in np.flatnonzero(bad):
+        rows = scores[:, j] != -np.inf  # elsewhere, 0 · ∞ would be NaN
+        o[rows] += wide[rows, j, None] * values[j]
+    return o.astype(weights.dtype)
 
 
 class Step(NamedTuple):
