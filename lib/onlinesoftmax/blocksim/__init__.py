@@ -30,7 +30,8 @@ run(kernel, grid, block, *args, mode="race", log=False) -> Report
     what ``load`` returns; ``grid`` and ``block`` an int or a pair (x, y). An argument
     is a number, a numpy array or a list of numbers or of lists (counted as float32).
     "race" computes with Python's floats and finds faults; "full" rounds every number
-    to its type, finds float64, and counts transactions and bank conflicts too.
+    to its type, finds float64, and counts transactions and bank conflicts too;
+    "plain" only computes.
 load(source, name, names={}) -> Kernel
     A kernel from text, with further names it may use, such as tile sizes.
 Report
@@ -47,8 +48,9 @@ Faults
 ------
 race            two threads touch one element, one of them writes, no barrier between;
                 ``threads`` = [now, before], ``line``, ``earlier``; ``how`` is "read"
-                (now reads what before wrote), "overwrite" (now writes what before
-                read) or "both write". Between blocks too, in global memory.
+                (now reads what before wrote), "too early" (now reads what before has
+                yet to write), "overwrite" (now writes what before read) or "both
+                write". Between blocks too, in global memory.
 uninitialised   a thread reads a shared or local element that nobody has written
 index           an index outside the array, or a negative one, which would wrap around
 barrier         ``threads`` = [one that waits at ``line``, one that never comes]

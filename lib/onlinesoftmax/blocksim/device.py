@@ -1,5 +1,6 @@
 """What a kernel calls ``cuda``."""
 
+from .memory import LINES
 from .scalars import Type, type_name
 
 WARP = 32
@@ -29,20 +30,16 @@ class Wait:
         self.value = value
 
 
-class Memory:
-    """``cuda.shared`` and ``cuda.local``; the calls of ``array`` are rewritten."""
-
-
 class Atomic:
     """``cuda.atomic``: changes that no other thread can interrupt."""
 
     def add(self, array: object, key: object, value: object) -> object:
         """Add; return what was there."""
-        return array.add(key, lambda old: old + value)
+        return array.change(key, lambda old: old + value)
 
     def max(self, array: object, key: object, value: object) -> object:
         """Keep the larger; return what was there."""
-        return array.add(key, lambda old: value if value > old else old)
+        return array.change(key, lambda old: value if value > old else old)
 
 
 class Cuda:
@@ -50,8 +47,10 @@ class Cuda:
 
     def __init__(self, launch):
         self._launch = launch
-        self._line = None
-        self._arrays = 0
+        self._slots = launch.count + 1  # the threads, and one for several of them
+        self._line = 0
+        self._phase = 0
+        self._watch = None  # is told of every access: the log, the traffic
         self.gridDim = Triple(launch.grid[0], launch.grid[1], 1)
         self.blockDim = Triple(launch.block[0], launch.block[1], 1)
         self.blockIdx = Triple(0, 0, 0)
@@ -99,14 +98,24 @@ class Cuda:
         lane = self.laneid + delta
         return Wait(self._line, lane if lane < WARP else self.laneid, value)
 
-    # ---- what the lowered text calls
+    # ---- what the launch tells
 
-    def _enter_block(self, x: int, y: int) -> None:
-        self.blockIdx.x, self.blockIdx.y = x, y
+    def _begin_phase(self, first: bool = False) -> None:
+        """Stamps from here on are newer than all before; ``first`` in its block?"""
+        self._phase += 1
+        self._floor = self._phase * self._slots * LINES
+        self._several = self._floor + (self._slots - 1) * LINES
+        if first:
+            self._block_floor = self._floor
 
     def _enter(self, thread) -> None:
+        """Let everything the kernel asks be about this thread."""
         self.threadIdx.x, self.threadIdx.y = thread.x, thread.y
         self.laneid = thread.number % WARP
+        self._mine = self._floor + thread.number * LINES
+        self._who = thread.who
+
+    # ---- what the lowered text calls
 
     def _at(self, line: int) -> bool:
         self._line = line

@@ -30,6 +30,8 @@ HOW = {
     "read": "{now} reads {what}, which {before} wrote{at}, with no barrier between",
     "overwrite": "{now} overwrites {what}, which {before} read{at}, with no barrier"
     " between",
+    "too early": "{now} reads {what}, which {before} has yet to write{at}, with no"
+    " barrier between",
     "both write": "{now} and {before} both write {what}, with no barrier between",
 }
 

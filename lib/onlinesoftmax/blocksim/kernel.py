@@ -8,6 +8,9 @@ from .memory import Array
 from .scalars import Type, type_name
 
 
+MODES = ("race", "full", "plain")
+
+
 class Program:
     """A kernel's text made ready: it is compiled once and loaded for every launch.
 
@@ -111,19 +114,19 @@ def run(kernel, grid, block, *arguments, mode="race", log=False, beat=None):
         (x,) or (x, y)
     *arguments
         Numbers, numpy arrays, lists; arrays are changed in place.
-    mode : {"race", "full"}
+    mode : {"race", "full", "plain"}
     log : bool
         Keep who touched what.
     beat : callable, optional
         Called at every barrier, as a sign of life.
     """
-    if mode not in ("race", "full"):
-        raise ValueError(f'mode: expected "race" or "full", got {mode!r}')
+    if mode not in MODES:
+        raise ValueError(f"mode: expected one of {MODES}, got {mode!r}")
     program = kernel_of(kernel).program
     if len(arguments) != len(program.parameters):
         wanted = ", ".join(program.parameters)
         raise ValueError(f"arguments: expected {wanted}; got {len(arguments)}")
-    launch = Launch(program, pair(grid), pair(block), mode == "full", log, beat)
+    launch = Launch(program, pair(grid), pair(block), mode, log, beat or silent)
     taken = [
         taken_in(launch, name, value)
         for name, value in zip(program.parameters, arguments)
@@ -134,6 +137,10 @@ def run(kernel, grid, block, *arguments, mode="race", log=False, beat=None):
         for value, array in zip(arguments, taken):
             if isinstance(array, Array):
                 give_back(value, array)
+
+
+def silent() -> None:
+    """Nobody listens for signs of life."""
 
 
 def pair(extent: object) -> tuple[int, int]:
@@ -160,11 +167,13 @@ def taken_in(launch: Launch, name: str, value: object) -> object:
     if isinstance(value, list):
         data, shape = flat(value)
         kind = "int32" if data and all([type(x) is int for x in data]) else "float32"
-        return Array(launch, name, "global", shape, Type(kind, launch.full), data)
+        return launch.memory(
+            launch, name, "global", shape, Type(kind, launch.full), data
+        )
     if getattr(value, "shape", ()):
         kind = Type(type_name(value.dtype), launch.full)
         data = value.ravel().tolist()
-        return Array(launch, name, "global", value.shape, kind, data)
+        return launch.memory(launch, name, "global", value.shape, kind, data)
     if hasattr(value, "dtype"):  # a scalar of numpy's
         return Type(type_name(value.dtype), launch.full)(value.item())
     return value
@@ -186,7 +195,7 @@ def flat(value: list) -> tuple[list, tuple]:
 
 def give_back(value: object, array: Array) -> None:
     """Put what the kernel wrote where the argument came from."""
-    if array.name not in array.launch.report.stores:
+    if not array.changed:
         return
     if isinstance(value, list):
         fill(value, iter(array.data))

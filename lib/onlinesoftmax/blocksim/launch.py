@@ -7,7 +7,7 @@ order is the same on every run; the ledgers of the arrays find what would depend
 
 from .device import WARP, Cuda, Types
 from .faults import FATAL, Fault, element, race
-from .memory import Array
+from .memory import LINES, Array, Watched
 from .report import Report
 from .scalars import SIZES, Float, Maths, Type, chosen
 
@@ -18,8 +18,9 @@ MOST_SHARED = 48 * 1024
 class Thread:
     """One thread of the block that is running."""
 
-    def __init__(self, number: int, width: int):
+    def __init__(self, number: int, width: int, who: int):
         self.number = number
+        self.who = who  # its number in the whole launch
         self.x = number % width
         self.y = number // width
         self.steps = None  # its generator, if the kernel has barriers
@@ -34,24 +35,25 @@ class Launch:
     program : Program
     grid, block : tuple of int
         (x, y)
-    full : bool
-        Round, watch for float64, count transactions and conflicts.
+    mode : {"race", "full", "plain"}
     log : bool
     beat : callable
         Called at every barrier and after every block, as a sign of life.
     """
 
-    def __init__(self, program, grid, block, full=False, log=False, beat=None):
+    def __init__(self, program, grid, block, mode, log, beat):
         self.program = program
         self.grid = grid
         self.block = block
-        self.full = full
-        self.beat = beat or (lambda: None)
+        self.full = mode == "full"
+        self.memory = Array if mode == "plain" else Watched
+        self.beat = beat
         self.count = block[0] * block[1]
         self.cuda = Cuda(self)
-        self.report = Report(program.name, grid, block, full, log)
+        self.report = Report(program.name, grid, block, self.full, log)
+        self.cuda._watch = self.report.watcher()
         self.at = [0, 0]
-        self.number = 0  # of the block, in the order they run
+        self.blocks = []  # those so far, each with its first phase
 
     def names(self) -> dict:
         """Return what a kernel finds under the names it imports."""
@@ -67,7 +69,8 @@ class Launch:
 
     def run(self, arguments: list) -> Report:
         """Run every block; stop early only where a GPU could not go on."""
-        self.globals = [a for a in arguments if isinstance(a, Array)]
+        self.globals = [a for a in arguments if isinstance(a, Watched)]
+        self.shared = {}
         Float.watch = self.widened if self.full else None
         try:
             self.check_size()
@@ -96,9 +99,12 @@ class Launch:
     def run_block(self, x: int, y: int, kernel: object, arguments: list) -> None:
         """Run one block from barrier to barrier."""
         self.at = [x, y]
-        self.cuda._enter_block(x, y)
+        self.cuda.blockIdx.x, self.cuda.blockIdx.y = x, y
+        self.cuda._begin_phase(first=True)
+        first = len(self.blocks) * self.count
+        self.blocks.append((self.cuda._phase, self.at))
         self.shared = {}
-        threads = [Thread(i, self.block[0]) for i in range(self.count)]
+        threads = [Thread(i, self.block[0], first + i) for i in range(self.count)]
         for thread in threads:
             self.start(thread, kernel, arguments)
         running = [thread for thread in threads if thread.steps]
@@ -107,12 +113,10 @@ class Launch:
                 self.run_warp([t for t in running if 0 <= t.number - first < WARP])
             running = [thread for thread in running if thread.wait]
             self.check_barrier(threads, running)
-            self.end_phase(running[0].wait.line if running else None)
-        for array in self.globals:
-            array.ledger.clear()
+            if running:
+                self.end_phase(running[0].wait.line)
+        self.end_phase(None)
         self.report.end_block(self.at)
-        self.number += 1
-        self.beat()
 
     def start(self, thread: Thread, kernel: object, arguments: list) -> None:
         """Call the kernel: without barriers it runs through, else it does not begin."""
@@ -137,7 +141,7 @@ class Launch:
 
     def guard(self, thread: Thread, go: object, value: object) -> object:
         """Run a thread; whatever it raises becomes a fault with its line."""
-        self.thread = thread
+        self.thread = thread.number
         self.cuda._enter(thread)
         try:
             return go(value)
@@ -189,11 +193,13 @@ class Launch:
 
     def end_phase(self, line: int | None) -> None:
         """A barrier settles what came before it, for this block."""
-        for array in self.globals:
-            array.ledger.clear()
-        for array in self.shared.values():
-            array.ledger.clear()
+        watched = self.globals + list(self.shared.values())
+        for array in watched if self.memory is Watched else []:
+            for place in sorted(array.early):
+                self.unwritten(array, place, array.early[place])
+            array.early.clear()
         self.report.end_phase(line)
+        self.cuda._begin_phase()
         self.beat()
 
     # ---- memory
@@ -203,61 +209,60 @@ class Launch:
         if space == "shared" and site in self.shared:
             return self.shared[site]
         shape = shape if isinstance(shape, tuple) else (shape,)
-        array = Array(self, name, space, shape, dtype)
-        if space == "shared":
-            self.shared[site] = array
-            used = sum([a.size * a.dtype.size for a in self.shared.values()])
-            self.report.shared_bytes = max(self.report.shared_bytes, used)
-            if used > MOST_SHARED:
-                text = f"{used} bytes of shared memory; a block has {MOST_SHARED}"
-                self.fault("shared", text, bytes=used, array=name)
+        if space == "local":
+            return Array(self, name, space, shape, dtype)
+        array = self.shared[site] = self.memory(self, name, space, shape, dtype)
+        used = sum([a.size * a.dtype.size for a in self.shared.values()])
+        self.report.shared_bytes = max(self.report.shared_bytes, used)
+        if used > MOST_SHARED:
+            text = f"{used} bytes of shared memory; a block has {MOST_SHARED}"
+            self.fault("shared", text, bytes=used, array=name)
         return array
 
-    def touch(self, array: Array, place: int, kind: str) -> None:
-        """Count and note an access; report it if it clashes with another."""
-        if array.space == "local":
-            return
-        thread, line = self.thread.number, self.cuda._line
-        self.report.touch(array, place, kind, thread, self.number, line)
-        where = (thread, line, self.at)
-        clash = array.ledger.note(place, thread, kind, where)
-        if array.blocks:
-            clash = array.blocks.note(place, self.number, kind, where) or clash
-        if clash:
-            self.race(array, place, clash[0], clash[1])
-
-    def race(self, array: Array, place: int, how: str, before: tuple) -> None:
-        """Report two threads in one place."""
-        other, earlier, block = before
+    def race(self, array: Array, place: int, how: str, before: int) -> None:
+        """Report two threads in one place; ``before`` is the stamp of the other."""
+        earlier, other, block = self.read_stamp(before)
+        line, now = self.cuda._line, self.thread
         away = block != self.at
+        names = [self.name(now, self.at if away else None)]
+        names.append(self.name(other, block if away else None))
+        threads, lines = [now, other], [line, earlier]
+        if how == "too early":  # the reader ran first here, but it is the one too soon
+            names.reverse(), threads.reverse(), lines.reverse()
         index = array.index(place)
         self.fault(
             "race",
-            race(
-                self.name(self.thread.number, self.at if away else None),
-                self.name(other, block if away else None),
-                element(array.name, index),
-                how,
-                earlier,
-            ),
-            threads=[self.thread.number, other],
+            race(names[0], names[1], element(array.name, index), how, lines[1]),
+            line=lines[0],
+            threads=threads,
             how=how,
-            earlier=earlier,
+            earlier=lines[1],
             other_block=block,
             array=array.name,
             space=array.space,
             index=index,
         )
 
-    def uninitialised(self, array: Array, place: int) -> None:
+    def read_stamp(self, stamp: int) -> tuple:
+        """Return what is in a stamp: line, thread, and the block it ran in."""
+        slots = self.cuda._slots
+        thread = stamp // LINES % slots
+        phase = stamp // LINES // slots
+        block = [at for first, at in self.blocks if first <= phase][-1]
+        return stamp % LINES, thread if thread < self.count else None, block
+
+    def unwritten(self, array: Array, place: int, stamp: object = None) -> None:
         """Report the reading of what nobody has written."""
+        line, thread = self.cuda._line, self.thread
+        if stamp is not None:
+            line, thread, _ = self.read_stamp(stamp)
         index = array.index(place)
         what = element(array.name, index)
-        text = f"{self.name(self.thread.number)} reads {what}, which nobody has written"
         self.fault(
             "uninitialised",
-            text,
-            threads=[self.thread.number],
+            f"{self.name(thread)} reads {what}, which nobody has written",
+            line=line,
+            threads=[thread],
             array=array.name,
             space=array.space,
             index=index,
@@ -267,11 +272,11 @@ class Launch:
         """Report an index that is not in the array, and stop."""
         index, shape = [int(k) for k in key], list(array.shape)
         what = element(array.name, index)
-        text = f"{self.name(self.thread.number)} touches {what}; its shape is {shape}"
+        text = f"{self.name(self.thread)} touches {what}; its shape is {shape}"
         self.fault(
             "index",
             text,
-            threads=[self.thread.number],
+            threads=[self.thread],
             array=array.name,
             space=array.space,
             index=index,
@@ -282,12 +287,14 @@ class Launch:
         """Report an operation that a GPU does in float64."""
         kind = "int64" if isinstance(other, int) else "float64"
         text = f"{name} with {kind} ({other}) is computed in float64"
-        self.fault("float64", text, threads=[self.thread.number], other=other)
+        self.fault("float64", text, threads=[self.thread], other=other)
 
     # ---- faults
 
-    def name(self, thread: int, block: object = None) -> str:
-        """Return a thread as one names it."""
+    def name(self, thread: int | None, block: object = None) -> str:
+        """Return a thread as one names it; None for several at an atomic."""
+        if thread is None:
+            return "another thread"
         width = self.block[0]
         plain = self.block[1] == 1
         name = f"thread {thread if plain else (thread % width, thread // width)}"

@@ -1,56 +1,24 @@
-"""Arrays that check every access, and the ledger that finds two in one place."""
+"""Arrays that check every access: is it inside, was it written, does it collide?
 
-from .faults import Fault
-from .scalars import Float, rounded, wrapped
+Each element remembers who wrote it last and who read it last, as one number, a stamp:
+phase, thread and line together. A phase lies between two barriers. Two accesses of one
+element collide if one of them writes and they are by two threads in one phase, or, in
+global memory, in two blocks: nothing orders those.
+"""
 
+from .scalars import rounded, wrapped
 
-class Ledger:
-    """Who touched which element since the last barrier.
-
-    Two touches of one element clash if they are by different threads and one of them
-    writes. One writer and two different readers are enough to know: whoever writes
-    next clashes with one of two, if with any.
-    """
-
-    def __init__(self):
-        self.clear()
-
-    def clear(self) -> None:
-        """Begin anew: whatever came before is settled."""
-        self.writers, self.readers, self.others = {}, {}, {}
-
-    def note(self, element: int, who: object, kind: str, where: tuple) -> tuple | None:
-        """Note a touch ("r", "w" or "a"); return how it clashes, and with which.
-
-        ``who`` is a thread, or a block; ``where`` is kept for the report.
-        """
-        writer = self.writers.get(element)
-        clash = None
-        if writer and writer[0] != who and (kind != "a" or writer[2] != "a"):
-            clash = ("read" if kind == "r" else "both write", writer[1])
-        if kind == "r":
-            reader = self.readers.setdefault(element, (who, where))
-            if reader[0] != who:
-                self.others[element] = (who, where)
-            return clash
-        for table in (self.readers, self.others):
-            reader = table.get(element)
-            if clash is None and reader and reader[0] != who:
-                clash = ("overwrite", reader[1])
-        if writer and writer[0] != who and kind == "a":
-            who = None  # several atomics at once: nobody's own
-        self.writers[element] = (who, where, kind)
-        return clash
+LINES = 4096  # a stamp is (phase · slots + thread) · LINES + line
+NEVER = -1
 
 
 class Array:
-    """An array in global, shared or local memory.
+    """An array of the kernel's.
 
     Attributes
     ----------
     name, space : str
-    number : int
-        Its place in the log's list of arrays.
+        "local", "shared" or "global".
     shape : tuple of int
     dtype : Type
     data : list
@@ -59,77 +27,75 @@ class Array:
 
     def __init__(self, launch, name, space, shape, dtype, data=None):
         self.launch = launch
+        self.gpu = launch.cuda
         self.name = name
         self.space = space
-        self.shape = shape
+        self.shape = tuple([int(extent) for extent in shape])
+        self.ndim = len(self.shape)
+        self.width = self.shape[-1]
         self.dtype = dtype
-        self.number = 0
         self.size = 1
-        for extent in shape:
+        for extent in self.shape:
             self.size *= extent
         self.data = [None] * self.size if data is None else data
-        self.ledger = Ledger()  # since the last barrier, by thread
-        self.blocks = Ledger() if space == "global" else None  # in all, by block
-
-    @property
-    def ndim(self) -> int:
-        """How many indices an element has."""
-        return len(self.shape)
+        self.typed = launch.full or not dtype.is_float
+        self.changed = False
 
     def __len__(self) -> int:
         return self.shape[0]
 
     def __getitem__(self, key):
-        if len(self.shape) > 1 and (not isinstance(key, tuple) or len(key) < self.ndim):
-            return Part(self, key if isinstance(key, tuple) else (key,))
         place = self.place(key)
-        self.launch.touch(self, place, "r")
+        if place is None:
+            return Part(self, key)
         value = self.data[place]
         if value is None:
-            self.launch.uninitialised(self, place)
-            value = float("nan") if self.dtype.is_float else 0
-        return self.dtype(value) if self.launch.full else value
+            self.launch.unwritten(self, place)
+            return float("nan") if self.dtype.is_float else 0
+        return self.dtype(value) if self.typed else value
 
     def __setitem__(self, key, value):
-        place = self.place(key)
-        self.launch.touch(self, place, "w")
-        self.data[place] = self.stored(value)
+        self.store(self.place(key), value)
 
-    def add(self, key, change: object) -> object:
+    def store(self, place: int, value: object) -> None:
+        """Keep a number as this array holds it."""
+        if self.typed:
+            dtype = self.dtype
+            value = (
+                rounded(float(value), dtype.name)
+                if dtype.is_float
+                else wrapped(value, dtype.name)
+            )
+        self.data[place] = value
+        self.changed = True
+
+    def change(self, key: object, change: object) -> object:
         """Apply an atomic change; return what was there."""
-        place = self.place(key)
-        self.launch.touch(self, place, "a")
-        old = self.data[place]
-        if old is None:
-            self.launch.uninitialised(self, place)
-            old = 0
-        old = self.dtype(old) if self.launch.full else old
-        self.data[place] = self.stored(change(old))
+        old = self[key]
+        self.store(self.place(key), change(old))
         return old
 
-    def stored(self, value: object) -> object:
-        """Return a number as this array holds it."""
-        if not self.dtype.is_float:
-            return wrapped(value, self.dtype.name)
-        if self.launch.full:
-            return rounded(float(value), self.dtype.name)
-        return value
+    def place(self, key: object) -> int | None:
+        """Return an element's place in the data; None for a part of the array."""
+        if self.ndim == 1:
+            if type(key) is int and 0 <= key < self.size:
+                return key
+        elif self.ndim == 2 and type(key) is tuple:
+            row, column = key
+            if 0 <= column < self.width and 0 <= row < self.shape[0]:
+                return row * self.width + column
+        return self.place_of(key if isinstance(key, tuple) else (key,))
 
-    def place(self, key: object) -> int:
-        """Return an element's place in the data; its index has to be inside."""
-        if type(key) is int and len(self.shape) == 1 and 0 <= key < self.size:
-            return key
-        key = key if isinstance(key, tuple) else (key,)
-        if len(key) != len(self.shape):
-            raise TypeError(f"{self.name} has {self.ndim} indices, got {len(key)}")
+    def place_of(self, key: tuple) -> int | None:
+        """Return the same for any number of indices, or report them."""
         place = 0
         for index, extent in zip(key, self.shape):
-            if isinstance(index, (slice, float, Float)):
-                raise TypeError(f"{self.name}[{index}]: an index is an integer here")
             if not 0 <= index < extent:
                 self.launch.outside(self, key)
-            place = place * extent + int(index)
-        return place
+            place = place * extent + index
+        if len(key) > self.ndim:
+            raise IndexError(f"{self.name} has {self.ndim} indices, got {len(key)}")
+        return place if len(key) == self.ndim else None
 
     def index(self, place: int) -> list[int]:
         """Return the index of the element at a place."""
@@ -140,13 +106,115 @@ class Array:
         return index
 
 
+class Watched(Array):
+    """An array that several threads see: accesses are counted, collisions reported."""
+
+    def __init__(self, launch, name, space, shape, dtype, data=None):
+        super().__init__(launch, name, space, shape, dtype, data)
+        self.writers = [NEVER] * self.size
+        self.readers = [NEVER] * self.size
+        self.others = [NEVER] * self.size  # a second reader, by another thread
+        self.foreign = {}  # a reader in another block
+        self.atomic = {}  # the last writer, where that was an atomic
+        self.early = {}  # reads of what nobody had written, in this phase
+        self.loads, self.stores = launch.report.counters(self)
+
+    def __getitem__(self, key):
+        place = self.place(key)
+        if place is None:
+            return Part(self, key)
+        gpu = self.gpu
+        self.loads[gpu._who] += 1
+        mine = gpu._mine
+        reader = self.readers[place]
+        if reader < mine or reader >= mine + LINES:
+            self.note_reader(place, reader)
+        writer = self.writers[place]
+        if writer >= 0 and (writer < mine or writer >= mine + LINES):
+            self.clash(place, writer, "read")
+        if gpu._watch:
+            gpu._watch(self, place, "r")
+        value = self.data[place]
+        if value is None:
+            self.early.setdefault(place, mine + gpu._line)
+            return float("nan") if self.dtype.is_float else 0
+        return self.dtype(value) if self.typed else value
+
+    def __setitem__(self, key, value):
+        place = self.place(key)
+        gpu = self.gpu
+        self.stores[gpu._who] += 1
+        self.note_writer(place)
+        if gpu._watch:
+            gpu._watch(self, place, "w")
+        self.store(place, value)
+
+    def change(self, key: object, change: object) -> object:
+        """Apply an atomic change; return what was there."""
+        place = self.place(key)
+        gpu = self.gpu
+        self.loads[gpu._who] += 1
+        self.stores[gpu._who] += 1
+        before = self.writers[place]
+        shared = before >= gpu._floor and self.atomic.get(place) == before
+        self.note_writer(place, atomic=True)
+        if shared and before // LINES != gpu._mine // LINES:  # now nobody's own
+            self.writers[place] = gpu._several + gpu._line
+        self.atomic[place] = self.writers[place]
+        if gpu._watch:
+            gpu._watch(self, place, "a")
+        old = self.data[place]
+        if old is None:
+            self.early.setdefault(place, gpu._mine + gpu._line)
+            old = 0
+        old = self.dtype(old) if self.typed else old
+        self.store(place, change(old))
+        return old
+
+    # ---- who was here before
+
+    def note_reader(self, place: int, reader: int) -> None:
+        """Remember this thread; keep another of this phase, and one of another block."""
+        gpu = self.gpu
+        if reader >= gpu._floor:
+            self.others[place] = gpu._mine + gpu._line
+            return
+        if 0 <= reader < gpu._block_floor:
+            self.foreign[place] = reader
+        self.readers[place] = gpu._mine + gpu._line
+
+    def note_writer(self, place: int, atomic: bool = False) -> None:
+        """Compare with everybody who was here, then remember this thread."""
+        writer = self.writers[place]
+        if writer >= 0 and not (atomic and self.atomic.get(place) == writer):
+            self.clash(place, writer, "both write")
+        for reader in (self.readers[place], self.others[place]):
+            if reader >= 0:
+                self.clash(place, reader, "overwrite")
+        if self.foreign and place in self.foreign:
+            self.clash(place, self.foreign[place], "overwrite")
+        self.writers[place] = self.gpu._mine + self.gpu._line
+
+    def clash(self, place: int, before: int, how: str) -> None:
+        """Report an earlier access if nothing orders it before this one."""
+        gpu = self.gpu
+        mine = gpu._mine
+        if mine <= before < mine + LINES:
+            return
+        if before >= gpu._floor or before < gpu._block_floor:
+            if how == "overwrite" and place in self.early:
+                how = "too early"
+                del self.early[place]
+            self.launch.race(self, place, how, before)
+
+
 class Part:
-    """Some of an array: the first indices are given, ``K[j][c]``."""
+    """Some of an array: the first indices are given, as in ``K[j][c]``."""
 
     def __init__(self, array, key):
         self.array = array
-        self.key = key
-        self.shape = array.shape[len(key) :]
+        self.key = key if isinstance(key, tuple) else (key,)
+        self.shape = array.shape[len(self.key) :]
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -155,5 +223,4 @@ class Part:
         return self.array[self.key + (key if isinstance(key, tuple) else (key,))]
 
     def __setitem__(self, key, value):
-        key = self.key + (key if isinstance(key, tuple) else (key,))
-        self.array[key] = value
+        self.array[self.key + (key if isinstance(key, tuple) else (key,))] = value

@@ -32,7 +32,7 @@ class Report:
         self.traffic = Traffic() if full else None
         self.sizes = {}
         self.logging = log
-        self.arrays, self.blocks = [], []
+        self.arrays, self.numbers, self.blocks = [], {}, []
         self.begin_block()
 
     def __bool__(self) -> bool:
@@ -81,41 +81,43 @@ class Report:
 
     # ---- what the launch tells
 
-    def touch(self, array, place, kind, thread, block, line) -> None:
-        """Count an access, and keep it for the log."""
+    def counters(self, array) -> tuple[list, list]:
+        """Return the lists in which an array counts, one number per thread."""
         name = array.name
         if name not in self.sizes:
             self.sizes[name] = array.dtype.size
             self.loads[name] = [0] * self.total
             self.stores[name] = [0] * self.total
-        who = block * self.count + thread
-        if kind != "w":
-            self.loads[name][who] += 1
-        if kind != "r":
-            self.stores[name][who] += 1
+        if self.logging:
+            self.number_of(array)
+        return self.loads[name], self.stores[name]
+
+    def watcher(self) -> object:
+        """Return what has to be told of every access, or None."""
+        return self.touch if self.logging or self.traffic else None
+
+    def touch(self, array, place: int, kind: str) -> None:
+        """Follow an access into the traffic and the log."""
+        thread, line = array.launch.thread, array.gpu._line
         if self.traffic:
             self.traffic.touch(array, place, kind, thread, line)
-        if self.logging:
-            self.keep((thread, kind, self.number_of(array), place, line))
+        if self.logging and self.kept <= MOST_TOUCHES:
+            number = self.number_of(array)
+            seen = self.seen.setdefault((thread, kind, number, line), set())
+            if place not in seen:
+                seen.add(place)
+                self.kept += 1
+                self.touches.append([thread, kind, number, place, line])
 
     def number_of(self, array) -> int:
         """Return the array's place in the log's list."""
-        for number, known in enumerate(self.arrays):
-            if known["name"] == array.name and known["space"] == array.space:
-                return number
-        shape = list(array.shape)
-        entry = {"name": array.name, "space": array.space, "shape": shape}
-        self.arrays.append(entry)
-        return len(self.arrays) - 1
-
-    def keep(self, touch: tuple) -> None:
-        """Note a touch once a phase."""
-        if touch in self.seen:
-            return
-        self.seen.add(touch)
-        if self.kept < MOST_TOUCHES:
-            self.touches.append(list(touch))
-        self.kept += 1
+        key = (array.space, array.name)
+        if key not in self.numbers:
+            self.numbers[key] = len(self.arrays)
+            shape = list(array.shape)
+            entry = {"name": array.name, "space": array.space, "shape": shape}
+            self.arrays.append(entry)
+        return self.numbers[key]
 
     def fault(self, kind, text, line, at, fields) -> Fault:
         """Add a fault, unless the same is known on this line."""
@@ -132,7 +134,7 @@ class Report:
 
     def begin_block(self) -> None:
         """A new block: no touches yet."""
-        self.phases, self.touches, self.seen, self.kept = [], [], set(), 0
+        self.phases, self.touches, self.seen, self.kept = [], [], {}, 0
 
     def end_phase(self, line: int | None) -> None:
         """A barrier ends a phase; None ends the last."""
@@ -140,12 +142,12 @@ class Report:
             self.traffic.settle()
         if self.logging:
             self.phases.append({"touches": self.touches, "barrier": line})
-            self.touches, self.seen = [], set()
+            self.touches, self.seen = [], {}
 
     def end_block(self, at: list) -> None:
         """Keep the first block, and the first with a fault."""
-        if self.touches or (self.traffic and self.traffic.accesses):
-            self.end_phase(None)
+        if self.touches:
+            self.end_phase(None)  # a fault has cut it short
         faulty = [fault for fault in self.faults if fault.fields["block"] == at]
         known = [fault for fault in self.faults if fault.fields["block"] != at]
         first = not self.blocks and at == [0, 0]
