@@ -1,4 +1,4 @@
-"""Compiles requirements.in into requirements.txt, for Python 3.11 to 3.14 at once.
+"""Compiles the two requirements*.in into locks, for Python 3.11 to 3.14 at once.
 
     python -m tools.lock [--upgrade]
 """
@@ -8,20 +8,26 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-HEADER = "# Made by `make lock` from requirements.in, for Python 3.11 to 3.14.\n"
+LOCKS = ("requirements", "requirements-gpu")
+HEADER = "# Made by `make lock` from {name}.in, for Python 3.11 to 3.14.\n"
+
+
+def lock(name: str, options: list[str]) -> int:
+    """Compile one file; return the exit status."""
+    command = ["-m", "uv", "pip", "compile", "--universal", "--python-version", "3.11"]
+    command += ["--no-header", "--no-emit-index-url", f"{name}.in"]
+    command += ["-o", f"{name}.txt", "-q", *options]
+    done = subprocess.run([sys.executable, *command], cwd=ROOT)
+    if done.returncode == 0:
+        file, header = ROOT / f"{name}.txt", HEADER.format(name=name)
+        file.write_text(header + file.read_text().removeprefix(header))
+    return done.returncode
 
 
 def main() -> int:
     pip = [sys.executable, "-m", "pip", "install", "-q", "uv"]
     subprocess.run(pip, check=True)
-    command = ["-m", "uv", "pip", "compile", "--universal", "--python-version", "3.11"]
-    command += ["--no-header", "--no-emit-index-url", "requirements.in"]
-    command += ["-o", "requirements.txt", "-q", *sys.argv[1:]]
-    done = subprocess.run([sys.executable, *command], cwd=ROOT)
-    if done.returncode == 0:
-        file = ROOT / "requirements.txt"
-        file.write_text(HEADER + file.read_text().removeprefix(HEADER))
-    return done.returncode
+    return max(lock(name, sys.argv[1:]) for name in LOCKS)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,117 @@
+"""The rungs of the ladder: which kernels there are, and in which sizes they ship."""
+
+from collections.abc import Callable
+from functools import cached_property
+from dataclasses import dataclass
+
+from onlinesoftmax import costs
+from onlinesoftmax import _inputs as inputs
+from onlinesoftmax.gpu.naive import naive
+from onlinesoftmax.gpu.registers import SIDE, registers
+from onlinesoftmax.gpu.tiled import tiled
+
+WIDTHS = (64, 128)  # what the kernels ship for; narrower rows are filled up with zeros
+# Query rows of a block and keys of a tile, by rung and width.
+TILES = {
+    "naive": {64: (128, 1), 128: (128, 1)},
+    "tiled": {64: (128, 32), 128: (128, 32)},
+    "registers": {64: (64, 32), 128: (32, 32)},
+}
+RUNGS = tuple(TILES)
+# So many blocks are to fit on a multiprocessor: the compiler then saves registers.
+BLOCKS = {("naive", 64): 3}
+
+
+@dataclass(frozen=True)
+class Build:
+    """A kernel in one size.
+
+    Attributes
+    ----------
+    rung : {"naive", "tiled", "registers"}
+    d : int
+        Numbers in a row of Q, K, V and O.
+    block_q, block_k : int
+        Query rows of a block; keys of a tile (1 for "naive", which has none).
+
+    Examples
+    --------
+    >>> build = Build.shipped("registers", 64)
+    >>> build.threads, build.shared
+    (128, 35328)
+    """
+
+    rung: str
+    d: int
+    block_q: int
+    block_k: int = 1
+
+    def __post_init__(self) -> None:
+        known(self.rung)
+        for name in ("d", "block_q", "block_k"):
+            inputs.block_size(getattr(self, name), name)
+        if self.rung == "registers":
+            self._check_patches()
+
+    def _check_patches(self) -> None:
+        """Threads that share a row have to be neighbours in one warp."""
+        across, rest = divmod(self.block_k, SIDE)
+        if rest or across not in (1, 2, 4, 8, 16, 32):
+            raise ValueError(f"block_k: expected {SIDE} times a power of two, at most"
+                             f" {SIDE * costs.WARP}, got {self.block_k}")
+        if self.d % self.block_k:
+            raise ValueError(f"block_k: expected a divisor of d = {self.d}, got"
+                             f" {self.block_k}")
+        if self.block_q % SIDE:
+            raise ValueError(f"block_q: expected a multiple of {SIDE}, got"
+                             f" {self.block_q}")
+
+    @classmethod
+    def shipped(cls, rung: str, d: int) -> "Build":
+        """Return a rung as it ships, for rows of at most `d` numbers."""
+        fitting = [width for width in WIDTHS if width >= d]
+        if not fitting:
+            raise ValueError(f"d: expected at most {WIDTHS[-1]}, got {d}")
+        return cls(rung, fitting[0], *TILES[known(rung)][fitting[0]])
+
+    @classmethod
+    def small(cls, rung: str, d: int) -> "Build":
+        """Return a rung in a size for the simulator: tiles of eight by eight."""
+        return cls(known(rung), -(-d // 8) * 8, 8, 1 if rung == "naive" else 8)
+
+    @property
+    def threads(self) -> int:
+        """Return how many threads a block has."""
+        patch = SIDE * SIDE if self.rung == "registers" else self.block_k
+        return self.block_q * self.block_k // patch
+
+    @property
+    def bounds(self) -> tuple[int, ...]:
+        """Return what the compiler is told: threads of a block, blocks that are to fit."""
+        blocks = BLOCKS.get((self.rung, self.d))
+        return (self.threads,) if blocks is None else (self.threads, blocks)
+
+    @property
+    def shared(self) -> int:
+        """Return the bytes of shared memory of a block."""
+        if self.rung == "naive":
+            return 0
+        if self.rung == "tiled":
+            return 2 * self.block_k * self.d * 4
+        rows = (self.block_q + self.block_k) * (self.d + SIDE)
+        return (rows + self.block_q * (self.block_k + SIDE)) * 4
+
+    @cached_property
+    def kernel(self) -> Callable[..., None]:
+        """Return the kernel, a Python function."""
+        if self.rung == "naive":
+            return naive(self.d)
+        make = tiled if self.rung == "tiled" else registers
+        return make(self.d, self.block_q, self.block_k)
+
+
+def known(rung: str) -> str:
+    """Return the name of a rung."""
+    if rung not in TILES:
+        raise ValueError(f"kernel: expected one of {list(RUNGS)}, got {rung!r}")
+    return rung

@@ -1,0 +1,255 @@
+"""Attention on a GPU; without one, on the book's block simulator.
+
+`attention` fits the arguments to a kernel (rows filled up to its width, all heads in one
+array, the mask as an interval of keys for each row), launches it, and undoes the fitting.
+`plan` says beforehand which kernel would run, where, and why.
+"""
+
+import time
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numba import config, cuda
+from numpy.typing import ArrayLike
+
+from onlinesoftmax import _inputs as inputs
+from onlinesoftmax import blocksim
+from onlinesoftmax.gpu.ladder import Build, known
+from onlinesoftmax.masks import Mask
+
+PATIENCE = 30  # seconds that a simulation may take
+
+
+class Plan(NamedTuple):
+    """Which kernel runs an attention, where, and why.
+
+    `seconds` is how long the simulator is expected to take; 0 on a GPU.
+    """
+
+    build: Build
+    device: str
+    why: str
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        return f"kernel {self.build.rung!r} on {self.device}: {self.why}"
+
+
+class Task(NamedTuple):
+    """An attention as the kernels take it."""
+
+    q: np.ndarray  # (heads, n, d), float32 or float16
+    k: np.ndarray  # (heads // group, keys, d)
+    v: np.ndarray
+    lengths: np.ndarray  # (heads,), int32
+    scale: np.float32
+    left: np.int32
+    right: np.int32
+    group: np.int32
+
+    def grid(self, build: Build) -> tuple[int, int]:
+        """Return how many blocks: of rows, and heads."""
+        heads, n, _ = self.q.shape
+        return -(-n // build.block_q), heads
+
+    def visits(self) -> int:
+        """Return how many numbers of K all rows together read."""
+        heads, n, d = self.q.shape
+        place = np.arange(n) + self.k.shape[1] - n
+        stop = np.minimum(place + self.right + 1, self.lengths[:, None])
+        seen = np.maximum(stop - np.maximum(place - self.left, 0), 0)
+        return int(seen.sum()) * d + heads * n * d
+
+
+def attention(
+    q: ArrayLike, k: ArrayLike, v: ArrayLike, *, mask: Mask | None = None,
+    scale: float | None = None, kernel: str = "auto", return_lse: bool = False,
+) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+    """Return softmax(q kᵀ · scale) v from one of the kernels.
+
+    Parameters
+    ----------
+    q : array_like, (..., heads, queries, d) or (queries, d), float32 or float16
+    k, v : array_like, as for `dense.attention`
+        At most 128 numbers wide on a GPU.
+    mask : Mask, optional
+        Made of `causal`, `window` and `padding`: each row sees an interval of keys.
+    scale : float, optional
+        1/√d unless given.
+    kernel : {"auto", "naive", "tiled", "registers"}
+        "auto" picks one, and prints which and why.
+    return_lse : bool
+        Whether to return the logsumexp of each row of scores, too.
+
+    Returns
+    -------
+    out : ndarray, (..., heads, queries, columns)
+        In the dtype of q, k, v; 0 for a row that sees nothing.
+    lse : ndarray, (..., heads, queries), float32
+        −∞ for a row that sees nothing.
+
+    Notes
+    -----
+    On a GPU if there is one. Without, small inputs run in the block simulator, and large
+    ones raise a ValueError that says how long they would take.
+    """
+    asked = _asked(q, k, v, scale)
+    chosen = _plan(asked, mask, kernel)
+    if kernel == "auto":
+        _say(str(chosen))
+    if chosen.seconds > PATIENCE:
+        raise ValueError(f"q, k: {_no_gpu()}, and the block simulator would take about"
+                         f" {duration(chosen.seconds)}; expected at most {PATIENCE} s"
+                         " of work for it")
+    task = fit(asked, mask, chosen.build.d)
+    out, lse = launch(chosen.build, task)
+    out = out[..., : asked.v.shape[-1]].reshape(*asked.q.shape[:-1], -1)
+    return (out, lse.reshape(asked.shape[:-1])) if return_lse else out
+
+
+def plan(
+    q: ArrayLike, k: ArrayLike, v: ArrayLike, *, mask: Mask | None = None,
+    kernel: str = "auto",
+) -> Plan:
+    """Return which kernel `attention` would run, where, and why."""
+    return _plan(_asked(q, k, v, None), mask, kernel)
+
+
+def device() -> str:
+    """Return what kernels run on here: a GPU by its name, or a simulator."""
+    if config.ENABLE_CUDASIM:
+        return "Numba's simulator"
+    if not has_gpu():
+        return "the block simulator"
+    gpu = cuda.get_current_device()
+    name = gpu.name.decode() if isinstance(gpu.name, bytes) else gpu.name
+    return f"{name} (sm_{''.join(map(str, gpu.compute_capability))})"
+
+
+@cache
+def has_gpu() -> bool:
+    """Return whether Numba finds a GPU that it can use."""
+    return not config.ENABLE_CUDASIM and cuda.is_available()
+
+
+def fit(asked: inputs.Attention, mask: Mask | None, width: int) -> Task:
+    """Return the arguments of a kernel for rows `width` wide."""
+    mask = mask or Mask()
+    *batch, n, _ = asked.q.shape
+    keys = asked.k.shape[-2]
+    if mask.ids is not None or mask.slopes is not None or mask.biases:
+        raise ValueError("mask: expected one made of causal, window and padding, got"
+                         " documents, a bias or alibi")
+    mask.head(asked.shape, (0,) * len(batch))  # complains if it does not fit
+    lengths = np.full(batch, keys, np.int32)
+    if mask.lengths is not None:
+        lengths[...] = inputs.spread(
+            "lengths", mask.lengths, tuple(batch[:-1]))[..., None]
+    shared = asked.k.shape[-3] if batch else 1
+    return Task(
+        *(_rows(x, asked.dtype, width) for x in (asked.q, asked.k, asked.v)),
+        lengths.reshape(-1),
+        np.float32(asked.scale),
+        *(np.int32(min(reach, n + keys)) for reach in (mask.left, mask.right)),
+        np.int32((batch[-1] if batch else 1) // shared),
+    )
+
+
+def launch(build: Build, task: Task) -> tuple[np.ndarray, np.ndarray]:
+    """Run a kernel; return its output (heads, n, d) and its logsumexp (heads, n)."""
+    out = np.zeros_like(task.q)
+    lse = np.zeros(task.q.shape[:2], np.float32)
+    if not out.size or not has_gpu() and not config.ENABLE_CUDASIM:
+        report = blocksim.run(build.kernel, task.grid(build), (build.threads, 1),
+                              *task[:3], out, lse, *task[3:]) if out.size else None
+        if report is not None and report.faults:
+            raise report.faults[0]
+        return out, lse
+    arrays = [cuda.to_device(x) for x in (*task[:3], out, lse, task.lengths)]
+    compiled(build)[task.grid(build), build.threads](*arrays, *task[4:])
+    return arrays[3].copy_to_host(), arrays[4].copy_to_host()
+
+
+@cache
+def compiled(build: Build):
+    """Return a kernel ready to be launched on a GPU."""
+    options = {} if config.ENABLE_CUDASIM else {"launch_bounds": build.bounds}
+    return cuda.jit(fastmath=True, **options)(build.kernel)
+
+
+def _asked(
+    q: ArrayLike, k: ArrayLike, v: ArrayLike, scale: float | None
+) -> inputs.Attention:
+    """Return the arguments, checked; kernels know float32 and float16."""
+    asked = inputs.attention(q, k, v, scale, None, None)
+    if asked.dtype not in (np.float32, np.float16):
+        raise ValueError("q, k, v: expected float32 or float16, which is what the kernels"
+                         f" know, got {asked.dtype}")
+    return asked
+
+
+def _plan(asked: inputs.Attention, mask: Mask | None, kernel: str) -> Plan:
+    """Return a plan for arguments that have been checked."""
+    width = max(asked.q.shape[-1], asked.v.shape[-1])
+    if has_gpu():
+        rung = "registers" if kernel == "auto" else known(kernel)
+        build = Build.shipped(rung, width)
+        reads = "it reads shared memory least" if kernel == "auto" else "as asked"
+        return Plan(build, device(), f"{reads}; rows of {build.d} numbers")
+    rung = "tiled" if kernel == "auto" else known(kernel)
+    build = Build.small(rung, width)
+    seconds = fit(asked, mask, build.d).visits() * _seconds_per_visit(rung)
+    why = f"{_no_gpu()}; small tiles, {duration(seconds)}"
+    return Plan(build, device(), why, seconds)
+
+
+def _no_gpu() -> str:
+    """Return why there is no GPU to run on."""
+    if config.ENABLE_CUDASIM:
+        return "NUMBA_ENABLE_CUDASIM is set"
+    return "Numba finds no GPU here"
+
+
+@cache
+def _seconds_per_visit(rung: str) -> float:
+    """Return how long the simulator takes for a number of K: measured, here and now."""
+    rows = np.zeros((1, 16, 8), np.float32)
+    one = np.int32(1)
+    far = np.int32(32)
+    task = Task(rows, rows, rows, np.array([16], np.int32), np.float32(1), far, far, one)
+    start = time.perf_counter()
+    launch(Build.small(rung, 8), task)
+    return (time.perf_counter() - start) / task.visits()
+
+
+def duration(seconds: float) -> str:
+    """Return a time in the unit that suits it.
+
+    Examples
+    --------
+    >>> duration(0.01), duration(40), duration(7200), duration(4e6)
+    ('a moment', '40 s', '2.0 hours', '46 days')
+    """
+    if seconds < 0.1:
+        return "a moment"
+    if seconds < 120:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    for unit, size in (("minutes", 60), ("hours", 3600), ("days", 86400)):
+        amount = seconds / size
+        if amount < 100 or unit == "days":
+            return f"{amount:.1f} {unit}" if amount < 10 else f"{amount:,.0f} {unit}"
+
+
+@cache
+def _say(text: str) -> None:
+    """Print a sentence, each only once."""
+    print(text)
+
+
+def _rows(x: np.ndarray, dtype: np.dtype, width: int) -> np.ndarray:
+    """Return x (..., n, d) as (all heads, n, width), filled up with zeros."""
+    *_, n, d = x.shape
+    out = np.zeros((int(np.prod(x.shape[:-2])), n, width), dtype)
+    out[..., :d] = x.reshape(-1, n, d)
+    return out
