@@ -138,3 +138,5 @@ def test_what_a_chapter_depends_on(root: Path) -> None:
     assert imported("import numpy as np\nfrom math import exp") == set()
     drills = data_files("from onlinesoftmax.drills import drill", root / "book")
     assert drills == set((root / "book" / "drills").glob("*.yml"))
+    named_in_lib = data_files("", root / "book", [lib / "onlinesoftmax" / "devices.py"])
+    assert {file.name for file in named_in_lib} == {"devices.json"}

@@ -11,6 +11,7 @@ import json
 import platform
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -23,7 +24,8 @@ RENDERED = {".mjs", ".js", ".css"}
 DATA = re.compile(r"[\w./-]+\.(?:json|yml|csv)")
 
 
-def imported(code: str) -> set[str]:
+@lru_cache(maxsize=None)
+def imported(code: str) -> frozenset[str]:
     """The dotted names that `code` imports from the lib.
 
     >>> sorted(imported("import numpy\\nfrom onlinesoftmax.state import State"))
@@ -36,7 +38,7 @@ def imported(code: str) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
             names.add(node.module)
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return {name for name in names if name.split(".")[0] == LIB}
+    return frozenset(name for name in names if name.split(".")[0] == LIB)
 
 
 def lib_files(code: str, lib: Path) -> set[Path]:
@@ -77,9 +79,10 @@ def _whole(folder: Path) -> set[Path]:
     }
 
 
-def data_files(code: str, book: Path) -> set[Path]:
-    """The files under `book` that `code` names; all drills, where it uses drills."""
-    named = {match for match in DATA.findall(code)}
+def data_files(code: str, book: Path, files: Iterable[Path] = ()) -> set[Path]:
+    """What `code` or the `files` it uses name in `book`; all drills, where it drills."""
+    texts = [file.read_text("utf-8") for file in files if file.suffix == ".py"]
+    named = {match for text in (code, *texts) for match in DATA.findall(text)}
     found = {f for name in named for f in book.rglob(Path(name).name) if f.is_file()}
     if f"{LIB}.drills" in imported(code):
         found |= set((book / "drills").glob("*.yml"))
@@ -90,7 +93,8 @@ def key(nb: NotebookNode, book: Path, lib: Path, lock: Path) -> str:
     """What the outputs of `nb` depend on, as one digest."""
     cells = [[cell.source, cell.metadata.get("tags", [])] for cell in code_cells(nb)]
     code = "\n".join(_plain(cell.source) for cell in code_cells(nb))
-    files = lib_files(code, lib) | data_files(code, book)
+    files = lib_files(code, lib)
+    files |= data_files(code, book, files)
     what = [cells, platform.python_version(), _digests([*files, lock])]
     return hashlib.sha256(json.dumps(what).encode()).hexdigest()
 
