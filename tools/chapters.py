@@ -2,7 +2,9 @@
 
 import hashlib
 import re
+from copy import deepcopy
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import jupytext
@@ -68,7 +70,7 @@ def notebook(page: Page) -> NotebookNode:
     """
     if not page.notebook_header:
         raise ValueError(f"{page.source}: a chapter needs a `jupytext` front matter")
-    nb = jupytext.reads(page.source.read_text("utf-8"), fmt="md:myst")
+    nb = deepcopy(_parsed(page.source.read_text("utf-8")))
     for place, cell in enumerate(code_cells(nb)):
         digest = hashlib.sha256(cell.source.encode()).hexdigest()[:8]
         cell.id = cell.metadata.get("name", f"code-{place:02d}-{digest}")
@@ -79,6 +81,11 @@ def notebook(page: Page) -> NotebookNode:
     if twice:
         raise ValueError(f"{page.source}: cell names used twice: {', '.join(twice)}")
     return nb
+
+
+@lru_cache(maxsize=None)
+def _parsed(text: str) -> NotebookNode:
+    return jupytext.reads(text, fmt="md:myst")
 
 
 def code_cells(nb: NotebookNode) -> list[NotebookNode]:
