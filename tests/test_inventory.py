@@ -1,5 +1,6 @@
 """Every idea of the inventory is in the book, and its cell notices when it is false."""
 
+import linecache
 import re
 import sys
 from functools import cache
@@ -57,8 +58,11 @@ def run(number: int, until: str | None = None, breaks: dict | None = None) -> No
         if breaks and cell.name == breaks["cell"]:
             assert source.count(breaks["find"]) == 1, f"{breaks['find']!r} not once"
             source = source.replace(breaks["find"], breaks["replace"])
+        file = f"<{cell.name or 'unnamed'}>"  # kernels are read back from their text
+        lines = source.splitlines(keepends=True)
+        linecache.cache[file] = (len(source), None, lines, file)
         try:
-            exec(compile(source, cell.name or "unnamed", "exec"), namespace)
+            exec(compile(source, file, "exec"), namespace)
         except AssertionError as error:
             raise AssertionError(f"in cell {cell.name}") from error
         if until and cell.name == until:

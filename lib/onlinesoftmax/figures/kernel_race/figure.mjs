@@ -215,9 +215,10 @@ export function say({ kernel, step }, numbers, words) {
 }
 
 /** The collision to speak of: the one that the simulator named, if it did. */
-function worst(clashes, { faults = [] }) {
+function worst(clashes, { arrays, faults = [] }) {
   const named = ({ before, now }) => faults.some(({ threads, index }) =>
-    `${threads}` === `${[now.thread, before.thread]}` && index === now.index);
+    `${threads}` === `${[now.thread, before.thread]}`
+    && `${index}` === element(now.index, arrays[now.array].shape));
   return clashes.find(named) ?? clashes[0];
 }
 
