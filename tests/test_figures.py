@@ -130,6 +130,15 @@ def test_max_records_expects_harmonic_numbers(n: int, harmonic: float) -> None:
     assert round(numbers("max-records", state)["expected"], 2) == harmonic
 
 
+@pytest.mark.parametrize(
+    ("changes", "counts"),
+    [({}, [6, 4, 6]), ({"n": 1024, "rows": 2, "keys": 1}, [56, 16, 56])],
+)
+def test_tile_walk_counts_tiles(changes: dict, counts: list[int]) -> None:
+    state = registry.spec("tile-walk").defaults() | changes
+    assert numbers("tile-walk", state)["counts"] == counts
+
+
 # ---- words ----
 
 

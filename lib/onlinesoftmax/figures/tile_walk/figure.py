@@ -1,0 +1,94 @@
+"""The tile walk: which tiles of the score table are computed, and in which order.
+
+Prediction. A causal mask, 16 tokens, tiles of 4 by 4: how many of the 16 tiles have to
+be computed? Why wrong answers tempt. "8": half of the pairs are hidden, so half of the
+work. "6": those are the tiles without a hidden pair. "16": every block of queries sees
+something. What settles it: the end of that walk, with the four tiles on the diagonal
+computed whole although nearly half of each is hidden.
+"""
+
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+
+from onlinesoftmax import masks
+
+from ..spec import Choice, Prediction, Spec, Step, Values
+
+SQUARES = 16
+SIZES = (1, 2, 3, 4, 8)
+MASKS = ("open", "causal", "recent", "padded", "packed")
+END = {"step": 10}
+
+
+def mask_of(name: str, n: int) -> masks.Mask:
+    """The lib's mask, with its lengths in sixteenths of n."""
+    unit = n // SQUARES
+    return {
+        "open": masks.Mask(),
+        "causal": masks.causal(),
+        "recent": masks.window(4 * unit, 0),
+        "padded": masks.padding(11 * unit),
+        "packed": masks.documents(np.repeat([0, 1, 2], [5 * unit, 7 * unit, 4 * unit])),
+    }[name]
+
+
+def expected(state: Values) -> Values:
+    """The lib's walk. Each step carries in a block of the inner loop."""
+    n, unit = state["n"], state["n"] // SQUARES
+    mask, sizes = mask_of(state["mask"], n), (state["rows"] * unit, state["keys"] * unit)
+    tiles = masks.walk(mask, n, n, *sizes)
+    by_keys = lambda tile: (tile.keys.start, tile.rows.start)  # noqa: E731
+    walk = [tile for tile in tiles if tile.kind != "none"]
+    carried = [len(walk), len({tile.rows.start for tile in walk})]
+    if state["order"] == "keys":
+        walk = sorted(walk, key=by_keys)
+        carried = [len({tile.keys.start for tile in walk}), len(walk)]
+    shown = mask.head((n, n)).apply(np.zeros((n, n), np.float32)) == 0
+    return {
+        "tiles": [_as_dict(tile) for tile in tiles],
+        "walk": [_as_dict(tile) for tile in walk],
+        "steps": len(walk),
+        "counts": [sum(t.kind == kind for t in tiles) for kind in ("all", "some", "none")],
+        "work": sum(shown[t.rows, t.keys].size for t in walk) / n**2,
+        "seen": shown.sum() / n**2,
+        "carried": carried,
+    }
+
+
+def _as_dict(tile: masks.Tile) -> Values:
+    rows, keys, kind = tile
+    return {"rows": [rows.start, rows.stop], "keys": [keys.start, keys.stop], "kind": kind}
+
+
+def states(random: np.random.Generator) -> Iterator[Values]:
+    """Every mask and tile of the small table, and some of the large one."""
+    for mask, rows, keys in product(MASKS, SIZES, SIZES):
+        for order in ("queries", "keys"):
+            state = {"mask": mask, "rows": rows, "keys": keys, "order": order}
+            yield state | {"n": 16, "step": int(random.integers(0, 40))}
+        if random.random() < 0.3:
+            yield state | {"n": 1024, "step": 3}
+
+
+SPEC = Spec(
+    controls=(
+        Choice("mask", "causal", of=MASKS),
+        Choice("rows", 4, of=SIZES),
+        Choice("keys", 4, of=SIZES),
+        Choice("order", "queries", of=("queries", "keys")),
+        Choice("n", 16, of=(16, 1024)),
+        Step("step"),
+    ),
+    still={"step": 10},
+    prediction=Prediction(answer=2, shown_by=(END, END, END, END)),
+    presets=(
+        {"mask": "causal", "rows": 1, "keys": 1, "n": 16, "step": 0},
+        {"mask": "causal", "rows": 2, "keys": 1, "n": 1024, "step": 0},
+        {"mask": "recent", "rows": 3, "keys": 3, "n": 16, "step": 0},
+    ),
+    expected=expected,
+    states=states,
+    pace=500,
+)
