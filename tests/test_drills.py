@@ -14,8 +14,8 @@ import pytest
 from py_mini_racer import MiniRacer
 
 from onlinesoftmax import State, dense, merge, streaming
-from onlinesoftmax.drills import check, code, drill, grader, page_html
-from onlinesoftmax.drills.bank import Drill, bank, read, say
+from onlinesoftmax.drills import check, code, drill, grader, kernel_grader, page_html
+from onlinesoftmax.drills.bank import WRITTEN, Drill, bank, read, say
 from onlinesoftmax.drills.expression import evaluate
 from onlinesoftmax.drills.feedback import earned
 from onlinesoftmax.drills.grade import GRADERS, close
@@ -165,7 +165,7 @@ def secrets(d: Drill) -> set[str]:
     squeezed = {"".join(str(d.get("answer", {}).get("value", " ")).split())}
     if d.kind == "choice":
         return {say(c["text"]) for c in d.get("choices") if c.get("correct")}
-    if d.kind == "code":
+    if d.kind in WRITTEN:
         lines = {line.strip() for line in d.get("code").splitlines()}
         new = {line for line in lines if line not in d.get("starter")}
         return {line for line in new if len(line) > 12}
@@ -204,18 +204,21 @@ def packed(id: str) -> str:
 
 def run(d: Drill, source: str) -> dict[str, Any]:
     data = json.loads(packed(d.id))
+    if d.kind == "kernel":
+        asked = source, data["function"], data["cases"], data["tolerance"]
+        return kernel_grader.run(*asked, lambda case: None)
     drive = grader.load(data["drive"], "drive")
     function, tolerance = code.answer(d, source), data["tolerance"]
     return grader.grade(function, drive, data["cases"], tolerance, lambda case: None)
 
 
-@of_kind("code")
+@of_kind("code", "kernel")
 def test_the_reference_passes_and_the_starter_fails(d: Drill) -> None:
     assert run(d, d.get("code"))["passed"]
     assert not run(d, d.get("starter"))["passed"]
 
 
-@of_kind("code")
+@of_kind("code", "kernel")
 def test_every_mutant_dies_on_a_case_with_a_name_and_earns_its_hint(d: Drill) -> None:
     cases = payload(d)["cases"]
     for mutant, source in zip(d.get("mutants"), code.mutants(d), strict=True):
@@ -252,7 +255,7 @@ def test_both_languages_have_every_word_and_the_same_places() -> None:
 def test_every_word_is_used() -> None:
     sources = [*HERE.glob("*.py"), *HERE.glob("page/*.js")]
     text = "\n".join(source.read_text() for source in sources)
-    kinds = {"numeric", "choice", "order", "recall", "trace", "code"}
+    kinds = {"numeric", "choice", "order", "recall", "trace", "code", "kernel"}
     levels = {"full", "half", "blank"}
     how = {f"how{kind.capitalize()}" for kind in kinds}
     by_name = {"noPython", "silent", "tooLong", "missing", "block", "scores"}

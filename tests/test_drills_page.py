@@ -151,9 +151,9 @@ def test_the_script_is_classic_and_asks_for_nothing() -> None:
     assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", script)
 
 
-def test_python_is_one_classic_script() -> None:
-    (name, content), = page_assets().items()
-    assert name == "micropython.js" and content.startswith(b"globalThis.")
+def test_python_and_the_simulator_are_one_classic_script_each() -> None:
+    assert set(page_assets()) == {"micropython.js", "simulator.js"}
+    assert all(a.startswith(b"globalThis.") for a in page_assets().values())
 
 
 # ---- progress

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from onlinesoftmax import drills
 from onlinesoftmax.drills import code
-from onlinesoftmax.drills.bank import Drill, bank, say
+from onlinesoftmax.drills.bank import WRITTEN, Drill, bank, say
 from onlinesoftmax.drills.payload import payload
 from onlinesoftmax.drills.text import inline
 from onlinesoftmax.figures import tokens
@@ -36,7 +36,7 @@ PAGE = """<!doctype html>
 {body}</main></body></html>
 """
 AROUND = "html { background: var(--paper); color: var(--ink) } body { margin: 1rem }"
-CODE = [d for d in bank().values() if d.kind == "code"]
+CODE = [d for d in bank().values() if d.kind in WRITTEN]
 CHAPTERS = sorted({d.chapter for d in bank().values()})
 
 
@@ -162,7 +162,7 @@ def sort_lines(page: Page, section: Locator, shown: list[int]) -> None:
 
 
 def ids_of(chapter: int) -> list[str]:
-    return [d.id for d in bank().values() if d.chapter == chapter and d.kind != "code"]
+    return [d.id for d in bank().values() if d.chapter == chapter and d.kind not in WRITTEN]
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)

@@ -22,6 +22,7 @@ class Program:
     """
 
     def __init__(self, source, name, names, file, helpers=None):
+        compile(source, file, "exec")  # its syntax errors, before it is changed
         helpers = helpers or {}
         known = {key: helpers[key].meets for key in helpers}
         functions = functions_in(source, known)

@@ -39,6 +39,20 @@ code
     ``drive(function, **arguments)``, which yields one row of results per step.
     ``mutants: [{name, hint, code or change: {old: new}}]``. Starter, code, drive and
     mutants also run in MicroPython: lists and math only.
+kernel
+    ``function``, ``starter``, ``code`` and ``mutants`` as above, in Numba-CUDA style;
+    they run on the block simulator, race-checked, in both Pythons. ``cases: [{name,
+    …inputs}]``, tiny ones first (24 rows and 8 columns at most), and ``random``, the
+    source of ``examples(rng)`` for more. ``launch`` is the source of
+    ``launch(**inputs)``, which returns grid, block and the arguments by name in the
+    kernel's order, perhaps also a mapping of further names the kernel may use:
+    ``return blocks, B, {"x": x, "y": out(n), "n": n}, {"B": B}``. A list is a float32
+    array, ``ints(list)`` an int32 one, ``out(*shape)`` one that the kernel has to fill;
+    ``oracle(**inputs)`` asks the lib what every such array should hold. Both know
+    ``np`` and ``math``. ``larger`` (inputs, or the source of ``larger(rng)``) gives the
+    page a button for a larger launch. ``ideal(**inputs)``, the fewest bytes of global
+    memory, gives the drill a score card. A mutant is known by the fault (kind, threads,
+    element) or by the first wrong element and its value.
 """
 
 from onlinesoftmax.drills.deck import Chapter, card_script, deck_html

@@ -29,7 +29,12 @@ KINDS: dict[str, tuple[set[str], set[str]]] = {
         {"function", "starter", "code", "oracle", "cases", "compared", "mutants"},
         {"drive", "given", "tolerance", "random"},
     ),
+    "kernel": (
+        {"function", "starter", "code", "launch", "oracle", "cases", "mutants"},
+        {"tolerance", "random", "larger", "ideal"},
+    ),
 }
+WRITTEN = ("code", "kernel")  # answered with a text that is run
 # Entries of the lists among them, each with the fields it may consist of.
 HINTED = {"hint"}
 ENTRIES: dict[tuple[str, str], list[set[str]]] = {
@@ -40,6 +45,7 @@ ENTRIES: dict[tuple[str, str], list[set[str]]] = {
     ("recall", "wrong"): [HINTED | {"value"}, HINTED | {"words"}],
     ("trace", "wrong"): [HINTED | {"cell", "value"}],
     ("code", "mutants"): [HINTED | {"name", "code"}, HINTED | {"name", "change"}],
+    ("kernel", "mutants"): [HINTED | {"name", "code"}, HINTED | {"name", "change"}],
 }
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
@@ -53,7 +59,7 @@ class Drill:
     id : str
         Its name, the same in every language.
     kind : str
-        numeric, choice, order, recall, trace or code.
+        numeric, choice, order, recall, trace, code or kernel.
     chapter : int
         The chapter it belongs to.
     file : str

@@ -10,11 +10,14 @@ from collections.abc import Mapping
 from string import ascii_lowercase
 from typing import Any
 
-from onlinesoftmax.drills.bank import Drill, say
+from onlinesoftmax.drills.bank import WRITTEN, Drill, say
 from onlinesoftmax.drills.expression import evaluate
 from onlinesoftmax.drills.words import column, show, word
 
 Table = tuple[tuple[str, ...], ...]
+
+# After a wrong result that no known mistake gives.
+NUDGES = {"differs": "codeNudge", "element": "kernelNudge"}
 
 
 def feedback(
@@ -45,8 +48,9 @@ def feedback(
     lines = [*_echo(data, outcome, language)]
     if outcome["passed"]:
         why = say(drill.get("solution"), language)
-        return (*lines, f"**✓ {word('right', language)}**", why), ()
-    if drill.kind == "code":
+        score = _score(data, outcome, language)
+        return (*lines, f"**✓ {word('right', language)}**", why), score
+    if drill.kind in WRITTEN:
         told, table = _code(drill, data, outcome, language)
     else:
         told, table = [_told(drill, data, outcome, language)], ()
@@ -54,6 +58,28 @@ def feedback(
     if not outcome.get("unreadable"):
         lines += _more(drill, outcome, misses, language)
     return tuple(lines), table
+
+
+def _score(
+    data: Mapping[str, Any], outcome: Mapping[str, Any], language: str
+) -> Table:
+    """Return the score card of a kernel, where its drill has one."""
+    score = outcome.get("score")
+    if not score:
+        return ()
+    times = show(score["bytes"] / score["ideal"], 3)
+    moved = {"bytes": score["bytes"], "ideal": score["ideal"], "times": times}
+    cells = [
+        ("score", "scoreOn", {"name": say(score["case"], language)}),
+        ("scoreCorrect", "scoreCases", {"n": len(data["cases"])}),
+        ("scoreRaces", "scoreNoRace", {}),
+        ("scoreBytes", "scoreOfIdeal", moved),
+        ("scoreShared", "scoreSharedBytes", {"bytes": score["shared"]}),
+    ]
+    return tuple(
+        (word(name, language), word(value, language, **places))
+        for name, value, places in cells
+    )
 
 
 def _echo(
@@ -151,15 +177,19 @@ def _code(
     hint = earned(drill, outcome)
     if hint:
         lines.append(say(hint, language))
-    elif outcome["fault"] == "differs":
-        lines.append(word("codeNudge", language))
-    table = steps(data, outcome, language) if outcome["case"] is not None else ()
+    elif outcome["fault"] in NUDGES:
+        lines.append(word(NUDGES[outcome["fault"]], language))
+    if outcome["case"] is None or "word" in outcome:
+        return lines, ()
+    table = steps(data, outcome, language) if drill.kind == "code" else ()
     return lines, table
 
 
 def fault(data: Mapping[str, Any], outcome: Mapping[str, Any], language: str) -> str:
     """Return one sentence on what went wrong."""
     kind, value = outcome["fault"], outcome["value"]
+    if "word" in outcome:
+        return word(outcome["word"], language, **written(outcome["places"]))
     if kind == "differs":
         several = len(data["cases"][outcome["case"]]["expected"]) > 1
         key = "differs" if several else "differsOnce"
@@ -177,6 +207,16 @@ def fault(data: Mapping[str, Any], outcome: Mapping[str, Any], language: str) ->
     said = f"{outcome['type']}: {value}".removesuffix(": ")
     line = word("atLine", language, line=outcome["line"]) if outcome["line"] else ""
     return f"`{said}`, {line}." if line else f"`{said}`."
+
+
+def written(places: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what fills the places of a kernel's fault: numbers shown, names as code."""
+    shown = {name: f"`{places[name]}`" for name in ("what", "array", "error")
+             if name in places}
+    if "right" in places:
+        mine, right = pair(places["mine"], places["right"])
+        shown |= {"mine": mine, "right": right}
+    return {**places, **shown}
 
 
 def steps(data: Mapping[str, Any], outcome: Mapping[str, Any], language: str) -> Table:
@@ -234,7 +274,7 @@ def answer_text(drill: Drill, language: str = "en") -> str:
     if drill.kind == "order":
         lines = [say(line, language) for line in drill.get("lines")]
         return "\n".join(f"- {line}" for line in lines)
-    if drill.kind == "code":
+    if drill.kind in WRITTEN:
         return f"```\n{drill.get('code')}```"
     if drill.kind == "numeric":
         value = str(drill.get("answer")["value"])

@@ -12,7 +12,7 @@ from html import escape
 from typing import Any
 
 from onlinesoftmax.drills import text
-from onlinesoftmax.drills.bank import Drill, foreign, say
+from onlinesoftmax.drills.bank import WRITTEN, Drill, foreign, say
 from onlinesoftmax.drills.feedback import answer_text, names, right_choice
 from onlinesoftmax.drills.payload import payload
 from onlinesoftmax.drills.words import QUANTITIES, column, show, table, word
@@ -33,6 +33,8 @@ class Card:
         self.form = drill.kind
         if drill.kind == "recall":
             self.form = "own" if "points" in self.data else "formula"
+        if drill.kind in WRITTEN:
+            self.form = "code"
 
     def word(self, key: str, **values: Any) -> str:
         """Return one of the engine's own words, escaped."""
@@ -75,6 +77,8 @@ class Card:
         quiet = ["hint", "show"]
         if self.form in ("code", "order", "trace"):
             quiet.append("again")
+        if self.data.get("larger"):
+            quiet.append("larger")
         buttons = "".join(
             f'<button type="button" data-do="{do}">{self.word(do)}</button>'
             for do in quiet
@@ -105,7 +109,8 @@ class Card:
     def json(self) -> str:
         """Return the drill's data for the script; no text can end its block."""
         drill = self.drill
-        listed = {"choice": "choices", "code": "mutants"}.get(drill.kind, "wrong")
+        listed = "mutants" if self.form == "code" else "wrong"
+        listed = "choices" if self.form == "choice" else listed
         data = {
             "id": drill.id,
             "form": self.form,

@@ -94,12 +94,18 @@ def follow(
     return rows, None
 
 
-def fail(index: int | None, rows: list, fault: dict, slips: object = ()) -> dict:
+def fail(
+    index: int | None,
+    rows: list,
+    fault: dict,
+    slips: object = (),
+    sign: list | None = None,
+) -> dict:
     """Return the report of a failure, with the mutant that fails in the same way."""
     report = {"passed": False, "case": index, "rows": pack(rows), "slip": None}
     report.update(fault)
     report["value"] = pack(fault["value"])
-    sign = signature(rows, fault)
+    sign = sign or signature(rows, fault)
     for slip in slips:
         if report["slip"] is None and same(sign, unpack(slip["sign"])):
             report["slip"] = slip["mutant"]

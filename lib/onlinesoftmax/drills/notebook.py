@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
-from onlinesoftmax.drills import grader, text
-from onlinesoftmax.drills.bank import Drill, find, say
+from onlinesoftmax.drills import grader, kernels, text
+from onlinesoftmax.drills.bank import WRITTEN, Drill, find, say
 from onlinesoftmax.drills.feedback import answer_text, feedback
 from onlinesoftmax.drills.grade import GRADERS
 from onlinesoftmax.drills.payload import payload
@@ -90,7 +90,7 @@ class Shown:
         if drill.kind == "order":
             lines = [say(line) for line in drill.get("lines")]
             return _lettered([lines[place] for place in payload(drill)["shown"]])
-        if drill.kind == "code":
+        if drill.kind in WRITTEN:
             return [f"```\n{drill.get('starter')}```"]
         return []
 
@@ -121,7 +121,9 @@ def drill(id: str) -> Shown:
     return Shown(find(id))
 
 
-def check(id: str, answer: Any = None, *, show: bool = False) -> Verdict:
+def check(
+    id: str, answer: Any = None, *, show: bool = False, on: str = "simulator"
+) -> Verdict:
     """Mark an answer, with the same hints as the page.
 
     Parameters
@@ -130,9 +132,12 @@ def check(id: str, answer: Any = None, *, show: bool = False) -> Verdict:
         The drill.
     answer : float, str, list or callable
         A number or an expression; a letter; letters in order; a table, one list a row;
-        a function.
+        a function or a kernel.
     show : bool
         Show the solution instead.
+    on : {"simulator", "device"}
+        Where a kernel runs: on the book's simulator, which looks for races, or as it
+        is, on a GPU or on Numba's simulator.
 
     Returns
     -------
@@ -148,7 +153,11 @@ def check(id: str, answer: Any = None, *, show: bool = False) -> Verdict:
     if show:
         return Verdict(False, (answer_text(drill), say(drill.get("solution"))))
     data = payload(drill)
-    if drill.kind == "code":
+    if on not in ("simulator", "device"):
+        raise ValueError(f'on: expected "simulator" or "device", got {on!r}')
+    if drill.kind == "kernel":
+        outcome = kernels.mark(data, answer, on)
+    elif drill.kind == "code":
         outcome = _run(drill, data, answer)
     else:
         outcome = GRADERS[drill.kind](data, answer)

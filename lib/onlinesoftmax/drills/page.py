@@ -31,6 +31,7 @@ SCRIPTS = (
     "editor.js",
     "answers.js",
     "feedback.js",
+    "kernel.js",
     "progress.js",
     "deck.js",
     "drills.js",
@@ -106,7 +107,7 @@ def page_script() -> str:
     """Return the script of all drills: classic, to be deferred."""
     parts = [
         f"const WORDS = {json.dumps(table(), ensure_ascii=False)};",
-        f"const GRADER = {json.dumps(_source('grader.py'), ensure_ascii=False)};",
+        f"const GRADER = {json.dumps(_graders(), ensure_ascii=False)};",
         f"const WORKER = {json.dumps(_source('page/worker.js'), ensure_ascii=False)};",
         *(_source(f"page/{name}") for name in SCRIPTS),
     ]
@@ -131,7 +132,26 @@ def page_assets() -> dict[str, bytes]:
     wasm = gzip.compress((folder / "micropython.wasm").read_bytes(), mtime=0)
     bundle = {"loader": loader, "wasm": base64.b64encode(wasm).decode()}
     script = f"globalThis.onlineSoftmaxPython = {json.dumps(bundle)};\n"
-    return {"micropython.js": script.encode()}
+    return {"micropython.js": script.encode(), "simulator.js": _simulator().encode()}
+
+
+def _graders() -> dict[str, str]:
+    """Return what marks a code drill: modules by their path, as Python looks for it."""
+    files = {"onlinesoftmax/drills/grader": _source("grader.py")}
+    packages = ("onlinesoftmax", "onlinesoftmax/drills")
+    return files | {f"{package}/__init__": "" for package in packages}
+
+
+def _simulator() -> str:
+    """Return the script that brings the block simulator, and what marks a kernel."""
+    files = {
+        f"onlinesoftmax/blocksim/{path.stem}": path.read_text(encoding="utf-8")
+        for path in sorted(HERE.parent.glob("blocksim/*.py"))
+        if path.stem != "functions"  # needs CPython
+    }
+    files["onlinesoftmax/drills/kernel_grader"] = _source("kernel_grader.py")
+    packed = json.dumps(files, ensure_ascii=False)
+    return f"globalThis.onlineSoftmaxSimulator = {packed};\n"
 
 
 def _source(name: str) -> str:

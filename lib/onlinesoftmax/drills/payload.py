@@ -13,7 +13,7 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
-from onlinesoftmax.drills import code
+from onlinesoftmax.drills import code, kernels
 from onlinesoftmax.drills.bank import Drill
 from onlinesoftmax.drills.expression import evaluate
 
@@ -125,4 +125,5 @@ BUILDERS = {
     "recall": _recall,
     "trace": _trace,
     "code": code.payload,
+    "kernel": kernels.payload,
 }

@@ -6,6 +6,7 @@ class PageDrill {
     this.data = JSON.parse(section.querySelector(".os-drill-data").textContent);
     this.id = this.data.id;
     this.kind = section.dataset.kind;
+    this.runs = this.data.form === "code"; // the answer is a text that is run
     this.word = wordsFor(section);
     this.form = section.querySelector("form");
     this.out = section.querySelector(".os-drill-feedback");
@@ -18,7 +19,7 @@ class PageDrill {
     this.helps = [
       ...this.data.hints.map((html, i) => [this.hintLabel(i), html]),
       ...this.data.steps.map((html) => [
-        this.word(this.kind === "code" ? "lines" : "step"), html,
+        this.word(this.runs ? "lines" : "step"), html,
       ]),
     ];
   }
@@ -54,26 +55,43 @@ class PageDrill {
     if (this.data.form === "trace" && this.form.elements.level.value === "full") {
       return this.say([make("p", {}, this.word("studied"))], "");
     }
-    const outcome = this.kind === "code"
+    const outcome = this.runs
       ? await this.run(answer)
       : GRADERS[this.kind](this.data.payload, answer);
     return outcome.passed ? this.pass(outcome) : this.miss(outcome);
   }
 
   /** Run the reader's code; the button waits, and the answer is kept. */
-  async run(answer) {
+  async run(answer, payload = this.data.payload) {
     const main = this.form.querySelector(".os-drill-main");
     this.busy = true;
     main.setAttribute("aria-disabled", "true");
     store.keepCode(this.id, answer);
     this.say([make("p", {}, this.word(ready ? "running" : "loading"))], "");
-    const report = await runPython(this.data.payload, answer);
+    const report = await runPython(payload, answer);
+    announceKernel(this.id, answer, report.log);
     this.busy = false;
     main.removeAttribute("aria-disabled");
     // Python blames the line after the last for a bracket that never closes.
     if (report.line) report.line = Math.min(report.line, answer.split("\n").length);
     markLine(this.gutter, report.line ?? null);
     return report;
+  }
+
+  /** Run a kernel on more blocks than it takes to mark it. */
+  async larger() {
+    if (this.busy) return;
+    const { payload } = this.data;
+    const [{ grid, block }] = payload.larger;
+    const answer = this.shape.read(this);
+    const cases = payload.larger;
+    const report = await this.run(answer, { ...payload, cases });
+    if (!report.passed) {
+      this.say([make("p", {}, fault(this, report))], "wrong");
+      return;
+    }
+    const counts = { blocks: grid[0] * grid[1], threads: block[0] * block[1] };
+    this.say([make("p", {}, this.word("largerRight", counts))], "right");
   }
 
   pass(outcome) {

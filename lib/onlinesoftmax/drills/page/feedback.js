@@ -17,7 +17,7 @@ function tell(drill, outcome) {
   if (drill.kind === "numeric" && outcome.read) {
     verdict.append(" ", word("readAs", { value: show(outcome.read) }));
   }
-  if (drill.kind === "code") return [verdict, ...tellCode(drill, outcome)];
+  if (drill.runs) return [verdict, ...tellCode(drill, outcome)];
   return right ? [verdict] : [verdict, fromBank("p", told(drill, outcome))];
 }
 
@@ -64,8 +64,9 @@ function tellCode(drill, report) {
   if (report.passed || report.case !== null) parts.push(ladder(word, cases, report));
   if (report.passed) parts.push(make("p", {}, word("passedAll", { n: cases.length })));
   else parts.push(make("p", {}, where(drill, report), fault(drill, report)));
+  if (report.score) parts.push(scoreCard(drill, report.score));
   const seen = report.rows?.length || report.fault === "raised";
-  if (!report.passed && seen) parts.push(...steps(drill, report));
+  if (drill.kind === "code" && !report.passed && seen) parts.push(...steps(drill, report));
   if (!report.passed) parts.push(...hintFor(drill, report));
   if (report.printed?.length) parts.push(...printed(word, report.printed));
   return parts;
@@ -80,7 +81,8 @@ function where({ word, data }, report) {
 function hintFor({ word, data }, report) {
   if (Number.isInteger(report.slip)) return [fromBank("p", data.earned[report.slip])];
   if (report.type === "ImportError") return [make("p", {}, word("noModule"))];
-  return report.fault === "differs" ? [make("p", {}, word("codeNudge"))] : [];
+  const nudge = { differs: "codeNudge", element: "kernelNudge" }[report.fault];
+  return nudge ? [make("p", {}, word(nudge))] : [];
 }
 
 function printed(word, lines) {
@@ -111,6 +113,7 @@ const rung = (state, text) => make("li", { class: `os-drill-${state}` }, text);
 function fault({ word, data }, report) {
   const { payload } = data;
   const { value } = report;
+  if (report.word) return ofKernel(word, report);
   const all = payload.cases[report.case]?.expected.length;
   switch (report.fault) {
     case "differs":

@@ -78,8 +78,11 @@ function button(text, act) {
 }
 
 function saveFile() {
-  const blob = new Blob([store.export()], { type: "application/json" });
-  const link = make("a", { href: URL.createObjectURL(blob), download: "drills.json" });
+  download("drills.json", new Blob([store.export()], { type: "application/json" }));
+}
+
+function download(name, blob) {
+  const link = make("a", { href: URL.createObjectURL(blob), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }

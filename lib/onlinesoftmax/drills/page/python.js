@@ -14,17 +14,18 @@ function runPython(drill, answer) {
   return turn;
 }
 
-async function runNow({ function: name, drive, cases, tolerance }, answer) {
-  let worker;
+async function runNow(payload, answer) {
+  const { kind, function: name, drive, cases, tolerance } = payload;
+  let worker, modules;
   try {
     ready ??= startPython();
     worker = await ready;
+    modules = { ...GRADER, ...(kind === "kernel" ? await simulator() : {}) };
   } catch (error) {
     ready = null;
     return { passed: false, fault: "noPython", value: error.message, case: null };
   }
-  const modules = { grader: GRADER };
-  const job = { modules, answer, function: name, drive, cases, tolerance };
+  const job = { kind, modules, answer, function: name, drive, cases, tolerance };
   return converse(worker, { ...job, heartbeat: HEARTBEAT_MS });
 }
 
@@ -84,6 +85,12 @@ async function startPython() {
     worker.postMessage({ loader, wasm: bytes }, [bytes]);
   });
   return worker;
+}
+
+/** The files of the block simulator: fetched with the first kernel. */
+async function simulator() {
+  if (!globalThis.onlineSoftmaxSimulator) await loadScript(`${HOME}simulator.js`);
+  return globalThis.onlineSoftmaxSimulator;
 }
 
 function loadScript(address) {

@@ -32,19 +32,31 @@ async function boot({ loader, wasm }) {
 
 function run({ modules, answer, cases, heartbeat, ...drill }) {
   job = { lines: 0, case: null, last: 0, heartbeat };
-  for (const [name, source] of Object.entries(modules)) {
-    python.FS.writeFile(`/lib/${name}.py`, source);
-  }
+  for (const [name, source] of Object.entries(modules)) lay(name, source);
   python.globals.set("job", JSON.stringify({ ...drill, answer, cases }));
   python.runPython(`
-import gc, json, grader, page
+import gc, json, page
 gc.collect()
 job = json.loads(job)
-report = grader.run(job["answer"], job["function"], job["drive"], job["cases"],
-                    job["tolerance"], page.beat)
-report = json.dumps(report)
+asked = [job["answer"], job["function"], job["cases"], job["tolerance"], page.beat]
+if job["kind"] == "kernel":
+    from onlinesoftmax.drills import kernel_grader as marks
+else:
+    from onlinesoftmax.drills import grader as marks
+    asked.insert(2, job["drive"])
+report = json.dumps(marks.run(*asked))
 `);
   return { report: JSON.parse(python.globals.get("report")) };
+}
+
+/** Lay a module where Python looks for it, once; its folders come before it. */
+function lay(name, source) {
+  const parts = name.split("/");
+  for (let n = 1; n < parts.length; n += 1) {
+    const folder = `/lib/${parts.slice(0, n).join("/")}`;
+    if (!python.FS.analyzePath(folder).exists) python.FS.mkdir(folder);
+  }
+  python.FS.writeFile(`/lib/${name}.py`, source);
 }
 
 /** A sign of life: at every new case, else at most once every `heartbeat` ms. */

@@ -1,0 +1,92 @@
+// What only kernels have: faults of the simulator, a score card, a log for the figures.
+
+const KERNEL_EVENT = "os-kernel";
+
+/** A fault that the simulator found, or a wrong element, as one sentence. */
+function ofKernel(word, { word: key, places }) {
+  const shown = { ...places };
+  if ("right" in places) {
+    [shown.mine, shown.right] = pair(places.mine, places.right);
+  }
+  const sentence = word(key, shown);
+  const said = make("span", { class: "os-drill-collision" });
+  const names = ["what", "array", "error"].map((name) => places[name]).filter(Boolean);
+  let rest = sentence;
+  for (const name of names.filter((n) => sentence.includes(n))) {
+    const at = rest.indexOf(name);
+    if (at < 0) continue;
+    said.append(rest.slice(0, at), make("code", {}, name));
+    rest = rest.slice(at + name.length);
+  }
+  said.append(rest);
+  return said;
+}
+
+/** Hand the log of a run to the figures of the page; late ones find it here too. */
+function announceKernel(drill, source, log) {
+  if (!log) return;
+  const detail = { drill, source, log };
+  globalThis.onlineSoftmaxKernel = detail;
+  document.dispatchEvent(new CustomEvent(KERNEL_EVENT, { detail }));
+}
+
+/** The rows of a score card: what was asked, and how the kernel does. */
+function scoreRows(word, payload, { bytes, ideal, shared, case: place }) {
+  const times = show(bytes / ideal, 3);
+  return [
+    [word("scoreCorrect"), word("scoreCases", { n: payload.cases.length })],
+    [word("scoreRaces"), word("scoreNoRace")],
+    [word("scoreBytes"), word("scoreOfIdeal", { bytes, ideal, times })],
+    [word("scoreShared"), word("scoreSharedBytes", { bytes: shared })],
+  ];
+}
+
+/** The card in the page, and a button that saves a page with card and code. */
+function scoreCard(drill, score) {
+  const { word, data } = drill;
+  const rows = scoreRows(word, data.payload, score);
+  const body = make("tbody", {}, ...rows.map(([name, value]) =>
+    make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, value)),
+  ));
+  const caption = make("caption", {}, word("score"));
+  const table = make("table", { class: "os-drill-table os-drill-score" }, caption, body);
+  const on = make("p", { class: "os-drill-how" }, word("scoreOn", { name: score.case }));
+  const keep = make("button", { type: "button" }, word("keep"));
+  keep.addEventListener("click", () => save(drill, rows, score.case));
+  return make("div", { class: "os-drill-card" }, table, on, keep);
+}
+
+/** A page of its own, with no script in it: what was asked, the card, the code. */
+function save(drill, rows, name) {
+  const { word } = drill;
+  const kept = document.implementation.createHTMLDocument(word("score"));
+  kept.documentElement.lang = word.language;
+  const style = make("style", {}, KEPT_STYLE);
+  const meta = make("meta", { charset: "utf-8" });
+  kept.head.prepend(meta);
+  kept.head.append(style);
+  const lines = rows.map(([left, right]) =>
+    make("tr", {}, make("th", { scope: "row" }, left), make("td", {}, right)),
+  );
+  const prompt = drill.section.querySelector(".os-drill-prompt").innerText.trim();
+  const date = new Date().toLocaleDateString(word("dates"), { dateStyle: "long" });
+  const note = word("keepNote", { date }).replaceAll("*", "");
+  kept.body.append(
+    make("h1", {}, word("score")),
+    make("p", {}, prompt),
+    make("table", {}, ...lines),
+    make("p", {}, word("scoreOn", { name })),
+    make("pre", {}, drill.shape.read(drill)),
+    make("p", {}, note),
+  );
+  const html = `<!doctype html>\n${kept.documentElement.outerHTML}\n`;
+  download(`${drill.id}.html`, new Blob([html], { type: "text/html" }));
+}
+
+const KEPT_STYLE = `
+body { font: 1rem/1.5 Georgia, serif; max-width: 42rem; margin: 2rem auto; padding: 0 1rem }
+table { border-collapse: collapse }
+th, td { text-align: left; padding: .3rem 1rem .3rem 0; border-bottom: 1px solid }
+th { font-weight: normal }
+pre { font: .85rem/1.5 monospace; white-space: pre-wrap }
+`;
