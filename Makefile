@@ -7,7 +7,8 @@ PYTHON ?= $(shell for p in python3.14 python3.13 python3.12 python3.11 python3; 
 RUN := .venv/bin/python -m
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab test faults mutants budgets bench lighthouse lock clean
+.PHONY: help book serve lab test kernels gpu faults mutants budgets bench lighthouse \
+	lock clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*##/  make \1	/p' Makefile
@@ -27,6 +28,12 @@ lab: book  ## the chapters as notebooks, in JupyterLab
 test: .venv/ready  ## build the book and run every test
 	@$(RUN) tools.test
 
+kernels: .venv/ready  ## compile the GPU kernels, and store what the compiler says
+	@$(RUN) tools.kernels
+
+gpu: .venv/ready  ## on a GPU: check the kernels, time them, store the times
+	@$(RUN) tools.gpu
+
 faults: .venv/ready  ## plant faults one by one; each has to turn the tests red
 	@$(RUN) tools.faults
 
@@ -42,7 +49,7 @@ bench: .venv/ready  ## measure on this machine what the book reports, and store 
 lighthouse: book  ## Lighthouse on the content pages (needs Node.js)
 	@$(RUN) tools.lighthouse
 
-lock: .venv/ready  ## compile requirements.in into requirements.txt
+lock: .venv/ready  ## compile requirements*.in into requirements*.txt
 	@$(RUN) tools.lock
 
 clean:  ## remove what was built; the environment stays

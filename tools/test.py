@@ -1,4 +1,4 @@
-"""Builds the book (its chapters run as tests), then runs every other test.
+"""Builds the book (its chapters run as tests), compiles the kernels, tests the rest.
 
     python -m tools.test [PYTEST OPTIONS]
 
@@ -11,6 +11,7 @@ import time
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+from tools import kernels
 from tools.build import ROOT, Book
 
 BUILD = ROOT / "_build"
@@ -32,6 +33,10 @@ def main() -> int:
     if subprocess.call([sys.executable, "-m", "tools.build"], cwd=ROOT):
         print("0 passed, 1 failed, 0 skipped")
         return 1
+    if said := kernels.gate():
+        print("the kernels are not what they should be:", *said, sep="\n  ")
+        print("0 passed, 1 failed, 0 skipped")
+        return 1
     chapters = len(Book(ROOT, BUILD).chapters)
     report = BUILD / "tests.xml"
     report.unlink(missing_ok=True)
@@ -50,4 +55,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT / "lib"))
     sys.exit(main())

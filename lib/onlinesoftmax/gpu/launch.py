@@ -104,7 +104,8 @@ def attention(
                          " of work for it")
     task = fit(asked, mask, chosen.build.d)
     out, lse = launch(chosen.build, task)
-    out = out[..., : asked.v.shape[-1]].reshape(*asked.q.shape[:-1], -1)
+    columns = asked.v.shape[-1]
+    out = out[..., :columns].reshape(*asked.q.shape[:-1], columns)
     return (out, lse.reshape(asked.shape[:-1])) if return_lse else out
 
 
@@ -160,11 +161,11 @@ def launch(build: Build, task: Task) -> tuple[np.ndarray, np.ndarray]:
     """Run a kernel; return its output (heads, n, d) and its logsumexp (heads, n)."""
     out = np.zeros_like(task.q)
     lse = np.zeros(task.q.shape[:2], np.float32)
-    if not out.size or not has_gpu() and not config.ENABLE_CUDASIM:
-        report = blocksim.run(build.kernel, task.grid(build), (build.threads, 1),
-                              *task[:3], out, lse, *task[3:]) if out.size else None
-        if report is not None and report.faults:
-            raise report.faults[0]
+    if not out.size:
+        return out, lse
+    if not has_gpu() and not config.ENABLE_CUDASIM:
+        blocksim.run(build.kernel, task.grid(build), build.threads, *task[:3], out, lse,
+                     *task[3:], mode="plain")
         return out, lse
     arrays = [cuda.to_device(x) for x in (*task[:3], out, lse, task.lengths)]
     compiled(build)[task.grid(build), build.threads](*arrays, *task[4:])
@@ -249,7 +250,7 @@ def _say(text: str) -> None:
 
 def _rows(x: np.ndarray, dtype: np.dtype, width: int) -> np.ndarray:
     """Return x (..., n, d) as (all heads, n, width), filled up with zeros."""
-    *_, n, d = x.shape
-    out = np.zeros((int(np.prod(x.shape[:-2])), n, width), dtype)
-    out[..., :d] = x.reshape(-1, n, d)
-    return out
+    *batch, n, d = x.shape
+    rows = np.zeros((*batch, n, width), dtype)
+    rows[..., :d] = x
+    return rows.reshape(int(np.prod(batch)), n, width)

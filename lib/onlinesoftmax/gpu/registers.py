@@ -5,6 +5,9 @@ rows and four keys into registers and multiplies each with each: 16 products for
 So a row's scores belong to several threads, neighbours in a warp. They agree on its
 maximum by handing numbers from register to register (shuffles), and then the state is
 that of chapter 2 again: one rescale for each tile.
+
+A value that is infinite or NaN reaches every row that works on its tile, even a row from
+which it is hidden; rungs 1 and 2 do not read what is hidden.
 """
 
 import math
@@ -70,8 +73,8 @@ def registers(d: int, block_q: int, block_k: int) -> Callable[..., None]:
             for x in range(t, tile, threads):
                 r = x // d
                 c = x % d
-                kv_tile[r, c // SIDE, c % SIDE] = float32(0.0)
-                if base + r < keys:
+                kv_tile[r, c // SIDE, c % SIDE] = float32(0.0)  # V too: 0 · NaN is no 0
+                if base + r < length:
                     kv_tile[r, c // SIDE, c % SIDE] = float32(K[shared_head, base + r, c])
             cuda.syncthreads()  # K is here
 
@@ -119,8 +122,7 @@ def registers(d: int, block_q: int, block_k: int) -> Callable[..., None]:
             for x in range(t, tile, threads):
                 r = x // d
                 c = x % d
-                kv_tile[r, c // SIDE, c % SIDE] = float32(0.0)  # 0 · NaN is no 0
-                if base + r < keys:
+                if base + r < length:
                     kv_tile[r, c // SIDE, c % SIDE] = float32(V[shared_head, base + r, c])
             cuda.syncthreads()  # V and P are here
 

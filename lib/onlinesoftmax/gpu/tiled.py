@@ -31,8 +31,6 @@ def tiled(d: int, block_q: int, block_k: int) -> Callable[..., None]:
         place = i + keys - n
         first = max(place - left, 0)
         stop = min(place + right + 1, length)
-        if i >= n:  # beyond the last row: see nothing, but come to every barrier
-            stop = 0
 
         k_tile = cuda.shared.array((block_k, d), float32)  # (Bc, d)
         v_tile = cuda.shared.array((block_k, d), float32)  # (Bc, d)
@@ -41,7 +39,7 @@ def tiled(d: int, block_q: int, block_k: int) -> Callable[..., None]:
         for c in range(d):
             q[c] = float32(0.0)
             o[c] = float32(0.0)
-        if i < n:
+        if i < n:  # threads beyond the last row still copy, and come to every barrier
             for c in range(d):
                 q[c] = float32(Q[head, i, c]) * scale
         m = float32(-math.inf)
@@ -54,7 +52,7 @@ def tiled(d: int, block_q: int, block_k: int) -> Callable[..., None]:
             for x in range(t, tile, block_q):  # neighbours copy neighbours
                 r = x // d
                 c = x % d
-                if base + r < keys:  # the last tile may be short
+                if base + r < length:  # the last tile may be short
                     k_tile[r, c] = float32(K[shared_head, base + r, c])
                     v_tile[r, c] = float32(V[shared_head, base + r, c])
             cuda.syncthreads()  # nobody reads before all have written

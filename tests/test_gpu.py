@@ -1,0 +1,343 @@
+"""The GPU kernels on the block simulator: right numbers, no faults, no work for nothing.
+
+Every rung against `dense.attention`, over masks, shapes and dtypes; then one line wrong
+at a time, and each has to be noticed. What needs the compiler is in test_gpu_compile.py,
+Numba's own simulator in test_gpu_simulator.py.
+"""
+
+import importlib.util
+import inspect
+from itertools import count
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from onlinesoftmax import blocksim, costs, dense, gpu, masks
+from onlinesoftmax.gpu import ladder, launch
+from onlinesoftmax.gpu.ladder import Build
+
+rungs = pytest.mark.parametrize("rung", gpu.RUNGS)
+
+
+class Case(NamedTuple):
+    """An attention: heads of queries and of keys, lengths, width, mask, how large."""
+
+    heads: tuple[int, int]
+    n: int
+    keys: int
+    d: int
+    mask: masks.Mask | None = None
+    dtype: str = "float32"
+    low: float = 0.0  # what every score is moved by
+
+
+# Ragged lengths everywhere: no multiple of the tile of 8 but where that is the point.
+CASES = {
+    "one row, one key": Case((1, 1), 1, 1, 8),
+    "two full tiles": Case((1, 1), 16, 16, 8),
+    "everything ragged": Case((2, 2), 13, 21, 5),
+    "causal": Case((1, 1), 19, 19, 8, masks.causal()),
+    "causal, fewer queries, shared heads": Case((4, 2), 9, 20, 8, masks.causal()),
+    "causal, rows that see nothing": Case((1, 1), 20, 11, 8, masks.causal()),
+    "window": Case((2, 1), 19, 19, 8, masks.window(3, 2)),
+    "window, first tile hidden": Case((1, 1), 24, 24, 8, masks.window(4, 0)),
+    "padding": Case((2, 1), 10, 20, 8, masks.padding([13, 0])),
+    "all three": Case(
+        (2, 2), 17, 17, 16, masks.causal() & masks.window(9) & masks.padding([14, 17])
+    ),
+    "half precision": Case((2, 1), 13, 18, 8, masks.causal(), "float16"),
+    "scores far below 0": Case((1, 1), 9, 17, 8, masks.causal(), low=-20_000),
+}
+
+
+def inputs(case: Case) -> tuple[np.ndarray, ...]:
+    """q, k, v for a case, in two sequences."""
+    rng = np.random.default_rng(5)
+    shapes = [(case.heads[0], case.n), (case.heads[1], case.keys)]
+    q, k, v = (rng.standard_normal((2, *shapes[i], case.d)) for i in (0, 1, 1))
+    if case.low:  # one column carries it: the rest makes the difference
+        q[..., 0], k[..., 0] = 1.0, case.low * case.d**0.5
+    return tuple(x.astype(case.dtype) for x in (2 * q if not case.low else q, k, v))
+
+
+def expected(case: Case) -> tuple[np.ndarray, np.ndarray]:
+    wide = (x.astype(float) for x in inputs(case))
+    return dense.attention(*wide, mask=case.mask, return_lse=True)
+
+
+def wrong(case: Case, out: np.ndarray, lse: np.ndarray) -> str:
+    """What is wrong with an answer; empty if nothing."""
+    truth, true_lse = expected(case)
+    unit = 2.0 ** (-10 if case.dtype == "float16" else -20)
+    size = max(1.0, abs(case.low))
+    if not np.allclose(out, truth, rtol=0, atol=unit * size * np.abs(truth).max()):
+        return f"out is off by {np.abs(out - truth).max():.1e}"
+    if not np.allclose(lse, true_lse, rtol=2e-6, atol=2e-6 if case.low else 2.0**-10):
+        return "lse is off"
+    return ""
+
+
+@rungs
+@pytest.mark.parametrize("name", CASES)
+def test_a_kernel_computes_attention(rung: str, name: str) -> None:
+    case = CASES[name]
+    out, lse = gpu.attention(
+        *inputs(case), mask=case.mask, kernel=rung, return_lse=True
+    )
+    assert out.dtype == case.dtype and lse.dtype == np.float32
+    assert not wrong(case, out, lse)
+
+
+@rungs
+def test_one_head_needs_no_axis_for_heads(rung: str) -> None:
+    q, k, v = (x[0, 0] for x in inputs(CASES["causal"]))
+    out = gpu.attention(q, k, v, mask=masks.causal(), scale=0.3, kernel=rung)
+    assert out.shape == q.shape
+    assert np.allclose(out, dense.attention(q, k, v, mask=masks.causal(), scale=0.3),
+                       atol=1e-6)
+
+
+@rungs
+def test_padding_may_hold_anything(rung: str) -> None:
+    q, k, v = inputs(CASES["padding"])
+    k[0, :, 13:], v[0, :, 13:] = np.nan, np.nan
+    out = gpu.attention(q, k, v, mask=masks.padding([13, 0]), kernel=rung)
+    assert np.isfinite(out).all()
+
+
+@rungs
+def test_nan_does_not_vanish(rung: str) -> None:
+    q, k, v = inputs(CASES["causal"])
+    k[0, 0, 5, 3] = np.nan
+    out = gpu.attention(q, k, v, mask=masks.causal(), kernel=rung)
+    assert np.isfinite(out[0, 0, :5]).all() and np.isnan(out[0, 0, 5:]).all()
+
+
+# ---- every line is needed ----
+
+
+class Mutant(NamedTuple):
+    """A line of a kernel that is wrong, and a case that has to notice."""
+
+    rung: str
+    right: str
+    wrong: str
+    case: str
+    nth: int = 0  # which of several such lines
+    says: str = ""  # the kind of fault, if it is one
+
+
+BARRIER = "cuda.syncthreads()"
+FOLD = ("naive", "tiled")
+MUTANTS = [
+    Mutant("naive", "if i >= n:", "if i > n:", "everything ragged", says="index"),
+    Mutant("naive", "lengths[head])", "K.shape[1])", "padding"),
+    Mutant("tiled", "length = lengths[head]", "length = keys", "padding"),
+    Mutant("registers", "length = lengths[head]", "length = keys", "padding"),
+    *(Mutant(rung, "max(place - left, 0)", "0", "window") for rung in FOLD),
+    *(Mutant(rung, "place + right + 1", "place + right + 2", "causal") for rung in FOLD),
+    *(Mutant(rung, "l = alpha * l + p", "l = l + p", "two full tiles") for rung in FOLD),
+    *(Mutant(rung, "alpha * o[c]", "o[c]", "two full tiles") for rung in FOLD),
+    *(Mutant(rung, "m = float32(-math.inf)", "m = float32(-10000.0)",
+             "scores far below 0") for rung in FOLD),
+    *(Mutant(rung, "head // group", "0", "causal, fewer queries, shared heads")
+      for rung in gpu.RUNGS),
+    *(Mutant(rung, "+ K.shape[1] - n" if rung == "naive" else "+ keys - n", "",
+             "causal, fewer queries, shared heads") for rung in gpu.RUNGS),
+    *(Mutant(rung, f"if {l} != float32(0.0) else", "if True else",
+             "causal, rows that see nothing", says="error")
+      for rung, l in zip(gpu.RUNGS, ("l", "l", "total"))),
+    *(Mutant("tiled", BARRIER, "pass", "two full tiles", i, "race") for i in range(2)),
+    Mutant("tiled", "if base + r < length:", "if True:", "everything ragged",
+           says="index"),
+    Mutant("tiled", "min(stop - base, block_k)", "block_k", "causal"),
+    Mutant("tiled", "end = min(min(top + block_q, n) + keys - n + right, length)",
+           "end = 8", "two full tiles"),
+    Mutant("tiled", "        if i < n:  # threads", "        if i >= n:\n"
+           "            return\n        if i < n:  # threads", "everything ragged",
+           says="barrier"),
+    *(Mutant("registers", BARRIER, "pass", "two full tiles", i, "race")
+      for i in range(4)),
+    Mutant("registers", "kv_tile[r, c // SIDE, c % SIDE] = float32(0.0)", "pass",
+           "one row, one key", says="uninitialised"),
+    Mutant("registers", "q_tile[r, c // SIDE, c % SIDE] = float32(0.0)", "pass",
+           "everything ragged", says="uninitialised"),
+    *(Mutant("registers", "if base + r < length:", "if True:", "everything ragged", i,
+             "index") for i in range(2)),
+    Mutant("registers", "if top + r < n:", "if True:", "everything ragged",
+           says="index"),
+    Mutant("registers", "if row < n:", "if True:", "everything ragged", says="index"),
+    Mutant("registers", "key < here - left", "False", "window"),
+    Mutant("registers", "key > here + right", "False", "causal"),
+    Mutant("registers", "or key >= length", "", "padding"),
+    Mutant("registers", "base < place + last - left or", "", "window"),
+    Mutant("registers", "or base + block_k >", "or base >", "causal"),
+    Mutant("registers", "m_new if m_new > float32(-math.inf) else float32(0.0)", "m_new",
+           "window, first tile hidden"),
+    Mutant("registers", "m_new = max(m_new, other)", "pass", "two full tiles"),
+    Mutant("registers", "total += other", "pass", "two full tiles"),
+    Mutant("registers", "l[i] = alpha * l[i]", "pass", "two full tiles"),
+    Mutant("registers", "o[i, c] = alpha * o[i, c]", "pass", "two full tiles"),
+    Mutant("registers", "m[i] = float32(-math.inf)", "m[i] = float32(-10000.0)",
+           "scores far below 0"),
+]
+_names = count()
+
+
+def module(source: str, folder: Path) -> ModuleType:
+    """A module from its source, in a file, so that its lines can be shown."""
+    file = folder / f"mutant{next(_names)}.py"
+    file.write_text(source, "utf-8")
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+def run(kernel, build: Build, case: Case) -> tuple[blocksim.Report, str]:
+    """The simulator's report on a kernel, and what is wrong with its numbers."""
+    asked = launch._asked(*inputs(case), None)
+    task = launch.fit(asked, case.mask, build.d)
+    out, lse = np.zeros_like(task.q), np.zeros(task.q.shape[:2], np.float32)
+    report = blocksim.run(kernel, task.grid(build), build.threads, *task[:3], out, lse,
+                          *task[3:])
+    shape = asked.q.shape[:-1]
+    cut = out[..., : case.d].reshape(*shape, -1)
+    return report, wrong(case, cut, lse.reshape(shape))
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: f"{m.rung}: {m.right[:40]}")
+def test_every_line_is_needed(mutant: Mutant, tmp_path: Path) -> None:
+    source = inspect.getsource(inspect.getmodule(getattr(ladder, mutant.rung)))
+    parts = source.split(mutant.right)
+    assert len(parts) > mutant.nth + 1, "there is no such line"
+    cut = mutant.nth + 1
+    source = mutant.right.join(parts[:cut]) + mutant.wrong + mutant.right.join(parts[cut:])
+    case = CASES[mutant.case]
+    build = Build.small(mutant.rung, case.d)
+    make = getattr(module(source, tmp_path), mutant.rung)
+    sizes = (build.d, build.block_q, build.block_k)
+    report, off = run(make(*sizes[: 1 if mutant.rung == "naive" else 3]), build, case)
+    if mutant.says:
+        assert mutant.says in {fault.kind for fault in report.faults}
+    else:
+        assert off and not report.faults
+
+
+# ---- no work for nothing ----
+
+
+@pytest.mark.parametrize("mask", [None, masks.causal(), masks.window(5, 3)])
+def test_hidden_tiles_are_not_read(mask: masks.Mask | None) -> None:
+    n, block, d = 40, 8, 8
+    case = Case((1, 1), n, n, d, mask)
+    tiles = masks.walk(mask, n, n, block, block)
+    seen = sum(tile.kind != "none" for tile in tiles)
+    if mask is not None and mask.left == np.inf:
+        counted = costs.causal_tiles(n, block, block)
+        assert seen == counted.full + counted.partial
+    for rung in ("tiled", "registers"):
+        build = Build.small(rung, d)
+        report, off = run(build.kernel, build, case)
+        assert not off
+        for name in ("K", "V"):  # two sequences
+            assert sum(report.loads[name]) == 2 * seen * block * d
+
+
+def test_a_tile_is_read_once_for_each_block_and_not_for_each_row() -> None:
+    case = Case((1, 1), 32, 32, 8)
+    loads = {}
+    for rung in gpu.RUNGS:
+        build = Build.small(rung, 8)
+        loads[rung] = sum(run(build.kernel, build, case)[0].loads["K"])
+    assert loads["tiled"] == loads["registers"] == loads["naive"] // 8
+
+
+# ---- what a kernel may use ----
+
+
+@rungs
+def test_nothing_creeps_up_to_double_precision(rung: str) -> None:
+    case = CASES["causal"]
+    build = Build.small(rung, case.d)
+    asked = launch._asked(*inputs(case), None)
+    task = launch.fit(asked, case.mask, build.d)
+    out, lse = np.zeros_like(task.q), np.zeros(task.q.shape[:2], np.float32)
+    report = blocksim.run(build.kernel, task.grid(build), build.threads, *task[:3], out,
+                          lse, *task[3:], mode="full")
+    assert report.faults == []
+    assert report.shared_bytes == build.shared
+
+
+@pytest.mark.parametrize(
+    ("build", "says"),
+    [
+        (("registers", 64, 64, 12), "block_k: expected 4 times a power of two"),
+        (("registers", 64, 64, 256), "block_k: expected 4 times a power of two"),
+        (("registers", 64, 64, 128), "block_k: expected a divisor of d = 64"),
+        (("registers", 64, 30, 32), "block_q: expected a multiple of 4"),
+        (("shared", 64, 32, 32), "kernel: expected one of"),
+        (("tiled", 0, 32, 32), "d: expected a positive integer"),
+    ],
+)
+def test_a_size_that_cannot_be_is_refused(build: tuple, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        Build(*build)
+
+
+# ---- picking ----
+
+
+def test_it_says_which_kernel_it_picks_and_why(capsys: pytest.CaptureFixture) -> None:
+    launch._say.cache_clear()
+    q, k, v = inputs(CASES["one row, one key"])
+    plan = gpu.plan(q, k, v)
+    assert plan.build.rung == "tiled" and plan.device == gpu.device()
+    gpu.attention(q, k, v)
+    said = capsys.readouterr().out
+    assert said == f"{plan}\n" and "finds no GPU" in said and "block simulator" in said
+
+
+def test_large_inputs_are_refused_with_the_time_they_would_take() -> None:
+    x = np.zeros((8, 4096, 64), np.float32)
+    with pytest.raises(ValueError, match=r"would take about .* (hours|days)"):
+        gpu.attention(x, x, x, kernel="naive")
+
+
+def test_on_a_gpu_the_kernels_as_they_ship_are_picked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(launch, "has_gpu", lambda: True)
+    monkeypatch.setattr(launch, "device", lambda: "a GPU")
+    x = np.zeros((4, 100), np.float32)
+    assert gpu.plan(x, x, x).build == Build.shipped("registers", 128)
+    assert gpu.plan(x, x, x[:, :9], kernel="naive").build.d == 128
+    with pytest.raises(ValueError, match="d: expected at most 128, got 129"):
+        gpu.plan(np.zeros((4, 129), np.float32), *2 * [np.zeros((4, 129), np.float32)])
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"mask": masks.alibi(1.0)}, "mask: expected one made of causal"),
+        ({"mask": masks.documents(np.zeros(4, int))}, "mask: expected one made of"),
+        ({"kernel": "fast"}, "kernel: expected one of"),
+        ({"mask": masks.padding(9)}, "lengths: expected at most 4, the keys"),
+    ],
+)
+def test_what_it_cannot_do_is_refused(change: dict, says: str) -> None:
+    x = np.zeros((4, 8), np.float32)
+    with pytest.raises(ValueError, match=says):
+        gpu.attention(x, x, x, **{"kernel": "naive"} | change)
+    with pytest.raises(ValueError, match="expected float32 or float16"):
+        gpu.attention(x.astype(float), x, x)
+
+
+def test_no_rows_and_no_keys() -> None:
+    x = np.zeros((3, 8), np.float32)
+    assert gpu.attention(x[:0], x, x, kernel="tiled").shape == (0, 8)
+    out, lse = gpu.attention(x, x[:0], x[:0], kernel="tiled", return_lse=True)
+    assert not out.any() and np.isneginf(lse).all()
