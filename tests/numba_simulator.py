@@ -46,7 +46,7 @@ def main() -> None:
     from onlinesoftmax import gpu
 
     found = {}
-    for name in names:
+    for name in ("window, first tile hidden", "half precision"):
         case = CASES[name]
         for rung in gpu.RUNGS:
             with np.errstate(all="ignore"):
