@@ -2,8 +2,9 @@
 
 Like ``grader.py`` this file runs in CPython and in MicroPython, and holds no
 mathematics. A case is a launch: ``{"grid", "block", "names", "args", "expected",
-"slips"}``. Each argument is ``[name, kind, value]``: a "number", an array of "floats"
-or "ints", or an "out" with its shape, which ``expected`` has the numbers for.
+"ideal", "slips", "drawn"}``. Each argument is ``[name, kind, value]``: a "number", an
+array of "floats" or "ints", or an "out" with its shape, which ``expected`` has the
+numbers for. A drawn case is one of the random ones.
 """
 
 from onlinesoftmax.blocksim import load, run as simulate
@@ -58,7 +59,7 @@ def grade(make, cases, tolerance, beat) -> dict:
             failed = grader.fail(index, [], fault, case["slips"], signature(fault))
             failed["log"] = logged(make, case, lambda: beat(index))
             return failed
-    named = [case for case in cases if case["name"] != "random"]
+    named = [case for case in cases if not case["drawn"]]
     shown = [c for c in named if c["block"][0] * c["block"][1] <= SHOWN_THREADS]
     passed = {"passed": True, "case": None, "rows": []}
     passed["log"] = logged(make, (shown or named)[-1], lambda: beat(index))
@@ -204,7 +205,7 @@ def shown_block(at: list) -> str:
 def logged(make, case, beat) -> dict | None:
     """Return who touched what in a case, or None where it did not even start."""
     report, _ = follow(make, case, 0, beat, log=True)
-    return report.log if report else None
+    return None if report is None else report.log
 
 
 def score(make, case, beat) -> dict | None:

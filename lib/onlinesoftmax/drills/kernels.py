@@ -79,6 +79,7 @@ def _case(drill: Drill, case: Case) -> Case:
     ideal = "ideal" in drill.fields and _function(drill, "ideal", "ideal")(**inputs)
     return {
         "name": case["name"],
+        "drawn": case["name"] == "random",
         "grid": _pair(grid),
         "block": _pair(block),
         "names": names[0] if names else {},

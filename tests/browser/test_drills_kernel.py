@@ -1,0 +1,133 @@
+"""Kernel drills as a reader meets them: a race on the page, named, mended, kept."""
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from onlinesoftmax.drills import progress_html
+from onlinesoftmax.drills.bank import read
+from onlinesoftmax.drills.forms import Card
+from onlinesoftmax.drills.text import plain_maths
+
+from .test_drills import write_page, write_scripts
+
+pytestmark = pytest.mark.browser
+
+DRILL = read(Path(__file__).parents[1] / "kernels")["neighbour"]
+FORGETFUL = DRILL.get("code").replace("    cuda.syncthreads()\n", "")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Pages with one kernel drill, English and Spanish."""
+    folder = tmp_path_factory.mktemp("kernels")
+    write_scripts(folder)
+    for lang in ("en", "es"):
+        body = progress_html(lang) + Card(DRILL, lang, plain_maths).section()
+        write_page(folder / f"{lang}.html", body, lang)
+    return folder
+
+
+LISTEN = """document.addEventListener("os-kernel", (event) => {
+  (globalThis.heard ??= []).push(event.detail);
+});"""
+
+
+def run(page: Page, source: str, button: str = "Run"):
+    """Run a kernel in the page's drill and wait for the verdict."""
+    section = page.locator("#drill-neighbour")
+    section.locator("textarea").fill(source)
+    section.get_by_role("button", name=button, exact=True).click()
+    expect(section).not_to_have_attribute("data-state", "", timeout=20_000)
+    return section
+
+
+def test_forget_a_barrier_see_the_two_threads_mend_it_pass(site, open_page) -> None:
+    page = open_page(site / "en.html", width=390)
+    page.evaluate(LISTEN)
+    section = run(page, FORGETFUL)
+    said = section.locator(".os-drill-feedback")
+    expect(said).to_contain_text("It fails on: one block.")
+    expect(said).to_contain_text(
+        "Thread 0 reads tile[1] on line 13. Thread 1 writes it on line 10, and no"
+        " barrier makes the reader wait."
+    )
+    expect(said).to_contain_text("Who makes sure that a neighbour has written")
+    marked = section.locator(".os-drill-gutter .os-drill-fault")
+    assert marked.all_text_contents() == ["13"]
+    section = run(page, DRILL.get("code"))
+    expect(section).to_have_attribute("data-state", "right")
+    expect(said).to_contain_text("All 4 cases pass.")
+    missing, mended = page.evaluate("heard")
+    assert missing["drill"] == "neighbour" and missing["source"] == FORGETFUL
+    assert missing["log"]["faults"][0]["threads"] == [0, 1]
+    assert mended["log"]["faults"] == []
+    phases = mended["log"]["blocks"][0]["phases"]
+    assert [phase["barrier"] for phase in phases] == [11, None]
+    assert page.evaluate("globalThis.onlineSoftmaxKernel.log.kernel") == "neighbour"
+
+
+def test_a_kernel_that_passes_has_a_card_and_a_page_to_keep(site, open_page) -> None:
+    page = open_page(site / "en.html")
+    section = run(page, DRILL.get("code"))
+    card = section.locator(".os-drill-score")
+    expect(card).to_contain_text("48; 48 would do (× 1)")
+    expect(card).to_contain_text("16 bytes")
+    with page.expect_download() as kept:
+        section.get_by_role("button", name="Keep this page").click()
+    assert kept.value.suggested_filename == "neighbour.html"
+    html = Path(kept.value.path()).read_text(encoding="utf-8")
+    assert "cuda.syncthreads()" in html and "48; 48 would do" in html
+    assert "<script" not in html
+    section = run(page, DRILL.get("code"), "Run larger")
+    expect(section).to_contain_text("larger launch: 16 blocks of 4 threads")
+    section = run(page, FORGETFUL, "Run larger")
+    expect(section).to_contain_text("Thread 0 reads tile[1] on line 13")
+
+
+def test_the_simulator_is_fetched_with_the_first_kernel_only(site, open_page) -> None:
+    page = open_page(site / "en.html")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url.rsplit("/")[-1]))
+    run(page, FORGETFUL)
+    run(page, FORGETFUL)
+    assert asked.count("simulator.js") == asked.count("micropython.js") == 1
+
+
+def test_spanish_readers_are_told_in_spanish(site, open_page) -> None:
+    section = run(open_page(site / "es.html"), FORGETFUL, "Ejecutar")
+    said = section.locator(".os-drill-feedback")
+    expect(said).to_contain_text("El hilo 0 lee tile[1] en la línea 13")
+
+
+ENDLESS = """@cuda.jit
+def neighbour(x, y, n):
+    while True:
+        pass
+"""
+BROKEN = [
+    ("x = (", "SyntaxError"),
+    ("x = 1", "no function called neighbour"),
+    (DRILL.get("code").replace("t + 1", "t + one"), "name 'one' isn't defined"),
+    (ENDLESS, "Does a loop never end?"),
+    (DRILL.get("code"), "All 4 cases pass."),
+]
+
+
+def test_whatever_happens_the_next_run_works(site, open_page) -> None:
+    page = open_page(site / "en.html")
+    for source, message in BROKEN:
+        expect(run(page, source)).to_contain_text(message)
+
+
+def test_the_card_is_data_and_no_markup(site, open_page) -> None:
+    page = open_page(site / "en.html")
+    planted = DRILL.get("code") + "\n# <img src=x onerror=alert(1)></pre><script>"
+    section = run(page, planted)
+    with page.expect_download() as kept:
+        section.get_by_role("button", name="Keep this page").click()
+    html = Path(kept.value.path()).read_text(encoding="utf-8")
+    assert "<img" not in html and "<script" not in html
+    assert json.loads(page.evaluate("JSON.stringify(onlineSoftmaxKernel.log)"))
