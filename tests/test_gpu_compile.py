@@ -113,6 +113,21 @@ def test_where_there_is_no_linux_the_gate_says_so(monkeypatch, capsys) -> None:
     assert capsys.readouterr().out.count("\n") == 1
 
 
+def test_without_its_packages_the_gate_fails_in_ci_and_else_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    def fails() -> None:
+        raise kernels.NoCompiler("pip could not install it")
+
+    monkeypatch.setattr(kernels.sys, "platform", "linux")
+    monkeypatch.setattr(kernels, "environment", fails)
+    monkeypatch.setenv("CI", "true")
+    assert kernels.gate() == ["pip could not install it"]
+    monkeypatch.delenv("CI")
+    assert kernels.gate() == []
+    assert capsys.readouterr().out.count("\n") == 1
+
+
 # ---- planted faults, and the compiler ----
 
 PLANT = """
