@@ -132,7 +132,7 @@ def test_max_records_expects_harmonic_numbers(n: int, harmonic: float) -> None:
 
 @pytest.mark.parametrize(
     ("changes", "counts"),
-    [({}, [6, 4, 6]), ({"n": 1024, "rows": 2, "keys": 1}, [56, 16, 56])],
+    [({}, [6, 4, 6]), ({"n": 1024, "rows": 2, "columns": 1}, [56, 16, 56])],
 )
 def test_tile_walk_counts_tiles(changes: dict, counts: list[int]) -> None:
     state = registry.spec("tile-walk").defaults() | changes

@@ -8,12 +8,12 @@ import { fill, group, label, num, picture, rect, tag } from "../host/kit.mjs";
 const SQUARES = 16; // the plane is drawn on so many squares a side
 const [NEAR, REAL, DOCUMENTS] = [4, 11, [0, 5, 12, 16]]; // all in squares
 
-export function compute({ n, mask, rows, keys, order, step }) {
+export function compute({ n, mask, rows, columns, order, step }) {
   const unit = n / SQUARES;
   const sees = interval(mask, n, unit);
-  const [blocks, columns] = [cut(n, rows * unit), cut(n, keys * unit)];
-  const tiles = blocks.flatMap((r, i) =>
-    columns.map((k, j) => ({ i, j, rows: r, keys: k, kind: kind(sees, r, k) })));
+  const [down, across] = [cut(n, rows * unit), cut(n, columns * unit)];
+  const tiles = down.flatMap((r, i) =>
+    across.map((k, j) => ({ i, j, rows: r, keys: k, kind: kind(sees, r, k) })));
   const walk = tiles.filter((tile) => tile.kind !== "none");
   if (order === "keys") walk.sort((a, b) => a.j - b.j || a.i - b.i);
   const area = walk.reduce((sum, { rows: r, keys: k }) => sum + size(r) * size(k), 0);
@@ -122,7 +122,7 @@ function hand({ now }, page) {
 }
 
 /** How many tiles of each kind, what share of the work that is, and what is carried. */
-function panel({ n, rows, keys, order }, numbers, { panel: { x, y }, words }) {
+function panel({ n, rows, columns, order }, numbers, { panel: { x, y }, words }) {
   const { counts, work, seen, carried, unit } = numbers;
   const looks = ["all", "some", "none"];
   const row = (k) => [
@@ -130,7 +130,7 @@ function panel({ n, rows, keys, order }, numbers, { panel: { x, y }, words }) {
     label(`${grouped(counts[k])} ${words.kinds[k]}`, { x: x + 28, y: y + 30 + 26 * k }),
   ];
   const tile = fill(words.tile, { rows: grouped(Math.min(n, rows * unit)),
-    keys: grouped(Math.min(n, keys * unit)) });
+    keys: grouped(Math.min(n, columns * unit)) });
   const held = order === "keys" ? [1, 0] : [0, 1];
   return [
     label(tile, { class: "strong", x, y }), [0, 1, 2].map(row),

@@ -37,7 +37,7 @@ def mask_of(name: str, n: int) -> masks.Mask:
 def expected(state: Values) -> Values:
     """The lib's walk. Each step carries in a block of the inner loop."""
     n, unit = state["n"], state["n"] // SQUARES
-    mask, sizes = mask_of(state["mask"], n), (state["rows"] * unit, state["keys"] * unit)
+    mask, sizes = mask_of(state["mask"], n), (state["rows"] * unit, state["columns"] * unit)
     tiles = masks.walk(mask, n, n, *sizes)
     by_keys = lambda tile: (tile.keys.start, tile.rows.start)  # noqa: E731
     walk = [tile for tile in tiles if tile.kind != "none"]
@@ -64,9 +64,9 @@ def _as_dict(tile: masks.Tile) -> Values:
 
 def states(random: np.random.Generator) -> Iterator[Values]:
     """Every mask and tile of the small table, and some of the large one."""
-    for mask, rows, keys in product(MASKS, SIZES, SIZES):
+    for mask, rows, columns in product(MASKS, SIZES, SIZES):
         for order in ("queries", "keys"):
-            state = {"mask": mask, "rows": rows, "keys": keys, "order": order}
+            state = {"mask": mask, "rows": rows, "columns": columns, "order": order}
             yield state | {"n": 16, "step": int(random.integers(0, 40))}
         if random.random() < 0.3:
             yield state | {"n": 1024, "step": 3}
@@ -76,7 +76,7 @@ SPEC = Spec(
     controls=(
         Choice("mask", "causal", of=MASKS),
         Choice("rows", 4, of=SIZES),
-        Choice("keys", 4, of=SIZES),
+        Choice("columns", 4, of=SIZES),
         Choice("order", "queries", of=("queries", "keys")),
         Choice("n", 16, of=(16, 1024)),
         Step("step"),
@@ -84,9 +84,9 @@ SPEC = Spec(
     still={"step": 10},
     prediction=Prediction(answer=2, shown_by=(END, END, END, END)),
     presets=(
-        {"mask": "causal", "rows": 1, "keys": 1, "n": 16, "step": 0},
-        {"mask": "causal", "rows": 2, "keys": 1, "n": 1024, "step": 0},
-        {"mask": "recent", "rows": 3, "keys": 3, "n": 16, "step": 0},
+        {"mask": "causal", "rows": 1, "columns": 1, "n": 16, "step": 0},
+        {"mask": "causal", "rows": 2, "columns": 1, "n": 1024, "step": 0},
+        {"mask": "recent", "rows": 3, "columns": 3, "n": 16, "step": 0},
     ),
     expected=expected,
     states=states,
