@@ -107,7 +107,8 @@ class Report:
             if place not in seen:
                 seen.add(place)
                 self.kept += 1
-                self.touches.append([thread, kind, number, place, line])
+                if self.kept <= MOST_TOUCHES:
+                    self.touches.append([thread, kind, number, place, line])
 
     def number_of(self, array) -> int:
         """Return the array's place in the log's list."""

@@ -1,0 +1,102 @@
+"""Kernels with one fault each, and what the simulator should say about it."""
+
+from kernels.correct import CORRECT, X, case
+
+FAULTY = {}
+
+
+def mutant(name, of, changes, **fields):
+    """Add a correct kernel with a change; ``fields`` are those of the fault."""
+    source, launch = CORRECT[of]
+    for old, new in changes.items():
+        assert old in source, (name, old)
+        source = source.replace(old, new)
+    FAULTY[name] = source, launch, fields
+
+
+def kernel(name, source, args, block=4, grid=1, fields=None):
+    source, launch = case(source, [grid, 1], [block, 1], args)
+    FAULTY[name] = source, launch, fields
+
+
+BARRIER = "    cuda.syncthreads()\n"
+NEIGHBOUR = "a neighbour through shared memory"
+ATTENTION = "tiled attention"
+SOFTMAX = "a row's softmax, barriers in helpers"
+
+mutant("read before it is written", NEIGHBOUR, {BARRIER: "    pass\n"},
+       kind="race", how="too early", threads=[0, 1], array="tile", index=[1],
+       line=15, earlier=10)
+mutant("no barrier after the load", ATTENTION,
+       {"        cuda.syncthreads()\n        if row": "        if row"},
+       kind="race", how="too early", threads=[0, 1], array="keys", index=[1, 0],
+       line=23, earlier=17)
+mutant("no barrier before the overwrite", ATTENTION,
+       {"                m = m_new\n        cuda.syncthreads()\n": "                m = m_new\n"},
+       kind="race", how="read", threads=[1, 0], array="keys", index=[0, 0],
+       line=24, earlier=17)
+mutant("no barrier before anybody writes again", SOFTMAX,
+       {"    cuda.syncthreads()  # before anybody writes again\n": ""},
+       kind="race", how="read", threads=[1, 0], array="tile", line=15)
+mutant("two in one place", "the sum of a block, by halves", {"tile[t] +=": "tile[t // 2] +="},
+       kind="race", how="read", threads=[1, 0], array="tile", index=[0], line=14)
+mutant("a barrier in a branch", "the sum of a block, by halves",
+       {"        cuda.syncthreads()\n        if t < step:\n":
+        "        if t < step:\n            cuda.syncthreads()\n"},
+       kind="barrier", threads=[0, 4], line=13)
+mutant("some leave before the barrier", NEIGHBOUR,
+       {"    if i < n:\n        tile[t]": "    if i >= n:\n        return\n    if i < n:\n        tile[t]"},
+       kind="barrier", threads=[0, 2], block=[2, 0], line=15)
+mutant("no guard", "map with a guard", {"if i < n:": "if i >= 0:"},
+       kind="index", array="x", index=[10], threads=[2], block=[2, 0], line=8)
+mutant("a negative index", NEIGHBOUR, {"y[i] = tile[t + 1]": "y[i] = tile[t - 1]"},
+       kind="index", array="tile", index=[-1], threads=[0], line=15)
+mutant("nobody has written", NEIGHBOUR, {"tile[t + 1] = x[i + 1]": "tile[t] = x[i + 1]"},
+       kind="uninitialised", array="tile", index=[4], threads=[3], line=15)
+mutant("an accumulator that starts as garbage", ATTENTION, {"o[c] = float32(0)": "pass"},
+       kind="uninitialised", array="o", space="local", threads=[0])
+mutant("a plain add for an atomic", "a histogram, by atomics",
+       {"cuda.atomic.add(count, places[cuda.grid(1)], float32(1))":
+        "count[places[cuda.grid(1)]] += float32(1)"},
+       kind="race", array="count", threads=[3, 1])
+mutant("atomics beside a plain read", "a histogram, by atomics",
+       {"    cuda.syncthreads()\n    if t < 3:\n        if": "    if t < 3:\n        if"},
+       kind="race", array="count")
+mutant("two blocks, one element", "a histogram, by atomics",
+       {"        else:\n            cuda.atomic.add(y, t, count[t])":
+        "        else:\n            y[t] = count[t]"},
+       kind="race", array="y", how="both write", block=[1, 0], other_block=[0, 0])
+mutant("a lane that does not come", "a warp's sum, by shuffles",
+       {"total(x[i]) if i < 64": "total(x[i]) if i % 32"},
+       kind="barrier", threads=[1, 0])
+mutant("a name that is not there", "map with a guard", {"x[i]": "z[i]"},
+       kind="error", error="NameError", line=8)
+
+kernel("two barriers", """@cuda.jit
+def kernel(x):
+    if cuda.threadIdx.x < 2:
+        cuda.syncthreads()
+        x[0] = 1
+    else:
+        cuda.syncthreads()
+""", {"x": X}, fields={"kind": "barriers", "threads": [2, 0], "line": 10, "earlier": 7})
+kernel("both write", """@cuda.jit
+def kernel(x):
+    x[cuda.threadIdx.x // 2] = 1
+""", {"x": X}, fields={"kind": "race", "how": "both write", "threads": [1, 0],
+                       "index": [0]})
+kernel("one block reads what another writes", """@cuda.jit
+def kernel(x):
+    i = cuda.grid(1)
+    x[i] = x[i + 1] if i < 9 else float32(0)
+""", {"x": X}, block=5, grid=2, fields={"kind": "race"})
+kernel("too much shared memory", """@cuda.jit
+def kernel(x):
+    a = cuda.shared.array((64, 128), float32)
+    b = cuda.shared.array((64, 65), float32)
+    x[0] = 1
+""", {"x": X}, block=1, fields={"kind": "shared", "array": "b", "bytes": 49408, "line": 7})
+kernel("too many threads", """@cuda.jit
+def kernel(x):
+    pass
+""", {"x": X}, block=1025, fields={"kind": "block"})

@@ -1,0 +1,360 @@
+"""The block simulator: nothing to say about right kernels, the right thing of others."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from kernels.correct import CORRECT
+from kernels.faulty import FAULTY
+from kernels.grammar import program
+from onlinesoftmax.blocksim import Fault, cuda, float32, load, run
+from onlinesoftmax.blocksim.lowering import lower
+from onlinesoftmax.blocksim.scalars import rounded, wrapped
+from onlinesoftmax.blocksim.traffic import turns
+from onlinesoftmax.drills import kernel_grader
+
+# ---- right kernels, and faulty ones
+
+
+@pytest.mark.parametrize("name", CORRECT)
+def test_a_right_kernel_gives_the_right_numbers_and_no_report(name: str) -> None:
+    source, case = CORRECT[name]
+    make = kernel_grader.maker(source, "kernel")
+    report, fault = kernel_grader.follow(make, case, 1e-12, lambda: None)
+    assert fault is None and not report.faults
+
+
+@pytest.mark.parametrize("name", FAULTY)
+def test_a_fault_is_found_with_threads_element_and_line(name: str) -> None:
+    source, case, fields = FAULTY[name]
+    make = kernel_grader.maker(source, "kernel")
+    _, fault = kernel_grader.follow(make, case, 1e-12, lambda: None)
+    assert fault and fault["fault"] == "kernel"
+    assert {key: fault["fields"].get(key) for key in fields} == fields
+    json.dumps(fault, allow_nan=False)
+
+
+def test_every_kind_of_fault_has_its_kernel() -> None:
+    kinds = {fields["kind"] for _, _, fields in FAULTY.values()}
+    assert kinds == {
+        "race", "uninitialised", "index", "barrier", "barriers", "shared", "block",
+        "error",
+    }  # float64 has a test of its own: it is found in full mode only
+
+
+# ---- against Numba's own simulator, and against a second look at the log
+
+SEEDS = range(200)
+
+
+def by_numba() -> list:
+    """Return what Numba's simulator makes of every program, in one other process."""
+    sources = json.dumps([program(seed) for seed in SEEDS])
+    answer = subprocess.run(
+        [sys.executable, Path(__file__).parent / "kernels" / "numba_simulator.py"],
+        input=sources, capture_output=True, text=True, check=True,
+        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"},
+    )
+    return json.loads(answer.stdout)
+
+
+def launch(source: str, seed: int, **options: object):
+    rng = np.random.default_rng(seed)
+    x, y = rng.normal(size=16).astype(np.float32), np.zeros(16, np.float32)
+    return run(load(source, "kernel"), 2, 8, x, y, **options), y
+
+
+def test_numbers_are_those_of_numbas_simulator_to_the_last_bit() -> None:
+    for seed, expected in zip(SEEDS, by_numba(), strict=True):
+        report, y = launch(program(seed), seed, mode="full")
+        assert not report.faults, seed
+        assert np.array_equal(y, np.float32(expected), equal_nan=True), seed
+
+
+def test_a_race_is_reported_if_and_only_if_the_log_has_one() -> None:
+    racy = 0
+    for seed in SEEDS:
+        source = without_a_barrier(program(seed), seed)
+        report, _ = launch(source, seed, log=True)
+        race = "race" in {fault.kind for fault in report.faults}
+        assert race == any(map(collides, phases(report.log))), seed
+        racy += race
+    assert len(SEEDS) / 5 < racy < len(SEEDS), "some have a race, and some have not"
+
+
+def without_a_barrier(source: str, seed: int) -> str:
+    """Return a program with one barrier less, if it has any."""
+    lines = source.split("\n")
+    barriers = [i for i, line in enumerate(lines) if line.endswith("syncthreads()")]
+    if barriers:
+        chosen = random.Random(seed).choice(barriers)
+        lines[chosen] = lines[chosen].replace("cuda.syncthreads()", "pass")
+    return "\n".join(lines)
+
+
+def phases(log: dict) -> list:
+    return [phase["touches"] for block in log["blocks"] for phase in block["phases"]]
+
+
+def collides(touches: list) -> bool:
+    """Say whether any two touches clash, looking at every pair."""
+    return any(
+        a[0] != b[0] and a[2:4] == b[2:4] and "w" in (a[1], b[1])
+        for a, b in combinations(touches, 2)
+    )
+
+
+# ---- functions as kernels
+
+
+@cuda.jit(device=True)
+def waits_and_doubles(tile, t):
+    cuda.syncthreads()
+    return float32(2) * tile[t]
+
+
+def make_kernel(size):
+    @cuda.jit
+    def kernel(x, y):
+        t = cuda.threadIdx.x
+        tile = cuda.shared.array(size, float32)
+        tile[t] = x[t]
+        y[t] = waits_and_doubles(tile, size - 1 - t)
+
+    return kernel
+
+
+def test_a_function_is_a_kernel_with_its_closure_and_helpers() -> None:
+    x, y = np.arange(4, dtype=np.float32), np.zeros(4, np.float32)
+    make_kernel(4)[1, 4](x, y)
+    assert y.tolist() == [6, 4, 2, 0]
+
+
+def test_a_launch_raises_the_first_fault_and_says_where_in_this_file() -> None:
+    x, y = np.zeros(4, np.float32), np.zeros(4, np.float32)
+    with pytest.raises(Fault, match=r"thread 2 touches tile\[2\]; its shape is \[2\]"):
+        make_kernel(2)[1, 4](x, y)
+    report = run(make_kernel(2), 1, 4, x, y)
+    lines = Path(__file__).read_text().split("\n")
+    assert lines[report.faults[0].line - 1].strip() == "tile[t] = x[t]"
+
+
+def test_a_slice_of_an_array_is_written_through() -> None:
+    board = np.zeros((4, 3), np.float32)
+    make_kernel(4)[1, 4](np.arange(4.0, dtype=np.float32), board[:, 1])
+    assert board[:, 1].tolist() == [6, 4, 2, 0] and not board[:, ::2].any()
+
+
+def test_outside_a_grid_a_kernel_says_how_it_is_launched() -> None:
+    with pytest.raises(ValueError, match=r"kernel\[grid, block\]"):
+        make_kernel(4)(1, 2)
+    with pytest.raises(ValueError, match="arguments: expected x, y; got 1"):
+        make_kernel(4)[1, 4](np.zeros(4))
+    with pytest.raises(ValueError, match="mode: expected one of"):
+        run(make_kernel(4), 1, 4, [0.0] * 4, [0.0] * 4, mode="fast")
+
+
+# ---- counts
+
+
+def counted(body: str, *args: object, block: object = 32, **options: object):
+    lines = "".join(f"    {line}\n" for line in body.split("\n"))
+    return run(load(f"def kernel(x, y):\n{lines}", "kernel"), 1, block, *args, **options)
+
+
+def test_loads_and_stores_are_counted_per_thread() -> None:
+    report = counted("t = cuda.threadIdx.x\nfor i in range(t):\n    y[t] += x[i]",
+                     [1.0] * 8, [0.0] * 8, block=8)
+    assert report.loads == {"x": list(range(8)), "y": list(range(8))}
+    assert report.stores == {"x": [0] * 8, "y": list(range(8))}
+    assert report.bytes == {"x": 4 * 28, "y": 4 * 56}
+
+
+@pytest.mark.parametrize(("index", "sectors"), [
+    ("t", 4),  # 32 neighbours of 4 bytes are 128 bytes
+    ("t + 1", 5),  # one further, and a fifth sector is touched
+    ("2 * t", 8),
+    ("8 * t", 32),  # every thread its own sector
+    ("0", 1),
+    ("31 - t", 4),
+])
+def test_a_warp_moves_whole_sectors(index: str, sectors: int) -> None:
+    x, y = np.ones(256, np.float32), np.zeros(32, np.float32)
+    body = f"t = cuda.threadIdx.x\ny[t] = x[{index}]"
+    report = counted(body, x, y, mode="full")
+    assert report.transactions == {"x": sectors, "y": 4}
+
+
+@pytest.mark.parametrize(("index", "extra"), [
+    ("t", 0), ("0", 0), ("2 * t", 1), ("3 * t", 0), ("32 * t", 31), ("33 * t", 0),
+])
+def test_words_of_one_bank_take_turns(index: str, extra: int) -> None:
+    body = (f"t = cuda.threadIdx.x\ntile = cuda.shared.array(1056, float32)\n"
+            f"tile[t] = x[t]\ncuda.syncthreads()\ntile[{index}] = x[t]")
+    if index == "0":
+        body = body.replace("tile[0] = x[t]", "y[t] = tile[0]")
+    x, y = np.ones(32, np.float32), np.zeros(32, np.float32)
+    assert counted(body, x, y, mode="full").conflicts == {"tile": extra}
+
+
+def test_two_halves_of_a_word_are_one_turn() -> None:
+    assert turns({0, 2}) == 1 and turns({0, 128}) == 2
+
+
+def test_a_count_that_was_not_kept_is_an_error() -> None:
+    report = counted("pass", [1.0], [1.0])
+    for name, message in [("transactions", "mode"), ("log", "log")]:
+        with pytest.raises(ValueError, match=f"{name if name == 'log' else message}:"):
+            getattr(report, name)
+
+
+# ---- typed numbers, in full mode
+
+
+def full(expression: str, value: float = 0.1):
+    """Return what a kernel stores in float32, and the report."""
+    x, y = np.full(1, value, np.float32), np.zeros(1, np.float32)
+    return y, counted(f"y[0] = {expression}", x, y, block=1, mode="full")
+
+
+@pytest.mark.parametrize("name", ["float16", "float32"])
+def test_rounding_is_numpys(name: str) -> None:
+    rng = np.random.default_rng(1)
+    values = [*rng.normal(size=2000) * 10.0 ** rng.integers(-9, 9, 2000), 65519.99,
+              65520, 1e39, -1e39, 3.4028235677973366e38, 1e-45, 7e-46, np.inf, -0.0]
+    with np.errstate(over="ignore"):
+        expected = np.array(values).astype(name).astype(float)
+    assert [rounded(float(v), name) for v in values] == expected.tolist()
+
+
+@pytest.mark.parametrize("name", ["int8", "uint8", "int32", "uint32", "int64"])
+def test_integers_wrap_as_numpys(name: str) -> None:
+    values = [0, 1, -1, 127, 128, 255, 256, 2**31 - 1, 2**31, 2**32 + 5, -(2**31) - 1]
+    expected = np.array(values, np.int64).astype(name).tolist()
+    assert [wrapped(v, name) for v in values] == expected
+
+
+OPERATIONS = {
+    "x[0] + x[0] * x[0] - x[0] / x[0]": lambda x: x + x * x - x / x,
+    "-abs(x[0]) ** 3": lambda x: -(abs(x) ** np.float32(3)),
+    "max(x[0], float32(1)) + min(x[0], float32(1))": lambda x: x + np.float32(1),
+    "float32(1) / float32(3)": lambda x: np.float32(1) / np.float32(3),
+    "float16(x[0])": lambda x: np.float16(x),
+    "float16(x[0]) * float16(x[0])": lambda x: np.float16(x) * np.float16(x),
+    "float16(x[0]) * x[0]": lambda x: np.float32(np.float16(x)) * x,
+    "math.exp(x[0])": lambda x: np.float32(np.exp(np.float64(x))),
+    "math.log(float32(0))": lambda x: -np.inf,
+    "math.exp(float32(1000))": lambda x: np.inf,
+    "math.sqrt(float32(-1))": lambda x: np.nan,
+    "float32(1) / float32(0)": lambda x: np.inf,
+    "float32(-1) / float32(0)": lambda x: -np.inf,
+    "float32(0) / float32(0)": lambda x: np.nan,
+    "float32(int32(x[0] * float32(100)))": lambda x: 10,
+    "float32(1) if x[0] > 0 else float32(2)": lambda x: 1,
+}
+
+
+@pytest.mark.parametrize("expression", OPERATIONS)
+def test_every_operation_is_rounded_to_its_type(expression: str) -> None:
+    y, report = full(expression)
+    assert not report.faults
+    expected = np.float32(OPERATIONS[expression](np.float32(0.1)))
+    assert np.array_equal(y[0], expected, equal_nan=True)
+
+
+WIDE = ["x[0] * 0.5", "2 * x[0]", "x[0] / 3", "x[0] - 1.0", "max(x[0], -math.inf)",
+        "x[0] + math.exp(1.0)", "float16(x[0]) + 1"]
+
+
+@pytest.mark.parametrize("expression", WIDE)
+def test_float64_creeping_in_is_reported_with_its_line(expression: str) -> None:
+    _, report = full(expression)
+    fault, = report.faults
+    assert (fault.kind, fault.line) == ("float64", 2)
+    assert "is computed in float64" in str(fault)
+
+
+def test_in_race_mode_nothing_is_said_about_float64() -> None:
+    assert not counted("y[0] = x[0] * 0.5", [1.0], [0.0], block=1).faults
+
+
+# ---- the log
+
+
+def test_the_log_has_the_form_of_the_docstring() -> None:
+    source, case = CORRECT["a neighbour through shared memory"]
+    make = kernel_grader.maker(source, "kernel")
+    report, _ = kernel_grader.follow(make, case, 1, lambda: None, log=True)
+    log = json.loads(json.dumps(report.log, allow_nan=False))
+    assert set(log) == {"kernel", "grid", "block", "arrays", "blocks", "faults"}
+    block, = log["blocks"]
+    load_, use = block["phases"]
+    assert (block["at"], load_["barrier"], use["barrier"]) == ([0, 0], 13, None)
+    tile = [a["name"] for a in log["arrays"]].index("tile")
+    assert log["arrays"][tile] == {"name": "tile", "space": "shared", "shape": [5]}
+    assert [0, "w", tile, 0, 10] in load_["touches"]
+    assert [0, "r", tile, 1, 15] in use["touches"]
+    known = {(t[0], t[1], t[2], t[3], t[4]) for t in use["touches"]}
+    assert len(known) == len(use["touches"]), "a touch twice in a phase"
+
+
+def test_the_log_keeps_the_first_block_and_the_first_with_a_fault() -> None:
+    source, case, _ = FAULTY["no guard"]
+    make = kernel_grader.maker(source, "kernel")
+    report, _ = kernel_grader.follow(make, case, 1, lambda: None, log=True)
+    assert [block["at"] for block in report.log["blocks"]] == [[0, 0], [2, 0]]
+
+
+def test_a_long_log_is_cut_and_says_so() -> None:
+    body = "for i in range(5000):\n    y[0] = x[i]"
+    report = counted(body, [1.0] * 5000, [0.0], block=1, log=True)
+    block, = report.log["blocks"]
+    assert block["cut"] and len(block["phases"][0]["touches"]) == 4000
+
+
+# ---- lowering
+
+
+TEXT = '''
+def helper(s, t):
+    """cuda.syncthreads() in a text is no barrier."""
+    cuda.syncthreads()  # (a bracket in a comment
+    return s[t]
+
+
+def kernel(x, y):
+    s = cuda.shared.array(shape=(4,), dtype=float32)
+    t = cuda.threadIdx.x; s[t] = x[t]
+    if t < 4 and (
+        t >= 0
+    ): z = helper(s,
+                  t)
+    while z != z: break
+    for name in ("a]", 'b(', """c:"""): pass
+    y[t] = z + \\
+        0.0
+'''
+
+
+def test_no_line_moves() -> None:
+    lowered = lower(TEXT, {"helper": True, "kernel": True}).split("\n")
+    for before, after in zip(TEXT.split("\n"), lowered):
+        assert before.split("(")[0].split()[:1] == [] or before.split("(")[0].split()[0] in after
+    y = [0.0] * 4
+    assert not run(load(TEXT, "kernel"), 1, 4, [1.0, 2.0, 3.0, 4.0], y).faults
+    assert y == [1.0, 2.0, 3.0, 4.0]
+
+
+def test_a_syntax_error_is_pythons_with_its_line() -> None:
+    with pytest.raises(SyntaxError) as caught:
+        load("def kernel(x):\n    x[0] = = 1\n", "kernel")
+    assert caught.value.lineno == 2
