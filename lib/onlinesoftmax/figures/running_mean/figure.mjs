@@ -25,7 +25,7 @@ function seen(scores, step) {
 const WIDE = {
   width: 720, height: 424, left: 0, right: 560, note: 572,
   scores: { low: 132, high: 40 }, terms: { low: 272, high: 188 },
-  mean: { x: 0, y: 344 }, softmax: { x: 270, y: 344 }, box: { width: 50, wide: 88, height: 34 },
+  mean: { x: 0, y: 344 }, softmax: { x: 270, y: 344 }, box: { width: 50, wide: 72, height: 34 },
 };
 const NARROW = {
   width: 320, height: 500, left: 0, right: 248, note: 254,
