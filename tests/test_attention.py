@@ -85,7 +85,7 @@ def test_both_are_what_the_definition_says(kind: str, options: dict) -> None:
 
 @st.composite
 def problems(draw: st.DrawFn) -> tuple[tuple[np.ndarray, ...], dict]:
-    """Draw q, k, v of any layout and dtype, a mask that fits, and what else there is."""
+    """Draw q, k, v of any layout and dtype, a mask that fits, and other options."""
     batch = draw(st.sampled_from([None, (), (2,), (2, 1)]))
     groups, shared = draw(st.sampled_from([(1, 1), (2, 1), (2, 2), (1, 3)]))
     queries, keys = draw(st.integers(0, 9)), draw(st.integers(0, 9))
@@ -201,8 +201,8 @@ def test_the_last_query_stands_at_the_last_key() -> None:
 def test_nothing_to_ask_and_nothing_to_see() -> None:
     with np.errstate(all="raise"):
         for attend in (dense.attention, streaming.attention):
-            assert attend(np.zeros((0, 2)), np.zeros((3, 2)), np.zeros((3, 5))).shape == (
-                0, 5)
+            none = attend(np.zeros((0, 2)), np.zeros((3, 2)), np.zeros((3, 5)))
+            assert none.shape == (0, 5)
             out, lse = attend(np.zeros((2, 2)), np.zeros((0, 2)), np.zeros((0, 5)),
                               return_lse=True)
             assert out.tolist() == [[0] * 5] * 2 and lse.tolist() == [-INF] * 2
@@ -444,8 +444,9 @@ def right(attend) -> bool:
     hidden = np.where(np.arange(9) < 4, -INF, 0.0)
     late = np.arange(9) >= 4
     options = [
-        {"mask": causal()}, {"mask": window(2, 1)}, {"mask": padding(5)}, {"scale": 3.0},
-        {"mask": documents(np.arange(9) // 4)}, {"mask": alibi([0.1, 2.0]) & causal()},
+        {"mask": causal()}, {"mask": window(2, 1)}, {"mask": padding(5)},
+        {"scale": 3.0}, {"mask": documents(np.arange(9) // 4)},
+        {"mask": alibi([0.1, 2.0]) & causal()},
         {"mask": bias(hidden)}, {"mask": window(1, 0) & padding(4)}, {"softcap": 0.5},
         {"sinks": [0.0, 3.0]},
     ]
@@ -488,14 +489,14 @@ FAULTS = {
                                "rows = scores[:, j] == scores[:, j]"),
 }
 MASK_FAULTS = {
-    "the window is one short": ("place - self.left, place", "place - self.left + 1, place"),
-    "the query sees the key after it": ("place + self.right + 1", "place + self.right + 2"),
+    "the window is one short": ("place - self.left,", "place - self.left + 1,"),
+    "the query sees the key after it": ("+ self.right + 1", "+ self.right + 2"),
     "the first query stands at the first key": (
         "        place = row + self.keys - self.queries\n", "        place = row\n"),
     "a tile is skipped by its first row": (
         "        _, stop = self.interval(rows.stop - 1)\n        for",
         "        _, stop = self.interval(rows.start)\n        for"),
-    "a tile is full if its last row is": ("keys.stop <= first_stop", "keys.stop <= stop"),
+    "a tile is full if its last row is": ("<= first_stop", "<= stop"),
     "padding is seen": ("np.minimum(stop, self.length)", "np.minimum(stop, self.keys)"),
     "a finite number hides": ("np.where(hidden, -np.inf, scores)",
                               "np.where(hidden, -50.0, scores)"),
@@ -557,7 +558,8 @@ BAD = [
      "v: expected float16, float32, float64 or integers, got <U1"),
     ((TWO, TWO, TWO), {"scale": INF}, "scale: expected a finite number, got inf"),
     ((TWO, TWO, TWO), {"scale": "a"}, "scale: expected a finite number, got 'a'"),
-    ((TWO, TWO, TWO), {"softcap": 0}, "softcap: expected a finite number above 0, got 0"),
+    ((TWO, TWO, TWO), {"softcap": 0},
+     "softcap: expected a finite number above 0, got 0"),
     ((TWO, TWO, TWO), {"softcap": NAN},
      "softcap: expected a finite number above 0, got nan"),
     ((TWO, TWO, TWO), {"sinks": [0.0, 1.0]},

@@ -5,6 +5,7 @@ import { fill, group, label, num, picture, rect, tag } from "../host/kit.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
 
+const KINDS = ["all", "some", "none"];
 const SQUARES = 16; // the plane is drawn on so many squares a side
 const [NEAR, REAL, DOCUMENTS] = [4, 11, [0, 5, 12, 16]]; // all in squares
 
@@ -22,7 +23,7 @@ export function compute({ n, mask, rows, columns, order, step }) {
   return {
     tiles, walk, steps: walk.length, sees, unit,
     now: step ? walk[Math.min(step, walk.length) - 1] : null,
-    counts: ["all", "some", "none"].map((k) => tiles.filter((t) => t.kind === k).length),
+    counts: KINDS.map((k) => tiles.filter((tile) => tile.kind === k).length),
     work: area / all,
     seen: pairs.reduce((sum, each) => sum + each, 0) / all,
     carried: order === "keys" ? [changes(walk, "j"), walk.length]
@@ -50,8 +51,8 @@ function kind(sees, [top, bottom], [left, right]) {
 }
 
 function cut(n, block) {
-  const count = Math.ceil(n / block);
-  return Array.from({ length: count }, (_, i) => [i * block, Math.min(n, (i + 1) * block)]);
+  const part = (_, i) => [i * block, Math.min(n, (i + 1) * block)];
+  return Array.from({ length: Math.ceil(n / block) }, part);
 }
 
 const size = ([from, to]) => to - from;
@@ -60,8 +61,12 @@ const changes = (walk, axis) =>
 
 // ---- the picture -------------------------------------------------------------------
 
-const WIDE = { width: 720, height: 404, x: 30, y: 36, side: 360, panel: { x: 424, y: 60 } };
-const NARROW = { width: 320, height: 590, x: 24, y: 36, side: 290, panel: { x: 8, y: 366 } };
+const WIDE = {
+  width: 720, height: 404, x: 30, y: 36, side: 360, panel: { x: 424, y: 60 },
+};
+const NARROW = {
+  width: 320, height: 590, x: 24, y: 36, side: 290, panel: { x: 8, y: 366 },
+};
 
 export function draw(state, numbers, { wide, words, title }) {
   const page = { ...(wide ? WIDE : NARROW), words, scale: 0 };
@@ -77,7 +82,7 @@ function plane({ n }, { sees }, { x, y, side, scale, words }) {
   const strip = Math.max(1, n >> 6);
   const strips = Array.from({ length: Math.ceil(n / strip) }, (_, k) => {
     const [first, stop] = sees(Math.min(n - 1, k * strip + (strip >> 1)));
-    const [left, right] = [first, Math.max(first, stop)].map((key) => place(x, key, scale));
+    const [left, right] = [place(x, first, scale), place(x, stop, scale)];
     return `M${left} ${place(y, k * strip, scale)}H${right}v${strip * scale}H${left}z`;
   });
   return [
@@ -118,15 +123,16 @@ function frame({ rows, keys }, { x, y, scale }, inset = 0) {
 
 /** The tile in hand. */
 function hand({ now }, page) {
-  return now ? rect({ key: "hand", class: "tile hand", rx: 0, ...frame(now, page, 1) }) : "";
+  if (!now) return "";
+  return rect({ key: "hand", class: "tile hand", rx: 0, ...frame(now, page, 1) });
 }
 
 /** How many tiles of each kind, what share of the work that is, and what is carried. */
 function panel({ n, rows, columns, order }, numbers, { panel: { x, y }, words }) {
   const { counts, work, seen, carried, unit } = numbers;
-  const looks = ["all", "some", "none"];
+  const box = { rx: 0, x, width: 18, height: 18 };
   const row = (k) => [
-    rect({ class: `tile ${looks[k]}`, rx: 0, x, y: y + 16 + 26 * k, width: 18, height: 18 }),
+    rect({ class: `tile ${KINDS[k]}`, ...box, y: y + 16 + 26 * k }),
     label(`${grouped(counts[k])} ${words.kinds[k]}`, { x: x + 28, y: y + 30 + 26 * k }),
   ];
   const tile = fill(words.tile, { rows: grouped(Math.min(n, rows * unit)),
@@ -147,7 +153,8 @@ function share(name, part, y, look, words, x) {
   return group({ q: name === "seen" ? "s" : "p" },
     rect({ class: "rest", x, y, width: FULL, height: 10 }),
     rect({ key: name, class: look, x, y, width: FULL * part, height: 10 }),
-    label(fill(words[name], { share: percent(part) }), { class: "small", x, y: y - 6 }));
+    label(fill(words[name], { share: percent(part) }),
+      { class: "small", x, y: y - 6 }));
 }
 
 const percent = (part) => `${num(100 * part, 1)}%`;
@@ -165,7 +172,8 @@ export function say({ step }, { now, walk, counts, work, seen }, words) {
   if (!now) return `${count} ${fill(words.sayStart, values)}`;
   const tile = { step: Math.min(step, walk.length), rows: span(now.rows, words),
     keys: span(now.keys, words) };
-  const met = `${fill(words.sayTile, tile)} ${words.sayKind[now.kind === "all" ? 0 : 1]}`;
+  const what = words.sayKind[now.kind === "all" ? 0 : 1];
+  const met = `${fill(words.sayTile, tile)} ${what}`;
   return step < walk.length ? met : `${met} ${count} ${fill(words.sayEnd, values)}`;
 }
 

@@ -19,6 +19,7 @@ from ..spec import Choice, Prediction, Spec, Step, Values
 SQUARES = 16
 SIZES = (1, 2, 3, 4, 8)
 MASKS = ("open", "causal", "recent", "padded", "packed")
+KINDS = ("all", "some", "none")
 END = {"step": 10}
 
 
@@ -37,7 +38,8 @@ def mask_of(name: str, n: int) -> masks.Mask:
 def expected(state: Values) -> Values:
     """The lib's walk. Each step carries in a block of the inner loop."""
     n, unit = state["n"], state["n"] // SQUARES
-    mask, sizes = mask_of(state["mask"], n), (state["rows"] * unit, state["columns"] * unit)
+    mask = mask_of(state["mask"], n)
+    sizes = state["rows"] * unit, state["columns"] * unit
     tiles = masks.walk(mask, n, n, *sizes)
     by_keys = lambda tile: (tile.keys.start, tile.rows.start)  # noqa: E731
     walk = [tile for tile in tiles if tile.kind != "none"]
@@ -50,7 +52,7 @@ def expected(state: Values) -> Values:
         "tiles": [_as_dict(tile) for tile in tiles],
         "walk": [_as_dict(tile) for tile in walk],
         "steps": len(walk),
-        "counts": [sum(t.kind == kind for t in tiles) for kind in ("all", "some", "none")],
+        "counts": [sum(t.kind == kind for t in tiles) for kind in KINDS],
         "work": sum(shown[t.rows, t.keys].size for t in walk) / n**2,
         "seen": shown.sum() / n**2,
         "carried": carried,
@@ -59,7 +61,8 @@ def expected(state: Values) -> Values:
 
 def _as_dict(tile: masks.Tile) -> Values:
     rows, keys, kind = tile
-    return {"rows": [rows.start, rows.stop], "keys": [keys.start, keys.stop], "kind": kind}
+    ends = {"rows": [rows.start, rows.stop], "keys": [keys.start, keys.stop]}
+    return ends | {"kind": kind}
 
 
 def states(random: np.random.Generator) -> Iterator[Values]:
