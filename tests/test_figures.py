@@ -10,12 +10,15 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
+import jupytext
 import pytest
 from golden import cases, differences
 
 from onlinesoftmax import figures
 from onlinesoftmax.figures import pack, registry, v8
+from onlinesoftmax.figures.kernel_race import figure as kernel_race
 
 ids = pytest.mark.parametrize("figure", registry.ids())
 
@@ -137,6 +140,20 @@ def test_max_records_expects_harmonic_numbers(n: int, harmonic: float) -> None:
 def test_tile_walk_counts_tiles(changes: dict, counts: list[int]) -> None:
     state = registry.spec("tile-walk").defaults() | changes
     assert numbers("tile-walk", state)["counts"] == counts
+
+
+def test_the_kernel_race_shows_the_kernel_of_its_chapter() -> None:
+    (file,) = Path(__file__).parents[1].glob("book/08-*.md")
+    cell = next(
+        c.source
+        for c in jupytext.read(file).cells
+        if c.metadata.get("name") == "block-max-kernel"
+    )
+    assert kernel_race.KERNEL in cell
+    for name, barriers in (("right", 2), ("load", 1), ("round", 1)):
+        source = kernel_race.EXAMPLES[name]["source"]
+        assert source.count("syncthreads") == barriers
+        assert bool(kernel_race.EXAMPLES[name]["faults"]) == (barriers < 2)
 
 
 # ---- words ----
