@@ -256,6 +256,18 @@ def test_a_tile_is_read_once_for_each_block_and_not_for_each_row() -> None:
     assert loads["tiled"] == loads["registers"] == loads["naive"] // 8
 
 
+@rungs
+def test_numbers_read_for_each_product(rung: str) -> None:
+    n, d = 16, 16
+    case, build = Case((1, 1), n, n, d), Build.small(rung, d)
+    loads = run(build.kernel, build, case)[0].loads
+    tiles = ("K", "V") if rung == "naive" else loads.keys() & {
+        "k_tile", "v_tile", "q_tile", "kv_tile", "p_tile"}
+    products = 2 * 2 * n * n * d  # scores and outputs, in two sequences
+    read = sum(sum(loads[name]) for name in tiles)
+    assert read == build.reads_per_product * products
+
+
 # ---- what a kernel may use ----
 
 

@@ -101,6 +101,18 @@ class Build:
         rows = (self.block_q + self.block_k) * (self.d + SIDE)
         return (rows + self.block_q * (self.block_k + SIDE)) * 4
 
+    @property
+    def reads_per_product(self) -> float:
+        """Return how many numbers a thread reads for each product of a score or output.
+
+        From global memory in rung 1, from shared memory in the others. In rung 3 a thread
+        multiplies four rows with four keys, then their weights with its columns.
+        """
+        if self.rung != "registers":
+            return 1.0
+        width = self.d * SIDE // self.block_k
+        return (2 / SIDE + 1 / SIDE + 1 / width) / 2
+
     @cached_property
     def kernel(self) -> Callable[..., None]:
         """Return the kernel, a Python function."""
