@@ -318,6 +318,8 @@ def test_a_sink_is_a_key_with_value_zero() -> None:
             np.testing.assert_allclose(out[h], plain[h] * share)
         out, lse = attend(q, k, v, sinks=1.5, mask=padding(0), return_lse=True)
         assert not out.any() and (lse == 1.5).all()
+        one = attend(q[0], k[0], v[0], sinks=[2.0])
+        assert one.tolist() == attend(q[0], k[0], v[0], sinks=2.0).tolist()
 
 
 def test_the_cap_comes_after_the_scale_and_before_the_mask() -> None:
@@ -563,7 +565,7 @@ BAD = [
     ((TWO, TWO, TWO), {"softcap": NAN},
      "softcap: expected a finite number above 0, got nan"),
     ((TWO, TWO, TWO), {"sinks": [0.0, 1.0]},
-     "sinks: expected a shape that broadcasts to (), got (2,)"),
+     "sinks: expected a shape that broadcasts to (1,), got (2,)"),
     ((TWO, TWO, TWO), {"sinks": ["a"]},
      "sinks: expected float16, float32, float64 or integers, got <U1"),
     ((TWO, TWO, TWO), {"mask": 3}, "mask: expected a mask such as causal(), got 3"),

@@ -283,6 +283,12 @@ def test_every_head_has_its_slope_and_its_bias() -> None:
             assert got.tolist() == np.broadcast_to(part, shape)[index].tolist()
 
 
+def test_one_head_without_an_axis_may_have_its_slope_in_a_list() -> None:
+    one, other = (alibi(slope).head((3, 4)).apply(np.zeros((3, 4)))
+                  for slope in ([0.5], 0.5))
+    assert one.tolist() == other.tolist()
+
+
 def test_slopes_add_and_lengths_shorten() -> None:
     both = alibi([1.0, 2.0]) & alibi(0.5) & padding([3, 1]) & padding(2)
     assert both.slopes.tolist() == [1.5, 2.5] and both.lengths.tolist() == [2, 1]

@@ -132,7 +132,7 @@ class Attention(NamedTuple):
     v: np.ndarray  # (..., fewer heads, keys, columns) or (keys, columns)
     scale: float
     softcap: float | None
-    sinks: np.ndarray  # (heads,) or (); −∞ is no sink
+    sinks: np.ndarray  # (heads,), or (1,) without heads; −∞ is no sink
     dtype: np.dtype  # to answer in
 
     @property
@@ -152,7 +152,7 @@ class Attention(NamedTuple):
             if index:
                 group = self.q.shape[-3] // self.k.shape[-3]
                 shared = (*index[:-1], index[-1] // group)
-            sink = self.sinks[index[-1:]]
+            sink = self.sinks[index[-1:] or (0,)]
             yield OneHead(index, self.q[index], self.k[shared], self.v[shared], sink)
 
 
@@ -184,7 +184,8 @@ def attention(
     scale = d**-0.5 if scale is None else number("scale", scale, "a finite number")
     if softcap is not None:
         softcap = number("softcap", softcap, "a finite number above 0", 0)
-    sinks = spread("sinks", floats("sinks", -np.inf if sinks is None else sinks), heads)
+    sinks = floats("sinks", -np.inf if sinks is None else sinks)
+    sinks = spread("sinks", sinks, heads or (1,))
     return Attention(q, k, v, scale, softcap, sinks, np.result_type(q, k, v))
 
 

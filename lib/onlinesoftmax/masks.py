@@ -91,7 +91,7 @@ class Mask:
             int(min(self.right, queries + keys)),
             keys if length is None else int(length),
             None if ids is None else _Documents.of(ids),
-            _own("slopes", self.slopes, shape[-3:-2], index[-1:]),
+            _own("slopes", self.slopes, shape[-3:-2] or (1,), index[-1:] or (0,)),
             tuple(_own("bias", x, shape, index) for x in self.biases),
         )
 
