@@ -247,6 +247,18 @@ def test_a_tile_costs_the_same_in_a_matrix_of_a_million_by_a_million(kind) -> No
     assert counts[0] == counts[1] < 60
 
 
+def test_masking_a_tile_takes_the_memory_of_a_tile() -> None:
+    scores, tile = np.zeros((8, 8), np.float32), slice(500_000, 500_008)
+    mask = causal() & window(9, 0) & documents(np.arange(10**6) // 9)
+    head = mask.head((10**6, 10**6))
+    head.apply(scores, tile, tile)
+    tracemalloc.start()
+    head.apply(scores, tile, tile)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 5000
+
+
 def test_the_memory_that_shows_an_array_would_show_one() -> None:
     tracemalloc.start()
     np.arange(10**6)

@@ -161,8 +161,8 @@ class Head(NamedTuple):
         self, scores: np.ndarray, rows: slice = slice(None), keys: slice = slice(None)
     ) -> np.ndarray:
         """Return the scores (Br, Bc) of a tile, biased, and −∞ where hidden."""
-        i = np.arange(self.queries)[rows, None]  # (Br, 1)
-        j = np.arange(self.keys)[keys]  # (Bc,)
+        i = np.arange(*rows.indices(self.queries))[:, None]  # (Br, 1)
+        j = np.arange(*keys.indices(self.keys))  # (Bc,)
         place = i + self.keys - self.queries
         first, stop = self.interval(i)
         hidden = (j < first) | (j >= stop)  # (Br, Bc)
