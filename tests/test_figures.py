@@ -156,6 +156,22 @@ def test_the_kernel_race_shows_the_kernel_of_its_chapter() -> None:
         assert bool(kernel_race.EXAMPLES[name]["faults"]) == (barriers < 2)
 
 
+def test_traffic_is_level_where_a_block_is_half_the_width() -> None:
+    state = {"n": 65536, "d": 128, "rows": 64}
+    state = registry.spec("traffic").defaults() | state
+    assert round(numbers("traffic", state)["ratio"], 1) == 1.0
+    halved = numbers("traffic", state | {"rows": 128})["ratio"]
+    assert round(halved, 1) == 0.5
+
+
+@pytest.mark.parametrize(("rows", "tiled"), [(64, 63.5), (128, 126)])
+def test_roofline_counts_operations_per_byte(rows: int, tiled: float) -> None:
+    state = registry.spec("roofline").defaults() | {"rows": rows}
+    dense, other = numbers("roofline", state)["intensity"]
+    assert round(dense, 1) == 31.8
+    assert other == pytest.approx(tiled, abs=0.06)
+
+
 # ---- words ----
 
 
