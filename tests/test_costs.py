@@ -143,6 +143,18 @@ def test_tiled_holds_one_tile(n, keys, d, block_q, block_k, itemsize) -> None:
     assert costs.state_footprint(1, d, itemsize=itemsize) == row.most
 
 
+def test_scores_are_fp16_and_states_fp32_unless_given() -> None:
+    assert costs.dense_footprint(9) == costs.dense_footprint(9, itemsize=2)
+    assert costs.dense_traffic(9, 4) == costs.dense_traffic(9, 4, itemsize=2)
+    assert costs.tiled_traffic(9, 4, 2) == costs.tiled_traffic(9, 4, 2, itemsize=2)
+    for size, arguments in [
+        (costs.state_footprint, (9, 4)),
+        (costs.tiled_footprint, (9, 4, 8)),
+        (costs.shared_memory, (9, 4, 8)),
+    ]:
+        assert size(*arguments) == size(*arguments, itemsize=4)
+
+
 @pytest.mark.parametrize(
     ("n", "itemsize", "block_q", "megabytes"),
     [(8192, 2, None, 541), (8192, 2, 128, 136), (8192, 2, 64, 271),
@@ -273,7 +285,8 @@ def test_what_a_block_does_not_use_sets_no_limit() -> None:
     ("threads", "registers", "shared", "blocks", "limit"),
     [(1024, 32, 0, 2, "threads"), (32, 16, 0, 32, "blocks"),
      (256, 255, 0, 1, "registers"), (128, 96, 0, 5, "registers"),
-     (128, 32, 100 * 1024, 1, "shared"), (128, 32, 164 * 1024, 0, "shared")],
+     (128, 32, 100 * 1024, 1, "shared"), (128, 32, 164 * 1024, 0, "shared"),
+     (32, 16, 7372, 19, "shared")],  # twenty would fit, but for the portions
 )
 def test_every_resource_can_be_the_scarce_one(
     threads, registers, shared, blocks, limit
