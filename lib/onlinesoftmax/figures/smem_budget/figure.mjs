@@ -11,7 +11,7 @@ const [ROWS, KEYS, DEVICES] = [[32, 64, 128], [16, 32, 64], ["T4", "A100", "H100
 const [WARP, PORTION, QUARTERS] = [32, 256, 4];
 
 export function compute(state) {
-  const { kernel, d, rows, keys, device } = state;
+  const { kernel, d, rows, tile: keys, device } = state;
   const parts = kernel === "tiled"
     ? [["k", keys * d * 4], ["v", keys * d * 4]]
     : [["q", rows * (d + 4) * 4], ["kv", keys * (d + 4) * 4], ["p", rows * (keys + 4) * 4]];
@@ -32,8 +32,8 @@ export function compute(state) {
 }
 
 /** Registers of a thread, as the compiler reported them; 0 if it refused. */
-function compiled({ kernel, d, rows, keys, device, compiled: all }) {
-  const places = [[KERNELS, kernel], [WIDTHS, d], [ROWS, rows], [KEYS, keys],
+function compiled({ kernel, d, rows, tile, device, compiled: all }) {
+  const places = [[KERNELS, kernel], [WIDTHS, d], [ROWS, rows], [KEYS, tile],
     [DEVICES, device]];
   return all[places.reduce((at, [of, one]) => at * of.length + of.indexOf(one), 0)];
 }
@@ -135,7 +135,7 @@ function verdict({ fits, at_once: count, share, reads, moved }, page) {
 
 const kilo = (bytes) => num(bytes / 1024, 1);
 
-export function say({ kernel, rows, keys, d, device }, numbers, words) {
+export function say({ kernel, rows, tile: keys, d, device }, numbers, words) {
   const { shared, threads, registers, fits, at_once: count, share, allowed, reads } = numbers;
   const scarce = ["threads", "blocks", "registers", "shared"].filter((_, i) =>
     allowed[i] === count);
@@ -150,7 +150,7 @@ export function say({ kernel, rows, keys, d, device }, numbers, words) {
 
 export function table(state, _, words) {
   const rows = KEYS.map((keys) => {
-    const each = compute({ ...state, keys });
+    const each = compute({ ...state, tile: keys });
     return [keys, kilo(each.shared), each.fits ? each.registers : "–", each.at_once,
       `${num(100 * each.share, 0)}%`];
   });

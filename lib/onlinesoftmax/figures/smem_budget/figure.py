@@ -23,14 +23,14 @@ N = 8192  # tokens, for the bytes moved; as in `figure.mjs`
 MOST_SHARED = 48 * 1024
 ARCHS = {"T4": "sm_75", "A100": "sm_80", "H100": "sm_90a"}
 SIZES = {"kernel": ("tiled", "registers"), "d": (64, 128), "rows": (32, 64, 128),
-         "keys": (16, 32, 64), "device": tuple(ARCHS)}  # fmt: skip
+         "tile": (16, 32, 64), "device": tuple(ARCHS)}  # fmt: skip
 RESOURCES = ("threads", "blocks", "registers", "shared")
-HALF = {"kernel": "tiled", "d": 64, "rows": 128, "keys": 16, "device": "A100"}
+HALF = {"kernel": "tiled", "d": 64, "rows": 128, "tile": 16, "device": "A100"}
 
 
 def found(state: Values) -> reports.Report:
     """What the compiler said about the kernel in this size."""
-    tile = state["rows"], state["keys"]
+    tile = state["rows"], state["tile"]
     arch = ARCHS[state["device"]]
     return reports.stored(state["kernel"], state["d"], arch, tile=tile)
 
@@ -72,7 +72,7 @@ SPEC = Spec(
     controls=(
         Choice("kernel", "tiled", of=SIZES["kernel"]),
         Choice("rows", 128, of=SIZES["rows"]),
-        Choice("keys", 32, of=SIZES["keys"]),
+        Choice("tile", 32, of=SIZES["tile"]),
         Choice("d", 64, of=SIZES["d"]),
         Choice("device", "A100", of=SIZES["device"]),
         Scores("compiled", [
@@ -81,12 +81,12 @@ SPEC = Spec(
         ]),
         Scores("limits", sum(map(limits, ARCHS), [])),
     ),
-    still={"kernel": "registers", "rows": 64, "keys": 32},
+    still={"kernel": "registers", "rows": 64, "tile": 32},
     prediction=Prediction(answer=2, shown_by=(HALF,) * 3),
     presets=(
-        {"kernel": "tiled", "rows": 128, "keys": 32, "d": 64},
-        {"kernel": "registers", "rows": 64, "keys": 32, "d": 64},
-        {"kernel": "registers", "rows": 64, "keys": 32, "d": 128},
+        {"kernel": "tiled", "rows": 128, "tile": 32, "d": 64},
+        {"kernel": "registers", "rows": 64, "tile": 32, "d": 64},
+        {"kernel": "registers", "rows": 64, "tile": 32, "d": 128},
     ),
     expected=expected,
     states=states,
