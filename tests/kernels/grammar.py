@@ -41,7 +41,7 @@ def kernel(x, y):
 def program(seed: int) -> str:
     """Return the text of a kernel without a race."""
     rng = random.Random(seed)
-    lines = [line for _ in range(rng.randint(2, 6)) for line in phase(rng)]
+    lines = [line for _ in range(rng.randint(1, 4)) for line in phase(rng)]
     return HEAD + "\n".join(f"    {line}" for line in [*lines, "y[i] = v + w"]) + "\n"
 
 

@@ -1,0 +1,62 @@
+"""The block simulator in MicroPython, in the worker that a page starts."""
+
+import json
+from pathlib import Path
+
+import pytest
+from kernels.correct import CORRECT
+from kernels.faulty import FAULTY
+
+from onlinesoftmax import drills
+from onlinesoftmax.drills import kernel_grader
+from onlinesoftmax.drills.page import HERE, _graders
+
+from .test_drills import write_page, write_scripts
+
+pytestmark = pytest.mark.browser
+
+FIRST = """globalThis.ask = (cases) => Promise.all(cases.map(([source, case_]) =>
+  runPython({kind: "kernel", function: "kernel", cases: [case_], tolerance: 1e-12},
+            source)));"""
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page with nothing on it but the way to Python."""
+    folder = tmp_path_factory.mktemp("micropython")
+    write_scripts(folder)
+    worker = (HERE / "page" / "worker.js").read_text()
+    parts = [f"const GRADER = {json.dumps(_graders())};",
+             f"const WORKER = {json.dumps(worker)};",
+             (HERE / "page" / "python.js").read_text(), FIRST]
+    (folder / "drills" / "drills.js").write_text("\n".join(parts))
+    write_page(folder / "empty.html", "")
+    return folder / "empty.html"
+
+
+def ask(page, kernels: list) -> list:
+    return page.evaluate("cases => ask(cases)", [list(kernel) for kernel in kernels])
+
+
+def test_right_kernels_have_no_report_in_micropython_either(page_file, open_page):
+    reports = ask(open_page(page_file), CORRECT.values())
+    for name, report in zip(CORRECT, reports, strict=True):
+        assert report["passed"], (name, report)
+
+
+def test_faults_are_told_word_for_word_as_in_cpython(page_file, open_page) -> None:
+    kernels = [(source, case) for source, case, _ in FAULTY.values()]
+    reports = ask(open_page(page_file), kernels)
+    for (name, (source, case, _)), report in zip(FAULTY.items(), reports, strict=True):
+        make = kernel_grader.maker(source, "kernel")
+        expected = kernel_grader.grade(make, [case], 1e-12, lambda index: None)
+        if expected["fields"]["kind"] == "error":  # the message is Python's own
+            assert report["fields"]["line"] == expected["fields"]["line"]
+            continue
+        assert report["fields"] == expected["fields"], name
+        assert report["log"] == expected["log"], name
+
+
+def test_what_a_page_carries_has_no_need_of_cpython() -> None:
+    script = drills.page_assets()["simulator.js"].decode()
+    assert "import inspect" not in script and "import numpy" not in script
