@@ -89,7 +89,7 @@ class Kernel:
         return launch
 
 
-def load(source: str, name: str, names: object = None, file: str = "kernel.py") -> Kernel:
+def load(source: str, name: str, names: object = None, file="kernel.py") -> Kernel:
     """Return a kernel from text.
 
     Parameters

@@ -9,7 +9,7 @@ from .device import WARP, Cuda, Types
 from .faults import FATAL, Fault, element, race
 from .memory import LINES, Array, Watched
 from .report import Report
-from .scalars import SIZES, Float, Maths, Type, chosen
+from .scalars import SIZES, Float, Maths, Type, typed
 
 MOST_THREADS = 1024
 MOST_SHARED = 48 * 1024
@@ -63,8 +63,7 @@ class Launch:
         names["cuda"] = self.cuda
         names["math"] = Maths()
         if self.full:
-            names["min"] = chosen(lambda a, b: a < b)
-            names["max"] = chosen(lambda a, b: a > b)
+            names["min"], names["max"] = typed(min), typed(max)
         return names
 
     def run(self, arguments: list) -> Report:

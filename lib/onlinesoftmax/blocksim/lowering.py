@@ -74,8 +74,8 @@ def parameters(source: str, name: str) -> list[str]:
     for _, parts in statements(source):
         words = [part for part in parts if part.strip() and part[0] != "#"]
         if words[:2] == ["def", name]:
-            after = [w for before, w in zip(words[2:], words[3:]) if before in ("(", ",")]
-            return [word for word in after if _in_name(word[0])]
+            pairs = zip(words[2:], words[3:])
+            return [word for before, word in pairs if before in ("(", ",") and word != ")"]
     return []
 
 

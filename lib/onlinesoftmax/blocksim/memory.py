@@ -158,7 +158,7 @@ class Watched(Array):
         before = self.writers[place]
         shared = before >= gpu._floor and self.atomic.get(place) == before
         self.note_writer(place, atomic=True)
-        if shared and before // LINES != gpu._mine // LINES:  # now nobody's own
+        if shared and before // LINES != gpu._mine // LINES:  # nobody's own now
             self.writers[place] = gpu._several + gpu._line
         self.atomic[place] = self.writers[place]
         if gpu._watch:

@@ -123,10 +123,8 @@ class Report:
     def fault(self, kind, text, line, at, fields) -> Fault:
         """Add a fault, unless the same is known on this line."""
         fault = Fault(kind, text, line, block=at, **fields)
-        same = (kind, line, fault.fields.get("array"), fault.fields.get("earlier"))
         for known in self.faults:
-            have = known.fields
-            if same == (have["kind"], have["line"], have.get("array"), have.get("earlier")):
+            if alike(known.fields, fault.fields):
                 return known
         self.faults.append(fault)
         return fault
@@ -158,3 +156,9 @@ class Report:
                 block["cut"] = True
             self.blocks.append(block)
         self.begin_block()
+
+
+def alike(a: dict, b: dict) -> bool:
+    """Say whether two faults are one: same kind and array, same lines."""
+    keys = ("kind", "line", "array", "earlier")
+    return [a.get(key) for key in keys] == [b.get(key) for key in keys]

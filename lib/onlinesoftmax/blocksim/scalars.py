@@ -8,27 +8,28 @@ which a GPU does slowly: it is reported.
 """
 
 import math
-import struct
 
 SIZES = {
     "bool": 1, "int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4,
     "int64": 8, "uint64": 8, "float16": 2, "float32": 4, "float64": 8,
 }
-LARGEST = {"float16": 65504.0, "float32": 3.4028234663852886e38}
-CODES = {"float16": "<e", "float32": "<f"}
+# Binary digits, and the exponent below which a format has fewer; then the largest.
+FORMATS = {
+    "float16": (11, -13, 65504.0),
+    "float32": (24, -125, 3.4028234663852886e38),
+}
 INF = float("inf")
 NAN = float("nan")
 
 
 def rounded(value: float, name: str) -> float:
-    """Return the nearest number that a float type holds; beyond its largest, infinity."""
-    if name == "float64" or value - value != 0:
+    """Return the nearest number that a float type holds, or an infinity."""
+    if name == "float64" or value - value != 0 or value == 0:
         return value
-    try:
-        value = struct.unpack(CODES[name], struct.pack(CODES[name], value))[0]
-    except OverflowError:
-        return INF if value > 0 else -INF
-    return value if abs(value) <= LARGEST[name] else INF if value > 0 else -INF
+    digits, lowest, largest = FORMATS[name]
+    step = math.ldexp(1.0, max(math.frexp(value)[1], lowest) - digits)
+    near = math.copysign(round(value / step) * step, value)
+    return near if abs(near) <= largest else math.copysign(INF, value)
 
 
 def wrapped(value: object, name: str) -> int:
@@ -63,7 +64,7 @@ class Type:
 
 def type_name(dtype: object) -> str:
     """Return the name of a type: this module's, Numba's, numpy's or Python's."""
-    name = getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype)
+    name = getattr(dtype, "name", None) or getattr(dtype, "__name__", str(dtype))
     name = {"float": "float64", "int": "int64", "boolean": "bool"}.get(name, name)
     if name not in SIZES:
         raise ValueError(f"dtype: expected one of {sorted(SIZES)}, got {name!r}")
@@ -168,19 +169,20 @@ def divided(a: float, b: float) -> float:
     return NAN if a == 0 or a != a else math.copysign(INF, a) * math.copysign(1, b)
 
 
-def chosen(better: object) -> object:
+def typed(function: object) -> object:
     """Return ``min`` or ``max`` for numbers with a type."""
 
-    def choose(*numbers):
-        best = numbers[0]
-        for number in numbers[1:]:
-            widest = best + number if isinstance(best, Float) or isinstance(
-                number, Float) else None
-            taken = number if better(float(number), float(best)) else best
-            best = taken if widest is None or type(widest) is Float else float(taken)
+    def call(best, *others):
+        for number in others:
+            if isinstance(best, Float):
+                best = best.join(number, function)
+            elif isinstance(number, Float):
+                best = number.join(best, lambda b, a: function(a, b))
+            else:
+                best = function(best, number)
         return best
 
-    return choose
+    return call
 
 
 class Maths:
