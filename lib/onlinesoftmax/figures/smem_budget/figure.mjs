@@ -54,7 +54,7 @@ function allows({ threads, registers, shared }, [most, blocks, all, room, unit, 
 
 const WIDE = { width: 720, height: 388, left: 150, right: 640, table: 44, office: 178,
   step: 56, name: { dx: -12, end: " end", dy: 22 } };
-const NARROW = { width: 320, height: 462, left: 2, right: 246, table: 32, office: 190,
+const NARROW = { width: 320, height: 462, left: 2, right: 244, table: 32, office: 190,
   step: 72, name: { dx: 0, end: "", dy: -6 } };
 const LOOKS = { q: "score", k: "weight old", kv: "weight old", v: "weight new",
   p: "weight new" };
