@@ -138,7 +138,7 @@ def test_max_records_expects_harmonic_numbers(n: int, harmonic: float) -> None:
     [({}, [6, 4, 6]), ({"n": 1024, "rows": 2, "columns": 1}, [56, 16, 56])],
 )
 def test_tile_walk_counts_tiles(changes: dict, counts: list[int]) -> None:
-    state = registry.spec("tile-walk").defaults() | changes
+    state = registry.spec("tile-walk").defaults() | {"step": 999} | changes
     assert numbers("tile-walk", state)["counts"] == counts
 
 

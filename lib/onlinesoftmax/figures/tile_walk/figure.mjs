@@ -15,19 +15,20 @@ export function compute({ n, mask, rows, columns, order, step }) {
   const [down, across] = [cut(n, rows * unit), cut(n, columns * unit)];
   const tiles = down.flatMap((r, i) =>
     across.map((k, j) => ({ i, j, rows: r, keys: k, kind: kind(sees, r, k) })));
-  const walk = tiles.filter((tile) => tile.kind !== "none");
-  if (order === "keys") walk.sort((a, b) => a.j - b.j || a.i - b.i);
-  const area = walk.reduce((sum, { rows: r, keys: k }) => sum + size(r) * size(k), 0);
+  if (order === "keys") tiles.sort((a, b) => a.j - b.j || a.i - b.i);
+  const met = tiles.slice(0, step);
+  const done = met.filter((tile) => tile.kind !== "none");
+  const area = done.reduce((sum, { rows: r, keys: k }) => sum + size(r) * size(k), 0);
   const pairs = Array.from({ length: n }, (_, i) => Math.max(0, size(sees(i))));
   const all = n * n;
   return {
-    tiles, walk, steps: walk.length, sees, unit,
-    now: step ? walk[Math.min(step, walk.length) - 1] : null,
-    counts: KINDS.map((k) => tiles.filter((tile) => tile.kind === k).length),
+    tiles, done, steps: tiles.length, sees, unit,
+    now: met[met.length - 1] ?? null,
+    counts: KINDS.map((k) => met.filter((tile) => tile.kind === k).length),
     work: area / all,
     seen: pairs.reduce((sum, each) => sum + each, 0) / all,
-    carried: order === "keys" ? [changes(walk, "j"), walk.length]
-      : [walk.length, changes(walk, "i")],
+    carried: order === "keys" ? [changes(done, "j"), done.length]
+      : [done.length, changes(done, "i")],
   };
 }
 
@@ -98,17 +99,16 @@ function plane({ n }, { sees }, { x, y, side, scale, words }) {
 
 const place = (from, token, scale) => Math.round((from + token * scale) * 10) / 10;
 
-/** Every tile: those behind us filled, with their place in the walk. */
-function tiles({ step }, { tiles: all, walk }, page) {
-  return all.map((tile) => {
-    const at = walk.indexOf(tile) + 1;
-    const done = at > 0 && at <= step;
-    const look = tile.kind === "none" ? "none" : done ? tile.kind : "todo";
+/** Every tile: those that were computed are filled and counted, skipped ones dashed. */
+function tiles({ step }, { tiles: all, done }, page) {
+  return all.map((tile, place) => {
+    const at = done.indexOf(tile) + 1;
+    const look = place < step ? tile.kind : "todo";
     const box = frame(tile, page);
     const roomy = box.width >= 25 && box.height >= 17;
     return [
       rect({ key: `t${tile.i}-${tile.j}`, class: `tile ${look}`, rx: 0, ...box }),
-      done && roomy ? label(String(at), { class: "small middle halo",
+      at && roomy ? label(String(at), { class: "small middle halo",
         x: box.x + box.width / 2, y: box.y + box.height / 2 + 5 }) : "",
     ].join("");
   });
@@ -165,20 +165,17 @@ const grouped = (x) => String(x).replace(/\B(?=(\d{3})+$)/g, ",");
 const span = ([from, to], words) => fill(words.span,
   { from: grouped(from + 1), to: grouped(to) });
 
-export function say({ step }, { now, walk, counts, work, seen }, words) {
+export function say({ step }, { now, steps, counts, work, seen }, words) {
   const values = { all: counts[0], some: counts[1], none: counts[2],
-    work: percent(work), seen: percent(seen), steps: walk.length };
-  const count = fill(words.sayCount, values);
-  if (!now) return `${count} ${fill(words.sayStart, values)}`;
-  const tile = { step: Math.min(step, walk.length), rows: span(now.rows, words),
-    keys: span(now.keys, words) };
-  const what = words.sayKind[now.kind === "all" ? 0 : 1];
-  const met = `${fill(words.sayTile, tile)} ${what}`;
-  return step < walk.length ? met : `${met} ${count} ${fill(words.sayEnd, values)}`;
+    work: percent(work), seen: percent(seen), steps };
+  if (!now) return fill(words.sayStart, values);
+  const tile = { rows: span(now.rows, words), keys: span(now.keys, words) };
+  const met = `${fill(words.sayTile, tile)} ${words.sayKind[KINDS.indexOf(now.kind)]}`;
+  return step < steps ? met : `${met} ${fill(words.sayEnd, values)}`;
 }
 
 export function table(_, { tiles: all }, words) {
-  const rows = [...new Set(all.map(({ i }) => i))].map((i) => {
+  const rows = [...new Set(all.map(({ i }) => i))].sort((a, b) => a - b).map((i) => {
     const own = all.filter((tile) => tile.i === i);
     const count = (kind) => own.filter((tile) => tile.kind === kind).length;
     return [span(own[0].rows, words), count("all"), count("some"), count("none")];
