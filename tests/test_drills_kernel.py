@@ -1,0 +1,168 @@
+"""Kernel drills: their files, their marks, and the same in a notebook."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from onlinesoftmax.blocksim import cuda, float32
+from onlinesoftmax.drills import code, kernel_grader, notebook
+from onlinesoftmax.drills.bank import Drill, bank, read
+from onlinesoftmax.drills.feedback import earned
+from onlinesoftmax.drills.payload import payload
+
+ROOT = Path(__file__).parents[1]
+DRILL = read(Path(__file__).parent / "kernels")["neighbour"]
+KERNELS = [d for d in bank().values() if d.kind == "kernel"]
+B = 4
+
+
+def run(source: str, d: Drill = DRILL) -> dict:
+    data = json.loads(json.dumps(payload(d), allow_nan=False))
+    asked = source, data["function"], data["cases"], data["tolerance"]
+    return kernel_grader.run(*asked, lambda case: None)
+
+
+# ---- marks
+
+
+def test_a_pass_brings_the_log_of_a_whole_launch_and_the_score() -> None:
+    report = run(DRILL.get("code"))
+    assert report["passed"]
+    assert report["log"]["faults"] == [] and report["log"]["block"] == [4, 1]
+    assert report["score"] == {"bytes": 48, "ideal": 48, "shared": 16, "case": "ragged"}
+
+
+def test_bytes_are_counted_as_the_kernel_moves_them() -> None:
+    twice = DRILL.get("code").replace("tile[t] = x[i]", "tile[t] = max(x[i], x[i])")
+    assert run(twice)["score"]["bytes"] == 6 * 4 * (2 + 1)
+
+
+def test_every_mutant_earns_its_hint_and_a_fault_brings_its_log() -> None:
+    for mutant, source in zip(DRILL.get("mutants"), code.mutants(DRILL), strict=True):
+        report = run(source)
+        assert earned(DRILL, report) == mutant["hint"], mutant["name"]
+        if report["fault"] == "kernel":
+            assert report["log"]["faults"][0] == report["fields"]
+
+
+def test_a_place_that_nobody_wrote_is_told_apart_from_a_wrong_number() -> None:
+    idle = DRILL.get("code").replace("y[i] = tile", "z = tile")
+    assert run(idle)["word"] == "elementUnwritten"
+    assert run(DRILL.get("starter"))["word"] == "elementDiffers"
+
+
+@pytest.mark.parametrize(("source", "fault", "line"), [
+    ("x = (", "raised", 1),
+    ("x = 1", "missing", None),
+    ("def neighbour(x):\n    pass", "raised", None),
+])
+def test_what_is_no_kernel_is_named(source: str, fault: str, line: object) -> None:
+    report = run(source)
+    assert (report["fault"], report.get("line")) == (fault, line)
+
+
+def test_every_barrier_and_every_case_beats() -> None:
+    beats = []
+    data = payload(DRILL)
+    asked = DRILL.get("code"), "neighbour", data["cases"], data["tolerance"]
+    kernel_grader.run(*asked, beats.append)
+    assert set(beats) == {0, 1, 2, 3}
+    assert len(beats) > 2 * sum(case["grid"][0] for case in data["cases"])
+
+
+# ---- files
+
+FAULTS = {
+    "oracle": ({"oracle": "def oracle(x): return {'z': x}"}, r"expected \['y'\]"),
+    "launch": ({"launch": "def start(x): pass"}, "expected a function launch"),
+    "random": ({"random": 3}, "expected a function examples"),
+    "mutants": ({"mutants": [{"name": "m", "hint": "h", "change": {"zz": ""}}]}, "zz"),
+}
+
+
+@pytest.mark.parametrize("field", FAULTS)
+def test_a_fault_in_a_file_is_named(field: str) -> None:
+    change, message = FAULTS[field]
+    faulty = Drill(DRILL.id, "kernel", 99, "99-test.yml", {**DRILL.fields, **change})
+    with pytest.raises(ValueError, match=f"99-test.yml.*'{field}'.*{message}"):
+        payload(faulty)
+
+
+@pytest.mark.parametrize("d", KERNELS, ids=lambda d: d.id)
+def test_launches_of_the_bank_are_small_enough_for_a_phone(d: Drill) -> None:
+    for case in payload(d)["cases"]:
+        assert case["block"][0] * case["block"][1] <= 64, case["name"]
+        shapes = [kernel_grader.argument(kind, value) for _, kind, value in case["args"]]
+        sizes = [len(a) for a in shapes if isinstance(a, list)]
+        assert max(sizes) <= 64, case["name"]
+
+
+# ---- in a notebook
+
+
+@cuda.jit
+def neighbour(x, y, n):
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    tile = cuda.shared.array(B, float32)
+    if i < n:
+        tile[t] = x[i]
+    cuda.syncthreads()
+    last = min(B, n - cuda.blockIdx.x * B)
+    if i < n:
+        y[i] = tile[(t + 1) % last]
+
+
+@cuda.jit
+def forgetful(x, y, n):
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    tile = cuda.shared.array(B, float32)
+    if i < n:
+        tile[t] = x[i]
+        y[i] = tile[(t + 1) % min(B, n - cuda.blockIdx.x * B)]
+
+
+@pytest.fixture
+def check(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(notebook, "find", lambda id: DRILL)
+    return lambda kernel, **options: notebook.check("neighbour", kernel, **options)
+
+
+def test_a_kernel_of_a_notebook_is_marked_on_the_simulator(check) -> None:
+    verdict = check(neighbour)
+    assert verdict and "48; 48 would do (× 1)" in verdict._repr_markdown_()
+    verdict = check(forgetful)
+    assert not verdict
+    assert "Thread 0 reads `tile[1]` on line" in repr(verdict)
+    with pytest.raises(ValueError, match='on: expected "simulator" or "device"'):
+        check(neighbour, on="gpu")
+    with pytest.raises(ValueError, match="kernel: expected a function"):
+        check(3)
+
+
+ON_NUMBAS_SIMULATOR = """
+import sys
+sys.path.insert(0, "tests")
+import test_drills_kernel as t
+from onlinesoftmax.drills import kernels
+from onlinesoftmax.drills.payload import payload
+
+space = {"B": 4}
+data = payload(t.DRILL)
+for source in (t.DRILL.get("code"), t.DRILL.get("starter")):
+    exec(source, space)
+    print(kernels.mark(data, space["neighbour"], "device")["passed"])
+"""
+
+
+def test_the_same_kernel_runs_on_numbas_simulator() -> None:
+    answer = subprocess.run(
+        [sys.executable, "-c", ON_NUMBAS_SIMULATOR], cwd=ROOT, capture_output=True, text=True,
+        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": "lib"},
+    )
+    assert answer.stdout.split() == ["True", "False"], answer.stderr
