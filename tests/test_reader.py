@@ -81,13 +81,17 @@ def test_published_notebooks_run_from_the_wheel_alone(html: Path, tmp_path) -> N
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "site")
     runner = (
-        "import sys, types, nbformat\n"
+        "import linecache, sys, types, nbformat\n"
         "sys.modules['myst_nb'] = None\n"
         "for file in sys.argv[1:]:\n"
         "    space = {'__name__': '__main__'}\n"
         "    for cell in nbformat.read(file, as_version=4).cells:\n"
         "        if cell.cell_type == 'code':\n"
-        "            exec(compile(cell.source, file, 'exec'), space)\n"
+        # Jupyter, too, keeps the text of a cell where `inspect` looks for it.
+        "            name = f'{file}, cell {cell.id}'\n"
+        "            lines = cell.source.splitlines(keepends=True)\n"
+        "            linecache.cache[name] = (len(cell.source), None, lines, name)\n"
+        "            exec(compile(cell.source, name, 'exec'), space)\n"
         "import onlinesoftmax\n"
         "print('from', onlinesoftmax.__file__)\n"
     )
