@@ -114,11 +114,12 @@ function layout({ step }, { phases, steps }, { width, left, least, most, gap }) 
 
 function lanes({ threads, across }, { page, words, lane }) {
   const every = Math.ceil(15 / lane);
-  const name = (t) => (across < threads ? `${t % across},${Math.floor(t / across)}` : t);
+  const table = across < threads;
+  const name = (t) => (table ? `${t % across}, ${Math.floor(t / across)}` : `${t}`);
   return Array.from({ length: threads }, (_, t) => [
     line({ class: "lane", x1: page.left, x2: page.width,
       y1: TOP + (t + 0.5) * lane, y2: TOP + (t + 0.5) * lane }),
-    t % every ? "" : label(page.thread ? fill(words.thread, { t: name(t) }) : `${name(t)}`,
+    t % every ? "" : label(page.thread && !table ? fill(words.thread, { t: name(t) }) : name(t),
       { class: "small", x: 0, y: TOP + (t + 0.5) * lane + 4 }),
   ]);
 }
@@ -161,7 +162,7 @@ function touched({ thread, how, array, index, column: slot }, wrong, numbers, sc
   const { name, shape } = numbers.arrays[array];
   const at = element(index, shape);
   const long = `${name}[${at}]`;
-  const text = [long, `${name}${at}`, at].find((one) => one.length * 7.2 < width) ?? "";
+  const text = [long, `${name}${at}`, at].find((one) => one.length * 8.4 < width) ?? "";
   const q = { m: "m", l: "l", o: "o", s: "s", p: "p" }[name];
   return group({ q, class: `touch ${how === "r" ? "reads" : "writes"}${wrong ? " wrong" : ""}` },
     rect({ x: left, width, y: top, height, rx: 3 }),
@@ -209,17 +210,18 @@ export function say({ kernel, step }, numbers, words) {
   const values = { threads, barriers, k: step, n: steps, working: now?.working };
   if (!now) return fill(barriers === 1 ? words.sayStartOne : words.sayStart, values);
   const clash = worst(now.clashes, numbers.told);
-  const end = step < steps ? "" : race ? words.sayRace : words.sayClean;
+  const end = step < steps ? "" : !race ? words.sayClean
+    : clash ? words.sayRace : words.sayRaceBefore;
   return [fill(words.sayPhase, values),
     clash ? sentence(clash, numbers, words) : words.sayFine, end].filter(Boolean).join(" ");
 }
 
-/** The collision to speak of: the one that the simulator named, if it did. */
+/** The collision to speak of: the first that the simulator named, if it did. */
 function worst(clashes, { arrays, faults = [] }) {
-  const named = ({ before, now }) => faults.some(({ threads, index }) =>
-    `${threads}` === `${[now.thread, before.thread]}`
+  const named = ({ threads = [], index }) => clashes.find(({ before, now }) =>
+    threads.includes(before.thread) && threads.includes(now.thread)
     && `${index}` === element(now.index, arrays[now.array].shape));
-  return clashes.find(named) ?? clashes[0];
+  return faults.map(named).find(Boolean) ?? clashes[0];
 }
 
 const ROWS = 3; // room for so many lines of code at least
@@ -246,7 +248,9 @@ export function table(_, numbers, words) {
   return { caption: words.tableCaption, head: words.tableHead, rows };
 }
 
-/** What changes when the reader has run a kernel on this page. */
+/** What changes when the reader has run a kernel on this page: to its first collision. */
 export function hear({ log, source }) {
-  return { kernel: "yours", log: { ...log, source }, step: 1e6 };
+  const { phases, steps } = compute({ kernel: "yours", step: 0, log, examples: {} });
+  const guilty = phases.find(({ clashes }) => clashes.length);
+  return { kernel: "yours", log: { ...log, source }, step: guilty?.number ?? steps };
 }
