@@ -57,6 +57,8 @@ def test_forget_a_barrier_see_the_two_threads_mend_it_pass(site, open_page) -> N
     expect(said).to_contain_text("Who makes sure that a neighbour has written")
     marked = section.locator(".os-drill-gutter .os-drill-fault")
     assert marked.all_text_contents() == ["13"]
+    other = section.locator(".os-drill-gutter .os-drill-other")
+    assert other.all_text_contents() == ["10"]
     section = run(page, DRILL.get("code"))
     expect(section).to_have_attribute("data-state", "right")
     expect(said).to_contain_text("All 4 cases pass.")

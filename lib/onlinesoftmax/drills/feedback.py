@@ -16,6 +16,9 @@ from onlinesoftmax.drills.words import column, show, word
 
 Table = tuple[tuple[str, ...], ...]
 
+# What a case that was drawn is called.
+RANDOM = {"code": "random", "kernel": "randomLaunch"}
+
 # After a wrong result that no known mistake gives.
 NUDGES = {"differs": "codeNudge", "element": "kernelNudge"}
 
@@ -171,7 +174,8 @@ def _code(
     if outcome["case"] is not None:
         case = data["cases"][outcome["case"]]
         name = case["name"]
-        name = word("random", language) if name == "random" else say(name, language)
+        drawn = word(RANDOM[drill.kind], language)
+        name = drawn if name == "random" else say(name, language)
         lines.append(word("failedOn", language, name=f"*{name}*"))
     lines.append(fault(data, outcome, language))
     hint = earned(drill, outcome)
@@ -211,8 +215,8 @@ def fault(data: Mapping[str, Any], outcome: Mapping[str, Any], language: str) ->
 
 def written(places: Mapping[str, Any]) -> dict[str, Any]:
     """Return what fills the places of a kernel's fault: numbers shown, names as code."""
-    shown = {name: f"`{places[name]}`" for name in ("what", "array", "error")
-             if name in places}
+    coded = [name for name in ("what", "array", "error") if name in places]
+    shown = {name: f"`{places[name]}`" for name in coded}
     if "right" in places:
         mine, right = pair(places["mine"], places["right"])
         shown |= {"mine": mine, "right": right}

@@ -13,7 +13,7 @@ from typing import Any
 
 from onlinesoftmax.drills import text
 from onlinesoftmax.drills.bank import WRITTEN, Drill, foreign, say
-from onlinesoftmax.drills.feedback import answer_text, names, right_choice
+from onlinesoftmax.drills.feedback import RANDOM, answer_text, names, right_choice
 from onlinesoftmax.drills.payload import payload
 from onlinesoftmax.drills.words import QUANTITIES, column, show, table, word
 
@@ -136,8 +136,10 @@ def _own_data(card: Card) -> dict[str, Any]:
 def _code_data(card: Card) -> dict[str, Any]:
     """A start, the names of the cases, and for a first step the lines of an answer."""
 
+    drawn = word(RANDOM[card.drill.kind], card.lang)
+
     def named(name: Any) -> str:
-        return word("random", card.lang) if name == "random" else say(name, card.lang)
+        return drawn if name == "random" else say(name, card.lang)
 
     cases = [{**case, "name": named(case["name"])} for case in card.data["cases"]]
     lines = {line.strip() for line in card.drill.get("code").splitlines()} - {""}

@@ -74,7 +74,7 @@ class PageDrill {
     main.removeAttribute("aria-disabled");
     // Python blames the line after the last for a bracket that never closes.
     if (report.line) report.line = Math.min(report.line, answer.split("\n").length);
-    markLine(this.gutter, report.line ?? null);
+    markLine(this.gutter, report.line ?? null, report.places?.earlier);
     return report;
   }
 

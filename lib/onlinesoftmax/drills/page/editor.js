@@ -92,8 +92,10 @@ function drawGutter(area, gutter) {
   }
 }
 
-function markLine(gutter, line) {
+/** Light the line of a fault; in a race also the line of the other access. */
+function markLine(gutter, line, other = null) {
   for (const [i, mark] of [...gutter.children].entries()) {
     mark.classList.toggle("os-drill-fault", i + 1 === line);
+    mark.classList.toggle("os-drill-other", i + 1 === other && other !== line);
   }
 }

@@ -61,12 +61,13 @@ function tellCode(drill, report) {
   const { word, data } = drill;
   const { cases } = data.payload;
   const parts = [];
-  if (report.passed || report.case !== null) parts.push(ladder(word, cases, report));
+  if (report.passed || report.case !== null) parts.push(ladder(drill, report));
   if (report.passed) parts.push(make("p", {}, word("passedAll", { n: cases.length })));
   else parts.push(make("p", {}, where(drill, report), fault(drill, report)));
   if (report.score) parts.push(scoreCard(drill, report.score));
   const seen = report.rows?.length || report.fault === "raised";
-  if (drill.kind === "code" && !report.passed && seen) parts.push(...steps(drill, report));
+  const table = drill.kind === "code" && !report.passed && seen;
+  if (table) parts.push(...steps(drill, report));
   if (!report.passed) parts.push(...hintFor(drill, report));
   if (report.printed?.length) parts.push(...printed(word, report.printed));
   return parts;
@@ -93,13 +94,16 @@ function printed(word, lines) {
 }
 
 /** The cases so far: those that pass, the one that fails, how many are left. */
-function ladder(word, cases, report) {
+function ladder({ word, kind, data }, report) {
+  const { cases } = data.payload;
   const reached = report.passed ? cases.length : report.case;
-  const named = (case_) => case_.name !== word("random");
+  const drawn = kind === "kernel" ? "randomLaunch" : "random";
+  const named = (case_) => case_.name !== word(drawn);
   const items = cases.slice(0, reached).filter(named)
     .map(({ name }) => rung("right", `✓ ${name}`));
   const rows = reached - items.length;
-  if (rows > 0) items.push(rung("right", `✓ ${word("randomRows", { n: rows })}`));
+  const counted = kind === "kernel" ? "randomLaunches" : "randomRows";
+  if (rows > 0) items.push(rung("right", `✓ ${word(counted, { n: rows })}`));
   if (!report.passed) {
     items.push(rung("wrong", `✗ ${cases[reached].name}`));
     const left = cases.length - reached - 1;

@@ -49,11 +49,13 @@ function scoreCard(drill, score) {
     make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, value)),
   ));
   const caption = make("caption", {}, word("score"));
-  const table = make("table", { class: "os-drill-table os-drill-score" }, caption, body);
-  const on = make("p", { class: "os-drill-how" }, word("scoreOn", { name: score.case }));
-  const keep = make("button", { type: "button" }, word("keep"));
-  keep.addEventListener("click", () => save(drill, rows, score.case));
-  return make("div", { class: "os-drill-card" }, table, on, keep);
+  const look = "os-drill-table os-drill-score";
+  const table = make("table", { class: look }, caption, body);
+  const counted = word("scoreOn", { name: score.case });
+  const on = make("p", { class: "os-drill-how" }, counted);
+  const keep = button(word("keep"), () => save(drill, rows, score.case));
+  const actions = make("div", { class: "os-drill-actions" }, keep);
+  return make("div", { class: "os-drill-card" }, table, on, actions);
 }
 
 /** A page of its own, with no script in it: what was asked, the card, the code. */
@@ -82,7 +84,8 @@ function save(drill, rows, name) {
 }
 
 const KEPT_HEAD = `<meta charset="utf-8"><style>
-body { font: 1rem/1.5 Georgia, serif; max-width: 42rem; margin: 2rem auto; padding: 0 1rem }
+body { font: 1rem/1.5 Georgia, serif; max-width: 42rem; margin: 2rem auto;
+  padding: 0 1rem }
 table { border-collapse: collapse }
 th, td { text-align: left; padding: .3rem 1rem .3rem 0; border-bottom: 1px solid }
 th { font-weight: normal }
