@@ -88,21 +88,27 @@ class Memory:
 
 @given(n=small, keys=small, d=tiny, itemsize=st.sampled_from([1, 2, 4, 8]))
 def test_dense_moves_and_holds_the_matrix(n, keys, d, itemsize) -> None:
-    memory = Memory(itemsize)
+    memory, steps = Memory(itemsize), []
     memory.take(n * keys)
     for row in range(n):  # S = Q · K^T: read Q and K, write S
         memory.move(d)
         memory.move(keys)
     for _ in range(keys):
         memory.move(d)
+    steps.append(memory.moved)
     for _ in range(n):  # P = softmax(S): read a row, write a row
         memory.move(keys)
         memory.move(keys)
+    steps.append(memory.moved - sum(steps))
     for _ in range(n):  # O = P · V: read P and V, write O
         memory.move(keys)
         memory.move(d)
     for _ in range(keys):
         memory.move(d)
+    steps.append(memory.moved - sum(steps))
+    got = costs.dense_steps(n, d, keys=keys, itemsize=itemsize)
+    assert [moved for _, moved in got] == steps
+    assert sum(work for work, _ in got) == costs.flops(n, d, keys=keys)
     assert costs.dense_traffic(n, d, keys=keys, itemsize=itemsize) == memory.moved
     assert costs.dense_footprint(n, keys=keys, itemsize=itemsize) == memory.most
 
@@ -146,6 +152,7 @@ def test_tiled_holds_one_tile(n, keys, d, block_q, block_k, itemsize) -> None:
 def test_scores_are_fp16_and_states_fp32_unless_given() -> None:
     assert costs.dense_footprint(9) == costs.dense_footprint(9, itemsize=2)
     assert costs.dense_traffic(9, 4) == costs.dense_traffic(9, 4, itemsize=2)
+    assert costs.dense_steps(9, 4) == costs.dense_steps(9, 4, itemsize=2)
     assert costs.tiled_traffic(9, 4, 2) == costs.tiled_traffic(9, 4, 2, itemsize=2)
     for size, arguments in [
         (costs.state_footprint, (9, 4)),
@@ -211,8 +218,10 @@ many, few = st.integers(1, 10**6), st.integers(1, 99)
 
 @given(many, many, few, few)
 def test_the_least_time_is_the_slower_of_two(work, moved, peak, bandwidth) -> None:
-    expected = max(work / peak, moved / bandwidth)
-    assert costs.least_time(work, moved, peak, bandwidth) == pytest.approx(expected)
+    ceiling = costs.roofline(costs.intensity(work, moved), peak, bandwidth)
+    got = costs.least_time(work, moved, peak, bandwidth)
+    assert got == pytest.approx(work / ceiling)
+    assert costs.least_time(0, moved, peak, bandwidth) == moved / bandwidth
 
 
 @pytest.mark.parametrize(

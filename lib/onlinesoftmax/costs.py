@@ -114,8 +114,26 @@ def dense_traffic(
     >>> dense_traffic(8192, 64)
     541065216
     """
+    steps = dense_steps(n, d, keys=keys, itemsize=itemsize)
+    return sum(moved for _, moved in steps)
+
+
+def dense_steps(
+    n: int, d: int, *, keys: int | None = None, itemsize: int = 2
+) -> list[tuple[int, int]]:
+    """Return operations and bytes moved of the three steps, S, P and O.
+
+    The exponentials are not counted among the operations.
+
+    Examples
+    --------
+    >>> dense_steps(10, 4, itemsize=1)
+    [(800, 180), (0, 200), (800, 180)]
+    """
     n, d, keys = _shape(n, d, keys)
-    return (4 * n * keys + 2 * n * d + 2 * keys * d) * _size("itemsize", itemsize)
+    table, rows, size = n * keys, (n + keys) * d, _size("itemsize", itemsize)
+    product = matmul_flops(n, d, keys), (rows + table) * size
+    return [product, (0, 2 * table * size), product]
 
 
 def tiled_traffic(
@@ -209,8 +227,12 @@ def roofline(per_byte: float, peak: float, bandwidth: float) -> float:
 
 
 def least_time(operations: float, moved: float, peak: float, bandwidth: float) -> float:
-    """Return the seconds below which neither the arithmetic nor the memory allows."""
-    return operations / roofline(intensity(operations, moved), peak, bandwidth)
+    """Return the seconds that the slower of arithmetic and memory needs.
+
+    It is the work over its ceiling, for a program that waits for nothing else.
+    """
+    return max(operations / _positive("peak", peak),
+               moved / _positive("bandwidth", bandwidth))
 
 
 # ---- a multiprocessor ----
