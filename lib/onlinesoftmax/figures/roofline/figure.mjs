@@ -17,14 +17,16 @@ export function compute({ gpu, format, n, d, rows }) {
   const peak = GPUS[gpu][half ? 0 : 1] * TERA;
   const bandwidth = GPUS[gpu][2] * TERA;
   const size = half ? 2 : 4;
-  const work = 4 * n * n * d;
-  const dense = (4 * n * n + 4 * n * d) * size;
-  const tiled = (2 * n * d + 2 * n * d * Math.ceil(n / rows)) * size;
-  const intensity = [work / dense, work / tiled];
-  const ceiling = intensity.map((each) => Math.min(peak, each * bandwidth));
+  const [work, table, strip] = [4 * n * n * d, n * n * size, n * d * size];
+  const time = (operations, moved) => Math.max(operations / peak, moved / bandwidth);
+  const tiled = 2 * strip + 2 * strip * Math.ceil(n / rows);
+  const product = time(work / 2, table + 2 * strip);
+  const times = [2 * product + time(0, 2 * table), time(work, tiled)];
   return {
-    peak, bandwidth, ridge: peak / bandwidth, intensity, ceiling,
-    gain: ceiling[1] / ceiling[0],
+    peak, bandwidth, ridge: peak / bandwidth,
+    intensity: [work / (4 * table + 4 * strip), work / tiled],
+    rate: times.map((each) => work / each),
+    gain: times[0] / times[1],
   };
 }
 
@@ -91,13 +93,13 @@ function axes({ x, y, left, right, high, low, words, wide }) {
   ];
 }
 
-/** Both programs at their ceiling: with the table, and tile by tile. */
-function programs({ intensity, ceiling }, { x, y, low, words, right }) {
+/** How fast both programs may be: three steps with the table, and tile by tile. */
+function programs({ intensity, rate }, { x, y, low, words, right }) {
   const looks = ["score", "weight new"];
   const near = Math.abs(x(intensity[0]) - x(intensity[1])) < 70
-    && Math.abs(y(ceiling[0]) - y(ceiling[1])) < 24;
+    && Math.abs(y(rate[0]) - y(rate[1])) < 24;
   return intensity.map((each, i) => {
-    const [cx, cy] = [x(each), y(ceiling[i])];
+    const [cx, cy] = [x(each), y(rate[i])];
     const under = cy + (near && i === 0 ? 44 : 24);
     return group({ q: i ? "o" : "s" },
       line({ key: `drop${i}`, class: i ? "drop tiles" : "drop", x1: cx, x2: cx, y1: cy,
@@ -113,21 +115,21 @@ function programs({ intensity, ceiling }, { x, y, low, words, right }) {
 const short = (x) => num(x, x >= 99.95 ? 0 : x >= 9.995 ? 1 : 2).replace(/\.0+$/, "");
 const grouped = (x) => String(x).replace(/\B(?=(\d{3})+$)/g, ",");
 
-export function say({ gpu, format }, { intensity, ceiling, ridge, gain }, words) {
+export function say({ gpu, format }, { intensity, rate, ridge, gain }, words) {
   const values = {
     gpu, format, ridge: short(ridge), dense: short(intensity[0]), tiled: short(intensity[1]),
-    low: short(ceiling[0] / TERA), high: short(ceiling[1] / TERA),
+    low: short(rate[0] / TERA), high: short(rate[1] / TERA),
     times: num(gain < 1 ? 1 / gain : gain, 1),
   };
-  const above = intensity.filter((each) => each >= ridge).length;
-  const verdict = above === 2 ? words.sayArithmetic
-    : Math.abs(gain - 1) < 0.02 ? words.sayLevel
-      : gain < 1 ? words.sayWorse : above ? words.sayCrossed : words.sayMemory;
+  const verdict = Math.abs(gain - 1) < 0.02 ? words.sayLevel : gain < 1 ? words.sayWorse
+    : intensity[1] < ridge ? words.sayMemory : words.sayArithmetic;
   return [words.say, verdict].map((sentence) => fill(sentence, values)).join(" ");
 }
 
-export function table(state, { intensity, ceiling, ridge }, words) {
+export function table(state, { intensity, rate, ridge, peak, bandwidth }, words) {
+  const limit = (each, i) =>
+    rate[i] < 0.999 * Math.min(peak, each * bandwidth) ? 2 : each < ridge ? 0 : 1;
   const rows = intensity.map((each, i) => [words.programs[i], short(each),
-    short(ceiling[i] / TERA), each < ridge ? words.limits[0] : words.limits[1]]);
+    short(rate[i] / TERA), words.limits[limit(each, i)]]);
   return { caption: fill(words.tableCaption, state), head: words.tableHead, rows };
 }
