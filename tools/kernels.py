@@ -20,6 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 STORED = ROOT / "book" / "data" / "kernels.json"
 SOURCES = ROOT / "lib" / "onlinesoftmax" / "gpu"
+DECIDE = ("naive", "tiled", "registers", "ladder", "compile")  # modules, what is compiled
 LOCK = ROOT / "requirements-gpu.txt"
 VENV = ROOT / ".venv-gpu"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
@@ -88,7 +89,7 @@ def compile_all(wanted: list[Wanted], workers: int | None = None) -> dict:
 
 def key(wanted: list[Wanted]) -> str:
     """Return what the reports depend on: sources, packages, sizes, Python."""
-    sources = [file.read_text("utf-8") for file in sorted(SOURCES.glob("*.py"))]
+    sources = [(SOURCES / f"{name}.py").read_text("utf-8") for name in DECIDE]
     what = [sources, LOCK.read_text("utf-8"), wanted, sys.version_info[:2]]
     return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
 
