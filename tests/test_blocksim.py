@@ -1,4 +1,4 @@
-"""The block simulator: nothing to say about right kernels, the right thing of others."""
+"""The block simulator: silent about right kernels, exact about faulty ones."""
 
 import json
 import os
@@ -39,6 +39,22 @@ def test_a_fault_is_found_with_threads_element_and_line(name: str) -> None:
     assert fault and fault["fault"] == "kernel"
     assert {key: fault["fields"].get(key) for key in fields} == fields
     json.dumps(fault, allow_nan=False)
+
+
+def test_what_was_read_too_early_is_forgotten_at_the_barrier() -> None:
+    body = """t = cuda.threadIdx.x
+s = cuda.shared.array(1, float32)
+if t == 0: y[0] = s[0]
+cuda.syncthreads()
+if t == 0: y[0] = s[0]
+if t == 1: s[0] = x[0]"""
+    report = counted(body, [1.0], [0.0], block=2)
+    told = [(fault.kind, fault.fields.get("how")) for fault in report.faults]
+    assert told == [("uninitialised", None), ("race", "too early")]
+    body = body.replace("s[0]\ncuda", "s[0]; s[0] = x[0]\ncuda")
+    report = counted(body, [1.0], [0.0], block=2)
+    told = [(fault.kind, fault.fields.get("how")) for fault in report.faults]
+    assert told == [("uninitialised", None), ("race", "overwrite")]
 
 
 def test_every_kind_of_fault_has_its_kernel() -> None:
@@ -337,7 +353,7 @@ def kernel(x, y):
     ): z = helper(s,
                   t)
     while z != z: break
-    for name in ("a]", 'b(', """c:"""): pass
+    for name in ("a]", 'b(', """c:""", 'it\\'s', "\\\\"): pass
     y[t] = z + \\
         0.0
 '''

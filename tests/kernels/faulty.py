@@ -32,28 +32,32 @@ mutant("no barrier after the load", ATTENTION,
        kind="race", how="too early", threads=[0, 1], array="keys", index=[1, 0],
        line=23, earlier=17)
 mutant("no barrier before the overwrite", ATTENTION,
-       {"                m = m_new\n        cuda.syncthreads()\n": "                m = m_new\n"},
+       {"= m_new\n        cuda.syncthreads()\n": "= m_new\n"},
        kind="race", how="read", threads=[1, 0], array="keys", index=[0, 0],
        line=24, earlier=17)
 mutant("no barrier before anybody writes again", SOFTMAX,
        {"    cuda.syncthreads()  # before anybody writes again\n": ""},
        kind="race", how="read", threads=[1, 0], array="tile", line=15)
-mutant("two in one place", "the sum of a block, by halves", {"tile[t] +=": "tile[t // 2] +="},
+mutant("two in one place", "the sum of a block, by halves",
+       {"tile[t] +=": "tile[t // 2] +="},
        kind="race", how="read", threads=[1, 0], array="tile", index=[0], line=14)
 mutant("a barrier in a branch", "the sum of a block, by halves",
        {"        cuda.syncthreads()\n        if t < step:\n":
         "        if t < step:\n            cuda.syncthreads()\n"},
        kind="barrier", threads=[0, 4], line=13)
 mutant("some leave before the barrier", NEIGHBOUR,
-       {"    if i < n:\n        tile[t]": "    if i >= n:\n        return\n    if i < n:\n        tile[t]"},
+       {"    if i < n:\n        tile[t]":
+        "    if i >= n:\n        return\n    if i < n:\n        tile[t]"},
        kind="barrier", threads=[0, 2], block=[2, 0], line=15)
 mutant("no guard", "map with a guard", {"if i < n:": "if i >= 0:"},
        kind="index", array="x", index=[10], threads=[2], block=[2, 0], line=8)
 mutant("a negative index", NEIGHBOUR, {"y[i] = tile[t + 1]": "y[i] = tile[t - 1]"},
        kind="index", array="tile", index=[-1], threads=[0], line=15)
-mutant("nobody has written", NEIGHBOUR, {"tile[t + 1] = x[i + 1]": "tile[t] = x[i + 1]"},
+mutant("nobody has written", NEIGHBOUR,
+       {"tile[t + 1] = x[i + 1]": "tile[t] = x[i + 1]"},
        kind="uninitialised", array="tile", index=[4], threads=[3], line=15)
-mutant("an accumulator that starts as garbage", ATTENTION, {"o[c] = float32(0)": "pass"},
+mutant("an accumulator that starts as garbage", ATTENTION,
+       {"o[c] = float32(0)": "pass"},
        kind="uninitialised", array="o", space="local", threads=[0])
 mutant("a plain add for an atomic", "a histogram, by atomics",
        {"cuda.atomic.add(count, places[cuda.grid(1)], float32(1))":
@@ -95,8 +99,51 @@ def kernel(x):
     a = cuda.shared.array((64, 128), float32)
     b = cuda.shared.array((64, 65), float32)
     x[0] = 1
-""", {"x": X}, block=1, fields={"kind": "shared", "array": "b", "bytes": 49408, "line": 7})
+""", {"x": X}, block=1,
+       fields={"kind": "shared", "array": "b", "bytes": 49408, "line": 7})
 kernel("too many threads", """@cuda.jit
 def kernel(x):
     pass
 """, {"x": X}, block=1025, fields={"kind": "block"})
+kernel("a second reader, between two shuffles", """@cuda.jit
+def kernel(x):
+    t = cuda.threadIdx.x
+    s = cuda.shared.array(1, float32)
+    if t == 0:
+        s[0] = x[0]
+    cuda.syncthreads()
+    v = s[0]
+    v = cuda.shfl_xor_sync(0xffffffff, v, 1)
+    if t == 0:
+        s[0] = v
+""", {"x": X}, fields={"kind": "race", "how": "overwrite", "threads": [0, 3],
+                       "line": 14, "earlier": 11})
+kernel("a reader in another block, long ago", """@cuda.jit
+def kernel(x):
+    v = x[0]
+    cuda.syncthreads()
+    if cuda.grid(1) == 7:
+        x[0] = v
+""", {"x": X}, grid=2, fields={"kind": "race", "how": "overwrite", "other_block": [0, 0],
+                               "threads": [3, 0], "line": 9, "earlier": 6})
+kernel("a plain read after several atomics", """@cuda.jit
+def kernel(x):
+    cuda.atomic.add(x, 0, float32(1))
+    if cuda.threadIdx.x == 3:
+        x[1] = x[0]
+""", {"x": X}, fields={"kind": "race", "how": "read", "threads": [3, None], "line": 8,
+                       "earlier": 6})
+kernel("a negative row", """@cuda.jit
+def kernel(x):
+    s = cuda.shared.array((2, 3), float32)
+    s[cuda.threadIdx.x - 1, 0] = x[0]
+""", {"x": X}, fields={"kind": "index", "index": [-1, 0], "line": 7})
+kernel("after a helper, on the line of its call", """@cuda.jit(device=True)
+def helper(t):
+    cuda.syncthreads()
+    return t + 10
+
+@cuda.jit
+def kernel(x):
+    x[0 + helper(cuda.threadIdx.x)] = 1
+""", {"x": X}, fields={"kind": "index", "index": [10], "line": 11})

@@ -50,7 +50,7 @@ race            two threads touch one element, one of them writes, no barrier be
                 ``threads`` = [now, before], ``line``, ``earlier``; ``how`` is "read"
                 (now reads what before wrote), "too early" (now reads what before has
                 yet to write), "overwrite" (now writes what before read) or "both
-                write". Between blocks too, in global memory.
+                write". Between blocks too, in global memory: ``other_block``.
 uninitialised   a thread reads a shared or local element that nobody has written
 index           an index outside the array, or a negative one, which would wrap around
 barrier         ``threads`` = [one that waits at ``line``, one that never comes]

@@ -119,7 +119,7 @@ def run(kernel, grid, block, *arguments, mode="race", log=False, beat=None):
     log : bool
         Keep who touched what.
     beat : callable, optional
-        Called at every barrier, as a sign of life.
+        Called whenever a thread gets its turn, as a sign of life.
     """
     if mode not in MODES:
         raise ValueError(f"mode: expected one of {MODES}, got {mode!r}")

@@ -38,7 +38,7 @@ class Launch:
     mode : {"race", "full", "plain"}
     log : bool
     beat : callable
-        Called at every barrier and after every block, as a sign of life.
+        Called whenever a thread gets its turn, as a sign of life.
     """
 
     def __init__(self, program, grid, block, mode, log, beat):
@@ -77,11 +77,10 @@ class Launch:
             for y in range(self.grid[1]):
                 for x in range(self.grid[0]):
                     self.run_block(x, y, kernel, arguments)
-        except Fault as fault:
-            if fault not in self.report.faults:
-                raise
-        Float.watch = None
-        self.report.end_block(self.at)
+        except Fault:  # one after which no GPU goes on; the report has it
+            self.report.end_block(self.at)
+        finally:
+            Float.watch = None
         return self.report
 
     def check_size(self) -> None:
@@ -131,7 +130,7 @@ class Launch:
         meeting = [t for t in threads if t.wait and t.wait.lane is not None]
         while meeting:
             line = meeting[0].wait.line
-            self.exchange([t for t in meeting if t.wait.line == line], threads)
+            self.exchange([t for t in meeting if t.wait.line == line])
             meeting = [t for t in threads if t.wait and t.wait.lane is not None]
 
     def step(self, thread: Thread, value: object) -> None:
@@ -142,6 +141,7 @@ class Launch:
         """Run a thread; whatever it raises becomes a fault with its line."""
         self.thread = thread.number
         self.cuda._enter(thread)
+        self.beat()
         try:
             return go(value)
         except StopIteration:
@@ -153,7 +153,7 @@ class Launch:
             text = f"{self.name(thread.number)}: {kind}: {error}"
             self.fault("error", text, threads=[thread.number], error=kind)
 
-    def exchange(self, threads: list, warp: list) -> None:
+    def exchange(self, threads: list) -> None:
         """Give each thread at a shuffle the value of the lane it asks for."""
         offers = {thread.number % WARP: thread.wait.value for thread in threads}
         values = []
@@ -199,7 +199,6 @@ class Launch:
             array.early.clear()
         self.report.end_phase(line)
         self.cuda._begin_phase()
-        self.beat()
 
     # ---- memory
 

@@ -42,7 +42,7 @@ def grade(make, cases, tolerance, beat) -> dict:
     tolerance : float
         Relative, on every number.
     beat : callable
-        ``beat(case)`` is called at every barrier, so that a watchdog stays quiet.
+        ``beat(case)`` is called at every thread's turn: a watchdog stays quiet.
 
     Returns
     -------
