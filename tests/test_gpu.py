@@ -31,7 +31,7 @@ class Case(NamedTuple):
     d: int
     mask: masks.Mask | None = None
     dtype: str = "float32"
-    low: float = 0.0  # what every score is moved by
+    low: float = 0.0  # what every score is moved by; −∞: the first keys are not there
 
 
 # Ragged lengths everywhere: no multiple of the tile of 8 but where that is the point.
@@ -50,6 +50,7 @@ CASES = {
     ),
     "half precision": Case((2, 1), 13, 18, 8, masks.causal(), "float16"),
     "scores far below 0": Case((1, 1), 9, 17, 8, masks.causal(), low=-20_000),
+    "first scores −∞": Case((1, 1), 9, 17, 8, low=-np.inf),
 }
 
 
@@ -58,9 +59,13 @@ def inputs(case: Case) -> tuple[np.ndarray, ...]:
     rng = np.random.default_rng(5)
     shapes = [(case.heads[0], case.n), (case.heads[1], case.keys)]
     q, k, v = (rng.standard_normal((2, *shapes[i], case.d)) for i in (0, 1, 1))
-    if case.low:  # one column carries it: the rest makes the difference
+    if np.isinf(case.low):
+        q, k[..., :9, :] = np.abs(q), -np.inf
+    elif case.low:  # one column carries it: the rest makes the difference
         q[..., 0], k[..., 0] = 1.0, case.low * case.d**0.5
-    return tuple(x.astype(case.dtype) for x in (2 * q if not case.low else q, k, v))
+    else:
+        q *= 2
+    return tuple(x.astype(case.dtype) for x in (q, k, v))
 
 
 def expected(case: Case) -> tuple[np.ndarray, np.ndarray]:
@@ -72,7 +77,7 @@ def wrong(case: Case, out: np.ndarray, lse: np.ndarray) -> str:
     """What is wrong with an answer; empty if nothing."""
     truth, true_lse = expected(case)
     unit = 2.0 ** (-10 if case.dtype == "float16" else -20)
-    size = max(1.0, abs(case.low))
+    size = max(1.0, abs(case.low)) if np.isfinite(case.low) else 1.0
     if not np.allclose(out, truth, rtol=0, atol=unit * size * np.abs(truth).max()):
         return f"out is off by {np.abs(out - truth).max():.1e}"
     if not np.allclose(lse, true_lse, rtol=2e-6, atol=2e-6 if case.low else 2.0**-10):
@@ -143,6 +148,8 @@ MUTANTS = [
     *(Mutant(rung, "alpha * o[c]", "o[c]", "two full tiles") for rung in FOLD),
     *(Mutant(rung, "m = float32(-math.inf)", "m = float32(-10000.0)",
              "scores far below 0") for rung in FOLD),
+    *(Mutant(rung, "m_new if m_new > float32(-math.inf) else float32(0.0)", "m_new",
+             "first scores −∞") for rung in FOLD),
     *(Mutant(rung, "head // group", "0", "causal, fewer queries, shared heads")
       for rung in gpu.RUNGS),
     *(Mutant(rung, "+ K.shape[1] - n" if rung == "naive" else "+ keys - n", "",
