@@ -108,7 +108,8 @@ function tiles({ step }, { tiles: all, done }, page) {
     const roomy = box.width >= 25 && box.height >= 17;
     return [
       rect({ key: `t${tile.i}-${tile.j}`, class: `tile ${look}`, rx: 0, ...box }),
-      at && roomy ? label(String(at), { class: "small middle halo",
+      at && roomy ? label(String(at), { key: `n${tile.i}-${tile.j}`,
+        class: "small middle halo",
         x: box.x + box.width / 2, y: box.y + box.height / 2 + 5 }) : "",
     ].join("");
   });
@@ -132,29 +133,30 @@ function panel({ n, rows, columns, order }, numbers, { panel: { x, y }, words })
   const { counts, work, seen, carried, unit } = numbers;
   const box = { rx: 0, x, width: 18, height: 18 };
   const row = (k) => [
-    rect({ class: `tile ${KINDS[k]}`, ...box, y: y + 16 + 26 * k }),
-    label(`${grouped(counts[k])} ${words.kinds[k]}`, { x: x + 28, y: y + 30 + 26 * k }),
+    rect({ key: `box${k}`, class: `tile ${KINDS[k]}`, ...box, y: y + 16 + 26 * k }),
+    label(`${grouped(counts[k])} ${words.kinds[k]}`,
+      { key: `count${k}`, x: x + 28, y: y + 30 + 26 * k }),
   ];
   const tile = fill(words.tile, { rows: grouped(Math.min(n, rows * unit)),
     keys: grouped(Math.min(n, columns * unit)) });
   const held = order === "keys" ? [1, 0] : [0, 1];
   return [
-    label(tile, { class: "strong", x, y }), [0, 1, 2].map(row),
+    label(tile, { key: "size", class: "strong", x, y }), [0, 1, 2].map(row),
     share("work", work, y + 118, "weight new", words, x),
     share("seen", seen, y + 152, "seen", words, x),
     held.map((k, at) => label(fill(words.carried[k], { count: grouped(carried[k]) }),
-      { class: "small", x, y: y + 196 + 20 * at })),
+      { key: `carried${at}`, class: "small", x, y: y + 196 + 20 * at })),
   ];
 }
 
 const FULL = 280;
 
 function share(name, part, y, look, words, x) {
-  return group({ q: name === "seen" ? "s" : "p" },
-    rect({ class: "rest", x, y, width: FULL, height: 10 }),
+  return group({ key: `${name}-share`, q: name === "seen" ? "s" : "p" },
+    rect({ key: `${name}-rest`, class: "rest", x, y, width: FULL, height: 10 }),
     rect({ key: name, class: look, x, y, width: FULL * part, height: 10 }),
     label(fill(words[name], { share: percent(part) }),
-      { class: "small", x, y: y - 6 }));
+      { key: `${name}-text`, class: "small", x, y: y - 6 }));
 }
 
 const percent = (part) => `${num(100 * part, 1)}%`;
