@@ -1,9 +1,9 @@
-"""Runs the kernels in Numba's own simulator; a process of its own, see test_gpu_simulator.
+"""Runs the kernels in Numba's own simulator, in a process of its own.
 
     NUMBA_ENABLE_CUDASIM=1 python tests/numba_simulator.py
 
-It prints, for every rung and case, what is wrong. Numba's simulator has neither shuffles
-nor alignment, which rung 3 needs: here they are.
+It prints, for every rung and case, what is wrong. Numba's simulator has neither
+shuffles nor alignment, which rung 3 needs: here they are.
 """
 
 import json
@@ -28,7 +28,8 @@ def shfl_xor_sync(self: object, mask: int, value: float, lane_mask: int) -> floa
 
 
 def shared_array(
-    self: object, shape: tuple[int, ...], dtype: types.Type, alignment: int | None = None
+    self: object, shape: tuple[int, ...], dtype: types.Type,
+    alignment: int | None = None,
 ) -> np.ndarray:
     """The block's array that is made on the caller's line, as Numba's own does it."""
     line = sys._getframe(1).f_lineno

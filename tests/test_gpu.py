@@ -1,8 +1,9 @@
-"""The GPU kernels on the block simulator: right numbers, no faults, no work for nothing.
+"""The GPU kernels on the block simulator: right numbers, no faults, no work for
+nothing.
 
 Every rung against `dense.attention`, over masks, shapes and dtypes; then one line wrong
-at a time, and each has to be noticed. What needs the compiler is in test_gpu_compile.py,
-Numba's own simulator in test_gpu_simulator.py.
+at a time, and each has to be noticed. What needs the compiler is in
+test_gpu_compile.py, Numba's own simulator in test_gpu_simulator.py.
 """
 
 import importlib.util
@@ -143,8 +144,10 @@ MUTANTS = [
     Mutant("tiled", "length = lengths[head]", "length = keys", "padding"),
     Mutant("registers", "length = lengths[head]", "length = keys", "padding"),
     *(Mutant(rung, "max(place - left, 0)", "0", "window") for rung in FOLD),
-    *(Mutant(rung, "place + right + 1", "place + right + 2", "causal") for rung in FOLD),
-    *(Mutant(rung, "l = alpha * l + p", "l = l + p", "two full tiles") for rung in FOLD),
+    *(Mutant(rung, "place + right + 1", "place + right + 2", "causal")
+      for rung in FOLD),
+    *(Mutant(rung, "l = alpha * l + p", "l = l + p", "two full tiles")
+      for rung in FOLD),
     *(Mutant(rung, "alpha * o[c]", "o[c]", "two full tiles") for rung in FOLD),
     *(Mutant(rung, "m = float32(-math.inf)", "m = float32(-10000.0)",
              "scores far below 0") for rung in FOLD),
@@ -180,10 +183,10 @@ MUTANTS = [
     Mutant("registers", "key < here - left", "False", "window"),
     Mutant("registers", "key > here + right", "False", "causal"),
     Mutant("registers", "or key >= length", "", "padding"),
-    Mutant("registers", "base < place + last - left or", "", "window"),
+    Mutant("registers", "base < latest or", "", "window"),
     Mutant("registers", "or base + block_k >", "or base >", "causal"),
-    Mutant("registers", "m_new if m_new > float32(-math.inf) else float32(0.0)", "m_new",
-           "window, first tile hidden"),
+    Mutant("registers", "m_new if m_new > float32(-math.inf) else float32(0.0)",
+           "m_new", "window, first tile hidden"),
     Mutant("registers", "m_new = max(m_new, other)", "pass", "two full tiles"),
     Mutant("registers", "total += other", "pass", "two full tiles"),
     Mutant("registers", "l[i] = alpha * l[i]", "pass", "two full tiles"),
@@ -221,8 +224,8 @@ def test_every_line_is_needed(mutant: Mutant, tmp_path: Path) -> None:
     source = inspect.getsource(inspect.getmodule(getattr(ladder, mutant.rung)))
     parts = source.split(mutant.right)
     assert len(parts) > mutant.nth + 1, "there is no such line"
-    cut = mutant.nth + 1
-    source = mutant.right.join(parts[:cut]) + mutant.wrong + mutant.right.join(parts[cut:])
+    before, after = parts[: mutant.nth + 1], parts[mutant.nth + 1 :]
+    source = mutant.wrong.join(map(mutant.right.join, (before, after)))
     case = CASES[mutant.case]
     build = Build.small(mutant.rung, case.d)
     make = getattr(module(source, tmp_path), mutant.rung)

@@ -17,7 +17,8 @@ HERE = Path(__file__).resolve().parent
 
 def test_numbas_simulator_agrees() -> None:
     paths = map(str, (HERE, HERE.parent / "lib"))
-    env = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": os.pathsep.join(paths)}
+    env = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
+    env["PYTHONPATH"] = os.pathsep.join(paths)
     done = subprocess.run(
         [sys.executable, HERE / "numba_simulator.py"],
         env=env, capture_output=True, text=True,

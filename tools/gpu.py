@@ -3,9 +3,9 @@
     python -m tools.gpu            check, then time; writes book/data/gpu-<device>.json
     python -m tools.gpu --check    check only
 
-It works in .venv-gpu, the environment of `make kernels`. Times beside torch's need torch
-there as well (`.venv-gpu/bin/pip install torch`); without it only the kernels are timed.
-Exit status 3 says that there is no GPU.
+It works in .venv-gpu, the environment of `make kernels`. Times beside torch's need
+torch there as well (`.venv-gpu/bin/pip install torch`); without it only the kernels are
+timed. Exit status 3 says that there is no GPU.
 """
 
 import json
@@ -26,6 +26,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 NO_GPU = 3
 HEADS, LENGTHS, RUNS = 16, (512, 1024, 2048, 4096, 8192, 16384), 20
+SHOWN = "  {:32} n={:6} d={:4} {:8} causal={!s:6} {:10} ms {:8} TFLOP/s"
 WHAT = ("Milliseconds of one attention with 16 heads, forward, the middle of 20 runs,"
         " timed with CUDA events after a warm-up.")
 
@@ -243,8 +244,7 @@ def work() -> int:
     rows = []
     for row in times():
         rows.append(row)
-        print("  {:32} n={:6} d={:4} {:8} causal={!s:6} {:10} ms {:8} TFLOP/s".format(*row),
-              flush=True)
+        print(SHOWN.format(*row), flush=True)
     print(f"written: {store(rows).relative_to(ROOT)}")
     return 0
 

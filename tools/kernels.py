@@ -20,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 STORED = ROOT / "book" / "data" / "kernels.json"
 SOURCES = ROOT / "lib" / "onlinesoftmax" / "gpu"
-DECIDE = ("naive", "tiled", "registers", "ladder", "compile")  # modules, what is compiled
+DECIDE = ("naive", "tiled", "registers", "ladder", "compile")  # the modules that count
 LOCK = ROOT / "requirements-gpu.txt"
 VENV = ROOT / ".venv-gpu"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
@@ -71,7 +71,7 @@ def environment() -> None:
 
 
 def compile_all(wanted: list[Wanted], workers: int | None = None) -> dict:
-    """Return {"versions", "columns", "rows"} of all reports, or what the cache holds."""
+    """Return {"versions", "columns", "rows"} of all reports, perhaps from the cache."""
     kept = CACHE / f"{key(wanted)}.json"
     if kept.exists():
         return json.loads(kept.read_text("utf-8"))
@@ -144,7 +144,8 @@ def differences(found: dict, stored: dict) -> list[str]:
     """Return where the stored figures are not what the compiler says now."""
     if found["columns"] != stored["columns"]:
         return ["kernels.json has other columns"]
-    now, then = ({tuple(row[:6]): row[6:] for row in x["rows"]} for x in (found, stored))
+    now, then = ({tuple(row[:6]): row[6:] for row in reports["rows"]}
+                 for reports in (found, stored))
     return [
         f"{' '.join(map(str, one))}: {now.get(one)}, stored is {then.get(one)}"
         for one in sorted(now.keys() | then.keys())

@@ -1,9 +1,9 @@
 """What the compiler makes of a kernel, on a machine that needs no GPU for it.
 
 Numba turns a kernel into PTX, an assembly language for no GPU in particular, and
-nvJitLink turns that into machine code for one: the way a launch goes as well. Its report
-says how many registers a thread takes and how much did not fit in them; the PTX shows
-whether double precision crept in.
+nvJitLink turns that into machine code for one: the way a launch goes as well. Its
+report says how many registers a thread takes and how much did not fit in them; the PTX
+shows whether double precision crept in.
 """
 
 import re
@@ -106,7 +106,7 @@ def _text(linker: int, size: int, get) -> str:
 
 def _spilled(log: str) -> int:
     """Return the bytes that spills write to memory and read back."""
-    return sum(_number(rf"(\d+) bytes spill {what}", log) for what in ("stores", "loads"))
+    return sum(_number(rf"(\d+) bytes spill {way}", log) for way in ("stores", "loads"))
 
 
 def _number(pattern: str, log: str) -> int:

@@ -1,11 +1,11 @@
 """The rungs of the ladder: which kernels there are, and in which sizes they ship."""
 
 from collections.abc import Callable
-from functools import cached_property
 from dataclasses import dataclass
+from functools import cached_property
 
-from onlinesoftmax import costs
 from onlinesoftmax import _inputs as inputs
+from onlinesoftmax import costs
 from onlinesoftmax.gpu.naive import naive
 from onlinesoftmax.gpu.registers import SIDE, registers
 from onlinesoftmax.gpu.tiled import tiled
@@ -87,7 +87,7 @@ class Build:
 
     @property
     def bounds(self) -> tuple[int, ...]:
-        """Return what the compiler is told: threads of a block, blocks that are to fit."""
+        """Return the compiler's orders: threads of a block, blocks that are to fit."""
         blocks = BLOCKS.get((self.rung, self.d))
         return (self.threads,) if blocks is None else (self.threads, blocks)
 
@@ -105,8 +105,8 @@ class Build:
     def reads_per_product(self) -> float:
         """Return how many numbers a thread reads for each product of a score or output.
 
-        From global memory in rung 1, from shared memory in the others. In rung 3 a thread
-        multiplies four rows with four keys, then their weights with its columns.
+        From global memory in rung 1, from shared memory in the others. In rung 3 a
+        thread multiplies four rows with four keys, then their weights with its columns.
         """
         if self.rung != "registers":
             return 1.0

@@ -1,8 +1,8 @@
 """Attention on a GPU; without one, on the book's block simulator.
 
-`attention` fits the arguments to a kernel (rows filled up to its width, all heads in one
-array, the mask as an interval of keys for each row), launches it, and undoes the fitting.
-`plan` says beforehand which kernel would run, where, and why.
+`attention` fits the arguments to a kernel (rows filled up to its width, all heads in
+one array, the mask as an interval of keys for each row), launches it, and undoes the
+fitting. `plan` says beforehand which kernel would run, where, and why.
 """
 
 import time
@@ -91,8 +91,8 @@ def attention(
 
     Notes
     -----
-    On a GPU if there is one. Without, small inputs run in the block simulator, and large
-    ones raise a ValueError that says how long they would take.
+    On a GPU if there is one. Without, small inputs run in the block simulator, and
+    large ones raise a ValueError that says how long they would take.
     """
     asked = _asked(q, k, v, scale)
     chosen = _plan(asked, mask, kernel)
@@ -185,8 +185,8 @@ def _asked(
     """Return the arguments, checked; kernels know float32 and float16."""
     asked = inputs.attention(q, k, v, scale, None, None)
     if asked.dtype not in (np.float32, np.float16):
-        raise ValueError("q, k, v: expected float32 or float16, which is what the kernels"
-                         f" know, got {asked.dtype}")
+        raise ValueError("q, k, v: expected float32 or float16, which is what the"
+                         f" kernels know, got {asked.dtype}")
     return asked
 
 
@@ -215,9 +215,8 @@ def _no_gpu() -> str:
 def _seconds_per_visit(rung: str) -> float:
     """Return how long the simulator takes for a number of K: measured, here and now."""
     rows = np.zeros((1, 16, 8), np.float32)
-    one = np.int32(1)
-    far = np.int32(32)
-    task = Task(rows, rows, rows, np.array([16], np.int32), np.float32(1), far, far, one)
+    lengths, far = np.array([16], np.int32), np.int32(32)
+    task = Task(rows, rows, rows, lengths, np.float32(1), far, far, np.int32(1))
     start = time.perf_counter()
     launch(Build.small(rung, 8), task)
     return (time.perf_counter() - start) / task.visits()

@@ -1,13 +1,13 @@
 """Rung 3, the register tiles: a thread computes 4 × 4 scores, and a patch of outputs.
 
-In rung 2 each multiplication reads a number from shared memory. Here a thread takes four
-rows and four keys into registers and multiplies each with each: 16 products for 8 reads.
-So a row's scores belong to several threads, neighbours in a warp. They agree on its
-maximum by handing numbers from register to register (shuffles), and then the state is
-that of chapter 2 again: one rescale for each tile.
+In rung 2 each multiplication reads a number from shared memory. Here a thread takes
+four rows and four keys into registers and multiplies each with each: 16 products for 8
+reads. So a row's scores belong to several threads, neighbours in a warp. They agree on
+its maximum by handing numbers from register to register (shuffles), and then the state
+is that of chapter 2 again: one rescale for each tile.
 
-A value that is infinite or NaN reaches every row that works on its tile, even a row from
-which it is hidden; rungs 1 and 2 do not read what is hidden.
+A value that is infinite or NaN reaches every row that works on its tile, even a row
+from which it is hidden; rungs 1 and 2 do not read what is hidden.
 """
 
 import math
@@ -68,6 +68,8 @@ def registers(d: int, block_q: int, block_k: int) -> Callable[..., None]:
         last = min(block_q, n - top) - 1  # the block's last row
         begin = max(place - left, 0) // block_k * block_k
         end = min(place + last + right + 1, length)
+        latest = place + last - left  # every row sees the keys from here …
+        soonest = min(place + right + 1, length)  # … to here
         for base in range(begin, end, block_k):
             cuda.syncthreads()  # the last tile's V and P have been read
             for x in range(t, tile, threads):
@@ -75,7 +77,8 @@ def registers(d: int, block_q: int, block_k: int) -> Callable[..., None]:
                 c = x % d
                 kv_tile[r, c // SIDE, c % SIDE] = float32(0.0)  # V too: 0 · NaN is no 0
                 if base + r < length:
-                    kv_tile[r, c // SIDE, c % SIDE] = float32(K[shared_head, base + r, c])
+                    k = float32(K[shared_head, base + r, c])
+                    kv_tile[r, c // SIDE, c % SIDE] = k
             cuda.syncthreads()  # K is here
 
             for i in range(SIDE):
@@ -91,7 +94,7 @@ def registers(d: int, block_q: int, block_k: int) -> Callable[..., None]:
                         for e in range(SIDE):
                             s[i, j] += a[i, e] * b[j, e]
 
-            if base < place + last - left or base + block_k > min(place + right + 1, length):
+            if base < latest or base + block_k > soonest:
                 for i in range(SIDE):  # some row does not see all of this tile
                     here = place + ty * SIDE + i
                     for j in range(SIDE):
@@ -123,7 +126,8 @@ def registers(d: int, block_q: int, block_k: int) -> Callable[..., None]:
                 r = x // d
                 c = x % d
                 if base + r < length:
-                    kv_tile[r, c // SIDE, c % SIDE] = float32(V[shared_head, base + r, c])
+                    v = float32(V[shared_head, base + r, c])
+                    kv_tile[r, c // SIDE, c % SIDE] = v
             cuda.syncthreads()  # V and P are here
 
             for step in range(block_k // SIDE):

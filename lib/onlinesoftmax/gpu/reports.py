@@ -82,7 +82,7 @@ def capability(arch: str) -> str:
 
 def stored(rung: str, d: int, arch: str, *, dtype: str = "float32",
            tile: tuple[int, int] | None = None) -> Report:
-    """Return what `make kernels` found for a kernel: as it ships, or in another tile."""
+    """Return what `make kernels` found: a kernel as it ships, or in another tile."""
     for report in all_stored():
         if report[:4] == (rung, d, dtype, arch):
             if tile is None or tile == (report.block_q, report.block_k):
@@ -105,6 +105,6 @@ def versions() -> dict[str, str]:
 def _file() -> dict[str, Any]:
     content = json.loads((folder() / "kernels.json").read_text("utf-8"))
     if tuple(content["columns"]) != Report._fields:
-        raise ValueError("kernels.json: its columns are not those of a Report: run `make"
-                         " kernels`")
+        raise ValueError("kernels.json: its columns are not those of a Report: run"
+                         " `make kernels`")
     return content

@@ -13,9 +13,9 @@ from numba import cuda, float32
 
 
 def tiled(d: int, block_q: int, block_k: int) -> Callable[..., None]:
-    """Return the kernel for tiles of `block_q` rows, so many threads, and `block_k` keys.
+    """Return the kernel for tiles of `block_q` rows and `block_k` keys.
 
-    Arguments as for `naive`.
+    It runs in `block_q` threads. Arguments as for `naive`.
     """
     tile = block_k * d
 

@@ -1,4 +1,4 @@
-// The ladder: what each rung reads, takes and leaves room for, and times if there are any.
+// The ladder: what each rung reads, takes and leaves room for; times where there are any.
 
 import { fill, group, label, num, picture, rect } from "../host/kit.mjs";
 
@@ -27,10 +27,10 @@ export function compute({ d, device, compiled, measured }) {
 
 // ---- the picture -------------------------------------------------------------------
 
-const WIDE = { width: 720, height: 348, places: [[0, 16], [372, 16], [0, 172], [372, 172]],
-  across: 348 };
-const NARROW = { width: 320, height: 652, places: [[0, 16], [0, 168], [0, 320], [0, 472]],
-  across: 318 };
+const WIDE = { width: 720, height: 348, across: 348,
+  places: [[0, 16], [372, 16], [0, 172], [372, 172]] };
+const NARROW = { width: 320, height: 652, across: 318,
+  places: [[0, 16], [0, 168], [0, 320], [0, 472]] };
 const [NAME, VALUE, BAR, STEP] = [80, 102, 22, 34];
 
 export function draw(state, numbers, { wide, words, title }) {
@@ -91,13 +91,15 @@ export function say({ d, device, third }, numbers, words) {
     lost: spills[1], s1: num(100 * share[0], 0), s2: num(100 * share[1], 0),
     s3: num(100 * share[2], 0),
   };
-  return [words.say, third ? words.sayThird : "", spills[1] ? words.saySpilled : "", times(numbers, words)]
+  const spilled = spills[1] ? words.saySpilled : "";
+  return [words.say, third ? words.sayThird : "", spilled, times(numbers, words)]
     .filter(Boolean).map((sentence) => fill(sentence, values)).join(" ");
 }
 
 export function table({ third }, numbers, words) {
   const { reads, per_product: products, registers, spills, share } = numbers;
-  const rows = words.rungs.slice(0, third ? 3 : 2).map((name, i) => [name, grouped(reads[i]), num(products[i], 2),
-    registers[i], spills[i], `${num(100 * share[i], 0)}%`]);
+  const rows = words.rungs.slice(0, third ? 3 : 2).map((name, i) => [
+    name, grouped(reads[i]), num(products[i], 2), registers[i], spills[i],
+    `${num(100 * share[i], 0)}%`]);
   return { caption: words.tableCaption, head: words.tableHead, rows };
 }

@@ -1,13 +1,13 @@
-"""The ladder: what each rung reads, takes and leaves room for, and times if there are any.
+"""The ladder: what each rung reads, takes and leaves room for; times if there are any.
 
 Registers are as the compiler reported them (`make kernels`), times as `make gpu` stored
 them; where none are stored the figure says so.
 
-Prediction. Rung 3 follows rung 2. At d = 64, does it move fewer bytes from global memory?
-Why wrong answers tempt. "Yes": a later rung has to be better, and bytes were what rung 2
-was about. "As many": both share tiles in blocks. What settles it: the first panel, where
-its blocks have 64 rows, not 128, and each key is read twice as often. What falls is the
-second panel.
+Prediction. Rung 3 follows rung 2. At d = 64, does it move fewer bytes from global
+memory? Why wrong answers tempt. "Yes": a later rung has to be better, and bytes were
+what rung 2 was about. "As many": both share tiles in blocks. What settles it: the first
+panel, where its blocks have 64 rows, not 128, and each key is read twice as often. What
+falls is the second panel.
 """
 
 import json
@@ -27,10 +27,11 @@ WIDTHS = (64, 128)
 
 
 def measured(d: int) -> list[float]:
-    """TFLOP/s of each rung in fp32, all keys seen, the longest row; 0 where none are."""
+    """TFLOP/s of each rung in fp32, all keys seen, the longest row; 0 if unknown."""
     rates = dict.fromkeys(RUNGS, 0.0)
     for file in sorted(folder().glob("gpu-*.json")):
-        for way, _, width, dtype, causal, _, rate in json.loads(file.read_text())["rows"]:
+        rows = json.loads(file.read_text("utf-8"))["rows"]
+        for way, _, width, dtype, causal, _, rate in rows:
             if way in rates and (width, dtype, causal) == (d, "float32", False):
                 rates[way] = rate
     return list(rates.values())

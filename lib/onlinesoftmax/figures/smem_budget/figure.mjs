@@ -14,7 +14,8 @@ export function compute(state) {
   const { kernel, d, rows, tile: keys, device } = state;
   const parts = kernel === "tiled"
     ? [["k", keys * d * 4], ["v", keys * d * 4]]
-    : [["q", rows * (d + 4) * 4], ["kv", keys * (d + 4) * 4], ["p", rows * (keys + 4) * 4]];
+    : [["q", rows * (d + 4) * 4], ["kv", keys * (d + 4) * 4],
+      ["p", rows * (keys + 4) * 4]];
   const shared = parts.reduce((sum, [, bytes]) => sum + bytes, 0);
   const threads = kernel === "tiled" ? rows : Math.ceil((rows * keys) / 16);
   const reads = Math.ceil(N / rows);
@@ -74,20 +75,24 @@ function table_({ parts, shared, fits }, { left, right, table: y, words, wide })
   const bars = parts.map(([name, bytes]) => {
     const [x, width] = [at, bytes * scale];
     at += width;
-    const text = width > 8 * words.parts[name].length ? words.parts[name] : words.short[name];
+    const roomy = width > 8 * words.parts[name].length;
+    const text = (roomy ? words.parts : words.short)[name];
     return [
       rect({ key: `part-${name}`, class: LOOKS[name], q: name === "p" ? "p" : null,
         x, y, width: Math.max(0, width - 1.5), height: 40 }),
-      label(text, { key: `name-${name}`, class: "small middle", x: x + width / 2, y: y + 57 }),
+      label(text, { key: `name-${name}`, class: "small middle", x: x + width / 2,
+        y: y + 57 }),
     ];
   });
   const end = x0 + MOST * scale;
   return group({ key: "table" },
-    label(fill(words.table, { kb: kilo(shared) }), { class: "caption", x: x0, y: y - 24 }),
+    label(fill(words.table, { kb: kilo(shared) }), { class: "caption", x: x0,
+      y: y - 24 }),
     ...bars.flat(),
     fits ? "" : rect({ class: "fault", x: x0, y, width: shared * scale, height: 40 }),
     line({ key: "most", class: "max", x1: end, x2: end, y1: y - 8, y2: y + 46 }),
-    label("48 KB", { key: "mostname", class: "max", x: end + 7, y: y + (wide ? 26 : -10) }));
+    label("48 KB", { key: "mostname", class: "max", x: end + 7,
+      y: y + (wide ? 26 : -10) }));
 }
 
 /** A multiprocessor: three things it has, and what the blocks take of each. */
@@ -98,7 +103,8 @@ function office(numbers, page) {
   const { words, wide, left, office: top } = page;
   const scarce = Math.min(...allowed);
   return [
-    label(wide ? words.office : words.officeShort, { class: "caption", x: wide ? 2 : left, y: top - (wide ? 26 : 34) }),
+    label(wide ? words.office : words.officeShort, { class: "caption",
+      x: wide ? 2 : left, y: top - (wide ? 26 : 34) }),
     each.map(([one, all, i], row) => gauge({
       name: words.resources[row], one, all, count, row,
       scarce: count > 0 && allowed[i] === scarce,
@@ -110,8 +116,8 @@ function gauge({ name, one, all, count, row, scarce }, page) {
   const { left, right, office: top, step, name: at, words } = page;
   const y = top + row * step;
   const unit = (right - left) / all;
-  const block = (i) => rect({ key: `${row}-${i}`, class: `weight ${scarce ? "new" : "old"}`,
-    x: left + i * one * unit, y, width: Math.max(0.5, one * unit - 1.5), height: 32 });
+  const block = (i) => rect({ key: `${row}-${i}`,
+    class: `weight ${scarce ? "new" : "old"}`, x: left + i * one * unit, y, width: Math.max(0.5, one * unit - 1.5), height: 32 });
   const used = num((100 * count * one) / all, 0);
   return group({ key: `gauge${row}` },
     rect({ class: "band", x: left, y, width: right - left, height: 32 }),
@@ -124,10 +130,12 @@ function gauge({ name, one, all, count, row, scarce }, page) {
 function verdict({ fits, at_once: count, share, reads, moved }, page) {
   const { words, height, wide } = page;
   const text = fits ? words.verdict : words.refused;
-  const values = { count, share: num(100 * share, 0), reads, moved: num(moved / 1e6, 0) };
+  const values = { count, share: num(100 * share, 0), reads,
+    moved: num(moved / 1e6, 0) };
   return [
     label(fill(text, values), { class: "strong", x: 2, y: height - (wide ? 26 : 30) }),
-    label(fill(wide ? words.traffic : words.trafficShort, values), { class: "small", x: 2, y: height - 8 }),
+    label(fill(wide ? words.traffic : words.trafficShort, values),
+      { class: "small", x: 2, y: height - 8 }),
   ];
 }
 
@@ -136,7 +144,8 @@ function verdict({ fits, at_once: count, share, reads, moved }, page) {
 const kilo = (bytes) => num(bytes / 1024, 1);
 
 export function say({ kernel, rows, tile: keys, d, device }, numbers, words) {
-  const { shared, threads, registers, fits, at_once: count, share, allowed, reads } = numbers;
+  const { shared, threads, registers, fits, share, allowed, reads } = numbers;
+  const count = numbers.at_once;
   const scarce = ["threads", "blocks", "registers", "shared"].filter((_, i) =>
     allowed[i] === count);
   const values = {

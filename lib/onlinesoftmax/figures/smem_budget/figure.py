@@ -2,11 +2,11 @@
 
 Registers are as the compiler reported them (`make kernels`); the limits are published.
 
-Prediction. Rung 2 on an A100, d = 64, 128 rows, 32 keys. You halve the tile to 16 keys, so
-that a block takes half of the shared memory. How many more blocks fit at once? Why wrong
-answers tempt. "Twice as many": half the memory, twice the blocks. "A few more": something
-else may run out on the way. What settles it: that very state, where registers had run
-out before; the table was never full.
+Prediction. Rung 2 on an A100, d = 64, 128 rows, 32 keys. You halve the tile to 16 keys,
+so that a block takes half of the shared memory. How many more blocks fit at once? Why
+wrong answers tempt. "Twice as many": half the memory, twice the blocks. "A few more":
+something else may run out on the way. What settles it: that very state, where registers
+had run out before; the table was never full.
 """
 
 from collections.abc import Iterator
