@@ -33,14 +33,14 @@ mutant("no barrier after the load", ATTENTION,
        line=23, earlier=17)
 mutant("no barrier before the overwrite", ATTENTION,
        {"= m_new\n        cuda.syncthreads()\n": "= m_new\n"},
-       kind="race", how="read", threads=[1, 0], array="keys", index=[0, 0],
+       kind="race", how="ahead", threads=[1, 0], array="keys", index=[0, 0],
        line=24, earlier=17)
 mutant("no barrier before anybody writes again", SOFTMAX,
        {"    cuda.syncthreads()  # before anybody writes again\n": ""},
-       kind="race", how="read", threads=[1, 0], array="tile", line=15)
+       kind="race", how="ahead", threads=[1, 0], array="tile", line=15)
 mutant("two in one place", "the sum of a block, by halves",
        {"tile[t] +=": "tile[t // 2] +="},
-       kind="race", how="read", threads=[1, 0], array="tile", index=[0], line=14)
+       kind="race", how="ahead", threads=[1, 0], array="tile", index=[0], line=14)
 mutant("a barrier in a branch", "the sum of a block, by halves",
        {"        cuda.syncthreads()\n        if t < step:\n":
         "        if t < step:\n            cuda.syncthreads()\n"},
@@ -147,3 +147,33 @@ def helper(t):
 def kernel(x):
     x[0 + helper(cuda.threadIdx.x)] = 1
 """, {"x": X}, fields={"kind": "index", "index": [10], "line": 11})
+kernel("an atomic hides its own thread's plain write", """@cuda.jit
+def kernel(x):
+    c = cuda.shared.array(1, float32)
+    if cuda.threadIdx.x == 0:
+        c[0] = 0
+    cuda.atomic.add(c, 0, float32(1))
+""", {"x": X}, fields={"kind": "race", "how": "both write", "threads": [1, 0],
+                       "line": 9, "earlier": 8})
+kernel("half a warp at a shuffle for all", """@cuda.jit
+def kernel(x):
+    t = cuda.threadIdx.x
+    v = x[0]
+    if t < 2:
+        v = cuda.shfl_xor_sync(0xffffffff, v, 1)
+""", {"x": X}, fields={"kind": "barrier", "threads": [0, 2], "line": 9})
+kernel("a shuffle whose mask leaves its caller out", """@cuda.jit
+def kernel(x):
+    v = cuda.shfl_xor_sync(1, x[0], 0)
+""", {"x": X}, fields={"kind": "barrier", "line": 6})
+kernel("a barrier that is not called", """@cuda.jit
+def kernel(x):
+    x[0] = 1
+    cuda.syncthreads
+""", {"x": X}, block=1, fields={
+    "kind": "error", "line": 7,
+    "said": "TypeError: cuda.syncthreads is not called: put () behind it"})
+kernel("an array in a sum", """@cuda.jit
+def kernel(x):
+    x[0] = 1 - x
+""", {"x": X}, block=1, fields={"kind": "error", "line": 6})

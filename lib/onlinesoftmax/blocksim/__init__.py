@@ -19,9 +19,9 @@ What a kernel may use
 ---------------------
 ``cuda.grid(1 | 2)``, ``gridsize``, ``threadIdx``, ``blockIdx``, ``blockDim``,
 ``gridDim`` (x, y), ``laneid``, ``shared.array``, ``local.array``, ``syncthreads``,
-``syncwarp``, ``shfl_sync``, ``shfl_xor_sync``, ``shfl_up_sync``, ``shfl_down_sync``,
-``atomic.add``, ``atomic.max``, device functions (``@cuda.jit(device=True)``; barriers
-in them too), ``float32(…)`` and the other types, ``math``, ``range``, ``min``, ``max``.
+``shfl_sync``, ``shfl_xor_sync``, ``shfl_up_sync``, ``shfl_down_sync``, ``atomic.add``,
+``atomic.max``, device functions (``@cuda.jit(device=True)``; barriers in them too),
+``float32(…)`` and the other types, ``math``, ``range``, ``min``, ``max``.
 
 Names
 -----
@@ -49,15 +49,18 @@ Faults
 race            two threads touch one element, one of them writes, no barrier between;
                 ``threads`` = [now, before], ``line``, ``earlier``; ``how`` is "read"
                 (now reads what before wrote), "too early" (now reads what before has
-                yet to write), "overwrite" (now writes what before read) or "both
-                write". Between blocks too, in global memory: ``other_block``.
+                yet to write), "ahead" (before writes anew what now has yet to read),
+                "overwrite" (now writes what before read) or "both write". Between
+                blocks too, in global memory: ``other_block``.
 uninitialised   a thread reads a shared or local element that nobody has written
 index           an index outside the array, or a negative one, which would wrap around
-barrier         ``threads`` = [one that waits at ``line``, one that never comes]
+barrier         ``threads`` = [one that waits at ``line``, one that never comes]; at a
+                shuffle, one that its mask names
 barriers        ``threads`` = [one that waits at ``line``, one waiting at ``earlier``]
 shared          more shared memory than a block has (``bytes``; 48 KiB)
 block           more threads than a block may have (1024)
-float64         an operation between a float32 and something wider (full mode)
+float64         an operation between a float32 and something wider (full mode): what is
+                met in a run; a compiler finds all
 error           the kernel raised: ``text`` says what
 
 Lines count from the start of the file or cell that holds the kernel, or of the text.

@@ -24,8 +24,9 @@ class Types:
 class Wait:
     """What a thread waits for: its block, or the value of a lane of its warp."""
 
-    def __init__(self, line: int, lane: int | None = None, value: object = None):
+    def __init__(self, line: int, mask: int = 0, lane=None, value=None):
         self.line = line
+        self.mask = mask  # the lanes that have to come
         self.lane = lane
         self.value = value
 
@@ -76,27 +77,25 @@ class Cuda:
         """Wait for all threads of the block."""
         return Wait(self._line)
 
-    def syncwarp(self, mask: int = -1) -> Wait:
-        """Wait for the warp. Settles nothing in memory here: use a barrier."""
-        return Wait(self._line, self.laneid)
-
     def shfl_sync(self, mask: int, value: object, lane: int) -> Wait:
         """Ask for the value of a lane."""
-        return Wait(self._line, lane % WARP, value)
+        return Wait(self._line, mask, lane % WARP, value)
 
     def shfl_xor_sync(self, mask: int, value: object, lane_mask: int) -> Wait:
         """Ask for the value of the lane whose number differs in these bits."""
-        return Wait(self._line, self.laneid ^ lane_mask, value)
+        return Wait(self._line, mask, self.laneid ^ lane_mask, value)
 
     def shfl_up_sync(self, mask: int, value: object, delta: int) -> Wait:
         """Ask for the value of a lower lane; the lowest keep their own."""
         lane = self.laneid - delta
-        return Wait(self._line, lane if lane >= 0 else self.laneid, value)
+        lane = lane if lane >= 0 else self.laneid
+        return Wait(self._line, mask, lane, value)
 
     def shfl_down_sync(self, mask: int, value: object, delta: int) -> Wait:
         """Ask for the value of a higher lane; the highest keep their own."""
         lane = self.laneid + delta
-        return Wait(self._line, lane if lane < WARP else self.laneid, value)
+        lane = lane if lane < WARP else self.laneid
+        return Wait(self._line, mask, lane, value)
 
     # ---- what the launch tells
 
@@ -124,6 +123,10 @@ class Cuda:
     def _back(self, line: int, value: object) -> object:
         self._line = line
         return value
+
+    def _uncalled(self, line: int, name: str) -> None:
+        self._line = line
+        raise TypeError(f"{name} is not called: put () behind it")
 
     def _array(self, space: str, line: int, number: int, name: str) -> object:
         def array(shape, dtype="float32", alignment=None) -> object:

@@ -28,6 +28,8 @@ class Fault(ValueError):
 
 HOW = {
     "read": "{now} reads {what}, which {before} wrote{at}, with no barrier between",
+    "ahead": "{before} is ahead: it writes {what} anew{at}, while {now} has yet to read"
+    " the old one, with no barrier to keep it back",
     "overwrite": "{now} overwrites {what}, which {before} read{at}, with no barrier"
     " between",
     "too early": "{now} reads {what}, which {before} has yet to write{at}, with no"
@@ -45,3 +47,21 @@ def race(now: str, before: str, what: str, how: str, earlier: int) -> str:
 def element(name: str, index: list[int]) -> str:
     """Return an element as one writes it: tile[3, 0]."""
     return f"{name}[{', '.join([str(i) for i in index])}]"
+
+
+# What Python calls the simulator's own classes, and what a reader of its errors should.
+CLASSES = {
+    "'Watched'": "an array",
+    "'Array'": "an array",
+    "'Part'": "a row of an array",
+    "'Triple'": "an index without .x or .y",
+    "'Cuda' object": "cuda",
+    "Cuda.": "cuda.",
+}
+
+
+def in_words(message: str) -> str:
+    """Return an error of Python's without the simulator's own names."""
+    for name in CLASSES:
+        message = message.replace(name, CLASSES[name])
+    return message

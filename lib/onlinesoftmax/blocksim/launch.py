@@ -6,7 +6,7 @@ order is the same on every run; the ledgers of the arrays find what would depend
 """
 
 from .device import WARP, Cuda, Types
-from .faults import FATAL, Fault, element, race
+from .faults import FATAL, Fault, element, in_words, race
 from .memory import LINES, Array, Watched
 from .report import Report
 from .scalars import SIZES, Float, Maths, Type, typed
@@ -150,18 +150,22 @@ class Launch:
             raise
         except Exception as error:
             kind = type(error).__name__
-            text = f"{self.name(thread.number)}: {kind}: {error}"
-            self.fault("error", text, threads=[thread.number], error=kind)
+            said = f"{kind}: {in_words(str(error))}"
+            text = f"{self.here(thread.number)}: {said}"
+            self.fault("error", text, threads=[thread.number], error=kind, said=said)
 
     def exchange(self, threads: list) -> None:
         """Give each thread at a shuffle the value of the lane it asks for."""
-        offers = {thread.number % WARP: thread.wait.value for thread in threads}
+        offers = {thread.number: thread.wait.value for thread in threads}
+        first = threads[0].number // WARP * WARP
         values = []
         for thread in threads:
-            lane = thread.wait.lane
-            if lane not in offers:
-                self.missed(thread, thread.number - thread.number % WARP + lane)
-            values.append(offers[lane])
+            lanes = range(first, min(first + WARP, self.count))
+            named = [lane for lane in lanes if thread.wait.mask >> (lane - first) & 1]
+            for lane in named + [thread.number, first + thread.wait.lane]:
+                if lane not in offers or thread.number not in named:
+                    self.missed(thread, lane)
+            values.append(offers[first + thread.wait.lane])
         for thread, value in zip(threads, values):
             self.step(thread, value)
 
@@ -186,7 +190,7 @@ class Launch:
 
     def missed(self, waiting: Thread, other: int) -> None:
         """Report a thread that waits for one that does not come."""
-        text = f"{self.name(waiting.number)} waits here, {self.name(other)} never comes"
+        text = f"{self.here(waiting.number)} waits, {self.name(other)} never comes"
         threads = [waiting.number, other]
         self.fault("barrier", text, line=waiting.wait.line, threads=threads)
 
@@ -258,7 +262,7 @@ class Launch:
         what = element(array.name, index)
         self.fault(
             "uninitialised",
-            f"{self.name(thread)} reads {what}, which nobody has written",
+            f"{self.here(thread)} reads {what}, which nobody has written",
             line=line,
             threads=[thread],
             array=array.name,
@@ -270,7 +274,7 @@ class Launch:
         """Report an index that is not in the array, and stop."""
         index, shape = [int(k) for k in key], list(array.shape)
         what = element(array.name, index)
-        text = f"{self.name(self.thread)} touches {what}; its shape is {shape}"
+        text = f"{self.here(self.thread)} touches {what}; its shape is {shape}"
         self.fault(
             "index",
             text,
@@ -299,6 +303,11 @@ class Launch:
         if block is None:
             return name
         return f"{name} of block {block[0] if self.grid[1] == 1 else tuple(block)}"
+
+    def here(self, thread: int) -> str:
+        """Return a thread's name, with its block where there are several."""
+        alone = self.grid[0] * self.grid[1] == 1
+        return self.name(thread, None if alone else self.at)
 
     def fault(self, kind: str, text: str, line: object = None, **fields) -> None:
         """Note a fault, the same on the same line once; end where no GPU goes on."""

@@ -13,7 +13,6 @@ none is needed: names, brackets and the ends of lines are enough.
 
 MEETINGS = (
     "cuda.syncthreads",
-    "cuda.syncwarp",
     "cuda.shfl_sync",
     "cuda.shfl_xor_sync",
     "cuda.shfl_up_sync",
@@ -59,7 +58,7 @@ def functions_in(source: str, known: dict) -> dict:
             name = words[1]
             calls[name] = set()
         elif name:
-            calls[name].update(words)
+            calls[name].update([a for a, b in zip(words, words[1:]) if b == "("])
     meeting = set(MEETINGS)
     meeting.update(name for name in known if known[name])
     for _ in calls:  # a helper's helper's helper …
@@ -160,6 +159,8 @@ def _with_calls(parts: list[str], line: int, functions: dict) -> list[str]:
             stop = stop if functions.get(part, True) else ""
             part = f"cuda._back({line}, ({stop}{part}"  # the callee has lines too
             closing.append(depth)
+        elif part in MEETINGS:
+            part = f"cuda._uncalled({line}, '{part}')"
         depth += part in OPEN
         if part in CLOSE:
             depth -= 1

@@ -116,6 +116,8 @@ class Watched(Array):
         self.others = [NEVER] * self.size  # a second reader, by another thread
         self.foreign = {}  # a reader in another block
         self.atomic = {}  # the last writer, where that was an atomic
+        self.plain = {}  # and the last that was none, before it
+        self.renewed = set()  # written in an earlier phase already
         self.early = {}  # reads of what nobody had written, in this phase
         self.loads, self.stores = launch.report.counters(self)
 
@@ -157,6 +159,8 @@ class Watched(Array):
         self.stores[gpu._who] += 1
         before = self.writers[place]
         shared = before >= gpu._floor and self.atomic.get(place) == before
+        if before >= 0 and self.atomic.get(place) != before:
+            self.plain[place] = before
         self.note_writer(place, atomic=True)
         if shared and before // LINES != gpu._mine // LINES:  # nobody's own now
             self.writers[place] = gpu._several + gpu._line
@@ -186,7 +190,11 @@ class Watched(Array):
     def note_writer(self, place: int, atomic: bool = False) -> None:
         """Compare with everybody who was here, then remember this thread."""
         writer = self.writers[place]
-        if writer >= 0 and not (atomic and self.atomic.get(place) == writer):
+        if 0 <= writer < self.gpu._floor:
+            self.renewed.add(place)
+        if atomic and self.atomic.get(place) == writer:
+            writer = self.plain.get(place, NEVER)
+        if writer >= 0:
             self.clash(place, writer, "both write")
         for reader in (self.readers[place], self.others[place]):
             if reader >= 0:
@@ -205,6 +213,8 @@ class Watched(Array):
             if how == "overwrite" and place in self.early:
                 how = "too early"
                 del self.early[place]
+            elif how == "read" and self.space == "shared" and place in self.renewed:
+                how = "ahead"
             self.launch.race(self, place, how, before)
 
 

@@ -117,6 +117,12 @@ class Float:
     def __rtruediv__(self, other):
         return self.join(other, lambda a, b: divided(b, a))
 
+    def __floordiv__(self, other):
+        return self.join(other, lambda a, b: a // b)
+
+    def __mod__(self, other):
+        return self.join(other, lambda a, b: a % b)
+
     def __pow__(self, other):
         if isinstance(other, int):  # stays float32, as in Numba
             return Float(rounded(self.value**other, self.name), self.name)
@@ -169,8 +175,11 @@ def divided(a: float, b: float) -> float:
     return NAN if a == 0 or a != a else math.copysign(INF, a) * math.copysign(1, b)
 
 
-def typed(function: object) -> object:
-    """Return ``min`` or ``max`` for numbers with a type."""
+def typed(choose: object) -> object:
+    """Return ``min`` or ``max`` for numbers with a type; like a GPU's, it avoids NaN."""
+
+    def function(a, b):
+        return b if a != a else a if b != b else choose(a, b)
 
     def call(best, *others):
         for number in others:

@@ -159,7 +159,9 @@ def _more(
     staged = [say(hint, language) for hint in drill.get("hints", [])]
     staged += [say(step, language) for step in drill.get("steps", [])]
     lines = []
-    if earned(drill, outcome) is None and staged and "points" not in outcome:
+    broken = outcome.get("fault") == "raised" or outcome.get("word") == "kernelError"
+    alone = earned(drill, outcome) is None and "points" not in outcome
+    if alone and staged and not broken:
         lines.append(staged[min(misses, len(staged)) - 1])
     if misses >= 2:
         lines.append(word("howShow", language, id=drill.id))
@@ -178,6 +180,8 @@ def _code(
         name = drawn if name == "random" else say(name, language)
         lines.append(word("failedOn", language, name=f"*{name}*"))
     lines.append(fault(data, outcome, language))
+    if drill.kind == "kernel" and outcome["case"] is not None:
+        lines.append(launched(data["cases"][outcome["case"]], language))
     hint = earned(drill, outcome)
     if hint:
         lines.append(say(hint, language))
@@ -211,6 +215,39 @@ def fault(data: Mapping[str, Any], outcome: Mapping[str, Any], language: str) ->
     said = f"{outcome['type']}: {value}".removesuffix(": ")
     line = word("atLine", language, line=outcome["line"]) if outcome["line"] else ""
     return f"`{said}`, {line}." if line else f"`{said}`."
+
+
+MOST_SHOWN = 24  # numbers of an input
+
+
+def launched(case: Mapping[str, Any], language: str) -> str:
+    """Return how a kernel was launched, and on what."""
+    blocks, threads = (
+        " × ".join(str(n) for n in case[part] if n > 1) or "1"
+        for part in ("grid", "block")
+    )
+    grid = "oneBlock" if blocks == "1" else "blockCount"
+    inputs = [
+        f"`{name}` = {_input(value)}"
+        for name, kind, value in case["args"]
+        if kind != "out"
+    ]
+    return word(
+        "launched",
+        language,
+        grid=word(grid, language, n=blocks),
+        block=threads,
+        inputs=", ".join(inputs),
+    )
+
+
+def _input(value: Any) -> str:
+    if not isinstance(value, list):
+        return show(value)
+    rows = value if isinstance(value[0], list) else [value]
+    shown = [f"[{show(row[:MOST_SHOWN])}{', …' if len(row) > MOST_SHOWN else ''}]"
+             for row in rows[:3]]
+    return ", ".join([*shown, *(["…"] if len(rows) > 3 else [])])
 
 
 def written(places: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,6 @@ numbers for. A drawn case is one of the random ones.
 from onlinesoftmax.blocksim import load, run as simulate
 from onlinesoftmax.drills import grader
 
-NAN = float("nan")
 SHOWN_THREADS = 16  # what a figure of a whole launch has room for
 
 
@@ -99,7 +98,7 @@ def argument(kind: str, value: object) -> object:
 def filled(shape: list) -> list:
     """Return lists of this shape that hold no number yet."""
     if len(shape) == 1:
-        return [NAN] * shape[0]
+        return [None] * shape[0]
     return [filled(shape[1:]) for _ in range(shape[0])]
 
 
@@ -112,12 +111,12 @@ def compare(name: str, value: list, expected: list, tolerance: float) -> dict | 
     """Return None, or the first element that differs."""
     mine, right = elements(value, []), elements(grader.unpack(expected), [])
     for (index, a), (_, b) in zip(mine, right):
-        if not grader.close(a, b, tolerance):
+        if a is None or not grader.close(a, b, tolerance):
             what = f"{name}[{', '.join([str(i) for i in index])}]"
-            key = "elementUnwritten" if a != a else "elementDiffers"
+            key = "elementUnwritten" if a is None else "elementDiffers"
             places = {"what": what, "mine": grader.pack(a), "right": grader.pack(b)}
             return {
-                "fault": "element", "value": a, "line": None, "array": name,
+                "fault": "element", "value": 0 if a is None else a, "line": None, "array": name,
                 "index": index, "word": key, "places": places,
             }
     return None
@@ -136,7 +135,8 @@ def elements(value: object, index: list) -> list:
 def signature(fault: dict) -> list:
     """Return what two kernels with the same mistake have in common."""
     if fault["fault"] == "element":
-        return ["element", fault["array"], fault["index"], fault["value"]]
+        keys = ("word", "array", "index", "value")
+        return [fault[key] for key in keys]
     if fault["fault"] != "kernel":
         return [fault["fault"], fault.get("type")]
     fields = fault["fields"]
@@ -156,6 +156,7 @@ WORDS = {
 RACES = {
     "read": "raceRead",
     "too early": "raceEarly",
+    "ahead": "raceAhead",
     "overwrite": "raceOverwrite",
     "both write": "raceBoth",
 }
@@ -180,7 +181,7 @@ def told(fields: dict, block: list) -> dict:
     if "shape" in fields:
         places["shape"] = ", ".join([str(n) for n in fields["shape"]])
     if kind == "error":
-        places["error"] = fields["text"].split(": ", 1)[1]
+        places["error"] = fields["said"]
     places["block"] = shown_block(fields["block"])
     if "other_block" in fields:
         places["other"] = shown_block(fields["other_block"])

@@ -68,6 +68,9 @@ function tellCode(drill, report) {
   const seen = report.rows?.length || report.fault === "raised";
   const table = drill.kind === "code" && !report.passed && seen;
   if (table) parts.push(...steps(drill, report));
+  if (drill.kind === "kernel" && !report.passed && cases[report.case]) {
+    parts.push(make("p", { class: "os-drill-how" }, launched(word, cases[report.case])));
+  }
   if (!report.passed) parts.push(...hintFor(drill, report));
   if (report.printed?.length) parts.push(...printed(word, report.printed));
   return parts;

@@ -22,6 +22,30 @@ function ofKernel(word, { word: key, places }) {
   return said;
 }
 
+const MOST_SHOWN = 24; // numbers of an input
+
+/** How a kernel was launched, and on what. */
+function launched(word, { grid, block, args }) {
+  const extent = (counts) => counts.filter((n) => n > 1).join(" × ") || "1";
+  const n = extent(grid);
+  const inputs = args.filter(([, kind]) => kind !== "out")
+    .map(([name, , value]) => `${name} = ${input(value)}`);
+  return word("launched", {
+    grid: n === "1" ? word("oneBlock") : word("blockCount", { n }),
+    block: extent(block),
+    inputs: inputs.join(", "),
+  });
+}
+
+function input(value) {
+  if (!Array.isArray(value)) return show(value);
+  const rows = Array.isArray(value[0]) ? value : [value];
+  const more = (row) => (row.length > MOST_SHOWN ? ", …" : "");
+  const shown = rows.slice(0, 3)
+    .map((row) => `[${show(row.slice(0, MOST_SHOWN))}${more(row)}]`);
+  return [...shown, ...(rows.length > 3 ? ["…"] : [])].join(", ");
+}
+
 /** Hand the log of a run to the figures of the page; late ones find it here too. */
 function announceKernel(drill, source, log) {
   if (!log) return;
