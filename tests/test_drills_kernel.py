@@ -33,12 +33,36 @@ def test_a_pass_brings_the_log_of_a_whole_launch_and_the_score() -> None:
     report = run(DRILL.get("code"))
     assert report["passed"]
     assert report["log"]["faults"] == [] and report["log"]["block"] == [4, 1]
-    assert report["score"] == {"bytes": 48, "ideal": 48, "shared": 16, "case": "ragged"}
+    assert report["score"] == {
+        "bytes": 48, "ideal": 48, "shared": 16, "double": None, "case": "ragged",
+    }
 
 
 def test_bytes_are_counted_as_the_kernel_moves_them() -> None:
     twice = DRILL.get("code").replace("tile[t] = x[i]", "tile[t] = max(x[i], x[i])")
     assert run(twice)["score"]["bytes"] == 6 * 4 * (2 + 1)
+
+
+def test_double_precision_is_on_the_card() -> None:
+    wide = DRILL.get("code").replace("= x[i]", "= x[i] * 1.0")
+    assert run(wide)["score"]["double"] == 10
+
+
+def test_a_right_kernel_may_still_move_too_much() -> None:
+    d = Drill(DRILL.id, "kernel", 99, "99-test.yml", {**DRILL.fields, "most": 1.25})
+    assert run(DRILL.get("code"), d)["passed"]
+    lavish = DRILL.get("code").replace("tile[t] = x[i]", "tile[t] = max(x[i], x[i])")
+    report = run(lavish, d)
+    assert (report["fault"], report["case"]) == ("traffic", 2)
+    assert report["places"] == {"bytes": 72, "ideal": 48, "most": 60}
+
+
+def test_the_same_mistake_in_another_layout_earns_its_hint_too() -> None:
+    backwards = DRILL.get("code").replace("    cuda.syncthreads()\n", "")
+    backwards = backwards.replace("tile[t]", "tile[B - 1 - t]")
+    backwards = backwards.replace("tile[(t + 1)", "tile[B - 1 - (t + 1)")
+    report = run(backwards)
+    assert report["word"] == "raceEarly" and report["slip"] == 0
 
 
 def test_every_mutant_earns_its_hint_and_a_fault_brings_its_log() -> None:

@@ -77,6 +77,7 @@ def test_a_kernel_that_passes_has_a_card_and_a_page_to_keep(site, open_page) -> 
     card = section.locator(".os-drill-score")
     expect(card).to_contain_text("48; 48 would do (× 1)")
     expect(card).to_contain_text("16 bytes")
+    expect(card).to_contain_text("single, throughout")
     with page.expect_download() as kept:
         section.get_by_role("button", name="Keep this page").click()
     assert kept.value.suggested_filename == "neighbour.html"

@@ -55,7 +55,7 @@ class Array:
         return self.dtype(value) if self.typed else value
 
     def __setitem__(self, key, value):
-        self.store(self.place(key), value)
+        self.store(self.one_place(key), value)
 
     def store(self, place: int, value: object) -> None:
         """Keep a number as this array holds it."""
@@ -85,6 +85,13 @@ class Array:
             if 0 <= column < self.width and 0 <= row < self.shape[0]:
                 return row * self.width + column
         return self.place_of(key if isinstance(key, tuple) else (key,))
+
+    def one_place(self, key: object) -> int:
+        """Return the place of one element; a row cannot be assigned at once."""
+        place = self.place(key)
+        if place is None:
+            raise IndexError(f"{self.name} needs all of its {self.ndim} indices here")
+        return place
 
     def place_of(self, key: tuple) -> int | None:
         """Return the same for any number of indices, or report them."""
@@ -143,7 +150,7 @@ class Watched(Array):
         return self.dtype(value) if self.typed else value
 
     def __setitem__(self, key, value):
-        place = self.place(key)
+        place = self.one_place(key)
         gpu = self.gpu
         self.stores[gpu._who] += 1
         self.note_writer(place)
@@ -153,7 +160,7 @@ class Watched(Array):
 
     def change(self, key: object, change: object) -> object:
         """Apply an atomic change; return what was there."""
-        place = self.place(key)
+        place = self.one_place(key)
         gpu = self.gpu
         self.loads[gpu._who] += 1
         self.stores[gpu._who] += 1

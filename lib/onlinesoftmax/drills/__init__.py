@@ -51,7 +51,8 @@ kernel
     ``oracle(**inputs)`` asks the lib what every such array should hold. Both know
     ``np`` and ``math``. ``larger`` (inputs, or the source of ``larger(rng)``) gives the
     page a button for a larger launch. ``ideal(**inputs)``, the fewest bytes of global
-    memory, gives the drill a score card. A mutant is known by the fault (kind, threads,
+    memory, gives the drill a score card, for the last case with a name; ``most`` fails
+    a kernel that moves more than so many times as much there. A mutant is known by the fault (kind, threads,
     element) or by the first wrong element and its value.
 """
 

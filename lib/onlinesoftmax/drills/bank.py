@@ -31,7 +31,7 @@ KINDS: dict[str, tuple[set[str], set[str]]] = {
     ),
     "kernel": (
         {"function", "starter", "code", "launch", "oracle", "cases", "mutants"},
-        {"tolerance", "random", "larger", "ideal"},
+        {"tolerance", "random", "larger", "ideal", "most"},
     ),
 }
 WRITTEN = ("code", "kernel")  # answered with a text that is run

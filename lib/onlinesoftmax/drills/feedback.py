@@ -78,11 +78,16 @@ def _score(
         ("scoreRaces", "scoreNoRace", {}),
         ("scoreBytes", "scoreOfIdeal", moved),
         ("scoreShared", "scoreSharedBytes", {"bytes": score["shared"]}),
+        ("scorePrecision", *_precision(score["double"])),
     ]
     return tuple(
         (word(name, language), word(value, language, **places))
         for name, value, places in cells
     )
+
+
+def _precision(line: int | None) -> tuple[str, dict[str, Any]]:
+    return ("scoreDouble", {"line": line}) if line else ("scoreSingle", {})
 
 
 def _echo(

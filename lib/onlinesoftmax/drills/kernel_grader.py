@@ -8,6 +8,7 @@ numbers for. A drawn case is one of the random ones.
 """
 
 from onlinesoftmax.blocksim import load, run as simulate
+from onlinesoftmax.blocksim.scalars import Type
 from onlinesoftmax.drills import grader
 
 SHOWN_THREADS = 16  # what a figure of a whole launch has room for
@@ -55,25 +56,32 @@ def grade(make, cases, tolerance, beat) -> dict:
         beat(index)
         report, fault = follow(make, case, tolerance, lambda: beat(index))
         if fault:
-            failed = grader.fail(index, [], fault, case["slips"], signature(fault))
+            sign = signature(fault)
+            failed = grader.fail(index, [], fault, case["slips"], sign)
+            if failed["slip"] is None:
+                failed["slip"] = kin(sign, case["slips"])
             failed["log"] = logged(make, case, lambda: beat(index))
             return failed
     named = [case for case in cases if not case["drawn"]]
     shown = [c for c in named if c["block"][0] * c["block"][1] <= SHOWN_THREADS]
     passed = {"passed": True, "case": None, "rows": []}
     passed["log"] = logged(make, (shown or named)[-1], lambda: beat(index))
-    passed["score"] = score(make, named[-1], lambda: beat(index))
+    passed["score"] = score(make, scored(cases), lambda: beat(index))
     return passed
 
 
-def follow(make, case, tolerance, beat, log=False) -> tuple:
+def scored(cases: list) -> dict:
+    """Return the case that the score card is about: the last with a name."""
+    return [case for case in cases if not case["drawn"]][-1]
+
+
+def follow(make, case, tolerance, beat, log=False, mode="race") -> tuple:
     """Launch one case; return the simulator's report, and the first fault or None."""
     try:
         kernel = make(case["names"])
-        arguments = [argument(kind, value) for _, kind, value in case["args"]]
-        report = simulate(
-            kernel, case["grid"], case["block"], *arguments, log=log, beat=beat
-        )
+        arguments = [argument(kind, value, mode) for _, kind, value in case["args"]]
+        options = {"log": log, "beat": beat, "mode": mode}
+        report = simulate(kernel, case["grid"], case["block"], *arguments, **options)
     except Exception as error:
         return None, grader.raised(error)
     if report.faults:
@@ -83,11 +91,30 @@ def follow(make, case, tolerance, beat, log=False) -> tuple:
             fault = compare(name, value, case["expected"][name], tolerance)
             if fault:
                 return report, fault
-    return report, None
+    return report, lavish(report, case)
 
 
-def argument(kind: str, value: object) -> object:
+def lavish(report, case: dict) -> dict | None:
+    """Return the fault of a right kernel that moves too many bytes, or None."""
+    moved = moved_bytes(report, case)
+    if case.get("most") is None or moved <= case["most"]:
+        return None
+    places = {"bytes": moved, "ideal": case["ideal"], "most": case["most"]}
+    return {
+        "fault": "traffic", "value": moved, "line": None, "word": "kernelTraffic",
+        "places": places,
+    }
+
+
+def moved_bytes(report, case: dict) -> int:
+    """Return how many bytes of global memory a launch loads and stores."""
+    return sum([report.bytes[arg[0]] for arg in case["args"] if arg[0] in report.bytes])
+
+
+def argument(kind: str, value: object, mode: str = "race") -> object:
     """Return an argument as the kernel's launch takes it."""
+    if kind == "number" and mode == "full" and type(grader.unpack(value)) is float:
+        return Type("float32", True)(grader.unpack(value))
     if kind == "out":
         return filled(value)
     if kind == "floats":
@@ -144,6 +171,14 @@ def signature(fault: dict) -> list:
     return [fields[key] if key in fields else None for key in keys]
 
 
+def kin(sign: list, slips: list) -> int | None:
+    """Return the one mutant that fails in this way at all, elsewhere or not."""
+    if sign[0] not in ("race", "barrier"):
+        return None
+    near = [slip["mutant"] for slip in slips if slip["sign"][:2] == sign[:2]]
+    return near[0] if len(near) == 1 else None
+
+
 WORDS = {
     "uninitialised": "kernelUninitialised",
     "index": "kernelIndex",
@@ -152,6 +187,7 @@ WORDS = {
     "shared": "kernelShared",
     "block": "kernelBlock",
     "error": "kernelError",
+    "float64": "kernelFloat64",
 }
 RACES = {
     "read": "raceRead",
@@ -214,10 +250,17 @@ def score(make, case, beat) -> dict | None:
     if case.get("ideal") is None:
         return None
     report, _ = follow(make, case, 0, beat)
-    moved = sum([report.bytes[arg[0]] for arg in case["args"] if arg[0] in report.bytes])
     return {
-        "bytes": moved,
+        "bytes": moved_bytes(report, case),
         "ideal": case["ideal"],
         "shared": report.shared_bytes,
+        "double": double(make, case, beat),
         "case": case["name"],
     }
+
+
+def double(make, case, beat) -> int | None:
+    """Return the first line that computes in float64, or None."""
+    report, _ = follow(make, case, 0, beat, mode="full")
+    lines = [fault.line for fault in report.faults if fault.kind == "float64"]
+    return lines[0] if lines else None

@@ -43,6 +43,9 @@ def out(*shape: int) -> Out:
 def payload(drill: Drill) -> dict[str, Any]:
     """Return the kernel asked for and every case with what is expected of it."""
     cases = [_case(drill, case) for case in [*drill.get("cases"), *_random(drill)]]
+    if "most" in drill.fields:
+        scored = kernel_grader.scored(cases)
+        scored["most"] = int(drill.get("most") * scored["ideal"])
     tolerance = float(drill.get("tolerance", TOLERANCE))
     for index, source in enumerate(code.mutants(drill)):
         _add_slip(drill, cases, index, source, tolerance)

@@ -55,13 +55,14 @@ function announceKernel(drill, source, log) {
 }
 
 /** The rows of a score card: what was asked, and how the kernel does. */
-function scoreRows(word, payload, { bytes, ideal, shared, case: place }) {
+function scoreRows(word, payload, { bytes, ideal, shared, double: line }) {
   const times = show(bytes / ideal, 3);
   return [
     [word("scoreCorrect"), word("scoreCases", { n: payload.cases.length })],
     [word("scoreRaces"), word("scoreNoRace")],
     [word("scoreBytes"), word("scoreOfIdeal", { bytes, ideal, times })],
     [word("scoreShared"), word("scoreSharedBytes", { bytes: shared })],
+    [word("scorePrecision"), word(line ? "scoreDouble" : "scoreSingle", { line })],
   ];
 }
 
