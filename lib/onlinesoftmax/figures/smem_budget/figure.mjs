@@ -55,7 +55,7 @@ function allows({ threads, registers, shared }, [most, blocks, all, room, unit, 
 
 const WIDE = { width: 720, height: 388, left: 150, right: 640, table: 44, office: 178,
   step: 56, name: { dx: -12, end: " end", dy: 22 } };
-const NARROW = { width: 320, height: 462, left: 2, right: 244, table: 32, office: 190,
+const NARROW = { width: 320, height: 462, left: 2, right: 234, table: 32, office: 190,
   step: 72, name: { dx: 0, end: "", dy: -6 } };
 const LOOKS = { q: "score", k: "weight old", kv: "weight old", v: "weight new",
   p: "weight new" };
@@ -119,7 +119,7 @@ function gauge({ name, one, all, count, row, scarce }, page) {
   const block = (i) => rect({ key: `${row}-${i}`,
     class: `weight ${scarce ? "new" : "old"}`, x: left + i * one * unit, y, width: Math.max(0.5, one * unit - 1.5), height: 32 });
   const used = num((100 * count * one) / all, 0);
-  return group({ key: `gauge${row}` },
+  return group({ key: `gauge${row}`, q: row === 1 ? "o" : null },
     rect({ class: "band", x: left, y, width: right - left, height: 32 }),
     ...Array.from({ length: count }, (_, i) => block(i)),
     label(name, { class: `small${at.end}`, x: left + at.dx, y: y + at.dy }),
