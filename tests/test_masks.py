@@ -301,6 +301,15 @@ def test_one_head_without_an_axis_may_have_its_slope_in_a_list() -> None:
     assert one.tolist() == other.tolist()
 
 
+def test_places_count_from_the_end_of_the_array_filling_and_all() -> None:
+    """With fewer queries than keys: the filling is hidden, and moves nobody."""
+    assert (causal() & padding(5)).head((2, 8)).interval(0) == (0, 5)
+    first, stop = (window(2, 0) & padding(4)).head((1, 8)).interval(0)
+    assert first >= stop  # the query stands at key 7
+    cut = window(2, 0).head((1, 4)).interval(0)
+    assert cut == (1, 4)
+
+
 def test_slopes_add_and_lengths_shorten() -> None:
     both = alibi([1.0, 2.0]) & alibi(0.5) & padding([3, 1]) & padding(2)
     assert both.slopes.tolist() == [1.5, 2.5] and both.lengths.tolist() == [2, 1]
@@ -334,6 +343,8 @@ BAD = [
     (lambda: bias(1.0), "array: expected shape (..., n), got the number 1.0"),
     (lambda: alibi(["a"]), "slopes: expected float16, float32, float64 or integers, got"
                            " <U1"),
+    (lambda: alibi([1.0, INF]), "slopes: expected finite numbers, got [ 1. inf]"),
+    (lambda: alibi(np.nan), "slopes: expected finite numbers, got nan"),
     (lambda: padding(7).head((5, 6)), "lengths: expected at most 6, the keys, got 7"),
     (lambda: padding([1, 2]).head((3, 2, 5, 6), (0, 0)),
      f"lengths: {SPREAD} (3,), got (2,)"),

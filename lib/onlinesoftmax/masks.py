@@ -214,7 +214,10 @@ def window(left: int | None = None, right: int | None = None) -> Mask:
 
 
 def padding(lengths: ArrayLike) -> Mask:
-    """Return the mask that hides what fills a sequence up.
+    """Return the mask that hides what fills a sequence up, at its end.
+
+    The filling is hidden, not cut off: the last query still stands at the last key of
+    the array. With fewer queries than keys, cut it off before `causal` or `window`.
 
     Parameters
     ----------
@@ -258,7 +261,10 @@ def alibi(slopes: ArrayLike) -> Mask:
     ----------
     slopes : array_like, () or (heads,)
     """
-    return Mask(slopes=inputs.floats("slopes", slopes))
+    slopes = inputs.floats("slopes", slopes)
+    if not np.isfinite(slopes).all():
+        raise ValueError(f"slopes: expected finite numbers, got {slopes}")
+    return Mask(slopes=slopes)
 
 
 def walk(

@@ -171,7 +171,8 @@ def attention(
         The tile: so many queries, so many keys.
 
     The other parameters, shapes, special values and the answer as for
-    `dense.attention`. It adds up in float32 at least.
+    `dense.attention`. It adds up in float32 at least; a score, or a bias, that does not
+    fit there is infinite.
 
     Examples
     --------
