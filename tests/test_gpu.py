@@ -334,6 +334,8 @@ def test_on_a_gpu_the_kernels_as_they_ship_are_picked(
 ) -> None:
     monkeypatch.setattr(launch, "has_gpu", lambda: True)
     monkeypatch.setattr(launch, "device", lambda: "a GPU")
+    assert launch._best()[0] == "tiled"  # plain Numba is here, without numba-cuda
+    monkeypatch.setattr(launch, "_best", lambda: ("registers", "best"))
     x = np.zeros((4, 100), np.float32)
     assert gpu.plan(x, x, x).build == Build.shipped("registers", 128)
     assert gpu.plan(x, x, x[:, :9], kernel="naive").build.d == 128

@@ -113,7 +113,7 @@ def kernels(n: int, d: int, dtype: str, causal: bool) -> Iterator[tuple[str, Cal
     asked = inputs.attention(q, k, v, None, None, None)
     task = fit(asked, masks.causal() if causal else None, d)
     *arrays, lengths = (cuda.to_device(x) for x in task[:4])
-    out, lse = cuda.device_array_like(arrays[0]), cuda.device_array((HEADS, n), "f4")
+    out, lse = cuda.device_array_like(arrays[0]), cuda.device_array((HEADS, n), np.float32)
     for rung in RUNGS:
         build = Build.shipped(rung, d)
         launch = compiled(build)[task.grid(build), build.threads]

@@ -7,6 +7,7 @@ fitting. `plan` says beforehand which kernel would run, where, and why.
 
 import time
 from functools import cache
+from inspect import signature
 from typing import NamedTuple
 
 import numpy as np
@@ -175,7 +176,8 @@ def launch(build: Build, task: Task) -> tuple[np.ndarray, np.ndarray]:
 @cache
 def compiled(build: Build):
     """Return a kernel ready to be launched on a GPU."""
-    options = {} if config.ENABLE_CUDASIM else {"launch_bounds": build.bounds}
+    known_here = "launch_bounds" in signature(cuda.jit).parameters
+    options = {"launch_bounds": build.bounds} if known_here else {}
     return cuda.jit(fastmath=True, **options)(build.kernel)
 
 
@@ -194,14 +196,20 @@ def _plan(asked: inputs.Attention, mask: Mask | None, kernel: str) -> Plan:
     """Return a plan for arguments that have been checked."""
     width = max(asked.q.shape[-1], asked.v.shape[-1])
     if has_gpu():
-        rung = "registers" if kernel == "auto" else known(kernel)
+        rung, why = _best() if kernel == "auto" else (known(kernel), "as asked")
         build = Build.shipped(rung, width)
-        reads = "it reads shared memory least" if kernel == "auto" else "as asked"
-        return Plan(build, device(), f"{reads}; rows of {build.d} numbers")
+        return Plan(build, device(), f"{why}; rows of {build.d} numbers")
     rung = "tiled" if kernel == "auto" else known(kernel)
     build = Build.small(rung, width)
     seconds = fit(asked, mask, build.d).visits() * _seconds_per_visit(rung)
     return Plan(build, device(), f"{_no_gpu()}; small tiles", seconds)
+
+
+def _best() -> tuple[str, str]:
+    """Return the rung to take on a GPU, and why."""
+    if "alignment" in signature(cuda.shared.array).parameters:
+        return "registers", "it reads shared memory least"
+    return "tiled", "rung 3 aligns its tiles, which takes the package numba-cuda"
 
 
 def _no_gpu() -> str:
