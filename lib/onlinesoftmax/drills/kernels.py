@@ -54,10 +54,14 @@ def payload(drill: Drill) -> dict[str, Any]:
         "function": drill.get("function"),
         "tolerance": tolerance,
         "cases": cases,
-        "larger": [_case(drill, {"name": "larger", **_inputs(drill, larger)})]
-        if larger
-        else [],
+        "larger": [_larger(drill, larger)] if larger else [],
     }
+
+
+def _larger(drill: Drill, larger: Any) -> Case:
+    """Return a case for the button only: nothing is counted or drawn from it."""
+    case = _case(drill, {"name": "larger", **_inputs(drill, larger)})
+    return {**case, "drawn": True}
 
 
 def _random(drill: Drill) -> Iterator[Case]:
