@@ -28,7 +28,8 @@ Names
 run(kernel, grid, block, *args, mode="race", log=False) -> Report
     ``kernel`` is a Python function, one under ``@cuda.jit`` (this one or Numba's), or
     what ``load`` returns; ``grid`` and ``block`` an int or a pair (x, y). An argument
-    is a number, a numpy array or a list of numbers or of lists (counted as float32).
+    is a number, a numpy array or a list of numbers or of lists, float32 then, or int32
+    if all of them are whole.
     "race" computes with Python's floats and finds faults; "full" rounds every number
     to its type, finds float64, and counts transactions and bank conflicts too;
     "plain" only computes.
@@ -83,6 +84,13 @@ touch is a thread (its number in the block, x fastest), "r", "w" or "a" (atomic)
 array's place in ``arrays``, the element's place in the array (row by row), and the
 line. The same touch is noted once a phase. The log keeps block (0, 0) and the first
 block with a fault, and of these shared and global memory, not local.
+
+Inside
+------
+``lowering`` makes a text that can stop at barriers, ``kernel`` and ``functions`` make
+kernels of texts and of functions, ``launch`` runs their threads in turns, ``device`` is
+what they call ``cuda``, ``memory`` watches the arrays, ``scalars`` are numbers with a
+type, ``traffic`` counts sectors and banks, ``report`` and ``faults`` say what was found.
 """
 
 from .faults import Fault
