@@ -285,3 +285,15 @@ def kernel(x, y, n):
     [8, 1], [6, 1], {"x": ROWS, "y": ["out", [5, 6]], "n": ["number", 5]},
     {"y": rows[:, ::-1].tolist()},
 )
+
+CORRECT["a shuffle among those that stay"] = case(
+    """@cuda.jit
+def kernel(x, y):
+    t = cuda.threadIdx.x
+    if t >= 8:
+        return
+    y[t] = cuda.shfl_xor_sync(0xffffffff, x[t], 4)
+""",
+    [1, 1], [32, 1], {"x": X, "y": ["out", [8]]},
+    {"y": [*x[4:8].tolist(), *x[:4].tolist()]},
+)

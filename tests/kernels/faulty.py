@@ -161,6 +161,7 @@ def kernel(x):
     v = x[0]
     if t < 2:
         v = cuda.shfl_xor_sync(0xffffffff, v, 1)
+    cuda.syncthreads()
 """, {"x": X}, fields={"kind": "barrier", "threads": [0, 2], "line": 9})
 kernel("a shuffle whose mask leaves its caller out", """@cuda.jit
 def kernel(x):

@@ -50,7 +50,7 @@ Faults
 race            two threads touch one element, one of them writes, no barrier between;
                 ``threads`` = [now, before], ``line``, ``earlier``; ``how`` is "read"
                 (now reads what before wrote), "too early" (now reads what before has
-                yet to write), "ahead" (before writes anew what now has yet to read),
+                yet to write), "ahead" (now reads the old one or what before writes anew),
                 "overwrite" (now writes what before read) or "both write". Between
                 blocks too, in global memory: ``other_block``.
 uninitialised   a thread reads a shared or local element that nobody has written

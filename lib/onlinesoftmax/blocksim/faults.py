@@ -28,8 +28,8 @@ class Fault(ValueError):
 
 HOW = {
     "read": "{now} reads {what}, which {before} wrote{at}, with no barrier between",
-    "ahead": "{before} is ahead: it writes {what} anew{at}, while {now} has yet to read"
-    " the old one, with no barrier to keep it back",
+    "ahead": "{now} reads {what}, which {before} writes anew{at}, with no barrier"
+    " between: it may get the old one or the new",
     "overwrite": "{now} overwrites {what}, which {before} read{at}, with no barrier"
     " between",
     "too early": "{now} reads {what}, which {before} has yet to write{at}, with no"

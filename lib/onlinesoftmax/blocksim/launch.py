@@ -130,7 +130,7 @@ class Launch:
         meeting = [t for t in threads if t.wait and t.wait.lane is not None]
         while meeting:
             line = meeting[0].wait.line
-            self.exchange([t for t in meeting if t.wait.line == line])
+            self.exchange([t for t in meeting if t.wait.line == line], threads)
             meeting = [t for t in threads if t.wait and t.wait.lane is not None]
 
     def step(self, thread: Thread, value: object) -> None:
@@ -154,18 +154,21 @@ class Launch:
             text = f"{self.here(thread.number)}: {said}"
             self.fault("error", text, threads=[thread.number], error=kind, said=said)
 
-    def exchange(self, threads: list) -> None:
-        """Give each thread at a shuffle the value of the lane it asks for."""
+    def exchange(self, threads: list, warp: list) -> None:
+        """Give each thread at a shuffle the value of the lane it asks for.
+
+        Every lane that the mask names has to come, unless it has left the kernel.
+        """
         offers = {thread.number: thread.wait.value for thread in threads}
         first = threads[0].number // WARP * WARP
-        values = []
+        alive = [thread.number for thread in warp if thread.wait]
         for thread in threads:
-            lanes = range(first, min(first + WARP, self.count))
-            named = [lane for lane in lanes if thread.wait.mask >> (lane - first) & 1]
-            for lane in named + [thread.number, first + thread.wait.lane]:
+            mask, asked = thread.wait.mask, first + thread.wait.lane
+            named = [lane for lane in alive if mask >> (lane - first) & 1]
+            for lane in named + [asked]:
                 if lane not in offers or thread.number not in named:
                     self.missed(thread, lane)
-            values.append(offers[first + thread.wait.lane])
+        values = [offers[first + thread.wait.lane] for thread in threads]
         for thread, value in zip(threads, values):
             self.step(thread, value)
 
