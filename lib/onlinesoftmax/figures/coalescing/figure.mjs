@@ -5,7 +5,8 @@ import { fill, group, label, line, num, picture, rect } from "../host/kit.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
 
-const [LANES, WIDTH, PIECE] = [32, 4, 32]; // threads of a warp; bytes of a number, a piece
+const LANES = 32; // threads of a warp
+const [WIDTH, PIECE] = [4, 32]; // bytes of a number, of a piece
 const MEMORY = 1024; // numbers in the picture
 
 // A model, not a measurement: what a warp works on one load, and waits for the next.
@@ -71,7 +72,8 @@ function memory({ wanted, pieces, transactions, moved }, page, words) {
     class: pieces.includes(piece) ? "piece moved" : "piece" });
   const cell = (k, i) => {
     const { x, y } = place(Math.floor(k / PER_PIECE));
-    return rect({ key: `k${i}`, class: "score", rx: 0.5, y: y + 3, height: page.tall - 6,
+    return rect({ key: `k${i}`, class: "score", rx: 0.5,
+      y: y + 3, height: page.tall - 6,
       x: x + (k % PER_PIECE) * number + 0.3, width: Math.max(0.8, number - 0.6) });
   };
   const count = MEMORY / PER_PIECE;
@@ -94,7 +96,8 @@ function warpsAtWork({ warps }, { spans, busy }, page, words) {
   const name = (warp) => label(fill(words.warp, { w: warp + 1 }),
     { class: "small", x: 0, y: y(warp) + 10 });
   const work = (key, at) => ([warp, from, to]) => rect({ key: `${key}${warp}-${from}`,
-    class: "weight new", rx: 1, x: x(from), width: x(to) - x(from) - 1, height: LANE - 4,
+    class: "weight new", rx: 1, height: LANE - 4,
+    x: x(from), width: x(to) - x(from) - 1,
     y: at(warp) + 1 });
   const lanes = Array.from({ length: warps }, (_, warp) => warp);
   return [

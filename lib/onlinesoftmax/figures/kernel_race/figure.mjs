@@ -21,11 +21,12 @@ export function compute({ kernel, step, log, examples }) {
   };
 }
 
-/** The faulty block's phases, or the only block's, with what happens in shared memory. */
+/** The phases of the faulty block, or of the only one: what happens in shared memory. */
 function inShared({ blocks = [], arrays = [] }) {
   const shared = ([, , array]) => arrays[array].space === "shared";
   const phases = blocks.length ? blocks[blocks.length - 1].phases : [];
-  const kept = phases.map((each) => ({ ...each, touches: each.touches.filter(shared) }));
+  const kept = phases.map((each) =>
+    ({ ...each, touches: each.touches.filter(shared) }));
   return kept.some(({ touches }) => touches.length) ? kept : [];
 }
 
@@ -115,12 +116,12 @@ function layout({ step }, { phases, steps }, { width, left, least, most, gap }) 
 function lanes({ threads, across }, { page, words, lane }) {
   const every = Math.ceil(15 / lane);
   const table = across < threads;
-  const name = (t) => (table ? `${t % across}, ${Math.floor(t / across)}` : `${t}`);
+  const place = (t) => (table ? `${t % across}, ${Math.floor(t / across)}` : `${t}`);
+  const name = (t) => (page.thread && !table ? fill(words.thread, { t }) : place(t));
   return Array.from({ length: threads }, (_, t) => [
     line({ class: "lane", x1: page.left, x2: page.width,
       y1: TOP + (t + 0.5) * lane, y2: TOP + (t + 0.5) * lane }),
-    t % every ? "" : label(page.thread && !table ? fill(words.thread, { t: name(t) }) : name(t),
-      { class: "small", x: 0, y: TOP + (t + 0.5) * lane + 4 }),
+    t % every ? "" : label(name(t), { class: "small", x: 0, y: TOP + (t + 0.5) * lane + 4 }),
   ]);
 }
 
@@ -136,8 +137,8 @@ function section({ number, columns, barrier }, { page, state, words, starts, col
     barrier === null ? "" : [
       line({ class: `barrier${number <= state.step ? "" : " coming"}`, x1: end, x2: end,
         y1: TOP - 12, y2: FLOOR + 6 }),
-      page.thread ? label(words.barrier, { class: "small middle", x: end, y: FLOOR + 21 })
-        : "",
+      page.thread ? label(words.barrier,
+        { class: "small middle", x: end, y: FLOOR + 21 }) : "",
     ].join(""));
 }
 
@@ -154,7 +155,8 @@ function happened({ number, touches, clashes }, numbers, scene) {
 }
 
 /** One touch: filled if it writes, hollow if it reads, outlined if it collides. */
-function touched({ thread, how, array, index, column: slot }, wrong, numbers, scene, x) {
+function touched(one, wrong, numbers, scene, x) {
+  const { thread, how, array, index, column: slot } = one;
   const { column, lane } = scene;
   const height = Math.min(24, lane - 2);
   const [left, width] = [x + slot * column, Math.max(1, column - 3)];
@@ -163,14 +165,18 @@ function touched({ thread, how, array, index, column: slot }, wrong, numbers, sc
   const at = element(index, shape);
   const long = `${name}[${at}]`;
   const text = [long, `${name}${at}`, at].find((one) => one.length * 8.4 < width) ?? "";
-  const q = { m: "m", l: "l", o: "o", s: "s", p: "p" }[name];
-  return group({ q, class: `touch ${how === "r" ? "reads" : "writes"}${wrong ? " wrong" : ""}` },
+  const look = `touch ${how === "r" ? "reads" : "writes"}${wrong ? " wrong" : ""}`;
+  return group({ q: quantity(name), class: look },
     rect({ x: left, width, y: top, height, rx: 3 }),
     text && lane > 14
-      ? label(text, { class: "middle", x: left + width / 2, y: top + height / 2 + 4.5 }) : "");
+      ? label(text, { class: "middle", x: left + width / 2, y: top + height / 2 + 4.5 })
+      : "");
 }
 
-/** An element's place as it is written in the kernel: "5", or "1, 2" in two dimensions. */
+/** What an array of this name holds, if the book has a letter for it. */
+const quantity = (name) => ("mlosp".includes(name) && name.length === 1 ? name : null);
+
+/** An element's place as it is written: "5", or "1,2" in two dimensions. */
 function element(index, shape) {
   return shape.length < 2 ? `${index}`
     : `${Math.floor(index / shape[1])},${index % shape[1]}`;
@@ -193,9 +199,11 @@ function links({ number, clashes }, { state, starts, column, lane }) {
 /** A touch in words: what it does, where. */
 function told({ thread, how, array, index, at }, { arrays, across, threads }, words) {
   const { name, shape } = arrays[array];
-  const t = across < threads ? `(${thread % across}, ${Math.floor(thread / across)})` : thread;
+  const place = element(index, shape).replace(",", ", ");
+  const [x, y] = [thread % across, Math.floor(thread / across)];
+  const t = across < threads ? `(${x}, ${y})` : thread;
   return { t, line: at, does: how === "r" ? words.doesRead : words.doesWrite,
-    cell: `${name}[${element(index, shape).replace(",", ", ")}]` };
+    cell: `${quantity(name) ? `[${name}: ${name}]` : name}[${place}]` };
 }
 
 function sentence({ before, now }, numbers, words) {
@@ -204,16 +212,16 @@ function sentence({ before, now }, numbers, words) {
     doesToo: b.does, line: a.line, lineToo: b.line });
 }
 
-export function say({ kernel, step }, numbers, words) {
+export function say({ step }, numbers, words) {
   const { steps, threads, now, race, barriers } = numbers;
-  if (!steps) return kernel === "yours" && !threads ? words.sayEmpty : words.sayNoShared;
+  if (!steps) return threads ? words.sayNoShared : words.sayEmpty;
   const values = { threads, barriers, k: step, n: steps, working: now?.working };
   if (!now) return fill(barriers === 1 ? words.sayStartOne : words.sayStart, values);
   const clash = worst(now.clashes, numbers.told);
   const end = step < steps ? "" : !race ? words.sayClean
     : clash ? words.sayRace : words.sayRaceBefore;
-  return [fill(words.sayPhase, values),
-    clash ? sentence(clash, numbers, words) : words.sayFine, end].filter(Boolean).join(" ");
+  const met = clash ? sentence(clash, numbers, words) : words.sayFine;
+  return [fill(words.sayPhase, values), met, end].filter(Boolean).join(" ");
 }
 
 /** The collision to speak of: the first that the simulator named, if it did. */
@@ -229,8 +237,9 @@ const ROWS = 3; // room for so many lines of code at least
 /** The lines of the kernel that this phase runs, and the barrier that ends it. */
 export function code(_, { now, told: { source = "" } }, words) {
   const lines = source.split("\n");
-  const guilty = new Set(now?.clashes.flatMap(({ before, now }) => [before.at, now.at]));
-  const at = now ? [...new Set([...now.touches.map((each) => each.at), now.barrier])] : [];
+  const { touches = [], clashes = [], barrier = null } = now ?? {};
+  const guilty = new Set(clashes.flatMap((each) => [each.before.at, each.now.at]));
+  const at = [...new Set([...touches.map((each) => each.at), barrier])];
   const rows = at.filter(Boolean).sort((a, b) => a - b).map((number) => ({
     text: lines[number - 1]?.trim() ?? "", value: fill(words.line, { k: number }),
     fault: guilty.has(number) }));
@@ -242,13 +251,13 @@ export function table(_, numbers, words) {
   const { phases } = numbers;
   const rows = phases.map(({ number, touches, working, share, clashes }) => {
     const writes = touches.filter(({ how }) => how !== "r").length;
-    return [number, `${working} (${num(100 * share, 0)}%)`, writes, touches.length - writes,
-      clashes.length];
+    const active = `${working} (${num(100 * share, 0)}%)`;
+    return [number, active, writes, touches.length - writes, clashes.length];
   });
   return { caption: words.tableCaption, head: words.tableHead, rows };
 }
 
-/** What changes when the reader has run a kernel on this page: to its first collision. */
+/** What changes when the reader has run a kernel: on to its first collision. */
 export function hear({ log, source }) {
   const { phases, steps } = compute({ kernel: "yours", step: 0, log, examples: {} });
   const guilty = phases.find(({ clashes }) => clashes.length);

@@ -131,12 +131,13 @@ def anything(orders, out):
 
 
 def states(random: np.random.Generator) -> Iterator[Values]:
-    """The examples, then what random threads do, often and seldom in each other's way."""
+    """The examples, then random threads, often and seldom in each other's way."""
     yield from ({"kernel": name, "step": k} for name in EXAMPLES for k in range(6))
     yield {"kernel": "yours", "log": {}}
     for _ in range(190):
         size = int(random.integers(4, 9))
-        orders = random.integers(-1, 2 * size + 2, (int(random.integers(1, 4)), size, 3))
+        shape = int(random.integers(1, 4)), size, 3
+        orders = random.integers(-1, 2 * size + 2, shape)
         idle = random.random(orders.shape) < random.choice([0.1, 0.6, 0.9])
         orders = np.where(idle, -1, orders)
         yield {"kernel": "yours", "log": obeyed(orders), "step": 1}
