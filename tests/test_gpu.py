@@ -8,6 +8,7 @@ test_gpu_compile.py, Numba's own simulator in test_gpu_simulator.py.
 
 import importlib.util
 import inspect
+import json
 from itertools import count
 from pathlib import Path
 from types import ModuleType
@@ -19,6 +20,8 @@ import pytest
 from onlinesoftmax import blocksim, costs, dense, gpu, masks
 from onlinesoftmax.gpu import ladder, launch
 from onlinesoftmax.gpu.ladder import Build
+from onlinesoftmax.measurements import Measurement
+from tools import gpu as make_gpu
 
 rungs = pytest.mark.parametrize("rung", gpu.RUNGS)
 
@@ -365,3 +368,33 @@ def test_no_rows_and_no_keys() -> None:
     assert gpu.attention(x[:0], x, x, kernel="tiled").shape == (0, 8)
     out, lse = gpu.attention(x, x[:0], x[:0], kernel="tiled", return_lse=True)
     assert not out.any() and np.isneginf(lse).all()
+
+
+# ---- make gpu ----
+
+
+def test_without_a_gpu_make_gpu_says_so(capsys: pytest.CaptureFixture) -> None:
+    assert make_gpu.work() == make_gpu.NO_GPU != 0
+    said = capsys.readouterr().out
+    assert said.count("\n") == 1 and "nothing timed" in said
+
+
+@rungs
+def test_its_checks_can_pass_and_fail(rung: str, monkeypatch) -> None:
+    shape = (2, 1, 11, 13)
+    assert make_gpu.check(rung, 8, "float32", masks.causal(), shape) == ""
+    assert make_gpu.check(rung, 5, "float16", masks.padding([9, 0]), shape) == ""
+    right = gpu.attention
+    monkeypatch.setattr(gpu, "attention", lambda *args, mask, **options: right(
+        *args, **options))
+    assert "off by" in make_gpu.check(rung, 8, "float32", masks.causal(), shape)
+
+
+def test_times_are_stored_with_where_they_come_from(monkeypatch, tmp_path) -> None:
+    (tmp_path / "book" / "data").mkdir(parents=True)
+    monkeypatch.setattr(make_gpu, "ROOT", tmp_path)
+    where = {"machine": "A GPU (sm_80)", "versions": {}, "date": "", "command": ""}
+    monkeypatch.setattr(make_gpu, "provenance", lambda: where)
+    file = make_gpu.store([["tiled", 512, 64, "float32", False, 1.0, 2.0]])
+    assert file.name == "gpu-a-gpu-sm-80.json"
+    assert Measurement(**json.loads(file.read_text("utf-8"))).machine == "A GPU (sm_80)"

@@ -10,7 +10,8 @@ from tools import bench
 from tools.chapters import Page, code_cells, notebook
 
 OTHERWISE = {"devices.json", "kernels.json"}  # published, compiled: not timed
-STORED = sorted({file.name for file in folder().glob("*.json")} - OTHERWISE)
+GPUS = {file.name for file in folder().glob("gpu-*.json")}  # by `make gpu`
+STORED = sorted({file.name for file in folder().glob("*.json")} - OTHERWISE - GPUS)
 CHAPTER = """---
 jupytext: {text_representation: {extension: .md, format_name: myst}}
 kernelspec: {name: python3, display_name: Python 3}
