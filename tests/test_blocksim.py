@@ -182,7 +182,8 @@ def test_outside_a_grid_a_kernel_says_how_it_is_launched() -> None:
 
 def counted(body: str, *args: object, block: object = 32, **options: object):
     lines = "".join(f"    {line}\n" for line in body.split("\n"))
-    return run(load(f"def kernel(x, y):\n{lines}", "kernel"), 1, block, *args, **options)
+    kernel = load(f"def kernel(x, y):\n{lines}", "kernel")
+    return run(kernel, 1, block, *args, **options)
 
 
 def test_loads_and_stores_are_counted_per_thread() -> None:
@@ -218,6 +219,25 @@ def test_words_of_one_bank_take_turns(index: str, extra: int) -> None:
         body = body.replace("tile[0] = x[t]", "y[t] = tile[0]")
     x, y = np.ones(32, np.float32), np.zeros(32, np.float32)
     assert counted(body, x, y, mode="full").conflicts == {"tile": extra}
+
+
+@pytest.mark.parametrize("loop", [
+    "for j in range(32):\n    if j >= t:\n        v += x[j]",
+    "j = 0\nwhile j < 32:\n    if j >= t: v += x[j]\n    j += 1",
+    "for j in range(t, 32):\n    v += x[j]",
+    "for i in range(2):\n    j = t\n    while j < 16 * (i + 1):\n"
+    "        v += x[16 * (1 - i)]\n        j += 1",
+])
+def test_lanes_that_sit_out_a_turn_do_not_shift_the_others(loop: str) -> None:
+    """In the first two every turn is one address; in the third they differ."""
+    x, y = np.ones(32, np.float32), np.zeros(32, np.float32)
+    body = f"t = cuda.threadIdx.x\nv = float32(0)\n{loop}\ny[t] = v"
+    sectors = 32
+    if "range(t" in loop:  # turn k: lanes 0 … 31 - k read their neighbours
+        sectors = sum(4 - k // 8 for k in range(32))
+    if "(i + 1)" in loop:  # one address a turn, and 16 + 32 turns
+        sectors = 48
+    assert counted(body, x, y, mode="full").transactions["x"] == sectors
 
 
 def test_two_halves_of_a_word_are_one_turn() -> None:

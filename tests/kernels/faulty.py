@@ -64,7 +64,8 @@ mutant("a plain add for an atomic", "a histogram, by atomics",
         "count[places[cuda.grid(1)]] += float32(1)"},
        kind="race", array="count", threads=[3, 1])
 mutant("atomics beside a plain read", "a histogram, by atomics",
-       {"    cuda.syncthreads()\n    if t < 3:\n        if": "    if t < 3:\n        if"},
+       {"    cuda.syncthreads()\n    if t < 3:\n        if":
+        "    if t < 3:\n        if"},
        kind="race", array="count")
 mutant("two blocks, one element", "a histogram, by atomics",
        {"        else:\n            cuda.atomic.add(y, t, count[t])":
@@ -124,8 +125,9 @@ def kernel(x):
     cuda.syncthreads()
     if cuda.grid(1) == 7:
         x[0] = v
-""", {"x": X}, grid=2, fields={"kind": "race", "how": "overwrite", "other_block": [0, 0],
-                               "threads": [3, 0], "line": 9, "earlier": 6})
+""", {"x": X}, grid=2, fields={
+    "kind": "race", "how": "overwrite", "other_block": [0, 0], "threads": [3, 0],
+    "line": 9, "earlier": 6})
 kernel("a plain read after several atomics", """@cuda.jit
 def kernel(x):
     cuda.atomic.add(x, 0, float32(1))

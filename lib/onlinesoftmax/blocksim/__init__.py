@@ -50,9 +50,9 @@ Faults
 race            two threads touch one element, one of them writes, no barrier between;
                 ``threads`` = [now, before], ``line``, ``earlier``; ``how`` is "read"
                 (now reads what before wrote), "too early" (now reads what before has
-                yet to write), "ahead" (now reads the old one or what before writes anew),
-                "overwrite" (now writes what before read) or "both write". Between
-                blocks too, in global memory: ``other_block``.
+                yet to write), "ahead" (now reads what before writes anew: the old or
+                the new one), "overwrite" (now writes what before read) or "both
+                write". Between blocks too, in global memory: ``other_block``.
 uninitialised   a thread reads a shared or local element that nobody has written
 index           an index outside the array, or a negative one, which would wrap around
 barrier         ``threads`` = [one that waits at ``line``, one that never comes]; at a
@@ -90,7 +90,8 @@ Inside
 ``lowering`` makes a text that can stop at barriers, ``kernel`` and ``functions`` make
 kernels of texts and of functions, ``launch`` runs their threads in turns, ``device`` is
 what they call ``cuda``, ``memory`` watches the arrays, ``scalars`` are numbers with a
-type, ``traffic`` counts sectors and banks, ``report`` and ``faults`` say what was found.
+type, ``traffic`` counts sectors and banks, ``report`` and ``faults`` say what there is
+to say.
 """
 
 from .faults import Fault

@@ -113,12 +113,38 @@ class Cuda:
         self.laneid = thread.number % WARP
         self._mine = self._floor + thread.number * LINES
         self._who = thread.who
+        self._counts = thread.turns
 
     # ---- what the lowered text calls
 
     def _at(self, line: int) -> bool:
         self._line = line
         return True
+
+    def _turns(self, line: int, items: object) -> object:
+        """Count the turns of a for, where somebody wants to know."""
+        return self._counted(line, items) if self._launch.full else items
+
+    def _counted(self, line: int, items: object) -> object:
+        counts, turn = self._counts, 0
+        for item in items:
+            counts[line] = turn
+            turn += 1
+            yield item
+
+    def _turn(self, line: int) -> bool:
+        """Count the turns of a while; it begins anew with every turn around it."""
+        self._line = line
+        if self._launch.full:
+            around = self._numbers(line, 1)
+            last, where = self._counts.get(line, (-1, around))
+            self._counts[line] = (last + 1 if where == around else 0, around)
+        return True
+
+    def _numbers(self, line: int, less: int = 0) -> tuple:
+        """Return the turns of the loops around a line, without the innermost few."""
+        around = self._launch.program.loops.get(line, ())
+        return tuple([self._counts.get(at) for at in around[: len(around) - less]])
 
     def _back(self, line: int, value: object) -> object:
         self._line = line

@@ -3,7 +3,7 @@
 import math
 
 from .launch import Launch
-from .lowering import functions_in, lower, parameters
+from .lowering import functions_in, loops, lower, parameters
 from .memory import Array
 from .scalars import Type, type_name
 
@@ -33,6 +33,9 @@ class Program:
         self.helpers = helpers
         self.meets = functions[name]
         self.parameters = parameters(source, name)
+        self.loops = loops(source)
+        for helper in helpers.values():
+            self.loops.update(helper.loops)
         self.code = compile(lower(source, functions), file, "exec")
 
     def load(self, device: dict) -> object:

@@ -25,6 +25,7 @@ class Thread:
         self.y = number // width
         self.steps = None  # its generator, if the kernel has barriers
         self.wait = None  # what it waits for; None once it is through
+        self.turns = {}  # of the loops it is in, by their line
 
 
 class Launch:

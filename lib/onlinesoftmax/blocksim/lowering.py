@@ -68,13 +68,31 @@ def functions_in(source: str, known: dict) -> dict:
     return found
 
 
+def loops(source: str) -> dict:
+    """Return for every line in a loop the first lines of the loops around it."""
+    found, around = {}, []
+    for line, parts in statements(source):
+        place = _first(parts)
+        word = parts[place] if place < len(parts) else "\n"
+        if word in ("\n", "\\\n") or word[0] == "#":
+            continue
+        around = [loop for loop in around if loop[0] < place]
+        inner = [(place, line)] if word in ("for", "while") else []
+        counted = around + (inner if word == "while" else [])  # its test runs each turn
+        around = around + inner
+        for passed in range(line, line + "".join(parts).count("\n")):
+            found[passed] = tuple([loop[1] for loop in counted])
+    return found
+
+
 def parameters(source: str, name: str) -> list[str]:
     """Return the names of a function's parameters."""
     for _, parts in statements(source):
         words = [part for part in parts if part.strip() and part[0] != "#"]
         if words[:2] == ["def", name]:
             pairs = zip(words[2:], words[3:])
-            return [word for before, word in pairs if before in ("(", ",") and word != ")"]
+            after = [word for before, word in pairs if before in ("(", ",")]
+            return [word for word in after if word != ")"]
     return []
 
 
@@ -183,8 +201,11 @@ def _with_line(parts: list[str], line: int, place: int) -> list[str]:
     word = parts[place] if place < len(parts) else "\n"
     if word in HEADS:
         start, stop = _expression(parts, place + 1, word == "for")
-        told = [f" cuda._at({line}) and ("] + parts[start:stop] + [")"]
-        return parts[:start] + told + parts[stop:]
+        first, last = {
+            "for": (f" cuda._turns({line}, cuda._at({line}) and (", "))"),
+            "while": (f" cuda._turn({line}) and (", ")"),
+        }.get(word, (f" cuda._at({line}) and (", ")"))
+        return parts[:start] + [first] + parts[start:stop] + [last] + parts[stop:]
     if word in BARE or not (_in_name(word[0]) or word in OPEN):
         return parts
     return parts[:place] + [f"cuda._line = {line}; "] + parts[place:]

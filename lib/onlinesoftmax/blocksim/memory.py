@@ -185,7 +185,7 @@ class Watched(Array):
     # ---- who was here before
 
     def note_reader(self, place: int, reader: int) -> None:
-        """Remember this thread; keep another of this phase, and one of another block."""
+        """Remember this thread; keep one more of this phase, one of another block."""
         gpu = self.gpu
         if reader >= gpu._floor:
             self.others[place] = gpu._mine + gpu._line

@@ -100,7 +100,8 @@ class Report:
         """Follow an access into the traffic and the log."""
         thread, line = array.launch.thread, array.gpu._line
         if self.traffic:
-            self.traffic.touch(array, place, kind, thread, line)
+            turns = array.gpu._numbers(line)
+            self.traffic.touch(array, place, kind, thread, (line, turns))
         if self.logging and self.kept <= MOST_TOUCHES:
             number = self.number_of(array)
             seen = self.seen.setdefault((thread, kind, number, line), set())

@@ -176,7 +176,7 @@ def divided(a: float, b: float) -> float:
 
 
 def typed(choose: object) -> object:
-    """Return ``min`` or ``max`` for numbers with a type; like a GPU's, it avoids NaN."""
+    """Return ``min`` or ``max`` for numbers with a type; as on a GPU, NaN loses."""
 
     def function(a, b):
         return b if a != a else a if b != b else choose(a, b)

@@ -1,9 +1,10 @@
 """How a warp's accesses reach memory: sectors of global, banks of shared memory.
 
-The threads of a warp act together: the k-th time that a line touches an array is one
-access of up to 32 threads. In global memory it moves whole sectors of 32 bytes; the
-fewer, the better: neighbouring threads should touch neighbouring elements. Shared
-memory has 32 banks of 4 bytes; different words of one bank take one turn each.
+The threads of a warp act together: the k-th time that a line touches an array, in one
+turn of the loops around it, is one access of up to 32 threads. In global memory it
+moves whole sectors of 32 bytes; the fewer, the better: neighbouring threads should
+touch neighbouring elements. Shared memory has 32 banks of 4 bytes; different words of
+one bank take one turn each.
 """
 
 SECTOR = 32
@@ -16,12 +17,12 @@ class Traffic:
 
     def __init__(self):
         self.sectors, self.turns = {}, {}
-        self.times = {}  # (thread, array, kind, line) -> so often in this phase
-        self.accesses = {}  # (warp, array, kind, line, time) -> bytes touched
+        self.times = {}  # (thread, array, kind, where) -> so often in this phase
+        self.accesses = {}  # (warp, array, kind, where, time) -> bytes touched
 
-    def touch(self, array, place: int, kind: str, thread: int, line: int) -> None:
-        """Add a thread's part to its warp's access."""
-        own = (thread, array.space, array.name, kind, line)
+    def touch(self, array, place: int, kind: str, thread: int, where: tuple) -> None:
+        """Add a thread's part to its warp's access; ``where`` is its line and turns."""
+        own = (thread, array.space, array.name, kind, where)
         time = self.times.get(own, 0)
         self.times[own] = time + 1
         together = (thread // 32,) + own[1:] + (time,)

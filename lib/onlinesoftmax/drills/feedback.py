@@ -256,7 +256,7 @@ def _input(value: Any) -> str:
 
 
 def written(places: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what fills the places of a kernel's fault: numbers shown, names as code."""
+    """Return what fills the places of a kernel's fault; names are code."""
     coded = [name for name in ("what", "array", "error") if name in places]
     shown = {name: f"`{places[name]}`" for name in coded}
     if "right" in places:

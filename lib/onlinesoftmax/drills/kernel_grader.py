@@ -132,7 +132,7 @@ def filled(shape: list) -> list:
 
 
 def floats(value: object) -> object:
-    """Return numbers as floats: JSON on a page makes no difference between 1 and 1.0."""
+    """Return numbers as floats: a page's JSON knows no difference of 1 and 1.0."""
     return [floats(part) for part in value] if isinstance(value, list) else float(value)
 
 
@@ -145,8 +145,8 @@ def compare(name: str, value: list, expected: list, tolerance: float) -> dict | 
             key = "elementUnwritten" if a is None else "elementDiffers"
             places = {"what": what, "mine": grader.pack(a), "right": grader.pack(b)}
             return {
-                "fault": "element", "value": 0 if a is None else a, "line": None, "array": name,
-                "index": index, "word": key, "places": places,
+                "fault": "element", "value": 0 if a is None else a, "line": None,
+                "array": name, "index": index, "word": key, "places": places,
             }
     return None
 

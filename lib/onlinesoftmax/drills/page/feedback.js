@@ -69,7 +69,8 @@ function tellCode(drill, report) {
   const table = drill.kind === "code" && !report.passed && seen;
   if (table) parts.push(...steps(drill, report));
   if (drill.kind === "kernel" && !report.passed && cases[report.case]) {
-    parts.push(make("p", { class: "os-drill-how" }, launched(word, cases[report.case])));
+    const inputs = launched(word, cases[report.case]);
+    parts.push(make("p", { class: "os-drill-how" }, inputs));
   }
   if (!report.passed) parts.push(...hintFor(drill, report));
   if (report.printed?.length) parts.push(...printed(word, report.printed));
