@@ -146,7 +146,7 @@ MUTANTS = [
     Mutant("naive", "lengths[head])", "K.shape[1])", "padding"),
     Mutant("tiled", "length = lengths[head]", "length = keys", "padding"),
     Mutant("registers", "length = lengths[head]", "length = keys", "padding"),
-    *(Mutant(rung, "max(place - left, 0)", "0", "window") for rung in FOLD),
+    Mutant("naive", "max(place - left, 0)", "0", "window"),
     *(Mutant(rung, "place + right + 1", "place + right + 2", "causal")
       for rung in FOLD),
     *(Mutant(rung, "l = alpha * l + p", "l = l + p", "two full tiles")
@@ -166,7 +166,8 @@ MUTANTS = [
     *(Mutant("tiled", BARRIER, "pass", "two full tiles", i, "race") for i in range(2)),
     Mutant("tiled", "if base + r < length:", "if True:", "everything ragged",
            says="index"),
-    Mutant("tiled", "min(stop - base, block_k)", "block_k", "causal"),
+    Mutant("tiled", "if first <= base + j < stop:", "if True:", "causal"),
+    Mutant("tiled", "if first <= base + j < stop:", "if base + j < stop:", "window"),
     Mutant("tiled", "end = min(min(top + block_q, n) + keys - n + right, length)",
            "end = 8", "two full tiles"),
     Mutant("tiled", "        if i < n:  # threads", "        if i >= n:\n"
@@ -306,6 +307,7 @@ def test_nothing_creeps_up_to_double_precision(rung: str) -> None:
         (("registers", 64, 30, 32), "block_q: expected a multiple of 4"),
         (("shared", 64, 32, 32), "kernel: expected one of"),
         (("tiled", 0, 32, 32), "d: expected a positive integer"),
+        (("registers", 64, 512, 64), "expected at most 1024 threads, got 2048"),
     ],
 )
 def test_a_size_that_cannot_be_is_refused(build: tuple, says: str) -> None:

@@ -18,6 +18,7 @@ TILES = {
     "registers": {64: (64, 32), 128: (32, 32)},
 }
 RUNGS = tuple(TILES)
+MOST_THREADS = 1024  # of a block
 # So many blocks are to fit on a multiprocessor: the compiler then saves registers.
 BLOCKS = {("naive", 64): 3}
 
@@ -38,7 +39,7 @@ class Build:
     --------
     >>> build = Build.shipped("registers", 64)
     >>> build.threads, build.shared
-    (128, 35328)
+    (128, 36352)
     """
 
     rung: str
@@ -52,6 +53,9 @@ class Build:
             inputs.block_size(getattr(self, name), name)
         if self.rung == "registers":
             self._check_patches()
+        if self.threads > MOST_THREADS:
+            raise ValueError(f"block_q, block_k: expected at most {MOST_THREADS} threads,"
+                             f" got {self.threads}")
 
     def _check_patches(self) -> None:
         """Threads that share a row have to be neighbours in one warp."""
@@ -99,7 +103,7 @@ class Build:
         if self.rung == "tiled":
             return 2 * self.block_k * self.d * 4
         rows = (self.block_q + self.block_k) * (self.d + SIDE)
-        return (rows + self.block_q * (self.block_k + SIDE)) * 4
+        return (rows + self.block_q * (self.block_k + 2 * SIDE)) * 4
 
     @property
     def reads_per_product(self) -> float:

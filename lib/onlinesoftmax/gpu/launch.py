@@ -19,6 +19,7 @@ from onlinesoftmax import blocksim
 from onlinesoftmax.gpu.ladder import Build, known
 from onlinesoftmax.masks import Mask
 
+MOST_HEADS = 65_535  # a grid is no higher
 PATIENCE = 30  # seconds that a simulation may take
 
 
@@ -92,8 +93,10 @@ def attention(
 
     Notes
     -----
-    On a GPU if there is one. Without, small inputs run in the block simulator, and
-    large ones raise a ValueError that says how long they would take.
+    On a GPU if there is one; arrays travel there and back at every call. Without one,
+    small inputs run in the block simulator, and large ones raise a ValueError that says
+    how long they would take. In "registers" a number of V that is NaN or infinite also
+    reaches rows of its tile from which its key is hidden.
     """
     asked = _asked(q, k, v, scale)
     chosen = _plan(asked, mask, kernel)
@@ -138,16 +141,16 @@ def has_gpu() -> bool:
 def fit(asked: inputs.Attention, mask: Mask | None, width: int) -> Task:
     """Return the arguments of a kernel for rows `width` wide."""
     mask = mask or Mask()
-    *batch, n, _ = asked.q.shape
+    batch, n = asked.q.shape[:-2], asked.q.shape[-2]
     keys = asked.k.shape[-2]
     if mask.ids is not None or mask.slopes is not None or mask.biases:
         raise ValueError("mask: expected one made of causal, window and padding, got"
                          " documents, a bias or alibi")
-    mask.head(asked.shape, (0,) * len(batch))  # complains if it does not fit
     lengths = np.full(batch, keys, np.int32)
     if mask.lengths is not None:
-        lengths[...] = inputs.spread(
-            "lengths", mask.lengths, tuple(batch[:-1]))[..., None]
+        if (longest := mask.lengths.max(initial=0)) > keys:
+            raise ValueError(f"lengths: expected at most {keys}, the keys, got {longest}")
+        lengths[...] = inputs.spread("lengths", mask.lengths, batch[:-1])[..., None]
     shared = asked.k.shape[-3] if batch else 1
     return Task(
         *(_rows(x, asked.dtype, width) for x in (asked.q, asked.k, asked.v)),
@@ -165,9 +168,14 @@ def launch(build: Build, task: Task) -> tuple[np.ndarray, np.ndarray]:
     if not out.size:
         return out, lse
     if not has_gpu() and not config.ENABLE_CUDASIM:
-        blocksim.run(build.kernel, task.grid(build), build.threads, *task[:3], out, lse,
-                     *task[3:], mode="plain")
+        report = blocksim.run(build.kernel, task.grid(build), build.threads, *task[:3],
+                              out, lse, *task[3:], mode="plain")
+        if report.faults:
+            raise report.faults[0]
         return out, lse
+    if len(task.q) > MOST_HEADS:
+        raise ValueError(f"q: expected at most {MOST_HEADS} heads in all sequences"
+                         f" together, got {len(task.q)}")
     arrays = [cuda.to_device(x) for x in (*task[:3], out, lse, task.lengths)]
     compiled(build)[task.grid(build), build.threads](*arrays, *task[4:])
     return arrays[3].copy_to_host(), arrays[4].copy_to_host()

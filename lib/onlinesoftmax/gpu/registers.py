@@ -26,10 +26,11 @@ def registers(d: int, block_q: int, block_k: int) -> Callable[..., None]:
     most 128, and divides `d`. Arguments as for `naive`.
     """
     across = block_k // SIDE  # threads that share a row
-    threads = across * (block_q // SIDE)
+    down = block_q // SIDE  # and that share a key; a thread's rows lie so far apart
+    threads = across * down
     hops = across.bit_length() - 1  # shuffles until all of them know
     width = d // across  # output columns of a thread
-    fours, p_fours = d // SIDE + 1, block_k // SIDE + 1  # one more: other banks
+    fours, p_fours = d // SIDE + 1, block_k // SIDE + 2  # longer: other banks
     q_size, tile = block_q * d, block_k * d
 
     def kernel(Q, K, V, O, LSE, lengths, scale, left, right, group):
@@ -87,7 +88,7 @@ def registers(d: int, block_q: int, block_k: int) -> Callable[..., None]:
             for step in range(d // SIDE):
                 for i in range(SIDE):
                     for e in range(SIDE):
-                        a[i, e] = q_tile[ty * SIDE + i, step, e]
+                        a[i, e] = q_tile[ty + i * down, step, e]
                         b[i, e] = kv_tile[tx + i * across, step, e]
                 for i in range(SIDE):
                     for j in range(SIDE):
@@ -96,7 +97,7 @@ def registers(d: int, block_q: int, block_k: int) -> Callable[..., None]:
 
             if base < latest or base + block_k > soonest:
                 for i in range(SIDE):  # some row does not see all of this tile
-                    here = place + ty * SIDE + i
+                    here = place + ty + i * down
                     for j in range(SIDE):
                         key = base + tx + j * across
                         if key < here - left or key > here + right or key >= length:
@@ -117,7 +118,7 @@ def registers(d: int, block_q: int, block_k: int) -> Callable[..., None]:
                     p = math.exp(s[i, j] - shift)
                     l[i] += p
                     key = tx + j * across
-                    p_tile[ty * SIDE + i, key // SIDE, key % SIDE] = p
+                    p_tile[ty + i * down, key // SIDE, key % SIDE] = p
                 for c in range(width):
                     o[i, c] = alpha * o[i, c]
             cuda.syncthreads()  # everybody has read K
@@ -133,7 +134,7 @@ def registers(d: int, block_q: int, block_k: int) -> Callable[..., None]:
             for step in range(block_k // SIDE):
                 for i in range(SIDE):
                     for e in range(SIDE):
-                        a[i, e] = p_tile[ty * SIDE + i, step, e]
+                        a[i, e] = p_tile[ty + i * down, step, e]
                 for e in range(SIDE):
                     for c in range(width):
                         v = kv_tile[step * SIDE + e, c // SIDE * across + tx, c % SIDE]
@@ -145,7 +146,7 @@ def registers(d: int, block_q: int, block_k: int) -> Callable[..., None]:
             for hop in range(hops):
                 other = cuda.shfl_xor_sync(ALL, total, 1 << hop)
                 total += other
-            row = top + ty * SIDE + i
+            row = top + ty + i * down
             inverse = float32(1.0) / total if total != float32(0.0) else float32(0.0)
             if row < n:
                 for c in range(width):

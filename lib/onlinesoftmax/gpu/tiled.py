@@ -57,18 +57,19 @@ def tiled(d: int, block_q: int, block_k: int) -> Callable[..., None]:
                     v_tile[r, c] = float32(V[shared_head, base + r, c])
             cuda.syncthreads()  # nobody reads before all have written
 
-            for j in range(max(first - base, 0), min(stop - base, block_k)):
-                s = float32(0.0)
-                for c in range(d):
-                    s += q[c] * k_tile[j, c]
-                m_new = max(m, s)
-                shift = m_new if m_new > float32(-math.inf) else float32(0.0)
-                alpha = math.exp(m - shift)
-                p = math.exp(s - shift)
-                m = m_new
-                l = alpha * l + p
-                for c in range(d):
-                    o[c] = alpha * o[c] + p * v_tile[j, c]
+            for j in range(min(end - base, block_k)):  # everybody at the same key
+                if first <= base + j < stop:
+                    s = float32(0.0)
+                    for c in range(d):
+                        s += q[c] * k_tile[j, c]
+                    m_new = max(m, s)
+                    shift = m_new if m_new > float32(-math.inf) else float32(0.0)
+                    alpha = math.exp(m - shift)
+                    p = math.exp(s - shift)
+                    m = m_new
+                    l = alpha * l + p
+                    for c in range(d):
+                        o[c] = alpha * o[c] + p * v_tile[j, c]
             cuda.syncthreads()  # nobody overwrites before all have read
 
         if i < n:

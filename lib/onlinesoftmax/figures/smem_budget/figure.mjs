@@ -15,7 +15,7 @@ export function compute(state) {
   const parts = kernel === "tiled"
     ? [["k", keys * d * 4], ["v", keys * d * 4]]
     : [["q", rows * (d + 4) * 4], ["kv", keys * (d + 4) * 4],
-      ["p", rows * (keys + 4) * 4]];
+      ["p", rows * (keys + 8) * 4]];
   const shared = parts.reduce((sum, [, bytes]) => sum + bytes, 0);
   const threads = kernel === "tiled" ? rows : Math.ceil((rows * keys) / 16);
   const reads = Math.ceil(N / rows);
