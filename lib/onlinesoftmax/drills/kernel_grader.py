@@ -208,6 +208,8 @@ def told(fields: dict, block: list) -> dict:
     key = RACES[fields["how"]] if kind == "race" else WORDS[kind]
     if kind == "race" and fields["other_block"] != fields["block"]:
         key = "raceBlocks"
+    elif key == "raceBoth" and fields["line"] == fields["earlier"]:
+        key = "raceBothHere"
     places = {}
     for place in ("line", "earlier", "array", "error", "bytes", "threads_asked"):
         if place in fields:
