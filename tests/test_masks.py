@@ -310,6 +310,23 @@ def test_places_count_from_the_end_of_the_array_filling_and_all() -> None:
     assert cut == (1, 4)
 
 
+def test_a_document_in_two_pieces_is_no_whole_one() -> None:
+    [tile] = walk(documents([0, 1, 0]), 3, 3, 3, 3)
+    assert tile.kind == "some"
+    assert [t.kind for t in walk(documents([0, 1, 1]), 3, 3, 1, 3)] == ["some"] * 3
+
+
+def test_documents_of_two_kinds_meet_in_each_sequence() -> None:
+    both = documents([[0, 1], [2, 0]]) & documents([0, 1])
+    for sequence in range(2):
+        seen = both.head((2, 1, 2, 2), (sequence, 0)).apply(np.zeros((2, 2))) == 0
+        assert seen.tolist() == [[True, False], [False, True]]
+
+
+def test_a_batch_of_no_sequences_has_no_lengths() -> None:
+    assert padding(np.zeros(0, int)).lengths.shape == (0,)
+
+
 def test_slopes_add_and_lengths_shorten() -> None:
     both = alibi([1.0, 2.0]) & alibi(0.5) & padding([3, 1]) & padding(2)
     assert both.slopes.tolist() == [1.5, 2.5] and both.lengths.tolist() == [2, 1]
@@ -356,6 +373,11 @@ BAD = [
     (lambda: bias(np.zeros((3, 4))).head((4, 4)), f"bias: {SPREAD} (4, 4), got (3, 4)"),
     (lambda: padding([1, 2]) & padding([1, 2, 3]),
      "lengths: expected shapes that broadcast, got (2,) and (3,)"),
+    (lambda: documents([1, 2]) & documents([[1, 2, 3]]),
+     "ids: expected shapes that broadcast, got (2,) and (1, 3)"),
+    (lambda: alibi([1.0, 2.0]) & alibi([1.0, 2.0, 3.0]),
+     "slopes: expected shapes that broadcast, got (2,) and (3,)"),
+    (lambda: alibi([1.0, 2.0]).head((4, 4)), f"slopes: {SPREAD} (1,), got (2,)"),
     (lambda: walk(None, 2, 2, 0, 1), "block_q: expected a positive integer, got 0"),
     (lambda: walk(None, 2, 2, 1, 0), "block_k: expected a positive integer, got 0"),
     (lambda: walk(3, 2, 2, 1, 1), "mask: expected a mask such as causal(), got 3"),
