@@ -135,11 +135,22 @@ def kernel(x):
         x[1] = x[0]
 """, {"x": X}, fields={"kind": "race", "how": "read", "threads": [3, None], "line": 8,
                        "earlier": 6})
+for place in range(9):  # wherever the lines stand, the first array is told first
+    kernel(f"two arrays that nobody has written, {place}", "#\n" * place + """@cuda.jit
+def kernel(x):
+    a = cuda.shared.array(2, float32)
+    b = cuda.shared.array(2, float32)
+    c = cuda.shared.array(2, float32)
+    cuda.syncthreads()
+    x[cuda.threadIdx.x] = a[0] + b[0] + c[0]
+""", {"x": X}, fields={"kind": "uninitialised", "array": "a"})
 kernel("a negative row", """@cuda.jit
 def kernel(x):
     s = cuda.shared.array((2, 3), float32)
-    s[cuda.threadIdx.x - 1, 0] = x[0]
-""", {"x": X}, fields={"kind": "index", "index": [-1, 0], "line": 7})
+    s[0, 0] = x[0]
+    cuda.syncthreads()
+    x[0] = s[-1, 0]
+""", {"x": X}, block=1, fields={"kind": "index", "index": [-1, 0], "line": 9})
 kernel("after a helper, on the line of its call", """@cuda.jit(device=True)
 def helper(t):
     cuda.syncthreads()

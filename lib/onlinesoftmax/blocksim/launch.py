@@ -70,7 +70,6 @@ class Launch:
     def run(self, arguments: list) -> Report:
         """Run every block; stop early only where a GPU could not go on."""
         self.globals = [a for a in arguments if isinstance(a, Watched)]
-        self.shared = {}
         Float.watch = self.widened if self.full else None
         try:
             self.check_size()
@@ -103,6 +102,7 @@ class Launch:
         first = len(self.blocks) * self.count
         self.blocks.append((self.cuda._phase, self.at))
         self.shared = {}
+        self.watched = list(self.globals)
         threads = [Thread(i, self.block[0], first + i) for i in range(self.count)]
         for thread in threads:
             self.start(thread, kernel, arguments)
@@ -200,8 +200,7 @@ class Launch:
 
     def end_phase(self, line: int | None) -> None:
         """A barrier settles what came before it, for this block."""
-        watched = self.globals + list(self.shared.values())
-        for array in watched if self.memory is Watched else []:
+        for array in self.watched if self.memory is Watched else []:
             for place in sorted(array.early):
                 self.unwritten(array, place, array.early[place])
             array.early.clear()
@@ -218,6 +217,7 @@ class Launch:
         if space == "local":
             return Array(self, name, space, shape, dtype)
         array = self.shared[site] = self.memory(self, name, space, shape, dtype)
+        self.watched.append(array)  # in order: MicroPython's dicts keep none
         used = sum([a.size * a.dtype.size for a in self.shared.values()])
         self.report.shared_bytes = max(self.report.shared_bytes, used)
         if used > MOST_SHARED:
