@@ -191,3 +191,8 @@ kernel("an array in a sum", """@cuda.jit
 def kernel(x):
     x[0] = 1 - x
 """, {"x": X}, block=1, fields={"kind": "error", "line": 6})
+kernel("a negative column", """@cuda.jit
+def kernel(x):
+    s = cuda.shared.array((2, 3), float32)
+    s[1, cuda.threadIdx.x - 1] = x[0]
+""", {"x": X}, fields={"kind": "index", "index": [1, -1], "line": 7})
