@@ -97,14 +97,20 @@ def test_figures_of_another_compiler_are_not_compared(
     assert "not compared" in capsys.readouterr().out
 
 
-def test_a_changed_kernel_is_compiled_again(monkeypatch, tmp_path: Path) -> None:
+def test_a_changed_kernel_is_compiled_again(
+    monkeypatch, tmp_path: Path, stored: dict
+) -> None:
     before = kernels.key([])
     for file in kernels.SOURCES.glob("*.py"):
         (tmp_path / file.name).write_bytes(file.read_bytes())
     monkeypatch.setattr(kernels, "SOURCES", tmp_path)
     assert kernels.key([]) == before
-    (tmp_path / "tiled.py").write_text("# another kernel", "utf-8")
+    tiled = tmp_path / "tiled.py"
+    tiled.write_text(f"{tiled.read_text('utf-8')}\n# a remark\n", "utf-8")
+    assert kernels.key([]) == before and kernels.check(stored) == []
+    tiled.write_text("another = kernel", "utf-8")
     assert kernels.key([]) != before
+    assert kernels.check(stored) == ["kernels.json is of other kernels: run `make kernels`"]
 
 
 def test_where_there_is_no_linux_the_gate_says_so(monkeypatch, capsys) -> None:

@@ -1,12 +1,13 @@
 """Compiles every kernel for every architecture; no GPU is needed, and none runs.
 
     python -m tools.kernels            compile, check, write book/data/kernels.json
-    python -m tools.kernels --check    compile, check, compare with what is written
+    python -m tools.kernels --check    compile what ships, compare with what is written
 
 It works in an environment of its own, .venv-gpu, with the packages that
 requirements-gpu.txt locks. What was compiled from the same sources before is kept.
 """
 
+import ast
 import hashlib
 import json
 import os
@@ -34,16 +35,17 @@ WHAT = ("Registers of a thread, bytes spilled and bytes of shared memory of a bl
 Wanted = tuple[str, int, int, int, str, str]  # rung, d, block_q, block_k, dtype, arch
 
 
-def wanted() -> list[Wanted]:
-    """Return every kernel to compile: as they ship, then the other sizes."""
+def wanted(sliders: bool = True) -> list[Wanted]:
+    """Return every kernel to compile: as they ship, then the sizes of the sliders."""
     from onlinesoftmax.gpu.ladder import RUNGS, WIDTHS, Build
     from onlinesoftmax.gpu.reports import ARCHS, DTYPES
 
     shipped = [Build.shipped(rung, d) for rung, d in product(RUNGS, WIDTHS)]
-    tiles = product(("tiled", "registers"), WIDTHS, ROWS, KEYS)
-    others = [Build(*size) for size in tiles]
     builds = [(build, dtype) for build, dtype in product(shipped, DTYPES)]
-    builds += [(build, "float32") for build in others if build not in shipped]
+    if sliders:
+        tiles = product(("tiled", "registers"), WIDTHS, ROWS, KEYS)
+        others = [Build(*size) for size in tiles]
+        builds += [(build, "float32") for build in others if build not in shipped]
     return [
         (b.rung, b.d, b.block_q, b.block_k, dtype, arch)
         for (b, dtype), arch in product(builds, ARCHS)
@@ -88,9 +90,15 @@ def compile_all(wanted: list[Wanted], workers: int | None = None) -> dict:
 
 
 def key(wanted: list[Wanted]) -> str:
-    """Return what the reports depend on: sources, packages, sizes, Python."""
-    sources = [(SOURCES / f"{name}.py").read_text("utf-8") for name in DECIDE]
-    what = [sources, LOCK.read_text("utf-8"), wanted, sys.version_info[:2]]
+    """Return what the reports depend on: sources, sizes, Python."""
+    what = [sources(), wanted, sys.version_info[:2]]
+    return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
+
+
+def sources() -> str:
+    """Return a digest of what decides a kernel: its code, comments apart, and the lock."""
+    texts = [(SOURCES / f"{name}.py").read_text("utf-8") for name in DECIDE]
+    what = [LOCK.read_text("utf-8"), *(ast.unparse(ast.parse(text)) for text in texts)]
     return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
 
 
@@ -144,12 +152,12 @@ def differences(found: dict, stored: dict) -> list[str]:
     """Return where the stored figures are not what the compiler says now."""
     if found["columns"] != stored["columns"]:
         return ["kernels.json has other columns"]
-    now, then = ({tuple(row[:6]): row[6:] for row in reports["rows"]}
-                 for reports in (found, stored))
+    then = {tuple(row[:6]): row[6:] for row in stored["rows"]}
+    now = {tuple(row[:6]): row[6:] for row in found["rows"]}
     return [
-        f"{' '.join(map(str, one))}: {now.get(one)}, stored is {then.get(one)}"
-        for one in sorted(now.keys() | then.keys())
-        if now.get(one) != then.get(one)
+        f"{' '.join(map(str, one))}: {now[one]}, stored is {then.get(one)}"
+        for one in sorted(now)
+        if now[one] != then.get(one)
     ]
 
 
@@ -159,6 +167,8 @@ def check(found: dict) -> list[str]:
     if not STORED.exists():
         return [*said, f"{STORED.relative_to(ROOT)} is missing: run `make kernels`"]
     stored = json.loads(STORED.read_text("utf-8"))
+    if stored.get("sources") != sources():
+        said.append(f"{STORED.name} is of other kernels: run `make kernels`")
     if found["versions"] != stored["versions"]:
         print(f"  stored figures are from {stored['versions']}, these from"
               f" {found['versions']}: not compared")
@@ -168,14 +178,17 @@ def check(found: dict) -> list[str]:
 
 def write(found: dict) -> None:
     """Store the reports where pages and figures find them, a row a line."""
-    head = {"what": WHAT, "command": "make kernels"} | found
+    head = {"what": WHAT, "command": "make kernels", "sources": sources()} | found
     rows = ",\n".join(f"    {json.dumps(row)}" for row in head.pop("rows"))
     text = json.dumps(head, indent=2, ensure_ascii=False).removesuffix("\n}")
     STORED.write_text(f'{text},\n  "rows": [\n{rows}\n  ]\n}}\n', "utf-8")
 
 
 def gate() -> list[str]:
-    """Compile and compare; what `make test` calls. One line where that cannot be."""
+    """Compile what ships and compare; `make test` calls it. One line where it cannot.
+
+    The sizes of the sliders are not compiled again: they are of the same sources.
+    """
     if not sys.platform.startswith("linux"):
         print("  kernels are not compiled here: the gate runs on Linux")
         return []
@@ -186,7 +199,7 @@ def gate() -> list[str]:
             return [str(problem)]
         print(f"  kernels are not compiled here: {LOCK.name} could not be installed")
         return []
-    return check(compile_all(wanted()))
+    return check(compile_all(wanted(sliders=False)))
 
 
 def main() -> int:
