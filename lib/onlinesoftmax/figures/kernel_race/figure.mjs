@@ -21,7 +21,7 @@ export function compute({ kernel, step, log, examples }) {
   };
 }
 
-/** The phases of the faulty block, or of the only one: what happens in shared memory. */
+/** The phases of the faulty block, or of the only one: what happens in shared arrays. */
 function inShared({ blocks = [], arrays = [] }) {
   const shared = ([, , array]) => arrays[array].space === "shared";
   const phases = blocks.length ? blocks[blocks.length - 1].phases : [];
@@ -121,7 +121,8 @@ function lanes({ threads, across }, { page, words, lane }) {
   return Array.from({ length: threads }, (_, t) => [
     line({ class: "lane", x1: page.left, x2: page.width,
       y1: TOP + (t + 0.5) * lane, y2: TOP + (t + 0.5) * lane }),
-    t % every ? "" : label(name(t), { class: "small", x: 0, y: TOP + (t + 0.5) * lane + 4 }),
+    t % every ? "" : label(name(t),
+      { class: "small", x: 0, y: TOP + (t + 0.5) * lane + 4 }),
   ]);
 }
 
@@ -196,6 +197,9 @@ function links({ number, clashes }, { state, starts, column, lane }) {
 
 // ---- the words ---------------------------------------------------------------------
 
+/** An array's name; if it is one of the book's letters, it lights up with it. */
+const spelled = (name) => (quantity(name) ? `[${name}: ${name}]` : name);
+
 /** A touch in words: what it does, where. */
 function told({ thread, how, array, index, at }, { arrays, across, threads }, words) {
   const { name, shape } = arrays[array];
@@ -203,7 +207,7 @@ function told({ thread, how, array, index, at }, { arrays, across, threads }, wo
   const [x, y] = [thread % across, Math.floor(thread / across)];
   const t = across < threads ? `(${x}, ${y})` : thread;
   return { t, line: at, does: how === "r" ? words.doesRead : words.doesWrite,
-    cell: `${quantity(name) ? `[${name}: ${name}]` : name}[${place}]` };
+    cell: `${spelled(name)}[${place}]` };
 }
 
 function sentence({ before, now }, numbers, words) {
@@ -215,13 +219,16 @@ function sentence({ before, now }, numbers, words) {
 export function say({ step }, numbers, words) {
   const { steps, threads, now, race, barriers } = numbers;
   if (!steps) return threads ? words.sayNoShared : words.sayEmpty;
-  const values = { threads, barriers, k: step, n: steps, working: now?.working };
+  const touched = new Set(now?.touches.map(({ array }) => numbers.arrays[array].name));
+  const values = { threads, barriers, k: step, n: steps, working: now?.working,
+    names: [...touched].map(spelled).join(", ") };
   if (!now) return fill(barriers === 1 ? words.sayStartOne : words.sayStart, values);
   const clash = worst(now.clashes, numbers.told);
   const end = step < steps ? "" : !race ? words.sayClean
     : clash ? words.sayRace : words.sayRaceBefore;
   const met = clash ? sentence(clash, numbers, words) : words.sayFine;
-  return [fill(words.sayPhase, values), met, end].filter(Boolean).join(" ");
+  const does = now.working ? words.sayPhase : words.sayIdle;
+  return [fill(does, values), met, end].filter(Boolean).join(" ");
 }
 
 /** The collision to speak of: the first that the simulator named, if it did. */
@@ -235,12 +242,14 @@ function worst(clashes, { arrays, faults = [] }) {
 const ROWS = 3; // room for so many lines of code at least
 
 /** The lines of the kernel that this phase runs, and the barrier that ends it. */
-export function code(_, { now, told: { source = "" } }, words) {
+export function code(_, { now, arrays, told: { source = "" } }, words) {
   const lines = source.split("\n");
   const { touches = [], clashes = [], barrier = null } = now ?? {};
   const guilty = new Set(clashes.flatMap((each) => [each.before.at, each.now.at]));
   const at = [...new Set([...touches.map((each) => each.at), barrier])];
+  const touched = (number) => arrays[touches.find((one) => one.at === number)?.array];
   const rows = at.filter(Boolean).sort((a, b) => a - b).map((number) => ({
+    q: quantity(touched(number)?.name ?? ""),
     text: lines[number - 1]?.trim() ?? "", value: fill(words.line, { k: number }),
     fault: guilty.has(number) }));
   while (rows.length < ROWS) rows.push({ text: " ", value: "" });
