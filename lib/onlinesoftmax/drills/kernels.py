@@ -20,7 +20,6 @@ from onlinesoftmax.drills.bank import Drill
 Case = dict[str, Any]
 
 TOLERANCE = 1e-6
-MOST = 24  # rows or elements of a case: a phone runs it before one gets impatient
 
 
 class Out(NamedTuple):
