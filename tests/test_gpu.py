@@ -365,6 +365,39 @@ def test_what_it_cannot_do_is_refused(change: dict, says: str) -> None:
         gpu.attention(x.astype(float), x, x)
 
 
+def test_every_sequence_s_length_is_checked() -> None:
+    x = np.zeros((2, 1, 8, 8), np.float32)
+    with pytest.raises(ValueError, match="lengths: expected at most 8, the keys, got 12"):
+        gpu.attention(x, x, x, mask=masks.padding([8, 12]), kernel="naive")
+
+
+def test_a_fault_in_a_simulation_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.zeros((8, 8), np.float32)
+    task = launch.fit(launch._asked(x, x, x, None), None, 8)
+    lengths = np.array([12], np.int32)  # beyond the keys
+    with pytest.raises(blocksim.Fault):
+        launch.launch(Build.small("naive", 8), task._replace(lengths=lengths))
+
+
+@pytest.mark.parametrize(("rung", "d"), [("tiled", 64), ("registers", 64),
+                                         ("registers", 128)])
+def test_the_sizes_that_ship_are_right_too(rung: str, d: int) -> None:
+    """Several warps, three hops, wide rows: what runs on a GPU."""
+    rng = np.random.default_rng(3)
+    q, k, v = (rng.standard_normal((n, d)).astype(np.float32) for n in (37, 70, 70))
+    mask = masks.causal() & masks.window(40)
+    task = launch.fit(launch._asked(q, k, v, None), mask, d)
+    out, lse = launch.launch(Build.shipped(rung, d), task)
+    truth, true_lse = dense.attention(q, k, v, mask=mask, return_lse=True)
+    assert np.allclose(out[0], truth, atol=1e-5)
+    assert np.allclose(lse[0], true_lse, atol=1e-5)
+
+
+def test_no_sequences() -> None:
+    x = np.zeros((0, 4, 8, 8), np.float32)
+    assert gpu.attention(x, x, x, mask=masks.padding(3), kernel="tiled").shape == x.shape
+
+
 def test_no_rows_and_no_keys() -> None:
     x = np.zeros((3, 8), np.float32)
     assert gpu.attention(x[:0], x, x, kernel="tiled").shape == (0, 8)
@@ -400,3 +433,11 @@ def test_times_are_stored_with_where_they_come_from(monkeypatch, tmp_path) -> No
     file = make_gpu.store([["tiled", 512, 64, "float32", False, 1.0, 2.0]])
     assert file.name == "gpu-a-gpu-sm-80.json"
     assert Measurement(**json.loads(file.read_text("utf-8"))).machine == "A GPU (sm_80)"
+
+
+def test_a_time_is_of_one_run_among_many(monkeypatch) -> None:
+    monkeypatch.setattr(make_gpu, "between_events", lambda way, count: 0.5 * count)
+    assert make_gpu.milliseconds(lambda count: None) == 0.5
+    row = make_gpu.timed("tiled", lambda count: None, 1024, 64, "float32", True)
+    assert row[:6] == ["tiled", 1024, 64, "float32", True, 0.5]
+    assert row[6] == round(2 * 16 * 1024**2 * 64 / 0.5e-3 / 1e12, 2)

@@ -9,6 +9,7 @@ timed. Exit status 3 says that there is no GPU.
 """
 
 import json
+import math
 import os
 import re
 import statistics
@@ -16,6 +17,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from datetime import date
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from itertools import product
 from pathlib import Path
@@ -25,10 +27,11 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
 NO_GPU = 3
-HEADS, LENGTHS, RUNS = 16, (512, 1024, 2048, 4096, 8192, 16384), 20
+HEADS, LENGTHS = 16, (512, 1024, 2048, 4096, 8192, 16384)
+RUNS, WINDOW = 10, 20  # windows of so many milliseconds
 SHOWN = "  {:32} n={:6} d={:4} {:8} causal={!s:6} {:10} ms {:8} TFLOP/s"
-WHAT = ("Milliseconds of one attention with 16 heads, forward, the middle of 20 runs,"
-        " timed with CUDA events after a warm-up.")
+WHAT = ("Milliseconds of one attention with 16 heads, forward, run back to back with"
+        " warm caches in windows of 20 ms between two CUDA events: the middle of 10.")
 
 
 # ---- is it right? ----
@@ -47,7 +50,8 @@ def checks() -> Iterator[tuple[str, str]]:
         "causal, window, padding": masks.causal() & masks.window(40)
         & masks.padding([199, 31]),
     }
-    shapes = [(4, 4, 200, 200), (4, 2, 77, 200), (2, 1, 200, 200)]
+    shapes = [(4, 4, 200, 200), (4, 2, 77, 200), (2, 1, 200, 200), (2, 2, 1, 200),
+              (2, 1, 230, 200)]
     grid = product(RUNGS, (64, 128, 40), ("float32", "float16"), seen.items(), shapes)
     for rung, d, dtype, (name, mask), shape in grid:
         yield f"{rung} d={d} {dtype} {name} {shape}", check(rung, d, dtype, mask, shape)
@@ -60,7 +64,12 @@ def check(rung: str, d: int, dtype: str, mask: Any, shape: tuple[int, ...]) -> s
     heads, shared, n, keys = shape
     rng = np.random.default_rng(9)
     sizes = [(2, heads, n, d), (2, shared, keys, d), (2, shared, keys, d)]
-    q, k, v = (rng.standard_normal(size).astype(dtype) for size in sizes)
+    q, k, v = (rng.standard_normal(size) for size in sizes)
+    q *= 8  # so that the maximum rises, and rescaling matters
+    if mask is not None and mask.lengths is not None:
+        for sequence, length in enumerate(mask.lengths):  # filling may hold anything
+            k[sequence, :, length:] = v[sequence, :, length:] = np.nan
+    q, k, v = (x.astype(dtype) for x in (q, k, v))
     out, lse = gpu.attention(q, k, v, mask=mask, kernel=rung, return_lse=True)
     wide = (x.astype(np.float64) for x in (q, k, v))
     truth, true_lse = dense.attention(*wide, mask=mask, return_lse=True)
@@ -80,26 +89,34 @@ def check(rung: str, d: int, dtype: str, mask: Any, shape: tuple[int, ...]) -> s
 
 # ---- how long does it take? ----
 
+Way = Callable[[int], None]  # does the same thing so many times
 
-def milliseconds(run: Callable[[], object]) -> float:
-    """The middle of several runs, between two events on the device."""
+
+def milliseconds(way: Way) -> float:
+    """Of one run: many back to back between two events, so that no device waits."""
+    way(2)
+    count = math.ceil(WINDOW / max(between_events(way, 1), 0.001))
+    return statistics.median(between_events(way, count) / count for _ in range(RUNS))
+
+
+def between_events(way: Way, count: int) -> float:
+    """Milliseconds that the device takes for `count` runs."""
     from numba import cuda
 
-    for _ in range(3):
-        run()
-    cuda.synchronize()
-    times = []
-    for _ in range(RUNS):
-        start, stop = cuda.event(), cuda.event()
-        start.record()
-        run()
-        stop.record()
-        stop.synchronize()
-        times.append(cuda.event_elapsed_time(start, stop))
-    return statistics.median(times)
+    start, stop = cuda.event(), cuda.event()
+    start.record()
+    way(count)
+    stop.record()
+    stop.synchronize()
+    return cuda.event_elapsed_time(start, stop)
 
 
-def kernels(n: int, d: int, dtype: str, causal: bool) -> Iterator[tuple[str, Callable]]:
+def again(run: Callable[[], object], count: int) -> None:
+    for _ in range(count):
+        run()
+
+
+def kernels(n: int, d: int, dtype: str, causal: bool) -> Iterator[tuple[str, Way]]:
     """Yield every rung, ready to run on arrays that are on the device already."""
     from numba import cuda
 
@@ -113,14 +130,16 @@ def kernels(n: int, d: int, dtype: str, causal: bool) -> Iterator[tuple[str, Cal
     asked = inputs.attention(q, k, v, None, None, None)
     task = fit(asked, masks.causal() if causal else None, d)
     *arrays, lengths = (cuda.to_device(x) for x in task[:4])
-    out, lse = cuda.device_array_like(arrays[0]), cuda.device_array((HEADS, n), np.float32)
+    out = cuda.device_array_like(arrays[0])
+    lse = cuda.device_array((HEADS, n), np.float32)
     for rung in RUNGS:
         build = Build.shipped(rung, d)
         launch = compiled(build)[task.grid(build), build.threads]
-        yield rung, lambda go=launch: go(*arrays, out, lse, lengths, *task[4:])
+        run = partial(launch, *arrays, out, lse, lengths, *task[4:])
+        yield rung, partial(again, run)
 
 
-def library(n: int, d: int, dtype: str, causal: bool) -> Iterator[tuple[str, Callable]]:
+def library(n: int, d: int, dtype: str, causal: bool) -> Iterator[tuple[str, Way]]:
     """Yield torch's ways to attend: three steps in plain torch, and its back ends."""
     import torch
     from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -136,53 +155,72 @@ def library(n: int, d: int, dtype: str, causal: bool) -> Iterator[tuple[str, Cal
             scores = scores.masked_fill(hidden, float("-inf"))
         return scores.softmax(-1) @ v
 
-    def attend(backend: SDPBackend) -> torch.Tensor:
+    def attend(backend: SDPBackend, count: int) -> None:
+        run = partial(scaled_dot_product_attention, q, k, v, is_causal=causal)
         with sdpa_kernel(backend):
-            return scaled_dot_product_attention(q, k, v, is_causal=causal)
+            again(run, count)
 
-    yield "torch, three steps", plain
-    yield "torch, matmul alone", lambda: q @ k.mT
+    yield "torch, three steps", partial(again, plain)
+    yield "torch, matmul alone", partial(again, lambda: q @ k.mT)
     backends = ("MATH", "EFFICIENT_ATTENTION", "FLASH_ATTENTION", "CUDNN_ATTENTION")
-    for name in backends:
-        if hasattr(SDPBackend, name):
-            backend = getattr(SDPBackend, name)
-            label = f"torch SDPA, {name.lower().replace('_', ' ')}"
-            yield label, lambda b=backend: attend(b)
+    for name in filter(partial(hasattr, SDPBackend), backends):
+        label = f"torch SDPA, {name.lower().replace('_', ' ')}"
+        yield label, partial(attend, getattr(SDPBackend, name))
 
 
-def on_one_stream(run: Callable[[], object]) -> Callable[[], object]:
+def on_one_stream(way: Way, count: int) -> None:
     """Torch's work on the stream that Numba's events are recorded on."""
     import torch
 
-    return lambda: _in(torch.cuda.default_stream(), run)
+    with torch.cuda.stream(torch.cuda.default_stream()), torch.no_grad():
+        way(count)
 
 
-def _in(stream: Any, run: Callable[[], object]) -> object:
-    import torch
+def ways(*size: Any) -> Iterator[tuple[str, Way]]:
+    """Yield the kernels, and torch's ways where torch is."""
+    yield from kernels(*size)
+    if has_torch():
+        import torch
 
-    with torch.cuda.stream(stream), torch.no_grad():
-        return run()
+        for name, way in library(*size):
+            yield name, partial(on_one_stream, way)
+        torch.cuda.empty_cache()
 
 
-def times() -> Iterator[list[Any]]:
-    """Yield a row for each way, length, width, dtype, mask: milliseconds, TFLOP/s."""
-    grid = product(LENGTHS, (64, 128), ("float32", "float16"), (False, True))
-    for n, d, dtype, causal in grid:
-        ways = list(kernels(n, d, dtype, causal))
-        if has_torch():
-            ways += [(name, on_one_stream(run))
-                     for name, run in library(n, d, dtype, causal)]
-        for name, run in ways:
-            try:
-                took = milliseconds(run)
-            except (RuntimeError, MemoryError) as error:  # a back end that declines
-                first = str(error).strip().splitlines()[0][:60]
-                print(f"  {name} n={n} d={d} {dtype}: {first}")
-                continue
-            work = 4 * HEADS * n * n * d / (2 if causal and "alone" not in name else 1)
-            work /= 2 if "alone" in name else 1
-            rate = work / took / 1e9
-            yield [name, n, d, dtype, causal, round(took, 4), round(rate, 2)]
+def times(n: int) -> Iterator[list[Any]]:
+    """Yield a row for each way, width, dtype, mask: milliseconds, TFLOP/s."""
+    for size in product((n,), (64, 128), ("float32", "float16"), (False, True)):
+        try:
+            for name, way in ways(*size):
+                if row := timed(name, way, *size):
+                    yield row
+        except refusals() as error:  # no memory for the inputs
+            print(f"  {size}: {first_line(error)}")
+
+
+def timed(
+    name: str, way: Way, n: int, d: int, dtype: str, causal: bool
+) -> list[Any] | None:
+    """Return the row of one way, or None where it declines."""
+    try:
+        took = milliseconds(way)
+    except refusals() as error:  # a back end that cannot, or no memory
+        print(f"  {name} n={n} d={d} {dtype}: {first_line(error)}")
+        return None
+    work = 4 * HEADS * n * n * d
+    if "alone" in name or causal:
+        work /= 2
+    return [name, n, d, dtype, causal, round(took, 4), round(work / took / 1e9, 2)]
+
+
+def refusals() -> tuple[type[Exception], ...]:
+    from numba.cuda.cudadrv.driver import CudaAPIError
+
+    return RuntimeError, MemoryError, CudaAPIError
+
+
+def first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:60]
 
 
 def has_torch() -> bool:
@@ -242,10 +280,11 @@ def work() -> int:
     if wrong or "--check" in sys.argv:
         return bool(wrong)
     rows = []
-    for row in times():
-        rows.append(row)
-        print(SHOWN.format(*row), flush=True)
-    print(f"written: {store(rows).relative_to(ROOT)}")
+    for n in LENGTHS:
+        for row in times(n):
+            rows.append(row)
+            print(SHOWN.format(*row), flush=True)
+        print(f"written: {store(rows).relative_to(ROOT)}")
     return 0
 
 

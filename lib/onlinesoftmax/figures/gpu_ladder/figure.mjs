@@ -21,7 +21,7 @@ export function compute({ d, device, compiled, measured }) {
     registers: rungs.map((each) => each[2]),
     spills: rungs.map((each) => each[3]),
     share: rungs.map((each) => each[4] / each[5]),
-    rates: measured.slice(width * RUNGS, (width + 1) * RUNGS),
+    rates: measured.slice(start, start + RUNGS),
   };
 }
 

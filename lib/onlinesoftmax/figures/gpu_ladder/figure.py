@@ -26,13 +26,18 @@ from ..spec import Choice, Prediction, Scores, Spec, Toggle, Values
 WIDTHS = (64, 128)
 
 
-def measured(d: int) -> list[float]:
-    """TFLOP/s of each rung in fp32, all keys seen, the longest row; 0 if unknown."""
+LENGTH = 4096  # tokens, of the times that are shown
+
+
+def measured(d: int, device: str) -> list[float]:
+    """TFLOP/s of each rung on a device, in fp32, all keys seen; 0 if not measured."""
     rates = dict.fromkeys(RUNGS, 0.0)
+    wanted = LENGTH, d, "float32", False
     for file in sorted(folder().glob("gpu-*.json")):
-        rows = json.loads(file.read_text("utf-8"))["rows"]
-        for way, _, width, dtype, causal, _, rate in rows:
-            if way in rates and (width, dtype, causal) == (d, "float32", False):
+        record = json.loads(file.read_text("utf-8"))
+        rows = record["rows"] if device in record["machine"] else []
+        for way, n, width, dtype, causal, _, rate in rows:
+            if way in rates and (n, width, dtype, causal) == wanted:
                 rates[way] = rate
     return list(rates.values())
 
@@ -57,7 +62,7 @@ def expected(state: Values) -> Values:
         "registers": [each.registers for each in found],
         "spills": [each.spills for each in found],
         "share": [each.occupancy.share for each in found],
-        "rates": measured(d),
+        "rates": measured(d, state["device"]),
     }
 
 
@@ -77,7 +82,9 @@ SPEC = Spec(
             number for d, device, rung in product(WIDTHS, ARCHS, RUNGS)
             for number in row(rung, d, device)
         ]),
-        Scores("measured", [rate for d in WIDTHS for rate in measured(d)]),
+        Scores("measured", [
+            rate for d, device in product(WIDTHS, ARCHS) for rate in measured(d, device)
+        ]),
     ),
     still={"third": True},
     prediction=Prediction(answer=2, shown_by=({"d": 64, "third": True},) * 3),
