@@ -21,7 +21,7 @@ export function compute({ kernel, step, log, examples }) {
   };
 }
 
-/** The phases of the faulty block, or of the only one: what happens in shared arrays. */
+/** The phases of the faulty block, or of the only one: touches of shared arrays. */
 function inShared({ blocks = [], arrays = [] }) {
   const shared = ([, , array]) => arrays[array].space === "shared";
   const phases = blocks.length ? blocks[blocks.length - 1].phases : [];
@@ -139,7 +139,7 @@ function section({ number, columns, barrier }, { page, state, words, starts, col
       line({ class: `barrier${number <= state.step ? "" : " coming"}`, x1: end, x2: end,
         y1: TOP - 12, y2: FLOOR + 6 }),
       page.thread ? label(words.barrier,
-        { class: "small middle", x: end, y: FLOOR + 21 }) : "",
+        { class: "small middle", x: Math.min(end, page.width - 22), y: FLOOR + 21 }) : "",
     ].join(""));
 }
 
