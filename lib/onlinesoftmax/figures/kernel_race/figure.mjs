@@ -138,8 +138,8 @@ function section({ number, columns, barrier }, { page, state, words, starts, col
     barrier === null ? "" : [
       line({ class: `barrier${number <= state.step ? "" : " coming"}`, x1: end, x2: end,
         y1: TOP - 12, y2: FLOOR + 6 }),
-      page.thread ? label(words.barrier,
-        { class: "small middle", x: Math.min(end, page.width - 22), y: FLOOR + 21 }) : "",
+      page.thread ? label(words.barrier, { class: "small middle",
+        x: Math.min(end, page.width - 22), y: FLOOR + 21 }) : "",
     ].join(""));
 }
 
