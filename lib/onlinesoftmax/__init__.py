@@ -9,7 +9,10 @@ from importlib import import_module
 from typing import Any
 
 __version__ = "0.1.0"
-MODULES = ("costs", "dense", "devices", "precision", "state", "streaming")
+MODULES = (
+    "blocksim", "costs", "dense", "devices", "gpu", "masks", "precision", "state",
+    "streaming",
+)  # fmt: skip
 __all__ = ["State", "merge", *MODULES]
 
 
