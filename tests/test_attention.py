@@ -1,5 +1,6 @@
 """Attention, dense and by tiles, against a definition that goes pair by pair."""
 
+import inspect
 import sys
 import tracemalloc
 from itertools import product
@@ -164,6 +165,39 @@ def test_the_answer_has_the_widest_dtype() -> None:
         assert attend([[1]], [[1]], [[3]]).tolist() == [[3.0]]
         out, lse = attend(half, half, half, return_lse=True)
         assert (out.dtype, lse.dtype) == (np.float16, np.float32)
+
+
+def test_dense_computes_in_what_it_is_told() -> None:
+    q, k, v = (normal(5, 3, seed=seed) for seed in range(3))
+    narrow = [x.astype(np.float32) for x in (q, k, v)]
+    out, lse = dense.attention(q, k, v, scale=1, compute=np.float32, return_lse=True)
+    scores = narrow[0] @ narrow[1].T
+    expected = [dense.softmax_dot(row, narrow[2], compute=np.float32) for row in scores]
+    np.testing.assert_allclose(out, expected, rtol=3e-7, atol=1e-8)
+    assert out.dtype == lse.dtype == np.float64
+    assert (out == out.astype(np.float32)).all()  # float32 throughout
+    assert (lse == lse.astype(np.float32)).all()
+    wide = dense.attention(q, k, v, scale=1)
+    assert (out != wide).all() and np.abs(scores - q @ k.T).max() > 0
+    lost = np.array([[1 + 2**-30, -1]]), np.array([[2.0**20, 2**20]]), np.ones((1, 1))
+    for compute, score in ((np.float32, 0), (np.float64, 2**-10)):
+        _, lse = dense.attention(*lost, scale=1, compute=compute, return_lse=True)
+        assert lse == score
+    with pytest.raises(ValueError, match="^compute: expected .* got <class 'int'>"):
+        dense.attention(q, k, v, compute=int)
+
+
+def test_a_tile_of_64_by_64_unless_told() -> None:
+    for function in (streaming.attention, streaming.trace_attention):
+        parameters = inspect.signature(function).parameters
+        assert parameters["block_q"].default == parameters["block_k"].default == 64
+
+
+def test_a_state_of_tiles_keeps_its_dtype() -> None:
+    state = streaming.State(*np.float32([[0, 0], [1, 1]]), np.ones((2, 3), np.float32))
+    scores, values = np.ones((2, 4), np.float32), np.ones((4, 3), np.float16)
+    after = streaming.update_tile(state, scores, values)
+    assert [x.dtype for x in after] == [np.float32] * 3
 
 
 def test_nothing_is_added_up_in_float16() -> None:
@@ -407,7 +441,8 @@ def test_the_trace_goes_through_the_same_states(queries, keys, dtype, data) -> N
     row = data.draw(st.integers(0, queries - 1))
     options = {"mask": mask, "block_q": data.draw(st.integers(1, 10)),
                "block_k": data.draw(st.integers(1, 10)),
-               **data.draw(st.sampled_from([{}, {"sinks": 0.5}, {"softcap": 1.0}]))}
+               **data.draw(st.sampled_from([{}, {"sinks": 0.5}, {"softcap": 1.0},
+                                          {"scale": 0.3}]))}
     out, lse = streaming.attention(q, k, v, **options, return_lse=True)
     steps = streaming.trace_attention(q, k, v, row, **options)
     walked = masks.walk(mask, queries, keys, options["block_q"], options["block_k"])

@@ -325,6 +325,7 @@ def test_documents_of_two_kinds_meet_in_each_sequence() -> None:
 
 def test_a_batch_of_no_sequences_has_no_lengths() -> None:
     assert padding(np.zeros(0, int)).lengths.shape == (0,)
+    assert padding(np.uint8([3])).lengths.dtype == np.int64
 
 
 def test_slopes_add_and_lengths_shorten() -> None:
