@@ -303,6 +303,17 @@ def test_on_paper_there_is_text_and_no_chrome(open_page, html):
         assert content.bounding_box()["height"] > 0
 
 
+def test_the_cheat_sheet_is_one_page(open_page, html):
+    page = open_page(html / "cheat-sheet.html")
+    assert sheets_of_paper(page) == 1, "cut words, not the font"
+    page.evaluate("document.querySelector('#cheat-sheet').style.columns = 1")
+    assert sheets_of_paper(page) > 1, "the count sees no second page"
+
+
+def sheets_of_paper(page: Page) -> int:
+    return len(re.findall(rb"/Type /Page\b", page.pdf(prefer_css_page_size=True)))
+
+
 def test_a_broken_policy_would_be_seen(open_page, html):
     page = open_page(html / "references.html")
     page.evaluate(
