@@ -5,6 +5,7 @@
     registers.py   rung 3: a thread computes a patch of scores, in registers
     ladder.py      the rungs, and the sizes they ship in
     launch.py      `attention`: fits, picks, launches; a simulator where no GPU is
+    cudasim.py     Numba's simulator, mended where it is no GPU
     compile.py     `compile_report`: what the compiler makes of a kernel, without a GPU
 
 Every kernel is the fold of the first chapters: a state (m, l, o) for each row, rescaled

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from onlinesoftmax import _inputs as inputs
 from onlinesoftmax import blocksim
+from onlinesoftmax.gpu import cudasim
 from onlinesoftmax.gpu.ladder import Build, known
 from onlinesoftmax.masks import Mask
 
@@ -177,6 +178,7 @@ def launch(build: Build, task: Task) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError(f"q: expected at most {MOST_HEADS} heads in all sequences"
                          f" together, got {len(task.q)}")
     arrays = [cuda.to_device(x) for x in (*task[:3], out, lse, task.lengths)]
+    cudasim.mend()
     compiled(build)[task.grid(build), build.threads](*arrays, *task[4:])
     return arrays[3].copy_to_host(), arrays[4].copy_to_host()
 
