@@ -24,7 +24,7 @@ from tools.faults import copy_of_the_book
 from tools.serve import COMPRESSED
 
 BOOK = Book(ROOT, ROOT / "_build")
-CODE_DRILL = '.os-drill[data-kind="code"]'
+CODE_DRILL = '.os-drill:is([data-kind="code"], [data-kind="kernel"])'
 PACE = 100  # ms between two keys: one input is painted before the next one comes
 LATENCY = """() => {
   window.latencies = [];
