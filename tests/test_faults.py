@@ -11,6 +11,6 @@ from tools.faults import FAULTS, ROOT
 def test_the_fault_can_be_planted(fault):
     assert (ROOT / fault.file).read_text("utf-8").count(fault.find) >= 1
     assert fault.replace != fault.find
-    for word in fault.tests.split():
-        assert (ROOT / word).exists()
+    for file, _, test in (word.partition("::") for word in fault.tests.split()):
+        assert f"def {test}" in (ROOT / file).read_text("utf-8")
     assert re.compile(fault.says)

@@ -242,6 +242,12 @@ def test_a_still_shows_everything_without_a_script(figure: str, language: str) -
     assert registry.strings(figure)[language]["title"] in still
 
 
+def test_a_figure_that_need_not_ask_does_not() -> None:
+    asking, silent = (figures.still("two-chunks", {}, "en", asks) for asks in (True, False))
+    question = re.search(r'<fieldset class="os-question">.*?</fieldset>', asking)[0]
+    assert silent == asking.replace(question, "")
+
+
 @ids
 def test_a_still_has_no_colour_of_its_own(figure: str) -> None:
     still = figures.still(figure, {})

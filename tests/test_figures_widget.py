@@ -81,6 +81,14 @@ def test_a_score_of_minus_infinity_travels() -> None:
     assert json.loads(json.dumps(sent["scores"], allow_nan=False)) == ["-Infinity", 1.0]
 
 
+def test_a_figure_that_comes_again_need_not_ask() -> None:
+    hosts = (
+        figure("two-chunks", asks=asks)._repr_mimebundle_()[0]["text/html"]
+        for asks in (True, False)
+    )
+    assert ['data-asks="no"' in host for host in hosts] == [False, True]
+
+
 def test_the_published_page_gets_an_empty_host() -> None:
     html = figure("two-chunks", name="again", top=2)._repr_mimebundle_()[0]["text/html"]
     assert html == (

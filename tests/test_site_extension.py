@@ -84,13 +84,15 @@ def host(state: str = "{}") -> str:
 def test_a_figures_host_is_filled_with_its_still():
     seen = []
 
-    def still(name, state, lang):
-        seen.append((name, state, lang))
+    def still(name, state, lang, asks):
+        seen.append((name, state, lang, asks))
         return "<svg></svg>"
 
     filled = hosts.fill_figures(host("{&quot;max&quot;: 5}"), still, "en")
     assert filled.endswith("<svg></svg></figure>")
-    assert seen == [("two-chunks", {"max": 5}, "en")]
+    silent = host("{}").replace("></figure>", ' data-asks="no"></figure>')
+    hosts.fill_figures(silent, still, "en")
+    assert seen == [("two-chunks", {"max": 5}, "en", True), ("two-chunks", {}, "en", False)]
 
 
 def failing(*_args, **_named):

@@ -107,3 +107,12 @@ def test_a_figure_that_still_sleeps_hears_of_it(race) -> None:
     assert page.locator(".os-live").count() == 0
     page.evaluate(run_event(IMPATIENT))
     assert "reads s[" in said(page)
+
+
+def test_in_chapter_9_the_figure_does_not_ask_again(open_page, html) -> None:
+    page = open_page(html / "09-the-tiled-attention-kernel.html")
+    page.locator("#your-kernel").scroll_into_view_if_needed()
+    page.locator("#your-kernel.os-live").wait_for()
+    assert page.locator("#your-kernel .os-question").count() == 0
+    page.locator("#your-kernel [data-go=back]").click()
+    assert "Phase 1" in page.locator("#your-kernel .os-say").inner_text()

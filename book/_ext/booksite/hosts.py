@@ -37,7 +37,7 @@ def fill_figures(html: str, still: Callable[..., str], language: str) -> str:
     html : str
         One output of a cell.
     still : callable
-        ``still(id, state, lang)``, the inner HTML of a host.
+        ``still(id, state, lang, asks)``, the inner HTML of a host.
     language : str
         Language of the page.
 
@@ -61,7 +61,7 @@ def _still(host: dict[str, str], still: Callable[..., str], language: str) -> st
     name = host.get("data-figure", "")
     try:
         state = json.loads(host.get("data-state") or "{}")
-        return still(name, state, language)
+        return still(name, state, language, host.get("data-asks") != "no")
     except Exception as error:
         raise HostError(f"figure {name!r} cannot be drawn: {error}") from error
 

@@ -7,7 +7,9 @@ from .registry import HERE
 __all__ = ["host_script", "page_script", "still", "stylesheet", "tokens"]
 
 
-def still(figure: str, state: dict | None = None, lang: str = "en") -> str:
+def still(
+    figure: str, state: dict | None = None, lang: str = "en", asks: bool = True
+) -> str:
     """Return the inside of a figure's host: title, inputs, picture, sentence, table.
 
     Parameters
@@ -17,10 +19,12 @@ def still(figure: str, state: dict | None = None, lang: str = "en") -> str:
         What the chapter changed. The picture adds the figure's own `still` state to it,
         because the opening state of a stepper is usually empty.
     lang : str
+    asks : bool
+        Whether the reader predicts first, if the figure has something to ask.
     """
     spec = registry.spec(figure)
     spec.check(figure, state or {})
-    return v8.run(figure, "still", spec.still | (state or {}), lang)
+    return v8.run(figure, "still", spec.still | (state or {}), lang, asks)
 
 
 def stylesheet() -> str:

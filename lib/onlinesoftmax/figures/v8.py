@@ -41,7 +41,7 @@ def _load(figure: str) -> None:
     _engine().eval(f"figures[{json.dumps(figure)}] = {v8_script(figure)}; 0")
 
 
-def run(figure: str, name: str, state: dict, *rest: str) -> str:
+def run(figure: str, name: str, state: dict, *rest: str | bool) -> str:
     """Call `compute(state)` of a figure, or draw its still, and give the text of it."""
     with _lock:
         _load(figure)

@@ -27,6 +27,7 @@ class Figure(anywidget.AnyWidget):
     """
 
     name = traitlets.Unicode().tag(sync=True)
+    asks = traitlets.Bool(True).tag(sync=True)
     state = traitlets.Dict().tag(**SYNC)
     figure_id = ""
 
@@ -62,13 +63,16 @@ class Figure(anywidget.AnyWidget):
             name: now for name, now in self.state.items() if now != defaults[name]
         }
         state = html.escape(to_json(changed))
+        asks = "" if self.asks else ' data-asks="no"'
         return (
             f'<figure class="os-figure" id="{html.escape(self.name)}"'
-            f' data-figure="{self.figure_id}" data-state="{state}"></figure>'
+            f' data-figure="{self.figure_id}" data-state="{state}"{asks}></figure>'
         )
 
 
-def figure(id: str, *, name: str | None = None, **state: Any) -> Figure:
+def figure(
+    id: str, *, name: str | None = None, asks: bool = True, **state: Any
+) -> Figure:
     """Return an interactive figure.
 
     Parameters
@@ -78,6 +82,8 @@ def figure(id: str, *, name: str | None = None, **state: Any) -> Figure:
     name : str, optional
         The figure's name on its page and in its address; the id if left out. Two
         figures on one page need two names.
+    asks : bool
+        Whether the reader predicts first; a figure that comes again need not ask again.
     **state
         What to change from the figure's defaults. Unknown or impossible values raise.
 
@@ -88,7 +94,7 @@ def figure(id: str, *, name: str | None = None, **state: Any) -> Figure:
     2
     """
     registry.spec(id).check(id, state)
-    return _class_of(id)(name=name, **state)
+    return _class_of(id)(name=name, asks=asks, **state)
 
 
 @cache

@@ -5,10 +5,12 @@
 import { escape, fill, marked, tag } from "./kit.mjs";
 import ui from "./ui.json" with { type: "json" };
 
-/** A figure with its words in one language; what is not translated stays English. */
-export function spoken(figure, language) {
+/** A figure with its words in one language, and without its question if it is not to ask.
+ *  What is not translated stays English. */
+export function spoken(figure, language, asks = true) {
   const words = { ...figure.strings.en, ...figure.strings[language] };
-  return { ...figure, words, ui: ui[language] ?? ui.en };
+  const spec = asks ? figure.spec : { ...figure.spec, prediction: null };
+  return { ...figure, spec, words, ui: ui[language] ?? ui.en };
 }
 
 /** An HTML element; `look` is its class or all of its attributes. */

@@ -11,7 +11,8 @@ function render({ model, el }, make) {
   const host = document.createElement("figure");
   host.className = "os-figure";
   el.append(host);
-  const figure = spoken(make(kit), document.documentElement.lang.slice(0, 2));
+  const language = document.documentElement.lang.slice(0, 2);
+  const figure = spoken(make(kit), language, model.get("asks"));
   const names = figure.spec.controls.map(({ name }) => name);
   const traits = () => Object.fromEntries(names.map((name) => [name, model.get(name)]));
   const live = new Live(host, model.get("name"), figure, traits());

@@ -80,7 +80,8 @@ function hear({ detail }) {
 function made(host) {
   const make = figures.get(host.dataset.figure);
   if (!make) throw new Error(`no script for "${host.dataset.figure}" on this page`);
-  return spoken(make(kit), host.closest("[lang]")?.lang.slice(0, 2));
+  const language = host.closest("[lang]")?.lang.slice(0, 2);
+  return spoken(make(kit), language, host.dataset.asks !== "no");
 }
 
 /** Write changes to the address; a state asked for there waits for the prediction. */

@@ -4,8 +4,9 @@
 import { frame, spoken } from "./frame.mjs";
 import { plain } from "./kit.mjs";
 
-export function still(figure, changes, language) {
-  const { spec, words, ui, compute, draw, say, table, code } = spoken(figure, language);
+export function still(figure, changes, language, asks) {
+  const told = spoken(figure, language, asks);
+  const { spec, words, ui, compute, draw, say, table, code } = told;
   const defaults = spec.controls.map(({ name, default: value }) => [name, value]);
   const state = { ...Object.fromEntries(defaults), ...changes };
   const numbers = compute(state);
