@@ -170,6 +170,7 @@ def test_a_kernel_of_a_notebook_is_marked_on_the_simulator(check) -> None:
 
 
 ON_NUMBAS_SIMULATOR = """
+import linecache
 import sys
 sys.path.insert(0, "tests")
 import test_drills_kernel as t
@@ -179,8 +180,12 @@ from onlinesoftmax.drills.payload import payload
 space = {"B": 4}
 data = payload(t.DRILL)
 for source in (t.DRILL.get("code"), t.DRILL.get("starter")):
-    exec(source, space)
+    linecache.cache["cell"] = len(source), None, source.splitlines(True), "cell"
+    exec(compile(source, "cell", "exec"), space)
     print(kernels.mark(data, space["neighbour"], "device")["passed"])
+
+kernels.kernel_grader.grade = lambda *_: {"passed": True}  # a fault only a device shows
+print(kernels.mark(data, space["neighbour"], "device")["passed"])
 """
 
 
@@ -190,4 +195,4 @@ def test_the_same_kernel_runs_on_numbas_simulator() -> None:
         capture_output=True, text=True,
         env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": "lib"},
     )
-    assert answer.stdout.split() == ["True", "False"], answer.stderr
+    assert answer.stdout.split() == ["True", "False", "False"], answer.stderr

@@ -136,8 +136,8 @@ def check(
     show : bool
         Show the solution instead.
     on : {"simulator", "device"}
-        Where a kernel runs: on the book's simulator, which looks for races, or as it
-        is, on a GPU or on Numba's simulator.
+        Where a kernel runs: on the book's simulator, which looks for races, or, if it
+        passes there, as it is as well, on a GPU or on Numba's simulator.
 
     Returns
     -------
