@@ -161,7 +161,7 @@ def test_the_answer_has_the_widest_dtype() -> None:
     half, single = q.astype(np.float16), k.astype(np.float32)
     for attend in (dense.attention, streaming.attention):
         assert attend(half, single, half).dtype == np.float32
-        assert attend(half, half, v).dtype == np.float64
+        assert attend(half, half, v).dtype == attend(q, half, half).dtype == np.float64
         assert attend([[1]], [[1]], [[3]]).tolist() == [[3.0]]
         out, lse = attend(half, half, half, return_lse=True)
         assert (out.dtype, lse.dtype) == (np.float16, np.float32)
@@ -177,6 +177,14 @@ def test_dense_computes_in_what_it_is_told() -> None:
     assert out.dtype == lse.dtype == np.float64
     assert (out == out.astype(np.float32)).all()  # float32 throughout
     assert (lse == lse.astype(np.float32)).all()
+    # All of it, to the last bit; a wider sum, rounded once, would differ.
+    scores, values = np.pad(scores, ((0, 0), (0, 1))), np.pad(narrow[2], ((0, 1), (0, 0)))
+    scores[:, -1] = -np.inf
+    for compute, same in ((np.float32, True), (np.float64, False)):
+        rows = [dense.softmax_dot(row, values, compute=compute) for row in scores]
+        assert np.array_equal(out, rows) == same
+        assert np.array_equal(lse, dense.logsumexp(scores, compute=compute)) == same
+    scores = scores[:, :-1]
     wide = dense.attention(q, k, v, scale=1)
     assert (out != wide).all() and np.abs(scores - q @ k.T).max() > 0
     lost = np.array([[1 + 2**-30, -1]]), np.array([[2.0**20, 2**20]]), np.ones((1, 1))
@@ -585,6 +593,8 @@ BAD = [
      " of 4, keys, 6) for q of shape (4, 5, 6), got (0, 5, 6)"),
     ((TWO, TWO, np.zeros((3, 2))), {},
      "v: expected shape (2, columns) for q of shape (2, 2), got (3, 2)"),
+    ((np.zeros((2, 4, 3)), np.zeros((2, 5, 3)), np.zeros((2, 6, 3))), {},
+     "v: expected shape (2, 5, columns) for q of shape (2, 4, 3), got (2, 6, 3)"),
     ((TWO, TWO, np.zeros(2)), {},
      "v: expected shape (2, columns) for q of shape (2, 2), got (2,)"),
     ((["a"], TWO, TWO), {},

@@ -142,11 +142,12 @@ def render(book: Book) -> None:
         marker.unlink(missing_ok=True)
     config = _config_without_execution(book)
     # jupyter_book.cli.main has no main guard: `python -m` of it does nothing, quietly.
-    start = "from jupyter_book.cli.main import main; main()"
+    start = "import tools; from jupyter_book.cli.main import main; main()"
     command = [sys.executable, "-c", start, "build", str(book.staged)]
     command += ["--config", str(config), "--toc", str(book.root / "_toc.yml")]
     command += ["--path-output", str(book.out.parent), "-W", "--keep-going", "-n", "-q"]
-    env = {**os.environ, "PYTHONPATH": str(book.root / "lib"), "PYTHONHASHSEED": "0"}
+    path = os.pathsep.join([str(book.root / "lib"), str(ROOT)])
+    env = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0"}
     done = subprocess.run(
         command, capture_output=True, text=True, env=env, cwd=book.root
     )

@@ -75,7 +75,7 @@ def integer(name: str, number: int, low: int, high: float, expected: str) -> int
     raise ValueError(f"{name}: expected {expected}, got {number!r}")
 
 
-def block_size(block: int, name: str = "block") -> int:
+def block_size(block: int, name: str) -> int:
     """Return the length of a block, at least 1."""
     return integer(name, block, 1, np.inf, "a positive integer")
 

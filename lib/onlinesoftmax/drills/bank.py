@@ -50,7 +50,7 @@ ENTRIES: dict[tuple[str, str], list[set[str]]] = {
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Drill:
     """One drill as its file gives it.
 

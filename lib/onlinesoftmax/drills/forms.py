@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import cache
 from html import escape
 from typing import Any
 
@@ -21,6 +22,9 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 NUDGE = {lang: words["nudge"] for lang, words in table().items()}
 
 
+payload_once = cache(payload)  # a drill stands in its chapter and among all drills
+
+
 class Card:
     """One drill in one language, with the page's way to write maths."""
 
@@ -28,7 +32,7 @@ class Card:
         self.drill = drill
         self.lang = lang
         self.maths = maths
-        self.data = payload(drill)
+        self.data = payload_once(drill)
         self.name = f"drill-{drill.id}"
         self.form = drill.kind
         if drill.kind == "recall":
