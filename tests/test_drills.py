@@ -331,7 +331,7 @@ def v8() -> MiniRacer:
 READINGS = (
     "1/3;1,37;2.5;.5;,5;1e-3;5e^-2;5 e^-2;2e3;e^-1;exp(-1);exp -1;e⁻¹;e⁻¹⁰ + 1;2(3+1);"
     "-inf;−∞;inf;nan;1/0;0/0;-2^2;2^3^2;2**-1;66.5%;√4;ln(e);log 10;sqrt(2)/2;pi;π;"
-    "harmonic(16);1 + 2 × 3 ÷ 4 − 5 · 6;(1;1);1+;;x;2 3;1,2,3;1;$;1 .5;ℓ;EXP(1);"
+    "harmonic(16);1 + 2 × 3 ÷ 4 − 5 · 6;(1;1);1+;;x;2 3;1,2,3;1;$;1 .5;ℓ;EXP(1);17,179,869,184;1,000,0;1,000,000.5;"
     "exp(1000);0^0;(-8)^(1/3);abs(-3);max(1);__proto__;toString;constructor(1)"
 ).split(";")
 
@@ -355,6 +355,8 @@ def vectors(d: Drill) -> list[Any]:
     """Return answers right, wrong in known ways, wrong in others, and unreadable."""
     data = payload(d)
     known = [answer for answer, _ in wrong_answers(d, data)]
+    if d.kind == "recall":
+        known += [f"{deny} {answer}" for answer in known for deny in ("Never", "It has")]
     other = {
         "numeric": ["17.3", "", "banana", "1/0"],
         "choice": [9, -1, "a", "B", "ab"],
@@ -373,6 +375,19 @@ def test_page_and_notebook_mark_alike(v8: MiniRacer, d: Drill) -> None:
         call = f"GRADERS.{d.kind}({json.dumps(data)}, {json.dumps(answer)})"
         found = json.loads(v8.eval(f"JSON.stringify({call})"))
         assert without_values(found) == without_values(expected), answer
+
+
+def test_who_denies_a_mistake_has_not_made_it() -> None:
+    """And still makes it, if it is said further on without a denial."""
+    d = bank()["reduce-threads"]
+    data, right, wrong = payload(d), d.get("sample"), "plain sum"
+    for said, passes in (
+        (f"{right} There is no {wrong}.", True),
+        (f"{right} It is a {wrong}.", False),
+        (f"{right} Never mind that: it is a {wrong}.", False),
+        (f"{right} No {wrong} here; the {wrong} is wrong. But {wrong}.", False),
+    ):
+        assert GRADERS["recall"](data, said)["passed"] == passes, said
 
 
 def without_values(outcome: dict[str, Any]) -> dict[str, Any]:

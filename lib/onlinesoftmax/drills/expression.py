@@ -1,7 +1,7 @@
 """Arithmetic a reader may type, and the expressions answers are written in.
 
-One small grammar serves both. It knows numbers (with a point or a comma), the four
-operations, powers, a few functions and whatever names the caller passes in. It never
+One small grammar serves both. It knows numbers (with a point or a comma; several commas
+part thousands), the four operations, powers, a few functions and whatever names the caller passes in. It never
 reaches Python's own evaluator, so an answer can hold nothing but arithmetic. Its twin
 for the page is ``page/expression.js``; a test feeds both the same inputs.
 
@@ -9,6 +9,8 @@ for the page is ``page/expression.js``; a test feeds both the same inputs.
     0.25
     >>> evaluate("1,5 × 2")
     3.0
+    >>> evaluate("1,000,000 / log2(8)")
+    333333.3333333333
     >>> evaluate("l·e^(m − 5)", {"l": 5.0, "m": 5.0})
     5.0
 """
@@ -21,7 +23,7 @@ from collections.abc import Mapping
 import numpy as np
 
 TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:\d+(?:[.,]\d+)?|[.,]\d+)(?:[eE][+-]?\d+)?)"
+    r"\s*(?:(?P<number>(?:\d{1,3}(?:,\d{3}){2,}|\d+(?:[.,]\d+)?|[.,]\d+)(?:[eE][+-]?\d+)?)"
     r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<mark>[-+*/^()%]))"
 )
 # What people type, paste or find on a phone's keyboard, and what it stands for.
@@ -41,8 +43,8 @@ def harmonic(n: float) -> float:
 
 
 FUNCTIONS = {
-    "exp": np.exp, "log": np.log, "ln": np.log, "sqrt": np.sqrt, "abs": np.abs,
-    "harmonic": harmonic,
+    "exp": np.exp, "log": np.log, "ln": np.log, "log2": np.log2, "sqrt": np.sqrt,
+    "abs": np.abs, "harmonic": harmonic,
 }
 
 
@@ -155,7 +157,7 @@ class _Reader:
         kind, text = self.kind, self.text
         self.place += 1
         if kind == "number":
-            return np.float64(text.replace(",", "."))
+            return np.float64(text.replace(",", "" if text.count(",") > 1 else "."))
         if text == "(":
             return self.closed(self.sum())
         if kind == "name" and text in self.names:

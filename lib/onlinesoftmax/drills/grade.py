@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from onlinesoftmax.drills.expression import evaluate
@@ -86,7 +86,7 @@ def recall(payload: Payload, answer: Any) -> Outcome:
     if "points" not in payload:
         return numeric(payload, answer)
     points = [mentions(str(answer), phrases) for phrases in payload["points"]]
-    wrong = [mentions(str(answer), phrases) for phrases in payload["wrong"]]
+    wrong = [claims(str(answer), phrases) for phrases in payload["wrong"]]
     hint = wrong.index(True) if any(wrong) else None
     return {"passed": all(points) and hint is None, "points": points, "hint": hint}
 
@@ -96,11 +96,25 @@ def mentions(answer: str, phrases: Sequence[str]) -> bool:
 
     A word of four letters or more may go on: "multipl" finds "multiplied".
     """
+    return any(True for _ in _before(answer, phrases))
+
+
+def claims(answer: str, phrases: Sequence[str]) -> bool:
+    """Say whether a text holds a phrase without a denial among the four words before."""
+    return any(DENIALS.isdisjoint(words[-4:]) for words in _before(answer, phrases))
+
+
+DENIALS = {"no", "not", "t", "never", "without", "neither", "nor", "cannot",
+           "nunca", "sin", "ni"}  # fmt: skip
+
+
+def _before(answer: str, phrases: Sequence[str]) -> Iterator[list[str]]:
+    """Yield, wherever a text holds one of the phrases, the words before it."""
     text = f" {_letters(answer)} "
-    return any(
-        f" {phrase}" in text if len(phrase) > 3 else f" {phrase} " in text
-        for phrase in map(_letters, phrases)
-    )
+    for phrase in map(_letters, phrases):
+        wanted = f" {phrase}" if len(phrase) > 3 else f" {phrase} "
+        for found in re.finditer(re.escape(wanted), text):
+            yield text[: found.start()].split()
 
 
 def _letters(text: str) -> str:

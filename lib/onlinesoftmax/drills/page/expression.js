@@ -1,6 +1,7 @@
 // The arithmetic a reader may type: the twin of expression.py, rule for rule.
 
-const NUMBER = /((?:\d+(?:[.,]\d+)?|[.,]\d+)(?:[eE][+-]?\d+)?)/.source;
+const NUMBER = /((?:\d{1,3}(?:,\d{3}){2,}|\d+(?:[.,]\d+)?|[.,]\d+)(?:[eE][+-]?\d+)?)/
+  .source;
 const NAME = /([A-Za-z_][A-Za-z0-9_]*)/.source;
 const MARK = /([-+*/^()%])/.source;
 const TOKEN = new RegExp(`\\s*(?:${NUMBER}|${NAME}|${MARK})`, "y");
@@ -14,7 +15,8 @@ const CONSTANTS = {
   e: Math.E, pi: Math.PI, inf: Infinity, infinity: Infinity, nan: NaN,
 };
 const FUNCTIONS = {
-  exp: Math.exp, log: Math.log, ln: Math.log, sqrt: Math.sqrt, abs: Math.abs,
+  exp: Math.exp, log: Math.log, ln: Math.log, log2: Math.log2, sqrt: Math.sqrt,
+  abs: Math.abs,
   harmonic(n) {
     let sum = 0;
     for (let k = 1; k <= n; k += 1) sum += 1 / k;
@@ -75,7 +77,7 @@ function evaluate(text, names = {}) {
   function atom() {
     const [is, said] = [kind(), word()];
     place += 1;
-    if (is === "number") return Number(said.replace(",", "."));
+    if (is === "number") return decimal(said);
     if (said === "(") return closed(sum());
     if (is === "name") {
       const lower = said.toLowerCase();
@@ -95,6 +97,12 @@ function evaluate(text, names = {}) {
   const value = sum();
   if (kind() !== null) throw unreadable();
   return value;
+}
+
+/** One comma is a decimal point; several part thousands. */
+function decimal(text) {
+  const parts = text.split(",");
+  return Number(parts.join(parts.length > 2 ? "" : "."));
 }
 
 function plain(text) {

@@ -59,7 +59,7 @@ const GRADERS = {
   recall(payload, answer) {
     if (!payload.points) return GRADERS.numeric(payload, answer);
     const points = payload.points.map((phrases) => mentions(answer, phrases));
-    const hint = firstWhere(payload.wrong, (phrases) => mentions(answer, phrases));
+    const hint = firstWhere(payload.wrong, (phrases) => claims(answer, phrases));
     return { passed: points.every(Boolean) && hint === null, points, hint };
   },
 
@@ -90,11 +90,31 @@ function letterPlace(answer) {
   return /^[a-z]$/.test(text) ? text.charCodeAt(0) - 97 : null;
 }
 
-function mentions(answer, phrases) {
+const mentions = (answer, phrases) => before(answer, phrases).length > 0;
+
+/** Whether a text holds a phrase without a denial among the four words before. */
+const claims = (answer, phrases) =>
+  before(answer, phrases).some((words) => !words.slice(-4).some((w) => DENIALS.has(w)));
+
+const DENIALS = new Set([
+  "no", "not", "t", "never", "without", "neither", "nor", "cannot", "nunca", "sin", "ni",
+]);
+
+/** Wherever a text holds one of the phrases: the words before it. */
+function before(answer, phrases) {
   const text = ` ${letters(answer)} `;
-  return phrases.map(letters).some((phrase) =>
-    text.includes(phrase.length > 3 ? ` ${phrase}` : ` ${phrase} `),
-  );
+  return phrases.map(letters).flatMap((phrase) => {
+    const parts = text.split(phrase.length > 3 ? ` ${phrase}` : ` ${phrase} `);
+    const wanted = text.length - parts.join("").length;
+    const size = parts.length > 1 ? wanted / (parts.length - 1) : 0;
+    let at = 0;
+    return parts.slice(0, -1).map((part) => {
+      at += part.length;
+      const words = text.slice(0, at).split(" ").filter(Boolean);
+      at += size;
+      return words;
+    });
+  });
 }
 
 function letters(text) {
