@@ -48,13 +48,15 @@ def lib_files(code: str, lib: Path) -> set[Path]:
     such as `from onlinesoftmax import merge`, may come from any module.
     """
     seen: set[Path] = set()
-    waiting = sorted(imported(code))
+    names: set[str] = set()
+    waiting = set(imported(code))
     while waiting:
-        new = _files_of(waiting.pop(), lib) - seen
+        names.add(name := waiting.pop())
+        new = _files_of(name, lib) - seen
         seen |= new
         for file in new:
             if file.suffix == ".py":
-                waiting += sorted(imported(file.read_text("utf-8")))
+                waiting |= imported(file.read_text("utf-8")) - names
     return seen
 
 
