@@ -91,7 +91,7 @@ function table_({ parts, shared, fits }, { left, right, table: y, words, wide })
     ...bars.flat(),
     fits ? "" : rect({ class: "fault", x: x0, y, width: shared * scale, height: 40 }),
     line({ key: "most", class: "max", x1: end, x2: end, y1: y - 8, y2: y + 46 }),
-    label("48 KiB", { key: "mostname", class: "max", x: end + 7,
+    label(words.most, { key: "mostname", class: "max", x: end + 7,
       y: y + (wide ? 26 : -10) }));
 }
 
