@@ -358,7 +358,7 @@ def vectors(d: Drill) -> list[Any]:
     if d.kind == "recall":
         known += [f"{deny} {answer}" for answer in known for deny in ("Never", "It has")]
     other = {
-        "numeric": ["17.3", "", "banana", "1/0"],
+        "numeric": ["17.3", "", "9,876", "98,765,432", "banana", "1/0"],
         "choice": [9, -1, "a", "B", "ab"],
         "order": ["", "a", "abc", list(range(len(data.get("shown", "")))), "zyx"],
         "recall": ["", "l", "sum", "The MÁXIMO, and the sum; multiplied. Second!"],

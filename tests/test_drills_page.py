@@ -246,12 +246,19 @@ def test_misses_and_solutions_start_over(store: MiniRacer) -> None:
 
 
 def test_a_saved_file_comes_back(store: MiniRacer) -> None:
-    store.eval("store.pass('a', 0); store.keepCode('c', 'x = 1')")
+    store.eval("store.pass('a', 0); store.keepCode('c', 'x = 1', 'x =')")
     saved = store.eval("store.export()")
     store.eval("store.replace({})")
     assert get(store, f"store.import({json.dumps(saved)})") == 2
     assert get(store, "store.get('c').code") == "x = 1"
     assert get(store, "store.done()") == ["a"]
+
+
+def test_a_starter_that_nobody_changed_is_not_kept(store: MiniRacer) -> None:
+    store.eval("store.keepCode('c', 'x =\\n', 'x =')")
+    assert get(store, "Object.keys(store.all())") == []
+    store.eval("store.keepCode('c', 'x = 1', 'x ='); store.keepCode('c', 'x =', 'x =')")
+    assert "code" not in get(store, "store.get('c')")
 
 
 OLD = {"stage": 4, "done": "2025-01-02", "due": "2025-01-23", "code": "old"}

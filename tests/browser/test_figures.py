@@ -169,7 +169,7 @@ def test_every_answer_leads_to_the_state_that_settles_it(visit, id) -> None:
         page.locator(f'[data-option="{chosen}"]').click()
         verdict = page.locator(".os-verdict").inner_text()
         if chosen == prediction.answer:
-            assert verdict.startswith("Yes.")
+            assert verdict.startswith("Right.")
         else:
             assert verdict[:30] in re.sub(r"\^\{(.*?)\}", r"\1", hints[chosen])
         page.locator(".os-proof").click()

@@ -106,7 +106,24 @@ def test_a_figure_that_still_sleeps_hears_of_it(race) -> None:
     page = race(above=5000)
     assert page.locator(".os-live").count() == 0
     page.evaluate(run_event(IMPATIENT))
+    assert "reads s[" not in said(page)  # that would answer the question
+    page.locator(".os-live .os-skip").click()
     assert "reads s[" in said(page)
+
+
+def test_a_run_that_stopped_is_not_called_clean(race) -> None:
+    page = race()
+    page.locator(".os-live .os-skip").click()
+    page.evaluate(run_event(PATIENT.replace("3 - t", "9 - t")))
+    assert "The run stopped early" in said(page)
+    assert "no race" not in said(page)
+
+
+def test_a_quiet_end_is_passed_over(race) -> None:
+    page = race()
+    page.locator(".os-live .os-skip").click()
+    page.evaluate(run_event(PATIENT + "    cuda.syncthreads()\n"))
+    assert "4 of 4 threads" in said(page)
 
 
 def test_in_chapter_9_the_figure_does_not_ask_again(open_page, html) -> None:

@@ -108,6 +108,8 @@ def _told(
         return say(hint, language)
     if outcome.get("unreadable"):
         return unreadable(drill, data, outcome, language)
+    if outcome.get("comma"):
+        return word("comma", language)
     if drill.kind == "order":
         n = outcome["place"]
         key = "nudgeOrder" if n else "nudgeOrderStart"

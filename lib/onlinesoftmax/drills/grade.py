@@ -43,7 +43,9 @@ def numeric(payload: Payload, answer: Any) -> Outcome:
     if hits(payload["values"]):
         return {"passed": True, "read": read}
     wrong = (i for i, values in enumerate(payload["wrong"]) if hits(values))
-    return {"passed": False, "read": read, "hint": next(wrong, None)}
+    hint = next(wrong, None)
+    comma = hint is None and bool(re.fullmatch(r"\s*\d{1,3},\d{3}\s*", str(answer)))
+    return {"passed": False, "read": read, "hint": hint, "comma": comma}
 
 
 def choice(payload: Payload, answer: Any) -> Outcome:

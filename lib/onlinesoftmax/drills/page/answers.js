@@ -52,7 +52,7 @@ const FORMS = {
       const submit = () => drill.form.requestSubmit();
       prepareEditor(area, drill.gutter, submit);
       drill.form.querySelector(".os-drill-keys").hidden = false;
-      const keep = () => store.keepCode(drill.id, area.value);
+      const keep = () => store.keepCode(drill.id, area.value, drill.data.starter);
       area.addEventListener("change", keep);
       addEventListener("pagehide", keep);
     },

@@ -66,7 +66,7 @@ class PageDrill {
     const main = this.form.querySelector(".os-drill-main");
     this.busy = true;
     main.setAttribute("aria-disabled", "true");
-    store.keepCode(this.id, answer);
+    store.keepCode(this.id, answer, this.data.starter);
     this.say([make("p", {}, this.word(ready ? "running" : "loading"))], "");
     const report = await runPython(payload, answer);
     announceKernel(this.id, answer, report.log);
@@ -117,6 +117,7 @@ class PageDrill {
   say(parts, state) {
     this.section.dataset.state = state;
     this.out.replaceChildren(...parts);
+    if (this.runs) this.out.scrollIntoView({ block: "nearest" });
   }
 
   announce(text) {

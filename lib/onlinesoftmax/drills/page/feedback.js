@@ -27,6 +27,7 @@ function told(drill, outcome) {
   const { payload } = data;
   if (outcome.unreadable) return unreadable(drill, outcome);
   if (Number.isInteger(outcome.hint)) return data.earned[outcome.hint];
+  if (outcome.comma) return word("comma");
   if (drill.kind === "order") {
     return word(outcome.place ? "nudgeOrder" : "nudgeOrderStart", { n: outcome.place });
   }

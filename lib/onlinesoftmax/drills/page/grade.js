@@ -28,7 +28,9 @@ const GRADERS = {
     const hits = (targets) =>
       read.every((value, i) => close(value, targets[i], payload.rel, payload.abs));
     if (hits(payload.values)) return { passed: true, read };
-    return { passed: false, read, hint: firstWhere(payload.wrong, hits) };
+    const hint = firstWhere(payload.wrong, hits);
+    const comma = hint === null && /^\s*\d{1,3},\d{3}\s*$/.test(answer);
+    return { passed: false, read, hint, comma };
   },
 
   choice(payload, answer) {

@@ -91,7 +91,7 @@ function save(drill, rows, name) {
   const lines = rows.map(([left, right]) =>
     make("tr", {}, make("th", { scope: "row" }, left), make("td", {}, right)),
   );
-  const prompt = drill.section.querySelector(".os-drill-prompt").innerText.trim();
+  const prompt = inWords(drill.section.querySelector(".os-drill-prompt"));
   const date = new Date().toLocaleDateString(word("dates"), { dateStyle: "long" });
   const note = word("keepNote", { date }).replaceAll("*", "");
   kept.body.append(
@@ -106,6 +106,15 @@ function save(drill, rows, name) {
   const whole = kept.documentElement.outerHTML.replace("<head>", `<head>${KEPT_HEAD}`);
   const html = `<!doctype html>\n${whole}\n`;
   download(`${drill.id}.html`, new Blob([html], { type: "text/html" }));
+}
+
+/** A text with its formulas as they are written, since the page kept has no fonts. */
+function inWords(element) {
+  const copy = element.cloneNode(true);
+  for (const formula of copy.querySelectorAll(".katex")) {
+    formula.replaceWith(formula.querySelector("annotation")?.textContent ?? "");
+  }
+  return copy.textContent.trim().replace(/\s+/g, " ");
 }
 
 const KEPT_HEAD = `<meta charset="utf-8"><style>

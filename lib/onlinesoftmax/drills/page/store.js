@@ -53,8 +53,11 @@ const store = {
     this.set(id, { ...this.get(id), stage: 0, due });
   },
 
-  keepCode(id, code) {
-    if (this.get(id).code !== code) this.set(id, { ...this.get(id), code });
+  /** Keep what the reader wrote; who wrote nothing gets the newest starter. */
+  keepCode(id, code, starter) {
+    const { code: kept, ...entry } = this.get(id);
+    const own = code.trimEnd() === starter.trimEnd() ? undefined : code;
+    if (kept !== own) this.set(id, own === undefined ? entry : { ...entry, code: own });
   },
 
   due() {

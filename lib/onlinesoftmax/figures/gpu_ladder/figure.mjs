@@ -88,7 +88,7 @@ export function say({ d, device, third }, numbers, words) {
   const values = {
     d, device, tiled: reads[1], patched: reads[2], patch: num(products[2], 2),
     r1: registers[0], r2: registers[1], r3: registers[2],
-    lost: spills[1], s1: num(100 * share[0], 0), s2: num(100 * share[1], 0),
+    lost1: spills[0], lost: spills[1], s1: num(100 * share[0], 0), s2: num(100 * share[1], 0),
     s3: num(100 * share[2], 0),
   };
   const spilled = spills[1] ? words.saySpilled : "";

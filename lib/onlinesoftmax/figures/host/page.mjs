@@ -73,7 +73,9 @@ function hear({ detail }) {
     if (!live) continue;
     const { log, ...changes } = live.hear(detail);
     live.opening = { ...live.opening, log }; // a reset keeps it
-    live.set({ ...changes, log }, true);
+    const show = () => live.set({ ...changes, log }, true);
+    if (live.locked) live.unlocked = show; // first the reader answers
+    else show();
   }
 }
 
@@ -110,5 +112,7 @@ function goto() {
   if (!host?.classList.contains("os-figure")) return;
   const live = rouse(host);
   if (live) follow(live);
-  host.scrollIntoView({ block: "start" });
+  const [{ type } = {}] = performance.getEntriesByType("navigation");
+  const back = type === "reload" && document.readyState !== "complete";
+  if (!back) host.scrollIntoView({ block: "start" }); // who reloads stays where they were
 }

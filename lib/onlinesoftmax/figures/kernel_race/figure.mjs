@@ -17,9 +17,12 @@ export function compute({ kernel, step, log, examples }) {
     steps: phases.length,
     now: phases[Math.min(step, phases.length) - 1] ?? null,
     race: phases.some(({ clashes }) => clashes.length > 0),
+    stopped: (told.faults ?? []).some(({ kind }) => STOPS.has(kind)),
     barriers: phases.filter(({ barrier }) => barrier !== null).length,
   };
 }
+
+const STOPS = new Set(["index", "barrier", "barriers", "error", "shared", "block"]);
 
 /** The phases of the faulty block, or of the only one: touches of shared arrays. */
 function inShared({ blocks = [], arrays = [] }) {
@@ -217,14 +220,15 @@ function sentence({ before, now }, numbers, words) {
 }
 
 export function say({ step }, numbers, words) {
-  const { steps, threads, now, race, barriers } = numbers;
-  if (!steps) return threads ? words.sayNoShared : words.sayEmpty;
+  const { steps, threads, now, race, stopped, barriers } = numbers;
+  const clean = stopped ? words.sayStopped : words.sayClean;
+  if (!steps) return !threads ? words.sayEmpty : stopped ? clean : words.sayNoShared;
   const touched = new Set(now?.touches.map(({ array }) => numbers.arrays[array].name));
   const values = { threads, barriers, k: step, n: steps, working: now?.working,
     names: [...touched].map(spelled).join(", ") };
   if (!now) return fill(barriers === 1 ? words.sayStartOne : words.sayStart, values);
   const clash = worst(now.clashes, numbers.told);
-  const end = step < steps ? "" : !race ? words.sayClean
+  const end = step < steps ? "" : !race ? clean
     : clash ? words.sayRace : words.sayRaceBefore;
   const met = clash ? sentence(clash, numbers, words) : words.sayFine;
   const does = now.working ? words.sayPhase : words.sayIdle;
@@ -266,9 +270,11 @@ export function table(_, numbers, words) {
   return { caption: words.tableCaption, head: words.tableHead, rows };
 }
 
-/** What changes when the reader has run a kernel: on to its first collision. */
+/** What changes when the reader has run a kernel: on to its first collision, or to the
+ *  last phase in which something happens. */
 export function hear({ log, source }) {
   const { phases, steps } = compute({ kernel: "yours", step: 0, log, examples: {} });
-  const guilty = phases.find(({ clashes }) => clashes.length);
-  return { kernel: "yours", log: { ...log, source }, step: guilty?.number ?? steps };
+  const busy = phases.filter(({ touches }) => touches.length);
+  const shown = phases.find(({ clashes }) => clashes.length) ?? busy[busy.length - 1];
+  return { kernel: "yours", log: { ...log, source }, step: shown?.number ?? steps };
 }
