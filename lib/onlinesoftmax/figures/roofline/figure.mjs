@@ -55,7 +55,7 @@ export function draw(state, numbers, { wide, words, title }) {
 
 /** The slope that memory allows, and the flat part that arithmetic allows. */
 function roof({ peak, bandwidth, ridge }, { x, y, left, right, low, words, wide }) {
-  const start = Math.max(X_LOW, (Y_LOW * TERA) / bandwidth);
+  const start = begin(bandwidth);
   const outline = `${x(start)} ${y(start * bandwidth)}L${x(ridge)} ${y(peak)}`
     + `L${right} ${y(peak)}`;
   const tera = { peak: short(peak / TERA), rate: short(bandwidth / TERA), ridge: short(ridge) };
@@ -68,11 +68,16 @@ function roof({ peak, bandwidth, ridge }, { x, y, left, right, low, words, wide 
     label(fill(words.peak, tera), { key: "peak", class: "small end", x: right,
       y: y(peak) - 8 }),
     label(fill(words.rate, tera), { key: "rate", class: "small", x: left + 8,
-      y: y(start * bandwidth * 1.6) - (wide ? 22 : 32) }),
+      y: aboveSlope(bandwidth, { y, wide }) }),
     label(fill(words.ridge, tera), { key: "ridge-name", y: low - 8,
       class: beside ? "small halo" : "small halo end", x: x(ridge) + (beside ? 6 : -6) }),
   ];
 }
+
+/** Where the slope begins, at the left or at the bottom, and the height of its name. */
+const begin = (bandwidth) => Math.max(X_LOW, (Y_LOW * TERA) / bandwidth);
+const aboveSlope = (bandwidth, { y, wide }) =>
+  y(begin(bandwidth) * bandwidth * 1.6) - (wide ? 28 : 50);
 
 function axes({ x, y, left, right, high, low, words, wide }) {
   const across = wide ? [4, 8, 16, 32, 64, 128, 256, 512, 1024] : [4, 16, 64, 256, 1024];
@@ -93,20 +98,29 @@ function axes({ x, y, left, right, high, low, words, wide }) {
   ];
 }
 
+const [NAME, RIDGE, ROW] = [90, 66, 17]; // room for names: across, and from row to row
+
 /** How fast both programs may be: three steps with the table, and tile by tile. */
-function programs({ intensity, rate }, { x, y, low, words, right }) {
+function programs({ intensity, rate, ridge, bandwidth }, scene) {
+  const { x, y, low, words, left, right } = scene;
   const looks = ["score", "weight new"];
-  const near = Math.abs(x(intensity[0]) - x(intensity[1])) < 70
-    && Math.abs(y(rate[0]) - y(rate[1])) < 24;
+  const taken = [ // the names of the ridge and of the slope
+    [x(ridge) - RIDGE, x(ridge) + RIDGE, low - 8],
+    [left, left + NAME, aboveSlope(bandwidth, scene)],
+  ];
   return intensity.map((each, i) => {
     const [cx, cy] = [x(each), y(rate[i])];
-    const under = cy + (near && i === 0 ? 44 : 24);
+    const [from, to] = [Math.min(cx + 12, right - NAME), Math.min(cx + 12 + NAME, right)];
+    const free = (at) => at < low - 4 && !taken.some(([a, b, used]) =>
+      a < to && from < b && Math.abs(used - at) < ROW);
+    const under = [24, 44, 64, 84, -34, -14].map((down) => cy + down).find(free) ?? cy + 24;
+    taken.push([from, to, under]);
     return group({ q: i ? "o" : "s" },
       line({ key: `drop${i}`, class: i ? "drop tiles" : "drop", x1: cx, x2: cx, y1: cy,
         y2: low }),
       tag("circle", { key: `dot${i}`, class: looks[i], cx, cy, r: 8 }),
       label(words.programs[i], { key: `name${i}`, class: "strong halo",
-        x: Math.min(cx + 12, right - 90), y: under }));
+        x: from, y: under }));
   });
 }
 
