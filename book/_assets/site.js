@@ -64,12 +64,18 @@
   }
 
   // A block that fits needs no stop of its own on the keyboard's way through the page.
+  // It is asked after it was laid out: to ask sooner would lay out the whole page.
   function stops() {
-    const boxes = [...document.querySelectorAll(":is(pre, .table, .math)[tabindex]")];
-    const scrolls = boxes.map((box) => box.scrollWidth > box.clientWidth + 1);
-    boxes.forEach((box, i) => {
-      box.tabIndex = scrolls[i] || box.querySelector(".katex [data-q]") ? 0 : -1;
+    const observer = new ResizeObserver((entries) => {
+      const boxes = entries.map(({ target }) => target);
+      const scrolls = boxes.map((box) => box.scrollWidth > box.clientWidth + 1);
+      boxes.forEach((box, i) => {
+        box.tabIndex = scrolls[i] || box.querySelector(".katex [data-q]") ? 0 : -1;
+      });
     });
+    for (const box of document.querySelectorAll(":is(pre, .table, .math)[tabindex]")) {
+      observer.observe(box);
+    }
   }
 
   function place() {
@@ -122,8 +128,7 @@
   themes();
   menu();
   copying();
-  addEventListener("load", () => setTimeout(stops)); // measuring must not delay the page
-  addEventListener("resize", stops);
+  stops();
   place();
   searching();
 })();

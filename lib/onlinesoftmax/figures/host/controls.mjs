@@ -16,6 +16,8 @@ export function wake(root, live) {
   return () => refresh.forEach((show) => show());
 }
 
+const HASTE = 150; // ms; who steps faster than this wants to arrive, not to watch
+
 const WAKE = { range, choice, toggle, row, again, step, pairs };
 
 function range(box, { name, low, high }, live) {
@@ -119,15 +121,19 @@ function again(button, { name, low, high, when }, live) {
 function step(box, { name }, live) {
   const slide = box.querySelector("input");
   const [back, play, next] = box.querySelectorAll("button");
-  const go = (to) => {
+  let moved = -HASTE;
+  const go = (to, moving = true) => {
     live.stop();
-    live.set({ [name]: to }, true);
+    live.set({ [name]: to }, moving);
   };
   back.onclick = () => go(live.state[name] - 1);
   next.onclick = () => go(live.state[name] + 1);
   play.onclick = () => (live.playing ? live.stop() : live.play(name));
-  slide.oninput = () => go(Number(slide.value));
-  slide.onkeydown = (event) => leap(event, slide, () => slide.oninput());
+  slide.oninput = ({ timeStamp: now }) => {
+    go(Number(slide.value), now - moved > HASTE);
+    moved = now;
+  };
+  slide.onkeydown = (event) => leap(event, slide, () => slide.oninput(event));
   return () => {
     const [at, end] = [live.state[name], live.numbers.steps];
     slide.max = end;
