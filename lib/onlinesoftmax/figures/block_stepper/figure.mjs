@@ -96,11 +96,12 @@ function bands({ scores, block, step }, scene) {
   return Array.from({ length: count }, (_, k) => {
     const from = scene.x(k * block);
     const to = scene.x(Math.min(scores.length, (k + 1) * block));
-    return band(k, from, to, k + 1 === step ? " lit" : "", scene);
+    return band(k, from, to, k + 1 - step, scene);
   });
 }
 
-function band(k, from, to, lit, { page, words }) {
+function band(k, from, to, ahead, { page, words }) {
+  const lit = ahead ? "" : " lit";
   const name = to - from > 60 ? fill(words.block, { k: k + 1 }) : `${k + 1}`;
   const panel = ({ high, low }, which) => rect({
     key: `${which}${k}`, class: `band${lit}`, rx: 5,
@@ -108,9 +109,15 @@ function band(k, from, to, lit, { page, words }) {
   });
   return [
     panel(page.scores, "top"), panel(page.weights, "low"),
-    to - from < 13 ? "" : label(name, { key: `name${k}`, class: `small middle${lit}`,
+    !named(k, ahead, to - from) ? "" : label(name, { key: `name${k}`, class: `small middle${lit}`,
       x: (from + to) / 2, y: page.weights.low + 20 }),
   ];
+}
+
+/** Where numbers would touch, every other one stays, and the lit one between gaps. */
+function named(k, ahead, width) {
+  if (width >= 21) return true;
+  return width >= 13 && (ahead === 0 || (k % 2 === 0 && Math.abs(ahead) > 1));
 }
 
 /** Scores stand on, or hang from, their zero. */

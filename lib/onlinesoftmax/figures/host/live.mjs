@@ -20,6 +20,12 @@ function rewrite(box, html) {
   }
 }
 
+/** Text that once grew stays tall: what stands below it does not jump about. */
+function keepRoom(box) {
+  const height = box.offsetHeight;
+  if (height > (parseFloat(box.style.minHeight) || 0)) box.style.minHeight = `${height}px`;
+}
+
 export class Live {
   /** `figure` is { spec, words, ui, compute, draw, say, table, code }. */
   constructor(root, id, figure, overrides = {}) {
@@ -161,32 +167,25 @@ export class Live {
   }
 
   watchSize() {
-    const { stage, say } = this.at;
+    const { stage } = this.at;
+    const grow = [this.at.say, this.at.code].filter(Boolean);
     const wide = () => stage.clientWidth >= WIDE;
     this.wide = wide();
     this.observer = new ResizeObserver(() => {
       if (this.onScreen) return;
-      this.keepRoom(say.offsetHeight);
+      grow.forEach(keepRoom);
       if (this.wide === wide()) return;
-      this.keepRoom(0);
+      for (const box of grow) box.style.minHeight = "";
       this.layOut(wide());
       this.render(false);
     });
-    this.observer.observe(stage);
-    this.observer.observe(say);
+    for (const box of [stage, ...grow]) this.observer.observe(box);
   }
 
   /** Another width is another drawing, made anew. */
   layOut(wide) {
     if (this.wide !== wide) this.at.stage.replaceChildren();
     this.wide = wide;
-  }
-
-  /** A sentence that once grew stays tall: the lines below it do not jump about. */
-  keepRoom(height) {
-    if (height && height <= this.tallest) return;
-    this.tallest = height;
-    this.at.say.style.minHeight = height ? `${height}px` : "";
   }
 
   /** On paper goes what is on the screen, wide; of a figure nobody touched, its still. */
