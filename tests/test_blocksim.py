@@ -15,7 +15,7 @@ from kernels.correct import CORRECT
 from kernels.faulty import FAULTY
 from kernels.grammar import program
 from onlinesoftmax.blocksim import Fault, cuda, float32, load, run
-from onlinesoftmax.blocksim.lowering import lower
+from onlinesoftmax.blocksim.lowering import lower, statements
 from onlinesoftmax.blocksim.scalars import rounded, wrapped
 from onlinesoftmax.blocksim.traffic import turns
 from onlinesoftmax.drills import kernel_grader
@@ -380,7 +380,7 @@ def kernel(x, y):
 
 
 def test_no_line_moves() -> None:
-    lowered = lower(TEXT, {"helper": True, "kernel": True}).split("\n")
+    lowered = lower(statements(TEXT), {"helper": True, "kernel": True}).split("\n")
     for before, after in zip(TEXT.split("\n"), lowered):
         assert before.split("#")[0].strip().rstrip("):")[-3:] in after
     y = [0.0] * 4

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,10 +85,12 @@ def build(book: Book) -> None:
     """Run what is stale, render the site, pack the notebooks."""
     run_chapters(book)
     stage(book)
-    with step("rendering the pages"):
-        render(book)
-    with step("packing the notebooks"):
-        pack_notebooks(book)
+    with ThreadPoolExecutor() as meanwhile:
+        wheel = meanwhile.submit(pack_lib, book)
+        with step("rendering the pages"):
+            render(book)
+        with step("packing the notebooks"):
+            pack_notebooks(book, wheel.result())
 
 
 def run_chapters(book: Book) -> list[str]:
@@ -183,12 +186,25 @@ def _config_without_execution(book: Book) -> Path:
     return file
 
 
-def pack_notebooks(book: Book) -> None:
+def pack_lib(book: Book) -> Path:
+    """The lib as a wheel, for those who open a notebook elsewhere."""
+    folder = book.out / "wheel"
+    shutil.rmtree(folder, ignore_errors=True)
+    command = [sys.executable, "-m", "pip", "wheel", "-q", str(book.root), "--no-deps"]
+    command += ["--no-build-isolation", "--disable-pip-version-check", "-w", str(folder)]
+    env = {**os.environ, "SOURCE_DATE_EPOCH": "315619200"}  # two builds, one file
+    done = subprocess.run(command, capture_output=True, text=True, env=env)
+    if done.returncode:
+        raise BuildFailed(f"the lib could not be packed:\n{done.stderr}")
+    return next(folder.glob("*.whl"))
+
+
+def pack_notebooks(book: Book, packed: Path) -> None:
     """The reader's notebooks, each alone and with the lib, beside the pages."""
     folder = book.html / "notebooks"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    wheel = _wheel(book, folder)
+    wheel = Path(shutil.copy2(packed, folder))
     config = yaml.safe_load((book.root / "_config.yml").read_text("utf-8"))
     site = (config.get("html") or {}).get("baseurl") or None
     first = reader.install_cell(wheel.name, site)
@@ -198,16 +214,6 @@ def pack_notebooks(book: Book) -> None:
         executed = with_outputs(page, book.store)
         nb = reader.reader_notebook(executed, text, first, sources)
         reader.write(nb, wheel, folder, page.name)
-
-
-def _wheel(book: Book, folder: Path) -> Path:
-    command = [sys.executable, "-m", "pip", "wheel", "-q", str(book.root), "--no-deps"]
-    command += ["--no-build-isolation", "--disable-pip-version-check", "-w", str(folder)]
-    env = {**os.environ, "SOURCE_DATE_EPOCH": "315619200"}  # two builds, one file
-    done = subprocess.run(command, capture_output=True, text=True, env=env)
-    if done.returncode:
-        raise BuildFailed(f"the lib could not be packed:\n{done.stderr}")
-    return next(folder.glob("*.whl"))
 
 
 @contextmanager

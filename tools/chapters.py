@@ -32,6 +32,7 @@ class Page:
         return front_matter(self.source.read_text("utf-8")).get("jupytext", {})
 
 
+@lru_cache(maxsize=None)
 def front_matter(text: str) -> dict:
     """The YAML between the two `---` at the head of a page."""
     match = re.match(r"---\n(.*?)\n---\n", text, re.S)

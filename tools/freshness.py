@@ -48,21 +48,26 @@ def lib_files(code: str, lib: Path) -> set[Path]:
     such as `from onlinesoftmax import merge`, may come from any module.
     """
     seen: set[Path] = set()
-    names: set[str] = set()
-    waiting = set(imported(code))
+    parts: set[str] = set()
+    waiting = _parts(imported(code))
     while waiting:
-        names.add(name := waiting.pop())
-        new = _files_of(name, lib) - seen
+        parts.add(part := waiting.pop())
+        new = _files_of(part, lib) - seen
         seen |= new
         for file in new:
             if file.suffix == ".py":
-                waiting |= imported(file.read_text("utf-8")) - names
+                waiting |= _parts(imported(file.read_text("utf-8"))) - parts
     return seen
 
 
-def _files_of(name: str, lib: Path) -> set[Path]:
+def _parts(names: Iterable[str]) -> set[str]:
+    """The parts of the lib that dotted names belong to: its modules and folders."""
+    return {".".join(name.split(".")[:2]) for name in names}
+
+
+def _files_of(part: str, lib: Path) -> set[Path]:
     root = lib / LIB
-    first = lib.joinpath(*name.split(".")[:2])
+    first = lib.joinpath(*part.split("."))
     if first == root:
         return {root / "__init__.py"}
     if first.with_suffix(".py").exists():

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import html
 import io
 import json
+import re
 from collections.abc import Iterable, Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 
 from fontTools import subset
@@ -28,31 +29,9 @@ def characters(texts: Iterable[str]) -> str:
     return "".join(sorted(set(ALWAYS).union(*texts)))
 
 
-class _Formulas(HTMLParser):
-    """Collects the text of every formula, also of those that wait in data blocks."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.text: set[str] = set()
-        self.depth = 0
-        self.is_data = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.is_data = dict(attrs).get("type") == "application/json"
-        starts = dict(attrs).get("class") in ("katex-html", "q")
-        if tag == "span" and (self.depth or starts):
-            self.depth += 1
-
-    def handle_endtag(self, tag: str) -> None:
-        self.is_data = False
-        if tag == "span" and self.depth:
-            self.depth -= 1
-
-    def handle_data(self, data: str) -> None:
-        if self.depth:
-            self.text.update(data)
-        elif self.is_data and "katex" in data:
-            self.text.update(formula_characters(_strings(json.loads(data))))
+_FORMULA = re.compile(r'<span [^>]*class="(?:katex-html|q)"')
+_DATA = re.compile(r'<script [^>]*"application/json"[^>]*>(.*?)</script>', re.DOTALL)
+_TOKEN = re.compile(r"<(/?)(\w+)[^>]*>|[^<]+")
 
 
 def _strings(value: object) -> Iterator[str]:
@@ -66,11 +45,26 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def formula_characters(pages: Iterable[str]) -> str:
-    """The characters formulas are set in."""
-    reader = _Formulas()
+    """The characters formulas are set in, also of those that wait in data blocks."""
+    found: set[str] = set()
     for page in pages:
-        reader.feed(page)
-    return "".join(sorted(reader.text))
+        found.update(*(_text(page, start.start()) for start in _FORMULA.finditer(page)))
+        for data in (text for text in _DATA.findall(page) if "katex" in text):
+            found.update(formula_characters(_strings(json.loads(data))))
+    return "".join(sorted(found))
+
+
+def _text(page: str, start: int) -> str:
+    """The text of the span that starts here."""
+    texts, depth = [], 0
+    for token in _TOKEN.finditer(page, start):
+        if token[2] is None:
+            texts.append(token[0])
+        elif token[2] == "span":
+            depth += -1 if token[1] else 1
+            if not depth:
+                break
+    return html.unescape("".join(texts))
 
 
 def cut(font: Path, wanted: str, keep: Path) -> bytes | None:

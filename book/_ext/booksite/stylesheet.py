@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from html.parser import HTMLParser
 
 import tinycss2
 from tinycss2.ast import AtRule, Node, QualifiedRule
@@ -13,23 +12,10 @@ _NESTING = {"media", "supports", "container", "layer"}
 _SELECTOR_PART = re.compile(r"([.#]?)(-?[A-Za-z_][\w-]*)")
 _IGNORED = re.compile(r"\[[^\]]*\]|::?[\w-]+(\((?:[^()]|\([^()]*\))*\))?")
 
+_TAG, _ID, _CLASS = map(  # of pages as they are written here: always in double quotes
+    re.compile, (r"<([a-z][\w-]*)", r'\bid="([^"]*)"', r'\bclass="([^"]*)"')
+)
 _STRING_OR_COMMENT = re.compile(r"(\"[^\"]*\"|'[^']*'|/\*.*?\*/)", re.DOTALL)
-
-
-class _Used(HTMLParser):
-    """Collects the tags, classes and ids of a page."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.names: set[str] = set()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.names.add(tag)
-        for name, value in attrs:
-            if name == "class":
-                self.names.update("." + word for word in (value or "").split())
-            elif name == "id":
-                self.names.add(f"#{value}")
 
 
 def used_names(pages: Iterable[str], scripts: Iterable[str]) -> set[str]:
@@ -37,13 +23,16 @@ def used_names(pages: Iterable[str], scripts: Iterable[str]) -> set[str]:
 
     A word in a script counts as a tag, a class and an id: scripts build elements.
     """
-    reader = _Used()
+    used: set[str] = set()
     for page in pages:
-        reader.feed(page)
+        used.update(_TAG.findall(page))
+        used.update(f"#{name}" for name in _ID.findall(page))
+        classes = " ".join(set(_CLASS.findall(page)))
+        used.update(f".{name}" for name in classes.split())
     for script in scripts:
         for word in set(re.findall(r"[A-Za-z_][\w-]*", script)):
-            reader.names.update((word, f".{word}", f"#{word}"))
-    return reader.names
+            used.update((word, f".{word}", f"#{word}"))
+    return used
 
 
 def can_match(selector: str, used: set[str]) -> bool:

@@ -3,7 +3,7 @@
 import math
 
 from .launch import Launch
-from .lowering import functions_in, loops, lower, parameters
+from .lowering import functions_in, loops, lower, parameters, statements
 from .memory import Array
 from .scalars import Type, type_name
 
@@ -25,18 +25,19 @@ class Program:
         compile(source, file, "exec")  # its syntax errors, before it is changed
         helpers = helpers or {}
         known = {key: helpers[key].meets for key in helpers}
-        functions = functions_in(source, known)
+        text = statements(source)
+        functions = functions_in(text, known)
         if name not in functions:
             raise ValueError(f"name: expected a function {name!r} in the text")
         self.name = name
         self.names = names
         self.helpers = helpers
         self.meets = functions[name]
-        self.parameters = parameters(source, name)
-        self.loops = loops(source)
+        self.parameters = parameters(text, name)
+        self.loops = loops(text)
         for helper in helpers.values():
             self.loops.update(helper.loops)
-        self.code = compile(lower(source, functions), file, "exec")
+        self.code = compile(lower(text, functions), file, "exec")
 
     def load(self, device: dict) -> object:
         """Return the function, with these names instead of the world's."""

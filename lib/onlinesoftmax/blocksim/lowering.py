@@ -24,17 +24,18 @@ HEADS = ("if", "elif", "while", "for")  # they have an expression to put the lin
 BARE = ("def", "else", "try", "except", "finally", "with", "class")
 
 
-def lower(source: str, functions: dict) -> str:
-    """Return the text as the simulator runs it.
+def lower(text: list, functions: dict) -> str:
+    """Return a text as the simulator runs it.
 
     Parameters
     ----------
-    source : str
+    text : list
+        Its ``statements``.
     functions : dict of str to bool
         The functions it may call: do threads meet in them?
     """
     out, inside = [], False
-    for line, parts in statements(source):
+    for line, parts in text:
         place = _first(parts)
         word = parts[place] if place < len(parts) else "\n"
         if place == 0 and word not in ("\n", "\\\n") and word[0] != "#":
@@ -49,10 +50,10 @@ def lower(source: str, functions: dict) -> str:
     return "".join(out)
 
 
-def functions_in(source: str, known: dict) -> dict:
+def functions_in(text: list, known: dict) -> dict:
     """Return a text's functions, and those already known: do threads meet in them?"""
     calls, name = {}, None
-    for _, parts in statements(source):
+    for _, parts in text:
         words = [part for part in parts if part not in SPACE]
         if words[0] == "def":
             name = words[1]
@@ -68,10 +69,10 @@ def functions_in(source: str, known: dict) -> dict:
     return found
 
 
-def loops(source: str) -> dict:
+def loops(text: list) -> dict:
     """Return for every line in a loop the first lines of the loops around it."""
     found, around = {}, []
-    for line, parts in statements(source):
+    for line, parts in text:
         place = _first(parts)
         word = parts[place] if place < len(parts) else "\n"
         if word in ("\n", "\\\n") or word[0] == "#":
@@ -85,9 +86,9 @@ def loops(source: str) -> dict:
     return found
 
 
-def parameters(source: str, name: str) -> list[str]:
+def parameters(text: list, name: str) -> list[str]:
     """Return the names of a function's parameters."""
-    for _, parts in statements(source):
+    for _, parts in text:
         words = [part for part in parts if part.strip() and part[0] != "#"]
         if words[:2] == ["def", name]:
             pairs = zip(words[2:], words[3:])

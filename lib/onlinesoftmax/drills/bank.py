@@ -200,7 +200,7 @@ def _check_texts(drill: Drill) -> None:
             raise drill.fault(field, f"expected text or {{en: …, es: …}}, got {text!r}")
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # in C: ten times as fast
     """YAML that refuses to lose one of two fields with the same name."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:

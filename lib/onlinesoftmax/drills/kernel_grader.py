@@ -27,8 +27,13 @@ def run(source, function, cases, tolerance, beat):
 
 def maker(source: str, function: str) -> object:
     """Return what makes the kernel for a case, with the names that it gives."""
-    load(source, function, {}, grader.ANSWER)  # a syntax error shows at once
-    return lambda names: load(source, function, names, grader.ANSWER)
+    kernel = load(source, function, {}, grader.ANSWER)  # a syntax error shows at once
+
+    def make(names):
+        kernel.program.names = names
+        return kernel
+
+    return make
 
 
 def grade(make, cases, tolerance, beat) -> dict:
