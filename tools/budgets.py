@@ -26,6 +26,7 @@ from tools.serve import COMPRESSED
 BOOK = Book(ROOT, ROOT / "_build")
 CODE_DRILL = '.os-drill:is([data-kind="code"], [data-kind="kernel"])'
 PACE = 100  # ms between two keys: one input is painted before the next one comes
+REST = 1500  # ms until a page has loaded, or the longest glide is over
 LATENCY = """() => {
   window.latencies = [];
   addEventListener('input', event => requestAnimationFrame(() => {
@@ -112,9 +113,11 @@ def input_to_paint(browser: Browser, page: Path) -> float:
     tab = context.new_page()
     tab.goto(page.as_uri())
     tab.evaluate(LATENCY)
+    tab.wait_for_timeout(REST)
     for figure in tab.query_selector_all(".os-figure"):
         figure.scroll_into_view_if_needed()
         _skip_prediction(tab, figure)
+        tab.wait_for_timeout(REST)
         for slider in figure.query_selector_all('input[type="range"]'):
             if slider.is_visible() and slider.is_enabled():
                 slider.focus()
