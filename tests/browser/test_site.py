@@ -283,6 +283,16 @@ def test_fonts_arrive_without_moving_the_text(open_page, html):
     assert page.evaluate("window.moved") < 0.02
 
 
+def test_who_comes_from_elsewhere_is_there_at_once(open_page, html):
+    page = open_page("about:blank")
+    page.goto(f"{(html / CHAPTER).as_uri()}#recap")
+    page.wait_for_timeout(200)
+    height = "document.getElementById('recap').getBoundingClientRect().top"
+    assert 0 <= page.evaluate(height) < 50
+    page.wait_for_timeout(1500)  # figures and drills above have come alive
+    assert 0 <= page.evaluate(height) < 50
+
+
 def test_code_can_be_copied(open_page, html):
     page = open_page(html / CHAPTER)
     block = page.locator(".code:visible").first
