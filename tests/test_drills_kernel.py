@@ -2,6 +2,7 @@
 
 import json
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -167,6 +168,15 @@ def test_a_kernel_of_a_notebook_is_marked_on_the_simulator(check) -> None:
         check(neighbour, on="gpu")
     with pytest.raises(ValueError, match="kernel: expected a function"):
         check(3)
+
+
+@pytest.mark.parametrize("d", KERNELS, ids=lambda d: d.id)
+def test_a_starter_left_as_it_is_gets_a_verdict(d: Drill, tmp_path: Path) -> None:
+    file = tmp_path / "cell.py"
+    file.write_text(d.get("starter").replace("from numba", "from onlinesoftmax.blocksim"))
+    space = runpy.run_path(str(file))
+    verdict = notebook.check(d.id, space[d.get("function")])
+    assert not verdict and "None" not in repr(verdict)
 
 
 ON_NUMBAS_SIMULATOR = """

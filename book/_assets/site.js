@@ -50,6 +50,33 @@
     }
   }
 
+  // A formula is in the page twice, for eyes and for ears. Who copies it gets its LaTeX.
+  function formulas() {
+    document.addEventListener("copy", (event) => {
+      const selection = getSelection();
+      if (selection.isCollapsed || event.target.closest?.("input, textarea")) return;
+      const piece = whole(selection.getRangeAt(0)).cloneContents();
+      if (!piece.querySelector(".katex")) return;
+      for (const formula of piece.querySelectorAll(".katex")) {
+        const sign = formula.closest(".katex-display") ? "$$" : "$";
+        formula.replaceWith(sign + formula.querySelector("annotation").textContent + sign);
+      }
+      piece.querySelectorAll(".copy, .headerlink").forEach((each) => each.remove());
+      event.clipboardData.setData("text/plain", piece.textContent);
+      event.preventDefault();
+    });
+  }
+
+  // A range that holds no formula by half.
+  function whole(chosen) {
+    const range = chosen.cloneRange();
+    const formula = (node) => (node.closest ? node : node.parentElement)?.closest(".katex");
+    const [first, last] = [range.startContainer, range.endContainer].map(formula);
+    if (first) range.setStartBefore(first);
+    if (last) range.setEndAfter(last);
+    return range;
+  }
+
   async function toClipboard(text) {
     try {
       await navigator.clipboard.writeText(text);
@@ -128,6 +155,7 @@
   themes();
   menu();
   copying();
+  formulas();
   stops();
   place();
   searching();

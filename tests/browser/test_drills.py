@@ -533,6 +533,17 @@ def test_blocked_storage_breaks_nothing(site: Path, open_page) -> None:
     expect(page.locator(".os-progress")).to_contain_text("lasts until you leave")
 
 
+def test_a_full_storage_loses_nothing_while_the_page_is_open(site, open_page) -> None:
+    page = open_page(site / "few.html")
+    page.add_init_script("Storage.prototype.setItem = () => { throw Error('full') }")
+    page.reload()
+    expect(page.locator(".os-progress")).to_contain_text("Kept in this browser")
+    answer(page, bank()["rescale-hard"])
+    expect(card(page, "rescale-hard")).to_have_attribute("data-state", "right")
+    expect(page.locator(".os-progress")).to_contain_text("1 done so far")
+    expect(page.locator(".os-progress")).to_contain_text("lasts until you leave")
+
+
 # ---- without a script, on paper, in Spanish, on a phone
 
 

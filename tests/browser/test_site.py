@@ -301,6 +301,28 @@ def test_code_can_be_copied(open_page, html):
     expect(page.locator("#said")).to_have_text("Copied")
 
 
+COPIED = """() => {
+  const [from, to] = [...document.querySelectorAll(".math .katex")].slice(0, 2);
+  const range = document.createRange();
+  range.setStart(from.querySelector(".mord").firstChild, 0);
+  range.setEnd(to.querySelector(".mord").firstChild, 1);
+  getSelection().removeAllRanges();
+  getSelection().addRange(range);
+  const data = new DataTransfer();
+  const copy = new ClipboardEvent("copy", { clipboardData: data, cancelable: true });
+  document.dispatchEvent(copy);
+  const tex = (formula) => formula.querySelector("annotation").textContent;
+  return [data.getData("text"), tex(from), tex(to)];
+}"""
+
+
+def test_formulas_are_copied_as_they_were_typed(open_page, html):
+    page = open_page(html / CHAPTER)
+    text, first, last = page.evaluate(COPIED)
+    assert text.startswith(f"$${first}$$") and text.endswith(f"$${last}$$")
+    assert "Copy" not in text and "#" not in text
+
+
 def test_on_paper_there_is_text_and_no_chrome(open_page, html):
     page = open_page(html / CHAPTER)
     page.emulate_media(media="print")

@@ -48,6 +48,14 @@ class BookTranslator(HTML5Translator):
         """Close a cell or a part of one."""
         self.body.append("</div>\n")
 
+    def add_permalink_ref(self, node: nodes.Element, title: str) -> None:
+        """A heading's own address is for the mouse: in a list of links it says nothing."""
+        before = len(self.body)
+        super().add_permalink_ref(node, title)
+        aside = '<a class="headerlink" aria-hidden="true" tabindex="-1"'
+        for place in range(before, len(self.body)):
+            self.body[place] = self.body[place].replace('<a class="headerlink"', aside)
+
     def visit_raw(self, node: nodes.raw) -> None:
         """HTML outputs: hosts are filled, the rest passes as it is."""
         if "html" not in node.get("format", "").split():

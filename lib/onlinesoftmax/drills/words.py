@@ -42,6 +42,8 @@ def show(value: Any, digits: int = 5) -> str:
     """
     if isinstance(value, (list, tuple)):
         return ", ".join(show(part, digits) for part in value)
+    if value is None:
+        return "–"
     if isinstance(value, str) and value not in ("inf", "-inf", "nan"):
         return value
     value = float(value)

@@ -5,11 +5,16 @@ function preparePanel(panel) {
   const listed = JSON.parse(panel.querySelector("script").textContent);
   const summary = make("p", {});
   const list = make("ul", { class: "os-progress-due" });
-  const draw = () => drawPanel(word, listed, summary, list);
+  const note = make("p", { class: "os-drill-how" });
+  const said = make("p", { class: "os-progress-said", role: "status" });
+  const draw = () => {
+    drawPanel(word, listed, summary, list);
+    note.textContent = word(store.kept ? "progressNote" : "noStorage");
+  };
 
   panel.append(
     make("p", { class: "os-drill-label" }, make("strong", {}, word("progress"))),
-    summary, list, ...panelFoot(word),
+    summary, list, panelButtons(word, said), said, note,
   );
   const { whole } = panel.dataset;
   if (whole) list.after(make("p", {}, make("a", { href: whole }, word("allOfBook"))));
@@ -33,14 +38,7 @@ function drawPanel(word, listed, summary, list) {
   }));
 }
 
-/** The buttons, what they did, and where all this is kept. */
-function panelFoot(word) {
-  store.all(); // finds out whether the browser keeps anything
-  const said = make("p", { class: "os-progress-said", role: "status" });
-  const note = word(store.kept ? "progressNote" : "noStorage");
-  return [panelButtons(word, said), said, make("p", { class: "os-drill-how" }, note)];
-}
-
+/** Saving, loading and forgetting; `said` tells what they did. */
 function panelButtons(word, said) {
   const file = make("input", { type: "file", accept: ".json", hidden: "" });
   const clear = button(word("clear"), () => {

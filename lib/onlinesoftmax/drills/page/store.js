@@ -1,5 +1,5 @@
 // What the reader has done, kept in this browser only. Where the browser keeps nothing
-// (some do not on file://), it lasts until the page is left.
+// (some do not on file://, and a full one does not), it lasts until the page is left.
 
 const STORE_KEY = "onlinesoftmax-drills";
 const INTERVALS = [1, 3, 7, 21, 60]; // days until a passed drill comes back
@@ -10,6 +10,7 @@ const store = {
 
   /** Every drill the reader has met: id → {stage, done, due, code}. */
   all() {
+    if (!this.kept) return this.memory;
     try {
       const text = localStorage.getItem(STORE_KEY);
       this.memory = text ? readStore(text) : {};
@@ -31,6 +32,7 @@ const store = {
     this.memory = drills;
     try {
       localStorage.setItem(STORE_KEY, JSON.stringify({ version: 1, drills }));
+      this.kept = true;
     } catch {
       this.kept = false;
     }
