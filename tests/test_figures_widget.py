@@ -44,6 +44,32 @@ def test_what_the_browser_sets_arrives() -> None:
     assert widget.block == 16 and widget.state["block"] == 16
 
 
+def test_several_traits_that_the_browser_sets_at_once_arrive() -> None:
+    """None of them is set back, even for a moment, to what the state held before."""
+    widget, heard = figure("block-stepper"), []
+    changes = {"block": 2, "forget": True, "step": 3}
+    widget.observe(lambda change: heard.append(change["new"]), "step")
+    widget.set_state(changes)
+    assert heard == [3]
+    assert widget.state == registry.spec("block-stepper").defaults() | changes
+
+
+def test_what_the_figure_had_to_fit_is_taken() -> None:
+    widget = figure("block-stepper", scores=[-math.inf, 1.0, 2.0])
+    widget.step = 7
+    asked = json.loads(json.dumps(widget.get_state()["state"]))
+    widget.set_state({"_fit": {"asked": asked, "shown": {"step": 1}}})
+    assert widget.step == widget.state["step"] == 1
+
+
+def test_what_the_figure_fitted_of_an_older_wish_is_not_taken() -> None:
+    widget = figure("block-stepper", step=7)
+    fit = {"asked": dict(widget.state), "shown": {"step": 4}}
+    widget.block = 2
+    widget.set_state({"_fit": fit})
+    assert (widget.step, widget.block) == (7, 2)
+
+
 def test_a_slider_can_be_linked() -> None:
     widget, slider = figure("block-stepper"), ipywidgets.IntSlider(4, min=1, max=16)
     ipywidgets.link((slider, "value"), (widget, "block"))
@@ -79,6 +105,8 @@ def test_a_score_of_minus_infinity_travels() -> None:
     widget = figure("block-stepper", scores=[-math.inf, 1.0])
     sent = widget.get_state()
     assert json.loads(json.dumps(sent["scores"], allow_nan=False)) == ["-Infinity", 1.0]
+    widget.set_state({"scores": [0.0, "-Infinity"]})  # and back
+    assert widget.scores == widget.state["scores"] == [0.0, -math.inf]
 
 
 def test_a_figure_that_comes_again_need_not_ask() -> None:
@@ -110,3 +138,10 @@ def test_a_notebook_gets_a_widget_with_its_module_and_style(id: str) -> None:
     assert "application/vnd.jupyter.widget-view+json" in widget._repr_mimebundle_()[0]
     assert "export default" in widget._esm
     assert "--weight-new" in widget._css and ".os-figure" in widget._css
+
+
+def test_without_a_kernel_the_output_says_what_to_do() -> None:
+    plain = figure("two-chunks")._repr_mimebundle_()[0]["text/plain"]
+    assert plain == (
+        'Figure "A larger score arrives" (two-chunks): run this cell to see it.'
+    )

@@ -1,18 +1,29 @@
 """The notebooks that readers download: plain Markdown, and they run from the wheel."""
 
+import ast
 import os
+import re
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
 import pytest
 from pybtex.database import BibliographyData, Entry, Person
 
-from tools.chapters import code_cells
+from tools import lab
+from tools.chapters import code_cells, notebook, pages
 from tools.lab import copies
-from tools.reader import install_cell, plain_markdown, without_glue
+from tools.reader import (
+    Around,
+    around,
+    install_cell,
+    plain_markdown,
+    reader_notebook,
+    without_glue,
+)
 
 SOURCES = BibliographyData(
     {
@@ -21,9 +32,26 @@ SOURCES = BibliographyData(
             fields={"year": "2018"},
             persons={"author": [Person("Milakov, M."), Person("Gimelshein, N.")]},
         ),
-        "essay": Entry("misc", fields={"title": "A Trick Powering {FlashAttention}"}),
+        "three": Entry(
+            "misc",
+            fields={"year": "2022", "eprint": "2205.14135", "archiveprefix": "arXiv"},
+            persons={"author": [Person("Dao, T."), Person("Fu, D."), Person("Ré, C.")]},
+        ),
+        "maker": Entry(
+            "manual",
+            fields={"year": "2025", "url": "https://docs.nvidia.com/cuda/"},
+            persons={"author": [Person("{NVIDIA}")]},
+        ),
+        "essay": Entry("misc", fields={"title": r"A Trick \& {FlashAttention}"}),
     }
 )
+ROAD = (
+    {"number": 2, "part": "One vector", "file": "02-b", "title": "B", "line": "See."},
+    {"number": 3, "part": "A GPU", "file": "03-c", "title": "C", "line": "Hear."},
+)
+PAGES = frozenset({"index", "cheat-sheet", "02-b", "03-the-online-recurrence"})
+HERE = Around(SOURCES, PAGES, ROAD)
+PUBLISHED = Around(SOURCES, PAGES, ROAD, "https://book.example/en/")
 
 PLAIN = {
     "Five becomes {glue:text}`kept:.3f`.": "Five becomes 0.677.",
@@ -34,30 +62,110 @@ PLAIN = {
     "[next](03-the-online-recurrence.md#start)": (
         "[next](03-the-online-recurrence.ipynb#start)"
     ),
-    "all [sources](references.md)": "all [sources](../references.html)",
-    "{cite:t}`essay` asks": "A Trick Powering FlashAttention, n.d. asks",
-    "{cite:t}`two` show": "Milakov and Gimelshein, 2018 show",
+    "on [one page](cheat-sheet.md)": "on [one page](cheat-sheet.ipynb)",
+    "[the road](index.md)": "[the road](index.ipynb)",
+    "all [sources](references.md#papers), all [drills](drills.md)": (
+        "all sources, all drills"
+    ),
+    # As the page prints them: a title in italics, and what is a sentence stays one.
+    "{cite:t}`essay` asks": "*A Trick & FlashAttention* (n.d.) asks",
+    "see {cite:t}`essay`. On": "see *A Trick & FlashAttention* (n.d.). On",
+    "so {cite:p}`essay`": "so (*A Trick & FlashAttention*, n.d.)",
+    "{cite:t}`two` show": "Milakov and Gimelshein (2018) show",
+    "{cite:t}`three` count": (
+        "Dao *et al.* ([2022](https://arxiv.org/abs/2205.14135)) count"
+    ),
+    "larger {cite:p}`maker, two`": (
+        "larger ([NVIDIA, 2025](https://docs.nvidia.com/cuda/); "
+        "Milakov and Gimelshein, 2018)"
+    ),
     "```{note}\nMind the sign.\n```": "> **Note**\n>\n> Mind the sign.",
     "```{admonition} Proof\n:class: dropdown\nBy induction.\n```": (
-        "> **Proof**\n>\n> By induction."
+        "<details><summary>Proof</summary>\n\nBy induction.\n\n</details>"
     ),
-    "```{road}\n```": "",
+    "```{road}\n```": (
+        "**One vector**\n\n2. [B](02-b.ipynb). See.\n\n"
+        "**A GPU**\n\n3. C (not yet written). Hear."
+    ),
+    "```{drills}\n```": "",
 }
 
 
 @pytest.mark.parametrize("source", PLAIN)
 def test_book_markdown_becomes_plain(source: str) -> None:
-    assert plain_markdown(source, {"kept": 0.67667}, SOURCES) == PLAIN[source]
+    assert plain_markdown(source, {"kept": 0.67667}, HERE) == PLAIN[source]
+
+
+def test_a_page_that_is_no_notebook_is_linked_where_it_is_published() -> None:
+    text = plain_markdown("all [sources](references.md#papers)", {}, PUBLISHED)
+    assert text == "all [sources](https://book.example/en/references.html#papers)"
+
+
+def test_a_notebook_promises_no_list_that_it_does_not_have() -> None:
+    front = "---\ndescription: On one page.\n{}---\n"
+    for learn, lede in {
+        "": "*On one page.*",
+        "learn: [a, b]\n": "*On one page.*\n\nYou will learn\n\n- a\n- b",
+    }.items():
+        nb = reader_notebook(nbformat.v4.new_notebook(), front.format(learn), "", HERE)
+        assert nb.cells[1].source == lede
+
+
+def test_the_book_around_a_chapter_is_read_from_its_folder(root: Path) -> None:
+    book = around(root / "book")
+    assert {"index", "cheat-sheet", "05-merge"} <= book.notebooks
+    assert not {"drills", "references"} & book.notebooks
+    assert book.road[0]["file"] == "01-stable-softmax"
+    assert "essay0" in book.sources.entries
+
+
+def test_a_book_without_sources_or_road_has_an_address_all_the_same(tmp_path) -> None:
+    (tmp_path / "_config.yml").write_text("html: {baseurl: 'https://book.example'}")
+    (tmp_path / "_toc.yml").write_text("root: index")
+    (tmp_path / "book").mkdir()
+    (tmp_path / "book" / "index.md").write_text("# The cover")
+    book = around(tmp_path / "book")
+    assert (book.site, book.road, book.notebooks) == ("https://book.example", (), set())
 
 
 def test_a_number_that_nobody_glued_is_an_error() -> None:
     with pytest.raises(ValueError, match="'missing' was glued"):
-        plain_markdown("{glue:text}`missing:.2f`", {}, SOURCES)
+        plain_markdown("{glue:text}`missing:.2f`", {}, HERE)
 
 
 def test_glue_leaves_the_code_and_only_the_code() -> None:
     code = "x = 1\nglue(\n    'x',\n    x,\n    display=False,\n)\nassert x == 1"
     assert without_glue(code) == "x = 1\nassert x == 1"
+
+
+def figures_shown(root: Path) -> Iterator[tuple[str, ast.Call]]:
+    """Every call `figure("id", …)` of the book in reading order, with its page."""
+    for page in pages(root / "_toc.yml", root / "book"):
+        for cell in code_cells(notebook(page)) if page.is_chapter else []:
+            for node in ast.walk(ast.parse(cell.source)):
+                if getattr(getattr(node, "func", None), "id", "") == "figure":
+                    yield page.name, node
+
+
+def test_a_figure_asks_for_a_prediction_only_once(root: Path) -> None:
+    seen, again = set(), []
+    for page, call in figures_shown(root):
+        name = call.args[0].value
+        asks = [word.value.value for word in call.keywords if word.arg == "asks"]
+        if name in seen and asks != [False]:
+            again.append(f"{page}: {ast.unparse(call)}")
+        seen.add(name)
+    assert len(seen) > 10 and again == []
+
+
+def test_how_to_see_the_time_that_the_page_leaves_out_can_be_followed(root) -> None:
+    text = (root / "book" / "09-the-tiled-attention-kernel.md").read_text("utf-8")
+    before, cell = re.search(
+        r"\(How long(.*?)\)\n\n```\{code-cell\} ipython3\n:name: declined\n(.*?)```",
+        text, re.S,
+    ).groups()  # fmt: skip
+    named = re.findall("`([^`]+)`", before)
+    assert named and all(code in cell for code in named)
 
 
 def published(html: Path) -> list[Path]:
@@ -72,8 +180,12 @@ def test_published_notebooks_are_plain_and_have_no_outputs(html: Path) -> None:
         assert not any(cell.outputs for cell in code_cells(nb))
         assert "find_spec" in code_cells(nb)[0].source
         text = "\n".join(c.source for c in nb.cells if c.cell_type == "markdown")
-        for leftover in ("{glue", "{q}", "{cite", "```{", r"\qm", r"\ql", ".md)"):
+        # `../`: downloaded, a notebook has no site around it.
+        leftovers = ("{glue", "{q}", "{cite", "```{", r"\qm", r"\ql", ".md", "](../")
+        for leftover in leftovers:
             assert leftover not in text, f"{file.name}: {leftover}"
+        for name in re.findall(r"\]\(([\w-]+\.ipynb)", text):
+            assert (file.parent / name).exists(), f"{file.name}: {name}"
 
 
 def test_published_notebooks_run_from_the_wheel_alone(html: Path, tmp_path) -> None:
@@ -118,15 +230,60 @@ def test_without_lib_wheel_or_address_the_first_cell_says_what_to_do(tmp_path) -
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 1
     assert "Put onlinesoftmax-9.whl next to this notebook" in done.stderr
+    # IPython wraps SystemExit in a warning and a hint at %tb.
+    assert "\nModuleNotFoundError: The library is missing." in done.stderr
+
+
+def folders(tmp_path: Path, **notebooks: str) -> tuple[Path, Path]:
+    """A folder of published notebooks, and the reader's own, which is not there yet."""
+    published = tmp_path / "published"
+    published.mkdir()
+    for name, text in notebooks.items():
+        (published / f"{name}.ipynb").write_text(text)
+    return published, tmp_path / "own"
 
 
 def test_a_notebook_that_its_reader_changed_is_kept(tmp_path: Path) -> None:
-    published, own = tmp_path / "published", tmp_path / "own"
-    published.mkdir()
-    (published / "a.ipynb").write_text("new")
+    published, own = folders(tmp_path, a="new", b="new")
     own.mkdir()
     (own / "a.ipynb").write_text("mine")
-    (published / "b.ipynb").write_text("new")
     assert copies(published, own) == ["a.ipynb"]
     assert (own / "a.ipynb").read_text() == "mine"
     assert (own / "b.ipynb").read_text() == "new"
+
+
+def test_an_untouched_notebook_is_renewed_and_not_named(tmp_path: Path) -> None:
+    published, own = folders(tmp_path, a="old", b="old")
+    assert copies(published, own) == []
+    assert copies(published, own) == []
+    (own / "b.ipynb").write_text("mine")
+    for name in "ab":
+        (published / f"{name}.ipynb").write_text("new")
+    for _ in range(2):  # what is kept once is kept again
+        assert copies(published, own) == ["b.ipynb"]
+    assert (own / "a.ipynb").read_text() == "new"
+    assert (own / "b.ipynb").read_text() == "mine"
+
+
+def test_a_copy_from_before_the_record_is_no_change_of_its_reader(tmp_path) -> None:
+    published, own = folders(tmp_path, a="old")
+    own.mkdir()
+    (own / "a.ipynb").write_text("old")
+    assert copies(published, own) == []
+    (published / "a.ipynb").write_text("new")
+    assert copies(published, own) == []
+    assert (own / "a.ipynb").read_text() == "new"
+
+
+def test_without_a_build_the_lab_says_what_to_do(tmp_path, monkeypatch, capsys) -> None:
+    started = []
+    monkeypatch.setattr(lab, "BUILD", tmp_path / "_build")
+    monkeypatch.setattr(lab.subprocess, "call", started.append)
+    assert lab.main() == 1
+    assert re.fullmatch(r".*tools\.build.*\n", capsys.readouterr().err)
+    assert not started and not (tmp_path / "notebooks").exists()
+
+
+def test_the_readme_names_the_lab_for_those_without_make(root: Path) -> None:
+    without_make = (root / "README.md").read_text("utf-8").split("Without make:")[1]
+    assert "-m tools.lab" in without_make.split("(On Windows")[0]

@@ -17,7 +17,8 @@ from fontTools.ttLib import TTFont
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 
-from booksite import fonts, hosts, maths, quantities, strings, stylesheet  # noqa: E402
+from booksite import fonts, hosts, maths, quantities  # noqa: E402
+from booksite import search, strings, stylesheet  # noqa: E402
 from booksite.head import chapter_number, split_heading  # noqa: E402
 from booksite.inline import inline  # noqa: E402
 from booksite.page import launch_links, repository_links, scripts  # noqa: E402
@@ -275,7 +276,13 @@ NOTEBOOK = {
 }
 
 
-def render(folder: Path, text: str, cells: list[dict] | None = None) -> Path:
+def render(
+    folder: Path,
+    text: str,
+    cells: list[dict] | None = None,
+    sources: str = "",
+    **front: str,
+) -> Path:
     """A book of one page, through the real configuration."""
     from jupyter_book.config import get_final_config
     from sphinx.application import Sphinx
@@ -285,8 +292,9 @@ def render(folder: Path, text: str, cells: list[dict] | None = None) -> Path:
     source.mkdir()
     markdown = {"cell_type": "markdown", "id": "t", "metadata": {}, "source": text}
     notebook = NOTEBOOK | {"cells": [markdown, *(cells or [])]}
+    notebook["metadata"] = NOTEBOOK["metadata"] | front
     (source / "index.ipynb").write_text(json.dumps(notebook))
-    (source / "references.bib").write_text("")
+    (source / "references.bib").write_text(sources)
     toc = folder / "_toc.yml"
     toc.write_text("format: jb-book\nroot: index\n")
     config, _ = get_final_config(
@@ -396,3 +404,86 @@ def test_an_unknown_figure_stops_the_build(tmp_path):
     shown["data"] = {"text/html": host().replace("two-chunks", "no-such-figure")}
     with pytest.raises(Exception, match="index: figure 'no-such-figure'"):
         render(tmp_path, "# One", [cell("1", shown)])
+
+
+# Search ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "tex, line",
+    [
+        (r"H_n = 1 + \frac12 + \dots + \frac1n", "H_n = 1 + 1/2 + … + 1/n"),
+        (r"\frac{a + b}{\sqrt{d + 1}}", "(a + b)/(√(d + 1))"),
+        (r"\dfrac{\qo}{\frac{1}{\ell'}}", "o/(1/ℓ')"),
+        (r"\log p_i - \log\ell", "log p_i - log ℓ"),
+        (r"\max(\alpha\,\qo, 2\!x)", "max(α o, 2x)"),
+        (r"e^{m - m'} s_{i}", "e^(m - m') s_i"),
+    ],
+)
+def test_search_reads_a_formula_without_falsifying_it(tex, line):
+    assert search.readable(tex) == line
+
+
+def test_marks_of_a_text_are_not_searched():
+    marked = "Write `f(x)` **with `m`**, for $\\alpha$ *now*."
+    assert search.unmarked(marked) == "Write f(x) with m, for α now."
+
+
+SOURCE = """@article{key2018, title={Online things},
+author={Maxim Milakov and Natalia Gimelshein}, year={2018}, journal={A journal}}"""
+CITING = """# One
+
+{cite:t}`key2018` published it.
+
+## Two
+
+```{bibliography}
+```
+"""
+
+
+def indexed(built: Path) -> dict[str, str]:
+    """Address to text, as `search.js` gets them."""
+    script = (built.parent / "_static" / "search-index.js").read_text(encoding="utf-8")
+    entries = json.loads(script.removeprefix("window.bookIndex=").rstrip(";\n"))
+    return {href: text for href, _page, _heading, text in entries}
+
+
+def test_search_reads_citations_and_sources_as_the_page_shows_them(tmp_path):
+    found = indexed(render(tmp_path, CITING, sources=SOURCE))
+    page, sources = found["index.html"], found["index.html#two"]
+    assert page.startswith("Milakov and Gimelshein (2018) published it.")
+    assert sources.count("Gimelshein") == 1 and "Online things" in sources
+    assert "key2018" not in page + sources
+
+
+def test_search_reads_the_summary_in_spanish(tmp_path):
+    summary = r"El truco del *reescalado* con $\ell$."
+    found = indexed(render(tmp_path, "# One\n\nText.\n\n## Two", summary_es=summary))
+    assert found["index.html"] == "Text. El truco del reescalado con ℓ."
+
+
+def test_search_reads_titles_of_figures_and_questions_of_drills(tmp_path):
+    drill = '<div class="os-drill" data-drill="streaming-softmax"></div>'
+    shown = [
+        {"output_type": "display_data", "metadata": {}, "data": {"text/html": html}}
+        for html in (host(), drill)
+    ]
+    cells = [cell("1", shown[0]), cell("2", shown[1]) | {"id": "d"}]
+    text = indexed(render(tmp_path, "# One", cells))["index.html"]
+    assert "A larger score arrives" in text
+    assert "Write streaming_softmax(x, block)." in text
+    assert "os-figure" not in text
+
+
+def test_search_reads_a_page_that_this_build_did_not_write():
+    class Env:
+        metadata = {"one": {}}
+
+        class app:
+            builder = None
+
+        def get_and_resolve_doctree(self, page, _builder):
+            search.texts(self)[page] = {"top": "Dao et al. (2022)"}
+
+    assert search.text_of(Env(), "one", 0, "top") == "Dao et al. (2022)"

@@ -208,11 +208,11 @@ def pack_notebooks(book: Book, packed: Path) -> None:
     config = yaml.safe_load((book.root / "_config.yml").read_text("utf-8"))
     site = (config.get("html") or {}).get("baseurl") or None
     first = reader.install_cell(wheel.name, site)
-    sources = reader.bibliography(book.book / "references.bib")
+    around = reader.around(book.book)
     for page in book.chapters:
         text = page.source.read_text("utf-8")
         executed = with_outputs(page, book.store)
-        nb = reader.reader_notebook(executed, text, first, sources)
+        nb = reader.reader_notebook(executed, text, first, around)
         reader.write(nb, wheel, folder, page.name)
 
 

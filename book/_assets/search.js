@@ -5,9 +5,25 @@
   const LIMIT = 30; // places listed
   const BEFORE = 60; // characters of text before the first term
   const LENGTH = 180; // characters of text in all
+  const firstShown = {
+    en: `the first ${LIMIT} are shown`,
+    es: `se muestran los primeros ${LIMIT}`,
+  }[document.documentElement.lang];
+  // A question's own words, which say nothing of what is sought.
+  const LITTLE = new Set(
+    ("a an and are can do does for how in is it of on the to what when where which " +
+      "why como cual cuando de del donde el en es la las los para por que se un " +
+      "una").split(" "),
+  );
   const marks = /[\u0300-\u036f]/g;
-  const plain = (text) => text.normalize("NFD").replace(marks, "").toLowerCase();
   const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+
+  // As it is compared: without accents, and with the signs a keyboard has. It stays as
+  // long as the text, so that a place in one is a place in the other.
+  function plain(text) {
+    const bare = text.normalize("NFD").replace(marks, "").toLowerCase();
+    return bare.replace(/[\u2212\u2013]/g, "-").replace(/[\u2018\u2019\u2032]/g, "'");
+  }
 
   function loadIndex() {
     if (window.bookIndex) return Promise.resolve();
@@ -26,12 +42,32 @@
     return short.length > 2 ? short : word;
   }
 
-  function score(entry, terms) {
-    const [, , heading, text] = entry.map(plain);
+  // Without the punctuation around it; m' and -1 keep what belongs to them.
+  function bared(word) {
+    const unquoted = word.replace(/^'(.*)'$/u, "$1");
+    return unquoted.replace(/^[^\P{P}-]+|[^\P{P}']+$/gu, "");
+  }
+
+  // What to look for. A hyphen may be missing: "flash-attention" finds "FlashAttention".
+  function sought(query) {
+    const asked = plain(query).split(/\s+/).map(bared).filter(Boolean);
+    const telling = asked.filter((word) => !LITTLE.has(word));
+    return (telling.length ? telling : asked).map((word) =>
+      escaped(stem(word)).replace(/(\p{L})-(?=\p{L})/gu, "$1[- ]?"),
+    );
+  }
+
+  let compared; // heading and text of every entry, as they are compared
+  function comparable() {
+    compared ??= window.bookIndex.map(([, , ...said]) => said.map(plain));
+    return compared;
+  }
+
+  function score([heading, text], terms) {
     let total = 0;
     for (const term of terms) {
-      const inHeading = heading.includes(term);
-      const times = text.split(term).length - 1;
+      const inHeading = term.test(heading);
+      const times = text.match(new RegExp(term, "gu"))?.length ?? 0;
       if (!inHeading && !times) return 0;
       total += (inHeading ? 20 : 0) + Math.min(times, 5);
     }
@@ -39,13 +75,13 @@
   }
 
   function find(query) {
-    const terms = plain(query).split(/\s+/).filter(Boolean).map(stem);
+    const terms = sought(query);
     if (!terms.length) return { terms, found: [] };
-    const found = window.bookIndex
-      .map((entry) => [score(entry, terms), entry])
+    const patterns = terms.map((term) => new RegExp(term, "u"));
+    const found = comparable()
+      .map((said, place) => [score(said, patterns), window.bookIndex[place]])
       .filter(([points]) => points > 0)
       .sort((a, b) => b[0] - a[0])
-      .slice(0, LIMIT)
       .map(([, entry]) => entry);
     return { terms, found };
   }
@@ -57,16 +93,38 @@
     return made;
   }
 
-  // A line of the text around the first term found, with every term marked.
+  // Where a line of the text holds most of the terms; -1 where there is none.
+  function richest(text, terms) {
+    const patterns = terms.map((term) => new RegExp(term, "u"));
+    let [best, most] = [-1, 0];
+    for (const { index } of text.matchAll(new RegExp(terms.join("|"), "gu"))) {
+      const line = text.slice(index, index + LENGTH - BEFORE);
+      const held = patterns.filter((pattern) => pattern.test(line)).length;
+      if (held > most) [best, most] = [index, held];
+    }
+    return best;
+  }
+
+  // A line of the text with as many terms as can be had, and every term marked.
   function excerpt(text, terms) {
-    const any = `(?:${terms.map(escaped).join("|")})`;
-    const middle = text.search(new RegExp(any, "iu"));
+    const any = `(?:${terms.join("|")})`;
+    const middle = richest(plain(text), terms);
     const from = middle > BEFORE ? text.indexOf(" ", middle - BEFORE) + 1 : 0;
     const rest = text.length - from > LENGTH;
     const to = rest ? text.lastIndexOf(" ", from + LENGTH) : text.length;
-    const parts = text.slice(from, to).split(new RegExp(`(${any}\\p{L}*)`, "giu"));
-    const marked = parts.map((part, i) => (i % 2 ? element("mark", "", part) : part));
+    const marked = withMarks(text.slice(from, to), new RegExp(`${any}\\p{L}*`, "gu"));
     return element("span", "find-text", from ? "… " : "", ...marked, rest ? " …" : "");
+  }
+
+  function withMarks(text, pattern) {
+    const parts = [];
+    let end = 0;
+    for (const { index, 0: match } of plain(text).matchAll(pattern)) {
+      const after = index + match.length;
+      parts.push(text.slice(end, index), element("mark", "", text.slice(index, after)));
+      end = after;
+    }
+    return [...parts, text.slice(end)];
   }
 
   function result(entry, terms) {
@@ -76,6 +134,22 @@
     link.append(excerpt(text, terms));
     link.href = root + href;
     return element("li", "", link);
+  }
+
+  function counted(found, query) {
+    if (!found.length) return `${words.search_none} “${query}”`;
+    const all = `${words.search_some}: ${found.length}`;
+    return found.length > LIMIT ? `${all} (${firstShown})` : all;
+  }
+
+  // The arrows lead from the field to the first place, and from place to place.
+  function walk(event, input, list) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const stops = [input, ...list.querySelectorAll("a")];
+    const next = stops[stops.indexOf(event.target) + step];
+    if (!next) return;
+    event.preventDefault();
+    next.focus();
   }
 
   function box() {
@@ -89,12 +163,14 @@
     const list = element("ol", "find-list");
     const update = () => {
       const { terms, found } = find(input.value);
-      list.replaceChildren(...found.map((entry) => result(entry, terms)));
-      if (!terms.length) count.textContent = "";
-      else if (found.length) count.textContent = `${words.search_some}: ${found.length}`;
-      else count.textContent = `${words.search_none} “${input.value}”`;
+      const listed = found.slice(0, LIMIT).map((entry) => result(entry, terms));
+      list.replaceChildren(...listed);
+      count.textContent = terms.length ? counted(found, input.value) : "";
     };
     input.addEventListener("input", update);
+    for (const part of [input, list]) {
+      part.addEventListener("keydown", (event) => walk(event, input, list));
+    }
     const parts = [element("div", "find-box", input), count, list];
     return { input, update, parts };
   }
@@ -129,6 +205,11 @@
       dialog.addEventListener("click", (event) => {
         const chosen = event.target.closest(".find-list a");
         if (chosen || event.target === dialog) dialog.close();
+      });
+      dialog.addEventListener("keydown", (event) => {
+        if (event.key !== "Escape") return;
+        event.preventDefault(); // a search field would only empty itself
+        dialog.close();
       });
       document.body.append(dialog);
     }

@@ -6,9 +6,12 @@ under the site's Content-Security-Policy. What only one figure can do is at the 
 
 import json
 import re
+import runpy
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
+import ipywidgets
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -16,7 +19,10 @@ from golden import cases, differences
 from playwright.sync_api import Locator, Page
 
 from onlinesoftmax import figures
+from onlinesoftmax.drills import check
+from onlinesoftmax.drills.bank import bank
 from onlinesoftmax.figures import pack, registry, sweep, v8
+from onlinesoftmax.figures.widget import Figure
 
 pytestmark = pytest.mark.browser
 
@@ -657,52 +663,313 @@ def test_without_scripts_a_sweep_shows_every_result(open_page, folder) -> None:
     assert page.locator(".os-case:visible").count() == 3
 
 
-@ids
-def test_a_notebook_shows_the_figure_and_shares_its_traits(
-    open_page, folder, id
-) -> None:
-    """The packed module, called as anywidget calls it, with a model that counts."""
-    file = folder / f"{id}-notebook.html"
-    file.write_text(
-        '<!doctype html><html lang="en"><title>n</title><body></body></html>'
-    )
-    page = open_page(file)
-    traits = opening(id) | {"name": id, "state": opening(id)}
-    page.evaluate(NOTEBOOK, [pack.widget_module(id), traits])
-    skip(page)
-    still = {k: v for k, v in registry.spec(id).still.items() if v != opening(id)[k]}
-    page.evaluate("traits => model.fromKernel(traits)", still)
-    name, value = next(iter(still.items()))
-    assert page.evaluate("model.get('state')")[name] == value
-    page.get_by_role("button", name="Reset").click()
-    assert page.evaluate("name => model.get(name)", name) == opening(id)[name]
-    assert page.evaluate("model.saved") > 0
-    page.evaluate("leave()")
-    page.get_by_role("button", name="As a table").click()
-    page.evaluate(
-        "traits => model.fromKernel(traits)", still
-    )  # nobody listens any more
+@pytest.fixture
+def notebook(open_page, folder) -> Callable[..., "Notebook"]:
+    """`notebook(widget, …)` → those figures in a notebook, shown and unlocked."""
+
+    def show(*widgets: Figure) -> Notebook:
+        file = folder / "notebook.html"
+        file.write_text('<!doctype html><html lang="en"><title>n</title></html>')
+        return Notebook(open_page(file), widgets)
+
+    return show
 
 
+class Notebook:
+    """Widgets of this process and their figures on a page, as JupyterLab ties them.
+
+    As there, the kernel reads what the browser sent only when its cell has ended.
+    """
+
+    def __init__(self, page: Page, widgets: tuple[Figure, ...]) -> None:
+        self.page, self.widgets, self.sent = page, widgets, []
+        for at, widget in enumerate(widgets):
+            widget._send = partial(self._from_kernel, at)
+            source = pack.widget_module(widget.figure_id)
+            traits = json.loads(json.dumps(widget.get_state(), default=str))
+            page.evaluate(NOTEBOOK, [source, traits])
+        for question in page.locator(".os-question").all():
+            question.get_by_role("button", name="Skip").click()
+        self.settle()
+
+    def _from_kernel(self, at: int, message: dict, **_: object) -> None:
+        # The browser leaves out what merely repeats its own words, the echo.
+        if message["method"] == "update":
+            self.sent.append((at, "fromKernel", message["state"]))
+        elif message["method"] == "custom":
+            self.sent.append((at, "hear", message["content"]))
+
+    def settle(self) -> int:
+        """Carry messages both ways until none is left; gives the browser's count."""
+        count = 0
+        for _ in range(20):
+            while self.sent:
+                to = self.sent.pop(0)
+                self.page.evaluate("([at, way, it]) => models[at][way](it)", to)
+            back = self.page.evaluate("messages.splice(0)")
+            if not back:
+                return count
+            count += len(back)
+            for at, changes in back:
+                self.widgets[at].set_state(changes)
+        raise AssertionError("figure and kernel never agree")
+
+    def shown(self, at: int = 0) -> dict:
+        """What the browser's model holds of a figure's controls."""
+        names = list(registry.spec(self.widgets[at].figure_id).defaults())
+        return self.page.evaluate(
+            "([at, names]) => Object.fromEntries("
+            "names.map((name) => [name, models[at].get(name)]))",
+            [at, names],
+        )
+
+    def position(self, at: int = 0) -> str:
+        return self.page.locator(".os-steps output").nth(at).inner_text()
+
+
+# A model that behaves as that of ipywidgets: it tells of every change at once, and
+# sends on what the browser changed, not what the kernel has just said.
 NOTEBOOK = """async ([source, traits]) => {
   const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
   const { default: widget } = await import(url);
-  const heard = new Map();
-  window.model = {
-    saved: 0,
+  const alike = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+  const heard = [];
+  let changes = {};
+  window.models ??= [];
+  window.messages ??= [];
+  const at = models.length;
+  const put = (state) => {
+    const news = Object.keys(state).filter((name) => !alike(traits[name], state[name]));
+    Object.assign(traits, state);
+    for (const name of news)
+      heard.filter(([event]) => event === `change:${name}`).forEach(([, act]) => act());
+    return news;
+  };
+  const model = {
     get: (name) => traits[name],
-    set: (name, value) => { traits[name] = value; },
-    save_changes: () => { model.saved++; },
-    on: (event, act) => heard.set(event, act),
-    off: (event) => heard.delete(event),
-    fromKernel(changes) {
-      Object.assign(traits, changes);
-      for (const name of Object.keys(changes)) heard.get(`change:${name}`)?.();
+    set(name, value) {
+      if (!alike(traits[name], value)) changes[name] = value;
+      put({ [name]: value });
+    },
+    save_changes() {
+      if (Object.keys(changes).length) messages.push([at, changes]);
+      changes = {};
+    },
+    on: (event, act) => heard.push([event, act]),
+    off(event, act) {
+      const found = heard.findIndex((each) => each[0] === event && each[1] === act);
+      if (found >= 0) heard.splice(found, 1);
+    },
+    fromKernel: put,
+    hear(said) {
+      heard.filter(([event]) => event === "msg:custom").forEach(([, act]) => act(said));
+    },
+    show() {
+      const el = document.body.appendChild(document.createElement("div"));
+      return widget.render({ model, el });
     },
   };
-  const el = document.body.appendChild(document.createElement("div"));
-  window.leave = widget.render({ model, el });
+  models.push(model);
+  window.leave = model.show();
 }"""
+
+
+@ids
+def test_a_notebook_shows_the_figure_and_shares_its_traits(notebook, id) -> None:
+    """The packed module, called as anywidget calls it."""
+    widget = figures.figure(id)
+    book = notebook(widget)
+    still = {k: v for k, v in registry.spec(id).still.items() if v != opening(id)[k]}
+    widget.state = still
+    book.settle()
+    name, value = next(iter(still.items()))
+    assert book.shown()[name] == widget.state[name] == value
+    book.page.get_by_role("button", name="Reset").click()
+    assert book.settle() > 0
+    assert book.shown() == widget.state == opening(id)
+    book.page.evaluate("leave()")
+    book.page.get_by_role("button", name="As a table").click()
+    widget.state = still  # nobody listens any more
+    assert book.settle() == 0
+
+
+def test_a_cell_that_sets_several_traits_is_not_overruled(notebook) -> None:
+    widget = figures.figure("block-stepper")
+    book = notebook(widget)
+    widget.step, widget.forget, widget.block = 3, True, 2
+    assert book.settle() == 0
+    wanted = opening("block-stepper") | {"step": 3, "forget": True, "block": 2}
+    assert widget.state == book.shown() == wanted
+    assert book.position() == "3 of 8"
+
+
+def test_a_loop_in_a_cell_ends_at_its_last_value(notebook) -> None:
+    widget = figures.figure("block-stepper")
+    book = notebook(widget)
+    for step in range(5):
+        widget.step = step
+    assert book.settle() == 0
+    assert widget.step == book.shown()["step"] == 4
+    assert book.position() == "4 of 4"
+
+
+def test_a_state_set_at_once_arrives_whole(notebook) -> None:
+    widget = figures.figure("block-stepper")
+    book = notebook(widget)
+    widget.state = {"step": 3, "forget": True, "block": 2}
+    assert book.settle() == 0
+    assert (widget.step, widget.forget, widget.block) == (3, True, 2)
+    assert book.shown() == widget.state
+
+
+def test_a_kernel_marked_in_a_notebook_is_drawn(notebook, tmp_path) -> None:
+    widget = figures.figure("kernel-race")
+    book = notebook(widget)
+    cell = tmp_path / "cell.py"
+    code = bank()["neighbour"].get("code").replace("    cuda.syncthreads()\n", "")
+    cell.write_text(code.replace("from numba", "from onlinesoftmax.blocksim"))
+    kernel = runpy.run_path(str(cell))["larger"]
+    assert not check("neighbour", kernel)
+    book.settle()
+    assert widget.kernel == "yours" and "def larger" in widget.log["source"]
+    collided = book.page.locator(".os-code .fault code").all_inner_texts()
+    assert "s[t] = scores[i]" in collided
+
+
+def test_a_step_beyond_the_end_comes_back_fitted(notebook) -> None:
+    widget = figures.figure("block-stepper")
+    book = notebook(widget)
+    for _ in range(2):  # the second time the figure has nothing new to say
+        widget.step = 7
+        book.settle()
+        assert widget.step == widget.state["step"] == book.shown()["step"] == 4
+
+
+def test_a_figure_that_opens_beyond_its_end_says_so(notebook) -> None:
+    widget = figures.figure("block-stepper", step=7)
+    notebook(widget)
+    assert widget.step == 4
+
+
+def test_a_step_beyond_the_end_for_a_moment_is_kept(notebook) -> None:
+    """With blocks of 8 there is no step 3, but then the cell sets smaller blocks."""
+    widget = figures.figure("block-stepper", block=8)
+    book = notebook(widget)
+    widget.step = 3
+    widget.block = 2
+    book.settle()
+    assert (widget.step, widget.block) == (3, 2)
+    assert book.shown() == widget.state
+    assert book.position() == "3 of 8"
+
+
+def test_one_click_that_changes_several_traits_arrives_whole(notebook) -> None:
+    widget = figures.figure("block-stepper")
+    book = notebook(widget)
+    book.page.evaluate("models[0].show()")  # the same figure once more
+    widget.state = {"block": 1, "step": 7, "forget": True}
+    book.settle()
+    book.page.get_by_role("button", name="Reset").first.click()
+    book.settle()
+    assert widget.state == book.shown() == opening("block-stepper")
+    assert book.position(0) == book.position(1)
+
+
+@pytest.mark.parametrize("where", ["kernel", "browser"])
+def test_linked_figures_stay_in_step(notebook, where) -> None:
+    """Also where the one has fewer steps than the other."""
+    long = figures.figure("block-stepper", block=1)
+    short = figures.figure("block-stepper", name="short", block=8)
+    book = notebook(long, short)
+    if where == "kernel":
+        ipywidgets.link((long, "step"), (short, "step"))
+    else:
+        book.page.evaluate(JSLINK, "step")
+    for step in (1, 2, 1):
+        long.step = step
+        book.settle()
+        assert long.step == short.step == step
+        assert book.shown(0)["step"] == book.shown(1)["step"] == step
+    for _ in range(3):
+        book.page.get_by_role("button", name="Next").first.click()
+    book.settle()
+    assert long.step == short.step == 2
+    assert book.shown(0)["step"] == book.shown(1)["step"] == 2
+
+
+JSLINK = """name => {
+  let busy = false;
+  const tie = (source, target) => source.on(`change:${name}`, () => {
+    if (busy) return;
+    busy = true;
+    target.set(name, source.get(name));
+    target.save_changes();
+    busy = false;
+  });
+  tie(models[0], models[1]);
+  tie(models[1], models[0]);
+}"""
+
+
+@ids
+def test_in_a_notebook_the_figure_keeps_its_keys(notebook, id) -> None:
+    """JupyterLab leaves alone only the keys of elements that say so."""
+    book = notebook(figures.figure(id, asks=False))
+    assert book.page.evaluate(TAKEN) == []
+
+
+def test_in_a_notebook_buttons_made_later_keep_their_keys(notebook) -> None:
+    book = notebook(figures.figure("merge-tree", asks=False))
+    book.page.locator(".os-items button").first.click()
+    assert book.page.evaluate(TAKEN) == []
+
+
+TAKEN = """[...document.querySelectorAll(".os-figure :is(input, button, [tabindex])")]
+  .filter((each) => each.dataset.lmSuppressShortcuts !== "true")
+  .map((each) => each.outerHTML)"""
+
+
+@pytest.mark.parametrize(
+    ("id", "name", "wanted"),
+    [("two-chunks", "top", 2.5), ("softmax-bars", "scores", [2.5, 2.0, 3.0])],
+    ids=["range", "row"],
+)
+def test_in_a_notebook_enter_applies_a_typed_number(notebook, id, name, wanted) -> None:
+    """There the browser fires no `change`: the cell takes the key."""
+    widget = figures.figure(id, asks=False)
+    book = notebook(widget)
+    book.page.evaluate(
+        """() => {
+          const take = (event) => event.key === "Enter" && event.preventDefault();
+          document.addEventListener("keydown", take);
+        }"""
+    )
+    field = book.page.locator(f'[data-control="{name}"] [type=number]')
+    field.select_text()
+    field.press_sequentially("2.5")
+    field.press("Enter")
+    book.settle()
+    assert getattr(widget, name) == wanted
+
+
+@pytest.mark.parametrize(("typed", "shown"), [("2.5", 2.5), ("99", 8)])
+def test_enter_in_a_number_field_applies_it_once(visit, typed, shown) -> None:
+    """On a page the browser fires `change` for the key too."""
+    page = visit("two-chunks")
+    skip(page)
+    page.evaluate(
+        """() => {
+          window.heard = [];
+          [...osFigures.awake.values()][0].on(({ top }) => heard.push(top));
+        }"""
+    )
+    field = page.locator("[data-control=top] [type=number]")
+    field.select_text()
+    field.press_sequentially(typed)
+    field.press("Enter")
+    assert page.evaluate("heard") == [shown]
+    field.blur()
+    assert page.evaluate("heard") == [shown] and field.input_value() == str(shown)
 
 
 @pytest.mark.parametrize(

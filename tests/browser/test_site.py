@@ -197,6 +197,88 @@ def test_the_search_page_takes_its_question_from_the_address(open_page, html):
     expect(page.locator(".find-count")).to_have_text("Nothing found for “xyzzy”")
 
 
+def places_found(page: Page, asked: str) -> list[str]:
+    page.get_by_role("searchbox").fill(asked)
+    return page.locator(".find-list a").evaluate_all("all => all.map((one) => one.href)")
+
+
+@pytest.mark.parametrize(
+    "asked, same",
+    [
+        ("rescale,", "rescale"),
+        ('"rescale"', "rescale"),
+        ("‘rescale’", "rescale"),
+        ("what is α?", "α"),
+        ("¿qué es el reescalado?", "reescalado"),
+        ("__syncthreads()", "syncthreads"),
+        ("m′", "m'"),
+        ("\u2212∞", "-∞"),
+    ],
+)
+def test_search_hears_a_word_as_a_reader_types_it(open_page, html, asked, same):
+    page = open_page(html / "search.html")
+    assert places_found(page, asked) == places_found(page, same) != []
+
+
+@pytest.mark.parametrize(
+    "asked, told",
+    [
+        ("Gimelshein", "Gimelshein"),
+        ("flash-attention", "FlashAttention"),
+        ("streaming_softmax", "streaming_softmax"),
+        ("one update, any block size", "One update, any block size"),
+        ("reescalado", "reescalado"),
+        ("numeros", "números"),
+    ],
+)
+def test_search_finds_what_a_reader_sees(open_page, html, asked, told):
+    page = open_page(html / "search.html")
+    assert places_found(page, asked)
+    expect(page.locator(".find-list")).to_contain_text(told)
+    assert page.locator(".find-list mark").count()
+
+
+def test_search_says_how_many_places_there_are(open_page, html):
+    page = open_page(html / "search.html")
+    assert len(places_found(page, "softmax")) == 30
+    told = page.locator(".find-count").inner_text()
+    assert int(re.findall(r"\d+", told)[0]) > 30
+    assert told.endswith("(the first 30 are shown)")
+    few = len(places_found(page, "Gimelshein"))
+    expect(page.locator(".find-count")).to_have_text(f"Places found: {few}")
+
+
+def test_search_says_in_spanish_that_there_are_more(open_page, html):
+    page = open_page("about:blank")
+    page.add_init_script(
+        """document.addEventListener("readystatechange", () => {
+             document.documentElement.lang = "es";
+           });"""
+    )
+    page.goto((html / "search.html").as_uri())
+    assert len(places_found(page, "softmax")) == 30
+    count = page.locator(".find-count")
+    expect(count).to_contain_text("(se muestran los primeros 30)")
+
+
+def test_arrows_walk_through_what_was_found_and_escape_closes(open_page, html):
+    page = open_page(html / "references.html")
+    page.keyboard.press("/")
+    box = page.get_by_role("searchbox")
+    box.fill("rescaling")
+    places = page.locator(".find-list a")
+    for key, there in [
+        ("ArrowDown", places.nth(0)),
+        ("ArrowDown", places.nth(1)),
+        ("ArrowUp", places.nth(0)),
+        ("ArrowUp", box),
+    ]:
+        page.keyboard.press(key)
+        expect(there).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator(".find-dialog")).not_to_be_visible()
+
+
 # One quantity, many appearances ----------------------------------------------
 
 

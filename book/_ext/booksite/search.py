@@ -1,7 +1,8 @@
 """What search reads: every section of the book, its heading and its words.
 
 The index is a script, not data, because a page opened from a folder may load scripts
-and nothing else.
+and nothing else. It holds the words a page shows: citations by author and year, the
+titles of figures, the questions of drills.
 """
 
 from __future__ import annotations
@@ -14,39 +15,113 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
+from . import hosts
 from .quantities import QUANTITIES
 
 _QUIET = (
-    nodes.raw,
     nodes.comment,
+    nodes.label,
     nodes.system_message,
     nodes.title,
     nodes.math_block,
 )
-_NO_PROSE = (*_QUIET, nodes.literal_block)
+_NO_PROSE = (*_QUIET, nodes.raw, nodes.literal_block)
+_OPERATORS = ("max", "min", "exp", "log", "tanh")
 _SIGNS = {
+    "approx": "≈",
     "cdot": "·",
     "dots": "…",
     "ge": "≥",
     "infty": "∞",
+    "lceil": "⌈",
     "le": "≤",
+    "lfloor": "⌊",
     "ne": "≠",
     "prod": "∏",
+    "rceil": "⌉",
+    "rfloor": "⌋",
+    "square": "□",
     "sum": "∑",
     "times": "×",
 }
-_SIGNS |= {name: name for name in ("max", "min", "exp", "log")}
 _SIGNS |= {one.macro.strip("\\"): one.letter for one in QUANTITIES.values()}
 _SIGNS |= {one.tex.strip("\\"): one.letter for one in QUANTITIES.values()}
 
 
+# What TeX takes as one: braces, which may hold braces, or a command, or a character.
+_BRACES = r"\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}"
+_ONE = rf"\s*(?:{_BRACES}|(\\[A-Za-z]+|[^\s\\]))"
+_FRACTION = re.compile(r"\\[dt]?frac" + _ONE + _ONE)
+_ROOT = re.compile(r"\\sqrt" + _ONE)
+_RAISED = re.compile(r"([\^_])" + _BRACES)
+_SPACE = re.compile(r"\\[,;: ]")
+_COMMAND = re.compile(r"\\([A-Za-z]+)(?=(\\[A-Za-z]|\d)?)")
+_SINGLE = re.compile(r"-?[\w.'∞√]+")
+_MARKED = re.compile(
+    r"\$(?P<maths>[^$]+)\$|`+(?P<code>[^`]+)`+|\*+(?P<em>[^*\s](?:[^*]*[^*\s])?)\*+"
+)
+
+
 def readable(tex: str) -> str:
     """A formula as a line of text, near enough to be found and recognised."""
-    text = re.sub(r"\\([A-Za-z]+)\s*", lambda found: _SIGNS.get(found[1], ""), tex)
-    return re.sub(r"[{}\\]", "", text)
+    text = _FRACTION.sub(
+        lambda found: _whole(found[1] or found[2]) + "/" + _whole(found[3] or found[4]),
+        tex,
+    )
+    text = _ROOT.sub(lambda found: "√" + _whole(found[1] or found[2]), text)
+    text = _RAISED.sub(lambda found: found[1] + _whole(found[2]), text)
+    text = _COMMAND.sub(_sign, _SPACE.sub(" ", text.replace(r"\!", "")))
+    return re.sub(r"\s+", " ", re.sub(r"[{}\\]", "", text)).strip()
 
 
-def words(node: nodes.Node, quiet: tuple[type, ...] = _QUIET) -> str:
+def _whole(part: str) -> str:
+    """What TeX holds together stays together on a line: (a + b)/c."""
+    text = readable(part)
+    return text if _SINGLE.fullmatch(text) else f"({text})"
+
+
+def _sign(found: re.Match[str]) -> str:
+    """The sign of a command; TeX parts log from what follows, text does not."""
+    name = found[1]
+    if name in _OPERATORS:
+        return name + (" " if found[2] else "")
+    return _SIGNS.get(name, "")
+
+
+def unmarked(text: str) -> str:
+    """A line of front matter or of a drill, without its marks for code and formulas."""
+
+    def piece(match: re.Match[str]) -> str:
+        if match["maths"]:
+            return readable(match["maths"])
+        return match["code"] or unmarked(match["em"])
+
+    return _MARKED.sub(piece, text)
+
+
+def hosted(html: str, language: str) -> str:
+    """What a reader sees first of an output's figures and drills: title, question.
+
+    An unknown name is passed over here; the build stops where it cannot be drawn.
+    """
+    said = []
+    if names := hosts.figures_on(html):
+        from onlinesoftmax.figures import registry
+
+        known = [name for name in names if name in registry.ids()]
+        said += [registry.strings(name)[language]["title"] for name in known]
+    if names := hosts.drills_on(html):
+        from onlinesoftmax.drills import bank
+
+        known = [name for name in names if name in bank.bank()]
+        prompts = [bank.find(name).get("prompt") for name in known]
+        said += [unmarked(bank.say(prompt, language)) for prompt in prompts]
+    return " ".join(said)
+
+
+def words(
+    node: nodes.Node, quiet: tuple[type, ...] = _QUIET, language: str = "en"
+) -> str:
     """Plain text of a node, without the text of the sections inside it."""
     if isinstance(node, nodes.Text):
         return node.astext()
@@ -55,25 +130,34 @@ def words(node: nodes.Node, quiet: tuple[type, ...] = _QUIET) -> str:
     bundle = isinstance(node, nodes.Element) and node.get("nb_element") == "mime_bundle"
     if bundle or isinstance(node, (nodes.section, *quiet)):
         return ""
+    if isinstance(node, nodes.raw):
+        return f" {hosted(node.astext(), language)} "
     gap = "" if isinstance(node, nodes.TextElement) else " "
-    return gap.join(words(child, quiet) for child in node.children) + gap
+    return gap.join(words(child, quiet, language) for child in node.children) + gap
 
 
 def sections(doctree: nodes.document) -> list[dict[str, Any]]:
-    """Each section of a page: anchor, heading, text, and how many words are prose."""
+    """Each section of a page: anchor, heading, and how many words are prose."""
     found = []
     for section in doctree.findall(nodes.section):
         heading = section.next_node(nodes.title)
-        text = " ".join(words(child) for child in section.children)
         prose = " ".join(words(child, _NO_PROSE) for child in section.children)
         found.append(
             {
                 "anchor": section["ids"][0],
                 "heading": heading.astext() if heading else "",
-                "text": re.sub(r"\s+", " ", text).strip(),
                 "words": len(prose.split()),
             }
         )
+    return found
+
+
+def shown(doctree: nodes.document, language: str) -> dict[str, str]:
+    """The text of each section of a page that is ready to be written, by anchor."""
+    found = {}
+    for section in doctree.findall(nodes.section):
+        text = " ".join(words(child, _QUIET, language) for child in section.children)
+        found[section["ids"][0]] = re.sub(r"\s+", " ", text).strip()
     return found
 
 
@@ -82,9 +166,15 @@ def remember(app: Sphinx, doctree: nodes.document) -> None:
     store(app.env)[app.env.docname] = sections(doctree)
 
 
+def listen(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Keep a page's text once its citations are names and its sources a list."""
+    texts(app.env)[docname] = shown(doctree, app.config.language)
+
+
 def forget(app: Sphinx, env: BuildEnvironment, docname: str) -> None:
     """Drop a page that changed or went."""
     store(env).pop(docname, None)
+    texts(env).pop(docname, None)
 
 
 def store(env: BuildEnvironment) -> dict[str, list[dict[str, Any]]]:
@@ -94,24 +184,56 @@ def store(env: BuildEnvironment) -> dict[str, list[dict[str, Any]]]:
     return env.book_sections
 
 
-def entries(env: BuildEnvironment) -> list[tuple[str, str, str, str]]:
-    """Address, page, heading and text of every section of the book."""
+def texts(env: BuildEnvironment) -> dict[str, dict[str, str]]:
+    """Page name to the texts of its sections; only pages this build wrote are there."""
+    if not hasattr(env, "book_texts"):
+        env.book_texts = {}
+    return env.book_texts
+
+
+def text_of(env: BuildEnvironment, page: str, place: int, anchor: str) -> str:
+    """What a section shows; a page's first section has the summary in Spanish, too."""
+    if page not in texts(env):
+        env.get_and_resolve_doctree(page, env.app.builder)  # `listen` hears it
+    text = texts(env)[page].get(anchor, "")
+    summary = env.metadata[page].get("summary_es", "") if place == 0 else ""
+    return f"{text} {unmarked(summary)}".strip()
+
+
+def places(env: BuildEnvironment) -> list[tuple[str, int, dict[str, Any]]]:
+    """Every section of the book: its page, its place there, what is known of it."""
     return [
-        (
-            f"{page}.html" + ("" if place == 0 else f"#{section['anchor']}"),
-            env.titles[page].astext(),
-            section["heading"],
-            section["text"],
-        )
+        (page, place, section)
         for page, found in sorted(store(env).items())
         if page in env.titles
         for place, section in enumerate(found)
     ]
 
 
+def address(page: str, place: int, section: dict[str, Any]) -> str:
+    """Where a section is; the first one is the page itself."""
+    return f"{page}.html" + (f"#{section['anchor']}" if place else "")
+
+
+def entries(env: BuildEnvironment) -> list[tuple[str, str, str, str]]:
+    """Address, page, heading and text of every section of the book."""
+    return [
+        (
+            address(page, place, section),
+            env.titles[page].astext(),
+            section["heading"],
+            text_of(env, page, place, section["anchor"]),
+        )
+        for page, place, section in places(env)
+    ]
+
+
 def headings(env: BuildEnvironment) -> list[tuple[str, str, str]]:
     """Page, heading and address of every section: search without scripts."""
-    return [(page, heading, href) for href, page, heading, _ in entries(env)]
+    return [
+        (env.titles[page].astext(), section["heading"], address(page, place, section))
+        for page, place, section in places(env)
+    ]
 
 
 def index(env: BuildEnvironment) -> str:
@@ -121,6 +243,7 @@ def index(env: BuildEnvironment) -> str:
 
 
 def setup(app: Sphinx) -> None:
-    """Follow every page as it is read."""
+    """Follow every page as it is read, and as it is written."""
     app.connect("doctree-read", remember)
+    app.connect("doctree-resolved", listen)
     app.connect("env-purge-doc", forget)

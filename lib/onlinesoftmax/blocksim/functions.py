@@ -23,9 +23,14 @@ def program(kernel: object) -> Program:
             helpers[name] = program(value)
         else:
             names[name] = stand_in(value)
-    lines, first = inspect.getsourcelines(function)
-    source = "\n" * (first - 1) + textwrap.dedent("".join(lines))
-    return Program(source, function.__name__, names, inspect.getfile(function), helpers)
+    file = inspect.getfile(function)
+    return Program(text(function), function.__name__, names, file, helpers)
+
+
+def text(kernel: object) -> str:
+    """Return the text of a kernel, each line at its number in its file or cell."""
+    lines, first = inspect.getsourcelines(bare(kernel))
+    return "\n" * (first - 1) + textwrap.dedent("".join(lines))
 
 
 def bare(value: object) -> FunctionType | None:

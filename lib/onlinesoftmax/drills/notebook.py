@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
+from onlinesoftmax.blocksim import functions
 from onlinesoftmax.drills import grader, kernels, text
 from onlinesoftmax.drills.bank import WRITTEN, Drill, find, say
 from onlinesoftmax.drills.feedback import answer_text, feedback
@@ -157,6 +159,7 @@ def check(
         raise ValueError(f'on: expected "simulator" or "device", got {on!r}')
     if drill.kind == "kernel":
         outcome = kernels.mark(data, answer, on)
+        _draw(answer, outcome)
     elif drill.kind == "code":
         outcome = _run(drill, data, answer)
     else:
@@ -164,6 +167,13 @@ def check(
     misses[id] = 0 if outcome["passed"] else misses.get(id, 0) + 1
     lines, table = feedback(drill, data, outcome, misses[id])
     return Verdict(outcome["passed"], lines, table)
+
+
+def _draw(kernel: Any, outcome: dict[str, Any]) -> None:
+    """Hand what the kernel did to the figures of this notebook, if there are any."""
+    widget = sys.modules.get("onlinesoftmax.figures.widget")
+    if widget and outcome.get("log"):
+        widget.tell(functions.text(kernel), outcome["log"])
 
 
 def _run(drill: Drill, data: dict[str, Any], function: Callable[..., Any]) -> Any:

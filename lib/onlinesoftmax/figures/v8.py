@@ -66,13 +66,14 @@ def finite(value: Any) -> Any:
 
 def from_json(text: str) -> Any:
     """Read what `compute` gave: words for infinities and NaN become numbers again."""
-    return _numbers(json.loads(text))
+    return numbers(json.loads(text))
 
 
-def _numbers(value: Any) -> Any:
+def numbers(value: Any) -> Any:
+    """`value` with numbers again for the words that stand for them."""
     if isinstance(value, dict):
-        return {key: _numbers(each) for key, each in value.items()}
+        return {key: numbers(each) for key, each in value.items()}
     if isinstance(value, list):
-        return [_numbers(each) for each in value]
+        return [numbers(each) for each in value]
     words = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
     return words.get(value, value) if isinstance(value, str) else value

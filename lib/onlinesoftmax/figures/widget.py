@@ -4,6 +4,7 @@ import html
 from collections.abc import Callable
 from functools import cache
 from typing import Any
+from weakref import WeakSet
 
 import anywidget
 import traitlets
@@ -12,11 +13,33 @@ from . import registry
 from .build import stylesheet, tokens
 from .pack import widget_module
 from .spec import Choice, Control, Log, Pairs, Range, Scores, Toggle
-from .v8 import finite, to_json
+from .v8 import finite, numbers, to_json
 
 
 # Synchronised with the browser; a score of −∞ travels as a word.
-SYNC = {"sync": True, "to_json": lambda value, _: finite(value)}
+SYNC = {
+    "sync": True,
+    "to_json": lambda value, _: finite(value),
+    "from_json": lambda value, _: numbers(value),
+}
+
+
+made: WeakSet["Figure"] = WeakSet()  # every figure of this kernel
+
+
+def tell(source: str, log: dict[str, Any]) -> None:
+    """Let every figure that draws a kernel's log draw this one.
+
+    Parameters
+    ----------
+    source : str
+        The text of the kernel, its lines as the log counts them.
+    log : dict
+        As the block simulator keeps it.
+    """
+    for figure in made:
+        if figure.has_trait("log"):
+            figure.send({"source": source, "log": log})
 
 
 class Figure(anywidget.AnyWidget):
@@ -29,22 +52,41 @@ class Figure(anywidget.AnyWidget):
     name = traitlets.Unicode().tag(sync=True)
     asks = traitlets.Bool(True).tag(sync=True)
     state = traitlets.Dict().tag(**SYNC)
+    # What the figure shows instead of what it was asked for: {"asked", "shown"}.
+    _fit = traitlets.Dict().tag(**SYNC)
     figure_id = ""
 
     def __init__(self, name: str | None = None, **changes: Any) -> None:
-        spec = registry.spec(self.figure_id)
         super().__init__(name=name or self.figure_id, **changes)
-        self.state = {each: getattr(self, each) for each in spec.defaults()}
-        self.observe(self._follow_control, list(spec.defaults()))
+        self.state = self._controls()
+        self.observe(self._follow_control, list(self.state))
         self.observe(self._follow_state, "state")
+        self.observe(self._follow_fit, "_fit")
+        made.add(self)
+
+    def __repr__(self) -> str:
+        """What stands in a notebook that is opened without its kernel."""
+        title = registry.strings(self.figure_id)["en"]["title"]
+        return f'Figure "{title}" ({self.figure_id}): run this cell to see it.'
+
+    def _controls(self) -> dict:
+        defaults = registry.spec(self.figure_id).defaults()
+        return {name: getattr(self, name) for name in defaults}
 
     def _follow_control(self, change: dict) -> None:
-        self.state = self.state | {change["name"]: change["new"]}
+        # All of them: others may have changed at once, and their turn is yet to come.
+        self.state = self._controls()
 
     def _follow_state(self, change: dict) -> None:
         with self.hold_trait_notifications():
             for name, value in change["new"].items():
                 setattr(self, name, value)
+
+    def _follow_fit(self, change: dict) -> None:
+        """Take what the figure shows, unless other things were asked for since."""
+        fit, now = change["new"], self._controls()
+        if fit and fit["asked"] == now:
+            self.state = now | fit["shown"]
 
     @traitlets.validate("state")
     def _check_state(self, proposal: dict) -> dict:

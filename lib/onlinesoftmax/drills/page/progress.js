@@ -5,16 +5,11 @@ function preparePanel(panel) {
   const listed = JSON.parse(panel.querySelector("script").textContent);
   const summary = make("p", {});
   const list = make("ul", { class: "os-progress-due" });
-  const note = make("p", { class: "os-drill-how" });
-  const said = make("p", { class: "os-progress-said", role: "status" });
-  const draw = () => {
-    drawPanel(word, listed, summary, list);
-    note.textContent = word(store.kept ? "progressNote" : "noStorage");
-  };
+  const draw = () => drawPanel(word, listed, summary, list);
 
   panel.append(
     make("p", { class: "os-drill-label" }, make("strong", {}, word("progress"))),
-    summary, list, panelButtons(word, said), said, note,
+    summary, list, ...panelFoot(word),
   );
   const { whole } = panel.dataset;
   if (whole) list.after(make("p", {}, make("a", { href: whole }, word("allOfBook"))));
@@ -38,7 +33,19 @@ function drawPanel(word, listed, summary, list) {
   }));
 }
 
-/** Saving, loading and forgetting; `said` tells what they did. */
+/** The buttons, what they did, and where all this is kept. */
+function panelFoot(word) {
+  const said = make("p", { class: "os-progress-said", role: "status" });
+  const note = make("p", { class: "os-drill-how" });
+  const draw = () => {
+    store.all(); // finds out whether the browser keeps anything
+    note.textContent = word(store.kept ? "progressNote" : "noStorage");
+  };
+  draw();
+  document.addEventListener("os-drills-changed", draw);
+  return [panelButtons(word, said), said, note];
+}
+
 function panelButtons(word, said) {
   const file = make("input", { type: "file", accept: ".json", hidden: "" });
   const clear = button(word("clear"), () => {

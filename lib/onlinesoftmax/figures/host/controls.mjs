@@ -23,7 +23,7 @@ const WAKE = { range, choice, toggle, row, again, step, pairs };
 function range(box, { name, low, high }, live) {
   const [slide, exact] = box.querySelectorAll("input");
   slide.oninput = () => live.set({ [name]: slide.value });
-  exact.onchange = () => live.set({ [name]: exact.value }, true);
+  applied(exact, () => live.set({ [name]: exact.value }, true));
   slide.onkeydown = (event) => leap(event, slide, () => slide.oninput());
   return () => {
     slide.value = exact.value = live.state[name];
@@ -31,6 +31,15 @@ function range(box, { name, low, high }, live) {
       "--filled",
       `${(100 * (live.state[name] - low)) / (high - low)}%`,
     );
+  };
+}
+
+/** A typed number counts when the field is left, and on Enter, for which a notebook's
+ *  cell keeps the browser from firing `change`. Where it does fire, nothing changes. */
+function applied(exact, apply) {
+  exact.onchange = apply;
+  exact.onkeydown = ({ key }) => {
+    if (key === "Enter") apply();
   };
 }
 
@@ -103,7 +112,7 @@ function row(box, { name, low, high }, live) {
     };
   });
   slide.oninput = () => change(slide.value);
-  exact.onchange = () => change(exact.value, true);
+  applied(exact, () => change(exact.value, true));
   slide.onkeydown = (event) => leap(event, slide, slide.oninput);
   return show;
 }

@@ -92,6 +92,15 @@ export class Live {
     for (const hear of this.heard) hear(this.state, before);
   }
 
+  /** A kernel of the reader's ran: show what it did, but first let the reader answer. */
+  hearOf(run) {
+    const { log, ...changes } = this.hear(run);
+    this.opening = { ...this.opening, log }; // a reset keeps it
+    const show = () => this.set({ ...changes, log }, true);
+    if (this.locked) this.unlocked = show;
+    else show();
+  }
+
   unchanged(before) {
     return this.spec.controls.every(({ name }) => same(this.state[name], before[name]));
   }

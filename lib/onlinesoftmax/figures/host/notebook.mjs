@@ -1,5 +1,13 @@
 // In a live notebook: the same figure, its controls tied to the traits of a widget.
+//
+// What the model says is shown and never sent back: of a cell that sets three traits
+// the browser hears one after the other, and the kernel would read the answers, each
+// with two old values in it, when the cell is over. Only what the reader does is written
+// to the traits. What the figure cannot show as it was asked to, say a step beyond the
+// end, goes into the trait `_fit`, together with what was asked; the kernel takes it if
+// it still asks for just that.
 
+import { same } from "./address.mjs";
 import { spoken } from "./frame.mjs";
 import * as kit from "./kit.mjs";
 import { Live } from "./live.mjs";
@@ -16,15 +24,76 @@ function render({ model, el }, make) {
   const names = figure.spec.controls.map(({ name }) => name);
   const traits = () => Object.fromEntries(names.map((name) => [name, model.get(name)]));
   const live = new Live(host, model.get("name"), figure, traits());
-  live.on((state) => {
-    for (const name of names) model.set(name, state[name]);
-    model.set("state", state);
-    model.save_changes();
-  });
-  const heed = () => live.set(traits(), true);
-  for (const name of names) model.on(`change:${name}`, heed);
+  const untie = tie(live, model, names, traits);
+  const keys = keepKeys(host);
+  const hear = (run) => live.hearOf(run);
+  if (figure.hear) model.on("msg:custom", hear);
   return () => {
-    for (const name of names) model.off(`change:${name}`, heed);
+    untie();
+    model.off("msg:custom", hear);
+    keys.disconnect();
     live.leave();
   };
+}
+
+/** Keep a figure and a model in step; gives the way to stop it. */
+function tie(live, model, names, traits) {
+  const differing = () =>
+    Object.entries(live.state).filter(([name, now]) => !same(now, model.get(name)));
+  const report = () => {
+    const shown = Object.fromEntries(differing());
+    const fit = Object.keys(shown).length > 0 ? { asked: traits(), shown } : {};
+    if (JSON.stringify(fit) === JSON.stringify(model.get("_fit") ?? {})) return;
+    model.set("_fit", fit);
+    model.save_changes();
+  };
+  const oneWay = alone();
+  const tell = oneWay(() => {
+    for (const [name, now] of differing()) model.set(name, worded(now));
+    model.save_changes();
+  });
+  const heed = oneWay(() => {
+    live.set(traits(), true);
+    queueMicrotask(report); // once all of a change has come, not between two traits
+  });
+  const quiet = live.on(() => {
+    tell();
+    heed(); // while it told, something linked to it may have answered
+  });
+  for (const name of names) model.on(`change:${name}`, heed);
+  heed();
+  return () => {
+    quiet();
+    for (const name of names) model.off(`change:${name}`, heed);
+  };
+}
+
+/** Makes acts of which none runs while another one does. */
+function alone() {
+  let busy = false;
+  return (act) => () => {
+    if (busy) return;
+    busy = true;
+    try {
+      act();
+    } finally {
+      busy = false;
+    }
+  };
+}
+
+/** Infinities travel as words, because JSON has none. */
+const worded = (value) =>
+  Array.isArray(value) ? value.map((x) => (Number.isFinite(x) ? x : `${x}`)) : value;
+
+/** JupyterLab takes every key, even arrows, unless the focused element forbids it. */
+function keepKeys(host) {
+  const claim = () => {
+    for (const part of host.querySelectorAll("input, button, [tabindex]"))
+      part.dataset.lmSuppressShortcuts = "true";
+  };
+  claim();
+  const later = new MutationObserver(claim);
+  later.observe(host, { childList: true, subtree: true });
+  return later;
 }

@@ -69,13 +69,7 @@ function rouse(host) {
 function hear({ detail }) {
   for (const host of document.querySelectorAll(".os-figure")) {
     if (!figures.get(host.dataset.figure)?.(kit).hear) continue;
-    const live = rouse(host);
-    if (!live) continue;
-    const { log, ...changes } = live.hear(detail);
-    live.opening = { ...live.opening, log }; // a reset keeps it
-    const show = () => live.set({ ...changes, log }, true);
-    if (live.locked) live.unlocked = show; // first the reader answers
-    else show();
+    rouse(host)?.hearOf(detail);
   }
 }
 
