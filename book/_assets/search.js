@@ -5,10 +5,6 @@
   const LIMIT = 30; // places listed
   const BEFORE = 60; // characters of text before the first term
   const LENGTH = 180; // characters of text in all
-  const firstShown = {
-    en: `the first ${LIMIT} are shown`,
-    es: `se muestran los primeros ${LIMIT}`,
-  }[document.documentElement.lang];
   // A question's own words, which say nothing of what is sought.
   const LITTLE = new Set(
     ("a an and are can do does for how in is it of on the to what when where which " +
@@ -93,13 +89,16 @@
     return made;
   }
 
-  // Where a line of the text holds most of the terms; -1 where there is none.
+  // Where a line of the text holds most of the terms, if it can be from the start of a
+  // word, not within a name in code; -1 where there is none.
   function richest(text, terms) {
     const patterns = terms.map((term) => new RegExp(term, "u"));
+    const within = /[\p{L}\p{N}_]$/u;
     let [best, most] = [-1, 0];
     for (const { index } of text.matchAll(new RegExp(terms.join("|"), "gu"))) {
       const line = text.slice(index, index + LENGTH - BEFORE);
-      const held = patterns.filter((pattern) => pattern.test(line)).length;
+      const whole = within.test(text.slice(Math.max(0, index - 1), index)) ? 0 : 0.5;
+      const held = patterns.filter((pattern) => pattern.test(line)).length + whole;
       if (held > most) [best, most] = [index, held];
     }
     return best;
@@ -139,7 +138,8 @@
   function counted(found, query) {
     if (!found.length) return `${words.search_none} “${query}”`;
     const all = `${words.search_some}: ${found.length}`;
-    return found.length > LIMIT ? `${all} (${firstShown})` : all;
+    const first = words.search_first.replace("{n}", LIMIT);
+    return found.length > LIMIT ? `${all} (${first})` : all;
   }
 
   // The arrows lead from the field to the first place, and from place to place.

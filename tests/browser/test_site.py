@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+import yaml
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
@@ -242,6 +244,12 @@ def test_search_finds_what_a_reader_sees(open_page, html, asked, told):
     assert page.locator(".find-list mark").count()
 
 
+def test_search_quotes_a_word_and_not_a_name_in_code(open_page, html):
+    page = open_page(html / "search.html")
+    assert places_found(page, "softmax")
+    expect(page.locator(".find-text").first).not_to_contain_text("import")
+
+
 def test_search_says_how_many_places_there_are(open_page, html):
     page = open_page(html / "search.html")
     assert len(places_found(page, "softmax")) == 30
@@ -253,11 +261,14 @@ def test_search_says_how_many_places_there_are(open_page, html):
 
 
 def test_search_says_in_spanish_that_there_are_more(open_page, html):
+    tables = Path(__file__).parents[2] / "book" / "_ext" / "booksite" / "strings.yml"
+    spanish = yaml.safe_load(tables.read_text("utf-8"))["es"]
     page = open_page("about:blank")
     page.add_init_script(
-        """document.addEventListener("readystatechange", () => {
-             document.documentElement.lang = "es";
-           });"""
+        f"""document.addEventListener("readystatechange", () => {{
+             document.getElementById("words").textContent =
+               JSON.stringify({json.dumps(spanish)});
+           }});"""
     )
     page.goto((html / "search.html").as_uri())
     assert len(places_found(page, "softmax")) == 30

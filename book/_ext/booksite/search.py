@@ -57,6 +57,8 @@ _RAISED = re.compile(r"([\^_])" + _BRACES)
 _SPACE = re.compile(r"\\[,;: ]")
 _COMMAND = re.compile(r"\\([A-Za-z]+)(?=(\\[A-Za-z]|\d)?)")
 _SINGLE = re.compile(r"-?[\w.'∞√]+")
+# What a cell takes from elsewhere does not tell what it is about.
+_IMPORT = re.compile(r"^(?:from|import) .*$", re.MULTILINE)
 _MARKED = re.compile(
     r"\$(?P<maths>[^$]+)\$|`+(?P<code>[^`]+)`+|\*+(?P<em>[^*\s](?:[^*]*[^*\s])?)\*+"
 )
@@ -130,6 +132,8 @@ def words(
     bundle = isinstance(node, nodes.Element) and node.get("nb_element") == "mime_bundle"
     if bundle or isinstance(node, (nodes.section, *quiet)):
         return ""
+    if isinstance(node, nodes.literal_block):
+        return f" {_IMPORT.sub('', node.astext())} "
     if isinstance(node, nodes.raw):
         return f" {hosted(node.astext(), language)} "
     gap = "" if isinstance(node, nodes.TextElement) else " "
