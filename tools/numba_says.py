@@ -1,0 +1,191 @@
+"""What Numba's compiler for GPUs says of kernels; runs in .venv-gpu, and needs no GPU.
+
+A kernel is compiled the way its launch would compile it: decorator, typing, PTX,
+linker. Only what Numba asks the driver, the GPU's capability, is answered here.
+"""
+
+import json
+import linecache
+import re
+import sys
+import traceback
+import warnings
+from types import SimpleNamespace
+
+from numba.cuda import codegen, dispatcher, types
+from numba.cuda.core import ir
+
+CAPABILITY = (8, 0)
+MESSAGE = 160  # characters of Numba's that are kept
+STAGES = (  # where an error was raised: a part of the file's name, the innermost first
+    ("linker", ("/linker", "nvjitlink", "_linker")),
+    ("lowering", ("/lowering.py",)),
+    ("typing", ("/typed_passes.py",)),
+    ("untyped", ("/untyped_passes.py", "/interpreter.py", "/bytecode.py")),
+)
+PLACE = re.compile(r"\.loc\s+\d+ (\d+)(?:.*inlined_at \d+ (\d+))?")
+DOUBLE = re.compile(r"^\s+(?:@!?%p\d+\s+)?[a-z][\w.]*\.f64\b")
+
+
+def without_a_driver() -> None:
+    """Let Numba compile for CAPABILITY where no driver could tell it to."""
+    device = SimpleNamespace(compute_capability=CAPABILITY)
+    dispatcher.get_current_device = lambda: device
+    codegen.CUDACodeLibrary._ensure_cc = lambda self, cc: cc or CAPABILITY
+    dispatcher._Kernel.bind = lambda self: None
+
+
+def verdict(head: str, name: str, text: str, made: str, args: str) -> dict:
+    """Return {"compiles": True, …}, or at which stage, where and why it does not."""
+    stage, file = "syntax", f"{name}.py"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    exec(head, {})  # a head that fails is our fault, and no verdict
+    try:
+        code = compile(text, file, "exec")
+        stage = "definition"
+        space, kernel = defined(head, code, made)
+        if not isinstance(kernel, dispatcher.CUDADispatcher):
+            raise TypeError(f"{type(kernel).__name__!r} object is not subscriptable")
+        stage = "compiling"
+        compiled = kernel.compile(signature(args))
+        compiled._codelibrary.get_cubin(CAPABILITY)
+        found = {"float64": typed(space, compiled, file), "ptx64": []}
+        if re.search(r"\.f64\b", compiled._codelibrary.get_asm_str()):
+            found["ptx64"] = in_ptx(head, code, made, args)
+        return {"compiles": True, **found}
+    except Exception as problem:
+        return {"compiles": False, **refusal(problem, stage, file)}
+
+
+def defined(head: str, code: object, made: str) -> tuple[dict, object]:
+    """Run a text's definitions; return its names, and the kernel among them."""
+    space: dict = {"__name__": "kernels"}
+    exec(head, space)
+    exec(code, space)
+    return space, eval(made, space)
+
+
+def signature(args: str) -> tuple:
+    """Return the types of arguments from their text."""
+    return eval(f"({args},)", dict(vars(types))) if args else ()
+
+
+def typed(space: dict, compiled: object, file: str) -> list[int]:
+    """Return the lines with a float64 that is more than a constant's, by type."""
+    notes = [compiled._type_annotation]
+    for value in space.values():
+        if isinstance(value, dispatcher.CUDADispatcher):
+            made = value.overloads.values()
+            notes += [one.type_annotation for one in made if one is not compiled]
+    lines = set()
+    for note in notes:
+        for block in note.blocks.values():
+            for step in block.find_insts(ir.Assign):
+                constant = isinstance(step.value, ir.Const | ir.Global | ir.FreeVar)
+                double = "float64" in str(note.typemap[step.target.name])
+                if double and not constant and step.loc.filename.endswith(file):
+                    lines.add(step.loc.line)
+    return sorted(lines)
+
+
+def in_ptx(head: str, code: object, made: str, args: str) -> list[int]:
+    """Return the lines that became instructions in double precision."""
+    space, kernel = defined(head, code, made)
+    for one in [*space.values(), kernel]:
+        if isinstance(one, dispatcher.CUDADispatcher):
+            one.targetoptions["lineinfo"] = True
+    ptx = kernel.compile(signature(args))._codelibrary.get_asm_str()
+    lines, line = set(), 0
+    for text in ptx.splitlines():
+        if place := PLACE.search(text):
+            line = int(place[2] or place[1])
+        elif DOUBLE.match(text):
+            lines.add(line)
+    return sorted(lines)
+
+
+def refusal(problem: Exception, stage: str, file: str) -> dict:
+    """Return the stage, the line and the first telling words of an error."""
+    frames = traceback.extract_tb(problem.__traceback__)
+    if stage == "compiling":
+        files = [frame.filename for frame in reversed(frames)]
+        found = [name for path in files for name, parts in STAGES
+                 if any(part in path for part in parts)]
+        stage = found[0] if found else stage
+    return {"stage": stage, "line": line_of(problem, file), "says": words(problem)}
+
+
+def words(problem: Exception) -> str:
+    """Return the first line of a message that says something, with the call it means."""
+    plain = re.sub(r"\x1b\[\d*m", "", str(problem))
+    plain = re.sub(r"'?_ZN\w+'?", "…", plain).replace("\0", "")
+    lines = [line.strip() for line in plain.splitlines()]
+    telling = [line for line in lines
+               if line and not line.startswith(("Failed in", "ERROR_PTX"))]
+    said = telling[0] if telling else plain.strip()
+    call = next((line for line in lines if line.startswith(">>>")), "")
+    said = re.sub(r" at 0x[0-9a-f]+", "", f"{said} {call}".strip())
+    return f"{type(problem).__name__}: {said}"[:MESSAGE]
+
+
+def line_of(problem: Exception, file: str) -> int | None:
+    """Return the line of the text that an error is about, where Numba knows it."""
+    if isinstance(problem, SyntaxError):
+        return problem.lineno
+    name = re.escape(file)
+    said = re.search(rf'{name}", line (\d+)|at {name} \((\d+)\)', str(problem))
+    if said:
+        return int(said[1] or said[2])
+    line, step = None, problem.__traceback__
+    while step:
+        if step.tb_frame.f_code.co_filename == file:
+            line = step.tb_lineno
+        for value in list(step.tb_frame.f_locals.values()):
+            place = getattr(value, "loc", None)
+            if str(getattr(place, "filename", "")).endswith(file):
+                line = place.line
+        step = step.tb_next
+    return line
+
+
+def kinds(head: str, args: str, good: list[str], bad: list[str]) -> dict:
+    """Return the type of each expression of a, b, c; None where Numba refuses it.
+
+    Those it took before go into one kernel, and only if that fails into halves.
+    """
+    found = batch(head, args, good) if good else {}
+    for one in bad:
+        found |= batch(head, args, [one])
+    return found
+
+
+def batch(head: str, args: str, expressions: list[str]) -> dict[str, str | None]:
+    """Return the types of expressions, compiled together."""
+    names = "abc"[: len(signature(args))]
+    body = "".join(f"    r{i} = {one}\n" for i, one in enumerate(expressions))
+    text = f"@cuda.jit\ndef kernel({', '.join(names)}):\n{body}"
+    linecache.cache["kinds.py"] = (len(text), None, text.splitlines(True), "kinds.py")
+    try:
+        _, kernel = defined(head, compile(text, "kinds.py", "exec"), "kernel")
+        found = kernel.compile(signature(args))._type_annotation.typemap
+    except Exception:
+        if len(expressions) == 1:
+            return {expressions[0]: None}
+        half = len(expressions) // 2
+        return batch(head, args, expressions[:half]) | batch(
+            head, args, expressions[half:]
+        )
+    return {one: str(types.unliteral(found[f"r{i}"]))
+            for i, one in enumerate(expressions)}
+
+
+def main() -> None:
+    """Answer the questions that stdin lists, on stdout."""
+    warnings.simplefilter("ignore")
+    without_a_driver()
+    answer = {"kernels": verdict, "types": kinds}[sys.argv[1]]
+    json.dump([answer(**question) for question in json.load(sys.stdin)], sys.stdout)
+
+
+if __name__ == "__main__":
+    main()
