@@ -5,11 +5,13 @@ from datetime import date
 
 import pytest
 
-from onlinesoftmax.measurements import Measurement, folder, measured
+from onlinesoftmax import devices
+from onlinesoftmax.measurements import Measurement, folder, measured, published
 from tools import bench
 from tools.chapters import Page, code_cells, notebook
 
-OTHERWISE = {"devices.json", "kernels.json"}  # published, compiled: not timed
+# Published by their makers or by others, or compiled: not timed here.
+OTHERWISE = {"devices.json", "kernels.json", "published.json"}
 GPUS = {file.name for file in folder().glob("gpu-*.json")}  # by `make gpu`
 STORED = sorted({file.name for file in folder().glob("*.json")} - OTHERWISE - GPUS)
 CHAPTER = """---
@@ -103,3 +105,15 @@ def test_what_is_stored_can_be_read_back(tmp_path):
     record = {"what": "w", "columns": ["a"], "rows": [[1]]}
     record |= bench.provenance("threads")
     assert Measurement(**json.loads(json.dumps(record))).rows == [[1]]
+
+
+@pytest.mark.parametrize("program", json.loads((folder() / "published.json").read_text()))
+def test_what_is_published_names_its_source_and_can_be(program):
+    found = published(program)
+    assert "arXiv" in found.source
+    assert 0 < found.rate < getattr(devices.gpu(found.gpu), found.format)
+
+
+def test_a_program_that_is_not_stored_raises():
+    with pytest.raises(ValueError, match="program: expected .*'FlashAttention-3'.*'x'"):
+        published("x")

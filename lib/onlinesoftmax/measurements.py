@@ -1,7 +1,8 @@
 """What was measured: stored with the machine it was measured on, shown as a table.
 
 Timings differ from run to run, so a page never shows its own. `python -m tools.bench`
-measures and writes `book/data/*.json`; a chapter shows what is written there.
+measures and writes `book/data/*.json`; a chapter shows what is written there. What
+others measured, and published, is in `book/data/published.json`.
 """
 
 import json
@@ -47,6 +48,37 @@ class Measurement(NamedTuple):
             f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
             f"<p>{escape(source)}<code>{escape(self.command)}</code></p></figure>"
         )
+
+
+class Published(NamedTuple):
+    """How fast somebody's attention ran, as they published it.
+
+    `rate` is in operations a second, of 4·n²·d; `block_q` the queries of a block;
+    `cache` the bytes of the GPU's cache that all blocks share.
+    """
+
+    gpu: str
+    format: str
+    n: int
+    d: int
+    block_q: int
+    rate: float
+    cache: float
+    source: str
+
+
+def published(program: str) -> Published:
+    """Return what was published of a program, such as "FlashAttention-3".
+
+    Examples
+    --------
+    >>> published("FlashAttention-3").gpu
+    'H100'
+    """
+    stored = json.loads((folder() / "published.json").read_text("utf-8"))
+    if program not in stored:
+        raise ValueError(f"program: expected one of {sorted(stored)}, got {program!r}")
+    return Published(**stored[program])
 
 
 def folder() -> Path:
