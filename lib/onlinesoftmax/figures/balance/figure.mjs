@@ -102,7 +102,7 @@ function maxima({ m, rescale }, { half, mOld, alpha }, { page, pitch, y }) {
   const at = (s) => ({ y1: y(s), y2: y(s) });
   const left = rescale === "neither" ? edge : page.left;
   const stale = rescale === "neither" ? "max" : "max was";
-  const [low, high] = [y(2), y(5)];
+  const [low, high] = [y(1), y(5)];
   return group({ key: "max", q: "m" },
     Number.isFinite(mOld) && alpha !== 1
       ? line({ class: stale, x1: page.left, x2: edge, ...at(mOld) }) : "",
@@ -178,7 +178,7 @@ function truth({ truth, right }, { page, x, words }) {
   const y = page.beam.y;
   const text = fill(words.truth, { truth: num(truth) });
   return group({ class: "balance" },
-    line({ key: "truth", class: "truth", x1: at, x2: at, y1: y - 8, y2: y + 44 }),
+    line({ key: "truth", class: "truth", x1: at, x2: at, y1: y - 8, y2: y + 24 }),
     label(text, { class: "truth middle", x: Math.max(64, at), y: y + 58 }));
 }
 
@@ -206,7 +206,7 @@ export function say({ m, rescale, ones }, numbers, words) {
     m: num(m, 1), mOld: num(mOld, 1), answer: num(answer), truth: num(truth),
     times: num(1 / alpha, 1), most: num(most, 0), least: num(least, 0),
   };
-  const what = words[`say_${rescale}`];
+  const what = alpha === 1 ? words.saySame : words[`say_${rescale}`];
   const end = right ? (ones ? words.sayOnes : words.sayRight)
     : !outside ? words.sayWrong : ones ? words.sayNotOne : words.sayOutside;
   return `${fill(what, values)} ${fill(end, values)}`;

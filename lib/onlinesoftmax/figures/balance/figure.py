@@ -59,7 +59,7 @@ def states(random: np.random.Generator) -> Iterator[Values]:
         values = list(random.uniform(-3, 12, len(row)))
         for rescale in ("both", "l", "o", "neither"):
             for ones in (False, True):
-                m = float(random.uniform(2, 5))
+                m = float(random.uniform(1, 5))
                 yield {"scores": row, "values": values, "m": m,
                        "rescale": rescale, "ones": ones}
 
@@ -67,7 +67,7 @@ def states(random: np.random.Generator) -> Iterator[Values]:
 SPEC = Spec(
     controls=(
         Choice("rescale", "both", of=("both", "l", "o", "neither")),
-        Range("m", 3, low=2, high=5, step=0.1),
+        Range("m", 3, low=1, high=5, step=0.1),
         Toggle("ones"),
         Scores("scores", SCORES),
         Scores("values", VALUES),

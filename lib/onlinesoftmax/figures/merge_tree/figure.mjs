@@ -1,5 +1,5 @@
-// The merge tree: any two states may merge next; the answer never changes, its last bit
-// sometimes does.
+// The merge tree: any two states may merge next; the answer never changes, its last bits
+// sometimes do.
 
 import { fill, group, label, line, num, picture, rect, tag } from "../host/kit.mjs";
 
@@ -299,14 +299,16 @@ export function say(_, { last, roots, result, truth, ways, trees }, words) {
   const blank = [a, b].find(({ m }) => m === -Infinity);
   const change = blank ? words.sayBlank : a.m === b.m ? words.sayTie : words.sayShrunk;
   const end = !result ? words.sayLeft : result.off ? words.sayOff : words.sayNearest;
+  const here = result && ways.find(([off]) => off === result.off)[1];
+  const count = !result ? "" : here === 1 ? words.sayOne : words.sayMany;
   const values = {
     a: a.name, b: b.name, m: num(last.m, 1), n: roots.length, trees,
     shrunk: (blank ?? (alphaA < alphaB ? a : b)).name, alpha: times(Math.min(alphaA, alphaB)),
     truth: truth.y.toPrecision(10),
-    ...(result && { y: result.y.toPrecision(8), off: Math.abs(result.off),
-      here: ways.find(([off]) => off === result.off)[1] }),
+    ...(result && { y: result.y.toPrecision(8), off: Math.abs(result.off), here }),
   };
-  return [words.sayMerged, change, end].map((sentence) => fill(sentence, values)).join(" ");
+  const told = [words.sayMerged, change, end, count].filter(Boolean);
+  return told.map((sentence) => fill(sentence, values)).join(" ");
 }
 
 export function table(_, { leaves, nodes }, words) {
