@@ -1,6 +1,7 @@
 """What is measured is stored with its source, and comes from a chapter's own cells."""
 
 import json
+import re
 from datetime import date
 
 import pytest
@@ -64,6 +65,16 @@ def test_its_command_measures_a_cell_that_exists(name):
     planned = bench.BENCHES[name.removesuffix(".json")]
     page = Page(planned.chapter, bench.ROOT / "book" / f"{planned.chapter}.md")
     assert planned.cell in {cell.id for cell in code_cells(notebook(page))}
+
+
+def test_what_is_said_of_the_threads_is_what_the_command_would_say():
+    """The size and the statistic are the cells' own: nothing is said twice by hand."""
+    (file,) = (bench.ROOT / "book").glob("05-*.md")
+    cells = {c.id: c.source for c in code_cells(notebook(Page(file.stem, file)))}
+    size = re.search(r"standard_normal\(2 \*\* (\d+)\)", cells["threads"])[1]
+    said = bench.THREADS.format(scores=2 ** int(size), repeats=bench.REPEATS)
+    assert measured("threads.json").what == said
+    assert "Best of" in said and "return min(times)" in cells["timing"]
 
 
 def test_a_name_that_is_not_stored_raises():

@@ -33,14 +33,17 @@ class Bench:
     measure: Callable[[dict[str, Any]], dict[str, Any]]
 
 
+THREADS = ("Softmax-dot of {scores:,} scores by shared(), as above, on several threads:"
+           " how many times as fast as on one. Best of {repeats} runs.")
+
+
 def threads(cells: dict[str, Any]) -> dict[str, Any]:
     """Softmax-dot shared between threads: how many times as fast as one."""
     shared, scores, values = (cells[name] for name in ("shared", "scores", "values"))
     counts = [1, 2, 4]
     seconds = interleaved([lambda n=n: shared(scores, values, n) for n in counts])
     return {
-        "what": f"Softmax-dot of {len(scores):,} scores, by the cell above: how many"
-        f" times as fast as one thread. Best of {REPEATS} runs.",
+        "what": THREADS.format(scores=len(scores), repeats=REPEATS),
         "columns": ["threads", "times as fast"],
         "rows": [[n, f"{seconds[0] / s:.2f}"] for n, s in zip(counts, seconds)],
     }
