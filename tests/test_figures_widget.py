@@ -143,5 +143,5 @@ def test_a_notebook_gets_a_widget_with_its_module_and_style(id: str) -> None:
 def test_without_a_kernel_the_output_says_what_to_do() -> None:
     plain = figure("two-chunks")._repr_mimebundle_()[0]["text/plain"]
     assert plain == (
-        'Figure "A larger score arrives" (two-chunks): run this cell to see it.'
+        'Figure "A block arrives" (two-chunks): run this cell to see it.'
     )

@@ -120,6 +120,13 @@ def test_jumps_arrive_where_single_steps_do(name, term, count):
     assert add_up(term, count, name) == expected
 
 
+@pytest.mark.parametrize("name", ["float16", "bfloat16", "float32"])
+@given(share=st.floats(1e-3, 1), count=st.integers(1, 200))
+def test_a_sum_that_overflows_is_infinite(name, share, count):
+    term = share * find(name).largest
+    assert add_up(term, count, name) == one_by_one(term, count, name)
+
+
 @pytest.mark.parametrize("term", [1.0, 0.1, 1e300, 5e-324, 1.5 + 2**-52])
 def test_jumps_in_float64(term):
     expected = np.full(5000, term).cumsum()[-1]

@@ -471,7 +471,7 @@ def test_search_reads_titles_of_figures_and_questions_of_drills(tmp_path):
     ]
     cells = [cell("1", shown[0]), cell("2", shown[1]) | {"id": "d"}]
     text = indexed(render(tmp_path, "# One", cells))["index.html"]
-    assert "A larger score arrives" in text
+    assert "A block arrives" in text
     assert "Write streaming_softmax(x, block)." in text
     assert "os-figure" not in text
 

@@ -119,6 +119,8 @@ def add_up(term: float, count: int, name: str) -> float:
         step, again = _steps(total, term, name)
         if step == 0:  # too small to make a difference: the sum stalls
             break
+        if step == np.inf:  # the sum overflows
+            return np.inf
         room = np.ldexp(1.0, np.frexp(total)[1]) - term - total
         jumps = min(left, np.ceil(room / step)) if step == again and room > 0 else 1
         total, left = float(total + jumps * step), left - int(jumps)

@@ -15,14 +15,16 @@ export function compute({ scores, block, step, forget }) {
   const [before, now] = [trace[Math.max(0, at - 1)], trace[at]];
   const truth = update(trace[0], scores, 0, scores.length, false);
   return {
-    steps, trace, before, now, truth,
+    steps, trace, before, now, truth, risen: before.stop > 0 && now.m > before.m,
     weights: weights(scores, trace, now, forget),
     were: weights(scores, trace, before, forget),
     due: weights(scores, trace, now, false),
     tallest: Math.max(truth.l, ...trace.map(({ l }) => l)),
-    right: Math.abs(now.l - truth.l) <= 1e-9 * truth.l,
+    right: near(now.l, truth.l) && near(now.o, truth.o),
   };
 }
+
+const near = (x, y) => Math.abs(x - y) <= 1e-9 * Math.abs(y);
 
 /** The state after one more block: the four lines under the picture. */
 function update(old, scores, start, block, forget) {
@@ -73,7 +75,7 @@ export function draw(state, numbers, view) {
     x: (i) => page.left + i * pitch,
     gap: Math.min(3, pitch / 6),
     forward: was && was.step === state.step - 1 && was.block === state.block,
-    rescaled: numbers.before.stop > 0 && numbers.now.alpha < 1,
+    rescaled: numbers.risen,
   };
   return picture({ ...page, title: view.title, glide: scene.forward ? 1200 : 450 }, [
     captions(scene), bands(state, scene), scores(state, numbers, scene),
@@ -147,7 +149,7 @@ function maximum({ scores }, { now, before }, { page, words, rescaled }) {
   const was = { y1: y(before.m), y2: y(before.m) };
   const text = { key: "mt", class: "max", x: page.right + 8, y: y(now.m) + 5 };
   return group({ key: "max", q: "m" },
-    rescaled ? line({ class: "max was", ...across, ...was }) : "",
+    rescaled && before.m > -Infinity ? line({ class: "max was", ...across, ...was }) : "",
     line({ key: "m", class: "max", at: RISE, ...across,
       y1: y(now.m), y2: y(now.m) }),
     label(fill(words.max, { m: num(now.m, 1) }), { at: RISE, ...text }));
@@ -256,30 +258,33 @@ function balance({ now }, { page, x, pitch }) {
 // ---- the words ---------------------------------------------------------------------
 
 export function say({ step, forget, output }, numbers, words) {
-  const { steps, now, before, truth, right } = numbers;
+  const { steps, now, truth, risen, right } = numbers;
   if (step === 0) return words.sayEmpty;
-  const risen = before.stop > 0 && now.alpha < 1;
   const change = step === 1 ? words.sayFirst : !risen ? words.saySame
     : forget ? words.sayForgotten : words.sayRescaled;
-  const end = step < steps ? "" : right ? words.sayRight : words.sayWrong;
+  const balance = output && now.l > 0;
+  const end = step < steps ? "" : right
+    ? (balance ? words.sayRightBoth : words.sayRight)
+    : (balance ? words.sayWrongBoth : words.sayWrong);
   const values = {
-    k: step, m: num(now.m, 1), l: num(now.l), alpha: num(now.alpha),
+    k: Math.min(step, steps), m: num(now.m, 1), l: num(now.l), alpha: num(now.alpha),
     o: num(now.o / now.l, 2),
     truth: num(truth.l), factor: num(now.l / truth.l, 2),
+    balance: num(truth.o / truth.l, 2),
   };
-  return [words.sayBlock, change, words.sayState, output ? words.sayOutput : "", end]
+  return [words.sayBlock, change, words.sayState, balance ? words.sayOutput : "", end]
     .filter(Boolean).map((sentence) => fill(sentence, values)).join(" ");
 }
 
 /** The lines of the update, with what they say right now. */
-export function code({ step, forget, output }, { now, before }) {
+export function code({ step, forget, output }, { now, before, risen }) {
   const [old, m, alpha] = [num(before.m, 1), num(now.m, 1), num(now.alpha)];
   const times = forget ? "" : ` × [alpha: ${alpha}]`;
   const scaled = forget ? "" : " * [alpha: alpha]";
   const sum = (was, added, is) => `${num(was)}${times} + ${num(added)} = ${num(is)}`;
   const row = (q, text, value, rest = {}) =>
     ({ q, text, value: step ? value : "", ...rest });
-  const fault = forget && before.stop > 0 && now.alpha < 1;
+  const fault = forget && risen;
   return [
     row("m", "m_new = max([m: m], max([s: s]))",
       `max([m: ${old}], [s: ${num(now.top, 1)}]) = [m: ${m}]`),

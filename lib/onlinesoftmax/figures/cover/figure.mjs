@@ -138,8 +138,8 @@ function card(q, letter, value, text, i, { width: all, cards }) {
 
 export function say({ step }, { steps, now }, words) {
   const rise = step > 1 && now.alpha < 1;
-  const told = step === 0 ? words.sayStart : step === steps ? words.sayEnd
-    : rise ? words.sayRise : words.sayOn;
+  const told = step === 0 ? words.sayStart : step === 1 ? words.sayOne
+    : step === steps ? words.sayEnd : rise ? words.sayRise : words.sayOn;
   const values = {
     k: step, n: steps, m: num(now.m, 1), l: num(now.l, 2), o: num(now.o, 1),
     alpha: num(now.alpha, 2), answer: num(now.o / now.l, 1),

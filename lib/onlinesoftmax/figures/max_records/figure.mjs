@@ -130,7 +130,7 @@ const num1 = (value) => value.toFixed(1);
 /** How many rises so far, against what is expected of a random order. */
 function counting({ n, block }, { records, count }, { page, words, x, c }) {
   const { low } = page.counts;
-  const climbs = records.map(({ stop }, i) => ({ place: stop, to: i + 1 }));
+  const climbs = records.map(({ stop }, i) => ({ place: stop - 0.5, to: i + 1 }));
   return [
     caption(words.counts, "alpha", page.counts, page),
     tag("path", { class: "expected", d: harmonic(n, block, x, c) }),
@@ -155,7 +155,7 @@ function harmonic(n, block, x, c) {
     const stop = Math.min(start + block, n);
     sum += (stop - start) / stop;
     if (k % stride && stop < n) continue;
-    path += `${path ? "L" : "M"}${num1(x(stop))} ${num1(c(sum))}`;
+    path += `${path ? "L" : "M"}${num1(x(stop - 0.5))} ${num1(c(sum))}`;
   }
   return path;
 }
@@ -183,13 +183,14 @@ function tries({ counts, expected }, { page, words, c }) {
 
 export function say({ order, n, block }, { count, expected, counts, mean }, words) {
   const values = {
-    n, block, count, kept: count - 1, k: counts.length,
+    n, count, blocks: Math.ceil(n / block), kept: count - 1, k: counts.length,
     h: num(expected, 2), mean: num(mean, 2),
   };
-  const rise = count === 1 ? words.sayOnce : words.sayCount;
+  const old = count === 1 ? words.sayNever : count === 2 ? words.sayOnce : words.sayTimes;
+  const rise = count === 1 ? words.sayFirst : block > 1 ? words.sayBlocks : words.sayScores;
   const compare = order !== "random" ? words.sayOrder
     : counts.length > 1 ? words.sayMean : words.sayOne;
-  return [rise, compare].map((sentence) => fill(sentence, values)).join(" ");
+  return [rise, old, compare].map((sentence) => fill(sentence, values)).join(" ");
 }
 
 export function table(_, { records }, words) {

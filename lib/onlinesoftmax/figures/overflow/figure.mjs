@@ -188,14 +188,15 @@ function legend({ failure }, { page, words }) {
 
 // ---- the words ---------------------------------------------------------------------
 
-/** Four digits, and a power of ten where that is easier to read. */
+/** Four digits, or all before the point, and a power of ten where that is shorter. */
 function short(x) {
   if (x === 0 || !Number.isFinite(x)) return num(x, 0);
   if (x < 1e-3 || x >= 1e6) {
     const power = exponentOfTen(x);
     return `${num(x / 10 ** power, 2)} × 10^{${num(power, 0)}}`;
   }
-  return x.toLocaleString("en", { maximumSignificantDigits: 4 });
+  const shown = x < 1000 ? { maximumSignificantDigits: 4 } : { maximumFractionDigits: 0 };
+  return x.toLocaleString("en", shown);
 }
 
 const tidy = (x) => num(x, Number.isInteger(x) ? 0 : 1);
@@ -208,7 +209,9 @@ export function say({ format, subtract }, numbers, words) {
     format, s: tidy(score), n: count.toLocaleString("en"), term: short(term),
     l: short(total), p: short(weight), even: short(1 / count), times: short(weight * count),
   };
-  return [subtract ? words.saySubtracted : "", words.say[failure]]
+  const told = count === 1 && !failure ? words.sayOne
+    : failure === 4 && weight * count < 1.01 ? words.sayHardly : words.say[failure];
+  return [subtract ? words.saySubtracted : "", told]
     .filter(Boolean).map((sentence) => fill(sentence, values)).join(" ");
 }
 

@@ -130,14 +130,16 @@ function whole({ weights }, { page }) {
 
 export function say({ scores, shift, temperature }, { shown, weights }, words) {
   const list = (numbers) => numbers.join(", ");
-  const top = weights.indexOf(Math.max(...weights));
+  const top = shown.indexOf(Math.max(...shown));
+  const first = shown.filter((s) => s === shown[top]).length;
   const values = {
-    n: scores.length, c: num(shift, 0), t: num(temperature, Number.isInteger(temperature) ? 0 : 2),
+    n: scores.length, k: first, c: num(shift, 0), t: num(temperature, Number.isInteger(temperature) ? 0 : 2),
     scores: list(shown.map(tidy)), weights: list(weights.map((p) => num(p))),
     s: tidy(shown[top]), p: num(weights[top]), even: num(1 / scores.length),
   };
   return [
-    scores.length > 4 ? words.sayMany : words.sayFew,
+    scores.length > 4 ? (first > 1 ? words.sayTied : words.sayMany)
+      : scores.length > 1 ? words.sayFew : words.sayOne,
     temperature === 1 ? "" : words.sayTemperature,
     shift === 0 ? "" : words.sayShift,
   ].filter(Boolean).map((sentence) => fill(sentence, values)).join(" ");

@@ -46,7 +46,7 @@ export function draw(state, numbers, view) {
     page,
     words: view.words,
     forward: view.was && view.was.step < state.step,
-    y: (s) => page.low - ((s - LOWEST) / (HIGHEST - LOWEST)) * room,
+    y: height(state, page),
     tall: (l) => (l / (numbers.old.l + state.offsets.length)) * room,
   };
   return picture({ ...page, title: view.title, glide: scene.forward ? 1200 : 400 }, [
@@ -58,6 +58,13 @@ export function draw(state, numbers, view) {
 }
 
 const [LOWEST, HIGHEST] = [-2, 8]; // the ends of the control `top`
+
+/** From a score to its height: wherever `top` stands, no score leaves the panel. */
+function height({ first, offsets }, { low, high }) {
+  const least = Math.min(0, LOWEST + Math.min(...offsets), ...first);
+  const most = Math.max(0, HIGHEST + Math.max(...offsets), ...first);
+  return (s) => low - ((s - least) / (most - least)) * (low - high);
+}
 
 /** Where score `i` of the second chunk stands; the first chunk's have negative `i`. */
 function place(i, { first, offsets }, { page }) {
