@@ -6,8 +6,8 @@ reads. So a row's scores belong to several threads, neighbours in a warp. They a
 its maximum by handing numbers from register to register (shuffles), and then the state
 is that of chapter 2 again: one rescale for each tile.
 
-A value that is infinite or NaN reaches every row that works on its tile, even a row
-from which it is hidden; rungs 1 and 2 do not read what is hidden.
+A tile is multiplied as a whole, hidden keys and all. A weight of 0 would not do for
+those: 0 · NaN is NaN. So a hidden key's weight says HIDDEN, and its value is left out.
 """
 
 import math
@@ -16,6 +16,7 @@ from collections.abc import Callable
 from numba import cuda, float32
 
 SIDE = 4  # rows and keys of a thread; four float32 are one read of 16 bytes
+HIDDEN = -1  # no weight is below 0
 ALL = 0xFFFFFFFF  # every thread of the warp takes part in a shuffle
 
 
@@ -76,7 +77,7 @@ def registers(d: int, block_q: int, block_k: int) -> Callable[..., None]:
             for x in range(t, tile, threads):
                 r = x // d
                 c = x % d
-                kv_tile[r, c // SIDE, c % SIDE] = float32(0.0)  # V too: 0 · NaN is no 0
+                kv_tile[r, c // SIDE, c % SIDE] = float32(0.0)
                 if base + r < length:
                     k = float32(K[shared_head, base + r, c])
                     kv_tile[r, c // SIDE, c % SIDE] = k
@@ -118,7 +119,9 @@ def registers(d: int, block_q: int, block_k: int) -> Callable[..., None]:
                     p = math.exp(s[i, j] - shift)
                     l[i] += p
                     key = tx + j * across
-                    p_tile[ty + i * down, key // SIDE, key % SIDE] = p
+                    seen = s[i, j] > float32(-math.inf)
+                    p_tile[ty + i * down, key // SIDE, key % SIDE] = (
+                        p if seen else float32(HIDDEN))
                 for c in range(width):
                     o[i, c] = alpha * o[i, c]
             cuda.syncthreads()  # everybody has read K
@@ -139,7 +142,8 @@ def registers(d: int, block_q: int, block_k: int) -> Callable[..., None]:
                     for c in range(width):
                         v = kv_tile[step * SIDE + e, c // SIDE * across + tx, c % SIDE]
                         for i in range(SIDE):
-                            o[i, c] += a[i, e] * v
+                            if a[i, e] >= float32(0.0):  # not HIDDEN
+                                o[i, c] += a[i, e] * v
 
         for i in range(SIDE):
             total = l[i]
