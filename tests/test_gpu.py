@@ -187,6 +187,7 @@ MUTANTS = [
     Mutant("registers", "key < here - left", "False", "window"),
     Mutant("registers", "key > here + right", "False", "causal"),
     Mutant("registers", "or key >= length", "", "padding"),
+    Mutant("registers", "if a[i, e] >= float32(0.0):", "if True:", "causal"),
     Mutant("registers", "base < latest or", "", "window"),
     Mutant("registers", "or base + block_k >", "or base >", "causal"),
     Mutant("registers", "m_new if m_new > float32(-math.inf) else float32(0.0)",
@@ -363,6 +364,68 @@ def test_what_it_cannot_do_is_refused(change: dict, says: str) -> None:
         gpu.attention(x, x, x, **{"kernel": "naive"} | change)
     with pytest.raises(ValueError, match="expected float32 or float16"):
         gpu.attention(x.astype(float), x, x)
+
+
+X = np.zeros((4, 8), np.float32)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({"mask": mask} for mask in (np.ones((4, 4), bool), "causal", masks.causal,
+                                      True, 1, [masks.causal()])),
+        *({"scale": scale} for scale in ("1", np.ones(3), np.nan, 1j, [1], 1e39, -1e39)),
+        *({"kernel": kernel} for kernel in (None, 1, ["naive"], {}, "Naive",
+                                            np.array(["naive", "tiled"]))),
+        *({"return_lse": wish} for wish in ("no", None, np.ones(3), 2)),
+        *({name: x} for name in "qkv" for x in (None, "abc", 3, [[1, 2], [3]], X > 0,
+                                                X.astype(complex), X.astype(object))),
+    ],
+    ids=lambda change: f"{change}"[:40],
+)  # fmt: skip
+def test_every_argument_of_a_wrong_kind_is_named(change: dict) -> None:
+    arguments = {"q": X, "k": X, "v": X, "kernel": "naive"} | change
+    with pytest.raises(ValueError, match=f"^{next(iter(change))}: expected "):
+        gpu.attention(**arguments)
+    if "return_lse" not in change and "scale" not in change:
+        with pytest.raises(ValueError, match=f"^{next(iter(change))}: expected "):
+            gpu.plan(**arguments)
+
+
+@rungs
+@pytest.mark.parametrize(
+    "mask",
+    [masks.causal(), masks.window(2, 1), masks.padding(9),
+     masks.causal() & masks.window(3) & masks.padding(13)],
+    ids=["causal", "window", "padding", "all three"],
+)  # fmt: skip
+@pytest.mark.parametrize("rubbish", [np.nan, np.inf])
+def test_no_row_reads_the_value_of_a_key_that_is_hidden(rung, mask, rubbish) -> None:
+    """Keys and values hold rubbish at one place; who does not see it, does not care."""
+    rng = np.random.default_rng(4)
+    q, k, v = rng.standard_normal((3, 17, 8)).astype(np.float32)
+    head = mask.head((17, 17))
+    clean = gpu.attention(q, k, v, mask=mask, kernel=rung)
+    for key in (0, 7, 8, 11, 16):
+        k_bad, v_bad = k.copy(), v.copy()
+        k_bad[key] = v_bad[key] = rubbish
+        out = gpu.attention(q, k_bad, v_bad, mask=mask, kernel=rung)
+        first, stop = head.interval(np.arange(17))
+        sees = (first <= key) & (key < stop)
+        assert np.array_equal(out[~sees], clean[~sees])
+        assert np.isnan(out[sees]).all()
+
+
+@rungs
+@pytest.mark.parametrize(
+    ("large", "answer"),
+    [((1e30, 1e30, 1), np.nan), ((1e25, -1e25, 1), 0.0), ((1, 1, 3e38), np.inf)],
+)
+def test_beyond_float32_a_simulation_answers_as_float32_does(rung, large, answer):
+    """Not with the finite averages that double precision would find."""
+    q, k, v = (np.full((9, 8), x, np.float32) for x in large)
+    out = gpu.attention(q, k, v, kernel=rung)
+    assert np.array_equal(out, np.full_like(out, answer), equal_nan=True)
 
 
 def test_every_sequence_s_length_is_checked() -> None:

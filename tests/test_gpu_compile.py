@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from onlinesoftmax.gpu import RUNGS, WIDTHS, Build, reports
+from onlinesoftmax.gpu import RUNGS, WIDTHS, Build, compile_report, reports
+from onlinesoftmax.gpu.launch import OTHER_CODE, compiled as ready
 from tools import kernels
 
 
@@ -134,6 +135,35 @@ def test_without_its_packages_the_gate_fails_in_ci_and_else_says_so(
     assert capsys.readouterr().out.count("\n") == 1
 
 
+# ---- where there is no compiler ----
+
+
+def test_a_report_without_the_compiler_says_what_is_missing() -> None:
+    with pytest.raises(RuntimeError, match="compile_report needs .* numba-cuda"):
+        compile_report("naive", "sm_80")
+
+
+def test_plain_numba_compiles_with_the_options_it_knows() -> None:
+    options = ready(Build.shipped("naive", 64)).targetoptions
+    assert options["fastmath"] and not {"lto", "launch_bounds"} & options.keys()
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"kernel": ["naive"]}, "kernel: expected one of"),
+        ({"arch": 80}, "arch: expected one of"),
+        ({"arch": ["sm_80"]}, "arch: expected one of"),
+        ({"d": "64"}, "d: expected a positive integer, got '64'"),
+        ({"d": 64.5}, "d: expected a positive integer"),
+        ({"dtype": float}, "dtype: expected one of"),
+    ],
+)
+def test_a_report_of_nothing_is_refused(change: dict, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        compile_report(**{"kernel": "naive", "arch": "sm_80"} | change)
+
+
 # ---- planted faults, and the compiler ----
 
 PLANT = """
@@ -163,17 +193,76 @@ print(json.dumps(said))
 """
 
 
-@pytest.mark.skipif(not kernels.PYTHON.exists(), reason="no .venv-gpu: `make kernels`")
-def test_planted_faults_turn_the_compiler_s_report_red(tmp_path: Path) -> None:
+def compiled(program: str, *arguments: str | Path) -> str:
+    """Return what a program prints in the environment that has the compiler."""
+    if not kernels.PYTHON.exists():
+        pytest.skip("no .venv-gpu: `make kernels`")
     env = {**os.environ, "PYTHONPATH": str(kernels.ROOT / "lib")}
     done = subprocess.run(
-        [kernels.PYTHON, "-c", textwrap.dedent(PLANT), tmp_path],
+        [kernels.PYTHON, "-c", textwrap.dedent(program), *arguments],
         capture_output=True, text=True, env=env,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
-    said = json.loads(done.stdout)
+    return done.stdout
+
+
+def test_planted_faults_turn_the_compiler_s_report_red(tmp_path: Path) -> None:
+    said = json.loads(compiled(PLANT, tmp_path))
     assert said["as it ships"] == []
     assert "float64 instructions" in said["literal"][0]
     assert any("local arrays" in fault for fault in said["index"])
     assert "bytes spilled" in said["spill"][0]
     assert said["tile"] == ["65536 bytes of shared memory: more than a block has"]
+
+
+# Numba's own code for a launch, told that an A100 is there; names apart, its PTX.
+LAUNCHED = """
+import re
+from types import SimpleNamespace
+from numba.cuda import codegen, dispatcher
+from onlinesoftmax.gpu import Build, compile, launch
+
+dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=(8, 0))
+codegen.CUDACodeLibrary._ensure_cc = lambda self, cc: cc or (8, 0, "")
+wanted, found = [], compile.cuda.compile
+
+def remember(kernel, arguments, **options):
+    wanted.append(arguments)
+    return found(kernel, arguments, **options)
+
+def plain(ptx):
+    ptx = re.sub(r"[\\w$]*kernel[\\w$]*|_cudapy_smem_\\d+|//.*", "", ptx)
+    return ptx.strip("\\0\\n ")
+
+compile.cuda.compile = remember
+build = Build.shipped("tiled", 64)
+reported, _ = compile.link(compile.to_ltoir(build, "sm_80"), "sm_80", "-ptx")
+jitted = launch.compiled(build)
+runs = dispatcher._Kernel(build.kernel, wanted[-1], **jitted.targetoptions)
+print(plain(runs.library.get_lto_ptx(cc=(8, 0))) == plain(reported))
+"""
+
+
+def test_what_is_reported_is_what_a_launch_runs() -> None:
+    assert compiled(LAUNCHED).strip() == "True"
+
+
+NO_LINKER = """
+from numba.cuda import decorators
+from onlinesoftmax.gpu import Build, compile, launch
+
+decorators._have_nvjitlink = lambda: False
+launch.has_gpu = lambda: True
+print(launch.compiled(Build.shipped("naive", 64)).targetoptions["lto"])
+compile.has_linker = lambda: False
+try:
+    compile.compile_report("naive", "sm_80")
+except RuntimeError as missing:
+    print(missing)
+"""
+
+
+def test_without_nvjitlink_kernels_run_and_it_is_said_that_reports_are_others() -> None:
+    said = compiled(NO_LINKER).splitlines()
+    assert said[0] == OTHER_CODE and said[1] == "False"
+    assert said[2].startswith("compile_report needs nvJitLink 12.3 or later")

@@ -30,7 +30,8 @@ SUPPORTED = ("linux", "win32")  # NVIDIA publishes its compiler for these
 # The sizes that chapter 9's sliders offer: query rows and keys of a tile.
 ROWS, KEYS = (32, 64, 128), (16, 32, 64)
 WHAT = ("Registers of a thread, bytes spilled and bytes of shared memory of a block, as"
-        " the compiler reports them. Nothing here has run on a GPU.")
+        " nvJitLink reports them of LTO-IR, the way of a launch. Nothing here has run on a"
+        " GPU.")
 
 Wanted = tuple[str, int, int, int, str, str]  # rung, d, block_q, block_k, dtype, arch
 

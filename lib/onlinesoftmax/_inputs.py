@@ -115,6 +115,13 @@ def number(name: str, x: float, expected: str, low: float = -np.inf) -> float:
     raise ValueError(f"{name}: expected {expected}, got {x!r}")
 
 
+def flag(name: str, x: bool) -> bool:
+    """Return `x`, True or False and nothing like it."""
+    if isinstance(x, bool | np.bool_):
+        return bool(x)
+    raise ValueError(f"{name}: expected True or False, got {x!r}")
+
+
 def spread(name: str, x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """Return `x` broadcast to a shape, without a copy."""
     try:

@@ -287,9 +287,14 @@ def walk(
 
 def head_of(mask: Mask | None, shape: tuple[int, ...], index: tuple[int, ...]) -> Head:
     """Return a mask, or no mask, as one head sees it."""
+    return checked(mask).head(shape, index)
+
+
+def checked(mask: Mask | None) -> Mask:
+    """Return a mask; None is one that hides nothing."""
     if not isinstance(mask, Mask | None):
         raise ValueError(f"mask: expected a mask such as causal(), got {mask!r}")
-    return (mask or Mask()).head(shape, index)
+    return Mask() if mask is None else mask
 
 
 def _own(

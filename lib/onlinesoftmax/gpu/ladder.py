@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from onlinesoftmax import _inputs as inputs
 from onlinesoftmax import costs
@@ -73,6 +74,7 @@ class Build:
     @classmethod
     def shipped(cls, rung: str, d: int) -> "Build":
         """Return a rung as it ships, for rows of at most `d` numbers."""
+        d = inputs.block_size(d, "d")
         fitting = [width for width in WIDTHS if width >= d]
         if not fitting:
             raise ValueError(f"d: expected at most {WIDTHS[-1]}, got {d}")
@@ -81,7 +83,8 @@ class Build:
     @classmethod
     def small(cls, rung: str, d: int) -> "Build":
         """Return a rung in a size for the simulator: tiles of eight by eight."""
-        return cls(known(rung), -(-d // 8) * 8, 8, 1 if rung == "naive" else 8)
+        width = -(-inputs.block_size(d, "d") // 8) * 8
+        return cls(known(rung), width, 8, 1 if rung == "naive" else 8)
 
     @property
     def threads(self) -> int:
@@ -90,10 +93,15 @@ class Build:
         return self.block_q * self.block_k // patch
 
     @property
-    def bounds(self) -> tuple[int, ...]:
-        """Return the compiler's orders: threads of a block, blocks that are to fit."""
+    def options(self) -> dict[str, Any]:
+        """Return how `cuda.jit` is to compile it: for a launch as for a report.
+
+        `launch_bounds` are the threads of a block, and perhaps how many blocks are to
+        fit; `lto` leaves the last optimisation to the linker, Numba's own choice.
+        """
         blocks = BLOCKS.get((self.rung, self.d))
-        return (self.threads,) if blocks is None else (self.threads, blocks)
+        bounds = (self.threads,) if blocks is None else (self.threads, blocks)
+        return {"fastmath": True, "launch_bounds": bounds, "lto": True}
 
     @property
     def shared(self) -> int:
@@ -128,6 +136,6 @@ class Build:
 
 def known(rung: str) -> str:
     """Return the name of a rung."""
-    if rung not in TILES:
+    if not (isinstance(rung, str) and rung in TILES):
         raise ValueError(f"kernel: expected one of {list(RUNGS)}, got {rung!r}")
     return rung

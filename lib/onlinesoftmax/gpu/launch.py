@@ -17,11 +17,14 @@ from numpy.typing import ArrayLike
 from onlinesoftmax import _inputs as inputs
 from onlinesoftmax import blocksim
 from onlinesoftmax.gpu import cudasim
-from onlinesoftmax.gpu.ladder import Build, known
-from onlinesoftmax.masks import Mask
+from onlinesoftmax.gpu.ladder import RUNGS, Build
+from onlinesoftmax.masks import Mask, checked
 
 MOST_HEADS = 65_535  # a grid is no higher
+MOST = float(np.finfo(np.float32).max)
 PATIENCE = 30  # seconds that a simulation may take
+OTHER_CODE = ("compiled without numba-cuda's nvJitLink: registers and spills are not those"
+              " of `reports.stored`")
 
 
 class Plan(NamedTuple):
@@ -64,6 +67,17 @@ class Task(NamedTuple):
         seen = np.maximum(stop - np.maximum(place - self.left, 0), 0)
         return int(seen.sum()) * d + heads * n * d
 
+    def mode(self) -> str:
+        """Return how a simulator has to compute: "full", which is slow, or "plain".
+
+        "plain" has the range of double precision, and numbers beyond that of float32
+        would stay finite where a GPU's do not.
+        """
+        q, k, v = (_largest(x) for x in self[:3])
+        score = q * abs(float(self.scale)) * k * self.q.shape[2]
+        largest = max(score, v * self.k.shape[1])
+        return "plain" if largest < MOST else "full"
+
 
 def attention(
     q: ArrayLike, k: ArrayLike, v: ArrayLike, *, mask: Mask | None = None,
@@ -96,12 +110,13 @@ def attention(
     -----
     On a GPU if there is one; arrays travel there and back at every call. Without one,
     small inputs run in the block simulator, and large ones raise a ValueError that says
-    how long they would take. In "registers" a number of V that is NaN or infinite also
-    reaches rows of its tile from which its key is hidden.
+    how long they would take. Its sums are of double precision, unless numbers come up
+    that float32 cannot hold.
     """
+    inputs.flag("return_lse", return_lse)
     asked = _asked(q, k, v, scale)
     chosen = _plan(asked, mask, kernel)
-    if kernel == "auto":
+    if _rung(kernel) is None:
         _say(str(chosen))
     if chosen.seconds > PATIENCE:
         raise ValueError(f"q, k: {_no_gpu()}, and the block simulator would take about"
@@ -141,12 +156,9 @@ def has_gpu() -> bool:
 
 def fit(asked: inputs.Attention, mask: Mask | None, width: int) -> Task:
     """Return the arguments of a kernel for rows `width` wide."""
-    mask = mask or Mask()
+    mask = interval(mask)
     batch, n = asked.q.shape[:-2], asked.q.shape[-2]
     keys = asked.k.shape[-2]
-    if mask.ids is not None or mask.slopes is not None or mask.biases:
-        raise ValueError("mask: expected one made of causal, window and padding, got"
-                         " documents, a bias or alibi")
     lengths = np.full(batch, keys, np.int32)
     if mask.lengths is not None:
         if (longest := mask.lengths.max(initial=0)) > keys:
@@ -162,6 +174,15 @@ def fit(asked: inputs.Attention, mask: Mask | None, width: int) -> Task:
     )
 
 
+def interval(mask: Mask | None) -> Mask:
+    """Return a mask that shows each row an interval of keys: kernels know no other."""
+    mask = checked(mask)
+    if mask.ids is not None or mask.slopes is not None or mask.biases:
+        raise ValueError("mask: expected one made of causal, window and padding, got"
+                         " documents, a bias or alibi")
+    return mask
+
+
 def launch(build: Build, task: Task) -> tuple[np.ndarray, np.ndarray]:
     """Run a kernel; return its output (heads, n, d) and its logsumexp (heads, n)."""
     out = np.zeros_like(task.q)
@@ -170,7 +191,7 @@ def launch(build: Build, task: Task) -> tuple[np.ndarray, np.ndarray]:
         return out, lse
     if not has_gpu() and not config.ENABLE_CUDASIM:
         report = blocksim.run(build.kernel, task.grid(build), build.threads, *task[:3],
-                              out, lse, *task[3:], mode="plain")
+                              out, lse, *task[3:], mode=task.mode())
         if report.faults:
             raise report.faults[0]
         return out, lse
@@ -185,10 +206,21 @@ def launch(build: Build, task: Task) -> tuple[np.ndarray, np.ndarray]:
 
 @cache
 def compiled(build: Build):
-    """Return a kernel ready to be launched on a GPU."""
-    known_here = "launch_bounds" in signature(cuda.jit).parameters
-    options = {"launch_bounds": build.bounds} if known_here else {}
-    return cuda.jit(fastmath=True, **options)(build.kernel)
+    """Return a kernel ready to be launched on a GPU.
+
+    It is compiled as its stored report says (`Build.options`) where Numba can; else its
+    answers are the same, and its registers may be others, which is said once.
+    """
+    known_here = {"fastmath", *signature(cuda.jit).parameters}
+    options = {name: x for name, x in build.options.items() if name in known_here}
+    try:
+        jit = cuda.jit(**options)
+    except RuntimeError:  # of numba-cuda, if there is no nvJitLink
+        jit = cuda.jit(**options | {"lto": False})
+        known_here.discard("lto")
+    if has_gpu() and not build.options.keys() <= known_here:
+        _say(OTHER_CODE)
+    return jit(build.kernel)
 
 
 def _asked(
@@ -199,20 +231,31 @@ def _asked(
     if asked.dtype not in (np.float32, np.float16):
         raise ValueError("q, k, v: expected float32 or float16, which is what the"
                          f" kernels know, got {asked.dtype}")
+    if abs(asked.scale) > MOST:
+        raise ValueError("scale: expected a number that float32 can hold, got"
+                         f" {scale!r}")
     return asked
 
 
 def _plan(asked: inputs.Attention, mask: Mask | None, kernel: str) -> Plan:
     """Return a plan for arguments that have been checked."""
+    mask, rung = interval(mask), _rung(kernel)
     width = max(asked.q.shape[-1], asked.v.shape[-1])
     if has_gpu():
-        rung, why = _best() if kernel == "auto" else (known(kernel), "as asked")
+        rung, why = _best() if rung is None else (rung, "as asked")
         build = Build.shipped(rung, width)
         return Plan(build, device(), f"{why}; rows of {build.d} numbers")
-    rung = "tiled" if kernel == "auto" else known(kernel)
-    build = Build.small(rung, width)
-    seconds = fit(asked, mask, build.d).visits() * _seconds_per_visit(rung)
+    build = Build.small(rung or "tiled", width)
+    task = fit(asked, mask, build.d)
+    seconds = task.visits() * _seconds_per_visit(build.rung, task.mode())
     return Plan(build, device(), f"{_no_gpu()}; small tiles", seconds)
+
+
+def _rung(kernel: str) -> str | None:
+    """Return the rung that is asked for; None for "auto"."""
+    if not isinstance(kernel, str) or kernel not in ("auto", *RUNGS):
+        raise ValueError(f"kernel: expected one of {['auto', *RUNGS]}, got {kernel!r}")
+    return None if kernel == "auto" else kernel
 
 
 def _best() -> tuple[str, str]:
@@ -230,9 +273,9 @@ def _no_gpu() -> str:
 
 
 @cache
-def _seconds_per_visit(rung: str) -> float:
+def _seconds_per_visit(rung: str, mode: str) -> float:
     """Return how long the simulator takes for a number of K: measured, here and now."""
-    rows = np.zeros((1, 16, 8), np.float32)
+    rows = np.full((1, 16, 8), 0.0 if mode == "plain" else MOST, np.float32)
     lengths, far = np.array([16], np.int32), np.int32(32)
     task = Task(rows, rows, rows, lengths, np.float32(1), far, far, np.int32(1))
     start = time.perf_counter()
@@ -260,6 +303,11 @@ def duration(seconds: float) -> str:
 def _say(text: str) -> None:
     """Print a sentence, each only once."""
     print(text)
+
+
+def _largest(x: np.ndarray) -> float:
+    """Return the largest finite magnitude."""
+    return float(np.abs(x[np.isfinite(x)]).max(initial=0))
 
 
 def _rows(x: np.ndarray, dtype: np.dtype, width: int) -> np.ndarray:

@@ -1,7 +1,7 @@
 """What the compiler made of each kernel: stored, so that pages and figures can show it.
 
-`make kernels` compiles every kernel for every architecture and writes
-`book/data/kernels.json`; no GPU is needed for that, and none runs.
+`make kernels` compiles every kernel for every architecture, by the way of a launch
+(LTO), and writes `book/data/kernels.json`; no GPU is needed for that, and none runs.
 """
 
 import json
@@ -30,7 +30,8 @@ class Report(NamedTuple):
     registers : int or None
         Of a thread; None if the kernel does not fit at all.
     spills : int or None
-        Bytes that did not fit in registers and went to memory.
+        Bytes of what did not fit in registers, written to memory and read back: each
+        such place in the code counts once, however often it is passed.
     shared : int
         Bytes of shared memory of a block.
     float64, local : int
