@@ -155,7 +155,7 @@ def test_a_function_is_a_kernel_with_its_closure_and_helpers() -> None:
 
 def test_a_launch_raises_the_first_fault_and_says_where_in_this_file() -> None:
     x, y = np.zeros(4, np.float32), np.zeros(4, np.float32)
-    with pytest.raises(Fault, match=r"thread 2 touches tile\[2\]; its shape is \[2\]"):
+    with pytest.raises(Fault, match=r"thread 2 asks for tile\[2\]; its shape is \[2\]"):
         make_kernel(2)[1, 4](x, y)
     report = run(make_kernel(2), 1, 4, x, y)
     lines = Path(__file__).read_text().split("\n")

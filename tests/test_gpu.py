@@ -172,7 +172,7 @@ MUTANTS = [
            "end = 8", "two full tiles"),
     Mutant("tiled", "        if i < n:  # threads", "        if i >= n:\n"
            "            return\n        if i < n:  # threads", "everything ragged",
-           says="barrier"),
+           says="uninitialised"),
     *(Mutant("registers", BARRIER, "pass", "two full tiles", i, "race")
       for i in range(4)),
     Mutant("registers", "kv_tile[r, c // SIDE, c % SIDE] = float32(0.0)", "pass",

@@ -90,7 +90,7 @@ FAULTS = [
     Fault(
         "a block simulator that forgets who has read",
         "lib/onlinesoftmax/blocksim/memory.py",
-        'self.clash(place, reader, "overwrite")',
+        'self.clash(place, tick, self.read_at[place], "overwrite")',
         "pass",
         "tests/test_blocksim.py",
         r"FAILED tests/test_blocksim",
@@ -99,7 +99,7 @@ FAULTS = [
     Fault(
         "a shared array that anybody may read unwritten",
         "lib/onlinesoftmax/blocksim/memory.py",
-        "self.early.setdefault(place, mine + gpu._line)",
+        "self.early.setdefault(place, (self.gpu._now, self.mark()))",
         "pass",
         "tests/test_blocksim.py",
         r"FAILED tests/test_blocksim",

@@ -297,3 +297,19 @@ def kernel(x, y):
     [1, 1], [32, 1], {"x": X, "y": ["out", [8]]},
     {"y": [*x[4:8].tolist(), *x[:4].tolist()]},
 )
+
+CORRECT["some leave before a barrier, and have nothing to bring"] = case(
+    """@cuda.jit
+def kernel(x, y, n):
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    if i >= n:
+        return
+    tile = cuda.shared.array(4, float32)
+    tile[t] = x[i]
+    cuda.syncthreads()
+    y[i] = tile[0]
+""",
+    [3, 1], [4, 1], {"x": X, "y": ["out", [10]], "n": ["number", 10]},
+    {"y": np.repeat(x[::4], 4)[:10].tolist()},
+)

@@ -45,10 +45,16 @@ mutant("a barrier in a branch", "the sum of a block, by halves",
        {"        cuda.syncthreads()\n        if t < step:\n":
         "        if t < step:\n            cuda.syncthreads()\n"},
        kind="barrier", threads=[0, 4], line=13)
-mutant("some leave before the barrier", NEIGHBOUR,
-       {"    if i < n:\n        tile[t]":
-        "    if i >= n:\n        return\n    if i < n:\n        tile[t]"},
-       kind="barrier", threads=[0, 2], block=[2, 0], line=15)
+mutant("some leave, and nobody does their share", ATTENTION,
+       {"    for start in range(0, n, B):": "    if row >= n:\n        return\n"
+        "    for start in range(0, n, B):"},
+       kind="uninitialised", array="keys", threads=[0], index=[1, 0], block=[2, 0],
+       line=26)
+mutant("some bring their share and leave", NEIGHBOUR,
+       {"            tile[t + 1] = x[i + 1] if i + 1 < n else float32(0)\n":
+        "            tile[t + 1] = x[i + 1] if i + 1 < n else float32(0)\n"
+        "    if t % 2:\n        return\n"},
+       kind="barrier", threads=[0, 1], line=15, array="tile")
 mutant("no guard", "map with a guard", {"if i < n:": "if i >= 0:"},
        kind="index", array="x", index=[10], threads=[2], block=[2, 0], line=8)
 mutant("a negative index", NEIGHBOUR, {"y[i] = tile[t + 1]": "y[i] = tile[t - 1]"},
@@ -117,7 +123,7 @@ def kernel(x):
     v = cuda.shfl_xor_sync(0xffffffff, v, 1)
     if t == 0:
         s[0] = v
-""", {"x": X}, fields={"kind": "race", "how": "overwrite", "threads": [0, 3],
+""", {"x": X}, fields={"kind": "race", "how": "overwrite", "threads": [0, 1],
                        "line": 14, "earlier": 11})
 kernel("a reader in another block, long ago", """@cuda.jit
 def kernel(x):
@@ -133,7 +139,7 @@ def kernel(x):
     cuda.atomic.add(x, 0, float32(1))
     if cuda.threadIdx.x == 3:
         x[1] = x[0]
-""", {"x": X}, fields={"kind": "race", "how": "read", "threads": [3, None], "line": 8,
+""", {"x": X}, fields={"kind": "race", "how": "read", "threads": [3, 0], "line": 8,
                        "earlier": 6})
 for place in range(9):  # wherever the lines stand, the first array is told first
     kernel(f"two arrays that nobody has written, {place}", "#\n" * place + """@cuda.jit
@@ -179,7 +185,10 @@ def kernel(x):
 kernel("a shuffle whose mask leaves its caller out", """@cuda.jit
 def kernel(x):
     v = cuda.shfl_xor_sync(1, x[0], 0)
-""", {"x": X}, fields={"kind": "barrier", "line": 6})
+""", {"x": X}, fields={
+    "kind": "error", "line": 6, "threads": [1],
+    "said": "ValueError: lane 1 calls shfl_xor_sync with the mask 0x00000001, which"
+    " does not name it"})
 kernel("a barrier that is not called", """@cuda.jit
 def kernel(x):
     x[0] = 1

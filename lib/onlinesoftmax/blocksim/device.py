@@ -1,13 +1,28 @@
 """What a kernel calls ``cuda``."""
 
-from .memory import LINES
+from .faults import shown
 from .scalars import Type, type_name
 
 WARP = 32
+ALL_LANES = 0xFFFFFFFF
+
+
+def in_warp(what: str, lanes: int) -> int:
+    """Return a distance between lanes; refuse what no warp has."""
+    if not (isinstance(lanes, int) and 0 <= lanes < WARP):
+        raise ValueError(f"{what}: a warp has lanes 0 to 31; got {shown(lanes)}")
+    return lanes
+
+
+def some(dimensions: int, x: int, y: int, z: int) -> tuple:
+    """Return the first two or all three of them."""
+    if dimensions not in (2, 3):
+        raise ValueError(f"dimensions: expected 1, 2 or 3, got {shown(dimensions)}")
+    return (x, y) if dimensions == 2 else (x, y, z)
 
 
 class Triple:
-    """An index or an extent: x and y, and z for completeness."""
+    """An index or an extent: x, y and z."""
 
     def __init__(self, x: int, y: int, z: int):
         self.x, self.y, self.z = x, y, z
@@ -22,25 +37,114 @@ class Types:
 
 
 class Wait:
-    """What a thread waits for: its block, or the value of a lane of its warp."""
+    """What a thread waits for: its block, or lanes of its warp.
 
-    def __init__(self, line: int, mask: int = 0, lane=None, value=None):
-        self.line = line
-        self.mask = mask  # the lanes that have to come
-        self.lane = lane
-        self.value = value
+    Attributes
+    ----------
+    key : int or tuple
+        Which arrival this is: a line; or the number of the call, the turns of the
+        loops around it, and the key of the call of the helper it stands in, if any.
+    line : int
+    what : str
+        "syncthreads", "shfl_sync", …
+    mask : int or None
+        The lanes that have to come; None for a whole block.
+    value
+        What this thread brings: a predicate, or what others may ask for.
+    lane : int or None
+        At a shuffle, the lane that is asked.
+    """
+
+    def __init__(self, key, line, what, mask=None, value=None, lane=None):
+        self.key, self.line, self.what = key, line, what
+        self.mask, self.value, self.lane = mask, value, lane
+
+
+INTEGERS = ("int32", "uint32", "int64", "uint64")
+NUMBERS = INTEGERS + ("float32", "float64")
+UNSIGNED = ("uint32", "uint64")
 
 
 class Atomic:
-    """``cuda.atomic``: changes that no other thread can interrupt."""
+    """``cuda.atomic``: changes that no other thread can interrupt.
+
+    Each returns what was there before. ``max`` and ``min`` keep what is there if either
+    number is NaN, ``nanmax`` and ``nanmin`` the other number, as Numba's do.
+    """
 
     def add(self, array: object, key: object, value: object) -> object:
-        """Add; return what was there."""
-        return array.change(key, lambda old: old + value)
+        """Add."""
+        return changed("add", NUMBERS, array, key, lambda old: old + value)
+
+    def sub(self, array: object, key: object, value: object) -> object:
+        """Take away."""
+        return changed("sub", NUMBERS, array, key, lambda old: old - value)
 
     def max(self, array: object, key: object, value: object) -> object:
-        """Keep the larger; return what was there."""
-        return array.change(key, lambda old: value if value > old else old)
+        """Keep the larger."""
+        larger = lambda old: value if value > old else old
+        return changed("max", NUMBERS, array, key, larger)
+
+    def min(self, array: object, key: object, value: object) -> object:
+        """Keep the smaller."""
+        smaller = lambda old: value if value < old else old
+        return changed("min", NUMBERS, array, key, smaller)
+
+    def nanmax(self, array: object, key: object, value: object) -> object:
+        """Keep the larger; NaN counts as missing."""
+        larger = lambda old: value if value > old or old != old else old
+        return changed("nanmax", NUMBERS, array, key, larger)
+
+    def nanmin(self, array: object, key: object, value: object) -> object:
+        """Keep the smaller; NaN counts as missing."""
+        smaller = lambda old: value if value < old or old != old else old
+        return changed("nanmin", NUMBERS, array, key, smaller)
+
+    def and_(self, array: object, key: object, value: int) -> int:
+        """Keep the bits that are in both."""
+        return changed("and_", INTEGERS, array, key, lambda old: old & value)
+
+    def or_(self, array: object, key: object, value: int) -> int:
+        """Add the bits of the value."""
+        return changed("or_", INTEGERS, array, key, lambda old: old | value)
+
+    def xor(self, array: object, key: object, value: int) -> int:
+        """Turn the bits of the value around."""
+        return changed("xor", INTEGERS, array, key, lambda old: old ^ value)
+
+    def inc(self, array: object, key: object, value: int) -> int:
+        """Count up to the value, then begin at 0 again."""
+        up = lambda old: 0 if old >= value else old + 1
+        return changed("inc", UNSIGNED, array, key, up)
+
+    def dec(self, array: object, key: object, value: int) -> int:
+        """Count down to 0, then begin at the value again."""
+        down = lambda old: value if old == 0 or old > value else old - 1
+        return changed("dec", UNSIGNED, array, key, down)
+
+    def exch(self, array: object, key: object, value: int) -> int:
+        """Put the value there."""
+        return changed("exch", INTEGERS, array, key, lambda old: value)
+
+    def cas(self, array: object, key: object, old: int, value: int) -> int:
+        """Put the value there if what is there is ``old``."""
+        swap = lambda found: value if found == old else None
+        return changed("cas", INTEGERS, array, key, swap)
+
+    def compare_and_swap(self, array: object, old: int, value: int) -> int:
+        """Do so in the first element."""
+        return self.cas(array, 0, old, value)
+
+
+def changed(name, kinds: tuple, array: object, key: object, change: object) -> object:
+    """Apply an atomic change if the device has it for this kind of array."""
+    if not hasattr(array, "change"):
+        raise TypeError(f"atomic.{name}: expected an array, got {shown(array)}")
+    kind = getattr(array, "array", array).dtype.name
+    if kind not in kinds:
+        wanted = ", ".join(kinds)
+        raise TypeError(f"atomic.{name}: expected an array of {wanted}; got {kind}")
+    return array.change(key, change)
 
 
 class Cuda:
@@ -48,12 +152,11 @@ class Cuda:
 
     def __init__(self, launch):
         self._launch = launch
-        self._slots = launch.count + 1  # the threads, and one for several of them
         self._line = 0
-        self._phase = 0
         self._watch = None  # is told of every access: the log, the traffic
-        self.gridDim = Triple(launch.grid[0], launch.grid[1], 1)
-        self.blockDim = Triple(launch.block[0], launch.block[1], 1)
+        self._left = 0  # turns that the loops of this thread may still take
+        self.gridDim = Triple(*launch.grid)
+        self.blockDim = Triple(*launch.block)
         self.blockIdx = Triple(0, 0, 0)
         self.threadIdx = Triple(0, 0, 0)
         self.laneid = 0
@@ -62,56 +165,128 @@ class Cuda:
 
     def grid(self, dimensions: int) -> object:
         """Return this thread's place in the whole grid."""
-        x = self.blockIdx.x * self.blockDim.x + self.threadIdx.x
-        y = self.blockIdx.y * self.blockDim.y + self.threadIdx.y
-        return x if dimensions == 1 else (x, y)
+        at, size, inside = self.blockIdx, self.blockDim, self.threadIdx
+        x = at.x * size.x + inside.x
+        if dimensions == 1:
+            return x
+        y = at.y * size.y + inside.y
+        return some(dimensions, x, y, at.z * size.z + inside.z)
 
     def gridsize(self, dimensions: int) -> object:
         """Return how many threads the whole grid has."""
-        x = self.gridDim.x * self.blockDim.x
-        return x if dimensions == 1 else (x, self.gridDim.y * self.blockDim.y)
+        blocks, size = self.gridDim, self.blockDim
+        x, y, z = blocks.x * size.x, blocks.y * size.y, blocks.z * size.z
+        return x if dimensions == 1 else some(dimensions, x, y, z)
 
     # ---- where threads meet
 
-    def syncthreads(self) -> Wait:
+    def syncthreads(self, key) -> Wait:
         """Wait for all threads of the block."""
-        return Wait(self._line)
+        return Wait(key, self._line, "syncthreads")
 
-    def shfl_sync(self, mask: int, value: object, lane: int) -> Wait:
-        """Ask for the value of a lane."""
-        return Wait(self._line, mask, lane % WARP, value)
+    def syncthreads_count(self, key, predicate: object) -> Wait:
+        """Wait for them, and count for how many this holds."""
+        return Wait(key, self._line, "syncthreads_count", value=bool(predicate))
 
-    def shfl_xor_sync(self, mask: int, value: object, lane_mask: int) -> Wait:
+    def syncthreads_and(self, key, predicate: object) -> Wait:
+        """Wait for them, and ask whether it holds for all."""
+        return Wait(key, self._line, "syncthreads_and", value=bool(predicate))
+
+    def syncthreads_or(self, key, predicate: object) -> Wait:
+        """Wait for them, and ask whether it holds for any."""
+        return Wait(key, self._line, "syncthreads_or", value=bool(predicate))
+
+    def syncwarp(self, key, mask: int = ALL_LANES) -> Wait:
+        """Wait for lanes of the warp, and see what they wrote."""
+        return self._warp(key, "syncwarp", mask)
+
+    def shfl_sync(self, key, mask: int, value: object, lane: int) -> Wait:
+        """Ask for the value of a lane; the lane counts modulo 32."""
+        return self._warp(key, "shfl_sync", mask, value, lane % WARP)
+
+    def shfl_xor_sync(self, key, mask: int, value: object, lane_mask: int) -> Wait:
         """Ask for the value of the lane whose number differs in these bits."""
-        return Wait(self._line, mask, self.laneid ^ lane_mask, value)
+        lane = self.laneid ^ in_warp("shfl_xor_sync", lane_mask)
+        return self._warp(key, "shfl_xor_sync", mask, value, lane)
 
-    def shfl_up_sync(self, mask: int, value: object, delta: int) -> Wait:
+    def shfl_up_sync(self, key, mask: int, value: object, delta: int) -> Wait:
         """Ask for the value of a lower lane; the lowest keep their own."""
-        lane = self.laneid - delta
+        lane = self.laneid - in_warp("shfl_up_sync", delta)
         lane = lane if lane >= 0 else self.laneid
-        return Wait(self._line, mask, lane, value)
+        return self._warp(key, "shfl_up_sync", mask, value, lane)
 
-    def shfl_down_sync(self, mask: int, value: object, delta: int) -> Wait:
+    def shfl_down_sync(self, key, mask: int, value: object, delta: int) -> Wait:
         """Ask for the value of a higher lane; the highest keep their own."""
-        lane = self.laneid + delta
+        lane = self.laneid + in_warp("shfl_down_sync", delta)
         lane = lane if lane < WARP else self.laneid
-        return Wait(self._line, mask, lane, value)
+        return self._warp(key, "shfl_down_sync", mask, value, lane)
+
+    def ballot_sync(self, key, mask: int, predicate: object) -> Wait:
+        """Ask for which lanes this holds, as a mask."""
+        return self._warp(key, "ballot_sync", mask, bool(predicate))
+
+    def all_sync(self, key, mask: int, predicate: object) -> Wait:
+        """Ask whether it holds for all lanes."""
+        return self._warp(key, "all_sync", mask, bool(predicate))
+
+    def any_sync(self, key, mask: int, predicate: object) -> Wait:
+        """Ask whether it holds for any lane."""
+        return self._warp(key, "any_sync", mask, bool(predicate))
+
+    def eq_sync(self, key, mask: int, predicate: object) -> Wait:
+        """Ask whether it is the same for all lanes."""
+        return self._warp(key, "eq_sync", mask, bool(predicate))
+
+    def match_any_sync(self, key, mask: int, value: object) -> Wait:
+        """Ask which lanes bring the same value, as a mask."""
+        return self._warp(key, "match_any_sync", mask, value)
+
+    def match_all_sync(self, key, mask: int, value: object) -> Wait:
+        """Ask whether all lanes bring the same value: their mask or 0, True or False."""
+        return self._warp(key, "match_all_sync", mask, value)
+
+    def activemask(self, key) -> Wait:
+        """Ask which lanes of the warp are at this call together, as a mask."""
+        return Wait(key, self._line, "activemask", 0)
+
+    def _warp(self, key, what, mask: int, value=None, lane=None) -> Wait:
+        """Wait for the lanes that a mask names; the caller has to be one of them."""
+        if not isinstance(mask, int):
+            raise TypeError(f"{what}: expected a mask of lanes, got {shown(mask)}")
+        if not -(1 << 31) <= mask <= ALL_LANES:
+            raise ValueError(f"{what}: a warp has 32 lanes, the mask is {mask:#x}")
+        mask &= ALL_LANES
+        if not mask >> self.laneid & 1:
+            raise ValueError(
+                f"lane {self.laneid} calls {what} with the mask {mask:#010x}, which"
+                " does not name it"
+            )
+        return Wait(key, self._line, what, mask, value, lane)
+
+    # ---- fences
+
+    def threadfence(self) -> None:
+        """Let all threads see what this one has written before what it writes next."""
+        self._launch.fence(False)
+
+    def threadfence_system(self) -> None:
+        """Let the CPU see it too."""
+        self._launch.fence(False)
+
+    def threadfence_block(self) -> None:
+        """Let the threads of the block see it."""
+        self._launch.fence(True)
+
+    def nanosleep(self, nanoseconds: int) -> None:
+        """Sleep; here nobody waits for it."""
 
     # ---- what the launch tells
 
-    def _begin_phase(self, first: bool = False) -> None:
-        """Stamps from here on are newer than all before; ``first`` in its block?"""
-        self._phase += 1
-        self._floor = self._phase * self._slots * LINES
-        self._several = self._floor + (self._slots - 1) * LINES
-        if first:
-            self._block_floor = self._floor
-
     def _enter(self, thread) -> None:
         """Let everything the kernel asks be about this thread."""
-        self.threadIdx.x, self.threadIdx.y = thread.x, thread.y
+        at = self.threadIdx
+        at.x, at.y, at.z = thread.x, thread.y, thread.z
         self.laneid = thread.number % WARP
-        self._mine = self._floor + thread.number * LINES
         self._who = thread.who
         self._counts = thread.turns
 
@@ -122,24 +297,40 @@ class Cuda:
         return True
 
     def _turns(self, line: int, items: object) -> object:
-        """Count the turns of a for, where somebody wants to know."""
-        return self._counted(line, items) if self._launch.full else items
+        """Count the turns of a for: one by one where they matter, or all at once."""
+        if self._launch.full or not hasattr(items, "__len__"):
+            return self._counted(line, items)
+        count = extent(items)
+        if count > self._left:
+            return self._counted(line, items)
+        self._left -= count
+        return items
 
     def _counted(self, line: int, items: object) -> object:
         counts, turn = self._counts, 0
         for item in items:
             counts[line] = turn
             turn += 1
+            self._take_turn(line)
             yield item
 
     def _turn(self, line: int) -> bool:
         """Count the turns of a while; it begins anew with every turn around it."""
         self._line = line
+        self._left -= 1
+        if self._left < 0:
+            self._take_turn(line)
         if self._launch.full:
             around = self._numbers(line, 1)
             last, where = self._counts.get(line, (-1, around))
             self._counts[line] = (last + 1 if where == around else 0, around)
         return True
+
+    def _take_turn(self, line: int) -> None:
+        """Count one turn of any loop; too many are a fault."""
+        self._launch.spare -= 1
+        if self._launch.spare < 0:
+            self._launch.endless(line)
 
     def _numbers(self, line: int, less: int = 0) -> tuple:
         """Return the turns of the loops around a line, without the innermost few."""
@@ -160,3 +351,11 @@ class Cuda:
             return self._launch.array(space, (name, line, number), name, shape, kind)
 
         return array
+
+
+def extent(items: object) -> int:
+    """Return how many items there are; MicroPython and Python cannot say it of all."""
+    try:
+        return len(items)
+    except OverflowError:  # a range longer than any list
+        return 1 << 62

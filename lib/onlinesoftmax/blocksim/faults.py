@@ -1,6 +1,8 @@
 """What can go wrong in a kernel, as a sentence and as data."""
 
-FATAL = ("index", "barrier", "barriers", "shared", "block", "error")
+FATAL = (
+    "index", "barrier", "barriers", "shared", "block", "launch", "endless", "error",
+)
 
 
 class Fault(ValueError):
@@ -27,21 +29,58 @@ class Fault(ValueError):
 
 
 HOW = {
-    "read": "{now} reads {what}, which {before} wrote{at}, with no barrier between",
-    "ahead": "{now} reads {what}, which {before} writes anew{at}, with no barrier"
-    " between: it may get the old one or the new",
-    "overwrite": "{now} overwrites {what}, which {before} read{at}, with no barrier"
-    " between",
-    "too early": "{now} reads {what}, which {before} has yet to write{at}, with no"
-    " barrier between",
-    "both write": "{now} and {before} both write {what}, with no barrier between",
+    "read": "{now} reads {what}, which {before} {wrote}{at}, with {none}; it got {old}",
+    "ahead": "{now} reads {what}, which {before} writes anew{at}, with {none}: it may"
+    " get the old one or the new; here it got {old}",
+    "overwrite": "{now} overwrites {what}, which {before} read{at}, with {none}",
+    "too early": "{now} reads {what}, which {before} has yet to write{at}, with {none}",
+    "both write": "{now} and {before} both write {what}, with {none}: {new} now, {old}"
+    " before{at}",
 }
+NONE = "no barrier between"
+NONE_FOR_BLOCKS = "nothing to order two blocks"
 
 
-def race(now: str, before: str, what: str, how: str, earlier: int) -> str:
+def race(how: str, places: dict) -> str:
     """Return the sentence about two threads in one place."""
-    at = f" on line {earlier}"
-    return HOW[how].format(now=now, before=before, what=what, at=at)
+    return HOW[how].format(**places)
+
+
+def shown(value: object) -> str:
+    """Return a value as a sentence may show it."""
+    if value is None:
+        return "None"
+    if type(value) in (bool, int, float):
+        return number(value)
+    if isinstance(value, (list, tuple)):
+        return "a list" if isinstance(value, list) else f"a tuple of {len(value)}"
+    if isinstance(value, str):
+        return "a text"
+    if hasattr(value, "shape") and value.shape:
+        return "an array"
+    return number(getattr(value, "value", value))
+
+
+def number(value: object) -> str:
+    """Return a number, as short as it is exact to six digits."""
+    if type(value) is not float or value != value or value in (INF, -INF):
+        return str(value)
+    return f"{value:.6g}"
+
+
+INF = float("inf")
+
+
+def whole_number(index: object, name: str) -> int:
+    """Return an index as a Python number; refuse what is none."""
+    if isinstance(index, int):
+        return int(index)
+    kind = getattr(index, "dtype", None)
+    if kind is not None and str(kind)[0] in "iu" and not index.shape:
+        return int(index)
+    if isinstance(index, slice):
+        raise TypeError(f"{name}: the simulator takes whole numbers, no slices")
+    raise TypeError(f"{name}: an index is a whole number, got {shown(index)}")
 
 
 def element(name: str, index: list[int]) -> str:
@@ -52,6 +91,8 @@ def element(name: str, index: list[int]) -> str:
 # What Python calls the simulator's own classes, and what a reader of its errors should.
 CLASSES = {
     "'Watched'": "an array",
+    "'Aliased'": "an array",
+    "'PlainAliased'": "an array",
     "'Array'": "an array",
     "'Part'": "a row of an array",
     "'Triple'": "an index without .x or .y",

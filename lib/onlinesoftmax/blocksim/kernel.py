@@ -2,10 +2,10 @@
 
 import math
 
-from .launch import Launch
+from .arguments import constant, give_back, take_in
+from .launch import TURNS, Launch
 from .lowering import functions_in, loops, lower, parameters, statements
-from .memory import Array
-from .scalars import Type, type_name
+from .scalars import Type
 
 
 MODES = ("race", "full", "plain")
@@ -19,6 +19,8 @@ class Program:
     name : str
     meets : bool
         Do its threads meet anywhere?
+    returns : set of int
+        The lines of its statements in which a thread may leave.
     """
 
     def __init__(self, source, name, names, file, helpers=None):
@@ -35,6 +37,7 @@ class Program:
         self.meets = functions[name]
         self.parameters = parameters(text, name)
         self.loops = loops(text)
+        self.returns = set([line for line, parts in text if "return" in parts])
         for helper in helpers.values():
             self.loops.update(helper.loops)
         self.code = compile(lower(text, functions), file, "exec")
@@ -47,19 +50,21 @@ class Program:
             space[name] = self.helpers[name].load(device)
         exec(self.code, space)
         for name in list(space):
-            space[name] = on_device(space[name], device)
+            space[name] = on_device(name, space[name], device)
         return space[self.name]
 
 
-def on_device(value: object, device: dict) -> object:
-    """Return what a name means in a kernel: the GPU's mathematics and types."""
+def on_device(name: str, value: object, device: dict) -> object:
+    """Return what a name means in a kernel: the GPU's mathematics, types, constants."""
     if value is math:
         return device["math"]
+    if hasattr(value, "dtype") and getattr(value, "shape", ()):
+        return constant(device["cuda"]._launch, name, value)
     if isinstance(value, Type):
         return Type(value.name, device["float32"].full)
-    for name in dir(math):
-        if callable(value) and value is getattr(math, name):
-            return getattr(device["math"], name)
+    for each in dir(math):
+        if callable(value) and value is getattr(math, each):
+            return getattr(device["math"], each)
     return value
 
 
@@ -83,10 +88,13 @@ class Kernel:
         raise ValueError("a kernel is launched with its grid: kernel[grid, block](…)")
 
     def __getitem__(self, configuration):
+        if not isinstance(configuration, tuple) or not 2 <= len(configuration) <= 4:
+            raise ValueError("expected kernel[grid, block] or with stream and bytes")
         grid, block = configuration[0], configuration[1]
+        shared = configuration[3] if len(configuration) == 4 else 0
 
         def launch(*arguments):
-            report = run(self, grid, block, *arguments)
+            report = run(self, grid, block, *arguments, shared=shared)
             if report.faults:
                 raise report.faults[0]
 
@@ -109,14 +117,17 @@ def load(source: str, name: str, names: object = None, file="kernel.py") -> Kern
     return Kernel(Program(source, name, dict(names or {}), file))
 
 
-def run(kernel, grid, block, *arguments, mode="race", log=False, beat=None):
+def run(
+    kernel, grid, block, *arguments, mode="race", log=False, beat=None, shared=0,
+    turns=TURNS, trace=None,
+):  # fmt: skip
     """Launch a kernel and return its report; faults are in it, not raised.
 
     Parameters
     ----------
     kernel : function or Kernel
     grid, block : int or tuple of int
-        (x,) or (x, y)
+        (x,), (x, y) or (x, y, z)
     *arguments
         Numbers, numpy arrays, lists; arrays are changed in place.
     mode : {"race", "full", "plain"}
@@ -124,6 +135,12 @@ def run(kernel, grid, block, *arguments, mode="race", log=False, beat=None):
         Keep who touched what.
     beat : callable, optional
         Called whenever a thread gets its turn, as a sign of life.
+    shared : int
+        Bytes of dynamic shared memory, for ``shared.array(0, …)``.
+    turns : int
+        How many turns its loops may take before a thread is said not to end.
+    trace : callable, optional
+        Called with every access, fence and meeting; for tests.
     """
     if mode not in MODES:
         raise ValueError(f"mode: expected one of {MODES}, got {mode!r}")
@@ -131,90 +148,40 @@ def run(kernel, grid, block, *arguments, mode="race", log=False, beat=None):
     if len(arguments) != len(program.parameters):
         wanted = ", ".join(program.parameters)
         raise ValueError(f"arguments: expected {wanted}; got {len(arguments)}")
-    launch = Launch(program, pair(grid), pair(block), mode, log, beat or silent)
-    taken = [
-        taken_in(launch, name, value)
-        for name, value in zip(program.parameters, arguments)
-    ]
+    launch = Launch(
+        program, triple(grid, "grid"), triple(block, "block"), mode, log,
+        beat or silent, count(shared, "shared"), turns, trace,
+    )  # fmt: skip
+    taken = take_in(launch, program.parameters, arguments)
     try:
         return launch.run(taken)
     finally:
-        for value, array in zip(arguments, taken):
-            if isinstance(array, Array):
-                give_back(value, array)
+        give_back(arguments, taken)
 
 
 def silent() -> None:
     """Nobody listens for signs of life."""
 
 
-def pair(extent: object) -> tuple[int, int]:
-    """Return (x, y) of a grid or block."""
-    extent = tuple(extent) if isinstance(extent, (tuple, list)) else (extent,)
-    extent = tuple([int(n) for n in extent])
-    while len(extent) > 2 and extent[-1] == 1:
-        extent = extent[:-1]
-    if len(extent) > 2 or min(extent) < 1:
-        raise ValueError(f"grid, block: expected one or two counts, got {extent}")
-    return extent if len(extent) == 2 else (extent[0], 1)
+def triple(extent: object, name: str) -> tuple[int, int, int]:
+    """Return (x, y, z) of a grid or block."""
+    extents = extent if isinstance(extent, (tuple, list)) else (extent,)
+    extents = [count(n, name) for n in extents]
+    if not 1 <= len(extents) <= 3 or min(extents) < 1:
+        raise ValueError(f"{name}: expected one to three counts from 1, got {extent}")
+    return tuple(extents + [1, 1])[:3]
+
+
+def count(number: object, name: str) -> int:
+    """Return a whole number, of Python's or of numpy's."""
+    if int(number) != number or number < 0:
+        raise ValueError(f"{name}: expected whole numbers from 0, got {number!r}")
+    return int(number)
 
 
 def kernel_of(kernel: object) -> Kernel:
     """Return a kernel, or what becomes one: a function, decorated or not."""
     return kernel if isinstance(kernel, Kernel) else Kernel(function=kernel)
-
-
-# ---- arguments
-
-
-def taken_in(launch: Launch, name: str, value: object) -> object:
-    """Return an argument as the kernel gets it: a number, or an array of its own."""
-    if isinstance(value, list):
-        data, shape = flat(value)
-        kind = "int32" if data and all([type(x) is int for x in data]) else "float32"
-        return launch.memory(
-            launch, name, "global", shape, Type(kind, launch.full), data
-        )
-    if getattr(value, "shape", ()):
-        kind = Type(type_name(value.dtype), launch.full)
-        data = value.ravel().tolist()
-        return launch.memory(launch, name, "global", value.shape, kind, data)
-    if hasattr(value, "dtype"):  # a scalar of numpy's
-        return Type(type_name(value.dtype), launch.full)(value.item())
-    return value
-
-
-def flat(value: list) -> tuple[list, tuple]:
-    """Return the numbers of a list of lists, and its shape."""
-    if not (value and isinstance(value[0], list)):
-        return list(value), (len(value),)
-    data, shape = [], None
-    for row in value:
-        numbers, inner = flat(row)
-        if shape not in (None, inner):
-            raise ValueError(f"arguments: rows of different shapes, {shape}, {inner}")
-        data += numbers
-        shape = inner
-    return data, (len(value),) + shape
-
-
-def give_back(value: object, array: Array) -> None:
-    """Put what the kernel wrote where the argument came from."""
-    if not array.changed:
-        return
-    if isinstance(value, list):
-        fill(value, iter(array.data))
-    else:
-        value.flat = array.data  # numpy's, whatever its strides are
-
-
-def fill(value: list, numbers: object) -> None:
-    """Write numbers into a list of lists, row by row."""
-    for i in range(len(value)):
-        if isinstance(value[i], list):
-            fill(value[i], numbers)
-        else:
-            value[i] = next(numbers)
 
 
 class Jit:

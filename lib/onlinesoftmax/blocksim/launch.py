@@ -1,31 +1,58 @@
 """One launch of a kernel: blocks one after the other, their threads in turns.
 
-A thread runs until it waits: at a barrier, for its block, or at a shuffle, for its
-warp. When all have come, the next turn begins. Nothing here is in parallel, and every
-order is the same on every run; the ledgers of the arrays find what would depend on it.
+A thread runs until it waits: at a barrier, for its block, or at a shuffle or a vote,
+for lanes of its warp. When all have come, the next turn begins. Nothing here is in
+parallel, and every order is the same on every run; the ledgers of the arrays find what
+would depend on it.
 """
 
 from .device import WARP, Cuda, Types
-from .faults import FATAL, Fault, element, in_words, race
-from .memory import LINES, Array, Watched
+from .faults import (
+    FATAL,
+    NONE,
+    NONE_FOR_BLOCKS,
+    Fault,
+    element,
+    in_words,
+    race,
+    shown,
+)
+from .meetings import answers, arrival, different, incomplete, together
+from .memory import Aliased, Array, PlainAliased, Watched
+from .order import Order
 from .report import Report
 from .scalars import SIZES, Float, Maths, Type, typed
 
 MOST_THREADS = 1024
 MOST_SHARED = 48 * 1024
+MOST_BLOCKS = (2**31 - 1, 65535, 65535)
+MOST_ALONG = (1024, 1024, 64)
+MOST_COUNTED = 50_000_000  # threads that a report can count for
+TURNS = 5_000_000
+ENDLESS = (
+    "; if it waits for another thread: here one runs at a time, and no GPU promises"
+    " that the other runs meanwhile"
+)
 
 
 class Thread:
     """One thread of the block that is running."""
 
-    def __init__(self, number: int, width: int, who: int):
+    def __init__(self, number: int, block: tuple, who: int):
         self.number = number
         self.who = who  # its number in the whole launch
-        self.x = number % width
-        self.y = number // width
+        self.x = number % block[0]
+        self.y = number // block[0] % block[1]
+        self.z = number // (block[0] * block[1])
         self.steps = None  # its generator, if the kernel has barriers
         self.wait = None  # what it waits for; None once it is through
+        self.answer = None  # what it gets when it goes on
         self.turns = {}  # of the loops it is in, by their line
+        self.left = False  # by a return?
+        self.missed = None  # the line of the first barrier after it had left
+        self.meetings = 0
+        self.tick = 0  # of its last stretch; this and the rest are for Order
+        self.known, self.inside, self.outside = {}, {}, {}
 
 
 class Launch:
@@ -35,26 +62,37 @@ class Launch:
     ----------
     program : Program
     grid, block : tuple of int
-        (x, y)
+        (x, y, z)
     mode : {"race", "full", "plain"}
     log : bool
     beat : callable
         Called whenever a thread gets its turn, as a sign of life.
+    shared : int
+        Bytes of dynamic shared memory.
+    turns : int
+        How many turns of loops a thread may take before it meets others or ends.
+    trace : callable or None
+        Told of every access, fence and meeting: for tests.
     """
 
-    def __init__(self, program, grid, block, mode, log, beat):
+    def __init__(
+        self, program, grid, block, mode, log, beat, shared=0, turns=TURNS, trace=None
+    ):
         self.program = program
         self.grid = grid
         self.block = block
         self.full = mode == "full"
         self.memory = Array if mode == "plain" else Watched
         self.beat = beat
-        self.count = block[0] * block[1]
+        self.bytes = shared
+        self.turns = turns
+        self.trace = trace
+        self.count = block[0] * block[1] * block[2]
         self.cuda = Cuda(self)
-        self.report = Report(program.name, grid, block, self.full, log)
-        self.cuda._watch = self.report.watcher()
-        self.at = [0, 0]
-        self.blocks = []  # those so far, each with its first phase
+        self.order = Order(self.cuda, self.count)
+        self.report = Report(program.name, short(grid), short(block), self.full, log)
+        self.at = short((0, 0, 0), grid)
+        self.running = self.thread = None
 
     def names(self) -> dict:
         """Return what a kernel finds under the names it imports."""
@@ -70,13 +108,16 @@ class Launch:
     def run(self, arguments: list) -> Report:
         """Run every block; stop early only where a GPU could not go on."""
         self.globals = [a for a in arguments if isinstance(a, Watched)]
+        self.cuda._watch = self.report.watcher(self.trace)
         Float.watch = self.widened if self.full else None
         try:
             self.check_size()
+            self.report.count_threads()
             kernel = self.program.load(self.names())
-            for y in range(self.grid[1]):
-                for x in range(self.grid[0]):
-                    self.run_block(x, y, kernel, arguments)
+            for z in range(self.grid[2]):
+                for y in range(self.grid[1]):
+                    for x in range(self.grid[0]):
+                        self.run_block((x, y, z), kernel, arguments)
         except Fault:  # one after which no GPU goes on; the report has it
             self.report.end_block(self.at)
         finally:
@@ -84,36 +125,55 @@ class Launch:
         return self.report
 
     def check_size(self) -> None:
-        """Refuse a block that no GPU would start."""
+        """Refuse a launch that no GPU would start."""
         if self.count > MOST_THREADS:
             self.fault(
                 "block",
                 f"a block of {self.count} threads; a GPU starts {MOST_THREADS} at most",
                 threads_asked=self.count,
             )
+        for what, extents, most in (
+            ("grid", self.grid, MOST_BLOCKS),
+            ("block", self.block, MOST_ALONG),
+        ):
+            for name, extent, limit in zip("xyz", extents, most):
+                if extent > limit:
+                    said = f"{what}: {extent} along {name}; a GPU has {limit} at most"
+                    self.fault("launch", said, said=said)
+        if self.bytes > MOST_SHARED:
+            self.too_much(self.bytes, "dynamic shared memory")
+        if self.total() > MOST_COUNTED:
+            said = f"a grid of {self.total()} threads: too many to simulate"
+            self.fault("launch", said, said=said)
+
+    def total(self) -> int:
+        """Return how many threads the whole launch has."""
+        return self.grid[0] * self.grid[1] * self.grid[2] * self.count
 
     # ---- threads in turns
 
-    def run_block(self, x: int, y: int, kernel: object, arguments: list) -> None:
+    def run_block(self, at: tuple, kernel: object, arguments: list) -> None:
         """Run one block from barrier to barrier."""
-        self.at = [x, y]
-        self.cuda.blockIdx.x, self.cuda.blockIdx.y = x, y
-        self.cuda._begin_phase(first=True)
-        first = len(self.blocks) * self.count
-        self.blocks.append((self.cuda._phase, self.at))
+        self.at = short(at, self.grid)
+        here = self.cuda.blockIdx
+        here.x, here.y, here.z = at
+        number = at[0] + self.grid[0] * (at[1] + self.grid[1] * at[2])
+        self.order.begin_block(number)
+        first = number * self.count
         self.shared = {}
         self.watched = list(self.globals)
-        threads = [Thread(i, self.block[0], first + i) for i in range(self.count)]
+        self.left = None
+        threads = [Thread(i, self.block, first + i) for i in range(self.count)]
+        self.threads = threads
         for thread in threads:
             self.start(thread, kernel, arguments)
         running = [thread for thread in threads if thread.steps]
         while running:
             for first in range(0, self.count, WARP):
-                self.run_warp([t for t in running if 0 <= t.number - first < WARP])
+                self.run_warp(threads[first : first + WARP])
             running = [thread for thread in running if thread.wait]
-            self.check_barrier(threads, running)
             if running:
-                self.end_phase(running[0].wait.line)
+                self.meet(threads, running)
         self.end_phase(None)
         self.report.end_block(self.at)
 
@@ -124,24 +184,37 @@ class Launch:
         else:
             self.guard(thread, lambda value: kernel(*arguments), None)
 
-    def run_warp(self, threads: list) -> None:
-        """Run some threads up to the next barrier, through all of their shuffles."""
-        for thread in threads:
-            self.step(thread, None)
-        meeting = [t for t in threads if t.wait and t.wait.lane is not None]
-        while meeting:
-            line = meeting[0].wait.line
-            self.exchange([t for t in meeting if t.wait.line == line], threads)
-            meeting = [t for t in threads if t.wait and t.wait.lane is not None]
+    def run_warp(self, warp: list) -> None:
+        """Run a warp up to the next barrier, through all of its shuffles and votes."""
+        for thread in warp:
+            self.step(thread)
+        while True:
+            waiting = [t for t in warp if t.wait and t.wait.mask is not None]
+            if not waiting:
+                return
+            lanes = together(waiting, warp)
+            if not lanes:
+                self.stuck(waiting[0], warp)
+            self.exchange(lanes, warp)
 
-    def step(self, thread: Thread, value: object) -> None:
-        """Let a thread go on to where it waits next."""
-        thread.wait = self.guard(thread, thread.steps.send, value)
+    def step(self, thread: Thread) -> None:
+        """Let a thread go on to where it waits next, if it has not left."""
+        if thread.steps:
+            thread.wait = self.guard(thread, thread.steps.send, thread.answer)
+            if thread.wait:
+                thread.meetings += 1
+                if thread.meetings > self.turns // 50:
+                    self.endless(thread.wait.line, "meets others")
+            else:
+                thread.steps = None
+                thread.left = self.cuda._line in self.program.returns
 
     def guard(self, thread: Thread, go: object, value: object) -> object:
         """Run a thread; whatever it raises becomes a fault with its line."""
-        self.thread = thread.number
+        self.running, self.thread = thread, thread.number
         self.cuda._enter(thread)
+        self.cuda._left = self.spare = self.turns
+        self.order.enter(thread)
         self.beat()
         try:
             return go(value)
@@ -155,48 +228,55 @@ class Launch:
             text = f"{self.here(thread.number)}: {said}"
             self.fault("error", text, threads=[thread.number], error=kind, said=said)
 
-    def exchange(self, threads: list, warp: list) -> None:
-        """Give each thread at a shuffle the value of the lane it asks for.
+    def exchange(self, lanes: list, warp: list) -> None:
+        """Give the lanes of a warp that have met what each of them asks for."""
+        for thread in lanes:
+            asked = incomplete(thread, lanes, warp)
+            if asked is not None:
+                self.silent(thread, asked)
+        first = lanes[0].wait
+        if first.what == "syncwarp":
+            self.order.meet_warp(lanes)
+            self.tell("warp", lanes)
+        for thread, answer in zip(lanes, answers(lanes)):
+            thread.answer = answer
+        for thread in lanes:
+            self.step(thread)
 
-        Every lane that the mask names has to come, unless it has left the kernel.
-        """
-        offers = {thread.number: thread.wait.value for thread in threads}
-        first = threads[0].number // WARP * WARP
-        alive = [thread.number for thread in warp if thread.wait]
-        for thread in threads:
-            mask, asked = thread.wait.mask, first + thread.wait.lane
-            named = [lane for lane in alive if mask >> (lane - first) & 1]
-            for lane in named + [asked]:
-                if lane not in offers or thread.number not in named:
-                    self.missed(thread, lane)
-        values = [offers[first + thread.wait.lane] for thread in threads]
-        for thread, value in zip(threads, values):
-            self.step(thread, value)
-
-    def check_barrier(self, threads: list, waiting: list) -> None:
-        """All threads of a block have to be at the same barrier, or all through."""
-        through = [thread for thread in threads if not thread.wait]
-        if waiting and through:
-            self.missed(waiting[0], through[0].number)
+    def meet(self, threads: list, waiting: list) -> None:
+        """All threads that are not through have to be at one barrier."""
+        first = waiting[0]
         for thread in waiting:
-            first = waiting[0]
-            if thread.wait.line != first.wait.line:
-                now, before = self.name(thread.number), self.name(first.number)
-                earlier = first.wait.line
-                self.fault(
-                    "barriers",
-                    f"{now} waits at this barrier, {before} at the one on line"
-                    f" {earlier}",
-                    line=thread.wait.line,
-                    threads=[thread.number, first.number],
-                    earlier=earlier,
-                )
+            if thread.wait.key != first.wait.key:
+                self.apart(thread, first)
+        loose = self.note_left(threads, first.wait.line)
+        for thread, answer in zip(waiting, answers(waiting)):
+            thread.answer = answer
+        self.end_phase(first.wait.line)
+        self.order.meet_block(waiting, loose)
+        self.tell("block", waiting)
 
-    def missed(self, waiting: Thread, other: int) -> None:
-        """Report a thread that waits for one that does not come."""
-        text = f"{self.here(waiting.number)} waits, {self.name(other)} never comes"
-        threads = [waiting.number, other]
-        self.fault("barrier", text, line=waiting.wait.line, threads=threads)
+    def note_left(self, threads: list, line: int) -> bool:
+        """Note who has left before a barrier; has any of them touched anything?
+
+        Leaving is a return. "__syncthreads() is allowed in conditional code but only if
+        the conditional evaluates identically across the entire thread block, otherwise
+        the code execution is likely to hang or produce unintended side effects" (CUDA
+        C++ Programming Guide): who runs past a barrier is a fault.
+        """
+        gone = [t for t in threads if not t.steps and t.missed is None]
+        for thread in gone:
+            thread.missed = line
+            if not thread.left:
+                self.past(thread, line)
+        if gone and not self.left:
+            numbers = [thread.number for thread in gone]
+            self.left = {"threads": numbers, "line": line, "block": self.at}
+            self.report.left.append(self.left)
+        if self.memory is Array:
+            return False
+        counts = [a.loads for a in self.watched] + [a.stores for a in self.watched]
+        return any([count[t.who] for t in gone for count in counts])
 
     def end_phase(self, line: int | None) -> None:
         """A barrier settles what came before it, for this block."""
@@ -205,7 +285,86 @@ class Launch:
                 self.unwritten(array, place, array.early[place])
             array.early.clear()
         self.report.end_phase(line)
-        self.cuda._begin_phase()
+
+    def fence(self, for_block: bool) -> None:
+        """A fence of the running thread."""
+        self.tell("fence", [self.running], for_block)
+        self.order.fence(for_block)
+
+    def tell(self, kind: str, threads: list, more: object = None) -> None:
+        """Tell the trace of a fence or a meeting."""
+        if self.trace:
+            self.trace(kind, [thread.who for thread in threads], more)
+
+    # ---- those who wait in vain
+
+    def apart(self, thread: Thread, first: Thread) -> None:
+        """Report two threads at two barriers, or at two arrivals of one."""
+        now, before = self.name(thread.number), self.name(first.number)
+        line, earlier = thread.wait.line, first.wait.line
+        text = f"{now} waits at this barrier, {before} at the one on line {earlier}"
+        if line == earlier:
+            how = different(self.program, thread.wait.key, first.wait.key)
+            text = f"{now} and {before} wait at this barrier, {how}"
+        numbers = [thread.number, first.number]
+        self.fault("barriers", text, line=line, threads=numbers, earlier=earlier)
+
+    def stuck(self, thread: Thread, warp: list) -> None:
+        """Report a lane that waits for one that is elsewhere."""
+        mine = thread.wait
+        for other in warp:
+            if other.wait and mine.mask >> (other.number % WARP) & 1:
+                if arrival(other.wait) != arrival(mine):
+                    break
+        theirs = other.wait
+        where = f"is at {theirs.what} on line {theirs.line}"
+        if theirs.key == mine.key and theirs.what == mine.what:
+            where = f"has come with the mask {theirs.mask:#010x}, not {mine.mask:#010x}"
+        elif theirs.line == mine.line and theirs.what == mine.what:
+            where += ", " + different(self.program, theirs.key, mine.key, "it is ")
+        text = (
+            f"{self.here(thread.number)} waits at {mine.what} for"
+            f" {self.name(other.number)}, which {where}"
+        )
+        numbers = [thread.number, other.number]
+        self.fault("barrier", text, line=mine.line, threads=numbers)
+
+    def past(self, other: Thread, line: int) -> None:
+        """Report a thread that has gone past a barrier to the end of the kernel."""
+        waiting = [thread for thread in self.threads if thread.wait][0].number
+        text = f"{self.here(waiting)} waits, {self.name(other.number)} never comes"
+        self.fault("barrier", text, line=line, threads=[waiting, other.number])
+
+    def never_came(self, array, place: int, how: str, other: int, line: int) -> None:
+        """Report a race with a thread that has left without coming to a barrier."""
+        did = "read" if how in ("overwrite", "too early") else "wrote"
+        does = "reads" if how in ("read", "ahead") else "writes"
+        what, missed = element(array.name, array.index(place)), self.threads[other].missed
+        text = (
+            f"{self.here(self.thread)} waits, {self.name(other)} never comes: it has"
+            f" left, and nothing orders that it {did} {what} on line {line} before"
+            f" {self.name(self.thread)} {does} it on line {self.cuda._line}"
+        )
+        numbers = [self.thread, other]
+        self.fault("barrier", text, line=missed, threads=numbers, array=array.name)
+
+    def silent(self, thread: Thread, lane: int) -> None:
+        """Report a shuffle that asks a lane which does not take part."""
+        number = thread.number // WARP * WARP + lane
+        text = (
+            f"{self.here(thread.number)} asks lane {lane} for its value by"
+            f" {thread.wait.what}, and this lane does not take part"
+        )
+        numbers = [thread.number, number]
+        self.fault("barrier", text, line=thread.wait.line, threads=numbers)
+
+    def endless(self, line: int, what: str = "loops") -> None:
+        """Report a thread that does not come to an end."""
+        count = self.turns // 50 if what == "meets others" else self.turns
+        said = f"{self.here(self.thread)} {what} more than {count} times{ENDLESS}"
+        if what != "loops":
+            said = f"{self.here(self.thread)} has met others {count} times"
+        self.fault("endless", said, line=line, threads=[self.thread], said=said)
 
     # ---- memory
 
@@ -213,64 +372,117 @@ class Launch:
         """Return a kernel's array: a new one, or in shared memory the block's own."""
         if space == "shared" and site in self.shared:
             return self.shared[site]
-        shape = shape if isinstance(shape, tuple) else (shape,)
+        shape = extents(space, name, shape)
         if space == "local":
             return Array(self, name, space, shape, dtype)
-        array = self.shared[site] = self.memory(self, name, space, shape, dtype)
-        self.watched.append(array)  # in order: MicroPython's dicts keep none
-        used = sum([a.size * a.dtype.size for a in self.shared.values()])
+        if shape == (0,):
+            array = self.dynamic(name, dtype)
+        else:
+            array = self.memory(self, name, space, shape, dtype)
+            self.watched.append(array)  # in order: MicroPython's dicts keep none
+        self.shared[site] = array
+        used = self.bytes
+        for each in self.shared.values():
+            used += 0 if each.space == "dynamic" else each.size * each.dtype.size
         self.report.shared_bytes = max(self.report.shared_bytes, used)
         if used > MOST_SHARED:
-            text = f"{used} bytes of shared memory; a block has {MOST_SHARED}"
-            self.fault("shared", text, bytes=used, array=name)
+            self.too_much(used, name)
         return array
 
-    def race(self, array: Array, place: int, how: str, before: int) -> None:
-        """Report two threads in one place; ``before`` is the stamp of the other."""
-        earlier, other, block = self.read_stamp(before)
+    def dynamic(self, name: str, dtype: object) -> Array:
+        """Return dynamic shared memory: one for the block, whatever it is called."""
+        size = self.bytes // dtype.size
+        array = self.memory(self, name, "shared", (size,), dtype)
+        known = [each for each in self.shared.values() if each.space == "dynamic"]
+        if known and known[0].dtype.name != dtype.name:
+            raise TypeError(
+                f"{name} is the same dynamic shared memory as {known[0].name}, which"
+                f" holds {known[0].dtype.name}; the simulator has one type for it"
+            )
+        make = PlainAliased if self.memory is Array else Aliased
+        array = make(self, name, "shared", (size,), dtype)
+        array.share(list(range(size)), known[0] if known else array)
+        array.space = "dynamic"
+        array.others = family = (known[0].others if known else []) + [array]
+        for each in known:
+            each.others = family
+        if not known:
+            self.watched.append(array)
+        return array
+
+    def too_much(self, used: int, name: str) -> None:
+        """Report more shared memory than a block has."""
+        text = f"{used} bytes of shared memory; a block has {MOST_SHARED}"
+        self.fault("shared", text, bytes=used, array=name)
+
+    def race(self, array, place: int, how: str, tick: int, mark: object, new) -> None:
+        """Report two threads in one place, of whom the other came at a tick."""
+        earlier, theirs = mark if isinstance(mark, tuple) else (mark, array)
+        owner = self.order.owners[tick]
+        block, other = self.at_block(owner // self.count), owner % self.count
         line, now = self.cuda._line, self.thread
         away = block != self.at
+        if not away and tick < self.order.phase:
+            self.never_came(array, place, how, other, earlier)
         names = [self.name(now, self.at if away else None)]
         names.append(self.name(other, block if away else None))
         threads, lines = [now, other], [line, earlier]
         if how == "too early":  # the reader ran first here, but it is the one too soon
             names.reverse(), threads.reverse(), lines.reverse()
-        index = array.index(place)
+        index, old = array.index(place), array.data[place]
+        what = element(array.name, index)
+        if theirs is not array:
+            also = theirs.index(place)
+            what += f", the same as {element(theirs.name, also)}"
+        places = {
+            "now": names[0], "before": names[1], "what": what,
+            "at": f" on line {lines[1]}", "none": NONE_FOR_BLOCKS if away else NONE,
+            "old": shown(old), "new": shown(new), "wrote": "wrote",
+        }  # fmt: skip
+        fields = {} if theirs is array else {"alias": theirs.name}
+        if how in ("read", "ahead", "both write"):
+            fields["values"] = [shown(new), shown(old)][how != "both write" :]
         self.fault(
             "race",
-            race(names[0], names[1], element(array.name, index), how, lines[1]),
+            race(how, places),
             line=lines[0],
             threads=threads,
             how=how,
             earlier=lines[1],
             other_block=block,
             array=array.name,
-            space=array.space,
+            space=space_of(array),
             index=index,
+            **fields,
         )
 
-    def read_stamp(self, stamp: int) -> tuple:
-        """Return what is in a stamp: line, thread, and the block it ran in."""
-        slots = self.cuda._slots
-        thread = stamp // LINES % slots
-        phase = stamp // LINES // slots
-        block = [at for first, at in self.blocks if first <= phase][-1]
-        return stamp % LINES, thread if thread < self.count else None, block
+    def at_block(self, number: int) -> list:
+        """Return where the block of a number stands in the grid."""
+        x, y, _ = self.grid
+        return short((number % x, number // x % y, number // (x * y)), self.grid)
 
-    def unwritten(self, array: Array, place: int, stamp: object = None) -> None:
+    def unwritten(self, array: Array, place: int, early: object = None) -> None:
         """Report the reading of what nobody has written."""
         line, thread = self.cuda._line, self.thread
-        if stamp is not None:
-            line, thread, _ = self.read_stamp(stamp)
+        if early is not None:
+            tick, line = early
+            thread = self.order.owners[tick] % self.count
+            line, array = line if isinstance(line, tuple) else (line, array)
         index = array.index(place)
         what = element(array.name, index)
+        text = f"{self.here(thread)} reads {what}, which nobody has written"
+        if self.left and space_of(array) == "shared":
+            who, at = self.left["threads"], self.left["line"]
+            several = "" if len(who) == 1 else f" and {len(who) - 1} more"
+            text += f"; {self.name(who[0])}{several} had left before the barrier on"
+            text += f" line {at}"
         self.fault(
             "uninitialised",
-            f"{self.here(thread)} reads {what}, which nobody has written",
+            text,
             line=line,
             threads=[thread],
             array=array.name,
-            space=array.space,
+            space=space_of(array),
             index=index,
         )
 
@@ -278,13 +490,20 @@ class Launch:
         """Report an index that is not in the array, and stop."""
         index, shape = [int(k) for k in key], list(array.shape)
         what = element(array.name, index)
-        text = f"{self.here(self.thread)} touches {what}; its shape is {shape}"
+        text = f"{self.here(self.thread)} asks for {what}; its shape is {shape}"
+        if array.space == "dynamic" and not self.bytes:
+            text += (
+                ": dynamic shared memory has the size that the launch gives it,"
+                " kernel[grid, block, stream, bytes], and this one gives none"
+            )
+        elif all([-n <= k < n for k, n in zip(index, shape)]):
+            text += ", and a negative index counts from the end, on a GPU too"
         self.fault(
             "index",
             text,
             threads=[self.thread],
             array=array.name,
-            space=array.space,
+            space=space_of(array),
             index=index,
             shape=shape,
         )
@@ -297,20 +516,22 @@ class Launch:
 
     # ---- faults
 
-    def name(self, thread: int | None, block: object = None) -> str:
-        """Return a thread as one names it; None for several at an atomic."""
-        if thread is None:
-            return "another thread"
-        width = self.block[0]
-        plain = self.block[1] == 1
-        name = f"thread {thread if plain else (thread % width, thread // width)}"
+    def name(self, thread: int, block: object = None) -> str:
+        """Return a thread as one names it."""
+        x, y, z = self.block
+        name = thread
+        if z > 1:
+            name = (thread % x, thread // x % y, thread // (x * y))
+        elif y > 1:
+            name = (thread % x, thread // x)
         if block is None:
-            return name
-        return f"{name} of block {block[0] if self.grid[1] == 1 else tuple(block)}"
+            return f"thread {name}"
+        alone = self.grid[1] == self.grid[2] == 1
+        return f"thread {name} of block {block[0] if alone else tuple(block)}"
 
     def here(self, thread: int) -> str:
         """Return a thread's name, with its block where there are several."""
-        alone = self.grid[0] * self.grid[1] == 1
+        alone = self.grid[0] * self.grid[1] * self.grid[2] == 1
         return self.name(thread, None if alone else self.at)
 
     def fault(self, kind: str, text: str, line: object = None, **fields) -> None:
@@ -319,3 +540,25 @@ class Launch:
         fault = self.report.fault(kind, text, line, self.at, fields)
         if kind in FATAL:
             raise fault
+
+
+def short(extents: tuple, like: object = None) -> list:
+    """Return x and y of an extent or a place, and z where there is more than one."""
+    deep = (extents if like is None else like)[2] > 1
+    return list(extents if deep else extents[:2])
+
+
+def space_of(array: Array) -> str:
+    """Return the space of an array; dynamic shared memory is shared memory."""
+    return "shared" if array.space == "dynamic" else array.space
+
+
+def extents(space: str, name: str, shape: object) -> tuple:
+    """Return the shape of a shared or local array; refuse what no compiler takes."""
+    shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    for extent in shape:
+        whole = isinstance(extent, int) and not isinstance(extent, bool)
+        if not whole or extent < (0 if space == "shared" and shape == (0,) else 1):
+            wanted = f"{name}: {space}.array takes whole numbers from 1 on"
+            raise ValueError(f"{wanted}, got {shown(extent)}")
+    return shape

@@ -13,6 +13,17 @@ none is needed: names, brackets and the ends of lines are enough.
 
 MEETINGS = (
     "cuda.syncthreads",
+    "cuda.syncthreads_count",
+    "cuda.syncthreads_and",
+    "cuda.syncthreads_or",
+    "cuda.syncwarp",
+    "cuda.ballot_sync",
+    "cuda.all_sync",
+    "cuda.any_sync",
+    "cuda.eq_sync",
+    "cuda.match_any_sync",
+    "cuda.match_all_sync",
+    "cuda.activemask",
     "cuda.shfl_sync",
     "cuda.shfl_xor_sync",
     "cuda.shfl_up_sync",
@@ -166,7 +177,7 @@ def _imports_numba(parts: list[str], word: str) -> bool:
 
 def _with_calls(parts: list[str], line: int, functions: dict) -> list[str]:
     """Turn meetings into yields, and tell every array its place in the text."""
-    out, depth, closing, arrays = [], 0, [], 0
+    out, depth, closing, arrays, keyed = [], 0, [], 0, False
     for place, part in enumerate(parts):
         called = parts[place + 1 : place + 2] == ["("]
         if called and part in ("cuda.shared.array", "cuda.local.array"):
@@ -178,8 +189,12 @@ def _with_calls(parts: list[str], line: int, functions: dict) -> list[str]:
             stop = stop if functions.get(part, True) else ""
             part = f"cuda._back({line}, ({stop}{part}"  # the callee has lines too
             closing.append(depth)
+            keyed = parts[place] in MEETINGS
         elif part in MEETINGS:
             part = f"cuda._uncalled({line}, '{part}')"
+        elif keyed:
+            part, keyed = f"({line}, ", False
+            depth += 1
         depth += part in OPEN
         if part in CLOSE:
             depth -= 1

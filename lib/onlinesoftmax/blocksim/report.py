@@ -18,6 +18,9 @@ class Report:
         In full mode: 32-byte sectors of global memory; extra turns at the banks of
         shared memory.
     shared_bytes : int
+    left : list of dict
+        Where threads had left the kernel when others came to a barrier, for the first
+        such barrier of a block: ``threads``, ``line``, ``block``.
     """
 
     def __init__(self, name, grid, block, full, log):
@@ -27,8 +30,8 @@ class Report:
         self.faults = []
         self.loads, self.stores = {}, {}
         self.shared_bytes = 0
-        self.count = block[0] * block[1]
-        self.total = grid[0] * grid[1] * self.count
+        self.total = 0  # threads, once it is known that they are not too many
+        self.left = []  # threads that left before a barrier, the first of each block
         self.traffic = Traffic() if full else None
         self.sizes = {}
         self.logging = log
@@ -81,24 +84,42 @@ class Report:
 
     # ---- what the launch tells
 
+    def count_threads(self) -> None:
+        """Begin to count for every thread of the launch."""
+        self.total = 1
+        for extent in self.grid + self.block:
+            self.total *= extent
+        for counts in list(self.loads.values()) + list(self.stores.values()):
+            counts.extend([0] * self.total)
+
     def counters(self, array) -> tuple[list, list]:
         """Return the lists in which an array counts, one number per thread."""
         name = array.name
         if name not in self.sizes:
             self.sizes[name] = array.dtype.size
-            self.loads[name] = [0] * self.total
-            self.stores[name] = [0] * self.total
+            zeros = [0] * self.total
+            self.loads[name], self.stores[name] = zeros, list(zeros)
         if self.logging:
             self.number_of(array)
         return self.loads[name], self.stores[name]
 
-    def watcher(self) -> object:
+    def watcher(self, trace: object = None) -> object:
         """Return what has to be told of every access, or None."""
-        return self.touch if self.logging or self.traffic else None
+        if trace is None:
+            return self.touch if self.logging or self.traffic else None
+
+        def both(array, place: int, kind: str) -> None:
+            trace(kind, [array.gpu._who], (array.data, place))
+            self.touch(array, place, kind)
+
+        return both
 
     def touch(self, array, place: int, kind: str) -> None:
         """Follow an access into the traffic and the log."""
         thread, line = array.launch.thread, array.gpu._line
+        kind = "a" if kind == "c" else kind
+        if array.others:
+            place = array.table.index(place)
         if self.traffic:
             turns = array.gpu._numbers(line)
             self.traffic.touch(array, place, kind, thread, (line, turns))
@@ -113,11 +134,12 @@ class Report:
 
     def number_of(self, array) -> int:
         """Return the array's place in the log's list."""
-        key = (array.space, array.name)
+        space = "shared" if array.space == "dynamic" else array.space
+        key = (space, array.name)
         if key not in self.numbers:
             self.numbers[key] = len(self.arrays)
             shape = list(array.shape)
-            entry = {"name": array.name, "space": array.space, "shape": shape}
+            entry = {"name": array.name, "space": space, "shape": shape}
             self.arrays.append(entry)
         return self.numbers[key]
 
@@ -150,7 +172,7 @@ class Report:
             self.end_phase(None)  # a fault has cut it short
         faulty = [fault for fault in self.faults if fault.fields["block"] == at]
         known = [fault for fault in self.faults if fault.fields["block"] != at]
-        first = not self.blocks and at == [0, 0]
+        first = not self.blocks and not any(at)
         if self.logging and self.phases and (first or (faulty and not known)):
             block = {"at": at, "phases": self.phases}
             if self.kept > MOST_TOUCHES:

@@ -210,7 +210,7 @@ RACES = {
 def told(fields: dict, block: list) -> dict:
     """Return a fault of the simulator as the word for it, and what fills its places."""
     kind = fields["kind"]
-    key = RACES[fields["how"]] if kind == "race" else WORDS[kind]
+    key = RACES[fields["how"]] if kind == "race" else WORDS.get(kind, "kernelError")
     if kind == "race" and fields["other_block"] != fields["block"]:
         key = "raceBlocks"
     elif key == "raceBoth" and fields["line"] == fields["earlier"]:
@@ -227,7 +227,7 @@ def told(fields: dict, block: list) -> dict:
         places["what"] = f"{fields['array']}[{index}]"
     if "shape" in fields:
         places["shape"] = ", ".join([str(n) for n in fields["shape"]])
-    if kind == "error":
+    if "said" in fields:
         places["error"] = fields["said"]
     places["block"] = shown_block(fields["block"])
     if "other_block" in fields:

@@ -1,0 +1,205 @@
+"""Arguments of a launch: taken in as arrays of the kernel's, and given back.
+
+Two arguments may share memory: one array passed twice, or views of one, such as
+``x[1:]`` and ``x[:-1]``, ``x`` and ``x.T``. On a GPU they are one memory under two
+names, and so they are here. An element is told from another by its address: a number
+of numpy's memory, or for lists the list that holds it and the place in it.
+"""
+
+from .memory import Aliased, Array, PlainAliased, Watched
+from .scalars import Type, type_name
+
+
+def take_in(launch, names: list, values: list) -> list:
+    """Return the arguments as the kernel gets them: numbers, and arrays of its own."""
+    taken = [taken_alone(launch, name, value) for name, value in zip(names, values)]
+    arrays = [
+        [array, addresses(value)]
+        for array, value in zip(taken, values)
+        if isinstance(array, Array)
+    ]
+    for family in families(arrays):
+        for old, new in zip([pair[0] for pair in family], related(launch, family)):
+            taken = [new if each is old else each for each in taken]
+    return taken
+
+
+def taken_alone(launch, name: str, value: object) -> object:
+    """Return an argument: a number, or an array with memory of its own."""
+    if isinstance(value, list):
+        data, shape = flat(value)
+        whole = data and all([type(x) is int for x in data])
+        return array(launch, name, shape, "int32" if whole else "float32", data)
+    if getattr(value, "shape", ()):
+        taken = array(launch, name, value.shape, type_name(value.dtype), None, value)
+        flags = getattr(value, "flags", None)
+        taken.read_only = flags is not None and not flags["WRITEABLE"]
+        return taken
+    if hasattr(value, "dtype"):  # a scalar of numpy's
+        return Type(type_name(value.dtype), launch.full)(value.item())
+    return value
+
+
+def array(launch, name, shape, kind, data, value=None) -> Array:
+    """Return an array in global memory."""
+    data = value.ravel().tolist() if data is None else data
+    return launch.memory(launch, name, "global", shape, Type(kind, launch.full), data)
+
+
+def constant(launch, name: str, value: object) -> Array:
+    """Return an array of the names around a kernel: read-only, as for a compiler."""
+    data, shape = value.ravel().tolist(), value.shape
+    kind = Type(type_name(value.dtype), launch.full)
+    made = Array(launch, name, "constant", shape, kind, data)
+    made.read_only = True
+    return made
+
+
+# ---- arguments that share memory
+
+
+def addresses(value: object) -> tuple:
+    """Return where an argument's elements lie: a list, and the bytes of each or None.
+
+    Of a numpy array the bounds come first: most arrays are apart from all others.
+    """
+    if isinstance(value, list):
+        return sorted_ids(value), None
+    start = value.__array_interface__["data"][0]
+    low = high = start
+    for extent, stride in zip(value.shape, value.strides):
+        reach = (extent - 1) * stride
+        low, high = low + min(reach, 0), high + max(reach, 0)
+    return (low, high + value.itemsize), value
+
+
+def sorted_ids(value: list) -> list:
+    """Return the identities of the lists that hold an argument's numbers."""
+    if value and isinstance(value[0], list):
+        found = []
+        for part in value:
+            found += sorted_ids(part)
+        return found
+    return [id(value)]
+
+
+def families(arrays: list) -> list:
+    """Return the groups of arguments that may share memory, two members at least."""
+    groups = []
+    for pair in arrays:
+        near = [group for group in groups if any([touch(pair, each) for each in group])]
+        merged = [pair]
+        for group in near:
+            merged = group + merged
+        groups = [group for group in groups if group not in near] + [merged]
+    return [g for g in groups if len(g) > 1 or twice(g[0])]
+
+
+def touch(a: list, b: list) -> bool:
+    """May two arguments share memory?"""
+    (mine, numpys), (other, others) = a[1], b[1]
+    if (numpys is None) != (others is None):
+        return False
+    if numpys is None:
+        return any([identity in other for identity in mine])
+    return mine[0] < other[1] and other[0] < mine[1]
+
+
+def twice(pair: list) -> bool:
+    """Has one argument two elements in one place?"""
+    mine, value = pair[1]
+    if value is None:
+        return len(set(mine)) < len(mine)
+    return 0 in value.strides and value.size > 1 and not pair[0].read_only
+
+
+def related(launch, family: list) -> list:
+    """Return arrays on one memory for arguments that share some."""
+    places = [cells(*pair) for pair in family]
+    known = {}
+    for mine in places:
+        for cell in mine:
+            if cell not in known:
+                known[cell] = len(known)
+    if sum([len(set(mine)) for mine in places]) == len(known) and len(family) > 1:
+        return [array for array, _ in family]  # near, but nothing in common
+    first, made = None, []
+    data = [None] * len(known)
+    for (array, _), mine in zip(family, places):
+        for cell, number in zip(mine, array.data):
+            data[known[cell]] = number
+    for (array, _), mine in zip(family, places):
+        if array.dtype.name != family[0][0].dtype.name:
+            raise ValueError(
+                f"arguments: {family[0][0].name} and {array.name} share memory, and"
+                f" hold {family[0][0].dtype.name} and {array.dtype.name}; expected one"
+                " type"
+            )
+        alias = aliased(launch, array, data)
+        first = first or alias
+        alias.share([known[cell] for cell in mine], first)
+        made.append(alias)
+    for alias in made:
+        alias.others = made
+    return made
+
+
+def aliased(launch, array: Array, data: list) -> Array:
+    """Return an array that can share its memory, in place of one that cannot."""
+    make = Aliased if launch.memory is Watched else PlainAliased
+    made = make(launch, array.name, "global", array.shape, array.dtype, data)
+    made.read_only = array.read_only
+    return made
+
+
+def cells(array: Array, where: tuple) -> list:
+    """Return for every element of an argument what tells it from all others."""
+    lists, value = where
+    if value is None:
+        width = array.width
+        return [(lists[k // width], k % width) for k in range(array.size)]
+    found = [value.__array_interface__["data"][0]]
+    for extent, stride in zip(value.shape, value.strides):
+        found = [start + k * stride for start in found for k in range(extent)]
+    return found
+
+
+# ---- lists, and the way back
+
+
+def flat(value: list) -> tuple[list, tuple]:
+    """Return the numbers of a list of lists, and its shape."""
+    if not (value and isinstance(value[0], list)):
+        return list(value), (len(value),)
+    data, shape = [], None
+    for row in value:
+        numbers, inner = flat(row) if isinstance(row, list) else ([row], None)
+        if shape not in (None, inner) or inner is None:
+            raise ValueError(f"arguments: rows of different shapes, {shape}, {inner}")
+        data += numbers
+        shape = inner
+    return data, (len(value),) + shape
+
+
+def give_back(values: list, arrays: list) -> None:
+    """Put what the kernel wrote where the arguments came from."""
+    for value, array in zip(values, arrays):
+        if not isinstance(array, Array):
+            continue
+        if not array.changed and not any([each.changed for each in array.others]):
+            continue
+        table = getattr(array, "table", None)
+        data = array.data if table is None else [array.data[k] for k in table]
+        if isinstance(value, list):
+            fill(value, iter(data))
+        elif not array.read_only:
+            value.flat = data  # numpy's, whatever its strides are
+
+
+def fill(value: list, numbers: object) -> None:
+    """Write numbers into a list of lists, row by row."""
+    for i in range(len(value)):
+        if isinstance(value[i], list):
+            fill(value[i], numbers)
+        else:
+            value[i] = next(numbers)

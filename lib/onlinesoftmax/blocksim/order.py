@@ -1,0 +1,160 @@
+"""What comes before what: program order, barriers, and fences with atomics.
+
+Each stretch of a thread, from one meeting or fence to the next, has a number, its
+tick; a later stretch has a larger one. An access is known by the tick of its stretch.
+It is ordered before the next access of the running thread if
+
+- both are by one thread, or
+- they are in one block, and a barrier of the block lies between to which both came, or
+- the running thread knows of it. What a thread knows is a clock: for another thread
+  the last tick that is ordered, and for a whole block the first that is not.
+
+A thread learns what the others know at ``syncwarp``, and at an atomic on an element on
+which an atomic was done before: it learns what had been *published* by then. A fence
+publishes all that its thread knows. Atomics without a fence publish nothing: "Atomic
+functions do not act as memory fences and do not imply synchronization or ordering
+constraints for memory operations" (CUDA C++ Programming Guide, Atomic Functions). As
+in the guide's example of the block that draws the last ticket, the one who draws it
+needs no fence of its own. Shuffles and votes "do not imply a memory barrier. They do
+not guarantee any memory ordering" (the same, Warp Vote and Warp Shuffle Functions).
+
+Barriers "provide memory ordering among participating threads" (the same, Thread Block
+Synchronization Functions). A thread that has left the kernel is not waited for, and it
+does not take part: nothing orders what it did after its last barrier.
+"""
+
+
+class Order:
+    """The ticks of one launch, and what orders them.
+
+    Parameters
+    ----------
+    gpu : Cuda
+        It holds what every access asks for: ``_now``, the tick of the thread that
+        runs, ``_block_floor``, the first tick of the block, and ``_floor``: all ticks
+        of the block before it are ordered by a barrier.
+    count : int
+        Threads in a block.
+    """
+
+    def __init__(self, gpu, count: int):
+        self.gpu = gpu
+        self.count = count
+        self.owners = [-1]  # tick -> the thread's number in the launch; 0 is never
+        self.published = False  # has any thread published anything to other blocks?
+        self.begin_block(0)
+
+    def begin_block(self, block: int) -> None:
+        """Everything before is another block's."""
+        self.block = block
+        self.gpu._block_floor = len(self.owners)
+        self.apart = False  # do the threads of this block know different things?
+        self.loose = False  # did any leave with something that no barrier orders?
+        self.gpu._floor = self.phase = len(self.owners)
+
+    def enter(self, thread) -> None:
+        """Begin a stretch of a thread."""
+        self.thread = thread
+        self.gpu._now = thread.tick = len(self.owners)
+        self.owners.append(thread.who)
+
+    def ordered(self, tick: int) -> bool:
+        """Is a stretch ordered before the running thread's next access?"""
+        gpu = self.gpu
+        if gpu._block_floor <= tick < gpu._floor:
+            return True
+        who, thread = self.owners[tick], self.thread
+        if who == thread.who:
+            return True
+        known = thread.known
+        if not known:
+            return False
+        return known.get(who, 0) >= tick or known.get(whole(who // self.count), 0) > tick
+
+    # ---- what threads learn
+
+    def clock(self, thread) -> dict:
+        """Return all that a thread knows, and itself."""
+        clock = dict(thread.known)
+        clock[thread.who] = thread.tick
+        clock[whole(self.block)] = self.gpu._floor
+        return clock
+
+    def fence(self, for_block: bool) -> None:
+        """Publish what the running thread knows, to its block only or to all."""
+        thread = self.thread
+        thread.inside = self.clock(thread)
+        if not for_block:
+            thread.outside = thread.inside
+            self.published = True
+        self.apart = True
+        self.enter(thread)  # what follows is not published
+
+    def atomic(self, left: object, leaves: bool) -> object:
+        """Learn what was left at an element; return what is left there from now on.
+
+        Parameters
+        ----------
+        left : tuple or None
+            What atomics have left there: clocks for all and for one block, the block.
+        leaves : bool
+            A comparison that failed leaves nothing.
+        """
+        thread = self.thread
+        if left:
+            outside, inside, block = left
+            inside = inside if block == self.block else {}
+            thread.known = joined([thread.known, outside, inside])
+            thread.outside = joined([thread.outside, outside])
+            thread.inside = joined([thread.inside, outside, inside])
+            self.apart = True
+        if not (leaves and thread.inside):
+            return left
+        return thread.outside, thread.inside, self.block
+
+    def meet_warp(self, lanes: list) -> None:
+        """A syncwarp: each of these threads knows from here on what all knew."""
+        known = joined([self.clock(lane) for lane in lanes])
+        inside = joined([lane.inside for lane in lanes])
+        outside = joined([lane.outside for lane in lanes])
+        for lane in lanes:
+            lane.known, lane.inside, lane.outside = known, inside, outside
+        self.apart = True
+
+    def meet_block(self, threads: list, loose: bool) -> None:
+        """A barrier; ``loose`` if anybody leaves who has touched something."""
+        self.loose = self.loose or loose
+        self.phase = len(self.owners)
+        if self.loose:  # then a list of who has come stands for the barrier
+            self.meet_warp(threads)
+            return
+        if self.apart:
+            known = joined([thread.known for thread in threads])
+            inside = joined([thread.inside for thread in threads])
+            outside = joined([thread.outside for thread in threads])
+            known = {who: known[who] for who in known if not self.here(who)}
+            for thread in threads:
+                thread.known, thread.inside, thread.outside = known, inside, outside
+        self.gpu._floor = self.phase
+
+    def here(self, who: int) -> bool:
+        """Is this entry of a clock about the running block?"""
+        return who == whole(self.block) or who // self.count == self.block
+
+
+def whole(block: int) -> int:
+    """Return the key under which a clock tells of all threads of a block."""
+    return -1 - block
+
+
+def joined(clocks: list) -> dict:
+    """Return what is known to any of these clocks."""
+    kept = [clock for clock in clocks if clock]
+    if len(kept) < 2:
+        return kept[0] if kept else {}
+    together = dict(kept[0])
+    for clock in kept[1:]:
+        for who in clock:
+            if clock[who] > together.get(who, 0):
+                together[who] = clock[who]
+    return together
