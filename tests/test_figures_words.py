@@ -13,10 +13,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from onlinesoftmax import costs, figures
+from onlinesoftmax import blocksim, costs, figures
 from onlinesoftmax.figures import registry
 from onlinesoftmax.figures.coalescing import figure as coalescing
 from onlinesoftmax.figures.gpu_ladder import figure as gpu_ladder
+from onlinesoftmax.figures.kernel_race import figure as kernel_race
 from onlinesoftmax.figures.smem_budget import figure as smem_budget
 from onlinesoftmax.figures.tile_walk import figure as tile_walk
 from onlinesoftmax.gpu import RUNGS, Build, reports
@@ -150,3 +151,48 @@ def test_a_column_moves_eight_times_a_row() -> None:
                    for s in (1, 32))
     assert (row["transactions"], column["transactions"]) == (4, 32)
     assert np.isclose(1 - column["share"], 7 / 8)
+
+
+# ---- the race ----
+
+MEETINGS = """
+def kernel(x, out):
+    t = cuda.threadIdx.x
+    s = cuda.shared.array(4, float32)
+    s[t] = x[t]
+    MEET
+    out[PLACE] = s[3 - t]
+"""
+
+
+@pytest.mark.parametrize(
+    ("meet", "place", "says"),
+    [
+        ("cuda.syncthreads()", "t", "this kernel has no race"),
+        ("cuda.syncwarp()", "t", "they wait for each other without a barrier"),
+        ("pass", "t", "This kernel has a race"),
+        ("cuda.syncthreads()", "0", "a race in global memory, which is not drawn"),
+        ("cuda.syncthreads()", "t + 1", "The run stopped early"),
+    ],
+)
+def test_the_race_s_figure_has_the_simulator_s_verdict(meet, place, says) -> None:
+    source = MEETINGS.replace("MEET", meet).replace("PLACE", place)
+    ones = np.ones(4, np.float32)
+    report = blocksim.run(blocksim.load(source, "kernel"), 1, 4, ones, 0 * ones, log=True)
+    log = report.log | {"source": source}
+    last = max(1, len(log["blocks"][-1]["phases"]))
+    sentence = said("kernel-race", {"kernel": "yours", "log": log, "step": last}, "en")
+    assert says in sentence
+    assert ("no race" in sentence) == (not report.faults)
+
+
+def test_touches_collide_exactly_where_the_simulator_finds_a_race() -> None:
+    """As long as barriers alone order them."""
+    for state in kernel_race.states(np.random.default_rng(3)):
+        log = state.get("log")
+        if log:
+            phases = log["blocks"][-1]["phases"]
+            met = any(kernel_race.collisions([t for t in each["touches"]
+                      if kernel_race.is_shared(log, t)]) for each in phases)
+            kinds = [fault["kind"] for fault in log["faults"]]
+            assert met == ("race" in kinds)

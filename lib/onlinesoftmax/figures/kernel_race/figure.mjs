@@ -10,19 +10,21 @@ export function compute({ kernel, step, log, examples }) {
   const arrays = told.arrays ?? [];
   const [across, down] = told.block ?? [0, 0];
   const threads = across * down;
+  const race = (told.faults ?? []).some(({ kind }) => kind === "race");
   const phases = inShared(told).map(({ touches, barrier }, k) =>
-    ({ ...phase(touches.map(touch), threads), barrier, number: k + 1 }));
+    ({ ...phase(touches.map(touch), threads, race), barrier, number: k + 1 }));
   return {
     threads, across, phases, arrays, told,
     steps: phases.length,
     now: phases[Math.min(step, phases.length) - 1] ?? null,
-    race: phases.some(({ clashes }) => clashes.length > 0),
+    race, drawn: phases.some(({ clashes }) => clashes.length > 0),
     stopped: (told.faults ?? []).some(({ kind }) => STOPS.has(kind)),
     barriers: phases.filter(({ barrier }) => barrier !== null).length,
   };
 }
 
-const STOPS = new Set(["index", "barrier", "barriers", "error", "shared", "block"]);
+const STOPS = new Set(["index", "barrier", "barriers", "error", "shared", "block",
+  "compile", "endless", "launch"]);
 
 /** The phases of the faulty block, or of the only one: touches of shared arrays. */
 function inShared({ blocks = [], arrays = [] }) {
@@ -35,8 +37,9 @@ function inShared({ blocks = [], arrays = [] }) {
 
 const touch = ([thread, how, array, index, at]) => ({ thread, how, array, index, at });
 
-/** Each thread's touches in its own order: the k-th stands in column k. */
-function phase(touches, threads) {
+/** Each thread's touches in its own order: the k-th stands in column k. Whether they
+ *  race is for the simulator to say: it knows of more that orders them than barriers. */
+function phase(touches, threads, race) {
   const count = new Map();
   const placed = touches.map((each) => {
     const column = count.get(each.thread) ?? 0;
@@ -44,8 +47,9 @@ function phase(touches, threads) {
     return { ...each, column };
   });
   const columns = Math.max(1, ...count.values());
-  return { touches: placed, columns, clashes: collisions(placed),
-    working: count.size, share: count.size / Math.max(1, threads) };
+  const met = collisions(placed);
+  return { touches: placed, columns, clashes: race ? met : [],
+    ordered: !race && met.length > 0, working: count.size, share: count.size / Math.max(1, threads) };
 }
 
 /** Two threads, one element, and not both only read (or both only add atomically). */
@@ -220,7 +224,7 @@ function sentence({ before, now }, numbers, words) {
 }
 
 export function say({ step }, numbers, words) {
-  const { steps, threads, now, race, stopped, barriers } = numbers;
+  const { steps, threads, now, race, drawn, stopped, barriers } = numbers;
   const clean = stopped ? words.sayStopped : words.sayClean;
   if (!steps) return !threads ? words.sayEmpty : stopped ? clean : words.sayNoShared;
   const touched = new Set(now?.touches.map(({ array }) => numbers.arrays[array].name));
@@ -229,8 +233,9 @@ export function say({ step }, numbers, words) {
   if (!now) return fill(barriers === 1 ? words.sayStartOne : words.sayStart, values);
   const clash = worst(now.clashes, numbers.told);
   const end = step < steps ? "" : !race ? clean
-    : clash ? words.sayRace : words.sayRaceBefore;
-  const met = clash ? sentence(clash, numbers, words) : words.sayFine;
+    : clash ? words.sayRace : drawn ? words.sayRaceBefore : words.sayRaceElsewhere;
+  const met = clash ? sentence(clash, numbers, words)
+    : now.ordered ? words.sayOrdered : words.sayFine;
   const does = now.working ? words.sayPhase : words.sayIdle;
   return [fill(does, values), met, end].filter(Boolean).join(" ");
 }
