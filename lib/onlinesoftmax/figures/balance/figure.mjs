@@ -207,7 +207,7 @@ export function say({ m, rescale, ones }, numbers, words) {
     times: num(1 / alpha, 1), most: num(most, 0), least: num(least, 0),
   };
   const what = alpha === 1 ? words.saySame : words[`say_${rescale}`];
-  const end = right ? (ones ? words.sayOnes : words.sayRight)
+  const end = right ? (ones ? words.sayOnes : words[rescale === "both" ? "sayRight" : "sayHere"])
     : !outside ? words.sayWrong : ones ? words.sayNotOne : words.sayOutside;
   return `${fill(what, values)} ${fill(end, values)}`;
 }

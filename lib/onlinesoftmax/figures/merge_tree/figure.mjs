@@ -283,11 +283,18 @@ function answers({ values }, { roots }, { page, words }) {
   const x = (y) => 20 + ((y - least) / (most - least || 1)) * (page.width - 40);
   const seen = roots.filter(({ l }) => l > 0).sort((a, b) => a.o / a.l - b.o / b.l);
   const end = (y) => label(num(y, 0), { class: "small middle", x: x(y), y: Y.low + 20 });
+  // A name that would run into the one before it goes up.
+  let last = { end: -Infinity, up: 0 };
+  const up = (name, y) => {
+    const half = 4 + 5 * name.length;
+    last = { up: x(y) - half < last.end ? 1 - last.up : 0, end: x(y) + half };
+    return 17 * last.up;
+  };
   return group({ q: "o" }, floor(words.answers, page), end(least), end(most),
-    ...seen.flatMap(({ key, name, o, l }, i) => [
+    ...seen.flatMap(({ key, name, o, l }) => [
       tag("circle", { key: `c${key}`, class: "answer", cx: x(o / l), cy: Y.low, r: 6 }),
       label(name, { key: `y${key}`, class: "strong middle", x: x(o / l),
-        y: Y.low - 14 - 17 * (i % 2) }),
+        y: Y.low - 14 - up(name, o / l) }),
     ]));
 }
 
