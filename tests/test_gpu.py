@@ -374,12 +374,14 @@ X = np.zeros((4, 8), np.float32)
     [
         *({"mask": mask} for mask in (np.ones((4, 4), bool), "causal", masks.causal,
                                       True, 1, [masks.causal()])),
-        *({"scale": scale} for scale in ("1", np.ones(3), np.nan, 1j, [1], 1e39, -1e39)),
+        *({"scale": scale} for scale in ("1", True, False, np.ones(3), np.nan, 1j, [1],
+                                          1e39, -1e39)),
         *({"kernel": kernel} for kernel in (None, 1, ["naive"], {}, "Naive",
                                             np.array(["naive", "tiled"]))),
         *({"return_lse": wish} for wish in ("no", None, np.ones(3), 2)),
         *({name: x} for name in "qkv" for x in (None, "abc", 3, [[1, 2], [3]], X > 0,
-                                                X.astype(complex), X.astype(object))),
+                                                X.astype(complex), X.astype(object),
+                                                np.ma.masked_array(X, X == 0))),
     ],
     ids=lambda change: f"{change}"[:40],
 )  # fmt: skip

@@ -14,6 +14,8 @@ FLOATS = (np.float16, np.float32, np.float64)
 
 def floats(name: str, x: ArrayLike) -> np.ndarray:
     """Return `x` as a float16, float32 or float64 array; integers become float64."""
+    if np.ma.isMaskedArray(x):  # asarray would uncover what it hides
+        raise ValueError(f"{name}: expected a plain array, got a masked one")
     try:
         x = np.asarray(x)
     except ValueError:
@@ -110,7 +112,7 @@ def count(name: str, number: int) -> int:
 
 def number(name: str, x: float, expected: str, low: float = -np.inf) -> float:
     """Return `x` as a float that is finite and above `low`."""
-    if isinstance(x, Real) and isfinite(x) and x > low:
+    if isinstance(x, Real) and not isinstance(x, bool) and isfinite(x) and x > low:
         return float(x)
     raise ValueError(f"{name}: expected {expected}, got {x!r}")
 

@@ -6,8 +6,8 @@ PTX. Its report says how many registers a thread takes and how much did not fit 
 the PTX shows whether double precision crept in.
 
 `cuda.jit` goes this way by default wherever nvJitLink is installed (NVIDIA/numba-cuda,
-pull request 310). The other way, plain PTX, gives the same answers but other code: other
-registers, other spills.
+pull request 310). The other way, plain PTX, gives the same answers but other code, with
+other registers and other spills.
 """
 
 import re
@@ -70,10 +70,10 @@ def to_ltoir(build: Build, arch: str, dtype: str = "float32") -> bytes:
                  float32, int32, int32, int32)
     digits = arch.removeprefix("sm_")
     target = (int(digits.rstrip("a")[:-1]), int(digits.rstrip("a")[-1]))
+    options = {name: build.options[name] for name in ("fastmath", "launch_bounds")}
     code, _ = cuda.compile(
         build.kernel, arguments, device=False, abi="numba", output="ltoir",
-        cc=(*target, "a") if digits.endswith("a") else target,
-        fastmath=build.options["fastmath"], launch_bounds=build.options["launch_bounds"],
+        cc=(*target, "a") if digits.endswith("a") else target, **options,
     )
     return code
 

@@ -23,8 +23,8 @@ from onlinesoftmax.masks import Mask, checked
 MOST_HEADS = 65_535  # a grid is no higher
 MOST = float(np.finfo(np.float32).max)
 PATIENCE = 30  # seconds that a simulation may take
-OTHER_CODE = ("compiled without numba-cuda's nvJitLink: registers and spills are not those"
-              " of `reports.stored`")
+OTHER_CODE = ("compiled without numba-cuda's nvJitLink: registers and spills are not"
+              " those of `reports.stored`")
 
 
 class Plan(NamedTuple):

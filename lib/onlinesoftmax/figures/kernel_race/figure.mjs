@@ -49,7 +49,8 @@ function phase(touches, threads, race) {
   const columns = Math.max(1, ...count.values());
   const met = collisions(placed);
   return { touches: placed, columns, clashes: race ? met : [],
-    ordered: !race && met.length > 0, working: count.size, share: count.size / Math.max(1, threads) };
+    ordered: !race && met.length > 0, working: count.size,
+    share: count.size / Math.max(1, threads) };
 }
 
 /** Two threads, one element, and not both only read (or both only add atomically). */
