@@ -3,9 +3,7 @@
 import gzip
 import hashlib
 import json
-import random
 import re
-from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -23,7 +21,7 @@ from onlinesoftmax.drills import (
     stylesheet,
 )
 from onlinesoftmax.drills.bank import bank, foreign
-from onlinesoftmax.drills.page import HERE, progress_html
+from onlinesoftmax.drills.page import progress_html
 
 # ---- the HTML
 
@@ -154,145 +152,6 @@ def test_the_script_is_classic_and_asks_for_nothing() -> None:
 def test_python_and_the_simulator_are_one_classic_script_each() -> None:
     assert set(page_assets()) == {"micropython.js", "simulator.js"}
     assert all(a.startswith(b"globalThis.") for a in page_assets().values())
-
-
-# ---- progress
-
-
-@pytest.fixture
-def store() -> MiniRacer:
-    """The record of a reader whose browser keeps nothing, on 30 January 2025."""
-    context = MiniRacer()
-    context.eval("var document = {dispatchEvent() {}}; var Event = class {};")
-    context.eval((HERE / "page" / "store.js").read_text())
-    set_day(context, "2025-01-30")
-    return context
-
-
-def set_day(context: MiniRacer, day: str) -> None:
-    context.eval(f"today = () => '{day}'")
-
-
-def get(context: MiniRacer, expression: str) -> object:
-    return json.loads(context.eval(f"JSON.stringify({expression})"))
-
-
-def test_intervals_grow_from_pass_to_pass(store: MiniRacer) -> None:
-    days = []
-    for _ in range(6):
-        store.eval("store.pass('a', 0)")
-        days.append(get(store, "store.get('a')")["due"])
-        set_day(store, days[-1])
-        assert get(store, "store.due()") == ["a"]
-    assert days == [  # 1, 3, 7, 21, 60 and again 60 days
-        "2025-01-31", "2025-02-03", "2025-02-10",
-        "2025-03-03", "2025-05-02", "2025-07-01",
-    ]
-
-
-def test_any_day_of_the_year_counts_on_rightly(store: MiniRacer) -> None:
-    store.eval("const on = (day, n) => (today = () => day, daysFrom(today(), n))")
-    for start in range(0, 1500, 7):  # over a leap year and every end of a month
-        day = date(2027, 1, 1) + timedelta(start)
-        for interval in get(store, "INTERVALS"):
-            due = store.eval(f"on('{day}', {interval})")
-            assert due == str(day + timedelta(interval))
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_however_a_reader_fares_a_drill_is_due_on_its_day(store, seed: int) -> None:
-    """Right: one interval further. Missed: tomorrow, from the start. Never today."""
-    rng = random.Random(seed)
-    day, stage = date(2025, 1, 30), 0
-    for _ in range(30):
-        fate = rng.choice(["right", "right", "right", "missed", "shown"])
-        misses = {"right": 0, "missed": 2}.get(fate)
-        store.eval(f"store.pass('a', {misses})" if fate != "shown" else "store.shown('a')")
-        stage = {"right": min(stage + 1, 5), "missed": 1, "shown": 0}[fate]
-        wait = [1, 1, 3, 7, 21, 60][stage]
-        assert get(store, "store.get('a').due") == str(day + timedelta(wait)), fate
-        set_day(store, str(day + timedelta(wait - 1)))
-        assert get(store, "store.due()") == []
-        day += timedelta(wait + rng.choice([0, 0, 1, 40]))  # on its day, or late
-        set_day(store, str(day))
-        assert get(store, "store.due()") == ["a"]
-
-
-def test_what_is_longest_overdue_comes_first(store: MiniRacer) -> None:
-    for day, id in [("20", "late"), ("10", "later"), ("30", "new")]:
-        set_day(store, f"2025-01-{day}")
-        store.eval(f"store.pass('{id}', 0)")
-    assert get(store, "store.due()") == ["later", "late"]
-
-
-def test_a_pass_before_its_day_changes_nothing(store: MiniRacer) -> None:
-    store.eval("store.pass('a', 0)")
-    before = get(store, "store.get('a')")
-    store.eval("store.pass('a', 0)")
-    assert get(store, "store.get('a')") == before
-
-
-def test_misses_and_solutions_start_over(store: MiniRacer) -> None:
-    store.eval("store.pass('a', 0)")
-    set_day(store, "2025-01-31")
-    store.eval("store.pass('a', 2)")
-    assert get(store, "store.get('a')") == {
-        "stage": 1, "done": "2025-01-31", "due": "2025-02-01",
-    }
-    store.eval("store.shown('b')")
-    assert get(store, "store.get('b')") == {
-        "stage": 0, "done": None, "due": "2025-02-01",
-    }
-
-
-def test_a_saved_file_comes_back(store: MiniRacer) -> None:
-    store.eval("store.pass('a', 0); store.keepCode('c', 'x = 1', 'x =')")
-    saved = store.eval("store.export()")
-    store.eval("store.replace({})")
-    assert get(store, f"store.import({json.dumps(saved)})") == 2
-    assert get(store, "store.get('c').code") == "x = 1"
-    assert get(store, "store.done()") == ["a"]
-
-
-def test_a_starter_that_nobody_changed_is_not_kept(store: MiniRacer) -> None:
-    store.eval("store.keepCode('c', 'x =\\n', 'x =')")
-    assert get(store, "Object.keys(store.all())") == []
-    store.eval("store.keepCode('c', 'x = 1', 'x ='); store.keepCode('c', 'x =', 'x =')")
-    assert "code" not in get(store, "store.get('c')")
-
-
-OLD = {"stage": 4, "done": "2025-01-02", "due": "2025-01-23", "code": "old"}
-NEW = {"stage": 1, "done": "2025-01-29", "due": "2025-01-30"}
-
-
-@pytest.mark.parametrize(("kept", "loaded"), [(OLD, NEW), (NEW, OLD)])
-def test_of_two_records_the_later_stays_and_code_is_kept(store, kept, loaded) -> None:
-    store.eval(f"store.replace({json.dumps({'a': kept})})")
-    saved = json.dumps({"version": 1, "drills": {"a": loaded}})
-    store.eval(f"store.import({json.dumps(saved)})")
-    assert get(store, "store.get('a')") == {**NEW, "code": "old"}
-
-
-OTHER_FILES = [
-    "", "[]", "{}", '{"version": 2, "drills": {}}', "null",
-    '{"version": 1, "drills": []}', '{"version": 1, "drills": {"a": null}}',
-]
-
-
-@pytest.mark.parametrize("text", OTHER_FILES)
-def test_another_file_is_refused_and_nothing_lost(store, text: str) -> None:
-    store.eval("store.pass('a', 0)")
-    before = get(store, "store.all()")
-    attempt = f"try {{ store.import({json.dumps(text)}); 0 }} catch {{ 1 }}"
-    assert store.eval(attempt) == 1
-    assert get(store, "store.all()") == before
-
-
-def test_a_doctored_file_cannot_bring_more_than_days_and_code(store: MiniRacer) -> None:
-    entry = {"stage": 99, "done": "<b>", "due": 3, "code": 7, "extra": "x"}
-    text = json.dumps({"version": 1, "drills": {"a": entry}})
-    store.eval(f"store.import({json.dumps(text)})")
-    assert get(store, "store.get('a')") == {"stage": 5, "done": None, "due": None}
 
 
 # ---- vendored files

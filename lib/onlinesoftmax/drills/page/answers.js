@@ -6,6 +6,7 @@ const FORMS = {
       const input = drill.form.elements.answer;
       input.addEventListener("input", () => echo(drill, input));
     },
+    shown: (drill) => echo(drill, drill.form.elements.answer),
     read: (drill) => drill.form.elements.answer.value,
   },
 
@@ -20,12 +21,14 @@ const FORMS = {
 
   order: {
     prepare: (drill) => prepareOrder(drill),
+    shown: (drill) => endsOfOrder(drill.lines),
     read: (drill) => [...drill.lines.children].map((line) => Number(line.dataset.line)),
     again(drill) {
       const lines = [...drill.lines.children];
       lines.sort((a, b) => a.dataset.line - b.dataset.line);
       drill.lines.append(...lines);
       endsOfOrder(drill.lines);
+      tellOfAnswer(drill);
     },
   },
 
@@ -37,24 +40,25 @@ const FORMS = {
       });
       fillTrace(drill);
     },
+    shown: (drill) => fillTrace(drill),
     read: (drill) =>
       drill.data.payload.rows.map((row, i) =>
         row.map((_, j) => drill.form.elements[`cell-${i}-${j}`].value),
       ),
-    again: (drill) => fillTrace(drill),
+    again(drill) {
+      for (const cell of drill.form.querySelectorAll("td input")) typeInto(cell, "");
+      fillTrace(drill);
+      tellOfAnswer(drill);
+    },
   },
 
   code: {
     prepare(drill) {
       const area = drill.form.elements.answer;
       drill.gutter = drill.form.querySelector(".os-drill-gutter");
-      area.value = store.get(drill.id).code ?? drill.data.starter.trimEnd();
       const submit = () => drill.form.requestSubmit();
       prepareEditor(area, drill.gutter, submit);
       drill.form.querySelector(".os-drill-keys").hidden = false;
-      const keep = () => store.keepCode(drill.id, area.value, drill.data.starter);
-      area.addEventListener("change", keep);
-      addEventListener("pagehide", keep);
     },
     read: (drill) => drill.form.elements.answer.value,
     again(drill) {
@@ -78,6 +82,21 @@ function echo(drill, input) {
   output.value = value === null || bare ? "" : `= ${show(value)}`;
 }
 
+/** What the reader typed into a box; of a cell that is filled in now, before that. */
+function typedIn(box) {
+  return box.readOnly ? box.dataset.typed ?? "" : box.value;
+}
+
+function typeInto(box, text) {
+  box.dataset.typed = text;
+  if (!box.readOnly) box.value = text;
+}
+
+/** An answer changed by other means than typing; what listens to the form is told. */
+function tellOfAnswer(drill) {
+  drill.form.dispatchEvent(new Event("change"));
+}
+
 /** Fill the table up to the chosen level; every second cell at "half". */
 function fillTrace(drill) {
   const level = drill.form.elements.level.value;
@@ -85,7 +104,8 @@ function fillTrace(drill) {
     row.forEach((value, j) => {
       const cell = drill.form.elements[`cell-${i}-${j}`];
       const given = level === "full" || (level === "half" && (i + j) % 2 === 0);
-      cell.value = given ? show(value) : "";
+      cell.dataset.typed = typedIn(cell);
+      cell.value = given ? show(value) : cell.dataset.typed;
       cell.readOnly = given;
       cell.removeAttribute("aria-invalid");
     }),
@@ -117,6 +137,7 @@ function moveLine(drill, button) {
 /** Say where a line is now, and forget the last verdict: it was about another order. */
 function moved(drill, line) {
   endsOfOrder(drill.lines);
+  tellOfAnswer(drill);
   drill.quiet();
   const letter = line.querySelector(".os-drill-letter").textContent;
   const all = drill.lines.children.length;

@@ -106,7 +106,9 @@ class DeckRow {
     if (open) this.card ??= this.mount();
   }
 
+  /** Fetch the drill; where that fails, it is tried again when the reader asks. */
   async mount() {
+    this.element.querySelector(".os-deck-card")?.remove();
     const card = make("div", { class: "os-deck-card" });
     this.element.append(card);
     try {
@@ -115,7 +117,9 @@ class DeckRow {
       new PageDrill(card.querySelector(".os-drill")).wake();
     } catch (error) {
       console.error(`drill ${this.id}: ${error.message}`);
-      card.replaceChildren(make("p", {}, this.word("noCard")));
+      const again = button(this.word("tryAgain"), () => this.toggle(true));
+      card.replaceChildren(make("p", {}, this.word("noCard")), again);
+      this.card = null;
     }
   }
 

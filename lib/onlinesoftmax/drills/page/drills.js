@@ -41,6 +41,8 @@ class PageDrill {
       if (act) this[act](event.target.closest("[data-do]"));
     });
     this.shape.prepare(this);
+    this.keeper = new Keeper(this);
+    this.keeper.wake();
     if (this.helps.length === 0) actions.querySelector('[data-do="hint"]').remove();
     this.drawStatus();
     document.addEventListener("os-drills-changed", () => this.drawStatus());
@@ -66,7 +68,7 @@ class PageDrill {
     const main = this.form.querySelector(".os-drill-main");
     this.busy = true;
     main.setAttribute("aria-disabled", "true");
-    store.keepCode(this.id, answer, this.data.starter);
+    this.keeper.keep();
     this.say([make("p", {}, this.word(ready ? "running" : "loading"))], "");
     const report = await runPython(payload, answer);
     announceKernel(this.id, answer, report.log);
@@ -168,8 +170,8 @@ class PageDrill {
 
   /** Own words are judged best by their owner: tick what you had said. */
   askSelf() {
-    const boxes = this.data.points.map(({ say }) => {
-      const box = make("input", { type: "checkbox" });
+    const boxes = this.data.points.map(({ say }, i) => {
+      const box = make("input", { type: "checkbox", name: `point-${i}` });
       const label = make("label", { class: "os-drill-option" }, box);
       label.append(fromBank("span", say));
       return label;
@@ -180,6 +182,7 @@ class PageDrill {
       if (all) this.pass({ passed: true });
     });
     this.say([make("p", {}, this.word("selfCheck")), list], "");
+    this.keeper.showAnswer(this.keeper.answer.ground);
   }
 
   again() {

@@ -37,36 +37,30 @@ function drawPanel(word, listed, summary, list) {
 function panelFoot(word) {
   const said = make("p", { class: "os-progress-said", role: "status" });
   const note = make("p", { class: "os-drill-how" });
+  const asides = make("div", { class: "os-progress-asides" });
   const draw = () => {
-    store.all(); // finds out whether the browser keeps anything
+    asides.replaceChildren(...store.asides().map((one) => asideNote(word, one)));
     note.textContent = word(store.kept ? "progressNote" : "noStorage");
   };
   draw();
   document.addEventListener("os-drills-changed", draw);
-  return [panelButtons(word, said), said, note];
+  return [panelButtons(word, said), said, asides, note];
 }
 
 function panelButtons(word, said) {
   const file = make("input", { type: "file", accept: ".json", hidden: "" });
-  const clear = button(word("clear"), () => {
-    const sure = clear.dataset.sure;
-    clear.textContent = word(sure ? "clear" : "clearSure");
-    if (!sure) return void (clear.dataset.sure = "yes");
-    delete clear.dataset.sure;
-    store.replace({});
-    said.textContent = word("cleared");
-  });
-  clear.addEventListener("blur", () => {
-    delete clear.dataset.sure;
-    clear.textContent = word("clear");
+  const clear = sureButton(word("clear"), word("clearSure"), () => {
+    tellOfChanges(); // so that all there is has been kept
+    const bringBack = store.forget();
+    const undo = button(word("bringBack"), () => {
+      bringBack();
+      said.textContent = word("broughtBack");
+    });
+    said.replaceChildren(word("cleared"), " ", undo);
   });
   file.addEventListener("change", async () => {
-    try {
-      const n = store.import(await file.files[0].text());
-      said.textContent = word("imported", { n });
-    } catch {
-      said.textContent = word("importFailed");
-    }
+    const [chosen] = file.files;
+    said.textContent = chosen ? await load(word, chosen) : "";
     file.value = "";
   });
   return make(
@@ -76,6 +70,58 @@ function panelButtons(word, said) {
   );
 }
 
+const MOST_BYTES = 20e6; // no browser keeps as much, and to read it takes a while
+
+/** Load a file; gives what there is to say of it. */
+async function load(word, file) {
+  if (file.size > MOST_BYTES) return word("importFull");
+  tellOfChanges(); // so that the file meets what is written here
+  const text = await file.text().catch(() => "");
+  const { count, both, fault } = store.import(text);
+  if (count === 0) return word(FAULTS[fault] ?? "importFailed");
+  return [
+    word(count === 1 ? "importedOne" : "imported", { n: count }),
+    both ? word("importedBoth") : "",
+    fault ? word("importedPart") : "",
+  ].filter(Boolean).join(" ");
+}
+
+const FAULTS = { newer: "importNewer", full: "importFull" };
+
+/** A record that this page cannot read, or not whole: why it is still there. */
+function asideNote(word, { key, text, fault }) {
+  const save = () => download("drills-aside.json", new Blob([text]));
+  return make(
+    "div", {},
+    make("p", {}, word(fault === "newer" ? "asideNewer" : "asideDamaged")),
+    make(
+      "div", { class: "os-drill-actions" },
+      button(word("export"), save),
+      sureButton(word("delete"), word("deleteSure"), () => store.drop(key)),
+    ),
+  );
+}
+
+/** A button that asks once more; the second half of a double click is no answer. */
+function sureButton(text, sure, act) {
+  const ask = () => {
+    element.textContent = text;
+    delete element.dataset.sure;
+  };
+  const element = button(text, ({ detail }) => {
+    if (detail > 1) return;
+    if (element.dataset.sure) {
+      ask();
+      act();
+    } else {
+      element.textContent = sure;
+      element.dataset.sure = "yes";
+    }
+  });
+  element.addEventListener("blur", ask);
+  return element;
+}
+
 function button(text, act) {
   const element = make("button", { type: "button" }, text);
   element.addEventListener("click", act);
@@ -83,6 +129,7 @@ function button(text, act) {
 }
 
 function saveFile() {
+  tellOfChanges(); // so that all there is has been kept
   download("drills.json", new Blob([store.export()], { type: "application/json" }));
 }
 

@@ -1,135 +1,221 @@
-// What the reader has done, kept in this browser only. Where the browser keeps nothing
-// (some do not on file://, and a full one does not), it lasts until the page is left.
+// Where the record is kept: this browser, and nowhere else. Other tabs write to it too,
+// so each change starts from what is there now. What the browser does not take (some
+// keep nothing on file://, and a full one has no room) waits here and is tried again.
 
 const STORE_KEY = "onlinesoftmax-drills";
-const INTERVALS = [1, 3, 7, 21, 60]; // days until a passed drill comes back
+const ASIDE = `${STORE_KEY}-aside-`; // and a number: records that no page here can read
+const EMPTY = writeRecord([]);
 
 const store = {
-  kept: true,
-  memory: {},
+  waiting: new Map(), // id → {before, after}: what the browser has not taken yet
+  readable: true,
+  text: null, // as it was last read
+  record: readRecord(EMPTY),
+  lastForgotten: null, // in this tab
 
-  /** Every drill the reader has met: id → {stage, done, due, code}. */
-  all() {
-    if (!this.kept) return this.memory;
+  get kept() {
+    return this.readable && this.waiting.size === 0;
+  },
+
+  /** When all was last forgotten, in whichever tab; a lost record is no wish to forget. */
+  get forgotten() {
+    return this.stored().forgotten ?? this.lastForgotten;
+  },
+
+  /** The record in the browser; it is read again if its text is another one. */
+  stored() {
+    let text = null;
     try {
-      const text = localStorage.getItem(STORE_KEY);
-      this.memory = text ? readStore(text) : {};
+      text = localStorage.getItem(STORE_KEY);
+      this.readable = true;
     } catch {
-      this.kept = false;
+      this.readable = false;
     }
-    return this.memory;
+    if (text !== this.text) this.record = readRecord(text ?? EMPTY);
+    this.text = text;
+    return this.record;
+  },
+
+  /** Every drill the reader has met: id → entry, what still waits included. */
+  all() {
+    const drills = new Map(this.stored().drills);
+    for (const [id, { before, after }] of this.waiting) {
+      const now = drills.get(id);
+      const entry = alike(now, before) ? after : mergeEntries(after, now);
+      if (entry) drills.set(id, entry);
+      else drills.delete(id);
+    }
+    return drills;
   },
 
   get(id) {
-    return this.all()[id] ?? { stage: 0, done: null, due: null };
+    const entry = this.all().get(id) ?? FRESH;
+    return { ...entry, due: dueDay(entry) };
   },
 
-  set(id, entry) {
-    this.replace({ ...this.all(), [id]: entry });
+  /** Change one drill's entry; `change` gets the old one and gives the new one. */
+  change(id, change) {
+    this.put(id, change(this.all().get(id) ?? FRESH));
+    this.save();
   },
 
-  replace(drills) {
-    this.memory = drills;
+  put(id, entry) {
+    const before = this.stored().drills.get(id);
+    this.waiting.set(id, { before, after: isEmpty(entry) ? undefined : entry });
+  },
+
+  /** Hand over to the browser what waits, and tell the page. */
+  save() {
+    this.write();
+    tellOfChanges();
+  },
+
+  write() {
     try {
-      localStorage.setItem(STORE_KEY, JSON.stringify({ version: 1, drills }));
-      this.kept = true;
+      this.setAside();
+      localStorage.setItem(STORE_KEY, writeRecord(this.all(), this.forgotten));
+      this.waiting.clear();
     } catch {
-      this.kept = false;
+      // it goes on waiting
     }
-    document.dispatchEvent(new Event("os-drills-changed"));
   },
 
   /** A pass moves a due drill one interval on; a pass with misses starts over. */
   pass(id, misses) {
-    const entry = this.get(id);
-    const early = entry.done && entry.due > today();
+    const { done, due, stage: before } = this.get(id);
+    const early = done && due > today();
     if (early && misses === 0) return;
-    const stage = misses > 0 ? 1 : Math.min(entry.stage + 1, INTERVALS.length);
-    const due = daysFrom(today(), INTERVALS[stage - 1]);
-    this.set(id, { ...entry, stage, done: today(), due });
+    const stage = misses > 0 ? 1 : Math.min(before + 1, INTERVALS.length);
+    const next = daysFrom(today(), INTERVALS[stage - 1]);
+    this.change(id, (entry) => ({ ...entry, stage, done: today(), due: next }));
   },
 
   /** A drill whose solution was shown comes back tomorrow. */
   shown(id) {
     const due = daysFrom(today(), INTERVALS[0]);
-    this.set(id, { ...this.get(id), stage: 0, due });
+    this.change(id, (entry) => ({ ...entry, stage: 0, due }));
   },
 
-  /** Keep what the reader wrote; who wrote nothing gets the newest starter. */
-  keepCode(id, code, starter) {
-    const { code: kept, ...entry } = this.get(id);
-    const own = code.trimEnd() === starter.trimEnd() ? undefined : code;
-    if (kept !== own) this.set(id, own === undefined ? entry : { ...entry, code: own });
+  /** Delete a text that was kept beside the reader's own. */
+  discard(id, text) {
+    this.change(id, (entry) =>
+      withOthers(entry, entry.others.filter((other) => other.text !== text)),
+    );
   },
 
   due() {
-    const entries = Object.entries(this.all());
-    return entries.filter(([, entry]) => entry.due && entry.due <= today())
-      .sort(([, a], [, b]) => a.due.localeCompare(b.due)).map(([id]) => id);
+    const due = [...this.all()].map(([id, entry]) => [id, dueDay(entry)]);
+    return due.filter(([, day]) => day && day <= today())
+      .sort(([, a], [, b]) => a.localeCompare(b)).map(([id]) => id);
   },
 
   done() {
-    return Object.entries(this.all()).filter(([, e]) => e.done).map(([id]) => id);
+    return [...this.all()].filter(([, { done }]) => done).map(([id]) => id);
   },
 
   export() {
-    return JSON.stringify({ version: 1, drills: this.all() }, null, 2);
+    return writeRecord(this.all(), 2);
   },
 
-  /** Take over a saved file; of two records of a drill the later one stays. */
+  /**
+   * Take over a saved file: how many drills it held, for how many of them a text is now
+   * kept beside another one, and what was wrong. Without room, nothing is taken over.
+   */
   import(text) {
-    const loaded = readStore(text);
-    const merged = { ...this.all() };
-    for (const [id, entry] of Object.entries(loaded)) {
-      const kept = merged[id] ?? {};
-      const newer = laterRecord(entry, kept) ? [kept, entry] : [entry, kept];
-      merged[id] = Object.assign({}, ...newer); // code is lost in neither case
+    const { drills, fault } = readRecord(text);
+    const earlier = new Map(this.waiting);
+    const mine = this.all();
+    for (const [id, entry] of drills) this.put(id, mergeEntries(mine.get(id), entry));
+    if (drills.size) this.write();
+    const full = this.readable && this.waiting.size > 0;
+    if (full) this.waiting = earlier;
+    tellOfChanges();
+    if (full) return { count: 0, both: 0, fault: "full" };
+    const both = [...drills].filter(([id, entry]) => differ(mine.get(id), entry));
+    return { count: drills.size, both: both.length, fault };
+  },
+
+  /** Forget everything; gives what brings it back. */
+  forget() {
+    const drills = this.all();
+    const asides = this.asides();
+    this.waiting.clear();
+    this.lastForgotten = new Date().toISOString();
+    try {
+      for (const { key } of asides) localStorage.removeItem(key);
+      localStorage.setItem(STORE_KEY, writeRecord([], this.lastForgotten));
+    } catch {
+      // where nothing is kept, nothing is left
     }
-    this.replace(merged);
-    return Object.keys(loaded).length;
+    tellOfChanges();
+    return () => this.bringBack(drills, asides);
+  },
+
+  bringBack(drills, asides) {
+    const now = this.all();
+    for (const [id, entry] of drills) this.put(id, mergeEntries(entry, now.get(id)));
+    try {
+      for (const { text } of asides) keepAside(text);
+    } catch {
+      // another tab may have filled the room since
+    }
+    this.save();
+  },
+
+  // ---- records that cannot be read, or not whole
+
+  /** Each with its key, its text and its fault; the one in use among them. */
+  asides() {
+    try {
+      const keys = [STORE_KEY, ...asideKeys()];
+      const found = keys.map((key) => ({ key, text: localStorage.getItem(key) }))
+        .filter(({ text }) => text !== null);
+      const faulty = found.map((one) => ({ ...one, ...readRecord(one.text) }));
+      return faulty.filter(({ key, fault }) => key !== STORE_KEY || fault);
+    } catch {
+      return [];
+    }
+  },
+
+  /** Before the record is written over: what cannot be read of it stays elsewhere. */
+  setAside() {
+    if (this.stored().fault && this.text !== null) keepAside(this.text);
+  },
+
+  /** Delete such a text; of the record in use, only what cannot be read. */
+  drop(key) {
+    const { fault } = this.stored();
+    if (key !== STORE_KEY || fault !== "damaged") localStorage.removeItem(key);
+    else localStorage.setItem(key, writeRecord(this.record.drills, this.forgotten));
+    this.retry();
+  },
+
+  /** What the browser did not take before, it may take now. */
+  retry() {
+    if (this.waiting.size) this.save();
+    else tellOfChanges();
   },
 };
 
-/** Whether one record was made after another; on the same day the further one wins. */
-function laterRecord(one, other) {
-  const [a, b] = [one, other].map(({ done }) => done ?? "");
-  return a > b || (a === b && one.stage >= (other.stage ?? 0));
+function asideKeys() {
+  return Object.keys(localStorage).filter((key) => key.startsWith(ASIDE)).sort();
 }
 
-/** The drills in a stored text; throws if it is not one of ours. */
-function readStore(text) {
-  const { version, drills } = JSON.parse(text);
-  if (version !== 1 || Object.prototype.toString.call(drills) !== "[object Object]") {
-    throw new Error("not a record of this book's drills");
-  }
-  const day = (value) => (/^\d{4}-\d\d-\d\d$/.test(value) ? value : null);
-  const clean = ([id, entry]) => {
-    const stage = Math.min(Math.max(Math.trunc(entry.stage) || 0, 0), INTERVALS.length);
-    const code = typeof entry.code === "string" ? { code: entry.code } : {};
-    return [id, { stage, done: day(entry.done), due: day(entry.due), ...code }];
-  };
-  return Object.fromEntries(Object.entries(drills).map(clean));
+function keepAside(text) {
+  const keys = asideKeys();
+  if (keys.some((key) => localStorage.getItem(key) === text)) return;
+  let n = 1;
+  while (keys.includes(ASIDE + n)) n += 1;
+  localStorage.setItem(ASIDE + n, text);
 }
 
-// Another tab, the way back to this page, or midnight may have changed what is due.
+function tellOfChanges() {
+  document.dispatchEvent(new Event("os-drills-changed"));
+}
+
+/** Another tab, the way back here, or midnight change what is due; leaving keeps all. */
 function followChanges() {
-  const changed = () => document.dispatchEvent(new Event("os-drills-changed"));
-  for (const moment of ["storage", "pageshow", "visibilitychange"]) {
-    addEventListener(moment, changed);
+  for (const moment of ["storage", "pageshow", "pagehide", "visibilitychange"]) {
+    addEventListener(moment, () => store.retry());
   }
-}
-
-/** The reader's date, as 2025-01-31. */
-function today() {
-  const now = new Date();
-  return isoDay(now.getFullYear(), now.getMonth(), now.getDate());
-}
-
-function daysFrom(day, days) {
-  const [year, month, date] = day.split("-").map(Number);
-  return isoDay(year, month - 1, date + days);
-}
-
-function isoDay(year, month, date) {
-  return new Date(Date.UTC(year, month, date)).toISOString().slice(0, 10);
 }

@@ -1,0 +1,179 @@
+// The record of what the reader has done, as data: read, mended, merged, written.
+// An entry is {stage, done, due} and, where there is something, `code` or `words` (the
+// reader's text, written `at`), `others` (texts it was about to replace), `answer`.
+// What this page does not know, in an entry or of drills, a newer page may: it stays.
+
+const VERSION = 1;
+const INTERVALS = [1, 3, 7, 21, 60]; // days until a passed drill comes back
+const TEXTS = ["code", "words"]; // none of them is ever replaced by another one unasked
+const FRESH = { stage: 0, done: null, due: null };
+
+const isTable = (value) =>
+  Object.prototype.toString.call(value) === "[object Object]";
+
+const alike = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
+/**
+ * A record from its text: drills by their id, when the reader last forgot them all, and
+ * its fault: "newer", "unreadable", "damaged" if only a part could be read, or null.
+ */
+function readRecord(text) {
+  const none = { drills: new Map(), forgotten: null };
+  let read;
+  try {
+    read = JSON.parse(text);
+  } catch {
+    return { ...none, fault: "unreadable" };
+  }
+  if (read?.version > VERSION) return { ...none, fault: "newer" };
+  if (read?.version !== VERSION || !isTable(read.drills)) {
+    return { ...none, fault: "unreadable" };
+  }
+  const entries = Object.entries(read.drills);
+  const tables = entries.filter(([, raw]) => isTable(raw));
+  const drills = new Map(tables.map(([id, raw]) => [id, mended(raw)]));
+  const whole = entries.every(([id, raw]) => drills.has(id) && isWhole(raw));
+  return { drills, forgotten: read.forgotten ?? null, fault: whole ? null : "damaged" };
+}
+
+function writeRecord(drills, forgotten, indent) {
+  const record = { version: VERSION, drills: Object.fromEntries(drills) };
+  return JSON.stringify(forgotten ? { ...record, forgotten } : record, null, indent);
+}
+
+/** What each part of an entry has to be; null for what it cannot be. */
+const CLEAN = {
+  done: cleanDay,
+  due: cleanDay,
+  code: cleanText,
+  words: cleanText,
+  at: (value) => (Number.isNaN(Date.parse(cleanText(value))) ? null : value),
+  answer: (value) => (isTable(value) ? cleanAnswer(value) : null),
+  others: (value) => (Array.isArray(value) ? cleanOthers(value) : null),
+};
+
+function mended(raw) {
+  const stage = Math.min(Math.max(Math.trunc(raw.stage) || 0, 0), INTERVALS.length);
+  const entry = { ...raw, ...FRESH, stage };
+  for (const [name, clean] of Object.entries(CLEAN)) {
+    const value = clean(raw[name]);
+    if (value !== null) entry[name] = value;
+    else if (!(name in FRESH)) delete entry[name];
+  }
+  return entry;
+}
+
+/** Whether nothing of an entry had to be left out. */
+function isWhole(raw) {
+  const entry = mended(raw);
+  return Object.keys(CLEAN).every((name) =>
+    alike(raw[name] ?? null, entry[name] ?? null),
+  );
+}
+
+function cleanText(value) {
+  return typeof value === "string" ? value : null;
+}
+
+/** A day that the calendar has. */
+function cleanDay(value) {
+  const parts = /^(\d{4})-(\d\d)-(\d\d)$/.exec(cleanText(value))?.slice(1).map(Number);
+  return parts && isoDay(parts[0], parts[1] - 1, parts[2]) === value ? value : null;
+}
+
+function cleanAnswer(value) {
+  const texts = Object.entries(value).filter(([, part]) => typeof part === "string");
+  return texts.length ? Object.fromEntries(texts) : null;
+}
+
+function cleanOthers(value) {
+  const others = value.filter((other) => cleanText(other?.text) !== null);
+  return others.length ? others : null;
+}
+
+/**
+ * One entry from two of the same drill. Of progress the later counts; the text written
+ * later stands in the editor, and the other one is kept beside it.
+ */
+function mergeEntries(mine, theirs) {
+  if (!mine || !theirs) return mine ?? theirs;
+  const [late, early] = writtenAt(theirs) > writtenAt(mine)
+    ? [theirs, mine] : [mine, theirs];
+  const { stage, done, due } = laterRecord(theirs, mine) ? theirs : mine;
+  const merged = { ...early, ...late, stage, done, due };
+  const lost = TEXTS.filter((name) => name in early && early[name] !== merged[name]);
+  return withOthers(merged, [
+    ...lost.map((name) => ({ text: early[name], at: early.at })),
+    ...(late.others ?? []), ...(early.others ?? []),
+  ]);
+}
+
+const writtenAt = ({ at }) => (at ? Date.parse(at) : -Infinity);
+
+/** Whether two entries hold two texts. */
+function differ(one, other) {
+  const texts = TEXTS.map((name) => [one?.[name], other?.[name]]);
+  return texts.some(([a, b]) => a !== undefined && b !== undefined && a !== b);
+}
+
+/** An entry with other texts beside its own: each once, and none that is its own. */
+function withOthers({ others: _, ...entry }, others) {
+  const seen = new Set(TEXTS.map((name) => entry[name]));
+  const left = others.filter(({ text }) => !seen.has(text) && seen.add(text));
+  return left.length ? { ...entry, others: left } : entry;
+}
+
+/** Whether an entry says no more than that there is none. */
+function isEmpty({ at: _, ...entry }) {
+  return alike({ ...FRESH, ...entry }, FRESH);
+}
+
+/** Whether one record was made after another; on the same day the further one wins. */
+function laterRecord(one, other) {
+  const [a, b] = [one, other].map(({ done }) => done ?? "");
+  return a > b || (a === b && one.stage >= other.stage);
+}
+
+/** Keep a text or an answer; a text that was not the ground of this one stays too. */
+function written(entry, name, value, ground) {
+  const { [name]: before, others = [], ...rest } = entry;
+  if (alike(before, value)) return entry;
+  const taken = others.some(({ text }) => text === value); // it trades places
+  const stays = TEXTS.includes(name) && before !== undefined
+    && (taken || before !== ground);
+  const now = value === undefined ? rest : { ...rest, [name]: value };
+  const beside = stays ? [{ text: before, at: entry.at }, ...others] : others;
+  return withOthers({ ...now, at: new Date().toISOString() }, beside);
+}
+
+/** When a drill is due. A day beyond every interval came from a clock that was wrong. */
+function dueDay({ due }) {
+  const last = daysFrom(today(), INTERVALS.at(-1));
+  return due && due > last ? today() : due;
+}
+
+/** A drill that came back since it was answered wants a new answer, not the old one. */
+function isStale(entry) {
+  const due = dueDay(entry);
+  const written = entry.at && dayOf(new Date(entry.at));
+  return Boolean(due && due <= today() && written && written < due);
+}
+
+/** The reader's date, as 2025-01-31. */
+function today() {
+  return dayOf(new Date());
+}
+
+function dayOf(date) {
+  return isoDay(date.getFullYear(), date.getMonth(), date.getDate());
+}
+
+function daysFrom(day, days) {
+  const [year, month, date] = day.split("-").map(Number);
+  return isoDay(year, month - 1, date + days);
+}
+
+function isoDay(year, month, date) {
+  const day = new Date(Date.UTC(year, month, date));
+  return Number.isNaN(day.getTime()) ? null : day.toISOString().slice(0, 10);
+}
