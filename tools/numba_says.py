@@ -4,6 +4,7 @@ A kernel is compiled the way its launch would compile it: decorator, typing, PTX
 linker. Only what Numba asks the driver, the GPU's capability, is answered here.
 """
 
+import inspect
 import json
 import linecache
 import re
@@ -99,7 +100,7 @@ def in_ptx(head: str, code: object, made: str, args: str) -> list[int]:
     for text in ptx.splitlines():
         if place := PLACE.search(text):
             line = int(place[2] or place[1])
-        elif DOUBLE.match(text):
+        elif line and DOUBLE.match(text):  # line 0 is Numba's own code
             lines.add(line)
     return sorted(lines)
 
@@ -124,7 +125,7 @@ def words(problem: Exception) -> str:
                if line and not line.startswith(("Failed in", "ERROR_PTX"))]
     said = telling[0] if telling else plain.strip()
     call = next((line for line in lines if line.startswith(">>>")), "")
-    said = re.sub(r" at 0x[0-9a-f]+", "", f"{said} {call}".strip())
+    said = re.sub(r" at 0x[0-9a-f]+| from '[^']*'", "", f"{said} {call}".strip())
     return f"{type(problem).__name__}: {said}"[:MESSAGE]
 
 
@@ -133,58 +134,27 @@ def line_of(problem: Exception, file: str) -> int | None:
     if isinstance(problem, SyntaxError):
         return problem.lineno
     name = re.escape(file)
-    said = re.search(rf'{name}", line (\d+)|at {name} \((\d+)\)', str(problem))
-    if said:
-        return int(said[1] or said[2])
+    for place in (rf"from {name} \((\d+)\)", rf'{name}", line (\d+)',
+                  rf"at {name} \((\d+)\)"):
+        if said := re.search(place, str(problem)):
+            return int(said[1])
     line, step = None, problem.__traceback__
     while step:
         if step.tb_frame.f_code.co_filename == file:
             line = step.tb_lineno
         for value in list(step.tb_frame.f_locals.values()):
-            place = getattr(value, "loc", None)
+            place = inspect.getattr_static(value, "loc", None)
             if str(getattr(place, "filename", "")).endswith(file):
                 line = place.line
         step = step.tb_next
     return line
 
 
-def kinds(head: str, args: str, good: list[str], bad: list[str]) -> dict:
-    """Return the type of each expression of a, b, c; None where Numba refuses it.
-
-    Those it took before go into one kernel, and only if that fails into halves.
-    """
-    found = batch(head, args, good) if good else {}
-    for one in bad:
-        found |= batch(head, args, [one])
-    return found
-
-
-def batch(head: str, args: str, expressions: list[str]) -> dict[str, str | None]:
-    """Return the types of expressions, compiled together."""
-    names = "abc"[: len(signature(args))]
-    body = "".join(f"    r{i} = {one}\n" for i, one in enumerate(expressions))
-    text = f"@cuda.jit\ndef kernel({', '.join(names)}):\n{body}"
-    linecache.cache["kinds.py"] = (len(text), None, text.splitlines(True), "kinds.py")
-    try:
-        _, kernel = defined(head, compile(text, "kinds.py", "exec"), "kernel")
-        found = kernel.compile(signature(args))._type_annotation.typemap
-    except Exception:
-        if len(expressions) == 1:
-            return {expressions[0]: None}
-        half = len(expressions) // 2
-        return batch(head, args, expressions[:half]) | batch(
-            head, args, expressions[half:]
-        )
-    return {one: str(types.unliteral(found[f"r{i}"]))
-            for i, one in enumerate(expressions)}
-
-
 def main() -> None:
     """Answer the questions that stdin lists, on stdout."""
     warnings.simplefilter("ignore")
     without_a_driver()
-    answer = {"kernels": verdict, "types": kinds}[sys.argv[1]]
-    json.dump([answer(**question) for question in json.load(sys.stdin)], sys.stdout)
+    json.dump([verdict(**question) for question in json.load(sys.stdin)], sys.stdout)
 
 
 if __name__ == "__main__":

@@ -119,13 +119,13 @@ def ask(wanted: list[Kernel], workers: int | None = None) -> list[dict]:
 
 
 def _kept(kernel: Kernel) -> Path:
-    return CACHE / f"{kernel.digest}-{_how()}.json"
+    return CACHE / f"{kernel.digest}-{_how('numba_says')}.json"
 
 
 @cache
-def _how() -> str:
+def _how(tool: str) -> str:
     """Return a digest of what asks and of what answers."""
-    asks = (ROOT / "tools" / "numba_says.py").read_text("utf-8")
+    asks = (ROOT / "tools" / f"{tool}.py").read_text("utf-8")
     return _digest([asks, kernels.LOCK.read_text("utf-8")])
 
 
@@ -135,17 +135,16 @@ def _digest(what: object) -> str:
 
 def _ask(part: list[Kernel]) -> None:
     """Ask in a process of the other environment, and keep its answers."""
-    said = numba("kernels", [kernel.question for kernel in part])
+    said = numba("numba_says", [kernel.question for kernel in part])
     for kernel, answer in zip(part, said, strict=True):
         _kept(kernel).write_text(json.dumps(answer), "utf-8")
 
 
-def numba(what: str, questions: list[dict]) -> list:
-    """Return the answers of tools/numba_says.py, run in .venv-gpu."""
+def numba(tool: str, questions: list[dict]) -> list:
+    """Return the answers of a tool that runs in .venv-gpu."""
     env = {key: value for key, value in os.environ.items() if key[:5] != "NUMBA"}
     done = subprocess.run(
-        [kernels.PYTHON, ROOT / "tools" / "numba_says.py", what],
-        input=json.dumps(questions),
+        [kernels.PYTHON, ROOT / "tools" / f"{tool}.py"], input=json.dumps(questions),
         capture_output=True, text=True, env=env, cwd=ROOT,
     )  # fmt: skip
     if done.returncode:
@@ -170,12 +169,12 @@ def questions() -> dict[str, list[str]]:
 
 def types(workers: int | None = None) -> dict[str, dict]:
     """Return {expression: {types of a, b, c: its type or None}} as Numba infers it."""
-    kept = CACHE / f"types-{_digest([questions(), _how()])}.json"
+    kept = CACHE / f"types-{_digest([questions(), _how('numba_types')])}.json"
     if not kept.exists():
         workers = workers or os.cpu_count() or 1
         asked = _with_hints(questions())
         with ThreadPoolExecutor(workers) as pool:
-            parts = list(pool.map(lambda i: numba("types", asked[i::workers]),
+            parts = list(pool.map(lambda i: numba("numba_types", asked[i::workers]),
                                   range(workers)))
         said = {one["args"]: answer for i in range(workers)
                 for one, answer in zip(asked[i::workers], parts[i], strict=True)}
@@ -210,11 +209,13 @@ def stored(path: Path = STORED) -> dict:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions that requirements-gpu.txt locks of what decides a verdict."""
+    """Return the versions of what decides a verdict: of Python, and as locked."""
+    made = (kernels.VENV / "pyvenv.cfg").read_text("utf-8")
+    python = re.search(r"^version\S* = (\d+\.\d+)", made, re.MULTILINE)
     lines = re.findall(r"^(numba|numba-cuda|llvmlite|nvidia-nvjitlink-cu12|"
                        r"nvidia-cuda-nvcc-cu12)==(\S+)",
                        kernels.LOCK.read_text("utf-8"), re.MULTILINE)
-    return dict(lines)
+    return {"Python": python[1] if python else "?"} | dict(lines)
 
 
 def write(path: Path, what: str, found: list | dict) -> None:

@@ -16,7 +16,8 @@ from numba import (boolean, cuda, float32, float64, int8, int16, int32, int64, t
 NUMBERS = ["boolean", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
            "uint64", "float16", "float32", "float64"]
 COMMON = ["boolean", "int32", "int64", "uint32", "uint64", "float32", "float64"]
-PAIRS = [f"{a}, {b}" for a, b in product(NUMBERS, NUMBERS)]
+PAIRED = [name for name in NUMBERS if "16" not in name or name == "float16"]
+PAIRS = [f"{a}, {b}" for a, b in product(PAIRED, PAIRED)]
 FEW = [f"{a}, {b}" for a, b in product(COMMON, COMMON)]
 MIXED = ["float32, int32, boolean", "float32, float64, boolean",
          "int32, uint32, boolean", "int64, uint64, boolean", "boolean, int64, boolean",
