@@ -198,7 +198,7 @@ function tags({ forget, step }, { now, before }, scene) {
 function column({ now, before, truth, tallest, right, steps, trace }, scene) {
   const { page, forward } = scene;
   const { column: x, across: width, weights: { low } } = page;
-  const high = page.roomy ? page.scores.high + 24 : page.weights.high - 10;
+  const high = page.roomy ? page.scores.high + 38 : page.weights.high - 10;
   const tall = (l) => (l / tallest) * (low - high);
   const kept = now.l - now.added;
   const y = low - tall(now.l);

@@ -173,7 +173,7 @@ function tries({ counts, expected }, { page, words, c }) {
     line({ class: "expected", x1: page.right, x2: page.end, y1: y, y2: y }),
     label(fill(words.expected, { h: num(expected, 2) }),
       { class: "truth end", x: page.end, y: page.counts.high - 18 }),
-    label(fill(words.tries, { k: counts.length }),
+    label(fill(page.notes ? words.tries : words.triesShort, { k: counts.length }),
       { class: "small end", x: page.end, y: page.counts.low + 20 }),
     group({}, ...counts.map(dot)),
   ];
