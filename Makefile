@@ -7,7 +7,7 @@ PYTHON ?= $(shell for p in python3.14 python3.13 python3.12 python3.11 python3; 
 RUN := .venv/bin/python -m
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab test kernels gpu faults mutants budgets bench lighthouse \
+.PHONY: help book serve lab test kernels gpu faults mutants fuzz budgets bench lighthouse \
 	lock clean
 
 help:  ## this list
@@ -39,6 +39,9 @@ faults: .venv/ready  ## plant faults one by one; each has to turn the tests red
 
 mutants: .venv/ready  ## a mutation run over the ideas floor (minutes)
 	@.venv/bin/python tests/mutation/run.py
+
+fuzz: .venv/ready  ## random kernels against an oracle: 20,000 from a new seed (minutes)
+	@$(RUN) tools.fuzz 20000 $$(date +%s)
 
 budgets: book  ## what the book weighs and how fast it is, against its budgets
 	@$(RUN) tools.budgets

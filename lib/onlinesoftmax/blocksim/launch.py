@@ -421,6 +421,8 @@ class Launch:
         owner = self.order.owners[tick]
         block, other = self.at_block(owner // self.count), owner % self.count
         line, now = self.cuda._line, self.thread
+        if self.trace:
+            self.trace("race", [self.running.who, owner], (array.data, place))
         away = block != self.at
         if not away and tick < self.order.phase:
             self.never_came(array, place, how, other, earlier)

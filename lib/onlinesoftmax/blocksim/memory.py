@@ -170,10 +170,10 @@ class Watched(Array):
             return Part(self, key)
         gpu = self.gpu
         self.loads[gpu._who] += 1
-        if self.readers[place] != gpu._now:
-            self.first_read(place)
         if gpu._watch:
             gpu._watch(self, place, "r")
+        if self.readers[place] != gpu._now:
+            self.first_read(place)
         value = self.data[place]
         if value is None:
             return self.unset(place)
@@ -185,13 +185,13 @@ class Watched(Array):
             self.one_place(key)
         gpu = self.gpu
         self.stores[gpu._who] += 1
+        if gpu._watch:
+            gpu._watch(self, place, "w")
         if self.writers[place] != gpu._now:
             self.first_write(place, value)
         elif self.left and place in self.left:
             del self.left[place]
         self.written_at[place] = self.mark() if self.others else gpu._line
-        if gpu._watch:
-            gpu._watch(self, place, "w")
         if self.typed or type(value) is not float:
             value = self.held(value)
         self.data[place] = value
@@ -212,9 +212,9 @@ class Watched(Array):
         left = self.order.atomic(self.left.get(place), new is not None)
         if left:
             self.left[place] = left
-        self.compare_atomic(place, old if new is None else new)
         if gpu._watch:
             gpu._watch(self, place, "c" if new is None else "a")
+        self.compare_atomic(place, old if new is None else new)
         if new is not None:
             self.store(place, new)
         return old

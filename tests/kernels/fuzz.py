@@ -1,0 +1,56 @@
+"""Runs random kernels and compares the races told with those of all pairs."""
+
+from typing import NamedTuple
+
+import numpy as np
+from kernels.grammar import wild
+from kernels.oracle import Trace, racy
+
+from onlinesoftmax.blocksim import load, run
+
+
+class Finding(NamedTuple):
+    """What one program gave: the races told, those there are, its other faults."""
+
+    told: set
+    there: set
+    faults: list
+
+
+def arguments(launch: dict) -> list:
+    """x, y and c, of which x and y may share memory."""
+    size = launch["blocks"] * launch["threads"]
+    pool = np.zeros(2 * size + 1, np.int32)
+    y = {
+        "apart": pool[size:-1],
+        "same": pool[:size],
+        "shifted": pool[1 : size + 1],
+        "reversed": pool[:size][::-1],
+    }[launch["alias"]]
+    return [pool[:size], y, np.zeros(2, np.int32)]
+
+
+def follow(seed: int) -> Finding:
+    """Run the program of a seed, and look at it a second time."""
+    source, launch = wild(seed)
+    trace = Trace(launch["threads"])
+    shape = launch["blocks"], launch["threads"]
+    report = run(load(source, "kernel"), *shape, *arguments(launch), trace=trace)
+    return Finding(trace.reported, racy(trace), report.faults)
+
+
+def judged(seed: int) -> tuple[str, bool]:
+    """What is wrong with the verdict on the program of a seed, and has it a race?"""
+    told, there, faults = follow(seed)
+    strange = [f for f in faults if f.kind not in ("race", "uninitialised", "barrier")]
+    strange += [f for f in faults if f.kind == "barrier" and not told]
+    if strange:
+        return f"seed {seed}: {strange[0]}", bool(there)
+    if told != there:
+        return f"seed {seed}: missed {there - told}, false {told - there}", bool(there)
+    return "", bool(there)
+
+
+def wrong(seed: int) -> str:
+    """What is wrong with the verdict on the program of a seed, or nothing."""
+    return judged(seed)[0]

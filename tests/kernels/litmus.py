@@ -1,0 +1,160 @@
+"""Short programs about what orders two accesses, and which arrays have a race.
+
+``LITMUS``: name -> (blocks, threads, body, the arrays with a race). x, y and c are in
+global memory, s in shared; b and t are the numbers of the block and the thread.
+"""
+
+HEAD = """def kernel(x, y, c):
+    t, b = cuda.threadIdx.x, cuda.blockIdx.x
+    s = cuda.shared.array(64, int32)
+    v = 0
+"""
+SEND = "if b == 0 and t == 0:\n    x[0] = 1\n    cuda.threadfence()\n"
+ASK = "if b == 1 and t == 0:\n    cuda.atomic.add(c, 0, 1)\n    v = x[0]\n"
+LITMUS = {}
+
+
+def litmus(name: str, blocks: int, threads: int, body: str, races: str = "") -> None:
+    lines = "".join(f"    {line}\n" for line in body.split("\n"))
+    LITMUS[name] = blocks, threads, HEAD + lines, set(races.split())
+
+
+litmus("a fence and atomics", 2, 1, SEND + "    cuda.atomic.add(c, 0, 1)\n" + ASK)
+litmus("atomics, no fence", 2, 1, (SEND + "    cuda.atomic.add(c, 0, 1)\n" + ASK)
+       .replace("    cuda.threadfence()\n", ""), "x")
+litmus("a fence for the block only", 2, 1, (SEND + "    cuda.atomic.add(c, 0, 1)\n" + ASK)
+       .replace("fence()", "fence_block()"), "x")
+litmus("a fence, and a flag that is no atomic", 2, 1, SEND + "    c[0] = 1\n" + ASK, "x c")
+litmus("a fence after the flag", 2, 1,
+       "if b == 0:\n    x[0] = 1\n    cuda.atomic.add(c, 0, 1)\n    cuda.threadfence()\n"
+       + ASK, "x")
+litmus("a comparison that failed says nothing", 2, 1,
+       SEND + "    cuda.atomic.cas(c, 0, 5, 1)\n" + ASK, "x")
+litmus("a comparison that held", 2, 1, SEND + "    cuda.atomic.cas(c, 0, 0, 1)\n" + ASK)
+litmus("another flag", 2, 1, SEND + "    cuda.atomic.add(c, 1, 1)\n" + ASK, "x")
+litmus("a plain write breaks the chain", 1, 2, """if t == 0:
+    x[0] = 1
+    cuda.threadfence()
+    cuda.atomic.add(c, 0, 1)
+    c[0] = 0
+if t == 1:
+    cuda.atomic.add(c, 0, 1)
+    v = x[0]""", "c x")
+litmus("a plain write between two breaks it too", 1, 2, """if t == 0:
+    x[0] = 1
+    cuda.threadfence()
+    c[0] = 5
+    cuda.atomic.add(c, 0, 1)
+    c[0] = 0
+if t == 1:
+    cuda.atomic.add(c, 0, 1)
+    v = x[0]""", "c x")
+litmus("one reader has said so, the other not", 3, 2, """if b == 2:
+    if t == 0:
+        cuda.atomic.add(c, 0, 1)
+        x[0] = 1
+elif b == 0 or t == 0:
+    v = x[0]
+    if t == 0:
+        cuda.threadfence()
+        cuda.atomic.add(c, 0, 1)""", "x")
+litmus("all readers have said so", 3, 2, """if b == 2:
+    if t == 0:
+        cuda.atomic.add(c, 0, 1)
+        x[0] = 1
+else:
+    v = x[0]
+    cuda.threadfence()
+    cuda.atomic.add(c, 0, 1)""")
+litmus("a message passed on", 1, 3, """if t == 0:
+    x[0] = 1
+    cuda.threadfence_block()
+    cuda.atomic.add(c, 0, 1)
+if t == 1:
+    cuda.atomic.add(c, 0, 1)
+    cuda.atomic.add(c, 1, 1)
+if t == 2:
+    cuda.atomic.add(c, 1, 1)
+    v = x[0]""")
+litmus("a fence, a barrier, the flag of another", 2, 2, SEND + """cuda.syncthreads()
+if b == 0 and t == 1: cuda.atomic.add(c, 0, 1)
+""" + ASK)
+litmus("a fence, a syncwarp, the flag of another", 2, 2, SEND + """cuda.syncwarp()
+if b == 0 and t == 1: cuda.atomic.add(c, 0, 1)
+""" + ASK)
+litmus("a fence, a shuffle, the flag of another", 2, 2, SEND + """
+v = cuda.shfl_sync(0xffffffff, v, 0)
+if b == 0 and t == 1: cuda.atomic.add(c, 0, 1)
+""" + ASK, "x")
+litmus("a fence for the block, a syncwarp of two, a third", 1, 3, """if t == 0:
+    x[0] = 1
+    cuda.threadfence_block()
+if t < 2: cuda.syncwarp(3)
+if t == 1: cuda.atomic.add(c, 0, 1)
+v = cuda.ballot_sync(0xffffffff, t)
+if t == 2:
+    cuda.atomic.add(c, 0, 1)
+    v = x[0]""")
+litmus("a syncwarp orders its lanes", 1, 4, "s[t] = t\ncuda.syncwarp()\nv = s[3 - t]")
+litmus("a syncwarp orders no other lane", 1, 4, """s[t] = t
+if t < 2: cuda.syncwarp(3)
+v = s[t // 2]""", "s")
+litmus("a syncwarp orders no other warp", 1, 64,
+       "s[t] = t\ncuda.syncwarp()\nv = s[(t + 32) % 64]", "s")
+litmus("a vote orders nothing", 1, 4,
+       "s[t] = t\nv = cuda.ballot_sync(0xffffffff, t)\nv = s[3 - t]", "s")
+litmus("who has left takes no part", 1, 4, """s[t] = t
+if t == 3: return
+cuda.syncthreads()
+v = s[3]""", "s")
+litmus("who has left had met the others before", 1, 4, """s[t] = t
+cuda.syncthreads()
+if t == 3: return
+cuda.syncthreads()
+v = s[3]""")
+litmus("who has left cannot be overwritten either", 1, 4, """v = s[0]
+if t == 3: return
+cuda.syncthreads()
+if t == 0: s[0] = 1""", "s")
+litmus("every block adds, the last by its number reads", 3, 4, """
+cuda.atomic.add(c, 0, 1)
+if b == 2 and t == 0: y[0] = c[0]""", "c")
+litmus("a thread adds and reads the total", 1, 4, """cuda.atomic.add(c, 0, 1)
+v = c[0]""", "c")
+litmus("a thread adds, and reads behind a barrier", 1, 4, """cuda.atomic.add(c, 0, 1)
+cuda.syncthreads()
+v = c[0]""")
+TICKET = """s[t] = t
+cuda.syncthreads()
+if t == 0:
+    y[b] = s[0] + s[1]
+    cuda.threadfence()
+    s[9] = cuda.atomic.add(c, 0, 1)
+cuda.syncthreads()
+if s[9] == 2 and t < 3: v = y[t]"""
+litmus("the block with the last ticket", 3, 4, TICKET)
+litmus("the block with the last ticket, no fence", 3, 4,
+       TICKET.replace("cuda.threadfence()", "pass"), "y")
+litmus("the block with the last number, no ticket", 3, 4,
+       TICKET.replace("cuda.atomic.add(c, 0, 1)", "b"), "y")
+litmus("the last ticket, no barrier before the fence", 3, 4, """y[4 * b + t] = t
+cuda.threadfence()
+cuda.syncthreads()
+if t == 0: s[9] = cuda.atomic.inc(c, 0, 2)
+cuda.syncthreads()
+if s[9] == 2: v = y[t] + y[4 + t] + y[8 + t]""")
+litmus("a fence of one thread before the barrier", 3, 4, """y[4 * b + t] = t
+if t == 0: cuda.threadfence()
+cuda.syncthreads()
+if t == 0: s[9] = cuda.atomic.inc(c, 0, 2)
+cuda.syncthreads()
+if s[9] == 2: v = y[t] + y[4 + t] + y[8 + t]""", "y")
+LOCK = """while cuda.atomic.cas(c, 0, 0, 1) != 0: pass
+cuda.threadfence()
+x[0] += 1
+cuda.threadfence()
+cuda.atomic.exch(c, 0, 0)"""
+litmus("a lock", 3, 2, LOCK)
+litmus("a lock without fences", 3, 2, LOCK.replace("cuda.threadfence()", "pass"), "x")
+litmus("a lock that is opened by a plain write", 1, 2,
+       LOCK.replace("cuda.atomic.exch(c, 0, 0)", "c[0] = 0"), "x c")
