@@ -47,7 +47,9 @@ def test_the_page_is_whole_without_a_script(id: str, lang: str) -> None:
 def test_english_on_a_spanish_page_says_so(id: str) -> None:
     soup = BeautifulSoup(page_html(id, "es"), "html.parser")
     data = json.loads(soup.select_one(".os-drill-data").string)
-    pieces = soup.select(".os-drill-prompt > *, .os-drill-solution > p:last-child")
+    pieces = soup.select(
+        ".os-drill-prompt > :not(.os-drill-asked), .os-drill-solution > p:last-child"
+    )
     pieces += [
         BeautifulSoup(html, "html.parser").find()
         for key in ("hints", "earned") for html in data[key] if html
@@ -67,7 +69,7 @@ def test_a_text_in_the_pages_language_has_no_mark() -> None:
 def test_maths_goes_through_the_site() -> None:
     seen = []
     page_html("rescale-hard", maths=lambda tex, display: seen.append(tex) or "<b>x</b>")
-    assert r"\ell = 5" in seen
+    assert r"\ell = 7" in seen
 
 
 def test_a_text_cannot_end_its_data_block() -> None:
@@ -147,6 +149,14 @@ def test_the_script_is_classic_and_asks_for_nothing() -> None:
     script = page_script()
     MiniRacer().eval(f"new Function({json.dumps(script)}); 0")  # a module would not do
     assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", script)
+
+
+def test_no_two_parts_of_the_script_share_a_name() -> None:
+    """They share one scope, in which the later of two functions would win."""
+    found = re.findall(
+        r"^(?:async )?(?:function|const|let|class) +(\w+)", page_script(), re.MULTILINE
+    )
+    assert sorted(found) == sorted(set(found)) and len(found) > 100
 
 
 def test_python_and_the_simulator_are_one_classic_script_each() -> None:

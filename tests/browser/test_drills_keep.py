@@ -231,14 +231,13 @@ def begin(page: Page) -> None:
     trace.get_by_label("m, row 2").fill("2")
     own = card(page, "what-to-carry")
     own.locator("textarea").fill("The sum, so far.")
-    own.get_by_role("button", name="Show me").click()
+    own.get_by_role("button", name="Compare").click()
     own.get_by_role("checkbox").nth(1).check()
 
 
 def begun(page: Page) -> list[object]:
     """What stands in the drills: typed, chosen, ordered, filled in, written, ticked."""
     own, trace = card(page, "what-to-carry"), card(page, "trace-123")
-    own.get_by_role("button", name="Show me").click()
     checked = "boxes => boxes.map((box) => box.checked)"
     return [
         card(page, "rescale-hard").get_by_label("Your answer").input_value(),
@@ -248,7 +247,7 @@ def begun(page: Page) -> list[object]:
         trace.locator("[name=level]:checked").get_attribute("value"),
         trace.locator("td input").evaluate_all("all => all.map((cell) => cell.value)"),
         own.locator("textarea").input_value(),
-        own.get_by_role("checkbox").evaluate_all(checked),
+        own.locator("[type=checkbox]").evaluate_all(checked),
     ]
 
 

@@ -14,20 +14,26 @@ Values are expressions, never typed results. A listed mistake earns its own hint
 never holds the answer.
 
 numeric
-    ``answer: {value, rel, abs}``; ``wrong: [{value, hint}]``.
+    ``answer: {value, to, side}``: ``to`` is how exact the answer has to be, "3 digits",
+    "2 decimals", "exact" or "whole", and the reader is told; ``side``, "below" or
+    "above", is where an answer is safe, if a limit is asked for. ``unit`` names what may
+    follow the number. ``wrong: [{value, hint}]``.
 choice
     ``choices: [{text, correct: true} or {text, hint}]``.
 order
-    ``lines`` in the right order; ``wrong: [{first, then, hint}]``, the numbers of two
-    lines where ``first`` stands too early. List far jumps before near ones.
+    ``lines`` in a right order; ``needs: {line: [lines]}``, the lines a line leans on
+    where that is not the one before it: every order that keeps to them passes.
+    ``wrong: [{first, then, hint}]``, the numbers of two lines where ``first`` needs
+    ``then`` and stands too early. List far jumps before near ones.
 recall, a formula
     ``answer: {value, where: [{name: sample, …}, …]}``, compared at the samples;
     ``wrong: [{value, hint}]``.
 recall, own words
-    ``points: [{say, words, hint}]``, each found by any of its words; ``wrong: [{words,
-    hint}]``; ``sample``, an answer that passes.
+    ``points``, what an answer has to say, one idea each. Nobody marks free text: the
+    reader ticks the points it makes.
 trace
-    ``scores``, ``block``, perhaps ``values``, and ``columns`` of the lib's trace;
+    ``scores``, ``block``, perhaps ``values``, and ``columns`` of the lib's trace, each
+    cell to two decimals;
     ``wrong: [{cell, value, hint}]``, value an expression in the step's own quantities
     (m_old, l_old, m, alpha, added, l, block_max; o_old, moment, o).
 code

@@ -20,10 +20,10 @@ LANGUAGES = ("en", "es")
 # Fields of every drill, then the further fields of each kind: (required, optional).
 COMMON = ({"id", "kind", "prompt", "solution"}, {"hints", "nudge", "steps"})
 KINDS: dict[str, tuple[set[str], set[str]]] = {
-    "numeric": ({"answer"}, {"wrong"}),
+    "numeric": ({"answer"}, {"wrong", "unit"}),
     "choice": ({"choices"}, set()),
-    "order": ({"lines"}, {"wrong"}),
-    "recall": (set(), {"answer", "points", "wrong", "sample"}),
+    "order": ({"lines"}, {"wrong", "needs"}),
+    "recall": (set(), {"answer", "points", "wrong"}),
     "trace": ({"scores", "block", "columns"}, {"values", "wrong"}),
     "code": (
         {"function", "starter", "code", "oracle", "cases", "compared", "mutants"},
@@ -41,8 +41,7 @@ ENTRIES: dict[tuple[str, str], list[set[str]]] = {
     ("numeric", "wrong"): [HINTED | {"value"}],
     ("choice", "choices"): [HINTED | {"text"}, {"text", "correct"}],
     ("order", "wrong"): [HINTED | {"first", "then"}],
-    ("recall", "points"): [HINTED | {"say", "words"}],
-    ("recall", "wrong"): [HINTED | {"value"}, HINTED | {"words"}],
+    ("recall", "wrong"): [HINTED | {"value"}],
     ("trace", "wrong"): [HINTED | {"cell", "value"}],
     ("code", "mutants"): [HINTED | {"name", "code"}, HINTED | {"name", "change"}],
     ("kernel", "mutants"): [HINTED | {"name", "code"}, HINTED | {"name", "change"}],
@@ -185,12 +184,13 @@ def _check_entries(drill: Drill) -> None:
 def _check_texts(drill: Drill) -> None:
     """Every text is English, or a mapping from language to text that has English."""
     texts = [(f, drill.get(f)) for f in ("prompt", "solution", "nudge") if drill.get(f)]
-    texts += [(f, text) for f in ("hints", "steps") for text in drill.get(f, [])]
+    listed = ("hints", "steps", "points")
+    texts += [(f, text) for f in listed for text in drill.get(f, [])]
     texts += [
         (field, entry[text])
-        for field in ("wrong", "choices", "mutants", "points")
+        for field in ("wrong", "choices", "mutants")
         for entry in drill.get(field, [])
-        for text in ("hint", "text", "say")
+        for text in ("hint", "text")
         if text in entry
     ]
     for field, text in texts:

@@ -108,7 +108,7 @@ def _row(id: str, chapter: Chapter, lang: str, maths: text.Maths) -> str:
     return f"""\
 <li class="os-deck-row" id="deck-{id}" data-drill="{id}"\
  data-chapter="{chapter.number}">
-<div class="os-deck-question">{card.blocks(card.drill.get("prompt"))}</div>
+<div class="os-deck-question">{card.prompt()}</div>
 <p class="os-deck-facts"><span>{card.word(card.drill.kind)}</span>\
 <a href="{escape(place)}">{card.word("inChapter", n=chapter.number)}</a></p>
 {card.solution()}

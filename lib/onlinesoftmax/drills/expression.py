@@ -1,9 +1,10 @@
 """Arithmetic a reader may type, and the expressions answers are written in.
 
-One small grammar serves both. It knows numbers (with a point or a comma; several commas
-part thousands), the four operations, powers, a few functions and whatever names the caller passes in. It never
-reaches Python's own evaluator, so an answer can hold nothing but arithmetic. Its twin
-for the page is ``page/expression.js``; a test feeds both the same inputs.
+One small grammar serves both. It knows numbers, the four operations, powers, a few
+functions and whatever names the caller passes in. It never reaches Python's own
+evaluator, so an answer can hold nothing but arithmetic. What people type for a sign,
+and how a number may be written, stands in ``reading.json``; the twin of this module,
+``page/expression.js``, reads the same file.
 
     >>> evaluate("1/4 + e^-1 - exp(-1)")
     0.25
@@ -13,43 +14,65 @@ for the page is ``page/expression.js``; a test feeds both the same inputs.
     333333.3333333333
     >>> evaluate("l·e^(m − 5)", {"l": 5.0, "m": 5.0})
     5.0
+
+A number such as 1,000 is a thousand in English and one in most of Europe. ``read``
+returns both.
+
+    >>> [value for value, unit in read("1,000")]
+    [1000.0, 1.0]
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
-TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:\d{1,3}(?:,\d{3}){2,}|\d+(?:[.,]\d+)?|[.,]\d+)(?:[eE][+-]?\d+)?)"
-    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<mark>[-+*/^()%]))"
-)
-# What people type, paste or find on a phone's keyboard, and what it stands for.
-SPELLINGS = {
-    "−": "-", "–": "-", "×": "*", "·": "*", "⋅": "*", "÷": "/", "**": "^",
-    "√": " sqrt ", "∞": " inf ", "ℓ": " l ", "α": " alpha ", "π": " pi ",
-}
-RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺⁽⁾", "0123456789-+()"))
 CONSTANTS = {
     "e": np.e, "pi": np.pi, "inf": np.inf, "infinity": np.inf, "nan": np.nan,
 }
 
 
+class Reading(NamedTuple):
+    """A value, and what one more in the last digit typed would add to it.
+
+    The unit is 0 where the text is more than a bare number.
+    """
+
+    value: float
+    unit: float
+
+
+@cache
+def table() -> dict[str, Any]:
+    """Return what ``reading.json`` says about signs, words and numerals."""
+    path = Path(__file__).with_name("reading.json")
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
 def harmonic(n: float) -> float:
-    """Return 1 + 1/2 + … + 1/n."""
-    return float(np.sum(1.0 / np.arange(1, int(n) + 1)))
+    """Return 1 + 1/2 + … + 1/n, at once for any n."""
+    if not n > 100:
+        return float(sum(1.0 / k for k in range(1, int(n) + 1))) if n > 0 else n * 0.0
+    # The Euler–Maclaurin series: its next term is below the last digit of a float.
+    tail = 1 / (2 * n) - 1 / (12 * n**2) + 1 / (120 * n**4)
+    return float(np.log(n) + np.euler_gamma + tail)
 
 
 FUNCTIONS = {
-    "exp": np.exp, "log": np.log, "ln": np.log, "log2": np.log2, "sqrt": np.sqrt,
-    "abs": np.abs, "harmonic": harmonic,
+    "exp": np.exp, "log": np.log, "ln": np.log, "log2": np.log2, "log10": np.log10,
+    "sqrt": np.sqrt, "abs": np.abs, "floor": np.floor, "ceil": np.ceil,
+    "harmonic": harmonic,
 }
 
 
 def evaluate(text: str, names: Mapping[str, float] | None = None) -> float:
-    """Return the value of an arithmetic expression.
+    """Return the value of an expression, in the English reading if it has one.
 
     Parameters
     ----------
@@ -68,35 +91,118 @@ def evaluate(text: str, names: Mapping[str, float] | None = None) -> float:
     ValueError
         If the text is no expression; it names the place.
     """
-    reader = _Reader(_tokens(_plain(text)), {**CONSTANTS, **(names or {})}, text)
+    return read(text, names)[0].value
+
+
+def read(text: str, names: Mapping[str, float] | None = None) -> list[Reading]:
+    """Return what a text may mean: one reading, or the English and the continental one.
+
+    Raises
+    ------
+    ValueError
+        If neither convention can read it.
+    """
+    if len(text) > table()["longest"]:
+        raise ValueError(f"cannot read {len(text)} characters: too long")
+    found: list[Reading] = []
+    fault = None
+    for convention in table()["conventions"]:
+        try:
+            reading = _read_as(convention, text, names)
+        except ValueError as error:
+            fault = fault or error
+            continue
+        if not found or not _same(found[0].value, reading.value):
+            found.append(reading)
+    if not found:
+        raise fault
+    return found
+
+
+def _same(a: float, b: float) -> bool:
+    return a == b or (a != a and b != b)
+
+
+def _read_as(
+    convention: Mapping[str, str], text: str, names: Mapping[str, float] | None
+) -> Reading:
+    tokens = _tokens(_plain(text), convention)
+    known = {**CONSTANTS, **table()["words"], **(names or {})}
+    reader = _Reader(tokens, known, text)
     with np.errstate(all="ignore"):
-        value = reader.sum()
+        value = float(reader.sum())
     if reader.kind is not None:
         raise ValueError(f"cannot read {text!r} at {reader.text!r}")
-    return float(value)
+    bare = [text for kind, text in tokens if (kind, text) not in SIGNS]
+    alone = len(bare) == 1 and tokens[-1][0] == "number"
+    return Reading(value, _unit(bare[0]) if alone else 0.0)
+
+
+SIGNS = (("mark", "-"), ("mark", "+"))
+
+
+def _unit(number: str) -> float:
+    """Return the weight of the last digit of a number written with a point."""
+    digits, _, power = number.lower().partition("e")
+    places = len(digits.partition(".")[2])
+    return float(f"1e{int(power or 0) - places}")
 
 
 def _plain(text: str) -> str:
     """Rewrite the many ways to type a sign into the one the grammar knows."""
-    raised = "[" + "".join(RAISED) + "]+"
-    text = re.sub(
-        raised, lambda run: "^(" + "".join(RAISED[c] for c in run[0]) + ")", text
-    )
-    for spelling, plain in SPELLINGS.items():
+    for spelling, plain in table()["spellings"]:
         text = text.replace(spelling, plain)
-    return text.strip()
+    fractions, (raised, lowered) = table()["fractions"], table()["raised"]
+    text = re.sub(
+        f"([0-9]+ ?)?([{''.join(fractions)}])",
+        lambda found: f"({found[1] or 0}+{fractions[found[2]]})",
+        text,
+    )
+    lower = str.maketrans(raised, lowered)
+    text = re.sub(f"[{raised}]+", lambda run: f"^({run[0].translate(lower)})", text)
+    return text.rpartition("=")[2].strip(" ")
 
 
-def _tokens(text: str) -> list[tuple[str, str]]:
+def _tokens(text: str, convention: Mapping[str, str]) -> list[tuple[str, str]]:
     """Split into (kind, text) pairs: number, name or mark."""
     tokens, place = [], 0
     while place < len(text):
-        match = TOKEN.match(text, place)
-        if match is None:
-            raise ValueError(f"cannot read {text!r} at {text[place:].strip()!r}")
-        tokens.append((str(match.lastgroup), match[match.lastgroup]))
-        place = match.end()
+        if text[place] == " ":
+            place += 1
+            continue
+        kind, found = _token(text, place, convention)
+        tokens.append((kind, found[0]))
+        place += found[1]
     return tokens
+
+
+def _token(
+    text: str, place: int, convention: Mapping[str, str]
+) -> tuple[str, tuple[str, int]]:
+    """Return the kind of the token that starts here, its text, and its length."""
+    known = table()
+    if found := _match(known["hexadecimal"], text, place):
+        return "number", (str(int(found, 16)), len(found))
+    if found := _match(convention["number"], text, place):
+        return "number", (_decimal(found, convention), len(found))
+    if found := _match(known["times"], text, place):
+        return "mark", ("*", 1)
+    for kind in ("name", "mark"):
+        if found := _match(known[kind], text, place):
+            return kind, (found, len(found))
+    raise ValueError(f"cannot read {text!r} at {text[place:]!r}")
+
+
+def _match(pattern: str, text: str, place: int) -> str:
+    found = re.compile(pattern).match(text, place)
+    return found[0] if found else ""
+
+
+def _decimal(number: str, convention: Mapping[str, str]) -> str:
+    """Write a number of a convention with a point and without groups."""
+    for mark in convention["groups"]:
+        number = number.replace(mark, "")
+    return number.replace(convention["point"], ".")
 
 
 class _Reader:
@@ -109,6 +215,7 @@ class _Reader:
         self.names = names
         self.source = source
         self.place = 0
+        self.depth = 0
 
     @property
     def kind(self) -> str | None:
@@ -143,9 +250,14 @@ class _Reader:
             value = value / other if sign == "/" else value * other
 
     def signed(self) -> np.float64:
-        if sign := self.take("-", "+"):
-            return -self.signed() if sign == "-" else self.signed()
-        return self.power()
+        """Read a power and its signs; every nested part of a text comes by here."""
+        self.depth += 1
+        if self.depth > table()["deepest"]:
+            raise ValueError(f"cannot read {self.source!r}: too deeply nested")
+        sign = self.take("-", "+")
+        value = self.signed() if sign else self.power()
+        self.depth -= 1
+        return -value if sign == "-" else value
 
     def power(self) -> np.float64:
         value = self.atom()
@@ -157,7 +269,7 @@ class _Reader:
         kind, text = self.kind, self.text
         self.place += 1
         if kind == "number":
-            return np.float64(text.replace(",", "" if text.count(",") > 1 else "."))
+            return np.float64(text)
         if text == "(":
             return self.closed(self.sum())
         if kind == "name" and text in self.names:
@@ -165,8 +277,14 @@ class _Reader:
         if kind == "name" and text.lower() in self.names:
             return np.float64(self.names[text.lower()])
         if kind == "name" and text.lower() in FUNCTIONS:
-            return np.float64(FUNCTIONS[text.lower()](self.power()))
+            return np.float64(FUNCTIONS[text.lower()](self.argument()))
         raise ValueError(f"cannot read {self.source!r} at {text or 'its end'!r}")
+
+    def argument(self) -> np.float64:
+        """Read what a function is applied to: ``exp(2)``, ``exp -1``, ``log 2^3``."""
+        if self.text == "(":
+            return self.atom()  # so that exp(2)^3 is a power of exp(2)
+        return self.signed()
 
     def closed(self, value: np.float64) -> np.float64:
         if not self.take(")"):

@@ -11,7 +11,9 @@ from string import ascii_lowercase
 from typing import Any
 
 from onlinesoftmax.drills.bank import WRITTEN, Drill, say
+from onlinesoftmax.drills.exactness import asked, safe
 from onlinesoftmax.drills.expression import evaluate
+from onlinesoftmax.drills.payload import how_exact
 from onlinesoftmax.drills.words import column, show, word
 
 Table = tuple[tuple[str, ...], ...]
@@ -57,8 +59,9 @@ def feedback(
         told, table = _code(drill, data, outcome, language)
     else:
         told, table = [_told(drill, data, outcome, language)], ()
-    lines += [f"**→ {word('notYet', language)}**", *told]
-    if not outcome.get("unreadable"):
+    heading = "close" if outcome.get("near") else "notYet"
+    lines += [f"**→ {word(heading, language)}**", *told]
+    if is_miss(outcome):
         lines += _more(drill, outcome, misses, language)
     return tuple(lines), table
 
@@ -90,26 +93,41 @@ def _precision(line: int | None) -> tuple[str, dict[str, Any]]:
     return ("scoreDouble", {"line": line}) if line else ("scoreSingle", {})
 
 
+def is_miss(outcome: Mapping[str, Any]) -> bool:
+    """Say whether an outcome is a miss: what is close, or cannot be read, is none."""
+    costless = ("passed", "unreadable", "ask", "near")
+    return not any(outcome.get(reason) for reason in costless)
+
+
 def _echo(
     data: Mapping[str, Any], outcome: Mapping[str, Any], language: str
 ) -> list[str]:
     """Say how a number was read; a formula, a choice or a table needs no echo."""
-    if data["kind"] == "numeric" and "read" in outcome:
-        return [word("readAs", language, value=show(outcome["read"]))]
-    return []
+    if data["kind"] != "numeric" or "read" not in outcome:
+        return []
+    read = outcome["read"]
+    if isinstance(read, list):
+        a, b = map(show, read)
+        return [word("readEither", language, a=a, b=b)]
+    return [word("readAs", language, value=show(read))]
 
 
 def _told(
     drill: Drill, data: Mapping[str, Any], outcome: Mapping[str, Any], language: str
 ) -> str:
-    """Return the hint of the misconception that shows, else the kind's nudge."""
+    """Return why an answer is close, or the hint it earns, else the kind's nudge."""
     hint = earned(drill, outcome)
-    if hint is not None:
-        return say(hint, language)
     if outcome.get("unreadable"):
         return unreadable(drill, data, outcome, language)
-    if outcome.get("comma"):
-        return word("comma", language)
+    if outcome.get("ask"):
+        a, b = map(show, outcome["ask"])
+        said = word("which", language, a=a, b=b)
+        return f"{_place(data, outcome, language)}{said}"
+    if outcome.get("near"):
+        said = _close(drill, outcome, hint, language)
+        return f"{_place(data, outcome, language)}{said}"
+    if hint is not None:
+        return say(hint, language)
     if drill.kind == "order":
         n = outcome["place"]
         key = "nudgeOrder" if n else "nudgeOrderStart"
@@ -118,12 +136,27 @@ def _told(
         row, cell = outcome["place"]
         name = column(data["columns"][cell], language)
         return word("nudgeTrace", language, row=row + 1, column=name)
-    if "points" in outcome:
-        found = sum(outcome["points"])
-        said = word("nudgeRecall", language, n=found, all=len(outcome["points"]))
-        missed = drill.get("points")[outcome["points"].index(False)]
-        return f"{said} {say(missed['hint'], language)}"
     return say(drill.get("nudge") or word("nudge", language), language)
+
+
+def _close(drill: Drill, outcome: Mapping[str, Any], hint: Any, language: str) -> str:
+    """Say what a close answer lacks, and what else it may be if it is not rounded."""
+    key = f"near{outcome['near'].capitalize()}"
+    said = word(key, language, asked=asked(how_exact(drill), language))
+    if hint is None:
+        return said
+    return f"{said} {word('unlessRounded', language, hint=say(hint, language))}"
+
+
+def _place(
+    data: Mapping[str, Any], outcome: Mapping[str, Any], language: str
+) -> str:
+    """Name the cell of a table that an outcome is about."""
+    if data["kind"] != "trace":
+        return ""
+    row, cell = outcome["place"]
+    name = column(data["columns"][cell], language)
+    return word("placeTrace", language, row=row + 1, column=name) + " "
 
 
 def earned(drill: Drill, outcome: Mapping[str, Any]) -> Any:
@@ -140,6 +173,8 @@ def unreadable(
     drill: Drill, data: Mapping[str, Any], outcome: Mapping[str, Any], language: str
 ) -> str:
     """Return what to say about an answer that could not be read."""
+    if outcome.get("empty") and drill.kind != "trace":
+        return word("empty", language)
     if drill.kind == "choice":
         return word("noChoice", language)
     if drill.kind == "trace":
@@ -167,7 +202,7 @@ def _more(
     staged += [say(step, language) for step in drill.get("steps", [])]
     lines = []
     broken = outcome.get("fault") == "raised" or outcome.get("word") == "kernelError"
-    alone = earned(drill, outcome) is None and "points" not in outcome
+    alone = earned(drill, outcome) is None
     if alone and staged and not broken:
         lines.append(staged[min(misses, len(staged)) - 1])
     if misses >= 2:
@@ -326,8 +361,11 @@ def answer_text(drill: Drill, language: str = "en") -> str:
         return f"```\n{drill.get('code')}```"
     if drill.kind == "numeric":
         value = str(drill.get("answer")["value"])
-        shown = show(evaluate(value))
+        shown = show(safe(evaluate(value), how_exact(drill), digits=5))
         return shown if value == shown else f"`{value}` = {shown}"
-    if drill.kind == "recall" and "answer" in drill.fields:
+    if "points" in drill.fields:
+        points = [say(point, language) for point in drill.get("points")]
+        return "\n".join(f"- {point}" for point in points)
+    if drill.kind == "recall":
         return f"`{drill.get('answer')['value']}`"
     return ""

@@ -14,8 +14,9 @@ from typing import Any
 
 from onlinesoftmax.drills import text
 from onlinesoftmax.drills.bank import WRITTEN, Drill, foreign, say
+from onlinesoftmax.drills.exactness import asked
 from onlinesoftmax.drills.feedback import RANDOM, answer_text, names, right_choice
-from onlinesoftmax.drills.payload import payload
+from onlinesoftmax.drills.payload import how_exact, payload
 from onlinesoftmax.drills.words import QUANTITIES, column, show, table, word
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -63,10 +64,10 @@ class Card:
 <p class="os-drill-label" id="{name}-label"><strong>{self.word("drill")}</strong>\
  <span class="os-drill-kind">{self.word(drill.kind)}</span></p>
 <p class="os-drill-status" hidden></p>
-<div class="os-drill-prompt">{self.blocks(drill.get("prompt"))}</div>
+<div class="os-drill-prompt">{self.prompt()}</div>
 <form class="os-drill-form" data-form="{self.form}" autocomplete="off">
 {FORMS[self.form](self)}
-{self.actions()}
+{self.actions()}{self.points()}
 <div class="os-drill-feedback" role="status"></div>
 <div class="os-drill-help"></div>
 </form>
@@ -75,9 +76,20 @@ class Card:
 </div>
 """
 
+    def prompt(self) -> str:
+        """Return the question, and how exact the answer has to be."""
+        precision = self.asked()
+        said = f'\n<p class="os-drill-asked">{precision}</p>' if precision else ""
+        return self.blocks(self.drill.get("prompt")) + said
+
+    def asked(self) -> str:
+        """Return how exact a number has to be, as a sentence."""
+        rule = how_exact(self.drill)
+        return escape(asked(rule, self.lang)) if rule else ""
+
     def actions(self) -> str:
         """Return the buttons: one that matters, and quiet ones."""
-        main = self.word("run" if self.form == "code" else "check")
+        main = self.word({"code": "run", "own": "compare"}.get(self.form, "check"))
         quiet = ["hint", "show"]
         if self.form in ("code", "order", "trace"):
             quiet.append("again")
@@ -93,6 +105,26 @@ class Card:
             f"{buttons}</div>"
         )
 
+    def points(self) -> str:
+        """Return the points of an answer in own words, to tick; a script shows them."""
+        if self.form != "own":
+            return ""
+        boxes = "\n".join(
+            '<label class="os-drill-option">'
+            f'<input type="checkbox" name="point-{i}">'
+            f"<span>{self.inline(point)}</span></label>"
+            for i, point in enumerate(self.drill.get("points"))
+        )
+        return f"""
+<fieldset class="os-drill-points" tabindex="-1" hidden>
+<legend class="os-drill-caption">{self.word("tick")}</legend>
+<div class="os-drill-options">
+{boxes}
+</div>
+<div class="os-drill-actions"><button type="button" class="os-drill-main"\
+ data-do="settle">{self.word("settle")}</button></div>
+</fieldset>"""
+
     def solution(self) -> str:
         """Return the answer and why it is so, folded."""
         if self.form == "order":
@@ -100,6 +132,11 @@ class Card:
             answer = "<ol>" + "".join(f"<li>{line}</li>" for line in lines) + "</ol>"
         elif self.form == "trace":
             answer = _table(self, lambda i, j: show(self.data["rows"][i][j]))
+        elif self.form == "own":
+            points = map(self.inline, self.drill.get("points"))
+            items = "".join(f"<li>{point}</li>" for point in points)
+            heading = f"<p>{self.word('points')}:</p>"
+            answer = f'<div class="os-drill-said">{heading}\n<ul>{items}</ul></div>'
         elif self.form == "choice":
             answer = self.blocks(right_choice(self.drill)["text"])
         else:
@@ -123,6 +160,7 @@ class Card:
             "steps": [self.inline(step) for step in drill.get("steps", [])],
             "earned": [self.inline(s.get("hint", "")) for s in drill.get(listed, [])],
             "nudge": self.inline(drill.get("nudge", NUDGE)),
+            "asked": self.asked(),
             **EXTRAS.get(self.form, lambda card: {})(self),
         }
         packed = json.dumps(data, ensure_ascii=False, allow_nan=False, sort_keys=True)
@@ -130,11 +168,6 @@ class Card:
 
 
 # ---- what some kinds add to the data
-
-
-def _own_data(card: Card) -> dict[str, Any]:
-    points = card.drill.get("points")
-    return {"points": [{k: card.inline(p[k]) for k in ("say", "hint")} for p in points]}
 
 
 def _code_data(card: Card) -> dict[str, Any]:
@@ -155,7 +188,6 @@ def _code_data(card: Card) -> dict[str, Any]:
 
 
 EXTRAS: dict[str, Callable[[Card], dict[str, Any]]] = {
-    "own": _own_data,
     "code": _code_data,
 }
 

@@ -2,50 +2,182 @@
 
 Each grader takes a drill's payload and an answer and returns an outcome, a small
 mapping without any words: ``passed``, and where it applies ``read`` (the values as
-understood), ``hint`` (which of the drill's hints is earned), ``place`` (where the first
-fault is). ``page/grade.js`` is the same code for the page; tests feed both the same
-answers. Code drills are marked by ``grader.py``, which runs in both worlds.
+understood), ``near`` (why an answer is close and not right), ``ask`` (the two values an
+answer may mean), ``hint`` (which of the drill's hints is earned), ``place`` (where the
+first fault is). ``page/grade.js`` is the same code for the page; tests feed both the
+same answers. Code drills are marked by ``grader.py``, which runs in both worlds, and
+own words by their owner.
 """
 
 from __future__ import annotations
 
 import math
-import re
-import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from onlinesoftmax.drills.expression import evaluate
+from onlinesoftmax.drills.expression import Reading, read
 
 Outcome = dict[str, Any]
 Payload = Mapping[str, Any]
+Goal = Mapping[str, Any]
+
+EQUAL = 1e-9  # the same number, but for what computing in floats costs
+ALIKE = 1e-3  # near enough to be the same number, computed with rounded parts
+ROUGHLY = 2e-2  # the furthest that a rounded number may be from what it stands for
 
 
-def close(value: float, target: float | str, rel: float, abs_: float) -> bool:
-    """Say whether a value hits its target; infinities and NaN hit themselves."""
+# ---- numbers
+
+
+def mark(goal: Goal, wrong: Sequence[Any], names: Payload, answer: Any) -> Outcome:
+    """Mark a number as typed; where that may mean two, both are considered."""
+    text = str(answer)
+    if not text.strip(" "):
+        return {"passed": False, "unreadable": True, "empty": True}
+    try:
+        readings = read(text, names)
+    except ValueError:
+        return {"passed": False, "unreadable": True}
+    outcomes = [judge(goal, wrong, reading) for reading in readings]
+    first, last = outcomes[0], outcomes[-1]
+    if first["passed"] or len(outcomes) == 1:
+        return first
+    values = [reading.value for reading in readings]
+    if last["passed"]:  # a comma may well be meant so; a point more likely is not
+        return last if "," in text else {"passed": False, "ask": values}
+    if "," not in text:
+        return first
+    told = first if _says_why(first) or not _says_why(last) else last
+    return {**told, "read": values}
+
+
+def judge(goal: Goal, wrong: Sequence[Any], reading: Reading) -> Outcome:
+    """Mark one value: right, close, a known mistake, or none of these."""
+    value = reading.value
+    outcome: Outcome = {"passed": hits(goal, value), "read": value}
+    if outcome["passed"]:
+        return outcome
+    exact = _only(i for i, slip in enumerate(wrong) if same(value, slip))
+    near = _near(goal, value, exact is not None)
+    if near is None:
+        hint = exact if exact is not None else mistake(goal, wrong, reading)
+        if hint is None and _nearly(goal, value):
+            near = "digits"
+    else:
+        hint = exact
+    return {**outcome, "near": near, "hint": hint}
+
+
+def _says_why(outcome: Outcome) -> bool:
+    return outcome["near"] is not None or outcome["hint"] is not None
+
+
+def hits(goal: Goal, value: float) -> bool:
+    """Say whether a value is right; infinities and NaN hit themselves."""
+    if "low" not in goal:
+        return same(value, goal["value"])
+    return goal["low"] <= value <= goal["high"]
+
+
+def same(value: float, target: float | str) -> bool:
+    """Say whether two values are one number; NaN is NaN, for somebody typed it."""
     target = float(target)
-    if math.isnan(target) or math.isinf(target) or not math.isfinite(value):
-        return value == target or (math.isnan(value) and math.isnan(target))
-    return abs(value - target) <= max(rel * abs(target), abs_)
+    if math.isfinite(value) and math.isfinite(target):
+        return abs(value - target) <= EQUAL * abs(target)
+    return value == target or (math.isnan(value) and math.isnan(target))
+
+
+def _near(goal: Goal, value: float, listed: bool) -> str | None:
+    """Say why a value is close: it was rounded too far, or to the unsafe side."""
+    if "low" not in goal:
+        return None
+    low, high = sorted([goal["value"], goal.get("unsafe", goal["value"])])
+    if low <= value <= high and low < high:
+        return "side"
+    if any(same(value, short) for short in goal["rounded"]):
+        return None if listed and goal["counted"] else "digits"
+    return None
+
+
+def _nearly(goal: Goal, value: float) -> bool:
+    return "low" in goal and abs(value - goal["value"]) <= goal["nearly"]
+
+
+def mistake(goal: Goal, wrong: Sequence[Any], reading: Reading) -> int | None:
+    """Return the one misconception that explains a value, better than the answer."""
+    value, right = reading.value, float(goal["value"])
+    if not math.isfinite(value):
+        return None
+    far = abs(value - right) if math.isfinite(right) else math.inf
+    slips = [float(slip) for slip in wrong]
+    return _only(
+        i
+        for i, slip in enumerate(slips)
+        if math.isfinite(slip)
+        and not (goal.get("counted") and slip == round(slip))  # a count is exact
+        and abs(value - slip) < far
+        and agrees(reading, slip)
+    )
+
+
+def agrees(reading: Reading, slip: float) -> bool:
+    """Say whether a value is a slip's, rounded or cut off to the digits typed."""
+    value, unit = reading
+    gap = abs(value - slip)
+    if gap > ROUGHLY * abs(slip):
+        return False
+    cut = value * slip > 0 and 0 <= abs(slip) - abs(value) < unit
+    return gap <= ALIKE * abs(slip) or gap <= unit / 2 * (1 + EQUAL) or cut
+
+
+def _only(found: Any) -> int | None:
+    """Return the one thing found; of several, none is known to be it."""
+    found = list(found)
+    return found[0] if len(found) == 1 else None
 
 
 def numeric(payload: Payload, answer: Any) -> Outcome:
-    """Mark a number, or a formula at each sample of its variables."""
+    """Mark a number."""
+    return mark(payload["goal"], payload["wrong"], payload["names"], answer)
+
+
+def formula(payload: Payload, answer: Any) -> Outcome:
+    """Mark a formula by its values at each sample of its variables."""
+    text = str(answer)
+    if not text.strip(" "):
+        return {"passed": False, "unreadable": True, "empty": True}
     try:
-        read = [evaluate(str(answer), at) for at in payload["samples"]]
+        values = [read(text, at)[0].value for at in payload["samples"]]
     except ValueError:
         return {"passed": False, "unreadable": True}
 
-    def hits(targets: Sequence[float | str]) -> bool:
-        pairs = zip(read, targets, strict=True)
-        return all(close(a, b, payload["rel"], payload["abs"]) for a, b in pairs)
+    def equals(targets: Sequence[float]) -> bool:
+        return all(same(a, b) for a, b in zip(values, targets, strict=True))
 
-    if hits(payload["values"]):
-        return {"passed": True, "read": read}
-    wrong = (i for i, values in enumerate(payload["wrong"]) if hits(values))
-    hint = next(wrong, None)
-    comma = hint is None and bool(re.fullmatch(r"\s*\d{1,3},\d{3}\s*", str(answer)))
-    return {"passed": False, "read": read, "hint": hint, "comma": comma}
+    if equals(payload["values"]):
+        return {"passed": True}
+    wrong = (i for i, targets in enumerate(payload["wrong"]) if equals(targets))
+    return {"passed": False, "hint": next(wrong, None)}
+
+
+def trace(payload: Payload, answer: Any) -> Outcome:
+    """Mark a table row by row, up to the first cell that is not right."""
+    for i, row in enumerate(payload["goals"]):
+        for j, goal in enumerate(row):
+            try:
+                cell = answer[i][j]
+            except (IndexError, KeyError, TypeError):
+                cell = ""
+            slips = payload["wrong"][i][j]
+            outcome = mark(goal, [value for value, _ in slips], {}, cell)
+            if not outcome["passed"]:
+                hint = outcome.get("hint")
+                hint = None if hint is None else slips[hint][1]
+                return {**outcome, "hint": hint, "place": [i, j]}
+    return {"passed": True}
+
+
+# ---- choices and orders
 
 
 def choice(payload: Payload, answer: Any) -> Outcome:
@@ -65,99 +197,35 @@ def letter(answer: Any) -> int | None:
 
 
 def order(payload: Payload, answer: Any) -> Outcome:
-    """Mark an order of the shown lines: letters ("cab"), or places from 0."""
+    """Mark an order of the shown lines: letters ("cab"), or places from 0.
+
+    Right is every order in which each line comes after the lines it needs.
+    """
     picked = [letter(part) for part in answer if part != " "]
     shown = payload["shown"]
     if sorted(p for p in picked if p is not None) != list(range(len(shown))):
         return {"passed": False, "unreadable": True}
     places = [shown[p] for p in picked]
-    if places == sorted(places):
+    fault = next((i for i in range(len(places)) if _missing(payload, places, i)), None)
+    if fault is None:
         return {"passed": True, "read": picked}
-    first_fault = next(i for i, place in enumerate(places) if i != place)
     early = (
         index
         for index, (first, then) in enumerate(payload["wrong"])
-        if places.index(first) < places.index(then)
+        if first == places[fault] and then in places[fault:]
     )
-    hint = next(early, None)
-    return {"passed": False, "read": picked, "place": first_fault, "hint": hint}
+    return {"passed": False, "read": picked, "place": fault, "hint": next(early, None)}
 
 
-def recall(payload: Payload, answer: Any) -> Outcome:
-    """Mark a formula by its values, own words by the points they mention."""
-    if "points" not in payload:
-        return numeric(payload, answer)
-    points = [mentions(str(answer), phrases) for phrases in payload["points"]]
-    wrong = [claims(str(answer), phrases) for phrases in payload["wrong"]]
-    hint = wrong.index(True) if any(wrong) else None
-    return {"passed": all(points) and hint is None, "points": points, "hint": hint}
-
-
-def mentions(answer: str, phrases: Sequence[str]) -> bool:
-    """Say whether a text holds one of these phrases; letters and digits count.
-
-    A word of four letters or more may go on: "multipl" finds "multiplied".
-    """
-    return any(True for _ in _before(answer, phrases))
-
-
-def claims(answer: str, phrases: Sequence[str]) -> bool:
-    """Say whether a text holds a phrase without a denial among the four words before."""
-    return any(DENIALS.isdisjoint(words[-4:]) for words in _before(answer, phrases))
-
-
-DENIALS = {"no", "not", "t", "never", "without", "neither", "nor", "cannot",
-           "nunca", "sin", "ni"}  # fmt: skip
-
-
-def _before(answer: str, phrases: Sequence[str]) -> Iterator[list[str]]:
-    """Yield, wherever a text holds one of the phrases, the words before it."""
-    text = f" {_letters(answer)} "
-    for phrase in map(_letters, phrases):
-        wanted = f" {phrase}" if len(phrase) > 3 else f" {phrase} "
-        for found in re.finditer(re.escape(wanted), text):
-            yield text[: found.start()].split()
-
-
-def _letters(text: str) -> str:
-    """Lower case without accents, everything but letters and digits as one space."""
-    split = unicodedata.normalize("NFD", text.lower())
-    base = "".join(c for c in split if not unicodedata.combining(c))
-    return re.sub(r"[^a-z0-9ℓα]+", " ", base).strip()
-
-
-def trace(payload: Payload, answer: Any) -> Outcome:
-    """Mark a table row by row, up to the first wrong cell."""
-    read: list[list[float | None]] = []
-    for i, expected in enumerate(payload["rows"]):
-        read.append([None] * len(expected))
-        for j, target in enumerate(expected):
-            try:
-                cell = evaluate(str(answer[i][j]))
-            except (ValueError, IndexError, KeyError):
-                unread = {"passed": False, "unreadable": True}
-                return {**unread, "read": read, "place": [i, j]}
-            read[i][j] = cell
-            if not close(cell, target, payload["rel"], payload["abs"]):
-                hint = _slip(payload, i, j, cell)
-                return {"passed": False, "read": read, "place": [i, j], "hint": hint}
-    return {"passed": True, "read": read}
-
-
-def _slip(payload: Payload, i: int, j: int, cell: float) -> int | None:
-    """Return the first misconception that gives this value in this cell."""
-    slips = (
-        hint
-        for value, hint in payload["wrong"][i][j]
-        if close(cell, value, payload["rel"], payload["abs"])
-    )
-    return next(slips, None)
+def _missing(payload: Payload, places: Sequence[int], i: int) -> bool:
+    """Say whether the i-th line needs one that comes after it."""
+    return any(need in places[i:] for need in payload["needs"][places[i]])
 
 
 GRADERS = {
     "numeric": numeric,
     "choice": choice,
     "order": order,
-    "recall": recall,
+    "recall": formula,
     "trace": trace,
 }

@@ -12,9 +12,10 @@ from typing import Any
 from onlinesoftmax.blocksim import functions
 from onlinesoftmax.drills import grader, kernels, text
 from onlinesoftmax.drills.bank import WRITTEN, Drill, find, say
-from onlinesoftmax.drills.feedback import answer_text, feedback
+from onlinesoftmax.drills.exactness import asked
+from onlinesoftmax.drills.feedback import answer_text, feedback, is_miss
 from onlinesoftmax.drills.grade import GRADERS
-from onlinesoftmax.drills.payload import payload
+from onlinesoftmax.drills.payload import how_exact, payload
 from onlinesoftmax.drills.words import word
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -76,13 +77,18 @@ class Shown:
         self.drill = drill
 
     def __repr__(self) -> str:
-        return "\n\n".join([say(self.drill.get("prompt")), *self._extra(), self._how()])
+        return "\n\n".join(self._parts())
 
     def _repr_html_(self) -> str:
         id = self.drill.id
-        parts = [say(self.drill.get("prompt")), *self._extra(), self._how()]
-        inner = text.blocks("\n\n".join(parts))
+        inner = text.blocks(repr(self))
         return f'<div class="os-drill" data-drill="{id}" id="drill-{id}">{inner}</div>'
+
+    def _parts(self) -> list[str]:
+        """Return the question, how exact the answer has to be, and how to give it."""
+        rule = how_exact(self.drill)
+        precision = [asked(rule)] if rule else []
+        return [say(self.drill.get("prompt")), *precision, *self._extra(), self._how()]
 
     def _extra(self) -> list[str]:
         """Return what has to be seen to answer: choices, lines, columns, a start."""
@@ -99,8 +105,9 @@ class Shown:
     def _how(self) -> str:
         drill = self.drill
         count = len(drill.get("lines", ()))
+        kind = "own" if "points" in drill.fields else drill.kind
         return word(
-            "how" + drill.kind.capitalize(),
+            "how" + kind.capitalize(),
             id=drill.id,
             letters=LETTERS[:count],
             columns=", ".join(drill.get("columns", ())),
@@ -124,7 +131,12 @@ def drill(id: str) -> Shown:
 
 
 def check(
-    id: str, answer: Any = None, *, show: bool = False, on: str = "simulator"
+    id: str,
+    answer: Any = "",
+    *,
+    show: bool = False,
+    on: str = "simulator",
+    had: Sequence[int] | None = None,
 ) -> Verdict:
     """Mark an answer, with the same hints as the page.
 
@@ -140,6 +152,9 @@ def check(
     on : {"simulator", "device"}
         Where a kernel runs: on the book's simulator, which looks for races, or, if it
         passes there, as it is as well, on a GPU or on Numba's simulator.
+    had : sequence of int, optional
+        Of an answer in your own words: the numbers of the points it makes. Only you can
+        tell, so nothing is marked before you say it.
 
     Returns
     -------
@@ -155,6 +170,8 @@ def check(
     if show:
         return Verdict(False, (answer_text(drill), say(drill.get("solution"))))
     data = payload(drill)
+    if "points" in data:
+        return _compare(drill, str(answer), had)
     if on not in ("simulator", "device"):
         raise ValueError(f'on: expected "simulator" or "device", got {on!r}')
     if drill.kind == "kernel":
@@ -164,9 +181,39 @@ def check(
         outcome = _run(drill, data, answer)
     else:
         outcome = GRADERS[drill.kind](data, answer)
-    misses[id] = 0 if outcome["passed"] else misses.get(id, 0) + 1
+    misses[id] = 0 if outcome["passed"] else misses.get(id, 0) + is_miss(outcome)
     lines, table = feedback(drill, data, outcome, misses[id])
     return Verdict(outcome["passed"], lines, table)
+
+
+def _compare(drill: Drill, answer: str, had: Sequence[int] | None) -> Verdict:
+    """Show what an answer in one's own words should say, or take what its owner had."""
+    points = [say(point) for point in drill.get("points")]
+    if not answer.strip():
+        return Verdict(False, (word("emptyOwn"),))
+    if had is None:
+        listed = "\n".join(f"- **{n}**  {point}" for n, point in enumerate(points, 1))
+        how = word("howHad", id=drill.id)
+        return Verdict(False, (say(drill.get("solution")), listed, how))
+    ticked = _ticked(had, len(points))
+    said = word("had", n=len(ticked), all=len(points))
+    left = [
+        f"- **{n}**  {point}" for n, point in enumerate(points, 1) if n not in ticked
+    ]
+    if not left:
+        return Verdict(True, (f"**✓ {said}**",))
+    return Verdict(False, (f"**→ {said}**", word("missed"), "\n".join(left)))
+
+
+def _ticked(had: Sequence[int], count: int) -> set[int]:
+    """Return the numbers of the points somebody had, if they are such numbers."""
+    numbers = set(had) if isinstance(had, (list, tuple, set, range)) else {had}
+    if not numbers <= set(range(1, count + 1)):
+        raise ValueError(
+            f"had: expected numbers of points, from 1 to {count}, such as [1, {count}],"
+            f" got {had!r}"
+        )
+    return numbers
 
 
 def _draw(kernel: Any, outcome: dict[str, Any]) -> None:

@@ -18,6 +18,7 @@ from types import MappingProxyType
 
 from onlinesoftmax.drills import text
 from onlinesoftmax.drills.bank import find, foreign, say
+from onlinesoftmax.drills.expression import table as reading
 from onlinesoftmax.drills.forms import Card
 from onlinesoftmax.drills.words import table, word
 
@@ -110,6 +111,7 @@ def page_script() -> str:
     """Return the script of all drills: classic, to be deferred."""
     parts = [
         f"const WORDS = {json.dumps(table(), ensure_ascii=False)};",
+        f"const READING = {json.dumps(reading(), ensure_ascii=False)};",
         f"const GRADER = {json.dumps(_graders(), ensure_ascii=False)};",
         f"const WORKER = {json.dumps(_source('page/worker.js'), ensure_ascii=False)};",
         *(_source(f"page/{name}") for name in SCRIPTS),

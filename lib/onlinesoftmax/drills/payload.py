@@ -13,11 +13,16 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
-from onlinesoftmax.drills import code, kernels
+from onlinesoftmax.drills import code, exactness, kernels
 from onlinesoftmax.drills.bank import Drill
+from onlinesoftmax.drills.exactness import Rule
 from onlinesoftmax.drills.expression import evaluate
 
-REL, ABS = 5.0e-3, 5.0e-4  # three digits, as a reader with a pocket calculator has them
+TABLE = Rule("decimals", 2)  # how exact each cell of a trace has to be
+
+# Units that a reader may add: bytes are converted, others only name what is counted.
+BYTES = {"bytes": 1, "byte": 1, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30,
+         "TiB": 2**40}  # fmt: skip
 
 
 def payload(drill: Drill) -> dict[str, Any]:
@@ -40,22 +45,38 @@ def compute(
         raise drill.fault(field, str(error)) from None
 
 
-def _numeric(drill: Drill) -> dict[str, Any]:
-    """Answer and misconceptions at each sample of the variables (one, if none)."""
+def how_exact(drill: Drill) -> Rule | None:
+    """Return how exact a drill's answer has to be, if it is a number."""
+    if drill.kind == "trace":
+        return TABLE
+    if drill.kind != "numeric":
+        return None
     answer = drill.get("answer")
-    if not isinstance(answer, dict) or "value" not in answer:
-        raise drill.fault("answer", f"expected {{value: …, rel: …}}, got {answer!r}")
-    samples = answer.get("where", [{}])
+    if not isinstance(answer, dict) or not {"value", "to"} <= set(answer):
+        raise drill.fault("answer", f"expected {{value: …, to: …}}, got {answer!r}")
+    try:
+        return exactness.rule(answer["to"], answer.get("side", ""))
+    except ValueError as error:
+        raise drill.fault("answer", str(error)) from None
+
+
+def _numeric(drill: Drill) -> dict[str, Any]:
+    """Return what counts as right or close, the misconceptions, and known units."""
+    rule = how_exact(drill)
+    value = float(compute(drill, "answer", drill.get("answer")["value"]))
+    listed = [entry["value"] for entry in drill.get("wrong", [])]
     return {
-        "samples": samples,
-        "values": [compute(drill, "answer", answer["value"], at) for at in samples],
-        "rel": float(answer.get("rel", REL)),
-        "abs": float(answer.get("abs", ABS)),
-        "wrong": [
-            [compute(drill, "wrong", entry["value"], at) for at in samples]
-            for entry in drill.get("wrong", [])
-        ],
+        "names": _units(drill.get("unit", "")),
+        "goal": exactness.goal(value, rule),
+        "wrong": [compute(drill, "wrong", value) for value in listed],
     }
+
+
+def _units(unit: str) -> dict[str, float]:
+    """Return the names of units that may follow a number, as factors."""
+    if unit in BYTES:
+        return {name: size / BYTES[unit] for name, size in BYTES.items()}
+    return {name: 1.0 for name in unit.split()}
 
 
 def _choice(drill: Drill) -> dict[str, Any]:
@@ -66,29 +87,60 @@ def _choice(drill: Drill) -> dict[str, Any]:
 
 
 def _order(drill: Drill) -> dict[str, Any]:
-    """Lines as shown: ``shown[k]`` is the right place of the k-th line on the page."""
+    """Lines as shown, and what each needs before it.
+
+    ``shown[k]`` is the right place of the k-th line on the page.
+    """
     count = len(drill.get("lines"))
+    needs = _needs(drill, count)
+    wrong = [[pair["first"] - 1, pair["then"] - 1] for pair in drill.get("wrong", [])]
+    for first, then in wrong:
+        if then not in _before(needs, first):
+            pair = {"first": first + 1, "then": then + 1}
+            raise drill.fault("wrong", f"'first' has no need of 'then': {pair}")
     shown = list(range(count))
     random.Random(drill.id).shuffle(shown)  # the same on page, notebook and paper
-    if shown == sorted(shown):
+    if all(shown.index(n) < shown.index(k) for k in shown for n in needs[k]):
         shown.reverse()
-    wrong = [[pair["first"] - 1, pair["then"] - 1] for pair in drill.get("wrong", [])]
-    for pair in wrong:
-        if not count > pair[0] > pair[1] >= 0:
-            raise drill.fault("wrong", f"'first' has to belong after 'then': {pair}")
-    return {"shown": shown, "wrong": wrong}
+    return {"shown": shown, "needs": needs, "wrong": wrong}
+
+
+def _needs(drill: Drill, count: int) -> list[list[int]]:
+    """Return the lines each line needs; if the file says nothing, the one before it."""
+    given = drill.get("needs", {})
+    needs = [[k - 1] if k else [] for k in range(count)]
+    for line, earlier in given.items():
+        if not all(0 < n < line <= count for n in earlier):
+            raise drill.fault("needs", f"line {line} cannot need {earlier}")
+        needs[line - 1] = [n - 1 for n in earlier]
+    return needs
+
+
+def _before(needs: list[list[int]], line: int) -> set[int]:
+    """Return every line that has to stand before a line."""
+    return {m for n in needs[line] for m in (n, *_before(needs, n))}
 
 
 def _recall(drill: Drill) -> dict[str, Any]:
+    """Return how many points there are to tick, or a formula at its samples."""
     if ("answer" in drill.fields) == ("points" in drill.fields):
         raise drill.fault("answer", "a recall drill has either 'answer' or 'points'")
-    if "answer" in drill.fields:
-        return _numeric(drill)
-    if "sample" not in drill.fields:
-        raise drill.fault("sample", "missing; own words need a sample that passes")
+    if "points" in drill.fields:
+        return {"points": len(drill.get("points"))}
+    answer = drill.get("answer")
+    samples = answer["where"]
+
+    def at_samples(field: str, text: str) -> list[float]:
+        values = [compute(drill, field, text, at) for at in samples]
+        if not all(isinstance(value, float) for value in values):
+            raise drill.fault(field, f"{text!r} is not finite at every sample")
+        return values
+
+    listed = [entry["value"] for entry in drill.get("wrong", [])]
     return {
-        "points": [[str(w) for w in point["words"]] for point in drill.get("points")],
-        "wrong": [[str(w) for w in entry["words"]] for entry in drill.get("wrong", [])],
+        "samples": samples,
+        "values": at_samples("answer", answer["value"]),
+        "wrong": [at_samples("wrong", text) for text in listed],
     }
 
 
@@ -112,9 +164,8 @@ def _trace(drill: Drill) -> dict[str, Any]:
         "columns": columns,
         "blocks": [[number(score) for score in block] for block in blocks],
         "rows": rows,
+        "goals": [[exactness.goal(float(v), TABLE) for v in row] for row in rows],
         "wrong": wrong,
-        "rel": REL,
-        "abs": ABS,
     }
 
 

@@ -12,6 +12,7 @@ class PageDrill {
     this.out = section.querySelector(".os-drill-feedback");
     this.help = section.querySelector(".os-drill-help");
     this.solution = section.querySelector(".os-drill-solution");
+    this.points = section.querySelector(".os-drill-points");
     this.shape = FORMS[this.data.form];
     this.misses = 0;
     this.released = 0;
@@ -29,14 +30,14 @@ class PageDrill {
   }
 
   wake() {
-    const actions = this.form.querySelector(".os-drill-actions");
+    const actions = this.form.querySelector(":scope > .os-drill-actions");
     actions.hidden = false;
     this.section.classList.add("os-drill-live");
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.check();
     });
-    actions.addEventListener("click", (event) => {
+    this.form.addEventListener("click", (event) => {
       const act = event.target.closest("[data-do]")?.dataset.do;
       if (act) this[act](event.target.closest("[data-do]"));
     });
@@ -51,9 +52,7 @@ class PageDrill {
   async check() {
     if (this.busy) return undefined;
     const answer = this.shape.read(this);
-    if (this.data.form === "own" && !String(answer).trim()) {
-      return this.say([make("p", {}, this.word("emptyOwn"))], "");
-    }
+    if (this.data.form === "own") return this.compare(answer);
     if (this.data.form === "trace" && this.form.elements.level.value === "full") {
       return this.say([make("p", {}, this.word("studied"))], "");
     }
@@ -106,7 +105,7 @@ class PageDrill {
 
   miss(outcome) {
     const said = tell(this, outcome);
-    if (!outcome.unreadable && outcome.fault !== "noPython") this.misses += 1;
+    if (isMiss(outcome)) this.misses += 1;
     if (this.misses >= 2) {
       said.push(make("p", { class: "os-drill-offer" }, this.word("offerShow")));
       this.section.classList.add("os-drill-offered");
@@ -159,8 +158,7 @@ class PageDrill {
     this.misses += 1; // an answer given after this was not found alone
     this.openSolution();
     this.solution.querySelector("summary").focus();
-    if (this.data.points) this.askSelf();
-    else this.announce(this.word("shown"));
+    this.announce(`${this.word("shown")} ${this.word("tomorrow")}`);
   }
 
   openSolution() {
@@ -168,21 +166,27 @@ class PageDrill {
     this.solution.open = true;
   }
 
-  /** Own words are judged best by their owner: tick what you had said. */
-  askSelf() {
-    const boxes = this.data.points.map(({ say }, i) => {
-      const box = make("input", { type: "checkbox", name: `point-${i}` });
-      const label = make("label", { class: "os-drill-option" }, box);
-      label.append(fromBank("span", say));
-      return label;
-    });
-    const list = make("div", { class: "os-drill-options" }, ...boxes);
-    list.addEventListener("change", () => {
-      const all = [...list.querySelectorAll("input")].every((box) => box.checked);
-      if (all) this.pass({ passed: true });
-    });
-    this.say([make("p", {}, this.word("selfCheck")), list], "");
-    this.keeper.showAnswer(this.keeper.answer.ground);
+  /** Own words are judged by their owner: beside the answer, point by point. */
+  compare(text) {
+    if (!text.trim()) return this.say([make("p", {}, this.word("emptyOwn"))], "");
+    this.openSolution();
+    this.say([make("p", {}, this.word("compareNow"))], "");
+    this.points.hidden = false;
+    this.section.classList.add("os-drill-compared");
+    return this.points.focus();
+  }
+
+  /** What was ticked says when the drill comes back. */
+  settle() {
+    const boxes = [...this.points.querySelectorAll("input")];
+    const n = boxes.filter((box) => box.checked).length;
+    const said = this.word("had", { n, all: boxes.length });
+    const missed = boxes.length - n;
+    if (n === 0) store.shown(this.id);
+    else store.pass(this.id, this.misses + missed);
+    this.misses = 0;
+    const parts = missed ? [said, " ", this.word("tomorrow")] : [said];
+    this.say([make("p", {}, ...parts)], missed ? "" : "right");
   }
 
   again() {

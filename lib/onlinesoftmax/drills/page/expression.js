@@ -1,128 +1,221 @@
-// The arithmetic a reader may type: the twin of expression.py, rule for rule.
+// The arithmetic a reader may type: the twin of expression.py, rule for rule. What
+// people type for a sign, and how a number may be written, both read from reading.json.
 
-const NUMBER = /((?:\d{1,3}(?:,\d{3}){2,}|\d+(?:[.,]\d+)?|[.,]\d+)(?:[eE][+-]?\d+)?)/
-  .source;
-const NAME = /([A-Za-z_][A-Za-z0-9_]*)/.source;
-const MARK = /([-+*/^()%])/.source;
-const TOKEN = new RegExp(`\\s*(?:${NUMBER}|${NAME}|${MARK})`, "y");
-const SPELLINGS = {
-  "−": "-", "–": "-", "×": "*", "·": "*", "⋅": "*", "÷": "/", "**": "^",
-  "√": " sqrt ", "∞": " inf ", "ℓ": " l ", "α": " alpha ", "π": " pi ",
-};
-const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺⁽⁾";
-const LOWERED = "0123456789-+()";
 const CONSTANTS = {
   e: Math.E, pi: Math.PI, inf: Infinity, infinity: Infinity, nan: NaN,
 };
 const FUNCTIONS = {
-  exp: Math.exp, log: Math.log, ln: Math.log, log2: Math.log2, sqrt: Math.sqrt,
-  abs: Math.abs,
-  harmonic(n) {
-    let sum = 0;
-    for (let k = 1; k <= n; k += 1) sum += 1 / k;
-    return sum;
-  },
+  exp: Math.exp, log: Math.log, ln: Math.log, log2: Math.log2, log10: Math.log10,
+  sqrt: Math.sqrt, abs: Math.abs, floor: Math.floor, ceil: Math.ceil, harmonic,
 };
+const EULER_GAMMA = 0.5772156649015329;
+
+/** 1 + 1/2 + … + 1/n, at once for any n. */
+function harmonic(n) {
+  if (n > 100) {
+    // The Euler–Maclaurin series: its next term is below the last digit of a float.
+    const tail = 1 / (2 * n) - 1 / (12 * n ** 2) + 1 / (120 * n ** 4);
+    return Math.log(n) + EULER_GAMMA + tail;
+  }
+  let sum = n > 0 ? 0 : n * 0;
+  for (let k = 1; k <= n; k += 1) sum += 1 / k;
+  return sum;
+}
 
 const own = (table, key) => Object.prototype.hasOwnProperty.call(table, key);
 
-/** The value of an expression; throws where it cannot be read. */
-function evaluate(text, names = {}) {
-  const tokens = tokenize(plain(String(text)));
-  const known = { ...CONSTANTS, ...names };
+/** The value of an expression, read in the English way if it can be. */
+const evaluate = (text, names) => readings(text, names)[0].value;
+
+/**
+ * What a text may mean: one reading, or the English and the continental one. Each has a
+ * value, and what one more in the last digit typed would add to it (0 where the text is
+ * more than a bare number). Throws where neither convention can read it.
+ */
+function readings(text, names = {}) {
+  const typed = String(text);
+  if ([...typed].length > READING.longest) throw new Error("too long");
+  const found = [];
+  let fault = null;
+  for (const convention of READING.conventions) {
+    try {
+      const reading = readAs(convention, typed, names);
+      if (!found.some(({ value }) => isOne(value, reading.value))) found.push(reading);
+    } catch (error) {
+      fault ??= error;
+    }
+  }
+  if (!found.length) throw fault;
+  return found;
+}
+
+const isOne = (a, b) => a === b || Object.is(a, b);
+
+function readAs(convention, text, names) {
+  const tokens = tokenize(plain(text), convention);
+  const known = { ...CONSTANTS, ...READING.words, ...names };
+  const value = new Reader(tokens, known, text).whole();
+  const bare = tokens.filter((t) => t.kind !== "mark" || !"+-".includes(t.text));
+  const alone = bare.length === 1 && tokens.at(-1).kind === "number";
+  return { value, unit: alone ? unitOf(bare[0].text) : 0 };
+}
+
+/** The weight of the last digit of a number written with a point. */
+function unitOf(number) {
+  const [digits, power] = number.toLowerCase().split("e");
+  const places = (digits.split(".")[1] ?? "").length;
+  return Number(`1e${Number(power ?? 0) - places}`);
+}
+
+/** The many ways to type a sign, rewritten into the one the grammar knows. */
+function plain(text) {
+  let result = text;
+  for (const [spelling, sign] of READING.spellings) {
+    result = result.replaceAll(spelling, sign);
+  }
+  const { fractions, raised: [raised, lowered] } = READING;
+  const parts = new RegExp(`([0-9]+ ?)?([${Object.keys(fractions).join("")}])`, "g");
+  result = result.replace(parts, (_, n, part) => `(${n ?? 0}+${fractions[part]})`);
+  const lower = (digits) =>
+    [...digits].map((c) => lowered[raised.indexOf(c)]).join("");
+  const run = new RegExp(`[${raised}]+`, "g");
+  result = result.replace(run, (digits) => `^(${lower(digits)})`);
+  return result.slice(result.lastIndexOf("=") + 1).replace(/^ +| +$/g, "");
+}
+
+/** The parts of a text: numbers, names and marks. */
+function tokenize(text, convention) {
+  const tokens = [];
   let place = 0;
+  while (place < text.length) {
+    if (text[place] === " ") {
+      place += 1;
+      continue;
+    }
+    const { length, ...token } = tokenAt(text, place, convention);
+    tokens.push(token);
+    place += length;
+  }
+  return tokens;
+}
 
-  const kind = () => (place < tokens.length ? tokens[place].kind : null);
-  const word = () => (place < tokens.length ? tokens[place].text : "");
-  const unreadable = () => new Error(`cannot read '${text}' at '${word()}'`);
+function tokenAt(text, place, convention) {
+  const match = (pattern) => {
+    const sticky = new RegExp(pattern, "y");
+    sticky.lastIndex = place;
+    return sticky.exec(text)?.[0] ?? "";
+  };
+  let found = match(READING.hexadecimal);
+  if (found) {
+    return { kind: "number", text: String(Number(found)), length: found.length };
+  }
+  found = match(convention.number);
+  if (found) {
+    return { kind: "number", text: decimal(found, convention), length: found.length };
+  }
+  if (match(READING.times)) return { kind: "mark", text: "*", length: 1 };
+  for (const kind of ["name", "mark"]) {
+    found = match(READING[kind]);
+    if (found) return { kind, text: found, length: found.length };
+  }
+  throw new Error(`cannot read '${text}'`);
+}
 
-  function take(...marks) {
-    if (kind() !== "mark" || !marks.includes(word())) return "";
-    place += 1;
-    return tokens[place - 1].text;
+/** A number of a convention, written with a point and without groups. */
+function decimal(number, { groups, point }) {
+  let result = number;
+  for (const mark of groups) result = result.replaceAll(mark, "");
+  return result.replaceAll(point, ".");
+}
+
+/** Recursive descent: a sum of terms, a term of powers, a power of atoms. */
+class Reader {
+  constructor(tokens, names, source) {
+    Object.assign(this, { tokens, names, source, place: 0, depth: 0 });
   }
 
-  function sum() {
-    let value = term();
-    for (let sign = take("+", "-"); sign; sign = take("+", "-")) {
-      const other = term();
+  get kind() {
+    return this.tokens[this.place]?.kind ?? null;
+  }
+
+  get text() {
+    return this.tokens[this.place]?.text ?? "";
+  }
+
+  unreadable() {
+    return new Error(`cannot read '${this.source}' at '${this.text}'`);
+  }
+
+  take(...marks) {
+    if (this.kind !== "mark" || !marks.includes(this.text)) return "";
+    this.place += 1;
+    return this.tokens[this.place - 1].text;
+  }
+
+  whole() {
+    const value = this.sum();
+    if (this.kind !== null) throw this.unreadable();
+    return value;
+  }
+
+  sum() {
+    let value = this.term();
+    for (let sign = this.take("+", "-"); sign; sign = this.take("+", "-")) {
+      const other = this.term();
       value = sign === "+" ? value + other : value - other;
     }
     return value;
   }
 
-  function term() {
-    let value = signed();
+  term() {
+    let value = this.signed();
     for (;;) {
-      const sign = take("*", "/");
-      const beside = kind() === "name" || word() === "(";
+      const sign = this.take("*", "/");
+      const beside = this.kind === "name" || this.text === "(";
       if (!sign && !beside) return value;
-      const other = signed();
+      const other = this.signed();
       value = sign === "/" ? value / other : value * other;
     }
   }
 
-  function signed() {
-    const sign = take("-", "+");
-    if (sign) return sign === "-" ? -signed() : signed();
-    return power();
+  /** A power and its signs; every nested part of a text comes by here. */
+  signed() {
+    this.depth += 1;
+    if (this.depth > READING.deepest) throw new Error("too deeply nested");
+    const sign = this.take("-", "+");
+    const value = sign ? this.signed() : this.power();
+    this.depth -= 1;
+    return sign === "-" ? -value : value;
   }
 
-  function power() {
-    const value = atom();
-    if (take("^")) return value ** signed();
-    return take("%") ? value / 100 : value;
+  power() {
+    const value = this.atom();
+    if (this.take("^")) return value ** this.signed();
+    return this.take("%") ? value / 100 : value;
   }
 
-  function atom() {
-    const [is, said] = [kind(), word()];
-    place += 1;
-    if (is === "number") return decimal(said);
-    if (said === "(") return closed(sum());
-    if (is === "name") {
-      const lower = said.toLowerCase();
-      if (own(known, said)) return known[said];
-      if (own(known, lower)) return known[lower];
-      if (own(FUNCTIONS, lower)) return FUNCTIONS[lower](power());
+  atom() {
+    const { kind, text, names } = this;
+    this.place += 1;
+    if (kind === "number") return Number(text);
+    if (text === "(") return this.closed(this.sum());
+    if (kind === "name") {
+      const lower = text.toLowerCase();
+      if (own(names, text)) return names[text];
+      if (own(names, lower)) return names[lower];
+      if (own(FUNCTIONS, lower)) return FUNCTIONS[lower](this.argument());
     }
-    place -= 1;
-    throw unreadable();
+    this.place -= 1;
+    throw this.unreadable();
   }
 
-  function closed(value) {
-    if (!take(")")) throw unreadable();
+  /** What a function is applied to: exp(2), exp -1, log 2^3. */
+  argument() {
+    return this.text === "(" ? this.atom() : this.signed();
+  }
+
+  closed(value) {
+    if (!this.take(")")) throw this.unreadable();
     return value;
   }
-
-  const value = sum();
-  if (kind() !== null) throw unreadable();
-  return value;
-}
-
-/** One comma is a decimal point; several part thousands. */
-function decimal(text) {
-  const parts = text.split(",");
-  return Number(parts.join(parts.length > 2 ? "" : "."));
-}
-
-function plain(text) {
-  const run = new RegExp(`[${RAISED}]+`, "g");
-  const lower = (digits) => [...digits].map((c) => LOWERED[RAISED.indexOf(c)]).join("");
-  let result = text.replace(run, (digits) => `^(${lower(digits)})`);
-  for (const [spelling, sign] of Object.entries(SPELLINGS)) {
-    result = result.replaceAll(spelling, sign);
-  }
-  return result.trim();
-}
-
-function tokenize(text) {
-  const tokens = [];
-  TOKEN.lastIndex = 0;
-  while (TOKEN.lastIndex < text.length) {
-    const match = TOKEN.exec(text);
-    if (!match) throw new Error(`cannot read '${text}'`);
-    const kind = match[1] ? "number" : match[2] ? "name" : "mark";
-    tokens.push({ kind, text: match[1] || match[2] || match[3] });
-  }
-  return tokens;
 }

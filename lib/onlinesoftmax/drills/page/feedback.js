@@ -12,22 +12,37 @@ function tell(drill, outcome) {
   const verdict = make("p", { class: "os-drill-verdict" });
   verdict.append(
     icon(right ? MARKS.right : MARKS.wrong),
-    make("strong", {}, word(right ? "right" : "notYet")),
+    make("strong", {}, word(right ? "right" : outcome.near ? "close" : "notYet")),
   );
-  if (drill.kind === "numeric" && outcome.read) {
-    verdict.append(" ", word("readAs", { value: show(outcome.read) }));
+  if (drill.kind === "numeric" && outcome.read !== undefined) {
+    verdict.append(" ", echoOf(word, outcome.read));
   }
   if (drill.runs) return [verdict, ...tellCode(drill, outcome)];
   return right ? [verdict] : [verdict, fromBank("p", told(drill, outcome))];
 }
 
-/** The hint of the misconception that shows, else the kind's nudge, as HTML. */
+function echoOf(word, read) {
+  if (!Array.isArray(read)) return word("readAs", { value: show(read) });
+  const [a, b] = read.map((value) => show(value));
+  return word("readEither", { a, b });
+}
+
+/** Whether an outcome is a miss: what is close, or cannot be read, is none. */
+const isMiss = ({ passed, unreadable: unread, ask, near, fault: kind }) =>
+  !passed && !unread && !ask && !near && kind !== "noPython";
+
+/** Why an answer is close, or the hint it earns, else the kind's nudge, as HTML. */
 function told(drill, outcome) {
   const { word, data } = drill;
   const { payload } = data;
   if (outcome.unreadable) return unreadable(drill, outcome);
-  if (Number.isInteger(outcome.hint)) return data.earned[outcome.hint];
-  if (outcome.comma) return word("comma");
+  if (outcome.ask) {
+    const [a, b] = outcome.ask.map((value) => show(value));
+    return inCell(drill, outcome) + word("which", { a, b });
+  }
+  const hint = Number.isInteger(outcome.hint) ? data.earned[outcome.hint] : null;
+  if (outcome.near) return inCell(drill, outcome) + closeTo(drill, outcome, hint);
+  if (hint !== null) return hint;
   if (drill.kind === "order") {
     return word(outcome.place ? "nudgeOrder" : "nudgeOrderStart", { n: outcome.place });
   }
@@ -36,16 +51,27 @@ function told(drill, outcome) {
     const column = word.column(payload.columns[cell]);
     return word("nudgeTrace", { row: row + 1, column });
   }
-  if (outcome.points) {
-    const n = outcome.points.filter(Boolean).length;
-    const missed = data.points[outcome.points.indexOf(false)];
-    return `${word("nudgeRecall", { n, all: outcome.points.length })} ${missed.hint}`;
-  }
   return data.nudge;
+}
+
+/** What a close answer lacks, and what else it may be if it is not rounded. */
+function closeTo({ word, data }, { near }, hint) {
+  const key = near === "side" ? "nearSide" : "nearDigits";
+  const said = word(key, { asked: data.asked });
+  return hint === null ? said : `${said} ${word("unlessRounded", { hint })}`;
+}
+
+/** The cell of a table that an outcome is about. */
+function inCell({ word, data, kind }, outcome) {
+  if (kind !== "trace") return "";
+  const [row, cell] = outcome.place;
+  const column = word.column(data.payload.columns[cell]);
+  return `${word("placeTrace", { row: row + 1, column })} `;
 }
 
 function unreadable({ word, data }, outcome) {
   const { payload, form } = data;
+  if (outcome.empty && form !== "trace") return word("empty");
   if (form === "choice") return word("noChoice");
   if (form === "trace") {
     const [row, cell] = outcome.place;

@@ -1,87 +1,171 @@
 // Marking an answer: the twin of grade.py, outcome for outcome. No words, no page.
 
+const EQUAL = 1e-9; // the same number, but for what computing in floats costs
+const ALIKE = 1e-3; // near enough to be the same number, computed with rounded parts
+const ROUGHLY = 2e-2; // the furthest a rounded number may be from what it stands for
+
 const number = (value) =>
   typeof value === "number"
     ? value
     : { inf: Infinity, "-inf": -Infinity, nan: NaN }[value];
 
-function close(value, target, rel, abs) {
-  const goal = number(target);
-  if (!Number.isFinite(goal) || !Number.isFinite(value)) return Object.is(value, goal);
-  return Math.abs(value - goal) <= Math.max(rel * Math.abs(goal), abs);
+const UNREADABLE = { passed: false, unreadable: true };
+const NOTHING = { ...UNREADABLE, empty: true };
+const isBlank = (text) => /^ *$/.test(text);
+
+/** A number as typed; where that may mean two, both are considered. */
+function mark(goal, wrong, names, answer) {
+  const text = String(answer);
+  if (isBlank(text)) return NOTHING;
+  let read;
+  try {
+    read = readings(text, names);
+  } catch {
+    return UNREADABLE;
+  }
+  const outcomes = read.map((reading) => judge(goal, wrong, reading));
+  const [first, last] = [outcomes[0], outcomes.at(-1)];
+  if (first.passed || outcomes.length === 1) return first;
+  const values = read.map(({ value }) => value);
+  const comma = text.includes(",");
+  // 1,368 can only be meant so; a point may part the whole and the decimals.
+  if (last.passed) return comma ? last : { passed: false, ask: values };
+  if (!comma) return first;
+  const told = saysWhy(first) || !saysWhy(last) ? first : last;
+  return { ...told, read: values };
 }
 
-/** The place of the first element that holds, or null. */
-function firstWhere(list, holds) {
-  const place = list.findIndex(holds);
-  return place < 0 ? null : place;
+/** One value: right, close, a known mistake, or none of these. */
+function judge(goal, wrong, reading) {
+  const { value } = reading;
+  if (hits(goal, value)) return { passed: true, read: value };
+  const exact = only(wrong.map((slip) => same(value, slip)));
+  let near = nearness(goal, value, exact !== null);
+  let hint = exact;
+  if (near === null) {
+    hint ??= mistake(goal, wrong, reading);
+    if (hint === null && nearly(goal, value)) near = "digits";
+  }
+  return { passed: false, read: value, near, hint };
+}
+
+const saysWhy = ({ near, hint }) => near !== null || hint !== null;
+
+/** Whether a value is right; infinities and NaN hit themselves. */
+function hits(goal, value) {
+  if (!("low" in goal)) return same(value, goal.value);
+  return goal.low <= value && value <= goal.high;
+}
+
+/** Whether two values are one number; NaN is NaN, for somebody typed it. */
+function same(value, target) {
+  const other = number(target);
+  if (Number.isFinite(value) && Number.isFinite(other)) {
+    return Math.abs(value - other) <= EQUAL * Math.abs(other);
+  }
+  return value === other || (Number.isNaN(value) && Number.isNaN(other));
+}
+
+/** Why a value is close: it was rounded too far, or to the unsafe side. */
+function nearness(goal, value, listed) {
+  if (!("low" in goal)) return null;
+  const [a, b] = [goal.value, goal.unsafe ?? goal.value];
+  const [low, high] = [Math.min(a, b), Math.max(a, b)];
+  if (low <= value && value <= high && low < high) return "side";
+  if (goal.rounded.some((short) => same(value, short))) {
+    return listed && goal.counted ? null : "digits";
+  }
+  return null;
+}
+
+const nearly = (goal, value) =>
+  "low" in goal && Math.abs(value - goal.value) <= goal.nearly;
+
+/** The one misconception that explains a value better than the answer does. */
+function mistake(goal, wrong, reading) {
+  const { value } = reading;
+  const right = number(goal.value);
+  if (!Number.isFinite(value)) return null;
+  const far = Number.isFinite(right) ? Math.abs(value - right) : Infinity;
+  return only(wrong.map(number).map((slip) =>
+    Number.isFinite(slip)
+    && !(goal.counted && Number.isInteger(slip)) // a count is exact
+    && Math.abs(value - slip) < far
+    && agrees(reading, slip),
+  ));
+}
+
+/** Whether a value is a slip's, rounded or cut off to the digits typed. */
+function agrees({ value, unit }, slip) {
+  const gap = Math.abs(value - slip);
+  if (gap > ROUGHLY * Math.abs(slip)) return false;
+  const shorter = Math.abs(slip) - Math.abs(value);
+  const cut = value * slip > 0 && shorter >= 0 && shorter < unit;
+  return gap <= ALIKE * Math.abs(slip) || gap <= (unit / 2) * (1 + EQUAL) || cut;
+}
+
+/** The place of the one that holds; of several, none is known to be it. */
+function only(holds) {
+  const place = holds.indexOf(true);
+  return place < 0 || holds.lastIndexOf(true) !== place ? null : place;
+}
+
+/** A formula, by its values at each sample of its variables. */
+function formula(payload, answer) {
+  if (isBlank(answer)) return NOTHING;
+  let values;
+  try {
+    values = payload.samples.map((at) => evaluate(answer, at));
+  } catch {
+    return UNREADABLE;
+  }
+  const equals = (targets) => values.every((value, i) => same(value, targets[i]));
+  if (equals(payload.values)) return { passed: true };
+  const place = payload.wrong.findIndex(equals);
+  return { passed: false, hint: place < 0 ? null : place };
 }
 
 const GRADERS = {
-  numeric(payload, answer) {
-    let read;
-    try {
-      read = payload.samples.map((at) => evaluate(answer, at));
-    } catch {
-      return { passed: false, unreadable: true };
+  numeric: ({ goal, wrong, names }, answer) => mark(goal, wrong, names, answer),
+
+  recall: formula,
+
+  trace(payload, answer) {
+    for (const [i, row] of payload.goals.entries()) {
+      for (const [j, goal] of row.entries()) {
+        const slips = payload.wrong[i][j];
+        const cell = answer[i]?.[j] ?? "";
+        const outcome = mark(goal, slips.map(([value]) => value), {}, cell);
+        if (outcome.passed) continue;
+        const hint = Number.isInteger(outcome.hint) ? slips[outcome.hint][1] : null;
+        return { ...outcome, hint, place: [i, j] };
+      }
     }
-    const hits = (targets) =>
-      read.every((value, i) => close(value, targets[i], payload.rel, payload.abs));
-    if (hits(payload.values)) return { passed: true, read };
-    const hint = firstWhere(payload.wrong, hits);
-    const comma = hint === null && /^\s*\d{1,3},\d{3}\s*$/.test(answer);
-    return { passed: false, read, hint, comma };
+    return { passed: true };
   },
 
   choice(payload, answer) {
     const picked = letterPlace(answer);
-    if (picked === null || !(picked >= 0 && picked < payload.count)) {
-      return { passed: false, unreadable: true };
-    }
+    if (picked === null || !(picked >= 0 && picked < payload.count)) return UNREADABLE;
     return { passed: picked === payload.right, read: picked, hint: picked };
   },
 
-  order(payload, answer) {
+  /** Right is every order in which each line comes after the lines it needs. */
+  order({ shown, needs, wrong }, answer) {
     const picked = [...answer].filter((part) => part !== " ").map(letterPlace);
-    const { shown } = payload;
     const all = new Set(picked);
     if (picked.length !== shown.length || !shown.every((_, i) => all.has(i))) {
-      return { passed: false, unreadable: true };
+      return UNREADABLE;
     }
     const places = picked.map((p) => shown[p]);
-    const place = firstWhere(places, (right, i) => right !== i);
-    if (place === null) return { passed: true, read: picked };
-    const hint = firstWhere(
-      payload.wrong,
-      ([first, then]) => places.indexOf(first) < places.indexOf(then),
+    const place = places.findIndex((line, i) =>
+      needs[line].some((need) => places.indexOf(need) > i),
     );
-    return { passed: false, read: picked, place, hint };
-  },
-
-  recall(payload, answer) {
-    if (!payload.points) return GRADERS.numeric(payload, answer);
-    const points = payload.points.map((phrases) => mentions(answer, phrases));
-    const hint = firstWhere(payload.wrong, (phrases) => claims(answer, phrases));
-    return { passed: points.every(Boolean) && hint === null, points, hint };
-  },
-
-  trace(payload, answer) {
-    const read = [];
-    for (const [i, expected] of payload.rows.entries()) {
-      read.push(expected.map(() => null));
-      for (const [j, target] of expected.entries()) {
-        try {
-          read[i][j] = evaluate(answer[i][j]);
-        } catch {
-          return { passed: false, unreadable: true, read, place: [i, j] };
-        }
-        const matches = (goal) => close(read[i][j], goal, payload.rel, payload.abs);
-        if (matches(target)) continue;
-        const slip = payload.wrong[i][j].find(([value]) => matches(value));
-        return { passed: false, read, place: [i, j], hint: slip ? slip[1] : null };
-      }
-    }
-    return { passed: true, read };
+    if (place < 0) return { passed: true, read: picked };
+    const hint = wrong.findIndex(
+      ([first, then]) => first === places[place] && places.indexOf(then) > place,
+    );
+    return { passed: false, read: picked, place, hint: hint < 0 ? null : hint };
   },
 };
 
@@ -90,36 +174,4 @@ function letterPlace(answer) {
   if (typeof answer === "number") return Math.trunc(answer);
   const text = String(answer).trim().toLowerCase();
   return /^[a-z]$/.test(text) ? text.charCodeAt(0) - 97 : null;
-}
-
-const mentions = (answer, phrases) => before(answer, phrases).length > 0;
-
-/** Whether a text holds a phrase without a denial among the four words before. */
-const claims = (answer, phrases) =>
-  before(answer, phrases).some((words) => !words.slice(-4).some((w) => DENIALS.has(w)));
-
-const DENIALS = new Set([
-  "no", "not", "t", "never", "without", "neither", "nor", "cannot", "nunca", "sin", "ni",
-]);
-
-/** Wherever a text holds one of the phrases: the words before it. */
-function before(answer, phrases) {
-  const text = ` ${letters(answer)} `;
-  return phrases.map(letters).flatMap((phrase) => {
-    const parts = text.split(phrase.length > 3 ? ` ${phrase}` : ` ${phrase} `);
-    const wanted = text.length - parts.join("").length;
-    const size = parts.length > 1 ? wanted / (parts.length - 1) : 0;
-    let at = 0;
-    return parts.slice(0, -1).map((part) => {
-      at += part.length;
-      const words = text.slice(0, at).split(" ").filter(Boolean);
-      at += size;
-      return words;
-    });
-  });
-}
-
-function letters(text) {
-  const base = text.toLowerCase().normalize("NFD").replace(/\p{Mn}/gu, "");
-  return base.replace(/[^a-z0-9ℓα]+/g, " ").trim();
 }

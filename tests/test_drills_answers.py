@@ -1,0 +1,682 @@
+"""Every verdict on an answer that is not code is earned, in Python and on the page.
+
+The notebook's graders and the page's are twins: whatever is tried here is tried on both.
+"""
+
+import itertools
+import json
+import math
+import re
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from math import exp, isfinite, log
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from py_mini_racer import MiniRacer
+
+from onlinesoftmax import State, dense, merge, streaming
+from onlinesoftmax.drills import check, drill, exactness
+from onlinesoftmax.drills.bank import WRITTEN, Drill, bank, say
+from onlinesoftmax.drills.exactness import Rule, asked, rule
+from onlinesoftmax.drills.expression import evaluate, read, table
+from onlinesoftmax.drills.feedback import answer_text, earned, feedback
+from onlinesoftmax.drills.forms import Card
+from onlinesoftmax.drills.grade import GRADERS
+from onlinesoftmax.drills.page import HERE
+from onlinesoftmax.drills.payload import how_exact, payload
+from onlinesoftmax.drills.text import plain_maths
+from onlinesoftmax.drills.words import show
+
+DRILLS = list(bank().values())
+MARKED = [d for d in DRILLS if d.kind not in WRITTEN and "points" not in d.fields]
+COMPARED = [d for d in DRILLS if "points" in d.fields]
+
+
+def of_kind(*kinds: str) -> Any:
+    """Parametrise over the marked drills of some kinds."""
+    chosen = [d for d in MARKED if d.kind in kinds]
+    return pytest.mark.parametrize("d", chosen, ids=lambda d: d.id)
+
+
+every = pytest.mark.parametrize("d", MARKED, ids=lambda d: d.id)
+
+
+@pytest.fixture(scope="module")
+def v8() -> MiniRacer:
+    context = MiniRacer()
+    context.eval(f"const READING = {json.dumps(table())};")
+    for name in ("words.js", "expression.js", "grade.js"):
+        context.eval((HERE / "page" / name).read_text())
+    return context
+
+
+def ask(v8: MiniRacer, expression: str) -> Any:
+    """Evaluate on the page's side; what JSON cannot carry comes as text."""
+    infinite = "(_, v) => typeof v === 'number' && !Number.isFinite(v) ? String(v) : v"
+    return json.loads(v8.eval(f"JSON.stringify({expression}, {infinite})"))
+
+
+def plainly(value: Any) -> Any:
+    """Write a Python outcome as the page's side writes it; what is absent is absent."""
+    if isinstance(value, dict):
+        return {k: plainly(v) for k, v in value.items() if v is not None}
+    if isinstance(value, (list, tuple)):
+        return [plainly(v) for v in value]
+    if isinstance(value, float) and not isfinite(value):
+        return {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}[str(value)]
+    return value
+
+
+def alike(a: Any, b: Any) -> bool:
+    """Say whether two outcomes are one, but for the last digit of a power."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(alike(a[k], b[k]) for k in a)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(alike, a, b))
+    if isinstance(a, (int, float)) and isinstance(b, (int, float)):
+        return math.isclose(a, b, rel_tol=1e-13)
+    return a == b
+
+
+def mark_both(v8: MiniRacer, d: Drill, answers: list[Any]) -> list[dict[str, Any]]:
+    """Mark answers in both worlds, which have to agree."""
+    data = payload(d)
+    mine = [GRADERS[d.kind](data, answer) for answer in answers]
+    calls = f"{json.dumps(answers)}.map((a) => GRADERS.{d.kind}(data, a))"
+    theirs = ask(v8, f"((data) => {calls})({json.dumps(data)})")
+    for answer, a, b in zip(answers, mine, theirs, strict=True):
+        b = {k: v for k, v in b.items() if v is not None}
+        assert alike(plainly(a), b), (d.id, answer, a, b)
+    return mine
+
+
+# ---- what a reader may type
+
+ENGLISH = {  # what is typed, and its value; None if it is not a number
+    # signs, and the many ways to type them
+    "5": 5, " 5 ": 5, "+5": 5, "-5": -5, "−5": -5, "–5": -5, "--5": 5, "5.": 5,
+    "2*3": 6, "2×3": 6, "2·3": 6, "2⋅3": 6, "2x3": 6, "2 x 3": 6, "2X3": 6, "32x32": 1024,
+    "6/4": 1.5, "6÷4": 1.5, "6:4": 1.5, "6⁄4": 1.5, "1/3": 1 / 3,
+    "2^3": 8, "2**3": 8, "2³": 8, "10^12": 1e12, "2^33": 2**33, "-2^2": -4,
+    "2^3^2": 512, "2^-1": 0.5, "2**-1": 0.5, "10⁻³": 1e-3, "1.5×10⁴": 15000,
+    # exponentials, roots and logarithms
+    "e": np.e, "e^-1": exp(-1), "e⁻¹": exp(-1), "e^{-1}": exp(-1), "exp(-1)": exp(-1),
+    "EXP(1)": np.e, "exp -1": exp(-1), "5e^-2": 5 * exp(-2), "5 e^-2": 5 * exp(-2),
+    "exp(2)^3": exp(6), "e⁻¹⁰ + 1": exp(-10) + 1, "1/e": exp(-1),
+    "√2": 2**0.5, "√4": 2, "sqrt(2)/2": 0.5**0.5, "sqrt 4": 2,
+    "log(8)": log(8), "ln(e)": 1, "log2(8)": 3, "log₂8": 3, "log10(1000)": 3,
+    "pi": np.pi, "π": np.pi, "harmonic(3)": 11 / 6, "abs(-3)": 3, "floor(2.7)": 2,
+    "2(3+1)": 8, "[1+1]*2": 4, "1 + 2 × 3 ÷ 4 − 5 · 6": 2.5 - 30,
+    # powers of ten, hexadecimal, fractions, shares
+    "1e3": 1000, "1e-3": 0.001, "1E+3": 1000, "2e3": 2000, "1.5e3": 1500, "1e−3": 0.001,
+    "0x10": 16, "0XfF": 255, "½": 0.5, "2½": 2.5, "2 ½": 2.5, "¾": 0.75, "-½": -0.5,
+    "50%": 0.5, "50 %": 0.5, "66.5%": 0.665, "50 per cent": 0.5, "50 percent": 0.5,
+    "one": 1, "twelve": 12, "half": 0.5, "17 billion": 17e9, "two thousand": 2000,
+    # no ordinary numbers
+    "inf": math.inf, "∞": math.inf, "-inf": -math.inf, "−∞": -math.inf,
+    "+inf": math.inf, "infinity": math.inf, "Infinity": math.inf, "INF": math.inf,
+    "nan": math.nan, "NaN": math.nan, "not a number": math.nan, "1/0": math.inf,
+    "0/0": math.nan, "exp(1000)": math.inf, "0^0": 1, "(-8)^(1/3)": math.nan,
+    # said with what it is, or how it came about
+    "= 5": 5, "≈ 2.05": 2.05, "~2.05": 2.05, "l = 2.05": 2.05, "ℓ = 2.05": 2.05,
+    "5e^-2 + 1 = 1.677": 1.677,
+    # thousands and decimals: only one convention can be meant
+    "2.05": 2.05, "2,05": 2.05, "1,37": 1.37, ".5": 0.5, ",5": 0.5, "0,375": 0.375,
+    "0.375": 0.375, "1,000,000": 1e6, "1.000.000": 1e6, "1,234.5": 1234.5,
+    "1.234,5": 1234.5, "12,34,567": 1234567, "1,00,000": 1e5, "17,179,869,184": 17179869184,
+    "1 000": 1000, "1\u00a0000": 1000, "1\u202f000": 1000, "1\u2009000": 1000,
+    "1'000": 1000, "1’000": 1000, "1_000": 1000, "1 000 000": 1e6, "1 000,5": 1000.5,
+    "1'000.5": 1000.5, "1,0000": 1, "1,000,000.5": 1000000.5, "1,5 × 2": 3,
+    # nothing that could be read
+    "": None, " ": None, "x": None, "banana": None, "1+": None, "(1": None, "1)": None,
+    "(1;1)": None, ";": None, "2 3": None, "1 .5": None, "1,2,3": None, "1,000,0": None,
+    "1,23,456,7": None, "ℓ": None, "$": None, "5 apples": None, "1e": np.e, "2e": 2 * np.e,
+    "max(1,2)": None, "__proto__": None, "toString": None, "constructor(1)": None,
+    "()": None, "exp": None, "exp()": None, "1..5": None, "0x": None, "1 1/2": None,
+    "fact(1e9)": None, "import os": None, "8 GiB": None,
+}  # fmt: skip
+EITHER = {  # the English reading and the continental one
+    "1,000": (1000, 1), "1.000": (1, 1000), "53.248": (53.248, 53248),
+    "16,896": (16896, 16.896), "1,000/2": (500, 0.5), "-1,500": (-1500, -1.5),
+    "1,000 + 1.000": (1001, 1001),
+}  # fmt: skip
+BOUNDED = {  # asks for more than any machine has, or nearly so
+    "harmonic(inf)": math.inf, "harmonic(10^12)": 28.208236779, "harmonic(nan)": math.nan,
+    "harmonic(10^300)": 691.3527435, "harmonic(-1)": None, "harmonic(0)": 0,
+    "9^9^9^9": math.inf, "2^2^2^2^2^2": math.inf, "exp(exp(exp(exp(9))))": math.inf,
+    "(" * 39 + "1" + ")" * 39: 1, "(" * 41 + "1" + ")" * 41: None,
+    "-" * 30 + "1": 1, "-" * 100 + "1": None, "2^" * 60 + "1": None, "(" * 90: None,
+    "1" * 200: 1e199 / 0.9, "1" * 201: None, "1e999999999": math.inf,
+    "1e-999999999": 0, "1+" * 5000 + "1": None, "sqrt " * 38 + "1": 1,
+    "exp " * 45 + "1": None,
+}  # fmt: skip
+
+
+def close_to(found: float, wanted: float) -> bool:
+    if math.isnan(wanted) or math.isinf(wanted):
+        return found == wanted or (math.isnan(found) and math.isnan(wanted))
+    return math.isclose(found, wanted, rel_tol=1e-9, abs_tol=1e-12)
+
+
+@pytest.mark.parametrize("text", [*ENGLISH, *BOUNDED])
+def test_what_is_typed_is_read_as_it_is_meant(v8: MiniRacer, text: str) -> None:
+    wanted = {**ENGLISH, **BOUNDED}[text]
+    if text == "harmonic(-1)":
+        wanted = 0
+    try:
+        values = [reading.value for reading in read(text)]
+    except ValueError as error:
+        assert wanted is None, f"{text}: {error}"
+    else:
+        assert wanted is not None, f"{text} was read as {values}"
+        assert close_to(values[0], wanted)
+        one_way = text in BOUNDED or len(values) == 1
+        assert one_way or sum(c in ".," for c in text) == 1, values
+    assert alike(*both_readings(v8, text))
+
+
+@pytest.mark.parametrize("text", EITHER)
+def test_what_may_mean_two_numbers_is_read_as_both(v8: MiniRacer, text: str) -> None:
+    found = [reading.value for reading in read(text)]
+    assert found == list(dict.fromkeys(EITHER[text]))
+    assert alike(*both_readings(v8, text))
+
+
+def both_readings(v8: MiniRacer, *texts: str) -> tuple[list[Any], list[Any]]:
+    """Return the readings of each text, with their units, here and on the page."""
+    mine: list[Any] = []
+    for text in texts:
+        try:
+            mine.append([[plainly(value), plainly(unit)] for value, unit in read(text)])
+        except ValueError:
+            mine.append("unreadable")
+    each = "try { return readings(t).map(({value, unit}) => [value, unit]) }"
+    each += " catch { return 'unreadable' }"
+    return mine, ask(v8, f"{json.dumps(texts)}.map((t) => {{ {each} }})")
+
+
+PIECES = [
+    *"0123456789.,'%()+-*/^x ", "10", "000", "1,000", "1.5", "e", "exp(", "log ", "inf",
+    "nan", "½", "√", "²", "⁻¹", "−", "·", ":", "harmonic(", "l", "=", "0x1", "E5", "_",
+    "\u00a0", "ten", "{", "}",
+]  # fmt: skip
+
+
+TEXT = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(TEXT, min_size=20, max_size=20))
+def test_both_readers_read_the_same(v8: MiniRacer, texts: list[str]) -> None:
+    for text, mine, theirs in zip(texts, *both_readings(v8, *texts), strict=True):
+        assert alike(mine, theirs), text
+
+
+@pytest.mark.parametrize("n", [1, 7, 99, 100, 101, 1000, 54321])
+def test_the_harmonic_numbers_are_those_of_a_sum(n: int) -> None:
+    exact = float(sum((Fraction(1, i) for i in range(1, min(n, 1000) + 1)), Fraction(0)))
+    exact += math.fsum(1 / i for i in range(1001, n + 1))
+    assert math.isclose(evaluate(f"harmonic({n})"), exact, rel_tol=1e-14)
+
+
+# ---- right answers
+
+
+def right_answer(d: Drill, data: dict[str, Any]) -> Any:
+    if d.kind == "choice":
+        return data["right"]
+    if d.kind == "order":
+        return [data["shown"].index(place) for place in range(len(data["shown"]))]
+    if d.kind == "trace":
+        return data["rows"]
+    return d.get("answer")["value"]
+
+
+@every
+def test_the_answer_passes(v8: MiniRacer, d: Drill) -> None:
+    answer = right_answer(d, payload(d))
+    assert check(d.id, answer)
+    assert mark_both(v8, d, [answer])[0]["passed"]
+
+
+@of_kind("numeric")
+def test_the_answer_that_is_printed_passes(d: Drill) -> None:
+    printed = answer_text(d).rpartition("=")[2].strip()
+    assert GRADERS["numeric"](payload(d), printed)["passed"], printed
+
+
+# The answers of chapters 2 and 3 once more, by another way: the lib's.
+POCKETS = {"rescale-hard": State(m=2.0, l=7.0), "rescale-easy": State(m=3.0, l=5.0)}
+SIXTEEN = [0.5, -1, 1, 0.2, 2, 0, 1.5, -0.5, 1, 0.8, -2, 1.9, 4, 3, -1, 2.5]
+BY_THE_LIB: dict[str, Callable[[], Any]] = {
+    "two-among-ones": lambda: dense.softmax([1.0, 1.0, 2.0, 1.0])[2],
+    "shifted-weight": lambda: dense.softmax([1000.0, 1002.0, 1004.0])[2],
+    "rescale-hard": lambda: merge(POCKETS["rescale-hard"], State.of([4.0, 3.0])).l,
+    "rescale-easy": lambda: merge(POCKETS["rescale-easy"], State.of([2.0, 1.0])).l,
+    "alpha-tie": lambda: streaming.trace([3.0, 3.0, 2.0], 1)[1].alpha,
+    "alpha-first": lambda: streaming.trace([3.0, 1.0], 2)[0].alpha,
+    "smallest-sum": lambda: merge(State(m=3.0, l=5.0), State.of([1000.0])).l,
+    "records-16": lambda: sum(Fraction(1, i) for i in range(1, 17)),
+    "stepper-shrinks": lambda: sum(
+        0 < step.alpha < 1 for step in streaming.trace(SIXTEEN, 2)
+    ),
+    "early-weight": lambda: dense.softmax([1.0, 2.0, 3.0])[0],
+    "largest-weight": lambda: dense.softmax([7.0, 7 + log(1.5)])[0],
+}
+
+
+@pytest.mark.parametrize("id", BY_THE_LIB)
+def test_the_lib_agrees_with_the_answer(id: str) -> None:
+    value = payload(bank()[id])["goal"]["value"]
+    assert math.isclose(float(BY_THE_LIB[id]()), value, rel_tol=1e-12)
+
+
+# ---- how exact
+
+RULES = [Rule("digits", 3), Rule("digits", 2), Rule("decimals", 2), Rule("digits", 4),
+         Rule("digits", 3, "below"), Rule("digits", 3, "above"), Rule("exact"),
+         Rule("whole")]  # fmt: skip
+
+
+def unit_of(value: float, rule: Rule) -> Fraction:
+    """Return the weight of the last digit that is asked for, found by writing it out."""
+    if rule.kind == "decimals":
+        return Fraction(1, 10**rule.count)
+    if rule.kind == "digits":
+        power = int(f"{value:e}".partition("e")[2])
+        return Fraction(10) ** (power - rule.count + 1)
+    return Fraction(0)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.sampled_from(RULES),
+    st.floats(1e-6, 1e8).flatmap(lambda x: st.sampled_from([x, -x])),
+    st.floats(-3, 3),
+)
+def test_an_answer_is_right_as_far_off_as_the_sentence_says(
+    v8: MiniRacer, rule: Rule, value: float, units: float
+) -> None:
+    """The last digit may be off by one, and to the safe side only where one is named."""
+    value = float(round(value)) if rule.kind == "whole" else value
+    unit = unit_of(value, rule)
+    typed = value + units * float(unit)
+    off = Fraction(typed) - Fraction(value)
+    if abs(abs(off) - unit) < Fraction(1, 10**7) * abs(Fraction(value)) or abs(off) < 1e-7:
+        return  # too near the edge to say
+    wanted = abs(off) < unit
+    wanted = wanted and {"below": off < 0, "above": off > 0}.get(rule.side, True)
+    data = {"goal": exactness.goal(value, rule), "wrong": [], "names": {}}
+    outcome = GRADERS["numeric"](data, repr(typed))
+    assert outcome["passed"] == wanted
+    on_the_page = ask(v8, f"GRADERS.numeric({json.dumps(data)}, {json.dumps(repr(typed))})")
+    assert on_the_page["passed"] == wanted
+    if not wanted and rule.side and abs(off) < unit:
+        assert outcome["near"] == "side" == on_the_page["near"]
+
+
+@pytest.mark.parametrize("d", [d for d in DRILLS if d.kind not in WRITTEN], ids=lambda d: d.id)
+def test_page_notebook_and_deck_say_how_exact(d: Drill) -> None:
+    """Where a number is asked for, in the words made from what is graded."""
+    stated = how_exact(d)
+    assert (stated is not None) == (d.kind in ("numeric", "trace"))
+    for language in ("en", "es"):
+        said = asked(stated, language) if stated else "os-drill-asked"
+        html = Card(d, language, plain_maths).prompt()
+        assert (said in html) == (stated is not None)
+    if stated:
+        assert asked(stated) in repr(drill(d.id))
+
+
+@pytest.mark.parametrize("to", ["", "0 digits", "9 digits", "digits", "3", "roughly", None])
+def test_a_precision_that_is_none_is_an_error(to: Any) -> None:
+    with pytest.raises(ValueError, match="expected to:"):
+        rule(to)
+
+
+def test_only_a_rounded_number_has_a_side() -> None:
+    with pytest.raises(ValueError, match="side: 'below'"):
+        rule("whole", "below")
+
+
+# ---- mistakes
+
+
+def wrong_answers(d: Drill, data: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+    """Yield each listed misconception as an answer, with the hint it should earn."""
+    if d.kind == "choice":
+        for i, option in enumerate(d.get("choices")):
+            if not option.get("correct"):
+                yield i, option["hint"]
+    for i, slip in enumerate(d.get("wrong", [])):
+        if d.kind == "order":
+            order = too_early(data["needs"], slip["first"] - 1, slip["then"] - 1)
+            yield [data["shown"].index(place) for place in order], slip["hint"]
+        elif d.kind == "trace":
+            yield from wrong_cells(data, i, slip["hint"])
+        else:
+            yield slip["value"], slip["hint"]
+
+
+def too_early(needs: list[list[int]], first: int, then: int) -> list[int]:
+    """Return an order whose first fault is one line that stands before another.
+
+    Whatever else the line leans on stands above it, but for what needs the other.
+    """
+
+    def above(line: int) -> set[int]:
+        return {m for need in needs[line] for m in (need, *above(need))}
+
+    start = [n for n in sorted(above(first)) if n != then and then not in above(n)]
+    rest = [line for line in range(len(needs)) if line not in (*start, first)]
+    return [*start, first, *rest]
+
+
+def wrong_cells(data: dict[str, Any], index: int, hint: Any) -> Iterator[tuple]:
+    """Yield the table with one slip in it, where no other slip gives the same."""
+    for i, row in enumerate(data["wrong"]):
+        for j, slips in enumerate(row):
+            values = [float(value) for value, slip in slips if slip == index]
+            others = [float(value) for value, slip in slips if slip != index]
+            right = float(data["rows"][i][j])
+            for value in values:
+                if abs(value - right) > 0.05 and value not in others:
+                    answer = [list(cells) for cells in data["rows"]]
+                    answer[i][j] = value
+                    yield answer, hint
+                    return
+    pytest.fail(f"slip {index} shows in no cell")
+
+
+@every
+def test_each_listed_mistake_earns_its_own_hint(v8: MiniRacer, d: Drill) -> None:
+    data = payload(d)
+    listed = list(wrong_answers(d, data))
+    outcomes = mark_both(v8, d, [answer for answer, _ in listed])
+    for (answer, hint), outcome in zip(listed, outcomes, strict=True):
+        assert not outcome["passed"], answer
+        assert earned(d, outcome) == hint, answer
+        assert say(hint) in " ".join(feedback(d, data, outcome, 1)[0]), answer
+    hints = [say(hint) for _, hint in listed]
+    assert len(hints) == len(set(hints)), "two misconceptions share a hint"
+
+
+def typed_near(value: float) -> Iterator[str]:
+    """Yield a number as it may be typed: rounded, cut off, with the other sign …"""
+    if not isfinite(value):
+        return
+    for digits in range(1, 7):
+        for shown in (value, -value, 1 / value if value else 0.0, 10 * value, value / 10):
+            yield f"{shown:.{digits}g}"
+            yield f"{shown:.{digits}g}".replace("e+", "e")
+        if value:
+            power = math.floor(math.log10(abs(value))) - digits + 1
+            cut = Fraction(10) ** power * int(Fraction(value) / Fraction(10) ** power)
+            yield repr(float(cut))
+
+
+@of_kind("numeric")
+def test_a_diagnosis_explains_the_value_better_than_rounding(
+    v8: MiniRacer, d: Drill
+) -> None:
+    """Whatever is typed near the answer or a mistake, no verdict says too much."""
+    data = payload(d)
+    right = float(data["goal"]["value"])
+    wrong = [float(value) for value in data["wrong"]]
+    answers = sorted({text for value in [right, *wrong] for text in typed_near(value)})
+    for text, outcome in zip(answers, mark_both(v8, d, answers), strict=True):
+        judge_fairly(d, float(text), outcome, right, wrong)
+
+
+def judge_fairly(
+    d: Drill, value: float, outcome: dict[str, Any], right: float, wrong: list[float]
+) -> None:
+    if outcome.get("ask"):
+        assert 1000 * value in (pytest.approx(right), pytest.approx(1000 * right))
+        return
+    if outcome["passed"]:
+        stated = how_exact(d)
+        slack = float(unit_of(right, stated)) if isfinite(right) else 0
+        assert abs(value - right) <= slack + 1e-8 * abs(right), "too far off to be right"
+        return
+    if outcome["near"] == "digits":
+        assert abs(value - right) <= 0.5 * abs(right), "called close, and is not"
+    if outcome["hint"] is None:
+        return
+    slip = wrong[outcome["hint"]]
+    if outcome["near"]:
+        assert value == pytest.approx(slip, rel=1e-9), "rounding explains it as well"
+    elif isfinite(right):
+        assert abs(value - slip) < abs(value - right), "the answer is nearer"
+    assert abs(value - slip) <= 0.02 * abs(slip), "too far from the mistake named"
+    nearer = [other for other in wrong if abs(value - other) < abs(value - slip)]
+    assert not nearer, "another mistake is nearer"
+
+
+@of_kind("numeric")
+def test_the_answer_rounded_too_far_is_close_and_no_mistake(d: Drill) -> None:
+    data = payload(d)
+    right, stated = float(data["goal"]["value"]), how_exact(d)
+    if stated.kind != "digits":
+        return
+    for digits in range(1, stated.count):
+        outcome = GRADERS["numeric"](data, f"{right:.{digits}g}")
+        if outcome["passed"]:
+            assert float(f"{right:.{digits}g}") == pytest.approx(right, rel=0.01)
+            continue
+        assert outcome["near"] in ("digits", "side"), digits
+        said = " ".join(feedback(d, data, outcome, 1)[0])
+        assert "Close." in said and asked(stated) in said
+
+
+def test_a_mistake_is_named_by_one_digit_only_if_it_is_that_digit() -> None:
+    """Two mistakes that explain a value alike, or none well enough, are not named."""
+    data = {"goal": exactness.goal(2.5, Rule("digits", 3)), "names": {}}
+
+    def hint(typed: str, *wrong: float) -> int | None:
+        return GRADERS["numeric"]({**data, "wrong": list(wrong)}, typed)["hint"]
+
+    assert hint("7", 7.0) == hint("6.9", 6.94) == hint("6.94", 6.94) == 0
+    assert hint("7", 7.4) is None, "one digit is too little"
+    assert hint("6.94", 6.94, 6.941) == 0, "one of them is the value itself"
+    assert hint("6.9", 6.94, 6.941) is None, "either may be meant"
+    assert hint("-7", 7.0) is hint("70", 7.0) is None
+    assert hint("2.6", 2.62) is None or abs(2.6 - 2.62) < abs(2.6 - 2.5)
+
+
+@of_kind("trace")
+def test_every_cell_of_a_table_takes_the_same_decimals(v8: MiniRacer, d: Drill) -> None:
+    rows = [[float(cell) for cell in row] for row in payload(d)["rows"]]
+    for places, passes in ((5, True), (3, True), (2, True)):
+        answer = [[f"{cell:.{places}f}" for cell in row] for row in rows]
+        assert mark_both(v8, d, [answer])[0]["passed"] == passes
+    for i, j in itertools.product(range(len(rows)), range(len(rows[0]))):
+        short = f"{rows[i][j]:.1f}"
+        if abs(float(short) - rows[i][j]) > 0.011:
+            answer = [[*row] for row in rows]
+            answer[i][j] = short
+            outcome = mark_both(v8, d, [answer])[0]
+            assert (outcome["near"], outcome["place"]) == ("digits", [i, j])
+
+
+# ---- orders
+
+
+def valid_orders(needs: list[list[int]]) -> set[tuple[int, ...]]:
+    """Build every order line by line from those whose needs have been met."""
+    found: set[tuple[int, ...]] = set()
+
+    def extend(done: tuple[int, ...]) -> None:
+        if len(done) == len(needs):
+            found.add(done)
+        for line in set(range(len(needs))) - set(done):
+            if set(needs[line]) <= set(done):
+                extend((*done, line))
+
+    extend(())
+    return found
+
+
+@of_kind("order")
+def test_exactly_the_valid_orders_pass(v8: MiniRacer, d: Drill) -> None:
+    data = payload(d)
+    count = len(data["shown"])
+    valid = valid_orders(data["needs"])
+    assert tuple(data["shown"]) not in valid, "it is shown in order"
+    orders = list(itertools.permutations(range(count)))
+    if count > 6:  # all 5,040 of seven lines, and of more those with few lines moved
+        orders = [o for o in orders if sum(i != k for i, k in enumerate(o)) <= 4]
+        orders += sorted(valid)
+    answers = [[data["shown"].index(place) for place in order] for order in orders]
+    for order, outcome in zip(orders, mark_both(v8, d, answers), strict=True):
+        assert outcome["passed"] == (order in valid), order
+        if not outcome["passed"]:
+            fault = outcome["place"]
+            needs = set(data["needs"][order[fault]])
+            assert not needs <= set(order[:fault]), "the line that is blamed is in place"
+
+
+def test_the_proof_by_induction_may_settle_the_maximum_late() -> None:
+    needs = payload(bank()["induction"])["needs"]
+    chain = [0, 1, 2, 4, 5, 6, 7]
+    late = {(*chain[:i], 3, *chain[i:]) for i in range(3, 7)}
+    assert valid_orders(needs) == late
+
+
+def runs(lines: list[str], arguments: dict[str, Any], wanted: Any) -> bool:
+    """Say whether lines of Python, in this order, give what is wanted."""
+    try:
+        space: dict[str, Any] = {**arguments}
+        exec("\n".join(lines), space)  # noqa: S102 the book's own lines
+        return bool(np.allclose(space["found"], wanted, rtol=1e-12))
+    except Exception:
+        return False
+
+
+def test_the_lines_of_the_update_run_in_the_valid_orders_only() -> None:
+    d = bank()["update-lines"]
+    lines = [line.strip("`") for line in d.get("lines")]
+    arguments = {"exp": exp}
+    call = "found = update(2.0, 5.0, [4.0, 3.0, 1.0])"
+    wanted = (4.0, 5 * exp(-2) + 1 + exp(-1) + exp(-3))
+    works = {
+        order for order in itertools.permutations(range(len(lines)))
+        if runs([*(lines[i] for i in order), call], arguments, wanted)
+    }  # fmt: skip
+    assert works == valid_orders(payload(d)["needs"])
+
+
+def test_the_lines_of_the_tile_loop_run_in_the_valid_orders_only() -> None:
+    d = bank()["tile-loop-lines"]
+    lines = [line.strip("`") for line in d.get("lines")]
+    random = np.random.default_rng(6)
+    q, k, v, o = (random.normal(size=(3, 3)) for _ in range(4))
+    m, l = np.array([5.0, -1.0, 0.0]), np.array([2.0, 1.5, 3.0])
+    names = {"q": q, "k": k, "v": v, "d": 3, "m": m, "l": l, "o": o, "exp": np.exp,
+             "sqrt": np.sqrt, "maximum": np.maximum}  # fmt: skip
+    head = "def turn(q, k, v, d, m, l, o):"
+    scores = q @ k.T / np.sqrt(3)
+    old, new = np.exp(m)[:, None], np.exp(scores)
+    wanted = (old * o + new @ v) / (np.exp(m) * l + new.sum(axis=1))[:, None]
+    works = {
+        order for order in itertools.permutations(range(len(lines)))
+        if runs([head, *(f"    {lines[i]}" for i in order),
+                 "found = turn(q, k, v, d, m, l, o)"], names, wanted)
+    }  # fmt: skip
+    assert works == valid_orders(payload(d)["needs"])
+
+
+# ---- formulas
+
+RIGHT_FORMULAS = {
+    "write-update": [
+        "l*exp(m-m_new)+added", "added + l e^(m - m_new)", "l*e^m/e^m_new + added",
+        "l_new = exp(m)*l/exp(m_new) + added", "l / exp(m_new - m) + added",
+    ],
+    "two-term-update": [
+        "(l*exp(m) + l_block*exp(m_block)) / exp(m_new)",
+        "l e^(m−m_new) + l_block e^(m_block−m_new)",
+    ],
+    "write-output": [
+        "exp(-m_new) * (o*exp(m) + exp(s)*v)", "o/exp(m_new - m) + v*e^(s-m_new)",
+    ],
+}  # fmt: skip
+WRONG_FORMULAS = {
+    "write-update": [
+        "added", "l", "l*exp(m-m_new)+added+0.001", "l*exp(m-m_new)*1.0001+added",
+        "l*abs(exp(m_new-m))+added", "l*exp(m-m_new)+added+0*inf", "0/0",
+        "l*exp(m-m_new)+added + 0*log(m-m_new)", "l*2.7^(m-m_new)+added",
+        "l*(1+m-m_new)+added", "l*exp(-(m-m_new)^2)+added", "l^1.0001*exp(m-m_new)+added",
+        "l*exp(m/m_new)+added", "l*exp(m-abs(m_new))+added", "l*exp(abs(m)-m_new)+added",
+        "l*sqrt(exp(m-m_new))+added", "l*exp(floor(m-m_new))+added",
+    ],
+    "two-term-update": [
+        "l*exp(-abs(m-m_block)) + l_block", "l + l_block*exp(-abs(m_block-m))",
+        "(l+l_block)*exp(-abs(m-m_block))", "l*exp(m-m_new)+l_block*exp(m-m_block)",
+        "l*exp(m-abs(m_new))+l_block*exp(m_block-abs(m_new))",
+        "l*exp(m-m_new)+l_block*exp(floor(m_block-m_new))",
+    ],
+    "write-output": [
+        "o*exp(m-m_new)+exp(s-m_new)*abs(v)", "o*exp(m-m_new)+exp(m-s)*v",
+        "o*exp(m-s)+v", "o+exp(s-m)*v", "abs(o)*exp(m-m_new)+exp(s-m_new)*v",
+        "o*exp(m-m_new)+v*exp(-abs(s-m))", "o*exp(m-abs(m_new))+exp(s-abs(m_new))*v",
+    ],
+}  # fmt: skip
+
+
+@of_kind("recall")
+def test_equal_formulas_pass_and_no_others(v8: MiniRacer, d: Drill) -> None:
+    right, wrong = RIGHT_FORMULAS[d.id], WRONG_FORMULAS[d.id]
+    outcomes = mark_both(v8, d, [*right, *wrong])
+    passed = [o["passed"] for o in outcomes]
+    for text, verdict in zip([*right, *wrong], passed, strict=True):
+        assert verdict == (text in right), text
+
+
+def test_a_formula_is_finite_wherever_it_is_tried() -> None:
+    for d in MARKED:
+        if d.kind == "recall":
+            values = payload(d)["values"]
+            assert all(map(isfinite, values)) and len(set(values)) == len(values) >= 6
+
+
+# ---- own words
+
+
+@pytest.mark.parametrize("d", COMPARED, ids=lambda d: d.id)
+def test_own_words_are_compared_point_by_point_by_their_owner(d: Drill) -> None:
+    points = [say(point) for point in d.get("points")]
+    assert 2 <= len(points) <= 5 and len(set(points)) == len(points)
+    everyone = range(1, len(points) + 1)
+    for text in ("It is the opposite.", say(d.get("solution")), "x"):
+        verdict = check(d.id, text)
+        assert not verdict, "no text is judged by itself"
+        assert all(point in repr(verdict) for point in points) and "had=[1, 2]" in repr(verdict)
+        assert check(d.id, text, had=everyone)
+        some = check(d.id, text, had=[1])
+        assert not some and f"1 of {len(points)}" in repr(some)
+        assert points[0] not in repr(some) and points[1] in repr(some)
+        assert f"0 of {len(points)}" in repr(check(d.id, text, had=[]))
+    for nothing in ("", "  \n"):
+        for had in (None, everyone):
+            verdict = check(d.id, nothing, had=had)
+            assert not verdict and "Write a sentence first" in repr(verdict)
+    for had in ([0], [len(points) + 1], ["a"], [True, 9], 9, "1"):
+        with pytest.raises(ValueError, match=re.escape(f"from 1 to {len(points)}")):
+            check(d.id, "x", had=had)
+
+
+# ---- how numbers are written
+
+
+def test_numbers_are_written_alike(v8: MiniRacer) -> None:
+    texts_and_lists = ["-inf", "nan", "–", [1, 2.5]]
+    for value in [2.0446, 1, -3.0, 0.1353352832, 1e22, 1.5e-7, *texts_and_lists]:
+        written = v8.eval(f"show({json.dumps(value)})")
+        plain = [text.replace("e+", "e").replace("e−0", "e−") for text in
+                 (written, show(value))]
+        assert plain[0] == plain[1]
