@@ -73,7 +73,7 @@ CORRECT["a neighbour through shared memory"] = case(
 def kernel(x, y, n):
     t = cuda.threadIdx.x
     i = cuda.grid(1)
-    tile = cuda.shared.array(B + 1, float32)
+    tile = cuda.shared.array(PADDED, float32)
     if i < n:
         tile[t] = x[i]
         if t == B - 1 or i == n - 1:
@@ -83,7 +83,7 @@ def kernel(x, y, n):
         y[i] = tile[t + 1]
 """,
     [3, 1], [4, 1], {"x": X, "y": ["out", [10]], "n": ["number", 10]},
-    {"y": [*x[1:].tolist(), 0]}, B=4,
+    {"y": [*x[1:].tolist(), 0]}, B=4, PADDED=5,
 )
 
 CORRECT["the sum of a block, by halves"] = case(

@@ -81,7 +81,7 @@ mutant("a lane that does not come", "a warp's sum, by shuffles",
        {"total(x[i]) if i < 64": "total(x[i]) if i % 32"},
        kind="barrier", threads=[1, 0])
 mutant("a name that is not there", "map with a guard", {"x[i]": "z[i]"},
-       kind="error", error="NameError", line=8)
+       kind="compile", reason="the name z is not defined", line=8)
 
 kernel("two barriers", """@cuda.jit
 def kernel(x):
@@ -194,12 +194,12 @@ def kernel(x):
     x[0] = 1
     cuda.syncthreads
 """, {"x": X}, block=1, fields={
-    "kind": "error", "line": 7,
-    "said": "TypeError: cuda.syncthreads is not called: put () behind it"})
+    "kind": "compile", "line": 7, "reason": "cuda.syncthreads is not called",
+    "instead": "cuda.syncthreads()"})
 kernel("an array in a sum", """@cuda.jit
 def kernel(x):
     x[0] = 1 - x
-""", {"x": X}, block=1, fields={"kind": "error", "line": 6})
+""", {"x": X}, block=1, fields={"kind": "compile", "line": 6})
 kernel("a negative column", """@cuda.jit
 def kernel(x):
     s = cuda.shared.array((2, 3), float32)

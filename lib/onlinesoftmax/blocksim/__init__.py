@@ -95,11 +95,10 @@ to say.
 """
 
 from .faults import Fault
-from .kernel import Jit, Kernel, load, run
+from .kernel import Kernel, cuda, load, run
 from .report import Report
-from .scalars import Type
+from .things import Type
 
-cuda = Jit()
 float16, float32, float64 = Type("float16"), Type("float32"), Type("float64")
 int32, int64, uint32 = Type("int32"), Type("int64"), Type("uint32")
 

@@ -6,8 +6,9 @@ names, and so they are here. An element is told from another by its address: a n
 of numpy's memory, or for lists the list that holds it and the place in it.
 """
 
+from .faults import shown
 from .memory import Aliased, Array, PlainAliased, Watched
-from .scalars import Type, type_name
+from .scalars import Scalar, Type, held, type_name
 
 
 def take_in(launch, names: list, values: list) -> list:
@@ -35,21 +36,38 @@ def taken_alone(launch, name: str, value: object) -> object:
         flags = getattr(value, "flags", None)
         taken.read_only = flags is not None and not flags["WRITEABLE"]
         return taken
+    kind = kind_of(name, value)
+    if isinstance(value, Scalar):
+        return held(value.value, kind, launch.full)
     if hasattr(value, "dtype"):  # a scalar of numpy's
-        return Type(type_name(value.dtype), launch.full)(value.item())
+        return held(value.item(), kind, launch.full)
     return value
+
+
+def kind_of(name: str, value: object) -> object:
+    """Return the type of an argument, as a compiler sees it."""
+    if isinstance(value, Array):
+        return ("array", value.dtype.name, value.ndim)
+    if hasattr(value, "dtype"):
+        return type_name(value.dtype)
+    kind = {bool: "bool", int: "int64", float: "float64"}.get(type(value))
+    if kind == "int64" and value >= 1 << 63:
+        kind = "uint64"
+    if kind is None:
+        raise ValueError(f"{name}: expected a number or an array, got {shown(value)}")
+    return kind
 
 
 def array(launch, name, shape, kind, data, value=None) -> Array:
     """Return an array in global memory."""
     data = value.ravel().tolist() if data is None else data
-    return launch.memory(launch, name, "global", shape, Type(kind, launch.full), data)
+    return launch.memory(launch, name, "global", shape, Type(kind), data)
 
 
 def constant(launch, name: str, value: object) -> Array:
     """Return an array of the names around a kernel: read-only, as for a compiler."""
     data, shape = value.ravel().tolist(), value.shape
-    kind = Type(type_name(value.dtype), launch.full)
+    kind = Type(type_name(value.dtype))
     made = Array(launch, name, "constant", shape, kind, data)
     made.read_only = True
     return made

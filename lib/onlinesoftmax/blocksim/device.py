@@ -1,7 +1,6 @@
 """What a kernel calls ``cuda``."""
 
 from .faults import shown
-from .scalars import Type, type_name
 
 WARP = 32
 ALL_LANES = 0xFFFFFFFF
@@ -26,14 +25,6 @@ class Triple:
 
     def __init__(self, x: int, y: int, z: int):
         self.x, self.y, self.z = x, y, z
-
-
-class Types:
-    """Numba's types by name: ``types.float16``."""
-
-    def __init__(self, names: dict):
-        for name in names:
-            setattr(self, name, names[name])
 
 
 class Wait:
@@ -153,6 +144,7 @@ class Cuda:
     def __init__(self, launch):
         self._launch = launch
         self._line = 0
+        self._where = None  # in its loops and calls, in full mode
         self._watch = None  # is told of every access: the log, the traffic
         self._left = 0  # turns that the loops of this thread may still take
         self.gridDim = Triple(*launch.grid)
@@ -288,18 +280,15 @@ class Cuda:
         at.x, at.y, at.z = thread.x, thread.y, thread.z
         self.laneid = thread.number % WARP
         self._who = thread.who
-        self._counts = thread.turns
 
-    # ---- what the lowered text calls
+    # ---- what the emitted text calls
 
     def _at(self, line: int) -> bool:
         self._line = line
         return True
 
     def _turns(self, line: int, items: object) -> object:
-        """Count the turns of a for: one by one where they matter, or all at once."""
-        if self._launch.full or not hasattr(items, "__len__"):
-            return self._counted(line, items)
+        """Count the turns of a for: all at once, or one by one if they are too many."""
         count = extent(items)
         if count > self._left:
             return self._counted(line, items)
@@ -307,24 +296,15 @@ class Cuda:
         return items
 
     def _counted(self, line: int, items: object) -> object:
-        counts, turn = self._counts, 0
         for item in items:
-            counts[line] = turn
-            turn += 1
             self._take_turn(line)
             yield item
 
-    def _turn(self, line: int) -> bool:
-        """Count the turns of a while; it begins anew with every turn around it."""
-        self._line = line
+    def _turn(self, line: int) -> None:
+        """Count a turn of a while."""
         self._left -= 1
         if self._left < 0:
             self._take_turn(line)
-        if self._launch.full:
-            around = self._numbers(line, 1)
-            last, where = self._counts.get(line, (-1, around))
-            self._counts[line] = (last + 1 if where == around else 0, around)
-        return True
 
     def _take_turn(self, line: int) -> None:
         """Count one turn of any loop; too many are a fault."""
@@ -332,25 +312,17 @@ class Cuda:
         if self._launch.spare < 0:
             self._launch.endless(line)
 
-    def _numbers(self, line: int, less: int = 0) -> tuple:
-        """Return the turns of the loops around a line, without the innermost few."""
-        around = self._launch.program.loops.get(line, ())
-        return tuple([self._counts.get(at) for at in around[: len(around) - less]])
-
-    def _back(self, line: int, value: object) -> object:
+    def _back(self, line: int, value: object, where: object = None) -> object:
+        """Return from a meeting or a call: others have been elsewhere meanwhile."""
         self._line = line
+        self._where = where
         return value
 
-    def _uncalled(self, line: int, name: str) -> None:
-        self._line = line
-        raise TypeError(f"{name} is not called: put () behind it")
+    def _constant(self, number: int) -> object:
+        return self._launch.constant(number)
 
-    def _array(self, space: str, line: int, number: int, name: str) -> object:
-        def array(shape, dtype="float32", alignment=None) -> object:
-            kind = Type(type_name(dtype), self._launch.full)
-            return self._launch.array(space, (name, line, number), name, shape, kind)
-
-        return array
+    def _array(self, space: str, site: int, name: str, shape: tuple, dtype) -> object:
+        return self._launch.array(space, site, name, shape, dtype)
 
 
 def extent(items: object) -> int:

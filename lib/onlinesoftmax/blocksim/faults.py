@@ -2,6 +2,7 @@
 
 FATAL = (
     "index", "barrier", "barriers", "shared", "block", "launch", "endless", "error",
+    "compile",
 )
 
 

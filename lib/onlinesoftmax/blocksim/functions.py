@@ -3,12 +3,16 @@
 On the book's pages kernels come as text, and this file is not needed there.
 """
 
+import builtins
 import inspect
 import textwrap
-from types import FunctionType
+from types import FunctionType, ModuleType
 
-from .kernel import Program
-from .scalars import SIZES, Type
+from .infer import Function, Unusable
+from .program import Program
+from .source import builtin, resolved
+from .things import KNOWN, Thing, Type, type_of_name
+from .tree import parse
 
 
 def program(kernel: object) -> Program:
@@ -16,15 +20,72 @@ def program(kernel: object) -> Program:
     function = bare(kernel)
     if function is None:
         raise ValueError(f"kernel: expected a function, got {kernel!r}")
-    names, helpers = {}, {}
-    for name, value in used(function).items():
-        helper = bare(value)
-        if helper is not None and helper is not function:
-            helpers[name] = program(value)
-        else:
-            names[name] = stand_in(value)
-    file = inspect.getfile(function)
-    return Program(text(function), function.__name__, names, file, helpers)
+    given: dict[str, object] = {}
+    return Program(compilable(function, given), given)
+
+
+def compilable(function: FunctionType, given: dict[str, object]) -> Function:
+    """Return a function as the compiler takes it; ``given`` names come first."""
+    names = used(function)
+
+    def find(name: str) -> object:
+        if name in given:
+            return resolved(given[name], None)
+        if name in names:
+            return stand_in(names[name], given)
+        if hasattr(builtins, name):
+            return builtin(name)
+        raise KeyError(name)
+
+    node = parse(text(function))[0]
+    return Function(function.__name__, node, find)
+
+
+def stand_in(value: object, given: dict[str, object]) -> object:
+    """Return what a value around a kernel is to the compiler."""
+    if is_numbas(value):
+        return numbas(value)
+    if isinstance(value, FunctionType):
+        return Unusable("{name} is a plain function of Python's",
+                        "put @cuda.jit(device=True) above it")
+    function = bare(value)
+    if function is not None:
+        return compilable(function, given)
+    return resolved(value, None)
+
+
+def is_numbas(value: object) -> bool:
+    """Say whether a value is of Numba's, and no function of the reader's."""
+    if isinstance(value, ModuleType):
+        return value.__name__.split(".")[0] in ("numba", "numba_cuda")
+    where = type(value).__module__.split(".")[0], getattr(value, "__module__", "") or ""
+    return bare(value) is None and "numba" in (where[0], where[1].split(".")[0]) or (
+        isinstance(value, FunctionType) and where[1].split(".")[0] == "numba"
+    )
+
+
+def numbas(value: object) -> object:
+    """Return something of Numba's by its path: a module, a type, a function."""
+    import numba
+    from numba import cuda, types
+
+    if value is numba:
+        return Thing("numba")
+    if value is cuda:
+        return Thing("cuda")
+    if value is types:
+        return Thing("numba.types")
+    found = type_of_name(str(getattr(value, "name", "") or ""))
+    if found is not None:
+        return found
+    for path in KNOWN:
+        if path.startswith("cuda."):
+            known = cuda
+            for part in path.split(".")[1:]:
+                known = getattr(known, part, None)
+            if known is value:
+                return Thing(path)
+    return Unusable("{name} is nothing that a kernel can use here")
 
 
 def text(kernel: object) -> str:
@@ -42,12 +103,10 @@ def bare(value: object) -> FunctionType | None:
 
 def used(function: FunctionType) -> dict[str, object]:
     """Return the names a function uses from around it, with their values."""
-    found = inspect.getclosurevars(function)
-    return {**found.globals, **found.nonlocals}
-
-
-def stand_in(value: object) -> object:
-    """Return a type of Numba's as one of the simulator's; anything else as it is."""
-    name = getattr(value, "name", None)
-    numbas = type(value).__module__.startswith("numba.")
-    return Type(name) if numbas and name in SIZES else value
+    found = dict(function.__globals__)
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:  # not yet given a value
+            found.pop(name, None)
+    return found

@@ -1,71 +1,13 @@
 """Kernels: from a function or a text to something that can be launched."""
 
-import math
-
-from .arguments import constant, give_back, take_in
+from .arguments import give_back, kind_of, take_in
+from .infer import Refusal
 from .launch import TURNS, Launch
-from .lowering import functions_in, loops, lower, parameters, statements
-from .scalars import Type
-
+from .program import Program
+from .source import Source
+from .things import Thing, Type
 
 MODES = ("race", "full", "plain")
-
-
-class Program:
-    """A kernel's text made ready: it is compiled once and loaded for every launch.
-
-    Attributes
-    ----------
-    name : str
-    meets : bool
-        Do its threads meet anywhere?
-    returns : set of int
-        The lines of its statements in which a thread may leave.
-    """
-
-    def __init__(self, source, name, names, file, helpers=None):
-        compile(source, file, "exec")  # its syntax errors, before it is changed
-        helpers = helpers or {}
-        known = {key: helpers[key].meets for key in helpers}
-        text = statements(source)
-        functions = functions_in(text, known)
-        if name not in functions:
-            raise ValueError(f"name: expected a function {name!r} in the text")
-        self.name = name
-        self.names = names
-        self.helpers = helpers
-        self.meets = functions[name]
-        self.parameters = parameters(text, name)
-        self.loops = loops(text)
-        self.returns = set([line for line, parts in text if "return" in parts])
-        for helper in helpers.values():
-            self.loops.update(helper.loops)
-        self.code = compile(lower(text, functions), file, "exec")
-
-    def load(self, device: dict) -> object:
-        """Return the function, with these names instead of the world's."""
-        space = dict(self.names)
-        space.update(device)
-        for name in self.helpers:
-            space[name] = self.helpers[name].load(device)
-        exec(self.code, space)
-        for name in list(space):
-            space[name] = on_device(name, space[name], device)
-        return space[self.name]
-
-
-def on_device(name: str, value: object, device: dict) -> object:
-    """Return what a name means in a kernel: the GPU's mathematics, types, constants."""
-    if value is math:
-        return device["math"]
-    if hasattr(value, "dtype") and getattr(value, "shape", ()):
-        return constant(device["cuda"]._launch, name, value)
-    if isinstance(value, Type):
-        return Type(value.name, device["float32"].full)
-    for each in dir(math):
-        if callable(value) and value is getattr(math, each):
-            return getattr(device["math"], each)
-    return value
 
 
 class Kernel:
@@ -77,7 +19,7 @@ class Kernel:
 
     @property
     def program(self) -> Program:
-        """The text made ready, on first use."""
+        """What can be compiled, made on first use."""
         if self.made is None:
             from .functions import program
 
@@ -101,7 +43,47 @@ class Kernel:
         return launch
 
 
-def load(source: str, name: str, names: object = None, file="kernel.py") -> Kernel:
+class Decorating(Thing):
+    """``cuda`` or ``numba`` around kernels: what decorates functions works there."""
+
+    def child(self, name: str) -> object:
+        """Return what has this name in here, or None."""
+        if name in ("jit", "njit") and name != self.path:
+            return self.decorate
+        found = super().child(name)
+        return Decorating("cuda") if getattr(found, "path", "") == "cuda" else found
+
+    def decorate(self, function=None, *signature, **options) -> object:
+        """Make a kernel, or with ``device=True`` a function for kernels."""
+        if callable(function) and not isinstance(function, (Thing, Type)):
+            return Kernel(function=function)
+        return lambda function: Kernel(function=function)
+
+    def imported(self, path: str) -> object:
+        """Return what an import of Numba's or NumPy's gives."""
+        if path == "numpy" or path[:6] == "numpy.":
+            found, parts = module("numpy"), path.split(".")[1:]
+        else:
+            found, parts = self, path.split(".")[1:]
+        for part in parts:
+            if not hasattr(found, part):
+                raise ImportError(f"{path}: nothing that a kernel can use")
+            found = getattr(found, part)
+        return found
+
+
+def module(name: str) -> object:
+    """Return a module of Python's; MicroPython has no NumPy, but its names."""
+    try:
+        return __import__(name)
+    except ImportError:
+        return Thing(name)
+
+
+cuda, numba = Decorating("cuda"), Decorating("numba")
+
+
+def load(source: str, name: str, names: object = None, file="kernel.py", whole=True):
     """Return a kernel from text.
 
     Parameters
@@ -113,8 +95,29 @@ def load(source: str, name: str, names: object = None, file="kernel.py") -> Kern
         Further names it may use, such as tile sizes.
     file : str
         What tracebacks call it.
+    whole : bool
+        Is it the text of a whole file, which has to import what it uses and to say
+        ``@cuda.jit``, as for a GPU? Otherwise it is a function cut out of one.
     """
-    return Kernel(Program(source, name, dict(names or {}), file))
+    given = dict(names or {})
+    text = Source(source, file, given, numba, whole)
+    if name not in text.functions:
+        raise ValueError(f"name: expected a function {name!r} in the text")
+    node = text.functions[name]
+    refused = None
+    if whole and not isinstance(text.around().get(name), Kernel):
+        refused = Refusal(node.line, f"{name} is a plain function of Python's",
+                          "put @cuda.jit above it")
+    function = text.function(Kernel(function=Named(name)))
+    function.source = text
+    return Kernel(Program(function, given, refused))
+
+
+class Named:
+    """A function of the text, by its name."""
+
+    def __init__(self, name: str):
+        self.__name__ = name
 
 
 def run(
@@ -153,8 +156,12 @@ def run(
         beat or silent, count(shared, "shared"), turns, trace,
     )  # fmt: skip
     taken = take_in(launch, program.parameters, arguments)
+    kinds = tuple([
+        kind_of(name, array if hasattr(array, "ndim") else value)
+        for name, value, array in zip(program.parameters, arguments, taken)
+    ])  # fmt: skip
     try:
-        return launch.run(taken)
+        return launch.run(kinds, taken)
     finally:
         give_back(arguments, taken)
 
@@ -182,13 +189,3 @@ def count(number: object, name: str) -> int:
 def kernel_of(kernel: object) -> Kernel:
     """Return a kernel, or what becomes one: a function, decorated or not."""
     return kernel if isinstance(kernel, Kernel) else Kernel(function=kernel)
-
-
-class Jit:
-    """``cuda`` outside of kernels: only its decorator means anything there."""
-
-    def jit(self, function=None, **options):
-        """Make a kernel, or with ``device=True`` a function for kernels."""
-        if function is None or not callable(function):  # with options, or a signature
-            return lambda function: Kernel(function=function)
-        return Kernel(function=function)

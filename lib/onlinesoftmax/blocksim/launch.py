@@ -6,7 +6,8 @@ parallel, and every order is the same on every run; the ledgers of the arrays fi
 would depend on it.
 """
 
-from .device import WARP, Cuda, Types
+from .arguments import constant
+from .device import WARP, Cuda
 from .faults import (
     FATAL,
     NONE,
@@ -17,11 +18,11 @@ from .faults import (
     race,
     shown,
 )
+from .infer import Refusal
 from .meetings import answers, arrival, different, incomplete, together
 from .memory import Aliased, Array, PlainAliased, Watched
 from .order import Order
 from .report import Report
-from .scalars import SIZES, Float, Maths, Type, typed
 
 MOST_THREADS = 1024
 MOST_SHARED = 48 * 1024
@@ -47,7 +48,6 @@ class Thread:
         self.steps = None  # its generator, if the kernel has barriers
         self.wait = None  # what it waits for; None once it is through
         self.answer = None  # what it gets when it goes on
-        self.turns = {}  # of the loops it is in, by their line
         self.left = False  # by a return?
         self.missed = None  # the line of the first barrier after it had left
         self.meetings = 0
@@ -93,36 +93,58 @@ class Launch:
         self.report = Report(program.name, short(grid), short(block), self.full, log)
         self.at = short((0, 0, 0), grid)
         self.running = self.thread = None
+        self.constants = {}
 
-    def names(self) -> dict:
-        """Return what a kernel finds under the names it imports."""
-        names = {name: Type(name, self.full) for name in SIZES}
-        names["boolean"] = names.pop("bool")
-        names["types"] = Types(names)
-        names["cuda"] = self.cuda
-        names["math"] = Maths()
-        if self.full:
-            names["min"], names["max"] = typed(min), typed(max)
-        return names
+    def run(self, kinds: tuple, arguments: list) -> Report:
+        """Run every block; stop early only where a GPU could not go on.
 
-    def run(self, arguments: list) -> Report:
-        """Run every block; stop early only where a GPU could not go on."""
+        Parameters
+        ----------
+        kinds : tuple
+            The types of the arguments.
+        arguments : list
+        """
         self.globals = [a for a in arguments if isinstance(a, Watched)]
         self.cuda._watch = self.report.watcher(self.trace)
-        Float.watch = self.widened if self.full else None
         try:
             self.check_size()
+            kernel = self.compile(kinds)
             self.report.count_threads()
-            kernel = self.program.load(self.names())
             for z in range(self.grid[2]):
                 for y in range(self.grid[1]):
                     for x in range(self.grid[0]):
                         self.run_block((x, y, z), kernel, arguments)
         except Fault:  # one after which no GPU goes on; the report has it
             self.report.end_block(self.at)
-        finally:
-            Float.watch = None
         return self.report
+
+    def compile(self, kinds: tuple) -> object:
+        """Return the kernel for arguments of these types, as Python calls it."""
+        try:
+            self.code = self.program.code(kinds, self.full)
+        except Refusal as refusal:
+            self.refuse(refusal)
+        for line in sorted(self.code.doubles) if self.full else []:
+            self.fault("float64", self.code.doubles[line], line=line)
+        return self.code.load(self.cuda)
+
+    def refuse(self, refusal: Refusal) -> None:
+        """Report a kernel that would not compile; nothing of it has run."""
+        instead = f"; instead: {refusal.instead}" if refusal.instead else ""
+        self.fault(
+            "compile",
+            f"this does not compile: {refusal.reason}{instead}",
+            line=refusal.line,
+            reason=refusal.reason,
+            instead=refusal.instead,
+        )
+
+    def constant(self, number: int) -> Array:
+        """Return an array of the names around the kernel; one for all threads."""
+        if number not in self.constants:
+            name, value = self.code.constants[number]
+            self.constants[number] = constant(self, name, value)
+        return self.constants[number]
 
     def check_size(self) -> None:
         """Refuse a launch that no GPU would start."""
@@ -179,10 +201,10 @@ class Launch:
 
     def start(self, thread: Thread, kernel: object, arguments: list) -> None:
         """Call the kernel: without barriers it runs through, else it does not begin."""
-        if self.program.meets:
-            thread.steps = kernel(*arguments)
+        if self.code.meets:
+            thread.steps = kernel(None, *arguments)
         else:
-            self.guard(thread, lambda value: kernel(*arguments), None)
+            self.guard(thread, lambda value: kernel(None, *arguments), None)
 
     def run_warp(self, warp: list) -> None:
         """Run a warp up to the next barrier, through all of its shuffles and votes."""
@@ -207,7 +229,7 @@ class Launch:
                     self.endless(thread.wait.line, "meets others")
             else:
                 thread.steps = None
-                thread.left = self.cuda._line in self.program.returns
+                thread.left = self.cuda._line in self.code.returns
 
     def guard(self, thread: Thread, go: object, value: object) -> object:
         """Run a thread; whatever it raises becomes a fault with its line."""
@@ -304,7 +326,7 @@ class Launch:
         line, earlier = thread.wait.line, first.wait.line
         text = f"{now} waits at this barrier, {before} at the one on line {earlier}"
         if line == earlier:
-            how = different(self.program, thread.wait.key, first.wait.key)
+            how = different(self.code, thread.wait.key, first.wait.key)
             text = f"{now} and {before} wait at this barrier, {how}"
         numbers = [thread.number, first.number]
         self.fault("barriers", text, line=line, threads=numbers, earlier=earlier)
@@ -321,7 +343,7 @@ class Launch:
         if theirs.key == mine.key and theirs.what == mine.what:
             where = f"has come with the mask {theirs.mask:#010x}, not {mine.mask:#010x}"
         elif theirs.line == mine.line and theirs.what == mine.what:
-            where += ", " + different(self.program, theirs.key, mine.key, "it is ")
+            where += ", " + different(self.code, theirs.key, mine.key, "it is ")
         text = (
             f"{self.here(thread.number)} waits at {mine.what} for"
             f" {self.name(other.number)}, which {where}"
@@ -509,12 +531,6 @@ class Launch:
             index=index,
             shape=shape,
         )
-
-    def widened(self, name: str, other: object) -> None:
-        """Report an operation that a GPU does in float64."""
-        kind = "int64" if isinstance(other, int) else "float64"
-        text = f"{name} with {kind} ({other}) is computed in float64"
-        self.fault("float64", text, threads=[self.thread], other=other)
 
     # ---- faults
 

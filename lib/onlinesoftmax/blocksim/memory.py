@@ -13,7 +13,7 @@ with the one collides with the other too.
 """
 
 from .faults import shown, whole_number
-from .scalars import rounded, wrapped
+from .scalars import held
 
 NEVER = 0
 
@@ -64,7 +64,7 @@ class Array:
         if value is None:
             self.launch.unwritten(self, place)
             return float("nan") if self.dtype.is_float else 0
-        return self.dtype(value) if self.typed else value
+        return value
 
     def __setitem__(self, key, value):
         place = self.place(key)
@@ -81,16 +81,10 @@ class Array:
 
     def held(self, value: object) -> object:
         """Return a number as this array holds it; refuse what is none."""
-        kind = self.dtype
-        try:
-            if isinstance(value, (tuple, list, str, Array, Part)):
-                raise TypeError
-            if not kind.is_float:
-                return wrapped(value, kind.name)
-            return rounded(float(value), kind.name) if self.typed else float(value)
-        except TypeError:
+        if isinstance(value, (tuple, list, str, Array, Part)) or value is None:
             what = shown(value)
-            raise TypeError(f"{self.name} holds {kind.name} numbers, got {what}")
+            raise TypeError(f"{self.name} holds {self.dtype.name} numbers, got {what}")
+        return held(value, self.dtype.name, self.typed)
 
     def change(self, key: object, change: object) -> object:
         """Apply an atomic change; return what was there."""
@@ -177,7 +171,7 @@ class Watched(Array):
         value = self.data[place]
         if value is None:
             return self.unset(place)
-        return self.dtype(value) if self.typed else value
+        return value
 
     def __setitem__(self, key, value):
         place = self.place(key)
@@ -207,7 +201,6 @@ class Watched(Array):
         if old is None:
             self.early.setdefault(place, (gpu._now, self.mark()))
             old = 0
-        old = self.dtype(old) if self.typed else old
         new = change(old)
         left = self.order.atomic(self.left.get(place), new is not None)
         if left:

@@ -121,7 +121,7 @@ class Report:
         if array.others:
             place = array.table.index(place)
         if self.traffic:
-            turns = array.gpu._numbers(line)
+            turns = array.gpu._where
             self.traffic.touch(array, place, kind, thread, (line, turns))
         if self.logging and self.kept <= MOST_TOUCHES:
             number = self.number_of(array)

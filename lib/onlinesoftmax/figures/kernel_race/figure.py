@@ -39,7 +39,7 @@ REMOVED = "\n    # no barrier here"
 
 def example(source: str) -> Values:
     """The log of eight scores, shared memory only, with the text that ran."""
-    kernel = blocksim.load(source, "block_max")
+    kernel = blocksim.load(source, "block_max", whole=False)
     scores, largest = np.arange(8, dtype=np.float32), np.zeros(1, np.float32)
     log = blocksim.run(kernel, 1, 8, scores, largest, log=True).log
     return shared_only(log) | {"source": source}
@@ -148,7 +148,7 @@ def states(random: np.random.Generator) -> Iterator[Values]:
 def obeyed(orders: np.ndarray) -> Values:
     """The log of threads that did as they were told."""
     size = orders.shape[1]
-    kernel = blocksim.load(ANYTHING, "anything", {"SIZE": size})
+    kernel = blocksim.load(ANYTHING, "anything", {"SIZE": size}, whole=False)
     out = np.zeros(size, np.float32)
     orders = orders.astype(np.float32)
     return blocksim.run(kernel, 1, size, orders, out, log=True).log

@@ -1,0 +1,203 @@
+"""What a kernel's text calls to compute as a GPU does.
+
+Where Python raises an error a GPU goes on: with an infinity, a NaN, or, for whole
+numbers divided by 0, with 0.
+"""
+
+import math
+
+from .scalars import INF, NAN, Type, cast, rounded, wrapped
+from .types import ONE, SIZES, TESTS
+
+ERRORS = (ValueError, OverflowError, ZeroDivisionError)
+
+
+def divided(a: float, b: float) -> float:
+    """Return a / b."""
+    if b != 0:
+        return a / b
+    return NAN if a == 0 or a != a else math.copysign(INF, a) * math.copysign(1.0, b)
+
+
+def whole_quotient(a: int, b: int) -> int:
+    """Return a // b of whole numbers."""
+    return a // b if b else 0
+
+
+def whole_rest(a: int, b: int) -> int:
+    """Return a % b of whole numbers."""
+    return a % b if b else 0
+
+
+def whole_power(a: int, b: int) -> int:
+    """Return a ** b of whole numbers; beyond 64 bits it wraps."""
+    if b >= 0:
+        return pow(a, b, 1 << 64) if a >= 0 else (-1) ** (b % 2) * pow(-a, b, 1 << 64)
+    return a ** (b % 2) if a in (1, -1) else 0
+
+
+def real_quotient(a: float, b: float) -> float:
+    """Return a // b of floats."""
+    return a // b if b != 0 and a - a == 0 else divided(a, b)
+
+
+def real_rest(a: float, b: float) -> float:
+    """Return a % b of floats."""
+    return a % b if b != 0 and a - a == 0 else NAN
+
+
+def real_power(a: float, b: float) -> float:
+    """Return a ** b of floats."""
+    try:
+        found = float(a) ** b
+    except ERRORS:
+        odd = b == int(b) and int(b) % 2 == 1
+        return -INF if odd and math.copysign(1.0, a) < 0 else INF
+    return NAN if isinstance(found, complex) else found
+
+
+def smaller(a: float, b: float) -> float:
+    """Return the smaller; NaN counts as missing."""
+    if a != a or b != b:
+        return b if a != a else a
+    return min(a, b)
+
+
+def larger(a: float, b: float) -> float:
+    """Return the larger; NaN counts as missing."""
+    if a != a or b != b:
+        return b if a != a else a
+    return max(a, b)
+
+
+def nearest(value: float) -> int:
+    """Return the nearest whole number, of two the even one."""
+    return round(value) if value - value == 0 else cast(value, "int64")
+
+
+# ---- mathematics
+
+
+def limit(name: str, x: float) -> float:
+    """Return what a GPU gives where Python raises an error."""
+    if name in ("exp", "exp2", "expm1", "cosh"):
+        return INF
+    if name == "sinh":
+        return math.copysign(INF, x)
+    if name in ("log", "log2", "log10"):
+        return -INF if x == 0 else NAN
+    if name == "log1p":
+        return -INF if x == -1 else NAN
+    if name == "atanh" and abs(x) == 1:
+        return math.copysign(INF, x)
+    if name == "gamma":
+        return math.copysign(INF, x) if x >= 0 else NAN
+    return INF if name == "lgamma" else NAN
+
+
+def ended(name: str, function: object) -> object:
+    """Return a function of one number that never raises an error."""
+
+    def call(x):
+        try:
+            return function(x)
+        except ERRORS:
+            return limit(name, float(x))
+
+    return call
+
+
+def whole_float(function: object) -> object:
+    """Return floor, ceil or trunc as a GPU has them: floats stay floats."""
+    return lambda x: float(function(x)) if x - x == 0 else x
+
+
+def exp2(x: float) -> float:
+    return 2.0**x
+
+
+def log1p(x: float) -> float:
+    """Return log(1 + x), exact for small x; MicroPython has none."""
+    u = 1.0 + x
+    return x if u == 1.0 else math.log(u) * x / (u - 1.0) if u - u == 0 else math.log(u)
+
+
+def hypot(x: float, y: float) -> float:
+    """Return the length of (x, y), without squares that are too large."""
+    largest = max(abs(x), abs(y))
+    if largest == 0 or largest - largest != 0:
+        return INF if INF in (abs(x), abs(y)) else x + y if largest != 0 else 0.0
+    return largest * math.sqrt((x / largest) ** 2 + (y / largest) ** 2)
+
+
+def fmod(x: float, y: float) -> float:
+    try:
+        return math.fmod(x, y)
+    except ERRORS:
+        return NAN
+
+
+OWN = {"exp2": exp2, "log1p": log1p}  # where this Python has none
+
+
+class Maths:
+    """``math`` as a kernel sees it."""
+
+    def __init__(self):
+        for name in ONE:
+            function = getattr(math, name, None) or OWN.get(name)
+            if function:
+                setattr(self, name, ended(name, function))
+        for name in ("floor", "ceil", "trunc"):
+            setattr(self, name, whole_float(getattr(math, name)))
+        for name in TESTS + ("atan2", "copysign"):
+            setattr(self, name, getattr(math, name))
+        self.hypot = getattr(math, "hypot", hypot)
+        self.pow, self.fmod = real_power, fmod
+
+
+def rounds_to(name: str) -> object:
+    return lambda value: rounded(value, name)
+
+
+def wraps_to(name: str) -> object:
+    """Return what wraps whole numbers; most lie inside, and stay as they are."""
+    if name == "bool":
+        return bool
+    high = (1 << (8 * SIZES[name] - (name[0] == "i"))) - 1
+    low = -high - 1 if name[0] == "i" else 0
+
+    def wrap(value):
+        return int(value) if low <= value <= high else wrapped(value, name)
+
+    return wrap
+
+
+def wrapped_mask(answer: tuple) -> tuple:
+    """Return a mask of lanes as an int32, beside what comes with it."""
+    return wrapped(answer[0], "int32"), answer[1]
+
+
+def casts_to(name: str) -> object:
+    return lambda value: cast(value, name)
+
+
+def device_names() -> dict:
+    """Return the names that a kernel's text may use, besides ``__rt``."""
+    names = {
+        "__inf": INF, "__nan": NAN, "__divided": divided, "__math": Maths(),
+        "__whole_quotient": whole_quotient, "__whole_rest": whole_rest,
+        "__whole_power": whole_power, "__real_quotient": real_quotient,
+        "__real_rest": real_rest, "__real_power": real_power, "__smaller": smaller,
+        "__larger": larger, "__nearest": nearest, "__range": range, "__len": len,
+        "__min": min, "__max": max, "__abs": abs, "__int": int, "__float": float,
+        "__bool": bool, "__wrap_mask": wrapped_mask,
+    }
+    for name in SIZES:
+        names["__type_" + name] = Type(name)
+        if name[0] == "f":
+            names["__round_" + name] = rounds_to(name)
+        else:
+            names["__wrap_" + name] = wraps_to(name)
+            names["__cast_" + name] = casts_to(name)
+    return names

@@ -1,0 +1,636 @@
+"""From a tree with types to Python that the simulator runs, thread by thread.
+
+Python cannot halt a function half-way, except where it says ``yield``. So a function in
+which threads meet becomes a generator: at a barrier it yields what it waits for, and it
+calls others that meet by ``yield from``. Each meeting has a key that says which arrival
+it is: the call in the text, the turns of the loops around it, and the key of the call
+of its function. Two threads meet only where their keys are equal.
+
+The text also says on which line it is, wraps whole numbers where they can leave their
+type, ends mathematics as a GPU does, and, in full mode, rounds every float.
+"""
+
+from .infer import Closure
+from .things import MEETINGS, Thing
+from .types import FLOATS, is_array, is_integer, is_tuple
+
+STEP = "    "
+WRAPPED = {  # Numba's masks are signed numbers
+    "ballot_sync": "__wrap_int32", "match_any_sync": "__wrap_int32",
+    "match_all_sync": "__wrap_mask",
+}
+
+
+class Text:
+    """The Python text of a kernel and its device functions.
+
+    Attributes
+    ----------
+    lines : list of str
+    sites : list of tuple
+        The calls at which threads meet: their lines, and the lines of the loops around
+        them, the outermost first. Calls that make arrays have a place here too.
+    constants : list
+        Values that are no text: arrays around the kernel.
+    """
+
+    def __init__(self, full: bool):
+        self.full = full
+        self.lines = []
+        self.sites = []
+        self.constants = []
+        self.named = []
+
+    def name_of(self, typed: object) -> str:
+        """Return the name of a function of the text, one for each list of types."""
+        if typed not in self.named:
+            self.named.append(typed)
+        return f"__{typed.node.name}_{self.named.index(typed)}"
+
+
+def emit(typed: object, full: bool) -> Text:
+    """Return the text of a kernel and of the device functions that it calls.
+
+    Parameters
+    ----------
+    typed : Typed
+    full : bool
+        Round every number to its type?
+    """
+    text = Text(full)
+    Emitter(text, typed, "__kernel", 0).function()
+    done = 0
+    while done < len(text.named):  # each may call others
+        function = text.named[done]
+        if not isinstance(function.function, Closure):  # that stands in the kernel
+            Emitter(text, function, text.name_of(function), 0).function()
+        done += 1
+    return text
+
+
+class Emitter:
+    """Writes one function."""
+
+    def __init__(self, text: Text, typed: object, name: str, depth: int):
+        self.text = text
+        self.typed = typed
+        self.called = name
+        self.depth = depth
+        self.loops = []  # around this point: (line, the name that counts its turns)
+        self.meets = False  # does the statement that is written?
+
+    # ---- statements
+
+    def write(self, line: str) -> None:
+        self.text.lines.append(STEP * self.depth + line)
+
+    def function(self) -> None:
+        """Write the whole function."""
+        node = self.typed.node
+        names = ["__key"] + [parameter.name for parameter in node.parameters]
+        self.write(f"def {self.called}({', '.join(names)}):")
+        self.depth += 1
+        if self.typed.meets:
+            self.write("if 0: yield")  # a generator, even if nobody comes to a barrier
+        if self.text.full:
+            self.write(f"__rt._where = {self.place()}")
+        self.block(node.body)
+        self.depth -= 1
+
+    def block(self, body: list) -> None:
+        """Write statements, as far as somebody comes to them."""
+        empty = True
+        for node in body:
+            if not getattr(node, "reached", False):
+                break
+            empty = False
+            getattr(self, "write_" + node.kind)(node)
+        if empty:
+            self.write("pass")
+
+    def at(self, line: int) -> None:
+        self.write(f"__rt._line = {line}")
+
+    def write_Pass(self, node) -> None:
+        self.write("pass")
+
+    def write_Break(self, node) -> None:
+        self.write("break")
+
+    def write_Continue(self, node) -> None:
+        self.write("continue")
+
+    def write_Expr(self, node) -> None:
+        if not hasattr(node.value, "got"):  # a docstring
+            return self.write("pass")
+        self.at(node.line)
+        self.write(self.expression(node.value))
+
+    def write_Assign(self, node) -> None:
+        if hasattr(node, "function"):
+            return self.write_FunctionDef(node.function)
+        self.at(node.line)
+        value = self.expression(node.value)
+        if node.value.got.kind == "static":  # only the compiler sees it
+            return
+        self.assign(node.targets, node.value, value)
+
+    def write_AnnAssign(self, node) -> None:
+        if node.value is not None:
+            self.at(node.line)
+            self.assign([node.target], node.value, self.expression(node.value))
+
+    def assign(self, targets: list, value: object, written: str) -> None:
+        """Write an assignment to names and elements, or to several at once."""
+        if len(targets) == 1 and targets[0].kind == "Subscript":
+            target = targets[0]
+            return self.write(f"{self.text_Subscript(target)} = "
+                              f"{self.stored(written, value.got, target)}")
+        for target in targets:
+            for part in elements(target):
+                if part.kind == "Subscript":
+                    return self.assign_parts(targets, value, written)
+        names = " = ".join([self.target(target) for target in targets])
+        self.write(f"{names} = {written}")
+
+    def assign_parts(self, targets: list, value: object, written: str) -> None:
+        """Write an assignment of several values, some of them to elements."""
+        self.write(f"__v = {written}")
+        for target in targets:
+            self.assign_part(target, value.got, "__v")
+
+    def assign_part(self, target, got, written: str) -> None:
+        if target.kind == "Tuple":
+            for place, part in enumerate(target.elts):
+                self.assign_part(part, PartOf(got, place), f"{written}[{place}]")
+        elif target.kind == "Subscript":
+            place = self.text_Subscript(target)
+            self.write(f"{place} = {self.stored(written, got, target)}")
+        else:
+            self.write(f"{target.id} = {written}")
+
+    def target(self, target) -> str:
+        if target.kind == "Tuple":
+            parts = [self.target(part) for part in target.elts]
+            return f"({', '.join(parts)},)"
+        return target.id
+
+    def stored(self, written: str, got: object, target) -> str:
+        """Return a value as the element of an array holds it."""
+        return self.cast(written, got.kind, target.value.got.kind[1])
+
+    def cast(self, written: str, kind: str, wanted: str) -> str:
+        """Return a number of one type as one of another type."""
+        if kind in FLOATS and wanted not in FLOATS:
+            return f"__cast_{wanted}({written})"
+        if kind not in FLOATS and wanted in FLOATS:
+            return f"__float({written})"
+        return written
+
+    def write_AugAssign(self, node) -> None:
+        self.at(node.line)
+        target = node.target
+        if target.kind == "Name":
+            old, place = target.id, target.id
+        else:
+            place, old = self.held(target)
+        value = self.expression(node.value)
+        if target.kind == "Subscript":
+            self.write(f"__o = {old}")  # read before the value, as Python does
+            old = "__o"
+        written = self.operation(node, node.op, old, value, node.old,
+                                 node.value.got, node.result)
+        if target.kind == "Subscript":
+            written = self.cast(written, node.result.kind, target.value.got.kind[1])
+        self.write(f"{place} = {written}")
+
+    def held(self, target) -> tuple:
+        """Return an element to be read and written; its index is computed once."""
+        self.write(f"__a = {self.expression(target.value)}")
+        self.write(f"__i = {self.index(target)}")
+        return "__a[__i]", "__a[__i]"
+
+    def write_Return(self, node) -> None:
+        self.at(node.line)
+        value = "" if node.value is None else " " + self.expression(node.value)
+        self.write(f"return{value}")
+
+    def write_If(self, node) -> None:
+        if node.taken is not None and not self.has_walrus(node.test):
+            return self.block(node.body if node.taken else node.orelse)
+        test = self.test(node.test)
+        self.write(f"if {self.with_line(node.line, test)}:")
+        self.inner(node.body)
+        if node.orelse:
+            self.write("else:")
+            self.inner(node.orelse)
+
+    def has_walrus(self, node) -> bool:
+        return "NamedExpr" in kinds_in(node)
+
+    def with_line(self, line: int, test: str) -> str:
+        return f"__rt._at({line}) and ({test})"
+
+    def inner(self, body: list) -> None:
+        self.depth += 1
+        self.block(body)
+        self.depth -= 1
+
+    def write_While(self, node) -> None:
+        turn = self.begin_loop(node)
+        self.write(f"while {self.with_line(node.line, self.test(node.test))}:")
+        self.depth += 1
+        self.count_turn(node, turn)
+        self.end_loop(node)
+
+    def write_For(self, node) -> None:
+        items = node.iter
+        self.at(node.line)
+        written = self.expression(items)
+        turn = self.begin_loop(node)
+        if is_array(items.got.kind):  # element by element, each read where it is due
+            self.write(f"__a{turn} = {written}")
+            items = f"__rt._turns({node.line}, __range(__len(__a{turn})))"
+            self.write(f"for __i{turn} in {items}:")
+            self.depth += 1
+            self.count_turn(node, turn)
+            written = f"__a{turn}[__i{turn}]"
+            self.write(f"{self.target(node.target)} = {written}")
+        else:
+            items = f"__rt._turns({node.line}, {written})"
+            self.write(f"for {self.target(node.target)} in {items}:")
+            self.depth += 1
+            self.count_turn(node, turn)
+        self.end_loop(node)
+
+    def begin_loop(self, node) -> str:
+        """Write the counter of a loop's turns."""
+        turn = f"__t{len(self.loops)}_{node.line}"
+        self.write(f"{turn} = -1")
+        self.loops.append((node.line, turn))
+        return turn
+
+    def count_turn(self, node, turn: str) -> None:
+        """Write what each turn begins with."""
+        self.write(f"{turn} += 1")
+        self.at(node.line)
+        if node.kind == "While":
+            self.write(f"__rt._turn({node.line})")
+        if self.text.full:
+            self.write(f"__rt._where = {self.place()}")
+
+    def end_loop(self, node) -> None:
+        self.block(node.body)
+        self.depth -= 1
+        self.loops.pop()
+        if node.orelse:
+            self.write("else:")
+            self.inner(node.orelse)
+        if self.text.full:
+            self.write(f"__rt._where = {self.place()}")
+
+    def write_FunctionDef(self, node) -> None:
+        copies = sorted_by_number(node.copies)
+        for typed in copies:
+            name = self.text.name_of(typed)
+            inside = Emitter(self.text, typed, name, self.depth)
+            inside.function()
+        if not copies:
+            self.write("pass")
+
+    # ---- expressions
+
+    def expression(self, node) -> str:
+        """Return the text of an expression."""
+        got = node.got
+        if got.known and node.kind not in ("NamedExpr", "Call"):
+            written = self.constant(got)
+            if written is not None:
+                return written
+        return getattr(self, "text_" + node.kind)(node)
+
+    def constant(self, got: object) -> str | None:
+        """Return a constant as text; None for what is none."""
+        if got.kind == "static":
+            return "None"
+        if is_tuple(got.kind):
+            parts = [self.constant(part) for part in got.const]
+            return None if None in parts else f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+        if got.kind in FLOATS:
+            return number(got.const)
+        return repr(got.const)
+
+    def text_Name(self, node) -> str:
+        got = node.got
+        if hasattr(got, "scalar"):
+            return number(got.scalar)
+        if hasattr(got, "array"):
+            return self.constant_array(node.id, got)
+        return node.id
+
+    def constant_array(self, name: str, got: object) -> str:
+        """Return an array around the kernel."""
+        self.text.constants.append((name, got.array))
+        return f"__rt._constant({len(self.text.constants) - 1})"
+
+    def text_Tuple(self, node) -> str:
+        parts = [self.expression(part) for part in node.elts]
+        return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+
+    def text_NamedExpr(self, node) -> str:
+        return f"({node.target.id} := {self.expression(node.value)})"
+
+    def text_IfExp(self, node) -> str:
+        if node.test.got.known:
+            return self.expression(node.body if node.test.got.const else node.orelse)
+        test = self.test(node.test)
+        return f"({self.expression(node.body)} if {test} else {self.expression(node.orelse)})"
+
+    def test(self, node) -> str:
+        """Return a test; what compares is True or False already."""
+        return self.expression(node)
+
+    def text_BoolOp(self, node) -> str:
+        parts = [self.expression(part) for part in node.values]
+        return "(" + f" {node.op} ".join(parts) + ")"
+
+    def text_UnaryOp(self, node) -> str:
+        operand = self.expression(node.operand)
+        if node.op == "not":
+            return f"(not {operand})"
+        if node.op == "~" and node.got.kind == "bool":
+            return f"(not {operand})"
+        return self.wrapped(node, f"({node.op}{operand})", node.got)
+
+    def text_BinOp(self, node) -> str:
+        left, right = self.expression(node.left), self.expression(node.right)
+        return self.operation(
+            node, node.op, left, right, node.left.got, node.right.got, node.got
+        )
+
+    def operation(self, node, sign, left, right, a, b, got) -> str:
+        """Return the text of an operation between two numbers."""
+        kind = got.kind
+        if is_integer(kind):
+            if sign in ("//", "%", "**") and not (b.known and b.const > 0):
+                name = {"//": "quotient", "%": "rest", "**": "power"}[sign]
+                written = f"__whole_{name}({left}, {right})"
+            elif sign in ("<<", ">>"):
+                written = f"({left} {sign} ({right} & 63))"
+            else:
+                written = f"({left} {sign} {right})"
+            return self.wrapped(node, written, got)
+        if sign == "/":
+            written = f"({left} / {right})" if b.known and b.const else (
+                f"__divided({left}, {right})"
+            )
+        elif sign in ("//", "%", "**"):
+            name = {"//": "quotient", "%": "rest", "**": "power"}[sign]
+            written = f"__real_{name}({left}, {right})"
+        else:
+            written = f"({left} {sign} {right})"
+        return self.rounded(written, kind)
+
+    def wrapped(self, node, written: str, got: object) -> str:
+        """Return a whole number as its type holds it, where it can leave it."""
+        if got.kind in FLOATS:
+            return written
+        return f"__wrap_{got.kind}({written})" if node.wraps else written
+
+    def rounded(self, written: str, kind: str) -> str:
+        """Return a float as its type holds it, in full mode."""
+        if not self.text.full or kind not in ("float16", "float32"):
+            return written
+        return f"__round_{kind}({written})"
+
+    def text_Compare(self, node) -> str:
+        text = self.expression(node.left)
+        for op, other in zip(node.ops, node.comparators):
+            text += f" {op} {self.expression(other)}"
+        return f"({text})"
+
+    def text_Attribute(self, node) -> str:
+        if node.value.got.kind == "static":
+            parts = []
+            while node.kind == "Attribute":
+                parts.insert(0, node.attr)
+                node = node.value
+            if node.got.kind == "static" and isinstance(node.got.const, Thing):
+                path = node.got.const.path.split(".")[1:]
+                parts = path + parts
+            return "__rt." + ".".join(parts[-2:] if parts[-1] in "xyz" else parts[-1:])
+        return f"{self.expression(node.value)}.{node.attr}"
+
+    def text_Subscript(self, node) -> str:
+        base = node.value.got
+        if is_tuple(base.kind):
+            return f"{self.expression(node.value)}[{self.expression(node.slice)}]"
+        return f"{self.expression(node.value)}[{self.index(node)}]"
+
+    def index(self, node) -> str:
+        """Return the index of an element; a tuple where there are several."""
+        if node.slice.kind == "Tuple":
+            parts = [self.expression(part) for part in node.slice.elts]
+            return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
+        written = self.expression(node.slice)
+        if node.spread and len(node.slice.got.kind) == 2:
+            return f"{written}[0]"
+        return written
+
+    # ---- calls
+
+    def text_Call(self, node) -> str:
+        if hasattr(node, "typed"):
+            return self.call(node)
+        path = node.path
+        head, _, name = path.rpartition(".")
+        if head == "cuda" and name in MEETINGS:
+            return self.meeting(node, name)
+        write = getattr(self, "call_" + path.replace(".", "_"), None)
+        if write:
+            return write(node)
+        if head == "math":
+            return self.rounded(f"__math.{name}({self.arguments(node)})", node.got.kind)
+        if head == "cuda.atomic":
+            return self.atomic(node, name)
+        if head == "cuda":
+            written = f"__rt.{name}({self.arguments(node)})"
+            return self.rounded(written, node.got.kind)
+        return self.converted(node)
+
+    def arguments(self, node) -> str:
+        return ", ".join([self.expression(arg) for arg in node.bound if arg is not None])
+
+    def call(self, node) -> str:
+        """Return the call of a function of the text."""
+        typed = node.typed
+        args = [self.handed(arg) for arg in node.args]
+        keyed = typed.meets or self.text.full
+        key = self.key(node.line) if keyed else "None"
+        called = f"{self.text.name_of(typed)}({', '.join([key] + args)})"
+        wait = "yield from " if typed.meets else ""
+        return f"__rt._back({node.line}, ({wait}{called}){self.turns()})"
+
+    def handed(self, arg) -> str:
+        return self.expression(arg)
+
+    def key(self, line: int) -> str:
+        """Return the key of an arrival at a new site."""
+        self.text.sites.append((line, tuple([at for at, _ in self.loops])))
+        turns = "".join([f"{name}, " for _, name in self.loops])
+        return f"({len(self.text.sites) - 1}, ({turns}), __key)"
+
+    def meeting(self, node, name: str) -> str:
+        """Return a call at which threads meet."""
+        args = [self.key(node.line)]
+        args += [self.expression(arg) for arg in node.bound if arg is not None]
+        called = f"__rt.{name}({', '.join(args)})"
+        answer = f"__rt._back({node.line}, (yield {called}){self.turns()})"
+        wrap = WRAPPED.get(name)
+        return f"{wrap}({answer})" if wrap else answer
+
+    def turns(self) -> str:
+        """Return, in full mode, a further argument: where in its loops this is."""
+        return f", {self.place()}" if self.text.full else ""
+
+    def place(self) -> str:
+        """Return the turns of the loops around this point, and of the callers'."""
+        turns = "".join([f"{name}, " for _, name in self.loops])
+        return f"({turns}__key,)"
+
+    def atomic(self, node, name: str) -> str:
+        args = [self.expression(arg) for arg in node.bound]
+        first = 1 if name == "compare_and_swap" else 2
+        for place in range(first, len(args)):
+            kind = node.bound[place].got.kind
+            args[place] = self.cast(args[place], kind, node.element)
+        return f"__rt.atomic.{name}({', '.join(args)})"
+
+    def converted(self, node) -> str:
+        """Return a number in another type."""
+        written = self.expression(node.bound[0])
+        kind, wanted = node.bound[0].got.kind, node.path
+        if wanted == "bool":
+            return f"__bool({written})"
+        if wanted in FLOATS:
+            return self.rounded(self.cast(written, kind, wanted), wanted)
+        if kind in FLOATS:
+            return f"__cast_{wanted}({written})"
+        return f"__wrap_{wanted}({written})" if node.wraps else f"__int({written})"
+
+    def call_range(self, node) -> str:
+        return f"__range({self.arguments(node)})"
+
+    def call_len(self, node) -> str:
+        return f"__len({self.arguments(node)})"
+
+    def call_min(self, node) -> str:
+        return self.extreme(node, "min", "smaller")
+
+    def call_max(self, node) -> str:
+        return self.extreme(node, "max", "larger")
+
+    def extreme(self, node, name: str, chosen: str) -> str:
+        args = [self.expression(arg) for arg in node.bound]
+        if is_integer(node.got.kind):
+            return f"__{name}({', '.join(args)})"
+        written = args[0]
+        for arg in args[1:]:
+            written = f"__{chosen}({written}, {arg})"
+        return written
+
+    def call_abs(self, node) -> str:
+        return f"__abs({self.arguments(node)})"
+
+    def call_int(self, node) -> str:
+        return f"__int({self.arguments(node)})"
+
+    def call_float(self, node) -> str:
+        return f"__float({self.arguments(node)})"
+
+    def call_bool(self, node) -> str:
+        return f"__bool({self.arguments(node)})"
+
+    def call_round(self, node) -> str:
+        return f"__nearest({self.arguments(node)})"
+
+    def call_pow(self, node) -> str:
+        a, b = node.bound
+        return self.operation(node, "**", self.expression(a), self.expression(b), a.got,
+                              b.got, node.got)
+
+    def call_divmod(self, node) -> str:
+        args = self.arguments(node)
+        return f"(__whole_quotient({args}), __whole_rest({args}))"
+
+    def call_cuda_grid(self, node) -> str:
+        return f"__rt.grid({node.bound[0].got.const})"
+
+    def call_cuda_gridsize(self, node) -> str:
+        return f"__rt.gridsize({node.bound[0].got.const})"
+
+    def call_cuda_shared_array(self, node) -> str:
+        return self.array(node, "shared")
+
+    def call_cuda_local_array(self, node) -> str:
+        return self.array(node, "local")
+
+    def call_cuda_const_array_like(self, node) -> str:
+        return self.expression(node.bound[0])
+
+    def array(self, node, space: str) -> str:
+        """Return the call that makes an array, or finds the block's own."""
+        number = len(self.text.sites)
+        self.text.sites.append((node.line, ()))
+        name = getattr(node, "named", None) or "array"
+        shape = ", ".join([str(size) for size in node.shape])
+        return (f"__rt._array('{space}', {number}, '{name}', ({shape},),"
+                f" __type_{node.dtype.name})")
+
+
+class PartOf:
+    """One part of a tuple, as an assignment needs it."""
+
+    def __init__(self, got: object, place: int):
+        parts = got.kind[1:] if is_tuple(got.kind) else ()
+        self.kind = parts[place] if place < len(parts) else got.kind
+
+
+def elements(target) -> list:
+    """Return the targets in a target."""
+    if target.kind != "Tuple":
+        return [target]
+    found = []
+    for part in target.elts:
+        found += elements(part)
+    return found
+
+
+def number(value: float) -> str:
+    """Return a float as text, also one that Python cannot write."""
+    if value != value:
+        return "__nan"
+    if value - value != 0:
+        return "__inf" if value > 0 else "(-__inf)"
+    return repr(float(value))
+
+
+def kinds_in(node: object) -> set:
+    """Return the kinds of all nodes in an expression."""
+    from .tree import Node
+
+    found = set()
+    if isinstance(node, Node):
+        found.add(node.kind)
+        for name in node.__dict__:
+            if name not in ("got", "copies", "typed"):
+                found |= kinds_in(node.__dict__[name])
+    elif isinstance(node, (list, tuple)):
+        for part in node:
+            found |= kinds_in(part)
+    return found
+
+
+def sorted_by_number(copies: dict) -> list:
+    """Return the copies of a function; MicroPython's dictionaries keep no order."""
+    return [copies[key] for key in sorted(copies)]

@@ -1,0 +1,108 @@
+"""A kernel that can be compiled for the arguments of a launch."""
+
+from .arithmetic import device_names
+from .emit import emit
+from .infer import Compiler, Function, Refusal
+
+
+class Code:
+    """A kernel compiled for arguments of certain types.
+
+    Attributes
+    ----------
+    meets : bool
+        Do its threads meet anywhere?
+    sites : list of tuple
+        The calls at which threads meet; see ``emit.Text``.
+    returns : set of int
+        The lines on which a thread may leave the kernel before its end.
+    doubles : dict
+        Line -> what is computed in float64 there.
+    text : str
+        The Python text that the simulator runs.
+    """
+
+    def __init__(self, typed, doubles: dict, full: bool):
+        text = emit(typed, full)
+        self.meets = typed.meets
+        self.sites = text.sites
+        self.returns = returns(typed.node.body)
+        self.constants = text.constants
+        self.doubles = doubles
+        self.text = "\n".join(text.lines) + "\n"
+        self.code = compile(self.text, "kernel as the simulator runs it", "exec")
+
+    def load(self, runtime: object) -> object:
+        """Return the function; ``runtime`` is what it calls ``__rt``."""
+        space = device_names()
+        space["__rt"] = runtime
+        exec(self.code, space)
+        return space["__kernel"]
+
+
+def returns(body: list) -> set:
+    """Return the lines of the return statements of a function."""
+    found = set()
+    for node in body:
+        if node.kind == "Return":
+            found.add(node.line)
+        elif node.kind != "FunctionDef":
+            for part in ("body", "orelse"):
+                found |= returns(getattr(node, part, []))
+    return found
+
+
+class Program:
+    """A kernel, and what the names around it stand for.
+
+    Attributes
+    ----------
+    name : str
+    parameters : list of str
+    names : dict
+        Further names that a launch gives, such as tile sizes.
+    refused : Refusal or None
+        Why it is no kernel, whatever its arguments are.
+    """
+
+    def __init__(self, function: Function, names: dict, refused: object = None):
+        self.function = function
+        self.name = function.name
+        self.given = names
+        self.refused = refused
+        self.parameters = [parameter.name for parameter in function.node.parameters]
+        self.compiled = {}
+
+    @property
+    def names(self) -> dict:
+        return self.given
+
+    @names.setter
+    def names(self, names: dict) -> None:
+        """Other names may change the meaning of the whole text."""
+        if names != self.given:
+            self.given.clear()
+            self.given.update(names)
+            self.compiled.clear()
+            source = getattr(self.function, "source", None)
+            if source:
+                source.space = None
+
+    def code(self, kinds: tuple, full: bool) -> Code:
+        """Return the kernel for arguments of these types; raises Refusal."""
+        if self.refused:
+            raise self.refused
+        key = (kinds, full)
+        if key not in self.compiled:
+            compiler = Compiler()
+            self.check_parameters()
+            typed = compiler.kernel(self.function, kinds)
+            self.compiled[key] = Code(typed, compiler.doubles, full)
+        return self.compiled[key]
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that a launch does not fill."""
+        for parameter in self.function.node.parameters:
+            if parameter.stars or parameter.default is not None:
+                raise Refusal(parameter.line, "a kernel's parameters have neither stars"
+                                              " nor defaults", "name every parameter")

@@ -1,0 +1,229 @@
+"""From the text around a kernel to what its names stand for.
+
+A text is first run as Python runs a module, with stand-ins for Numba: that gives its
+constants, and tells which functions are decorated. The functions themselves are read
+as trees, and compiled for the arguments of each launch.
+"""
+
+import math
+
+from .infer import Function, Unusable, Value
+from .things import BUILTINS, Scalar, Thing, Type, type_of_name
+from .tokens import plain
+from .tree import parse
+
+PLAIN = (
+    "{name} is a plain function of Python's",
+    "put @cuda.jit(device=True) above it",
+)
+UNTYPED = (  # what a kernel has to write out
+    "cuda.shared", "cuda.local", "cuda.const", "cuda.shared.array", "cuda.local.array",
+    "cuda.const.array_like",
+)
+
+
+class Source:
+    """A text with kernels in it.
+
+    Parameters
+    ----------
+    text : str
+    file : str
+        What tracebacks call it.
+    names : dict
+        Further names that the text may use.
+    numba : Thing
+        What ``import numba`` gives.
+    whole : bool
+        Does it import all that it uses?
+    """
+
+    def __init__(self, text, file, names: dict, numba: object, whole: bool):
+        self.text = plain(text)
+        compile(self.text, file, "exec")  # its syntax errors, before it is changed
+        self.tree = parse(self.text)
+        self.code = compile(without_numba(self.text, self.tree), file, "exec")
+        self.functions = {node.name: node for node in defined(self.tree)}
+        self.numba = numba
+        self.given = names
+        self.whole = whole
+        self.space = None
+
+    def around(self) -> dict:
+        """Return the names of the text, as Python finds them; it runs once."""
+        if self.space is None:
+            self.space = {"__name__": "kernels", "__numba": self.numba}
+            self.space.update(self.given)
+            exec(self.code, self.space)
+        return self.space
+
+    def find(self, name: str) -> object:
+        """Return what a name around a kernel stands for."""
+        if name in self.given:
+            return resolved(self.given[name], self.function)
+        space = self.around()
+        if name in space:
+            return resolved(space[name], self.function)
+        if not self.whole and (name == "math" or hasattr(self.numba, name)):
+            return Thing("math") if name == "math" else getattr(self.numba, name)
+        return builtin(name)
+
+    def function(self, kernel: object) -> object:
+        """Return a decorated function as one that can be compiled."""
+        name = getattr(kernel.function, "__name__", None)
+        if name not in self.functions:
+            return Unusable("{name} is no function of this text")
+        return Function(name, self.functions[name], self.find)
+
+
+def defined(body: list) -> list:
+    """Return the functions of a module, also those under an if."""
+    found = []
+    for node in body:
+        if node.kind == "FunctionDef":
+            found.append(node)
+        elif node.kind == "If":
+            found += defined(node.body) + defined(node.orelse)
+    return found
+
+
+def without_numba(text: str, tree: list) -> str:
+    """Return a text that takes Numba's names from stand-ins; no line moves."""
+    parts, done = [], 0
+    for node in imports(tree):
+        lines = text[node.start : node.stop].count("\n")
+        taken = stand_ins(node.words)
+        if taken is not None:
+            parts += [text[done : node.start], taken, "\n" * lines]
+            done = node.stop
+    return "".join(parts) + text[done:]
+
+
+def imports(body: list) -> list:
+    """Return the imports of a module, also those under an if."""
+    found = []
+    for node in body:
+        if node.kind == "Refused" and node.words[:1] in (["import"], ["from"]):
+            found.append(node)
+        elif node.kind == "If":
+            found += imports(node.body) + imports(node.orelse)
+    return found
+
+
+def stand_ins(words: list) -> str | None:
+    """Return an import of Numba's as assignments; None for any other import."""
+    words = [word for word in words if word not in ("(", ")")]
+    if words[0] == "from":
+        stop = words.index("import")
+        module = "".join(words[1:stop])
+        names = words[stop + 1 :]
+    else:
+        module, names = None, words[1:]
+    taken = []
+    for path, name in named(names):
+        whole = f"{module}.{path}" if module else path
+        root = whole.split(".")[0]
+        if root not in ("numba", "numpy"):
+            return None
+        if module is None and name is None:
+            whole, name = root, root
+        taken.append(f"{name or path} = {imported(whole)}")
+    return "; ".join(taken)
+
+
+def named(words: list) -> list:
+    """Return the parts between commas as (path, name or None)."""
+    found, path, name = [], "", None
+    for word in words + [","]:
+        if word == ",":
+            if path:
+                found.append((path, name))
+            path, name = "", None
+        elif word == "as":
+            name = ""
+        elif name == "":
+            name = word
+        else:
+            path += word
+    return found
+
+
+def imported(path: str) -> str:
+    """Return the expression for something of Numba's or NumPy's."""
+    return f"__numba.imported({path!r})"
+
+
+def resolved(value: object, function: object) -> object:
+    """Return what a value around a kernel is to the compiler.
+
+    ``function(value)`` gives what a decorated function is.
+    """
+    if isinstance(value, Thing) and value.path in UNTYPED:
+        return Unusable("Numba does not know {name} by this name",
+                        "write " + value.path + " where it is used")
+    if value is None or isinstance(value, (bool, int, float, str, Thing, Type, Scalar)):
+        return value
+    if isinstance(value, tuple):
+        parts = [resolved(part, function) for part in value]
+        bad = [part for part in parts if isinstance(part, (Unusable, Value))]
+        return bad[0] if bad and isinstance(bad[0], Unusable) else tuple(parts)
+    if hasattr(value, "function") and hasattr(value, "made"):
+        return function(value)
+    if value is math:
+        return Thing("math")
+    known = Thing("math").child(getattr(value, "__name__", "") or "")
+    if known is not None and value is getattr(math, value.__name__, None):
+        return known
+    for known in (int, float, bool, len, range, min, max, abs, round, pow, divmod):
+        if value is known:
+            return builtin(known.__name__)
+    return strange(value)
+
+
+def strange(value: object) -> object:
+    """Return what a value is that is neither a number nor of this package."""
+    kind = type(value).__name__
+    if kind == "ndarray":
+        return constant_array(value)
+    if kind == "module" and value.__name__ == "numpy":
+        return Thing("numpy")
+    if "numpy" in (getattr(value, "__module__", ""), type(value).__module__.split(".")[0]):
+        found = type_of_name(getattr(value, "name", getattr(value, "__name__", "")))
+        if found is not None and not hasattr(value, "shape"):
+            return found
+    if hasattr(value, "dtype") and getattr(value, "shape", None) == ():
+        return Scalar(value.item(), Type(str(value.dtype)))
+    if kind in ("function", "closure"):
+        return Unusable(*PLAIN)
+    if kind in ("list", "dict", "set"):
+        return Unusable("{name} is a " + kind, "a tuple, or an array as an argument")
+    return Unusable("{name} is nothing that a kernel can use: " + kind)
+
+
+def constant_array(value: object) -> Value:
+    """Return an array of NumPy's around a kernel: the compiler copies it."""
+    found = Value(("array", str(value.dtype), value.ndim, "constant"))
+    found.array = value
+    return found
+
+
+def builtin(name: str) -> object:
+    """Return a function that Python always has, if a kernel can use it."""
+    if name in BUILTINS:
+        return Thing(name)
+    if name in ("print", "sum", "enumerate", "zip", "reversed", "sorted", "list", "tuple",
+                "dict", "set", "str", "map", "filter", "any", "all", "isinstance", "type",
+                "complex", "input", "open", "repr", "hash", "id", "iter", "next",
+                "ValueError", "Exception", "slice", "object", "super", "getattr"):
+        return Unusable(f"{name} has no place in a kernel", REPLACED.get(name, ""))
+    raise KeyError(name)
+
+
+REPLACED = {
+    "sum": "a loop that adds up in a variable",
+    "enumerate": "for i in range(n), and the element by its index",
+    "zip": "for i in range(n), and the elements by their index",
+    "print": "write numbers into an array",
+    "list": "cuda.local.array(n, float32)",
+    "any": "a loop", "all": "a loop", "sorted": "a loop", "reversed": "range(n - 1, -1, -1)",
+}

@@ -1,0 +1,126 @@
+"""What the names of a kernel can stand for, besides numbers and arrays.
+
+A `Thing` is known by the path one writes for it: "cuda.grid", "math.exp", "range". It
+has no value while a kernel runs; only the compiler sees it.
+"""
+
+from .types import CONSTANTS, ONE, SIZES, TESTS, ANGLES, TWO
+
+DIMS = ("threadIdx", "blockIdx", "blockDim", "gridDim")
+ATOMICS = {  # what each changes, and how many values it takes
+    "add": ("numbers", 1), "sub": ("numbers", 1), "max": ("numbers", 1),
+    "min": ("numbers", 1), "nanmax": ("numbers", 1), "nanmin": ("numbers", 1),
+    "and_": ("integers", 1), "or_": ("integers", 1), "xor": ("integers", 1),
+    "exch": ("integers", 1), "inc": ("unsigned", 1), "dec": ("unsigned", 1),
+    "cas": ("integers", 2),
+}
+SHUFFLES = ("shfl_sync", "shfl_xor_sync", "shfl_up_sync", "shfl_down_sync")
+VOTES = {  # what the lanes of a mask ask each other: types of value and of answer
+    "ballot_sync": ("test", "int32"), "all_sync": ("test", "bool"),
+    "any_sync": ("test", "bool"), "eq_sync": ("test", "bool"),
+    "match_any_sync": ("number", "int32"),
+    "match_all_sync": ("number", ("tuple", "int32", "bool")),
+}
+COUNTS = ("syncthreads_count", "syncthreads_and", "syncthreads_or")
+MEETINGS = ("syncthreads", "syncwarp", "activemask") + COUNTS + SHUFFLES + tuple(VOTES)
+FENCES = ("threadfence", "threadfence_block", "threadfence_system", "nanosleep")
+BITS = {  # questions about bits: the types they take, and the answer's type
+    "popc": {"int32": "int32", "uint32": "uint32", "int64": "int64", "uint64": "uint64"},
+    "clz": {"int32": "int32", "uint32": "uint32", "int64": "int64", "uint64": "uint64"},
+    "ffs": {"int32": "uint32", "uint32": "uint32", "int64": "uint32",
+            "uint64": "uint32"},
+    "brev": {"int32": "uint32", "uint32": "uint32", "uint64": "uint64"},
+}
+BUILTINS = (
+    "range", "len", "min", "max", "abs", "int", "float", "bool", "round", "pow",
+    "divmod",
+)
+KNOWN = {"numba", "numba.cuda", "numba.types", "math", "numpy"}
+KNOWN.update(["cuda." + name for name in DIMS])
+KNOWN.update([f"cuda.{name}.{axis}" for name in DIMS for axis in "xyz"])
+KNOWN.update(["cuda." + name for name in MEETINGS + FENCES + tuple(BITS)])
+KNOWN.update(["cuda.atomic." + name for name in ATOMICS])
+KNOWN.update(
+    "cuda cuda.grid cuda.gridsize cuda.laneid cuda.warpsize cuda.activemask"
+    " cuda.lanemask_lt cuda.shared cuda.shared.array cuda.local cuda.local.array"
+    " cuda.const cuda.const.array_like cuda.atomic cuda.atomic.compare_and_swap"
+    " cuda.fma cuda.cbrt cuda.selp cuda.jit".split()
+)
+KNOWN.update(["math." + name for name in ONE + TESTS + ANGLES + TWO + CONSTANTS])
+KNOWN.update(["numpy.inf", "numpy.nan", "numpy.pi", "numpy.e"])
+
+
+class Thing:
+    """Something that only the compiler sees, by its path."""
+
+    def __init__(self, path: str):
+        self.path = path
+
+    def child(self, name: str) -> object:
+        """Return what has this name in here, or None."""
+        if self.path in ("numba", "numba.types", "numpy"):
+            found = type_of_name(name)
+            if found is not None:
+                return found
+        path = "cuda" if (self.path, name) == ("numba", "cuda") else None
+        path = path or f"{self.path}.{name}"
+        return Thing(path) if path in KNOWN else None
+
+    def __getattr__(self, name: str) -> object:
+        found = None if name[:2] == "__" or name == "path" else self.child(name)
+        if found is None:
+            raise AttributeError(f"{self.path} has no {name}")
+        return found
+
+    def __repr__(self) -> str:
+        return self.path
+
+
+class Type:
+    """A type of Numba's, by name: ``float32(x)`` in a kernel, a dtype of an array."""
+
+    def __init__(self, name: str):
+        self.name = name
+        self.size = SIZES[name]
+        self.is_float = name[0] == "f"
+
+    def __call__(self, *values: object) -> object:
+        """Outside of kernels: a number of this type, or a signature (which is free)."""
+        if len(values) == 1 and not isinstance(values[0], (Type, Thing)):
+            return Scalar(values[0], self)
+        return self
+
+    def __getitem__(self, key: object) -> object:
+        return self  # a signature's array, float32[:]: a launch knows its arrays
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Type) and other.name == self.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class Scalar:
+    """A number of a type, as an argument of a launch or a name around a kernel."""
+
+    def __init__(self, value: object, dtype: Type):
+        self.value = value
+        self.dtype = dtype
+
+
+SPELLINGS = {
+    "f2": "float16", "f4": "float32", "f8": "float64", "i1": "int8", "i2": "int16",
+    "i4": "int32", "i8": "int64", "u1": "uint8", "u2": "uint16", "u4": "uint32",
+    "u8": "uint64", "b1": "bool", "boolean": "bool", "bool_": "bool", "intp": "int64",
+    "uintp": "uint64", "double": "float64", "half": "float16", "single": "float32",
+    "byte": "uint8",
+}
+
+
+def type_of_name(name: str) -> Type | None:
+    """Return the type with this name, in any of Numba's and NumPy's spellings."""
+    name = SPELLINGS.get(name, name)
+    return Type(name) if name in SIZES else None

@@ -1,0 +1,533 @@
+"""From tokens to a tree like the one of CPython's ``ast``.
+
+The names of the nodes and of their parts are CPython's, flattened a little: operators
+are texts ("+"), a name and a constant are what they are whether read or written. What
+no kernel may use becomes a node of the kind "Refused" that says what it is, so that the
+rest of the text can still be read.
+"""
+
+from .tokens import CLOSE, OPEN, tokens
+
+BINDING = {  # how tightly an operator binds; all of these group to the left
+    "|": 1, "^": 2, "&": 3, "<<": 4, ">>": 4, "+": 5, "-": 5,
+    "*": 6, "/": 6, "//": 6, "%": 6, "@": 6,
+}
+COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+CHANGES = (
+    "+=", "-=", "*=", "/=", "//=", "%=", "**=", "&=", "|=", "^=", "<<=", ">>=", "@=",
+)
+BLOCKS = {  # statements with a block, of which no kernel makes use
+    "try": "try", "with": "with", "class": "a class", "async": "async",
+}
+LINES = {  # statements of one line, of which no kernel makes use
+    "import": "an import inside a kernel", "from": "an import inside a kernel",
+    "global": "global", "nonlocal": "nonlocal", "del": "del", "raise": "raise",
+    "assert": "assert",
+}
+
+
+class Node:
+    """A part of the text.
+
+    Attributes
+    ----------
+    kind : str
+        As in ``ast``: "Assign", "BinOp", …
+    line : int
+        On which it starts.
+    """
+
+    def __init__(self, kind: str, line: int, **parts):
+        self.kind = kind
+        self.line = line
+        for name in parts:
+            setattr(self, name, parts[name])
+
+    def __repr__(self) -> str:
+        return f"{self.kind} on line {self.line}"
+
+
+def parse(source: str) -> list:
+    """Return the statements of a text."""
+    return Parser(source).module()
+
+
+class Parser:
+    """Reads tokens from the left to the right, one function for each kind of phrase."""
+
+    def __init__(self, source: str):
+        self.tokens = tokens(source)
+        self.at = 0
+
+    # ---- tokens
+
+    @property
+    def token(self):
+        """The token that is read next."""
+        return self.tokens[self.at]
+
+    @property
+    def line(self) -> int:
+        """The line that is read."""
+        return self.tokens[self.at].line
+
+    def sees(self, *texts: str) -> bool:
+        """Say whether the next token is one of these signs or words."""
+        token = self.tokens[self.at]
+        return token.text in texts and token.kind in ("sign", "word")
+
+    def takes(self, *texts: str) -> bool:
+        """Step over one of these signs or words, if it is next."""
+        if not self.sees(*texts):
+            return False
+        self.at += 1
+        return True
+
+    def needs(self, text: str) -> None:
+        """Step over this sign or word."""
+        if not self.takes(text):
+            raise SyntaxError(f"expected {text} on line {self.line}")
+
+    def name(self) -> str:
+        """Step over a name."""
+        self.at += 1
+        return self.tokens[self.at - 1].text
+
+    def skip_line(self) -> None:
+        """Step to the end of the line, over brackets that reach further."""
+        while self.token.kind not in ("newline", "end"):
+            self.at += 1
+
+    def skip_to(self, *texts: str) -> None:
+        """Step to one of these signs that stands in no further bracket."""
+        depth = 0
+        while self.token.kind != "end":
+            sign = self.token.text if self.token.kind == "sign" else ""
+            if depth == 0 and (sign in texts or self.token.kind == "newline"):
+                return
+            depth += (sign in OPEN and sign != "") - (sign in CLOSE and sign != "")
+            self.at += 1
+
+    # ---- statements
+
+    def module(self) -> list:
+        """Return all statements."""
+        found = []
+        while self.token.kind != "end":
+            found += self.statement()
+        return found
+
+    def statement(self) -> list:
+        """Return a compound statement, or the simple ones of a line."""
+        token = self.token
+        if self.sees("@"):
+            return [self.decorated()]
+        if token.kind == "word":
+            read = {"if": self.branch, "while": self.loop, "for": self.turns,
+                    "def": self.function}.get(token.text)
+            if read:
+                return [read()]
+            if token.text in BLOCKS:
+                return [self.refused_block(BLOCKS[token.text])]
+        if token.kind == "name" and token.text == "match" and self.is_match():
+            return [self.refused_block("match")]
+        return self.simple_line()
+
+    def is_match(self) -> bool:
+        """Say whether a line that starts with "match" has a block below it."""
+        start = self.at
+        self.skip_line()
+        found = self.tokens[self.at - 1].text == ":" and self.at > start + 1
+        self.at = start
+        return found
+
+    def simple_line(self) -> list:
+        """Return the statements of a line, between semicolons."""
+        found = [self.simple()]
+        while self.takes(";"):
+            if self.token.kind != "newline":
+                found.append(self.simple())
+        self.at += 1
+        return found
+
+    def simple(self) -> Node:
+        """Return a statement without a block."""
+        line, text = self.line, self.token.text
+        if self.token.kind == "word":
+            if text in ("pass", "break", "continue"):
+                self.at += 1
+                return Node(text[0].upper() + text[1:], line)
+            if text == "return":
+                self.at += 1
+                ends = self.token.kind == "newline" or self.sees(";")
+                return Node("Return", line, value=None if ends else self.tuple())
+            if text in LINES:
+                first = self.at
+                self.skip_to(";")
+                words = [token.text for token in self.tokens[first : self.at]]
+                start, stop = self.tokens[first].start, self.tokens[self.at - 1].stop
+                return Node("Refused", line, what=LINES[text], words=words,
+                            start=start, stop=stop)
+        return self.assignment(line)
+
+    def assignment(self, line: int) -> Node:
+        """Return an assignment, or an expression that stands alone."""
+        first = self.tuple()
+        if self.takes(":"):
+            annotation = self.expression()
+            value = self.tuple() if self.takes("=") else None
+            return Node(
+                "AnnAssign", line, target=first, annotation=annotation, value=value
+            )
+        if self.sees(*CHANGES):
+            sign = self.name()[:-1]
+            return Node("AugAssign", line, target=first, op=sign, value=self.tuple())
+        if not self.sees("="):
+            return Node("Expr", line, value=first)
+        parts = [first]
+        while self.takes("="):
+            parts.append(self.tuple())
+        return Node("Assign", line, targets=parts[:-1], value=parts[-1])
+
+    def refused_block(self, what: str) -> Node:
+        """Step over a statement with blocks that no kernel may use."""
+        line = self.line
+        while True:
+            self.at += 1
+            self.skip_to(":", ";")
+            if self.sees(":"):
+                self.block()
+            if not self.sees("except", "finally", "else"):
+                return Node("Refused", line, what=what, words=[])
+
+    def block(self) -> list:
+        """Return the statements behind a colon."""
+        self.needs(":")
+        if self.token.kind != "newline":
+            return self.simple_line()
+        self.at += 2  # the end of the line, and the step to the right
+        found = []
+        while self.token.kind not in ("dedent", "end"):
+            found += self.statement()
+        self.at += 1
+        return found
+
+    def branch(self) -> Node:
+        """Return an if, whose elif is an if in its else."""
+        line = self.line
+        self.at += 1
+        test, body = self.expression(), self.block()
+        if self.sees("elif"):
+            return Node("If", line, test=test, body=body, orelse=[self.branch()])
+        orelse = self.block() if self.takes("else") else []
+        return Node("If", line, test=test, body=body, orelse=orelse)
+
+    def loop(self) -> Node:
+        """Return a while."""
+        line = self.line
+        self.at += 1
+        test, body = self.expression(), self.block()
+        orelse = self.block() if self.takes("else") else []
+        return Node("While", line, test=test, body=body, orelse=orelse)
+
+    def turns(self) -> Node:
+        """Return a for."""
+        line = self.line
+        self.at += 1
+        target = self.series(self.postfix)
+        self.needs("in")
+        items, body = self.tuple(), self.block()
+        orelse = self.block() if self.takes("else") else []
+        return Node("For", line, target=target, iter=items, body=body, orelse=orelse)
+
+    def decorated(self) -> Node:
+        """Return a function or class with what stands above it."""
+        decorators = []
+        while self.takes("@"):
+            decorators.append(self.expression())
+            self.at += 1
+        if not self.sees("def"):
+            return self.statement()[0]
+        function = self.function()
+        function.decorators = decorators
+        return function
+
+    def function(self) -> Node:
+        """Return a function."""
+        line = self.line
+        self.at += 1
+        name = self.name()
+        self.needs("(")
+        parameters = self.parameters(")")
+        self.needs(")")
+        if self.takes("->"):
+            self.expression()
+        return Node(
+            "FunctionDef", line, name=name, parameters=parameters, body=self.block(),
+            decorators=[],
+        )
+
+    def parameters(self, stop: str) -> list:
+        """Return the parameters up to a sign; each with its stars and its default."""
+        found = []
+        while not self.sees(stop):
+            line, stars = self.line, ""
+            if self.sees("*", "**", "/"):
+                stars = self.name()
+            name = self.name() if self.token.kind == "name" else ""
+            annotated = stop == ")" and self.takes(":")
+            if annotated:
+                self.expression()
+            default = self.expression() if self.takes("=") else None
+            found.append(Node("arg", line, name=name, stars=stars, default=default))
+            if not self.takes(","):
+                break
+        return found
+
+    # ---- expressions
+
+    def series(self, read) -> Node:
+        """Return one expression, or a tuple of those between commas."""
+        line = self.line
+        first = read()
+        if not self.sees(","):
+            return first
+        parts = [first]
+        while self.takes(","):
+            if self.ends() and not (self.sees(":") and read == self.slice):
+                break
+            parts.append(read())
+        return Node("Tuple", line, elts=parts)
+
+    def ends(self) -> bool:
+        """Say whether no further expression follows a comma."""
+        return self.token.kind in ("newline", "end") or self.sees(
+            "=", ")", "]", "}", ":", ";", "in", *CHANGES
+        )
+
+    def tuple(self) -> Node:
+        """Return an expression, perhaps a tuple without brackets."""
+        return self.series(self.expression)
+
+    def expression(self) -> Node:
+        """Return an expression with all its operators."""
+        line = self.line
+        if self.sees("lambda"):
+            return self.nameless()
+        if self.sees("*", "**"):
+            self.at += 1
+            self.expression()
+            return Node("Refused", line, what="a star before an expression", words=[])
+        if self.sees("yield", "await"):
+            what = self.name()
+            self.skip_to(")", "]", "}", ",", ";")
+            return Node("Refused", line, what=what, words=[])
+        body = self.disjunction()
+        if self.token.kind == "sign" and self.takes(":="):
+            return Node("NamedExpr", line, target=body, value=self.expression())
+        if not self.takes("if"):
+            return body
+        test = self.disjunction()
+        self.needs("else")
+        return Node("IfExp", line, test=test, body=body, orelse=self.expression())
+
+    def nameless(self) -> Node:
+        """Return a lambda."""
+        line = self.line
+        self.at += 1
+        parameters = self.parameters(":")
+        self.needs(":")
+        body = self.expression()
+        return Node("Lambda", line, parameters=parameters, body=body)
+
+    def disjunction(self) -> Node:
+        """Return an or."""
+        return self.joined("or", self.conjunction)
+
+    def conjunction(self) -> Node:
+        """Return an and."""
+        return self.joined("and", self.negation)
+
+    def joined(self, word: str, read) -> Node:
+        """Return what is joined by a word."""
+        line, values = self.line, [read()]
+        while self.takes(word):
+            values.append(read())
+        if len(values) == 1:
+            return values[0]
+        return Node("BoolOp", line, op=word, values=values)
+
+    def negation(self) -> Node:
+        """Return a not."""
+        line = self.line
+        if self.takes("not"):
+            return Node("UnaryOp", line, op="not", operand=self.negation())
+        return self.comparison()
+
+    def comparison(self) -> Node:
+        """Return a chain of comparisons."""
+        line = self.line
+        left, ops, others = self.binary(0), [], []
+        while self.sees(*COMPARISONS) or self.sees("in", "is", "not"):
+            op = self.name()
+            if op == "is" and self.takes("not"):
+                op = "is not"
+            elif op == "not":
+                self.needs("in")
+                op = "not in"
+            ops.append(op)
+            others.append(self.binary(0))
+        if not ops:
+            return left
+        return Node("Compare", line, left=left, ops=ops, comparators=others)
+
+    def binary(self, loosest: int) -> Node:
+        """Return what operators join that bind more tightly than ``loosest``."""
+        line = self.line
+        left = self.unary()
+        while self.token.kind == "sign":
+            sign = self.token.text
+            binding = BINDING.get(sign, 0)
+            if binding <= loosest:
+                break
+            self.at += 1
+            right = self.binary(binding)
+            left = Node("BinOp", line, left=left, op=sign, right=right)
+        return left
+
+    def unary(self) -> Node:
+        """Return a sign and what it stands before, or a power."""
+        line = self.line
+        if self.sees("-", "+", "~"):
+            sign = self.name()
+            return Node("UnaryOp", line, op=sign, operand=self.unary())
+        left = self.postfix()
+        if self.takes("**"):
+            return Node("BinOp", line, left=left, op="**", right=self.unary())
+        return left
+
+    def postfix(self) -> Node:
+        """Return an atom with all the dots, indices and calls behind it."""
+        line, value = self.line, self.atom()
+        while self.token.kind == "sign":
+            if self.takes("."):
+                value = Node("Attribute", line, value=value, attr=self.name())
+            elif self.takes("["):
+                index = self.series(self.slice)
+                self.needs("]")
+                value = Node("Subscript", line, value=value, slice=index)
+            elif self.takes("("):
+                value = self.call(line, value)
+            else:
+                break
+        return value
+
+    def slice(self) -> Node:
+        """Return an index, or a part from : to."""
+        line, parts = self.line, []
+        while True:
+            bare = self.sees(":", "]", ",")
+            parts.append(None if bare else self.expression())
+            if not self.takes(":"):
+                break
+        if len(parts) == 1:
+            return parts[0]
+        return Node("Slice", line, parts=parts + [None] * (3 - len(parts)))
+
+    def call(self, line: int, function: Node) -> Node:
+        """Return a call; its bracket is open."""
+        args, keywords = [], []
+        while not self.sees(")"):
+            after = self.tokens[self.at + 1]
+            if self.token.kind == "name" and (after.kind, after.text) == ("sign", "="):
+                name = self.name()
+                self.at += 1
+                keywords.append((name, self.expression()))
+            else:
+                args.append(self.expression())
+            if self.sees("for", "async"):
+                self.skip_to(")")
+                args[-1] = Node("Refused", line, what="a generator", words=[])
+            if not self.takes(","):
+                break
+        self.needs(")")
+        return Node("Call", line, func=function, args=args, keywords=keywords)
+
+    def atom(self) -> Node:
+        """Return a name, a constant, or what stands in brackets."""
+        line, token = self.line, self.token
+        if self.sees("("):
+            return self.bracket(line)
+        if self.sees("[", "{"):
+            return self.collection(line)
+        self.at += 1
+        if token.kind == "name":
+            return Node("Name", line, id=token.text)
+        if token.kind == "number":
+            return number(line, token.text)
+        if token.kind == "string":
+            return self.string(line, [token.text])
+        if token.text in ("True", "False", "None"):
+            value = {"True": True, "False": False}.get(token.text)
+            return Node("Constant", line, value=value)
+        if token.text == "...":
+            return Node("Refused", line, what="an ellipsis", words=[])
+        raise SyntaxError(f"unexpected {token.text!r} on line {line}")
+
+    def string(self, line: int, texts: list) -> Node:
+        """Return a string; several that follow each other are one."""
+        while self.token.kind == "string":
+            texts.append(self.name())
+        for text in texts:
+            prefix = text[: min(text.find(mark) for mark in "\"'" if mark in text)]
+            if "f" in prefix.lower():
+                return Node("Refused", line, what="an f-string", words=[])
+            if "b" in prefix.lower():
+                return Node("Refused", line, what="a bytes literal", words=[])
+        return Node("Constant", line, value=eval(" ".join(texts), {}))
+
+    def bracket(self, line: int) -> Node:
+        """Return what stands in round brackets: an expression or a tuple."""
+        self.at += 1
+        if self.takes(")"):
+            return Node("Tuple", line, elts=[])
+        first = self.at
+        inner = self.tuple()
+        if inner.kind == "Tuple" and self.tokens[first].text != "(":
+            inner.line = line  # its bracket is part of a tuple
+        if self.sees("for", "async"):
+            self.skip_to(")")
+            inner = Node("Refused", line, what="a generator", words=[])
+        self.needs(")")
+        return inner
+
+    def collection(self, line: int) -> Node:
+        """Step over a list, dictionary or set, and say which of them it is."""
+        opens = self.name()
+        first, closes = self.at, "]" if opens == "[" else "}"
+        self.skip_to(closes)
+        depth, inside = 0, []
+        for token in self.tokens[first : self.at]:
+            depth -= token.kind == "sign" and token.text in CLOSE
+            if depth == 0 and token.kind in ("sign", "word"):
+                inside.append(token.text)
+            depth += token.kind == "sign" and token.text in OPEN
+        self.needs(closes)
+        pairs = ":" in inside or first == self.at - 1
+        what = "list" if opens == "[" else "dictionary" if pairs else "set"
+        what += " comprehension" if "for" in inside else ""
+        return Node("Refused", line, what=f"a {what}", words=[])
+
+
+def number(line: int, text: str) -> Node:
+    """Return a number as a constant."""
+    plain = text.replace("_", "").lower()
+    if plain.endswith("j") and not plain.startswith("0x"):
+        return Node("Refused", line, what="a complex number", words=[])
+    if plain[:2] in ("0x", "0b", "0o"):
+        value = int(plain[2:], {"x": 16, "b": 2, "o": 8}[plain[1]])
+    elif "." in plain or "e" in plain:
+        value = float(plain)
+    else:
+        value = int(plain)
+    return Node("Constant", line, value=value)

@@ -1,0 +1,177 @@
+"""Types of numbers, and which type an operation has: as Numba infers them.
+
+A number's type is its name: "int64", "float32". An array's is ``("array", dtype,
+ndim)``, a tuple's ``("tuple", its parts' types …)``; "none" is the type of None, and
+"static" that of what only the compiler sees: a module, a type, a function.
+"""
+
+SIZES = {
+    "bool": 1, "int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4,
+    "int64": 8, "uint64": 8, "float16": 2, "float32": 4, "float64": 8,
+}
+FLOATS = ("float16", "float32", "float64")
+UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
+# An operation with one of these stays a float16, or at least a float32. Any other
+# integer makes it a float64: float32 cannot hold all of its values.
+TINY = ("bool", "int8")
+SMALL = TINY + ("int16", "uint8")
+
+
+def is_number(kind: object) -> bool:
+    """Say whether a type is a number's."""
+    return isinstance(kind, str) and kind in SIZES
+
+
+def is_integer(kind: object) -> bool:
+    """Say whether a type holds whole numbers; True and False are some."""
+    return is_number(kind) and kind not in FLOATS
+
+
+def is_array(kind: object) -> bool:
+    """Say whether a type is an array's."""
+    return isinstance(kind, tuple) and kind[0] == "array"
+
+
+def is_tuple(kind: object) -> bool:
+    """Say whether a type is a tuple's."""
+    return isinstance(kind, tuple) and kind[0] == "tuple"
+
+
+def in_words(kind: object) -> str:
+    """Return a type as one says it."""
+    if is_array(kind):
+        return f"an array of {kind[1]} with {kind[2]} dimension" + "s" * (kind[2] != 1)
+    if is_tuple(kind):
+        return "a tuple"
+    if kind == "none":
+        return "None"
+    return str(kind)
+
+
+def wider(a: str, b: str) -> str:
+    """Return the wider of two floats."""
+    return a if SIZES[a] >= SIZES[b] else b
+
+
+def with_float(integer: str, real: str) -> str:
+    """Return the type of an operation between an integer and a float."""
+    if integer in TINY:
+        return real
+    return wider(real, "float32") if integer in SMALL else "float64"
+
+
+def unified(a: str, b: str) -> str:
+    """Return the one type of a name that holds a number of either type."""
+    if a == b or b == "bool":
+        return a
+    if a == "bool":
+        return b
+    if a in FLOATS and b in FLOATS:
+        return wider(a, b)
+    if a in FLOATS:
+        return unified(b, a)
+    if b in FLOATS:
+        if SIZES[a] == 1:
+            return b
+        return wider(b, "float32") if SIZES[a] == 2 else "float64"
+    if (a in UNSIGNED) == (b in UNSIGNED):
+        return a if SIZES[a] >= SIZES[b] else b
+    signed, unsigned = (b, a) if a in UNSIGNED else (a, b)
+    bits = 8 * max(SIZES[signed], 2 * SIZES[unsigned])
+    return f"int{bits}" if bits <= 64 else "float64"
+
+
+def whole(a: str, b: str) -> str:
+    """Return the type of an operation between integers: 64 bits at once."""
+    return "uint64" if a in UNSIGNED and b in UNSIGNED else "int64"
+
+
+def operation(sign: str, a: str, b: str) -> str | None:
+    """Return the type of an operation between two numbers; None if there is none."""
+    both = is_integer(a) and is_integer(b)
+    if sign in ("&", "|", "^", "<<", ">>"):
+        if not both:
+            return None
+        if a == b == "bool" and sign in "&|^":
+            return "bool"
+        return whole(a, a if sign in ("<<", ">>") else b)
+    if sign == "**":
+        return power(a, b)
+    if sign == "@":
+        return None
+    if both:
+        return "float64" if sign == "/" else whole(a, b)
+    if is_integer(a):
+        found = with_float(a, b)
+    elif is_integer(b):
+        found = with_float(b, a)
+    else:
+        found = wider(a, b)
+    return wider(found, "float32") if sign in ("//", "%") else found
+
+
+def power(a: str, b: str) -> str:
+    """Return the type of a power."""
+    if is_integer(a) and is_integer(b):
+        odd = (a, b) == ("bool", "int32")  # Numba's own choice
+        return "float32" if odd else whole(a, b)
+    if is_integer(a):
+        return "float32" if a in SMALL and b != "float64" else "float64"
+    if is_integer(b):
+        return wider(a, "float32")
+    return wider(wider(a, b), "float32")
+
+
+def compared(a: str, b: str) -> str:
+    """Return the type in which two numbers are compared."""
+    if is_integer(a) and is_integer(b):
+        return unified(a, b)
+    real, other = (a, b) if a in FLOATS else (b, a)
+    return wider(real, other) if other in FLOATS else with_float(other, real)
+
+
+def signed(sign: str, kind: str) -> str | None:
+    """Return the type of a number with a sign before it; None if there is none."""
+    if sign == "~":
+        if kind in FLOATS:
+            return None
+        return kind if kind == "bool" else whole(kind, kind)
+    return kind if kind in FLOATS else whole(kind, kind)
+
+
+# What ``math`` has on a GPU, by the types it gives.
+HALF = (  # these know float16
+    "ceil", "cos", "exp", "exp2", "fabs", "floor", "log", "log10", "log2", "sin",
+    "sqrt", "tanh", "trunc",
+)
+ONE = HALF + (
+    "acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "degrees", "erf", "erfc",
+    "expm1", "gamma", "lgamma", "log1p", "radians", "sinh", "tan",
+)
+TESTS = ("isfinite", "isinf", "isnan")
+ANGLES = ("atan2", "hypot")
+TWO = ("copysign", "fmod", "pow")
+CONSTANTS = ("pi", "e", "inf", "nan", "tau")
+
+
+def of_math(name: str, kinds: list) -> str | None:
+    """Return the type of a function of ``math``; None if it takes no such numbers."""
+    if not all([is_number(kind) for kind in kinds]):
+        return None
+    if name in TESTS and len(kinds) == 1:
+        return "bool"
+    if name in ONE and len(kinds) == 1:
+        kind = "float64" if is_integer(kinds[0]) else kinds[0]
+        return kind if name in HALF else wider(kind, "float32")
+    if len(kinds) != 2 or name not in ANGLES + TWO:
+        return None
+    a, b = kinds
+    if name in ANGLES:
+        if is_integer(a) and is_integer(b):
+            return "float64"
+        return wider(operation("+", a, b), "float32")
+    small = SMALL + ("float16", "float32")
+    narrow = a in small and b in small
+    if name == "pow" and a in small:
+        narrow = narrow or b == "int32" or (a, b) == ("float32", "uint16")
+    return "float32" if narrow else "float64"
