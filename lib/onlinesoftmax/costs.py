@@ -139,7 +139,7 @@ def dense_steps(
 def tiled_traffic(
     n: int, d: int, block_q: int, *, keys: int | None = None, itemsize: int = 2
 ) -> int:
-    """Return the bytes the streaming loop moves.
+    """Return the bytes the streaming loop moves, if nothing is ever in a cache.
 
     q once, the output once, and all keys and values once for every query block.
 
@@ -221,7 +221,11 @@ def ridge(peak: float, bandwidth: float) -> float:
 
 
 def roofline(per_byte: float, peak: float, bandwidth: float) -> float:
-    """Return the ceiling in operations a second, at so many operations per byte."""
+    """Return the ceiling in operations a second, at so many operations per byte.
+
+    It holds for bytes that come from the memory with that bandwidth. Those found in a
+    cache come faster, and a program that reads them again may go above it.
+    """
     memory = _positive("per_byte", per_byte) * _positive("bandwidth", bandwidth)
     return min(_positive("peak", peak), memory)
 

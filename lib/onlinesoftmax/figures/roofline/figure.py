@@ -6,6 +6,8 @@ answers tempt. "In both": a quarter of the bytes is a quarter. "Only in fp32": i
 are larger, so there is more to save. "In neither": the operations are the same. What
 settles it: fp16, where both programs lie under the slope and one lies four times as high,
 and fp32, where the flat part of the roof stops the loop.
+
+No cache is in the count, and its words say so: a published rate lies above the slope.
 """
 
 from collections.abc import Iterator
