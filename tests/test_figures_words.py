@@ -178,7 +178,7 @@ def kernel(x, out):
 def test_the_race_s_figure_has_the_simulator_s_verdict(meet, place, says) -> None:
     source = MEETINGS.replace("MEET", meet).replace("PLACE", place)
     ones = np.ones(4, np.float32)
-    kernel = blocksim.load(source, "kernel")
+    kernel = blocksim.load(source, "kernel", whole=False)
     report = blocksim.run(kernel, 1, 4, ones, 0 * ones, log=True)
     log = report.log | {"source": source}
     last = max(1, len(log["blocks"][-1]["phases"]))
