@@ -456,8 +456,8 @@ class Launch:
         index, old = array.index(place), array.data[place]
         what = element(array.name, index)
         if theirs is not array:
-            also = theirs.index(place)
-            what += f", the same as {element(theirs.name, also)}"
+            both = [what, element(theirs.name, theirs.index(place))]
+            what = ", the same as ".join(both[:: -1 if how == "too early" else 1])
         places = {
             "now": names[0], "before": names[1], "what": what,
             "at": f" on line {lines[1]}", "none": NONE_FOR_BLOCKS if away else NONE,

@@ -1,0 +1,411 @@
+"""What a launch takes in, where threads meet, what atomics do, and where it ends."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from onlinesoftmax.blocksim import Fault, cuda, int32, load, run
+from onlinesoftmax.blocksim.memory import Part
+
+
+def kernel(body: str, parameters: str = "x, y") -> object:
+    lines = "".join(f"    {line}\n" for line in body.split("\n"))
+    return load(f"def kernel({parameters}):\n    t = cuda.threadIdx.x\n{lines}", "kernel")
+
+
+def launched(body: str, *args: object, block: object = 4, grid: object = 1, **options):
+    names = ", ".join("xyz"[: len(args)])
+    return run(kernel(body, names), grid, block, *args, **options)
+
+
+def fault(body: str, *args: object, **options: object) -> Fault:
+    """The first fault of a launch that has one."""
+    return launched(body, *args, **options).faults[0]
+
+
+# ---- arguments that share memory
+
+
+def test_one_array_under_two_names_loses_no_write() -> None:
+    x = np.zeros(8, np.float32)
+    assert launched("x[t] = 1.0\ny[t + 4] = 2.0", x, x)
+    assert x.tolist() == [1] * 4 + [2] * 4
+
+
+def test_a_race_through_two_names_says_both() -> None:
+    x = np.arange(8, dtype=np.float32)
+    said = fault("x[t] = y[t + 1]", x, x)
+    assert (said.kind, said.array, said.alias) == ("race", "x", "y")
+    assert "x[1], the same as y[1]" in str(said)
+
+
+VIEWS = {
+    "shifted": lambda x: (x[:-1], x[1:]),
+    "turned": lambda x: (x.reshape(3, 3), x.reshape(3, 3).T),
+    "of another shape": lambda x: (x, x.reshape(3, 3)),
+    "reversed": lambda x: (x, x[::-1]),
+    "broadcast": lambda x: (x, np.broadcast_to(x[:1], (9,))),
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_views_of_one_array_are_one_memory(name: str) -> None:
+    pool = np.arange(9, dtype=np.float32)
+    a, b = VIEWS[name](pool)
+    places = [("t", "t // 3, t % 3"), ("7 - t", "(7 - t) // 3, (7 - t) % 3")]
+    at = [place[v.ndim - 1] for place, v in zip(places, (a, b))]
+    body = f"x[{at[0]}] = float32(1)\nv = y[{at[1]}]"
+    assert {f.kind for f in launched(body, a, b, block=8).faults} == {"race"}
+
+
+def test_views_with_nothing_in_common_have_no_race() -> None:
+    x = np.arange(8, dtype=np.float32)
+    assert launched("x[t] = y[t]\n", x[::2], x[1::2])
+    assert x.tolist() == [1, 1, 3, 3, 5, 5, 7, 7]
+
+
+def test_lists_are_told_apart_by_what_they_are() -> None:
+    x, same = [1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 4.0]
+    assert launched("x[t] = y[3 - t]", x, same)
+    assert fault("x[t] = y[3 - t]", x, x).kind == "race"
+    rows = [[1.0] * 4, [2.0] * 4]
+    assert launched("x[0, t] = 5.0\ny[t] = 7.0", rows, rows[1])
+    assert rows == [[5.0] * 4, [7.0] * 4]
+
+
+def test_one_memory_of_two_types_is_refused() -> None:
+    x = np.zeros(4, np.float32)
+    with pytest.raises(ValueError, match="x and y share memory, and hold float32"):
+        launched("x[t] = 1.0", x, x.view(np.int32))
+
+
+def test_what_numpy_protects_is_not_written() -> None:
+    x = np.zeros(4, np.float32)
+    x.flags.writeable = False
+    assert "x is read-only" in str(fault("x[t] = 1.0", x))
+
+
+SLICES = st.builds(slice, *[st.integers(-8, 8) | st.none()] * 2, st.sampled_from([1, -1, 2]))
+
+
+@given(SLICES, SLICES)
+@settings(max_examples=60, deadline=None)
+def test_one_thread_sees_views_as_numpy_does(one: slice, two: slice) -> None:
+    mine, numpys = np.arange(8, dtype=np.int32), np.arange(8, dtype=np.int32)
+    n = min(len(mine[one]), len(mine[two]))
+    if n:
+        body = f"for i in range({n}):\n    x[i] = 2 * y[i] + 1"
+        assert launched(body, mine[one], mine[two], block=1)
+        a, b = numpys[one], numpys[two]
+        for i in range(n):
+            a[i] = 2 * b[i] + 1
+        assert mine.tolist() == numpys.tolist()
+
+
+# ---- where threads meet
+
+
+def met(call: str, x: list, lanes: int = 8) -> list:
+    """What every lane is told, as whole numbers."""
+    y = np.zeros(lanes, np.int64)
+    assert launched(f"y[t] = int64({call})", np.array(x, np.int32), y, block=lanes)
+    return y.tolist()
+
+
+def test_votes_and_counts() -> None:
+    x = [0, 3, 0, 1, 0, 0, 2, 3]
+    bits = sum(1 << lane for lane in range(8) if x[lane])
+    every = 0xFFFFFFFF
+    assert met(f"cuda.ballot_sync({every}, x[t] > 0)", x) == [bits] * 8
+    assert met("cuda.syncthreads_count(x[t] > 0)", x) == [4] * 8
+    for call, holds in [("and", all), ("or", any)]:
+        for values in (x, [1] * 8, [0] * 8):
+            told = met(f"cuda.syncthreads_{call}(x[t] > 0)", values)
+            assert [bool(v) for v in told] == [holds(values)] * 8
+    for call, holds in [("all", all), ("any", any), ("eq", lambda v: all(v) or not any(v))]:
+        for values in (x, [1] * 8, [0] * 8):
+            told = met(f"cuda.{call}_sync({every}, x[t] > 0)", values)
+            assert told == [holds(values)] * 8
+    same = [sum(1 << k for k in range(8) if x[k] == own) for own in x]
+    assert met(f"cuda.match_any_sync({every}, x[t])", x) == same
+
+
+def test_match_all_tells_a_mask_and_whether() -> None:
+    body = "m, p = cuda.match_all_sync(0xff, x[t])\ny[t] = m + (1000 if p else 0)"
+    for values, told in [([7] * 8, 1255), ([7] * 7 + [8], 0)]:
+        y = np.zeros(8, np.int64)
+        assert launched(body, np.array(values, np.int32), y, block=8)
+        assert y.tolist() == [told] * 8
+
+
+def test_lanes_of_a_mask_meet_without_the_others() -> None:
+    body = """if t < 4:
+    y[t] = cuda.shfl_sync(0xf, x[t], 3 - t)
+else:
+    y[t] = cuda.shfl_sync(0xf0, x[t], 4)"""
+    y = np.zeros(8, np.int32)
+    assert launched(body, np.arange(8, dtype=np.int32), y, block=8)
+    assert y.tolist() == [3, 2, 1, 0, 4, 4, 4, 4]
+
+
+def test_an_active_mask_names_those_who_are_there() -> None:
+    body = "if t < 3: y[t] = cuda.activemask()\nelse: y[t] = cuda.activemask()"
+    y = np.zeros(8, np.int64)
+    assert launched(body, np.zeros(8, np.int32), y, block=8)
+    assert set(y[:3]) == {7} and set(y[3:]) == {0xF8}
+
+
+MASKS = {
+    "v = cuda.shfl_sync(1, x[t], 0)": "lane 1 calls shfl_sync with the mask 0x00000001",
+    "v = cuda.ballot_sync(1 << 40, t)": "a warp has 32 lanes",
+    "v = cuda.shfl_xor_sync(0xffffffff, x[t], 32)": "lanes 0 to 31; got 32",
+    "v = cuda.shfl_down_sync(0xffffffff, x[t], -1)": "lanes 0 to 31; got -1",
+    "v = cuda.shfl_sync(0xf, x[t], 9)": "asks lane 9 for its value by shfl_sync",
+    "if t < 2: v = cuda.shfl_sync(3, x[t], 2)": "asks lane 2 for its value",
+    "if t < 2: cuda.syncwarp()\ncuda.syncthreads()":
+        "thread 0 waits at syncwarp for thread 2, which is at syncthreads on line 4",
+    "if t < 2: cuda.syncwarp(3)\nelse: cuda.syncwarp(15)":
+        "thread 2 waits at syncwarp for thread 0, which",
+    "if t == 3: return\nv = cuda.shfl_sync(0xffffffff, x[t], 3)": "asks lane 3",
+}
+
+
+@pytest.mark.parametrize("body", MASKS)
+def test_a_mask_or_a_lane_that_cannot_be_is_said(body: str) -> None:
+    report = launched(body, np.zeros(4, np.int32))
+    if "15" in body:  # lanes 0 and 1 have come and gone: nothing is wrong with them
+        assert report.faults == [] or MASKS[body] in str(report.faults[0])
+        return
+    assert MASKS[body] in str(report.faults[0])
+
+
+# ---- atomics
+
+INF, NAN = math.inf, math.nan
+ATOMICS = [  # (change, type, what is there, the value, what is there then)
+    ("add", "int32", 2**31 - 1, 1, -(2**31)),
+    ("add", "uint32", 2**32 - 1, 2, 1),
+    ("add", "float32", 1.0, 2.0, 3.0),
+    ("sub", "uint32", 0, 1, 2**32 - 1),
+    ("sub", "int64", 5, 7, -2),
+    ("max", "int32", -5, 3, 3),
+    ("max", "float32", 1.0, NAN, 1.0),
+    ("max", "float32", NAN, 1.0, NAN),
+    ("min", "float32", 1.0, -INF, -INF),
+    ("min", "float32", NAN, 1.0, NAN),
+    ("nanmax", "float32", NAN, 1.0, 1.0),
+    ("nanmax", "float32", 1.0, NAN, 1.0),
+    ("nanmin", "float32", NAN, 1.0, 1.0),
+    ("nanmin", "float32", 2.0, 1.0, 1.0),
+    ("and_", "int32", 12, 10, 8),
+    ("or_", "int32", 12, 10, 14),
+    ("xor", "uint32", 12, 10, 6),
+    ("inc", "uint32", 3, 3, 0),
+    ("inc", "uint32", 2, 3, 3),
+    ("dec", "uint32", 0, 3, 3),
+    ("dec", "uint32", 9, 3, 3),
+    ("dec", "uint32", 2, 3, 1),
+    ("exch", "int32", 7, 9, 9),
+]
+
+
+@pytest.mark.parametrize(("name", "kind", "old", "value", "new"), ATOMICS)
+@pytest.mark.parametrize("mode", ["race", "full"])
+def test_atomics_change_and_return_what_was_there(name, kind, old, value, new, mode):
+    x, y = np.array([old], kind), np.array([value, 0], kind)
+    body = f"y[1] = cuda.atomic.{name}(x, 0, y[0])"
+    assert launched(body, x, y, block=1, mode=mode)
+    assert np.array_equal(x, np.array([new], kind), equal_nan=True)
+    assert np.array_equal(y[1:], np.array([old], kind), equal_nan=True)
+
+
+def test_a_comparison_swaps_what_is_there_and_nothing_else() -> None:
+    x, y = np.array([5, 6], np.int32), np.zeros(3, np.int32)
+    body = """y[0] = cuda.atomic.cas(x, 0, 5, 1)
+y[1] = cuda.atomic.cas(x, 1, 5, 1)
+y[2] = cuda.atomic.compare_and_swap(x, 1, 8)"""
+    assert launched(body, x, y, block=1)
+    assert x.tolist() == [8, 6] and y.tolist() == [5, 6, 1]
+
+
+@pytest.mark.parametrize("kind", ["float32", "int32"])
+@pytest.mark.parametrize("name", ["cas", "inc", "and_"])
+def test_what_a_device_has_no_atomic_for_is_refused(name: str, kind: str) -> None:
+    if (name, kind) in [("cas", "int32"), ("and_", "int32")]:
+        return
+    call = f"cuda.atomic.{name}(x, 0, {'x[0], ' * (name == 'cas')}x[0])"
+    with pytest.raises(ValueError):  # before the run or in it: nothing is computed
+        kernel_ = kernel(call, "x")
+        kernel_[1, 1](np.zeros(2, kind))
+
+
+def test_sums_by_atomics_are_rounded_in_full_mode() -> None:
+    x = np.array([1, 2.0**-24, 2.0**-24], np.float32)
+    for mode in ("race", "full"):
+        y = np.zeros(1, np.float32)
+        launched("cuda.atomic.add(y, 0, x[t])", x, y, block=3, mode=mode)
+        assert y[0] == (1 if mode == "full" else np.float32(1 + 2.0**-23))
+
+
+# ---- what a launch may be
+
+
+def test_three_dimensions_all_through() -> None:
+    body = """i, j, k = cuda.grid(3)
+a, b, c = cuda.gridsize(3)
+x[i, j, k] = (i * b + j) * c + k
+z = cuda.threadIdx.z + cuda.blockIdx.z * cuda.blockDim.z"""
+    x = np.zeros((4, 6, 2), np.int32)
+    report = launched(body, x, grid=(2, 3, 1), block=(2, 2, 2))
+    assert report and x.ravel().tolist() == list(range(48))
+    said = fault("if cuda.threadIdx.z == 1: x[9] = 1", x.ravel()[:4], block=(2, 1, 2))
+    assert "thread (0, 0, 1) asks for x[9]; its shape is [4]" in str(said)
+
+
+LIMITS = {
+    (2**31, 1): "grid: 2147483648 along x",
+    ((1, 65536), 1): "grid: 65536 along y; a GPU has 65535 at most",
+    ((1, 1, 65536), 1): "grid: 65536 along z",
+    (1, (1, 1, 65)): "block: 65 along z; a GPU has 64 at most",
+    (1, (32, 33)): "a block of 1056 threads; a GPU starts 1024 at most",
+    (2**30, 1): "too many to simulate",
+}
+
+
+@pytest.mark.parametrize("shape", LIMITS)
+def test_no_launch_is_larger_than_a_gpu_takes(shape: tuple) -> None:
+    report = run(kernel("x[0] = 1", "x"), *shape, [0.0])
+    assert LIMITS[shape] in str(report.faults[0])
+
+
+@pytest.mark.parametrize("shape", [(0, 1), (1, 0), (1, (1, 2, 3, 4)), (1.5, 1), (-1, 1)])
+def test_a_launch_that_is_none_is_an_error(shape: tuple) -> None:
+    with pytest.raises(ValueError, match="grid: expected|block: expected"):
+        run(kernel("x[0] = 1", "x"), *shape, [0.0])
+
+
+def test_dynamic_shared_memory_has_the_size_of_the_launch() -> None:
+    body = "s = cuda.shared.array(0, float32)\ns[t] = x[t]\ncuda.syncthreads()\n"
+    ready = kernel(body + "x[t] = s[3 - t]", "x")
+    x = np.arange(4, dtype=np.float32)
+    ready[1, 4, 0, 16](x)
+    assert x.tolist() == [3, 2, 1, 0]
+    with pytest.raises(Fault, match=r"kernel\[grid, block, stream, bytes\]"):
+        ready[1, 4](x)
+    with pytest.raises(Fault, match=r"asks for s\[3\]; its shape is \[3\]"):
+        ready[1, 4, 0, 12](x)
+    assert run(ready, 1, 4, x, shared=16).shared_bytes == 16
+    assert run(ready, 1, 4, x, shared=50000).faults[0].kind == "shared"
+
+
+def test_two_dynamic_arrays_are_one_memory() -> None:
+    body = """a = cuda.shared.array(0, float32)
+b = cuda.shared.array(0, float32)
+a[t] = x[t]
+v = b[3 - t]"""
+    said = fault(body, np.zeros(4, np.float32), shared=16)
+    assert "the same as a[" in str(said)
+
+
+@pytest.mark.parametrize("size", ["-1", "(0, 4)", "(2, -3)"])
+@pytest.mark.parametrize("space", ["shared", "local"])
+def test_no_array_has_a_size_below_one(space: str, size: str) -> None:
+    with pytest.raises(ValueError):
+        kernel(f"s = cuda.{space}.array({size}, float32)\nx[t] = 1.0", "x")[1, 1]([0.0])
+
+
+def test_rows_and_arrays_can_be_gone_through() -> None:
+    body = """a = cuda.local.array(3, float32)
+for i in range(3): a[i] = float32(i)
+s = float32(0)
+for v in a: s += v
+for v in x[1]: s += v
+y[0] = s"""
+    y = np.zeros(1, np.float32)
+    assert launched(body, np.array([[1, 2], [10, 20]], np.float32), y, block=1)
+    assert y[0] == 33
+    part = Part(type("A", (), {"shape": (2, 3), "__getitem__": lambda s, k: k})(), 1)
+    assert list(part) == [(1, 0), (1, 1), (1, 2)] and len(part) == 3
+
+
+TABLE = np.array([1.0, 2.0], np.float32)
+
+
+def test_a_constant_array_of_the_world_is_read_only_and_has_its_bounds() -> None:
+    names = {"TABLE": TABLE}
+    for line, says in [
+        ("x[0] = TABLE[-1]", r"asks for TABLE\[-1\]; its shape is \[2\]"),
+        ("x[0] = TABLE[2]", r"asks for TABLE\[2\]"),
+    ]:
+        with pytest.raises(Fault, match=says):
+            load(f"def kernel(x):\n    {line}\n", "kernel", names)[1, 1]([0.0])
+    with pytest.raises(ValueError):
+        load("def kernel(x):\n    TABLE[0] = 3.0\n", "kernel", names)[1, 1]([0.0])
+    assert TABLE.tolist() == [1, 2]
+
+
+# ---- what never ends
+
+ENDLESS = {
+    "while True: pass": 3,
+    "for i in range(10**15): pass": 3,
+    "while True:\n    cuda.syncthreads()": 4,
+    "for i in range(10**6):\n    for j in range(10**6): pass": 4,
+    "while x[0] == 0: pass": 3,
+    "while cuda.atomic.cas(y, 0, 1, 2) != 1: pass": 3,
+}
+
+
+@pytest.mark.parametrize("body", ENDLESS)
+def test_a_loop_without_end_is_a_fault_with_its_line_and_thread(body: str) -> None:
+    x, y = np.zeros(4, np.int32), np.zeros(4, np.int32)
+    said = fault(body, x, y, turns=2000)
+    assert (said.kind, said.line, said.threads) == ("endless", ENDLESS[body], [0])
+
+
+def test_long_loops_that_end_are_none() -> None:
+    body = """for i in range(900):
+    for j in range(900):
+        if j == 1: break
+x[t] = 1"""
+    assert launched(body, np.zeros(4, np.int32), turns=2000)
+
+
+# ---- what is said
+
+SAID = {
+    "x[t] = x[t + 1]": r"overwrites x\[1\], which thread 0 read on line 3",
+    "x[0] = float32(t)": "thread 1 and thread 0 both write x[0], with no barrier between:"
+    " 1 now, 0 before on line 3",
+    "if t == 0: x[0] = 2.5\nelse: x[t] = x[0]": "it got 2.5",
+    "if t: x[-t] = 1.0": "thread 1 asks for x[-1]; its shape is [8], and a negative index"
+    " counts from the end",
+    "x[t + 7] = 1.0": "thread 1 asks for x[8]; its shape is [8]",
+}
+
+
+@pytest.mark.parametrize("body", SAID)
+def test_a_message_says_what_a_thread_did_with_the_value(body: str) -> None:
+    said = str(fault(body, np.arange(8, dtype=np.float32)))
+    assert SAID[body].replace("\\", "") in said
+
+
+def test_two_blocks_are_not_asked_for_a_barrier() -> None:
+    said = fault("x[0] = 1.0", np.zeros(1, np.float32), grid=2, block=1)
+    assert "nothing to order two blocks" in str(said) and said.other_block == [0, 0]
+
+
+def test_a_report_says_who_had_left() -> None:
+    body = """s = cuda.shared.array(4, float32)
+if t == 3: return
+s[t] = x[t]
+cuda.syncthreads()
+x[t] = s[t + 1]"""
+    report = launched(body, np.zeros(4, np.float32))
+    assert report.left == [{"threads": [3], "line": 6, "block": [0, 0]}]
+    assert "nobody has written; thread 3 had left before the barrier on line 6" in str(
+        report.faults[0]
+    )
