@@ -13,7 +13,8 @@ from onlinesoftmax.blocksim.memory import Part
 
 def kernel(body: str, parameters: str = "x, y") -> object:
     lines = "".join(f"    {line}\n" for line in body.split("\n"))
-    return load(f"def kernel({parameters}):\n    t = cuda.threadIdx.x\n{lines}", "kernel")
+    source = f"def kernel({parameters}):\n    t = cuda.threadIdx.x\n{lines}"
+    return load(source, "kernel", {"cuda": cuda}, whole=False)
 
 
 def launched(body: str, *args: object, block: object = 4, grid: object = 1, **options):
@@ -120,10 +121,10 @@ def test_votes_and_counts() -> None:
     bits = sum(1 << lane for lane in range(8) if x[lane])
     every = 0xFFFFFFFF
     assert met(f"cuda.ballot_sync({every}, x[t] > 0)", x) == [bits] * 8
-    assert met("cuda.syncthreads_count(x[t] > 0)", x) == [4] * 8
+    assert met("cuda.syncthreads_count(int32(x[t] > 0))", x) == [4] * 8
     for call, holds in [("and", all), ("or", any)]:
         for values in (x, [1] * 8, [0] * 8):
-            told = met(f"cuda.syncthreads_{call}(x[t] > 0)", values)
+            told = met(f"cuda.syncthreads_{call}(int32(x[t] > 0))", values)
             assert [bool(v) for v in told] == [holds(values)] * 8
     for call, holds in [("all", all), ("any", any), ("eq", lambda v: all(v) or not any(v))]:
         for values in (x, [1] * 8, [0] * 8):
@@ -334,16 +335,20 @@ y[0] = s"""
 TABLE = np.array([1.0, 2.0], np.float32)
 
 
+def constant(line: str) -> object:
+    """A kernel of one line, in a world that has a table."""
+    return load(f"def kernel(x):\n    {line}\n", "kernel", {"TABLE": TABLE}, whole=False)
+
+
 def test_a_constant_array_of_the_world_is_read_only_and_has_its_bounds() -> None:
-    names = {"TABLE": TABLE}
     for line, says in [
         ("x[0] = TABLE[-1]", r"asks for TABLE\[-1\]; its shape is \[2\]"),
         ("x[0] = TABLE[2]", r"asks for TABLE\[2\]"),
     ]:
         with pytest.raises(Fault, match=says):
-            load(f"def kernel(x):\n    {line}\n", "kernel", names)[1, 1]([0.0])
+            constant(line)[1, 1]([0.0])
     with pytest.raises(ValueError):
-        load("def kernel(x):\n    TABLE[0] = 3.0\n", "kernel", names)[1, 1]([0.0])
+        constant("TABLE[0] = 3.0")[1, 1]([0.0])
     assert TABLE.tolist() == [1, 2]
 
 

@@ -1,5 +1,6 @@
 """Runs random kernels and compares the races told with those of all pairs."""
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -39,6 +40,7 @@ def follow(seed: int) -> Finding:
     return Finding(trace.reported, racy(trace), report.faults)
 
 
+@cache
 def judged(seed: int) -> tuple[str, bool]:
     """What is wrong with the verdict on the program of a seed, and has it a race?"""
     told, there, faults = follow(seed)

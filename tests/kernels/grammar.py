@@ -200,8 +200,8 @@ class Shape:
     def sync(self) -> list[str]:
         return [self.rng.choice([
             "cuda.syncthreads()", "cuda.syncthreads()", "cuda.syncthreads()",
-            "w = cuda.syncthreads_count(v > w)", "w = cuda.syncthreads_or(v > 1)",
-            "w = cuda.syncthreads_and(v > 1)",
+            "w = cuda.syncthreads_count(int32(v > w))", "w = cuda.syncthreads_or(int32(v > 1))",
+            "w = cuda.syncthreads_and(int32(v > 1))",
         ])]
 
     def fence(self) -> list[str]:
@@ -297,7 +297,7 @@ def tangled(rng: random.Random) -> tuple[str, dict]:
     if rng.random() < 0.6:
         lines += knot.message()
     alias = rng.choice(["apart", "apart", "same", "reversed"])
-    head = "def kernel(x, y, c):\n    t, b = cuda.threadIdx.x, cuda.blockIdx.x\n"
+    head = "from numba import cuda, int32\n\n\n@cuda.jit\ndef kernel(x, y, c):\n    t, b = cuda.threadIdx.x, cuda.blockIdx.x\n"
     body = "".join(f"    {line}\n" for line in lines)
     return head + body, {"blocks": blocks, "threads": threads, "alias": alias}
 
@@ -338,7 +338,7 @@ class Knot:
         form = rng.random()
         if form < 0.2:
             return [rng.choice(["cuda.syncthreads()", "cuda.syncthreads()",
-                                "w += cuda.syncthreads_or(v > 2)"])]
+                                "w += cuda.syncthreads_or(int32(v > 2))"])]
         if form < 0.3:
             return self.warp()
         if form < 0.36:

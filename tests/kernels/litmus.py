@@ -4,7 +4,11 @@
 global memory, s in shared; b and t are the numbers of the block and the thread.
 """
 
-HEAD = """def kernel(x, y, c):
+HEAD = """from numba import cuda, int32
+
+
+@cuda.jit
+def kernel(x, y, c):
     t, b = cuda.threadIdx.x, cuda.blockIdx.x
     s = cuda.shared.array(64, int32)
     v = 0
