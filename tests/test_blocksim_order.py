@@ -12,13 +12,25 @@ from onlinesoftmax.blocksim import load, run
 @pytest.mark.parametrize("name", LITMUS)
 def test_a_race_is_where_nothing_orders_two_accesses(name: str) -> None:
     blocks, threads, source, expected = LITMUS[name]
-    c = np.zeros(2, np.uint32 if "inc" in source else np.int32)
-    x, y = np.zeros(16, np.int32), np.zeros(16, np.int32)
-    trace = Trace(threads)
-    report = run(load(source, "kernel"), blocks, threads, x, y, c, trace=trace)
+    kernel, trace = load(source, "kernel"), Trace(threads)
+    report = run(kernel, blocks, threads, *memory(source))
     told = {f.array for f in report.faults if f.kind in ("race", "barrier")}
     assert told == expected, [str(fault) for fault in report.faults]
+    run(kernel, blocks, threads, *memory(source), trace=trace)
     assert trace.reported == racy(trace)
+
+
+def memory(source: str) -> list:
+    x, y = np.zeros(16, np.int32), np.zeros(16, np.int32)
+    return [x, y, np.zeros(2, np.uint32 if "inc" in source else np.int32)]
+
+
+def test_the_numbers_are_those_of_the_first_order_of_blocks() -> None:
+    """The second order looks for faults; nothing of it stays."""
+    blocks, threads, source, _ = LITMUS["the block with the last ticket"]
+    x, y, c = memory(source)
+    assert run(load(source, "kernel"), blocks, threads, x, y, c)
+    assert c.tolist() == [3, 0] and y.tolist() == [1] * 3 + [0] * 13
 
 
 SEEDS = range(240)

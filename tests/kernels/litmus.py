@@ -14,7 +14,8 @@ def kernel(x, y, c):
     v = 0
 """
 SEND = "if b == 0 and t == 0:\n    x[0] = 1\n    cuda.threadfence()\n"
-ASK = "if b == 1 and t == 0:\n    cuda.atomic.add(c, 0, 1)\n    v = x[0]\n"
+ASK = "if b == 1 and t == 0:\n    if cuda.atomic.add(c, 0, 1) == 1: v = x[0]\n"
+BLIND = "if b == 1 and t == 0:\n    cuda.atomic.add(c, 0, 1)\n    v = x[0]\n"
 LITMUS = {}
 
 
@@ -33,9 +34,11 @@ litmus("a fence after the flag", 2, 1,
        "if b == 0:\n    x[0] = 1\n    cuda.atomic.add(c, 0, 1)\n    cuda.threadfence()\n"
        + ASK, "x")
 litmus("a comparison that failed says nothing", 2, 1,
-       SEND + "    cuda.atomic.cas(c, 0, 5, 1)\n" + ASK, "x")
+       SEND + "    cuda.atomic.cas(c, 0, 5, 1)\n" + BLIND, "x")
 litmus("a comparison that held", 2, 1, SEND + "    cuda.atomic.cas(c, 0, 0, 1)\n" + ASK)
-litmus("another flag", 2, 1, SEND + "    cuda.atomic.add(c, 1, 1)\n" + ASK, "x")
+litmus("another flag", 2, 1, SEND + "    cuda.atomic.add(c, 1, 1)\n" + BLIND, "x")
+litmus("nobody looks at the flag", 2, 1, SEND + "    cuda.atomic.add(c, 0, 1)\n" + BLIND,
+       "x")
 litmus("a plain write breaks the chain", 1, 2, """if t == 0:
     x[0] = 1
     cuda.threadfence()
@@ -62,14 +65,12 @@ elif b == 0 or t == 0:
     if t == 0:
         cuda.threadfence()
         cuda.atomic.add(c, 0, 1)""", "x")
-litmus("all readers have said so", 3, 2, """if b == 2:
-    if t == 0:
-        cuda.atomic.add(c, 0, 1)
-        x[0] = 1
-else:
-    v = x[0]
-    cuda.threadfence()
-    cuda.atomic.add(c, 0, 1)""")
+litmus("all readers have said so", 3, 2, """v = x[0]
+cuda.threadfence()
+if cuda.atomic.add(c, 0, 1) == 5: x[0] = 1""")
+litmus("not all readers have said so", 3, 2, """v = x[0]
+cuda.threadfence()
+if cuda.atomic.add(c, 0, 1) == 4: x[0] = 1""", "x")
 litmus("a message passed on", 1, 3, """if t == 0:
     x[0] = 1
     cuda.threadfence_block()
@@ -139,6 +140,10 @@ if s[9] == 2 and t < 3: v = y[t]"""
 litmus("the block with the last ticket", 3, 4, TICKET)
 litmus("the block with the last ticket, no fence", 3, 4,
        TICKET.replace("cuda.threadfence()", "pass"), "y")
+litmus("the block with the last number, whatever its ticket", 3, 4,
+       TICKET.replace("s[9] ==", "b =="), "y")
+litmus("the block with the first number, whatever its ticket", 3, 4,
+       TICKET.replace("s[9] == 2", "b == 0"), "y")
 litmus("the block with the last number, no ticket", 3, 4,
        TICKET.replace("cuda.atomic.add(c, 0, 1)", "b"), "y")
 litmus("the last ticket, no barrier before the fence", 3, 4, """y[4 * b + t] = t

@@ -151,19 +151,42 @@ def run(
     if len(arguments) != len(program.parameters):
         wanted = ", ".join(program.parameters)
         raise ValueError(f"arguments: expected {wanted}; got {len(arguments)}")
-    launch = Launch(
-        program, triple(grid, "grid"), triple(block, "block"), mode, log,
-        beat or silent, count(shared, "shared"), turns, trace,
-    )  # fmt: skip
+    shape = program, triple(grid, "grid"), triple(block, "block"), mode, log
+    options = beat or silent, count(shared, "shared"), turns, trace
+    launch = Launch(*shape, *options)
     taken = take_in(launch, program.parameters, arguments)
     kinds = tuple([
         kind_of(name, array if hasattr(array, "ndim") else value)
         for name, value, array in zip(program.parameters, arguments, taken)
     ])  # fmt: skip
+    again = None if trace else copies(launch, arguments, taken)
     try:
-        return launch.run(kinds, taken)
+        report = launch.run(kinds, taken)
     finally:
         give_back(arguments, taken)
+    if report and launch.order.across and again:
+        second = Launch(*shape, *options, backwards=True)
+        other = second.run(kinds, take_in(second, program.parameters, again))
+        return report if other else other
+    return report
+
+
+def copies(launch: Launch, values: list, taken: list) -> list | None:
+    """Return copies of the arguments; None if there is no other order of blocks.
+
+    A block may hold to be last because it has the last number: in another order of
+    blocks, which no GPU rules out, it is not.
+    """
+    if launch.total() == launch.count or any([getattr(a, "others", ()) for a in taken]):
+        return None
+    return [deep(value) for value in values]
+
+
+def deep(value: object) -> object:
+    """Return a copy of a list of lists or of an array; a number as it is."""
+    if isinstance(value, list):
+        return [deep(part) for part in value]
+    return value.copy() if getattr(value, "shape", ()) else value
 
 
 def silent() -> None:

@@ -73,11 +73,15 @@ class Launch:
         How many turns of loops a thread may take before it meets others or ends.
     trace : callable or None
         Told of every access, fence and meeting: for tests.
+    backwards : bool
+        Run the last block first: no order of blocks is promised.
     """
 
     def __init__(
-        self, program, grid, block, mode, log, beat, shared=0, turns=TURNS, trace=None
-    ):
+        self, program, grid, block, mode, log, beat, shared=0, turns=TURNS, trace=None,
+        backwards=False,
+    ):  # fmt: skip
+        self.backwards = backwards
         self.program = program
         self.grid = grid
         self.block = block
@@ -110,10 +114,8 @@ class Launch:
             self.check_size()
             kernel = self.compile(kinds)
             self.report.count_threads()
-            for z in range(self.grid[2]):
-                for y in range(self.grid[1]):
-                    for x in range(self.grid[0]):
-                        self.run_block((x, y, z), kernel, arguments)
+            for number in range(self.total() // self.count):
+                self.run_block(number, kernel, arguments)
         except Fault:  # one after which no GPU goes on; the report has it
             self.report.end_block(self.at)
         return self.report
@@ -174,12 +176,13 @@ class Launch:
 
     # ---- threads in turns
 
-    def run_block(self, at: tuple, kernel: object, arguments: list) -> None:
+    def run_block(self, number: int, kernel: object, arguments: list) -> None:
         """Run one block from barrier to barrier."""
-        self.at = short(at, self.grid)
+        if self.backwards:
+            number = self.total() // self.count - 1 - number
+        self.at = self.at_block(number)
         here = self.cuda.blockIdx
-        here.x, here.y, here.z = at
-        number = at[0] + self.grid[0] * (at[1] + self.grid[1] * at[2])
+        here.x, here.y, here.z = (self.at + [0])[:3]
         self.order.begin_block(number)
         first = number * self.count
         self.shared = {}

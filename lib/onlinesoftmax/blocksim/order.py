@@ -41,6 +41,7 @@ class Order:
         self.gpu = gpu
         self.count = count
         self.owners = [-1]  # tick -> the thread's number in the launch; 0 is never
+        self.across = False  # has a block learnt what another has published?
         self.published = False  # has any thread published anything to other blocks?
         self.begin_block(0)
 
@@ -104,6 +105,7 @@ class Order:
         if left:
             outside, inside, block = left
             inside = inside if block == self.block else {}
+            self.across = self.across or block != self.block
             thread.known = joined([thread.known, outside, inside])
             thread.outside = joined([thread.outside, outside])
             thread.inside = joined([thread.inside, outside, inside])
