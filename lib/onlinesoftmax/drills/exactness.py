@@ -137,6 +137,8 @@ def _places(exact: Decimal, rule: Rule) -> Iterator[tuple[int, int]]:
         for place in range(-1, -rule.count, -1):
             yield place, lead - place + 1
     else:
+        if lead < -1:
+            yield lead + 1, 1  # 0.09 is 0.1 to one decimal
         most = rule.count or len(exact.normalize().as_tuple().digits)
         for digits in range(1, most):
             yield lead - digits + 1, digits

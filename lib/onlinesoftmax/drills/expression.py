@@ -95,7 +95,10 @@ def evaluate(text: str, names: Mapping[str, float] | None = None) -> float:
 
 
 def read(text: str, names: Mapping[str, float] | None = None) -> list[Reading]:
-    """Return what a text may mean: one reading, or the English and the continental one.
+    """Return what a text may mean, one reading or more.
+
+    Numbers may be written in the English or in the continental way, and 2e-1 may be a
+    fifth or one less than twice e.
 
     Raises
     ------
@@ -133,12 +136,16 @@ def _read_as(
         value = float(reader.sum())
     if reader.kind is not None:
         raise ValueError(f"cannot read {text!r} at {reader.text!r}")
-    bare = [text for kind, text in tokens if (kind, text) not in SIGNS]
-    alone = len(bare) == 1 and tokens[-1][0] == "number"
-    return Reading(value, _unit(bare[0]) if alone else 0.0)
+    return Reading(value, _precision(tokens))
 
 
-SIGNS = (("mark", "-"), ("mark", "+"))
+def _precision(tokens: list[tuple[str, str]]) -> float:
+    """Return the weight of the last digit of a bare number, which may be a share."""
+    share = tokens[-1][1] == "%"
+    bare = [t for t in tokens[: len(tokens) - share] if t[1] not in ("-", "+")]
+    if len(bare) != 1 or bare[0][0] != "number":
+        return 0.0
+    return _unit(bare[0][1]) / (100 if share else 1)
 
 
 def _unit(number: str) -> float:

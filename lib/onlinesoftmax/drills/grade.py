@@ -38,14 +38,15 @@ def mark(goal: Goal, wrong: Sequence[Any], names: Payload, answer: Any) -> Outco
         readings = read(text, names)
     except ValueError:
         return {"passed": False, "unreadable": True}
-    outcomes = [judge(goal, wrong, reading) for reading in readings]
+    outcomes = [judge(goal, wrong, reading) for reading in readings[:2]]
     first, last = outcomes[0], outcomes[-1]
     if first["passed"] or len(outcomes) == 1:
         return first
-    values = [reading.value for reading in readings]
-    if last["passed"]:  # a comma may well be meant so; a point more likely is not
-        return last if "," in text else {"passed": False, "ask": values}
-    if "," not in text:
+    values = [reading.value for reading in readings[:2]]
+    either = "," in text or "e" in text.lower()  # may well be meant in another way
+    if last["passed"]:
+        return last if either else {"passed": False, "ask": values}
+    if not either:
         return first
     told = first if _says_why(first) or not _says_why(last) else last
     return {**told, "read": values}

@@ -28,9 +28,9 @@ const own = (table, key) => Object.prototype.hasOwnProperty.call(table, key);
 const evaluate = (text, names) => readings(text, names)[0].value;
 
 /**
- * What a text may mean: one reading, or the English and the continental one. Each has a
- * value, and what one more in the last digit typed would add to it (0 where the text is
- * more than a bare number). Throws where neither convention can read it.
+ * What a text may mean, one reading or more. Each has a value, and what one more in the
+ * last digit typed would add to it (0 where the text is more than a bare number). Throws
+ * where no convention can read it.
  */
 function readings(text, names = {}) {
   const typed = String(text);
@@ -55,9 +55,16 @@ function readAs(convention, text, names) {
   const tokens = tokenize(plain(text), convention);
   const known = { ...CONSTANTS, ...READING.words, ...names };
   const value = new Reader(tokens, known, text).whole();
-  const bare = tokens.filter((t) => t.kind !== "mark" || !"+-".includes(t.text));
-  const alone = bare.length === 1 && tokens.at(-1).kind === "number";
-  return { value, unit: alone ? unitOf(bare[0].text) : 0 };
+  return { value, unit: precision(tokens) };
+}
+
+/** The weight of the last digit of a bare number, which may be a share. */
+function precision(tokens) {
+  const share = tokens.at(-1).text === "%";
+  const bare = tokens.slice(0, share ? -1 : undefined)
+    .filter(({ text }) => text !== "-" && text !== "+");
+  if (bare.length !== 1 || bare[0].kind !== "number") return 0;
+  return unitOf(bare[0].text) / (share ? 100 : 1);
 }
 
 /** The weight of the last digit of a number written with a point. */

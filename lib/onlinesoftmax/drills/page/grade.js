@@ -23,14 +23,14 @@ function mark(goal, wrong, names, answer) {
   } catch {
     return UNREADABLE;
   }
+  read = read.slice(0, 2);
   const outcomes = read.map((reading) => judge(goal, wrong, reading));
   const [first, last] = [outcomes[0], outcomes.at(-1)];
   if (first.passed || outcomes.length === 1) return first;
   const values = read.map(({ value }) => value);
-  const comma = text.includes(",");
-  // 1,368 can only be meant so; a point may part the whole and the decimals.
-  if (last.passed) return comma ? last : { passed: false, ask: values };
-  if (!comma) return first;
+  const either = /[,e]/i.test(text); // may well be meant in another way
+  if (last.passed) return either ? last : { passed: false, ask: values };
+  if (!either) return first;
   const told = saysWhy(first) || !saysWhy(last) ? first : last;
   return { ...told, read: values };
 }
