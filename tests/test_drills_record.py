@@ -1,4 +1,4 @@
-"""What a reader did, as the page keeps it: days, texts, tabs, files, a broken record."""
+"""What a reader did, as the page keeps it: days, texts, tabs, files, broken records."""
 
 import json
 import random
@@ -80,7 +80,8 @@ def browser() -> MiniRacer:
 
 
 def new_browser() -> MiniRacer:
-    sources = [(HERE / "page" / f"{n}.js").read_text() for n in ("record", "store", "draft")]
+    names = ["record", "store", "draft"]
+    sources = [(HERE / "page" / f"{name}.js").read_text() for name in names]
     context = MiniRacer()
     context.eval(BROWSER.replace("SOURCES", "\n".join(sources)))
     context.eval("const tabs = {}; tabs.a = openTab(); const store = tabs.a.store;")
@@ -179,7 +180,9 @@ def test_misses_and_solutions_start_over(browser: MiniRacer) -> None:
     browser.eval("store.pass('a', 0)")
     set_day(browser, "2025-01-31")
     browser.eval("store.pass('a', 2)")
-    assert entry(browser, "a") == {"stage": 1, "done": "2025-01-31", "due": "2025-02-01"}
+    assert entry(browser, "a") == {
+        "stage": 1, "done": "2025-01-31", "due": "2025-02-01",
+    }
     browser.eval("store.shown('b')")
     assert entry(browser, "b") == {"stage": 0, "done": None, "due": "2025-02-01"}
 
@@ -365,7 +368,7 @@ NEW = {"stage": 1, "done": "2025-01-29", "due": "2025-01-30"}
 
 
 @pytest.mark.parametrize(("mine", "loaded"), [(OLD, NEW), (NEW, OLD)])
-def test_of_two_records_the_later_counts_and_code_is_kept(browser, mine, loaded) -> None:
+def test_of_two_records_the_later_counts_and_code_stays(browser, mine, loaded) -> None:
     keep_record(browser, record(d=mine))
     load(browser, record(d=loaded))
     assert entry(browser) == {**NEW, "code": "old"}
@@ -402,8 +405,8 @@ def test_another_file_is_refused_and_nothing_lost(browser, text: str) -> None:
 
 
 def test_what_a_newer_page_knows_makes_the_round_trip(browser: MiniRacer) -> None:
-    """Drills and details that this page has never heard of, in the record and a file."""
-    newer = {"stage": 1, "due": "2025-01-31", "done": "2025-01-30", "medal": {"of": [1]}}
+    """Drills and details that this page has never heard of."""
+    newer = {**OLD, "medal": {"of": [1]}}
     keep_record(browser, record(later=newer))
     type_in(browser, "a", "mine")
     browser.eval("store.pass('later', 2)")
@@ -414,7 +417,7 @@ def test_what_a_newer_page_knows_makes_the_round_trip(browser: MiniRacer) -> Non
     assert stored(browser)["drills"]["later"]["medal"] == {"of": [1]}
 
 
-@pytest.mark.parametrize("id", ["__proto__", "constructor", "toString", "hasOwnProperty"])
+@pytest.mark.parametrize("id", ["__proto__", "constructor", "hasOwnProperty"])
 def test_a_drill_may_have_any_name(browser: MiniRacer, id: str) -> None:
     text = json.dumps({"version": 1, "drills": {id: {"stage": 1, "code": "x"}}})
     assert load(browser, text)["count"] == 1
@@ -587,7 +590,8 @@ class Reader(RuleBasedStateMachine):
     def forget(self, tab: str) -> None:
         self.wait(tab)
         other = "ab".replace(tab, "")
-        typing = self.js(f"tabs.{other}.draft.edited || tabs.{other}.store.waiting.size")
+        at = f"tabs.{other}"
+        typing = self.js(f"{at}.draft.edited || {at}.store.waiting.size")
         self.alive &= {self.js(f"tabs.{other}.value")} if typing else set()
         self.context.eval(f"tabs.{tab}.store.forget()")
 
@@ -611,5 +615,5 @@ class Reader(RuleBasedStateMachine):
         assert self.alive <= self.held()
 
 
-Reader.TestCase.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+Reader.TestCase.settings = settings(stateful_step_count=25)
 test_no_text_is_ever_lost = Reader.TestCase

@@ -1,4 +1,4 @@
-"""Nothing of the reader's is lost: tabs, the way back, files, a full browser, a crash."""
+"""Nothing of the reader's is lost: tabs, the way back, files, no room, a crash."""
 
 import json
 import re
@@ -21,7 +21,10 @@ from .test_site import Quiet
 pytestmark = pytest.mark.browser
 
 KEY = "onlinesoftmax-drills"
-SOME = ["rescale-hard", "update", "update-lines", "trace-123", "what-to-carry", "shift-nothing"]
+SOME = [
+    "rescale-hard", "update", "update-lines", "trace-123", "what-to-carry",
+    "shift-nothing",
+]
 STARTER = bank()["update"].get("starter").rstrip()
 MINE, OTHER = "mine = 1\n", "other = 2\n"
 
@@ -79,8 +82,8 @@ def wait_kept(page: Page, id: str, holds: str) -> None:
     page.wait_for_function(
         """([key, id, holds]) => {
           const text = localStorage.getItem(key);
-          const drills = text?.startsWith('{"version":1') ? JSON.parse(text).drills : {};
-          return JSON.stringify(drills[id] ?? null).includes(holds);
+          if (!text?.startsWith('{"version":1')) return false;
+          return JSON.stringify(JSON.parse(text).drills[id] ?? null).includes(holds);
         }""",
         arg=[KEY, id, holds],
     )
@@ -352,8 +355,8 @@ FILES = {
     "[" * 20_000: "holds no drills of this book",
     '{"version": 1, "drills": {}}': "holds no drills of this book",
     '{"version": 2, "drills": {"update": {}}}': "A newer version of this book wrote",
-    record(update=None, rescale_hard={"stage": 1}): "Loaded 1 drill. A part of the file",
-    record(update={"code": "x" * 6_000_000}): "no room for that file. Nothing was loaded",
+    record(update=None, rescale_hard={"stage": 1}): "Loaded 1 drill. A part of the fi",
+    record(update={"code": "x" * 6_000_000}): "no room for that file. Nothing was loa",
     '{"version": 1, "drills": {"__proto__": {"stage": 1}}}': "Loaded 1 drill.",
 }
 
@@ -412,7 +415,7 @@ def test_a_record_that_cannot_be_read_stays_as_it_is(
     expect(editor(reader)).to_have_value(MINE)
     expect(note).to_contain_text(told)
     with reader.expect_download() as download:
-        note.get_by_role("button", name="Save to a file").click()
+        note.get_by_role("button", name="Save that text to a file").click()
     download.value.save_as(tmp_path / "aside.json")
     assert (tmp_path / "aside.json").read_text() == text
     note.get_by_role("button", name="Delete it").click()

@@ -2,7 +2,7 @@
 // record has of it. Other tabs may work on the same drill.
 
 class Draft {
-  /** @param {string} name "code", "words" or "answer": its place in the drill's entry. */
+  /** `name` is its place in the entry of the drill: "code", "words" or "answer". */
   constructor(id, name) {
     this.id = id;
     this.name = name;
@@ -11,7 +11,7 @@ class Draft {
     this.forgotten = store.forgotten;
   }
 
-  /** What the record has to show here. Code stays; an answer is asked for anew when due. */
+  /** What the record has to show here; of a drill that is due again, only code. */
   recorded() {
     const entry = store.get(this.id);
     return this.name !== "code" && isStale(entry) ? undefined : entry[this.name];
@@ -27,9 +27,8 @@ class Draft {
     store.change(this.id, (entry) => written(entry, this.name, value, ground));
   }
 
-  /** What the page should show in place of what it shows: {value}, or null for no change. */
+  /** After `keep`: what the page should show from now on, {value}, or null. */
   news() {
-    if (this.edited) return null;
     const value = this.recorded();
     const wish = store.forgotten !== null && store.forgotten !== this.forgotten;
     this.forgotten = store.forgotten ?? this.forgotten;

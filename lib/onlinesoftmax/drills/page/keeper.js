@@ -18,7 +18,7 @@ class Keeper {
   wake() {
     const { form } = this.drill;
     // Below the buttons: a click that leaves the text must not move them away.
-    form.querySelector(".os-drill-actions").after(this.unkept, this.versions);
+    form.querySelector(":scope > .os-drill-actions").after(this.unkept, this.versions);
     for (const kind of ["input", "change"]) {
       form.addEventListener(kind, ({ type, target }) => {
         (target === this.area ? this.text : this.answer).edited = true;
@@ -81,7 +81,7 @@ class Keeper {
     this.versions.replaceChildren(...others.map((other) => this.version(other)));
   }
 
-  /** A text that another tab or a file had: it can change places with the reader's own. */
+  /** A text that another tab or a file had; it can change places with the one above. */
   version({ text, at }) {
     const { word, id } = this.drill;
     const use = button(word("useVersion"), () => {
@@ -138,12 +138,12 @@ class Keeper {
   }
 }
 
-/** The boxes of a form that hold an answer: all that have a name and are no textarea. */
+/** The boxes of a form that hold an answer. */
 function boxesOf(form) {
   return [...form.querySelectorAll("input[name]")];
 }
 
-/** What a form holds, as texts by name: what is typed or ticked, and the order of lines. */
+/** What a form holds, by name: what is typed or ticked, and the order of lines. */
 function answerOf(form) {
   const answer = {};
   for (const box of boxesOf(form)) {

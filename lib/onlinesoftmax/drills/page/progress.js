@@ -96,7 +96,7 @@ function asideNote(word, { key, text, fault }) {
     make("p", {}, word(fault === "newer" ? "asideNewer" : "asideDamaged")),
     make(
       "div", { class: "os-drill-actions" },
-      button(word("export"), save),
+      button(word("saveAside"), save),
       sureButton(word("delete"), word("deleteSure"), () => store.drop(key)),
     ),
   );

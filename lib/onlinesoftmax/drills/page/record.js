@@ -146,7 +146,7 @@ function written(entry, name, value, ground) {
   return withOthers({ ...now, at: new Date().toISOString() }, beside);
 }
 
-/** When a drill is due. A day beyond every interval came from a clock that was wrong. */
+/** When a drill is due. A day beyond every interval came from a wrong clock. */
 function dueDay({ due }) {
   const last = daysFrom(today(), INTERVALS.at(-1));
   return due && due > last ? today() : due;

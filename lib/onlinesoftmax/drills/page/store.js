@@ -17,7 +17,7 @@ const store = {
     return this.readable && this.waiting.size === 0;
   },
 
-  /** When all was last forgotten, in whichever tab; a lost record is no wish to forget. */
+  /** When all was last forgotten, in any tab; a lost record is no wish to forget. */
   get forgotten() {
     return this.stored().forgotten ?? this.lastForgotten;
   },
@@ -213,7 +213,7 @@ function tellOfChanges() {
   document.dispatchEvent(new Event("os-drills-changed"));
 }
 
-/** Another tab, the way back here, or midnight change what is due; leaving keeps all. */
+/** Another tab, the way back, or midnight change what is due; leaving keeps all. */
 function followChanges() {
   for (const moment of ["storage", "pageshow", "pagehide", "visibilitychange"]) {
     addEventListener(moment, () => store.retry());
