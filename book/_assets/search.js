@@ -176,7 +176,7 @@
   }
 
   async function onPage(host) {
-    await loadIndex();
+    try { await loadIndex(); } catch { return window.bookWithoutSearch(); }
     const { input, update, parts } = box();
     host.append(...parts);
     input.value = new URLSearchParams(location.search).get("q") ?? "";
@@ -192,8 +192,8 @@
   let dialog;
   window.bookSearch = async () => {
     const host = document.getElementById("search-page");
-    if (host) return host.querySelector("input").focus();
-    await loadIndex();
+    if (host) return host.querySelector("input")?.focus();
+    try { await loadIndex(); } catch { return window.bookWithoutSearch(); }
     if (!dialog) {
       const { parts } = box();
       const close = element("button", "tool", words.close);

@@ -129,13 +129,24 @@
     }
   }
 
+  // Where the search cannot be fetched, its page lists every heading of the book.
+  function withoutSearch() {
+    const host = document.getElementById("search-page");
+    if (host) host.innerHTML = document.querySelector("main noscript").textContent;
+    else location.assign(document.getElementById("search-link").href);
+  }
+
   function searching() {
     const link = document.getElementById("search-link");
+    const page = document.getElementById("search-page");
+    window.bookWithoutSearch = withoutSearch;
+    addEventListener("load", () => { if (page && !window.bookSearch) withoutSearch(); });
     const open = () => {
       if (window.bookSearch) return window.bookSearch();
       const script = document.createElement("script");
       script.src = `${root.dataset.root}_static/search.js`;
       script.onload = () => window.bookSearch();
+      script.onerror = withoutSearch;
       document.head.append(script);
     };
     link.addEventListener("click", (event) => {
