@@ -9,6 +9,7 @@ import re
 import runpy
 from collections.abc import Callable
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 
 import ipywidgets
@@ -16,6 +17,7 @@ import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from golden import cases, differences
+from matplotlib.image import imread
 from playwright.sync_api import Locator, Page
 
 from onlinesoftmax import figures
@@ -970,6 +972,17 @@ def test_enter_in_a_number_field_applies_it_once(visit, typed, shown) -> None:
     assert page.evaluate("heard") == [shown]
     field.blur()
     assert page.evaluate("heard") == [shown] and field.input_value() == str(shown)
+
+
+@pytest.mark.parametrize("forced", ["none", "active"])
+def test_a_slider_has_its_track_in_forced_colours_too(visit, forced: str) -> None:
+    page = visit("two-chunks", forced_colors=forced)
+    skip(page)
+    slider = page.locator("[data-control=top] [type=range]")
+    picture = imread(BytesIO(slider.screenshot()))
+    row = picture[len(picture) // 2, :, :3]
+    colours, counts = np.unique(row, axis=0, return_counts=True)
+    assert sum(counts > row.shape[0] // 10) >= 2, "the way gone, and the way to go"
 
 
 @pytest.mark.parametrize(

@@ -203,6 +203,23 @@ def test_the_search_page_takes_its_question_from_the_address(open_page, html):
     expect(page.locator(".find-count")).to_have_text("Nothing found for “xyzzy”")
 
 
+@pytest.mark.parametrize("missing", ["search.js", "search-index.js"])
+def test_a_search_that_cannot_be_fetched_lists_every_heading(open_page, html, missing):
+    page = open_page(html / CHAPTER)
+    page.route(f"**/{missing}", lambda route: route.abort())
+    page.keyboard.press("/")
+    page.wait_for_url("**/search.html")
+    expect(page.locator("main")).to_contain_text("Every heading of the book is listed")
+    expect(page.locator("main li a")).to_have_count(headings(html))
+    page.tattler.faults.clear()
+
+
+def headings(html: Path) -> int:
+    """How many the search page lists for a reader without scripts."""
+    page = (html / "search.html").read_text()
+    return page.partition("<noscript>")[2].partition("</noscript>")[0].count("<li>")
+
+
 def places_found(page: Page, asked: str) -> list[str]:
     page.get_by_role("searchbox").fill(asked)
     return page.locator(".find-list a").evaluate_all("all => all.map((one) => one.href)")
@@ -348,6 +365,19 @@ def test_nothing_is_wider_than_the_window(open_page, html, width):
         wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
         assert wide <= 0, f"{name} is {wide} px too wide at {width}"
         page.close()
+
+
+LARGE = """() => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync("html { font-size: 200% !important }");
+  document.adoptedStyleSheets = [sheet];
+}"""
+
+
+def test_nothing_is_wider_than_a_phone_in_letters_of_twice_the_size(open_page, html):
+    page = open_page(html / CHAPTER, width=360)
+    page.evaluate(LARGE)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
 def test_without_scripts_the_book_can_be_read(open_page, html):
