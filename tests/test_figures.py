@@ -127,6 +127,26 @@ def test_the_bars_of_the_block_stepper_add_up_to_its_column(forget: bool) -> Non
         assert math.isclose(sum(got["weights"]), got["now"]["l"], rel_tol=1e-12)
 
 
+@pytest.mark.parametrize("top", [-2, 3, 8])
+def test_no_score_of_two_chunks_leaves_its_panel(top: int) -> None:
+    drawn = figures.still("two-chunks", {"top": top, "step": 2})
+    for picture in re.findall(r"<svg .*?</svg>", drawn):
+        panel = re.search(r'class="band[^"]*" [^>]*y="(\d+)" height="(\d+)"', picture)
+        above, below = int(panel[1]), int(panel[1]) + int(panel[2])
+        bar = r'class="score[^"]*" [^>]* y="([\d.]+)" height="([\d.]+)"'
+        scores = re.findall(bar, picture)
+        assert len(scores) == 7
+        assert all(above <= float(y) and float(y) + float(h) <= below for y, h in scores)
+
+
+def test_the_stairs_of_max_records_stand_one_above_the_other() -> None:
+    """One score at a time, the count rises where the maximum does."""
+    drawn = figures.still("max-records", {"n": 16, "block": 1, "sample": 3})
+    for picture in re.findall(r"<svg .*?</svg>", drawn):
+        upper, lower = re.findall(r'class="stairs" d="([^"]*)"', picture)
+        assert re.findall(r"[MH]([\d.]+)", upper) == re.findall(r"[MH]([\d.]+)", lower)
+
+
 @pytest.mark.parametrize(("n", "harmonic"), [(16, 3.38), (1024, 7.51)])
 def test_max_records_expects_harmonic_numbers(n: int, harmonic: float) -> None:
     state = registry.spec("max-records").defaults() | {"n": n}
