@@ -316,18 +316,12 @@ def fits(match: re.Match, facts: Facts) -> bool:
 # ---- the tests ----
 
 
-# One of something in the plural; "1 has passed" is a verb.
-ONE = re.compile(r"(?<![\d.,−^])\b1 (?!is\b|has\b|makes\b|es\b)[a-záéíóúñ]+s\b")
-
-
 @pytest.mark.parametrize("figure", CLAIMS)
 def test_a_figure_says_only_what_is_so(figure: str) -> None:
     """And it says each sentence somewhere: a claim never made would check nothing."""
     spoken = set()
     for state in everywhere(figure, STEPS.get(figure, 0)):
         assert not faults(figure, state), state
-        assert not ONE.search(said(figure, state)), state
-        assert not ONE.search(said(figure, state, "es")), state
         spoken.update(sentences(said(figure, state)))
     silent = [claim for claim in CLAIMS[figure] if not made(claim, spoken)]
     assert not silent

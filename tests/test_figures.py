@@ -14,6 +14,7 @@ from pathlib import Path
 
 import jupytext
 import pytest
+from figure_words import said
 from golden import cases, differences
 
 from onlinesoftmax import figures
@@ -224,6 +225,17 @@ def test_words_live_in_the_table_and_not_in_the_drawing(figure: str) -> None:
     source = (registry.folder(figure) / "figure.mjs").read_text("utf-8")
     drawn = re.findall(r'\blabel\(\s*"([^"]*)"', source)
     assert not [text for text in drawn if re.search(r"[A-Za-z]{3,}", text)]
+
+
+# One of something in the plural; "1 has passed" is a verb.
+ONE = re.compile(r"(?<![\d.,−^])\b1 (?!(?:is|has|makes|writes|es)\b)[a-záéíóúñ]+s\b")
+
+
+@ids
+def test_one_thing_is_not_several(figure: str) -> None:
+    for state in cases(figure)[::3]:
+        for language in ("en", "es"):
+            assert not ONE.search(said(figure, state, language)), state
 
 
 @ids
