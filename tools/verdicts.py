@@ -143,6 +143,7 @@ def _ask(part: list[Kernel]) -> None:
 def numba(tool: str, questions: list[dict]) -> list:
     """Return the answers of a tool that runs in .venv-gpu."""
     env = {key: value for key, value in os.environ.items() if key[:5] != "NUMBA"}
+    env["PYTHONHASHSEED"] = "0"  # Numba walks sets: the same order, the same words
     done = subprocess.run(
         [kernels.PYTHON, ROOT / "tools" / f"{tool}.py"], input=json.dumps(questions),
         capture_output=True, text=True, env=env, cwd=ROOT,
@@ -233,12 +234,19 @@ def write(path: Path, what: str, found: list | dict) -> None:
 
 
 def other(found: list[dict], inferred: dict[str, dict]) -> list[str]:
-    """Return the kernels and expressions of which something else is stored."""
-    then = {row["name"]: row for row in stored()["rows"]}
+    """Return the kernels and expressions of which something else is stored.
+
+    Numba's words and the line it names may depend on what it compiled before.
+    """
+    then = {row["name"]: _decided(row) for row in stored()["rows"]}
     types_then = stored(TYPES)["rows"]
-    return [row["name"] for row in found if row != then.get(row["name"])] + [
+    return [row["name"] for row in found if _decided(row) != then.get(row["name"])] + [
         one for one in inferred if inferred[one] != types_then.get(one)
     ]
+
+
+def _decided(row: dict) -> dict:
+    return {key: value for key, value in row.items() if key not in ("says", "line")}
 
 
 def main() -> int:
