@@ -1475,3 +1475,377 @@ def kernel(x):
     for v in x:
         acc += v
     x[0] = acc
+
+
+# %% used-in-a-branch-above-the-assignment
+# args: float32[::1], int64
+@cuda.jit
+def kernel(x, n):
+    if n > 1:
+        x[0] = v
+    else:
+        v = 1
+
+
+# %% set-in-a-branch-used-in-the-other
+# args: float32[::1], int64
+@cuda.jit
+def kernel(x, n):
+    if n > 1:
+        v = 1
+    else:
+        x[0] = v
+
+
+# %% set-before-the-loop-and-at-its-end
+# args: float32[::1], int64
+@cuda.jit
+def kernel(x, n):
+    v = float32(0)
+    for i in range(n):
+        x[i] = v
+        v = x[i]
+
+
+# %% optional-maximum-guarded
+# args: float32[::1], int64
+@cuda.jit
+def kernel(x, n):
+    m = None
+    for i in range(n):
+        if m is None:
+            m = x[i]
+        elif x[i] > m:
+            m = x[i]
+    x[0] = m
+
+
+# %% optional-times-a-number
+# args: float32[::1], int64
+@cuda.jit
+def kernel(x, n):
+    scale = None
+    if n > 1:
+        scale = float32(2)
+    x[0] = math.exp(x[0] * scale)
+
+
+# %% optional-given-to-math
+# args: float32[::1], int64
+@cuda.jit
+def kernel(x, n):
+    v = None
+    if n > 1:
+        v = x[0]
+    x[0] = math.exp(v)
+
+
+# %% optional-as-a-bound
+# args: float32[::1], int64
+@cuda.jit
+def kernel(x, n):
+    last = None
+    if n > 1:
+        last = n
+    for i in range(last):
+        x[i] = 1
+
+
+# %% optional-compared-with-a-number
+# args: float32[::1], int64
+@cuda.jit
+def kernel(x, n):
+    v = None
+    if n > 1:
+        v = x[0]
+    if v == 1:
+        x[0] = 2
+
+
+# %% optional-ordered-with-a-number
+# args: float32[::1], int64
+@cuda.jit
+def kernel(x, n):
+    v = None
+    if n > 1:
+        v = x[0]
+    if v > 1:
+        x[0] = 2
+
+
+# %% optional-as-a-condition
+# args: float32[::1], int64
+@cuda.jit
+def kernel(x, n):
+    v = None
+    if n > 1:
+        v = x[0]
+    if v:
+        x[0] = 2
+
+
+# %% optional-in-the-larger-of-two
+# args: float32[::1], int64
+@cuda.jit
+def kernel(x, n):
+    v = None
+    if n > 1:
+        v = x[0]
+    x[0] = max(v, x[1])
+
+
+# %% optional-made-single
+# args: float32[::1], int64
+@cuda.jit
+def kernel(x, n):
+    v = None
+    if n > 1:
+        v = x[0]
+    x[0] = float32(v)
+
+
+# %% none-compared-with-a-number
+# args: float32[::1], int64
+@cuda.jit
+def kernel(x, n):
+    v = None
+    if v == 1:
+        x[0] = 2
+
+
+# %% list-of-one-indexed-at-once
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    x[0] = [x[1]][0]
+
+
+# %% list-literal-unpacked
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    a, b = [x[0], x[1]]
+    x[2] = a + b
+
+
+# %% list-of-names-iterated
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    for v in [x[0], x[1]]:
+        x[2] += v
+
+
+# %% list-length
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    x[0] = len([1, 2, 3])
+
+
+# %% list-in-max
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    x[0] = max([x[0], x[1]])
+
+
+# %% tuple-of-a-generator
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    row = tuple(x[i] for i in range(4))
+    x[0] = row[0]
+
+
+# %% tuple-of-a-list
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    row = tuple([x[0], x[1]])
+    x[0] = row[0]
+
+
+# %% size-from-a-closure-tuple
+# args: float32[:, ::1]
+# kernel: make((8, 4))
+def make(shape):
+    @cuda.jit
+    def kernel(x):
+        tile = cuda.shared.array(shape, float32)
+        t = cuda.threadIdx.x
+        tile[t, 0] = x[t, 0]
+        cuda.syncthreads()
+        x[t, 0] = tile[0, 0]
+
+    return kernel
+
+
+# %% size-from-closure-arithmetic
+# args: float32[::1]
+# kernel: make(8)
+def make(T):
+    @cuda.jit
+    def kernel(x):
+        tile = cuda.shared.array(T * 2, float32)
+        t = cuda.threadIdx.x
+        tile[t] = x[t]
+        cuda.syncthreads()
+        x[t] = tile[0]
+
+    return kernel
+
+
+# %% size-through-a-second-name
+# args: float32[::1]
+T = 16
+
+@cuda.jit
+def kernel(x):
+    size = T
+    tile = cuda.shared.array(size, float32)
+    t = cuda.threadIdx.x
+    tile[t] = x[t]
+    cuda.syncthreads()
+    x[t] = tile[0]
+
+
+# %% size-of-a-folded-local
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    size = 4 * 8
+    tile = cuda.shared.array(size, float32)
+    t = cuda.threadIdx.x
+    tile[t] = x[t]
+    cuda.syncthreads()
+    x[t] = tile[0]
+
+
+# %% size-of-a-truth-value
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    tile = cuda.shared.array(True, float32)
+    tile[0] = x[0]
+    cuda.syncthreads()
+    x[1] = tile[0]
+
+
+# %% size-of-a-length-of-a-global
+# args: float32[::1]
+TABLE = (1, 2, 3, 4)
+
+@cuda.jit
+def kernel(x):
+    tile = cuda.shared.array(len(TABLE), float32)
+    t = cuda.threadIdx.x
+    tile[t] = x[t]
+    cuda.syncthreads()
+    x[t] = tile[0]
+
+
+# %% size-of-another-tile
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    one = cuda.shared.array(32, float32)
+    two = cuda.shared.array(one.shape, float32)
+    t = cuda.threadIdx.x
+    two[t] = x[t]
+    cuda.syncthreads()
+    x[t] = two[0]
+
+
+# %% size-of-an-unpacked-tuple
+# args: float32[:, ::1]
+@cuda.jit
+def kernel(x):
+    rows, columns = 8, 4
+    tile = cuda.shared.array((rows, columns), float32)
+    t = cuda.threadIdx.x
+    tile[t, 0] = x[t, 0]
+    cuda.syncthreads()
+    x[t, 0] = tile[0, 0]
+
+
+# %% size-set-before-a-loop-and-after
+# args: float32[::1], int64
+@cuda.jit
+def kernel(x, n):
+    T = 16
+    tile = cuda.shared.array(T, float32)
+    t = cuda.threadIdx.x
+    for i in range(n):
+        tile[t] = x[t]
+        T = i
+    cuda.syncthreads()
+    x[t] = tile[T]
+
+
+# %% size-of-a-conversion
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    tile = cuda.shared.array(int32(16), float32)
+    t = cuda.threadIdx.x
+    tile[t] = x[t]
+    cuda.syncthreads()
+    x[t] = tile[0]
+
+
+# %% size-negative-by-a-literal
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    tile = cuda.shared.array((4, -1), float32)
+    tile[0, 0] = x[0]
+    cuda.syncthreads()
+    x[1] = tile[0, 0]
+
+
+# %% size-of-four-dimensions
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    tile = cuda.shared.array((2, 2, 2, 2), float32)
+    tile[0, 1, 0, 1] = x[0]
+    cuda.syncthreads()
+    x[1] = tile[1, 0, 1, 0]
+
+
+# %% tile-of-a-global-type-in-quotes
+# args: float32[::1]
+KIND = "float32"
+
+@cuda.jit
+def kernel(x):
+    tile = cuda.shared.array(32, KIND)
+    t = cuda.threadIdx.x
+    tile[t] = x[t]
+    cuda.syncthreads()
+    x[t] = tile[0]
+
+
+# %% tile-type-chosen-by-an-argument
+# args: float32[::1], int64
+@cuda.jit
+def kernel(x, n):
+    kind = float32 if n > 1 else float64
+    tile = cuda.shared.array(32, kind)
+    t = cuda.threadIdx.x
+    tile[t] = x[t]
+    cuda.syncthreads()
+    x[t] = tile[0]
+
+
+# %% tile-type-named-inside
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    kind = float32
+    tile = cuda.shared.array(32, kind)
+    t = cuda.threadIdx.x
+    tile[t] = x[t]
+    cuda.syncthreads()
+    x[t] = tile[0]
