@@ -17,11 +17,14 @@ first fault is raised. Or look inside: ``run(shift, 1, 8, x, y)`` returns a `Rep
 
 What a kernel may use
 ---------------------
-``cuda.grid(1 | 2)``, ``gridsize``, ``threadIdx``, ``blockIdx``, ``blockDim``,
-``gridDim`` (x, y), ``laneid``, ``shared.array``, ``local.array``, ``syncthreads``,
-``shfl_sync``, ``shfl_xor_sync``, ``shfl_up_sync``, ``shfl_down_sync``, ``atomic.add``,
-``atomic.max``, device functions (``@cuda.jit(device=True)``; barriers in them too),
-``float32(…)`` and the other types, ``math``, ``range``, ``min``, ``max``.
+What Numba compiles for a GPU, found out from the text and the types of the arguments
+before anything runs: ``if``, ``while``, ``for`` over ranges, arrays and tuples; numbers,
+arrays, tuples; functions inside and device functions, with barriers too; ``math``,
+``range``, ``len``, ``min``, ``max``, ``abs``, ``round``, ``pow``, ``divmod``; of
+``cuda`` the indices, ``grid``, ``gridsize``, shared, local and constant arrays, the
+barriers (``syncthreads`` and its counting kin, ``syncwarp``), shuffles, votes,
+``activemask``, atomics, fences, and questions about bits. What else Numba compiles, and
+the simulator declines, ``declined.DECLINED`` lists with the reason for each.
 
 Names
 -----
@@ -47,6 +50,8 @@ Fault, a ValueError
 
 Faults
 ------
+compile         nothing has run: Numba would not compile this for a GPU, or the simulator
+                declines it (``declined`` says which); ``reason``, ``instead``
 race            two threads touch one element, one of them writes, no barrier between;
                 ``threads`` = [now, before], ``line``, ``earlier``; ``how`` is "read"
                 (now reads what before wrote), "too early" (now reads what before has
@@ -57,11 +62,13 @@ uninitialised   a thread reads a shared or local element that nobody has written
 index           an index outside the array, or a negative one, which would wrap around
 barrier         ``threads`` = [one that waits at ``line``, one that never comes]; at a
                 shuffle, one that its mask names
-barriers        ``threads`` = [one that waits at ``line``, one waiting at ``earlier``]
+barriers        ``threads`` = [one that waits at ``line``, one waiting at ``earlier``]:
+                at another call, in another turn of a loop, or called from elsewhere
 shared          more shared memory than a block has (``bytes``; 48 KiB)
 block           more threads than a block may have (1024)
-float64         an operation between a float32 and something wider (full mode): what is
-                met in a run; a compiler finds all
+launch          a grid or block that no GPU starts
+endless         a thread that does not come to an end
+float64         an operation in double precision (full mode), found by type before the run
 error           the kernel raised: ``text`` says what
 
 Lines count from the start of the file or cell that holds the kernel, or of the text.
@@ -87,11 +94,15 @@ block with a fault, and of these shared and global memory, not local.
 
 Inside
 ------
-``lowering`` makes a text that can stop at barriers, ``kernel`` and ``functions`` make
-kernels of texts and of functions, ``launch`` runs their threads in turns, ``device`` is
-what they call ``cuda``, ``memory`` watches the arrays, ``scalars`` are numbers with a
-type, ``traffic`` counts sectors and banks, ``report`` and ``faults`` say what there is
-to say.
+``tokens`` and ``tree`` read a text; ``types``, ``things`` and ``source`` know what its
+names stand for; ``infer`` finds the type of every expression and refuses what does not
+compile, ``declined`` lists what only the simulator refuses; ``emit`` writes the Python
+that the simulator runs, which computes by ``arithmetic``; ``program``, ``kernel`` and
+``functions`` put these together. ``launch`` runs the threads in turns, ``meetings`` and
+``order`` say who waits for whom and what that orders, ``device`` is what they call
+``cuda``, ``arguments`` and ``memory`` hold and watch the arrays, ``scalars`` are numbers
+as a type holds them, ``traffic`` counts sectors and banks, ``report`` and ``faults`` say
+what there is to say.
 """
 
 from .faults import Fault

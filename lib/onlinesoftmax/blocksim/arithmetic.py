@@ -185,13 +185,28 @@ def casts_to(name: str) -> object:
 def device_names() -> dict:
     """Return the names that a kernel's text may use, besides ``__rt``."""
     names = {
-        "__inf": INF, "__nan": NAN, "__divided": divided, "__math": Maths(),
-        "__whole_quotient": whole_quotient, "__whole_rest": whole_rest,
-        "__whole_power": whole_power, "__real_quotient": real_quotient,
-        "__real_rest": real_rest, "__real_power": real_power, "__smaller": smaller,
-        "__larger": larger, "__nearest": nearest, "__range": range, "__len": len,
-        "__min": min, "__max": max, "__abs": abs, "__int": int, "__float": float,
-        "__bool": bool, "__wrap_mask": wrapped_mask,
+        "__inf": INF,
+        "__nan": NAN,
+        "__divided": divided,
+        "__math": Maths(),
+        "__whole_quotient": whole_quotient,
+        "__whole_rest": whole_rest,
+        "__whole_power": whole_power,
+        "__real_quotient": real_quotient,
+        "__real_rest": real_rest,
+        "__real_power": real_power,
+        "__smaller": smaller,
+        "__larger": larger,
+        "__nearest": nearest,
+        "__range": range,
+        "__len": len,
+        "__min": min,
+        "__max": max,
+        "__abs": abs,
+        "__int": int,
+        "__float": float,
+        "__bool": bool,
+        "__wrap_mask": wrapped_mask,
     }
     for name in SIZES:
         names["__type_" + name] = Type(name)

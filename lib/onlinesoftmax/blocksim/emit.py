@@ -10,13 +10,14 @@ The text also says on which line it is, wraps whole numbers where they can leave
 type, ends mathematics as a GPU does, and, in full mode, rounds every float.
 """
 
-from .infer import Closure
+from .infer import Closure, parts_of
 from .things import MEETINGS, Thing
 from .types import FLOATS, is_array, is_integer, is_tuple
 
 STEP = "    "
 WRAPPED = {  # Numba's masks are signed numbers
-    "ballot_sync": "__wrap_int32", "match_any_sync": "__wrap_int32",
+    "ballot_sync": "__wrap_int32",
+    "match_any_sync": "__wrap_int32",
     "match_all_sync": "__wrap_mask",
 }
 
@@ -30,6 +31,8 @@ class Text:
     sites : list of tuple
         The calls at which threads meet: their lines, and the lines of the loops around
         them, the outermost first. Calls that make arrays have a place here too.
+    shared : list of tuple
+        Its shared arrays: name and bytes.
     constants : list
         Values that are no text: arrays around the kernel.
     """
@@ -38,6 +41,7 @@ class Text:
         self.full = full
         self.lines = []
         self.sites = []
+        self.shared = []
         self.constants = []
         self.named = []
 
@@ -144,10 +148,12 @@ class Emitter:
         """Write an assignment to names and elements, or to several at once."""
         if len(targets) == 1 and targets[0].kind == "Subscript":
             target = targets[0]
-            return self.write(f"{self.text_Subscript(target)} = "
-                              f"{self.stored(written, value.got, target)}")
+            return self.write(
+                f"{self.text_Subscript(target)} = "
+                f"{self.stored(written, value.got, target)}"
+            )
         for target in targets:
-            for part in elements(target):
+            for part in parts_of(target):
                 if part.kind == "Subscript":
                     return self.assign_parts(targets, value, written)
         names = " = ".join([self.target(target) for target in targets])
@@ -198,8 +204,9 @@ class Emitter:
         if target.kind == "Subscript":
             self.write(f"__o = {old}")  # read before the value, as Python does
             old = "__o"
-        written = self.operation(node, node.op, old, value, node.old,
-                                 node.value.got, node.result)
+        written = self.operation(
+            node, node.op, old, value, node.old, node.value.got, node.result
+        )
         if target.kind == "Subscript":
             written = self.cast(written, node.result.kind, target.value.got.kind[1])
         self.write(f"{place} = {written}")
@@ -216,7 +223,7 @@ class Emitter:
         self.write(f"return{value}")
 
     def write_If(self, node) -> None:
-        if node.taken is not None and not self.has_walrus(node.test):
+        if node.taken is not None:
             return self.block(node.body if node.taken else node.orelse)
         test = self.test(node.test)
         self.write(f"if {self.with_line(node.line, test)}:")
@@ -224,9 +231,6 @@ class Emitter:
         if node.orelse:
             self.write("else:")
             self.inner(node.orelse)
-
-    def has_walrus(self, node) -> bool:
-        return "NamedExpr" in kinds_in(node)
 
     def with_line(self, line: int, test: str) -> str:
         return f"__rt._at({line}) and ({test})"
@@ -303,7 +307,7 @@ class Emitter:
     def expression(self, node) -> str:
         """Return the text of an expression."""
         got = node.got
-        if got.known and node.kind not in ("NamedExpr", "Call"):
+        if got.known and node.kind != "Call":
             written = self.constant(got)
             if written is not None:
                 return written
@@ -315,7 +319,11 @@ class Emitter:
             return "None"
         if is_tuple(got.kind):
             parts = [self.constant(part) for part in got.const]
-            return None if None in parts else f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+            return (
+                None
+                if None in parts
+                else f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+            )
         if got.kind in FLOATS:
             return number(got.const)
         return repr(got.const)
@@ -336,9 +344,6 @@ class Emitter:
     def text_Tuple(self, node) -> str:
         parts = [self.expression(part) for part in node.elts]
         return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
-
-    def text_NamedExpr(self, node) -> str:
-        return f"({node.target.id} := {self.expression(node.value)})"
 
     def text_IfExp(self, node) -> str:
         if node.test.got.known:
@@ -381,8 +386,10 @@ class Emitter:
                 written = f"({left} {sign} {right})"
             return self.wrapped(node, written, got)
         if sign == "/":
-            written = f"({left} / {right})" if b.known and b.const else (
-                f"__divided({left}, {right})"
+            written = (
+                f"({left} / {right})"
+                if b.known and b.const
+                else (f"__divided({left}, {right})")
             )
         elif sign in ("//", "%", "**"):
             name = {"//": "quotient", "%": "rest", "**": "power"}[sign]
@@ -459,7 +466,9 @@ class Emitter:
         return self.converted(node)
 
     def arguments(self, node) -> str:
-        return ", ".join([self.expression(arg) for arg in node.bound if arg is not None])
+        return ", ".join(
+            [self.expression(arg) for arg in node.bound if arg is not None]
+        )
 
     def call(self, node) -> str:
         """Return the call of a function of the text."""
@@ -556,8 +565,9 @@ class Emitter:
 
     def call_pow(self, node) -> str:
         a, b = node.bound
-        return self.operation(node, "**", self.expression(a), self.expression(b), a.got,
-                              b.got, node.got)
+        return self.operation(
+            node, "**", self.expression(a), self.expression(b), a.got, b.got, node.got
+        )
 
     def call_divmod(self, node) -> str:
         args = self.arguments(node)
@@ -584,8 +594,15 @@ class Emitter:
         self.text.sites.append((node.line, ()))
         name = getattr(node, "named", None) or "array"
         shape = ", ".join([str(size) for size in node.shape])
-        return (f"__rt._array('{space}', {number}, '{name}', ({shape},),"
-                f" __type_{node.dtype.name})")
+        if space == "shared":
+            size = node.dtype.size
+            for extent in node.shape:
+                size *= extent
+            self.text.shared.append((name, size))
+        return (
+            f"__rt._array('{space}', {number}, '{name}', ({shape},),"
+            f" __type_{node.dtype.name})"
+        )
 
 
 class PartOf:
@@ -596,16 +613,6 @@ class PartOf:
         self.kind = parts[place] if place < len(parts) else got.kind
 
 
-def elements(target) -> list:
-    """Return the targets in a target."""
-    if target.kind != "Tuple":
-        return [target]
-    found = []
-    for part in target.elts:
-        found += elements(part)
-    return found
-
-
 def number(value: float) -> str:
     """Return a float as text, also one that Python cannot write."""
     if value != value:
@@ -613,22 +620,6 @@ def number(value: float) -> str:
     if value - value != 0:
         return "__inf" if value > 0 else "(-__inf)"
     return repr(float(value))
-
-
-def kinds_in(node: object) -> set:
-    """Return the kinds of all nodes in an expression."""
-    from .tree import Node
-
-    found = set()
-    if isinstance(node, Node):
-        found.add(node.kind)
-        for name in node.__dict__:
-            if name not in ("got", "copies", "typed"):
-                found |= kinds_in(node.__dict__[name])
-    elif isinstance(node, (list, tuple)):
-        for part in node:
-            found |= kinds_in(part)
-    return found
 
 
 def sorted_by_number(copies: dict) -> list:

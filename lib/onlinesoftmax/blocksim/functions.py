@@ -38,6 +38,8 @@ def compilable(function: FunctionType, given: dict[str, object]) -> Function:
         raise KeyError(name)
 
     node = parse(text(function))[0]
+    if node.kind != "FunctionDef":
+        raise ValueError("kernel: expected a function made by def, got a lambda")
     return Function(function.__name__, node, find)
 
 
@@ -46,8 +48,10 @@ def stand_in(value: object, given: dict[str, object]) -> object:
     if is_numbas(value):
         return numbas(value)
     if isinstance(value, FunctionType):
-        return Unusable("{name} is a plain function of Python's",
-                        "put @cuda.jit(device=True) above it")
+        return Unusable(
+            "{name} is a plain function of Python's",
+            "put @cuda.jit(device=True) above it",
+        )
     function = bare(value)
     if function is not None:
         return compilable(function, given)
@@ -59,8 +63,10 @@ def is_numbas(value: object) -> bool:
     if isinstance(value, ModuleType):
         return value.__name__.split(".")[0] in ("numba", "numba_cuda")
     where = type(value).__module__.split(".")[0], getattr(value, "__module__", "") or ""
-    return bare(value) is None and "numba" in (where[0], where[1].split(".")[0]) or (
-        isinstance(value, FunctionType) and where[1].split(".")[0] == "numba"
+    return (
+        bare(value) is None
+        and "numba" in (where[0], where[1].split(".")[0])
+        or (isinstance(value, FunctionType) and where[1].split(".")[0] == "numba")
     )
 
 

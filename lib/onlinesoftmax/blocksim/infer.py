@@ -6,21 +6,50 @@ the reason and what to write instead. Loops are read until no type changes any m
 """
 
 from .things import (
-    ATOMICS, BITS, COUNTS, DIMS, FENCES, SHUFFLES, VOTES, Scalar, Thing, Type,
+    ALIASES,
+    ATOMICS,
+    BITS,
+    COUNTS,
+    DIMS,
+    FENCES,
+    SHUFFLES,
+    VOTES,
+    Scalar,
+    Thing,
+    Type,
     type_of_name,
 )
 from .tree import Node
 from .types import (
-    FLOATS, SIZES, SMALL, UNSIGNED, compared, in_words, is_array, is_integer, is_number,
-    is_tuple, of_math, operation, signed, unified,
+    FLOATS,
+    SIZES,
+    SMALL,
+    UNSIGNED,
+    compared,
+    in_words,
+    is_array,
+    is_integer,
+    is_number,
+    is_tuple,
+    of_math,
+    operation,
+    signed,
+    unified,
 )
 
 MOST_ROUNDS = 20  # of a loop, until its types stand; a type widens three times at most
 RANGE_BITS = 31  # of an index or an extent that a launch can have
 MEMORY_BITS = 40  # of a place in an array
 WHOLE_BITS = {
-    "bool": 1, "int8": 7, "uint8": 8, "int16": 15, "uint16": 16, "int32": 31,
-    "uint32": 32, "int64": 63, "uint64": 64,
+    "bool": 1,
+    "int8": 7,
+    "uint8": 8,
+    "int16": 15,
+    "uint16": 16,
+    "int32": 31,
+    "uint32": 32,
+    "int64": 63,
+    "uint64": 64,
 }
 UNKNOWN = object()  # the constant of a value that is no constant
 
@@ -33,13 +62,21 @@ class Refusal(Exception):
     line : int
     reason, instead : str
         What the compiler cannot do; what to write, or "".
+    declined : str
+        If only the simulator refuses it: which of the sentences in ``declined`` says
+        why.
     """
 
-    def __init__(self, line: int, reason: str, instead: str = ""):
+    def __init__(self, line: int, reason: str, instead: str = "", declined: str = ""):
         super().__init__(reason)
         self.line = line
         self.reason = reason
         self.instead = instead
+        self.declined = declined
+
+
+class NotYet(Refusal):
+    """A name that has no value where the text is read for the first time."""
 
 
 class Value:
@@ -231,11 +268,19 @@ def assigned(body: list, found: set) -> set:
         targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
         for target in targets:
             add_names(target, found)
-        for part in ("test", "value", "iter"):
-            add_walrus(getattr(node, part, None), found)
         for part in ("body", "orelse"):
             if isinstance(getattr(node, part, None), list):
                 assigned(getattr(node, part), found)
+    return found
+
+
+def parts_of(target: Node) -> list:
+    """Return the targets in a target."""
+    if target.kind != "Tuple":
+        return [target]
+    found = []
+    for part in target.elts:
+        found += parts_of(part)
     return found
 
 
@@ -257,21 +302,6 @@ def add_names(target: object, found: set) -> None:
     elif target.kind == "Tuple":
         for part in target.elts:
             add_names(part, found)
-
-
-def add_walrus(node: object, found: set) -> None:
-    """Add the names that := gives a value to inside an expression."""
-    if isinstance(node, (list, tuple)):
-        for part in node:
-            add_walrus(part, found)
-    elif isinstance(node, Node) and node.kind != "Lambda":
-        if node.kind == "NamedExpr":
-            found.add(node.target.id)
-        for name in node.__dict__:
-            if name not in ("got", "copies"):
-                part = node.__dict__[name]
-                if isinstance(part, (Node, list, tuple)):
-                    add_walrus(part, found)
 
 
 class Compiler:
@@ -333,8 +363,9 @@ class Inference:
     def run(self, arguments: list) -> None:
         """Read the function until no type changes."""
         parameters = self.typed.node.parameters
-        for _ in range(MOST_ROUNDS):
+        for self.round in range(MOST_ROUNDS):
             self.names = {}
+            self.loops, self.branches = [], 0
             for parameter, value in zip(parameters, arguments):
                 self.local.add(parameter.name)
                 self.store_name(parameter.name, value)
@@ -350,8 +381,11 @@ class Inference:
     def give(self, value: Value, line: int) -> None:
         """Note what the function returns on one of its ways."""
         if hasattr(value, "made_here") and not isinstance(self.typed.function, Closure):
-            raise Refusal(line, "a function cannot give back an array that it made",
-                          "make it in the kernel, and pass it as an argument")
+            raise Refusal(
+                line,
+                "a function cannot give back an array that it made",
+                "make it in the kernel, and pass it as an argument",
+            )
         self.results.append(self.at(value, line))
 
     def result(self) -> Value:
@@ -363,11 +397,17 @@ class Inference:
             line = value.line if value.kind != "none" else found.line
             found = self.at(joined(found, value), line)
         if found.kind in ("maybe", "clash"):
-            what = "nothing on some of its ways" if found.kind == "maybe" else (
-                "values of different types"
+            what = (
+                "nothing on some of its ways"
+                if found.kind == "maybe"
+                else ("values of different types")
             )
-            raise Refusal(found.line, f"the function returns {what}",
-                          "return a value of one type at the end of every way")
+            raise Refusal(
+                found.line,
+                f"the function returns {what}",
+                "return a value of one type at the end of every way",
+                declined="functions",
+            )
         return found
 
     def at(self, value: Value, line: int) -> Value:
@@ -386,11 +426,21 @@ class Inference:
             read = getattr(self, "read_" + node.kind, None)
             if read is None:
                 raise Refusal(node.line, f"{node.kind} has no place in a kernel")
-            read(node)
+            try:
+                read(node)
+            except NotYet:
+                sure = len(self.loops) + self.branches == 1  # to come here at once
+                if not self.loops or sure or self.round > 2:
+                    raise
+                self.changed = True  # a later line of the loop may give it one
 
     def read_Refused(self, node: Node) -> None:
-        raise Refusal(node.line, f"{node.what} has no place in a kernel",
-                      INSTEAD.get(node.what, ""))
+        raise Refusal(
+            node.line,
+            f"{node.what} has no place in a kernel",
+            INSTEAD.get(node.what, ""),
+            OWN_CHOICE.get(node.what, ""),
+        )
 
     def read_Pass(self, node: Node) -> None:
         """Nothing to do."""
@@ -401,7 +451,9 @@ class Inference:
         value = self.value(node.value)
         path = value.const.path if isinstance(value.const, Thing) else ""
         if path in ("cuda.syncthreads", "cuda.syncwarp"):
-            raise Refusal(node.line, f"{path} is not called", f"{path}()")
+            raise Refusal(
+                node.line, f"{path} is not called", f"{path}()", declined="mention"
+            )
 
     def read_Assign(self, node: Node) -> None:
         if node.value.kind == "Lambda":
@@ -414,11 +466,17 @@ class Inference:
     def read_lambda(self, node: Node) -> None:
         """Read a lambda with a name as the function that it is."""
         if len(node.targets) != 1 or node.targets[0].kind != "Name":
-            raise Refusal(node.line, "a lambda needs a name of its own here")
+            raise Refusal(
+                node.line, "a lambda needs a name of its own here", declined="functions"
+            )
         back = Node("Return", node.line, value=node.value.body)
         function = Node(
-            "FunctionDef", node.line, name=node.targets[0].id, decorators=[],
-            parameters=node.value.parameters, body=[back],
+            "FunctionDef",
+            node.line,
+            name=node.targets[0].id,
+            decorators=[],
+            parameters=node.value.parameters,
+            body=[back],
         )
         node.function = function
         self.read_FunctionDef(function)
@@ -429,8 +487,18 @@ class Inference:
 
     def read_AugAssign(self, node: Node) -> None:
         if node.target.kind not in ("Name", "Subscript"):
-            raise Refusal(node.line, "only a name or an element can be changed in place")
+            raise Refusal(
+                node.line,
+                "only a name or an element can be changed in place",
+                declined="slices",
+            )
         old = self.value(node.target)
+        if node.op == "/" and is_integer(old.kind):
+            raise Refusal(
+                node.line,
+                "/= cannot put a float into a whole number",
+                "x = x / y for a float, or //= for a whole number",
+            )
         value = self.operate(node, node.op, old, self.value(node.value))
         node.old, node.result = old, value
         self.store(node.target, value)
@@ -445,12 +513,14 @@ class Inference:
         test = self.truth(node.test)
         node.taken = bool(test.const) if test.known and test.kind != "static" else None
         before, self.names = self.names, dict(self.names)
+        self.branches += 1
         if node.taken is False:
             self.names = None
         self.block(node.body)
         after = self.names
         self.names = None if node.taken is True else before
         self.block(node.orelse)
+        self.branches -= 1
         self.names = merged(after, self.names)
 
     def read_While(self, node: Node) -> None:
@@ -462,6 +532,13 @@ class Inference:
 
     def read_For(self, node: Node) -> None:
         item = self.items(node)
+        if not all([part.kind in ("Name", "Tuple") for part in parts_of(node.target)]):
+            raise Refusal(
+                node.line,
+                "a for gives its turns to a name",
+                "a name, and an assignment on the first line of the loop",
+                declined="statements",
+            )
         self.enter(node)
         out = dict(self.names)
         self.store(node.target, item)
@@ -480,6 +557,7 @@ class Inference:
         turn = merged(self.names, loop["turns"])
         if turn is not None:
             self.turned[id(node)] = self.widened(head, turn)
+            out = out and merged(out, self.turned[id(node)])
         self.names = out
         self.block(node.orelse)
         self.names = merged(self.names, loop["breaks"])
@@ -494,13 +572,16 @@ class Inference:
                 grows = both.bits > head[name].bits
                 if grows:
                     both = Value(both.kind)
-                if both.kind != head[name].kind or grows or (
-                    head[name].known and not both.known
+                if (
+                    both.kind != head[name].kind
+                    or grows
+                    or (head[name].known and not both.known)
                 ):
                     self.changed = True
                 found[name] = both
             else:
                 found[name] = value
+                self.changed = True
         return found
 
     def items(self, node: Node) -> Value:
@@ -513,12 +594,19 @@ class Inference:
         if is_tuple(value.kind):
             parts = value.kind[1:]
             if not parts or [part for part in parts if part != parts[0]]:
-                raise Refusal(node.line, "the parts of this tuple have several types",
-                              "give all of them one type, such as float32(…)")
+                raise Refusal(
+                    node.line,
+                    "the parts of this tuple have several types",
+                    "give all of them one type, such as float32(…)",
+                )
             return Value(parts[0])
         self.usable(node, value)
-        raise Refusal(node.line, f"{in_words(value.kind)} has no parts to go through",
-                      "for i in range(n)")
+        raise Refusal(
+            node.line,
+            f"{in_words(value.kind)} has no parts to go through",
+            "for i in range(n)",
+            declined="tuples",
+        )
 
     def read_Break(self, node: Node) -> None:
         self.loops[-1]["breaks"] = merged(self.loops[-1]["breaks"], self.names)
@@ -530,8 +618,11 @@ class Inference:
 
     def read_FunctionDef(self, node: Node) -> None:
         if node.decorators:
-            raise Refusal(node.line, "a function inside a kernel has no decorator",
-                          "take the decorator away, or move the function out")
+            raise Refusal(
+                node.line,
+                "a function inside a kernel has no decorator",
+                "take the decorator away, or move the function out",
+            )
         node.copies = {}
         closure = Closure(node.name, node, self)
         self.store_name(node.name, Value("static", closure))
@@ -545,7 +636,11 @@ class Inference:
         if target.kind == "Subscript":
             return self.store_element(target, value)
         if target.kind != "Name":
-            raise Refusal(target.line, "only names and elements of arrays have values")
+            raise Refusal(
+                target.line,
+                "only names and elements of arrays have values",
+                declined="statements",
+            )
         if value.kind in ("clash", "maybe"):
             self.usable(target, value)
         target.got = value
@@ -557,10 +652,16 @@ class Inference:
 
     def unpack(self, target: Node, value: Value) -> None:
         if not is_tuple(value.kind):
-            raise Refusal(target.line, f"{in_words(value.kind)} cannot be unpacked")
+            raise Refusal(
+                target.line,
+                f"{in_words(value.kind)} cannot be unpacked",
+                declined="tuples",
+            )
         if len(value.kind) - 1 != len(target.elts):
-            raise Refusal(target.line, f"{len(value.kind) - 1} values for"
-                                       f" {len(target.elts)} names")
+            raise Refusal(
+                target.line,
+                f"{len(value.kind) - 1} values for {len(target.elts)} names",
+            )
         for place, part in enumerate(target.elts):
             self.store(part, self.part(value, place))
 
@@ -575,14 +676,26 @@ class Inference:
         array = self.value(target.value)
         if not is_array(array.kind):
             what = in_words(array.kind)
-            raise Refusal(target.line, f"{what} has no elements that can be changed")
+            raise Refusal(
+                target.line,
+                f"{what} has no elements that can be changed",
+                "",
+                "none" if array.kind == "maybe" else self.choice(array),
+            )
         if len(array.kind) > 3:
-            raise Refusal(target.line, "an array around the kernel is a constant",
-                          "pass it as an argument")
+            raise Refusal(
+                target.line,
+                "an array around the kernel is a constant",
+                "pass it as an argument",
+            )
         kind = self.index(target, array.kind).kind
         if not is_number(kind):
-            raise Refusal(target.line, "a row cannot be changed at once",
-                          "give all indices, element by element")
+            raise Refusal(
+                target.line,
+                "a row cannot be changed at once",
+                "give all indices, element by element",
+                declined="slices",
+            )
         self.number(target, value, f"an element of {array.kind[1]} holds a number")
         self.narrowed(target.line, value, kind)
         target.value_kind = value.kind
@@ -607,22 +720,44 @@ class Inference:
         """Refuse what has no one type."""
         if value.kind == "clash":
             kinds = getattr(value, "kinds", None)
-            which = "values of different types" if kinds is None else " and ".join(
-                [in_words(kind) for kind in kinds]
+            which = (
+                "values of different types"
+                if kinds is None
+                else " and ".join([in_words(kind) for kind in kinds])
             )
-            raise Refusal(node.line, f"two ways lead here, with {which} under one name",
-                          "give it one type on all ways")
+            raise Refusal(
+                node.line,
+                f"two ways lead here, with {which} under one name",
+                "give it one type on all ways",
+            )
         if value.kind == "maybe":
-            raise Refusal(node.line, "on some way this is None",
-                          "start with a number, such as float32(-math.inf)")
+            raise Refusal(
+                node.line,
+                "on some way this is None",
+                "start with a number, such as float32(-math.inf)",
+                declined="none",
+            )
         return value
 
     def number(self, node: Node, value: Value, wanted: str) -> Value:
         """Refuse what is no number."""
         self.usable(node, value)
         if not is_number(value.kind):
-            raise Refusal(node.line, f"{wanted}, not {self.named(value)}")
+            raise Refusal(
+                node.line, f"{wanted}, not {self.named(value)}", "", self.choice(value)
+            )
         return value
+
+    def choice(self, value: Value) -> str:
+        """Return the sentence on a value that Numba can do more with."""
+        if value.kind in ("text", "unicode_type"):
+            return "texts"
+        if str(value.kind)[:7] == "complex":
+            return "complex"
+        if value.kind == "none":
+            return "none"
+        odd = isinstance(value.kind, str) and "(" in value.kind  # records and the like
+        return "tuples" if odd or is_tuple(value.kind) else ""
 
     def named(self, value: Value) -> str:
         """Return a value that is no number as one says it."""
@@ -638,17 +773,26 @@ class Inference:
         if value.kind == "none":
             return value
         if is_array(value.kind):
-            raise Refusal(node.line, "a whole array is neither true nor false",
-                          "test one of its elements")
+            raise Refusal(
+                node.line,
+                "a whole array is neither true nor false",
+                "test one of its elements",
+            )
         if is_tuple(value.kind) or value.kind in ("static", "text"):
-            raise Refusal(node.line, f"{self.named(value)} is no test")
+            raise Refusal(
+                node.line, f"{self.named(value)} is no test", declined="tuples"
+            )
         if value.kind == "float16":
             raise Refusal(node.line, "a float16 is no test", "compare it with 0")
         return value
 
     def value_Refused(self, node: Node) -> Value:
-        raise Refusal(node.line, f"{node.what} has no place in a kernel",
-                      INSTEAD.get(node.what, ""))
+        raise Refusal(
+            node.line,
+            f"{node.what} has no place in a kernel",
+            INSTEAD.get(node.what, ""),
+            OWN_CHOICE.get(node.what, ""),
+        )
 
     def value_Constant(self, node: Node) -> Value:
         return constant(node.value, node.line)
@@ -657,7 +801,7 @@ class Inference:
         name = node.id
         if name in self.local:
             if name not in self.names:
-                raise Refusal(node.line, f"{name} has no value yet")
+                raise NotYet(node.line, f"{name} has no value yet")
             return self.usable_name(node, self.names[name])
         if self.outer is not None:
             return self.outer.value_Name(node)
@@ -669,7 +813,8 @@ class Inference:
             if kinds:
                 a, b = [in_words(kind) for kind in kinds]
                 raise Refusal(
-                    node.line, f"{node.id} is {a} on one way and {b} on another",
+                    node.line,
+                    f"{node.id} is {a} on one way and {b} on another",
                     "give it one type on all ways",
                 )
         return value
@@ -679,11 +824,18 @@ class Inference:
         try:
             found = self.find(node.id)
         except KeyError:
-            raise Refusal(node.line, f"the name {node.id} is not defined",
-                          MISSING.get(node.id, "")) from None
+            raise Refusal(
+                node.line,
+                f"the name {node.id} is not defined",
+                MISSING.get(node.id, ""),
+            ) from None
         if isinstance(found, Unusable):
-            raise Refusal(node.line, found.reason.replace("{name}", node.id),
-                          found.instead)
+            raise Refusal(
+                node.line,
+                found.reason.replace("{name}", node.id),
+                found.instead,
+                found.declined,
+            )
         return constant(found, node.line) if not isinstance(found, Value) else found
 
     def value_Tuple(self, node: Node) -> Value:
@@ -696,16 +848,25 @@ class Inference:
         return found
 
     def value_NamedExpr(self, node: Node) -> Value:
-        value = self.value(node.value)
-        self.store(node.target, value)
-        return value
+        raise Refusal(
+            node.line,
+            "Numba finds no type for what := gives",
+            "an assignment on a line of its own",
+            declined="statements",
+        )
 
     def value_Lambda(self, node: Node) -> Value:
-        raise Refusal(node.line, "a lambda needs a name", "f = lambda x: …")
+        raise Refusal(
+            node.line, "a lambda needs a name", "f = lambda x: …", declined="functions"
+        )
 
     def value_Slice(self, node: Node) -> Value:
-        raise Refusal(node.line, "a slice has no place in a kernel",
-                      "go through the elements in a loop")
+        raise Refusal(
+            node.line,
+            "a slice has no place in a kernel",
+            "go through the elements in a loop",
+            declined="slices",
+        )
 
     def value_IfExp(self, node: Node) -> Value:
         test = self.truth(node.test)
@@ -716,25 +877,34 @@ class Inference:
 
     def value_BoolOp(self, node: Node) -> Value:
         found = self.truth(node.values[0])
-        for part in node.values[1:]:
+        for place, part in enumerate(node.values[1:]):
+            if found.known and bool(found.const) == (node.op == "or"):
+                node.values = node.values[: place + 1]  # nobody comes to the others
+                return found
+            if found.known:
+                found = self.truth(part)
+                continue
             found = self.usable(node, joined(found, self.truth(part)))
-        return Value(found.kind, bits=found.bits)
+            found = Value(found.kind, bits=found.bits)
+        return found
 
     def value_UnaryOp(self, node: Node) -> Value:
         if node.op == "not":
             value = self.value(node.operand)
             value = value if value.kind == "float16" else self.truth(node.operand)
-            if literal(node.operand) and value.kind != "none":
+            if value.known:
                 return Value("bool", not value.const, 1)
             return Value("bool")
-        value = self.number(node, self.value(node.operand),
-                            f"{node.op} stands before a number")
+        value = self.number(
+            node, self.value(node.operand), f"{node.op} stands before a number"
+        )
         if literal(node.operand) and value.kind != "bool":
             return constant(apply_sign(node.op, value.const), node.line)
         kind = signed(node.op, value.kind)
         if kind is None:
-            raise Refusal(node.line, f"~ turns the bits of whole numbers, not of"
-                                     f" {value.kind}")
+            raise Refusal(
+                node.line, f"~ turns the bits of whole numbers, not of {value.kind}"
+            )
         bits = value.bits + (1 if node.op == "~" or kind in UNSIGNED else 0)
         if kind in UNSIGNED:
             bits = 65  # below 0 it starts again at the top
@@ -746,6 +916,7 @@ class Inference:
             folded = fold(node.op, a.const, b.const)
             if folded is not UNKNOWN:
                 return constant(folded, node.line)
+            a = Value(a.kind, bits=a.bits)  # 1 / 0: left to the device
         return self.operate(node, node.op, a, b)
 
     def operate(self, node: Node, sign: str, a: Value, b: Value) -> Value:
@@ -756,16 +927,27 @@ class Inference:
         for value in (a, b):
             if not is_number(value.kind):
                 raise Refusal(
-                    node.line, f"{sign} needs two numbers, not {self.named(value)}",
+                    node.line,
+                    f"{sign} needs two numbers, not {self.named(value)}",
                     "take one of its elements" if is_array(value.kind) else "",
+                    self.choice(value) if self.choice(value) != "none" else "",
                 )
         kind = operation(sign, a.kind, b.kind)
-        if sign == "**" and b.known and is_integer(b.kind) and a.kind in FLOATS:
-            kind = a.kind  # a constant power is multiplied out
-            kind = "float32" if kind == "float16" else kind
+        multiplied = b.known and node.kind == "BinOp"  # a constant power
+        if (
+            sign == "**"
+            and is_integer(b.kind)
+            and not (multiplied or a.fixed and b.fixed)
+        ):
+            self.compiler.double(
+                node.line, f"{a.kind} ** {b.kind} is computed in float64"
+            )
         if kind is None:
-            raise Refusal(node.line, f"{a.kind} {sign} {b.kind} does not exist",
-                          "convert first, as in int32(x)" if sign != "@" else "")
+            raise Refusal(
+                node.line,
+                f"{a.kind} {sign} {b.kind} does not exist",
+                "convert first, as in int32(x)" if sign != "@" else "",
+            )
         fixed = a.fixed and b.fixed
         if kind == "float64" and not fixed:
             self.compiler.double(
@@ -791,8 +973,12 @@ class Inference:
             right = self.value(other)
             values.append(right)
             if op in ("in", "not in"):
-                raise Refusal(node.line, f"{op} has no place in a kernel",
-                              "compare with each of them")
+                raise Refusal(
+                    node.line,
+                    f"{op} has no place in a kernel",
+                    "compare with each of them",
+                    declined="identity",
+                )
             if op in ("is", "is not"):
                 return self.identity(node, op, left, right)
             self.comparable(node, op, left, right)
@@ -805,7 +991,12 @@ class Inference:
     def identity(self, node: Node, op: str, left: Value, right: Value) -> Value:
         """Return whether something is None: known before the kernel runs."""
         if len(node.ops) > 1 or "none" not in (left.kind, right.kind):
-            raise Refusal(node.line, f"{op} has no place in a kernel", "compare with ==")
+            raise Refusal(
+                node.line,
+                f"{op} has no place in a kernel",
+                "compare with ==",
+                declined="identity",
+            )
         for value in (left, right):
             if value.kind in ("maybe", "clash"):
                 self.usable(node, value)
@@ -816,8 +1007,13 @@ class Inference:
         self.usable(node, a), self.usable(node, b)
         for value in (a, b):
             if not is_number(value.kind):
-                raise Refusal(node.line, f"{op} compares numbers, not"
-                                         f" {self.named(value)}")
+                none = "none" if "none" in (a.kind, b.kind) else ""
+                raise Refusal(
+                    node.line,
+                    f"{op} compares numbers, not {self.named(value)}",
+                    "",
+                    none or self.choice(value),
+                )
         if compared(a.kind, b.kind) != "float64" or (a.fixed and b.fixed):
             return
         if a.kind in FLOATS or b.kind in FLOATS:
@@ -856,21 +1052,36 @@ class Inference:
                 return constant(kind[2], node.line)
             if name == "dtype":
                 return Value("static", Type(kind[1]))
-            raise Refusal(node.line, f"{name} of an array has no place in a kernel",
-                          "go through the elements in a loop")
-        raise Refusal(node.line, f"{self.named(base)} has no {node.attr}")
+            raise Refusal(
+                node.line,
+                f"{name} of an array has no place in a kernel",
+                "go through the elements in a loop",
+                declined="views",
+            )
+        raise Refusal(
+            node.line,
+            f"{self.named(base)} has no {node.attr}",
+            "",
+            "views" if is_number(base.kind) else self.choice(base),
+        )
 
     def static_attribute(self, node: Node, const: object) -> Value:
         if isinstance(const, Thing):
             child = const.child(node.attr)
             if child is None:
-                raise Refusal(node.line, f"a kernel knows no {const.path}.{node.attr}",
-                              REPLACED.get(const.path, ""))
+                raise Refusal(
+                    node.line,
+                    f"a kernel knows no {const.path}.{node.attr}",
+                    REPLACED.get(const.path, ""),
+                    "library" if node.attr in LIBRARY else "",
+                )
             return self.thing(child)
         found = getattr(const, node.attr, None) if is_module(const) else None
         if found is None:
             what = type_or_thing(const)
-            raise Refusal(node.line, f"{what} has no {node.attr} for a kernel")
+            raise Refusal(
+                node.line, f"{what} has no {node.attr} for a kernel", "", "library"
+            )
         return self.around_value(node, found)
 
     def around_value(self, node: Node, found: object) -> Value:
@@ -900,7 +1111,9 @@ class Inference:
             return self.index(node, base.kind)
         if is_tuple(base.kind):
             return self.tuple_part(node, base)
-        raise Refusal(node.line, f"{self.named(base)} has no elements")
+        raise Refusal(
+            node.line, f"{self.named(base)} has no elements", "", self.choice(base)
+        )
 
     def tuple_part(self, node: Node, base: Value) -> Value:
         """Return the part of a tuple; which one, if not known, must not matter."""
@@ -910,14 +1123,18 @@ class Inference:
         parts = base.kind[1:]
         if place.known:
             if not -len(parts) <= place.const < len(parts):
-                raise Refusal(node.line, f"a tuple of {len(parts)} has no part"
-                                         f" {place.const}")
+                raise Refusal(
+                    node.line, f"a tuple of {len(parts)} has no part {place.const}"
+                )
             found = self.part(base, place.const % len(parts))
             most = base.bits if base.bits and is_integer(found.kind) else found.bits
             return found if found.known else Value(found.kind, bits=most)
         if not parts or [part for part in parts if part != parts[0]]:
-            raise Refusal(node.line, "the parts of this tuple have several types",
-                          "use a constant index")
+            raise Refusal(
+                node.line,
+                "the parts of this tuple have several types",
+                "use a constant index",
+            )
         return Value(parts[0])
 
     def index(self, node: Node, kind: tuple) -> Value:
@@ -933,8 +1150,11 @@ class Inference:
             if not is_integer(given) or given == "bool":
                 self.usable(node, value)
                 what = given if is_number(given) else in_words(given)
-                raise Refusal(node.line, f"an index is a whole number, not {what}",
-                              "int32(…)" if given in FLOATS else "")
+                raise Refusal(
+                    node.line,
+                    f"an index is a whole number, not {what}",
+                    "int32(…)" if given in FLOATS else "",
+                )
         if len(kinds) > kind[2]:
             raise Refusal(node.line, f"{len(kinds)} indices for {in_words(kind)}")
         node.spread = is_tuple(value.kind) and not several
@@ -973,10 +1193,20 @@ class Inference:
         """
         names = [name.strip("[]") for name in wanted]
         given = {}
+        known = node.path.endswith(".array") or node.path in ALIASES
+        if node.keywords and not known:
+            raise Refusal(
+                node.line,
+                f"{node.path} takes no names of parameters",
+                "the values in order",
+            )
         for place, arg in enumerate(node.args):
             if place >= len(names):
-                raise Refusal(node.line, f"{node.path} takes {len(names)} values, not"
-                                         f" {len(node.args) + len(node.keywords)}")
+                raise Refusal(
+                    node.line,
+                    f"{node.path} takes {len(names)} values, not"
+                    f" {len(node.args) + len(node.keywords)}",
+                )
             given[names[place]] = arg
         for name, arg in node.keywords:
             if name not in names or name in given:
@@ -986,8 +1216,10 @@ class Inference:
         for name, full in zip(names, wanted):
             if name not in given and full[0] != "[":
                 raise Refusal(node.line, f"{node.path} needs {', '.join(names)}")
-        return [None if arg is None else self.usable(node, self.value(arg))
-                for arg in node.bound]
+        return [
+            None if arg is None else self.usable(node, self.value(arg))
+            for arg in node.bound
+        ]
 
     def numbers(self, node: Node, *wanted: str) -> list:
         """Return the arguments' values, all of which have to be numbers."""
@@ -1000,11 +1232,21 @@ class Inference:
     def integer(self, node: Node, value: Value, what: str) -> None:
         """Refuse what is no whole number."""
         if value is not None and not is_integer(value.kind):
-            raise Refusal(node.line, f"{what} is a whole number, not"
-                                     f" {self.named(value)}", "int32(…)")
+            raise Refusal(
+                node.line,
+                f"{what} is a whole number, not {self.named(value)}",
+                "int32(…)",
+                "floats" if value.kind in FLOATS else "",
+            )
 
     def call_function(self, node: Node, function: Function) -> Value:
         """Return what a device function, or one inside the kernel, gives back."""
+        if node.keywords and isinstance(function, Closure):
+            raise Refusal(
+                node.line,
+                "a function inside a kernel takes no names of parameters in its call",
+                "the values in order",
+            )
         node.args = self.arranged(node, function)
         node.keywords = []
         values = [self.usable(node, self.value(arg)) for arg in node.args]
@@ -1013,8 +1255,12 @@ class Inference:
         else:
             for value in values:
                 if value.kind in ("static", "text"):
-                    raise Refusal(node.line, f"{self.named(value)} cannot be handed to"
-                                             " a function", "use it there by its name")
+                    raise Refusal(
+                        node.line,
+                        f"{self.named(value)} cannot be handed to a function",
+                        "use it there by its name",
+                        declined="functions",
+                    )
             kinds = tuple([value.kind for value in values])
             typed = self.compiler.typed(function, kinds)
         if typed.result is None:
@@ -1029,8 +1275,15 @@ class Inference:
         parameters = function.node.parameters
         for parameter in parameters:
             if parameter.stars:
-                raise Refusal(parameter.line, "a star before a parameter has no place in"
-                                              " a kernel", "name every parameter")
+                raise Refusal(
+                    parameter.line,
+                    "a star before a parameter has no place in a kernel",
+                    "name every parameter",
+                    declined="functions",
+                )
+        for arg in node.args:
+            if arg.kind == "Refused":
+                self.value(arg)
         given = dict(zip([p.name for p in parameters], node.args))
         names = [parameter.name for parameter in parameters]
         for name, arg in node.keywords:
@@ -1039,8 +1292,11 @@ class Inference:
             given[name] = arg
         missing = [p for p in parameters if p.name not in given and p.default is None]
         if missing or len(node.args) > len(parameters):
-            raise Refusal(node.line, f"{function.name} takes {', '.join(names)};"
-                                     f" {len(node.args) + len(node.keywords)} given")
+            raise Refusal(
+                node.line,
+                f"{function.name} takes {', '.join(names)};"
+                f" {len(node.args) + len(node.keywords)} given",
+            )
         return [given.get(p.name, p.default) for p in parameters]
 
     def inlined(self, node: Node, closure: Closure, values: list) -> Typed:
@@ -1067,7 +1323,7 @@ class Inference:
     def convert(self, node: Node, dtype: Type) -> Value:
         """Return a number in another type: float32(x)."""
         node.path = dtype.name
-        value, = self.numbers(node, "x")
+        (value,) = self.numbers(node, "x")
         self.narrowed(node.line, value, dtype.name)
         if dtype.name == "bool":
             self.no_half(node, value)
@@ -1085,7 +1341,9 @@ class Inference:
     def call_range(self, node: Node, name: str) -> Value:
         given = len(node.args)
         if node.keywords or not 1 <= given <= 3:
-            raise Refusal(node.line, "range takes a stop, or a start, a stop and a step")
+            raise Refusal(
+                node.line, "range takes a stop, or a start, a stop and a step"
+            )
         values = self.numbers(node, "start", "[stop]", "[step]")
         values = [value for value in values if value is not None]
         for value in values:
@@ -1094,33 +1352,43 @@ class Inference:
         if len(values) == 3 and values[2].known and values[2].const == 0:
             raise Refusal(node.line, "range takes a step that is not 0")
         kind = "int64"
-        if not [k for k in kinds if k not in ("bool", "int8", "int16", "int32", "uint8",
-                                              "uint16")] and not all(
-            [value.known for value in values]
-        ):
+        if not [
+            k
+            for k in kinds
+            if k not in ("bool", "int8", "int16", "int32", "uint8", "uint16")
+        ] and not all([value.known for value in values]):
             kind = "int32"
         if [k for k in kinds if k in UNSIGNED]:
             kind = "uint64"
         return Value(("range", kind), bits=max([v.bits for v in values[:2]]) + 1)
 
     def call_len(self, node: Node, name: str) -> Value:
-        value, = self.take(node, "x")
+        (value,) = self.take(node, "x")
         if is_tuple(value.kind) or is_array(value.kind):
             return Value("int64", bits=MEMORY_BITS)
-        raise Refusal(node.line, f"{self.named(value)} has no length")
+        raise Refusal(
+            node.line, f"{self.named(value)} has no length", declined="tuples"
+        )
 
     def call_extreme(self, node: Node, name: str) -> Value:
         if node.keywords or len(node.args) < 2:
-            raise Refusal(node.line, f"{name} takes two numbers or more",
-                          "go through the elements in a loop")
+            raise Refusal(
+                node.line,
+                f"{name} takes two numbers or more",
+                "go through the elements in a loop",
+                declined="loops",
+            )
         node.bound = node.args
-        values = [self.number(node, self.value(arg), f"{name} takes numbers")
-                  for arg in node.args]
+        values = [
+            self.number(node, self.value(arg), f"{name} takes numbers")
+            for arg in node.args
+        ]
         kind, fixed = values[0].kind, values[0].fixed
         for value in values[1:]:
             if "bool" in (kind, value.kind) and (kind != value.kind or len(values) > 2):
-                raise Refusal(node.line, f"{name} takes no bool beside other numbers",
-                              "int32(…)")
+                raise Refusal(
+                    node.line, f"{name} takes no bool beside other numbers", "int32(…)"
+                )
             fixed = fixed and value.fixed
             wide = unified(kind, value.kind)
             if wide == "float64" and not fixed:
@@ -1131,12 +1399,12 @@ class Inference:
         return Value(kind, bits=max([value.bits for value in values]), fixed=fixed)
 
     def call_abs(self, node: Node, name: str) -> Value:
-        value, = self.numbers(node, "x")
+        (value,) = self.numbers(node, "x")
         kind = "int8" if value.kind == "bool" else value.kind
         return Value(kind, bits=value.bits, fixed=value.fixed)
 
     def call_int(self, node: Node, name: str) -> Value:
-        value, = self.numbers(node, "x")
+        (value,) = self.numbers(node, "x")
         if value.kind in FLOATS:
             node.path = "int64"
             return Value("int64", fixed=value.fixed)
@@ -1144,7 +1412,10 @@ class Inference:
         return Value(kind, bits=value.bits, fixed=value.fixed)
 
     def call_float(self, node: Node, name: str) -> Value:
-        value, = self.numbers(node, "x")
+        (value,) = self.take(node, "x")
+        if value.kind == "text" and value.const.strip().lower() in SPELLED:
+            return Value("float64", float(value.const))
+        self.number(node, value, "float takes numbers")
         if value.kind == "bool":
             raise Refusal(node.line, "float takes no bool", "float32(…)")
         kind = value.kind if value.kind in FLOATS else "float64"
@@ -1153,7 +1424,7 @@ class Inference:
         return Value(kind, fixed=value.fixed)
 
     def call_bool(self, node: Node, name: str) -> Value:
-        value, = self.numbers(node, "x")
+        (value,) = self.numbers(node, "x")
         self.no_half(node, value)
         return Value("bool")
 
@@ -1164,8 +1435,12 @@ class Inference:
     def call_round(self, node: Node, name: str) -> Value:
         value, digits = self.numbers(node, "x", "[digits]")
         if digits is None:
+            if not value.fixed:
+                self.compiler.double(node.line, "round is computed in float64")
             return Value("int64", fixed=value.fixed)
-        raise Refusal(node.line, "round to digits has no place in a kernel")
+        raise Refusal(
+            node.line, "round to digits has no place in a kernel", declined="small"
+        )
 
     def call_pow(self, node: Node, name: str) -> Value:
         a, b = self.numbers(node, "x", "y")
@@ -1173,31 +1448,39 @@ class Inference:
 
     def call_divmod(self, node: Node, name: str) -> Value:
         a, b = self.numbers(node, "x", "y")
+        if "bool" in (a.kind, b.kind) or unified(a.kind, b.kind) in FLOATS:
+            raise Refusal(
+                node.line, "divmod takes whole numbers here", "x // y, x % y", "small"
+            )
         quotient = self.operate(node, "//", a, b)
-        if quotient.kind in FLOATS:
-            raise Refusal(node.line, "divmod takes whole numbers here", "x // y, x % y")
         found = Value(("tuple", quotient.kind, quotient.kind))
         found.parts = [quotient, self.operate(node, "%", a, b)]
         return found
 
     def call_math(self, node: Node, name: str) -> Value:
         node.bound = node.args
-        values = [self.number(node, self.value(arg), f"math.{name} takes numbers")
-                  for arg in node.args]
+        values = [
+            self.number(node, self.value(arg), f"math.{name} takes numbers")
+            for arg in node.args
+        ]
         kind = of_math(name, [value.kind for value in values])
         if kind is None or node.keywords:
             raise Refusal(node.line, f"math.{name} takes no {len(values)} numbers")
         fixed = not [value for value in values if not value.fixed]
         if kind == "float64" and not fixed:
-            self.compiler.double(node.line, f"math.{name} of"
-                                 f" {values[0].kind} is computed in float64")
+            self.compiler.double(
+                node.line, f"math.{name} of {values[0].kind} is computed in float64"
+            )
         return Value(kind, fixed=fixed)
 
     def call_grid(self, node: Node, name: str) -> Value:
-        value, = self.take(node, "ndim")
+        (value,) = self.take(node, "ndim")
         if not value.known or value.const not in (1, 2, 3) or value.kind == "bool":
-            raise Refusal(node.line, f"cuda.{name} takes the number of dimensions,"
-                                     " 1, 2 or 3", f"cuda.{name}(1)")
+            raise Refusal(
+                node.line,
+                f"cuda.{name} takes the number of dimensions, 1, 2 or 3",
+                f"cuda.{name}(1)",
+            )
         if value.const == 1:
             return Value("int64", bits=MEMORY_BITS)
         found = Value(("tuple",) + ("int64",) * value.const, bits=MEMORY_BITS)
@@ -1211,7 +1494,9 @@ class Inference:
         node.shape = self.extents(node, shape, space)
         node.dtype = self.dtype(node, dtype)
         if alignment is not None and not (
-            alignment.known and is_integer(alignment.kind) and alignment.const > 0
+            alignment.known
+            and is_integer(alignment.kind)
+            and alignment.const > 0
             and alignment.const & (alignment.const - 1) == 0
         ):
             raise Refusal(node.line, "alignment is a power of two", "alignment=16")
@@ -1230,16 +1515,26 @@ class Inference:
         )
         for part in parts:
             if part.kind in ("static", "text", "none") or not is_integer(part.kind):
-                raise Refusal(node.line, f"the size of a {space} array is a whole"
-                                         f" number, not {self.named(part)}", instead)
+                raise Refusal(
+                    node.line,
+                    f"the size of a {space} array is a whole"
+                    f" number, not {self.named(part)}",
+                    instead,
+                )
             if not part.known or part.kind == "bool":
-                raise Refusal(node.line, f"the size of a {space} array has to be a"
-                                         " constant", instead)
+                raise Refusal(
+                    node.line,
+                    f"the size of a {space} array has to be a constant",
+                    instead,
+                )
         sizes = tuple([part.const for part in parts])
         least = 0 if space == "shared" and len(sizes) == 1 else 1
         if not sizes or min(sizes) < least:
-            raise Refusal(node.line, f"a {space} array of {list(sizes)} elements",
-                          "a size from 1 on")
+            raise Refusal(
+                node.line,
+                f"a {space} array of {list(sizes)} elements",
+                "a size from 1 on",
+            )
         return sizes
 
     def dtype(self, node: Node, value: Value) -> Type:
@@ -1248,15 +1543,17 @@ class Inference:
         if value.kind == "text":
             const = type_of_name(const)
         if not isinstance(const, Type):
-            raise Refusal(node.line, "the elements of an array need a type of Numba's",
-                          "float32")
+            raise Refusal(
+                node.line, "the elements of an array need a type of Numba's", "float32"
+            )
         return const
 
     def call_constant_array(self, node: Node, name: str) -> Value:
-        value, = self.take(node, "array")
+        (value,) = self.take(node, "array")
         if not is_array(value.kind) or len(value.kind) < 4:
-            raise Refusal(node.line, "cuda.const.array_like takes an array around the"
-                                     " kernel")
+            raise Refusal(
+                node.line, "cuda.const.array_like takes an array around the kernel"
+            )
         return value
 
     def call_meeting(self, node: Node, name: str) -> Value:
@@ -1266,18 +1563,19 @@ class Inference:
             self.take(node)
             return Value("none")
         if name == "syncwarp":
-            mask, = self.take(node, "[mask]")
+            (mask,) = self.take(node, "[mask]")
             self.integer(node, mask, "a mask")
             return Value("none")
         if name in COUNTS:
-            test, = self.numbers(node, "predicate")
+            (test,) = self.numbers(node, "predicate")
             self.integer(node, test, "what is counted")
             if test.kind == "bool":
-                raise Refusal(node.line, f"cuda.{name} takes a whole number, not bool",
-                              "int32(…)")
+                raise Refusal(
+                    node.line, f"cuda.{name} takes a whole number, not bool", "int32(…)"
+                )
             return Value("int32")
         if name in VOTES:
-            mask, value = self.numbers(node, "mask", "value")
+            mask, value = self.numbers(node, "mask", "predicate")
             self.integer(node, mask, "a mask")
             takes, kind = VOTES[name]
             if takes == "test":
@@ -1287,12 +1585,19 @@ class Inference:
             return Value(kind)
         mask, value, lane = self.numbers(node, "mask", "value", SHUFFLE_NAMES[name])
         if mask.kind not in ("int32", "uint32", "int64", "uint64"):
-            raise Refusal(node.line, f"a mask is a whole number of 32 bits, not"
-                                     f" {mask.kind}", "0xffffffff")
+            raise Refusal(
+                node.line,
+                f"a mask is a whole number of 32 bits, not {mask.kind}",
+                "0xffffffff",
+            )
         self.integer(node, lane, "a lane")
         if value.kind not in ("int32", "int64", "float32", "float64"):
-            raise Refusal(node.line, f"a shuffle hands on int32, int64, float32 or"
-                                     f" float64, not {value.kind}", "float32(…)")
+            raise Refusal(
+                node.line,
+                f"a shuffle hands on int32, int64, float32 or"
+                f" float64, not {value.kind}",
+                "float32(…)",
+            )
         return Value(value.kind, bits=value.bits)
 
     def call_atomic(self, node: Node, name: str) -> Value:
@@ -1301,7 +1606,13 @@ class Inference:
         names = ("old", "value") if count == 2 else ("value",)
         array, index, *values = self.take(node, "array", "index", *names)
         if not is_array(array.kind) or len(array.kind) > 3:
-            raise Refusal(node.line, f"cuda.atomic.{name} changes an element of an array")
+            raise Refusal(
+                node.line,
+                f"cuda.atomic.{name} changes an element of an"
+                " argument or of shared memory",
+                "",
+                "constants" if is_array(array.kind) else "",
+            )
         dtype = array.kind[1]
         known = {
             "numbers": ("int32", "uint32", "int64", "uint64", "float32", "float64"),
@@ -1309,8 +1620,11 @@ class Inference:
             "unsigned": ("uint32", "uint64"),
         }[takes]
         if dtype not in known:
-            raise Refusal(node.line, f"cuda.atomic.{name} knows no arrays of {dtype},"
-                                     f" only of {', '.join(known)}")
+            raise Refusal(
+                node.line,
+                f"cuda.atomic.{name} knows no arrays of {dtype},"
+                f" only of {', '.join(known)}",
+            )
         self.atomic_index(node, index, array.kind)
         for value in values:
             self.number(node, value, f"cuda.atomic.{name} takes numbers")
@@ -1322,19 +1636,32 @@ class Inference:
         kinds = index.kind[1:] if is_tuple(index.kind) else (index.kind,)
         for given in kinds:
             if not is_integer(given) or given == "bool":
-                raise Refusal(node.line, "an index is a whole number, not"
-                                         f" {in_words(given)}")
+                raise Refusal(
+                    node.line,
+                    f"an index is a whole number, not {in_words(given)}",
+                    "int32(…)",
+                    "floats" if given in FLOATS else "",
+                )
         if len(kinds) != kind[2] or (kind[2] == 1 and is_tuple(index.kind)):
-            raise Refusal(node.line, f"{len(kinds)} indices for {in_words(kind)}",
-                          "an integer" if kind[2] == 1 else "a tuple of all indices")
+            raise Refusal(
+                node.line,
+                f"{len(kinds)} indices for {in_words(kind)}",
+                "an integer" if kind[2] == 1 else "a tuple of all indices",
+            )
 
     def call_swap(self, node: Node, name: str) -> Value:
         array, old, value = self.take(node, "array", "old", "value")
         if not is_array(array.kind) or array.kind[1] not in (
-            "int32", "uint32", "int64", "uint64"
+            "int32",
+            "uint32",
+            "int64",
+            "uint64",
         ):
-            raise Refusal(node.line, "cuda.atomic.compare_and_swap changes an array of"
-                                     " int32, uint32, int64 or uint64")
+            raise Refusal(
+                node.line,
+                "cuda.atomic.compare_and_swap changes an array of"
+                " int32, uint32, int64 or uint64",
+            )
         self.number(node, old, "old is a number")
         self.number(node, value, "a value is a number")
         node.element = array.kind[1]
@@ -1353,12 +1680,14 @@ class Inference:
                 self.meet()
             return Value("uint32")
         if name in BITS:
-            value, = self.numbers(node, "x")
+            (value,) = self.numbers(node, "x")
             return Value(self.one_of(node, name, BITS[name], value.kind))
         if name == "cbrt":
-            value, = self.numbers(node, "x")
-            kind = "float64" if value.kind not in SMALL + ("float16", "float32") else (
-                "float32"
+            (value,) = self.numbers(node, "x")
+            kind = (
+                "float64"
+                if value.kind not in SMALL + ("float16", "float32")
+                else ("float32")
             )
             self.doubled(node, kind, name)
             return Value(kind)
@@ -1375,18 +1704,28 @@ class Inference:
         if node.path != "cuda.selp":
             raise Refusal(node.line, f"{node.path} has no place in a kernel")
         test, a, b = self.numbers(node, "test", "a", "b")
-        if test.kind != "bool" or a.kind != b.kind or a.kind in ("bool", "float16") or (
-            SIZES[a.kind] == 1
+        if (
+            test.kind != "bool"
+            or a.kind != b.kind
+            or a.kind in ("bool", "float16")
+            or (SIZES[a.kind] == 1)
         ):
-            raise Refusal(node.line, "cuda.selp takes a test and two numbers of one type",
-                          "a if test else b")
+            raise Refusal(
+                node.line,
+                "cuda.selp takes a test and two numbers of one type",
+                "a if test else b",
+            )
         return joined(Value(a.kind, bits=a.bits), b)
 
     def one_of(self, node: Node, name: str, kinds: dict, kind: str) -> str:
         """Return the type of an answer; refuse what is not among the questions'."""
         if kind not in kinds:
-            raise Refusal(node.line, f"cuda.{name} takes {', '.join(sorted(kinds))}, not"
-                                     f" {kind}", "int32(…)")
+            raise Refusal(
+                node.line,
+                f"cuda.{name} takes {', '.join(sorted(kinds))}, not {kind}",
+                "int32(…)",
+                declined="small",
+            )
         return kinds[kind]
 
     def doubled(self, node: Node, kind: str, name: str) -> None:
@@ -1427,17 +1766,28 @@ def fold(sign: str, a: object, b: object) -> object:
 
 
 FOLDED = {
-    "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b,
-    "/": lambda a, b: a / b, "//": lambda a, b: a // b, "%": lambda a, b: a % b,
-    "**": lambda a, b: a**b, "<<": lambda a, b: a << b if b < 64 else UNKNOWN,
-    ">>": lambda a, b: a >> b, "&": lambda a, b: a & b, "|": lambda a, b: a | b,
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b,
+    "//": lambda a, b: a // b,
+    "%": lambda a, b: a % b,
+    "**": lambda a, b: a**b,
+    "<<": lambda a, b: a << b if b < 64 else UNKNOWN,
+    ">>": lambda a, b: a >> b,
+    "&": lambda a, b: a & b,
+    "|": lambda a, b: a | b,
     "^": lambda a, b: a ^ b,
 }
 
 
 COMPARED = {
-    "<": lambda a, b: a < b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b, "==": lambda a, b: a == b, "!=": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
 }
 
 
@@ -1465,9 +1815,10 @@ def bits_after(sign: str, a: Value, b: Value, kind: str) -> int:
 class Unusable:
     """What a name around a kernel stands for, where no kernel can use it."""
 
-    def __init__(self, reason: str, instead: str = ""):
+    def __init__(self, reason: str, instead: str = "", declined: str = ""):
         self.reason = reason
         self.instead = instead
+        self.declined = declined
 
 
 def resolve_or_raise(found: object) -> object:
@@ -1480,20 +1831,36 @@ def is_module(value: object) -> bool:
 
 
 INF = float("inf")
+SPELLED = ("inf", "+inf", "-inf", "nan", "infinity", "-infinity")
 NUMBERS = {
-    "pi": 3.141592653589793, "e": 2.718281828459045, "tau": 6.283185307179586,
-    "inf": INF, "nan": INF - INF,
+    "pi": 3.141592653589793,
+    "e": 2.718281828459045,
+    "tau": 6.283185307179586,
+    "inf": INF,
+    "nan": INF - INF,
 }
 SHUFFLE_NAMES = {
-    "shfl_sync": "src_lane", "shfl_xor_sync": "lane_mask", "shfl_up_sync": "delta",
+    "shfl_sync": "src_lane",
+    "shfl_xor_sync": "lane_mask",
+    "shfl_up_sync": "delta",
     "shfl_down_sync": "delta",
 }
 CALLS = {
-    "range": "call_range", "len": "call_len", "min": "call_extreme",
-    "max": "call_extreme", "abs": "call_abs", "int": "call_int", "float": "call_float",
-    "bool": "call_bool", "round": "call_round", "pow": "call_pow",
-    "divmod": "call_divmod", "cuda.grid": "call_grid", "cuda.gridsize": "call_grid",
-    "cuda.shared.array": "call_array", "cuda.local.array": "call_array",
+    "range": "call_range",
+    "len": "call_len",
+    "min": "call_extreme",
+    "max": "call_extreme",
+    "abs": "call_abs",
+    "int": "call_int",
+    "float": "call_float",
+    "bool": "call_bool",
+    "round": "call_round",
+    "pow": "call_pow",
+    "divmod": "call_divmod",
+    "cuda.grid": "call_grid",
+    "cuda.gridsize": "call_grid",
+    "cuda.shared.array": "call_array",
+    "cuda.local.array": "call_array",
     "cuda.const.array_like": "call_constant_array",
     "cuda.atomic.compare_and_swap": "call_swap",
 }
@@ -1502,18 +1869,61 @@ CALLS.update({"cuda." + name: "call_meeting" for name in VOTES})
 CALLS.update({"cuda.syncthreads": "call_meeting", "cuda.syncwarp": "call_meeting"})
 GROUPS = {"math": "call_math", "cuda.atomic": "call_atomic", "cuda": "call_cuda"}
 MISSING = {
-    "math": "import math", "cuda": "from numba import cuda",
-    "float32": "from numba import float32", "int32": "from numba import int32",
+    "math": "import math",
+    "cuda": "from numba import cuda",
+    "float32": "from numba import float32",
+    "int32": "from numba import int32",
     "np": "import numpy as np",
 }
+LIBRARY = (  # what Numba knows of these modules besides
+    "frexp",
+    "modf",
+    "ldexp",
+    "remainder",
+    "cg",
+    "fp16",
+    "libdevice",
+    "float32x2",
+    "float32x4",
+    "float64x2",
+    "int32x2",
+    "int32x4",
+    "newaxis",
+    "maximum",
+    "minimum",
+    "sum",
+    "sin",
+    "cos",
+    "exp",
+    "sqrt",
+    "abs",
+    "complex64",
+    "complex128",
+)
 REPLACED = {"numpy": "math has what a kernel needs", "math": "see math in the manual"}
+OWN_CHOICE = {
+    "raise": "output",
+    "assert": "output",
+    "match": "statements",
+    "async": "statements",
+    "global": "statements",
+    "nonlocal": "statements",
+    "an ellipsis": "slices",
+    "a bytes literal": "texts",
+    "a complex number": "complex",
+    "a star before an expression": "functions",
+}
 INSTEAD = {
     "a list": "cuda.local.array(n, float32), or a tuple",
     "a list comprehension": "a loop, into cuda.local.array(n, float32)",
     "a generator": "a loop that adds up in a variable",
-    "a dictionary": "an array", "a set": "an array", "try": "test before, with if",
-    "raise": "write a mark into an array", "assert": "write a mark into an array",
+    "a dictionary": "an array",
+    "a set": "an array",
+    "try": "test before, with if",
+    "raise": "write a mark into an array",
+    "assert": "write a mark into an array",
     "an import inside a kernel": "move it to the top of the file",
-    "global": "pass an array", "a class": "separate arrays",
+    "global": "pass an array",
+    "a class": "separate arrays",
     "an f-string": "write numbers into an array",
 }

@@ -13,9 +13,11 @@ MODES = ("race", "full", "plain")
 class Kernel:
     """A kernel that is launched as on a GPU: ``kernel[grid, block](…)``."""
 
-    def __init__(self, program=None, function=None):
+    def __init__(self, program=None, function=None, by="cuda", options=None):
         self.made = program
         self.function = function
+        self.by = by  # whose decorator made it
+        self.options = options or {}
 
     @property
     def program(self) -> Program:
@@ -56,8 +58,8 @@ class Decorating(Thing):
     def decorate(self, function=None, *signature, **options) -> object:
         """Make a kernel, or with ``device=True`` a function for kernels."""
         if callable(function) and not isinstance(function, (Thing, Type)):
-            return Kernel(function=function)
-        return lambda function: Kernel(function=function)
+            return Kernel(None, function, self.path, options)
+        return lambda function: Kernel(None, function, self.path, options)
 
     def imported(self, path: str) -> object:
         """Return what an import of Numba's or NumPy's gives."""
@@ -104,13 +106,46 @@ def load(source: str, name: str, names: object = None, file="kernel.py", whole=T
     if name not in text.functions:
         raise ValueError(f"name: expected a function {name!r} in the text")
     node = text.functions[name]
-    refused = None
-    if whole and not isinstance(text.around().get(name), Kernel):
-        refused = Refusal(node.line, f"{name} is a plain function of Python's",
-                          "put @cuda.jit above it")
+    refused = no_kernel(name, text.around().get(name), node.line) if whole else None
     function = text.function(Kernel(function=Named(name)))
     function.source = text
     return Kernel(Program(function, given, refused))
+
+
+def no_kernel(name: str, found: object, line: int) -> Refusal | None:
+    """Return why a name of a text cannot be launched, or None if it can."""
+    if not isinstance(found, Kernel) or found.by != "cuda":
+        plain = "a plain function of Python's"
+        what = "a function for the CPU" if isinstance(found, Kernel) else plain
+        return Refusal(line, f"{name} is {what}", "put @cuda.jit above it")
+    if found.options.get("device"):
+        return Refusal(
+            line,
+            f"{name} is a device function: it cannot be launched",
+            "@cuda.jit without device=True",
+        )
+    for option in sorted(found.options):
+        if option not in OPTIONS:
+            return Refusal(line, f"cuda.jit knows no option {option}")
+    return None
+
+
+OPTIONS = (
+    "device",
+    "inline",
+    "link",
+    "debug",
+    "opt",
+    "lineinfo",
+    "cache",
+    "fastmath",
+    "max_registers",
+    "launch_bounds",
+    "lto",
+    "bind",
+    "boundscheck",
+    "forceinline",
+)
 
 
 class Named:

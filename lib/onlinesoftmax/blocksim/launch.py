@@ -133,12 +133,16 @@ class Launch:
     def refuse(self, refusal: Refusal) -> None:
         """Report a kernel that would not compile; nothing of it has run."""
         instead = f"; instead: {refusal.instead}" if refusal.instead else ""
+        said = "this does not compile"
+        if refusal.declined:
+            said = "the simulator does not take this, though Numba may"
         self.fault(
             "compile",
-            f"this does not compile: {refusal.reason}{instead}",
+            f"{said}: {refusal.reason}{instead}",
             line=refusal.line,
             reason=refusal.reason,
             instead=refusal.instead,
+            declined=refusal.declined,
         )
 
     def constant(self, number: int) -> Array:

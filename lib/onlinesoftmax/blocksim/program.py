@@ -16,6 +16,8 @@ class Code:
         The calls at which threads meet; see ``emit.Text``.
     returns : set of int
         The lines on which a thread may leave the kernel before its end.
+    shared : list of tuple
+        Its static shared arrays: name and bytes.
     doubles : dict
         Line -> what is computed in float64 there.
     text : str
@@ -28,6 +30,7 @@ class Code:
         self.sites = text.sites
         self.returns = returns(typed.node.body)
         self.constants = text.constants
+        self.shared = text.shared
         self.doubles = doubles
         self.text = "\n".join(text.lines) + "\n"
         self.code = compile(self.text, "kernel as the simulator runs it", "exec")
@@ -70,7 +73,7 @@ class Program:
         self.name = function.name
         self.given = names
         self.refused = refused
-        self.parameters = [parameter.name for parameter in function.node.parameters]
+        self.parameters = [p.name for p in function.node.parameters if p.name]
         self.compiled = {}
 
     @property
@@ -104,5 +107,9 @@ class Program:
         """Refuse parameters that a launch does not fill."""
         for parameter in self.function.node.parameters:
             if parameter.stars or parameter.default is not None:
-                raise Refusal(parameter.line, "a kernel's parameters have neither stars"
-                                              " nor defaults", "name every parameter")
+                raise Refusal(
+                    parameter.line,
+                    "a kernel's parameters have neither stars nor defaults",
+                    "name every parameter",
+                    "functions",
+                )

@@ -8,17 +8,13 @@ as trees, and compiled for the arguments of each launch.
 import math
 
 from .infer import Function, Unusable, Value
-from .things import BUILTINS, Scalar, Thing, Type, type_of_name
+from .things import ALIASES, BUILTINS, Scalar, Thing, Type, type_of_name
 from .tokens import plain
 from .tree import parse
 
 PLAIN = (
     "{name} is a plain function of Python's",
     "put @cuda.jit(device=True) above it",
-)
-UNTYPED = (  # what a kernel has to write out
-    "cuda.shared", "cuda.local", "cuda.const", "cuda.shared.array", "cuda.local.array",
-    "cuda.const.array_like",
 )
 
 
@@ -72,7 +68,7 @@ class Source:
         """Return a decorated function as one that can be compiled."""
         name = getattr(kernel.function, "__name__", None)
         if name not in self.functions:
-            return Unusable("{name} is no function of this text")
+            return Unusable("{name} is no function of this text", "", "functions")
         return Function(name, self.functions[name], self.find)
 
 
@@ -158,9 +154,15 @@ def resolved(value: object, function: object) -> object:
 
     ``function(value)`` gives what a decorated function is.
     """
-    if isinstance(value, Thing) and value.path in UNTYPED:
-        return Unusable("Numba does not know {name} by this name",
-                        "write " + value.path + " where it is used")
+    if (
+        isinstance(value, Thing)
+        and value.path[:5] == "cuda."
+        and (value.path not in ALIASES)
+    ):
+        return Unusable(
+            "Numba does not know {name} by this name",
+            "write " + value.path + " where it is used",
+        )
     if value is None or isinstance(value, (bool, int, float, str, Thing, Type, Scalar)):
         return value
     if isinstance(value, tuple):
@@ -187,9 +189,12 @@ def strange(value: object) -> object:
         return constant_array(value)
     if kind == "module" and value.__name__ == "numpy":
         return Thing("numpy")
-    if "numpy" in (getattr(value, "__module__", ""), type(value).__module__.split(".")[0]):
+    if "numpy" in (
+        getattr(value, "__module__", ""),
+        type(value).__module__.split(".")[0],
+    ):
         found = type_of_name(getattr(value, "name", getattr(value, "__name__", "")))
-        if found is not None and not hasattr(value, "shape"):
+        if found is not None:
             return found
     if hasattr(value, "dtype") and getattr(value, "shape", None) == ():
         return Scalar(value.item(), Type(str(value.dtype)))
@@ -197,7 +202,7 @@ def strange(value: object) -> object:
         return Unusable(*PLAIN)
     if kind in ("list", "dict", "set"):
         return Unusable("{name} is a " + kind, "a tuple, or an array as an argument")
-    return Unusable("{name} is nothing that a kernel can use: " + kind)
+    return Unusable("{name} is nothing that a kernel can use: " + kind, "", "library")
 
 
 def constant_array(value: object) -> Value:
@@ -211,12 +216,34 @@ def builtin(name: str) -> object:
     """Return a function that Python always has, if a kernel can use it."""
     if name in BUILTINS:
         return Thing(name)
-    if name in ("print", "sum", "enumerate", "zip", "reversed", "sorted", "list", "tuple",
-                "dict", "set", "str", "map", "filter", "any", "all", "isinstance", "type",
-                "complex", "input", "open", "repr", "hash", "id", "iter", "next",
-                "ValueError", "Exception", "slice", "object", "super", "getattr"):
-        return Unusable(f"{name} has no place in a kernel", REPLACED.get(name, ""))
+    if name in PYTHONS or name in OWN_CHOICE:
+        return Unusable(
+            f"{name} has no place in a kernel",
+            REPLACED.get(name, ""),
+            OWN_CHOICE.get(name, ""),
+        )
     raise KeyError(name)
+
+
+PYTHONS = (
+    "reversed sorted list tuple dict set map filter any all complex input open repr hash"
+    " id iter next ValueError Exception object super callable eval exec format"
+).split()
+OWN_CHOICE = {
+    "print": "output",
+    "sum": "loops",
+    "enumerate": "loops",
+    "zip": "loops",
+    "isinstance": "asking",
+    "hasattr": "asking",
+    "getattr": "asking",
+    "type": "asking",
+    "slice": "asking",
+    "str": "texts",
+    "ord": "texts",
+    "chr": "texts",
+    "complex": "complex",
+}
 
 
 REPLACED = {
@@ -225,5 +252,8 @@ REPLACED = {
     "zip": "for i in range(n), and the elements by their index",
     "print": "write numbers into an array",
     "list": "cuda.local.array(n, float32)",
-    "any": "a loop", "all": "a loop", "sorted": "a loop", "reversed": "range(n - 1, -1, -1)",
+    "any": "a loop",
+    "all": "a loop",
+    "sorted": "a loop",
+    "reversed": "range(n - 1, -1, -1)",
 }

@@ -8,16 +8,26 @@ from .types import CONSTANTS, ONE, SIZES, TESTS, ANGLES, TWO
 
 DIMS = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 ATOMICS = {  # what each changes, and how many values it takes
-    "add": ("numbers", 1), "sub": ("numbers", 1), "max": ("numbers", 1),
-    "min": ("numbers", 1), "nanmax": ("numbers", 1), "nanmin": ("numbers", 1),
-    "and_": ("integers", 1), "or_": ("integers", 1), "xor": ("integers", 1),
-    "exch": ("integers", 1), "inc": ("unsigned", 1), "dec": ("unsigned", 1),
+    "add": ("numbers", 1),
+    "sub": ("numbers", 1),
+    "max": ("numbers", 1),
+    "min": ("numbers", 1),
+    "nanmax": ("numbers", 1),
+    "nanmin": ("numbers", 1),
+    "and_": ("integers", 1),
+    "or_": ("integers", 1),
+    "xor": ("integers", 1),
+    "exch": ("integers", 1),
+    "inc": ("unsigned", 1),
+    "dec": ("unsigned", 1),
     "cas": ("integers", 2),
 }
 SHUFFLES = ("shfl_sync", "shfl_xor_sync", "shfl_up_sync", "shfl_down_sync")
 VOTES = {  # what the lanes of a mask ask each other: types of value and of answer
-    "ballot_sync": ("test", "int32"), "all_sync": ("test", "bool"),
-    "any_sync": ("test", "bool"), "eq_sync": ("test", "bool"),
+    "ballot_sync": ("test", "int32"),
+    "all_sync": ("test", "bool"),
+    "any_sync": ("test", "bool"),
+    "eq_sync": ("test", "bool"),
     "match_any_sync": ("number", "int32"),
     "match_all_sync": ("number", ("tuple", "int32", "bool")),
 }
@@ -25,14 +35,39 @@ COUNTS = ("syncthreads_count", "syncthreads_and", "syncthreads_or")
 MEETINGS = ("syncthreads", "syncwarp", "activemask") + COUNTS + SHUFFLES + tuple(VOTES)
 FENCES = ("threadfence", "threadfence_block", "threadfence_system", "nanosleep")
 BITS = {  # questions about bits: the types they take, and the answer's type
-    "popc": {"int32": "int32", "uint32": "uint32", "int64": "int64", "uint64": "uint64"},
+    "popc": {
+        "int32": "int32",
+        "uint32": "uint32",
+        "int64": "int64",
+        "uint64": "uint64",
+    },
     "clz": {"int32": "int32", "uint32": "uint32", "int64": "int64", "uint64": "uint64"},
-    "ffs": {"int32": "uint32", "uint32": "uint32", "int64": "uint32",
-            "uint64": "uint32"},
+    "ffs": {
+        "int32": "uint32",
+        "uint32": "uint32",
+        "int64": "uint32",
+        "uint64": "uint32",
+    },
     "brev": {"int32": "uint32", "uint32": "uint32", "uint64": "uint64"},
 }
+ALIASES = [  # what Numba knows by another name, too, and with names of parameters
+    "cuda." + name
+    for name in ("grid", "gridsize", "syncthreads")
+    + COUNTS
+    + SHUFFLES
+    + ("ballot_sync", "all_sync", "any_sync", "eq_sync")
+]
 BUILTINS = (
-    "range", "len", "min", "max", "abs", "int", "float", "bool", "round", "pow",
+    "range",
+    "len",
+    "min",
+    "max",
+    "abs",
+    "int",
+    "float",
+    "bool",
+    "round",
+    "pow",
     "divmod",
 )
 KNOWN = {"numba", "numba.cuda", "numba.types", "math", "numpy"}
@@ -112,10 +147,25 @@ class Scalar:
 
 
 SPELLINGS = {
-    "f2": "float16", "f4": "float32", "f8": "float64", "i1": "int8", "i2": "int16",
-    "i4": "int32", "i8": "int64", "u1": "uint8", "u2": "uint16", "u4": "uint32",
-    "u8": "uint64", "b1": "bool", "boolean": "bool", "bool_": "bool", "intp": "int64",
-    "uintp": "uint64", "double": "float64", "half": "float16", "single": "float32",
+    "f2": "float16",
+    "f4": "float32",
+    "f8": "float64",
+    "i1": "int8",
+    "i2": "int16",
+    "i4": "int32",
+    "i8": "int64",
+    "u1": "uint8",
+    "u2": "uint16",
+    "u4": "uint32",
+    "u8": "uint64",
+    "b1": "bool",
+    "boolean": "bool",
+    "bool_": "bool",
+    "intp": "int64",
+    "uintp": "uint64",
+    "double": "float64",
+    "half": "float16",
+    "single": "float32",
     "byte": "uint8",
 }
 

@@ -9,19 +9,48 @@ rest of the text can still be read.
 from .tokens import CLOSE, OPEN, tokens
 
 BINDING = {  # how tightly an operator binds; all of these group to the left
-    "|": 1, "^": 2, "&": 3, "<<": 4, ">>": 4, "+": 5, "-": 5,
-    "*": 6, "/": 6, "//": 6, "%": 6, "@": 6,
+    "|": 1,
+    "^": 2,
+    "&": 3,
+    "<<": 4,
+    ">>": 4,
+    "+": 5,
+    "-": 5,
+    "*": 6,
+    "/": 6,
+    "//": 6,
+    "%": 6,
+    "@": 6,
 }
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 CHANGES = (
-    "+=", "-=", "*=", "/=", "//=", "%=", "**=", "&=", "|=", "^=", "<<=", ">>=", "@=",
+    "+=",
+    "-=",
+    "*=",
+    "/=",
+    "//=",
+    "%=",
+    "**=",
+    "&=",
+    "|=",
+    "^=",
+    "<<=",
+    ">>=",
+    "@=",
 )
 BLOCKS = {  # statements with a block, of which no kernel makes use
-    "try": "try", "with": "with", "class": "a class", "async": "async",
+    "try": "try",
+    "with": "with",
+    "class": "a class",
+    "async": "async",
 }
 LINES = {  # statements of one line, of which no kernel makes use
-    "import": "an import inside a kernel", "from": "an import inside a kernel",
-    "global": "global", "nonlocal": "nonlocal", "del": "del", "raise": "raise",
+    "import": "an import inside a kernel",
+    "from": "an import inside a kernel",
+    "global": "global",
+    "nonlocal": "nonlocal",
+    "del": "del",
+    "raise": "raise",
     "assert": "assert",
 }
 
@@ -123,8 +152,12 @@ class Parser:
         if self.sees("@"):
             return [self.decorated()]
         if token.kind == "word":
-            read = {"if": self.branch, "while": self.loop, "for": self.turns,
-                    "def": self.function}.get(token.text)
+            read = {
+                "if": self.branch,
+                "while": self.loop,
+                "for": self.turns,
+                "def": self.function,
+            }.get(token.text)
             if read:
                 return [read()]
             if token.text in BLOCKS:
@@ -166,8 +199,14 @@ class Parser:
                 self.skip_to(";")
                 words = [token.text for token in self.tokens[first : self.at]]
                 start, stop = self.tokens[first].start, self.tokens[self.at - 1].stop
-                return Node("Refused", line, what=LINES[text], words=words,
-                            start=start, stop=stop)
+                return Node(
+                    "Refused",
+                    line,
+                    what=LINES[text],
+                    words=words,
+                    start=start,
+                    stop=stop,
+                )
         return self.assignment(line)
 
     def assignment(self, line: int) -> Node:
@@ -196,9 +235,22 @@ class Parser:
             self.at += 1
             self.skip_to(":", ";")
             if self.sees(":"):
-                self.block()
+                self.skip_block()
             if not self.sees("except", "finally", "else"):
                 return Node("Refused", line, what=what, words=[])
+
+    def skip_block(self) -> None:
+        """Step over what stands behind a colon, whatever it is."""
+        self.at += 1
+        if self.token.kind != "newline":
+            self.skip_to()
+            self.at += 1
+            return
+        self.at += 2
+        depth = 1
+        while depth and self.token.kind != "end":
+            depth += (self.token.kind == "indent") - (self.token.kind == "dedent")
+            self.at += 1
 
     def block(self) -> list:
         """Return the statements behind a colon."""
@@ -263,7 +315,11 @@ class Parser:
         if self.takes("->"):
             self.expression()
         return Node(
-            "FunctionDef", line, name=name, parameters=parameters, body=self.block(),
+            "FunctionDef",
+            line,
+            name=name,
+            parameters=parameters,
+            body=self.block(),
             decorators=[],
         )
 

@@ -6,8 +6,18 @@ ndim)``, a tuple's ``("tuple", its parts' types …)``; "none" is the type of No
 """
 
 SIZES = {
-    "bool": 1, "int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4,
-    "int64": 8, "uint64": 8, "float16": 2, "float32": 4, "float64": 8,
+    "bool": 1,
+    "int8": 1,
+    "uint8": 1,
+    "int16": 2,
+    "uint16": 2,
+    "int32": 4,
+    "uint32": 4,
+    "int64": 8,
+    "uint64": 8,
+    "float16": 2,
+    "float32": 4,
+    "float64": 8,
 }
 FLOATS = ("float16", "float32", "float64")
 UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
@@ -141,12 +151,38 @@ def signed(sign: str, kind: str) -> str | None:
 
 # What ``math`` has on a GPU, by the types it gives.
 HALF = (  # these know float16
-    "ceil", "cos", "exp", "exp2", "fabs", "floor", "log", "log10", "log2", "sin",
-    "sqrt", "tanh", "trunc",
+    "ceil",
+    "cos",
+    "exp",
+    "exp2",
+    "fabs",
+    "floor",
+    "log",
+    "log10",
+    "log2",
+    "sin",
+    "sqrt",
+    "tanh",
+    "trunc",
 )
 ONE = HALF + (
-    "acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "degrees", "erf", "erfc",
-    "expm1", "gamma", "lgamma", "log1p", "radians", "sinh", "tan",
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atanh",
+    "cosh",
+    "degrees",
+    "erf",
+    "erfc",
+    "expm1",
+    "gamma",
+    "lgamma",
+    "log1p",
+    "radians",
+    "sinh",
+    "tan",
 )
 TESTS = ("isfinite", "isinf", "isnan")
 ANGLES = ("atan2", "hypot")

@@ -1,0 +1,446 @@
+"""The simulator compiles what Numba compiles: texts, types, verdicts.
+
+Numba's own answers are stored (tools/verdicts.py): for kernels whether each compiles,
+for expressions their types. CPython's own `ast` is the oracle for the trees.
+"""
+
+import ast
+import inspect
+import json
+import linecache
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernels import expressions
+from onlinesoftmax.blocksim import load, run
+from onlinesoftmax.blocksim.declined import DECLINED
+from onlinesoftmax.blocksim.infer import Compiler, Refusal
+from onlinesoftmax.blocksim.kernel import Kernel
+from onlinesoftmax.blocksim.launch import MOST_SHARED
+from onlinesoftmax.blocksim.things import SPELLINGS
+from onlinesoftmax.blocksim.tokens import plain
+from onlinesoftmax.blocksim.tree import Node, parse
+from onlinesoftmax.blocksim.types import is_array, is_tuple
+from tools import verdicts
+
+ROOT = Path(__file__).parent.parent
+CORPUS = {kernel.name: kernel for kernel in verdicts.corpus()}
+NUMBAS = {row["name"]: row for row in verdicts.stored()["rows"]}
+
+# ---- trees, against CPython's own
+
+SIGNS = {
+    "Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "//", "Mod": "%",
+    "Pow": "**", "MatMult": "@", "LShift": "<<", "RShift": ">>", "BitOr": "|",
+    "BitAnd": "&", "BitXor": "^", "USub": "-", "UAdd": "+", "Invert": "~", "Not": "not",
+    "And": "and", "Or": "or", "Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">=", "Eq": "==",
+    "NotEq": "!=", "Is": "is", "IsNot": "is not", "In": "in", "NotIn": "not in",
+}  # fmt: skip
+REFUSED = (
+    ast.List, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictComp, ast.Match,
+    ast.GeneratorExp, ast.JoinedStr, ast.Starred, ast.Yield, ast.YieldFrom, ast.Await,
+    ast.Try, ast.With, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Global, ast.Raise,
+    ast.Nonlocal, ast.Delete, ast.Assert, ast.AsyncFunctionDef,
+)  # fmt: skip
+SKIPPED = ("ctx", "type_comment", "simple", "kind", "returns", "type_params", "args")
+
+
+def theirs(node):
+    """CPython's tree in tuples; what no kernel uses is its line only."""
+    if isinstance(node, list):
+        return [theirs(part) for part in node]
+    if not isinstance(node, ast.AST):
+        return node
+    kind = type(node).__name__
+    if kind in SIGNS:
+        return SIGNS[kind]
+    if isinstance(node, REFUSED) or (
+        isinstance(node, ast.Constant) and type(node.value) in (bytes, complex, type(...))
+    ):
+        return "Refused"
+    if kind == "Constant":
+        return kind, repr(node.value)
+    if kind == "Slice":
+        return kind, theirs([node.lower, node.upper, node.step])
+    if kind == "Call":
+        named = [(k.arg, theirs(k.value)) for k in node.keywords if k.arg]
+        stars = ["Refused" for k in node.keywords if not k.arg]
+        return kind, theirs(node.func), theirs(node.args) + stars, named
+    parts = [(f, theirs(getattr(node, f))) for f in node._fields if f not in SKIPPED]
+    return kind, node.lineno, [part for part in parts if part[0] != "decorator_list"]
+
+
+def ours(node):
+    """Our tree in the same tuples."""
+    if isinstance(node, list):
+        return [ours(part) for part in node]
+    if not isinstance(node, Node):
+        return node
+    kind = node.kind
+    if kind == "Refused":
+        return "Refused"
+    if kind == "Constant":
+        return kind, repr(node.value)
+    if kind == "Slice":
+        return kind, ours(node.parts)
+    if kind == "Call":
+        named = [(name, ours(value)) for name, value in node.keywords]
+        return kind, ours(node.func), ours(node.args), named
+    fields = [f for f in getattr(ast, kind)._fields if f not in SKIPPED]
+    parts = [(f, ours(getattr(node, f))) for f in fields if f != "decorator_list"]
+    return kind, node.line, parts
+
+
+def functions(text: str) -> list:
+    """The functions of a text that stand alone, by name and place."""
+    return [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
+
+
+TEXTS = {file.stem: file.read_text("utf-8")
+         for file in ROOT.glob("lib/onlinesoftmax/gpu/*.py")}
+TEXTS |= {name: kernel.text for name, kernel in CORPUS.items()
+          if kernel.file != "broken"}
+
+
+def test_a_tree_is_cpythons() -> None:
+    compared = 0
+    for name, text in TEXTS.items():
+        found = [node for node in parse(plain(text)) if node.kind == "FunctionDef"]
+        for expected, node in zip(functions(text), found, strict=True):
+            assert ours(node.body) == theirs(expected.body), name
+            compared += 1
+    assert compared > 500
+
+
+NAMES = st.sampled_from(["a", "b", "x", "tile", "cuda.threadIdx.x"])
+NUMBERS = st.sampled_from(["0", "1", "2.5", "1e-3", "0x1f", "1_000", ".5", "True"])
+EXPRESSIONS = st.recursive(NAMES | NUMBERS, lambda inner: st.one_of(
+    st.tuples(inner, st.sampled_from("+ - * / // % ** & | ^ << >> @".split()), inner)
+    .map(" ".join),
+    st.tuples(inner, st.sampled_from("< <= == != > >= and or".split()), inner)
+    .map(" ".join),
+    st.tuples(st.sampled_from(["-", "+", "~", "not "]), inner).map("".join),
+    inner.map("({})".format), inner.map("f({}, k=1)".format),
+    inner.map("x[{}]".format), st.tuples(inner, inner).map("x[{0[0]}, {0[1]}]".format),
+    st.tuples(inner, inner, inner).map("({0[0]} if {0[1]} else {0[2]})".format),
+    st.tuples(inner, inner).map("({0[0]}, {0[1]})".format),
+), max_leaves=12)  # fmt: skip
+
+
+@given(EXPRESSIONS)
+@settings(max_examples=300)
+def test_an_expression_is_cpythons(text: str) -> None:
+    try:
+        expected = theirs(ast.parse(text).body)
+    except SyntaxError:  # "not" behind an operator
+        return
+    assert ours(parse(text)) == expected
+
+
+# ---- types, against Numba's
+
+
+def kinds(args: str) -> tuple:
+    """The types of a kernel's arguments, as the simulator has them."""
+    found, depth = [""], 0
+    for sign in args:
+        depth += (sign in "[(") - (sign in "])")
+        if sign == "," and not depth:
+            found.append("")
+        else:
+            found[-1] += sign
+    return tuple(kind(part.strip()) for part in found if part.strip())
+
+
+def kind(name: str) -> object:
+    """A type that Numba writes so."""
+    if found := re.fullmatch(r"(\w+)\[(.*)\]", name):
+        return "array", SPELLINGS.get(found[1], found[1]), found[2].count(",") + 1
+    if found := re.fullmatch(r"UniTuple\((\w+), (\d+)\)", name):
+        return ("tuple",) + (found[1],) * int(found[2])
+    return SPELLINGS.get(name, name)
+
+
+def said(kind: object) -> str:
+    """A type as Numba says it, without the layout of arrays."""
+    if is_array(kind):
+        return f"array({kind[1]}, {kind[2]}d)"
+    if is_tuple(kind):
+        return f"Tuple({', '.join(kind[1:])})"
+    if isinstance(kind, tuple):
+        return f"range_state_{kind[1]}"
+    return "unicode_type" if kind == "text" else kind
+
+
+def plainly(name: str | None) -> str | None:
+    """What Numba says, in the same form."""
+    if name is None:
+        return None
+    if found := re.fullmatch(r"(?:readonly )?array\((\w+), (\d)d, \w\)", name):
+        return f"array({found[1]}, {found[2]}d)"
+    if found := re.fullmatch(r"UniTuple\((\w+) x (\d)\)", name):
+        return f"Tuple({', '.join([found[1]] * int(found[2]))})"
+    return "static" if name.startswith(("class(", "dtype(", "Dim3")) else name
+
+
+ROWS = json.loads(verdicts.TYPES.read_text("utf-8"))["rows"]
+DIFFERENT = {  # three of Numba's types are no types of numbers in a kernel
+    "10**400": "Python folds it, and Numba takes what is left of it",
+}
+
+
+@pytest.mark.parametrize("expression", [e for e in ROWS if e not in DIFFERENT])
+def test_an_expression_has_numbas_type(expression: str) -> None:
+    text = f"{expressions.HEAD}\n@cuda.jit\ndef kernel(a, b, c):\n    r = {expression}\n"
+    function = load(text, "kernel").program.function
+    for args, expected in ROWS[expression].items():
+        given = kinds(args)
+        given += ("int64",) * (3 - len(given))
+        try:
+            typed = Compiler().kernel(function, given)
+            found = said(typed.node.body[0].value.got.kind)
+        except Refusal as refusal:
+            if expected is not None:
+                assert refusal.declined in DECLINED, (args, refusal.reason)
+            continue
+        assert found == plainly(expected), args
+
+
+# ---- verdicts, against Numba's
+
+
+def compiled(name: str):
+    """A kernel of the corpus compiled for its arguments."""
+    asked = CORPUS[name]
+    if asked.made == "kernel":
+        kernel = load(asked.head + asked.text, "kernel")
+    else:
+        file, text = f"<corpus {name}>", asked.head + asked.text
+        linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+        space = {}
+        exec(compile(text, file, "exec"), space)
+        kernel = Kernel(function=eval(asked.made, space))
+    given = kinds(asked.args)
+    if len(given) != len(kernel.program.parameters):
+        raise Refusal(0, "the wrong number of arguments")
+    code = kernel.program.code(given, True)
+    if sum(size for _, size in code.shared) > MOST_SHARED:
+        raise Refusal(0, "too much shared memory")
+    return code
+
+
+MIXED = {  # refusals that Numba shares, but not in every kernel
+    "a list has no place": "lists", "has no value yet": "unset",
+}  # fmt: skip
+
+
+def refused(name: str) -> tuple[str, str] | None:
+    """Which sentence says why a kernel is declined, if any, and the reason for it."""
+    try:
+        compiled(name)
+    except Refusal as refusal:
+        mixed = [key for said, key in MIXED.items() if said in refusal.reason]
+        return (mixed or [refusal.declined])[0], refusal.reason
+    except (ImportError, AttributeError) as error:  # names that Python does not find
+        return "library", str(error)
+    except ValueError as error:
+        return "functions", str(error)
+    except SyntaxError as error:
+        return "", str(error)
+    return None
+
+
+QUIRKS = {  # what Numba refuses without need
+    "assigned-after-use-in-a-loop": "a name that the turn before has given its value",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [name for name in CORPUS if name not in QUIRKS])
+def test_a_kernel_has_numbas_verdict(name: str) -> None:
+    numbas = NUMBAS[name]
+    if found := refused(name):
+        assert not numbas["compiles"] or found[0] in DECLINED, found[1]
+        return
+    assert numbas["compiles"], numbas["says"]
+    if numbas["ptx64"] and numbas["float64"] and "float64" not in CORPUS[name].args:
+        assert compiled(name).doubles, "the compiler computes in float64"
+
+
+def test_what_is_declined_is_needed() -> None:
+    """Every sentence on what is declined is about some kernel that Numba compiles."""
+    compiles = [name for name, numbas in NUMBAS.items() if numbas["compiles"]]
+    used = {found[0] for found in map(refused, compiles) if found}
+    assert used == set(DECLINED)
+
+
+def test_a_refusal_stands_on_numbas_line() -> None:
+    """Where both name a line it is mostly the same; Numba's may be a call's."""
+    same = other = 0
+    for name, numbas in NUMBAS.items():
+        if not numbas["compiles"] and numbas["line"]:
+            try:
+                compiled(name)
+            except Refusal as refusal:
+                if refusal.line:
+                    line = refusal.line - CORPUS[name].head.count("\n")
+                    same, other = same + (line == numbas["line"]), other + 1
+            except (ImportError, AttributeError, ValueError, SyntaxError):
+                pass
+    assert same > 0.9 * other > 100
+
+
+# ---- what a reader sees
+
+HEAD = "import math\nfrom numba import cuda, float32, int32\n\n\n"
+
+
+def report(body: str, *args, block=4, head=HEAD, mode="race"):
+    lines = "".join(f"    {line}\n" for line in body.split("\n"))
+    kernel = load(f"{head}@cuda.jit\ndef kernel(x, y):\n{lines}", "kernel")
+    return run(kernel, 1, block, *(args or ([1.0] * 8, [0.0] * 8)), mode=mode)
+
+
+def test_a_refusal_has_line_reason_and_what_to_write_instead() -> None:
+    fault, = report("n = x.shape[0]\ns = cuda.shared.array(n, float32)\ny[0] = s[0]").faults
+    assert (fault.kind, fault.line) == ("compile", 8)
+    assert "has to be a constant" in fault.reason and "outside the kernel" in fault.instead
+    assert str(fault).startswith("this does not compile: ")
+
+
+def test_what_is_declined_is_not_called_uncompilable() -> None:
+    fault, = report("y[0] = x[1:3][0]").faults
+    assert fault.declined == "slices" and "though Numba may" in str(fault)
+
+
+def test_a_missing_decorator_is_refused() -> None:
+    kernel = load(f"{HEAD}def kernel(x):\n    x[0] = 1\n", "kernel")
+    fault, = run(kernel, 1, 1, [0.0]).faults
+    assert (fault.kind, fault.instead) == ("compile", "put @cuda.jit above it")
+
+
+def test_a_function_cut_out_of_a_file_needs_no_decorator() -> None:
+    x = [0.0]
+    assert run(load("def kernel(x):\n    x[0] = float32(1)\n", "kernel", whole=False),
+               1, 1, x)
+    assert x == [1.0]
+
+
+INNER = """t = cuda.threadIdx.x
+s = cuda.shared.array(4, float32)
+def other(k):
+    return s[(t + k) % 4]
+s[t] = x[t]
+cuda.syncthreads()
+y[t] = other(1)"""
+
+
+def test_an_inner_function_before_a_barrier_is_compiled() -> None:
+    y = [0.0] * 4
+    assert report(INNER, [1.0, 2.0, 3.0, 4.0], y) and y == [2.0, 3.0, 4.0, 1.0]
+    fault = report(INNER.replace("cuda.syncthreads()", "pass"), [1.0] * 4, y).faults[0]
+    assert (fault.kind, fault.array) == ("race", "s")
+
+
+APART = {
+    "in different turns of a loop": """t = cuda.threadIdx.x
+for i in range(2):
+    if (t + i) % 2 == 0:
+        cuda.syncthreads()""",
+    "in one helper, from both arms": """t = cuda.threadIdx.x
+if t < 2:
+    wait()
+else:
+    wait()""",
+    "in one function inside, from both arms": """t = cuda.threadIdx.x
+def inside():
+    cuda.syncthreads()
+if t < 2:
+    inside()
+else:
+    inside()""",
+    "in two shuffles of one expression": """t = cuda.threadIdx.x
+v = x[t]
+y[t] = cuda.shfl_sync(15, v, 0) if t < 2 else cuda.shfl_sync(15, v, 1)""",
+    "in turns of a while": """t = cuda.threadIdx.x
+i = 0
+while i < 2:
+    if t % 2 == i:
+        cuda.syncthreads()
+    i += 1""",
+}
+WAIT = "@cuda.jit(device=True)\ndef wait():\n    cuda.syncthreads()\n\n\n"
+
+
+@pytest.mark.parametrize("how", APART)
+def test_meetings_are_matched_by_arrival(how: str) -> None:
+    kinds = {fault.kind for fault in report(APART[how], head=HEAD + WAIT).faults}
+    assert kinds & {"barrier", "barriers"}, how
+
+
+ENDS = {  # an expression of x, an int64 n and an int32 k, and what a GPU makes of it
+    "x / (x - x)": float("inf"), "(x - x) / (x - x)": float("nan"),
+    "math.exp(x * float32(1000))": float("inf"), "math.cosh(-x * float32(1000))": float("inf"),
+    "math.sinh(x * float32(1000))": float("inf"), "math.sinh(-x * float32(1000))": float("-inf"),
+    "math.log(x - x)": float("-inf"), "math.log1p(-x / x)": float("-inf"),
+    "math.log(-x)": float("nan"), "math.sqrt(-x)": float("nan"),
+    "math.sin(x / (x - x))": float("nan"), "math.floor(x / (x - x))": float("inf"),
+    "math.pow(x - x, -x)": float("inf"), "math.fmod(x, x - x)": float("nan"),
+    "math.lgamma(x - x)": float("inf"), "math.acos(x + x)": float("nan"),
+    "math.atanh(x / x)": float("inf"), "x % (x - x)": float("nan"),
+    "(x + x) ** (x * float32(9999))": float("inf"), "(-x) ** (x / (x + x))": float("nan"),
+    "n // (n - n)": 0, "n % (n - n)": 0, "n ** -2": 0, "-n % 3": 1, "-n // 3": -1,
+    "int32(x / (x - x))": 2**31 - 1, "int32(n * 3000000000)": 3000000000 * 2 - 2**32,
+    "n * 9223372036854775807": -2, "9223372036854775807 + n - n + 1": -(2**63),
+    "n << 63": 0, "(n - 1) << 63": -(2**63), "-9223372036854775807 - n": 2**63 - 1,
+    "abs(-n)": 2, "min(x, x / (x - x) * (x - x))": 1, "round(x / (x + x))": 0,
+    "math.ceil(x / (x + x))": 1, "math.trunc(-x / (x + x))": 0, "~n": -3,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("expression", ENDS)
+def test_mathematics_ends_as_on_the_device(expression: str) -> None:
+    import numpy as np
+
+    text = f"{HEAD}@cuda.jit\ndef kernel(a, n, out):\n    x = a[0]\n    out[0] = {expression}\n"
+    out = np.zeros(1, np.float64 if isinstance(ENDS[expression], float) else np.int64)
+    found = run(load(text, "kernel"), 1, 1, [1.0], 2, out)
+    assert found, found.faults
+    assert np.array_equal(out[0], ENDS[expression], equal_nan=True), out[0]
+
+
+FLOAT64 = {
+    "y[0] = float32(1 / math.sqrt(x.shape[0]))": 7, "if x[0] > 0.1: y[0] = float32(1)": 7,
+    "m = -math.inf\nfor i in range(2):\n    m = max(m, x[i])\ny[0] = m": 9,
+    "y[0] = x[0] * x.shape[0]": 7, "y[0] = x[0] ** x.shape[0]": 7,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("body", FLOAT64)
+def test_float64_is_found_by_type(body: str) -> None:
+    faults = report(body, mode="full").faults
+    assert FLOAT64[body] in [fault.line for fault in faults if fault.kind == "float64"]
+
+
+@pytest.mark.parametrize("body", [
+    "y[0] = x[0] * float32(0.5)", "if x[0] > 0: y[0] = float32(1)", "y[0] = x[0] ** 2",
+    "m = float32(-math.inf)\ny[0] = max(m, x[0])", "if x[0] > 0.5: y[0] = x[1]",
+])
+def test_what_stays_float32_is_not_called_float64(body: str) -> None:
+    assert not report(body, mode="full", block=1).faults
+
+
+def test_an_int8_times_a_float32_is_a_float32() -> None:
+    import numpy as np
+
+    y = np.zeros(1, np.float32)
+    assert report("y[0] = y[0] * x[0]", np.ones(1, np.int8), y, mode="full", block=1)
+
+
+def test_the_package_says_what_it_declines() -> None:
+    import onlinesoftmax.blocksim as blocksim
+
+    assert "declined" in inspect.getdoc(blocksim)
