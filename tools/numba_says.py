@@ -117,7 +117,7 @@ def refusal(problem: Exception, stage: str, file: str) -> dict:
 
 
 def words(problem: Exception) -> str:
-    """Return the first line of a message that says something, with the call it means."""
+    """Return the first telling line of a message, with the call it means."""
     plain = re.sub(r"\x1b\[\d*m", "", str(problem))
     plain = re.sub(r"'?_ZN\w+'?", "…", plain).replace("\0", "")
     lines = [line.strip() for line in plain.splitlines()]

@@ -2,6 +2,7 @@
 
     python -m tools.verdicts           ask Numba, write what it says
     python -m tools.verdicts --check   ask Numba, compare with what is written
+    python -m tools.verdicts FILE      ask Numba about the kernels of a file, print
 
 It writes tests/kernels/verdicts.json, and in tests/kernels/types.json the types that
 Numba infers for the expressions of tests/kernels/expressions.py.
@@ -33,9 +34,9 @@ CORPUS = ROOT / "tests" / "kernels" / "corpus"
 STORED = ROOT / "tests" / "kernels" / "verdicts.json"
 TYPES = ROOT / "tests" / "kernels" / "types.json"
 CACHE = ROOT / "_build" / "verdicts"
-WHAT = ("Numba's own verdict on each kernel of tests/kernels/corpus, compiled as a launch"
-        " compiles it. `line` is that of the kernel's text. `float64` lists the lines"
-        " with a float64 by type, `ptx64` those that became instructions in double"
+WHAT = ("Numba's own verdict on each kernel of tests/kernels/corpus, compiled as its"
+        " launch compiles it. `line` is that of the kernel's text. `float64` lists the"
+        " lines with a float64 by type, `ptx64` those that became instructions in double"
         " precision.")
 WHAT_TYPES = ("The type Numba infers for each expression, by the types of a, b, c; null"
               " where it refuses.")
@@ -190,7 +191,7 @@ def _with_hints(asked: dict[str, list[str]]) -> list[dict]:
     head = expressions.HEAD
     return [
         {"head": head, "args": args,
-         "good": [one for one in some if then.get(one, {}).get(args, "")is not None],
+         "good": [one for one in some if then.get(one, {}).get(args, "") is not None],
          "bad": [one for one in some if then.get(one, {}).get(args, "") is None]}
         for args, some in asked.items()
     ]  # fmt: skip
@@ -249,9 +250,20 @@ def _decided(row: dict) -> dict:
     return {key: value for key, value in row.items() if key not in ("says", "line")}
 
 
+def show(file: Path) -> None:
+    """Print Numba's verdict on each kernel of a file."""
+    wanted = read(file)
+    for kernel, said in zip(wanted, ask(wanted), strict=True):
+        print(kernel.name, *(f"{key}={value}" for key, value in said.items()), sep="  ")
+
+
 def main() -> int:
     start = time.perf_counter()
     kernels.environment()
+    if sys.argv[1:] not in ([], ["--check"]):
+        for name in sys.argv[1:]:
+            show(Path(name))
+        return 0
     wanted = corpus()
     found, inferred = rows(wanted, ask(wanted)), types()
     wrong = []
