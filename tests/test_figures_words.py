@@ -93,7 +93,7 @@ def walk(language: str) -> Facts:
         now, to = truth["now"], " to " if language == "en" else " a "
         spans = [f"{first + 1}{to}{stop}" for first, stop in (now["rows"], now["keys"])]
         yield state, [*spans, percent(truth["work"]), percent(truth["seen"]),
-                      *(f"{count} " for count in truth["counts"])]
+                      *(f" {count}" for count in truth["counts"])]
 
 
 def loads(language: str) -> Facts:
