@@ -117,6 +117,14 @@ def test_tone(file):
     assert HOUSE_AVOIDS.findall(prose(file)) == []
 
 
+@for_each_chapter
+def test_the_essays_are_discussed_in_the_sources_only(file):
+    """A reader cannot get them: the text says what is right, not who said otherwise."""
+    text, sources = prose(file).split("\n## Sources\n")
+    assert "{cite:t}`essay" not in text
+    assert "{cite:" in sources
+
+
 def test_anchors_are_unique_across_the_book():
     anchors = Counter(a for file in CHAPTERS for a in ANCHOR.findall(file.read_text()))
     assert [anchor for anchor, times in anchors.items() if times > 1] == []
