@@ -10,21 +10,28 @@ export function compute({ kernel, step, log, examples }) {
   const arrays = told.arrays ?? [];
   const [across, down] = told.block ?? [0, 0];
   const threads = across * down;
-  const race = (told.faults ?? []).some(({ kind }) => kind === "race");
+  const faults = told.faults ?? [];
+  const races = faults.filter(({ kind }) => kind === "race")
+    .map(({ array, line: now, earlier }) => pair(array, now, earlier));
+  const isRace = ({ before, now }) =>
+    races.includes(pair(arrays[now.array].name, before.at, now.at));
   const phases = inShared(told).map(({ touches, barrier }, k) =>
-    ({ ...phase(touches.map(touch), threads, race), barrier, number: k + 1 }));
+    ({ ...phase(touches.map(touch), threads, isRace), barrier, number: k + 1 }));
   return {
     threads, across, phases, arrays, told,
     steps: phases.length,
     now: phases[Math.min(step, phases.length) - 1] ?? null,
-    race, drawn: phases.some(({ clashes }) => clashes.length > 0),
-    stopped: (told.faults ?? []).some(({ kind }) => STOPS.has(kind)),
+    race: races.length > 0,
+    drawn: phases.some(({ clashes }) => clashes.length > 0),
+    stopped: faults.some(({ kind }) => !GOES_ON.test(kind)),
     barriers: phases.filter(({ barrier }) => barrier !== null).length,
   };
 }
 
-const STOPS = new Set(["index", "barrier", "barriers", "error", "shared", "block",
-  "compile", "endless", "launch"]);
+/** An array and the two lines that touch it: a race, as the simulator names it. */
+const pair = (array, ...at) => `${array} ${at.sort()}`;
+
+const GOES_ON = /race|uninitialised|float64/; // other faults stop a run
 
 /** The phases of the faulty block, or of the only one: touches of shared arrays. */
 function inShared({ blocks = [], arrays = [] }) {
@@ -37,9 +44,9 @@ function inShared({ blocks = [], arrays = [] }) {
 
 const touch = ([thread, how, array, index, at]) => ({ thread, how, array, index, at });
 
-/** Each thread's touches in its own order: the k-th stands in column k. Whether they
- *  race is for the simulator to say: it knows of more that orders them than barriers. */
-function phase(touches, threads, race) {
+/** Each thread's touches in its own order: the k-th stands in column k. Whether two of
+ *  them race, the simulator says: not only barriers order them. */
+function phase(touches, threads, isRace) {
   const count = new Map();
   const placed = touches.map((each) => {
     const column = count.get(each.thread) ?? 0;
@@ -48,8 +55,9 @@ function phase(touches, threads, race) {
   });
   const columns = Math.max(1, ...count.values());
   const met = collisions(placed);
-  return { touches: placed, columns, clashes: race ? met : [],
-    ordered: !race && met.length > 0, working: count.size,
+  const clashes = met.filter(isRace);
+  return { touches: placed, columns, clashes, ordered: met.length > clashes.length,
+    working: count.size,
     share: count.size / Math.max(1, threads) };
 }
 

@@ -67,29 +67,39 @@ EXAMPLES = {
 
 
 def expected(state: Values) -> Values:
-    """Every phase's collisions, from all pairs of its touches, if there is a race."""
+    """Every phase's collisions, from all pairs of its touches, that are races."""
     own = state["kernel"] == "yours"
     log = state["log"] if own else EXAMPLES[state["kernel"]]
     phases = log["blocks"][-1]["phases"] if log.get("blocks") else []
     threads = log["block"][0] * log["block"][1] if phases else 0
     kept = [[t for t in each["touches"] if is_shared(log, t)] for each in phases]
-    race = any(fault["kind"] == "race" for fault in log.get("faults", []))
+    races = [fault for fault in log.get("faults", []) if fault["kind"] == "race"]
+    names = [each["name"] for each in log.get("arrays", [])]
+    found = [collisions(touches) for touches in kept]
+    raced = [[each for each in some if is_race(each, names, races)] for some in found]
     return {
         "steps": len(kept),
         "phases": [
             {
-                "clashes": collisions(touches) if race else [],
-                "ordered": bool(collisions(touches)) and not race,
+                "clashes": clashes,
+                "ordered": len(clashes) < len(some),
                 "share": len({t[0] for t in touches}) / max(1, threads),
             }
-            for touches in kept
+            for touches, some, clashes in zip(kept, found, raced)
         ],
-        "race": race,
+        "race": bool(races),
     }
 
 
 def is_shared(log: Values, touch: list) -> bool:
     return log["arrays"][touch[2]]["space"] == "shared"
+
+
+def is_race(pair: Values, names: list[str], races: list[Values]) -> bool:
+    """Whether the simulator names the two lines that a pair of touches stands on."""
+    lines = {pair["before"]["at"], pair["now"]["at"]}
+    return any({race["line"], race["earlier"]} == lines
+               and race["array"] == names[pair["now"]["array"]] for race in races)
 
 
 def collisions(touches: list) -> list[Values]:
