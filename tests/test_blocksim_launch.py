@@ -183,6 +183,59 @@ def test_a_mask_or_a_lane_that_cannot_be_is_said(body: str) -> None:
     assert MASKS[body] in str(report.faults[0])
 
 
+ARRIVALS = {  # body -> what is said of the first two who do not meet
+    "for i in range(4):\n    if (t + i) % 2 == 0: cuda.syncthreads()":
+        "in turn 2 and turn 1 of the loop on line 9",
+    "if t < 4: v = meet(1)\nelse: v = meet(2)": "called from line 10 and from line 9",
+    "v = meet(1) if t < 4 else meet(2)": "in a helper called at two calls on line 9",
+    "v = cuda.shfl_sync(-1, t, 1) if t < 4 else cuda.shfl_sync(-1, t, 2)":
+        "which has come there too; they are at two calls on line 9",
+    "for i in range(3):\n    if i != 1 or t < 4: v = cuda.shfl_sync(-1, t, 1)":
+        "they are in turn 2 and turn 3 of the loop on line 9",
+    "if t < 4: cuda.syncthreads()\nelse:\n    cuda.syncthreads()":
+        "thread 4 waits at this barrier, thread 0 at the one on line 9",
+    "if t < 4: cuda.syncthreads()": "thread 0 waits, thread 4 never comes",
+    "while t < 4:\n    cuda.syncthreads()\n    break": "thread 4 never comes",
+    "if t == 0: v = cuda.syncthreads_count(1)\nelse: v = cuda.syncthreads_or(1)":
+        "at the one on line 9",
+    "def inner(v):\n    cuda.syncthreads()\n    return v\nif t < 4: t = inner(t)":
+        "thread 0 waits, thread 4 never comes",
+    "for i in range(t % 2 + 1):\n    cuda.syncthreads()": "thread 0 never comes",
+}
+HELPER = """from numba import cuda
+@cuda.jit(device=True)
+def meet(v):
+    cuda.syncthreads()
+    return v
+@cuda.jit
+def kernel(x):
+    t = cuda.threadIdx.x
+"""
+
+
+@pytest.mark.parametrize("body", ARRIVALS)
+def test_threads_meet_only_at_one_arrival(body: str) -> None:
+    source = HELPER + "".join(f"    {line}\n" for line in body.split("\n"))
+    report = run(load(source, "kernel"), 1, 8, np.zeros(8, np.int32))
+    assert report.faults[0].kind in ("barrier", "barriers")
+    assert ARRIVALS[body] in str(report.faults[0])
+
+
+def test_one_helper_may_be_met_in_from_anywhere_by_all() -> None:
+    source = HELPER + """    def inner(v):
+        cuda.syncthreads()
+        return v
+    v = 0
+    for i in range(3):
+        if x[7] == 0: v = meet(1) + inner(2)
+        else: v = inner(meet(i))
+    cuda.syncthreads()
+    x[t] = v
+"""
+    x = np.zeros(8, np.int32)
+    assert run(load(source, "kernel"), 1, 8, x) and x.tolist() == [3] * 8
+
+
 # ---- atomics
 
 INF, NAN = math.inf, math.nan

@@ -350,7 +350,8 @@ class Launch:
         if theirs.key == mine.key and theirs.what == mine.what:
             where = f"has come with the mask {theirs.mask:#010x}, not {mine.mask:#010x}"
         elif theirs.line == mine.line and theirs.what == mine.what:
-            where += ", " + different(self.code, theirs.key, mine.key, "it is ")
+            how = different(self.code, mine.key, theirs.key)
+            where = f"has come there too; they are {how}"
         text = (
             f"{self.here(thread.number)} waits at {mine.what} for"
             f" {self.name(other.number)}, which {where}"
@@ -368,7 +369,8 @@ class Launch:
         """Report a race with a thread that has left without coming to a barrier."""
         did = "read" if how in ("overwrite", "too early") else "wrote"
         does = "reads" if how in ("read", "ahead") else "writes"
-        what, missed = element(array.name, array.index(place)), self.threads[other].missed
+        what = element(array.name, array.index(place))
+        missed = self.threads[other].missed
         text = (
             f"{self.here(self.thread)} waits, {self.name(other)} never comes: it has"
             f" left, and nothing orders that it {did} {what} on line {line} before"

@@ -88,22 +88,22 @@ VOTES = {
 # ---- how two arrivals on one line differ
 
 
-def different(program, mine: object, theirs: object, verb: str = "") -> str:
+def different(code, mine: object, theirs: object) -> str:
     """Return in words how two arrivals at one call differ."""
     if not (isinstance(mine, tuple) and isinstance(theirs, tuple)):
         return "at two calls of it"
     if mine[0] != theirs[0]:
-        return f"{verb}at two calls on this line"
-    loops = program.sites[mine[0]][1]
+        return f"at two calls on line {line_of(code, mine)}"
+    loops = code.sites[mine[0]][1]
     for line, a, b in zip(loops, mine[1], theirs[1]):
         if a != b:
-            return f"{verb}in turn {a + 1} and turn {b + 1} of the loop on line {line}"
-    lines = [line_of(program, key[2]) for key in (mine, theirs)]
+            return f"in turn {a + 1} and turn {b + 1} of the loop on line {line}"
+    lines = [line_of(code, key[2]) for key in (mine, theirs)]
     if lines[0] != lines[1]:
-        return f"{verb}called from line {lines[0]} and from line {lines[1]}"
-    return "where it is called: " + different(program, mine[2], theirs[2], verb)
+        return f"called from line {lines[0]} and from line {lines[1]}"
+    return "in a helper called " + different(code, mine[2], theirs[2])
 
 
-def line_of(program, key: object) -> int | None:
+def line_of(code, key: object) -> int | None:
     """Return the line of the call that a key is about."""
-    return program.sites[key[0]][0] if isinstance(key, tuple) else key
+    return code.sites[key[0]][0] if isinstance(key, tuple) else key

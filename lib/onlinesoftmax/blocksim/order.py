@@ -70,7 +70,9 @@ class Order:
         known = thread.known
         if not known:
             return False
-        return known.get(who, 0) >= tick or known.get(whole(who // self.count), 0) > tick
+        if known.get(who, 0) >= tick:
+            return True
+        return known.get(whole(who // self.count), 0) > tick
 
     # ---- what threads learn
 
