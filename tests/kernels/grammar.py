@@ -126,6 +126,13 @@ def kernel(x, y, c):
     last = cuda.shared.array(1, int32)
     v = t
     w = 1
+
+    def near(a, k):
+        return tile[(t + k) % T] + a
+
+    def meet(a):
+        cuda.syncthreads()
+        return a
 """
 
 
@@ -139,10 +146,14 @@ def wild(seed: int) -> tuple[str, dict]:
     lines = []
     for _ in range(rng.randint(1, 6)):
         lines += shape.statement(1)
+    apart = not shape.left and rng.random() < 0.15
+    if apart:
+        lines += shape.apart()
     barrier = rng.choice(["cuda.syncthreads()"] * 3 + ["pass"])
     text = WILD.format(barrier=barrier) + "\n".join(f"    {line}" for line in lines)
     alias = rng.choice(["apart"] * 3 + ["same", "shifted", "reversed"])
-    launch = {"blocks": shape.blocks, "threads": threads, "alias": alias}
+    launch = {"blocks": shape.blocks, "threads": threads, "alias": alias,
+              "apart": apart}
     return text.replace("T]", f"{threads}]").replace("% T", f"% {threads}").replace(
         "array(T", f"array({threads}"
     ) + "\n", launch
@@ -163,6 +174,21 @@ class Shape:
         if depth:
             forms += [self.loop, self.ticket, self.leave, self.helper, self.pair]
         return rng.choice(forms)()
+
+    def apart(self) -> list[str]:
+        """Threads that do not meet: in two arms, in two turns, half a warp."""
+        rng = self.rng
+        k = rng.randrange(1, self.threads)
+        calls = ["v = swap(tile, t, v, 0)", "cuda.syncthreads()", "v = meet(v)",
+                 "v = cuda.shfl_sync(0xffffffff, v, 0)", "cuda.syncwarp()"]
+        first, second = rng.choice(calls), rng.choice(calls)
+        if k >= 32 and "swap" not in first and "thr" not in first:
+            first = "cuda.syncthreads()"
+        return rng.choice([
+            [f"if t < {k}:", f"    {first}", "else:", f"    {second}"],
+            ["for r in range(3):", f"    if (t + r) % 2: {calls[1]}"],
+            [f"for r in range(2 if t < {k} else 1):", f"    {rng.choice(calls[:3])}"],
+        ])
 
     def own(self) -> bool:
         return self.rng.random() < self.tidy
@@ -259,8 +285,10 @@ class Shape:
         return [f"if t >= {k}:", "    return"]
 
     def helper(self) -> list[str]:
+        if self.rng.random() < 0.4:
+            return [f"v = near(v, {self.rng.randrange(self.threads)})"]
         if self.left:
-            return []
+            return ["w = meet(v)"]
         return [f"v = swap(tile, t, v, {self.rng.randrange(self.threads)})"]
 
     def ticket(self) -> list[str]:

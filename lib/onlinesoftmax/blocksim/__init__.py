@@ -28,11 +28,13 @@ the simulator declines, ``declined.DECLINED`` lists with the reason for each.
 
 Names
 -----
-run(kernel, grid, block, *args, mode="race", log=False) -> Report
+run(kernel, grid, block, *args, mode="race", log=False, shared=0, turns=…) -> Report
     ``kernel`` is a Python function, one under ``@cuda.jit`` (this one or Numba's), or
-    what ``load`` returns; ``grid`` and ``block`` an int or a pair (x, y). An argument
-    is a number, a numpy array or a list of numbers or of lists, float32 then, or int32
-    if all of them are whole.
+    what ``load`` returns; ``grid`` and ``block`` an int or up to three, (x, y, z). An
+    argument is a number, a numpy array or a list of numbers or of lists, float32 then,
+    or int32 if all of them are whole. Arguments may share memory, as numpy's views do.
+    ``shared`` is the number of bytes of dynamic shared memory, ``turns`` how long a
+    loop may be.
     "race" computes with Python's floats and finds faults; "full" rounds every number
     to its type, finds float64, and counts transactions and bank conflicts too;
     "plain" only computes.
@@ -42,7 +44,8 @@ Report
     ``faults``, a list of `Fault`; ``log``; ``loads``, ``stores``: array name -> one
     number per thread; ``transactions`` (32-byte sectors), ``conflicts`` (extra turns
     at the banks): array name -> number, in full mode; ``shared_bytes``; ``bytes``:
-    array name -> bytes loaded and stored. True if there is no fault.
+    array name -> bytes loaded and stored; ``left``: which threads had left before a
+    barrier. True if there is no fault.
 Fault, a ValueError
     ``kind``, ``line``, ``text``, and where they apply ``threads``, ``block``,
     ``array``, ``index``, ``earlier`` (the line of the first of two accesses) and
@@ -52,26 +55,42 @@ Faults
 ------
 compile         nothing has run: Numba would not compile this for a GPU, or the simulator
                 declines it (``declined`` says which); ``reason``, ``instead``
-race            two threads touch one element, one of them writes, no barrier between;
-                ``threads`` = [now, before], ``line``, ``earlier``; ``how`` is "read"
-                (now reads what before wrote), "too early" (now reads what before has
-                yet to write), "ahead" (now reads what before writes anew: the old or
-                the new one), "overwrite" (now writes what before read) or "both
-                write". Between blocks too, in global memory: ``other_block``.
+race            two threads touch one element, not both by an atomic, one of them
+                writes, and nothing orders them (see ``order``); ``threads`` = [now,
+                before], ``line``, ``earlier``; ``how`` is "read" (now reads what
+                before wrote), "too early" (now reads what before has yet to write),
+                "ahead" (now reads what before writes anew: the old or the new one),
+                "overwrite" (now writes what before read) or "both write"; ``values``,
+                as text, where there are any: [read], or [written now, before];
+                ``alias``, the array's other name. Between blocks ``other_block``.
 uninitialised   a thread reads a shared or local element that nobody has written
-index           an index outside the array, or a negative one, which would wrap around
+index           an index outside the array, or a negative one, which wraps around
 barrier         ``threads`` = [one that waits at ``line``, one that never comes]; at a
-                shuffle, one that its mask names
+                shuffle or a vote, one that its mask names, or that it asks
 barriers        ``threads`` = [one that waits at ``line``, one waiting at ``earlier``]:
-                at another call, in another turn of a loop, or called from elsewhere
+                two barriers, or one in two turns of a loop, or called from two places
 shared          more shared memory than a block has (``bytes``; 48 KiB)
 block           more threads than a block may have (1024)
-launch          a grid or block that no GPU starts
-endless         a thread that does not come to an end
+launch          a grid or a block that is too large in one direction
+endless         a loop that does not end, with its line; a thread that waits in a loop
+                for another waits for ever here
 float64         an operation in double precision (full mode), found by type before the run
 error           the kernel raised: ``text`` says what
 
 Lines count from the start of the file or cell that holds the kernel, or of the text.
+
+Threads that leave
+------------------
+"__syncthreads*() wait until all non-exited threads in the thread block simultaneously
+reach the same __syncthreads*() intrinsic call in the program or exit" (CUDA Programming
+Guide); so it is from Volta on, and "Pascal and prior architectures could only enforce
+synchronization at the warp level". So a thread that leaves by a ``return`` is not
+waited for, and leaving is no fault. What may be one is what it leaves behind: a share
+of the work that nobody does ("uninitialised", or a wrong number), or an access of its
+own that no barrier orders, because it came to none ("barrier"). A thread that runs past
+a barrier to the end of the kernel, where others wait, is a fault: a barrier "is allowed
+in conditional code but only if the conditional evaluates identically across the entire
+thread block" (the same).
 
 The log
 -------
