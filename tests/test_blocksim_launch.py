@@ -89,7 +89,8 @@ def test_what_numpy_protects_is_not_written() -> None:
     assert "x is read-only" in str(fault("x[t] = 1.0", x))
 
 
-SLICES = st.builds(slice, *[st.integers(-8, 8) | st.none()] * 2, st.sampled_from([1, -1, 2]))
+ENDS = st.integers(-8, 8) | st.none()
+SLICES = st.builds(slice, ENDS, ENDS, st.sampled_from([1, -1, 2]))
 
 
 @given(SLICES, SLICES)
@@ -126,7 +127,8 @@ def test_votes_and_counts() -> None:
         for values in (x, [1] * 8, [0] * 8):
             told = met(f"cuda.syncthreads_{call}(int32(x[t] > 0))", values)
             assert [bool(v) for v in told] == [holds(values)] * 8
-    for call, holds in [("all", all), ("any", any), ("eq", lambda v: all(v) or not any(v))]:
+    alike = lambda values: all(values) or not any(values)  # noqa: E731
+    for call, holds in [("all", all), ("any", any), ("eq", alike)]:
         for values in (x, [1] * 8, [0] * 8):
             told = met(f"cuda.{call}_sync({every}, x[t] > 0)", values)
             assert told == [holds(values)] * 8
@@ -335,7 +337,10 @@ def test_no_launch_is_larger_than_a_gpu_takes(shape: tuple) -> None:
     assert LIMITS[shape] in str(report.faults[0])
 
 
-@pytest.mark.parametrize("shape", [(0, 1), (1, 0), (1, (1, 2, 3, 4)), (1.5, 1), (-1, 1)])
+NONE = [(0, 1), (1, 0), (1, (1, 2, 3, 4)), (1.5, 1), (-1, 1)]
+
+
+@pytest.mark.parametrize("shape", NONE)
 def test_a_launch_that_is_none_is_an_error(shape: tuple) -> None:
     with pytest.raises(ValueError, match="grid: expected|block: expected"):
         run(kernel("x[0] = 1", "x"), *shape, [0.0])
@@ -390,7 +395,8 @@ TABLE = np.array([1.0, 2.0], np.float32)
 
 def constant(line: str) -> object:
     """A kernel of one line, in a world that has a table."""
-    return load(f"def kernel(x):\n    {line}\n", "kernel", {"TABLE": TABLE}, whole=False)
+    source = f"def kernel(x):\n    {line}\n"
+    return load(source, "kernel", {"TABLE": TABLE}, whole=False)
 
 
 def test_a_constant_array_of_the_world_is_read_only_and_has_its_bounds() -> None:
@@ -436,11 +442,11 @@ x[t] = 1"""
 
 SAID = {
     "x[t] = x[t + 1]": r"overwrites x\[1\], which thread 0 read on line 3",
-    "x[0] = float32(t)": "thread 1 and thread 0 both write x[0], with no barrier between:"
-    " 1 now, 0 before on line 3",
+    "x[0] = float32(t)": "thread 1 and thread 0 both write x[0], with no barrier"
+    " between: 1 now, 0 before on line 3",
     "if t == 0: x[0] = 2.5\nelse: x[t] = x[0]": "it got 2.5",
-    "if t: x[-t] = 1.0": "thread 1 asks for x[-1]; its shape is [8], and a negative index"
-    " counts from the end",
+    "if t: x[-t] = 1.0": "thread 1 asks for x[-1]; its shape is [8], and a negative"
+    " index counts from the end",
     "x[t + 7] = 1.0": "thread 1 asks for x[8]; its shape is [8]",
 }
 

@@ -226,13 +226,15 @@ class Shape:
     def sync(self) -> list[str]:
         return [self.rng.choice([
             "cuda.syncthreads()", "cuda.syncthreads()", "cuda.syncthreads()",
-            "w = cuda.syncthreads_count(int32(v > w))", "w = cuda.syncthreads_or(int32(v > 1))",
+            "w = cuda.syncthreads_count(int32(v > w))",
+            "w = cuda.syncthreads_or(int32(v > 1))",
             "w = cuda.syncthreads_and(int32(v > 1))",
         ])]
 
     def fence(self) -> list[str]:
         return [self.rng.choice([
-            "cuda.threadfence()", "cuda.threadfence_block()", "cuda.threadfence_system()",
+            "cuda.threadfence()", "cuda.threadfence_block()",
+            "cuda.threadfence_system()",
         ])]
 
     def warp(self) -> list[str]:
@@ -269,7 +271,8 @@ class Shape:
     def branch(self) -> list[str]:
         rng = self.rng
         inner = rng.choice([self.access, self.atomic, self.fence])()
-        test = rng.choice(["t == 0", "t < 2", "t % 2 == 0", "b == 0", "i == 3", "v > w"])
+        tests = ["t == 0", "t < 2", "t % 2 == 0", "b == 0", "i == 3", "v > w"]
+        test = rng.choice(tests)
         return [f"if {test}:", *(f"    {line}" for line in inner)]
 
     def loop(self) -> list[str]:
@@ -325,7 +328,8 @@ def tangled(rng: random.Random) -> tuple[str, dict]:
     if rng.random() < 0.6:
         lines += knot.message()
     alias = rng.choice(["apart", "apart", "same", "reversed"])
-    head = "from numba import cuda, int32\n\n\n@cuda.jit\ndef kernel(x, y, c):\n    t, b = cuda.threadIdx.x, cuda.blockIdx.x\n"
+    head = "from numba import cuda, int32\n\n\n@cuda.jit\ndef kernel(x, y, c):\n"
+    head += "    t, b = cuda.threadIdx.x, cuda.blockIdx.x\n"
     body = "".join(f"    {line}\n" for line in lines)
     return head + body, {"blocks": blocks, "threads": threads, "alias": alias}
 
@@ -349,7 +353,7 @@ class Knot:
             (first, self.fence()),
             ("", rng.choice(sync)),
             (rng.choice([first, second]), self.atomic(self.flag)),
-            (second, rng.choice([f"{self.flag} = 0", self.atomic(self.flag), "w += 1"])),
+            (second, rng.choice([f"{self.flag} = 0", self.atomic(self.flag)])),
             (second, rng.choice([self.atomic("c[1]"), f"w += {self.data}"])),
             (second, rng.choice([self.fence(), "w += 1"])),
             (self.who(), self.atomic(rng.choice([self.flag, "c[1]"]))),

@@ -13,8 +13,10 @@ def kernel(x, y, c):
     s = cuda.shared.array(64, int32)
     v = 0
 """
+# Block 0 writes x[0]; with a fence and an atomic after it block 1 may read it.
 SEND = "if b == 0 and t == 0:\n    x[0] = 1\n    cuda.threadfence()\n"
 ASK = "if b == 1 and t == 0:\n    if cuda.atomic.add(c, 0, 1) == 1: v = x[0]\n"
+ADD = "    cuda.atomic.add(c, 0, 1)\n"
 BLIND = "if b == 1 and t == 0:\n    cuda.atomic.add(c, 0, 1)\n    v = x[0]\n"
 LITMUS = {}
 
@@ -24,20 +26,20 @@ def litmus(name: str, blocks: int, threads: int, body: str, races: str = "") -> 
     LITMUS[name] = blocks, threads, HEAD + lines, set(races.split())
 
 
-litmus("a fence and atomics", 2, 1, SEND + "    cuda.atomic.add(c, 0, 1)\n" + ASK)
-litmus("atomics, no fence", 2, 1, (SEND + "    cuda.atomic.add(c, 0, 1)\n" + ASK)
+litmus("a fence and atomics", 2, 1, SEND + ADD + ASK)
+litmus("atomics, no fence", 2, 1, (SEND + ADD + ASK)
        .replace("    cuda.threadfence()\n", ""), "x")
-litmus("a fence for the block only", 2, 1, (SEND + "    cuda.atomic.add(c, 0, 1)\n" + ASK)
+litmus("a fence for the block only", 2, 1, (SEND + ADD + ASK)
        .replace("fence()", "fence_block()"), "x")
-litmus("a fence, and a flag that is no atomic", 2, 1, SEND + "    c[0] = 1\n" + ASK, "x c")
+litmus("a fence, and a flag that is no atomic", 2, 1, SEND + "    c[0] = 1\n" + ASK,
+       "x c")
 litmus("a fence after the flag", 2, 1,
-       "if b == 0:\n    x[0] = 1\n    cuda.atomic.add(c, 0, 1)\n    cuda.threadfence()\n"
-       + ASK, "x")
+       "if b == 0:\n    x[0] = 1\n" + ADD + "    cuda.threadfence()\n" + ASK, "x")
 litmus("a comparison that failed says nothing", 2, 1,
        SEND + "    cuda.atomic.cas(c, 0, 5, 1)\n" + BLIND, "x")
 litmus("a comparison that held", 2, 1, SEND + "    cuda.atomic.cas(c, 0, 0, 1)\n" + ASK)
 litmus("another flag", 2, 1, SEND + "    cuda.atomic.add(c, 1, 1)\n" + BLIND, "x")
-litmus("nobody looks at the flag", 2, 1, SEND + "    cuda.atomic.add(c, 0, 1)\n" + BLIND,
+litmus("nobody looks at the flag", 2, 1, SEND + ADD + BLIND,
        "x")
 litmus("a plain write breaks the chain", 1, 2, """if t == 0:
     x[0] = 1

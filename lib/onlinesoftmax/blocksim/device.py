@@ -234,7 +234,7 @@ class Cuda:
         return self._warp(key, "match_any_sync", mask, value)
 
     def match_all_sync(self, key, mask: int, value: object) -> Wait:
-        """Ask whether all lanes bring the same value: their mask or 0, and yes or no."""
+        """Ask whether all lanes bring the same value: their mask or 0, and whether."""
         return self._warp(key, "match_all_sync", mask, value)
 
     def activemask(self, key) -> Wait:
