@@ -58,15 +58,29 @@ litmus("a plain write between two breaks it too", 1, 2, """if t == 0:
 if t == 1:
     cuda.atomic.add(c, 0, 1)
     v = x[0]""", "c x")
-litmus("one reader has said so, the other not", 3, 2, """if b == 2:
+litmus("all readers but one have said so", 3, 3, """if b == 2:
     if t == 0:
         cuda.atomic.add(c, 0, 1)
         x[0] = 1
-elif b == 0 or t == 0:
+else:
     v = x[0]
-    if t == 0:
+    if b == 1 or t != 1:
         cuda.threadfence()
         cuda.atomic.add(c, 0, 1)""", "x")
+litmus("a fence behind a barrier speaks for the block", 2, 4, """if b == 0:
+    x[t] = t
+    cuda.syncthreads()
+    if t == 0:
+        cuda.threadfence()
+        cuda.atomic.add(c, 0, 1)
+elif t == 0:
+    if cuda.atomic.add(c, 0, 1) == 1: v = x[3]""")
+litmus("what was learnt is not forgotten", 3, 1, """if b < 2:
+    x[b] = 1
+    cuda.threadfence()
+    cuda.atomic.add(c, b, 1)
+elif cuda.atomic.add(c, 0, 1) == 1 and cuda.atomic.add(c, 1, 1) == 1:
+    v = x[0] + x[1]""")
 litmus("all readers have said so", 3, 2, """v = x[0]
 cuda.threadfence()
 if cuda.atomic.add(c, 0, 1) == 5: x[0] = 1""")
@@ -105,6 +119,7 @@ if t == 2:
 litmus("a syncwarp orders its lanes", 1, 4, "s[t] = t\ncuda.syncwarp()\nv = s[3 - t]")
 litmus("a syncwarp orders no other lane", 1, 4, """s[t] = t
 if t < 2: cuda.syncwarp(3)
+v = cuda.ballot_sync(0xffffffff, t)
 v = s[t // 2]""", "s")
 litmus("a syncwarp orders no other warp", 1, 64,
        "s[t] = t\ncuda.syncwarp()\nv = s[(t + 32) % 64]", "s")
