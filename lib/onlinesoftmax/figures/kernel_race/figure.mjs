@@ -28,10 +28,10 @@ export function compute({ kernel, step, log, examples }) {
   };
 }
 
-/** An array and the two lines that touch it: a race, as the simulator names it. */
+/** What a race of the simulator names: an array and two lines. */
 const pair = (array, ...at) => `${array} ${at.sort()}`;
 
-const GOES_ON = /race|uninitialised|float64/; // other faults stop a run
+const GOES_ON = /race|uninitialised|float64/;
 
 /** The phases of the faulty block, or of the only one: touches of shared arrays. */
 function inShared({ blocks = [], arrays = [] }) {
@@ -44,8 +44,7 @@ function inShared({ blocks = [], arrays = [] }) {
 
 const touch = ([thread, how, array, index, at]) => ({ thread, how, array, index, at });
 
-/** Each thread's touches in its own order: the k-th stands in column k. Whether two of
- *  them race, the simulator says: not only barriers order them. */
+/** Each thread's touches in its own order: the k-th stands in column k. */
 function phase(touches, threads, isRace) {
   const count = new Map();
   const placed = touches.map((each) => {
