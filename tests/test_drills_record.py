@@ -471,7 +471,7 @@ def test_what_cannot_be_read_is_kept_as_it_is(browser: MiniRacer, fault: str) ->
     keep_record(browser, "another one")
     type_in(browser, "a", "and again")
     assert [aside[1] for aside in get(browser, asides)] == [text, "another one"]
-    browser.eval(f"store.drop('{KEY}-aside-1')")
+    browser.eval(f"store.drop({json.dumps(text)})")
     assert [aside[1] for aside in get(browser, asides)] == ["another one"]
     browser.eval("back = store.forget()")
     assert get(browser, asides) == []
@@ -486,10 +486,11 @@ def test_without_room_beside_it_nothing_is_written_over_it(browser, fault: str) 
     type_in(browser, "a", "mine")
     assert get(browser, "kept")[KEY] == UNREAD[fault]
     assert texts(browser)[0] == "mine" and not get(browser, "store.kept")
-    browser.eval(f"store.drop('{KEY}')")  # once the reader has it in a file
+    drop = f"store.drop({json.dumps(UNREAD[fault])})"
+    browser.eval(drop)  # once the reader has it in a file
     if fault == "damaged":
         assert "good" in get(browser, "[...store.all().keys()]")
-    browser.eval("kept.room = 2000; tabs.a.hear()")
+    browser.eval(f"kept.room = 2000; tabs.a.hear(); {drop}")  # again: it has gone
     assert stored(browser)["drills"]["d"]["code"] == "mine"
     assert get(browser, "store.asides()") == []
 

@@ -22,19 +22,20 @@ class Deck {
   }
 
   draw() {
-    for (const row of this.rows.values()) row.draw();
+    const drills = store.all();
+    for (const row of this.rows.values()) row.draw(store.get(row.id, drills));
     const before = this.due.join();
     this.due = store.due().filter((id) => this.rows.has(id));
-    this.arrange();
+    this.arrange(drills);
     this.count();
-    this.today.querySelector(".os-deck-said").textContent = this.said();
+    this.today.querySelector(".os-deck-said").textContent = this.said(drills);
     if (this.due.join() !== before) this.openNext();
   }
 
   /** What is due goes up; it stays there until the reader leaves or forgets it all. */
-  arrange() {
+  arrange(drills) {
     for (const id of this.due) this.rows.get(id).moveTo(this.list);
-    for (const [id, row] of this.rows) if (!store.get(id).due) row.moveHome();
+    for (const [id, row] of this.rows) if (!drills.get(id)?.due) row.moveHome();
   }
 
   /** One drill at a time: when one is answered, the next unfolds below it. */
@@ -43,10 +44,10 @@ class Deck {
     if (waiting.length && !waiting.some((row) => row.isOpen)) waiting[0].toggle(true);
   }
 
-  said() {
+  said(drills) {
     const n = this.due.length;
     if (n) return this.word("dueSome", { n });
-    const known = [...this.rows.keys()].map((id) => store.get(id).due);
+    const known = [...this.rows.keys()].map((id) => store.get(id, drills).due);
     const [next] = known.filter(Boolean).sort();
     if (!next) return this.word("dueNone");
     return this.word("dueNext", { date: spoken(this.word, next) });
@@ -95,8 +96,8 @@ class DeckRow {
     this.element.querySelector(".os-deck-facts span").after(this.state);
   }
 
-  draw() {
-    const said = standing(this.word, store.get(this.id));
+  draw(entry) {
+    const said = standing(this.word, entry);
     this.state.replaceChildren(...(said.length ? said : [this.word("fresh")]));
   }
 

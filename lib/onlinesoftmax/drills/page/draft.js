@@ -24,7 +24,7 @@ class Draft {
     const { ground } = this;
     if (alike(value, ground)) return;
     this.ground = value;
-    store.change(this.id, (entry) => written(entry, this.name, value, ground));
+    store.keep(this.id, this.name, value, ground);
   }
 
   /** After `keep`: what the page should show from now on, {value}, or null. */

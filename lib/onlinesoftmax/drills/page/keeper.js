@@ -35,6 +35,7 @@ class Keeper {
     this.timer = null;
     this.text?.keep(this.readText());
     this.answer.keep(this.readAnswer());
+    this.draw();
   }
 
   /** Keep what was done here; then show what was done elsewhere. */
@@ -44,6 +45,10 @@ class Keeper {
     if (text) this.showText(text.value);
     if (answer) this.showAnswer(answer.value);
     if (text || answer) this.forgetVerdict();
+    this.draw();
+  }
+
+  draw() {
     if (this.text) this.drawVersions();
     this.drawUnkept();
   }

@@ -89,7 +89,7 @@ async function load(word, file) {
 const FAULTS = { newer: "importNewer", full: "importFull" };
 
 /** A record that this page cannot read, or not whole: why it is still there. */
-function asideNote(word, { key, text, fault }) {
+function asideNote(word, { text, fault }) {
   const save = () => download("drills-aside.json", new Blob([text]));
   return make(
     "div", {},
@@ -97,7 +97,7 @@ function asideNote(word, { key, text, fault }) {
     make(
       "div", { class: "os-drill-actions" },
       button(word("saveAside"), save),
-      sureButton(word("delete"), word("deleteSure"), () => store.drop(key)),
+      sureButton(word("delete"), word("deleteSure"), () => store.drop(text)),
     ),
   );
 }

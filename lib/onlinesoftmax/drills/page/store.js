@@ -38,7 +38,9 @@ const store = {
 
   /** Every drill the reader has met: id → entry, what still waits included. */
   all() {
-    const drills = new Map(this.stored().drills);
+    const stored = this.stored().drills;
+    if (this.waiting.size === 0) return stored;
+    const drills = new Map(stored);
     for (const [id, { before, after }] of this.waiting) {
       const now = drills.get(id);
       const entry = alike(now, before) ? after : mergeEntries(after, now);
@@ -48,8 +50,8 @@ const store = {
     return drills;
   },
 
-  get(id) {
-    const entry = this.all().get(id) ?? FRESH;
+  get(id, drills = this.all()) {
+    const entry = drills.get(id) ?? FRESH;
     return { ...entry, due: dueDay(entry) };
   },
 
@@ -62,6 +64,14 @@ const store = {
   put(id, entry) {
     const before = this.stored().drills.get(id);
     this.waiting.set(id, { before, after: isEmpty(entry) ? undefined : entry });
+  },
+
+  /** Keep a text or an answer. The rest of the page shows neither, and is not told. */
+  keep(id, name, value, ground) {
+    const { kept } = this;
+    this.put(id, written(this.all().get(id) ?? FRESH, name, value, ground));
+    this.write();
+    if (kept !== this.kept) tellOfChanges();
   },
 
   /** Hand over to the browser what waits, and tell the page. */
@@ -182,11 +192,13 @@ const store = {
     if (this.stored().fault && this.text !== null) keepAside(this.text);
   },
 
-  /** Delete such a text; of the record in use, only what cannot be read. */
-  drop(key) {
-    const { fault } = this.stored();
-    if (key !== STORE_KEY || fault !== "damaged") localStorage.removeItem(key);
-    else localStorage.setItem(key, writeRecord(this.record.drills, this.forgotten));
+  /** Delete such a text, wherever it is by now; what can be read of it stays in use. */
+  drop(text) {
+    for (const { key, fault, ...aside } of this.asides()) {
+      if (aside.text !== text) continue;
+      if (key !== STORE_KEY || fault !== "damaged") localStorage.removeItem(key);
+      else localStorage.setItem(key, writeRecord(aside.drills, aside.forgotten));
+    }
     this.retry();
   },
 
