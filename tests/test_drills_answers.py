@@ -62,7 +62,8 @@ def v8() -> MiniRacer:
 def ask(v8: MiniRacer, expression: str) -> Any:
     """Evaluate on the page's side; what JSON cannot carry comes as text."""
     infinite = "(_, v) => typeof v === 'number' && !Number.isFinite(v) ? String(v) : v"
-    return json.loads(v8.eval(f"JSON.stringify({expression}, {infinite})"))
+    script = f"JSON.stringify({expression}, {infinite})"
+    return json.loads(v8.eval(script, timeout_sec=30))
 
 
 def plainly(value: Any) -> Any:
@@ -594,6 +595,20 @@ def test_the_lines_of_the_tile_loop_run_in_the_valid_orders_only() -> None:
                  "found = turn(q, k, v, d, m, l, o)"], names, wanted)
     }  # fmt: skip
     assert works == valid_orders(payload(d)["needs"])
+
+
+ODD = [None, 7, 2.7, True, object(), {}, {"a": 1}, [], [[1]], (), b"b", 1j, "é", "\0"]
+
+
+@every
+def test_an_answer_of_any_type_is_told_something(d: Drill) -> None:
+    data = payload(d)
+    for odd in ODD:
+        outcome = GRADERS[d.kind](data, odd)
+        assert outcome["passed"] or feedback(d, data, outcome, 1)[0]
+    if d.kind == "choice":
+        for none in (2.7, True, None, [0]):
+            assert GRADERS["choice"](data, none)["unreadable"], none
 
 
 # ---- formulas

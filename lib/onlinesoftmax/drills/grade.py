@@ -15,6 +15,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from onlinesoftmax.drills.expression import Reading, read
 
 Outcome = dict[str, Any]
@@ -194,7 +196,8 @@ def letter(answer: Any) -> int | None:
     if isinstance(answer, str):
         text = answer.strip().lower()
         return ord(text) - ord("a") if len(text) == 1 and "a" <= text <= "z" else None
-    return int(answer)
+    whole = isinstance(answer, (int, np.integer)) and not isinstance(answer, bool)
+    return int(answer) if whole else None
 
 
 def order(payload: Payload, answer: Any) -> Outcome:
@@ -202,7 +205,8 @@ def order(payload: Payload, answer: Any) -> Outcome:
 
     Right is every order in which each line comes after the lines it needs.
     """
-    picked = [letter(part) for part in answer if part != " "]
+    listed = isinstance(answer, (str, Sequence, np.ndarray))
+    picked = [letter(part) for part in answer if part != " "] if listed else []
     shown = payload["shown"]
     if sorted(p for p in picked if p is not None) != list(range(len(shown))):
         return {"passed": False, "unreadable": True}
