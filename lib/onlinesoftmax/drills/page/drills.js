@@ -176,17 +176,17 @@ class PageDrill {
     return this.points.focus();
   }
 
-  /** What was ticked says when the drill comes back. */
+  /** All ticked is a pass; with a point missing the drill comes back tomorrow. */
   settle() {
     const boxes = [...this.points.querySelectorAll("input")];
     const n = boxes.filter((box) => box.checked).length;
     const said = this.word("had", { n, all: boxes.length });
-    const missed = boxes.length - n;
-    if (n === 0) store.shown(this.id);
-    else store.pass(this.id, this.misses + missed);
-    this.misses = 0;
-    const parts = missed ? [said, " ", this.word("tomorrow")] : [said];
-    this.say([make("p", {}, ...parts)], missed ? "" : "right");
+    const all = n === boxes.length;
+    if (all) store.pass(this.id, this.misses);
+    else store.shown(this.id);
+    this.misses = all ? 0 : 1;
+    const parts = all ? [said] : [said, " ", this.word("tomorrow")];
+    this.say([make("p", {}, ...parts)], all ? "right" : "");
   }
 
   again() {
