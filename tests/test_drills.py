@@ -2,13 +2,13 @@
 
 import json
 import re
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from onlinesoftmax.drills import check, code, drill, grader, kernel_grader, page_html
+from marking import PRELUDE, run
+from onlinesoftmax.drills import check, code, drill, page_html
 from onlinesoftmax.drills.bank import WRITTEN, Drill, bank, read, say
 from onlinesoftmax.drills.feedback import earned
 from onlinesoftmax.drills.page import HERE
@@ -76,24 +76,9 @@ def says(hint: str, value: float) -> bool:
 # ---- code
 
 
-@cache
-def packed(id: str) -> str:
-    return json.dumps(payload(bank()[id]), allow_nan=False)
-
-
-def run(d: Drill, source: str) -> dict[str, Any]:
-    data = json.loads(packed(d.id))
-    if d.kind == "kernel":
-        asked = source, data["function"], data["cases"], data["tolerance"]
-        return kernel_grader.run(*asked, lambda case: None)
-    drive = grader.load(data["drive"], "drive")
-    function, tolerance = code.answer(d, source), data["tolerance"]
-    return grader.grade(function, drive, data["cases"], tolerance, lambda case: None)
-
-
 @of_kind("code", "kernel")
 def test_the_reference_passes_and_the_starter_fails(d: Drill) -> None:
-    assert run(d, d.get("code"))["passed"]
+    assert run(d, d.get("code"))["passed"], run(d, d.get("code"))
     assert not run(d, d.get("starter"))["passed"]
 
 
@@ -101,7 +86,7 @@ def test_the_reference_passes_and_the_starter_fails(d: Drill) -> None:
 def test_every_mutant_dies_on_a_case_with_a_name_and_earns_its_hint(d: Drill) -> None:
     cases = payload(d)["cases"]
     for mutant, source in zip(d.get("mutants"), code.mutants(d), strict=True):
-        report = run(d, source)
+        report = run(d, PRELUDE + source)
         assert not report["passed"], mutant["name"]
         assert earned(d, report) == mutant["hint"], mutant["name"]
         assert cases[report["case"]]["name"] != "random", mutant["name"]

@@ -1,6 +1,5 @@
 """Kernel drills: their files, their marks, and the same in a notebook."""
 
-import json
 import os
 import runpy
 import subprocess
@@ -9,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import marking
 from onlinesoftmax.blocksim import cuda, float32
 from onlinesoftmax.drills import code, kernel_grader, notebook
 from onlinesoftmax.drills.bank import Drill, bank, read
@@ -22,9 +22,7 @@ B = 4
 
 
 def run(source: str, d: Drill = DRILL) -> dict:
-    data = json.loads(json.dumps(payload(d), allow_nan=False))
-    asked = source, data["function"], data["cases"], data["tolerance"]
-    return kernel_grader.run(*asked, lambda case: None)
+    return marking.run(d, source)
 
 
 # ---- marks
@@ -90,13 +88,12 @@ def test_what_is_no_kernel_is_named(source: str, fault: str, line: object) -> No
     assert (report["fault"], report.get("line")) == (fault, line)
 
 
-def test_every_case_and_every_turn_of_a_thread_beats() -> None:
-    beats = []
-    data = payload(DRILL)
-    asked = DRILL.get("code"), "neighbour", data["cases"], data["tolerance"]
-    kernel_grader.run(*asked, beats.append)
-    assert set(beats) == {0, 1, 2, 3}
-    assert len(beats) > 2 * 4 * sum(case["grid"][0] for case in data["cases"])
+def test_every_turn_of_a_thread_beats() -> None:
+    make, _ = kernel_grader.defined(DRILL.get("code"), "neighbour")
+    for case in payload(DRILL)["cases"]:
+        beats = []
+        kernel_grader.play(make, case, "", lambda: beats.append(case))
+        assert len(beats) >= 2 * 4 * case["grid"][0]
 
 
 # ---- files
@@ -166,7 +163,7 @@ def test_a_kernel_of_a_notebook_is_marked_on_the_simulator(check) -> None:
     assert "Thread 0 reads `tile[1]` on line" in repr(verdict)
     with pytest.raises(ValueError, match='on: expected "simulator" or "device"'):
         check(neighbour, on="gpu")
-    with pytest.raises(ValueError, match="kernel: expected a function"):
+    with pytest.raises(ValueError, match="expects a kernel, got int 3"):
         check(3)
 
 
@@ -184,18 +181,17 @@ import linecache
 import sys
 sys.path.insert(0, "tests")
 import test_drills_kernel as t
-from onlinesoftmax.drills import kernels
-from onlinesoftmax.drills.payload import payload
+from onlinesoftmax.drills import notebook
 
+notebook.find = lambda id: t.DRILL
 space = {"B": 4}
-data = payload(t.DRILL)
 for source in (t.DRILL.get("code"), t.DRILL.get("starter")):
     linecache.cache["cell"] = len(source), None, source.splitlines(True), "cell"
     exec(compile(source, "cell", "exec"), space)
-    print(kernels.mark(data, space["neighbour"], "device")["passed"])
+    print(bool(notebook.check("neighbour", space["neighbour"], on="device")))
 
-kernels.kernel_grader.grade = lambda *_: {"passed": True}  # a fault only a device shows
-print(kernels.mark(data, space["neighbour"], "device")["passed"])
+notebook.kernel_grader.grade = lambda *_: {"passed": True}  # only a device shows it
+print(bool(notebook.check("neighbour", space["neighbour"], on="device")))
 """
 
 

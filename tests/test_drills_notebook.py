@@ -5,9 +5,9 @@ from math import exp, inf, nan
 
 import pytest
 
+import marking
 from onlinesoftmax.drills import check, drill, grader, notebook
 from onlinesoftmax.drills.bank import bank
-from onlinesoftmax.drills.code import payload
 from onlinesoftmax.drills.text import blocks, inline
 
 # ---- showing
@@ -106,8 +106,8 @@ def test_the_right_function_passes_and_says_why() -> None:
 @pytest.mark.parametrize(
     ("function", "said"),
     [
-        (lambda m, l, block: None, "Expected m, ℓ, got `None`"),
-        (lambda m, l, block: (1, 2, 3), "Expected m, ℓ, got `1, 2, 3`"),
+        (lambda m, l, block: None, "Expected `m, ℓ`, got `None`"),
+        (lambda m, l, block: (1, 2, 3), "Expected `m, ℓ`, got `[1, 2, 3]`"),
         (lambda m, l, block: m / 0, "`ZeroDivisionError: float division by zero`"),
         (lambda m, l, block: (max(m, *block), nan), "ℓ, yours"),
     ],
@@ -123,9 +123,7 @@ def test_only_the_columns_that_differ_stand_twice() -> None:
 
 
 def report(source: str, drill_id: str = "update") -> dict:
-    data = payload(bank()[drill_id])
-    name, drive = data["function"], data["drive"]
-    return grader.run(source, name, drive, data["cases"], 1e-9, lambda case: None)
+    return marking.run(bank()[drill_id], source)
 
 
 def test_a_broken_file_names_its_line() -> None:
@@ -161,11 +159,12 @@ def test_too_few_and_too_many_steps() -> None:
         yield from function()
 
     def follow(rows: list) -> dict | None:
-        return grader.follow(lambda: rows, drive, case, 1e-9, lambda: None)[1]
+        played = grader.play(lambda: rows, drive, {}, 2, lambda: None)
+        return grader.judge(played, case, 1e-9)[1]
 
     assert follow([[1.0], [2.0]]) is None
     assert follow([[1.0]]) == {"fault": "count", "value": 1}
-    assert follow([[1.0], [2.0], [3.0]])["fault"] == "shape"
+    assert follow([[1.0], [2.0], [3.0]]) == {"fault": "count", "value": 3}
     assert follow([[1.0], [2.1]])["fault"] == "differs"
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -110,8 +111,13 @@ def bank() -> dict[str, Drill]:
 
 def find(id: str) -> Drill:
     """Return the drill with this id."""
+    if not isinstance(id, str):
+        raise ValueError(f'id: expected the name of a drill in quotes, got {id!r:.60}')
     if id not in bank():
-        raise ValueError(f"id: no drill is called {id!r}; there are {sorted(bank())}")
+        near = get_close_matches(id.strip().lower(), bank(), n=3, cutoff=0.6)
+        names = " or ".join(repr(name) for name in near)
+        hint = f"did you mean {names}?" if near else "its name stands in its cell"
+        raise ValueError(f"id: no drill is called {id!r}; {hint}")
     return bank()[id]
 
 

@@ -245,8 +245,10 @@ def fault(data: Mapping[str, Any], outcome: Mapping[str, Any], language: str) ->
         key = "differs" if several else "differsOnce"
         return word(key, language, n=len(outcome["rows"]))
     if kind == "shape":
-        wanted = ", ".join(column(name, language) for name in data["compared"])
-        return word("shape", language, columns=wanted, value=f"`{show(value)}`")
+        named = zip(outcome["form"], data["compared"])
+        cells = [cell.replace("#", column(name, language)) for cell, name in named]
+        wanted = f"`{', '.join(cells)}`"
+        return word("shape", language, form=wanted, value=f"`{value}`")
     if kind == "count":
         wanted = len(data["cases"][outcome["case"]]["expected"])
         return word("count", language, n=value, all=wanted)
@@ -254,6 +256,11 @@ def fault(data: Mapping[str, Any], outcome: Mapping[str, Any], language: str) ->
         return value[0].upper() + value[1:] + "."
     if kind == "missing":
         return word("missing", language, value=f"`{value}`")
+    if kind in ("changed", "differently"):
+        return word(kind, language)
+    if kind == "tooLong":
+        still = [] if outcome["ended"] else [word("stillRuns", language)]
+        return " ".join([word("tooLong", language, n=value), *still])
     said = f"{outcome['type']}: {value}".removesuffix(": ")
     line = word("atLine", language, line=outcome["line"]) if outcome["line"] else ""
     return f"`{said}`, {line}." if line else f"`{said}`."

@@ -303,7 +303,9 @@ def _heading(name: str, language: str) -> str:
 def _code(card: Card) -> str:
     name, starter = card.name, card.drill.get("starter").rstrip()
     rows = starter.count("\n") + 1
+    small = f'<p class="os-drill-how">{card.word("small")}</p>\n'
     return f"""\
+{small if card.drill.kind == "code" else ""}\
 <label class="os-drill-caption" for="{name}-answer">{card.word("editor")}</label>
 <div class="os-drill-editor"><div class="os-drill-gutter" aria-hidden="true"></div>\
 <textarea id="{name}-answer" name="answer" rows="{rows}" wrap="off" spellcheck="false"\

@@ -2,9 +2,10 @@
 
 Like ``grader.py`` this file runs in CPython and in MicroPython, and holds no
 mathematics. A case is a launch: ``{"grid", "block", "names", "args", "expected",
-"ideal", "slips", "drawn"}``. Each argument is ``[name, kind, value]``: a "number", an
+"ideal", "drawn"}``. Each argument is ``[name, kind, value]``: a "number", an
 array of "floats" or "ints", or an "out" with its shape, which ``expected`` has the
-numbers for. A drawn case is a random one, or the larger one.
+numbers for. A drawn case is a random one, or the larger one. As there, one side plays
+and has no expected value, the other judges.
 """
 
 from onlinesoftmax.blocksim import load, run as simulate
@@ -12,69 +13,140 @@ from onlinesoftmax.blocksim.scalars import Type
 from onlinesoftmax.drills import grader
 
 SHOWN_THREADS = 16  # what a figure of a whole launch has room for
+ROUNDED = 1e-4  # float32, in whatever order a kernel adds
 
 
-def run(source, function, cases, tolerance, beat):
-    """Mark the source text of a kernel; see ``grade``."""
+# ---- playing: where the kernel is
+
+
+def defined(source: str, function: str) -> tuple:
+    """Return what makes the kernel of a text for a case, and a fault or None."""
     try:
-        make = maker(source, function)
-    except Exception as error:
-        if isinstance(error, ValueError) and "expected a function" in str(error):
-            return grader.fail(None, [], {"fault": "missing", "value": function})
-        return grader.fail(None, [], grader.raised(error))
-    return grade(make, cases, tolerance, beat)
-
-
-def maker(source: str, function: str) -> object:
-    """Return what makes the kernel for a case, with the names that it gives."""
-    kernel = load(source, function, {}, grader.ANSWER)  # a syntax error shows at once
+        kernel = load(source, function, {}, grader.ANSWER)
+    except BaseException as error:
+        if "expected a function" in str(error) and not hasattr(error, "fields"):
+            return None, {"fault": "missing", "value": function}
+        return None, broken(error, [1, 1])
 
     def make(names):
         kernel.program.names = names
         return kernel
 
-    return make
+    return make, None
 
 
-def grade(make, cases, tolerance, beat) -> dict:
-    """Mark a kernel.
+def broken(error: BaseException, block: list) -> dict:
+    """Return as a fault what ended a launch, or kept it from starting."""
+    fields = error.fields if hasattr(error, "fields") else None
+    return told(fields, block) if fields else grader.raised(error)
+
+
+def play(make: object, case: dict, how: str, beat: object) -> dict:
+    """Launch one case.
 
     Parameters
     ----------
     make : callable
         ``make(names)`` returns the kernel, for a case with these further names.
-    cases : list of dict
-    tolerance : float
-        Relative, on every number.
+    case : dict
+        Without what is expected of it.
+    how : {"", "log", "full"}
+        To mark it; to see who touches what; or rounded to the kernel's types.
     beat : callable
-        ``beat(case)`` is called at every thread's turn: a watchdog stays quiet.
+        Called at every thread's turn, so that a watchdog stays quiet.
 
     Returns
     -------
     dict
-        As ``grader.grade`` does; the faults are "kernel" (found by the simulator) and
-        "element" (a wrong number), told by ``word`` and its ``places``. Besides,
-        ``log``: who touched what, in the case that failed, or else in one that shows
-        the kernel whole; and ``bytes`` moved in the last case that has a name.
+        ``fault``, the first one, or None; and of a launch that ended ``outs``, the
+        arrays by name, ``bytes`` moved, ``shared`` bytes, ``double``, the first line
+        that computes in float64, and the ``log``.
     """
+    mode = "full" if how == "full" else "race"
+    options = {"log": how == "log", "beat": beat, "mode": mode}
+    try:
+        kernel = make(case["names"])
+        arguments = [argument(kind, value, mode) for _, kind, value in case["args"]]
+        report = simulate(kernel, case["grid"], case["block"], *arguments, **options)
+    except BaseException as error:
+        if type(error).__name__ == "OutOfTime":
+            raise
+        return {"fault": broken(error, case["block"])}
+    wide = [f.fields for f in report.faults if f.fields["kind"] == "float64"]
+    found = [f.fields for f in report.faults if f.fields["kind"] != "float64"]
+    outs = [arg for arg in zip(case["args"], arguments) if arg[0][1] == "out"]
+    return {
+        "fault": told(found[0], case["block"]) if found else None,
+        "outs": {arg[0]: grader.pack(value) for arg, value in outs},
+        "bytes": moved_bytes(report, case),
+        "shared": report.shared_bytes,
+        "double": wide[0]["line"] if wide else None,
+        "log": report.log if how == "log" else None,
+    }
+
+
+def moved_bytes(report, case: dict) -> int:
+    """Return how many bytes of global memory a launch loads and stores."""
+    return sum([report.bytes[arg[0]] for arg in case["args"] if arg[0] in report.bytes])
+
+
+# ---- judging: where the expected values are
+
+
+def grade(
+    play: object, cases: list, slips: object, tolerance: float, settled: object
+) -> dict:
+    """Mark a kernel: as ``grader.grade``, with ``play(index, how)``.
+
+    The faults are "kernel" (found by the simulator), "element" (a wrong number) and
+    "traffic", told by ``word`` and its ``places``. Besides, ``log``: who touched what,
+    in the case that failed, or else in one that shows the kernel whole; and ``score``.
+    """
+    signs, report = [], None
     for index, case in enumerate(cases):
-        beat(index)
-        report, fault = follow(make, case, tolerance, lambda: beat(index))
+        played = play(index, "")
+        fault = judge(played, case, tolerance)
+        signs.append(sign(played, fault))
+        if fault and report is None:
+            report = grader.fail(index, [], fault)
+            settled(report)
+            report["log"] = play(index, "log").get("log")
+    if report is None:
+        settled(None)
+        return rounded(play, cases, tolerance)
+    report["slip"] = mistake(signs, slips())
+    return report
+
+
+def rounded(play: object, cases: list, tolerance: float) -> dict:
+    """Return the report of a kernel that passes: as a GPU rounds, it has to as well."""
+    named = [index for index, case in enumerate(cases) if not case["drawn"]]
+    for index in named:
+        full = play(index, "full")
+        fault = judge(full, cases[index], max(tolerance, ROUNDED))
         if fault:
-            sign = signature(fault)
-            failed = grader.fail(index, [], fault, case["slips"], sign)
-            if failed["slip"] is None:
-                failed["slip"] = kin(sign, case["slips"])
-            failed["log"] = logged(make, case, lambda: beat(index))
-            return failed
-    named = [case for case in cases if not case["drawn"]]
-    shown = [c for c in named if c["block"][0] * c["block"][1] <= SHOWN_THREADS]
+            return grader.fail(index, [], fault)
     passed = {"passed": True, "case": None, "rows": []}
     if not named:
         return passed
-    passed["log"] = logged(make, (shown or named)[-1], lambda: beat(index))
-    passed["score"] = score(make, scored(cases), lambda: beat(index))
+    size = [cases[index]["block"][0] * cases[index]["block"][1] for index in named]
+    small = [index for index, n in zip(named, size) if n <= SHOWN_THREADS]
+    passed["log"] = play((small or named)[-1], "log")["log"]
+    passed["score"] = score(play(named[-1], ""), full, cases[named[-1]])
     return passed
+
+
+def score(played: dict, full: dict, case: dict) -> dict | None:
+    """Return how many bytes of global memory a case moves, where a drill asks."""
+    if case.get("ideal") is None:
+        return None
+    return {
+        "bytes": played["bytes"],
+        "ideal": case["ideal"],
+        "shared": played["shared"],
+        "double": full["double"],
+        "case": case["name"],
+    }
 
 
 def scored(cases: list) -> dict:
@@ -82,28 +154,21 @@ def scored(cases: list) -> dict:
     return [case for case in cases if not case["drawn"]][-1]
 
 
-def follow(make, case, tolerance, beat, log=False, mode="race") -> tuple:
-    """Launch one case; return the simulator's report, and the first fault or None."""
-    try:
-        kernel = make(case["names"])
-        arguments = [argument(kind, value, mode) for _, kind, value in case["args"]]
-        options = {"log": log, "beat": beat, "mode": mode}
-        report = simulate(kernel, case["grid"], case["block"], *arguments, **options)
-    except Exception as error:
-        return None, grader.raised(error)
-    if report.faults:
-        return report, told(report.faults[0].fields, case["block"])
-    for (name, kind, _), value in zip(case["args"], arguments):
-        if kind == "out":
-            fault = compare(name, value, case["expected"][name], tolerance)
-            if fault:
-                return report, fault
-    return report, lavish(report, case)
+def judge(played: dict, case: dict, tolerance: float) -> dict | None:
+    """Return the first fault of a launch, or None."""
+    if played["fault"]:
+        return played["fault"]
+    for name, _, _ in [arg for arg in case["args"] if arg[1] == "out"]:
+        mine = grader.unpack(played["outs"][name])
+        fault = compare(name, mine, case["expected"][name], tolerance)
+        if fault:
+            return fault
+    return lavish(played, case)
 
 
-def lavish(report, case: dict) -> dict | None:
+def lavish(played: dict, case: dict) -> dict | None:
     """Return the fault of a right kernel that moves too many bytes, or None."""
-    moved = moved_bytes(report, case)
+    moved = played["bytes"]
     if case.get("most") is None or moved <= case["most"]:
         return None
     places = {"bytes": moved, "ideal": case["ideal"], "most": case["most"]}
@@ -111,11 +176,6 @@ def lavish(report, case: dict) -> dict | None:
         "fault": "traffic", "value": moved, "line": None, "word": "kernelTraffic",
         "places": places,
     }
-
-
-def moved_bytes(report, case: dict) -> int:
-    """Return how many bytes of global memory a launch loads and stores."""
-    return sum([report.bytes[arg[0]] for arg in case["args"] if arg[0] in report.bytes])
 
 
 def argument(kind: str, value: object, mode: str = "race") -> object:
@@ -166,26 +226,74 @@ def elements(value: object, index: list) -> list:
     return found
 
 
-def signature(fault: dict) -> list:
-    """Return what two kernels with the same mistake have in common."""
-    if fault["fault"] == "element":
-        keys = ("word", "array", "index", "value")
-        return [fault[key] for key in keys]
-    if fault["fault"] != "kernel":
-        return [fault["fault"], fault.get("type")]
+# ---- naming a mistake
+
+
+def sign(played: dict, fault: dict | None) -> str:
+    """Return what two kernels with the same mistake have in common in one case.
+
+    A fault is written "kind/how:", before a number for the place where it shows.
+    """
+    if fault is None:
+        return ""
+    kind = fault["fault"]
+    if kind == "element":
+        outs = [grader.unpack(value) for _, value in sorted(played["outs"].items())]
+        whole = grader.finite(elements(outs, [])) and fault["word"] == "elementDiffers"
+        return ("d" if whole else "n") + "%.5f" % grader.fingerprint(blanks(outs))
+    if kind != "kernel":
+        return "r%s:0" % fault.get("type", kind)
     fields = fault["fields"]
-    keys = ("kind", "how", "threads", "index", "error")
     mine = fields.get("space") != "global"  # then the reader gave it its name
-    array = [None if mine else fields["array"]]
-    return [fields[key] if key in fields else None for key in keys] + array
+    place = [fields.get("threads"), fields.get("index")]
+    place += ["" if mine else fields.get("array"), fields.get("error")]
+    where = grader.fingerprint([part or "" for part in place])
+    return "k%s/%s:%.5f" % (fields["kind"], fields.get("how"), where)
 
 
-def kin(sign: list, slips: list) -> int | None:
-    """Return the one mutant that fails in this way at all, elsewhere or not."""
-    if sign[0] not in ("race", "barrier"):
-        return None
-    near = [slip["mutant"] for slip in slips if slip["sign"][:2] == sign[:2]]
-    return near[0] if len(near) == 1 else None
+def blanks(value: object) -> object:
+    """Return lists with a text where nothing was written."""
+    if isinstance(value, list):
+        return [blanks(part) for part in value]
+    return "unwritten" if value is None else value
+
+
+def mistake(signs: list, slips: list) -> int | None:
+    """Return the one mutant that does the same as this kernel, or None."""
+    slips = [slip.split(";") for slip in slips]
+    found = [k for k, slip in enumerate(slips) if same(signs, slip, exact)]
+    if not found:  # who lays out a table otherwise has other threads in the same race
+        found = [k for k, slip in enumerate(slips) if same(signs, slip, roughly)]
+    return found[0] if len(found) == 1 else None
+
+
+def same(mine: list, theirs: list, one: object) -> bool:
+    """Say whether a kernel fails as a mutant does, in every case."""
+    return all([one(a, b) for a, b in zip(mine, theirs)])
+
+
+def exact(a: str, b: str) -> bool:
+    """Say whether two signs are the same, numbers up to rounding."""
+    if a == b or ":" not in a + b:
+        return a == b or grader.one(a, b)
+    (kind, at), (other, place) = cut(a), cut(b)
+    return kind == other and abs(at - place) <= grader.ALIKE
+
+
+def roughly(a: str, b: str) -> bool:
+    """Say whether two signs are of the same kind of race, or waiting."""
+    if a.startswith("krace/") or a.startswith("kbarrier"):
+        return cut(a)[0] == cut(b)[0]
+    return exact(a, b)
+
+
+def cut(sign: str) -> tuple:
+    """Return the two parts of a sign."""
+    kind, _, place = sign.partition(":")
+    return kind, float(place or 0)
+
+
+# ---- in words
 
 
 WORDS = {
@@ -197,6 +305,7 @@ WORDS = {
     "block": "kernelBlock",
     "error": "kernelError",
     "float64": "kernelFloat64",
+    "compile": "kernelCompile",
 }
 RACES = {
     "read": "raceRead",
@@ -210,7 +319,7 @@ RACES = {
 def told(fields: dict, block: list) -> dict:
     """Return a fault of the simulator as the word for it, and what fills its places."""
     kind = fields["kind"]
-    key = RACES[fields["how"]] if kind == "race" else WORDS.get(kind, "kernelError")
+    key = RACES[fields["how"]] if kind == "race" else WORDS.get(kind, "kernelFault")
     if kind == "race" and fields["other_block"] != fields["block"]:
         key = "raceBlocks"
     elif key == "raceBoth" and fields["line"] == fields["earlier"]:
@@ -220,7 +329,7 @@ def told(fields: dict, block: list) -> dict:
         if place in fields:
             places[place] = fields[place]
     if "threads" in fields:
-        names = [named(thread, block) for thread in fields["threads"]]
+        names = [thread_name(thread, block) for thread in fields["threads"]]
         places.update(dict(zip(("now", "before"), names)))
     if "index" in fields:
         index = ", ".join([str(i) for i in fields["index"]])
@@ -229,16 +338,25 @@ def told(fields: dict, block: list) -> dict:
         places["shape"] = ", ".join([str(n) for n in fields["shape"]])
     if "said" in fields:
         places["error"] = fields["said"]
-    places["block"] = shown_block(fields["block"])
+    if key in ("kernelCompile", "kernelFault"):
+        places["said"] = sentence(fields)
+    places["block"] = shown_block(fields.get("block") or [0, 0])
     if "other_block" in fields:
         places["other"] = shown_block(fields["other_block"])
     return {
-        "fault": "kernel", "value": fields["text"], "line": fields["line"],
+        "fault": "kernel", "value": fields["text"], "line": fields.get("line"),
         "word": key, "places": places, "fields": fields,
     }
 
 
-def named(thread: int | None, block: list) -> str:
+def sentence(fields: dict) -> str:
+    """Return what a fault says of itself, and what to write instead, if it knows."""
+    parts = [fields.get("text"), fields.get("instead")]
+    said = [part[:1].upper() + part[1:] for part in parts if part]
+    return " ".join([part if part[-1] in ".?!" else part + "." for part in said])
+
+
+def thread_name(thread: int | None, block: list) -> str:
     """Return a thread's number, or its two in a block with rows."""
     if thread is None or block[1] == 1:
         return str(thread)
@@ -248,30 +366,3 @@ def named(thread: int | None, block: list) -> str:
 def shown_block(at: list) -> str:
     """Return a block's number, or its two."""
     return f"({at[0]}, {at[1]})" if at[1] else str(at[0])
-
-
-def logged(make, case, beat) -> dict | None:
-    """Return who touched what in a case, or None where it did not even start."""
-    report, _ = follow(make, case, 0, beat, log=True)
-    return None if report is None else report.log
-
-
-def score(make, case, beat) -> dict | None:
-    """Return how many bytes of global memory a case moves, where a drill asks."""
-    if case.get("ideal") is None:
-        return None
-    report, _ = follow(make, case, 0, beat)
-    return {
-        "bytes": moved_bytes(report, case),
-        "ideal": case["ideal"],
-        "shared": report.shared_bytes,
-        "double": double(make, case, beat),
-        "case": case["name"],
-    }
-
-
-def double(make, case, beat) -> int | None:
-    """Return the first line that computes in float64, or None."""
-    report, _ = follow(make, case, 0, beat, mode="full")
-    lines = [fault.line for fault in report.faults if fault.kind == "float64"]
-    return lines[0] if lines else None

@@ -6,7 +6,6 @@ every output should hold. Both run here, at build time; the page receives number
 
 from __future__ import annotations
 
-import json
 import math
 import random
 from collections.abc import Callable, Iterator
@@ -46,14 +45,13 @@ def payload(drill: Drill) -> dict[str, Any]:
         scored = kernel_grader.scored(cases)
         scored["most"] = int(drill.get("most") * scored["ideal"])
     tolerance = float(drill.get("tolerance", TOLERANCE))
-    for index, source in enumerate(code.mutants(drill)):
-        _add_slip(drill, cases, index, source, tolerance)
     larger = drill.get("larger")
     return {
         "function": drill.get("function"),
         "tolerance": tolerance,
         "cases": cases,
         "larger": [_larger(drill, larger)] if larger else [],
+        "slips": [_signs(drill, cases, m, tolerance) for m in code.mutants(drill)],
     }
 
 
@@ -95,7 +93,6 @@ def _case(drill: Drill, case: Case) -> Case:
             for name, value in expected.items()
         },
         "ideal": int(ideal) if "ideal" in drill.fields else None,
-        "slips": [],
     }
 
 
@@ -115,17 +112,29 @@ def _argument(value: Any) -> tuple[str, Any]:
     return "number", grader.pack(value.item() if hasattr(value, "item") else value)
 
 
-def _add_slip(
-    drill: Drill, cases: list[Case], index: int, source: str, tolerance: float
-) -> None:
-    """Note in the first case that kills this mutant how it fails there."""
-    make = kernel_grader.maker(source, drill.get("function"))
-    for case in cases:
-        _, fault = kernel_grader.follow(make, case, tolerance, lambda: None)
-        if fault:
-            sign = grader.pack(kernel_grader.signature(fault))
-            case["slips"].append({"mutant": index, "sign": sign})
-            return
+def _signs(drill: Drill, cases: list[Case], source: str, tolerance: float) -> str:
+    """Return how a mutant fails in each case, as the grader compares it."""
+    make, fault = kernel_grader.defined(source, drill.get("function"))
+    if fault:
+        raise drill.fault("mutants", f"{fault['value']!r}, of\n{source}")
+    play = player(make, cases)
+    signs = []
+    for index, case in enumerate(cases):
+        played = play(index, "")
+        fault = kernel_grader.judge(played, case, tolerance)
+        signs.append(kernel_grader.sign(played, fault))
+    return ";".join(signs)
+
+
+def player(
+    make: Callable[[dict[str, Any]], Any], cases: list[Case]
+) -> Callable[[int, str], dict[str, Any]]:
+    """Return what launches a kernel in a case."""
+
+    def play(index: int, how: str) -> dict[str, Any]:
+        return kernel_grader.play(make, cases[index], how, lambda: None)
+
+    return play
 
 
 def _function(drill: Drill, field: str, name: str) -> Callable[..., Any]:
@@ -141,46 +150,35 @@ def _function(drill: Drill, field: str, name: str) -> Callable[..., Any]:
 # ---- in a notebook
 
 
-def mark(data: dict[str, Any], kernel: Any, on: str) -> dict[str, Any]:
-    """Mark a kernel that is a Python object; its cases travel through JSON too.
-
-    Parameters
-    ----------
-    data : dict
-        The drill's payload.
-    kernel : function, or anyone's ``cuda.jit`` of one
-    on : {"simulator", "device"}
-        The book's simulator, or after it wherever the kernel itself is launched: a
-        GPU, or Numba's simulator.
-    """
+def maker(kernel: Any) -> Callable[[dict[str, Any]], Any]:
+    """Return what makes a case's kernel from a function, or anyone's jit of one."""
     from onlinesoftmax.blocksim.functions import program
     from onlinesoftmax.blocksim.kernel import Kernel
 
-    cases = json.loads(json.dumps(data["cases"], allow_nan=False))
     made = program(kernel)
 
     def make(names: dict[str, Any]) -> Kernel:
         made.names.update(names)
         return Kernel(made)
 
-    outcome = kernel_grader.grade(make, cases, data["tolerance"], lambda case: None)
-    # First here, where threads that wait for ever do not: a GPU would hang.
-    if on == "device" and outcome["passed"]:
-        return _on_device(kernel, cases) or outcome
-    return outcome
+    return make
 
 
 DEVICE_TOLERANCE = 1e-4  # float32, in whatever order the device adds
 
 
-def _on_device(kernel: Any, cases: list[Case]) -> dict[str, Any] | None:
+def on_device(kernel: Any, cases: list[Case]) -> dict[str, Any] | None:
     """Return what is wrong where the kernel itself is launched, if anything."""
+    _need_device(kernel)
     from onlinesoftmax.gpu import cudasim
 
     cudasim.mend()
     for index, case in enumerate(cases):
         arguments = [_array(kind, value) for _, kind, value in case["args"]]
-        kernel[tuple(case["grid"]), tuple(case["block"])](*arguments)
+        try:
+            kernel[tuple(case["grid"]), tuple(case["block"])](*arguments)
+        except Exception as error:  # the compiler's, the driver's or the kernel's own
+            return grader.fail(index, [], grader.raised(error))
         for (name, kind, _), value in zip(case["args"], arguments):
             if kind == "out":
                 fault = kernel_grader.compare(
@@ -189,6 +187,26 @@ def _on_device(kernel: Any, cases: list[Case]) -> dict[str, Any] | None:
                 if fault:
                     return grader.fail(index, [], fault)
     return None
+
+
+def _need_device(kernel: Any) -> None:
+    """Say what is missing, in words, where a kernel cannot be launched as it is."""
+    try:
+        from numba import config, cuda
+
+        there = config.ENABLE_CUDASIM or cuda.is_available()
+    except ImportError:
+        there = False
+    if not there:
+        raise ValueError(
+            'on: "device" needs an NVIDIA GPU and its driver, or Numba\'s simulator'
+            " (NUMBA_ENABLE_CUDASIM=1, set before Python starts), and there is neither"
+        )
+    if not type(kernel).__module__.startswith("numba"):
+        raise ValueError(
+            'on: "device" needs a kernel under `@cuda.jit` of numba, got'
+            f" {getattr(kernel, '__name__', kernel)!r}, which is not"
+        )
 
 
 def _array(kind: str, value: Any) -> Any:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-import json
+import ast
+import contextlib
+import inspect
+import io
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -10,8 +13,9 @@ from html import escape
 from typing import Any
 
 from onlinesoftmax.blocksim import functions
-from onlinesoftmax.drills import grader, kernels, text
+from onlinesoftmax.drills import code, grader, kernel_grader, kernels, text
 from onlinesoftmax.drills.bank import WRITTEN, Drill, find, say
+from onlinesoftmax.drills.deadline import OutOfTime, within
 from onlinesoftmax.drills.exactness import asked
 from onlinesoftmax.drills.feedback import answer_text, feedback, is_miss
 from onlinesoftmax.drills.grade import GRADERS
@@ -133,7 +137,7 @@ def drill(id: str) -> Shown:
 def check(
     id: str,
     answer: Any = "",
-    *,
+    *more: Any,
     show: bool = False,
     on: str = "simulator",
     had: Sequence[int] | None = None,
@@ -169,16 +173,19 @@ def check(
     drill = find(id)
     if show:
         return Verdict(False, (answer_text(drill), say(drill.get("solution"))))
+    if more:
+        raise ValueError(
+            f"answer: expected one, got {1 + len(more)}; a table or an order is one list"
+        )
+    if drill.kind not in WRITTEN:
+        answer = _given(drill, answer)
     data = payload(drill)
     if "points" in data:
         return _compare(drill, str(answer), had)
     if on not in ("simulator", "device"):
         raise ValueError(f'on: expected "simulator" or "device", got {on!r}')
-    if drill.kind == "kernel":
-        outcome = kernels.mark(data, answer, on)
-        _draw(answer, outcome)
-    elif drill.kind == "code":
-        outcome = _run(drill, data, answer)
+    if drill.kind in WRITTEN:
+        outcome = _written(drill, data, answer, on)
     else:
         outcome = GRADERS[drill.kind](data, answer)
     misses[id] = 0 if outcome["passed"] else misses.get(id, 0) + is_miss(outcome)
@@ -216,19 +223,112 @@ def _ticked(had: Sequence[int], count: int) -> set[int]:
     return numbers
 
 
+# ---- answers of the wrong kind
+
+
+def _given(drill: Drill, answer: Any) -> Any:
+    """Return an answer that is no function; refuse one that is, and none at all."""
+    if answer is None or callable(answer) or inspect.isgenerator(answer):
+        how = word("how" + drill.kind.capitalize(), id=drill.id, letters="…", columns="…")
+        raise ValueError(f"answer: got {_called(answer)}. {how}")
+    return answer
+
+
+def _function(drill: Drill, answer: Any) -> Any:
+    """Return the function or kernel that was handed over, or say what came instead."""
+    name, kernel = drill.get("function"), drill.kind == "kernel"
+    if kernel and functions.bare(answer) is not None:
+        return answer
+    if not kernel and callable(answer) and not isinstance(answer, type):
+        return answer
+    wanted = "kernel" if kernel else "function"
+    raise ValueError(
+        f"answer: drill {drill.id!r} expects a {wanted}, got {_called(answer)}. Hand it"
+        f' over without calling it: check("{drill.id}", {name})'
+    )
+
+
+def _called(answer: Any) -> str:
+    """Return what an answer is, in words."""
+    if answer is None or (isinstance(answer, str) and not answer):
+        return "nothing"
+    if isinstance(answer, type):
+        return f"the class {answer.__name__}"
+    if inspect.isgenerator(answer):
+        return "a generator"
+    if callable(answer):
+        return f"the function {getattr(answer, '__name__', answer)}"
+    if hasattr(answer, "shape"):
+        return f"an array of shape {tuple(answer.shape)}"
+    return f"{type(answer).__name__} {grader.brief(grader.plain(answer, 0))[:60]}"
+
+
+# ---- functions and kernels
+
+LIMIT_S = 20.0  # as on the page
+
+
+def _written(drill: Drill, data: dict[str, Any], answer: Any, on: str) -> Any:
+    """Mark a function or a kernel, in the time that the page gives it too."""
+    answer = _function(drill, answer)
+    if drill.kind == "kernel":
+        marks, play = kernel_grader, kernels.player(kernels.maker(answer), data["cases"])
+    else:
+        marks, play = grader, code.player(data["drive"], answer, data["cases"])
+    outcome = _parameters(drill, answer) or _timed(marks, play, data)
+    # First here, where threads that wait for ever do not: a GPU would hang.
+    if on == "device" and outcome["passed"] and drill.kind == "kernel":
+        outcome = kernels.on_device(answer, data["cases"]) or outcome
+    _draw(answer, outcome)
+    return outcome
+
+
+def _parameters(drill: Drill, answer: Any) -> dict[str, Any] | None:
+    """Return the fault of a function that cannot be called with what it will get."""
+    tree = ast.parse(drill.get("starter"))
+    name = drill.get("function")
+    [wanted] = [node for node in tree.body if getattr(node, "name", "") == name]
+    names = [argument.arg for argument in wanted.args.args]
+    try:
+        signature = inspect.signature(functions.bare(answer) or answer)
+        signature.bind(*names)
+    except ValueError:
+        return None  # written in C: it will say so itself
+    except TypeError:
+        got = str(signature)[1:-1] or "nothing"
+        places = {"value": f"`{got}`", "wanted": f"`{', '.join(names)}`"}
+        fault = {"fault": "raised", "type": "TypeError", "value": "", "line": None}
+        return grader.fail(None, [], {**fault, "word": "parameters", "places": places})
+    return None
+
+
+def _timed(marks: Any, play: Callable[..., Any], data: dict[str, Any]) -> Any:
+    """Mark within the limit; of what is played after the verdict, print nothing."""
+    known: dict[str, Any] = {"case": None, "first": None}
+    quiet = contextlib.ExitStack()
+
+    def played(index: int, *how: str) -> Any:
+        known["case"] = index
+        return play(index, *how)
+
+    def settled(report: dict[str, Any] | None) -> None:
+        known["first"] = report
+        quiet.enter_context(contextlib.redirect_stdout(io.StringIO()))
+
+    def work() -> Any:
+        asked = data["cases"], lambda: data["slips"], data["tolerance"], settled
+        return marks.grade(played, *asked)
+
+    try:
+        with quiet:
+            return within(LIMIT_S, work)
+    except OutOfTime as error:
+        fault = {"fault": "tooLong", "value": LIMIT_S, "ended": error.ended}
+        return known["first"] or grader.fail(known["case"], [], fault)
+
+
 def _draw(kernel: Any, outcome: dict[str, Any]) -> None:
     """Hand what the kernel did to the figures of this notebook, if there are any."""
     widget = sys.modules.get("onlinesoftmax.figures.widget")
     if widget and outcome.get("log"):
         widget.tell(functions.text(kernel), outcome["log"])
-
-
-def _run(drill: Drill, data: dict[str, Any], function: Callable[..., Any]) -> Any:
-    """Mark a function; its cases travel through JSON, as they do to the page."""
-    if not callable(function):
-        raise ValueError(
-            f"answer: drill {drill.id!r} expects a function, got {function!r}"
-        )
-    drive = grader.load(data["drive"], "drive")
-    cases = json.loads(json.dumps(data["cases"], allow_nan=False))
-    return grader.grade(function, drive, cases, data["tolerance"], lambda case: None)

@@ -113,6 +113,7 @@ def page_script() -> str:
         f"const WORDS = {json.dumps(table(), ensure_ascii=False)};",
         f"const READING = {json.dumps(reading(), ensure_ascii=False)};",
         f"const GRADER = {json.dumps(_graders(), ensure_ascii=False)};",
+        f"const PLAYED = {json.dumps(_played(), ensure_ascii=False)};",
         f"const WORKER = {json.dumps(_source('page/worker.js'), ensure_ascii=False)};",
         *(_source(f"page/{name}") for name in SCRIPTS),
     ]
@@ -138,6 +139,11 @@ def page_assets() -> dict[str, bytes]:
     bundle = {"loader": loader, "wasm": base64.b64encode(wasm).decode()}
     script = f"globalThis.onlineSoftmaxPython = {json.dumps(bundle)};\n"
     return {"micropython.js": script.encode(), "simulator.js": _simulator().encode()}
+
+
+def _played() -> dict[str, str]:
+    """Return what each of a worker's two interpreters begins with."""
+    return {name: _source(f"page/{name}.py") for name in ("player", "judge")}
 
 
 def _graders() -> dict[str, str]:

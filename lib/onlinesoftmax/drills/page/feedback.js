@@ -100,7 +100,7 @@ function tellCode(drill, report) {
     parts.push(make("p", { class: "os-drill-how" }, inputs));
   }
   if (!report.passed) parts.push(...hintFor(drill, report));
-  if (report.printed?.length) parts.push(...printed(word, report.printed));
+  if (report.printed) parts.push(...printed(word, report));
   return parts;
 }
 
@@ -112,16 +112,24 @@ function where({ word, data }, report) {
 /** The hint of the mutant that does the same; else a nudge where one helps. */
 function hintFor({ word, data }, report) {
   if (Number.isInteger(report.slip)) return [fromBank("p", data.earned[report.slip])];
-  if (report.type === "ImportError") return [make("p", {}, word("noModule"))];
+  if (report.type === "ImportError") return [make("p", {}, word("small"))];
   const nudge = { differs: "codeNudge", element: "kernelNudge" }[report.fault];
   return nudge ? [make("p", {}, word(nudge))] : [];
 }
 
-function printed(word, lines) {
-  return [
+function printed(word, { printed: text, left }) {
+  const parts = [
     make("p", { class: "os-drill-caption" }, word("printed")),
-    make("pre", { class: "os-drill-printed", tabindex: "0" }, lines.join("\n")),
+    make("pre", { class: "os-drill-printed", tabindex: "0" }, visible(text)),
   ];
+  if (left) parts.push(make("p", { class: "os-drill-how" }, word("cut", { n: left })));
+  return parts;
+}
+
+/** A printed text whose control characters are seen, and do nothing. */
+function visible(text) {
+  const picture = (character) => String.fromCharCode(0x2400 + character.charCodeAt(0));
+  return text.trimEnd().replace(/[\0-\x08\x0b-\x1f]/g, picture);
 }
 
 /** The cases so far: those that pass, the one that fails, how many are left. */
@@ -153,10 +161,8 @@ function fault({ word, data }, report) {
   switch (report.fault) {
     case "differs":
       return word(all > 1 ? "differs" : "differsOnce", { n: report.rows.length });
-    case "shape": {
-      const columns = payload.compared.map(word.column).join(", ");
-      return word("shape", { columns, value: show(value) });
-    }
+    case "shape":
+      return ofShape(word, payload, report);
     case "count":
       return word("count", { n: value, all });
     case "rule":
@@ -169,6 +175,17 @@ function fault({ word, data }, report) {
     default:
       return word(report.fault, { value });
   }
+}
+
+/** How a row should have been laid out, with the names of its numbers, and what came. */
+function ofShape(word, { compared }, { form, value }) {
+  const named = (cell, j) => cell.replaceAll("#", word.column(compared[j]));
+  const shown = { form: form.map(named).join(", "), value };
+  const said = make("span", {});
+  const parts = word("shape", { form: "\0form\0", value: "\0value\0" }).split("\0");
+  said.append(...parts.map((part) =>
+    part in shown ? make("code", {}, shown[part]) : part));
+  return said;
 }
 
 /** An exception, and the line it came from. */

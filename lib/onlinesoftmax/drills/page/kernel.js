@@ -3,7 +3,7 @@
 const KERNEL_EVENT = "os-kernel";
 
 /** A fault that the simulator found, or a wrong element, as one sentence. */
-function ofKernel(word, { word: key, places }) {
+function ofKernel(word, { word: key, places = {} }) {
   const shown = { ...places };
   if ("right" in places) {
     [shown.mine, shown.right] = pair(places.mine, places.right);

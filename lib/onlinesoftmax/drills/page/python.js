@@ -1,8 +1,9 @@
-// Python on the page: fetched on the first run, kept for the next, ended when it hangs.
+// Python on the page: fetched on the first run. Each run has a worker of its own, which
+// ends with it; the next one is started at once, so that it need not be waited for.
 
 const SILENT_MS = 2000; // without a sign of life
+const NAMING_MS = 2000; // after the first failure, to find out which mistake it is
 const LONGEST_MS = 20000; // in all
-const HEARTBEAT_MS = 100;
 const HOME = new URL(".", document.currentScript?.src ?? document.baseURI).href;
 
 let ready = null; // the promise of a worker with Python in it
@@ -15,57 +16,67 @@ function runPython(drill, answer) {
 }
 
 async function runNow(payload, answer) {
-  const { kind, function: name, drive, cases, tolerance } = payload;
   let worker, modules;
   try {
     ready ??= startPython();
     worker = await ready;
-    modules = { ...GRADER, ...(kind === "kernel" ? await simulator() : {}) };
+    const kernel = payload.kind === "kernel";
+    modules = { ...GRADER, ...(kernel ? await simulator() : {}) };
   } catch (error) {
     ready = null;
     return { passed: false, fault: "noPython", value: error.message, case: null };
   }
-  const job = { kind, modules, answer, function: name, drive, cases, tolerance };
-  return converse(worker, { ...job, heartbeat: HEARTBEAT_MS });
+  const { kind, function: name, drive, cases, tolerance, slips } = payload;
+  const job = { kind, function: name, drive, cases, tolerance, slips };
+  const report = await converse(worker, { ...job, modules, sources: PLAYED, answer });
+  worker.terminate();
+  ready = startPython();
+  ready.catch(() => { ready = null; });
+  return report;
 }
 
 /** Send a job and listen until the report comes, or the worker has to be ended. */
 function converse(worker, job) {
   return new Promise((resolve) => {
-    const printed = { start: [], case: [] };
+    const printed = { start: "", case: "", left: 0 };
     let at = null;
-    let silence = null;
+    let first = null; // what is certain, though its mistake has no name yet
+    let timers = [];
 
     const finish = (report) => {
-      clearTimeout(silence);
-      clearTimeout(limit);
+      timers.forEach(clearTimeout);
       worker.onmessage = null;
-      resolve({ ...report, printed: [...printed.start, ...printed.case] });
+      resolve({ ...report, printed: printed.start + printed.case, left: printed.left });
     };
-    const stop = (fault) => {
-      worker.terminate();
-      ready = null;
-      finish({ passed: false, case: at, rows: [], ...fault });
-    };
+    const stop = (fault) =>
+      finish(first ?? { passed: false, case: at, rows: [], ...fault });
     const stopAfter = (ms, fault) =>
       setTimeout(() => stop({ fault, value: ms / 1000 }), ms);
     const listen = () => {
-      clearTimeout(silence);
-      silence = stopAfter(SILENT_MS, "silent");
+      clearTimeout(timers[0]);
+      timers[0] = stopAfter(first ? NAMING_MS : SILENT_MS, "silent");
     };
-    const limit = stopAfter(LONGEST_MS, "tooLong");
+    timers = [null, stopAfter(LONGEST_MS, "tooLong")];
 
+    const heard = {
+      report: finish,
+      error: (value) => console.log("DBG", value) ||
+        stop({ fault: "raised", type: "Error", value, word: "crashed", places: {} }),
+      print: (text) => { printed[at === null ? "start" : "case"] += text; },
+      left: (count) => { printed.left = count; },
+      first: (report) => {
+        first = report;
+        timers.push(stopAfter(NAMING_MS, "silent"));
+      },
+      case: (index) => {
+        Object.assign(printed, { case: "", left: 0 });
+        at = index;
+        listen();
+      },
+      alive: listen,
+    };
     worker.onmessage = ({ data }) => {
-      if (data.report) return finish(data.report);
-      if (data.error) {
-        return stop({ fault: "raised", type: "Error", value: data.error });
-      }
-      if ("print" in data) {
-        return (at === null ? printed.start : printed.case).push(data.print);
-      }
-      if (data.case !== at) printed.case = [];
-      at = data.case;
-      return listen();
+      for (const [what, value] of Object.entries(data)) heard[what](value);
     };
     listen();
     worker.postMessage(job);

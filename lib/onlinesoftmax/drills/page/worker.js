@@ -1,10 +1,12 @@
-// Runs in a worker: MicroPython, the grader, and the reader's code. It can be ended at
-// any moment, and is, when it falls silent.
+// Runs in a worker, once: two MicroPythons, one with the reader's code and one that
+// judges it. The worker can be ended at any moment, and is, when it falls silent.
 
-let python = null;
-let job = { lines: 0, case: null, last: 0 };
+const MOST_PRINTED = 10000; // characters: an endless print must not fill the page
+const OFTEN_MS = 100;
 
-const MOST_LINES = 200; // a print in an endless loop must not fill the page's memory
+let player = null;
+let judge = null;
+let said = { case: null, last: 0, printed: 0, left: 0, told: 0, over: false };
 
 onmessage = async ({ data }) => {
   try {
@@ -18,57 +20,131 @@ async function boot({ loader, wasm }) {
   // The page's policy allows no request, so the loader is given what it asks for.
   const packed = new Blob([wasm]).stream();
   const unpacked = packed.pipeThrough(new DecompressionStream("gzip"));
-  self.fetch = async () =>
-    new Response(unpacked, { headers: { "Content-Type": "application/wasm" } });
+  const bytes = await new Response(unpacked).arrayBuffer();
+  const headers = { "Content-Type": "application/wasm" };
+  self.fetch = async () => new Response(bytes, { headers });
   const source = new Blob([loader], { type: "text/javascript" });
   const { loadMicroPython } = await import(URL.createObjectURL(source));
-  python = await loadMicroPython({
-    url: "micropython.wasm", heapsize: 8 * 1024 * 1024, stdout: print, stderr: print,
+  const start = async (write) => {
+    const python = await loadMicroPython({
+      url: "micropython.wasm", heapsize: 8 * 1024 * 1024,
+      stdout: write, stderr: write, linebuffer: false,
+    });
+    return { python, world: world() };
+  };
+  const decoder = new TextDecoder();
+  player = await start((chunk) => {
+    const text = decoder.decode(chunk, { stream: true });
+    print(text, text.length);
   });
-  python.registerJsModule("page", { beat });
-  python.FS.mkdir("/lib");
+  judge = await start(() => {});
   return { ready: true };
 }
 
-function run({ modules, answer, cases, heartbeat, ...drill }) {
-  job = { lines: 0, case: null, last: 0, heartbeat };
-  for (const [name, source] of Object.entries(modules)) lay(name, source);
-  python.globals.set("job", JSON.stringify({ ...drill, answer, cases }));
-  python.runPython(`
-import gc, json, page
-gc.collect()
-job = json.loads(job)
-asked = [job["answer"], job["function"], job["cases"], job["tolerance"], page.beat]
-if job["kind"] == "kernel":
-    from onlinesoftmax.drills import kernel_grader as marks
-else:
-    from onlinesoftmax.drills import grader as marks
-    asked.insert(2, job["drive"])
-report = json.dumps(marks.run(*asked))
-`);
-  return { report: JSON.parse(python.globals.get("report")) };
+// The loader keeps these of an interpreter as globals, as if there could be one only.
+const WORLD = [
+  "Module", "proxy_js_ref", "proxy_js_ref_next", "proxy_js_ref_map", "proxy_js_map",
+  "proxy_js_existing", "pyProxyFinalizationRegistry",
+];
+const world = () => Object.fromEntries(WORLD.map((name) => [name, globalThis[name]]));
+
+/** Do something in an interpreter, then come back to the one around it. */
+function inside(interpreter, work) {
+  const around = world();
+  Object.assign(globalThis, interpreter.world);
+  try {
+    return work(interpreter.python);
+  } finally {
+    interpreter.world = world();
+    Object.assign(globalThis, around);
+  }
 }
 
-/** Lay a module where Python looks for it, once; its folders come before it. */
-function lay(name, source) {
-  const parts = name.split("/");
+function run({ modules, sources, answer, cases, slips, tolerance, ...drill }) {
+  for (const [name, source] of Object.entries(modules)) {
+    lay(player.python, name, source);
+    lay(judge.python, name, source);
+  }
+  const [define, play] = inside(player, (python) => {
+    const parts = take(python, sources.player, "player")(print, beat);
+    return [...parts];
+  });
+  const asked = JSON.stringify({ ...drill, answer });
+  const fault = JSON.parse(inside(player, () => define(asked)));
+  if (fault) return { report: { passed: false, case: null, rows: [], ...fault } };
+  const given = cases.map(({ args, expected, grid, block, names }) =>
+    JSON.stringify({ args, most: expected.length, grid, block, names }),
+  );
+  const played = (index, how) => {
+    turnTo(index);
+    try {
+      return inside(player, () => play(given[index], how));
+    } catch (error) {
+      return JSON.stringify({ rows: [], fault: broken(error) });
+    }
+  };
+  const settled = (report) => {
+    said.over = true;
+    if (report !== "null") postMessage({ first: JSON.parse(report) });
+  };
+  const job = JSON.stringify({ kind: drill.kind, cases, slips, tolerance });
+  const report = inside(judge, (python) =>
+    take(python, sources.judge, "judge")(job, played, settled),
+  );
+  return { report: JSON.parse(report) };
+}
+
+/** A function out of a piece of Python, which then forgets that it had it. */
+function take(python, source, name) {
+  python.runPython(source);
+  const found = python.globals.get(name);
+  python.runPython(`del ${name}`);
+  return found;
+}
+
+/** Python itself broke, which no error of Python's can say. */
+function broken(error) {
+  const value = String(error.message ?? error);
+  return { fault: "raised", type: "Error", value, word: "crashed", places: {} };
+}
+
+/** Lay a module where Python looks for it; its folders come before it. */
+function lay(python, name, source) {
+  const parts = ["/lib", ...name.split("/")];
   for (let n = 1; n < parts.length; n += 1) {
-    const folder = `/lib/${parts.slice(0, n).join("/")}`;
+    const folder = parts.slice(0, n).join("/");
     if (!python.FS.analyzePath(folder).exists) python.FS.mkdir(folder);
   }
   python.FS.writeFile(`/lib/${name}.py`, source);
 }
 
-/** A sign of life: at every new case, else at most once every `heartbeat` ms. */
-function beat(place) {
-  const now = Date.now();
-  if (place === job.case && now - job.last < job.heartbeat) return;
-  if (place !== job.case) job.lines = 0;
-  Object.assign(job, { case: place, last: now });
-  postMessage({ case: place });
+/** The next case, whose prints are its own. */
+function turnTo(index) {
+  if (!said.over && index !== said.case) {
+    Object.assign(said, { case: index, printed: 0, left: 0 });
+    postMessage({ case: index });
+  }
+  beat();
 }
 
-function print(line) {
-  job.lines += 1;
-  if (job.lines <= MOST_LINES) postMessage({ print: line });
+/** A sign of life, not too often. */
+function beat() {
+  const now = Date.now();
+  if (now - said.last < OFTEN_MS) return;
+  said.last = now;
+  postMessage({ alive: true });
+}
+
+/** Pass on what the reader's code prints, up to a limit, then count what is left out. */
+function print(text, length) {
+  if (said.over) return;
+  const shown = text.slice(0, MOST_PRINTED - said.printed);
+  said.printed += shown.length;
+  said.left += length - shown.length;
+  if (shown) postMessage({ print: shown });
+  const now = Date.now();
+  if (said.left && (shown || now - said.told > OFTEN_MS)) {
+    said.told = now;
+    postMessage({ left: said.left });
+  }
 }

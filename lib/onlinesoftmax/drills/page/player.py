@@ -1,0 +1,107 @@
+# The interpreter that plays: a small Python with the reader's code in it, and nothing
+# that judges. Its `print` tells the page, its `exp` overflows as CPython's does.
+
+def player(emit, beat):
+    """Return the two functions the page calls: define an answer, and play a case."""
+    import builtins
+    import json
+    import math
+    import sys
+
+    loads, dumps, imported = json.loads, json.dumps, builtins.__import__
+    state = {"function": None, "drive": None, "marks": None}
+
+    class Module:
+        pass
+
+    def shadow(module):
+        copy = Module()
+        for name in dir(module):
+            setattr(copy, name, getattr(module, name))
+        return copy
+
+    def overflowing(function):
+        def called(x):
+            try:
+                return function(x)
+            except ValueError:
+                raise OverflowError("math range error")
+
+        return called
+
+    def fsum(values):
+        parts = []
+        for x in values:
+            kept = 0
+            for y in parts:
+                if abs(x) < abs(y):
+                    x, y = y, x
+                high = x + y
+                low = y - (high - x)
+                if low:
+                    parts[kept] = low
+                    kept += 1
+                x = high
+            parts[kept:] = [x]
+        return sum(parts, 0.0)
+
+    def prod(values, start=1):
+        for value in values:
+            start *= value
+        return start
+
+    def show(*values, sep=" ", end="\n", file=None, flush=False):
+        sep, end = " " if sep is None else sep, "\n" if end is None else end
+        text = sep.join([str(value) for value in values]) + end
+        emit(text[:MOST], len(text))
+
+    def asked(prompt=""):
+        raise EOFError("input")
+
+    def sleep(*seconds):
+        if not state.get("slept"):
+            state["slept"] = True
+            show("(No time passes here: sleep returns at once.)")
+
+    def brought(name, *rest):
+        if name.split(".")[0] in HIDDEN and not (len(rest) > 3 and rest[3]):
+            raise ImportError("no module named '%s'" % name)
+        module = imported(name, *rest)
+        if name == "time":
+            module = shadow(module)
+            module.sleep = module.sleep_ms = module.sleep_us = sleep
+        return module
+
+    MOST = 10000  # characters of one print: the page keeps no more
+    HIDDEN = ("onlinesoftmax", "js", "jsffi")
+
+    mathematics = shadow(math)
+    for name in ("exp", "expm1", "cosh", "sinh"):
+        if hasattr(math, name):
+            setattr(mathematics, name, overflowing(getattr(math, name)))
+    mathematics.fsum, mathematics.prod = fsum, prod
+
+    def define(job):
+        """Run the text of an answer; return a fault as JSON, or null."""
+        job = loads(job)
+        if job["kind"] == "kernel":
+            from onlinesoftmax.drills import kernel_grader as marks
+        else:
+            from onlinesoftmax.drills import grader as marks
+
+            state["drive"] = marks.load(job["drive"], "drive")
+            sys.modules["math"] = mathematics  # a kernel's is the simulator's
+        builtins.print, builtins.input, builtins.__import__ = show, asked, brought
+        state["marks"] = marks
+        state["function"], fault = marks.defined(job["answer"], job["function"])
+        return dumps(fault)
+
+    def play(case, how):
+        """Play one case; return what came of it as JSON."""
+        case, marks = loads(case), state["marks"]
+        if state["drive"] is None:
+            return dumps(marks.play(state["function"], case, how, beat))
+        asked = [state["function"], state["drive"], case["args"], case["most"]]
+        return dumps(marks.play(*asked, beat))
+
+    return define, play

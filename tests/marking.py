@@ -1,0 +1,73 @@
+"""Marks the text of an answer in CPython, as a worker of the page does it there."""
+
+import json
+import re
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import playwright
+
+from onlinesoftmax.drills import code, grader, kernel_grader, kernels, page
+from onlinesoftmax.drills.bank import Drill
+from onlinesoftmax.drills.payload import payload
+
+PRELUDE = "from math import exp, inf, sqrt\n"
+
+
+@cache
+def packed(drill: Drill) -> str:
+    """A drill's payload as the page gets it; built once."""
+    return json.dumps(payload(drill), allow_nan=False)
+
+
+def run(drill: Drill, source: str, settled: Any = lambda report: None) -> dict[str, Any]:
+    """Return the report of an answer."""
+    data = json.loads(packed(drill))
+    marks = kernel_grader if drill.kind == "kernel" else grader
+    found, fault = marks.defined(source, data["function"])
+    if fault:
+        return grader.fail(None, [], fault)
+    if drill.kind == "kernel":
+        play = kernels.player(found, data["cases"])
+    else:
+        play = code.player(data["drive"], found, data["cases"])
+    slips = data["slips"]
+    return marks.grade(play, data["cases"], lambda: slips, data["tolerance"], settled)
+
+
+def name_of(drill: Drill, report: dict[str, Any]) -> str | None:
+    """Return the name of the mistake that a report names."""
+    slip = report.get("slip")
+    return None if slip is None else drill.get("mutants")[slip]["name"]
+
+
+# ---- in MicroPython
+
+DRIVER = Path(playwright.__file__).parent / "driver"
+NODE = next((str(p) for p in DRIVER.glob("node*") if p.is_file()), shutil.which("node"))
+VENDOR = Path(__file__).parents[1] / "book" / "_vendor" / "micropython"
+
+
+def run_small(asked: list[tuple[Drill, str]]) -> list[dict[str, Any]]:
+    """Return the reports of answers as the page's worker makes them, run in Node."""
+    worker = page._source("page/worker.js")
+    cut = [worker.index("let player"), worker.index("let said")]
+    simulator = page._simulator().split("=", 1)[1].rstrip(";\n ")
+    job = {
+        "loader": (VENDOR / "micropython.mjs").as_uri(),
+        "wasm": str(VENDOR / "micropython.wasm"),
+        "worker": worker[: cut[0]] + worker[cut[1] :],
+        "world": re.findall(r'"(\w+)"', worker.split("const WORLD = ")[1].split("]")[0]),
+        "modules": page._graders() | json.loads(simulator),
+        "sources": page._played(),
+        "jobs": [{**json.loads(packed(d)), "answer": source} for d, source in asked],
+    }
+    script = str(Path(__file__).with_name("micropython.mjs"))
+    answer = subprocess.run(
+        [NODE, script], input=json.dumps(job), capture_output=True, text=True
+    )
+    assert answer.returncode == 0, answer.stderr[-2000:]
+    return json.loads(answer.stdout)
