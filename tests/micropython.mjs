@@ -7,6 +7,7 @@ const { loader, wasm, worker, world, modules, sources, jobs } =
   JSON.parse(readFileSync(0, "utf8"));
 const { loadMicroPython } = await import(loader);
 globalThis.self = globalThis;
+globalThis.FinalizationRegistry = class { register() {} unregister() {} };
 
 async function start() {
   const python = await loadMicroPython({

@@ -1,13 +1,20 @@
 """Drills in a notebook: what is shown, what a check answers, how code is marked."""
 
+import math
 import re
+import sys
+import threading
+import time
 from math import exp, inf, nan
 
+import numpy as np
 import pytest
 
 import marking
+from onlinesoftmax.blocksim import cuda
 from onlinesoftmax.drills import check, drill, grader, notebook
 from onlinesoftmax.drills.bank import bank
+from onlinesoftmax.drills.payload import payload
 from onlinesoftmax.drills.text import blocks, inline
 
 # ---- showing
@@ -83,9 +90,117 @@ def test_a_trace_may_hold_expressions() -> None:
     assert "Row 1" in repr(check("trace-123", []))
 
 
-def test_no_function_is_an_error() -> None:
-    with pytest.raises(ValueError, match="answer: drill 'update' expects a function"):
-        check("update", 3)
+NO_FUNCTIONS = {
+    "int 3": 3,
+    "nothing": None,
+    "str 'update'": "update",
+    "the class list": list,
+    "a generator": (x for x in []),
+    r"an array of shape \(3,\)": np.zeros(3),
+    r"tuple \[1, 2\]": (1, 2),
+}
+
+
+@pytest.mark.parametrize("came", NO_FUNCTIONS)
+def test_what_is_no_function_is_named(came: str) -> None:
+    expected = f"answer: drill 'update' expects a function, got {came}"
+    with pytest.raises(ValueError, match=expected):
+        check("update", NO_FUNCTIONS[came])
+    with pytest.raises(ValueError, match=f"expects a kernel, got {came}"):
+        check("guarded-terms", NO_FUNCTIONS[came])
+
+
+def test_a_number_is_no_function_and_a_function_no_number() -> None:
+    for answer in (check, None):
+        with pytest.raises(ValueError, match="answer: got .* Answer with"):
+            check("rescale-hard", answer)
+    with pytest.raises(ValueError, match="answer: expected one, got 2"):
+        check("rescale-hard", 1, 2)
+
+
+def test_a_mistyped_id_is_told_what_is_near() -> None:
+    with pytest.raises(ValueError, match="'updte'; did you mean 'update'"):
+        check("updte", 1)
+    with pytest.raises(ValueError, match="id: expected the name of a drill in quotes"):
+        check(update, 1)
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (lambda m, l: (m, l), "takes `m, l`. It is called with `m, l, block`"),
+        (lambda: (0, 0), "takes `nothing`. It is called with"),
+        (max, "`"),
+        (lambda *parts: parts, "Expected `m, ℓ`, got"),
+        (lambda m, l, block: (m, l, (x for x in block)), "<generator object"),
+        (lambda m, l, block: sys.exit(), "ends the program"),
+        (lambda m, l, block: (np.float64(m), np.float32(l)), "ℓ"),
+    ],
+)
+def test_a_function_of_another_kind_gets_a_sentence(function, said: str) -> None:
+    verdict = check("update", function)
+    assert not verdict and said in repr(verdict)
+
+
+def forever(m: float, l: float, block: list) -> None:
+    print("round and round")
+    while True:
+        try:
+            m = m
+        except Exception:
+            pass
+
+
+def waiting(m: float, l: float, block: list) -> None:
+    time.sleep(3)
+
+
+def wrong_then_forever(m: float, l: float, block: list) -> tuple:
+    while len(block) > 1:
+        pass
+    return m, l
+
+
+@pytest.mark.parametrize("function", [forever, waiting])
+def test_what_never_ends_is_ended(function, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(notebook, "LIMIT_S", 0.3)
+    before = threading.active_count()
+    verdict = check("update", function)
+    assert "Stopped after 0.3 seconds" in repr(verdict)
+    assert "fails on: *one score*" in repr(verdict)
+    still = "restart the kernel" in repr(verdict)
+    assert still == (function is waiting)
+    assert threading.active_count() == before + still
+    assert ("round" in capsys.readouterr().out) == (function is forever)
+
+
+def test_a_verdict_does_not_wait_for_the_name_of_the_mistake(monkeypatch) -> None:
+    monkeypatch.setattr(notebook, "LIMIT_S", 0.5)
+    verdict = check("update", wrong_then_forever)
+    assert "fails on: *one score*" in repr(verdict) and "Stopped" not in repr(verdict)
+
+
+def test_prints_are_there_once_and_stdout_is_as_before(capsys) -> None:
+    def talks(m: float, l: float, block: list) -> tuple:
+        print("block", block)
+        return update(m, l, block)
+
+    assert check("update", talks)
+    once = sum(-(-len(c["args"]["scores"]) // c["args"]["block"])
+               for c in payload(bank()["update"])["cases"])
+    assert capsys.readouterr().out.count("block") == once
+    assert not check("update", lambda m, l, block: print("x") or (m, l))
+    assert capsys.readouterr().out == "x\n"
+
+
+def test_a_device_that_is_not_there_is_missed_in_words() -> None:
+    def terms(scores, m, out):
+        i = cuda.grid(1)
+        if i < scores.shape[0]:
+            out[i] = math.exp(scores[i] - m)
+
+    with pytest.raises(ValueError, match='on: "device" needs an NVIDIA GPU'):
+        check("guarded-terms", cuda.jit(terms), on="device")
 
 
 # ---- marking code
@@ -107,7 +222,7 @@ def test_the_right_function_passes_and_says_why() -> None:
     ("function", "said"),
     [
         (lambda m, l, block: None, "Expected `m, ℓ`, got `None`"),
-        (lambda m, l, block: (1, 2, 3), "Expected `m, ℓ`, got `[1, 2, 3]`"),
+        (lambda m, l, block: (1, 2, 3), "Expected `m, ℓ`, got `1, 2, 3`"),
         (lambda m, l, block: m / 0, "`ZeroDivisionError: float division by zero`"),
         (lambda m, l, block: (max(m, *block), nan), "ℓ, yours"),
     ],
@@ -142,8 +257,8 @@ def test_a_missing_function_is_named() -> None:
     ("body", "said"),
     [
         ("x = x[0:9]\n    return [exp(s) / sum(map(exp, x)) for s in x]", "at once"),
-        ("return [exp(s) / sum(exp(t) for t in x) for s in x]", "twice each is enough"),
-        ("return []", "you returned 0 weights"),
+        ("return [exp(s) / sum(exp(t) for t in x) for s in x]", "each twice would make"),
+        ("return []", "weights returned: 0"),
     ],
 )
 def test_a_drill_may_set_rules(body: str, said: str) -> None:

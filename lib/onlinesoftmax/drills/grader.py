@@ -131,7 +131,7 @@ def raised(error: BaseException) -> dict:
     line = last_line(trace)
     if kind == "AssertionError" and said and innermost(trace, DRIVE):
         return {"fault": "rule", "value": said, "line": line, "type": "rule"}
-    if kind == "RuntimeError" and "recursion" in said:  # MicroPython's name for it
+    if said in ("maximum recursion depth exceeded", "pystack exhausted"):
         kind = "RecursionError"
     fault = {"fault": "raised", "value": said, "line": line, "type": kind}
     if kind in WORDS:
@@ -251,7 +251,9 @@ def compare(row: object, expected: list, tolerance: float) -> dict | None:
     """Return None, or how a row differs from the expected one."""
     if not alike(row, expected):
         form = [shape(cell) for cell in expected]
-        return {"fault": "shape", "value": brief(row), "form": form}
+        cells = row if isinstance(row, list) else [row]
+        value = ", ".join([brief(cell) for cell in cells[:6]])
+        return {"fault": "shape", "value": value or "()", "form": form}
     for column, (mine, right) in enumerate(zip(row, expected)):
         if not agree(mine, right, tolerance):
             return {"fault": "differs", "value": mine, "column": column}

@@ -25,6 +25,9 @@ async function boot({ loader, wasm }) {
   self.fetch = async () => new Response(bytes, { headers });
   const source = new Blob([loader], { type: "text/javascript" });
   const { loadMicroPython } = await import(URL.createObjectURL(source));
+  // What one interpreter lets go would be freed in the other. A worker runs once, so
+  // nothing has to be freed.
+  self.FinalizationRegistry = class { register() {} unregister() {} };
   const start = async (write) => {
     const python = await loadMicroPython({
       url: "micropython.wasm", heapsize: 8 * 1024 * 1024,

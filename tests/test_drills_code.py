@@ -1,0 +1,166 @@
+"""What readers might hand in to the code and kernel drills, and the verdicts it earns."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from marking import PRELUDE, name_of, run, run_small
+from onlinesoftmax.drills import code
+from onlinesoftmax.drills.bank import WRITTEN, Drill, bank
+
+PROGRAMS = yaml.safe_load(
+    (Path(__file__).parent / "data" / "programs.yml").read_text(encoding="utf-8")
+)
+ASKED = [(id, i) for id, listed in PROGRAMS.items() for i in range(len(listed))]
+DRILLS = [d for d in bank().values() if d.kind in WRITTEN]
+
+
+def source(id: str, entry: dict[str, Any]) -> str:
+    """The text of a program: in full, or as a change of the drill's own answer."""
+    text = entry.get("code") or bank()[id].get("code")
+    for old, new in entry.get("change", {}).items():
+        text = text.replace(old, new)
+    assert text != bank()[id].get("code"), "nothing is changed"
+    return text
+
+
+def verdict(d: Drill, report: dict[str, Any]) -> str:
+    """What a report says, in the words of the data file."""
+    if report["passed"]:
+        return "right"
+    named = name_of(d, report)
+    if named or report["fault"] in ("differs", "element"):
+        return named or "no name"
+    return report.get("word") or report["fault"]
+
+
+@pytest.mark.parametrize(("id", "i"), ASKED)
+def test_a_program_earns_its_verdict(id: str, i: int) -> None:
+    entry, d = PROGRAMS[id][i], bank()[id]
+    report = run(d, source(id, entry))
+    assert verdict(d, report) == entry["verdict"], report
+
+
+def test_every_drill_is_tried_and_knows_its_mistakes_by_name() -> None:
+    assert set(PROGRAMS) == {d.id for d in DRILLS}
+    for d in DRILLS:
+        names = [mutant["name"] for mutant in d.get("mutants")]
+        assert len(names) == len(set(names)), d.id
+
+
+# ---- the small Python of the page
+
+
+def test_in_micropython_the_verdicts_are_the_same() -> None:
+    pairs = [(bank()[id], PROGRAMS[id][i]) for id, i in ASKED]
+    pairs = [(d, entry) for d, entry in pairs if d.kind == "code"]
+    reports = run_small([(d, source(d.id, entry)) for d, entry in pairs])
+    for (d, entry), report in zip(pairs, reports, strict=True):
+        assert verdict(d, report) == entry["verdict"], (d.id, entry, report)
+
+
+def test_in_micropython_mutants_earn_their_names() -> None:
+    asked, names = [], []
+    for d in DRILLS:
+        texts = [PRELUDE + text for text in code.mutants(d)]
+        listed = list(zip(d.get("mutants"), texts, strict=True))
+        for mutant, text in listed[:: 4 if d.kind == "code" else 7]:
+            asked.append((d, text))
+            names.append(mutant["name"])
+    reports = run_small(asked)
+    for (d, _), name, report in zip(asked, names, reports, strict=True):
+        assert name_of(d, report) == name, (d.id, report)
+
+
+UPDATE = bank()["update"]
+RIGHT = UPDATE.get("code")
+
+
+def with_line(line: str) -> str:
+    """The right answer, with a line at the start of its body."""
+    return RIGHT.replace("    m_new = max", f"    {line}\n    m_new = max")
+
+
+AWKWARD = {  # a program: what both Pythons say to it, or "CPython / the page"
+    "import sys\n" + with_line("sys.exit()"): "exits",
+    with_line("raise SystemExit(3)"): "exits",
+    with_line("raise KeyboardInterrupt"): "raised",
+    with_line("return update(m, l, block)"): "recursion",
+    with_line("block = [0.0] * 10 ** 8"): "/memory",
+    with_line("exp(1000.0)"): "overflow",
+    "import math\n" + with_line("math.cosh(1000.0)"): "overflow",
+    "import math\n" + with_line("math.fsum([m, l]), math.prod([1, 2])"): "right",
+    "import time\n" + with_line("time.sleep(0.001)"): "right",
+    with_line("return 1 / 0, l"): "raised",
+    with_line("return '1', '2'"): "shape",
+    with_line("return True, l"): "shape",
+    with_line("return None"): "shape",
+    with_line("return max, l"): "shape",
+    with_line("return {m: l}"): "shape",
+    with_line("yield m, l"): "shape",
+    with_line("return m, 10 ** 400"): "unnamed",
+    with_line("return (m, l), l"): "shape",
+    with_line("block.append(m)"): "changed",
+    with_line("assert False, 'mine'"): "raised",
+    with_line("block = block[99]"): "raised",
+    "import sys\n" + with_line("sys.modules.clear()"): "right",
+    "import builtins\nbuiltins.abs = lambda x: 0\n" + with_line("return m, l"): "/",
+    "import json\njson.dumps = lambda x: 'null'\n" + RIGHT: "right",
+    "import math\nmath.exp = lambda x: 1.0\nfrom math import exp, inf\n"
+    + RIGHT.replace("from math import exp, inf", ""): "/no rescale",
+    "import numpy as np\n" + RIGHT: "right/raised",
+    "import onlinesoftmax.drills.grader\n" + RIGHT: "right/raised",
+    "import js\n" + RIGHT: "raised",
+    "from __main__ import judge\n" + RIGHT: "raised",
+    "from __main__ import player\n" + RIGHT: "raised",
+    with_line("input()"): "/asks",
+    "update = 3": "missing",
+    "def update(m, l, block) -> tuple[float, float]:\n  \treturn m, l": "unchanged",
+    RIGHT.replace("\n", "\r\n"): "right",
+    "def update(m, l):\n    return m, l": "raised",
+    "# ℓ′ = αℓ + …  ñ\n" + RIGHT: "right",
+    RIGHT.replace("m_new", "größer"): "right",
+}
+
+
+def told(report: dict[str, Any]) -> str:
+    said = verdict(UPDATE, report)
+    return "unnamed" if said == "no name" else said
+
+
+def test_awkward_programs_get_the_same_verdict_in_both_pythons() -> None:
+    small = run_small([(UPDATE, text) for text in AWKWARD])
+    for (text, wanted), report in zip(AWKWARD.items(), small, strict=True):
+        here, _, there = wanted.partition("/")
+        if there or not here:
+            assert not there or told(report) == there, (text, report)
+        else:
+            assert told(report) == wanted, (text, report)
+        if here:
+            assert told(run(UPDATE, text)) == here, text
+
+
+def test_what_a_run_did_is_not_there_in_the_next() -> None:
+    spoil = (
+        "print('spoilt', end='')\n"
+        "import builtins, json, math, sys\n"
+        "sys.modules.clear(); sys.path[:] = []\n"
+        "builtins.len = builtins.abs = lambda x: 0\n"
+        "math.exp = lambda *x: 0\n"
+        "update = lambda m, l, block: (m, l)\n"
+    )
+    asked = [(UPDATE, text) for text in (RIGHT, spoil, RIGHT)]
+    before, spoilt, after = run_small(asked)
+    assert before == after and after["passed"] and after["printed"] == ""
+    assert not spoilt["passed"] and spoilt["printed"] == "spoilt"
+
+
+def test_prints_belong_to_a_run_once_and_are_cut() -> None:
+    text = with_line("print('ab', m, end=' ', sep='-')")
+    [report] = run_small([(UPDATE, text)])
+    names = len(UPDATE.get("random")) and len(report["printed"])
+    assert report["passed"] and 0 < names < 10_000
+    [flood] = run_small([(UPDATE, with_line("print('x' * 10 ** 6)"))])
+    assert flood["passed"] and len(flood["printed"]) % 10_000 == 0
