@@ -181,7 +181,7 @@ def lavish(played: dict, case: dict) -> dict | None:
 def argument(kind: str, value: object, mode: str = "race") -> object:
     """Return an argument as the kernel's launch takes it."""
     if kind == "number" and mode == "full" and type(grader.unpack(value)) is float:
-        return Type("float32", True)(grader.unpack(value))
+        return Type("float32")(grader.unpack(value))
     if kind == "out":
         return filled(value)
     if kind == "floats":
