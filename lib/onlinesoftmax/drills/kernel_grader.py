@@ -338,8 +338,12 @@ def told(fields: dict, block: list) -> dict:
         places["shape"] = ", ".join([str(n) for n in fields["shape"]])
     if "said" in fields:
         places["error"] = fields["said"]
-    if key in ("kernelCompile", "kernelFault"):
-        places["said"] = sentence(fields)
+    if kind == "compile":
+        key = "kernelCompileBut" if fields["instead"] else "kernelCompile"
+        places["reason"], places["instead"] = fields["reason"], fields["instead"]
+    if key == "kernelFault":
+        said = fields.get("said") or fields["text"]
+        places["said"] = said[:1].upper() + said[1:]
     places["block"] = shown_block(fields.get("block") or [0, 0])
     if "other_block" in fields:
         places["other"] = shown_block(fields["other_block"])
@@ -347,13 +351,6 @@ def told(fields: dict, block: list) -> dict:
         "fault": "kernel", "value": fields["text"], "line": fields.get("line"),
         "word": key, "places": places, "fields": fields,
     }
-
-
-def sentence(fields: dict) -> str:
-    """Return what a fault says of itself, and what to write instead, if it knows."""
-    parts = [fields.get("text"), fields.get("instead")]
-    said = [part[:1].upper() + part[1:] for part in parts if part]
-    return " ".join([part if part[-1] in ".?!" else part + "." for part in said])
 
 
 def thread_name(thread: int | None, block: list) -> str:

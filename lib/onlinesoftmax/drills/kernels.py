@@ -158,7 +158,7 @@ def maker(kernel: Any) -> Callable[[dict[str, Any]], Any]:
     made = program(kernel)
 
     def make(names: dict[str, Any]) -> Kernel:
-        made.names.update(names)
+        made.names = dict(names)
         return Kernel(made)
 
     return make
