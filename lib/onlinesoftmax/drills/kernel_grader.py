@@ -8,8 +8,6 @@ numbers for. A drawn case is a random one, or the larger one. As there, one side
 and has no expected value, the other judges.
 """
 
-from onlinesoftmax.blocksim import load, run as simulate
-from onlinesoftmax.blocksim.scalars import Type
 from onlinesoftmax.drills import grader
 
 SHOWN_THREADS = 16  # what a figure of a whole launch has room for
@@ -21,6 +19,8 @@ ROUNDED = 1e-4  # float32, in whatever order a kernel adds
 
 def defined(source: str, function: str) -> tuple:
     """Return what makes the kernel of a text for a case, and a fault or None."""
+    from ..blocksim import load  # whoever judges needs no simulator
+
     try:
         kernel = load(source, function, {}, grader.ANSWER)
     except BaseException as error:
@@ -62,6 +62,8 @@ def play(make: object, case: dict, how: str, beat: object) -> dict:
         arrays by name, ``bytes`` moved, ``shared`` bytes, ``double``, the first line
         that computes in float64, and the ``log``.
     """
+    from ..blocksim import run as simulate
+
     mode = "full" if how == "full" else "race"
     options = {"log": how == "log", "beat": beat, "mode": mode}
     try:
@@ -181,7 +183,9 @@ def lavish(played: dict, case: dict) -> dict | None:
 def argument(kind: str, value: object, mode: str = "race") -> object:
     """Return an argument as the kernel's launch takes it."""
     if kind == "number" and mode == "full" and type(grader.unpack(value)) is float:
-        return Type("float32")(grader.unpack(value))
+        from ..blocksim import float32
+
+        return float32(grader.unpack(value))
     if kind == "out":
         return filled(value)
     if kind == "floats":

@@ -1,6 +1,7 @@
 // Python on the page: fetched on the first run. Each run has a worker of its own, which
 // ends with it; the next one is started at once, so that it need not be waited for.
 
+const STARTING_MS = 10000; // until the reader's code begins
 const SILENT_MS = 2000; // without a sign of life
 const NAMING_MS = 2000; // after the first failure, to find out which mistake it is
 const LONGEST_MS = 20000; // in all
@@ -60,7 +61,7 @@ function converse(worker, job) {
 
     const heard = {
       report: finish,
-      error: (value) => console.log("DBG", value) ||
+      error: (value) =>
         stop({ fault: "raised", type: "Error", value, word: "crashed", places: {} }),
       print: (text) => { printed[at === null ? "start" : "case"] += text; },
       left: (count) => { printed.left = count; },
@@ -78,7 +79,7 @@ function converse(worker, job) {
     worker.onmessage = ({ data }) => {
       for (const [what, value] of Object.entries(data)) heard[what](value);
     };
-    listen();
+    timers[0] = stopAfter(STARTING_MS, "silent");
     worker.postMessage(job);
   });
 }
