@@ -440,10 +440,10 @@ def test_only_the_first_failure_is_shown_yours_beside_expected(few: Page) -> Non
     expect(said(section)).to_contain_text("It fails on: ascending. Step 2")
     heads = section.locator("thead th").all_text_contents()
     assert heads == [
-        "step", "m before", "ℓ before", "block", "α", "m", "ℓ, yours", "ℓ, expected",
+        "step", "m, ℓ before", "block", "α", "m", "ℓ, yours", "ℓ, expected",
     ]
     rows = section.locator("tbody tr").all_text_contents()
-    assert rows == ["1−∞01" + "0" + "1" + "1" + "1", "21120.367882✗ 21.3679"]
+    assert rows == ["1−∞, 01" + "0" + "1" + "1" + "1", "21, 120.367882✗ 21.3679"]
     expect(section.locator(".os-drill-printed")).to_have_text("-inf\n1\n2")
 
 

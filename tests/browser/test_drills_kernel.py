@@ -113,7 +113,7 @@ def neighbour(x, y, n):
 BROKEN = [
     ("x = (", "SyntaxError"),
     ("x = 1", "no function called neighbour"),
-    (DRILL.get("code").replace("t + 1", "t + one"), "name 'one' isn't defined"),
+    (DRILL.get("code").replace("t + 1", "t + one"), "Line 14 does not compile: the name one is not defined"),
     (ENDLESS, "Does a loop never end?"),
     (DRILL.get("code"), "All 4 cases pass."),
 ]
