@@ -70,7 +70,8 @@ def says(hint: str, value: float) -> bool:
     words = set(re.findall(r"[a-z]+", prose))
     ambiguous = {"one"}  # "the new one", "one at a time"
     named = [i for i, w in enumerate(NUMBER_WORDS) if w in words and w not in ambiguous]
-    return any(abs(n - value) <= 2e-3 * abs(value) for n in [*digits, *map(float, named)])
+    said = [*digits, *map(float, named)]
+    return any(abs(n - value) <= 2e-3 * abs(value) for n in said)
 
 
 # ---- code
@@ -143,9 +144,18 @@ FAULTS = {
     "missing": ({"solution": None}, "field 'solution': missing"),
     "kind": ({"kind": "essay"}, "field 'kind': expected one of"),
     "name": ({"id": "No Name"}, "drill number 1, field 'id'"),
-    "expression": ({"answer": {"value": "1 +", "to": "exact"}}, "field 'answer': cannot read '1 \\+'"),
-    "precision": ({"answer": {"value": "1"}}, "field 'answer': expected {value: …, to: …}"),
-    "digits": ({"answer": {"value": "1", "to": "9 digits"}}, "field 'answer': expected to:"),
+    "expression": (
+        {"answer": {"value": "1 +", "to": "exact"}},
+        "field 'answer': cannot read '1 \\+'",
+    ),
+    "precision": (
+        {"answer": {"value": "1"}},
+        "field 'answer': expected {value: …, to: …}",
+    ),
+    "digits": (
+        {"answer": {"value": "1", "to": "9 digits"}},
+        "field 'answer': expected to:",
+    ),
     "language": ({"prompt": {"es": "¿1 + 1?"}}, "field 'prompt': expected text"),
     "wrong": ({"wrong": [{"value": "x", "hint": "…"}]}, "field 'wrong': cannot read"),
     "entry": ({"wrong": [{"value": "3"}]}, "field 'wrong': entry 1: expected"),

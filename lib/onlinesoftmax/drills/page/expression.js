@@ -28,9 +28,9 @@ const own = (table, key) => Object.prototype.hasOwnProperty.call(table, key);
 const evaluate = (text, names) => readings(text, names)[0].value;
 
 /**
- * What a text may mean, one reading or more. Each has a value, and what one more in the
- * last digit typed would add to it (0 where the text is more than a bare number). Throws
- * where no convention can read it.
+ * What a text may mean, one reading or more. Each has a value, and what one more in
+ * the last digit typed would add to it (0 where the text is more than a bare number).
+ * Throws where no convention can read it.
  */
 function readings(text, names = {}) {
   const typed = String(text);
