@@ -399,3 +399,38 @@ def test_a_syntax_error_is_pythons_with_its_line() -> None:
     with pytest.raises(SyntaxError) as caught:
         load("def kernel(x):\n    x[0] = = 1\n", "kernel")
     assert caught.value.lineno == 2
+
+
+# ---- what stands around a kernel that is a function
+
+
+def commented(size):
+    @cuda.jit
+    def kernel(x, y):
+        t = cuda.threadIdx.x
+# this comment stands further left than the kernel
+        tile = cuda.shared.array(size, float32)
+        tile[t] = x[t]
+        cuda.syncthreads()
+        if t == 0: y[t] = tile[size - 1]
+        else: y[t] = helpers.waits_and_doubles(tile, t - 1)
+
+    return kernel
+
+
+helpers = sys.modules[__name__]  # a module with device functions, as a reader has one
+
+
+def test_a_helper_may_be_a_modules_and_a_comment_stand_where_it_likes() -> None:
+    x, y = np.arange(4, dtype=np.float32), np.zeros(4, np.float32)
+    faults = run(commented(4), 1, 4, x, y).faults
+    assert [fault.kind for fault in faults] == ["barrier"], "thread 0 does not come to it"
+
+
+def test_a_modules_plain_function_is_refused_by_name() -> None:
+    @cuda.jit
+    def kernel(x):
+        x[0] = helpers.phases(x[0])
+
+    fault, = run(kernel, 1, 1, np.zeros(1, np.float32)).faults
+    assert fault.kind == "compile" and "phases" in fault.reason

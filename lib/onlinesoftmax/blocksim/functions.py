@@ -5,7 +5,6 @@ On the book's pages kernels come as text, and this file is not needed there.
 
 import builtins
 import inspect
-import textwrap
 from types import FunctionType, ModuleType
 
 from .infer import Function, Unusable
@@ -40,7 +39,7 @@ def compilable(function: FunctionType, given: dict[str, object]) -> Function:
     node = parse(text(function))[0]
     if node.kind != "FunctionDef":
         raise ValueError("kernel: expected a function made by def, got a lambda")
-    return Function(function.__name__, node, find)
+    return Function(function.__name__, node, find, lambda value: stand_in(value, given))
 
 
 def stand_in(value: object, given: dict[str, object]) -> object:
@@ -52,6 +51,8 @@ def stand_in(value: object, given: dict[str, object]) -> object:
             "{name} is a plain function of Python's",
             "put @cuda.jit(device=True) above it",
         )
+    if isinstance(value, ModuleType) and value.__name__ not in ("math", "numpy", "operator"):
+        return value  # one with device functions or constants of the reader's
     function = bare(value)
     if function is not None:
         return compilable(function, given)
@@ -97,7 +98,10 @@ def numbas(value: object) -> object:
 def text(kernel: object) -> str:
     """Return the text of a kernel, each line at its number in its file or cell."""
     lines, first = inspect.getsourcelines(bare(kernel))
-    return "\n" * (first - 1) + textwrap.dedent("".join(lines))
+    depth = len(lines[0]) - len(lines[0].lstrip())
+    # A comment may stand further left than the function that it is in.
+    lines = [line[depth:] if not line[:depth].strip() else line for line in lines]
+    return "\n" * (first - 1) + "".join(lines)
 
 
 def bare(value: object) -> FunctionType | None:

@@ -148,17 +148,18 @@ class Function:
         KeyError.
     """
 
-    def __init__(self, name: str, node: Node, find: object):
+    def __init__(self, name: str, node: Node, find: object, resolve: object = None):
         self.name = name
         self.node = node
         self.find = find
+        self.resolve = resolve  # what an attribute of a module stands for
 
 
 class Closure(Function):
     """A function inside of another: compiled anew wherever it is called."""
 
     def __init__(self, name, node, outer):
-        super().__init__(name, node, outer.find)
+        super().__init__(name, node, outer.find, outer.typed.function.resolve)
         self.outer = outer
 
 
@@ -754,8 +755,6 @@ class Inference:
             return "texts"
         if str(value.kind)[:7] == "complex":
             return "complex"
-        if value.kind == "none":
-            return "none"
         odd = isinstance(value.kind, str) and "(" in value.kind  # records and the like
         return "tuples" if odd or is_tuple(value.kind) else ""
 
@@ -1087,7 +1086,8 @@ class Inference:
     def around_value(self, node: Node, found: object) -> Value:
         """Return an attribute of a module around the kernel."""
         holder = Node("Name", node.line, id=node.attr)
-        wanted, self.find = self.find, lambda name: resolve_or_raise(found)
+        resolve = self.typed.function.resolve or resolve_or_raise
+        wanted, self.find = self.find, lambda name: resolve(found)
         try:
             return self.around(holder)
         finally:
