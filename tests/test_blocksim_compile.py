@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from kernels import expressions
 from onlinesoftmax.blocksim import load, run
 from onlinesoftmax.blocksim.declined import DECLINED
-from onlinesoftmax.blocksim.infer import Compiler, Refusal
+from onlinesoftmax.blocksim.infer import Compiler
+from onlinesoftmax.blocksim.values import Refusal
 from onlinesoftmax.blocksim.kernel import Kernel
 from onlinesoftmax.blocksim.launch import MOST_SHARED
 from onlinesoftmax.blocksim.things import SPELLINGS

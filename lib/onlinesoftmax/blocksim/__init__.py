@@ -18,8 +18,8 @@ first fault is raised. Or look inside: ``run(shift, 1, 8, x, y)`` returns a `Rep
 What a kernel may use
 ---------------------
 What Numba compiles for a GPU, found out from the text and the types of the arguments
-before anything runs: ``if``, ``while``, ``for`` over ranges, arrays and tuples; numbers,
-arrays, tuples; functions inside and device functions, with barriers too; ``math``,
+before anything runs: ``if``, ``while``, ``for`` over ranges, arrays and tuples;
+numbers, arrays, tuples; functions inside and device functions, with barriers too; ``math``,
 ``range``, ``len``, ``min``, ``max``, ``abs``, ``round``, ``pow``, ``divmod``; of
 ``cuda`` the indices, ``grid``, ``gridsize``, shared, local and constant arrays, the
 barriers (``syncthreads`` and its counting kin, ``syncwarp``), shuffles, votes,
@@ -53,8 +53,8 @@ Fault, a ValueError
 
 Faults
 ------
-compile         nothing has run: Numba would not compile this for a GPU, or the simulator
-                declines it (``declined`` says which); ``reason``, ``instead``
+compile         nothing has run: Numba would not compile this for a GPU, or the
+                simulator declines it (``declined`` says which); ``reason``, ``instead``
 race            two threads touch one element, not both by an atomic, one of them
                 writes, and nothing orders them (see ``order``); ``threads`` = [now,
                 before], ``line``, ``earlier``; ``how`` is "read" (now reads what
@@ -74,7 +74,8 @@ block           more threads than a block may have (1024)
 launch          a grid or a block that is too large in one direction
 endless         a loop that does not end, with its line; a thread that waits in a loop
                 for another waits for ever here
-float64         an operation in double precision (full mode), found by type before the run
+float64         an operation in double precision (full mode), found by type before
+                anything runs
 error           the kernel raised: ``text`` says what
 
 Lines count from the start of the file or cell that holds the kernel, or of the text.
@@ -113,14 +114,15 @@ block with a fault, and of these shared and global memory, not local.
 
 Inside
 ------
-``tokens`` and ``tree`` read a text; ``types``, ``things`` and ``source`` know what its
-names stand for; ``infer`` finds the type of every expression and refuses what does not
-compile, ``declined`` lists what only the simulator refuses; ``emit`` writes the Python
-that the simulator runs, which computes by ``arithmetic``; ``program``, ``kernel`` and
-``functions`` put these together. ``launch`` runs the threads in turns, ``meetings`` and
-``order`` say who waits for whom and what that orders, ``device`` is what they call
-``cuda``, ``arguments`` and ``memory`` hold and watch the arrays, ``scalars`` are numbers
-as a type holds them, ``traffic`` counts sectors and banks, ``report`` and ``faults`` say
+``tokens`` and ``tree`` read a text; ``types``, ``things`` and ``source`` know what
+its names stand for; ``infer``, ``expressions`` and ``calls`` find what ``values``
+holds, the type of every expression, and refuse what does not compile; ``declined``
+lists what only the simulator refuses. ``emit`` writes the Python that the simulator
+runs, which computes by ``arithmetic``; ``program``, ``kernel`` and ``functions`` put
+these together. ``launch`` runs the threads in turns, ``meetings`` and ``order`` say who
+waits for whom and what that orders, ``device`` is what they call ``cuda``,
+``arguments`` and ``memory`` hold and watch the arrays, ``scalars`` are numbers as a
+type holds them, ``traffic`` counts sectors and banks, ``report`` and ``faults`` say
 what there is to say.
 """
 

@@ -1,26 +1,26 @@
 """What the simulator declines although Numba compiles it: one sentence for each.
 
-A kernel that needs one of these gets a refusal that says so, and does not claim that the
-kernel would not compile.
+A kernel that needs one of these gets a refusal that says so, and does not claim that
+the kernel would not compile.
 """
 
 DECLINED = {
     "texts": "Strings and bytes: a kernel computes with numbers.",
     "complex": "Complex numbers and records: none of the book's arrays holds any.",
-    "none": "None beside numbers: a name that is None on one way and a number on another"
-    " hides a start value that should be written down.",
+    "none": "None beside numbers: a name that is None on one way and a number on"
+    " another hides a start value that should be written down.",
     "identity": "`is` and `in`: only `is None` has an answer before the kernel runs.",
     "slices": "Slices, an ellipsis and rows that are changed at once: the simulator"
     " follows single elements.",
     "views": "Methods and attributes of arrays but shape, size, ndim and dtype: each"
     " hides a loop or another view of the memory.",
-    "loops": "sum, enumerate, zip, and min and max of a whole array or tuple: a loop says"
-    " who reads which element.",
+    "loops": "sum, enumerate, zip, and min and max of a whole array or tuple: a loop"
+    " says who reads which element.",
     "output": "print, raise and assert: what they do on a GPU is not seen here.",
     "floats": "Floats where a whole number is meant, in range, masks and indices: Numba"
     " cuts them off without a word.",
-    "small": "Bits of numbers that are not of 32 or 64 bits, round to digits, and divmod"
-    " of floats: Numba's answers have odd types.",
+    "small": "Bits of numbers that are not of 32 or 64 bits, round to digits, and"
+    " divmod of floats: Numba's answers have odd types.",
     "library": "Functions of NumPy, of operator, of libdevice, half-precision and vector"
     " types, cooperative groups, and math.frexp, modf, ldexp and remainder: the book has"
     " no use for them.",

@@ -10,9 +10,10 @@ The text also says on which line it is, wraps whole numbers where they can leave
 type, ends mathematics as a GPU does, and, in full mode, rounds every float.
 """
 
-from .infer import Closure, parts_of
 from .things import MEETINGS, Thing
+from .tree import parts_of
 from .types import FLOATS, is_array, is_integer, is_tuple
+from .values import Closure
 
 STEP = "    "
 WRAPPED = {  # Numba's masks are signed numbers

@@ -7,11 +7,11 @@ import builtins
 import inspect
 from types import FunctionType, ModuleType
 
-from .infer import Function, Unusable
 from .program import Program
 from .source import builtin, resolved
-from .things import KNOWN, Thing, Type, type_of_name
+from .things import KNOWN, Thing, type_of_name
 from .tree import parse
+from .values import Function, Unusable
 
 
 def program(kernel: object) -> Program:
@@ -51,7 +51,11 @@ def stand_in(value: object, given: dict[str, object]) -> object:
             "{name} is a plain function of Python's",
             "put @cuda.jit(device=True) above it",
         )
-    if isinstance(value, ModuleType) and value.__name__ not in ("math", "numpy", "operator"):
+    if isinstance(value, ModuleType) and value.__name__ not in (
+        "math",
+        "numpy",
+        "operator",
+    ):
         return value  # one with device functions or constants of the reader's
     function = bare(value)
     if function is not None:

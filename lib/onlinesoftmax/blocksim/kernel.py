@@ -1,11 +1,11 @@
 """Kernels: from a function or a text to something that can be launched."""
 
 from .arguments import give_back, kind_of, take_in
-from .infer import Refusal
 from .launch import TURNS, Launch
 from .program import Program
 from .source import Source
 from .things import Thing, Type
+from .values import Refusal
 
 MODES = ("race", "full", "plain")
 

@@ -18,11 +18,11 @@ from .faults import (
     race,
     shown,
 )
-from .infer import Refusal
 from .meetings import answers, arrival, different, incomplete, together
 from .memory import Aliased, Array, PlainAliased, Watched
 from .order import Order
 from .report import Report
+from .values import Refusal
 
 MOST_THREADS = 1024
 MOST_SHARED = 48 * 1024

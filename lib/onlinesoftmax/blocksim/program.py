@@ -2,7 +2,8 @@
 
 from .arithmetic import device_names
 from .emit import emit
-from .infer import Compiler, Function, Refusal
+from .infer import Compiler
+from .values import Function, Refusal
 
 
 class Code:

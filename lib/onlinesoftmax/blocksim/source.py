@@ -7,10 +7,10 @@ as trees, and compiled for the arguments of each launch.
 
 import math
 
-from .infer import Function, Unusable, Value
 from .things import ALIASES, BUILTINS, Scalar, Thing, Type, type_of_name
 from .tokens import plain
 from .tree import parse
+from .values import Function, Unusable, Value
 
 PLAIN = (
     "{name} is a plain function of Python's",

@@ -4,7 +4,7 @@ A `Thing` is known by the path one writes for it: "cuda.grid", "math.exp", "rang
 has no value while a kernel runs; only the compiler sees it.
 """
 
-from .types import CONSTANTS, ONE, SIZES, TESTS, ANGLES, TWO
+from .types import ANGLES, CONSTANTS, ONE, SIZES, TESTS, TWO
 
 DIMS = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 ATOMICS = {  # what each changes, and how many values it takes

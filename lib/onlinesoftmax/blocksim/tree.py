@@ -587,3 +587,28 @@ def number(line: int, text: str) -> Node:
     else:
         value = int(plain)
     return Node("Constant", line, value=value)
+
+
+def clone(part: object) -> object:
+    """Return a copy of a tree, for the types of another call."""
+    if isinstance(part, list):
+        return [clone(one) for one in part]
+    if isinstance(part, tuple):
+        return tuple([clone(one) for one in part])
+    if not isinstance(part, Node):
+        return part
+    copy = Node(part.kind, part.line)
+    for name in part.__dict__:
+        if name not in ("kind", "line", "got", "copies"):
+            setattr(copy, name, clone(part.__dict__[name]))
+    return copy
+
+
+def parts_of(target: Node) -> list:
+    """Return the targets in a target."""
+    if target.kind != "Tuple":
+        return [target]
+    found = []
+    for part in target.elts:
+        found += parts_of(part)
+    return found

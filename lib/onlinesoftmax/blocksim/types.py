@@ -19,6 +19,19 @@ SIZES = {
     "float32": 4,
     "float64": 8,
 }
+WHOLE_BITS = {  # a whole number is no larger than two to this power
+    "bool": 1,
+    "int8": 7,
+    "uint8": 8,
+    "int16": 15,
+    "uint16": 16,
+    "int32": 31,
+    "uint32": 32,
+    "int64": 63,
+    "uint64": 64,
+}
+RANGE_BITS = 31  # of an index or an extent that a launch can have
+MEMORY_BITS = 40  # of a place in an array
 FLOATS = ("float16", "float32", "float64")
 UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
 # An operation with one of these stays a float16, or at least a float32. Any other

@@ -1,0 +1,629 @@
+"""Types of calls: device functions, ``math``, ``cuda`` and Python's own."""
+
+from .things import (
+    ALIASES,
+    ATOMICS,
+    BITS,
+    COUNTS,
+    FENCES,
+    SHUFFLES,
+    VOTES,
+    Thing,
+    Type,
+    type_of_name,
+)
+from .tree import Node, clone
+from .types import (
+    FLOATS,
+    MEMORY_BITS,
+    SIZES,
+    SMALL,
+    UNSIGNED,
+    WHOLE_BITS,
+    in_words,
+    is_array,
+    is_integer,
+    is_tuple,
+    of_math,
+    unified,
+)
+from .values import Closure, Function, Refusal, Typed, Value, joined
+
+
+class Calls:
+    """Finds what a call gives back."""
+
+    def value_Call(self, node: Node) -> Value:
+        called = self.usable(node, self.value(node.func)).const
+        if isinstance(called, Function):
+            return self.call_function(node, called)
+        if isinstance(called, Type):
+            return self.convert(node, called)
+        if not isinstance(called, Thing):
+            value = node.func.got
+            raise Refusal(node.line, f"{self.named(value)} cannot be called")
+        path = called.path
+        node.path = path
+        group, _, name = path.rpartition(".")
+        read = CALLS.get(path) or GROUPS.get(group)
+        if read is None:
+            raise Refusal(node.line, f"{path} cannot be called")
+        return getattr(self, read)(node, name)
+
+    def take(self, node: Node, *wanted: str) -> list:
+        """Return the arguments' values in order; those named last can be left out.
+
+        A name in brackets, as in "[mask]", need not be given.
+        """
+        names = [name.strip("[]") for name in wanted]
+        given = {}
+        known = node.path.endswith(".array") or node.path in ALIASES
+        if node.keywords and not known:
+            raise Refusal(
+                node.line,
+                f"{node.path} takes no names of parameters",
+                "the values in order",
+            )
+        for place, arg in enumerate(node.args):
+            if place >= len(names):
+                raise Refusal(
+                    node.line,
+                    f"{node.path} takes {len(names)} values, not"
+                    f" {len(node.args) + len(node.keywords)}",
+                )
+            given[names[place]] = arg
+        for name, arg in node.keywords:
+            if name not in names or name in given:
+                raise Refusal(node.line, f"{node.path} takes no {name} here")
+            given[name] = arg
+        node.bound = [given.get(name) for name in names]
+        for name, full in zip(names, wanted):
+            if name not in given and full[0] != "[":
+                raise Refusal(node.line, f"{node.path} needs {', '.join(names)}")
+        return [
+            None if arg is None else self.usable(node, self.value(arg))
+            for arg in node.bound
+        ]
+
+    def numbers(self, node: Node, *wanted: str) -> list:
+        """Return the arguments' values, all of which have to be numbers."""
+        found = self.take(node, *wanted)
+        for value in found:
+            if value is not None:
+                self.number(node, value, f"{node.path} takes numbers")
+        return found
+
+    def integer(self, node: Node, value: Value, what: str) -> None:
+        """Refuse what is no whole number."""
+        if value is not None and not is_integer(value.kind):
+            raise Refusal(
+                node.line,
+                f"{what} is a whole number, not {self.named(value)}",
+                "int32(…)",
+                "floats" if value.kind in FLOATS else "",
+            )
+
+    def call_function(self, node: Node, function: Function) -> Value:
+        """Return what a device function, or one inside the kernel, gives back."""
+        if node.keywords and isinstance(function, Closure):
+            raise Refusal(
+                node.line,
+                "a function inside a kernel takes no names of parameters in its call",
+                "the values in order",
+            )
+        node.args = self.arranged(node, function)
+        node.keywords = []
+        values = [self.usable(node, self.value(arg)) for arg in node.args]
+        if isinstance(function, Closure):
+            typed = self.inlined(node, function, values)
+        else:
+            for value in values:
+                if value.kind in ("static", "text"):
+                    raise Refusal(
+                        node.line,
+                        f"{self.named(value)} cannot be handed to a function",
+                        "use it there by its name",
+                        declined="functions",
+                    )
+            kinds = tuple([value.kind for value in values])
+            typed = self.compiler.typed(function, kinds)
+        if typed.result is None:
+            raise Refusal(node.line, f"{function.name} calls itself", "use a loop")
+        node.typed = typed
+        if typed.meets:
+            self.meet()
+        return Value(typed.result.kind, bits=typed.result.bits)
+
+    def arranged(self, node: Node, function: Function) -> list:
+        """Return the arguments of a call in the order of the parameters."""
+        parameters = function.node.parameters
+        for parameter in parameters:
+            if parameter.stars:
+                raise Refusal(
+                    parameter.line,
+                    "a star before a parameter has no place in a kernel",
+                    "name every parameter",
+                    declined="functions",
+                )
+        for arg in node.args:
+            if arg.kind == "Refused":
+                self.value(arg)
+        given = dict(zip([p.name for p in parameters], node.args))
+        names = [parameter.name for parameter in parameters]
+        for name, arg in node.keywords:
+            if name not in names or name in given:
+                raise Refusal(node.line, f"{function.name} takes no {name} here")
+            given[name] = arg
+        missing = [p for p in parameters if p.name not in given and p.default is None]
+        if missing or len(node.args) > len(parameters):
+            raise Refusal(
+                node.line,
+                f"{function.name} takes {', '.join(names)};"
+                f" {len(node.args) + len(node.keywords)} given",
+            )
+        return [given.get(p.name, p.default) for p in parameters]
+
+    def inlined(self, node: Node, closure: Closure, values: list) -> Typed:
+        """Return a function inside the kernel, for this call of it."""
+        if closure.node in self.around_me():
+            raise Refusal(node.line, f"{closure.name} calls itself", "use a loop")
+        typed = Typed(closure, clone(closure.node), tuple([v.kind for v in values]))
+        type(self)(self.compiler, typed, self).run(values)
+        closure.node.copies[id(node)] = typed
+        return typed
+
+    def around_me(self) -> list:
+        """Return the functions inside the kernel that are being read."""
+        found, inference = [], self
+        while inference.outer is not None:
+            found.append(inference.typed.function.node)
+            inference = inference.outer
+        return found
+
+    def meet(self) -> None:
+        """Threads meet here, and so in the function."""
+        self.typed.meets = True
+
+    def convert(self, node: Node, dtype: Type) -> Value:
+        """Return a number in another type: float32(x)."""
+        node.path = dtype.name
+        (value,) = self.numbers(node, "x")
+        self.narrowed(node.line, value, dtype.name)
+        if dtype.name == "bool":
+            self.no_half(node, value)
+        if dtype.name == "float64" and not value.fixed:
+            self.compiler.double(node.line, f"a {value.kind} becomes float64")
+        if is_integer(dtype.name) and is_integer(value.kind):
+            bits = min(value.bits, WHOLE_BITS[dtype.name])
+            node.wraps = value.bits >= WHOLE_BITS[dtype.name] or (
+                dtype.name in UNSIGNED and value.kind not in UNSIGNED
+            )
+            return Value(dtype.name, bits=bits, fixed=value.fixed)
+        node.wraps = True
+        return Value(dtype.name, fixed=value.fixed)
+
+    def call_range(self, node: Node, name: str) -> Value:
+        given = len(node.args)
+        if node.keywords or not 1 <= given <= 3:
+            raise Refusal(
+                node.line, "range takes a stop, or a start, a stop and a step"
+            )
+        values = self.numbers(node, "start", "[stop]", "[step]")
+        values = [value for value in values if value is not None]
+        for value in values:
+            self.integer(node, value, "a bound of range")
+        kinds = [value.kind for value in values]
+        if len(values) == 3 and values[2].known and values[2].const == 0:
+            raise Refusal(node.line, "range takes a step that is not 0")
+        kind = "int64"
+        if not [
+            k
+            for k in kinds
+            if k not in ("bool", "int8", "int16", "int32", "uint8", "uint16")
+        ] and not all([value.known for value in values]):
+            kind = "int32"
+        if [k for k in kinds if k in UNSIGNED]:
+            kind = "uint64"
+        return Value(("range", kind), bits=max([v.bits for v in values[:2]]) + 1)
+
+    def call_len(self, node: Node, name: str) -> Value:
+        (value,) = self.take(node, "x")
+        if is_tuple(value.kind) or is_array(value.kind):
+            return Value("int64", bits=MEMORY_BITS)
+        raise Refusal(
+            node.line, f"{self.named(value)} has no length", declined="tuples"
+        )
+
+    def call_extreme(self, node: Node, name: str) -> Value:
+        if node.keywords or len(node.args) < 2:
+            raise Refusal(
+                node.line,
+                f"{name} takes two numbers or more",
+                "go through the elements in a loop",
+                declined="loops",
+            )
+        node.bound = node.args
+        values = [
+            self.number(node, self.value(arg), f"{name} takes numbers")
+            for arg in node.args
+        ]
+        kind, fixed = values[0].kind, values[0].fixed
+        for value in values[1:]:
+            if "bool" in (kind, value.kind) and (kind != value.kind or len(values) > 2):
+                raise Refusal(
+                    node.line, f"{name} takes no bool beside other numbers", "int32(…)"
+                )
+            fixed = fixed and value.fixed
+            wide = unified(kind, value.kind)
+            if wide == "float64" and not fixed:
+                self.compiler.double(
+                    node.line, f"{name}({kind}, {value.kind}) is computed in float64"
+                )
+            kind = wide
+        return Value(kind, bits=max([value.bits for value in values]), fixed=fixed)
+
+    def call_abs(self, node: Node, name: str) -> Value:
+        (value,) = self.numbers(node, "x")
+        kind = "int8" if value.kind == "bool" else value.kind
+        return Value(kind, bits=value.bits, fixed=value.fixed)
+
+    def call_int(self, node: Node, name: str) -> Value:
+        (value,) = self.numbers(node, "x")
+        if value.kind in FLOATS:
+            node.path = "int64"
+            return Value("int64", fixed=value.fixed)
+        kind = "int64" if value.kind == "bool" else value.kind
+        return Value(kind, bits=value.bits, fixed=value.fixed)
+
+    def call_float(self, node: Node, name: str) -> Value:
+        (value,) = self.take(node, "x")
+        if value.kind == "text" and value.const.strip().lower() in SPELLED:
+            return Value("float64", float(value.const))
+        self.number(node, value, "float takes numbers")
+        if value.kind == "bool":
+            raise Refusal(node.line, "float takes no bool", "float32(…)")
+        kind = value.kind if value.kind in FLOATS else "float64"
+        if kind == "float64" and not value.fixed:
+            self.compiler.double(node.line, f"a {value.kind} becomes float64")
+        return Value(kind, fixed=value.fixed)
+
+    def call_bool(self, node: Node, name: str) -> Value:
+        (value,) = self.numbers(node, "x")
+        self.no_half(node, value)
+        return Value("bool")
+
+    def no_half(self, node: Node, value: Value) -> None:
+        if value.kind == "float16":
+            raise Refusal(node.line, "a float16 is no test", "compare it with 0")
+
+    def call_round(self, node: Node, name: str) -> Value:
+        value, digits = self.numbers(node, "x", "[digits]")
+        if digits is None:
+            if not value.fixed:
+                self.compiler.double(node.line, "round is computed in float64")
+            return Value("int64", fixed=value.fixed)
+        raise Refusal(
+            node.line, "round to digits has no place in a kernel", declined="small"
+        )
+
+    def call_pow(self, node: Node, name: str) -> Value:
+        a, b = self.numbers(node, "x", "y")
+        return self.operate(node, "**", a, b)
+
+    def call_divmod(self, node: Node, name: str) -> Value:
+        a, b = self.numbers(node, "x", "y")
+        if "bool" in (a.kind, b.kind) or unified(a.kind, b.kind) in FLOATS:
+            raise Refusal(
+                node.line, "divmod takes whole numbers here", "x // y, x % y", "small"
+            )
+        quotient = self.operate(node, "//", a, b)
+        found = Value(("tuple", quotient.kind, quotient.kind))
+        found.parts = [quotient, self.operate(node, "%", a, b)]
+        return found
+
+    def call_math(self, node: Node, name: str) -> Value:
+        node.bound = node.args
+        values = [
+            self.number(node, self.value(arg), f"math.{name} takes numbers")
+            for arg in node.args
+        ]
+        kind = of_math(name, [value.kind for value in values])
+        if kind is None or node.keywords:
+            raise Refusal(node.line, f"math.{name} takes no {len(values)} numbers")
+        fixed = not [value for value in values if not value.fixed]
+        if kind == "float64" and not fixed:
+            self.compiler.double(
+                node.line, f"math.{name} of {values[0].kind} is computed in float64"
+            )
+        return Value(kind, fixed=fixed)
+
+    def call_grid(self, node: Node, name: str) -> Value:
+        (value,) = self.take(node, "ndim")
+        if not value.known or value.const not in (1, 2, 3) or value.kind == "bool":
+            raise Refusal(
+                node.line,
+                f"cuda.{name} takes the number of dimensions, 1, 2 or 3",
+                f"cuda.{name}(1)",
+            )
+        if value.const == 1:
+            return Value("int64", bits=MEMORY_BITS)
+        found = Value(("tuple",) + ("int64",) * value.const, bits=MEMORY_BITS)
+        found.parts = [Value("int64", bits=MEMORY_BITS)] * value.const
+        return found
+
+    def call_array(self, node: Node, name: str) -> Value:
+        """Return a shared or local array, whose size is a constant."""
+        space = node.path.split(".")[1]
+        shape, dtype, alignment = self.take(node, "shape", "dtype", "[alignment]")
+        node.shape = self.extents(node, shape, space)
+        node.dtype = self.dtype(node, dtype)
+        if alignment is not None and not (
+            alignment.known
+            and is_integer(alignment.kind)
+            and alignment.const > 0
+            and alignment.const & (alignment.const - 1) == 0
+        ):
+            raise Refusal(node.line, "alignment is a power of two", "alignment=16")
+        found = Value(("array", node.dtype.name, len(node.shape)))
+        found.made_here = True
+        return found
+
+    def extents(self, node: Node, shape: Value, space: str) -> tuple:
+        """Return the shape of an array, if the compiler knows it."""
+        parts = [shape]
+        if is_tuple(shape.kind):
+            parts = [self.part(shape, i) for i in range(len(shape.kind) - 1)]
+        instead = (
+            "compute it outside the kernel, or give the number a name there, and use"
+            " the name alone"
+        )
+        for part in parts:
+            if part.kind in ("static", "text", "none") or not is_integer(part.kind):
+                raise Refusal(
+                    node.line,
+                    f"the size of a {space} array is a whole"
+                    f" number, not {self.named(part)}",
+                    instead,
+                )
+            if not part.known or part.kind == "bool":
+                raise Refusal(
+                    node.line,
+                    f"the size of a {space} array has to be a constant",
+                    instead,
+                )
+        sizes = tuple([part.const for part in parts])
+        least = 0 if space == "shared" and len(sizes) == 1 else 1
+        if not sizes or min(sizes) < least:
+            raise Refusal(
+                node.line,
+                f"a {space} array of {list(sizes)} elements",
+                "a size from 1 on",
+            )
+        return sizes
+
+    def dtype(self, node: Node, value: Value) -> Type:
+        """Return the type of an array's elements."""
+        const = value.const
+        if value.kind == "text":
+            const = type_of_name(const)
+        if not isinstance(const, Type):
+            raise Refusal(
+                node.line, "the elements of an array need a type of Numba's", "float32"
+            )
+        return const
+
+    def call_constant_array(self, node: Node, name: str) -> Value:
+        (value,) = self.take(node, "array")
+        if not is_array(value.kind) or len(value.kind) < 4:
+            raise Refusal(
+                node.line, "cuda.const.array_like takes an array around the kernel"
+            )
+        return value
+
+    def call_meeting(self, node: Node, name: str) -> Value:
+        """Return what threads give each other where they meet."""
+        self.meet()
+        if name == "syncthreads":
+            self.take(node)
+            return Value("none")
+        if name == "syncwarp":
+            (mask,) = self.take(node, "[mask]")
+            self.integer(node, mask, "a mask")
+            return Value("none")
+        if name in COUNTS:
+            (test,) = self.numbers(node, "predicate")
+            self.integer(node, test, "what is counted")
+            if test.kind == "bool":
+                raise Refusal(
+                    node.line, f"cuda.{name} takes a whole number, not bool", "int32(…)"
+                )
+            return Value("int32")
+        if name in VOTES:
+            mask, value = self.numbers(node, "mask", "predicate")
+            self.integer(node, mask, "a mask")
+            takes, kind = VOTES[name]
+            if takes == "test":
+                self.integer(node, value, "what is asked")
+            if is_tuple(kind):
+                return Value(kind)
+            return Value(kind)
+        mask, value, lane = self.numbers(node, "mask", "value", SHUFFLE_NAMES[name])
+        if mask.kind not in ("int32", "uint32", "int64", "uint64"):
+            raise Refusal(
+                node.line,
+                f"a mask is a whole number of 32 bits, not {mask.kind}",
+                "0xffffffff",
+            )
+        self.integer(node, lane, "a lane")
+        if value.kind not in ("int32", "int64", "float32", "float64"):
+            raise Refusal(
+                node.line,
+                f"a shuffle hands on int32, int64, float32 or"
+                f" float64, not {value.kind}",
+                "float32(…)",
+            )
+        return Value(value.kind, bits=value.bits)
+
+    def call_atomic(self, node: Node, name: str) -> Value:
+        """Return what was in the element that an atomic changes."""
+        takes, count = ATOMICS[name]
+        names = ("old", "value") if count == 2 else ("value",)
+        array, index, *values = self.take(node, "array", "index", *names)
+        if not is_array(array.kind) or len(array.kind) > 3:
+            raise Refusal(
+                node.line,
+                f"cuda.atomic.{name} changes an element of an"
+                " argument or of shared memory",
+                "",
+                "constants" if is_array(array.kind) else "",
+            )
+        dtype = array.kind[1]
+        known = {
+            "numbers": ("int32", "uint32", "int64", "uint64", "float32", "float64"),
+            "integers": ("int32", "uint32", "int64", "uint64"),
+            "unsigned": ("uint32", "uint64"),
+        }[takes]
+        if dtype not in known:
+            raise Refusal(
+                node.line,
+                f"cuda.atomic.{name} knows no arrays of {dtype},"
+                f" only of {', '.join(known)}",
+            )
+        self.atomic_index(node, index, array.kind)
+        for value in values:
+            self.number(node, value, f"cuda.atomic.{name} takes numbers")
+            self.narrowed(node.line, value, dtype)
+        node.element = dtype
+        return Value(dtype)
+
+    def atomic_index(self, node: Node, index: Value, kind: tuple) -> None:
+        kinds = index.kind[1:] if is_tuple(index.kind) else (index.kind,)
+        for given in kinds:
+            if not is_integer(given) or given == "bool":
+                raise Refusal(
+                    node.line,
+                    f"an index is a whole number, not {in_words(given)}",
+                    "int32(…)",
+                    "floats" if given in FLOATS else "",
+                )
+        if len(kinds) != kind[2] or (kind[2] == 1 and is_tuple(index.kind)):
+            raise Refusal(
+                node.line,
+                f"{len(kinds)} indices for {in_words(kind)}",
+                "an integer" if kind[2] == 1 else "a tuple of all indices",
+            )
+
+    def call_swap(self, node: Node, name: str) -> Value:
+        array, old, value = self.take(node, "array", "old", "value")
+        if not is_array(array.kind) or array.kind[1] not in (
+            "int32",
+            "uint32",
+            "int64",
+            "uint64",
+        ):
+            raise Refusal(
+                node.line,
+                "cuda.atomic.compare_and_swap changes an array of"
+                " int32, uint32, int64 or uint64",
+            )
+        self.number(node, old, "old is a number")
+        self.number(node, value, "a value is a number")
+        node.element = array.kind[1]
+        return Value(array.kind[1])
+
+    def call_cuda(self, node: Node, name: str) -> Value:
+        """Return what the other functions of ``cuda`` give."""
+        if name in FENCES:
+            values = self.numbers(node, *(["ns"] if name == "nanosleep" else []))
+            for value in values:
+                self.integer(node, value, "a time")
+            return Value("none")
+        if name in ("activemask", "lanemask_lt"):
+            self.take(node)
+            if name == "activemask":  # which lanes come together is found out there
+                self.meet()
+            return Value("uint32")
+        if name in BITS:
+            (value,) = self.numbers(node, "x")
+            return Value(self.one_of(node, name, BITS[name], value.kind))
+        if name == "cbrt":
+            (value,) = self.numbers(node, "x")
+            kind = (
+                "float64"
+                if value.kind not in SMALL + ("float16", "float32")
+                else ("float32")
+            )
+            self.doubled(node, kind, name)
+            return Value(kind)
+        if name == "fma":
+            values = self.numbers(node, "a", "b", "c")
+            wide = [v for v in values if v.kind not in SMALL + ("float16", "float32")]
+            kind = "float64" if wide else "float32"
+            self.doubled(node, kind, name)
+            return Value(kind)
+        return self.call_selp(node)
+
+    def call_selp(self, node: Node) -> Value:
+        """Return one of two numbers of the same type."""
+        if node.path != "cuda.selp":
+            raise Refusal(node.line, f"{node.path} has no place in a kernel")
+        test, a, b = self.numbers(node, "test", "a", "b")
+        if (
+            test.kind != "bool"
+            or a.kind != b.kind
+            or a.kind in ("bool", "float16")
+            or (SIZES[a.kind] == 1)
+        ):
+            raise Refusal(
+                node.line,
+                "cuda.selp takes a test and two numbers of one type",
+                "a if test else b",
+            )
+        return joined(Value(a.kind, bits=a.bits), b)
+
+    def one_of(self, node: Node, name: str, kinds: dict, kind: str) -> str:
+        """Return the type of an answer; refuse what is not among the questions'."""
+        if kind not in kinds:
+            raise Refusal(
+                node.line,
+                f"cuda.{name} takes {', '.join(sorted(kinds))}, not {kind}",
+                "int32(…)",
+                declined="small",
+            )
+        return kinds[kind]
+
+    def doubled(self, node: Node, kind: str, name: str) -> None:
+        if kind == "float64":
+            self.compiler.double(node.line, f"cuda.{name} is computed in float64")
+
+
+SPELLED = ("inf", "+inf", "-inf", "nan", "infinity", "-infinity")
+SHUFFLE_NAMES = {
+    "shfl_sync": "src_lane",
+    "shfl_xor_sync": "lane_mask",
+    "shfl_up_sync": "delta",
+    "shfl_down_sync": "delta",
+}
+CALLS = {
+    "range": "call_range",
+    "len": "call_len",
+    "min": "call_extreme",
+    "max": "call_extreme",
+    "abs": "call_abs",
+    "int": "call_int",
+    "float": "call_float",
+    "bool": "call_bool",
+    "round": "call_round",
+    "pow": "call_pow",
+    "divmod": "call_divmod",
+    "cuda.grid": "call_grid",
+    "cuda.gridsize": "call_grid",
+    "cuda.shared.array": "call_array",
+    "cuda.local.array": "call_array",
+    "cuda.const.array_like": "call_constant_array",
+    "cuda.atomic.compare_and_swap": "call_swap",
+}
+CALLS.update({"cuda." + name: "call_meeting" for name in SHUFFLES + COUNTS})
+CALLS.update({"cuda." + name: "call_meeting" for name in VOTES})
+CALLS.update({"cuda.syncthreads": "call_meeting", "cuda.syncwarp": "call_meeting"})
+GROUPS = {"math": "call_math", "cuda.atomic": "call_atomic", "cuda": "call_cuda"}

@@ -1,0 +1,650 @@
+"""Types of expressions: names, operations, elements of arrays."""
+
+from .calls import Calls
+from .things import DIMS, Thing, Type
+from .tree import Node
+from .types import (
+    FLOATS,
+    MEMORY_BITS,
+    RANGE_BITS,
+    UNSIGNED,
+    WHOLE_BITS,
+    compared,
+    in_words,
+    is_array,
+    is_integer,
+    is_number,
+    is_tuple,
+    operation,
+    signed,
+)
+from .values import (
+    UNKNOWN,
+    Function,
+    NotYet,
+    Refusal,
+    Unusable,
+    Value,
+    constant,
+    joined,
+)
+
+
+class Expressions(Calls):
+    """Finds what is known of an expression."""
+
+    def value(self, node: Node) -> Value:
+        """Return what is known of an expression."""
+        read = getattr(self, "value_" + node.kind, None)
+        if read is None:
+            raise Refusal(node.line, f"{node.kind} has no place in a kernel")
+        found = read(node)
+        node.got = found
+        return found
+
+    def usable(self, node: Node, value: Value) -> Value:
+        """Refuse what has no one type."""
+        if value.kind == "clash":
+            kinds = getattr(value, "kinds", None)
+            which = (
+                "values of different types"
+                if kinds is None
+                else " and ".join([in_words(kind) for kind in kinds])
+            )
+            raise Refusal(
+                node.line,
+                f"two ways lead here, with {which} under one name",
+                "give it one type on all ways",
+            )
+        if value.kind == "maybe":
+            raise Refusal(
+                node.line,
+                "on some way this is None",
+                "start with a number, such as float32(-math.inf)",
+                declined="none",
+            )
+        return value
+
+    def number(self, node: Node, value: Value, wanted: str) -> Value:
+        """Refuse what is no number."""
+        self.usable(node, value)
+        if not is_number(value.kind):
+            raise Refusal(
+                node.line, f"{wanted}, not {self.named(value)}", "", self.choice(value)
+            )
+        return value
+
+    def choice(self, value: Value) -> str:
+        """Return the sentence on a value that Numba can do more with."""
+        if value.kind in ("text", "unicode_type"):
+            return "texts"
+        if str(value.kind)[:7] == "complex":
+            return "complex"
+        odd = isinstance(value.kind, str) and "(" in value.kind  # records and the like
+        return "tuples" if odd or is_tuple(value.kind) else ""
+
+    def named(self, value: Value) -> str:
+        """Return a value that is no number as one says it."""
+        if value.kind == "static":
+            if isinstance(value.const, Function):
+                return f"the function {value.const.name}"
+            return f"{type_or_thing(value.const)}"
+        return "a text" if value.kind == "text" else in_words(value.kind)
+
+    def truth(self, node: Node) -> Value:
+        """Return the value of a test."""
+        value = self.usable(node, self.value(node))
+        if value.kind == "none":
+            return value
+        if is_array(value.kind):
+            raise Refusal(
+                node.line,
+                "a whole array is neither true nor false",
+                "test one of its elements",
+            )
+        if is_tuple(value.kind) or value.kind in ("static", "text"):
+            raise Refusal(
+                node.line, f"{self.named(value)} is no test", declined="tuples"
+            )
+        if value.kind == "float16":
+            raise Refusal(node.line, "a float16 is no test", "compare it with 0")
+        return value
+
+    def value_Refused(self, node: Node) -> Value:
+        raise Refusal(
+            node.line,
+            f"{node.what} has no place in a kernel",
+            INSTEAD.get(node.what, ""),
+            OWN_CHOICE.get(node.what, ""),
+        )
+
+    def value_Constant(self, node: Node) -> Value:
+        return constant(node.value, node.line)
+
+    def value_Name(self, node: Node) -> Value:
+        name = node.id
+        if name in self.local:
+            if name not in self.names:
+                raise NotYet(node.line, f"{name} has no value yet")
+            return self.usable_name(node, self.names[name])
+        if self.outer is not None:
+            return self.outer.value_Name(node)
+        return self.around(node)
+
+    def usable_name(self, node: Node, value: Value) -> Value:
+        if value.kind == "clash":
+            kinds = getattr(value, "kinds", None)
+            if kinds:
+                a, b = [in_words(kind) for kind in kinds]
+                raise Refusal(
+                    node.line,
+                    f"{node.id} is {a} on one way and {b} on another",
+                    "give it one type on all ways",
+                )
+        return value
+
+    def around(self, node: Node) -> Value:
+        """Return what a name around the function stands for."""
+        try:
+            found = self.find(node.id)
+        except KeyError:
+            raise Refusal(
+                node.line,
+                f"the name {node.id} is not defined",
+                MISSING.get(node.id, ""),
+            ) from None
+        if isinstance(found, Unusable):
+            raise Refusal(
+                node.line,
+                found.reason.replace("{name}", node.id),
+                found.instead,
+                found.declined,
+            )
+        return constant(found, node.line) if not isinstance(found, Value) else found
+
+    def value_Tuple(self, node: Node) -> Value:
+        parts = [self.usable(part, self.value(part)) for part in node.elts]
+        kind = ("tuple",) + tuple([part.kind for part in parts])
+        if all([part.known for part in parts]):
+            return Value(kind, tuple(parts))
+        found = Value(kind)
+        found.parts = parts
+        return found
+
+    def value_NamedExpr(self, node: Node) -> Value:
+        raise Refusal(
+            node.line,
+            "Numba finds no type for what := gives",
+            "an assignment on a line of its own",
+            declined="statements",
+        )
+
+    def value_Lambda(self, node: Node) -> Value:
+        raise Refusal(
+            node.line, "a lambda needs a name", "f = lambda x: …", declined="functions"
+        )
+
+    def value_Slice(self, node: Node) -> Value:
+        raise Refusal(
+            node.line,
+            "a slice has no place in a kernel",
+            "go through the elements in a loop",
+            declined="slices",
+        )
+
+    def value_IfExp(self, node: Node) -> Value:
+        test = self.truth(node.test)
+        if test.known:  # Numba cuts off what nobody comes to
+            return self.value(node.body if test.const else node.orelse)
+        body, orelse = self.value(node.body), self.value(node.orelse)
+        return self.usable(node, joined(body, orelse))
+
+    def value_BoolOp(self, node: Node) -> Value:
+        found = self.truth(node.values[0])
+        for place, part in enumerate(node.values[1:]):
+            if found.known and bool(found.const) == (node.op == "or"):
+                node.values = node.values[: place + 1]  # nobody comes to the others
+                return found
+            if found.known:
+                found = self.truth(part)
+                continue
+            found = self.usable(node, joined(found, self.truth(part)))
+            found = Value(found.kind, bits=found.bits)
+        return found
+
+    def value_UnaryOp(self, node: Node) -> Value:
+        if node.op == "not":
+            value = self.value(node.operand)
+            value = value if value.kind == "float16" else self.truth(node.operand)
+            if value.known:
+                return Value("bool", not value.const, 1)
+            return Value("bool")
+        value = self.number(
+            node, self.value(node.operand), f"{node.op} stands before a number"
+        )
+        if literal(node.operand) and value.kind != "bool":
+            return constant(apply_sign(node.op, value.const), node.line)
+        kind = signed(node.op, value.kind)
+        if kind is None:
+            raise Refusal(
+                node.line, f"~ turns the bits of whole numbers, not of {value.kind}"
+            )
+        bits = value.bits + (1 if node.op == "~" or kind in UNSIGNED else 0)
+        if kind in UNSIGNED:
+            bits = 65  # below 0 it starts again at the top
+        return self.limited(node, Value(kind, bits=bits, fixed=value.fixed))
+
+    def value_BinOp(self, node: Node) -> Value:
+        a, b = self.value(node.left), self.value(node.right)
+        if literal(node.left) and literal(node.right):
+            folded = fold(node.op, a.const, b.const)
+            if folded is not UNKNOWN:
+                return constant(folded, node.line)
+            a = Value(a.kind, bits=a.bits)  # 1 / 0: left to the device
+        return self.operate(node, node.op, a, b)
+
+    def operate(self, node: Node, sign: str, a: Value, b: Value) -> Value:
+        """Return the value of an operation between two numbers."""
+        self.usable(node, a), self.usable(node, b)
+        if is_tuple(a.kind) and is_tuple(b.kind) and sign == "+":
+            return Value(a.kind + b.kind[1:])
+        for value in (a, b):
+            if not is_number(value.kind):
+                raise Refusal(
+                    node.line,
+                    f"{sign} needs two numbers, not {self.named(value)}",
+                    "take one of its elements" if is_array(value.kind) else "",
+                    self.choice(value) if self.choice(value) != "none" else "",
+                )
+        kind = operation(sign, a.kind, b.kind)
+        multiplied = b.known and node.kind == "BinOp"  # a constant power
+        if (
+            sign == "**"
+            and is_integer(b.kind)
+            and not (multiplied or a.fixed and b.fixed)
+        ):
+            self.compiler.double(
+                node.line, f"{a.kind} ** {b.kind} is computed in float64"
+            )
+        if kind is None:
+            raise Refusal(
+                node.line,
+                f"{a.kind} {sign} {b.kind} does not exist",
+                "convert first, as in int32(x)" if sign != "@" else "",
+            )
+        fixed = a.fixed and b.fixed
+        if kind == "float64" and not fixed:
+            self.compiler.double(
+                node.line, f"{a.kind} {sign} {b.kind} is computed in float64"
+            )
+        if not is_integer(kind):
+            return Value(kind, fixed=fixed)
+        bits = bits_after(sign, a, b, kind)
+        return self.limited(node, Value(kind, bits=bits, fixed=fixed))
+
+    def limited(self, node: Node, value: Value) -> Value:
+        """Note whether a whole number can leave its type, and so has to wrap."""
+        most = WHOLE_BITS[value.kind] if is_integer(value.kind) else 0
+        node.wraps = bool(most) and value.bits >= most + (value.kind in UNSIGNED)
+        if node.wraps:
+            value.bits = most
+        return value
+
+    def value_Compare(self, node: Node) -> Value:
+        left = self.value(node.left)
+        values = [left]
+        for op, other in zip(node.ops, node.comparators):
+            right = self.value(other)
+            values.append(right)
+            if op in ("in", "not in"):
+                raise Refusal(
+                    node.line,
+                    f"{op} has no place in a kernel",
+                    "compare with each of them",
+                    declined="identity",
+                )
+            if op in ("is", "is not"):
+                return self.identity(node, op, left, right)
+            self.comparable(node, op, left, right)
+            left = right
+        if len(values) == 2 and values[0].known and values[1].known:
+            known = COMPARED[node.ops[0]](values[0].const, values[1].const)
+            return Value("bool", known, 1)
+        return Value("bool")
+
+    def identity(self, node: Node, op: str, left: Value, right: Value) -> Value:
+        """Return whether something is None: known before the kernel runs."""
+        if len(node.ops) > 1 or "none" not in (left.kind, right.kind):
+            raise Refusal(
+                node.line,
+                f"{op} has no place in a kernel",
+                "compare with ==",
+                declined="identity",
+            )
+        for value in (left, right):
+            if value.kind in ("maybe", "clash"):
+                self.usable(node, value)
+        return Value("bool", (left.kind == right.kind) == (op == "is"), 1)
+
+    def comparable(self, node: Node, op: str, a: Value, b: Value) -> None:
+        """Refuse a comparison that means nothing; note one in float64."""
+        self.usable(node, a), self.usable(node, b)
+        for value in (a, b):
+            if not is_number(value.kind):
+                none = "none" if "none" in (a.kind, b.kind) else ""
+                raise Refusal(
+                    node.line,
+                    f"{op} compares numbers, not {self.named(value)}",
+                    "",
+                    none or self.choice(value),
+                )
+        if compared(a.kind, b.kind) != "float64" or (a.fixed and b.fixed):
+            return
+        if a.kind in FLOATS or b.kind in FLOATS:
+            if not (self.exact(a, b) or self.exact(b, a)):
+                self.compiler.double(
+                    node.line, f"{a.kind} {op} {b.kind} is compared in float64"
+                )
+
+    def exact(self, number: Value, other: Value) -> bool:
+        """Say whether a constant can be compared in float32 just as well."""
+        if not number.known or other.kind not in ("float16", "float32"):
+            return False
+        value = float(number.const)
+        if value != value or value - value != 0:
+            return True
+        step = abs(value)
+        while step >= 2**24:
+            step /= 2
+        while 0 < step < 2**23:
+            step *= 2
+        return step == int(step)
+
+    # ---- attributes and elements
+
+    def value_Attribute(self, node: Node) -> Value:
+        base = self.usable(node, self.value(node.value))
+        if base.kind == "static":
+            return self.static_attribute(node, base.const)
+        if is_array(base.kind):
+            kind, name = base.kind, node.attr
+            if name == "shape":
+                return Value(("tuple",) + ("int64",) * kind[2], bits=MEMORY_BITS)
+            if name == "size":
+                return Value("int64", bits=MEMORY_BITS)
+            if name == "ndim":
+                return constant(kind[2], node.line)
+            if name == "dtype":
+                return Value("static", Type(kind[1]))
+            raise Refusal(
+                node.line,
+                f"{name} of an array has no place in a kernel",
+                "go through the elements in a loop",
+                declined="views",
+            )
+        raise Refusal(
+            node.line,
+            f"{self.named(base)} has no {node.attr}",
+            "",
+            "views" if is_number(base.kind) else self.choice(base),
+        )
+
+    def static_attribute(self, node: Node, const: object) -> Value:
+        if isinstance(const, Thing):
+            child = const.child(node.attr)
+            if child is None:
+                raise Refusal(
+                    node.line,
+                    f"a kernel knows no {const.path}.{node.attr}",
+                    REPLACED.get(const.path, ""),
+                    "library" if node.attr in LIBRARY else "",
+                )
+            return self.thing(child)
+        found = getattr(const, node.attr, None) if is_module(const) else None
+        if found is None:
+            what = type_or_thing(const)
+            raise Refusal(
+                node.line, f"{what} has no {node.attr} for a kernel", "", "library"
+            )
+        return self.around_value(node, found)
+
+    def around_value(self, node: Node, found: object) -> Value:
+        """Return an attribute of a module around the kernel."""
+        holder = Node("Name", node.line, id=node.attr)
+        resolve = self.typed.function.resolve or resolve_or_raise
+        wanted, self.find = self.find, lambda name: resolve(found)
+        try:
+            return self.around(holder)
+        finally:
+            self.find = wanted
+
+    def thing(self, child: object) -> Value:
+        """Return the value of something by its path."""
+        path = child.path if isinstance(child, Thing) else ""
+        parts = path.split(".")
+        if len(parts) == 3 and parts[1] in DIMS:
+            return Value("int32", bits=RANGE_BITS)
+        if path in ("cuda.laneid", "cuda.warpsize"):
+            return Value("int32", bits=6)
+        if parts[0] in ("math", "numpy") and parts[-1] in NUMBERS:
+            return Value("float64", NUMBERS[parts[-1]])
+        return Value("static", child)
+
+    def value_Subscript(self, node: Node) -> Value:
+        base = self.usable(node, self.value(node.value))
+        if is_array(base.kind):
+            return self.index(node, base.kind)
+        if is_tuple(base.kind):
+            return self.tuple_part(node, base)
+        raise Refusal(
+            node.line, f"{self.named(base)} has no elements", "", self.choice(base)
+        )
+
+    def tuple_part(self, node: Node, base: Value) -> Value:
+        """Return the part of a tuple; which one, if not known, must not matter."""
+        place = self.number(node, self.value(node.slice), "an index is a whole number")
+        if not is_integer(place.kind):
+            raise Refusal(node.line, "an index is a whole number")
+        parts = base.kind[1:]
+        if place.known:
+            if not -len(parts) <= place.const < len(parts):
+                raise Refusal(
+                    node.line, f"a tuple of {len(parts)} has no part {place.const}"
+                )
+            found = self.part(base, place.const % len(parts))
+            most = base.bits if base.bits and is_integer(found.kind) else found.bits
+            return found if found.known else Value(found.kind, bits=most)
+        if not parts or [part for part in parts if part != parts[0]]:
+            raise Refusal(
+                node.line,
+                "the parts of this tuple have several types",
+                "use a constant index",
+            )
+        return Value(parts[0])
+
+    def index(self, node: Node, kind: tuple) -> Value:
+        """Return an element of an array, or a part of it with fewer dimensions."""
+        several = node.slice.kind == "Tuple"
+        indices = node.slice.elts if several else [node.slice]
+        value = self.value(node.slice)
+        if is_tuple(value.kind) and not several:  # a name that stands for a tuple
+            kinds = list(value.kind[1:])
+        else:
+            kinds = list(value.kind[1:]) if several else [value.kind]
+        for given in kinds:
+            if not is_integer(given) or given == "bool":
+                self.usable(node, value)
+                what = given if is_number(given) else in_words(given)
+                raise Refusal(
+                    node.line,
+                    f"an index is a whole number, not {what}",
+                    "int32(…)" if given in FLOATS else "",
+                )
+        if len(kinds) > kind[2]:
+            raise Refusal(node.line, f"{len(kinds)} indices for {in_words(kind)}")
+        node.spread = is_tuple(value.kind) and not several
+        node.indices = len(indices)
+        return self.element(kind, len(kinds))
+
+    def element(self, kind: tuple, indices: int) -> Value:
+        """Return what so many indices leave of an array."""
+        if indices == kind[2]:
+            return Value(kind[1])
+        return Value((kind[0], kind[1], kind[2] - indices) + kind[3:])
+
+
+def type_or_thing(const: object) -> str:
+    """Return something that only the compiler sees as one says it."""
+    if isinstance(const, (Thing, Type)):
+        return str(const)
+    return f"a {type(const).__name__}"
+
+
+def literal(node: Node) -> bool:
+    """Say whether Python computes an expression when it reads the text."""
+    if node.kind == "Constant":
+        return isinstance(node.value, (int, float, bool))
+    if node.kind == "UnaryOp":
+        return node.op != "~" and literal(node.operand)
+    if node.kind == "BinOp":
+        return literal(node.left) and literal(node.right)
+    return False
+
+
+def apply_sign(sign: str, value: object) -> object:
+    return {"-": -value, "+": value}[sign] if sign in "+-" else ~value
+
+
+def fold(sign: str, a: object, b: object) -> object:
+    """Return what Python makes of an operation between constants, or UNKNOWN."""
+    try:
+        if sign == "**" and not (abs(b) <= 64 and abs(a) <= 2**64):
+            return UNKNOWN
+        return FOLDED[sign](a, b) if sign in FOLDED else UNKNOWN
+    except (ArithmeticError, TypeError, ValueError):
+        return UNKNOWN
+
+
+FOLDED = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b,
+    "//": lambda a, b: a // b,
+    "%": lambda a, b: a % b,
+    "**": lambda a, b: a**b,
+    "<<": lambda a, b: a << b if b < 64 else UNKNOWN,
+    ">>": lambda a, b: a >> b,
+    "&": lambda a, b: a & b,
+    "|": lambda a, b: a | b,
+    "^": lambda a, b: a ^ b,
+}
+
+
+COMPARED = {
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+}
+
+
+def bits_after(sign: str, a: Value, b: Value, kind: str) -> int:
+    """Return how many bits a whole number may need after an operation."""
+    x, y = a.bits, b.bits
+    positive = [v.bits for v in (a, b) if v.known and v.const >= 0]
+    if sign in ("+", "-"):
+        bits = 65 if sign == "-" and kind in UNSIGNED else max(x, y) + 1
+    elif sign == "*":
+        bits = x + y
+    elif sign == "&":
+        bits = min(positive) if positive else max(x, y)
+    elif sign == "<<":
+        bits = x + b.const if b.known and 0 <= b.const < 64 else 65
+    elif sign == "**":
+        bits = 65
+    elif sign == "%":
+        bits = y
+    else:
+        bits = x if sign in ("//", ">>") else max(x, y)
+    return max(bits, 1)
+
+
+def resolve_or_raise(found: object) -> object:
+    return found
+
+
+def is_module(value: object) -> bool:
+    """Say whether a value is a module of Python's."""
+    return type(value).__name__ == "module"
+
+
+INF = float("inf")
+NUMBERS = {
+    "pi": 3.141592653589793,
+    "e": 2.718281828459045,
+    "tau": 6.283185307179586,
+    "inf": INF,
+    "nan": INF - INF,
+}
+MISSING = {
+    "math": "import math",
+    "cuda": "from numba import cuda",
+    "float32": "from numba import float32",
+    "int32": "from numba import int32",
+    "np": "import numpy as np",
+}
+LIBRARY = (  # what Numba knows of these modules besides
+    "frexp",
+    "modf",
+    "ldexp",
+    "remainder",
+    "cg",
+    "fp16",
+    "libdevice",
+    "float32x2",
+    "float32x4",
+    "float64x2",
+    "int32x2",
+    "int32x4",
+    "newaxis",
+    "maximum",
+    "minimum",
+    "sum",
+    "sin",
+    "cos",
+    "exp",
+    "sqrt",
+    "abs",
+    "complex64",
+    "complex128",
+)
+REPLACED = {"numpy": "math has what a kernel needs", "math": "see math in the manual"}
+OWN_CHOICE = {
+    "raise": "output",
+    "assert": "output",
+    "match": "statements",
+    "async": "statements",
+    "global": "statements",
+    "nonlocal": "statements",
+    "an ellipsis": "slices",
+    "a bytes literal": "texts",
+    "a complex number": "complex",
+    "a star before an expression": "functions",
+}
+INSTEAD = {
+    "a list": "cuda.local.array(n, float32), or a tuple",
+    "a list comprehension": "a loop, into cuda.local.array(n, float32)",
+    "a generator": "a loop that adds up in a variable",
+    "a dictionary": "an array",
+    "a set": "an array",
+    "try": "test before, with if",
+    "raise": "write a mark into an array",
+    "assert": "write a mark into an array",
+    "an import inside a kernel": "move it to the top of the file",
+    "global": "pass an array",
+    "a class": "separate arrays",
+    "an f-string": "write numbers into an array",
+}

@@ -1,0 +1,207 @@
+"""What is known of a name or an expression of a kernel, and how two ways join."""
+
+from .things import Scalar, Thing
+from .tree import Node
+from .types import WHOLE_BITS, is_integer, is_number, is_tuple, unified
+
+UNKNOWN = object()  # the constant of a value that is no constant
+
+
+class Refusal(Exception):
+    """A kernel that would not compile.
+
+    Attributes
+    ----------
+    line : int
+    reason, instead : str
+        What the compiler cannot do; what to write, or "".
+    declined : str
+        If only the simulator refuses it: which of the sentences in ``declined`` says
+        why.
+    """
+
+    def __init__(self, line: int, reason: str, instead: str = "", declined: str = ""):
+        super().__init__(reason)
+        self.line = line
+        self.reason = reason
+        self.instead = instead
+        self.declined = declined
+
+
+class NotYet(Refusal):
+    """A name that has no value where the text is read for the first time."""
+
+
+class Value:
+    """What is known of an expression.
+
+    Attributes
+    ----------
+    kind : str or tuple
+        Its type; see ``types``. "static" if only the compiler sees it, "clash" if two
+        ways lead here with types that do not go together.
+    const : object
+        What the compiler knows it to be, or UNKNOWN.
+    bits : int
+        How large a whole number can be: no larger than two to this power.
+    fixed : bool
+        Is it made of constants only?
+    """
+
+    def __init__(self, kind, const=UNKNOWN, bits=None, fixed=False):
+        self.kind = kind
+        self.const = const
+        self.bits = WHOLE_BITS.get(kind, 0) if bits is None else bits
+        self.fixed = fixed or const is not UNKNOWN
+
+    @property
+    def known(self) -> bool:
+        """Is it a constant?"""
+        return self.const is not UNKNOWN
+
+
+NONE = Value("none", None)
+
+
+class Typed:
+    """A function for arguments of certain types.
+
+    Attributes
+    ----------
+    function : Function or Closure
+    node : Node
+        Its tree, whose expressions have a ``value``.
+    kinds : tuple
+        The types of its parameters.
+    result : Value or None
+        What it returns; None before that is known.
+    meets : bool
+        Do threads meet in it, or in what it calls?
+    names : dict
+        Its variables, with all the types they ever have.
+    """
+
+    def __init__(self, function, node, kinds):
+        self.function = function
+        self.node = node
+        self.kinds = kinds
+        self.result = None
+        self.meets = False
+        self.names = {}
+
+
+class Function:
+    """A function of the text, or around it, that can be compiled.
+
+    Attributes
+    ----------
+    name, node
+    find : callable
+        ``find(name)`` returns what a name around the function stands for, or raises
+        KeyError.
+    """
+
+    def __init__(self, name: str, node: Node, find: object, resolve: object = None):
+        self.name = name
+        self.node = node
+        self.find = find
+        self.resolve = resolve  # what an attribute of a module stands for
+
+
+class Closure(Function):
+    """A function inside of another: compiled anew wherever it is called."""
+
+    def __init__(self, name, node, outer):
+        super().__init__(name, node, outer.find, outer.typed.function.resolve)
+        self.outer = outer
+
+
+def constant(value: object, line: int) -> Value:
+    """Return what a value around a kernel, or in its text, is to the compiler."""
+    if value is None:
+        return NONE
+    if isinstance(value, bool):
+        return Value("bool", value, 1)
+    if isinstance(value, int):
+        if not -(2**63) <= value < 2**64:
+            raise Refusal(line, f"{value} has more than 64 bits")
+        kind = "int64" if value < 2**63 else "uint64"
+        return Value(kind, value, bits_of(value))
+    if isinstance(value, float):
+        return Value("float64", value)
+    if isinstance(value, Scalar):
+        number = Value(value.dtype.name, fixed=True)
+        number.scalar = value.dtype(value.value).value
+        return number
+    if isinstance(value, (tuple, list)) and not isinstance(value, list):
+        parts = [constant(part, line) for part in value]
+        return Value(("tuple",) + tuple([part.kind for part in parts]), tuple(parts))
+    if isinstance(value, str):
+        return Value("text", value)
+    return Value("static", value)
+
+
+def bits_of(value: int) -> int:
+    """Return the bits of a whole number, without its sign."""
+    bits, value = 0, abs(value)
+    while value:
+        bits, value = bits + 1, value >> 1
+    return bits
+
+
+def joined(a: Value, b: Value) -> Value:
+    """Return what is known of a name that two ways lead to."""
+    if a is b:
+        return a
+    if a.kind == b.kind:
+        same = a.known and b.known and same_constant(a.const, b.const)
+        if a.kind == "static" and not same:
+            return Value("clash")
+        if same:
+            return a
+        return Value(a.kind, bits=max(a.bits, b.bits), fixed=a.fixed and b.fixed)
+    if is_number(a.kind) and is_number(b.kind):
+        kind = unified(a.kind, b.kind)
+        whole = is_integer(kind)
+        return Value(kind, bits=max(a.bits, b.bits) if whole else 0)
+    if is_tuple(a.kind) and is_tuple(b.kind) and len(a.kind) == len(b.kind):
+        parts = [joined(Value(x), Value(y)) for x, y in zip(a.kind[1:], b.kind[1:])]
+        if not [part for part in parts if part.kind in ("clash", "maybe")]:
+            return Value(("tuple",) + tuple([part.kind for part in parts]))
+    if "none" in (a.kind, b.kind) and "clash" not in (a.kind, b.kind):
+        return Value("maybe")
+    clash = Value("clash")
+    clash.kinds = (a.kind, b.kind)
+    return clash
+
+
+def same_constant(a: object, b: object) -> bool:
+    """Say whether two constants are one; True is not 1 here."""
+    if isinstance(a, Thing) and isinstance(b, Thing):
+        return a.path == b.path
+    if isinstance(a, Function) and isinstance(b, Function):
+        return a.node is b.node
+    if type(a) is tuple and type(b) is tuple:
+        return len(a) == len(b) and all(
+            [same_constant(x.const, y.const) for x, y in zip(a, b)]
+        )
+    return a is b or (type(a) is type(b) and a == b)
+
+
+def merged(a: dict | None, b: dict | None) -> dict | None:
+    """Return the names where two ways meet; None is a way that nobody goes."""
+    if a is None or b is None:
+        return b if a is None else a
+    found = dict(a)
+    for name in b:
+        found[name] = joined(a[name], b[name]) if name in a else b[name]
+    return found
+
+
+class Unusable:
+    """What a name around a kernel stands for, where no kernel can use it."""
+
+    def __init__(self, reason: str, instead: str = "", declined: str = ""):
+        self.reason = reason
+        self.instead = instead
+        self.declined = declined
