@@ -434,3 +434,36 @@ def test_a_modules_plain_function_is_refused_by_name() -> None:
 
     fault, = run(kernel, 1, 1, np.zeros(1, np.float32)).faults
     assert fault.kind == "compile" and "phases" in fault.reason
+
+
+TABLE = np.arange(4, dtype=np.float32)
+HALF = np.float32(0.5)
+
+
+def test_numbers_around_a_kernel_have_their_types() -> None:
+    @cuda.jit
+    def kernel(x, y):
+        y[0] = x[0] * HALF + TABLE[3] * np.float32(2)
+
+    x, y = np.ones(1, np.float32), np.zeros(1, np.float32)
+    assert run(kernel, 1, 1, x, y, mode="full") and y[0] == 6.5
+
+
+def test_a_constant_array_is_watched_at_its_ends() -> None:
+    @cuda.jit
+    def kernel(x):
+        x[0] = TABLE[-1]
+
+    fault, = run(kernel, 1, 1, np.zeros(1, np.float32)).faults
+    assert (fault.kind, fault.array, fault.index) == ("index", "TABLE", [-1])
+
+
+def test_a_grid_of_three_dimensions_is_counted() -> None:
+    @cuda.jit
+    def kernel(x):
+        i, j, k = cuda.grid(3)
+        x[i, j, k] = 100 * i + 10 * j + k
+
+    x = np.zeros((2, 4, 3), np.float32)
+    assert run(kernel, (1, 2, 3), (2, 2, 1), x)
+    assert np.array_equal(x, np.fromfunction(lambda i, j, k: 100 * i + 10 * j + k, x.shape))

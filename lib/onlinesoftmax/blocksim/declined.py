@@ -17,25 +17,26 @@ DECLINED = {
     "loops": "sum, enumerate, zip, and min and max of a whole array or tuple: a loop"
     " says who reads which element.",
     "output": "print, raise and assert: what they do on a GPU is not seen here.",
-    "floats": "Floats where a whole number is meant, in range, masks and indices: Numba"
-    " cuts them off without a word.",
+    "floats": "Floats where a whole number is meant, in range, masks and indices:"
+    " Numba cuts them off without a word.",
     "small": "Bits of numbers that are not of 32 or 64 bits, round to digits, and"
     " divmod of floats: Numba's answers have odd types.",
-    "library": "Functions of NumPy, of operator, of libdevice, half-precision and vector"
-    " types, cooperative groups, and math.frexp, modf, ldexp and remainder: the book has"
-    " no use for them.",
+    "library": "Functions of NumPy, of operator, of libdevice, half-precision and"
+    " vector types, cooperative groups, and math.frexp, modf, ldexp and remainder: the"
+    " book has no use for them.",
     "functions": "Functions as values, lambdas but under one name, types handed to"
-    " functions, defaults and stars in parameters, and functions that return nothing on"
-    " some ways.",
-    "statements": "match, async, global, nonlocal, := and a for that writes to elements.",
+    " functions, defaults and stars in parameters, and functions that return nothing"
+    " on some ways.",
+    "statements": "match, async, global, nonlocal, := and a for that writes to"
+    " elements.",
     "asking": "isinstance, hasattr, type and slice: types are known when the text is"
     " written.",
-    "tuples": "Comparing tuples, tuples as tests, tuples of tuples or arrays as arguments,"
-    " arrays unpacked into names, and the length of a range.",
+    "tuples": "Comparing tuples, tuples as tests, tuples of tuples or arrays as"
+    " arguments, arrays unpacked into names, and the length of a range.",
     "lists": "Lists that are never used or only gone through: Numba drops them, and"
     " refuses all others.",
     "constants": "Atomics on an array around the kernel: that is a constant.",
-    "unset": "A name that has no value on the way to its line: where another way gives it"
-    " one, Numba takes what happens to be there.",
+    "unset": "A name that has no value on the way to its line: where another way gives"
+    " it one, Numba takes what happens to be there.",
     "mention": "A barrier that is named and not called: it compiles, and nobody waits.",
 }

@@ -348,7 +348,8 @@ class Emitter:
 
     def text_IfExp(self, node) -> str:
         if node.test.got.known:
-            return self.expression(node.body if node.test.got.const else node.orelse)
+            taken = node.body if node.test.got.const else node.orelse
+            return self.expression(taken)
         test = self.test(node.test)
         return f"({self.expression(node.body)} if {test} else {self.expression(node.orelse)})"
 

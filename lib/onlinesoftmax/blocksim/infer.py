@@ -1,4 +1,4 @@
-"""Types of everything in a kernel, found before it runs, as Numba's compiler finds them.
+"""Types of everything in a kernel, found before it runs, as Numba finds them.
 
 Every expression of the tree gets a `Value`: its type, what is known of it already, and
 how many bits it may need. What the compiler would not accept is refused, with the line,

@@ -226,8 +226,8 @@ def builtin(name: str) -> object:
 
 
 PYTHONS = (
-    "reversed sorted list tuple dict set map filter any all complex input open repr hash"
-    " id iter next ValueError Exception object super callable eval exec format"
+    "reversed sorted list tuple dict set map filter any all complex input open repr"
+    " hash id iter next ValueError Exception object super callable eval exec format"
 ).split()
 OWN_CHOICE = {
     "print": "output",

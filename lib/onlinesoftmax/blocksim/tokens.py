@@ -1,8 +1,8 @@
 """Cuts the text of a kernel into tokens, as Python does, in both Pythons.
 
-MicroPython has no ``tokenize`` and no ``ast``; this file and ``tree`` stand in for them.
-They read texts that Python itself has compiled before, so they need not find every
-syntax error, only understand what is right.
+MicroPython has no ``tokenize`` and no ``ast``; this file and ``tree`` stand in for
+them. They read texts that Python itself has compiled before, so they need not find
+every syntax error, only understand what is right.
 """
 
 WORDS = (
