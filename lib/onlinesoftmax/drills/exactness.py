@@ -81,7 +81,7 @@ def goal(value: float, rule: Rule) -> dict[str, Any]:
     """
     if not math.isfinite(value):
         return {"value": str(float(value))}
-    slack = SLACK * abs(value) or SLACK
+    slack = SLACK * abs(value)
     unit = _unit(value, rule)
     below, above = (0.0 if rule.side == side else unit for side in ("above", "below"))
     found = {
