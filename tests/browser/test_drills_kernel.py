@@ -1,6 +1,7 @@
 """Kernel drills as a reader meets them: a race on the page, named, mended, kept."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -105,7 +106,9 @@ def test_spanish_readers_are_told_in_spanish(site, open_page) -> None:
     expect(said).to_contain_text("El hilo 0 lee tile[1] en la línea 13")
 
 
-ENDLESS = """@cuda.jit
+ENDLESS = """from numba import cuda
+
+@cuda.jit
 def neighbour(x, y, n):
     while True:
         pass
@@ -114,7 +117,7 @@ BROKEN = [
     ("x = (", "SyntaxError"),
     ("x = 1", "no function called neighbour"),
     (DRILL.get("code").replace("t + 1", "t + one"), "Line 14 does not compile: the name one is not defined"),
-    (ENDLESS, "Does a loop never end?"),
+    (ENDLESS, re.compile("Does a loop never end|loops more than 50000 times")),
     (DRILL.get("code"), "All 4 cases pass."),
 ]
 

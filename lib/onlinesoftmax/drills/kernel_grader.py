@@ -11,6 +11,7 @@ and has no expected value, the other judges.
 from onlinesoftmax.drills import grader
 
 SHOWN_THREADS = 16  # what a figure of a whole launch has room for
+MOST_TURNS = 50000  # of a thread's loops; the launches of a drill are small
 ROUNDED = 1e-4  # float32, in whatever order a kernel adds
 
 
@@ -65,7 +66,7 @@ def play(make: object, case: dict, how: str, beat: object) -> dict:
     from ..blocksim import run as simulate
 
     mode = "full" if how == "full" else "race"
-    options = {"log": how == "log", "beat": beat, "mode": mode}
+    options = {"log": how == "log", "beat": beat, "mode": mode, "turns": MOST_TURNS}
     try:
         kernel = make(case["names"])
         arguments = [argument(kind, value, mode) for _, kind, value in case["args"]]
