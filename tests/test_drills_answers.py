@@ -318,7 +318,7 @@ def test_an_answer_is_right_as_far_off_as_the_sentence_says(
     typed = value + units * float(unit)
     off = Fraction(typed) - Fraction(value)
     edge = abs(Fraction(value)) / 10**7
-    if abs(abs(off) - unit) < edge or abs(off) < edge:
+    if abs(abs(off) - unit) <= edge or abs(off) <= edge:
         return  # too near the edge to say
     wanted = abs(off) < unit
     wanted = wanted and {"below": off < 0, "above": off > 0}.get(rule.side, True)
