@@ -22,19 +22,23 @@ from onlinesoftmax.drills import kernel_grader
 # ---- right kernels, and faulty ones
 
 
+def played(source: str, case: dict, how: str = "") -> dict:
+    """What a launch of a kernel comes to, as a drill's grader sees it."""
+    make, fault = kernel_grader.defined(source, "kernel")
+    assert fault is None
+    return kernel_grader.play(make, case, how, lambda: None)
+
+
 @pytest.mark.parametrize("name", CORRECT)
 def test_a_right_kernel_gives_the_right_numbers_and_no_report(name: str) -> None:
     source, case = CORRECT[name]
-    make = kernel_grader.maker(source, "kernel")
-    report, fault = kernel_grader.follow(make, case, 1e-12, lambda: None)
-    assert fault is None and not report.faults
+    assert kernel_grader.judge(played(source, case), case, 1e-12) is None
 
 
 @pytest.mark.parametrize("name", FAULTY)
 def test_a_fault_is_found_with_threads_element_and_line(name: str) -> None:
     source, case, fields = FAULTY[name]
-    make = kernel_grader.maker(source, "kernel")
-    _, fault = kernel_grader.follow(make, case, 1e-12, lambda: None)
+    fault = kernel_grader.judge(played(source, case), case, 1e-12)
     assert fault and fault["fault"] == "kernel"
     assert {key: fault["fields"].get(key) for key in fields} == fields
     json.dumps(fault, allow_nan=False)
@@ -327,9 +331,7 @@ def test_in_race_mode_nothing_is_said_about_float64() -> None:
 
 def test_the_log_has_the_form_of_the_docstring() -> None:
     source, case = CORRECT["a neighbour through shared memory"]
-    make = kernel_grader.maker(source, "kernel")
-    report, _ = kernel_grader.follow(make, case, 1, lambda: None, log=True)
-    log = json.loads(json.dumps(report.log, allow_nan=False))
+    log = json.loads(json.dumps(played(source, case, "log")["log"], allow_nan=False))
     assert set(log) == {"kernel", "grid", "block", "arrays", "blocks", "faults"}
     block, = log["blocks"]
     load_, use = block["phases"]
@@ -344,9 +346,8 @@ def test_the_log_has_the_form_of_the_docstring() -> None:
 
 def test_the_log_keeps_the_first_block_and_the_first_with_a_fault() -> None:
     source, case, _ = FAULTY["no guard"]
-    make = kernel_grader.maker(source, "kernel")
-    report, _ = kernel_grader.follow(make, case, 1, lambda: None, log=True)
-    assert [block["at"] for block in report.log["blocks"]] == [[0, 0], [2, 0]]
+    log = played(source, case, "log")["log"]
+    assert [block["at"] for block in log["blocks"]] == [[0, 0], [2, 0]]
 
 
 def test_a_long_log_is_cut_and_says_so() -> None:

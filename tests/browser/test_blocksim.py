@@ -9,7 +9,8 @@ from kernels.faulty import FAULTY
 
 from onlinesoftmax import drills
 from onlinesoftmax.drills import kernel_grader
-from onlinesoftmax.drills.page import HERE, _graders
+from onlinesoftmax.drills.kernels import player
+from onlinesoftmax.drills.page import HERE, _graders, _played
 
 from .test_drills import write_page, write_scripts
 
@@ -27,6 +28,7 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_scripts(folder)
     worker = (HERE / "page" / "worker.js").read_text()
     parts = [f"const GRADER = {json.dumps(_graders())};",
+             f"const PLAYED = {json.dumps(_played())};",
              f"const WORKER = {json.dumps(worker)};",
              (HERE / "page" / "python.js").read_text(), FIRST]
     (folder / "drills" / "drills.js").write_text("\n".join(parts))
@@ -48,8 +50,9 @@ def test_faults_are_told_word_for_word_as_in_cpython(page_file, open_page) -> No
     kernels = [(source, case) for source, case, _ in FAULTY.values()]
     reports = ask(open_page(page_file), kernels)
     for (name, (source, case, _)), report in zip(FAULTY.items(), reports, strict=True):
-        make = kernel_grader.maker(source, "kernel")
-        expected = kernel_grader.grade(make, [case], 1e-12, lambda index: None)
+        make, _ = kernel_grader.defined(source, "kernel")
+        play = player(make, [case])
+        expected = kernel_grader.grade(play, [case], list, 1e-12, lambda report: None)
         if expected["fields"]["kind"] == "error":  # the message is Python's own
             assert report["fields"]["line"] == expected["fields"]["line"]
             continue
