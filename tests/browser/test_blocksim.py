@@ -17,7 +17,8 @@ from .test_drills import write_page, write_scripts
 pytestmark = pytest.mark.browser
 
 FIRST = """globalThis.ask = (cases) => Promise.all(cases.map(([source, case_]) =>
-  runPython({kind: "kernel", function: "kernel", cases: [case_], tolerance: 1e-12},
+  runPython({kind: "kernel", function: "kernel", cases: [case_], tolerance: 1e-12,
+             slips: []},
             source)));"""
 
 
