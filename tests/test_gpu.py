@@ -8,6 +8,7 @@ test_gpu_compile.py, Numba's own simulator in test_gpu_simulator.py.
 
 import importlib.util
 import inspect
+import re
 import json
 from itertools import count
 from pathlib import Path
@@ -383,7 +384,7 @@ X = np.zeros((4, 8), np.float32)
                                                 X.astype(complex), X.astype(object),
                                                 np.ma.masked_array(X, X == 0))),
     ],
-    ids=lambda change: f"{change}"[:40],
+    ids=lambda change: re.sub(r" at 0x\w+", "", f"{change}")[:40],
 )  # fmt: skip
 def test_every_argument_of_a_wrong_kind_is_named(change: dict) -> None:
     arguments = {"q": X, "k": X, "v": X, "kernel": "naive"} | change
