@@ -83,7 +83,9 @@ def with_line(line: str) -> str:
     return RIGHT.replace("    m_new = max", f"    {line}\n    m_new = max")
 
 
-AWKWARD = {  # a program: what both Pythons say to it, or "CPython / the page"
+# A program: what both Pythons say to it, or "CPython / the page". What would spoil the
+# Python of these tests runs on the page alone.
+AWKWARD = {
     "import sys\n" + with_line("sys.exit()"): "exits",
     with_line("raise SystemExit(3)"): "exits",
     with_line("raise KeyboardInterrupt"): "raised",
@@ -105,9 +107,9 @@ AWKWARD = {  # a program: what both Pythons say to it, or "CPython / the page"
     with_line("block.append(m)"): "changed",
     with_line("assert False, 'mine'"): "raised",
     with_line("block = block[99]"): "raised",
-    "import sys\n" + with_line("sys.modules.clear()"): "right",
+    "import sys\n" + with_line("sys.modules.clear()"): "/right",
     "import builtins\nbuiltins.abs = lambda x: 0\n" + with_line("return m, l"): "/",
-    "import json\njson.dumps = lambda x: 'null'\n" + RIGHT: "right",
+    "import json\njson.dumps = lambda x: 'null'\n" + RIGHT: "/raised",
     "import math\nmath.exp = lambda x: 1.0\nfrom math import exp, inf\n"
     + RIGHT.replace("from math import exp, inf", ""): "/no rescale",
     "import numpy as np\n" + RIGHT: "right/raised",

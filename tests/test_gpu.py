@@ -8,8 +8,8 @@ test_gpu_compile.py, Numba's own simulator in test_gpu_simulator.py.
 
 import importlib.util
 import inspect
-import re
 import json
+import re
 from itertools import count
 from pathlib import Path
 from types import ModuleType
