@@ -111,7 +111,7 @@ AWKWARD = {
     "import builtins\nbuiltins.abs = lambda x: 0\n" + with_line("return m, l"): "/",
     "import json\njson.dumps = lambda x: 'null'\n" + RIGHT: "/raised",
     "import math\nmath.exp = lambda x: 1.0\nfrom math import exp, inf\n"
-    + RIGHT.replace("from math import exp, inf", ""): "/no rescale",
+    + RIGHT.replace("from math import exp, inf", ""): "/unnamed",
     "import numpy as np\n" + RIGHT: "right/raised",
     "import onlinesoftmax.drills.grader\n" + RIGHT: "right/raised",
     "import js\n" + RIGHT: "raised",
