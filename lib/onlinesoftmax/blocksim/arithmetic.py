@@ -29,6 +29,11 @@ def whole_rest(a: int, b: int) -> int:
     return a % b if b else 0
 
 
+def whole_both(a: int, b: int) -> tuple:
+    """Return a // b and a % b of whole numbers."""
+    return whole_quotient(a, b), whole_rest(a, b)
+
+
 def whole_power(a: int, b: int) -> int:
     """Return a ** b of whole numbers; beyond 64 bits it wraps."""
     if b >= 0:
@@ -73,6 +78,42 @@ def larger(a: float, b: float) -> float:
 def nearest(value: float) -> int:
     """Return the nearest whole number, of two the even one."""
     return round(value) if value - value == 0 else cast(value, "int64")
+
+
+# ---- bits, and what else ``cuda`` computes
+
+
+def popc(value: int, bits: int) -> int:
+    """Return how many bits are set."""
+    return len([place for place in range(bits) if value >> place & 1])
+
+
+def ffs(value: int, bits: int) -> int:
+    """Return the place of the lowest bit that is set, counted from 1; else 0."""
+    return min([place + 1 for place in range(bits) if value >> place & 1] or [0])
+
+
+def clz(value: int, bits: int) -> int:
+    """Return how many bits above the highest one set are not."""
+    return bits - max([place + 1 for place in range(bits) if value >> place & 1] or [0])
+
+
+def brev(value: int, bits: int) -> int:
+    """Return the bits in reverse order."""
+    return sum([(value >> place & 1) << (bits - 1 - place) for place in range(bits)])
+
+
+def fma(a: float, b: float, c: float) -> float:
+    return a * b + c
+
+
+def cbrt(x: float) -> float:
+    """Return the cube root."""
+    return math.copysign(abs(x) ** (1 / 3), x) if x - x == 0 else x
+
+
+def selp(test: bool, a: object, b: object) -> object:
+    return a if test else b
 
 
 # ---- mathematics
@@ -191,6 +232,14 @@ def device_names() -> dict:
         "__math": Maths(),
         "__whole_quotient": whole_quotient,
         "__whole_rest": whole_rest,
+        "__popc": popc,
+        "__ffs": ffs,
+        "__clz": clz,
+        "__brev": brev,
+        "__fma": fma,
+        "__cbrt": cbrt,
+        "__selp": selp,
+        "__whole_both": whole_both,
         "__whole_power": whole_power,
         "__real_quotient": real_quotient,
         "__real_rest": real_rest,

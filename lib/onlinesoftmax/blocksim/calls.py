@@ -23,6 +23,7 @@ from .types import (
     in_words,
     is_array,
     is_integer,
+    is_number,
     is_tuple,
     of_math,
     unified,
@@ -161,7 +162,22 @@ class Calls:
                 f"{function.name} takes {', '.join(names)};"
                 f" {len(node.args) + len(node.keywords)} given",
             )
-        return [given.get(p.name, p.default) for p in parameters]
+        return [given.get(p.name) or self.default(p, function) for p in parameters]
+
+    def default(self, parameter: Node, function: Function) -> Node:
+        """Return what a parameter is where a call leaves it out."""
+        if isinstance(function, Closure):
+            value = parameter.default.got.const
+            return Node("Constant", parameter.line, value=value)
+        value = clone(parameter.default)
+        return Node("Default", value.line, value=value, function=function)
+
+    def value_Default(self, node: Node) -> Value:
+        """Return a default's value: its names stand for what is around its function."""
+        function = node.function
+        around = Node("Pass", node.line, body=[])
+        typed = Typed(function, around, ())
+        return type(self)(self.compiler, typed, None).value(node.value)
 
     def inlined(self, node: Node, closure: Closure, values: list) -> Typed:
         """Return a function inside the kernel, for this call of it."""
@@ -231,7 +247,9 @@ class Calls:
         if is_tuple(value.kind) or is_array(value.kind):
             return Value("int64", bits=MEMORY_BITS)
         raise Refusal(
-            node.line, f"{self.named(value)} has no length", declined="tuples"
+            node.line,
+            f"{self.named(value)} has no length",
+            declined="" if is_number(value.kind) else "tuples",
         )
 
     def call_extreme(self, node: Node, name: str) -> Value:
@@ -390,6 +408,7 @@ class Calls:
                     node.line,
                     f"the size of a {space} array has to be a constant",
                     instead,
+                    "unset" if hasattr(part, "halfway") else "",
                 )
         sizes = tuple([part.const for part in parts])
         least = 0 if space == "shared" and len(sizes) == 1 else 1

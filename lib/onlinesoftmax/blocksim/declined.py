@@ -38,5 +38,7 @@ DECLINED = {
     "constants": "Atomics on an array around the kernel: that is a constant.",
     "unset": "A name that has no value on the way to its line: where another way gives"
     " it one, Numba takes what happens to be there.",
+    "depth": "Dozens of brackets or blocks in each other: the simulator's stack is a"
+    " small one.",
     "mention": "A barrier that is named and not called: it compiles, and nobody waits.",
 }

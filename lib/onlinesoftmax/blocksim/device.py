@@ -281,7 +281,19 @@ class Cuda:
         self.laneid = thread.number % WARP
         self._who = thread.who
 
+    def lanemask_lt(self) -> int:
+        """Return the mask of the lower lanes."""
+        return (1 << self.laneid) - 1
+
     # ---- what the emitted text calls
+
+    def _given(self, name: str, value: object) -> object:
+        """Return the value of a name that not every way gives one."""
+        return self._launch.no_value(name) if value is None else value
+
+    def _leave(self) -> None:
+        """Leave the kernel, though threads may yet meet in it."""
+        self._launch.running.left = True
 
     def _at(self, line: int) -> bool:
         self._line = line

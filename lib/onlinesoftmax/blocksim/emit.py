@@ -10,12 +10,14 @@ The text also says on which line it is, wraps whole numbers where they can leave
 type, ends mathematics as a GPU does, and, in full mode, rounds every float.
 """
 
-from .things import MEETINGS, Thing
+from .expressions import chained
+from .things import BITS, MEETINGS, Thing
 from .tree import parts_of
-from .types import FLOATS, is_array, is_integer, is_tuple
+from .types import FLOATS, SIZES, is_array, is_integer, is_tuple
 from .values import Closure
 
 STEP = "    "
+MOST_NESTED = 15  # operations in each other's brackets
 WRAPPED = {  # Numba's masks are signed numbers
     "ballot_sync": "__wrap_int32",
     "match_any_sync": "__wrap_int32",
@@ -82,7 +84,9 @@ class Emitter:
         self.called = name
         self.depth = depth
         self.loops = []  # around this point: (line, the name that counts its turns)
-        self.meets = False  # does the statement that is written?
+        self.meetings = 0  # so many calls at which threads meet are written
+        self.before = 0  # and so many before the outermost loop around this point
+        self.exits = []  # returns: the place of their line, and the meetings before
 
     # ---- statements
 
@@ -99,7 +103,10 @@ class Emitter:
             self.write("if 0: yield")  # a generator, even if nobody comes to a barrier
         if self.text.full:
             self.write(f"__rt._where = {self.place()}")
+        for name in sorted(self.typed.unset):
+            self.write(f"{name} = None")
         self.block(node.body)
+        self.keep_exits()
         self.depth -= 1
 
     def block(self, body: list) -> None:
@@ -198,7 +205,7 @@ class Emitter:
         self.at(node.line)
         target = node.target
         if target.kind == "Name":
-            old, place = target.id, target.id
+            old, place = self.named(target), target.id
         else:
             place, old = self.held(target)
         value = self.expression(node.value)
@@ -221,14 +228,34 @@ class Emitter:
     def write_Return(self, node) -> None:
         self.at(node.line)
         value = "" if node.value is None else " " + self.expression(node.value)
+        if self.called == "__kernel":
+            seen = self.before if self.loops else self.meetings
+            self.exits.append((len(self.text.lines), seen))
+            self.write("__rt._leave()")
         self.write(f"return{value}")
+
+    def keep_exits(self) -> None:
+        """Let a thread leave only where it could have come to a further meeting.
+
+        Behind the last one it has gone past those that it did not come to.
+        """
+        for place, seen in self.exits:
+            if seen == self.meetings:
+                line = self.text.lines[place]
+                self.text.lines[place] = line.replace("__rt._leave()", "pass")
 
     def write_If(self, node) -> None:
         if node.taken is not None:
             return self.block(node.body if node.taken else node.orelse)
-        test = self.test(node.test)
-        self.write(f"if {self.with_line(node.line, test)}:")
-        self.inner(node.body)
+        word = "if"
+        while True:
+            test = self.test(node.test)
+            self.write(f"{word} {self.with_line(node.line, test)}:")
+            self.inner(node.body)
+            other = node.orelse[0] if len(node.orelse) == 1 else None
+            if other is None or other.kind != "If" or other.taken is not None:
+                break
+            node, word = other, "elif"
         if node.orelse:
             self.write("else:")
             self.inner(node.orelse)
@@ -270,6 +297,8 @@ class Emitter:
 
     def begin_loop(self, node) -> str:
         """Write the counter of a loop's turns."""
+        if not self.loops:
+            self.before = self.meetings
         turn = f"__t{len(self.loops)}_{node.line}"
         self.write(f"{turn} = -1")
         self.loops.append((node.line, turn))
@@ -318,6 +347,10 @@ class Emitter:
         """Return a constant as text; None for what is none."""
         if got.kind == "static":
             return "None"
+        if hasattr(got, "scalar"):
+            return number(got.scalar)
+        if hasattr(got, "array"):
+            return self.constant_array("table", got)
         if is_tuple(got.kind):
             parts = [self.constant(part) for part in got.const]
             return (
@@ -335,7 +368,15 @@ class Emitter:
             return number(got.scalar)
         if hasattr(got, "array"):
             return self.constant_array(node.id, got)
-        return node.id
+        return self.named(node)
+
+    def named(self, node) -> str:
+        """Return the value of a name, if its thread has given it one."""
+        name = node.id
+        return f"__rt._given('{name}', {name})" if node.unsure else name
+
+    def text_Default(self, node) -> str:
+        return self.expression(node.value)
 
     def constant_array(self, name: str, got: object) -> str:
         """Return an array around the kernel."""
@@ -358,7 +399,7 @@ class Emitter:
         return self.expression(node)
 
     def text_BoolOp(self, node) -> str:
-        parts = [self.expression(part) for part in node.values]
+        parts = [self.expression(part) for part in node.values[: node.reached]]
         return "(" + f" {node.op} ".join(parts) + ")"
 
     def text_UnaryOp(self, node) -> str:
@@ -370,10 +411,22 @@ class Emitter:
         return self.wrapped(node, f"({node.op}{operand})", node.got)
 
     def text_BinOp(self, node) -> str:
-        left, right = self.expression(node.left), self.expression(node.right)
-        return self.operation(
-            node, node.op, left, right, node.left.got, node.right.got, node.got
-        )
+        *chain, first = chained(node)
+        parts = [self.expression(first)]
+        for node in reversed(chain):
+            if node.got.known:  # literals
+                parts = [self.expression(node)]
+                continue
+            flat = len(chain) > MOST_NESTED
+            left = "__s" if flat else parts[0]
+            right, got = self.expression(node.right), node.left.got
+            written = self.operation(
+                node, node.op, left, right, got, node.right.got, node.got
+            )
+            parts = parts + [written] if flat else [written]
+        if len(parts) == 1:
+            return parts[0]
+        return "(" + ", ".join([f"__s := {part}" for part in parts]) + ")[-1]"
 
     def operation(self, node, sign, left, right, a, b, got) -> str:
         """Return the text of an operation between two numbers."""
@@ -462,8 +515,12 @@ class Emitter:
             return self.rounded(f"__math.{name}({self.arguments(node)})", node.got.kind)
         if head == "cuda.atomic":
             return self.atomic(node, name)
+        if name in BITS and head == "cuda":
+            bits = 8 * SIZES[node.bound[0].got.kind]
+            return f"__{name}({self.arguments(node)}, {bits})"
         if head == "cuda":
-            written = f"__rt.{name}({self.arguments(node)})"
+            where = "__" if name in ("fma", "cbrt", "selp") else "__rt."
+            written = f"{where}{name}({self.arguments(node)})"
             return self.rounded(written, node.got.kind)
         return self.converted(node)
 
@@ -476,6 +533,7 @@ class Emitter:
         """Return the call of a function of the text."""
         typed = node.typed
         args = [self.handed(arg) for arg in node.args]
+        self.meetings += typed.meets
         keyed = typed.meets or self.text.full
         key = self.key(node.line) if keyed else "None"
         called = f"{self.text.name_of(typed)}({', '.join([key] + args)})"
@@ -493,6 +551,7 @@ class Emitter:
 
     def meeting(self, node, name: str) -> str:
         """Return a call at which threads meet."""
+        self.meetings += 1
         args = [self.key(node.line)]
         args += [self.expression(arg) for arg in node.bound if arg is not None]
         called = f"__rt.{name}({', '.join(args)})"
@@ -551,7 +610,8 @@ class Emitter:
         return written
 
     def call_abs(self, node) -> str:
-        return f"__abs({self.arguments(node)})"
+        written, kind = f"__abs({self.arguments(node)})", node.got.kind
+        return f"__wrap_{kind}({written})" if kind[0] == "i" else written
 
     def call_int(self, node) -> str:
         return f"__int({self.arguments(node)})"
@@ -572,8 +632,7 @@ class Emitter:
         )
 
     def call_divmod(self, node) -> str:
-        args = self.arguments(node)
-        return f"(__whole_quotient({args}), __whole_rest({args}))"
+        return f"__whole_both({self.arguments(node)})"
 
     def call_cuda_grid(self, node) -> str:
         return f"__rt.grid({node.bound[0].got.const})"
@@ -617,6 +676,8 @@ class PartOf:
 
 def number(value: float) -> str:
     """Return a float as text, also one that Python cannot write."""
+    if isinstance(value, int):
+        return repr(value)
     if value != value:
         return "__nan"
     if value - value != 0:

@@ -21,12 +21,12 @@ from .types import (
 from .values import (
     UNKNOWN,
     Function,
-    NotYet,
     Refusal,
     Unusable,
     Value,
     constant,
     joined,
+    unsure,
 )
 
 
@@ -93,7 +93,11 @@ class Expressions(Calls):
 
     def truth(self, node: Node) -> Value:
         """Return the value of a test."""
-        value = self.usable(node, self.value(node))
+        return self.test(node, self.value(node))
+
+    def test(self, node: Node, value: Value) -> Value:
+        """Refuse a value that is neither true nor false."""
+        self.usable(node, value)
         if value.kind == "none":
             return value
         if is_array(value.kind):
@@ -124,14 +128,28 @@ class Expressions(Calls):
     def value_Name(self, node: Node) -> Value:
         name = node.id
         if name in self.local:
-            if name not in self.names:
-                raise NotYet(node.line, f"{name} has no value yet")
-            return self.usable_name(node, self.names[name])
+            if name not in self.stored:  # even where the last turn has given it one
+                raise Refusal(node.line, f"{name} has no value yet")
+            value = self.names.get(name) or unsure(self.stored[name])
+            value = self.usable_name(node, value)
+            node.unsure = value.unsure
+            if value.unsure:
+                self.typed.unset.add(name)
+                value = Value(value.kind, bits=value.bits, fixed=value.fixed)
+                value.halfway = True
+            return value
         if self.outer is not None:
             return self.outer.value_Name(node)
         return self.around(node)
 
     def usable_name(self, node: Node, value: Value) -> Value:
+        if value.kind == "unset":
+            raise Refusal(
+                node.line,
+                f"{node.id} has no value on some way to here",
+                "define it before the ways part",
+                declined="unset",
+            )
         if value.kind == "clash":
             kinds = getattr(value, "kinds", None)
             if kinds:
@@ -201,10 +219,11 @@ class Expressions(Calls):
 
     def value_BoolOp(self, node: Node) -> Value:
         found = self.truth(node.values[0])
-        for place, part in enumerate(node.values[1:]):
+        node.reached = 1  # so many of the values; nobody comes to the others
+        for part in node.values[1:]:
             if found.known and bool(found.const) == (node.op == "or"):
-                node.values = node.values[: place + 1]  # nobody comes to the others
                 return found
+            node.reached += 1
             if found.known:
                 found = self.truth(part)
                 continue
@@ -215,7 +234,7 @@ class Expressions(Calls):
     def value_UnaryOp(self, node: Node) -> Value:
         if node.op == "not":
             value = self.value(node.operand)
-            value = value if value.kind == "float16" else self.truth(node.operand)
+            value = value if value.kind == "float16" else self.test(node.operand, value)
             if value.known:
                 return Value("bool", not value.const, 1)
             return Value("bool")
@@ -235,8 +254,17 @@ class Expressions(Calls):
         return self.limited(node, Value(kind, bits=bits, fixed=value.fixed))
 
     def value_BinOp(self, node: Node) -> Value:
-        a, b = self.value(node.left), self.value(node.right)
-        if literal(node.left) and literal(node.right):
+        *chain, first = chained(node)
+        a, whole = self.value(first), literal(first)
+        for node in reversed(chain):
+            b = self.value(node.right)
+            whole = whole and literal(node.right)
+            a = node.got = self.computed(node, a, b, whole)
+        return a
+
+    def computed(self, node: Node, a: Value, b: Value, whole: bool) -> Value:
+        """Return the value of an operation, perhaps one of literals only."""
+        if whole:
             folded = fold(node.op, a.const, b.const)
             if folded is not UNKNOWN:
                 return constant(folded, node.line)
@@ -386,7 +414,7 @@ class Expressions(Calls):
             node.line,
             f"{self.named(base)} has no {node.attr}",
             "",
-            "views" if is_number(base.kind) else self.choice(base),
+            "views" if node.attr in OF_NUMBERS else self.choice(base),
         )
 
     def static_attribute(self, node: Node, const: object) -> Value:
@@ -511,6 +539,15 @@ def literal(node: Node) -> bool:
     return False
 
 
+def chained(node: Node) -> list:
+    """Return the operations that stand left of each other, and what is leftmost."""
+    found = [node]
+    while node.kind == "BinOp":
+        node = node.left
+        found.append(node)
+    return found
+
+
 def apply_sign(sign: str, value: object) -> object:
     return {"-": -value, "+": value}[sign] if sign in "+-" else ~value
 
@@ -581,6 +618,7 @@ def is_module(value: object) -> bool:
     return type(value).__name__ == "module"
 
 
+OF_NUMBERS = ("real", "imag", "conjugate", "bit_count")
 INF = float("inf")
 NUMBERS = {
     "pi": 3.141592653589793,

@@ -8,15 +8,15 @@ the reason and what to write instead. Loops are read until no type changes any m
 from .expressions import Expressions
 from .things import Thing
 from .tree import Node, clone, parts_of
-from .types import in_words, is_array, is_integer, is_number, is_tuple
+from .types import WHOLE_BITS, in_words, is_array, is_integer, is_number, is_tuple
 from .values import (
     NONE,
     Closure,
     Function,
-    NotYet,
     Refusal,
     Typed,
     Value,
+    either,
     joined,
     merged,
 )
@@ -70,25 +70,26 @@ class Compiler:
 
     def __init__(self):
         self.known = {}
+        self.main = None  # the tree of the kernel
+        self.open = []  # the trees of the functions that are being read
         self.doubles = {}
 
     def kernel(self, function: Function, kinds: tuple) -> Typed:
         """Return a kernel for arguments of these types."""
-        typed = self.typed(function, kinds)
-        if typed.result.kind != "none":
-            line = typed.result.line
-            raise Refusal(
-                line, "a kernel returns nothing", "store the value in an array"
-            )
-        return typed
+        self.main = function.node
+        return self.typed(function, kinds)
 
     def typed(self, function: Function, kinds: tuple) -> Typed:
         """Return a function for arguments of these types."""
         key = (id(function.node), kinds)
         if key not in self.known:
+            if function.node in self.open:
+                return Typed(function, function.node, kinds)  # it calls itself
+            self.open.append(function.node)
             typed = Typed(function, clone(function.node), kinds)
             self.known[key] = typed
             Inference(self, typed, None).run([Value(kind) for kind in kinds])
+            self.open.pop()
         return self.known[key]
 
     def double(self, line: int, text: str) -> None:
@@ -110,6 +111,7 @@ class Inference(Expressions):
         self.find = typed.function.find
         self.local = assigned(typed.node.body, set())
         self.names = {}
+        self.stored = {}  # names that the text has given values so far: the last ones
         self.loops = []  # around this point, with the names at their breaks
         self.turned = {}  # a loop -> the names as its last turn left them
         self.results = []
@@ -118,9 +120,9 @@ class Inference(Expressions):
     def run(self, arguments: list) -> None:
         """Read the function until no type changes."""
         parameters = self.typed.node.parameters
-        for self.round in range(MOST_ROUNDS):
+        for _ in range(MOST_ROUNDS):
             self.names = {}
-            self.loops, self.branches = [], 0
+            self.loops, self.stored = [], {}
             for parameter, value in zip(parameters, arguments):
                 self.local.add(parameter.name)
                 self.store_name(parameter.name, value)
@@ -140,6 +142,10 @@ class Inference(Expressions):
                 line,
                 "a function cannot give back an array that it made",
                 "make it in the kernel, and pass it as an argument",
+            )
+        if value.kind != "none" and self.typed.function.node is self.compiler.main:
+            raise Refusal(
+                line, "a kernel returns nothing", "store the value in an array"
             )
         self.results.append(self.at(value, line))
 
@@ -181,13 +187,7 @@ class Inference(Expressions):
             read = getattr(self, "read_" + node.kind, None)
             if read is None:
                 raise Refusal(node.line, f"{node.kind} has no place in a kernel")
-            try:
-                read(node)
-            except NotYet:
-                sure = len(self.loops) + self.branches == 1  # to come here at once
-                if not self.loops or sure or self.round > 2:
-                    raise
-                self.changed = True  # a later line of the loop may give it one
+            read(node)
 
     def read_Refused(self, node: Node) -> None:
         self.value_Refused(node)
@@ -263,14 +263,12 @@ class Inference(Expressions):
         test = self.truth(node.test)
         node.taken = bool(test.const) if test.known and test.kind != "static" else None
         before, self.names = self.names, dict(self.names)
-        self.branches += 1
         if node.taken is False:
             self.names = None
         self.block(node.body)
         after = self.names
         self.names = None if node.taken is True else before
         self.block(node.orelse)
-        self.branches -= 1
         self.names = merged(after, self.names)
 
     def read_While(self, node: Node) -> None:
@@ -318,10 +316,10 @@ class Inference(Expressions):
         for name in turn:
             value = turn[name]
             if name in head:
-                both = joined(head[name], value)
+                both = either(head[name], value)
                 grows = both.bits > head[name].bits
                 if grows:
-                    both = Value(both.kind)
+                    both.bits = WHOLE_BITS.get(both.kind, 0)
                 if (
                     both.kind != head[name].kind
                     or grows
@@ -373,6 +371,14 @@ class Inference(Expressions):
                 "a function inside a kernel has no decorator",
                 "take the decorator away, or move the function out",
             )
+        for parameter in node.parameters:
+            if parameter.default and not self.value(parameter.default).known:
+                raise Refusal(
+                    parameter.line,
+                    "a default of a function inside a kernel has to be a constant",
+                    "hand the value over in the call",
+                    declined="functions",
+                )
         node.copies = {}
         closure = Closure(node.name, node, self)
         self.store_name(node.name, Value("static", closure))
@@ -398,6 +404,7 @@ class Inference(Expressions):
 
     def store_name(self, name: str, value: Value) -> None:
         self.names[name] = value
+        self.stored[name] = value
         self.typed.names.setdefault(name, set()).add(str(value.kind))
 
     def unpack(self, target: Node, value: Value) -> None:
@@ -446,6 +453,8 @@ class Inference(Expressions):
                 "give all indices, element by element",
                 declined="slices",
             )
+        if is_tuple(value.kind):
+            raise Refusal(target.line, "an element holds a number, not a tuple")
         self.number(target, value, f"an element of {array.kind[1]} holds a number")
         self.narrowed(target.line, value, kind)
         target.value_kind = value.kind

@@ -48,7 +48,7 @@ class Thread:
         self.steps = None  # its generator, if the kernel has barriers
         self.wait = None  # what it waits for; None once it is through
         self.answer = None  # what it gets when it goes on
-        self.left = False  # by a return?
+        self.left = False  # by a return before its last meeting?
         self.missed = None  # the line of the first barrier after it had left
         self.meetings = 0
         self.tick = 0  # of its last stretch; this and the rest are for Order
@@ -236,7 +236,6 @@ class Launch:
                     self.endless(thread.wait.line, "meets others")
             else:
                 thread.steps = None
-                thread.left = self.cuda._line in self.code.returns
 
     def guard(self, thread: Thread, go: object, value: object) -> object:
         """Run a thread; whatever it raises becomes a fault with its line."""
@@ -388,6 +387,13 @@ class Launch:
         )
         numbers = [thread.number, number]
         self.fault("barrier", text, line=thread.wait.line, threads=numbers)
+
+    def no_value(self, name: str) -> None:
+        """Report a name that the running thread has not given a value."""
+        here = self.here(self.thread)
+        said = f"{name} has no value on this way: {here} comes here without having"
+        said += " given it one"
+        self.fault("error", said, threads=[self.thread], error="unset", said=said)
 
     def endless(self, line: int, what: str = "loops") -> None:
         """Report a thread that does not come to an end."""

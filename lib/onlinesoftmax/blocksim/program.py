@@ -15,8 +15,6 @@ class Code:
         Do its threads meet anywhere?
     sites : list of tuple
         The calls at which threads meet; see ``emit.Text``.
-    returns : set of int
-        The lines on which a thread may leave the kernel before its end.
     shared : list of tuple
         Its static shared arrays: name and bytes.
     doubles : dict
@@ -29,7 +27,6 @@ class Code:
         text = emit(typed, full)
         self.meets = typed.meets
         self.sites = text.sites
-        self.returns = returns(typed.node.body)
         self.constants = text.constants
         self.shared = text.shared
         self.doubles = doubles
@@ -42,18 +39,6 @@ class Code:
         space["__rt"] = runtime
         exec(self.code, space)
         return space["__kernel"]
-
-
-def returns(body: list) -> set:
-    """Return the lines of the return statements of a function."""
-    found = set()
-    for node in body:
-        if node.kind == "Return":
-            found.add(node.line)
-        elif node.kind != "FunctionDef":
-            for part in ("body", "orelse"):
-                found |= returns(getattr(node, part, []))
-    return found
 
 
 class Program:
@@ -98,11 +83,23 @@ class Program:
             raise self.refused
         key = (kinds, full)
         if key not in self.compiled:
-            compiler = Compiler()
             self.check_parameters()
-            typed = compiler.kernel(self.function, kinds)
-            self.compiled[key] = Code(typed, compiler.doubles, full)
+            try:
+                self.compiled[key] = self.compile(kinds, full)
+            except (RuntimeError, MemoryError, SyntaxError):  # of Python's stack
+                raise Refusal(
+                    self.function.node.line,
+                    "too much stands in each other's brackets or blocks",
+                    "several lines, each with a part of it",
+                    "depth",
+                ) from None
         return self.compiled[key]
+
+    def compile(self, kinds: tuple, full: bool) -> Code:
+        """Compile the kernel anew."""
+        compiler = Compiler()
+        typed = compiler.kernel(self.function, kinds)
+        return Code(typed, compiler.doubles, full)
 
     def check_parameters(self) -> None:
         """Refuse parameters that a launch does not fill."""

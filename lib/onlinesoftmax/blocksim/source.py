@@ -12,6 +12,7 @@ from .tokens import plain
 from .tree import parse
 from .values import Function, Unusable, Value
 
+TOO_DEEP = "more brackets or blocks in each other than the simulator reads"
 PLAIN = (
     "{name} is a plain function of Python's",
     "put @cuda.jit(device=True) above it",
@@ -37,7 +38,10 @@ class Source:
     def __init__(self, text, file, names: dict, numba: object, whole: bool):
         self.text = plain(text)
         compile(self.text, file, "exec")  # its syntax errors, before it is changed
-        self.tree = parse(self.text)
+        try:
+            self.tree = parse(self.text)
+        except RuntimeError:  # of Python's stack
+            raise SyntaxError(TOO_DEEP) from None
         self.code = compile(without_numba(self.text, self.tree), file, "exec")
         self.functions = {node.name: node for node in defined(self.tree)}
         self.numba = numba

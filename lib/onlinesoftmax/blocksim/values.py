@@ -28,10 +28,6 @@ class Refusal(Exception):
         self.declined = declined
 
 
-class NotYet(Refusal):
-    """A name that has no value where the text is read for the first time."""
-
-
 class Value:
     """What is known of an expression.
 
@@ -46,12 +42,15 @@ class Value:
         How large a whole number can be: no larger than two to this power.
     fixed : bool
         Is it made of constants only?
+    unsure : bool
+        Is it a name's that has no value yet if a thread comes another way?
     """
 
     def __init__(self, kind, const=UNKNOWN, bits=None, fixed=False):
         self.kind = kind
         self.const = const
         self.bits = WHOLE_BITS.get(kind, 0) if bits is None else bits
+        self.unsure = False
         self.fixed = fixed or const is not UNKNOWN
 
     @property
@@ -79,6 +78,8 @@ class Typed:
         Do threads meet in it, or in what it calls?
     names : dict
         Its variables, with all the types they ever have.
+    unset : set of str
+        Those that are read where they may have no value.
     """
 
     def __init__(self, function, node, kinds):
@@ -88,6 +89,7 @@ class Typed:
         self.result = None
         self.meets = False
         self.names = {}
+        self.unset = set()
 
 
 class Function:
@@ -120,6 +122,8 @@ def constant(value: object, line: int) -> Value:
     """Return what a value around a kernel, or in its text, is to the compiler."""
     if value is None:
         return NONE
+    if isinstance(value, Value):  # an array around the kernel
+        return value
     if isinstance(value, bool):
         return Value("bool", value, 1)
     if isinstance(value, int):
@@ -183,7 +187,10 @@ def same_constant(a: object, b: object) -> bool:
         return a.node is b.node
     if type(a) is tuple and type(b) is tuple:
         return len(a) == len(b) and all(
-            [same_constant(x.const, y.const) for x, y in zip(a, b)]
+            [
+                x is y or x.known and y.known and same_constant(x.const, y.const)
+                for x, y in zip(a, b)
+            ]
         )
     return a is b or (type(a) is type(b) and a == b)
 
@@ -192,9 +199,29 @@ def merged(a: dict | None, b: dict | None) -> dict | None:
     """Return the names where two ways meet; None is a way that nobody goes."""
     if a is None or b is None:
         return b if a is None else a
-    found = dict(a)
+    found = {}
+    for name in a:
+        found[name] = either(a[name], b[name]) if name in b else unsure(a[name])
     for name in b:
-        found[name] = joined(a[name], b[name]) if name in a else b[name]
+        if name not in a:
+            found[name] = unsure(b[name])
+    return found
+
+
+def either(a: Value, b: Value) -> Value:
+    """Return what is known of a name of which one way, or both, may know nothing."""
+    found = joined(a, b)
+    return unsure(found) if a.unsure or b.unsure else found
+
+
+def unsure(value: Value) -> Value:
+    """Return a value that a name has only if its thread came the right way."""
+    if isinstance(value.const, Closure):
+        return Value("unset")
+    if value.unsure or value.kind in ("static", "none", "clash", "maybe"):
+        return value
+    found = Value(value.kind, bits=value.bits, fixed=value.fixed)
+    found.unsure = True
     return found
 
 

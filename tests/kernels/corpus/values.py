@@ -1849,3 +1849,89 @@ def kernel(x):
     tile[t] = x[t]
     cuda.syncthreads()
     x[t] = tile[0]
+
+
+# %% function-defined-in-one-branch
+# args: float32[::1], int64
+@cuda.jit
+def kernel(x, n):
+    if n > 4:
+        def f(a):
+            return a + 1
+    x[0] = f(x[0])
+
+
+# %% size-set-in-one-branch
+# args: float32[::1], int64
+@cuda.jit
+def kernel(x, n):
+    if n > 2:
+        T = 8
+    s = cuda.shared.array(T, float32)
+    s[0] = x[0]
+    x[0] = s[0]
+
+
+# %% name-set-in-one-branch-under-an-index
+# args: float32[::1], int64
+@cuda.jit
+def kernel(x, n):
+    while n > 0:
+        v = n
+        n -= 1
+    x[v] = 1
+
+
+# %% function-that-grows-by-calling-itself
+# args: float32[::1]
+@cuda.jit(device=True)
+def f(a):
+    return f((a, a))
+
+
+@cuda.jit
+def kernel(x):
+    x[0] = f(1)
+
+
+# %% tuples-of-scalars-and-tables
+# args: float32[::1], int64
+import numpy
+
+SCALES = numpy.float32(0.5), numpy.float32(2)
+TABLES = numpy.arange(4, dtype=numpy.float32), numpy.ones(4, numpy.float32)
+
+
+@cuda.jit
+def kernel(x, n):
+    x[n] = x[0] * SCALES[n % 2] + TABLES[0][n] * TABLES[1][1]
+
+
+# %% default-of-a-function-under-a-shadowed-name
+# args: float32[::1], int64
+K = 2
+
+
+@cuda.jit(device=True)
+def f(a, k=K):
+    return a + k
+
+
+@cuda.jit(device=True)
+def g(K):
+    return f(K)
+
+
+@cuda.jit
+def kernel(x, n):
+    K = 50.0
+    x[n] = f(n) + K + g(n)
+
+
+# %% kernel-that-returns-a-number-on-one-way
+# args: float32[::1], int64
+@cuda.jit
+def kernel(x, n):
+    if n > 4:
+        return 0
+    x[0] = 1
