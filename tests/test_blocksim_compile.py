@@ -464,6 +464,8 @@ NUMBERS = {  # the body of a kernel, and what a thread t of four stores
     "\ny[t] = kept": [0, 4, 8, 12],
     "if t == 0:\n    v = 1\nelif t == 1:\n    v = 2\nelif False:\n    v = 3\nelif t == 2:"
     "\n    v = 4\nelse:\n    v = 5\ny[t] = v": [1, 2, 4, 5],
+    "__rt = t\n__v, __key = 4, 2\nfor __i0 in range(3):\n    __v += __rt\ny[t] = __v":
+    [4, 7, 10, 13],
     "y[t] = " + " + ".join(["t"] * 60) + " - (" + " + ".join(["x[0]"] * 40) + ")":
     [-40, 20, 80, 140],
 }  # fmt: skip

@@ -96,7 +96,7 @@ class Emitter:
     def function(self) -> None:
         """Write the whole function."""
         node = self.typed.node
-        names = ["__key"] + [parameter.name for parameter in node.parameters]
+        names = ["__key"] + [own(parameter.name) for parameter in node.parameters]
         self.write(f"def {self.called}({', '.join(names)}):")
         self.depth += 1
         if self.typed.meets:
@@ -104,7 +104,7 @@ class Emitter:
         if self.text.full:
             self.write(f"__rt._where = {self.place()}")
         for name in sorted(self.typed.unset):
-            self.write(f"{name} = None")
+            self.write(f"{own(name)} = None")
         self.block(node.body)
         self.keep_exits()
         self.depth -= 1
@@ -181,13 +181,13 @@ class Emitter:
             place = self.text_Subscript(target)
             self.write(f"{place} = {self.stored(written, got, target)}")
         else:
-            self.write(f"{target.id} = {written}")
+            self.write(f"{own(target.id)} = {written}")
 
     def target(self, target) -> str:
         if target.kind == "Tuple":
             parts = [self.target(part) for part in target.elts]
             return f"({', '.join(parts)},)"
-        return target.id
+        return own(target.id)
 
     def stored(self, written: str, got: object, target) -> str:
         """Return a value as the element of an array holds it."""
@@ -205,7 +205,7 @@ class Emitter:
         self.at(node.line)
         target = node.target
         if target.kind == "Name":
-            old, place = self.named(target), target.id
+            old, place = self.named(target), own(target.id)
         else:
             place, old = self.held(target)
         value = self.expression(node.value)
@@ -372,8 +372,8 @@ class Emitter:
 
     def named(self, node) -> str:
         """Return the value of a name, if its thread has given it one."""
-        name = node.id
-        return f"__rt._given('{name}', {name})" if node.unsure else name
+        name = own(node.id)
+        return f"__rt._given('{node.id}', {name})" if node.unsure else name
 
     def text_Default(self, node) -> str:
         return self.expression(node.value)
@@ -664,6 +664,11 @@ class Emitter:
             f"__rt._array('{space}', {number}, '{name}', ({shape},),"
             f" __type_{node.dtype.name})"
         )
+
+
+def own(name: str) -> str:
+    """Return a kernel's name so that it is none of the simulator's: __v, __rt."""
+    return "_" + name if name[:2] == "__" else name
 
 
 class PartOf:
