@@ -2,7 +2,7 @@
 
 Like ``grader.py`` this file runs in CPython and in MicroPython, and holds no
 mathematics. A case is a launch: ``{"grid", "block", "names", "args", "expected",
-"ideal", "drawn"}``. Each argument is ``[name, kind, value]``: a "number", an
+"ideal", "drawn", "together"}``. Each argument is ``[name, kind, value]``: a "number", an
 array of "floats" or "ints", or an "out" with its shape, which ``expected`` has the
 numbers for. A drawn case is a random one, or the larger one. As there, one side plays
 and has no expected value, the other judges.
@@ -85,7 +85,13 @@ def play(make: object, case: dict, how: str, beat: object) -> dict:
         "shared": report.shared_bytes,
         "double": wide[0]["line"] if wide else None,
         "log": report.log if how == "log" else None,
+        "asks": asks(kernel),
     }
+
+
+def asks(kernel: object) -> bool:
+    """Say whether a kernel's threads ask each other, without shared memory."""
+    return any(["shfl_" in code.text for code in kernel.program.compiled.values()])
 
 
 def moved_bytes(report, case: dict) -> int:
@@ -130,6 +136,9 @@ def rounded(play: object, cases: list, tolerance: float) -> dict:
         fault = judge(full, cases[index], max(tolerance, ROUNDED))
         if fault:
             return grader.fail(index, [], fault)
+    if any([cases[index].get("together") for index in named]):
+        if not any([together(play(index, "log")) for index in named]):
+            return grader.fail(None, [], ALONE)
     passed = {"passed": True, "case": None, "rows": []}
     if not named:
         return passed
@@ -138,6 +147,33 @@ def rounded(play: object, cases: list, tolerance: float) -> dict:
     passed["log"] = play((small or named)[-1], "log")["log"]
     passed["score"] = score(play(named[-1], ""), full, cases[named[-1]])
     return passed
+
+
+ALONE = {
+    "fault": "alone", "value": 0, "line": None, "word": "kernelAlone", "places": {},
+}
+
+
+def together(played: dict) -> bool:
+    """Say whether at least two threads of a block take what others have put there.
+
+    They find it in shared memory, or ask another thread of their warp. A single thread
+    that gathers everything leaves no work to the others.
+    """
+    if played["asks"]:
+        return True
+    log, takers = played["log"], []
+    for block in log["blocks"]:
+        writers = {}
+        for phase in block["phases"]:
+            for thread, kind, array, place, _ in phase["touches"]:
+                if log["arrays"][array]["space"] != "shared":
+                    continue
+                if kind != "r":
+                    writers[(array, place)] = thread
+                if writers.get((array, place), thread) != thread:
+                    takers.append(thread)
+    return len(set(takers)) > 1
 
 
 def score(played: dict, full: dict, case: dict) -> dict | None:
@@ -254,7 +290,8 @@ def sign(played: dict, fault: dict | None) -> str:
     place = [fields.get("threads"), fields.get("index")]
     place += ["" if mine else fields.get("array"), fields.get("error")]
     where = grader.fingerprint([part or "" for part in place])
-    return "k%s/%s:%.5f" % (fields["kind"], fields.get("how"), where)
+    kind = fields["kind"] + ("" if mine else " of an argument")
+    return "k%s/%s:%.5f" % (kind, fields.get("how"), where)
 
 
 def blanks(value: object) -> object:

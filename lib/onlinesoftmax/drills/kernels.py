@@ -44,6 +44,8 @@ def payload(drill: Drill) -> dict[str, Any]:
     if "most" in drill.fields:
         scored = kernel_grader.scored(cases)
         scored["most"] = int(drill.get("most") * scored["ideal"])
+    if drill.get("together"):
+        cases = [{**case, "together": not case["drawn"]} for case in cases]
     tolerance = float(drill.get("tolerance", TOLERANCE))
     larger = drill.get("larger")
     return {
