@@ -38,6 +38,9 @@ CONSTANTS = {
 }
 
 
+LEAST = 5e-324  # stands for what is too small for a float, and still is not 0
+
+
 class Reading(NamedTuple):
     """A value, and what one more in the last digit typed would add to it.
 
@@ -134,6 +137,8 @@ def _read_as(
     reader = _Reader(tokens, known, text)
     with np.errstate(all="ignore"):
         value = float(reader.sum())
+    if value == 0 and reader.beyond:
+        value = LEAST
     if reader.kind is not None:
         raise ValueError(f"cannot read {text!r} at {reader.text!r}")
     return Reading(value, _precision(tokens))
@@ -223,6 +228,7 @@ class _Reader:
         self.source = source
         self.place = 0
         self.depth = 0
+        self.beyond = False  # some power was too small or too large for a float
 
     @property
     def kind(self) -> str | None:
@@ -269,14 +275,16 @@ class _Reader:
     def power(self) -> np.float64:
         value = self.atom()
         if self.take("^"):
-            return np.power(value, self.signed())
+            exponent = self.signed()
+            return self.noted(np.power(value, exponent), value, exponent)
         return value / 100 if self.take("%") else value
 
     def atom(self) -> np.float64:
         kind, text = self.kind, self.text
         self.place += 1
         if kind == "number":
-            return np.float64(text)
+            mantissa = text.lower().partition("e")[0].strip("0.")
+            return self.noted(np.float64(text), float(bool(mantissa)))
         if text == "(":
             return self.closed(self.sum())
         if kind == "name" and text in self.names:
@@ -284,8 +292,16 @@ class _Reader:
         if kind == "name" and text.lower() in self.names:
             return np.float64(self.names[text.lower()])
         if kind == "name" and text.lower() in FUNCTIONS:
-            return np.float64(FUNCTIONS[text.lower()](self.argument()))
+            value = self.argument()
+            found = np.float64(FUNCTIONS[text.lower()](value))
+            return self.noted(found, value) if text.lower() == "exp" else found
         raise ValueError(f"cannot read {self.source!r} at {text or 'its end'!r}")
+
+    def noted(self, value: np.float64, *parts: float) -> np.float64:
+        """Return a value; note if it is beyond a float, though its parts are not."""
+        ordinary = parts[0] != 0 and np.all(np.isfinite(parts))
+        self.beyond |= bool(ordinary and (value == 0 or np.isinf(value)))
+        return value
 
     def argument(self) -> np.float64:
         """Read what a function is applied to: ``exp(2)``, ``exp -1``, ``log 2^3``."""

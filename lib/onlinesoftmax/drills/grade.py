@@ -61,7 +61,7 @@ def judge(goal: Goal, wrong: Sequence[Any], reading: Reading) -> Outcome:
     if outcome["passed"]:
         return outcome
     exact = _only(i for i, slip in enumerate(wrong) if same(value, slip))
-    near = _near(goal, value, exact is not None)
+    near = _near(goal, reading, exact is not None)
     if near is None:
         hint = exact if exact is not None else mistake(goal, wrong, reading)
         if hint is None and _nearly(goal, value):
@@ -90,16 +90,18 @@ def same(value: float, target: float | str) -> bool:
     return value == target or (math.isnan(value) and math.isnan(target))
 
 
-def _near(goal: Goal, value: float, listed: bool) -> str | None:
-    """Say why a value is close: it was rounded too far, or to the unsafe side."""
+def _near(goal: Goal, reading: Reading, listed: bool) -> str | None:
+    """Say why a value is close: rounded too far, or to the unsafe side, or per cent."""
     if "low" not in goal:
         return None
+    value, unit = reading
     low, high = sorted([goal["value"], goal.get("unsafe", goal["value"])])
     if low <= value <= high and low < high:
         return "side"
     if any(same(value, short) for short in goal["rounded"]):
         return None if listed and goal["counted"] else "digits"
-    return None
+    part = 0 < goal["value"] < 1 and not listed
+    return "share" if part and unit and hits(goal, value / 100) else None
 
 
 def _nearly(goal: Goal, value: float) -> bool:

@@ -8,6 +8,7 @@ const FUNCTIONS = {
   exp: Math.exp, log: Math.log, ln: Math.log, log2: Math.log2, log10: Math.log10,
   sqrt: Math.sqrt, abs: Math.abs, floor: Math.floor, ceil: Math.ceil, harmonic,
 };
+const LEAST = 5e-324; // stands for what is too small for a float, and still is not 0
 const EULER_GAMMA = 0.5772156649015329;
 
 /** 1 + 1/2 + … + 1/n, at once for any n. */
@@ -54,8 +55,10 @@ const isOne = (a, b) => a === b || Object.is(a, b);
 function readAs(convention, text, names) {
   const tokens = tokenize(plain(text), convention);
   const known = { ...CONSTANTS, ...READING.words, ...names };
-  const value = new Reader(tokens, known, text).whole();
-  return { value, unit: precision(tokens) };
+  const reader = new Reader(tokens, known, text);
+  const value = reader.whole();
+  const unit = precision(tokens);
+  return { value: value === 0 && reader.beyond ? LEAST : value, unit };
 }
 
 /** The weight of the last digit of a bare number, which may be a share. */
@@ -139,6 +142,7 @@ function decimal(number, { groups, point }) {
 class Reader {
   constructor(tokens, names, source) {
     Object.assign(this, { tokens, names, source, place: 0, depth: 0 });
+    this.beyond = false; // some power was too small or too large for a float
   }
 
   get kind() {
@@ -197,23 +201,39 @@ class Reader {
 
   power() {
     const value = this.atom();
-    if (this.take("^")) return value ** this.signed();
+    if (this.take("^")) {
+      const exponent = this.signed();
+      return this.noted(value ** exponent, value, exponent);
+    }
     return this.take("%") ? value / 100 : value;
   }
 
   atom() {
     const { kind, text, names } = this;
     this.place += 1;
-    if (kind === "number") return Number(text);
+    if (kind === "number") {
+      return this.noted(Number(text), /[1-9]/.test(text.split(/e/i)[0]) ? 1 : 0);
+    }
     if (text === "(") return this.closed(this.sum());
     if (kind === "name") {
       const lower = text.toLowerCase();
       if (own(names, text)) return names[text];
       if (own(names, lower)) return names[lower];
-      if (own(FUNCTIONS, lower)) return FUNCTIONS[lower](this.argument());
+      if (own(FUNCTIONS, lower)) {
+        const value = this.argument();
+        const found = FUNCTIONS[lower](value);
+        return lower === "exp" ? this.noted(found, value) : found;
+      }
     }
     this.place -= 1;
     throw this.unreadable();
+  }
+
+  /** A value; it is noted if it is beyond a float, though its parts are not. */
+  noted(value, ...parts) {
+    const ordinary = parts[0] !== 0 && parts.every(Number.isFinite);
+    this.beyond ||= ordinary && (value === 0 || Math.abs(value) === Infinity);
+    return value;
   }
 
   /** What a function is applied to: exp(2), exp -1, log 2^3. */

@@ -56,7 +56,7 @@ function told(drill, outcome) {
 
 /** What a close answer lacks, and what else it may be if it is not rounded. */
 function closeTo({ word, data }, { near }, hint) {
-  const key = near === "side" ? "nearSide" : "nearDigits";
+  const key = { side: "nearSide", share: "nearShare" }[near] ?? "nearDigits";
   const said = word(key, { asked: data.asked });
   return hint === null ? said : `${said} ${word("unlessRounded", { hint })}`;
 }

@@ -40,7 +40,7 @@ function judge(goal, wrong, reading) {
   const { value } = reading;
   if (hits(goal, value)) return { passed: true, read: value };
   const exact = only(wrong.map((slip) => same(value, slip)));
-  let near = nearness(goal, value, exact !== null);
+  let near = nearness(goal, reading, exact !== null);
   let hint = exact;
   if (near === null) {
     hint ??= mistake(goal, wrong, reading);
@@ -66,8 +66,8 @@ function same(value, target) {
   return value === other || (Number.isNaN(value) && Number.isNaN(other));
 }
 
-/** Why a value is close: it was rounded too far, or to the unsafe side. */
-function nearness(goal, value, listed) {
+/** Why a value is close: rounded too far, or to the unsafe side, or per cent. */
+function nearness(goal, { value, unit }, listed) {
   if (!("low" in goal)) return null;
   const [a, b] = [goal.value, goal.unsafe ?? goal.value];
   const [low, high] = [Math.min(a, b), Math.max(a, b)];
@@ -75,7 +75,8 @@ function nearness(goal, value, listed) {
   if (goal.rounded.some((short) => same(value, short))) {
     return listed && goal.counted ? null : "digits";
   }
-  return null;
+  const part = goal.value > 0 && goal.value < 1 && !listed;
+  return part && unit && hits(goal, value / 100) ? "share" : null;
 }
 
 const nearly = (goal, value) =>
