@@ -59,8 +59,8 @@ kernel
     page a button for a larger launch. ``ideal(**inputs)``, the fewest bytes of global
     memory, gives the drill a score card, for the last case with a name; ``most`` fails
     a kernel that moves more than so many times as much there, and ``together: true``
-    one whose threads take nothing from each other. A mutant is known by the fault (kind, threads,
-    element) or by the first wrong element and its value.
+    one whose threads take nothing from each other. A mutant is known by the fault
+    (kind, threads, element) or by the first wrong element and its value.
 """
 
 from onlinesoftmax.drills.deck import Chapter, card_script, deck_html

@@ -2,8 +2,8 @@
 
 Like ``grader.py`` this file runs in CPython and in MicroPython, and holds no
 mathematics. A case is a launch: ``{"grid", "block", "names", "args", "expected",
-"ideal", "drawn", "together"}``. Each argument is ``[name, kind, value]``: a "number", an
-array of "floats" or "ints", or an "out" with its shape, which ``expected`` has the
+"ideal", "drawn", "together"}``. Each argument is ``[name, kind, value]``: a "number",
+an array of "floats" or "ints", or an "out" with its shape, which ``expected`` has the
 numbers for. A drawn case is a random one, or the larger one. As there, one side plays
 and has no expected value, the other judges.
 """
