@@ -290,7 +290,8 @@ def sign(played: dict, fault: dict | None) -> str:
     place = [fields.get("threads"), fields.get("index")]
     place += ["" if mine else fields.get("array"), fields.get("error")]
     where = grader.fingerprint([part or "" for part in place])
-    kind = fields["kind"] + ("" if mine else " of an argument")
+    kind = "lane" if of_lanes(fields) else fields["kind"]
+    kind += "" if mine else " of an argument"
     return "k%s/%s:%.5f" % (kind, fields.get("how"), where)
 
 
@@ -363,6 +364,7 @@ def told(fields: dict, block: list) -> dict:
     """Return a fault of the simulator as the word for it, and what fills its places."""
     kind = fields["kind"]
     key = RACES[fields["how"]] if kind == "race" else WORDS.get(kind, "kernelFault")
+    key = "kernelFault" if of_lanes(fields) else key
     if kind == "race" and fields["other_block"] != fields["block"]:
         key = "raceBlocks"
     elif key == "raceBoth" and fields["line"] == fields["earlier"]:
@@ -394,6 +396,11 @@ def told(fields: dict, block: list) -> dict:
         "fault": "kernel", "value": fields["text"], "line": fields.get("line"),
         "word": key, "places": places, "fields": fields,
     }
+
+
+def of_lanes(fields: dict) -> bool:
+    """Say whether threads of a warp waited for each other, not those of a block."""
+    return fields["kind"] == "barrier" and " lane " in fields["text"]
 
 
 def thread_name(thread: int | None, block: list) -> str:
