@@ -55,7 +55,8 @@ def test_every_drill_is_tried_and_knows_its_mistakes_by_name() -> None:
 
 def test_in_micropython_the_verdicts_are_the_same() -> None:
     pairs = [(bank()[id], PROGRAMS[id][i]) for id, i in ASKED]
-    pairs = [(d, entry) for d, entry in pairs if d.kind == "code"]
+    few = "kernelWritesMore"  # all kernels would take too long
+    pairs = [p for p in pairs if p[0].kind == "code" or p[1]["verdict"] == few]
     reports = run_small([(d, source(d.id, entry)) for d, entry in pairs])
     for (d, entry), report in zip(pairs, reports, strict=True):
         assert verdict(d, report) == entry["verdict"], (d.id, entry, report)

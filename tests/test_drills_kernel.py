@@ -40,6 +40,8 @@ def test_a_pass_brings_the_log_of_a_whole_launch_and_the_score() -> None:
 def test_bytes_are_counted_as_the_kernel_moves_them() -> None:
     twice = DRILL.get("code").replace("tile[t] = x[i]", "tile[t] = max(x[i], x[i])")
     assert run(twice)["score"]["bytes"] == 6 * 4 * (2 + 1)
+    renamed = twice.replace("(x, y, n)", "(given, y, n)").replace("x[i]", "given[i]")
+    assert run(renamed)["score"]["bytes"] == 6 * 4 * (2 + 1)
 
 
 def test_double_precision_is_on_the_card() -> None:
@@ -54,6 +56,21 @@ def test_a_right_kernel_may_still_move_too_much() -> None:
     report = run(lavish, d)
     assert (report["fault"], report["case"]) == ("traffic", 2)
     assert report["places"] == {"bytes": 72, "ideal": 48, "most": 60}
+
+
+def test_a_right_kernel_may_still_leave_the_work_to_one_thread() -> None:
+    share = "def share(x): return {'x': 1, 'y': 1}"
+    d = Drill(DRILL.id, "kernel", 99, "99-test.yml", {**DRILL.fields, "share": share})
+    assert run(DRILL.get("code"), d)["passed"]
+    greedy = DRILL.get("code").replace("    if i < n:\n        tile[t] = x[i]", (
+        "    if t == 0:\n        for j in range(min(B, n - i)):\n"
+        "            tile[j] = x[i + j]"
+    ))  # fmt: skip
+    report = run(greedy.replace("(x, y, n)", "(given, y, n)").replace("x[", "given["), d)
+    places = {"now": "0", "mine": 4, "array": "given", "most": 1}
+    assert (report["fault"], report["case"]) == ("share", 1)
+    assert (report["word"], report["places"]) == ("kernelReadsMore", places)
+    assert report["log"]["faults"] == []
 
 
 def test_the_same_mistake_in_another_layout_earns_its_hint_too() -> None:
@@ -102,6 +119,7 @@ FAULTS = {
     "oracle": ({"oracle": "def oracle(x): return {'z': x}"}, r"expected \['y'\]"),
     "launch": ({"launch": "def start(x): pass"}, "expected a function launch"),
     "random": ({"random": 3}, "expected a function examples"),
+    "share": ({"share": "def share(x): return {'X': 1}"}, r"\['x', 'y', 'n'\], got \['X'"),
     "mutants": ({"mutants": [{"name": "m", "hint": "h", "change": {"zz": ""}}]}, "zz"),
 }
 

@@ -32,7 +32,7 @@ KINDS: dict[str, tuple[set[str], set[str]]] = {
     ),
     "kernel": (
         {"function", "starter", "code", "launch", "oracle", "cases", "mutants"},
-        {"tolerance", "random", "larger", "ideal", "most", "together"},
+        {"tolerance", "random", "larger", "ideal", "most", "together", "share"},
     ),
 }
 WRITTEN = ("code", "kernel")  # answered with a text that is run

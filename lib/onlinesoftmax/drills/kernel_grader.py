@@ -2,10 +2,11 @@
 
 Like ``grader.py`` this file runs in CPython and in MicroPython, and holds no
 mathematics. A case is a launch: ``{"grid", "block", "names", "args", "expected",
-"ideal", "drawn", "together"}``. Each argument is ``[name, kind, value]``: a "number",
+"ideal", "drawn", "together", "share"}``. Each argument is ``[name, kind, value]``: a "number",
 an array of "floats" or "ints", or an "out" with its shape, which ``expected`` has the
-numbers for. A drawn case is a random one, or the larger one. As there, one side plays
-and has no expected value, the other judges.
+numbers for. ``share`` has for an array how many of its numbers one thread may take on.
+A drawn case is a random one, or the larger one. As there, one side plays and has no
+expected value, the other judges.
 """
 
 from onlinesoftmax.drills import grader
@@ -81,7 +82,7 @@ def play(make: object, case: dict, how: str, beat: object) -> dict:
     return {
         "fault": told(found[0], case["block"]) if found else None,
         "outs": {arg[0]: grader.pack(value) for arg, value in outs},
-        "bytes": moved_bytes(report, case),
+        "bytes": moved_bytes(report, case, kernel.program.parameters),
         "shared": report.shared_bytes,
         "double": wide[0]["line"] if wide else None,
         "log": report.log if how == "log" else None,
@@ -94,9 +95,13 @@ def asks(kernel: object) -> bool:
     return any(["shfl_" in code.text for code in kernel.program.compiled.values()])
 
 
-def moved_bytes(report, case: dict) -> int:
-    """Return how many bytes of global memory a launch loads and stores."""
-    return sum([report.bytes[arg[0]] for arg in case["args"] if arg[0] in report.bytes])
+def moved_bytes(report, case: dict, names: list) -> int:
+    """Return how many bytes of global memory a launch loads and stores.
+
+    The names are those that the reader gave the arguments.
+    """
+    arrays = [name for arg, name in zip(case["args"], names) if arg[1] != "number"]
+    return sum([report.bytes[name] for name in arrays])
 
 
 # ---- judging: where the expected values are
@@ -136,15 +141,22 @@ def rounded(play: object, cases: list, tolerance: float) -> dict:
         fault = judge(full, cases[index], max(tolerance, ROUNDED))
         if fault:
             return grader.fail(index, [], fault)
-    if any([cases[index].get("together") for index in named]):
-        if not any([together(play(index, "log")) for index in named]):
-            return grader.fail(None, [], ALONE)
     passed = {"passed": True, "case": None, "rows": []}
     if not named:
         return passed
+    logs = [play(index, "log") for index in named]
+    if any([cases[index].get("together") for index in named]):
+        if not any([together(log) for log in logs]):
+            return grader.fail(None, [], ALONE)
+    for index, played in zip(named, logs):
+        fault = unshared(played["log"], cases[index])
+        if fault:
+            report = grader.fail(index, [], fault)
+            report["log"] = played["log"]
+            return report
     size = [cases[index]["block"][0] * cases[index]["block"][1] for index in named]
-    small = [index for index, n in zip(named, size) if n <= SHOWN_THREADS]
-    passed["log"] = play((small or named)[-1], "log")["log"]
+    small = [played["log"] for played, n in zip(logs, size) if n <= SHOWN_THREADS]
+    passed["log"] = small[-1] if small else logs[-1]["log"]
     passed["score"] = score(play(named[-1], ""), full, cases[named[-1]])
     return passed
 
@@ -174,6 +186,43 @@ def together(played: dict) -> bool:
                 if writers.get((array, place), thread) != thread:
                     takers.append(thread)
     return len(set(takers)) > 1
+
+
+def unshared(log: dict, case: dict) -> dict | None:
+    """Return the fault of a thread that does what others should do, or None.
+
+    What a thread takes on of an array is how many of its numbers it reads; where the
+    kernel fills the array, how many it writes. One that it touches twice counts once.
+    """
+    share = case.get("share") or {}
+    arrays = [k for k, entry in enumerate(log["arrays"]) if entry["space"] == "global"]
+    given = [arg for arg in case["args"] if arg[1] != "number"]
+    for (name, kind, _), array in zip(given, arrays):
+        does = "w" if kind == "out" else "r"
+        for thread, count in taken_on(log, array, does):
+            if name in share and count > share[name]:
+                places = {
+                    "now": thread_name(thread, case["block"]), "mine": count,
+                    "array": log["arrays"][array]["name"], "most": share[name],
+                }
+                word = "kernelWritesMore" if kind == "out" else "kernelReadsMore"
+                return {
+                    "fault": "share", "value": count, "line": None, "word": word,
+                    "places": places,
+                }
+    return None
+
+
+def taken_on(log: dict, array: int, does: str) -> list:
+    """Return the threads of a launch's first block, each with its count of numbers."""
+    known = set([
+        (thread, place)
+        for phase in log["blocks"][0]["phases"]
+        for thread, kind, number, place, _ in phase["touches"]
+        if number == array and kind in (does, "a")
+    ])  # fmt: skip
+    threads = sorted(set([thread for thread, _ in known]))
+    return [(who, len([1 for thread, _ in known if thread == who])) for who in threads]
 
 
 def score(played: dict, full: dict, case: dict) -> dict | None:

@@ -1,7 +1,10 @@
 """Kernel drills: launches, what to expect of them, and what known mistakes do.
 
 A drill's ``launch`` says how a case is launched, and its ``oracle`` asks the lib what
-every output should hold. Both run here, at build time; the page receives numbers.
+every output should hold. ``ideal`` returns the bytes that would do, of which ``most``
+times as many are allowed, and ``share`` how many numbers of an array one thread may
+read, or write of an output: {"scores": 3}. All of them run here, at build time; the
+page receives numbers.
 """
 
 from __future__ import annotations
@@ -83,6 +86,9 @@ def _case(drill: Drill, case: Case) -> Case:
     if set(expected) != outs:
         raise drill.fault("oracle", f"expected {sorted(outs)}, got {sorted(expected)}")
     ideal = "ideal" in drill.fields and _function(drill, "ideal", "ideal")(**inputs)
+    share = "share" in drill.fields and _function(drill, "share", "share")(**inputs)
+    if share and not set(share) <= set(arguments):
+        raise drill.fault("share", f"expected some of {[*arguments]}, got {[*share]}")
     return {
         "name": case["name"],
         "drawn": case["name"] == "random",
@@ -95,6 +101,7 @@ def _case(drill: Drill, case: Case) -> Case:
             for name, value in expected.items()
         },
         "ideal": int(ideal) if "ideal" in drill.fields else None,
+        "share": share or None,
     }
 
 
