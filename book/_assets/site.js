@@ -91,15 +91,22 @@
   }
 
   // A block that fits needs no stop of its own on the keyboard's way through the page.
-  // It is asked after it was laid out: to ask sooner would lay out the whole page.
+  // It is asked after it was laid out: to ask sooner would lay out the whole page. A font
+  // that comes later widens what is in the block and not the block, so all are asked again.
   function stops() {
-    const observer = new ResizeObserver((entries) => {
-      const boxes = entries.map(({ target }) => target);
+    const measure = (boxes) => {
       const scrolls = boxes.map((box) => box.scrollWidth > box.clientWidth + 1);
       boxes.forEach((box, i) => {
         box.tabIndex = scrolls[i] || box.querySelector(".katex [data-q]") ? 0 : -1;
       });
+    };
+    const seen = new Set();
+    const observer = new ResizeObserver((entries) => {
+      const boxes = entries.map(({ target }) => target);
+      for (const box of boxes) seen.add(box);
+      measure(boxes);
     });
+    document.fonts?.addEventListener("loadingdone", () => measure([...seen]));
     for (const box of document.querySelectorAll(":is(pre, .table, .math)[tabindex]")) {
       observer.observe(box);
     }

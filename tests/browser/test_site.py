@@ -396,6 +396,29 @@ def test_without_scripts_the_book_can_be_read(open_page, html):
     ).count()
 
 
+OUT_OF_REACH = """() => [...document.querySelectorAll("pre, .table, .math")].filter(
+  (box) => box.scrollWidth > box.clientWidth + 1 && box.tabIndex < 0
+).map((box) => box.textContent)"""
+
+
+def test_what_a_late_font_widens_can_be_scrolled_from_the_keyboard(open_page, html):
+    page = open_page(html / CHAPTER, width=PHONE)
+    stops = page.locator(".math[tabindex='0']")
+    expect(stops).not_to_have_count(0)
+    narrow = stops.count()
+    page.evaluate("document.fonts.ready.then(() => 0)")
+    page.evaluate(
+        """() => {
+             const wide = new CSSStyleSheet();
+             wide.replaceSync(".katex { letter-spacing: 0.5em }");
+             document.adoptedStyleSheets = [wide];
+             document.fonts.dispatchEvent(new Event("loadingdone"));
+           }"""
+    )
+    assert page.evaluate(OUT_OF_REACH) == []
+    assert stops.count() > narrow
+
+
 def test_fonts_arrive_without_moving_the_text(open_page, html):
     page = open_page("about:blank")
     page.add_init_script(
