@@ -228,7 +228,7 @@ def test_a_starter_that_nobody_changed_is_not_kept(browser: MiniRacer) -> None:
     assert get(browser, "[...store.all().keys()]") == []
     type_in(browser, "a", "mine")
     type_in(browser, "a", "starter")
-    assert get(browser, "[...store.all().keys()]") == []
+    assert texts(browser) == [] and "mine" not in json.dumps(get(browser, "kept"))
 
 
 def test_a_page_that_only_looked_writes_nothing(browser: MiniRacer) -> None:
@@ -295,6 +295,24 @@ def test_what_is_forgotten_is_gone_in_every_tab(browser: MiniRacer) -> None:
     assert texts(browser) == [] and "mine" not in json.dumps(get(browser, "kept"))
     browser.eval("back(); tabs.b.hear()")
     assert [shown(browser, tab) for tab in "ab"] == ["mine", "mine"]
+
+
+@pytest.mark.parametrize("name", ["code", "words"])
+def test_a_text_that_is_taken_away_in_one_tab_stays_beside_the_other(name: str) -> None:
+    """Both show the start; the tab that only looked on keeps what it had shown."""
+    browser = new_browser()
+    browser.eval(f"for (const tab of 'abc') tabs[tab] = openTab('d', '{name}')")
+    type_in(browser, "a", "mine")
+    browser.eval("tabs.b.hear(); tabs.c.hear()")
+    type_in(browser, "a", "starter")
+    assert texts(browser) == [], "where nobody looks on, it goes"
+    browser.eval("tabs.b.hear(); tabs.c.hear(); tabs.a.hear()")
+    assert [shown(browser, tab) for tab in "abc"] == ["starter"] * 3
+    assert texts(browser) == ["mine"]
+    type_in(browser, "b", "anew")
+    browser.eval("tabs.a.hear()")
+    assert shown(browser, "a") == "anew" and texts(browser) == ["anew", "mine"]
+    assert "cleared" not in entry(browser)
 
 
 def test_a_record_that_vanished_takes_no_text_from_the_page(browser: MiniRacer) -> None:

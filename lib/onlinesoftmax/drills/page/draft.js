@@ -27,13 +27,24 @@ class Draft {
     store.keep(this.id, this.name, value, ground);
   }
 
-  /** After `keep`: what the page should show from now on, {value}, or null. */
+  /** Whether the reader took this text away in another tab. */
+  get cleared() {
+    const entry = store.get(this.id);
+    return Boolean(entry.cleared) && TEXTS.includes(this.name) && !(this.name in entry);
+  }
+
+  /**
+   * After `keep`: what the page should show from now on, {value}, or null. A text that
+   * was `cleared` elsewhere is kept beside what is shown.
+   */
   news() {
+    const { ground, cleared } = this;
     const value = this.recorded();
     const wish = store.forgotten !== null && store.forgotten !== this.forgotten;
     this.forgotten = store.forgotten ?? this.forgotten;
-    if (alike(value, this.ground) || (value === undefined && !wish)) return null;
+    if (alike(value, ground) || (value === undefined && !wish && !cleared)) return null;
     this.ground = value;
-    return { value };
+    if (cleared) store.putBeside(this.id, ground);
+    return { value, cleared };
   }
 }

@@ -45,6 +45,7 @@ class Keeper {
     if (text) this.showText(text.value);
     if (answer) this.showAnswer(answer.value);
     if (text || answer) this.forgetVerdict();
+    if (text?.cleared) this.drill.announce(this.drill.word("clearedElsewhere"));
     this.draw();
   }
 

@@ -1,6 +1,7 @@
 // The record of what the reader has done, as data: read, mended, merged, written.
 // An entry is {stage, done, due} and, where there is something, `code` or `words` (the
-// reader's text, written `at`), `others` (texts it was about to replace), `answer`.
+// reader's text, written `at`), `others` (texts it was about to replace), `answer`, or
+// `cleared`: the reader took the text away, it was not lost.
 // What this page does not know, in an entry or of drills, a newer page may: it stays.
 
 const VERSION = 1;
@@ -50,6 +51,7 @@ const CLEAN = {
   at: (value) => (Number.isNaN(Date.parse(cleanText(value))) ? null : value),
   answer: (value) => (isTable(value) ? cleanAnswer(value) : null),
   others: (value) => (Array.isArray(value) ? cleanOthers(value) : null),
+  cleared: (value) => (value === true ? true : null),
 };
 
 function mended(raw) {
@@ -136,12 +138,13 @@ function laterRecord(one, other) {
 
 /** Keep a text or an answer; a text that was not the ground of this one stays too. */
 function written(entry, name, value, ground) {
-  const { [name]: before, others = [], ...rest } = entry;
+  const { [name]: before, others = [], cleared: _, ...rest } = entry;
   if (alike(before, value)) return entry;
   const taken = others.some(({ text }) => text === value); // it trades places
-  const stays = TEXTS.includes(name) && before !== undefined
-    && (taken || before !== ground);
-  const now = value === undefined ? rest : { ...rest, [name]: value };
+  const isText = TEXTS.includes(name);
+  const stays = isText && before !== undefined && (taken || before !== ground);
+  const gone = isText ? { cleared: true } : {};
+  const now = { ...rest, ...(value === undefined ? gone : { [name]: value }) };
   const beside = stays ? [{ text: before, at: entry.at }, ...others] : others;
   return withOthers({ ...now, at: new Date().toISOString() }, beside);
 }

@@ -106,6 +106,11 @@ const store = {
     this.change(id, (entry) => ({ ...entry, stage: 0, due }));
   },
 
+  /** Keep a text beside the reader's own. */
+  putBeside(id, text) {
+    this.change(id, (entry) => withOthers(entry, [{ text }, ...(entry.others ?? [])]));
+  },
+
   /** Delete a text that was kept beside the reader's own. */
   discard(id, text) {
     this.change(id, (entry) =>
