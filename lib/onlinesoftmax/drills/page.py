@@ -148,7 +148,10 @@ def _played() -> dict[str, str]:
 
 def _graders() -> dict[str, str]:
     """Return what marks a code drill: modules by their path, as Python looks for it."""
-    files = {"onlinesoftmax/drills/grader": _source("grader.py")}
+    files = {
+        f"onlinesoftmax/drills/{name}": _source(f"{name}.py")
+        for name in ("grader", "meter")
+    }
     packages = ("onlinesoftmax", "onlinesoftmax/drills")
     return files | {f"{package}/__init__": "" for package in packages}
 
