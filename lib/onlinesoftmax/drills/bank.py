@@ -23,7 +23,7 @@ COMMON = ({"id", "kind", "prompt", "solution"}, {"hints", "nudge", "steps"})
 KINDS: dict[str, tuple[set[str], set[str]]] = {
     "numeric": ({"answer"}, {"wrong", "unit"}),
     "choice": ({"choices"}, set()),
-    "order": ({"lines"}, {"wrong", "needs"}),
+    "order": ({"lines"}, {"wrong", "needs", "also"}),
     "recall": (set(), {"answer", "points", "wrong"}),
     "trace": ({"scores", "block", "columns"}, {"values", "wrong"}),
     "code": (

@@ -141,16 +141,21 @@ def _read_as(
         value = LEAST
     if reader.kind is not None:
         raise ValueError(f"cannot read {text!r} at {reader.text!r}")
-    return Reading(value, _precision(tokens))
+    return Reading(value, _precision(tokens, known))
 
 
-def _precision(tokens: list[tuple[str, str]]) -> float:
-    """Return the weight of the last digit of a bare number, which may be a share."""
-    share = tokens[-1][1] == "%"
-    bare = [t for t in tokens[: len(tokens) - share] if t[1] not in ("-", "+")]
+def _precision(tokens: list[tuple[str, str]], known: Mapping[str, float]) -> float:
+    """Return the weight of the last digit of a bare number, or of one with its unit.
+
+    52 KiB, 17 billion and 85 % are such numbers, too.
+    """
+    kind, last = tokens[-1]
+    scale = known.get(last, known.get(last.lower(), 0.0)) if kind == "name" else 1.0
+    follows = kind == "name" or last == "%"
+    bare = [t for t in tokens[: len(tokens) - follows] if t[1] not in ("-", "+")]
     if len(bare) != 1 or bare[0][0] != "number":
         return 0.0
-    return _unit(bare[0][1]) / (100 if share else 1)
+    return _unit(bare[0][1]) * (0.01 if last == "%" else scale)
 
 
 def _unit(number: str) -> float:

@@ -26,6 +26,7 @@ Goal = Mapping[str, Any]
 EQUAL = 1e-9  # the same number, but for what computing in floats costs
 ALIKE = 1e-3  # near enough to be the same number, computed with rounded parts
 ROUGHLY = 2e-2  # the furthest that a rounded number may be from what it stands for
+SHORT = 5e-2  # the furthest that a short one may be from the answer, to be close
 
 
 # ---- numbers
@@ -98,10 +99,23 @@ def _near(goal: Goal, reading: Reading, listed: bool) -> str | None:
     low, high = sorted([goal["value"], goal.get("unsafe", goal["value"])])
     if low <= value <= high and low < high:
         return "side"
-    if any(same(value, short) for short in goal["rounded"]):
+    if _is_short(goal, reading):
         return None if listed and goal["counted"] else "digits"
     part = 0 < goal["value"] < 1 and not listed
     return "share" if part and unit and hits(goal, value / 100) else None
+
+
+def _is_short(goal: Goal, reading: Reading) -> bool:
+    """Say whether a value is the answer with too few digits, in whatever unit.
+
+    Who types 9/15 where 9/16 is asked for has not rounded.
+    """
+    value, unit = reading
+    right = goal["value"]
+    if abs(value - right) <= min(unit / 2, SHORT * abs(right)):
+        return True
+    rounds = unit > 0 or goal["nearly"] > 0
+    return rounds and any(same(value, short) for short in goal["rounded"])
 
 
 def _nearly(goal: Goal, value: float) -> bool:
@@ -205,7 +219,8 @@ def letter(answer: Any) -> int | None:
 def order(payload: Payload, answer: Any) -> Outcome:
     """Mark an order of the shown lines: letters ("cab"), or places from 0.
 
-    Right is every order in which each line comes after the lines it needs.
+    Right is every order in which each line comes after the lines it needs, and each
+    that the drill names besides.
     """
     listed = isinstance(answer, (str, Sequence, np.ndarray))
     picked = [letter(part) for part in answer if part != " "] if listed else []
@@ -214,7 +229,7 @@ def order(payload: Payload, answer: Any) -> Outcome:
         return {"passed": False, "unreadable": True}
     places = [shown[p] for p in picked]
     fault = next((i for i in range(len(places)) if _missing(payload, places, i)), None)
-    if fault is None:
+    if fault is None or places in payload["also"]:
         return {"passed": True, "read": picked}
     early = (
         index

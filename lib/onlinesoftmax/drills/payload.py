@@ -20,9 +20,12 @@ from onlinesoftmax.drills.expression import evaluate
 
 TABLE = Rule("decimals", 2)  # how exact each cell of a trace has to be
 
-# Units that a reader may add: bytes are converted, others only name what is counted.
-BYTES = {"bytes": 1, "byte": 1, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30,
-         "TiB": 2**40}  # fmt: skip
+# Units that a reader may add: bytes and operations are converted, others only name what
+# is counted. A lower-case name stands for any spelling; b may be bits, so B is B.
+BYTES = {"bytes": 1, "byte": 1, "B": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30,
+         "tib": 2**40}  # fmt: skip
+FLOPS = {f"{prefix}{name}": size for name in ("flop", "flops") for prefix, size in
+         {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "p": 1e15}.items()}
 
 
 def payload(drill: Drill) -> dict[str, Any]:
@@ -74,9 +77,12 @@ def _numeric(drill: Drill) -> dict[str, Any]:
 
 def _units(unit: str) -> dict[str, float]:
     """Return the names of units that may follow a number, as factors."""
-    if unit in BYTES:
-        return {name: size / BYTES[unit] for name, size in BYTES.items()}
-    return {name: 1.0 for name in unit.split()}
+    found = {}
+    for name in unit.split():
+        own = name.lower()
+        known = next((table for table in (BYTES, FLOPS) if own in table), {own: 1})
+        found |= {other: size / known[own] for other, size in known.items()}
+    return found
 
 
 def _choice(drill: Drill) -> dict[str, Any]:
@@ -87,7 +93,7 @@ def _choice(drill: Drill) -> dict[str, Any]:
 
 
 def _order(drill: Drill) -> dict[str, Any]:
-    """Lines as shown, and what each needs before it.
+    """Lines as shown, what each needs before it, and further right orders.
 
     ``shown[k]`` is the right place of the k-th line on the page.
     """
@@ -102,7 +108,10 @@ def _order(drill: Drill) -> dict[str, Any]:
     random.Random(drill.id).shuffle(shown)  # the same on page, notebook and paper
     if all(shown.index(n) < shown.index(k) for k in shown for n in needs[k]):
         shown.reverse()
-    return {"shown": shown, "needs": needs, "wrong": wrong}
+    also = [[line - 1 for line in order] for order in drill.get("also", [])]
+    if any(sorted(order) != sorted(shown) for order in also):
+        raise drill.fault("also", f"expected orders of {count} lines")
+    return {"shown": shown, "needs": needs, "wrong": wrong, "also": also}
 
 
 def _needs(drill: Drill, count: int) -> list[list[int]]:

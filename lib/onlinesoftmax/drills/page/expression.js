@@ -57,17 +57,23 @@ function readAs(convention, text, names) {
   const known = { ...CONSTANTS, ...READING.words, ...names };
   const reader = new Reader(tokens, known, text);
   const value = reader.whole();
-  const unit = precision(tokens);
+  const unit = precision(tokens, known);
   return { value: value === 0 && reader.beyond ? LEAST : value, unit };
 }
 
-/** The weight of the last digit of a bare number, which may be a share. */
-function precision(tokens) {
-  const share = tokens.at(-1).text === "%";
-  const bare = tokens.slice(0, share ? -1 : undefined)
+/**
+ * The weight of the last digit of a bare number, or of one with its unit: 52 KiB,
+ * 17 billion and 85 % are such numbers, too.
+ */
+function precision(tokens, known) {
+  const { kind, text: last } = tokens.at(-1);
+  const name = [last, last.toLowerCase()].find((one) => Object.hasOwn(known, one));
+  const scale = kind === "name" ? known[name] ?? 0 : 1;
+  const follows = kind === "name" || last === "%";
+  const bare = tokens.slice(0, follows ? -1 : undefined)
     .filter(({ text }) => text !== "-" && text !== "+");
   if (bare.length !== 1 || bare[0].kind !== "number") return 0;
-  return unitOf(bare[0].text) / (share ? 100 : 1);
+  return unitOf(bare[0].text) * (last === "%" ? 0.01 : scale);
 }
 
 /** The weight of the last digit of a number written with a point. */

@@ -3,6 +3,7 @@
 const EQUAL = 1e-9; // the same number, but for what computing in floats costs
 const ALIKE = 1e-3; // near enough to be the same number, computed with rounded parts
 const ROUGHLY = 2e-2; // the furthest a rounded number may be from what it stands for
+const SHORT = 5e-2; // the furthest a short one may be from the answer, to be close
 
 const number = (value) =>
   typeof value === "number"
@@ -67,16 +68,24 @@ function same(value, target) {
 }
 
 /** Why a value is close: rounded too far, or to the unsafe side, or per cent. */
-function nearness(goal, { value, unit }, listed) {
+function nearness(goal, reading, listed) {
+  const { value, unit } = reading;
   if (!("low" in goal)) return null;
   const [a, b] = [goal.value, goal.unsafe ?? goal.value];
   const [low, high] = [Math.min(a, b), Math.max(a, b)];
   if (low <= value && value <= high && low < high) return "side";
-  if (goal.rounded.some((short) => same(value, short))) {
-    return listed && goal.counted ? null : "digits";
-  }
+  if (isShort(goal, reading)) return listed && goal.counted ? null : "digits";
   const part = goal.value > 0 && goal.value < 1 && !listed;
   return part && unit && hits(goal, value / 100) ? "share" : null;
+}
+
+/** Whether a value is the answer with too few digits, in whatever unit. */
+function isShort(goal, { value, unit }) {
+  const right = goal.value;
+  const gap = Math.abs(value - right);
+  if (gap <= Math.min(unit / 2, SHORT * Math.abs(right))) return true;
+  const rounds = unit > 0 || goal.nearly > 0;
+  return rounds && goal.rounded.some((short) => same(value, short));
 }
 
 const nearly = (goal, value) =>
@@ -151,8 +160,8 @@ const GRADERS = {
     return { passed: picked === payload.right, read: picked, hint: picked };
   },
 
-  /** Right is every order in which each line comes after the lines it needs. */
-  order({ shown, needs, wrong }, answer) {
+  /** Right is every order in which each line comes after what it needs, and `also`. */
+  order({ shown, needs, wrong, also }, answer) {
     const picked = [...answer].filter((part) => part !== " ").map(letterPlace);
     const all = new Set(picked);
     if (picked.length !== shown.length || !shown.every((_, i) => all.has(i))) {
@@ -162,7 +171,8 @@ const GRADERS = {
     const place = places.findIndex((line, i) =>
       needs[line].some((need) => places.indexOf(need) > i),
     );
-    if (place < 0) return { passed: true, read: picked };
+    const named = also.some((order) => order.join() === places.join());
+    if (place < 0 || named) return { passed: true, read: picked };
     const hint = wrong.findIndex(
       ([first, then]) => first === places[place] && places.indexOf(then) > place,
     );
