@@ -229,7 +229,7 @@ def compiled(name: str):
     if len(given) != len(kernel.program.parameters):
         raise Refusal(0, "the wrong number of arguments")
     code = kernel.program.code(given, True)
-    if sum(size for _, size in code.shared) > MOST_SHARED:
+    if sum(size for _, size, _ in code.shared) > MOST_SHARED:
         raise Refusal(0, "too much shared memory")
     return code
 
@@ -289,7 +289,11 @@ def test_a_refusal_stands_on_numbas_line() -> None:
 
 # ---- what a reader sees
 
-HEAD = "import math\nfrom numba import cuda, float32, int32\n\n\n"
+HEAD = (
+    "import math\n"
+    "from numba import cuda, float32, int8, int16, int32, int64, uint8, uint16, uint32"
+    "\n\n\n"
+)
 
 
 def report(body: str, *args, block=4, head=HEAD, mode="race"):
@@ -392,6 +396,13 @@ ENDS = {  # an expression of x, an int64 n and an int32 k, and what a GPU makes 
     "n << 63": 0, "(n - 1) << 63": -(2**63), "-9223372036854775807 - n": 2**63 - 1,
     "abs(-n)": 2, "min(x, x / (x - x) * (x - x))": 1, "round(x / (x + x))": 0,
     "math.ceil(x / (x + x))": 1, "math.trunc(-x / (x + x))": 0, "~n": -3,
+    "n << (n + 62)": 0, "n << -n": 0, "n >> (n + 99)": 0, "-n >> -n": -1, "1 << 64": 0,
+    "(-9223372036854775807 - n + 1) // (1 - n)": 0, "x / (x - x) // x": float("nan"),
+    "(-9223372036854775807 - n + 1) % (1 - n)": 0, "int8(x * 70000)": -1,
+    "int16(x * -70000)": -(2**15), "uint8(x * -3)": 0, "uint16(x * 70000)": 2**16 - 1,
+    "int64(x / x - x / (x - x) * (x - x))": -(2**63), "int32(a[1])": 0, "int16(a[1])": 0,
+    "int64(a[1])": -(2**63), "int32(a[1] + 0.0)": -(2**31), "round(a[1])": -(2**63),
+    "int16(a[1] + 0.0)": -(2**15), "int8(a[1] + 0.0)": 0, "uint32(a[1] + 0.0)": 2**31,
 }  # fmt: skip
 
 
@@ -401,7 +412,8 @@ def test_mathematics_ends_as_on_the_device(expression: str) -> None:
 
     text = f"{HEAD}@cuda.jit\ndef kernel(a, n, out):\n    x = a[0]\n    out[0] = {expression}\n"
     out = np.zeros(1, np.float64 if isinstance(ENDS[expression], float) else np.int64)
-    found = run(load(text, "kernel"), 1, 1, [1.0], 2, out)
+    given = [1.0, float("nan")]
+    found = run(load(text, "kernel"), 1, 1, given, 2, out)
     assert found, found.faults
     assert np.array_equal(out[0], ENDS[expression], equal_nan=True), out[0]
 

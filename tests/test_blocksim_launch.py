@@ -337,13 +337,37 @@ def test_no_launch_is_larger_than_a_gpu_takes(shape: tuple) -> None:
     assert LIMITS[shape] in str(report.faults[0])
 
 
-NONE = [(0, 1), (1, 0), (1, (1, 2, 3, 4)), (1.5, 1), (-1, 1)]
+NONE = [(0, 1), (1, 0), (1, (1, 2, 3, 4)), (1.5, 1), (-1, 1), (None, 1), ("2", 1),
+        (1, math.nan), (1, ()), ([1, 0], 1)]
 
 
 @pytest.mark.parametrize("shape", NONE)
 def test_a_launch_that_is_none_is_an_error(shape: tuple) -> None:
     with pytest.raises(ValueError, match="grid: expected|block: expected"):
         run(kernel("x[0] = 1", "x"), *shape, [0.0])
+
+
+NO_ARGUMENTS = [  # what a kernel cannot take, and what is said after its name
+    (2**64, "64 bits at most, got 18446744073709551616"), (-(2**63) - 1, "64 bits"),
+    (1j, "a number or an array, got 1j"), (memoryview(b"ab"), "a number or an array"),
+    (np.zeros(2, complex), "numbers of .*; got complex128"),
+    (np.array(["a"]), "numbers of .*; got <U1"), (np.str_("a"), "numbers of .*<U1"),
+    (["a"], "numbers in its lists, got a text"), ([1, 2**31], "32 bits, got 2147483648"),
+    ([[1, 2], [3]], r"rows of one shape, got \(2,\) and \(1,\)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("value", "said"), NO_ARGUMENTS, ids=range(len(NO_ARGUMENTS)))
+def test_an_argument_that_is_none_is_named(value: object, said: str) -> None:
+    with pytest.raises(ValueError, match=f"^y: expected .*{said}"):
+        launched("pass", [0.0], value)
+
+
+def test_a_list_holds_what_its_type_holds() -> None:
+    y = np.zeros(1)
+    assert launched("y[0] = x[0]", [0.1], y, block=1, mode="full")
+    assert y[0] == np.float32(0.1)
+    assert launched("y[0] = x[0]", [np.float64(3), 0], y, block=1) and y[0] == 3
 
 
 def test_dynamic_shared_memory_has_the_size_of_the_launch() -> None:

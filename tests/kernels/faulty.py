@@ -108,10 +108,16 @@ def kernel(x):
     x[0] = 1
 """, {"x": X}, block=1,
        fields={"kind": "shared", "array": "b", "bytes": 49408, "line": 7})
+kernel("too much shared memory, where no thread comes", """@cuda.jit
+def kernel(x):
+    if x.shape[0] > 999:
+        a = cuda.shared.array(12289, float32)
+        a[0] = x[0]
+""", {"x": X}, fields={"kind": "shared", "array": "a", "bytes": 49156, "line": 7})
 kernel("too many threads", """@cuda.jit
 def kernel(x):
     pass
-""", {"x": X}, block=1025, fields={"kind": "block"})
+""", {"x": X}, block=1025, fields={"kind": "block", "line": None})
 kernel("a second reader, between two shuffles", """@cuda.jit
 def kernel(x):
     t = cuda.threadIdx.x

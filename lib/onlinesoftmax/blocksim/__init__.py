@@ -37,7 +37,9 @@ run(kernel, grid, block, *args, mode="race", log=False, shared=0, turns=…) -> 
     loop may be.
     "race" computes with Python's floats and finds faults; "full" rounds every number
     to its type, finds float64, and counts transactions and bank conflicts too;
-    "plain" only computes.
+    "plain" only computes. A GPU may differ in the last bits: it may round a product and
+    a sum at once (a * b + c as ``fma``), its functions are not always rounded to the
+    nearest number, and its ``//`` and ``%`` of floats round on the way; not here.
 load(source, name, names={}) -> Kernel
     A kernel from text, with further names it may use, such as tile sizes.
 Report

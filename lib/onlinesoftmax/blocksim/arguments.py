@@ -8,7 +8,8 @@ of numpy's memory, or for lists the list that holds it and the place in it.
 
 from .faults import shown
 from .memory import Aliased, Array, PlainAliased, Watched
-from .scalars import Scalar, Type, held, type_name
+from .scalars import Scalar, Type, held, type_name, wrapped
+from .types import SIZES
 
 
 def take_in(launch, names: list, values: list) -> list:
@@ -28,11 +29,13 @@ def take_in(launch, names: list, values: list) -> list:
 def taken_alone(launch, name: str, value: object) -> object:
     """Return an argument: a number, or an array with memory of its own."""
     if isinstance(value, list):
-        data, shape = flat(value)
+        data, shape = flat(value, name)
         whole = data and all([type(x) is int for x in data])
-        return array(launch, name, shape, "int32" if whole else "float32", data)
-    if getattr(value, "shape", ()):
-        taken = array(launch, name, value.shape, type_name(value.dtype), None, value)
+        kind = "int32" if whole else "float32"
+        data = [listed(name, x, kind, launch.full) for x in data]
+        return array(launch, name, shape, kind, data)
+    if getattr(value, "shape", ()) and hasattr(value, "dtype"):
+        taken = array(launch, name, value.shape, kind_of(name, value), None, value)
         flags = getattr(value, "flags", None)
         taken.read_only = flags is not None and not flags["WRITEABLE"]
         return taken
@@ -44,15 +47,37 @@ def taken_alone(launch, name: str, value: object) -> object:
     return value
 
 
+def listed(name: str, value: object, kind: str, full: bool) -> object:
+    """Return a number of a list as an array of this type holds it; None stays None."""
+    value = value.item() if hasattr(value, "item") else value
+    if value is None:
+        return None
+    if type(value) not in (bool, int, float):
+        raise ValueError(f"{name}: expected numbers in its lists, got {shown(value)}")
+    if kind == "int32" and wrapped(value, kind) != value:
+        raise ValueError(f"{name}: expected whole numbers of 32 bits, got {value}")
+    return held(value, kind, full)
+
+
 def kind_of(name: str, value: object) -> object:
-    """Return the type of an argument, as a compiler sees it."""
+    """Return the type of an argument, as a compiler sees it; of an array, its numbers'.
+
+    An array of the kernel's is more: its dimensions are part of its type.
+    """
     if isinstance(value, Array):
         return ("array", value.dtype.name, value.ndim)
     if hasattr(value, "dtype"):
-        return type_name(value.dtype)
+        try:
+            return type_name(value.dtype)
+        except ValueError:
+            wanted = ", ".join(sorted(SIZES))
+            said = f"{name}: expected numbers of {wanted}; got {value.dtype}"
+            raise ValueError(said) from None
     kind = {bool: "bool", int: "int64", float: "float64"}.get(type(value))
     if kind == "int64" and value >= 1 << 63:
         kind = "uint64"
+    if kind in ("int64", "uint64") and wrapped(value, kind) != value:
+        raise ValueError(f"{name}: expected a number of 64 bits at most, got {value}")
     if kind is None:
         raise ValueError(f"{name}: expected a number or an array, got {shown(value)}")
     return kind
@@ -185,15 +210,16 @@ def cells(array: Array, where: tuple) -> list:
 # ---- lists, and the way back
 
 
-def flat(value: list) -> tuple[list, tuple]:
+def flat(value: list, name: str) -> tuple[list, tuple]:
     """Return the numbers of a list of lists, and its shape."""
     if not (value and isinstance(value[0], list)):
         return list(value), (len(value),)
     data, shape = [], None
     for row in value:
-        numbers, inner = flat(row) if isinstance(row, list) else ([row], None)
+        numbers, inner = flat(row, name) if isinstance(row, list) else ([row], None)
         if shape not in (None, inner) or inner is None:
-            raise ValueError(f"arguments: rows of different shapes, {shape}, {inner}")
+            said = f"{name}: expected rows of one shape, got {shape} and {inner}"
+            raise ValueError(said)
         data += numbers
         shape = inner
     return data, (len(value),) + shape

@@ -1,7 +1,7 @@
 """What a kernel's text calls to compute as a GPU does.
 
 Where Python raises an error a GPU goes on: with an infinity, a NaN, or, for whole
-numbers divided by 0, with 0.
+numbers divided by 0, with 0; so it does where a quotient has more than 64 bits.
 """
 
 import math
@@ -9,6 +9,7 @@ import math
 from .scalars import INF, NAN, Type, cast, rounded, wrapped
 from .types import ONE, SIZES, TESTS
 
+LEAST = -(1 << 63)
 ERRORS = (ValueError, OverflowError, ZeroDivisionError)
 
 
@@ -21,7 +22,7 @@ def divided(a: float, b: float) -> float:
 
 def whole_quotient(a: int, b: int) -> int:
     """Return a // b of whole numbers."""
-    return a // b if b else 0
+    return 0 if b == 0 or (b == -1 and a == LEAST) else a // b
 
 
 def whole_rest(a: int, b: int) -> int:
@@ -34,6 +35,21 @@ def whole_both(a: int, b: int) -> tuple:
     return whole_quotient(a, b), whole_rest(a, b)
 
 
+def shifted_left(a: int, b: int) -> int:
+    """Return a << b of whole numbers."""
+    return a << distance(b)
+
+
+def shifted_right(a: int, b: int) -> int:
+    """Return a >> b of whole numbers."""
+    return a >> distance(b)
+
+
+def distance(b: int) -> int:
+    """Return how far a shift goes: all places at most, as one below 0 does too."""
+    return min(b & 0xFFFFFFFF, 64)
+
+
 def whole_power(a: int, b: int) -> int:
     """Return a ** b of whole numbers; beyond 64 bits it wraps."""
     if b >= 0:
@@ -43,7 +59,9 @@ def whole_power(a: int, b: int) -> int:
 
 def real_quotient(a: float, b: float) -> float:
     """Return a // b of floats."""
-    return a // b if b != 0 and a - a == 0 else divided(a, b)
+    if b == 0:
+        return divided(a, b)
+    return a // b if a - a == 0 else NAN
 
 
 def real_rest(a: float, b: float) -> float:
@@ -220,7 +238,7 @@ def wrapped_mask(answer: tuple) -> tuple:
 
 
 def casts_to(name: str) -> object:
-    return lambda value: cast(value, name)
+    return lambda value, wide=False: cast(value, name, wide)
 
 
 def device_names() -> dict:
@@ -240,6 +258,8 @@ def device_names() -> dict:
         "__cbrt": cbrt,
         "__selp": selp,
         "__whole_both": whole_both,
+        "__shifted_left": shifted_left,
+        "__shifted_right": shifted_right,
         "__whole_power": whole_power,
         "__real_quotient": real_quotient,
         "__real_rest": real_rest,

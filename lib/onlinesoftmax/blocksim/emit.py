@@ -196,7 +196,8 @@ class Emitter:
     def cast(self, written: str, kind: str, wanted: str) -> str:
         """Return a number of one type as one of another type."""
         if kind in FLOATS and wanted not in FLOATS:
-            return f"__cast_{wanted}({written})"
+            wide = ", True" if kind == "float64" else ""
+            return f"__cast_{wanted}({written}{wide})"
         if kind not in FLOATS and wanted in FLOATS:
             return f"__float({written})"
         return written
@@ -436,7 +437,10 @@ class Emitter:
                 name = {"//": "quotient", "%": "rest", "**": "power"}[sign]
                 written = f"__whole_{name}({left}, {right})"
             elif sign in ("<<", ">>"):
-                written = f"({left} {sign} ({right} & 63))"
+                written = f"({left} {sign} {right})"
+                if not (b.known and 0 <= b.const < 64):
+                    name = "left" if sign == "<<" else "right"
+                    written = f"__shifted_{name}({left}, {right})"
             else:
                 written = f"({left} {sign} {right})"
             return self.wrapped(node, written, got)
@@ -585,7 +589,7 @@ class Emitter:
         if wanted in FLOATS:
             return self.rounded(self.cast(written, kind, wanted), wanted)
         if kind in FLOATS:
-            return f"__cast_{wanted}({written})"
+            return self.cast(written, kind, wanted)
         return f"__wrap_{wanted}({written})" if node.wraps else f"__int({written})"
 
     def call_range(self, node) -> str:
@@ -659,7 +663,7 @@ class Emitter:
             size = node.dtype.size
             for extent in node.shape:
                 size *= extent
-            self.text.shared.append((name, size))
+            self.text.shared.append((name, size, node.line))
         return (
             f"__rt._array('{space}', {number}, '{name}', ({shape},),"
             f" __type_{node.dtype.name})"

@@ -231,17 +231,22 @@ def silent() -> None:
 def triple(extent: object, name: str) -> tuple[int, int, int]:
     """Return (x, y, z) of a grid or block."""
     extents = extent if isinstance(extent, (tuple, list)) else (extent,)
-    extents = [count(n, name) for n in extents]
-    if not 1 <= len(extents) <= 3 or min(extents) < 1:
+    extents = [count(n, name, 1) for n in extents]
+    if not 1 <= len(extents) <= 3:
         raise ValueError(f"{name}: expected one to three counts from 1, got {extent}")
     return tuple(extents + [1, 1])[:3]
 
 
-def count(number: object, name: str) -> int:
+def count(number: object, name: str, least: int = 0) -> int:
     """Return a whole number, of Python's or of numpy's."""
-    if int(number) != number or number < 0:
-        raise ValueError(f"{name}: expected whole numbers from 0, got {number!r}")
-    return int(number)
+    try:
+        whole = int(number)
+    except (TypeError, ValueError, OverflowError):
+        whole = None
+    if whole is None or whole != number or whole < least:
+        wanted = f"{name}: expected whole numbers from {least}"
+        raise ValueError(f"{wanted}, got {number!r}")
+    return whole
 
 
 def kernel_of(kernel: object) -> Kernel:

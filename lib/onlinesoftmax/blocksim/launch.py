@@ -113,6 +113,7 @@ class Launch:
         try:
             self.check_size()
             kernel = self.compile(kinds)
+            self.check_shared()
             self.report.count_threads()
             for number in range(self.total() // self.count):
                 self.run_block(number, kernel, arguments)
@@ -173,6 +174,15 @@ class Launch:
         if self.total() > MOST_COUNTED:
             said = f"a grid of {self.total()} threads: too many to simulate"
             self.fault("launch", said, said=said)
+
+    def check_shared(self) -> None:
+        """Refuse too much shared memory, also in a branch that nobody takes."""
+        used = self.bytes
+        for name, size, line in self.code.shared:
+            used += size
+            if used > MOST_SHARED:
+                self.too_much(used, name, line)
+        self.report.shared_bytes = used
 
     def total(self) -> int:
         """Return how many threads the whole launch has."""
@@ -418,12 +428,6 @@ class Launch:
             array = self.memory(self, name, space, shape, dtype)
             self.watched.append(array)  # in order: MicroPython's dicts keep none
         self.shared[site] = array
-        used = self.bytes
-        for each in self.shared.values():
-            used += 0 if each.space == "dynamic" else each.size * each.dtype.size
-        self.report.shared_bytes = max(self.report.shared_bytes, used)
-        if used > MOST_SHARED:
-            self.too_much(used, name)
         return array
 
     def dynamic(self, name: str, dtype: object) -> Array:
@@ -447,10 +451,10 @@ class Launch:
             self.watched.append(array)
         return array
 
-    def too_much(self, used: int, name: str) -> None:
+    def too_much(self, used: int, name: str, line: object = None) -> None:
         """Report more shared memory than a block has."""
         text = f"{used} bytes of shared memory; a block has {MOST_SHARED}"
-        self.fault("shared", text, bytes=used, array=name)
+        self.fault("shared", text, line=line, bytes=used, array=name)
 
     def race(self, array, place: int, how: str, tick: int, mark: object, new) -> None:
         """Report two threads in one place, of whom the other came at a tick."""
@@ -569,7 +573,7 @@ class Launch:
 
     def fault(self, kind: str, text: str, line: object = None, **fields) -> None:
         """Note a fault, the same on the same line once; end where no GPU goes on."""
-        line = self.cuda._line if line is None else line
+        line = (self.cuda._line or None) if line is None else line
         fault = self.report.fault(kind, text, line, self.at, fields)
         if kind in FATAL:
             raise fault

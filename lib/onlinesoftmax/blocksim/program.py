@@ -16,7 +16,7 @@ class Code:
     sites : list of tuple
         The calls at which threads meet; see ``emit.Text``.
     shared : list of tuple
-        Its static shared arrays: name and bytes.
+        Its static shared arrays: name, bytes and line.
     doubles : dict
         Line -> what is computed in float64 there.
     text : str

@@ -40,13 +40,18 @@ def held(value: object, name: str, full: bool) -> object:
     return cast(value, name) if isinstance(value, float) else wrapped(value, name)
 
 
-def cast(value: float, name: str) -> int:
-    """Return a float as a whole number: towards 0, and never beyond the type's ends."""
+def cast(value: float, name: str, wide: bool = False) -> int:
+    """Return a float as a whole number: towards 0, and never beyond the type's ends.
+
+    A byte is cut from a number of 16 bits. NaN is 0 "if source is not .f64 and
+    destination is not .s64, .u64. Otherwise 1 << (BitWidth(dst) - 1)" (PTX ISA, cvt);
+    ``wide`` says that the source is a float64.
+    """
     if name == "bool":
         return value != 0
+    bits = 8 * max(SIZES[name], 2)
     if value != value:
-        return 0
-    bits = 64 if SIZES[name] == 8 else 32
+        return wrapped(1 << (bits - 1), name) if wide or bits == 64 else 0
     low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
     if name[0] == "u":
         low, high = 0, (1 << bits) - 1

@@ -2,11 +2,11 @@
 
 Like ``grader.py`` this file runs in CPython and in MicroPython, and holds no
 mathematics. A case is a launch: ``{"grid", "block", "names", "args", "expected",
-"ideal", "drawn", "together", "share"}``. Each argument is ``[name, kind, value]``: a "number",
-an array of "floats" or "ints", or an "out" with its shape, which ``expected`` has the
-numbers for. ``share`` has for an array how many of its numbers one thread may take on.
-A drawn case is a random one, or the larger one. As there, one side plays and has no
-expected value, the other judges.
+"ideal", "drawn", "together", "share"}``. Each argument is ``[name, kind, value]``: a
+"number", an array of "floats" or "ints", or an "out" with its shape, which ``expected``
+has the numbers for. ``share`` has for an array how many of its numbers one thread may
+take on. A drawn case is a random one, or the larger one. As there, one side plays and
+has no expected value, the other judges.
 """
 
 from onlinesoftmax.drills import grader
