@@ -49,6 +49,13 @@ def percent(part: float) -> str:
 # ---- the facts ----
 
 
+def such(blocks: int, language: str) -> str:
+    """So many blocks, in words that fit one as well."""
+    if language == "es":
+        return f" {blocks} de esos bloques"
+    return f" {blocks} such block" + ("s," if blocks > 1 else ",")
+
+
 def budget(language: str) -> Facts:
     """Registers, blocks and the scarcest thing, as the compiler and the lib have it."""
     for values in product(*smem_budget.SIZES.values()):
@@ -64,7 +71,7 @@ def budget(language: str) -> Facts:
                  if limit == fit.blocks]  # fmt: skip
         join = " and " if language == "en" else " y "
         yield state, [*facts, f" {report.threads} ", f" {report.registers} ",
-                      f" {fit.blocks} ", rounded(100 * fit.share) + "%",
+                      such(fit.blocks, language), rounded(100 * fit.share) + "%",
                       f": {join.join(least)}."]  # fmt: skip
 
 
@@ -168,7 +175,7 @@ def kernel(x, out):
 @pytest.mark.parametrize(
     ("meet", "place", "says"),
     [
-        ("cuda.syncthreads()", "t", "this kernel has no race"),
+        ("cuda.syncthreads()", "t", "this run has no race"),
         ("cuda.syncwarp()", "t", "they wait for each other without a barrier"),
         ("pass", "t", "This kernel has a race"),
         ("cuda.syncthreads()", "0", "a race in global memory, not drawn"),
@@ -186,6 +193,22 @@ def test_the_race_s_figure_has_the_simulator_s_verdict(meet, place, says) -> Non
     sentence = said("kernel-race", {"kernel": "yours", "log": log, "step": last}, "en")
     assert says in sentence
     assert ("no race" in sentence) == (not report.faults)
+
+
+def test_atomic_changes_are_not_said_to_be_reads() -> None:
+    """Phases with atomics, ordered lanes and nothing shared have words of their own."""
+    source = MEETINGS.replace("MEET", "cuda.syncwarp()").replace("PLACE] = ", "t] = ")
+    source += "    cuda.syncthreads()\n    cuda.atomic.add(s, 0, x[t])\n"
+    source += "    cuda.syncthreads()\n    out[t] = s[t]\n"
+    kernel = blocksim.load(source, "kernel", whole=False)
+    ones = np.ones(4, np.float32)
+    report = blocksim.run(kernel, 1, 4, ones, 0 * ones, log=True)
+    log = report.log | {"source": source}
+    told = [said("kernel-race", {"kernel": "yours", "log": log, "step": k}, "en")
+            for k in (1, 2, 3)]
+    assert not report.faults and "without a barrier" in told[0]
+    assert "they do so atomically" in told[1] and "only read" not in told[1]
+    assert "only read it. Nobody collides in any phase" in told[2]
 
 
 def test_touches_collide_exactly_where_the_simulator_finds_a_race() -> None:

@@ -135,7 +135,7 @@ export function say({ gpu, format }, { intensity, rate, ridge, gain }, words) {
     low: short(rate[0] / TERA), high: short(rate[1] / TERA),
     times: num(gain < 1 ? 1 / gain : gain, 1),
   };
-  const verdict = Math.abs(gain - 1) < 0.02 ? words.sayLevel : gain < 1 ? words.sayWorse
+  const verdict = Math.abs(gain - 1) < 0.05 ? words.sayLevel : gain < 1 ? words.sayWorse
     : intensity[1] < ridge ? words.sayMemory : words.sayArithmetic;
   return [words.say, verdict].map((sentence) => fill(sentence, values)).join(" ");
 }

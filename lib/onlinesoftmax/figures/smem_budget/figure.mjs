@@ -129,7 +129,8 @@ function gauge({ name, one, all, count, row, scarce }, page) {
 
 function verdict({ fits, at_once: count, share, reads, moved }, page) {
   const { words, height, wide } = page;
-  const text = fits ? words.verdict : words.refused;
+  const text = !fits ? words.refused
+    : count === 1 ? words.verdictOne : words.verdict;
   const values = { count, share: num(100 * share, 0), reads,
     moved: num(moved / 1e6, 0) };
   return [
@@ -153,7 +154,9 @@ export function say({ kernel, rows, tile: keys, d, device }, numbers, words) {
     registers, count, share: num(100 * share, 0), reads,
     scarce: scarce.map((name) => words.scarcity[name]).join(words.and),
   };
-  return [words.say, fits ? words.sayFits : words.sayRefused, words.sayReads]
+  const room = !fits ? words.sayRefused
+    : count === 1 ? words.sayFitsOne : words.sayFits;
+  return [words.say, room, words.sayReads]
     .map((sentence) => fill(sentence, values)).join(" ");
 }
 

@@ -183,7 +183,7 @@ export function say({ n, rows }, { reads, held, moved, ratio }, words) {
     moved: size(moved[1]), dense: size(moved[0]),
     times: num(ratio > 1 ? ratio : 1 / ratio, 1),
   };
-  const verdict = Math.abs(ratio - 1) < 0.02 ? words.sayLevel
+  const verdict = Math.abs(ratio - 1) < 0.05 ? words.sayLevel
     : ratio > 1 ? words.sayMore : words.sayLess;
   return [words.say, verdict].map((sentence) => fill(sentence, values)).join(" ");
 }
