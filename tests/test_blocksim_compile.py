@@ -312,6 +312,7 @@ def test_a_refusal_has_line_reason_and_what_to_write_instead() -> None:
 def test_what_is_declined_is_not_called_uncompilable() -> None:
     fault, = report("y[0] = x[1:3][0]").faults
     assert fault.declined == "slices" and "though Numba may" in str(fault)
+    assert fault.reason == "a slice has no place in a kernel here"
 
 
 def test_a_missing_decorator_is_refused() -> None:

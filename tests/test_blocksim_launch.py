@@ -483,7 +483,7 @@ def test_a_message_says_what_a_thread_did_with_the_value(body: str) -> None:
 
 def test_two_blocks_are_not_asked_for_a_barrier() -> None:
     said = fault("x[0] = 1.0", np.zeros(1, np.float32), grid=2, block=1)
-    assert "nothing to order two blocks" in str(said) and said.other_block == [0, 0]
+    assert "nothing to order the two" in str(said) and said.other_block == [0, 0]
 
 
 def test_a_report_says_who_had_left() -> None:

@@ -105,6 +105,14 @@ def test_what_is_no_kernel_is_named(source: str, fault: str, line: object) -> No
     assert (report["fault"], report.get("line")) == (fault, line)
 
 
+def test_what_only_the_simulator_declines_is_not_called_uncompilable() -> None:
+    words = {"print(n)": "kernelDeclinedBut", "round(x[0], 2)": "kernelDeclined",
+             "zz": "kernelCompile"}  # fmt: skip
+    for line, word in words.items():
+        report = run(DRILL.get("code").replace("if i < n:", f"{line}\n    if i < n:", 1))
+        assert (report["word"], report["case"]) == (word, None)
+
+
 def test_every_turn_of_a_thread_beats() -> None:
     make, _ = kernel_grader.defined(DRILL.get("code"), "neighbour")
     for case in payload(DRILL)["cases"]:

@@ -71,7 +71,7 @@ barrier         ``threads`` = [one that waits at ``line``, one that never comes]
                 shuffle or a vote, one that its mask names, or that it asks
 barriers        ``threads`` = [one that waits at ``line``, one waiting at ``earlier``]:
                 two barriers, or one in two turns of a loop, or called from two places
-shared          more shared memory than a block has (``bytes``; 48 KiB)
+shared          more shared memory than a block gets unasked (``bytes``; 48 KiB)
 block           more threads than a block may have (1024)
 launch          a grid or a block that is too large in one direction
 endless         a loop that does not end, with its line; a thread that waits in a loop

@@ -39,7 +39,7 @@ HOW = {
     " before{at}",
 }
 NONE = "no barrier between"
-NONE_FOR_BLOCKS = "nothing to order two blocks"
+NONE_FOR_BLOCKS = "nothing to order the two"
 
 
 def race(how: str, places: dict) -> str:

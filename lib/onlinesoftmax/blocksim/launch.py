@@ -31,8 +31,8 @@ MOST_ALONG = (1024, 1024, 64)
 MOST_COUNTED = 50_000_000  # threads that a report can count for
 TURNS = 5_000_000
 ENDLESS = (
-    "; if it waits for another thread: here one runs at a time, and no GPU promises"
-    " that the other runs meanwhile"
+    "; if it waits for another thread: here one runs at a time, and gives way to the"
+    " others only where threads meet"
 )
 
 
@@ -134,14 +134,15 @@ class Launch:
     def refuse(self, refusal: Refusal) -> None:
         """Report a kernel that would not compile; nothing of it has run."""
         instead = f"; instead: {refusal.instead}" if refusal.instead else ""
-        said = "this does not compile"
-        if refusal.declined:
+        said, reason = "this does not compile", refusal.reason
+        if refusal.declined:  # then it is no claim about other kernels than these
             said = "the simulator does not take this, though Numba may"
+            reason = (reason + " ").replace("a kernel ", "a kernel here ")[:-1]
         self.fault(
             "compile",
-            f"{said}: {refusal.reason}{instead}",
+            f"{said}: {reason}{instead}",
             line=refusal.line,
-            reason=refusal.reason,
+            reason=reason,
             instead=refusal.instead,
             declined=refusal.declined,
         )
@@ -453,7 +454,7 @@ class Launch:
 
     def too_much(self, used: int, name: str, line: object = None) -> None:
         """Report more shared memory than a block has."""
-        text = f"{used} bytes of shared memory; a block has {MOST_SHARED}"
+        text = f"{used} bytes of shared memory; unasked, a block gets {MOST_SHARED}"
         self.fault("shared", text, line=line, bytes=used, array=name)
 
     def race(self, array, place: int, how: str, tick: int, mark: object, new) -> None:

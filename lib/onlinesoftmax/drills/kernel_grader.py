@@ -122,7 +122,7 @@ def grade(
         fault = judge(played, case, tolerance)
         signs.append(sign(played, fault))
         if fault and report is None:
-            started = fault.get("word", "")[:13] != "kernelCompile"
+            started = fault.get("fields", {}).get("kind") != "compile"
             report = grader.fail(index if started else None, [], fault)
             settled(report)
             report["log"] = play(index, "log").get("log")
@@ -433,7 +433,10 @@ def told(fields: dict, block: list) -> dict:
     if "said" in fields:
         places["error"] = fields["said"]
     if kind == "compile":
-        key = "kernelCompileBut" if fields["instead"] else "kernelCompile"
+        both = "kernelCompile", "kernelCompileBut"
+        if fields["declined"]:
+            both = "kernelDeclined", "kernelDeclinedBut"
+        key = both[1 if fields["instead"] else 0]
         places["reason"], places["instead"] = fields["reason"], fields["instead"]
     if key == "kernelFault":
         said = fields.get("said") or fields["text"]
