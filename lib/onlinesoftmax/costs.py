@@ -15,7 +15,7 @@ from typing import NamedTuple
 from onlinesoftmax import _inputs as inputs
 from onlinesoftmax.devices import Multiprocessor
 
-WARP = 32  # threads that run in step
+WARP = 32  # threads that are scheduled together
 REGISTER_UNIT = 256  # registers are handed out to a warp in such portions,
 PARTITIONS = 4  # from the quarter of the multiprocessor that the warp runs in
 SECTOR = 32  # bytes: the smallest piece of memory that is moved

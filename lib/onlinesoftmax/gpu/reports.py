@@ -14,7 +14,7 @@ from onlinesoftmax.measurements import folder
 
 ARCHS = ("sm_75", "sm_80", "sm_90a")
 DTYPES = ("float32", "float16")
-# A whole row of 128 in one thread is more than its 255 registers hold.
+# A query and an output of 128 numbers each are more than a thread's 255 registers.
 MAY_SPILL = (("naive", 128), ("tiled", 128))
 
 
