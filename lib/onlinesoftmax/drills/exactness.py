@@ -82,17 +82,17 @@ def goal(value: float, rule: Rule) -> dict[str, Any]:
     if not math.isfinite(value):
         return {"value": str(float(value))}
     slack = SLACK * abs(value)
-    unit = _unit(value, rule)
-    below, above = (0.0 if rule.side == side else unit for side in ("above", "below"))
+    low, high = _around(value, rule)
     found = {
         "value": float(value),
-        "low": value - below - slack,
-        "high": value + above + slack,
+        "low": low - slack,
+        "high": high + slack,
         "rounded": sorted(set(_rounded(value, rule))),
         "nearly": NEARLY * abs(value) if rule.count else 0.0,
         "counted": rule.kind == "whole",
     }
     if rule.side:
+        unit = _unit(value, rule)
         found["unsafe"] = value + (unit if rule.side == "below" else -unit)
     return found
 
@@ -104,6 +104,21 @@ def safe(value: float, rule: Rule, digits: int) -> float:
     exact = Decimal(repr(value))
     way = ROUND_FLOOR if rule.side == "below" else ROUND_CEILING
     return float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - digits + 1), way))
+
+
+def _around(value: float, rule: Rule) -> tuple[float, float]:
+    """Return between which numbers an answer is right.
+
+    "The last digit may be off by one" is true of the value, and of the value rounded,
+    for that is what somebody will have before them who reads the sentence.
+    """
+    unit = _unit(value, rule)
+    if rule.side == "below":
+        return value - unit, value
+    if rule.side == "above":
+        return value, value + unit
+    rounded = round(value / unit) * unit if unit else value
+    return min(value, rounded) - unit, max(value, rounded) + unit
 
 
 def _unit(value: float, rule: Rule) -> float:

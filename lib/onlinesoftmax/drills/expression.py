@@ -177,7 +177,9 @@ def _plain(text: str) -> str:
     )
     lower = str.maketrans(raised, lowered)
     text = re.sub(f"[{raised}]+", lambda run: f"^({run[0].translate(lower)})", text)
-    return text.rpartition("=")[2].strip(" ")
+    before, _, after = text.rpartition("=")
+    stepwise = ";" in text or before.endswith(("+", "-", "*", "/"))  # l += 1; and so on
+    return text if stepwise else after.strip(" ")
 
 
 def _tokens(text: str, convention: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -27,6 +27,7 @@ EQUAL = 1e-9  # the same number, but for what computing in floats costs
 ALIKE = 1e-3  # near enough to be the same number, computed with rounded parts
 ROUGHLY = 2e-2  # the furthest that a rounded number may be from what it stands for
 SHORT = 5e-2  # the furthest that a short one may be from the answer, to be close
+SINGLE = 5e-3  # the same for a single digit, which may stand for many things
 
 
 # ---- numbers
@@ -101,8 +102,11 @@ def _near(goal: Goal, reading: Reading, listed: bool) -> str | None:
         return "side"
     if _is_short(goal, reading):
         return None if listed and goal["counted"] else "digits"
-    part = 0 < goal["value"] < 1 and not listed
-    return "share" if part and unit and hits(goal, value / 100) else None
+    if listed or not unit or not 0 < goal["value"] < 1:
+        return None
+    part = value / 100
+    short = any(same(part, rounded) for rounded in goal["rounded"])
+    return "share" if short or hits(goal, part) else None
 
 
 def _is_short(goal: Goal, reading: Reading) -> bool:
@@ -143,7 +147,8 @@ def agrees(reading: Reading, slip: float) -> bool:
     """Say whether a value is a slip's, rounded or cut off to the digits typed."""
     value, unit = reading
     gap = abs(value - slip)
-    if gap > ROUGHLY * abs(slip):
+    reach = SINGLE if abs(value) < 10 * unit else ROUGHLY
+    if gap > reach * abs(slip):
         return False
     cut = value * slip > 0 and 0 <= abs(slip) - abs(value) < unit
     return gap <= ALIKE * abs(slip) or gap <= unit / 2 * (1 + EQUAL) or cut

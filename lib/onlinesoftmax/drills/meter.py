@@ -28,8 +28,8 @@ def metered(run, length: int) -> tuple:
     Parameters
     ----------
     run : callable
-        Reads a stream of so many places, and calls ``at(place)`` as it goes. If it calls
-        itself for every place, its calls are what it carries.
+        Reads a stream of so many places, and calls ``at(place)`` as it goes. If it
+        calls itself for every place, its calls are what it carries.
     length : int
         Some hundred. What the stream hands out has to be new each time, or nothing
         would be held by who keeps it.

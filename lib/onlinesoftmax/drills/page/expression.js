@@ -96,6 +96,7 @@ function plain(text) {
     [...digits].map((c) => lowered[raised.indexOf(c)]).join("");
   const run = new RegExp(`[${raised}]+`, "g");
   result = result.replace(run, (digits) => `^(${lower(digits)})`);
+  if (/;|[-+*/]=[^=]*$/.test(result)) return result; // l += 1; and so on
   return result.slice(result.lastIndexOf("=") + 1).replace(/^ +| +$/g, "");
 }
 

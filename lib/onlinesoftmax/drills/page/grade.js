@@ -4,6 +4,7 @@ const EQUAL = 1e-9; // the same number, but for what computing in floats costs
 const ALIKE = 1e-3; // near enough to be the same number, computed with rounded parts
 const ROUGHLY = 2e-2; // the furthest a rounded number may be from what it stands for
 const SHORT = 5e-2; // the furthest a short one may be from the answer, to be close
+const SINGLE = 5e-3; // the same for a single digit, which may stand for many things
 
 const number = (value) =>
   typeof value === "number"
@@ -75,8 +76,10 @@ function nearness(goal, reading, listed) {
   const [low, high] = [Math.min(a, b), Math.max(a, b)];
   if (low <= value && value <= high && low < high) return "side";
   if (isShort(goal, reading)) return listed && goal.counted ? null : "digits";
-  const part = goal.value > 0 && goal.value < 1 && !listed;
-  return part && unit && hits(goal, value / 100) ? "share" : null;
+  if (listed || !reading.unit || !(goal.value > 0 && goal.value < 1)) return null;
+  const part = value / 100;
+  const short = goal.rounded.some((rounded) => same(part, rounded));
+  return short || hits(goal, part) ? "share" : null;
 }
 
 /** Whether a value is the answer with too few digits, in whatever unit. */
@@ -108,7 +111,8 @@ function mistake(goal, wrong, reading) {
 /** Whether a value is a slip's, rounded or cut off to the digits typed. */
 function agrees({ value, unit }, slip) {
   const gap = Math.abs(value - slip);
-  if (gap > ROUGHLY * Math.abs(slip)) return false;
+  const reach = Math.abs(value) < 10 * unit ? SINGLE : ROUGHLY;
+  if (gap > reach * Math.abs(slip)) return false;
   const shorter = Math.abs(slip) - Math.abs(value);
   const cut = value * slip > 0 && shorter >= 0 && shorter < unit;
   return gap <= ALIKE * Math.abs(slip) || gap <= (unit / 2) * (1 + EQUAL) || cut;
