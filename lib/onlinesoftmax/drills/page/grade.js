@@ -76,7 +76,7 @@ function nearness(goal, reading, listed) {
   const [low, high] = [Math.min(a, b), Math.max(a, b)];
   if (low <= value && value <= high && low < high) return "side";
   if (isShort(goal, reading)) return listed && goal.counted ? null : "digits";
-  if (listed || !reading.unit || !(goal.value > 0 && goal.value < 1)) return null;
+  if (listed || !unit || !(goal.value > 0 && goal.value < 1)) return null;
   const part = value / 100;
   const short = goal.rounded.some((rounded) => same(part, rounded));
   return short || hits(goal, part) ? "share" : null;
