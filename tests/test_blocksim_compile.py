@@ -395,7 +395,8 @@ ENDS = {  # an expression of x, an int64 n and an int32 k, and what a GPU makes 
     "int32(x / (x - x))": 2**31 - 1, "int32(n * 3000000000)": 3000000000 * 2 - 2**32,
     "n * 9223372036854775807": -2, "9223372036854775807 + n - n + 1": -(2**63),
     "n << 63": 0, "(n - 1) << 63": -(2**63), "-9223372036854775807 - n": 2**63 - 1,
-    "abs(-n)": 2, "min(x, x / (x - x) * (x - x))": 1, "round(x / (x + x))": 0,
+    "abs(-n)": 2, "abs(-9223372036854775806 - n)": -(2**63),
+    "abs(int32(-2147483646 - n))": -(2**31), "abs(int8(-126 - n))": -128, "min(x, x / (x - x) * (x - x))": 1, "round(x / (x + x))": 0,
     "math.ceil(x / (x + x))": 1, "math.trunc(-x / (x + x))": 0, "~n": -3,
     "n << (n + 62)": 0, "n << -n": 0, "n >> (n + 99)": 0, "-n >> -n": -1, "1 << 64": 0,
     "(-9223372036854775807 - n + 1) // (1 - n)": 0, "x / (x - x) // x": float("nan"),
@@ -411,7 +412,8 @@ ENDS = {  # an expression of x, an int64 n and an int32 k, and what a GPU makes 
 def test_mathematics_ends_as_on_the_device(expression: str) -> None:
     import numpy as np
 
-    text = f"{HEAD}@cuda.jit\ndef kernel(a, n, out):\n    x = a[0]\n    out[0] = {expression}\n"
+    head = HEAD.replace("int32", "int8, int32")
+    text = f"{head}@cuda.jit\ndef kernel(a, n, out):\n    x = a[0]\n    out[0] = {expression}\n"
     out = np.zeros(1, np.float64 if isinstance(ENDS[expression], float) else np.int64)
     given = [1.0, float("nan")]
     found = run(load(text, "kernel"), 1, 1, given, 2, out)
@@ -479,6 +481,9 @@ NUMBERS = {  # the body of a kernel, and what a thread t of four stores
     "\n    v = 4\nelse:\n    v = 5\ny[t] = v": [1, 2, 4, 5],
     "__rt = t\n__v, __key = 4, 2\nfor __i0 in range(3):\n    __v += __rt\ny[t] = __v":
     [4, 7, 10, 13],
+    "while OFF or False and x[0] > 0:\n    y[t] = unknown\nelse:\n    y[t] = 5": [5, 5, 5, 5],
+    "n = t\nif x.ndim == 2 or not K:\n    n = unknown\nelif t > 1 and OFF:\n    n = unknown"
+    "\ny[t] = n + (unknown if t > 2 and OFF else 1)": [1, 2, 3, 4],
     "y[t] = " + " + ".join(["t"] * 60) + " - (" + " + ".join(["x[0]"] * 40) + ")":
     [-40, 20, 80, 140],
 }  # fmt: skip
@@ -487,7 +492,7 @@ from numba import uint32
 THREE = numpy.int32(3)
 SCALES, OTHERS = (numpy.float32(0.5), numpy.float32(2)), (numpy.float32(7), numpy.float32(9))
 TABLES = numpy.zeros(4, numpy.float32), numpy.ones(4, numpy.float32)
-K = 2
+K, OFF = 2, False
 @cuda.jit(device=True)
 def more(a, k=K):
     return a + k
@@ -550,3 +555,16 @@ def test_too_many_brackets_are_declined_in_words() -> None:
     assert fault.declined == "depth" and fault.kind == "compile"
     with pytest.raises(SyntaxError, match="more brackets"):
         report("y[0] = " + "max(" * 150 + "x[0]" + ", x[1])" * 150)
+
+
+@pytest.mark.parametrize("error", [
+    RuntimeError("a fault of ours"), MemoryError("allocation failed"), SyntaxError("ours"),
+])
+def test_a_fault_of_our_own_is_not_called_depth(monkeypatch, error: Exception) -> None:
+    def fail(*args):
+        raise error
+
+    monkeypatch.setattr(Compiler, "kernel", fail)
+    program = load(f"{HEAD}@cuda.jit\ndef kernel(x):\n    pass\n", "kernel").program
+    with pytest.raises(type(error)):
+        program.code((("array", "float32", 1),), False)

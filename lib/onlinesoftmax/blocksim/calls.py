@@ -28,7 +28,7 @@ from .types import (
     of_math,
     unified,
 )
-from .values import Closure, Function, Refusal, Typed, Value, joined
+from .values import Closure, Function, Refusal, Typed, Value, constant, joined
 
 
 class Calls:
@@ -244,6 +244,8 @@ class Calls:
 
     def call_len(self, node: Node, name: str) -> Value:
         (value,) = self.take(node, "x")
+        if is_tuple(value.kind) and hasattr(value, "argument"):
+            return constant(len(value.kind) - 1, node.line)  # as Numba has it
         if is_tuple(value.kind) or is_array(value.kind):
             return Value("int64", bits=MEMORY_BITS)
         raise Refusal(

@@ -389,10 +389,12 @@ class Emitter:
         return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
 
     def text_IfExp(self, node) -> str:
+        taken = node.body if node.ways[0] else node.orelse
         if node.test.got.known:
-            taken = node.body if node.test.got.const else node.orelse
-            return self.expression(taken)
+            return self.expression(node.body if node.test.got.const else node.orelse)
         test = self.test(node.test)
+        if node.ways != (True, True):
+            return f"({test}, {self.expression(taken)})[1]"
         return f"({self.expression(node.body)} if {test} else {self.expression(node.orelse)})"
 
     def test(self, node) -> str:

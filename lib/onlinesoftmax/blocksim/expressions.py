@@ -24,9 +24,12 @@ from .values import (
     Refusal,
     Unusable,
     Value,
+    computed,
     constant,
     joined,
+    seen,
     unsure,
+    ways,
 )
 
 
@@ -211,20 +214,23 @@ class Expressions(Calls):
         )
 
     def value_IfExp(self, node: Node) -> Value:
-        test = self.truth(node.test)
-        if test.known:  # Numba cuts off what nobody comes to
-            return self.value(node.body if test.const else node.orelse)
+        self.truth(node.test)
+        node.ways = ways(node.test)
+        if node.ways != (True, True):  # Numba cuts off what nobody comes to
+            return self.value(node.body if node.ways[0] else node.orelse)
         body, orelse = self.value(node.body), self.value(node.orelse)
         return self.usable(node, joined(body, orelse))
 
     def value_BoolOp(self, node: Node) -> Value:
         found = self.truth(node.values[0])
         node.reached = 1  # so many of the values; nobody comes to the others
-        for part in node.values[1:]:
-            if found.known and bool(found.const) == (node.op == "or"):
+        for before, part in zip(node.values, node.values[1:]):
+            true, false = ways(before)
+            ends, goes_on = (true, false) if node.op == "or" else (false, true)
+            if not goes_on:
                 return found
             node.reached += 1
-            if found.known:
+            if not ends:
                 found = self.truth(part)
                 continue
             found = self.usable(node, joined(found, self.truth(part)))
@@ -235,9 +241,9 @@ class Expressions(Calls):
         if node.op == "not":
             value = self.value(node.operand)
             value = value if value.kind == "float16" else self.test(node.operand, value)
-            if value.known:
-                return Value("bool", not value.const, 1)
-            return Value("bool")
+            if not value.known:
+                return Value("bool")
+            return computed(Value("bool", not value.const, 1))
         value = self.number(
             node, self.value(node.operand), f"{node.op} stands before a number"
         )
@@ -269,7 +275,11 @@ class Expressions(Calls):
             if folded is not UNKNOWN:
                 return constant(folded, node.line)
             a = Value(a.kind, bits=a.bits)  # 1 / 0: left to the device
-        return self.operate(node, node.op, a, b)
+        found = self.operate(node, node.op, a, b)
+        if is_number(found.kind) and UNKNOWN not in (seen(a), seen(b)):
+            folded = fold(node.op, seen(a), seen(b))
+            found.branch = None if folded is UNKNOWN else bool(folded)
+        return found
 
     def operate(self, node: Node, sign: str, a: Value, b: Value) -> Value:
         """Return the value of an operation between two numbers."""
@@ -331,14 +341,23 @@ class Expressions(Calls):
                     "compare with each of them",
                     declined="identity",
                 )
-            if op in ("is", "is not"):
+            nothing = op in ("==", "!=") and "none" in (left.kind, right.kind)
+            if op in ("is", "is not") or nothing:
                 return self.identity(node, op, left, right)
             self.comparable(node, op, left, right)
             left = right
+        pairs = zip(node.ops, values, values[1:])
+        node.links = [self.link(op, seen(a), seen(b)) for op, a, b in pairs]
+        found = Value("bool")
         if len(values) == 2 and values[0].known and values[1].known:
             known = COMPARED[node.ops[0]](values[0].const, values[1].const)
-            return Value("bool", known, 1)
-        return Value("bool")
+            found = Value("bool", known, 1)
+        found.computed, found.branch = True, node.links[0]
+        return found
+
+    def link(self, op: str, a: object, b: object) -> bool | None:
+        """Return what a comparison gives if Numba sees both sides, else None."""
+        return None if UNKNOWN in (a, b) else COMPARED[op](a, b)
 
     def identity(self, node: Node, op: str, left: Value, right: Value) -> Value:
         """Return whether something is None: known before the kernel runs."""
@@ -352,7 +371,15 @@ class Expressions(Calls):
         for value in (left, right):
             if value.kind in ("maybe", "clash"):
                 self.usable(node, value)
-        return Value("bool", (left.kind == right.kind) == (op == "is"), 1)
+        found = Value("bool", (left.kind == right.kind) == (op in ("is", "==")), 1)
+        found.computed = True
+        if self.sees(left) and self.sees(right):
+            found.branch = found.const
+        return found
+
+    def sees(self, value: Value) -> bool:
+        """Say whether Numba knows this before it looks for types."""
+        return hasattr(value, "array") or seen(value) is not UNKNOWN
 
     def comparable(self, node: Node, op: str, a: Value, b: Value) -> None:
         """Refuse a comparison that means nothing; note one in float64."""
@@ -401,7 +428,8 @@ class Expressions(Calls):
             if name == "size":
                 return Value("int64", bits=MEMORY_BITS)
             if name == "ndim":
-                return constant(kind[2], node.line)
+                found = constant(kind[2], node.line)
+                return found if hasattr(base, "argument") else computed(found)
             if name == "dtype":
                 return Value("static", Type(kind[1]))
             raise Refusal(
@@ -455,7 +483,7 @@ class Expressions(Calls):
         if path in ("cuda.laneid", "cuda.warpsize"):
             return Value("int32", bits=6)
         if parts[0] in ("math", "numpy") and parts[-1] in NUMBERS:
-            return Value("float64", NUMBERS[parts[-1]])
+            return computed(Value("float64", NUMBERS[parts[-1]]))
         return Value("static", child)
 
     def value_Subscript(self, node: Node) -> Value:
@@ -480,6 +508,8 @@ class Expressions(Calls):
                     node.line, f"a tuple of {len(parts)} has no part {place.const}"
                 )
             found = self.part(base, place.const % len(parts))
+            if found.known:
+                found = computed(found)
             most = base.bits if base.bits and is_integer(found.kind) else found.bits
             return found if found.known else Value(found.kind, bits=most)
         if not parts or [part for part in parts if part != parts[0]]:

@@ -5,7 +5,7 @@ how many bits it may need. What the compiler would not accept is refused, with t
 the reason and what to write instead. Loops are read until no type changes any more.
 """
 
-from .expressions import Expressions
+from .expressions import Expressions, literal
 from .things import Thing
 from .tree import Node, clone, parts_of
 from .types import WHOLE_BITS, in_words, is_array, is_integer, is_number, is_tuple
@@ -16,9 +16,12 @@ from .values import (
     Refusal,
     Typed,
     Value,
+    computed,
     either,
     joined,
     merged,
+    same_value,
+    ways,
 )
 
 MOST_ROUNDS = 20  # of a loop, until its types stand; a type widens three times at most
@@ -39,6 +42,12 @@ def assigned(body: list, found: set) -> set:
     return found
 
 
+def directly(value: Node) -> bool:
+    """Say whether Python unpacks a tuple without making it first."""
+    several = value.kind == "Tuple" and len(value.elts) in (2, 3)
+    return several and not all([literal(part) for part in value.elts])
+
+
 def name_arrays(target: Node, value: Node) -> None:
     """Tell the calls that make arrays which names their arrays get."""
     if target.kind == "Name" and value.kind == "Call":
@@ -57,6 +66,13 @@ def add_names(target: object, found: set) -> None:
     elif target.kind == "Tuple":
         for part in target.elts:
             add_names(part, found)
+
+
+def argument(kind: object) -> Value:
+    """Return what is known of an argument."""
+    found = Value(kind)
+    found.argument = True
+    return found
 
 
 class Compiler:
@@ -88,7 +104,7 @@ class Compiler:
             self.open.append(function.node)
             typed = Typed(function, clone(function.node), kinds)
             self.known[key] = typed
-            Inference(self, typed, None).run([Value(kind) for kind in kinds])
+            Inference(self, typed, None).run([argument(kind) for kind in kinds])
             self.open.pop()
         return self.known[key]
 
@@ -209,6 +225,7 @@ class Inference(Expressions):
         if node.value.kind == "Lambda":
             return self.read_lambda(node)
         value = self.value(node.value)
+        value.direct = directly(node.value)
         for target in node.targets:
             name_arrays(target, node.value)
             self.store(target, value)
@@ -261,21 +278,24 @@ class Inference(Expressions):
 
     def read_If(self, node: Node) -> None:
         test = self.truth(node.test)
-        node.taken = bool(test.const) if test.known and test.kind != "static" else None
+        true, false = ways(node.test)
+        node.taken = bool(test.const) if test.known else None
         before, self.names = self.names, dict(self.names)
-        if node.taken is False:
+        if not true:
             self.names = None
         self.block(node.body)
         after = self.names
-        self.names = None if node.taken is True else before
+        self.names = before if false else None
         self.block(node.orelse)
         self.names = merged(after, self.names)
 
     def read_While(self, node: Node) -> None:
+        self.truth(node.test)
+        if not ways(node.test)[0]:  # as the names are before the loop
+            return self.block(node.orelse)
         self.enter(node)
-        test = self.truth(node.test)
-        node.taken = bool(test.const) if test.known and test.kind != "static" else None
-        out = None if node.taken is True else dict(self.names)
+        self.truth(node.test)
+        out = dict(self.names) if ways(node.test)[1] else None
         self.leave(node, out)
 
     def read_For(self, node: Node) -> None:
@@ -324,6 +344,7 @@ class Inference(Expressions):
                     both.kind != head[name].kind
                     or grows
                     or (head[name].known and not both.known)
+                    or both.computed != head[name].computed
                 ):
                     self.changed = True
                 found[name] = both
@@ -399,8 +420,10 @@ class Inference(Expressions):
             )
         if value.kind in ("clash", "maybe"):
             self.usable(target, value)
-        target.got = value
-        self.store_name(target.id, value)
+        before = getattr(target, "got", None)  # as it was when this was read last
+        if before is None or not same_value(before, value):
+            target.got = before = value
+        self.store_name(target.id, before)
 
     def store_name(self, name: str, value: Value) -> None:
         self.names[name] = value
@@ -425,7 +448,8 @@ class Inference(Expressions):
     def part(self, value: Value, place: int) -> Value:
         """Return one part of a tuple."""
         if value.known:
-            return value.const[place]
+            found = value.const[place]
+            return found if getattr(value, "direct", False) else computed(found)
         known = getattr(value, "parts", None)
         return known[place] if known else Value(value.kind[1 + place])
 

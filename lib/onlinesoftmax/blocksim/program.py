@@ -3,6 +3,7 @@
 from .arithmetic import device_names
 from .emit import emit
 from .infer import Compiler
+from .source import too_deep
 from .values import Function, Refusal
 
 
@@ -86,7 +87,9 @@ class Program:
             self.check_parameters()
             try:
                 self.compiled[key] = self.compile(kinds, full)
-            except (RuntimeError, MemoryError, SyntaxError):  # of Python's stack
+            except (RuntimeError, MemoryError, SyntaxError) as error:
+                if not too_deep(error):
+                    raise
                 raise Refusal(
                     self.function.node.line,
                     "too much stands in each other's brackets or blocks",

@@ -13,6 +13,13 @@ from .tree import parse
 from .values import Function, Unusable, Value
 
 TOO_DEEP = "more brackets or blocks in each other than the simulator reads"
+ENDS_OF_STACKS = (
+    "maximum recursion depth exceeded",  # both Pythons
+    "pystack exhausted",  # MicroPython
+    "too many nested parentheses",  # CPython's parser
+    "too many statically nested blocks",
+    "too many levels of indentation",
+)
 PLAIN = (
     "{name} is a plain function of Python's",
     "put @cuda.jit(device=True) above it",
@@ -40,7 +47,9 @@ class Source:
         compile(self.text, file, "exec")  # its syntax errors, before it is changed
         try:
             self.tree = parse(self.text)
-        except RuntimeError:  # of Python's stack
+        except RuntimeError as error:
+            if not too_deep(error):
+                raise
             raise SyntaxError(TOO_DEEP) from None
         self.code = compile(without_numba(self.text, self.tree), file, "exec")
         self.functions = {node.name: node for node in defined(self.tree)}
@@ -74,6 +83,16 @@ class Source:
         if name not in self.functions:
             return Unusable("{name} is no function of this text", "", "functions")
         return Function(name, self.functions[name], self.find)
+
+
+def too_deep(error: Exception) -> bool:
+    """Say whether Python has come to the end of its stack, or of its parser's.
+
+    Any other error is a fault of the simulator's own, and has to be seen.
+    """
+    if isinstance(error, MemoryError):  # CPython's parser has nothing more to say
+        return str(error) == ""
+    return any([words in str(error) for words in ENDS_OF_STACKS])
 
 
 def defined(body: list) -> list:

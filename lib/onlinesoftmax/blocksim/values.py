@@ -44,6 +44,10 @@ class Value:
         Is it made of constants only?
     unsure : bool
         Is it a name's that has no value yet if a thread comes another way?
+    computed : bool
+        Is it known here, but computed on the device, as Numba sees it?
+    branch : bool or None
+        Which way Numba lets a branch on it take, if it is one operation on constants.
     """
 
     def __init__(self, kind, const=UNKNOWN, bits=None, fixed=False):
@@ -51,6 +55,8 @@ class Value:
         self.const = const
         self.bits = WHOLE_BITS.get(kind, 0) if bits is None else bits
         self.unsure = False
+        self.computed = False
+        self.branch = None
         self.fixed = fixed or const is not UNKNOWN
 
     @property
@@ -60,6 +66,69 @@ class Value:
 
 
 NONE = Value("none", None)
+
+
+def computed(value: Value) -> Value:
+    """Return a constant as one that Numba computes on the device."""
+    found = Value(value.kind, value.const, value.bits, value.fixed)
+    found.computed = True
+    return found
+
+
+def same_value(a: Value, b: Value) -> bool:
+    """Say whether two values are one constant of one type."""
+    if a.kind != b.kind or a.computed != b.computed:
+        return False
+    return a.known and b.known and same_constant(a.const, b.const)
+
+
+def seen(value: Value) -> object:
+    """Return the constant that Numba sees before it looks for types, or UNKNOWN.
+
+    It sees what is written there, what names around the kernel stand for, names of
+    these, and arguments that are None; it computes nothing from them.
+    """
+    if value.kind == "none":
+        return None
+    if hasattr(value, "scalar"):
+        return value.scalar
+    return UNKNOWN if value.computed else value.const
+
+
+def ways(node: Node) -> tuple[bool, bool]:
+    """Say whether a test, whose types are found, may be true, and whether false.
+
+    Where Numba sees the answer it cuts the other way off, and nobody reads that: each
+    part of "and" and "or" is a branch of its own, and "not" none. An answer that is
+    known for another reason, such as `x is None` of an array, cuts nothing off.
+    """
+    if node.kind == "UnaryOp" and node.op == "not":
+        true, false = ways(node.operand)
+        return false, true
+    if node.kind == "BoolOp":
+        return ways_of_several(node)
+    if node.kind == "Compare" and len(node.ops) > 1:
+        return False not in node.links, node.links != [True] * len(node.ops)
+    if node.kind == "IfExp":
+        true, false = ways(node.test)
+        arms = [ways(node.body)] * true + [ways(node.orelse)] * false
+        return any([arm[0] for arm in arms]), any([arm[1] for arm in arms])
+    found = node.got.branch
+    handed = hasattr(node.got, "argument")  # a None is seen in comparisons only
+    if found is None and seen(node.got) is not UNKNOWN and not handed:
+        found = bool(seen(node.got))
+    return found is not False, found is not True
+
+
+def ways_of_several(node: Node) -> tuple[bool, bool]:
+    """Say the same of "and" and "or": they go on until one of them ends it."""
+    ends = node.op == "or"
+    ended = False
+    for part in node.values[: node.reached]:
+        true, false = ways(part)
+        ended = ended or (true if ends else false)
+        on = false if ends else true
+    return (ended, on) if ends else (on, ended)
 
 
 class Typed:
@@ -161,8 +230,8 @@ def joined(a: Value, b: Value) -> Value:
         same = a.known and b.known and same_constant(a.const, b.const)
         if a.kind == "static" and not same:
             return Value("clash")
-        if same:
-            return a
+        if same:  # Numba tells two definitions apart, though not their types
+            return computed(a) if is_number(a.kind) else a
         return Value(a.kind, bits=max(a.bits, b.bits), fixed=a.fixed and b.fixed)
     if is_number(a.kind) and is_number(b.kind):
         kind = unified(a.kind, b.kind)
