@@ -11,7 +11,7 @@ globalThis.FinalizationRegistry = class { register() {} unregister() {} };
 
 async function start() {
   const python = await loadMicroPython({
-    url: wasm, heapsize: 8 * 1024 * 1024, linebuffer: false,
+    url: wasm, heapsize: 8 * 1024 * 1024, pystack: 16 * 1024, linebuffer: false,
     stdout: () => {}, stderr: () => {},
   });
   const names = world.map((name) => [name, globalThis[name]]);

@@ -396,7 +396,8 @@ ENDS = {  # an expression of x, an int64 n and an int32 k, and what a GPU makes 
     "n * 9223372036854775807": -2, "9223372036854775807 + n - n + 1": -(2**63),
     "n << 63": 0, "(n - 1) << 63": -(2**63), "-9223372036854775807 - n": 2**63 - 1,
     "abs(-n)": 2, "abs(-9223372036854775806 - n)": -(2**63),
-    "abs(int32(-2147483646 - n))": -(2**31), "abs(int8(-126 - n))": -128, "min(x, x / (x - x) * (x - x))": 1, "round(x / (x + x))": 0,
+    "abs(int32(-2147483646 - n))": -(2**31), "abs(int8(-126 - n))": -128,
+    "min(x, x / (x - x) * (x - x))": 1, "round(x / (x + x))": 0,
     "math.ceil(x / (x + x))": 1, "math.trunc(-x / (x + x))": 0, "~n": -3,
     "n << (n + 62)": 0, "n << -n": 0, "n >> (n + 99)": 0, "-n >> -n": -1, "1 << 64": 0,
     "(-9223372036854775807 - n + 1) // (1 - n)": 0, "x / (x - x) // x": float("nan"),
@@ -554,7 +555,7 @@ def test_too_many_brackets_are_declined_in_words() -> None:
     fault, = report("y[0] = " + "x[0] if x[1] > 0 else " * 220 + "x[2]").faults
     assert fault.declined == "depth" and fault.kind == "compile"
     with pytest.raises(SyntaxError, match="more brackets"):
-        report("y[0] = " + "max(" * 150 + "x[0]" + ", x[1])" * 150)
+        report("y[0] = " + "not " * 990 + "x[0]")
 
 
 @pytest.mark.parametrize("error", [
@@ -568,3 +569,25 @@ def test_a_fault_of_our_own_is_not_called_depth(monkeypatch, error: Exception) -
     program = load(f"{HEAD}@cuda.jit\ndef kernel(x):\n    pass\n", "kernel").program
     with pytest.raises(type(error)):
         program.code((("array", "float32", 1),), False)
+
+
+SIGNED = {  # a signature, the arguments, and what is in the answer
+    '"void(float32[:], int32)"': ([0.0] * 2, 2**32 + 5, "5.0"),
+    '"(float32[:], float64)"': ([0.0] * 2, 3, "3.0"),
+    '"void(float32[:], int32)" ': ([0.0] * 2, 3.5, "says that n is int32"),
+    '"void(int32[:], int32)"': ([0.0] * 2, 3, "says that x is an array of int32"),
+    '"void(float32[:])"': ([0.0] * 2, 3, "1 types for 2 parameters"),
+    '"int32(float32[:], int32)"': ([0.0] * 2, 3, "a kernel returns nothing"),
+    '"void(float32[:], int)"': ([0.0] * 2, 3, "cannot be read"),
+    "numba.void(float32[:, :], int32)": ([[0.0]], 3, "a row cannot be changed"),
+    '["void(float32[:], int32)"]': ([0.0] * 2, 5, "5.0"),
+}
+
+
+@pytest.mark.parametrize("signature", SIGNED)
+def test_a_signature_has_the_last_word_on_types(signature: str) -> None:
+    x, n, expected = SIGNED[signature]
+    head = f"import numba\n{HEAD}@cuda.jit({signature})\n"
+    text = f"{head}def kernel(x, n):\n    x[0] = n\n"
+    faults = run(load(text, "kernel"), 1, 1, x, n).faults
+    assert expected in (str(faults[0]) if faults else str(x[0]))

@@ -28,13 +28,25 @@ from .types import (
     of_math,
     unified,
 )
-from .values import Closure, Function, Refusal, Typed, Value, constant, joined
+from .values import (
+    Closure,
+    Function,
+    Refusal,
+    Typed,
+    Value,
+    constant,
+    joined,
+    signed,
+)
 
 
 class Calls:
     """Finds what a call gives back."""
 
     def value_Call(self, node: Node) -> Value:
+        for arg in node.args:
+            if arg.kind == "Refused" and arg.what in TAKEN_BY_NONE:
+                self.value(arg)
         called = self.usable(node, self.value(node.func)).const
         if isinstance(called, Function):
             return self.call_function(node, called)
@@ -94,13 +106,13 @@ class Calls:
                 self.number(node, value, f"{node.path} takes numbers")
         return found
 
-    def integer(self, node: Node, value: Value, what: str) -> None:
+    def integer(self, node, value: Value, what: str, instead="int32(…)") -> None:
         """Refuse what is no whole number."""
         if value is not None and not is_integer(value.kind):
             raise Refusal(
                 node.line,
                 f"{what} is a whole number, not {self.named(value)}",
-                "int32(…)",
+                instead,
                 "floats" if value.kind in FLOATS else "",
             )
 
@@ -130,10 +142,25 @@ class Calls:
             typed = self.compiler.typed(function, kinds)
         if typed.result is None:
             raise Refusal(node.line, f"{function.name} calls itself", "use a loop")
+        self.check_signature(node, function, typed)
         node.typed = typed
         if typed.meets:
             self.meet()
         return Value(typed.result.kind, bits=typed.result.bits)
+
+    def check_signature(self, node: Node, function: Function, typed: Typed) -> None:
+        """Refuse a call that is not of the types that the function's decorator says."""
+        takes = signed(function)
+        if takes is None:
+            return
+        gives = function.signature.gives
+        if takes != typed.kinds or gives not in (None, typed.result.kind):
+            raise Refusal(
+                node.line,
+                f"{function.name} has a signature of other types than those here",
+                "@cuda.jit(device=True) without one",
+                "signatures",
+            )
 
     def arranged(self, node: Node, function: Function) -> list:
         """Return the arguments of a call in the order of the parameters."""
@@ -227,10 +254,15 @@ class Calls:
         values = self.numbers(node, "start", "[stop]", "[step]")
         values = [value for value in values if value is not None]
         for value in values:
-            self.integer(node, value, "a bound of range")
+            self.integer(node, value, "a bound of range", "a // b, or int32(…)")
         kinds = [value.kind for value in values]
         if len(values) == 3 and values[2].known and values[2].const == 0:
-            raise Refusal(node.line, "range takes a step that is not 0")
+            raise Refusal(
+                node.line,
+                "a step of 0 is an error, which a GPU keeps to itself",
+                "a step from 1 on, or a negative one",
+                declined="output",
+            )
         kind = "int64"
         if not [
             k
@@ -319,9 +351,8 @@ class Calls:
     def call_round(self, node: Node, name: str) -> Value:
         value, digits = self.numbers(node, "x", "[digits]")
         if digits is None:
-            if not value.fixed:
-                self.compiler.double(node.line, "round is computed in float64")
-            return Value("int64", fixed=value.fixed)
+            self.compiler.double(node.line, "round is computed in float64")
+            return Value("int64")
         raise Refusal(
             node.line, "round to digits has no place in a kernel", declined="small"
         )
@@ -350,7 +381,7 @@ class Calls:
         kind = of_math(name, [value.kind for value in values])
         if kind is None or node.keywords:
             raise Refusal(node.line, f"math.{name} takes no {len(values)} numbers")
-        fixed = not [value for value in values if not value.fixed]
+        fixed = name in FOLDED and not [v for v in values if not v.fixed]
         if kind == "float64" and not fixed:
             self.compiler.double(
                 node.line, f"math.{name} of {values[0].kind} is computed in float64"
@@ -618,6 +649,16 @@ class Calls:
             self.compiler.double(node.line, f"cuda.{name} is computed in float64")
 
 
+FOLDED = (  # what the compiler computes itself, where it is of constants only
+    "ceil",
+    "copysign",
+    "degrees",
+    "fabs",
+    "floor",
+    "radians",
+    "sqrt",
+)
+TAKEN_BY_NONE = ("a generator", "a list comprehension", "an f-string")
 SPELLED = ("inf", "+inf", "-inf", "nan", "infinity", "-infinity")
 SHUFFLE_NAMES = {
     "shfl_sync": "src_lane",

@@ -27,6 +27,8 @@ DECLINED = {
     "functions": "Functions as values, lambdas but under one name, types handed to"
     " functions, defaults and stars in parameters, and functions that return nothing"
     " on some ways.",
+    "signatures": "Types in a decorator that are not those of the launch or the call: a"
+    " GPU takes the bytes for what the decorator says, or converts the numbers.",
     "statements": "match, async, global, nonlocal, := and a for that writes to"
     " elements.",
     "asking": "isinstance, hasattr, type and slice: types are known when the text is"

@@ -126,6 +126,9 @@ class Emitter:
     def write_Pass(self, node) -> None:
         self.write("pass")
 
+    def write_Refused(self, node) -> None:
+        self.write("pass")  # global, of a name that is only read
+
     def write_Break(self, node) -> None:
         self.write("break")
 

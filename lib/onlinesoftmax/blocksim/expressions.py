@@ -118,11 +118,14 @@ class Expressions(Calls):
         return value
 
     def value_Refused(self, node: Node) -> Value:
+        writes = node.what == "global" and self.local.intersection(node.words)
         raise Refusal(
             node.line,
-            f"{node.what} has no place in a kernel",
+            "a kernel cannot change a name around it"
+            if writes
+            else f"{node.what} has no place in a kernel",
             INSTEAD.get(node.what, ""),
-            OWN_CHOICE.get(node.what, ""),
+            "" if writes else OWN_CHOICE.get(node.what, ""),
         )
 
     def value_Constant(self, node: Node) -> Value:
@@ -291,8 +294,10 @@ class Expressions(Calls):
                 raise Refusal(
                     node.line,
                     f"{sign} needs two numbers, not {self.named(value)}",
-                    "take one of its elements" if is_array(value.kind) else "",
-                    self.choice(value) if self.choice(value) != "none" else "",
+                    "take one of its elements"
+                    if is_array(value.kind) or is_tuple(value.kind)
+                    else "",
+                    "" if is_tuple(value.kind) else self.choice(value),
                 )
         kind = operation(sign, a.kind, b.kind)
         multiplied = b.known and node.kind == "BinOp"  # a constant power
@@ -310,7 +315,8 @@ class Expressions(Calls):
                 f"{a.kind} {sign} {b.kind} does not exist",
                 "convert first, as in int32(x)" if sign != "@" else "",
             )
-        fixed = a.fixed and b.fixed
+        # Of constants the compiler computes no powers but those of whole numbers.
+        fixed = a.fixed and b.fixed and (sign != "**" or is_integer(b.kind))
         if kind == "float64" and not fixed:
             self.compiler.double(
                 node.line, f"{a.kind} {sign} {b.kind} is computed in float64"
@@ -384,14 +390,17 @@ class Expressions(Calls):
     def comparable(self, node: Node, op: str, a: Value, b: Value) -> None:
         """Refuse a comparison that means nothing; note one in float64."""
         self.usable(node, a), self.usable(node, b)
-        for value in (a, b):
+        for value, other in ((a, b), (b, a)):
             if not is_number(value.kind):
                 none = "none" if "none" in (a.kind, b.kind) else ""
+                alone = is_tuple(value.kind) and is_number(other.kind)
                 raise Refusal(
                     node.line,
                     f"{op} compares numbers, not {self.named(value)}",
-                    "",
-                    none or self.choice(value),
+                    "one of its elements, such as x.shape[0]"
+                    if alone or is_array(value.kind)
+                    else "",
+                    "" if alone else none or self.choice(value),
                 )
         if compared(a.kind, b.kind) != "float64" or (a.fixed and b.fixed):
             return
@@ -432,6 +441,14 @@ class Expressions(Calls):
                 return found if hasattr(base, "argument") else computed(found)
             if name == "dtype":
                 return Value("static", Type(kind[1]))
+            if name not in VIEWS:
+                raise Refusal(
+                    node.line,
+                    f"an array has no {name}" + " in a kernel" * (name in HOSTS),
+                    "x.size, or x.shape[0]"
+                    if name[:3] in ("len", "siz", "sha", "cou")
+                    else "a loop over its elements",
+                )
             raise Refusal(
                 node.line,
                 f"{name} of an array has no place in a kernel",
@@ -648,6 +665,14 @@ def is_module(value: object) -> bool:
     return type(value).__name__ == "module"
 
 
+VIEWS = (  # what Numba compiles of an array's attributes, besides those known here
+    "T all any argmax argmin clip fill flat item itemsize mean nbytes prod real"
+    " reshape std strides sum transpose var view"
+).split()
+HOSTS = (  # and what only arrays outside of kernels have
+    "astype copy copy_to_host conj cumprod cumsum dot flatten imag max min nonzero"
+    " ravel repeat round sort take tolist to_host"
+).split()
 OF_NUMBERS = ("real", "imag", "conjugate", "bit_count")
 INF = float("inf")
 NUMBERS = {
@@ -711,6 +736,7 @@ INSTEAD = {
     "try": "test before, with if",
     "raise": "write a mark into an array",
     "assert": "write a mark into an array",
+    "match": "if and elif",
     "an import inside a kernel": "move it to the top of the file",
     "global": "pass an array",
     "a class": "separate arrays",

@@ -20,11 +20,12 @@ def program(kernel: object) -> Program:
     if function is None:
         raise ValueError(f"kernel: expected a function, got {kernel!r}")
     given: dict[str, object] = {}
-    return Program(compilable(function, given), given)
+    return Program(compilable(kernel, given), given)
 
 
-def compilable(function: FunctionType, given: dict[str, object]) -> Function:
+def compilable(kernel: object, given: dict[str, object]) -> Function:
     """Return a function as the compiler takes it; ``given`` names come first."""
+    function = bare(kernel)
     names = used(function)
 
     def find(name: str) -> object:
@@ -39,7 +40,9 @@ def compilable(function: FunctionType, given: dict[str, object]) -> Function:
     node = parse(text(function))[0]
     if node.kind != "FunctionDef":
         raise ValueError("kernel: expected a function made by def, got a lambda")
-    return Function(function.__name__, node, find, lambda value: stand_in(value, given))
+    signature = getattr(kernel, "signature", None)
+    resolve = lambda value: stand_in(value, given)  # noqa: E731
+    return Function(function.__name__, node, find, resolve, signature)
 
 
 def stand_in(value: object, given: dict[str, object]) -> object:
@@ -59,7 +62,7 @@ def stand_in(value: object, given: dict[str, object]) -> object:
         return value  # one with device functions or constants of the reader's
     function = bare(value)
     if function is not None:
-        return compilable(function, given)
+        return compilable(value, given)
     return resolved(value, None)
 
 

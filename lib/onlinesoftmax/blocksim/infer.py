@@ -174,16 +174,15 @@ class Inference(Expressions):
             line = value.line if value.kind != "none" else found.line
             found = self.at(joined(found, value), line)
         if found.kind in ("maybe", "clash"):
-            what = (
-                "nothing on some of its ways"
-                if found.kind == "maybe"
-                else ("values of different types")
-            )
+            nothing = "none" in [value.kind for value in self.results]
+            what = "values of several types"
+            if nothing:
+                what = "nothing on some of its ways"
             raise Refusal(
                 found.line,
                 f"the function returns {what}",
                 "return a value of one type at the end of every way",
-                declined="functions",
+                declined="functions" if nothing else "",
             )
         return found
 
@@ -206,7 +205,8 @@ class Inference(Expressions):
             read(node)
 
     def read_Refused(self, node: Node) -> None:
-        self.value_Refused(node)
+        if node.what != "global" or self.local.intersection(node.words):
+            self.value_Refused(node)
 
     def read_Pass(self, node: Node) -> None:
         """Nothing to do."""
@@ -260,6 +260,12 @@ class Inference(Expressions):
                 declined="slices",
             )
         old = self.value(node.target)
+        if is_tuple(old.kind):
+            raise Refusal(
+                node.line,
+                "a tuple cannot be changed in place",
+                "a = a + (…,), as a new tuple of another length, under its own name",
+            )
         if node.op == "/" and is_integer(old.kind):
             raise Refusal(
                 node.line,
@@ -372,9 +378,9 @@ class Inference(Expressions):
         self.usable(node, value)
         raise Refusal(
             node.line,
-            f"{in_words(value.kind)} has no parts to go through",
+            f"{self.named(value)} has no parts to go through",
             "for i in range(n)",
-            declined="tuples",
+            declined="" if is_number(value.kind) else "tuples",
         )
 
     def read_Break(self, node: Node) -> None:
@@ -457,11 +463,12 @@ class Inference(Expressions):
         array = self.value(target.value)
         if not is_array(array.kind):
             what = in_words(array.kind)
+            choice = "none" if array.kind == "maybe" else self.choice(array)
             raise Refusal(
                 target.line,
                 f"{what} has no elements that can be changed",
-                "",
-                "none" if array.kind == "maybe" else self.choice(array),
+                "cuda.local.array(n, float32)" if is_tuple(array.kind) else "",
+                "" if choice in ("tuples", "texts") else choice,
             )
         if len(array.kind) > 3:
             raise Refusal(

@@ -4,7 +4,7 @@ from .arguments import give_back, kind_of, take_in
 from .launch import TURNS, Launch
 from .program import Program
 from .source import Source
-from .things import Thing, Type
+from .things import Thing, Type, signature_of
 from .values import Refusal
 
 MODES = ("race", "full", "plain")
@@ -13,11 +13,14 @@ MODES = ("race", "full", "plain")
 class Kernel:
     """A kernel that is launched as on a GPU: ``kernel[grid, block](…)``."""
 
-    def __init__(self, program=None, function=None, by="cuda", options=None):
+    def __init__(
+        self, program=None, function=None, by="cuda", options=None, signature=None
+    ):
         self.made = program
         self.function = function
         self.by = by  # whose decorator made it
         self.options = options or {}
+        self.signature = signature  # the types that the decorator gives, if any
 
     @property
     def program(self) -> Program:
@@ -59,7 +62,8 @@ class Decorating(Thing):
         """Make a kernel, or with ``device=True`` a function for kernels."""
         if callable(function) and not isinstance(function, (Thing, Type)):
             return Kernel(None, function, self.path, options)
-        return lambda function: Kernel(None, function, self.path, options)
+        signed = None if function is None else signature_of(function)
+        return lambda function: Kernel(None, function, self.path, options, signed)
 
     def imported(self, path: str) -> object:
         """Return what an import of Numba's or NumPy's gives."""
@@ -106,8 +110,10 @@ def load(source: str, name: str, names: object = None, file="kernel.py", whole=T
     if name not in text.functions:
         raise ValueError(f"name: expected a function {name!r} in the text")
     node = text.functions[name]
-    refused = no_kernel(name, text.around().get(name), node.line) if whole else None
-    function = text.function(Kernel(function=Named(name)))
+    made = text.around().get(name) if whole else None
+    refused = no_kernel(name, made, node.line) if whole else None
+    signature = getattr(made, "signature", None)
+    function = text.function(Kernel(function=Named(name), signature=signature))
     function.source = text
     return Kernel(Program(function, given, refused))
 
@@ -125,7 +131,8 @@ def no_kernel(name: str, found: object, line: int) -> Refusal | None:
             "@cuda.jit without device=True",
         )
     for option in sorted(found.options):
-        if option not in OPTIONS:
+        checks = option == "boundscheck" and found.options[option]
+        if option not in OPTIONS or checks:
             return Refusal(line, f"cuda.jit knows no option {option}")
     return None
 
@@ -145,6 +152,7 @@ OPTIONS = (
     "bind",
     "boundscheck",
     "forceinline",
+    "shared_memory_carveout",
 )
 
 
@@ -194,6 +202,7 @@ def run(
         kind_of(name, array if hasattr(array, "ndim") else value)
         for name, value, array in zip(program.parameters, arguments, taken)
     ])  # fmt: skip
+    taken = program.fitted(taken, kinds, launch.full)
     again = None if trace else copies(launch, arguments, taken)
     try:
         report = launch.run(kinds, taken)
@@ -201,7 +210,8 @@ def run(
         give_back(arguments, taken)
     if report and launch.order.across and again:
         second = Launch(*shape, *options, backwards=True)
-        other = second.run(kinds, take_in(second, program.parameters, again))
+        other_taken = take_in(second, program.parameters, again)
+        other = second.run(kinds, program.fitted(other_taken, kinds, launch.full))
         return report if other else other
     return report
 

@@ -3,8 +3,10 @@
 from .arithmetic import device_names
 from .emit import emit
 from .infer import Compiler
+from .scalars import held
 from .source import too_deep
-from .values import Function, Refusal
+from .types import FLOATS, in_words, is_number
+from .values import Function, Refusal, signed
 
 
 class Code:
@@ -82,11 +84,12 @@ class Program:
         """Return the kernel for arguments of these types; raises Refusal."""
         if self.refused:
             raise self.refused
-        key = (kinds, full)
+        takes = self.takes() or kinds
+        key = (takes, full)
         if key not in self.compiled:
             self.check_parameters()
             try:
-                self.compiled[key] = self.compile(kinds, full)
+                self.compiled[key] = self.compile(takes, full)
             except (RuntimeError, MemoryError, SyntaxError) as error:
                 if not too_deep(error):
                     raise
@@ -96,7 +99,39 @@ class Program:
                     "several lines, each with a part of it",
                     "depth",
                 ) from None
+        for name, takes, kind in zip(self.parameters, takes, kinds):
+            self.check_fit(name, takes, kind)
         return self.compiled[key]
+
+    def takes(self) -> tuple | None:
+        """Return the types that the decorator's signature gives, if there is one."""
+        takes = signed(self.function)
+        if takes is not None and self.function.signature.gives not in (None, "none"):
+            line = self.function.node.line
+            raise Refusal(line, "a kernel returns nothing", "void(…) as its signature")
+        return takes
+
+    def check_fit(self, name: str, takes: object, kind: object) -> None:
+        """Refuse an argument that is not of the type that a signature says."""
+        numbers = is_number(takes) and is_number(kind)
+        if takes != kind and not (numbers and (takes in FLOATS or kind not in FLOATS)):
+            raise Refusal(
+                self.function.node.line,
+                f"the signature says that {name} is {in_words(takes)},"
+                f" and this launch gives {in_words(kind)}",
+                "@cuda.jit alone: a launch gives the types",
+                "signatures",
+            )
+
+    def fitted(self, values: list, kinds: tuple, full: bool) -> list:
+        """Return the arguments with their numbers as a signature has them."""
+        given = getattr(self.function.signature, "takes", kinds)
+        if len(given) != len(kinds):
+            return values
+        return [
+            held(value, takes, full) if takes != kind and is_number(takes) else value
+            for value, takes, kind in zip(values, given, kinds)
+        ]
 
     def compile(self, kinds: tuple, full: bool) -> Code:
         """Compile the kernel anew."""

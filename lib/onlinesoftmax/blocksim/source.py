@@ -82,7 +82,8 @@ class Source:
         name = getattr(kernel.function, "__name__", None)
         if name not in self.functions:
             return Unusable("{name} is no function of this text", "", "functions")
-        return Function(name, self.functions[name], self.find)
+        signature = getattr(kernel, "signature", None)
+        return Function(name, self.functions[name], self.find, None, signature)
 
 
 def too_deep(error: Exception) -> bool:

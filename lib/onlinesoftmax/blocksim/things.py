@@ -95,6 +95,8 @@ class Thing:
         """Return what has this name in here, or None."""
         if self.path in ("numba", "numba.types", "numpy"):
             found = type_of_name(name)
+            if found is None and name == "void" and self.path != "numpy":
+                found = Void("numba.void")
             if found is not None:
                 return found
         path = "cuda" if (self.path, name) == ("numba", "cuda") else None
@@ -120,13 +122,13 @@ class Type:
         self.is_float = name[0] == "f"
 
     def __call__(self, *values: object) -> object:
-        """Outside of kernels: a number of this type, or a signature (which is free)."""
-        if len(values) == 1 and not isinstance(values[0], (Type, Thing)):
+        """Outside of kernels: a number of this type, or a signature."""
+        if len(values) == 1 and not isinstance(values[0], (Type, Shaped)):
             return Scalar(values[0], self)
-        return self
+        return Signature(self.name, values)
 
     def __getitem__(self, key: object) -> object:
-        return self  # a signature's array, float32[:]: a launch knows its arrays
+        return Shaped(self.name, len(key) if isinstance(key, tuple) else 1)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Type) and other.name == self.name
@@ -136,6 +138,57 @@ class Type:
 
     def __repr__(self) -> str:
         return self.name
+
+
+class Shaped:
+    """The type of an array, as a signature writes it: float32[:, :]."""
+
+    def __init__(self, name: str, ndim: int):
+        self.kind = ("array", name, ndim)
+
+
+class Void(Thing):
+    """What a kernel gives back: nothing."""
+
+    def __call__(self, *takes: object) -> object:
+        return Signature("none", takes)
+
+
+class Signature:
+    """The types that a decorator gives: of the arguments, and of what comes back.
+
+    Attributes
+    ----------
+    gives : str or None
+        A type; None if only the arguments have any.
+    takes : tuple
+        The types of the arguments.
+    """
+
+    def __init__(self, gives: object, takes: tuple):
+        self.gives = gives
+        named = [one.name if isinstance(one, Type) else one.kind for one in takes]
+        self.takes = tuple(named)
+
+
+def signature_of(given: object) -> object:
+    """Return the signature that a decorator was given, or a text: what is wrong."""
+    if isinstance(given, list):
+        if len(given) != 1:
+            return "several"
+        given = given[0]
+    if isinstance(given, str):
+        names = {name: Type(name) for name in SIZES}
+        names.update({name: Type(SPELLINGS[name]) for name in SPELLINGS})
+        names["void"] = Void("numba.void")
+        try:
+            given = eval(given, names)
+        except (SyntaxError, NameError, TypeError, AttributeError) as error:
+            return str(error)
+    try:
+        return Signature(None, given) if isinstance(given, tuple) else given
+    except AttributeError:
+        return "not a type in it"
 
 
 class Scalar:

@@ -8,21 +8,13 @@ rest of the text can still be read.
 
 from .tokens import CLOSE, OPEN, tokens
 
-BINDING = {  # how tightly an operator binds; all of these group to the left
-    "|": 1,
-    "^": 2,
-    "&": 3,
-    "<<": 4,
-    ">>": 4,
-    "+": 5,
-    "-": 5,
-    "*": 6,
-    "/": 6,
-    "//": 6,
-    "%": 6,
-    "@": 6,
-}
-COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+COMPARISONS = ("<", "<=", ">", ">=", "==", "!=", "in", "not", "is")
+BINDING = {"or": 1, "and": 2}  # how tightly an operator binds
+BINDING.update({sign: 4 for sign in COMPARISONS})
+BINDING.update({"|": 5, "^": 6, "&": 7, "<<": 8, ">>": 8, "+": 9, "-": 9})
+BINDING.update({sign: 10 for sign in ("*", "/", "//", "%", "@")})
+BINDING["**"] = 12
+BEFORE = {"not": 3, "-": 11, "+": 11, "~": 11}  # and one before a single operand
 CHANGES = (
     "+=",
     "-=",
@@ -378,12 +370,12 @@ class Parser:
             what = self.name()
             self.skip_to(")", "]", "}", ",", ";")
             return Node("Refused", line, what=what, words=[])
-        body = self.disjunction()
+        body = self.joined(0)
         if self.token.kind == "sign" and self.takes(":="):
             return Node("NamedExpr", line, target=body, value=self.expression())
         if not self.takes("if"):
             return body
-        test = self.disjunction()
+        test = self.joined(0)
         self.needs("else")
         return Node("IfExp", line, test=test, body=body, orelse=self.expression())
 
@@ -396,35 +388,48 @@ class Parser:
         body = self.expression()
         return Node("Lambda", line, parameters=parameters, body=body)
 
-    def disjunction(self) -> Node:
-        """Return an or."""
-        return self.joined("or", self.conjunction)
+    def joined(self, loosest: int) -> Node:
+        """Return what operators join that bind more tightly than ``loosest``.
 
-    def conjunction(self) -> Node:
-        """Return an and."""
-        return self.joined("and", self.negation)
+        One function for all of them: MicroPython's stack is a small one.
+        """
+        line, op = self.line, self.operator()
+        if op in BEFORE:
+            self.at += 1
+            inner = self.joined(BEFORE[op] - 1)
+            left = Node("UnaryOp", line, op=op, operand=inner)
+        else:
+            left = self.postfix()
+        while True:
+            op = self.operator()
+            binding = BINDING.get(op, 0)
+            if binding <= loosest:
+                return left
+            if op in COMPARISONS:
+                left = self.comparison(line, left)
+            elif op in ("and", "or"):
+                left = self.several(line, op, left)
+            else:
+                self.at += 1
+                right = self.joined(10 if op == "**" else binding)
+                left = Node("BinOp", line, left=left, op=op, right=right)
 
-    def joined(self, word: str, read) -> Node:
-        """Return what is joined by a word."""
-        line, values = self.line, [read()]
+    def operator(self) -> str:
+        """Return the next token, if it is a sign or a word."""
+        token = self.tokens[self.at]
+        return token.text if token.kind in ("sign", "word") else ""
+
+    def several(self, line: int, word: str, first: Node) -> Node:
+        """Return what "and" or "or" joins."""
+        values = [first]
         while self.takes(word):
-            values.append(read())
-        if len(values) == 1:
-            return values[0]
+            values.append(self.joined(BINDING[word]))
         return Node("BoolOp", line, op=word, values=values)
 
-    def negation(self) -> Node:
-        """Return a not."""
-        line = self.line
-        if self.takes("not"):
-            return Node("UnaryOp", line, op="not", operand=self.negation())
-        return self.comparison()
-
-    def comparison(self) -> Node:
+    def comparison(self, line: int, left: Node) -> Node:
         """Return a chain of comparisons."""
-        line = self.line
-        left, ops, others = self.binary(0), [], []
-        while self.sees(*COMPARISONS) or self.sees("in", "is", "not"):
+        ops, others = [], []
+        while self.sees(*COMPARISONS):
             op = self.name()
             if op == "is" and self.takes("not"):
                 op = "is not"
@@ -432,39 +437,13 @@ class Parser:
                 self.needs("in")
                 op = "not in"
             ops.append(op)
-            others.append(self.binary(0))
-        if not ops:
-            return left
+            others.append(self.joined(BINDING["in"]))
         return Node("Compare", line, left=left, ops=ops, comparators=others)
-
-    def binary(self, loosest: int) -> Node:
-        """Return what operators join that bind more tightly than ``loosest``."""
-        line = self.line
-        left = self.unary()
-        while self.token.kind == "sign":
-            sign = self.token.text
-            binding = BINDING.get(sign, 0)
-            if binding <= loosest:
-                break
-            self.at += 1
-            right = self.binary(binding)
-            left = Node("BinOp", line, left=left, op=sign, right=right)
-        return left
-
-    def unary(self) -> Node:
-        """Return a sign and what it stands before, or a power."""
-        line = self.line
-        if self.sees("-", "+", "~"):
-            sign = self.name()
-            return Node("UnaryOp", line, op=sign, operand=self.unary())
-        left = self.postfix()
-        if self.takes("**"):
-            return Node("BinOp", line, left=left, op="**", right=self.unary())
-        return left
 
     def postfix(self) -> Node:
         """Return an atom with all the dots, indices and calls behind it."""
-        line, value = self.line, self.atom()
+        line = self.line
+        value = self.bracket(line) if self.sees("(") else self.atom()
         while self.token.kind == "sign":
             if self.takes("."):
                 value = Node("Attribute", line, value=value, attr=self.name())
@@ -510,10 +489,8 @@ class Parser:
         return Node("Call", line, func=function, args=args, keywords=keywords)
 
     def atom(self) -> Node:
-        """Return a name, a constant, or what stands in brackets."""
+        """Return a name, a constant, or a collection."""
         line, token = self.line, self.token
-        if self.sees("("):
-            return self.bracket(line)
         if self.sees("[", "{"):
             return self.collection(line)
         self.at += 1
@@ -536,7 +513,7 @@ class Parser:
             texts.append(self.name())
         for text in texts:
             prefix = text[: min(text.find(mark) for mark in "\"'" if mark in text)]
-            if "f" in prefix.lower():
+            if "f" in prefix.lower() and "{" in text:
                 return Node("Refused", line, what="an f-string", words=[])
             if "b" in prefix.lower():
                 return Node("Refused", line, what="a bytes literal", words=[])
@@ -548,7 +525,7 @@ class Parser:
         if self.takes(")"):
             return Node("Tuple", line, elts=[])
         first = self.at
-        inner = self.tuple()
+        inner = self.series(self.expression)
         if inner.kind == "Tuple" and self.tokens[first].text != "(":
             inner.line = line  # its bracket is part of a tuple
         if self.sees("for", "async"):

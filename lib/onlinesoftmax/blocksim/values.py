@@ -1,6 +1,6 @@
 """What is known of a name or an expression of a kernel, and how two ways join."""
 
-from .things import Scalar, Thing
+from .things import Scalar, Signature, Thing
 from .tree import Node
 from .types import WHOLE_BITS, is_integer, is_number, is_tuple, unified
 
@@ -172,11 +172,37 @@ class Function:
         KeyError.
     """
 
-    def __init__(self, name: str, node: Node, find: object, resolve: object = None):
+    def __init__(self, name, node: Node, find, resolve=None, signature=None):
         self.name = name
+        self.signature = signature  # of its decorator
         self.node = node
         self.find = find
         self.resolve = resolve  # what an attribute of a module stands for
+
+
+def signed(function: Function) -> tuple | None:
+    """Return the types that a function's decorator gives its arguments, if any."""
+    given, node = function.signature, function.node
+    if given is None:
+        return None
+    if not isinstance(given, Signature):
+        several = given == "several"
+        raise Refusal(
+            node.line,
+            "the decorator has several signatures"
+            if several
+            else f"the decorator's signature cannot be read: {given}",
+            "@cuda.jit alone" if several else '"void(float32[:], int32)", or none',
+            "signatures" if several else "",
+        )
+    if len(given.takes) != len(node.parameters):
+        raise Refusal(
+            node.line,
+            f"the signature has {len(given.takes)} types for"
+            f" {len(node.parameters)} parameters",
+            "@cuda.jit alone: a launch gives the types",
+        )
+    return given.takes
 
 
 class Closure(Function):

@@ -31,6 +31,7 @@ async function boot({ loader, wasm }) {
   const start = async (write) => {
     const python = await loadMicroPython({
       url: "micropython.wasm", heapsize: 8 * 1024 * 1024,
+      pystack: 16 * 1024, // words: calls in calls, as deep as brackets in brackets
       stdout: write, stderr: write, linebuffer: false,
     });
     return { python, world: world() };
