@@ -3,7 +3,7 @@
 Prediction. The old sum is never rescaled: at which block size does nobody notice?
 Why wrong answers tempt. "B = 1": one score at a time feels safest. "B = 4": the data is
 shown in fours. "None": a bug must show. What settles it: at B = 16 the forgetful sum is
-2.169, the true one, because no old sum exists; at every smaller size it is too large.
+2.169, the true one, because no old sum exists; at 1 and at 4 it is too large.
 """
 
 from collections.abc import Iterator

@@ -1,5 +1,5 @@
-// The merge tree: any two states may merge next; the answer never changes, its last bits
-// sometimes do.
+// The merge tree: any two states may merge next; the answer changes in its last bits at
+// most, and those only sometimes.
 
 import { fill, group, label, line, num, picture, rect, tag } from "../host/kit.mjs";
 
@@ -95,11 +95,13 @@ function place(y) {
 /** How many of all trees end at each float: [[off, count], …]. */
 function everyWay(scores, values, near) {
   const counts = new Map();
-  const ends = outcomes(chunked(scores, values).map(leaf(f32)));
+  const states = chunked(scores, values).map(leaf(f32)); // a blank one changes nothing
+  const ends = outcomes(states);
   for (const { off } of ends.map((end) => ending(end, near))) {
     counts.set(off, (counts.get(off) ?? 0) + 1);
   }
-  return { trees: ends.length, ways: [...counts].sort((a, b) => a[0] - b[0]) };
+  const ways = [...counts].sort((a, b) => a[0] - b[0]);
+  return { ways, trees: ends.length, farthest: states[states.length - 1].key };
 }
 
 /** What comes out of every tree over `states`: the first one's side, then the rest. */
@@ -241,7 +243,7 @@ function branches({ leaves, nodes, last }, { at, pitch }) {
 }
 
 /** The floats around the exact answer; a dot for every tree, stacked where it ends. */
-function floats({ ways, trees, result, truth }, { page, words }) {
+function floats({ ways, trees, farthest, result, truth }, { page, words }) {
   const offs = ways.map(([off]) => off);
   const [least, most] = [Math.min(-2, ...offs), Math.max(2, ...offs)];
   const gap = page.width / (most - least + 1);
@@ -251,7 +253,7 @@ function floats({ ways, trees, result, truth }, { page, words }) {
   const size = Math.min(7, 0.88 * Math.sqrt((page.stack * ROOM) / highest));
   const tick = (off) => label(`${off > 0 ? "+" : ""}${num(off, 0)}`,
     { class: `small middle${mine(off)}`, x: x(off), y: Y.low + 17 });
-  return group({ key: "floats" }, floor(fill(words.every, { trees }), page),
+  return group({ key: "floats" }, floor(fill(words.every, { trees, farthest }), page),
     line({ class: "truth", x1: x(truth.part), x2: x(truth.part), y1: Y.low - 7, y2: Y.low + 7 }),
     label(words.exact, { class: "truth middle", x: x(truth.part), y: Y.low + 34 }),
     ...ways.map(([off, count]) => tag("path", { class: `trees${mine(off)}`,
@@ -300,7 +302,7 @@ function answers({ values }, { roots }, { page, words }) {
 
 // ---- the words ---------------------------------------------------------------------
 
-export function say(_, { last, roots, result, truth, ways, trees }, words) {
+export function say(_, { last, roots, result, truth, ways, trees, farthest }, words) {
   if (!last) return words.sayStart;
   const { a, b, alphaA, alphaB } = last;
   const blank = [a, b].find(({ m }) => m === -Infinity);
@@ -309,7 +311,7 @@ export function say(_, { last, roots, result, truth, ways, trees }, words) {
   const here = result && ways.find(([off]) => off === result.off)[1];
   const count = !result ? "" : here === 1 ? words.sayOne : words.sayMany;
   const values = {
-    a: a.name, b: b.name, m: num(last.m, 1), n: roots.length, trees,
+    a: a.name, b: b.name, m: num(last.m, 1), n: roots.length, trees, farthest,
     shrunk: (blank ?? (alphaA < alphaB ? a : b)).name, alpha: times(Math.min(alphaA, alphaB)),
     truth: truth.y.toPrecision(10),
     ...(result && { y: result.y.toPrecision(8), off: Math.abs(result.off), here }),
