@@ -125,7 +125,7 @@ const NARROW = { width: 320, stack: 30, inset: 6, is: " ", digits: 2 };
 // Heights, the same for both: brackets, panels, weight 1, weight 0, values, sums, tree, floor.
 const Y = { tags: 44, band: 56, one: 82, zero: 172, values: 190, sums: 222, tree: 242,
   low: 440 };
-const [LEVEL, ROOM, HEIGHT] = [22, 66, 492];
+const [LEVEL, ROOM, HEIGHT] = [18, 66, 492];
 
 // A group slides beside the other, then the side with the lower maximum shrinks.
 const [SLIDE, SHRINK] = [[0, 0.5], [0.5, 1]];
