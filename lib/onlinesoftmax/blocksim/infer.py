@@ -463,12 +463,13 @@ class Inference(Expressions):
         array = self.value(target.value)
         if not is_array(array.kind):
             what = in_words(array.kind)
+            fixed = is_tuple(array.kind) or array.kind == "text"
             choice = "none" if array.kind == "maybe" else self.choice(array)
             raise Refusal(
                 target.line,
                 f"{what} has no elements that can be changed",
                 "cuda.local.array(n, float32)" if is_tuple(array.kind) else "",
-                "" if choice in ("tuples", "texts") else choice,
+                "" if fixed else choice,
             )
         if len(array.kind) > 3:
             raise Refusal(
