@@ -214,6 +214,25 @@ def test_a_warp_moves_whole_sectors(index: str, sectors: int) -> None:
     assert report.transactions == {"x": sectors, "y": 4}
 
 
+@pytest.mark.parametrize(("x", "sectors"), [
+    (np.ones((32, 32), np.float32), 32),
+    (np.ones((32, 32), np.float32).T, 4),  # then a column lies in one piece
+    (np.ones((4, 64), np.float32).T[::2], 8),
+    (np.ones((32, 4), np.float32)[::-1], 16),
+])
+def test_sectors_are_those_of_the_memory_that_an_array_shows(x, sectors: int) -> None:
+    body = "t = cuda.threadIdx.x\ny[t] = x[t, 0]"
+    report = counted(body, x, np.zeros(32, np.float32), mode="full")
+    assert report.transactions == {"x": sectors, "y": 4}
+
+
+def test_a_shared_array_with_the_name_of_an_argument_is_counted_apart() -> None:
+    body = ("t = cuda.threadIdx.x\nv = x[t]\nx = cuda.shared.array(32, float32)\n"
+            "x[t] = v\ny[t] = x[t]")
+    x, y = np.ones(32, np.float32), np.zeros(32, np.float32)
+    assert counted(body, x, y).bytes == {"x": 128, "y": 128, "x (shared)": 256}
+
+
 @pytest.mark.parametrize(("index", "extra"), [
     ("t", 0), ("0", 0), ("2 * t", 1), ("3 * t", 0), ("32 * t", 31), ("33 * t", 0),
 ])

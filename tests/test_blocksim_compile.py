@@ -291,7 +291,8 @@ def test_a_refusal_stands_on_numbas_line() -> None:
 
 HEAD = (
     "import math\n"
-    "from numba import cuda, float32, int8, int16, int32, int64, uint8, uint16, uint32"
+    "from numba import cuda, float32, int8, int16, int32, int64, uint8, uint16, uint32,"
+    " uint64"
     "\n\n\n"
 )
 
@@ -405,6 +406,8 @@ ENDS = {  # an expression of x, an int64 n and an int32 k, and what a GPU makes 
     "int16(x * -70000)": -(2**15), "uint8(x * -3)": 0, "uint16(x * 70000)": 2**16 - 1,
     "int64(x / x - x / (x - x) * (x - x))": -(2**63), "int32(a[1])": 0, "int16(a[1])": 0,
     "int64(a[1])": -(2**63), "int32(a[1] + 0.0)": -(2**31), "round(a[1])": -(2**63),
+    "-uint32(n)": 2**32 - 2, "~uint32(n)": 2**32 - 3, "-int8(n - 130)": -128,
+    "-(x > 0)": -1, "uint64(-n) // 2": -1, "uint64(-n) % -3": -2, "uint32(n) % -3": -1,
     "int16(a[1] + 0.0)": -(2**15), "int8(a[1] + 0.0)": 0, "uint32(a[1] + 0.0)": 2**31,
 }  # fmt: skip
 

@@ -23,7 +23,20 @@ def take_in(launch, names: list, values: list) -> list:
     for family in families(arrays):
         for old, new in zip([pair[0] for pair in family], related(launch, family)):
             taken = [new if each is old else each for each in taken]
+    if launch.full:
+        for array, value in zip(taken, values):
+            if isinstance(array, Array):
+                array.addresses = scattered(array, value)
     return taken
+
+
+def scattered(array: Array, value: object) -> list | None:
+    """Return where the elements of a transposed array, or of a view, begin."""
+    if isinstance(value, list) or value.flags["C_CONTIGUOUS"] or not array.size:
+        return None
+    found = cells(array, addresses(value))
+    first = min(found)
+    return [address - first for address in found]
 
 
 def taken_alone(launch, name: str, value: object) -> object:

@@ -414,7 +414,8 @@ class Emitter:
             return f"(not {operand})"
         if node.op == "~" and node.got.kind == "bool":
             return f"(not {operand})"
-        return self.wrapped(node, f"({node.op}{operand})", node.got)
+        own = node.got if node.operand.got.kind == "bool" else node.operand.got
+        return self.wrapped(node, f"({node.op}{operand})", own)
 
     def text_BinOp(self, node) -> str:
         *chain, first = chained(node)
@@ -438,6 +439,8 @@ class Emitter:
         """Return the text of an operation between two numbers."""
         kind = got.kind
         if is_integer(kind):
+            if sign in ("//", "%") and kind == "int64":
+                left, right = self.as_int64(left, a), self.as_int64(right, b)
             if sign in ("//", "%", "**") and not (b.known and b.const > 0):
                 name = {"//": "quotient", "%": "rest", "**": "power"}[sign]
                 written = f"__whole_{name}({left}, {right})"
@@ -461,6 +464,10 @@ class Emitter:
         else:
             written = f"({left} {sign} {right})"
         return self.rounded(written, kind)
+
+    def as_int64(self, written: str, got: object) -> str:
+        """Return an operand as an int64 has it; only a uint64 may be larger."""
+        return f"__wrap_int64({written})" if got.kind == "uint64" else written
 
     def wrapped(self, node, written: str, got: object) -> str:
         """Return a whole number as its type holds it, where it can leave it."""

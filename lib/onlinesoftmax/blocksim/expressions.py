@@ -257,10 +257,11 @@ class Expressions(Calls):
             raise Refusal(
                 node.line, f"~ turns the bits of whole numbers, not of {value.kind}"
             )
-        bits = value.bits + (1 if node.op == "~" or kind in UNSIGNED else 0)
-        if kind in UNSIGNED:
-            bits = 65  # below 0 it starts again at the top
-        return self.limited(node, Value(kind, bits=bits, fixed=value.fixed))
+        bits = 65 if kind in UNSIGNED else value.bits + (node.op == "~")
+        own = kind if value.kind == "bool" else value.kind
+        found = self.limited(node, Value(own, bits=bits, fixed=value.fixed))
+        found.kind = kind  # computed in the operand's own bits, and then widened
+        return found
 
     def value_BinOp(self, node: Node) -> Value:
         *chain, first = chained(node)

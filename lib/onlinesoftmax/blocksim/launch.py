@@ -19,7 +19,7 @@ from .faults import (
     shown,
 )
 from .meetings import answers, arrival, different, incomplete, together
-from .memory import Aliased, Array, PlainAliased, Watched
+from .memory import Aliased, Array, PlainAliased, Watched, space_of
 from .order import Order
 from .report import Report
 from .values import Refusal
@@ -584,11 +584,6 @@ def short(extents: tuple, like: object = None) -> list:
     """Return x and y of an extent or a place, and z where there is more than one."""
     deep = (extents if like is None else like)[2] > 1
     return list(extents if deep else extents[:2])
-
-
-def space_of(array: Array) -> str:
-    """Return the space of an array; dynamic shared memory is shared memory."""
-    return "shared" if array.space == "dynamic" else array.space
 
 
 def extents(space: str, name: str, shape: object) -> tuple:

@@ -29,7 +29,11 @@ class Array:
     dtype : Type
     data : list
         Row by row; None where nobody has written yet.
+    addresses : list of int or None
+        Where each element begins, in bytes, if they do not lie row by row.
     """
+
+    addresses = None
 
     def __init__(self, launch, name, space, shape, dtype, data=None):
         self.launch = launch
@@ -137,6 +141,11 @@ class Array:
             index.insert(0, place % extent)
             place //= extent
         return index
+
+
+def space_of(array: Array) -> str:
+    """Return the space of an array; dynamic shared memory is shared memory."""
+    return "shared" if array.space == "dynamic" else array.space
 
 
 class Watched(Array):

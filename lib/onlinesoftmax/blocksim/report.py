@@ -1,6 +1,7 @@
 """What a launch was: its faults, its traffic, and who touched what."""
 
 from .faults import Fault
+from .memory import space_of
 from .traffic import Traffic
 
 MOST_TOUCHES = 4000  # of one block: what a figure can show, and a page can carry
@@ -13,7 +14,8 @@ class Report:
     ----------
     faults : list of Fault
     loads, stores : dict of str to list of int
-        Array name -> how often each thread of the launch read or wrote it.
+        Array name -> how often each thread of the launch read or wrote it. An array
+        with the name of an argument has its space beside it: "tile (shared)".
     transactions, conflicts : dict of str to int
         In full mode: 32-byte sectors of global memory; extra turns at the banks of
         shared memory.
@@ -33,7 +35,7 @@ class Report:
         self.total = 0  # threads, once it is known that they are not too many
         self.left = []  # threads that left before a barrier, the first of each block
         self.traffic = Traffic() if full else None
-        self.sizes = {}
+        self.sizes, self.spaces = {}, {}
         self.logging = log
         self.arrays, self.numbers, self.blocks = [], {}, []
         self.begin_block()
@@ -94,7 +96,9 @@ class Report:
 
     def counters(self, array) -> tuple[list, list]:
         """Return the lists in which an array counts, one number per thread."""
-        name = array.name
+        name, space = array.name, space_of(array)
+        if self.spaces.setdefault(name, space) != space:
+            name = f"{name} ({space})"
         if name not in self.sizes:
             self.sizes[name] = array.dtype.size
             zeros = [0] * self.total
@@ -134,11 +138,10 @@ class Report:
 
     def number_of(self, array) -> int:
         """Return the array's place in the log's list."""
-        space = "shared" if array.space == "dynamic" else array.space
-        key = (space, array.name)
+        space, shape = space_of(array), list(array.shape)
+        key = (space, array.name, array.shape)
         if key not in self.numbers:
             self.numbers[key] = len(self.arrays)
-            shape = list(array.shape)
             entry = {"name": array.name, "space": space, "shape": shape}
             self.arrays.append(entry)
         return self.numbers[key]

@@ -26,7 +26,10 @@ class Traffic:
         time = self.times.get(own, 0)
         self.times[own] = time + 1
         together = (thread // 32,) + own[1:] + (time,)
-        self.accesses.setdefault(together, set()).add(place * array.dtype.size)
+        start = place * array.dtype.size
+        if array.addresses:
+            start = array.addresses[place]
+        self.accesses.setdefault(together, set()).add(start)
 
     def settle(self) -> None:
         """Count what was gathered since the last barrier."""
