@@ -407,6 +407,9 @@ ENDS = {  # an expression of x, an int64 n and an int32 k, and what a GPU makes 
     "int64(x / x - x / (x - x) * (x - x))": -(2**63), "int32(a[1])": 0, "int16(a[1])": 0,
     "int64(a[1])": -(2**63), "int32(a[1] + 0.0)": -(2**31), "round(a[1])": -(2**63),
     "-uint32(n)": 2**32 - 2, "~uint32(n)": 2**32 - 3, "-int8(n - 130)": -128,
+    "max(a[1], x)": 1.0, "max(x, a[1])": 1.0, "min(a[1], 0.5)": 0.5, "max(n, a[1])": 2.0,
+    "max(a[1], n)": float("nan"), "min(a[1], 3)": float("nan"), "min(3, a[1])": 3.0,
+    "max(a[1], x, x)": float("nan"), "min(x, a[1], x / (x + x))": 0.5,
     "-(x > 0)": -1, "uint64(-n) // 2": -1, "uint64(-n) % -3": -2, "uint32(n) % -3": -1,
     "int16(a[1] + 0.0)": -(2**15), "int8(a[1] + 0.0)": 0, "uint32(a[1] + 0.0)": 2**31,
 }  # fmt: skip

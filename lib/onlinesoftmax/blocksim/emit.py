@@ -617,13 +617,18 @@ class Emitter:
         return self.extreme(node, "max", "larger")
 
     def extreme(self, node, name: str, chosen: str) -> str:
+        """Return the text of min or max.
+
+        Two floats are compared by one instruction, to which NaN counts as missing; all
+        others by comparing and choosing, in which the first stays, as Python does it.
+        """
         args = [self.expression(arg) for arg in node.bound]
-        if is_integer(node.got.kind):
-            return f"__{name}({', '.join(args)})"
-        written = args[0]
-        for arg in args[1:]:
-            written = f"__{chosen}({written}, {arg})"
-        return written
+        kinds = [arg.got.kind for arg in node.bound]
+        if len(kinds) == 2 and kinds[0] in FLOATS and kinds[1] in FLOATS:
+            return f"__{chosen}({', '.join(args)})"
+        wanted = node.got.kind
+        args = [self.cast(arg, kind, wanted) for arg, kind in zip(args, kinds)]
+        return f"__{name}({', '.join(args)})"
 
     def call_abs(self, node) -> str:
         written, kind = f"__abs({self.arguments(node)})", node.got.kind
