@@ -472,6 +472,8 @@ SAID = {
     "if t: x[-t] = 1.0": "thread 1 asks for x[-1]; its shape is [8], and a negative"
     " index counts from the end",
     "x[t + 7] = 1.0": "thread 1 asks for x[8]; its shape is [8]",
+    "x[0] = t < 9": "both write x[0], with no barrier between: 1 now, 1 before",
+    "p = 1.0, 2.0\nx[t] = p[t]": "thread 2: IndexError: p[2] is asked for; there are 2",
 }
 
 

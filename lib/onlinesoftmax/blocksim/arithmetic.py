@@ -98,6 +98,14 @@ def nearest(value: float) -> int:
     return round(value) if value - value == 0 else cast(value, "int64")
 
 
+def part(parts: tuple, index: int, name: str) -> object:
+    """Return one part of a tuple; a negative index counts from its end."""
+    if not -len(parts) <= index < len(parts):
+        asked = f"{name}[{index}] is asked for"
+        raise IndexError(f"{asked}; there are {len(parts)} parts")
+    return parts[index]
+
+
 # ---- bits, and what else ``cuda`` computes
 
 
@@ -267,6 +275,7 @@ def device_names() -> dict:
         "__smaller": smaller,
         "__larger": larger,
         "__nearest": nearest,
+        "__part": part,
         "__range": range,
         "__len": len,
         "__min": min,

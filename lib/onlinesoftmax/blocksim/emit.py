@@ -502,7 +502,11 @@ class Emitter:
     def text_Subscript(self, node) -> str:
         base = node.value.got
         if is_tuple(base.kind):
-            return f"{self.expression(node.value)}[{self.expression(node.slice)}]"
+            parts, index = self.expression(node.value), self.expression(node.slice)
+            if node.slice.got.known:
+                return f"{parts}[{index}]"
+            name = getattr(node.value, "id", "(…)")
+            return f"__part({parts}, {index}, '{name}')"
         return f"{self.expression(node.value)}[{self.index(node)}]"
 
     def index(self, node) -> str:

@@ -186,6 +186,8 @@ class Watched(Array):
         place = self.place(key)
         if place is None or self.read_only:
             self.one_place(key)
+        if self.typed or type(value) is not float:
+            value = self.held(value)
         gpu = self.gpu
         self.stores[gpu._who] += 1
         if gpu._watch:
@@ -195,8 +197,6 @@ class Watched(Array):
         elif self.left and place in self.left:
             del self.left[place]
         self.written_at[place] = self.mark() if self.others else gpu._line
-        if self.typed or type(value) is not float:
-            value = self.held(value)
         self.data[place] = value
         self.changed = True
 
