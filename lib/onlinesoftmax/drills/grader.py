@@ -120,6 +120,7 @@ WORDS = {
     "EOFError": "asks",
     "StdinNotImplementedError": "asks",
     "OverflowError": "overflow",
+    "unusable": "unusable",
 }
 
 
@@ -131,6 +132,8 @@ def raised(error: BaseException) -> dict:
     line = last_line(trace)
     if kind == "AssertionError" and said and innermost(trace, DRIVE):
         return {"fault": "rule", "value": said, "line": line, "type": "rule"}
+    if line is None and innermost(trace, DRIVE):  # it takes what the answer returns
+        kind = "unusable"
     if said in ("maximum recursion depth exceeded", "pystack exhausted"):
         kind = "RecursionError"
     fault = {"fault": "raised", "value": said, "line": line, "type": kind}
