@@ -62,6 +62,12 @@ def test_views_of_one_array_are_one_memory(name: str) -> None:
     assert {f.kind for f in launched(body, a, b, block=8).faults} == {"race"}
 
 
+def test_rows_of_one_array_may_overlap() -> None:
+    x = np.lib.stride_tricks.as_strided(np.zeros(5, np.float32), (4, 2), (4, 4))
+    said = str(fault("y[t] = x[t, 1]\nx[t, 0] = 5.0", x, np.zeros(4, np.float32)))
+    assert "overwrites x[0, 1], which thread 0 read" in said  # and x[1, 0]
+
+
 def test_views_with_nothing_in_common_have_no_race() -> None:
     x = np.arange(8, dtype=np.float32)
     assert launched("x[t] = y[t]\n", x[::2], x[1::2])
@@ -361,6 +367,12 @@ NO_ARGUMENTS = [  # what a kernel cannot take, and what is said after its name
 def test_an_argument_that_is_none_is_named(value: object, said: str) -> None:
     with pytest.raises(ValueError, match=f"^y: expected .*{said}"):
         launched("pass", [0.0], value)
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_is_too_large_for_an_array_is_infinite_there() -> None:
+    x = np.array([3e38, 1], np.float32)
+    assert launched("x[0] = x[0] * x[0]", x, block=1) and x[0] == math.inf
 
 
 def test_a_list_holds_what_its_type_holds() -> None:

@@ -162,11 +162,18 @@ def touch(a: list, b: list) -> bool:
 
 
 def twice(pair: list) -> bool:
-    """Has one argument two elements in one place?"""
+    """May one argument have two elements in one place?"""
     mine, value = pair[1]
     if value is None:
         return len(set(mine)) < len(mine)
-    return 0 in value.strides and value.size > 1 and not pair[0].read_only
+    if pair[0].read_only:
+        return False
+    reach = 0  # of the dimensions that take smaller steps
+    for stride, extent in sorted(zip([abs(n) for n in value.strides], value.shape)):
+        if extent > 1 and (stride == 0 or stride <= reach):
+            return True
+        reach += stride * (extent - 1)
+    return False
 
 
 def related(launch, family: list) -> list:
@@ -250,7 +257,8 @@ def give_back(values: list, arrays: list) -> None:
         if isinstance(value, list):
             fill(value, iter(data))
         elif not array.read_only:
-            value.flat = data  # numpy's, whatever its strides are
+            with __import__("numpy").errstate(over="ignore"):  # what is too large: inf
+                value.flat = data
 
 
 def fill(value: list, numbers: object) -> None:
