@@ -89,7 +89,7 @@ def test_the_mended_kernel_shows_its_barrier_and_no_collision(race) -> None:
     page.evaluate(run_event(PATIENT))
     assert page.locator(".os-stage .touch.wrong").count() == 0
     assert page.locator(".os-stage line.barrier").count() == 1
-    assert "this kernel has no race" in said(page)
+    assert "This run has no race" in said(page)
 
 
 def test_a_reset_keeps_the_readers_kernel(race) -> None:

@@ -56,7 +56,7 @@ function phase(touches, threads, isRace) {
   const met = collisions(placed);
   const clashes = met.filter(isRace);
   return { touches: placed, columns, clashes, ordered: met.length > clashes.length,
-    atomic: touches.some(({ how }) => how === "a"), working: count.size,
+    working: count.size,
     share: count.size / Math.max(1, threads) };
 }
 
@@ -243,7 +243,7 @@ export function say({ step }, numbers, words) {
   const end = step < steps ? "" : !race ? clean
     : clash ? words.sayRace : drawn ? words.sayRaceBefore : words.sayRaceElsewhere;
   const met = clash ? sentence(clash, numbers, words)
-    : now.ordered ? words.sayOrdered : now.atomic ? words.sayAtomic : words.sayFine;
+    : now.ordered ? words.sayOrdered : words.sayFine;
   const does = now.working ? words.sayPhase : words.sayIdle;
   return [fill(does, values), met, end].filter(Boolean).join(" ");
 }
