@@ -59,6 +59,8 @@ def theirs(node):
     kind = type(node).__name__
     if kind in SIGNS:
         return SIGNS[kind]
+    if isinstance(node, ast.JoinedStr) and len(ast.unparse(node).split("{")) == 1:
+        return "Constant", repr("".join(part.value for part in node.values))
     if isinstance(node, REFUSED) or (
         isinstance(node, ast.Constant) and type(node.value) in (bytes, complex, type(...))
     ):
@@ -581,6 +583,8 @@ SIGNED = {  # a signature, the arguments, and what is in the answer
     '"(float32[:], float64)"': ([0.0] * 2, 3, "3.0"),
     '"void(float32[:], int32)" ': ([0.0] * 2, 3.5, "says that n is int32"),
     '"void(int32[:], int32)"': ([0.0] * 2, 3, "says that x is an array of int32"),
+    '"void(int32, float32[:])"': ([0.0] * 2, 3, "int32 has no elements"),
+    '"void(float32[:], float32)" ': ([0.0] * 2, [3.0], "says that n is float32"),
     '"void(float32[:])"': ([0.0] * 2, 3, "1 types for 2 parameters"),
     '"int32(float32[:], int32)"': ([0.0] * 2, 3, "a kernel returns nothing"),
     '"void(float32[:], int)"': ([0.0] * 2, 3, "cannot be read"),
@@ -596,3 +600,34 @@ def test_a_signature_has_the_last_word_on_types(signature: str) -> None:
     text = f"{head}def kernel(x, n):\n    x[0] = n\n"
     faults = run(load(text, "kernel"), 1, 1, x, n).faults
     assert expected in (str(faults[0]) if faults else str(x[0]))
+
+
+MEANT = {  # what somebody wrote, and a part of what the message offers instead
+    "i = cuda.threadidx.x": "cuda.threadIdx", "i = threadIdx.x": "cuda.threadIdx",
+    "__syncthreads()": "cuda.syncthreads", "cuda.synchronize()": "cuda.syncthreads()",
+    "cuda.atomicAdd(x, 0, 1)": "cuda.atomic.add", "y[0] = exp(x[0])": "math.exp",
+    "Total = 0\ny[0] = total": "Total", "y[0] = np.exp(x[0])": "import numpy as np",
+    "for i in range(x.size / 2): pass": "a // b", "if 0 < x.lenght: pass": "x.size",
+    "n = x.size()": "size, without brackets", "n = x.shape(0)": "[…]",
+    "x[cuda.threadIdx] = 1": "cuda.threadIdx.x", "if 0 < x.shape: pass": "x.shape[0]",
+    "cuda.atomic.add(x, 0)": "cuda.atomic.add(array, index, value)",
+    "a = (1.0, 2.0)\na[0] = 3": "cuda.local.array", "s = cuda.shared(4, float32)":
+    "cuda.shared.array", "max = x[0]\nmax = max(max, x[1])": "another name",
+    "y[0] = max(x[i] for i in range(4))": "a loop", "n += 1": "on a line above",
+    "i, j = x": "its elements", "cuda.grid()": "cuda.grid(ndim)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("body", MEANT)
+def test_a_refusal_offers_what_was_meant(body: str) -> None:
+    assert MEANT[body] in report(body).faults[0].instead
+
+
+NUMPYS = {"np.exp(x[0])": "math.exp", "np.zeros(4)[0]": "cuda.local.array",
+          "np.tanh(x[0])": "math.tanh", "np.where(1, 2, 3)": "a if test else b"}
+
+
+@pytest.mark.parametrize("written", NUMPYS)
+def test_what_numpy_has_is_offered_elsewhere(written: str) -> None:
+    fault = report(f"y[0] = {written}", head=f"import numpy as np\n{HEAD}").faults[0]
+    assert NUMPYS[written] in fault.instead

@@ -53,15 +53,27 @@ class Calls:
         if isinstance(called, Type):
             return self.convert(node, called)
         if not isinstance(called, Thing):
-            value = node.func.got
-            raise Refusal(node.line, f"{self.named(value)} cannot be called")
+            raise self.not_called(node)
         path = called.path
         node.path = path
         group, _, name = path.rpartition(".")
         read = CALLS.get(path) or GROUPS.get(group)
         if read is None:
-            raise Refusal(node.line, f"{path} cannot be called")
+            raise Refusal(
+                node.line, f"{path} cannot be called", INSIDE.get(path, f"{path} alone")
+            )
         return getattr(self, read)(node, name)
+
+    def not_called(self, node: Node) -> Refusal:
+        """Return why something that is no function cannot be called."""
+        function, value = node.func, node.func.got
+        name = getattr(function, "id", getattr(function, "attr", ""))
+        instead = "[…] in place of (…)" if is_tuple(value.kind) else ""
+        if is_number(value.kind):
+            instead = f"{name}, without brackets" if function.kind != "Name" else ""
+            if name in CALLS:
+                instead = f"another name for the number: {name} is a function's"
+        return Refusal(node.line, f"{self.named(value)} cannot be called", instead)
 
     def take(self, node: Node, *wanted: str) -> list:
         """Return the arguments' values in order; those named last can be left out.
@@ -69,6 +81,7 @@ class Calls:
         A name in brackets, as in "[mask]", need not be given.
         """
         names = [name.strip("[]") for name in wanted]
+        least = ", ".join([name for name in wanted if name[0] != "["])
         given = {}
         known = node.path.endswith(".array") or node.path in ALIASES
         if node.keywords and not known:
@@ -83,6 +96,7 @@ class Calls:
                     node.line,
                     f"{node.path} takes {len(names)} values, not"
                     f" {len(node.args) + len(node.keywords)}",
+                    f"{node.path}({least})",
                 )
             given[names[place]] = arg
         for name, arg in node.keywords:
@@ -92,7 +106,9 @@ class Calls:
         node.bound = [given.get(name) for name in names]
         for name, full in zip(names, wanted):
             if name not in given and full[0] != "[":
-                raise Refusal(node.line, f"{node.path} needs {', '.join(names)}")
+                raise Refusal(
+                    node.line, f"{node.path} needs {least}", f"{node.path}({least})"
+                )
         return [
             None if arg is None else self.usable(node, self.value(arg))
             for arg in node.bound
@@ -618,7 +634,10 @@ class Calls:
     def call_selp(self, node: Node) -> Value:
         """Return one of two numbers of the same type."""
         if node.path != "cuda.selp":
-            raise Refusal(node.line, f"{node.path} has no place in a kernel")
+            instead = INSIDE.get(node.path, "")
+            raise Refusal(
+                node.line, f"{node.path} has no place in a kernel", instead
+            )
         test, a, b = self.numbers(node, "test", "a", "b")
         if (
             test.kind != "bool"
@@ -658,6 +677,12 @@ FOLDED = (  # what the compiler computes itself, where it is of constants only
     "radians",
     "sqrt",
 )
+INSIDE = {  # what holds functions, and is none
+    "cuda.atomic": "cuda.atomic.add(array, index, value)",
+    "cuda.shared": "cuda.shared.array(n, float32)",
+    "cuda.local": "cuda.local.array(n, float32)",
+    "cuda.const": "cuda.const.array_like(array)",
+}
 TAKEN_BY_NONE = ("a generator", "a list comprehension", "an f-string")
 SPELLED = ("inf", "+inf", "-inf", "nan", "infinity", "-infinity")
 SHUFFLE_NAMES = {

@@ -1,7 +1,7 @@
 """Types of expressions: names, operations, elements of arrays."""
 
 from .calls import Calls
-from .things import DIMS, Thing, Type
+from .things import DIMS, KNOWN, Thing, Type
 from .tree import Node
 from .types import (
     FLOATS,
@@ -135,7 +135,11 @@ class Expressions(Calls):
         name = node.id
         if name in self.local:
             if name not in self.stored:  # even where the last turn has given it one
-                raise Refusal(node.line, f"{name} has no value yet")
+                raise Refusal(
+                    node.line,
+                    f"{name} has no value yet",
+                    "set it on a line above: a name that a function sets is its own",
+                )
             value = self.names.get(name) or unsure(self.stored[name])
             value = self.usable_name(node, value)
             node.unsure = value.unsure
@@ -175,7 +179,7 @@ class Expressions(Calls):
             raise Refusal(
                 node.line,
                 f"the name {node.id} is not defined",
-                MISSING.get(node.id, ""),
+                MISSING.get(node.id) or self.meant(node.id),
             ) from None
         if isinstance(found, Unusable):
             raise Refusal(
@@ -185,6 +189,12 @@ class Expressions(Calls):
                 found.declined,
             )
         return constant(found, node.line) if not isinstance(found, Value) else found
+
+    def meant(self, name: str) -> str:
+        """Return a name that was perhaps meant by one that nobody knows."""
+        alike = [known for known in sorted(self.local) if bare(known) == bare(name)]
+        maths = "" if name in COMMON else near("math", name)
+        return alike[0] if alike else near("cuda", name) or maths
 
     def value_Tuple(self, node: Node) -> Value:
         parts = [self.usable(part, self.value(part)) for part in node.elts]
@@ -399,7 +409,9 @@ class Expressions(Calls):
                     node.line,
                     f"{op} compares numbers, not {self.named(value)}",
                     "one of its elements, such as x.shape[0]"
-                    if alone or is_array(value.kind)
+                    if alone
+                    else "one of its elements"
+                    if is_array(value.kind)
                     else "",
                     "" if alone else none or self.choice(value),
                 )
@@ -467,12 +479,7 @@ class Expressions(Calls):
         if isinstance(const, Thing):
             child = const.child(node.attr)
             if child is None:
-                raise Refusal(
-                    node.line,
-                    f"a kernel knows no {const.path}.{node.attr}",
-                    REPLACED.get(const.path, ""),
-                    "library" if node.attr in LIBRARY else "",
-                )
+                raise self.unknown(node, const.path)
             return self.thing(child)
         found = getattr(const, node.attr, None) if is_module(const) else None
         if found is None:
@@ -481,6 +488,23 @@ class Expressions(Calls):
                 node.line, f"{what} has no {node.attr} for a kernel", "", "library"
             )
         return self.around_value(node, found)
+
+    def unknown(self, node: Node, path: str) -> Refusal:
+        """Return why a module has nothing of this name for a kernel."""
+        name, instead = node.attr, REPLACED.get(path, "")
+        library = LIBRARY
+        if path == "numpy":
+            library = NUMPYS
+            if name in MAKERS:
+                instead = "cuda.local.array(n, float32), or an array as an argument"
+            elif "math." + name in KNOWN:
+                instead = f"math.{name}"
+            elif name in OTHER_NAMES:
+                instead = OTHER_NAMES[name]
+        else:
+            instead = near(path, name) or near("math", name) or instead
+        declined = "library" if name in library else ""
+        return Refusal(node.line, f"a kernel knows no {path}.{name}", instead, declined)
 
     def around_value(self, node: Node, found: object) -> Value:
         """Return an attribute of a module around the kernel."""
@@ -550,11 +574,16 @@ class Expressions(Calls):
         for given in kinds:
             if not is_integer(given) or given == "bool":
                 self.usable(node, value)
-                what = given if is_number(given) else in_words(given)
+                what = self.named(value) if given == "static" else in_words(given)
+                path = getattr(value.const, "path", "")
                 raise Refusal(
                     node.line,
                     f"an index is a whole number, not {what}",
-                    "int32(…)" if given in FLOATS else "",
+                    f"{path}.x"
+                    if path[5:] in DIMS
+                    else "int32(…)"
+                    if given in FLOATS
+                    else "",
                 )
         if len(kinds) > kind[2]:
             raise Refusal(node.line, f"{len(kinds)} indices for {in_words(kind)}")
@@ -574,6 +603,20 @@ def type_or_thing(const: object) -> str:
     if isinstance(const, (Thing, Type)):
         return str(const)
     return f"a {type(const).__name__}"
+
+
+def near(path: str, name: str) -> str:
+    """Return what a module has under almost this name, or nothing."""
+    for known in sorted(KNOWN):
+        inside = known[: len(path) + 1] == path + "."
+        if inside and bare(known[len(path) :]) == bare(name):
+            return known
+    return ALSO.get(name, "") if path == "cuda" else ""
+
+
+def bare(name: str) -> str:
+    """Return a name without what is easily mistaken: capitals, dots, underscores."""
+    return name.lower().replace("_", "").replace(".", "")
 
 
 def literal(node: Node) -> bool:
@@ -683,6 +726,12 @@ NUMBERS = {
     "inf": INF,
     "nan": INF - INF,
 }
+COMMON = ("e", "gamma", "tau")  # also good names for variables
+ALSO = {  # what is no name in cuda, but meant in it
+    "synchronize": "cuda.syncthreads()",
+    "threadId": "cuda.threadIdx",
+    "blockId": "cuda.blockIdx",
+}
 MISSING = {
     "math": "import math",
     "cuda": "from numba import cuda",
@@ -691,31 +740,48 @@ MISSING = {
     "np": "import numpy as np",
 }
 LIBRARY = (  # what Numba knows of these modules besides
-    "frexp",
-    "modf",
-    "ldexp",
-    "remainder",
-    "cg",
-    "fp16",
-    "libdevice",
-    "float32x2",
-    "float32x4",
-    "float64x2",
-    "int32x2",
-    "int32x4",
-    "newaxis",
-    "maximum",
-    "minimum",
-    "sum",
-    "sin",
-    "cos",
-    "exp",
-    "sqrt",
-    "abs",
-    "complex64",
-    "complex128",
-)
-REPLACED = {"numpy": "math has what a kernel needs", "math": "see math in the manual"}
+    "frexp modf ldexp remainder nextafter cg fp16 libdevice float32x2 float32x4 float64x2"
+    " int32x2 int32x4 complex64 complex128"
+).split()
+NUMPYS = (  # and what of NumPy it compiles for a kernel
+    "acos acosh all angle any arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax"
+    " argmin array_equal asin asinh atan atan2 atanh average bitwise_and bitwise_invert"
+    " bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor complex64"
+    " complex128 conj conjugate cos cosh count_nonzero deg2rad degrees divide equal"
+    " euler_gamma finfo fmax fmin greater greater_equal hypot iinfo imag invert"
+    " iscomplexobj isnan isrealobj isscalar left_shift less less_equal log log10 log2"
+    " logical_and logical_not logical_or logical_xor maximum mean minimum nan_to_num"
+    " nanmean nanprod nanstd nansum nanvar newaxis not_equal prod rad2deg radians real"
+    " right_shift searchsorted sin sinc sinh size std sum tan tanh true_divide var"
+).split()
+MAKERS = (
+    "arange array asarray concatenate copy empty empty_like full full_like linspace ones"
+    " ones_like stack zeros zeros_like"
+).split()
+OTHER_NAMES = {
+    "abs": "abs(x)",
+    "absolute": "abs(x)",
+    "argmax": "a loop over its elements",
+    "argmin": "a loop over its elements",
+    "clip": "min(max(x, low), high)",
+    "dot": "a loop that adds up products",
+    "finfo": "the number, under a name around the kernel",
+    "float": "np.float32",
+    "iinfo": "the number, under a name around the kernel",
+    "int": "np.int32",
+    "max": "a loop over its elements",
+    "mean": "a loop that adds up",
+    "min": "a loop over its elements",
+    "random": "random numbers made outside, as an array",
+    "sum": "a loop that adds up",
+    "maximum": "max(a, b)",
+    "minimum": "min(a, b)",
+    "power": "x ** y",
+    "round": "round(x)",
+    "square": "x * x",
+    "where": "a if test else b",
+}
+REPLACED = {"numpy": "math has what a kernel needs"}
 OWN_CHOICE = {
     "raise": "output",
     "assert": "output",
@@ -740,6 +806,8 @@ INSTEAD = {
     "match": "if and elif",
     "an import inside a kernel": "move it to the top of the file",
     "global": "pass an array",
+    "del": "nothing: names end with their function",
+    "yield": "store the value in an array",
     "a class": "separate arrays",
     "an f-string": "write numbers into an array",
 }

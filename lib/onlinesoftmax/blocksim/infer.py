@@ -441,6 +441,7 @@ class Inference(Expressions):
             raise Refusal(
                 target.line,
                 f"{in_words(value.kind)} cannot be unpacked",
+                "its elements one by one" if is_array(value.kind) else "",
                 declined="tuples",
             )
         if len(value.kind) - 1 != len(target.elts):

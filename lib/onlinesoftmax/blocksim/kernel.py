@@ -111,7 +111,8 @@ def load(source: str, name: str, names: object = None, file="kernel.py", whole=T
         raise ValueError(f"name: expected a function {name!r} in the text")
     node = text.functions[name]
     made = text.around().get(name) if whole else None
-    refused = no_kernel(name, made, node.line) if whole else None
+    line = (node.decorators or [node])[0].line
+    refused = no_kernel(name, made, line) if whole else None
     signature = getattr(made, "signature", None)
     function = text.function(Kernel(function=Named(name), signature=signature))
     function.source = text

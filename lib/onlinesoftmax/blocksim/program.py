@@ -107,7 +107,8 @@ class Program:
         """Return the types that the decorator's signature gives, if there is one."""
         takes = signed(self.function)
         if takes is not None and self.function.signature.gives not in (None, "none"):
-            line = self.function.node.line
+            node = self.function.node
+            line = (node.decorators or [node])[0].line
             raise Refusal(line, "a kernel returns nothing", "void(…) as its signature")
         return takes
 
@@ -129,7 +130,9 @@ class Program:
         if len(given) != len(kinds):
             return values
         return [
-            held(value, takes, full) if takes != kind and is_number(takes) else value
+            held(value, takes, full)
+            if takes != kind and is_number(takes) and is_number(kind)
+            else value
             for value, takes, kind in zip(values, given, kinds)
         ]
 

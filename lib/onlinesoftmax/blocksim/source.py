@@ -81,7 +81,11 @@ class Source:
         """Return a decorated function as one that can be compiled."""
         name = getattr(kernel.function, "__name__", None)
         if name not in self.functions:
-            return Unusable("{name} is no function of this text", "", "functions")
+            return Unusable(
+                "{name} is no function of this text",
+                "a def under @cuda.jit(device=True)",
+                "functions",
+            )
         signature = getattr(kernel, "signature", None)
         return Function(name, self.functions[name], self.find, None, signature)
 
@@ -215,7 +219,7 @@ def strange(value: object) -> object:
         return Thing("numpy")
     if "numpy" in (
         getattr(value, "__module__", ""),
-        type(value).__module__.split(".")[0],
+        getattr(type(value), "__module__", "").split(".")[0],
     ):
         found = type_of_name(getattr(value, "name", getattr(value, "__name__", "")))
         if found is not None:
@@ -226,6 +230,17 @@ def strange(value: object) -> object:
         return Unusable(*PLAIN)
     if kind in ("list", "dict", "set"):
         return Unusable("{name} is a " + kind, "a tuple, or an array as an argument")
+    if kind == "module" and value.__name__ in HOSTS:
+        return Unusable(
+            "{name} is a module that no kernel can use",
+            "hand its numbers in, as an array",
+        )
+    own = getattr(value, "__module__", "kernels") == "kernels"
+    if own and kind == "type" and not issubclass(value, (tuple, Exception)):
+        return Unusable(
+            "{name} is a class, and a kernel sees no attributes of classes",
+            "each number under a name of its own around the kernel",
+        )
     return Unusable("{name} is nothing that a kernel can use: " + kind, "", "library")
 
 
@@ -249,6 +264,7 @@ def builtin(name: str) -> object:
     raise KeyError(name)
 
 
+HOSTS = "random time functools itertools collections copy os torch scipy".split()
 PYTHONS = (
     "reversed sorted list tuple dict set map filter any all complex input open repr"
     " hash id iter next ValueError Exception object super callable eval exec format"
@@ -275,6 +291,7 @@ REPLACED = {
     "enumerate": "for i in range(n), and the element by its index",
     "zip": "for i in range(n), and the elements by their index",
     "print": "write numbers into an array",
+    "str": "write numbers into an array",
     "list": "cuda.local.array(n, float32)",
     "any": "a loop",
     "all": "a loop",

@@ -70,7 +70,7 @@ BUILTINS = (
     "pow",
     "divmod",
 )
-KNOWN = {"numba", "numba.cuda", "numba.types", "math", "numpy"}
+KNOWN = {"numba", "numba.cuda", "numba.types", "cuda.types", "math", "numpy"}
 KNOWN.update(["cuda." + name for name in DIMS])
 KNOWN.update([f"cuda.{name}.{axis}" for name in DIMS for axis in "xyz"])
 KNOWN.update(["cuda." + name for name in MEETINGS + FENCES + tuple(BITS)])
@@ -93,7 +93,7 @@ class Thing:
 
     def child(self, name: str) -> object:
         """Return what has this name in here, or None."""
-        if self.path in ("numba", "numba.types", "numpy"):
+        if self.path in ABSENT and name not in ABSENT[self.path]:
             found = type_of_name(name)
             if found is None and name == "void" and self.path != "numpy":
                 found = Void("numba.void")
@@ -221,6 +221,14 @@ SPELLINGS = {
     "single": "float32",
     "byte": "uint8",
 }
+
+
+ABSENT = {  # where types are to be found, and which of them are not there
+    "numba": ("float16", "f2", "half", "single"),
+    "numba.types": ("half", "single"),
+    "numpy": ("boolean",) + tuple([name for name in SPELLINGS if len(name) == 2]),
+}
+ABSENT["cuda"], ABSENT["cuda.types"] = ABSENT["numba"], ABSENT["numba.types"]
 
 
 def type_of_name(name: str) -> Type | None:

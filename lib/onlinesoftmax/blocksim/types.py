@@ -66,6 +66,8 @@ def in_words(kind: object) -> str:
         return f"an array of {kind[1]} with {kind[2]} dimension" + "s" * (kind[2] != 1)
     if is_tuple(kind):
         return "a tuple"
+    if isinstance(kind, tuple) and kind[0] == "range":
+        return "a range"
     if kind == "none":
         return "None"
     return str(kind)

@@ -185,10 +185,11 @@ def signed(function: Function) -> tuple | None:
     given, node = function.signature, function.node
     if given is None:
         return None
+    line = (node.decorators or [node])[0].line
     if not isinstance(given, Signature):
         several = given == "several"
         raise Refusal(
-            node.line,
+            line,
             "the decorator has several signatures"
             if several
             else f"the decorator's signature cannot be read: {given}",
@@ -197,7 +198,7 @@ def signed(function: Function) -> tuple | None:
         )
     if len(given.takes) != len(node.parameters):
         raise Refusal(
-            node.line,
+            line,
             f"the signature has {len(given.takes)} types for"
             f" {len(node.parameters)} parameters",
             "@cuda.jit alone: a launch gives the types",
