@@ -86,13 +86,14 @@ def play(make: object, case: dict, how: str, beat: object) -> dict:
         "shared": report.shared_bytes,
         "double": wide[0]["line"] if wide else None,
         "log": report.log if how == "log" else None,
-        "asks": asks(kernel),
+        "asks": calls(kernel, "shfl_"),
+        "atomic": calls(kernel, "atomic"),
     }
 
 
-def asks(kernel: object) -> bool:
-    """Say whether a kernel's threads ask each other, without shared memory."""
-    return any(["shfl_" in code.text for code in kernel.program.compiled.values()])
+def calls(kernel: object, name: str) -> bool:
+    """Say whether a kernel calls what has this in its name."""
+    return any([name in code.text for code in kernel.program.compiled.values()])
 
 
 def moved_bytes(report, case: dict, names: list) -> int:
@@ -341,6 +342,8 @@ def sign(played: dict, fault: dict | None) -> str:
     where = grader.fingerprint([part or "" for part in place])
     kind = "lane" if of_lanes(fields) else fields["kind"]
     kind += "" if mine else " of an argument"
+    if kind.startswith("race"):
+        kind += " of atomics" if played.get("atomic") else " of %s" % (fields["threads"],)
     return "k%s/%s:%.5f" % (kind, fields.get("how"), where)
 
 
@@ -355,7 +358,7 @@ def mistake(signs: list, slips: list) -> int | None:
     """Return the one mutant that does the same as this kernel, or None."""
     slips = [slip.split(";") for slip in slips]
     found = [k for k, slip in enumerate(slips) if same(signs, slip, exact)]
-    if not found:  # who lays out a table otherwise has other threads in the same race
+    if not found:  # who lays out a table otherwise has the same race elsewhere in it
         found = [k for k, slip in enumerate(slips) if same(signs, slip, roughly)]
     return found[0] if len(found) == 1 else None
 
@@ -375,7 +378,7 @@ def exact(a: str, b: str) -> bool:
 
 def roughly(a: str, b: str) -> bool:
     """Say whether two signs are of the same kind of race, or waiting."""
-    if a.startswith("krace/") or a.startswith("kbarrier"):
+    if a.startswith("krace") or a.startswith("kbarrier"):
         return cut(a)[0] == cut(b)[0]
     return exact(a, b)
 
