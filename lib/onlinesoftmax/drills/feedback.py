@@ -244,6 +244,8 @@ def fault(data: Mapping[str, Any], outcome: Mapping[str, Any], language: str) ->
         several = len(data["cases"][outcome["case"]]["expected"]) > 1
         key = "differs" if several else "differsOnce"
         return word(key, language, n=len(outcome["rows"]))
+    if kind == "shape" and outcome["form"] == ["#"]:
+        return word("shapeNumber", language, value=f"`{value}`")
     if kind == "shape":
         named = zip(outcome["form"], data["compared"])
         cells = [cell.replace("#", column(name, language)) for cell, name in named]

@@ -343,7 +343,8 @@ def sign(played: dict, fault: dict | None) -> str:
     kind = "lane" if of_lanes(fields) else fields["kind"]
     kind += "" if mine else " of an argument"
     if kind.startswith("race"):
-        kind += " of atomics" if played.get("atomic") else " of %s" % (fields["threads"],)
+        atomic = played.get("atomic")
+        kind += " of atomics" if atomic else " of %s" % (fields["threads"],)
     return "k%s/%s:%.5f" % (kind, fields.get("how"), where)
 
 
@@ -418,7 +419,9 @@ def told(fields: dict, block: list) -> dict:
     key = RACES[fields["how"]] if kind == "race" else WORDS.get(kind, "kernelFault")
     key = "kernelFault" if of_lanes(fields) else key
     if kind == "race" and fields["other_block"] != fields["block"]:
-        key = "raceBlocks"
+        key = "raceBlocks" if fields["line"] != fields["earlier"] else "raceBlocksHere"
+    elif kind == "uninitialised" and fields.get("space") == "local":
+        key = "kernelUnwrittenHere"
     elif key == "raceBoth" and fields["line"] == fields["earlier"]:
         key = "raceBothHere"
     places = {}
@@ -444,9 +447,9 @@ def told(fields: dict, block: list) -> dict:
     if key == "kernelFault":
         said = fields.get("said") or fields["text"]
         places["said"] = said[:1].upper() + said[1:]
-    places["block"] = shown_block(fields.get("block") or [0, 0])
-    if "other_block" in fields:
-        places["other"] = shown_block(fields["other_block"])
+    blocks = [fields.get("block") or [0, 0], fields.get("other_block") or [0, 0]]
+    rows = any([at[1] for at in blocks])  # then each has two numbers, the first as well
+    places["block"], places["other"] = [shown_block(at, rows) for at in blocks]
     return {
         "fault": "kernel", "value": fields["text"], "line": fields.get("line"),
         "word": key, "places": places, "fields": fields,
@@ -465,6 +468,6 @@ def thread_name(thread: int | None, block: list) -> str:
     return f"({thread % block[0]}, {thread // block[0]})"
 
 
-def shown_block(at: list) -> str:
+def shown_block(at: list, rows: bool) -> str:
     """Return a block's number, or its two."""
-    return f"({at[0]}, {at[1]})" if at[1] else str(at[0])
+    return f"({at[0]}, {at[1]})" if rows else str(at[0])

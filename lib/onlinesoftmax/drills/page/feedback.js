@@ -182,7 +182,8 @@ function ofShape(word, { compared }, { form, value }) {
   const named = (cell, j) => cell.replaceAll("#", word.column(compared[j]));
   const shown = { form: form.map(named).join(", "), value };
   const said = make("span", {});
-  const parts = word("shape", { form: "\0form\0", value: "\0value\0" }).split("\0");
+  const key = form.join() === "#" ? "shapeNumber" : "shape";
+  const parts = word(key, { form: "\0form\0", value: "\0value\0" }).split("\0");
   said.append(...parts.map((part) =>
     part in shown ? make("code", {}, shown[part]) : part));
   return said;

@@ -53,7 +53,20 @@ def player(emit, beat):
     def show(*values, sep=" ", end="\n", file=None, flush=False):
         sep, end = " " if sep is None else sep, "\n" if end is None else end
         text = sep.join([str(value) for value in values]) + end
-        emit(text[:MOST], len(text))
+        if file is None or not hasattr(file, "write"):
+            emit(text[:MOST], len(text))
+        else:
+            file.write(text)
+
+    class Stream:
+        """What `sys.stdout` is: the interpreter's own passes on letter by letter."""
+
+        def write(self, text):
+            emit(text[:MOST], len(text))
+            return len(text)
+
+        def flush(self):
+            pass
 
     def asked(prompt=""):
         raise EOFError("input")
@@ -80,6 +93,8 @@ def player(emit, beat):
         if hasattr(math, name):
             setattr(mathematics, name, overflowing(getattr(math, name)))
     mathematics.fsum, mathematics.prod = fsum, prod
+    system = shadow(sys)
+    system.stdout = system.stderr = Stream()
 
     def define(job):
         """Run the text of an answer; return a fault as JSON, or null."""
@@ -94,6 +109,7 @@ def player(emit, beat):
             sys.modules["math"] = mathematics  # a kernel's is the simulator's
         beat()
         builtins.print, builtins.input, builtins.__import__ = show, asked, brought
+        sys.modules["sys"] = system
         state["marks"] = marks
         state["function"], fault = marks.defined(job["answer"], job["function"])
         return dumps(fault)
