@@ -351,6 +351,7 @@ class Inference(Expressions):
                     or grows
                     or (head[name].known and not both.known)
                     or both.computed != head[name].computed
+                    or both.branch != head[name].branch
                 ):
                     self.changed = True
                 found[name] = both
