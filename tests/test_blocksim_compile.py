@@ -56,6 +56,8 @@ def theirs(node):
         return [theirs(part) for part in node]
     if not isinstance(node, ast.AST):
         return node
+    if isinstance(node, ast.For) and isinstance(node.iter, ast.List):
+        node.iter = ast.Tuple(node.iter.elts, lineno=node.iter.lineno)
     kind = type(node).__name__
     if kind in SIGNS:
         return SIGNS[kind]

@@ -70,7 +70,12 @@ def test_in_micropython_mutants_earn_their_names() -> None:
         for mutant, text in listed[:: 4 if d.kind == "code" else 7]:
             asked.append((d, text))
             names.append(mutant["name"])
+    deep = "(" * 20 + "cuda.threadIdx.x" + ")" * 20  # of which its stack once held 6
+    text = bank()["neighbour"].get("code").replace("cuda.threadIdx.x", deep)
+    asked.append((bank()["neighbour"], text))
+    names.append(None)
     reports = run_small(asked)
+    assert reports[-1]["passed"]
     for (d, _), name, report in zip(asked, names, reports, strict=True):
         assert name_of(d, report) == name, (d.id, report)
 

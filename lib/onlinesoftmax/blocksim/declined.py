@@ -35,8 +35,8 @@ DECLINED = {
     " written.",
     "tuples": "Comparing tuples, tuples as tests, tuples of tuples or arrays as"
     " arguments, arrays unpacked into names, and the length of a range.",
-    "lists": "Lists that are never used or only gone through: Numba drops them, and"
-    " refuses all others.",
+    "lists": "Lists that are never used: Numba drops them, and refuses all others but"
+    " those that a for goes through.",
     "constants": "Atomics on an array around the kernel: that is a constant.",
     "unset": "A name that has no value on the way to its line: where another way gives"
     " it one, Numba takes what happens to be there.",

@@ -584,6 +584,7 @@ class Expressions(Calls):
                     else "int32(…)"
                     if given in FLOATS
                     else "",
+                    "slices" if is_array(given) else "",
                 )
         if len(kinds) > kind[2]:
             raise Refusal(node.line, f"{len(kinds)} indices for {in_words(kind)}")
@@ -717,7 +718,7 @@ HOSTS = (  # and what only arrays outside of kernels have
     "astype copy copy_to_host conj cumprod cumsum dot flatten imag max min nonzero"
     " ravel repeat round sort take tolist to_host"
 ).split()
-OF_NUMBERS = ("real", "imag", "conjugate", "bit_count")
+OF_NUMBERS = ("real", "imag", "conjugate", "bit_count", "item")
 INF = float("inf")
 NUMBERS = {
     "pi": 3.141592653589793,

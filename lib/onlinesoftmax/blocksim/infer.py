@@ -214,6 +214,8 @@ class Inference(Expressions):
     def read_Expr(self, node: Node) -> None:
         if node.value.kind == "Constant" and isinstance(node.value.value, str):
             return  # a docstring
+        if getattr(node.value, "what", "") == "an ellipsis":
+            return
         value = self.value(node.value)
         path = value.const.path if isinstance(value.const, Thing) else ""
         if path in ("cuda.syncthreads", "cuda.syncwarp"):

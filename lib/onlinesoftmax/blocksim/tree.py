@@ -280,9 +280,23 @@ class Parser:
         self.at += 1
         target = self.series(self.postfix)
         self.needs("in")
-        items, body = self.tuple(), self.block()
+        items, body = self.items(), self.block()
         orelse = self.block() if self.takes("else") else []
         return Node("For", line, target=target, iter=items, body=body, orelse=orelse)
+
+    def items(self) -> Node:
+        """Return what a for goes through: Python makes a tuple of a list there."""
+        first, found = self.at, self.tuple()
+        if found.kind != "Refused" or found.what != "a list":
+            return found
+        self.at = first + 1
+        parts = []
+        while not self.sees("]"):
+            parts.append(self.expression())
+            if not self.takes(","):
+                break
+        self.needs("]")
+        return Node("Tuple", found.line, elts=parts)
 
     def decorated(self) -> Node:
         """Return a function or class with what stands above it."""

@@ -1048,3 +1048,380 @@ def kernel(a, out):
         else:
             hi = mid
     out[0] = lo
+
+
+# %% bias-or-none
+# args: float32[::1], none
+@cuda.jit
+def kernel(x, bias):
+    i = cuda.grid(1)
+    v = x[i]
+    if bias is not None:
+        v += bias[i]
+    x[i] = v
+
+
+# %% bias-or-none-under-a-name
+# args: float32[::1], float32[::1]
+@cuda.jit
+def kernel(x, bias):
+    i = cuda.grid(1)
+    b = None
+    if bias is not None:
+        b = bias[i]
+    x[i] += b
+
+
+# %% not-of-a-bias
+# args: float32[::1], float32[::1]
+@cuda.jit
+def kernel(x, bias):
+    i = cuda.grid(1)
+    if not bias:
+        x[i] = 0
+
+
+# %% truth-by-identity
+# args: float32[::1], boolean
+@cuda.jit
+def kernel(x, causal):
+    i = cuda.grid(1)
+    if causal is True:
+        x[i] = 0
+
+
+# %% none-until-a-number-comes
+# args: float32[::1], int64
+@cuda.jit
+def kernel(x, n):
+    a = None
+    while a is None:
+        a = x[0]
+    x[0] = a
+
+
+# %% previous-element-or-none
+# args: float32[::1], int64
+@cuda.jit
+def kernel(x, n):
+    prev = None
+    for i in range(n):
+        if prev is not None:
+            x[i] = x[i] - prev
+        prev = x[i]
+
+
+# %% local-size-chosen-by-a-global
+# args: float32[::1], int64
+UNROLL = 4
+@cuda.jit
+def kernel(x, n):
+    i = cuda.grid(1)
+    if UNROLL == 4:
+        acc = cuda.local.array(4, float32)
+    else:
+        acc = cuda.local.array(8, float32)
+    acc[0] = x[i]
+    x[i] = acc[0]
+
+
+# %% local-size-by-a-conditional-global
+# args: float32[::1], int64
+UNROLL = 4
+@cuda.jit
+def kernel(x, n):
+    size = 4 if UNROLL == 4 else 8
+    acc = cuda.local.array(size, float32)
+    acc[0] = x[0]
+
+
+# %% local-size-by-a-conditional-argument
+# args: float32[::1], int64
+@cuda.jit
+def kernel(x, n):
+    size = 4 if n == 4 else 8
+    acc = cuda.local.array(size, float32)
+    acc[0] = x[0]
+
+
+# %% maximum-begun-in-the-first-turn
+# args: float32[::1], int64
+@cuda.jit
+def kernel(x, n):
+    for i in range(n):
+        if i == 0:
+            m = x[0]
+        elif x[i] > m:
+            m = x[i]
+    x[0] = m
+
+
+# %% continue-in-the-else-of-a-loop
+# args: float32[::1], int64
+@cuda.jit
+def kernel(x, n):
+    for i in range(n):
+        for j in range(i):
+            if x[j] > x[i]:
+                break
+        else:
+            x[i] = 0
+            continue
+        x[i] = 1
+
+
+# %% two-tiles-in-a-tuple
+# args: float32[::1], int64
+@cuda.jit
+def kernel(x, n):
+    bufs = (cuda.shared.array(32, float32), cuda.shared.array(32, float32))
+    i = cuda.grid(1)
+    bufs[i % 2][i] = x[i]
+    x[i] = bufs[0][i]
+
+
+# %% element-converted-by-a-method
+# args: float32[::1], int64
+@cuda.jit
+def kernel(x, n):
+    i = cuda.grid(1)
+    v = x[i]
+    v = v.astype(np.float64)
+    x[i] = v
+
+
+# %% item-of-an-element
+# args: float32[::1], int64
+@cuda.jit
+def kernel(x, n):
+    i = cuda.grid(1)
+    v = x[i].item()
+    x[i] = v
+
+
+# %% element-appended
+# args: float32[::1], int64
+@cuda.jit
+def kernel(x, n):
+    i = cuda.grid(1)
+    x.append(3)
+
+
+# %% gelu-by-a-tanh
+# args: float32[::1], float32
+@cuda.jit
+def kernel(x, p):
+    i = cuda.grid(1)
+    x[i] = 0.5 * x[i] * (1 + math.tanh(math.sqrt(2 / math.pi) * (x[i] + 0.044715 * x[i] ** 3)))
+
+
+# %% normalised-rows
+# args: float32[:, ::1], float32[::1], float32
+@cuda.jit
+def kernel(x, gamma, eps):
+    r = cuda.grid(1)
+    mean = 0.0
+    for v in x[r]:
+        mean += v
+    mean /= x.shape[1]
+    var = 0.0
+    for v in x[r]:
+        var += (v - mean) ** 2
+    inv = 1 / math.sqrt(var / x.shape[1] + eps)
+    for j in range(x.shape[1]):
+        x[r, j] = (x[r, j] - mean) * inv * gamma[j]
+
+
+# %% largest-of-a-block-by-warps-and-a-list
+# args: float32[::1], float32[::1]
+@cuda.jit
+def kernel(x, out):
+    t = cuda.threadIdx.x
+    lane, warp = t % 32, t // 32
+    partial = cuda.shared.array(32, float32)
+    v = x[t]
+    for d in [16, 8, 4, 2, 1]:
+        v = max(v, cuda.shfl_down_sync(0xFFFFFFFF, v, d))
+    if lane == 0: partial[warp] = v
+    cuda.syncthreads()
+    if warp == 0:
+        v = partial[lane] if lane < cuda.blockDim.x // 32 else float32(-np.inf)
+        for d in (16, 8, 4, 2, 1):
+            v = max(v, cuda.shfl_down_sync(0xFFFFFFFF, v, d))
+        if lane == 0: out[0] = v
+
+
+# %% shuffles-with-masks-of-every-kind
+# args: float32[::1], float32[::1]
+MASK = (1 << 32) - 1
+@cuda.jit
+def kernel(x, out):
+    v = x[cuda.threadIdx.x]
+    v += cuda.shfl_xor_sync(MASK, v, 1)
+    v += cuda.shfl_xor_sync(-1, v, 2)
+    v += cuda.shfl_xor_sync(cuda.activemask(), v, 4)
+    out[0] = v
+
+
+# %% shuffled-pair
+# args: float32[::1], float32[::1]
+@cuda.jit
+def kernel(x, out):
+    v = x[cuda.threadIdx.x]
+    v += cuda.shfl_xor_sync(0xFFFFFFFF, v, 1)[0]
+    out[0] = v
+
+
+# %% reduction-of-the-host
+# args: float32[::1], float32[::1]
+@cuda.jit
+def kernel(x, out):
+    total = cuda.reduce(x)
+    out[0] = total
+
+
+# %% rows-of-a-local-array
+# args: float32[::1], float32[::1]
+@cuda.jit
+def kernel(x, out):
+    y = cuda.local.array(shape=(2, 2), dtype=float32)
+    for r in y:
+        for c in r:
+            out[0] += c
+
+
+# %% local-array-replaced-by-a-number
+# args: float32[::1], float32[::1]
+@cuda.jit
+def kernel(x, out):
+    y = cuda.local.array(4, float32)
+    y = 0
+    out[0] = y
+
+
+# %% tile-shape-joined
+# args: float32[::1], float32[::1]
+BX = 8
+TILE = (BX, BX)
+@cuda.jit
+def kernel(x, out):
+    s = cuda.shared.array(TILE, float32)
+    s[cuda.threadIdx.y, cuda.threadIdx.x] = x[0]
+    u = cuda.shared.array(TILE + (2,), float32)
+
+
+# %% tile-size-of-a-display
+# args: float32[::1], float32[::1]
+BX = 8
+@cuda.jit
+def kernel(x, out):
+    s = cuda.shared.array((BX, BX)[0], float32)
+
+
+# %% tile-size-of-a-numpy-number
+# args: float32[::1], float32[::1]
+BX = np.int32(8)
+@cuda.jit
+def kernel(x, out):
+    s = cuda.shared.array(BX, float32)
+
+
+# %% tile-size-of-a-number-made-whole
+# args: float32[::1], float32[::1]
+BX = int(8.0)
+@cuda.jit
+def kernel(x, out):
+    s = cuda.shared.array(shape=BX, dtype=float32)
+    n = BX * 2
+    t = cuda.shared.array(shape=n, dtype=float32)
+
+
+# %% tile-filled-by-a-helper
+# args: float32[::1], float32[::1]
+@cuda.jit(device=True)
+def fill(s, n, v):
+    for i in range(cuda.threadIdx.x, n, cuda.blockDim.x):
+        s[i] = v
+    cuda.syncthreads()
+
+@cuda.jit
+def kernel(x, out):
+    s = cuda.shared.array(32, float32)
+    fill(s, 32, 0)
+    fill(x, x.size, 1.5)
+
+
+# %% ellipsis-and-texts-alone
+# args: float32[::1], float32[::1]
+@cuda.jit
+def kernel(x, out):
+    """Docstring."""
+    i = cuda.grid(1);
+    "another"
+    ...
+    out[i] = (
+        x[i]
+        + 1.0
+    )
+
+
+# %% elements-at-indices-set
+# args: float32[::1], int32[::1]
+@cuda.jit
+def kernel(x, idx):
+    i = cuda.grid(1)
+    x[idx[i]] = x[idx[i] + 1] + idx[i]
+    x[idx] = 0
+
+
+# %% place-by-divmod
+# args: float32[::1], float32[:, :, ::1]
+@cuda.jit
+def kernel(x, c):
+    n = c.shape[0] * c.shape[1] * c.shape[2]
+    i = cuda.grid(1)
+    if i < n:
+        z, r = divmod(i, c.shape[1] * c.shape[2])
+        y, w = divmod(r, c.shape[2])
+        c[z, y, w] = x[i]
+
+
+# %% loop-over-a-list-of-pairs
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    for a, b in [(0, 1), (2, 3)]:
+        x[a] = x[b]
+
+
+# %% loop-over-a-list-of-lists
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    for a, b in [[0, 1], [2, 3]]:
+        x[a] = x[b]
+
+
+# %% loop-over-a-list-of-mixed-numbers
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    for a in [1, 2.0]:
+        x[0] = a
+
+
+# %% loop-over-two-lists-joined
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    for a in [1, 2] + [3]:
+        x[0] = a
+
+
+# %% loop-over-a-list-on-two-lines
+# args: float32[::1], int64
+@cuda.jit
+def kernel(x, n):
+    for a in [n, 4,
+              5, ]:
+        x[0] = a
