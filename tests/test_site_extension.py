@@ -329,7 +329,36 @@ def cell(source: str, *outputs: dict, **metadata: object) -> dict:
     }
 
 
-def test_a_page_as_it_comes_out(tmp_path):
+PAGE = """# One
+
+{q}`m` and $\\ql$. {cite:t}`key2018` published it.
+
+```{admonition} Why
+:class: dropdown
+
+Because.
+```
+
+|   | is |
+|---|----|
+| m | 3 |
+
+## Two
+
+$$
+x
+$$
+
+```{bibliography}
+```
+"""
+SOURCE = """@article{key2018, title={Online things},
+author={Maxim Milakov and Natalia Gimelshein}, year={2018}, journal={A journal}}"""
+FOLDS = ["hide-input", "remove-input", "remove-cell", "hide-output"]
+
+
+def cells_of_the_page() -> list[dict]:
+    """What was printed and what went wrong, cells that fold, a figure and a drill."""
     error = {
         "output_type": "error",
         "ename": "ValueError",
@@ -337,53 +366,64 @@ def test_a_page_as_it_comes_out(tmp_path):
         "traceback": ['File "/home/me/lib.py", line 3', "ValueError: block: got 0"],
     }
     printed = {"output_type": "stream", "name": "stdout", "text": ["5.0\n"]}
-    code = cell("alpha = in_pocket", printed, error, name="shrink")
-    code["metadata"]["quantities"] = {"in_pocket": "l"}
-    fold = "```{admonition} Why\n:class: dropdown\n\nBecause.\n```"
-    text = f"# One\n\n{{q}}`m` and $\\ql$\n\n{fold}\n\n## Two\n\n$$\nx\n$$\n"
-    html = render(tmp_path, text, [code]).read_text(encoding="utf-8")
-    page = BeautifulSoup(html, "html.parser")
-    assert [tag.get_text() for tag in page.select("#cell-shrink [data-q]")] == [
-        "alpha",
-        "in_pocket",
+    shrink = cell("alpha = in_pocket", printed, error, name="shrink")
+    shrink["metadata"]["quantities"] = {"in_pocket": "l"}
+    drill = '<div class="os-drill" data-drill="streaming-softmax"></div>'
+    shown = [
+        {"output_type": "display_data", "metadata": {}, "data": {"text/html": html}}
+        for html in (host(), drill)
     ]
+    cells = [shrink, *(cell(f"{tag!r}", printed, tags=[tag]) for tag in FOLDS)]
+    cells += [cell("1", one) for one in shown]
+    return [one | {"id": f"c{at}"} for at, one in enumerate(cells)]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory) -> Path:
+    """One page with all that a page can have, made once for all who look at it."""
+    folder = tmp_path_factory.mktemp("page")
+    spanish = r"El truco del *reescalado* con $\ell$."
+    return render(folder, PAGE, cells_of_the_page(), SOURCE, summary_es=spanish)
+
+
+@pytest.fixture
+def page(built) -> BeautifulSoup:
+    return BeautifulSoup(built.read_text(encoding="utf-8"), "html.parser")
+
+
+def texts(tags: list) -> list[str]:
+    return [tag.get_text() for tag in tags]
+
+
+def test_a_page_as_it_comes_out(page):
     assert page.select_one("p .q[data-q=m]").get_text() == "m"
     assert page.select_one(".math[tabindex='0'] math")
-    assert [tag.get_text() for tag in page.select(".printed")] == [
-        "5.0",
-        "ValueError: block: got 0",
-    ]
     assert page.select_one("nav.here a[href='#two']")
     assert page.select_one("details.aside > summary").get_text() == "Why"
     assert page.select_one("details.aside > p").get_text() == "Because."
-    names = {f.name for f in tmp_path.joinpath("html").rglob("*") if f.is_file()}
+
+
+def test_a_cell_shows_its_quantities_and_of_an_error_the_last_line(page):
+    assert texts(page.select("#cell-shrink [data-q]")) == ["alpha", "in_pocket"]
+    assert texts(page.select(".printed"))[:2] == ["5.0", "ValueError: block: got 0"]
+
+
+def test_the_site_has_what_its_pages_need_and_no_more(built):
+    names = {f.name for f in built.parent.rglob("*") if f.is_file()}
     assert {"index.html", "search.html", "book.css"} <= names
     assert not {"doctools.js", "basic.css", "genindex.html"} & names
 
 
-def test_an_empty_corner_of_a_table_is_no_heading(tmp_path):
-    html = render(tmp_path, "# One\n\n|   | is |\n|---|----|\n| m | 3 |\n")
-    page = BeautifulSoup(html.read_text(encoding="utf-8"), "html.parser")
-    assert [tag.name for tag in page.select("thead tr > *")] == ["td", "th"]
+def test_an_empty_corner_of_a_table_is_no_heading(page):
+    assert [tag.name for tag in page.select("table thead tr > *")] == ["td", "th"]
 
 
-def test_cells_fold_and_vanish_as_their_tags_say(tmp_path):
-    shown = {"output_type": "stream", "name": "stdout", "text": ["5\n"]}
-    tags = ["hide-input", "remove-input", "remove-cell", "hide-output"]
-    cells = [cell(f"{tag!r}", shown, tags=[tag]) for tag in tags]
-    for place, one in enumerate(cells):
-        one["id"] = f"c{place}"
-    html = render(tmp_path, "# One", cells).read_text(encoding="utf-8")
-    page = BeautifulSoup(html, "html.parser")
-    assert [fold.summary.get_text() for fold in page.select("details.folded-code")] == [
-        "Show the code",
-        "Show what it gives",
-    ]
-    assert [code.get_text() for code in page.select(".code")] == [
-        "'hide-input'",
-        "'hide-output'",
-    ]
-    assert len(page.select(".printed")) == 3
+def test_cells_fold_and_vanish_as_their_tags_say(page):
+    folded = [one.summary.get_text() for one in page.select("details.folded-code")]
+    assert folded == ["Show the code", "Show what it gives"]
+    code = texts(page.select(".code"))
+    assert [tag for tag in FOLDS if f"{tag!r}" in code] == ["hide-input", "hide-output"]
+    assert len(page.select(".printed")) == 2 + 3
 
 
 @pytest.mark.parametrize(
@@ -429,19 +469,6 @@ def test_marks_of_a_text_are_not_searched():
     assert search.unmarked(marked) == "Write f(x) with m, for α now."
 
 
-SOURCE = """@article{key2018, title={Online things},
-author={Maxim Milakov and Natalia Gimelshein}, year={2018}, journal={A journal}}"""
-CITING = """# One
-
-{cite:t}`key2018` published it.
-
-## Two
-
-```{bibliography}
-```
-"""
-
-
 def indexed(built: Path) -> dict[str, str]:
     """Address to text, as `search.js` gets them."""
     script = (built.parent / "_static" / "search-index.js").read_text(encoding="utf-8")
@@ -449,28 +476,24 @@ def indexed(built: Path) -> dict[str, str]:
     return {href: text for href, _page, _heading, text in entries}
 
 
-def test_search_reads_citations_and_sources_as_the_page_shows_them(tmp_path):
-    found = indexed(render(tmp_path, CITING, sources=SOURCE))
+@pytest.fixture
+def found(built) -> dict[str, str]:
+    return indexed(built)
+
+
+def test_search_reads_citations_and_sources_as_the_page_shows_them(found):
     page, sources = found["index.html"], found["index.html#two"]
-    assert page.startswith("Milakov and Gimelshein (2018) published it.")
+    assert "Milakov and Gimelshein (2018) published it." in page
     assert sources.count("Gimelshein") == 1 and "Online things" in sources
     assert "key2018" not in page + sources
 
 
-def test_search_reads_the_summary_in_spanish(tmp_path):
-    summary = r"El truco del *reescalado* con $\ell$."
-    found = indexed(render(tmp_path, "# One\n\nText.\n\n## Two", summary_es=summary))
-    assert found["index.html"] == "Text. El truco del reescalado con ℓ."
+def test_search_reads_the_summary_in_spanish(found):
+    assert found["index.html"].endswith(" El truco del reescalado con ℓ.")
 
 
-def test_search_reads_titles_of_figures_and_questions_of_drills(tmp_path):
-    drill = '<div class="os-drill" data-drill="streaming-softmax"></div>'
-    shown = [
-        {"output_type": "display_data", "metadata": {}, "data": {"text/html": html}}
-        for html in (host(), drill)
-    ]
-    cells = [cell("1", shown[0]), cell("2", shown[1]) | {"id": "d"}]
-    text = indexed(render(tmp_path, "# One", cells))["index.html"]
+def test_search_reads_titles_of_figures_and_questions_of_drills(found):
+    text = found["index.html#two"]
     assert "A block arrives" in text
     assert "Write streaming_softmax(x, block)." in text
     assert "os-figure" not in text

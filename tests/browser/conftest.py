@@ -65,6 +65,31 @@ class Tattler:
             self.faults.append(f"outside request: {request.url}")
 
 
+def new_window(
+    browser: Browser, width=1280, height=900, dark=False, **context
+) -> Page:
+    """An empty window of its own, whose page tattles."""
+    new = browser.new_context(
+        viewport={"width": width, "height": height},
+        color_scheme="dark" if dark else "light",
+        **context,
+    )
+    new.route(
+        "**/*",
+        lambda route: (
+            route.continue_() if route.request.url.startswith(LOCAL) else route.abort()
+        ),
+    )
+    page = new.new_page()
+    page.tattler = Tattler(page)
+    return page
+
+
+def go(page: Page, where: Path | str) -> Page:
+    page.goto(where.as_uri() if isinstance(where, Path) else where)
+    return page
+
+
 @pytest.fixture
 def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
     """`open_page(path_or_url, width=1280, dark=False, **context)` → a loaded page.
@@ -72,36 +97,49 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
     `page.tattler.faults` lists what went wrong so far; whatever is left there when the
     test ends fails it. A test that plants a fault clears the list.
     """
-    contexts, tattlers = [], []
+    opened = []
 
-    def open_one(
-        where: Path | str,
-        width: int = 1280,
-        height: int = 900,
-        dark: bool = False,
-        **context,
-    ) -> Page:
-        new = browser.new_context(
-            viewport={"width": width, "height": height},
-            color_scheme="dark" if dark else "light",
-            **context,
-        )
-        contexts.append(new)
-        new.route(
-            "**/*",
-            lambda route: (
-                route.continue_()
-                if route.request.url.startswith(LOCAL)
-                else route.abort()
-            ),
-        )
-        page = new.new_page()
-        page.tattler = Tattler(page)
-        tattlers.append(page.tattler)
-        page.goto(where.as_uri() if isinstance(where, Path) else where)
-        return page
+    def open_one(where: Path | str, **window) -> Page:
+        opened.append(new_window(browser, **window))
+        return go(opened[-1], where)
 
     yield open_one
-    for context in contexts:
-        context.close()
-    assert not [fault for tattler in tattlers for fault in tattler.faults]
+    for page in opened:
+        page.context.close()
+    assert not [fault for page in opened for fault in page.tattler.faults]
+
+
+@pytest.fixture(scope="session")
+def windows(browser: Browser) -> Iterator[dict[str, Page]]:
+    """Windows that stay open from test to test, by what they were opened with."""
+    kept: dict[str, Page] = {}
+    yield kept
+    for page in kept.values():
+        page.context.close()
+
+
+@pytest.fixture
+def reuse_page(browser: Browser, windows) -> Iterator[Callable[..., Page]]:
+    """`open_page` in a window that is open already, for pages that store nothing.
+
+    To open a window takes longer than most tests of a figure.
+    """
+    used = []
+
+    def open_one(where: Path | str, **window) -> Page:
+        key = repr(sorted(window.items()))
+        page = windows.get(key) or new_window(browser, **window)
+        windows[key] = page
+        used.append(page)
+        go(page, "about:blank")  # or another #place would not load the page anew
+        page.emulate_media(media="null")
+        page.set_viewport_size(
+            {"width": window.get("width", 1280), "height": window.get("height", 900)}
+        )
+        return go(page, where)
+
+    yield open_one
+    faults = [fault for page in used for fault in page.tattler.faults]
+    for page in used:
+        page.tattler.faults.clear()
+    assert not faults
