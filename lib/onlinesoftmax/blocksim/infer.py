@@ -354,6 +354,7 @@ class Inference(Expressions):
                     or (head[name].known and not both.known)
                     or both.computed != head[name].computed
                     or both.branch != head[name].branch
+                    or hasattr(both, "scalar") != hasattr(head[name], "scalar")
                 ):
                     self.changed = True
                 found[name] = both

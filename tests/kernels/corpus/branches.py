@@ -579,3 +579,14 @@ FLAGS = (True, False)
 def kernel(x):
     if FLAGS[1]:
         x[0] = missing
+
+
+# %% numpy-number-around-divided-in-a-loop
+# args: float32[::1]
+LIMIT = np.float32(8)
+@cuda.jit
+def kernel(x):
+    v = LIMIT
+    while v > 1:
+        v = v / LIMIT
+    x[0] = missing
