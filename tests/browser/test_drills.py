@@ -409,8 +409,9 @@ def test_python_is_fetched_on_the_first_run_only(site: Path, open_page) -> None:
 
 
 def test_on_the_page_too_answers_pass_and_a_mutant_dies(site: Path, visit) -> None:
+    """What the page itself does; `test_drills_code.py` asks its Python of all drills."""
     page = visit(site / "code.html")
-    for d in CODE:
+    for d in CODE[::3]:
         mutant = "from math import exp, inf, sqrt\n" + code.mutants(d)[1]
         sources = [d.get("code"), mutant]
         right, wrong = page.evaluate(RUN_EACH, [f"drill-{d.id}", sources])
@@ -679,14 +680,13 @@ def test_the_page_speaks_spanish(site: Path, visit) -> None:
 
 
 def look(page: Page) -> None:
-    """Let axe look for anything in the light, and at the contrast in the dark."""
+    """Let axe look for anything, on a wide page in the light, on a phone in the dark."""
+    wide = page.viewport_size["width"] > 700
+    page.emulate_media(color_scheme="light" if wide else "dark")
     # Or axe would fetch the style sheet, and write long lists of what is right.
-    everything = {"preload": False, "resultTypes": ["violations"]}
-    contrast = {**everything, "runOnly": ["color-contrast"]}
-    for scheme, options in [("light", everything), ("dark", contrast)]:
-        page.emulate_media(color_scheme=scheme)
-        found = Axe().run(page, options=options).response["violations"]
-        assert not found, [(v["id"], v["nodes"][0]["html"]) for v in found]
+    options = {"preload": False, "resultTypes": ["violations"]}
+    found = Axe().run(page, options=options).response["violations"]
+    assert not found, [(v["id"], v["nodes"][0]["html"]) for v in found]
 
 
 @pytest.mark.parametrize("width", [1280, 390])
