@@ -1,7 +1,7 @@
 """What the compiler makes of a kernel, on a machine that needs no GPU for it.
 
-The way is that of a launch. Numba translates a kernel to LTO-IR, which is for no GPU in
-particular; nvJitLink optimises that once more, makes PTX of it and machine code of the
+The way is that of a launch. Numba translates a kernel to LTO-IR, an early form of the
+program; nvJitLink optimises that once more, makes PTX of it and machine code of the
 PTX. Its report says how many registers a thread takes and how much did not fit in them;
 the PTX shows whether double precision crept in.
 
