@@ -53,6 +53,7 @@ def test_every_drill_is_tried_and_knows_its_mistakes_by_name() -> None:
 # ---- the small Python of the page
 
 
+@pytest.mark.long
 def test_in_micropython_the_verdicts_are_the_same() -> None:
     pairs = [(bank()[id], PROGRAMS[id][i]) for id, i in ASKED]
     few = "kernelWritesMore"  # all kernels would take too long
@@ -62,6 +63,7 @@ def test_in_micropython_the_verdicts_are_the_same() -> None:
         assert verdict(d, report) == entry["verdict"], (d.id, entry, report)
 
 
+@pytest.mark.long
 def test_in_micropython_mutants_earn_their_names() -> None:
     asked, names = [], []
     for d in DRILLS:

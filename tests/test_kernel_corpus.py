@@ -100,6 +100,7 @@ def test_another_verdict_is_noticed() -> None:
     assert verdicts.other(ROWS, {**types, "a + b": {}}) == ["a + b"]
 
 
+@pytest.mark.long
 def test_the_verdicts_are_numbas() -> None:
     """Every tenth kernel is asked about; all of them, and the types, once a week."""
     if not kernels.PYTHON.exists():

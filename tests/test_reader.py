@@ -188,6 +188,7 @@ def test_published_notebooks_are_plain_and_have_no_outputs(html: Path) -> None:
             assert (file.parent / name).exists(), f"{file.name}: {name}"
 
 
+@pytest.mark.long
 def test_published_notebooks_run_from_the_wheel_alone(html: Path, tmp_path) -> None:
     wheel = next((html / "notebooks").glob("*.whl"))
     with zipfile.ZipFile(wheel) as archive:

@@ -41,12 +41,14 @@ def ask(page, kernels: list) -> list:
     return page.evaluate("cases => ask(cases)", [list(kernel) for kernel in kernels])
 
 
+@pytest.mark.long
 def test_right_kernels_have_no_report_in_micropython_either(page_file, open_page):
     reports = ask(open_page(page_file), CORRECT.values())
     for name, report in zip(CORRECT, reports, strict=True):
         assert report["passed"], (name, report)
 
 
+@pytest.mark.long
 def test_faults_are_told_word_for_word_as_in_cpython(page_file, open_page) -> None:
     kernels = [(source, case) for source, case, _ in FAULTY.values()]
     reports = ask(open_page(page_file), kernels)

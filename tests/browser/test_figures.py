@@ -987,6 +987,7 @@ def test_a_slider_has_its_track_in_forced_colours_too(visit, forced: str) -> Non
     assert sum(counts > row.shape[0] // 10) >= 2, "the way gone, and the way to go"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("width", "dark"), [(1280, False), (390, True)], ids=["light", "phone-dark"]
 )

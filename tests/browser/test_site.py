@@ -147,6 +147,7 @@ def bring_alive(page: Page) -> None:
         skip.first.click()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("share", range(SHARES))
 def test_axe_finds_nothing_and_nothing_is_wider_than_the_window(
     open_page, html, address, share
