@@ -102,14 +102,14 @@ def test_another_verdict_is_noticed() -> None:
 
 @pytest.mark.long
 def test_the_verdicts_are_numbas() -> None:
-    """Every tenth kernel is asked about; all of them, and the types, once a week."""
+    """Every sixteenth kernel is asked about; all of them, and the types, once a week."""
     if not kernels.PYTHON.exists():
         pytest.skip("no .venv-gpu: `make kernels` makes it")
     then, now = verdicts.stored()["versions"], verdicts.versions()
     if then["Python"] != now["Python"]:
         pytest.skip(f"stored verdicts are of Python {then['Python']}")
     assert then == now, "other packages are locked: run `python -m tools.verdicts`"
-    some = CORPUS[::10]
+    some = CORPUS[::16]
     found = {row["name"]: row for row in verdicts.rows(some, verdicts.ask(some))}
     asked = [found.get(row["name"], row) for row in ROWS]
     types = verdicts.stored(verdicts.TYPES)["rows"]

@@ -50,9 +50,10 @@ def test_right_kernels_have_no_report_in_micropython_either(page_file, open_page
 
 @pytest.mark.long
 def test_faults_are_told_word_for_word_as_in_cpython(page_file, open_page) -> None:
-    kernels = [(source, case) for source, case, _ in FAULTY.values()]
-    reports = ask(open_page(page_file), kernels)
-    for (name, (source, case, _)), report in zip(FAULTY.items(), reports, strict=True):
+    """Every second fault: each costs a page two fresh Pythons."""
+    chosen = list(FAULTY.items())[::2]
+    reports = ask(open_page(page_file), [kernel[:2] for _, kernel in chosen])
+    for (name, (source, case, _)), report in zip(chosen, reports, strict=True):
         make, _ = kernel_grader.defined(source, "kernel")
         play = player(make, [case])
         expected = kernel_grader.grade(play, [case], list, 1e-12, lambda report: None)
