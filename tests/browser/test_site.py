@@ -68,30 +68,38 @@ def violations(page: Page, **which: object) -> list[str]:
     ]
 
 
-# The colours of each text on its ground, a kind once: [text, ink, ground, points, weight].
+# The colours of each text on its ground, a kind once: text, ink, the grounds behind it
+# and how opaque each is, points, weight. What is typed into a field is a text too.
 # Texts of figures have shapes for a ground; axe asks them in `test_figures.py`.
 INKS = """() => {
   const kinds = new Map();
-  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (texts.nextNode()) {
-    const part = texts.currentNode.parentElement, text = texts.currentNode.data.trim();
+  const note = (part, text) => {
     const seen = part.checkVisibility({ visibilityProperty: true });
-    if (!text || !seen || part.closest("svg, math, :disabled, [inert]")) continue;
+    if (!text || !seen || part.closest("svg, math, :disabled, [inert]")) return;
     const grounds = [];
-    for (let at = part; at; at = at.parentElement)
-      grounds.push(getComputedStyle(at).backgroundColor);
+    for (let at = part; at; at = at.parentElement) {
+      const { backgroundColor, opacity } = getComputedStyle(at);
+      grounds.push([backgroundColor, Number(opacity) || 1]);  // 0 until pointed at
+    }
     const { color, fontSize, fontWeight } = getComputedStyle(part);
     const kind = [color, grounds, parseFloat(fontSize) * 0.75, Number(fontWeight)];
     kinds.set(JSON.stringify(kind), [text, ...kind]);
-  }
+  };
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode())
+    note(texts.currentNode.parentElement, texts.currentNode.data.trim());
+  for (const field of document.querySelectorAll("input, textarea"))
+    note(field, field.value || field.placeholder);
   return [...kinds.values()];
 }"""
 
 
 def colour(css: str) -> np.ndarray:
     """Red, green, blue and opacity, each from 0 to 1."""
-    numbers = [float(number) for number in re.findall(r"[\d.]+", css)]
-    scale = 1 if css.startswith("color(srgb") else 255
+    form, _, inside = css.partition("(")
+    numbers = [float(number) for number in re.findall(r"[-\d.e]*\d", inside)]
+    assert form in ("rgb", "rgba") or inside.startswith("srgb "), f"what is {css}?"
+    scale = 1 if form == "color" else 255
     return np.array([*np.array(numbers[:3]) / scale, *(numbers[3:] or [1])])
 
 
@@ -116,11 +124,13 @@ def faint(page: Page) -> list[str]:
     """The texts that are harder to read than WCAG allows (4.5; 3 where large)."""
     found = []
     for text, ink, grounds, points, weight in page.evaluate(INKS):
-        ground = np.ones(4)
-        for layer in reversed(grounds):
-            ground = over(colour(layer), ground)
+        ground, opacity = np.ones(4), 1.0
+        for layer, opaque in reversed(grounds):
+            opacity *= opaque
+            ground = over(colour(layer) * [1, 1, 1, opacity], ground)
+        seen = over(colour(ink) * [1, 1, 1, opacity], ground)
         large = points >= 18 or (points >= 14 and weight >= 700)
-        ratio = contrast(over(colour(ink), ground), ground)
+        ratio = contrast(seen, ground)
         if ratio < (3 if large else 4.5):
             found.append(f"{text[:40]!r}: {ratio:.2f} ({ink} on {grounds})")
     return found
@@ -180,6 +190,26 @@ def test_axe_finds_the_same_colours_faint(open_page, html):
     (found,) = violations(page, runOnly=COLOUR_RULES, preload=False)
     (ours,) = faint(page)
     assert "#faint" in found and ours.startswith("'Faint'")
+
+
+@pytest.mark.parametrize(
+    "plant",
+    [
+        "<p style='color: #888'>Faint</p>",
+        "<p style='opacity: 0.4'>Faint</p>",
+        "<div style='opacity: 0.4'><p>Faint</p></div>",
+        "<p style='color: rgb(0 0 0 / 40%)'>Faint</p>",
+        "<div style='background: #222'><p style='color: #222'>Faint</p></div>",
+        "<input value=Faint style='color: #aaa; background: #fff'>",
+        "<textarea style='color: #aaa; background: #fff'>Faint</textarea>",
+    ],
+)
+def test_whatever_is_faint_is_found(reuse_page, html, plant):
+    page = reuse_page(html / "search.html")
+    assert faint(page) == []
+    put = "html => document.querySelector('article').insertAdjacentHTML('beforeend', html)"
+    page.evaluate(put, plant)
+    assert any(found.startswith("'Faint'") for found in faint(page))
 
 
 OTHER_INK = """() => [...document.querySelectorAll(".katex-html *")].filter((part) => {
