@@ -491,3 +491,10 @@ def test_a_grid_of_three_dimensions_is_counted() -> None:
     x = np.zeros((2, 4, 3), np.float32)
     assert run(kernel, (1, 2, 3), (2, 2, 1), x)
     assert np.array_equal(x, np.fromfunction(lambda i, j, k: 100 * i + 10 * j + k, x.shape))
+
+
+@pytest.mark.parametrize("method", ["staticmethod", "property"])
+def test_a_method_is_no_kernel(method: str) -> None:
+    text = f"from numba import cuda\n@cuda.jit\n@{method}\ndef kernel(x):\n    x[0] = 1\n"
+    (fault,) = run(load(text, "kernel"), 1, 1, np.zeros(1, np.float32)).faults
+    assert fault.kind == "compile"

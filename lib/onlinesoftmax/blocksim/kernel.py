@@ -112,7 +112,7 @@ def load(source: str, name: str, names: object = None, file="kernel.py", whole=T
     node = text.functions[name]
     made = text.around().get(name) if whole else None
     line = (node.decorators or [node])[0].line
-    refused = no_kernel(name, made, line) if whole else None
+    refused = no_kernel(name, made, line) or no_method(node) if whole else None
     signature = getattr(made, "signature", None)
     function = text.function(Kernel(function=Named(name), signature=signature))
     function.source = text
@@ -135,6 +135,16 @@ def no_kernel(name: str, found: object, line: int) -> Refusal | None:
         checks = option == "boundscheck" and found.options[option]
         if option not in OPTIONS or checks:
             return Refusal(line, f"cuda.jit knows no option {option}")
+    return None
+
+
+def no_method(node: object) -> Refusal | None:
+    """Return why what stands under ``@cuda.jit`` is no function any more, or None."""
+    for decorator in node.decorators:
+        method = getattr(decorator, "id", None)
+        if method in ("staticmethod", "classmethod", "property"):
+            said = f"cuda.jit takes a function, and {method} makes something else of it"
+            return Refusal(decorator.line, said, f"@cuda.jit without @{method}")
     return None
 
 
