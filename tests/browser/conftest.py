@@ -22,6 +22,11 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    # The address bar's list of suggestions is two pages of its own, loaded with every
+    # window; it took more time than the page under test. The rest of the list is what
+    # Playwright switches off itself: of two such options only the last one counts.
+    "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,HttpsUpgrades,"
+    "MediaRouter,OptimizationHints,PaintHolding,ThirdPartyStoragePartitioning",
 ]
 NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
 MACOS = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
