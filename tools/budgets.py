@@ -181,7 +181,7 @@ def main() -> int:
             over += budget.value > budget.limit
     last = BOOK.out / "tests.seconds"
     if last.exists():
-        tests = Budget("make test, the last run", float(last.read_text()) / 60, 5, "min")
+        tests = Budget("make test, the last run", float(last.read_text()) / 60, 9, "min")
         print(tests)
         over += tests.value > tests.limit
     return bool(over)
