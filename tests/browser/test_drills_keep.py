@@ -283,11 +283,16 @@ def test_unfinished_answers_survive_a_reload_and_a_file(reader, tmp_path) -> Non
     assert begun(reader) == before
 
 
-def test_starting_again_takes_an_answer_away(reader: Page) -> None:
+def test_starting_again_takes_an_answer_away_and_keeps_code(reader: Page) -> None:
     begin(reader)
-    for id in ("update-lines", "trace-123"):
+    editor(reader).fill(MINE)
+    for id in ("update-lines", "trace-123", "update"):
         card(reader, id).get_by_role("button", name="Start again").click()
+    expect(editor(reader)).to_have_value(STARTER)
     reader.reload()
+    expect(editor(reader)).to_have_value(STARTER)
+    versions(reader).locator("summary").click()
+    expect(versions(reader).locator("pre")).to_have_text(MINE)
     letters = card(reader, "update-lines").locator("li .os-drill-letter")
     assert letters.all_text_contents() == sorted(letters.all_text_contents())
     cells = card(reader, "trace-123").locator("td input")
@@ -448,8 +453,11 @@ def test_a_full_browser_says_so_and_keeps_it_once_there_is_room(reader: Page) ->
     reader.evaluate(FILL)
     editor(reader).fill(MINE)
     note = card(reader, "update").locator(".os-drill-unkept")
-    expect(note).to_contain_text("This browser has not kept your text")
+    expect(note).to_contain_text("This browser has not kept your answer")
     expect(panel(reader)).to_contain_text("no room left")
+    card(reader, "shift-nothing").get_by_role("radio").nth(1).check()
+    beside = card(reader, "shift-nothing").locator(".os-drill-unkept")
+    expect(beside).to_contain_text("has not kept your answer")
     asked = []
     reader.once("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
     reader.close(run_before_unload=True)
@@ -458,7 +466,8 @@ def test_a_full_browser_says_so_and_keeps_it_once_there_is_room(reader: Page) ->
 
     tab = another(reader)
     tab.evaluate("localStorage.removeItem('ballast-4194304-0')")
-    expect(note).to_be_empty()
+    for said_beside in (note, beside):
+        expect(said_beside).to_be_empty()
     expect(panel(reader)).to_contain_text("Kept in this browser")
     expect(editor(tab)).to_have_value(MINE)
     reader.close(run_before_unload=True)

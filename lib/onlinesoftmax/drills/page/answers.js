@@ -61,11 +61,7 @@ const FORMS = {
       drill.form.querySelector(".os-drill-keys").hidden = false;
     },
     read: (drill) => drill.form.elements.answer.value,
-    again(drill) {
-      const area = drill.form.elements.answer;
-      area.select();
-      insert(area, drill.data.starter.trimEnd()); // Ctrl+Z brings the old code back
-    },
+    again: (drill) => drill.keeper.startAgain(),
   },
 };
 

@@ -72,6 +72,15 @@ class Keeper {
     return value.trimEnd() === this.starter ? undefined : value;
   }
 
+  /** A tap can be a slip, and a phone has no Ctrl+Z: the text stays, as a version. */
+  startAgain() {
+    const text = this.readText();
+    this.area.select();
+    insert(this.area, this.starter);
+    this.keep();
+    if (text?.trim()) store.putBeside(this.drill.id, text);
+  }
+
   showText(text = this.starter) {
     this.area.value = text;
     if (!this.drill.runs) return;
@@ -111,12 +120,14 @@ class Keeper {
     );
   }
 
-  /** Where the browser has not taken what was written, say so beside it. */
+  /** Where the browser has not taken what was done, say so beside it. */
   drawUnkept() {
     const { word, id } = this.drill;
     const kept = store.stored().drills.get(id) ?? {};
-    const lost = this.text?.ground !== undefined
-      && kept[this.text.name] !== this.text.ground;
+    const missing = (draft) =>
+      draft?.ground !== undefined && !alike(kept[draft.name], draft.ground);
+    // An answer may also be missing because another tab started it again.
+    const lost = missing(this.text) || (missing(this.answer) && !store.kept);
     if (lost === this.unkept.hasChildNodes()) return;
     const save = button(word("export"), saveFile);
     this.unkept.replaceChildren(...(lost ? [word("unkept"), " ", save] : []));

@@ -108,7 +108,8 @@ const store = {
 
   /** Keep a text beside the reader's own. */
   putBeside(id, text) {
-    this.change(id, (entry) => withOthers(entry, [{ text }, ...(entry.others ?? [])]));
+    const other = { text, at: new Date().toISOString() };
+    this.change(id, (entry) => withOthers(entry, [other, ...(entry.others ?? [])]));
   },
 
   /** Delete a text that was kept beside the reader's own. */
