@@ -144,6 +144,13 @@ def test_a_fault_in_a_file_is_named(field: str) -> None:
 
 
 @pytest.mark.parametrize("d", KERNELS, ids=lambda d: d.id)
+def test_a_prompt_says_how_much_shared_memory_has_to_do(d: Drill) -> None:
+    prompt = " ".join(d.get("prompt").split())
+    assert ("shared" in d.fields) == ("bytes of shared memory have to do" in prompt)
+    assert "shared" not in d.fields or f"{d.get('shared')} bytes of" in prompt
+
+
+@pytest.mark.parametrize("d", KERNELS, ids=lambda d: d.id)
 def test_launches_of_the_bank_are_small_enough_for_a_phone(d: Drill) -> None:
     for case in payload(d)["cases"]:
         assert case["block"][0] * case["block"][1] <= 64, case["name"]

@@ -58,9 +58,11 @@ kernel
     ``np`` and ``math``. ``larger`` (inputs, or the source of ``larger(rng)``) gives the
     page a button for a larger launch. ``ideal(**inputs)``, the fewest bytes of global
     memory, gives the drill a score card, for the last case with a name; ``most`` fails
-    a kernel that moves more than so many times as much there, and ``together: true``
-    one whose threads take nothing from each other. A mutant is known by the fault
-    (kind, threads, element) or by the first wrong element and its value.
+    a kernel that moves more than so many times as much there, ``together: true`` one
+    whose threads take nothing from each other, and ``shared`` one that takes more bytes
+    of shared memory: its tables hold all of the launches tried, and no larger one. A
+    mutant is known by the fault (kind, threads, element) or by the first wrong element
+    and its value.
 """
 
 from onlinesoftmax.drills.deck import Chapter, card_script, deck_html

@@ -2,11 +2,12 @@
 
 Like ``grader.py`` this file runs in CPython and in MicroPython, and holds no
 mathematics. A case is a launch: ``{"grid", "block", "names", "args", "expected",
-"ideal", "drawn", "together", "share"}``. Each argument is ``[name, kind, value]``: a
-"number", an array of "floats" or "ints", or an "out" with its shape, which ``expected``
-has the numbers for. ``share`` has for an array how many of its numbers one thread may
-take on. A drawn case is a random one, or the larger one. As there, one side plays and
-has no expected value, the other judges.
+"ideal", "drawn", "together", "share", "shared"}``. Each argument is ``[name, kind,
+value]``: a "number", an array of "floats" or "ints", or an "out" with its shape, which
+``expected`` has the numbers for. ``share`` has for an array how many of its numbers one
+thread may take on; ``shared`` is how many bytes of shared memory a block may take. A
+drawn case is a random one, or the larger one. As there, one side plays and has no
+expected value, the other judges.
 """
 
 from onlinesoftmax.drills import grader
@@ -172,7 +173,7 @@ def unasked(last: dict, logs: list, cases: list) -> tuple:
         fault = unshared(played["log"], case)
         if fault:
             return fault, played["log"]
-    return None, None
+    return oversized(last, cases[-1]), logs[-1]["log"]
 
 
 ALONE = {
@@ -183,8 +184,8 @@ ALONE = {
 def together(played: dict) -> bool:
     """Say whether at least two threads of a block take what others have put there.
 
-    They find it in shared memory, or ask another thread of their warp. A single thread
-    that gathers everything leaves no work to the others.
+    They find it in shared memory, or ask another thread of their warp; an atomic takes
+    what it adds to. A single thread that gathers everything leaves no work to the others.
     """
     if played["asks"]:
         return True
@@ -195,10 +196,10 @@ def together(played: dict) -> bool:
             for thread, kind, array, place, _ in phase["touches"]:
                 if log["arrays"][array]["space"] != "shared":
                     continue
+                if kind != "w" and writers.get((array, place), thread) != thread:
+                    takers.append(thread)
                 if kind != "r":
                     writers[(array, place)] = thread
-                if writers.get((array, place), thread) != thread:
-                    takers.append(thread)
     return len(set(takers)) > 1
 
 
@@ -287,6 +288,17 @@ def lavish(played: dict, case: dict) -> dict | None:
     return {
         "fault": "traffic", "value": moved, "line": None, "word": "kernelTraffic",
         "places": places,
+    }
+
+
+def oversized(played: dict, case: dict) -> dict | None:
+    """Return the fault of a kernel whose tables hold all of a small launch, or None."""
+    taken, most = played["shared"], case.get("shared")
+    if most is None or taken <= most:
+        return None
+    return {
+        "fault": "shared", "value": taken, "line": None, "word": "kernelSharedMore",
+        "places": {"bytes": taken, "most": most},
     }
 
 
@@ -439,7 +451,8 @@ def told(fields: dict, block: list) -> dict:
     """Return a fault of the simulator as the word for it, and what fills its places."""
     kind = fields["kind"]
     key = RACES[fields["how"]] if kind == "race" else WORDS.get(kind, "kernelFault")
-    key = "kernelFault" if of_lanes(fields) else key
+    left = kind == "barrier" and ": it has left" in fields["text"]
+    key = "kernelFault" if of_lanes(fields) or left else key
     if kind == "race" and fields["other_block"] != fields["block"]:
         key = "raceBlocks" if fields["line"] != fields["earlier"] else "raceBlocksHere"
     elif kind == "uninitialised" and fields.get("space") == "local":

@@ -3,8 +3,8 @@
 A drill's ``launch`` says how a case is launched, and its ``oracle`` asks the lib what
 every output should hold. ``ideal`` returns the bytes that would do, of which ``most``
 times as many are allowed, and ``share`` how many numbers of an array one thread may
-read, or write of an output: {"scores": 3}. All of them run here, at build time; the
-page receives numbers.
+read, or write of an output: {"scores": 3}. ``shared`` is how many bytes of shared
+memory a block may take. All of them run here, at build time; the page receives numbers.
 """
 
 from __future__ import annotations
@@ -102,6 +102,7 @@ def _case(drill: Drill, case: Case) -> Case:
         },
         "ideal": int(ideal) if "ideal" in drill.fields else None,
         "share": share or None,
+        "shared": drill.get("shared"),
     }
 
 
