@@ -185,7 +185,7 @@ def together(played: dict) -> bool:
     """Say whether at least two threads of a block take what others have put there.
 
     They find it in shared memory, or ask another thread of their warp; an atomic takes
-    what it adds to. A single thread that gathers everything leaves no work to the others.
+    what it adds to. One thread that gathers everything leaves no work to the others.
     """
     if played["asks"]:
         return True
