@@ -3,9 +3,9 @@
     python -m tools.drill_mutants [drill …]
 
 Each change of one operator, number, name, condition or statement has to be told wrong
-by the drill's cases, or to stand in ``tests/mutation/drills.yml`` with the reason why it
-changes nothing that the drill asks for. What is listed there and is no longer told right
-is reported too. A minute on two cores; no part of ``make test``.
+by the drill's cases, or to be listed in ``tests/mutation/drills.yml``, with the reason
+why it changes nothing that the drill asks for. What is listed and no longer told right
+is reported too. It takes a minute on two cores, and is no part of ``make test``.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _leaves(node: ast.AST) -> Iterator[ast.AST]:
         yield ast.Constant(node.value + 1)
         if node.value:
             yield ast.Constant(type(node.value)(0))
-    if isinstance(node, ast.Name) and node.id in NAMES and isinstance(node.ctx, ast.Load):
+    if isinstance(node, ast.Name) and node.id in NAMES and _read(node):
         yield ast.Name(NAMES[node.id], ast.Load())
     if isinstance(node, ast.Slice):
         for end in ("lower", "upper"):
@@ -83,9 +83,9 @@ def _leaves(node: ast.AST) -> Iterator[ast.AST]:
     if isinstance(node, ast.Call) and len(node.args) > 1:
         for place in range(len(node.args)):
             yield _with(node, args=node.args[:place] + node.args[place + 1 :])
-        if getattr(node.func, "id", "") not in NAMES:  # the order of these is no matter
+        if getattr(node.func, "id", "") not in NAMES:  # those take any order
             yield _with(node, args=[node.args[1], node.args[0], *node.args[2:]])
-    if isinstance(node, ast.Tuple) and len(node.elts) > 1 and _loaded(node):
+    if isinstance(node, ast.Tuple) and len(node.elts) > 1 and _read(node):
         yield _with(node, elts=[node.elts[1], node.elts[0], *node.elts[2:]])
 
 
@@ -93,7 +93,7 @@ def _calls(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant)
 
 
-def _loaded(node: ast.Tuple) -> bool:
+def _read(node: ast.Name | ast.Tuple) -> bool:
     return isinstance(node.ctx, ast.Load)
 
 
@@ -125,8 +125,8 @@ class Put(ast.NodeTransformer):
         return node
 
 
-def mutants(source: str) -> Iterator[tuple[int, str, str]]:
-    """Yield (line, its text, the changed program) for each small change."""
+def mutants(source: str) -> Iterator[tuple[str, str]]:
+    """Yield the program, as Python writes it, and each program changed a little."""
     tree = ast.parse(source)
     plain, seen = ast.unparse(tree), set()
     for node in ast.walk(tree):
@@ -135,7 +135,7 @@ def mutants(source: str) -> Iterator[tuple[int, str, str]]:
             text = ast.unparse(put)
             if text != plain and text not in seen:
                 seen.add(text)
-                yield node.lineno if hasattr(node, "lineno") else 0, plain, text
+                yield plain, text
 
 
 def difference(plain: str, text: str) -> str:
@@ -177,7 +177,7 @@ def _late(*rest: Any) -> None:
 def survivors(drill: Drill) -> Iterator[str]:
     """Yield each change of the drill's answer that is told right."""
     data = payload(drill)
-    for _, plain, text in mutants(drill.get("code")):
+    for plain, text in mutants(drill.get("code")):
         if told_right(drill, data, text):
             yield difference(plain, text)
 

@@ -168,7 +168,7 @@ def twice(pair: list) -> bool:
         return len(set(mine)) < len(mine)
     if pair[0].read_only:
         return False
-    reach = 0  # of the dimensions that take smaller steps
+    reach = 0  # how far one gets in the dimensions that take smaller steps
     for stride, extent in sorted(zip([abs(n) for n in value.strides], value.shape)):
         if extent > 1 and (stride == 0 or stride <= reach):
             return True
@@ -257,7 +257,8 @@ def give_back(values: list, arrays: list) -> None:
         if isinstance(value, list):
             fill(value, iter(data))
         elif not array.read_only:
-            with __import__("numpy").errstate(over="ignore"):  # what is too large: inf
+            # A number that is too large for the array's type becomes an infinity.
+            with __import__("numpy").errstate(over="ignore"):
                 value.flat = data
 
 

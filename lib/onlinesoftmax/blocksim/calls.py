@@ -81,38 +81,34 @@ class Calls:
         A name in brackets, as in "[mask]", need not be given.
         """
         names = [name.strip("[]") for name in wanted]
-        least = ", ".join([name for name in wanted if name[0] != "["])
-        given = {}
-        known = node.path.endswith(".array") or node.path in ALIASES
-        if node.keywords and not known:
-            raise Refusal(
-                node.line,
-                f"{node.path} takes no names of parameters",
-                "the values in order",
-            )
-        for place, arg in enumerate(node.args):
-            if place >= len(names):
-                raise Refusal(
-                    node.line,
-                    f"{node.path} takes {len(names)} values, not"
-                    f" {len(node.args) + len(node.keywords)}",
-                    f"{node.path}({least})",
-                )
-            given[names[place]] = arg
-        for name, arg in node.keywords:
-            if name not in names or name in given:
-                raise Refusal(node.line, f"{node.path} takes no {name} here")
-            given[name] = arg
+        needed = [name for name in wanted if name[0] != "["]
+        least = ", ".join(needed)
+        instead = f"{node.path}({least})"
+        if len(node.args) > len(names):
+            count = len(node.args) + len(node.keywords)
+            said = f"{node.path} takes {len(names)} values, not {count}"
+            raise Refusal(node.line, said, instead)
+        given = self.by_name(node, names)
+        if [name for name in needed if name not in given]:
+            raise Refusal(node.line, f"{node.path} needs {least}", instead)
         node.bound = [given.get(name) for name in names]
-        for name, full in zip(names, wanted):
-            if name not in given and full[0] != "[":
-                raise Refusal(
-                    node.line, f"{node.path} needs {least}", f"{node.path}({least})"
-                )
         return [
             None if arg is None else self.usable(node, self.value(arg))
             for arg in node.bound
         ]
+
+    def by_name(self, node: Node, names: list) -> dict:
+        """Return the arguments of a call by the names of their parameters."""
+        known = node.path.endswith(".array") or node.path in ALIASES
+        if node.keywords and not known:
+            said = f"{node.path} takes no names of parameters"
+            raise Refusal(node.line, said, "the values in order")
+        given = dict(zip(names, node.args))
+        for name, arg in node.keywords:
+            if name not in names or name in given:
+                raise Refusal(node.line, f"{node.path} takes no {name} here")
+            given[name] = arg
+        return given
 
     def numbers(self, node: Node, *wanted: str) -> list:
         """Return the arguments' values, all of which have to be numbers."""
@@ -499,22 +495,31 @@ class Calls:
             self.integer(node, mask, "a mask")
             return Value("none")
         if name in COUNTS:
-            (test,) = self.numbers(node, "predicate")
-            self.integer(node, test, "what is counted")
-            if test.kind == "bool":
-                raise Refusal(
-                    node.line, f"cuda.{name} takes a whole number, not bool", "int32(…)"
-                )
-            return Value("int32")
+            return self.count(node, name)
         if name in VOTES:
-            mask, value = self.numbers(node, "mask", "predicate")
-            self.integer(node, mask, "a mask")
-            takes, kind = VOTES[name]
-            if takes == "test":
-                self.integer(node, value, "what is asked")
-            if is_tuple(kind):
-                return Value(kind)
-            return Value(kind)
+            return self.vote(node, name)
+        return self.shuffle(node, name)
+
+    def count(self, node: Node, name: str) -> Value:
+        """Return what a barrier says that counts the threads whose test is true."""
+        (test,) = self.numbers(node, "predicate")
+        self.integer(node, test, "what is counted")
+        if test.kind == "bool":
+            said = f"cuda.{name} takes a whole number, not bool"
+            raise Refusal(node.line, said, "int32(…)")
+        return Value("int32")
+
+    def vote(self, node: Node, name: str) -> Value:
+        """Return what a warp says of a test, or of a value, of its threads."""
+        mask, value = self.numbers(node, "mask", "predicate")
+        self.integer(node, mask, "a mask")
+        takes, kind = VOTES[name]
+        if takes == "test":
+            self.integer(node, value, "what is asked")
+        return Value(kind)
+
+    def shuffle(self, node: Node, name: str) -> Value:
+        """Return what a thread gets from another one of its warp."""
         mask, value, lane = self.numbers(node, "mask", "value", SHUFFLE_NAMES[name])
         if mask.kind not in ("int32", "uint32", "int64", "uint64"):
             raise Refusal(
@@ -668,7 +673,7 @@ class Calls:
             self.compiler.double(node.line, f"cuda.{name} is computed in float64")
 
 
-FOLDED = (  # what the compiler computes itself, where it is of constants only
+FOLDED = (  # functions that the compiler computes itself, if given only constants
     "ceil",
     "copysign",
     "degrees",
@@ -677,12 +682,13 @@ FOLDED = (  # what the compiler computes itself, where it is of constants only
     "radians",
     "sqrt",
 )
-INSIDE = {  # what holds functions, and is none
+INSIDE = {  # what is no function but holds some, and a call that may be meant
     "cuda.atomic": "cuda.atomic.add(array, index, value)",
     "cuda.shared": "cuda.shared.array(n, float32)",
     "cuda.local": "cuda.local.array(n, float32)",
     "cuda.const": "cuda.const.array_like(array)",
 }
+# No function takes any of these as an argument.
 TAKEN_BY_NONE = ("a generator", "a list comprehension", "an f-string")
 SPELLED = ("inf", "+inf", "-inf", "nan", "infinity", "-infinity")
 SHUFFLE_NAMES = {

@@ -17,7 +17,7 @@ from .types import FLOATS, SIZES, is_array, is_integer, is_tuple
 from .values import Closure
 
 STEP = "    "
-MOST_NESTED = 15  # operations in each other's brackets
+MOST_NESTED = 15  # operations that are written with brackets within brackets
 WRAPPED = {  # Numba's masks are signed numbers
     "ballot_sync": "__wrap_int32",
     "match_any_sync": "__wrap_int32",
@@ -85,8 +85,8 @@ class Emitter:
         self.depth = depth
         self.loops = []  # around this point: (line, the name that counts its turns)
         self.meetings = 0  # so many calls at which threads meet are written
-        self.before = 0  # and so many before the outermost loop around this point
-        self.exits = []  # returns: the place of their line, and the meetings before
+        self.before = 0  # so many of them before the outermost loop around this point
+        self.exits = []  # of each return: the place of its line, the meetings before
 
     # ---- statements
 
@@ -127,7 +127,7 @@ class Emitter:
         self.write("pass")
 
     def write_Refused(self, node) -> None:
-        self.write("pass")  # global, of a name that is only read
+        self.write("pass")  # it is a global for a name that is only read
 
     def write_Break(self, node) -> None:
         self.write("break")
@@ -398,7 +398,8 @@ class Emitter:
         test = self.test(node.test)
         if node.ways != (True, True):
             return f"({test}, {self.expression(taken)})[1]"
-        return f"({self.expression(node.body)} if {test} else {self.expression(node.orelse)})"
+        body, orelse = self.expression(node.body), self.expression(node.orelse)
+        return f"({body} if {test} else {orelse})"
 
     def test(self, node) -> str:
         """Return a test; what compares is True or False already."""
@@ -414,14 +415,20 @@ class Emitter:
             return f"(not {operand})"
         if node.op == "~" and node.got.kind == "bool":
             return f"(not {operand})"
-        own = node.got if node.operand.got.kind == "bool" else node.operand.got
-        return self.wrapped(node, f"({node.op}{operand})", own)
+        of_bool = node.operand.got.kind == "bool"
+        type_as = node.got if of_bool else node.operand.got
+        return self.wrapped(node, f"({node.op}{operand})", type_as)
 
     def text_BinOp(self, node) -> str:
+        """Return the text of a chain of operations, as a + b + c is one.
+
+        A long chain is written in steps, ``(__s := a, __s := __s + b, …)[-1]``, as so
+        many brackets within brackets would come to the end of MicroPython's stack.
+        """
         *chain, first = chained(node)
         parts = [self.expression(first)]
         for node in reversed(chain):
-            if node.got.known:  # literals
+            if node.got.known:  # an operation on literals
                 parts = [self.expression(node)]
                 continue
             flat = len(chain) > MOST_NESTED

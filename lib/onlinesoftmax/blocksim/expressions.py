@@ -727,8 +727,8 @@ NUMBERS = {
     "inf": INF,
     "nan": INF - INF,
 }
-COMMON = ("e", "gamma", "tau")  # also good names for variables
-ALSO = {  # what is no name in cuda, but meant in it
+COMMON = ("e", "gamma", "tau")  # in math, but more often the reader's own names
+ALSO = {  # names that cuda does not have, and what is meant by them
     "synchronize": "cuda.syncthreads()",
     "threadId": "cuda.threadIdx",
     "blockId": "cuda.blockIdx",

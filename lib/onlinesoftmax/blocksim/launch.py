@@ -135,7 +135,7 @@ class Launch:
         """Report a kernel that would not compile; nothing of it has run."""
         instead = f"; instead: {refusal.instead}" if refusal.instead else ""
         said, reason = "this does not compile", refusal.reason
-        if refusal.declined:  # then it is no claim about other kernels than these
+        if refusal.declined:  # so the sentence speaks of kernels here, not of all
             said = "the simulator does not take this, though Numba may"
             reason = (reason + " ").replace("a kernel ", "a kernel here ")[:-1]
         self.fault(

@@ -235,6 +235,7 @@ def strange(value: object) -> object:
             "{name} is a module that no kernel can use",
             "hand its numbers in, as an array",
         )
+    # A class of the kernel's own text; in MicroPython no class has a module.
     own = getattr(value, "__module__", "kernels") == "kernels"
     if own and kind == "type" and not issubclass(value, (tuple, Exception)):
         return Unusable(

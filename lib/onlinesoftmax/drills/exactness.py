@@ -109,8 +109,8 @@ def safe(value: float, rule: Rule, digits: int) -> float:
 def _around(value: float, rule: Rule) -> tuple[float, float]:
     """Return between which numbers an answer is right.
 
-    "The last digit may be off by one" is true of the value, and of the value rounded,
-    for that is what somebody will have before them who reads the sentence.
+    The prompt says that the last digit may be off by one. A reader may count that from
+    the exact value, or from the value rounded to these digits: both are right.
     """
     unit = _unit(value, rule)
     if rule.side == "below":

@@ -178,7 +178,8 @@ def _plain(text: str) -> str:
     lower = str.maketrans(raised, lowered)
     text = re.sub(f"[{raised}]+", lambda run: f"^({run[0].translate(lower)})", text)
     before, _, after = text.rpartition("=")
-    stepwise = ";" in text or before.endswith(("+", "-", "*", "/"))  # l += 1; and so on
+    # Of "w = 0.5" the number is read. Of code such as "l += 1" it would be a mistake.
+    stepwise = ";" in text or before.endswith(("+", "-", "*", "/"))
     return text if stepwise else after.strip(" ")
 
 

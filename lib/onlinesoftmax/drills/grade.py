@@ -23,11 +23,12 @@ Outcome = dict[str, Any]
 Payload = Mapping[str, Any]
 Goal = Mapping[str, Any]
 
-EQUAL = 1e-9  # the same number, but for what computing in floats costs
-ALIKE = 1e-3  # near enough to be the same number, computed with rounded parts
-ROUGHLY = 2e-2  # the furthest that a rounded number may be from what it stands for
-SHORT = 5e-2  # the furthest that a short one may be from the answer, to be close
-SINGLE = 5e-3  # the same for a single digit, which may stand for many things
+# All of these are shares of the number that is compared with.
+EQUAL = 1e-9  # closer than this, two numbers are one: the rest is rounding
+ALIKE = 1e-3  # closer than this, one may be the other from rounded parts
+ROUGHLY = 2e-2  # how far a number may be from the mistake it is taken for
+SHORT = 5e-2  # how far one with too few digits may be to count as close
+SINGLE = 5e-3  # as ROUGHLY, for a single digit, which fits many numbers
 
 
 # ---- numbers

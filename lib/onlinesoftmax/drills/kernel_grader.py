@@ -87,13 +87,13 @@ def play(make: object, case: dict, how: str, beat: object) -> dict:
         "shared": report.shared_bytes,
         "double": wide[0]["line"] if wide else None,
         "log": report.log if how == "log" else None,
-        "asks": calls(kernel, "shfl_"),
+        "shuffles": calls(kernel, "shfl_"),
         "atomic": calls(kernel, "atomic"),
     }
 
 
 def calls(kernel: object, name: str) -> bool:
-    """Say whether a kernel calls what has this in its name."""
+    """Say whether a kernel calls anything with this text in its name."""
     return any([name in code.text for code in kernel.program.compiled.values()])
 
 
@@ -187,7 +187,7 @@ def together(played: dict) -> bool:
     They find it in shared memory, or ask another thread of their warp; an atomic takes
     what it adds to. One thread that gathers everything leaves no work to the others.
     """
-    if played["asks"]:
+    if played["shuffles"]:
         return True
     log, takers = played["log"], []
     for block in log["blocks"]:
@@ -393,7 +393,7 @@ def mistake(signs: list, slips: list) -> int | None:
     """Return the one mutant that does the same as this kernel, or None."""
     slips = [slip.split(";") for slip in slips]
     found = [k for k, slip in enumerate(slips) if same(signs, slip, exact)]
-    if not found:  # who lays out a table otherwise has the same race elsewhere in it
+    if not found:  # in a table laid out in another way, the same race is elsewhere
         found = [k for k, slip in enumerate(slips) if same(signs, slip, roughly)]
     return found[0] if len(found) == 1 else None
 
@@ -459,6 +459,24 @@ def told(fields: dict, block: list) -> dict:
         key = "kernelUnwrittenHere"
     elif key == "raceBoth" and fields["line"] == fields["earlier"]:
         key = "raceBothHere"
+    places = places_of(fields, block)
+    if kind == "compile":
+        both = "kernelCompile", "kernelCompileBut"
+        if fields["declined"]:
+            both = "kernelDeclined", "kernelDeclinedBut"
+        key = both[1 if fields["instead"] else 0]
+        places["reason"], places["instead"] = fields["reason"], fields["instead"]
+    if key == "kernelFault":
+        said = fields.get("said") or fields["text"]
+        places["said"] = said[:1].upper() + said[1:]
+    return {
+        "fault": "kernel", "value": fields["text"], "line": fields.get("line"),
+        "word": key, "places": places, "fields": fields,
+    }
+
+
+def places_of(fields: dict, block: list) -> dict:
+    """Return what the sentences about a fault may name: threads, blocks, elements."""
     places = {}
     for place in ("line", "earlier", "array", "error", "bytes", "threads_asked"):
         if place in fields:
@@ -473,22 +491,10 @@ def told(fields: dict, block: list) -> dict:
         places["shape"] = ", ".join([str(n) for n in fields["shape"]])
     if "said" in fields:
         places["error"] = fields["said"]
-    if kind == "compile":
-        both = "kernelCompile", "kernelCompileBut"
-        if fields["declined"]:
-            both = "kernelDeclined", "kernelDeclinedBut"
-        key = both[1 if fields["instead"] else 0]
-        places["reason"], places["instead"] = fields["reason"], fields["instead"]
-    if key == "kernelFault":
-        said = fields.get("said") or fields["text"]
-        places["said"] = said[:1].upper() + said[1:]
     blocks = [fields.get("block") or [0, 0], fields.get("other_block") or [0, 0]]
-    rows = any([at[1] for at in blocks])  # then each has two numbers, the first as well
+    rows = any([at[1] for at in blocks])  # in a grid with rows each has two numbers
     places["block"], places["other"] = [shown_block(at, rows) for at in blocks]
-    return {
-        "fault": "kernel", "value": fields["text"], "line": fields.get("line"),
-        "word": key, "places": places, "fields": fields,
-    }
+    return places
 
 
 def of_lanes(fields: dict) -> bool:

@@ -7,16 +7,16 @@ that stream import it. The two Pythons let memory go in different ways:
   compared with what is held early.
 * MicroPython frees nothing while the page runs an answer, but it counts what is asked
   for. So the last quarter, with all that is done after it, is compared with the second:
-  whoever has kept the stream goes through it once more, and each number on that way
-  takes up memory of its own.
+  an answer that has kept the stream goes through it once more at the end, and asks for
+  memory for each number on that way.
 """
 
 import gc
 import sys
 
-HELD = 10  # bytes a place: a number in a list takes 32, and in an array 8
+HELD = 10  # bytes for each place; a number in a list takes 32, or 8 in an array
 CALL = 100  # bytes that a call takes, at least, while it waits for another
-ASKED = 1.25  # times as much: who carries three numbers asks for the same everywhere
+ASKED = 1.25  # an answer that carries three numbers asks for as much in each quarter
 SLACK = 2000  # bytes
 TRIES = 3  # in a notebook other threads may take memory at the same moment
 TOO_DEEP = ("maximum recursion depth exceeded", "pystack exhausted")

@@ -96,7 +96,8 @@ function plain(text) {
     [...digits].map((c) => lowered[raised.indexOf(c)]).join("");
   const run = new RegExp(`[${raised}]+`, "g");
   result = result.replace(run, (digits) => `^(${lower(digits)})`);
-  if (/;|[-+*/]=[^=]*$/.test(result)) return result; // l += 1; and so on
+  // Of "w = 0.5" the number is read. Of code such as "l += 1" it would be a mistake.
+  if (/;|[-+*/]=[^=]*$/.test(result)) return result;
   return result.slice(result.lastIndexOf("=") + 1).replace(/^ +| +$/g, "");
 }
 

@@ -1,10 +1,11 @@
 // Marking an answer: the twin of grade.py, outcome for outcome. No words, no page.
 
-const EQUAL = 1e-9; // the same number, but for what computing in floats costs
-const ALIKE = 1e-3; // near enough to be the same number, computed with rounded parts
-const ROUGHLY = 2e-2; // the furthest a rounded number may be from what it stands for
-const SHORT = 5e-2; // the furthest a short one may be from the answer, to be close
-const SINGLE = 5e-3; // the same for a single digit, which may stand for many things
+// All of these are shares of the number that is compared with.
+const EQUAL = 1e-9; // closer than this, two numbers are one: the rest is rounding
+const ALIKE = 1e-3; // closer than this, one may be the other from rounded parts
+const ROUGHLY = 2e-2; // how far a number may be from the mistake it is taken for
+const SHORT = 5e-2; // how far one with too few digits may be to count as close
+const SINGLE = 5e-3; // as ROUGHLY, for a single digit, which fits many numbers
 
 const number = (value) =>
   typeof value === "number"
