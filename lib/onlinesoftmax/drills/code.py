@@ -28,6 +28,7 @@ LADDER: list[Case] = [
     for name, es, scores, block in [
         ("one score", "un solo número", [-3.0], 1),
         ("a tie", "un empate", [1.0, 1.0], 1),
+        ("a tie in one block", "un empate en un bloque", [2.0, 2.0, 1.0], 3),
         ("ascending", "creciente", [1.0, 2.0, 3.0], 1),
         ("descending", "decreciente", [3.0, 2.0, 1.0], 1),
         ("blocks of two", "bloques de dos", [1.0, 0.0, 3.0, 2.0], 2),
@@ -35,6 +36,8 @@ LADDER: list[Case] = [
         ("huge jump", "salto enorme", [0.0, 800.0, 1.0], 1),
         ("far below zero", "muy por debajo de cero", [-800.0, -801.0, -802.0], 2),
         ("first block switched off", "primer bloque apagado", [-INF, -INF, 1, 0], 2),
+        ("switched off in the middle", "apagado en medio",
+         [1, 0, -INF, -INF, 2], 2),
         ("everything switched off", "todo apagado", [-INF, -INF, -INF], 2),
         ("low after nothing", "bajo después de nada", [-INF, -120.0, -121.0], 1),
     ]
