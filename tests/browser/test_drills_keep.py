@@ -456,6 +456,11 @@ def test_a_full_browser_says_so_and_keeps_it_once_there_is_room(reader: Page) ->
     expect(note).to_contain_text("This browser has not kept your answer")
     expect(panel(reader)).to_contain_text("no room left")
     card(reader, "shift-nothing").get_by_role("radio").nth(1).check()
+    card(reader, "update").get_by_role("button", name="Start again").click()
+    expect(versions(reader).locator("pre")).to_have_text(MINE)
+    expect(note).not_to_be_empty()
+    editor(reader).press("Control+z")
+    expect(editor(reader)).to_have_value(MINE)
     beside = card(reader, "shift-nothing").locator(".os-drill-unkept")
     expect(beside).to_contain_text("has not kept your answer")
     asked = []

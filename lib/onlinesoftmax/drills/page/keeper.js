@@ -126,8 +126,10 @@ class Keeper {
     const kept = store.stored().drills.get(id) ?? {};
     const missing = (draft) =>
       draft?.ground !== undefined && !alike(kept[draft.name], draft.ground);
-    // An answer may also be missing because another tab started it again.
-    const lost = missing(this.text) || (missing(this.answer) && !store.kept);
+    const beside = !alike(kept.others, store.get(id).others);
+    // Where all is kept, another tab has started again what is missing of an answer.
+    const lost = missing(this.text)
+      || (!store.kept && (missing(this.answer) || beside));
     if (lost === this.unkept.hasChildNodes()) return;
     const save = button(word("export"), saveFile);
     this.unkept.replaceChildren(...(lost ? [word("unkept"), " ", save] : []));
