@@ -139,6 +139,11 @@ ENGLISH = {  # what is typed, and its value; None if it is not a number
     "1 000": 1000, "1\u00a0000": 1000, "1\u202f000": 1000, "1\u2009000": 1000,
     "1'000": 1000, "1’000": 1000, "1_000": 1000, "1 000 000": 1e6, "1 000,5": 1000.5,
     "1'000.5": 1000.5, "1,0000": 1, "1,000,000.5": 1000000.5, "1,5 × 2": 3,
+    # as LaTeX writes it
+    r"\frac{1}{8}": 0.125, r"\dfrac{e^{-1}}{2e^{-1}}": 0.5, r"e^{-\infty}": 0,
+    r"$2 \cdot e^{-1}$": 2 / np.e, r"2^\frac{1}{2}": 2**0.5, r"\ln\frac{8}{2}": np.log(4),
+    r"\log_2 64": 6, r"\left(2\right)^3": 8, r"\approx 1\,000": 1000, r"6/\frac12": None,
+    r"\frac{1}": None, r"10\5": None, r"2\(3)": None, r"frac": None,
     # nothing that could be read
     "": None, " ": None, "x": None, "banana": None, "1+": None, "(1": None, "1)": None,
     "(1;1)": None, ";": None, "2 3": None, "1 .5": None, "1,2,3": None, "1,000,0": None,

@@ -295,6 +295,8 @@ class _Reader:
             return self.noted(np.float64(text), float(bool(mantissa)))
         if text == "(":
             return self.closed(self.sum())
+        if kind == "name" and text == "frac":  # \frac{1}{8}, as LaTeX writes it
+            return self.atom() / self.atom()
         if kind == "name" and text in self.names:
             return np.float64(self.names[text])
         if kind == "name" and text.lower() in self.names:

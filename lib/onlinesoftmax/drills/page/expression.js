@@ -223,6 +223,7 @@ class Reader {
       return this.noted(Number(text), /[1-9]/.test(text.split(/e/i)[0]) ? 1 : 0);
     }
     if (text === "(") return this.closed(this.sum());
+    if (text === "frac") return this.atom() / this.atom(); // \frac{1}{8}, LaTeX
     if (kind === "name") {
       const lower = text.toLowerCase();
       if (own(names, text)) return names[text];

@@ -112,7 +112,8 @@ function where({ word, data }, report) {
 /** The hint of the mutant that does the same; else a nudge where one helps. */
 function hintFor({ word, data }, report) {
   if (Number.isInteger(report.slip)) return [fromBank("p", data.earned[report.slip])];
-  if (report.type === "ImportError") return [make("p", {}, word("small"))];
+  const lacking = report.type === "ImportError" || /^\*x must be/.test(report.value);
+  if (lacking) return [make("p", {}, word("small"))];
   const nudge = { differs: "codeNudge", element: "kernelNudge" }[report.fault];
   return nudge ? [make("p", {}, word(nudge))] : [];
 }
