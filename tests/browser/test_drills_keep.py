@@ -328,8 +328,9 @@ def test_what_is_forgotten_stays_forgotten_and_can_be_brought_back(reader) -> No
         expect(editor(page)).to_have_value(STARTER)
     assert kept(reader) == {}
     editor(reader).fill(MINE)
-    forget(reader)
-    expect(editor(reader)).to_have_value(STARTER)
+    for _ in range(2):  # the second time there is nothing to forget, and all to lose
+        forget(reader)
+        expect(editor(reader)).to_have_value(STARTER)
     press(reader, "Bring it all back")
     expect(editor(reader)).to_have_value(MINE)
     expect(outcome(reader)).to_have_text("It is all back.")

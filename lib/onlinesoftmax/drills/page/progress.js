@@ -51,6 +51,8 @@ function panelButtons(word, said) {
   const file = make("input", { type: "file", accept: ".json", hidden: "" });
   const clear = sureButton(word("clear"), word("clearSure"), () => {
     tellOfChanges(); // so that all there is has been kept
+    const nothing = store.all().size + store.asides().length === 0;
+    if (nothing && said.querySelector("button")) return; // what there was can come back
     const bringBack = store.forget();
     const undo = button(word("bringBack"), () => {
       bringBack();
