@@ -128,7 +128,10 @@ def _nearly(goal: Goal, value: float) -> bool:
 
 
 def mistake(goal: Goal, wrong: Sequence[Any], reading: Reading) -> int | None:
-    """Return the one misconception that explains a value, better than the answer."""
+    """Return the one misconception that explains a value, better than the answer.
+
+    A count is exact, unless somebody types it as 8.59e9.
+    """
     value, right = reading.value, float(goal["value"])
     if not math.isfinite(value):
         return None
@@ -138,7 +141,7 @@ def mistake(goal: Goal, wrong: Sequence[Any], reading: Reading) -> int | None:
         i
         for i, slip in enumerate(slips)
         if math.isfinite(slip)
-        and not (goal.get("counted") and slip == round(slip))  # a count is exact
+        and not (goal.get("counted") and slip == round(slip) and reading.unit <= 1)
         and abs(value - slip) < far
         and agrees(reading, slip)
     )

@@ -95,7 +95,11 @@ function isShort(goal, { value, unit }) {
 const nearly = (goal, value) =>
   "low" in goal && Math.abs(value - goal.value) <= goal.nearly;
 
-/** The one misconception that explains a value better than the answer does. */
+/**
+ * The one misconception that explains a value better than the answer does.
+ *
+ * A count is exact, unless somebody types it as 8.59e9.
+ */
 function mistake(goal, wrong, reading) {
   const { value } = reading;
   const right = number(goal.value);
@@ -103,7 +107,7 @@ function mistake(goal, wrong, reading) {
   const far = Number.isFinite(right) ? Math.abs(value - right) : Infinity;
   return only(wrong.map(number).map((slip) =>
     Number.isFinite(slip)
-    && !(goal.counted && Number.isInteger(slip)) // a count is exact
+    && !(goal.counted && Number.isInteger(slip) && reading.unit <= 1)
     && Math.abs(value - slip) < far
     && agrees(reading, slip),
   ));
