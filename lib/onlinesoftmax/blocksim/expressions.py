@@ -300,26 +300,8 @@ class Expressions(Calls):
         self.usable(node, a), self.usable(node, b)
         if is_tuple(a.kind) and is_tuple(b.kind) and sign == "+":
             return Value(a.kind + b.kind[1:])
-        for value in (a, b):
-            if not is_number(value.kind):
-                raise Refusal(
-                    node.line,
-                    f"{sign} needs two numbers, not {self.named(value)}",
-                    "take one of its elements"
-                    if is_array(value.kind) or is_tuple(value.kind)
-                    else "",
-                    "" if is_tuple(value.kind) else self.choice(value),
-                )
+        self.two_numbers(node, sign, a, b)
         kind = operation(sign, a.kind, b.kind)
-        multiplied = b.known and node.kind == "BinOp"  # a constant power
-        if (
-            sign == "**"
-            and is_integer(b.kind)
-            and not (multiplied or a.fixed and b.fixed)
-        ):
-            self.compiler.double(
-                node.line, f"{a.kind} ** {b.kind} is computed in float64"
-            )
         if kind is None:
             raise Refusal(
                 node.line,
@@ -328,7 +310,9 @@ class Expressions(Calls):
             )
         # Of constants the compiler computes no powers but those of whole numbers.
         fixed = a.fixed and b.fixed and (sign != "**" or is_integer(b.kind))
-        if kind == "float64" and not fixed:
+        multiplied = b.known and node.kind == "BinOp"  # a constant power
+        powers = sign == "**" and is_integer(b.kind) and not multiplied
+        if (kind == "float64" or powers) and not fixed:
             self.compiler.double(
                 node.line, f"{a.kind} {sign} {b.kind} is computed in float64"
             )
@@ -336,6 +320,19 @@ class Expressions(Calls):
             return Value(kind, fixed=fixed)
         bits = bits_after(sign, a, b, kind)
         return self.limited(node, Value(kind, bits=bits, fixed=fixed))
+
+    def two_numbers(self, node: Node, sign: str, a: Value, b: Value) -> None:
+        """Refuse what is no number on either side of an operation."""
+        for value in (a, b):
+            if is_number(value.kind):
+                continue
+            several = is_array(value.kind) or is_tuple(value.kind)
+            raise Refusal(
+                node.line,
+                f"{sign} needs two numbers, not {self.named(value)}",
+                "take one of its elements" if several else "",
+                "" if is_tuple(value.kind) else self.choice(value),
+            )
 
     def limited(self, node: Node, value: Value) -> Value:
         """Note whether a whole number can leave its type, and so has to wrap."""
