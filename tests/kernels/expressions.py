@@ -69,7 +69,8 @@ NAMED = ["math.pi", "math.inf", "math.nan", "np.pi", "np.inf", "0", "1.5", "True
          "True + True", "True & True", "not 1", "1 < 2",
          "cuda.shared.array(4, float32)", "cuda.local.array((2, 2), int32)",
          "cuda.shared.array(0, float32)", "min(1, 2.0)", "max(1, 2)", "abs(-3)",
-         "cuda.grid(0)", "cuda.grid(4)", "cuda.threadIdx.w", "math.e", "math.tau"]
+         "cuda.grid(0)", "cuda.grid(4)", "cuda.threadIdx.w", "math.e", "math.tau",
+         "cuda.grid(1.0)", "cuda.grid(True)", "cuda.gridsize(2.0)", "__debug__"]
 OF_ARRAYS = ["a[0]", "a[0] + 1", "a[0] * 0.5", "a[0] / 2", "a[0] ** 2", "-a[0]",
              "len(a)", "a.shape", "a.shape[0]", "a.size", "a.ndim", "a.dtype", "a.T",
              "a[0:2]", "a[::2]", "a[0, 0]", "a[0][0]", "a[-1]", "a[0.0]", "a[True]",
@@ -83,7 +84,8 @@ OF_ARRAYS = ["a[0]", "a[0] + 1", "a[0] * 0.5", "a[0] / 2", "a[0] ** 2", "-a[0]",
              "a[0] if len(a) else 0.0", "math.sqrt(a[0]) * 2",
              "1 / math.sqrt(a.shape[0])", "a[0] == 0", "min(a[0], 0)",
              "max(a[0], -math.inf)", "a[0] * math.log2(math.e)", "float32(0.5) * a[0]",
-             "float32(1 / math.sqrt(len(a)))", "int(a[0])"]
+             "float32(1 / math.sqrt(len(a)))", "int(a[0])", "a.dtype(3)",
+             "a.dtype.type(3)", "cuda.const.array_like(a)"]
 ATOMICS = ["cuda.atomic.add(a, 0, 1)", "cuda.atomic.add(a, 0, 1.5)",
            "cuda.atomic.sub(a, 0, 1)", "cuda.atomic.max(a, 0, 1)",
            "cuda.atomic.min(a, 0, 1)", "cuda.atomic.nanmax(a, 0, 1)",
@@ -105,6 +107,10 @@ SHUFFLES = ["cuda.shfl_sync(-1, a, 0)", "cuda.shfl_sync(0xffffffff, a, 0)",
             "cuda.selp(True, a, a)", "cuda.syncwarp(a)", "cuda.nanosleep(a)",
             "cuda.selp(a, 1, 2)", "cuda.shfl_sync(a, 1.5, 0)", "cuda.grid(a)",
             "cuda.fp16.hadd(a, a)"]
+SPELLED = ("byte ubyte char uchar short ushort intc uintc int_ uint long long_ ulong"
+           " longlong ulonglong half single double intp uintp ssize_t size_t bool bool_"
+           " boolean float_ f2 f4 i8 u1 b1").split()
+CODES = SPELLED + "int float i f d e b B h H I l L q Q ? F <f4 =i >f4 str".split()
 CHOICES = ["a if c else b", "(a if c else b) + 1", "a and b", "a or b"]
 
 ASKED = [
@@ -112,7 +118,9 @@ ASKED = [
     (RARER, FEW),
     (WITH_LITERALS + OF_ONE + SHUFFLES, NUMBERS),
     ([f"math.{name}(a)" for name in MATHS], NUMBERS),
-    (NAMED, [""]),
+    (NAMED + [f"cuda.local.array(4, '{name}')" for name in CODES], [""]),
+    ([f"{module}.{name}(a)" for module in ("np", "types") for name in SPELLED],
+     ["int32"]),
     (OF_ARRAYS, ["float32[::1]", "float32[:, ::1]", "float64[::1]", "int32[::1]",
                  "float16[::1]", "float32[:]"]),
     (ATOMICS, [f"{name}[::1]" for name in NUMBERS]),

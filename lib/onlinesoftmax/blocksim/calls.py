@@ -5,19 +5,23 @@ from .things import (
     ATOMICS,
     BITS,
     COUNTS,
+    DIMS,
     FENCES,
     SHUFFLES,
     VOTES,
+    DType,
     Thing,
     Type,
-    type_of_name,
+    type_of_text,
 )
 from .tree import Node, clone
 from .types import (
+    ANGLES,
     FLOATS,
     MEMORY_BITS,
     SIZES,
     SMALL,
+    TWO,
     UNSIGNED,
     WHOLE_BITS,
     in_words,
@@ -50,6 +54,10 @@ class Calls:
         called = self.usable(node, self.value(node.func)).const
         if isinstance(called, Function):
             return self.call_function(node, called)
+        if isinstance(called, DType):
+            raise Refusal(
+                node.line, "a dtype cannot be called", f"{called.name}(…), or .type(…)"
+            )
         if isinstance(called, Type):
             return self.convert(node, called)
         if not isinstance(called, Thing):
@@ -68,9 +76,11 @@ class Calls:
         """Return why something that is no function cannot be called."""
         function, value = node.func, node.func.got
         name = getattr(function, "id", getattr(function, "attr", ""))
-        instead = "[…] in place of (…)" if is_tuple(value.kind) else ""
+        listed = is_tuple(value.kind) or is_array(value.kind)
+        instead = "[…] in place of (…)" if listed else ""
         if is_number(value.kind):
-            instead = f"{name}, without brackets" if function.kind != "Name" else ""
+            attribute = function.kind == "Attribute"
+            instead = f"{name}, without brackets" if attribute else ""
             if name in CALLS:
                 instead = f"another name for the number: {name} is a function's"
         return Refusal(node.line, f"{self.named(value)} cannot be called", instead)
@@ -86,7 +96,7 @@ class Calls:
         instead = f"{node.path}({least})"
         if len(node.args) > len(names):
             count = len(node.args) + len(node.keywords)
-            said = f"{node.path} takes {len(names)} values, not {count}"
+            said = f"{node.path} takes {counted(len(names), 'value')}, not {count}"
             raise Refusal(node.line, said, instead)
         given = self.by_name(node, names)
         if [name for name in needed if name not in given]:
@@ -392,7 +402,11 @@ class Calls:
         ]
         kind = of_math(name, [value.kind for value in values])
         if kind is None or node.keywords:
-            raise Refusal(node.line, f"math.{name} takes no {len(values)} numbers")
+            wanted = 2 if name in ANGLES + TWO else 1
+            said = f"{counted(wanted, 'number')}, not {len(values)}"
+            if node.keywords or len(values) == wanted:
+                said = "no names of parameters" if node.keywords else "no such numbers"
+            raise Refusal(node.line, f"math.{name} takes {said}")
         fixed = name in FOLDED and not [v for v in values if not v.fixed]
         if kind == "float64" and not fixed:
             self.compiler.double(
@@ -402,7 +416,7 @@ class Calls:
 
     def call_grid(self, node: Node, name: str) -> Value:
         (value,) = self.take(node, "ndim")
-        if not value.known or value.const not in (1, 2, 3) or value.kind == "bool":
+        if value.kind != "int64" or not value.known or value.const not in (1, 2, 3):
             raise Refusal(
                 node.line,
                 f"cuda.{name} takes the number of dimensions, 1, 2 or 3",
@@ -420,9 +434,10 @@ class Calls:
         shape, dtype, alignment = self.take(node, "shape", "dtype", "[alignment]")
         node.shape = self.extents(node, shape, space)
         node.dtype = self.dtype(node, dtype)
-        if alignment is not None and not (
+        given = alignment is not None and alignment.kind != "none"
+        if given and not (
             alignment.known
-            and is_integer(alignment.kind)
+            and alignment.kind == "int64"
             and alignment.const > 0
             and alignment.const & (alignment.const - 1) == 0
         ):
@@ -446,7 +461,9 @@ class Calls:
                     node.line,
                     f"the size of a {space} array is a whole"
                     f" number, not {self.named(part)}",
-                    instead,
+                    f"cuda.{space}.array(shape, dtype)"
+                    if part.kind == "static"
+                    else instead,
                 )
             if not part.known or part.kind == "bool":
                 raise Refusal(
@@ -469,16 +486,20 @@ class Calls:
         """Return the type of an array's elements."""
         const = value.const
         if value.kind == "text":
-            const = type_of_name(const)
+            const = type_of_text(const)
         if not isinstance(const, Type):
+            pairs = value.kind == "text" and value.const[:1] in ("F", "D", "c")
             raise Refusal(
-                node.line, "the elements of an array need a type of Numba's", "float32"
+                node.line,
+                "the elements of an array need a type of Numba's",
+                "float32",
+                "complex" if pairs else "",
             )
         return const
 
     def call_constant_array(self, node: Node, name: str) -> Value:
         (value,) = self.take(node, "array")
-        if not is_array(value.kind) or len(value.kind) < 4:
+        if not is_array(value.kind):  # of any other array it gives the array itself
             raise Refusal(
                 node.line, "cuda.const.array_like takes an array around the kernel"
             )
@@ -639,9 +660,11 @@ class Calls:
     def call_selp(self, node: Node) -> Value:
         """Return one of two numbers of the same type."""
         if node.path != "cuda.selp":
-            instead = INSIDE.get(node.path, "")
+            axis = f"{node.path}.x" if node.path[5:] in DIMS else ""
             raise Refusal(
-                node.line, f"{node.path} has no place in a kernel", instead
+                node.line,
+                f"{node.path} cannot be called",
+                INSIDE.get(node.path, axis),
             )
         test, a, b = self.numbers(node, "test", "a", "b")
         if (
@@ -671,6 +694,11 @@ class Calls:
     def doubled(self, node: Node, kind: str, name: str) -> None:
         if kind == "float64":
             self.compiler.double(node.line, f"cuda.{name} is computed in float64")
+
+
+def counted(number: int, what: str) -> str:
+    """Return "1 value", "2 values"."""
+    return f"{number} {what}" + "s" * (number != 1)
 
 
 FOLDED = (  # functions that the compiler computes itself, if given only constants

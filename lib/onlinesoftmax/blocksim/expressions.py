@@ -1,7 +1,7 @@
 """Types of expressions: names, operations, elements of arrays."""
 
 from .calls import Calls
-from .things import DIMS, KNOWN, Thing, Type
+from .things import BUILTINS, DIMS, KNOWN, DType, Thing, Type
 from .tree import Node
 from .types import (
     FLOATS,
@@ -73,7 +73,10 @@ class Expressions(Calls):
         self.usable(node, value)
         if not is_number(value.kind):
             raise Refusal(
-                node.line, f"{wanted}, not {self.named(value)}", "", self.choice(value)
+                node.line,
+                f"{wanted}, not {self.named(value)}",
+                number_of(value),
+                self.choice(value),
             )
         return value
 
@@ -92,7 +95,7 @@ class Expressions(Calls):
             if isinstance(value.const, Function):
                 return f"the function {value.const.name}"
             return f"{type_or_thing(value.const)}"
-        return "a text" if value.kind == "text" else in_words(value.kind)
+        return in_words(value.kind)
 
     def truth(self, node: Node) -> Value:
         """Return the value of a test."""
@@ -326,11 +329,10 @@ class Expressions(Calls):
         for value in (a, b):
             if is_number(value.kind):
                 continue
-            several = is_array(value.kind) or is_tuple(value.kind)
             raise Refusal(
                 node.line,
                 f"{sign} needs two numbers, not {self.named(value)}",
-                "take one of its elements" if several else "",
+                number_of(value),
                 "" if is_tuple(value.kind) else self.choice(value),
             )
 
@@ -346,8 +348,6 @@ class Expressions(Calls):
         left = self.value(node.left)
         values = [left]
         for op, other in zip(node.ops, node.comparators):
-            right = self.value(other)
-            values.append(right)
             if op in ("in", "not in"):
                 raise Refusal(
                     node.line,
@@ -355,6 +355,8 @@ class Expressions(Calls):
                     "compare with each of them",
                     declined="identity",
                 )
+            right = self.value(other)
+            values.append(right)
             nothing = op in ("==", "!=") and "none" in (left.kind, right.kind)
             if op in ("is", "is not") or nothing:
                 return self.identity(node, op, left, right)
@@ -405,11 +407,7 @@ class Expressions(Calls):
                 raise Refusal(
                     node.line,
                     f"{op} compares numbers, not {self.named(value)}",
-                    "one of its elements, such as x.shape[0]"
-                    if alone
-                    else "one of its elements"
-                    if is_array(value.kind)
-                    else "",
+                    number_of(value),
                     "" if alone else none or self.choice(value),
                 )
         if compared(a.kind, b.kind) != "float64" or (a.fixed and b.fixed):
@@ -450,7 +448,7 @@ class Expressions(Calls):
                 found = constant(kind[2], node.line)
                 return found if hasattr(base, "argument") else computed(found)
             if name == "dtype":
-                return Value("static", Type(kind[1]))
+                return Value("static", DType(kind[1]))
             if name not in VIEWS:
                 raise Refusal(
                     node.line,
@@ -478,6 +476,8 @@ class Expressions(Calls):
             if child is None:
                 raise self.unknown(node, const.path)
             return self.thing(child)
+        if isinstance(const, DType) and node.attr == "type":
+            return Value("static", Type(const.name))
         found = getattr(const, node.attr, None) if is_module(const) else None
         if found is None:
             what = type_or_thing(const)
@@ -494,12 +494,13 @@ class Expressions(Calls):
             library = NUMPYS
             if name in MAKERS:
                 instead = "cuda.local.array(n, float32), or an array as an argument"
-            elif "math." + name in KNOWN:
-                instead = f"math.{name}"
+            elif near("math", name):
+                instead = near("math", name)
             elif name in OTHER_NAMES:
                 instead = OTHER_NAMES[name]
         else:
-            instead = near(path, name) or near("math", name) or instead
+            instead = near(path, name) or near("math", name)
+            instead = instead or (name if name in BUILTINS else "")
         declined = "library" if name in library else ""
         return Refusal(node.line, f"a kernel knows no {path}.{name}", instead, declined)
 
@@ -532,7 +533,10 @@ class Expressions(Calls):
         if is_tuple(base.kind):
             return self.tuple_part(node, base)
         raise Refusal(
-            node.line, f"{self.named(base)} has no elements", "", self.choice(base)
+            node.line,
+            f"{self.named(base)} has no elements",
+            number_of(base),
+            self.choice(base),
         )
 
     def tuple_part(self, node: Node, base: Value) -> Value:
@@ -572,16 +576,11 @@ class Expressions(Calls):
             if not is_integer(given) or given == "bool":
                 self.usable(node, value)
                 what = self.named(value) if given == "static" else in_words(given)
-                path = getattr(value.const, "path", "")
                 raise Refusal(
                     node.line,
                     f"an index is a whole number, not {what}",
-                    f"{path}.x"
-                    if path[5:] in DIMS
-                    else "int32(…)"
-                    if given in FLOATS
-                    else "",
-                    "slices" if is_array(given) else "",
+                    "int32(…)" if given in FLOATS else number_of(value),
+                    "slices" if is_array(given) or given == "none" else "",
                 )
         if len(kinds) > kind[2]:
             raise Refusal(node.line, f"{len(kinds)} indices for {in_words(kind)}")
@@ -603,11 +602,23 @@ def type_or_thing(const: object) -> str:
     return f"a {type(const).__name__}"
 
 
+def number_of(value: Value) -> str:
+    """Return what to write where a number is needed and something else stands."""
+    path = getattr(value.const, "path", "")
+    if path[5:] in DIMS:
+        return f"{path}.x"
+    if is_array(value.kind):
+        return "one of its elements"
+    tuples = is_tuple(value.kind)
+    return "one of its elements, such as x.shape[0]" if tuples else ""
+
+
 def near(path: str, name: str) -> str:
     """Return what a module has under almost this name, or nothing."""
+    meant = bare(name), bare(name) + "sync"
     for known in sorted(KNOWN):
         inside = known[: len(path) + 1] == path + "."
-        if inside and bare(known[len(path) :]) == bare(name):
+        if inside and bare(known[len(path) :]) in meant:
             return known
     return ALSO.get(name, "") if path == "cuda" else ""
 
@@ -745,8 +756,8 @@ NUMPYS = (  # and what of NumPy it compiles for a kernel
     "acos acosh all angle any arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax"
     " argmin array_equal asin asinh atan atan2 atanh average bitwise_and bitwise_invert"
     " bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor complex64"
-    " complex128 conj conjugate cos cosh count_nonzero deg2rad degrees divide equal"
-    " euler_gamma finfo fmax fmin greater greater_equal hypot iinfo imag invert"
+    " complex128 conj conjugate cos cosh count_nonzero deg2rad degrees divide dtype"
+    " equal euler_gamma finfo fmax fmin greater greater_equal hypot iinfo imag invert"
     " iscomplexobj isnan isrealobj isscalar left_shift less less_equal log log10 log2"
     " logical_and logical_not logical_or logical_xor maximum mean minimum nan_to_num"
     " nanmean nanprod nanstd nansum nanvar newaxis not_equal prod rad2deg radians real"
@@ -763,6 +774,7 @@ OTHER_NAMES = {
     "argmin": "a loop over its elements",
     "clip": "min(max(x, low), high)",
     "dot": "a loop that adds up products",
+    "dtype": "the type's own name, such as np.float32",
     "finfo": "the number, under a name around the kernel",
     "float": "np.float32",
     "iinfo": "the number, under a name around the kernel",

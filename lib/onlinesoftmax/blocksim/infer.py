@@ -5,7 +5,7 @@ how many bits it may need. What the compiler would not accept is refused, with t
 the reason and what to write instead. Loops are read until no type changes any more.
 """
 
-from .expressions import Expressions, literal
+from .expressions import Expressions, literal, number_of
 from .things import Thing
 from .tree import Node, clone, parts_of
 from .types import WHOLE_BITS, in_words, is_array, is_integer, is_number, is_tuple
@@ -441,12 +441,17 @@ class Inference(Expressions):
         self.typed.names.setdefault(name, set()).add(str(value.kind))
 
     def unpack(self, target: Node, value: Value) -> None:
+        for part in target.elts:
+            if part.kind == "Refused":
+                self.value(part)
+        self.usable(target, value)
         if not is_tuple(value.kind):
+            several = isinstance(value.kind, tuple)  # an array, a range
             raise Refusal(
                 target.line,
-                f"{in_words(value.kind)} cannot be unpacked",
-                "its elements one by one" if is_array(value.kind) else "",
-                declined="tuples",
+                f"{self.named(value)} cannot be unpacked",
+                "its elements one by one" if several else number_of(value),
+                "tuples" if several else self.choice(value),
             )
         if len(value.kind) - 1 != len(target.elts):
             raise Refusal(
@@ -467,7 +472,7 @@ class Inference(Expressions):
     def store_element(self, target: Node, value: Value) -> None:
         array = self.value(target.value)
         if not is_array(array.kind):
-            what = in_words(array.kind)
+            what = self.named(array)
             fixed = is_tuple(array.kind) or array.kind == "text"
             choice = "none" if array.kind == "maybe" else self.choice(array)
             raise Refusal(

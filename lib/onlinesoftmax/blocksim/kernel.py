@@ -72,6 +72,8 @@ class Decorating(Thing):
         else:
             found, parts = self, path.split(".")[1:]
         for part in parts:
+            if part == "*":
+                raise ImportError(f"{path}: import by its name what a kernel uses")
             if not hasattr(found, part):
                 raise ImportError(f"{path}: nothing that a kernel can use")
             found = getattr(found, part)

@@ -7,7 +7,7 @@ as trees, and compiled for the arguments of each launch.
 
 import math
 
-from .things import ALIASES, BUILTINS, Scalar, Thing, Type, type_of_name
+from .things import ALIASES, BUILTINS, DType, Scalar, Thing, Type, type_of_name
 from .tokens import plain
 from .tree import parse
 from .values import Function, Unusable, Value
@@ -149,6 +149,8 @@ def stand_ins(words: list) -> str | None:
         root = whole.split(".")[0]
         if root not in ("numba", "numpy"):
             return None
+        if path == "*":
+            name = "_"  # the import itself is refused
         if module is None and name is None:
             whole, name = root, root
         taken.append(f"{name or path} = {imported(whole)}")
@@ -223,7 +225,7 @@ def strange(value: object) -> object:
     ):
         found = type_of_name(getattr(value, "name", getattr(value, "__name__", "")))
         if found is not None:
-            return found
+            return found if kind == "type" else DType(found.name)
     if hasattr(value, "dtype") and getattr(value, "shape", None) == ():
         return Scalar(value.item(), Type(str(value.dtype)))
     if kind in ("function", "closure"):
@@ -254,6 +256,8 @@ def constant_array(value: object) -> Value:
 
 def builtin(name: str) -> object:
     """Return a function that Python always has, if a kernel can use it."""
+    if name == "__debug__":
+        return True
     if name in BUILTINS:
         return Thing(name)
     if name in PYTHONS or name in OWN_CHOICE:
@@ -267,14 +271,19 @@ def builtin(name: str) -> object:
 
 HOSTS = "random time functools itertools collections copy os torch scipy".split()
 PYTHONS = (
-    "reversed sorted list tuple dict set map filter any all complex input open repr"
-    " hash id iter next ValueError Exception object super callable eval exec format"
+    "reversed sorted list dict set map filter any all complex input open repr"
+    " hash id iter next object super callable eval exec format"
+    " ascii bin bytearray bytes compile delattr dir exit frozenset globals hex"
+    " issubclass locals memoryview oct property quit setattr vars"
+    " ArithmeticError Exception IndexError KeyError RuntimeError StopIteration"
+    " TypeError ValueError ZeroDivisionError"
 ).split()
 OWN_CHOICE = {
     "print": "output",
     "sum": "loops",
     "enumerate": "loops",
     "zip": "loops",
+    "tuple": "tuples",
     "isinstance": "asking",
     "hasattr": "asking",
     "getattr": "asking",

@@ -94,7 +94,8 @@ class Thing:
     def child(self, name: str) -> object:
         """Return what has this name in here, or None."""
         if self.path in ABSENT and name not in ABSENT[self.path]:
-            found = type_of_name(name)
+            spelled = OF_NUMPY.get(name, name) if self.path == "numpy" else name
+            found = type_of_name(spelled)
             if found is None and name == "void" and self.path != "numpy":
                 found = Void("numba.void")
             if found is not None:
@@ -138,6 +139,10 @@ class Type:
 
     def __repr__(self) -> str:
         return self.name
+
+
+class DType(Type):
+    """The dtype of an array: a type of elements, which converts no number."""
 
 
 class Shaped:
@@ -220,15 +225,58 @@ SPELLINGS = {
     "half": "float16",
     "single": "float32",
     "byte": "uint8",
+    "char": "int8",
+    "uchar": "uint8",
+    "short": "int16",
+    "ushort": "uint16",
+    "intc": "int32",
+    "uintc": "uint32",
+    "int_": "int64",
+    "uint": "uint64",
+    "long_": "int64",
+    "ulong": "uint64",
+    "longlong": "int64",
+    "ulonglong": "uint64",
+    "ssize_t": "int64",
+    "size_t": "uint64",
+}
+# Where NumPy's names are others than Numba's, and what only its texts know.
+OF_NUMPY = {"byte": "int8", "ubyte": "uint8", "long": "int64"}
+NOT_OF_NUMPY = ("boolean", "char", "uchar", "long_", "size_t", "ssize_t")
+CODES = {
+    "?": "bool",
+    "b": "int8",
+    "B": "uint8",
+    "h": "int16",
+    "H": "uint16",
+    "i": "int32",
+    "I": "uint32",
+    "l": "int64",
+    "L": "uint64",
+    "q": "int64",
+    "Q": "uint64",
+    "e": "float16",
+    "f": "float32",
+    "d": "float64",
+    "int": "int64",
+    "float": "float64",
 }
 
 
 ABSENT = {  # where types are to be found, and which of them are not there
     "numba": ("float16", "f2", "half", "single"),
     "numba.types": ("half", "single"),
-    "numpy": ("boolean",) + tuple([name for name in SPELLINGS if len(name) == 2]),
+    "numpy": NOT_OF_NUMPY
+    + tuple([name for name in SPELLINGS if len(name) == 2]),
 }
 ABSENT["cuda"], ABSENT["cuda.types"] = ABSENT["numba"], ABSENT["numba.types"]
+
+
+def type_of_text(text: str) -> Type | None:
+    """Return the type that NumPy finds in a text, such as "float32", "f4" or "f"."""
+    code = text[1:] if text[:1] in ("<", "=") and len(text) < 4 else text
+    code = CODES.get(code, OF_NUMPY.get(code, code))
+    return None if code in NOT_OF_NUMPY else type_of_name(code)
 
 
 def type_of_name(name: str) -> Type | None:

@@ -68,9 +68,15 @@ def in_words(kind: object) -> str:
         return "a tuple"
     if isinstance(kind, tuple) and kind[0] == "range":
         return "a range"
-    if kind == "none":
-        return "None"
-    return str(kind)
+    return WORDS.get(kind, str(kind))
+
+
+WORDS = {  # of what is no number
+    "none": "None",
+    "text": "a text",
+    "static": "a function, a type or a module",
+    "maybe": "what is None on some way",
+}
 
 
 def wider(a: str, b: str) -> str:

@@ -251,8 +251,10 @@ def bits_of(value: int) -> int:
 
 def joined(a: Value, b: Value) -> Value:
     """Return what is known of a name that two ways lead to."""
-    if a is b:
+    if a is b or a.kind == "clash":
         return a
+    if b.kind == "clash":
+        return b
     if a.kind == b.kind:
         same = a.known and b.known and same_constant(a.const, b.const)
         if a.kind == "static" and not same:
@@ -268,7 +270,7 @@ def joined(a: Value, b: Value) -> Value:
         parts = [joined(Value(x), Value(y)) for x, y in zip(a.kind[1:], b.kind[1:])]
         if not [part for part in parts if part.kind in ("clash", "maybe")]:
             return Value(("tuple",) + tuple([part.kind for part in parts]))
-    if "none" in (a.kind, b.kind) and "clash" not in (a.kind, b.kind):
+    if "none" in (a.kind, b.kind):
         return Value("maybe")
     clash = Value("clash")
     clash.kinds = (a.kind, b.kind)

@@ -1425,3 +1425,761 @@ def kernel(x, n):
     for a in [n, 4,
               5, ]:
         x[0] = a
+
+
+# %% cells-that-live
+# args: int32[:, ::1], int32[:, ::1]
+@cuda.jit
+def kernel(grid, new):
+    x, y = cuda.grid(2)
+    n, m = grid.shape
+    if x < n and y < m:
+        live = 0
+        for dx in (-1, 0, 1):
+            for dy in (-1, 0, 1):
+                if dx == 0 and dy == 0:
+                    continue
+                live += grid[(x + dx) % n, (y + dy) % m]
+        if grid[x, y] == 1 and (live < 2 or live > 3):
+            new[x, y] = 0
+        elif grid[x, y] == 0 and live == 3:
+            new[x, y] = 1
+        else:
+            new[x, y] = grid[x, y]
+
+
+# %% sort-by-bits
+# args: int32[::1]
+SIZE = 128
+
+@cuda.jit
+def kernel(a):
+    s = cuda.shared.array(SIZE, int32)
+    t = cuda.threadIdx.x
+    s[t] = a[t]
+    k = 2
+    while k <= SIZE:
+        j = k >> 1
+        while j:
+            p = t ^ j
+            if p > t:
+                up = not (t & k)
+                if (s[t] > s[p]) == up:
+                    s[t], s[p] = s[p], s[t]
+            cuda.syncthreads()
+            j >>= 1
+        k <<= 1
+    a[t] = s[t]
+
+
+# %% heat-with-arrays-swapped
+# args: float32[::1], float32[::1], int32
+@cuda.jit
+def kernel(u, v, steps):
+    i = cuda.grid(1)
+    for s in range(steps):
+        if 0 < i < len(u) - 1:
+            v[i] = u[i] + float32(0.1) * (u[i - 1] - float32(2) * u[i] + u[i + 1])
+        cuda.syncthreads()
+        u, v = v, u
+
+
+# %% arrays-of-two-layouts-swapped
+# args: float32[::1], float32[:], int32
+@cuda.jit
+def kernel(u, v, steps):
+    for s in range(steps):
+        u, v = v, u
+    u[0] = 1
+
+
+# %% parents-joined-by-compare-and-swap
+# args: int32[::1], int32[::1], int32[::1]
+@cuda.jit(device=True)
+def find(parent, v):
+    while parent[v] != v:
+        v = parent[v]
+    return v
+
+@cuda.jit
+def kernel(parent, a, b):
+    i = cuda.grid(1)
+    u, v = find(parent, a[i]), find(parent, b[i])
+    while u != v:
+        hi, lo = max(u, v), min(u, v)
+        old = cuda.atomic.cas(parent, hi, hi, lo)
+        if old == hi:
+            break
+        u, v = find(parent, old), lo
+
+
+# %% table-of-hashes
+# args: int32[::1], int32[::1], int32[::1]
+EMPTY = -1
+
+@cuda.jit
+def kernel(keys, table, where):
+    i = cuda.grid(1)
+    if i < keys.size:
+        key = keys[i]
+        slot = (key * 2654435761) % table.size
+        while True:
+            old = cuda.atomic.cas(table, slot, EMPTY, key)
+            if old == EMPTY or old == key:
+                where[i] = slot
+                return
+            slot = (slot + 1) % table.size
+
+
+# %% places-by-a-ballot
+# args: float32[::1], float32[::1], int32[::1]
+@cuda.jit
+def kernel(x, out, count):
+    i = cuda.grid(1)
+    keep = i < x.size and x[i] > 0
+    mask = cuda.ballot_sync(0xFFFFFFFF, keep)
+    lane = cuda.laneid
+    before = cuda.popc(mask & ((1 << lane) - 1))
+    base = 0
+    if lane == 0:
+        base = cuda.atomic.add(count, 0, cuda.popc(mask))
+    base = cuda.shfl_sync(0xFFFFFFFF, base, 0)
+    if keep:
+        out[base + before] = x[i]
+
+
+# %% sort-by-one-bit
+# args: uint32[::1], uint32[::1], int32
+@cuda.jit
+def kernel(a, b, bit):
+    s = cuda.shared.array(33, int32)
+    t = cuda.threadIdx.x
+    v = a[t]
+    zero = 1 - ((v >> bit) & 1)
+    s[t] = zero
+    cuda.syncthreads()
+    d = 1
+    while d < 32:
+        u = s[t - d] if t >= d else 0
+        cuda.syncthreads()
+        s[t] += u
+        cuda.syncthreads()
+        d *= 2
+    total = s[31]
+    place = s[t] - 1 if zero else t - s[t] + total
+    b[place] = v
+
+
+# %% sort-with-a-stack-of-ones-own
+# args: int32[::1]
+@cuda.jit
+def kernel(a):
+    stack = cuda.local.array(64, int32)
+    top = -1
+    top += 1; stack[top] = 0
+    top += 1; stack[top] = len(a) - 1
+    while top >= 0:
+        hi = stack[top]; top -= 1
+        lo = stack[top]; top -= 1
+        p = a[hi]
+        i = lo - 1
+        for j in range(lo, hi):
+            if a[j] <= p:
+                i += 1
+                a[i], a[j] = a[j], a[i]
+        a[i + 1], a[hi] = a[hi], a[i + 1]
+        p = i + 1
+        if p - 1 > lo:
+            top += 1; stack[top] = lo
+            top += 1; stack[top] = p - 1
+        if p + 1 < hi:
+            top += 1; stack[top] = p + 1
+            top += 1; stack[top] = hi
+
+
+# %% sum-with-a-remainder
+# args: float32[::1], float32[::1]
+@cuda.jit
+def kernel(x, out):
+    s = c = float32(0.0)
+    for i in range(x.size):
+        y = x[i] - c
+        t = s + y
+        c = (t - s) - y
+        s = t
+    out[0] = s
+
+
+# %% checksum-in-32-bits
+# args: uint8[::1], uint32[::1]
+@cuda.jit
+def kernel(data, out):
+    crc = uint32(0xFFFFFFFF)
+    for i in range(data.size):
+        crc ^= data[i]
+        for _ in range(8):
+            if crc & 1:
+                crc = (crc >> 1) ^ 0xEDB88320
+            else:
+                crc >>= 1
+    out[0] = ~crc
+
+
+# %% distance-of-two-texts
+# args: uint8[::1], uint8[::1], int32[::1]
+N = 32
+
+@cuda.jit
+def kernel(a, b, out):
+    row = cuda.local.array(N, int32)
+    for j in range(N):
+        row[j] = j
+    for i in range(1, len(a) + 1):
+        prev, row[0] = row[0], i
+        for j in range(1, len(b) + 1):
+            cur = row[j]
+            row[j] = min(row[j] + 1, row[j - 1] + 1, prev + (a[i - 1] != b[j - 1]))
+            prev = cur
+    out[0] = row[len(b)]
+
+
+# %% random-bits-in-a-function
+# args: uint32[::1], float32[::1]
+@cuda.jit(device=True)
+def xorshift(s):
+    s ^= s << 13
+    s ^= s >> 17
+    s ^= s << 5
+    return uint32(s)
+
+@cuda.jit
+def kernel(state, out):
+    i = cuda.grid(1)
+    state[i] = xorshift(state[i])
+    out[i] = float32(state[i] & 0xFFFFFF) / float32(1 << 24)
+
+
+# %% mean-merged-by-three
+# args: float32[::1], float32[::1]
+@cuda.jit(device=True)
+def combine(na, ma, sa, nb, mb, sb):
+    n = na + nb
+    if n == 0:
+        return 0, 0.0, 0.0
+    d = mb - ma
+    return n, ma + d * nb / n, sa + sb + d * d * na * nb / n
+
+@cuda.jit
+def kernel(x, out):
+    n, m, s = 0, 0.0, 0.0
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        n, m, s = combine(n, m, s, 1, x[i], 0.0)
+    out[0] = m
+
+
+# %% steps-of-four-slopes
+# args: float32[::1], float32, int32
+@cuda.jit(device=True)
+def f(t, y):
+    return -y + math.sin(t)
+
+@cuda.jit
+def kernel(y, h, steps):
+    i = cuda.grid(1)
+    t, v = 0.0, y[i]
+    for _ in range(steps):
+        k1 = f(t, v)
+        k2 = f(t + h / 2, v + h / 2 * k1)
+        k3 = f(t + h / 2, v + h / 2 * k2)
+        k4 = f(t + h, v + h * k3)
+        v += h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+        t += h
+    y[i] = v
+
+
+# %% angles-by-a-power
+# args: float32[:, ::1]
+@cuda.jit
+def kernel(q):
+    pos, k = cuda.grid(2)
+    d = q.shape[1]
+    theta = pos / 10000 ** (2 * k / d)
+    c, s = math.cos(theta), math.sin(theta)
+    a, b = q[pos, 2 * k], q[pos, 2 * k + 1]
+    q[pos, 2 * k] = a * c - b * s
+    q[pos, 2 * k + 1] = a * s + b * c
+
+
+# %% largest-and-its-place
+# args: float32[::1], int32[::1]
+@cuda.jit
+def kernel(x, out):
+    v = cuda.shared.array(64, float32)
+    idx = cuda.shared.array(64, int32)
+    t = cuda.threadIdx.x
+    v[t], idx[t] = x[t], t
+    cuda.syncthreads()
+    s = 32
+    while s:
+        if t < s and v[t + s] > v[t]:
+            v[t], idx[t] = v[t + s], idx[t + s]
+        cuda.syncthreads()
+        s //= 2
+    if not t:
+        out[0] = idx[0]
+
+
+# %% rows-of-a-sparse-matrix
+# args: float32[::1], int32[::1], int32[::1], float32[::1], float32[::1]
+@cuda.jit
+def kernel(data, indices, indptr, x, y):
+    row = cuda.grid(1)
+    if row < indptr.shape[0] - 1:
+        dot = float32(0)
+        for k in range(indptr[row], indptr[row + 1]):
+            dot += data[k] * x[indices[k]]
+        y[row] = dot
+
+
+# %% factor-or-none-by-default
+# args: float32[::1]
+@cuda.jit(device=True)
+def scale(v, k=None):
+    if k is None:
+        return v
+    return v * k
+
+@cuda.jit
+def kernel(x):
+    x[0] = scale(x[0])
+    x[1] = scale(x[1], float32(3))
+
+
+# %% states-in-tuples-grown
+# args: float32[::1], float32[::1]
+@cuda.jit(device=True)
+def merge(a, b):
+    return max(a[0], b[0]), a[1] + b[1]
+
+@cuda.jit
+def kernel(x, y):
+    s = (x[0], float32(1))
+    for i in range(1, len(x)):
+        s = merge(s, (x[i], float32(1)))
+    y[0] = s[0]
+    y[1] = s[-1]
+
+
+# %% sums-in-a-tuple-of-whole-numbers
+# args: float32[::1], float32[::1]
+@cuda.jit
+def kernel(x, y):
+    s = (0, 0)
+    for i in range(len(x)):
+        s = (s[0] + x[i], s[1] + 1)
+    y[0] = s[0] / s[1]
+
+
+# %% largest-of-pairs
+# args: float32[::1], float32[::1]
+@cuda.jit
+def kernel(x, out):
+    best = (x[0], 0)
+    for i in range(x.size):
+        best = max(best, (x[i], i))
+    out[0] = best[0]
+
+
+# %% scan-up-and-down
+# args: float32[::1], float32[::1]
+@cuda.jit
+def kernel(g_odata, g_idata):
+    n = 128
+    temp = cuda.shared.array(128, float32)
+    thid = cuda.threadIdx.x
+    offset = 1
+    temp[2 * thid] = g_idata[2 * thid]
+    temp[2 * thid + 1] = g_idata[2 * thid + 1]
+    d = n >> 1
+    while d > 0:
+        cuda.syncthreads()
+        if thid < d:
+            ai = offset * (2 * thid + 1) - 1
+            bi = offset * (2 * thid + 2) - 1
+            temp[bi] += temp[ai]
+        offset *= 2
+        d >>= 1
+    if thid == 0:
+        temp[n - 1] = 0
+    d = 1
+    while d < n:
+        offset >>= 1
+        cuda.syncthreads()
+        if thid < d:
+            ai = offset * (2 * thid + 1) - 1
+            bi = offset * (2 * thid + 2) - 1
+            t = temp[ai]
+            temp[ai] = temp[bi]
+            temp[bi] += t
+        d *= 2
+    cuda.syncthreads()
+    g_odata[2 * thid] = temp[2 * thid]
+    g_odata[2 * thid + 1] = temp[2 * thid + 1]
+
+
+# %% butterfly-of-a-transform
+# args: float32[::1], float32[::1], int32
+@cuda.jit
+def kernel(re, im, half):
+    t = cuda.threadIdx.x
+    k = t % half
+    i = (t // half) * 2 * half + k
+    j = i + half
+    ang = -math.pi * k / half
+    wr, wi = math.cos(ang), math.sin(ang)
+    tr = wr * re[j] - wi * im[j]
+    ti = wr * im[j] + wi * re[j]
+    re[j], im[j] = re[i] - tr, im[i] - ti
+    re[i], im[i] = re[i] + tr, im[i] + ti
+
+
+# %% points-that-escape-in-single
+# args: float32, float32, float32, float32, uint8[:, ::1], int32
+@cuda.jit(device=True)
+def escapes(cr, ci, max_iters):
+    zr = zi = float32(0)
+    for i in range(max_iters):
+        zr, zi = zr * zr - zi * zi + cr, float32(2) * zr * zi + ci
+        if zr * zr + zi * zi > float32(4):
+            return i
+    return 255
+
+@cuda.jit
+def kernel(min_x, max_x, min_y, max_y, image, iters):
+    h, w = image.shape
+    sx, sy = cuda.grid(2)
+    gx, gy = cuda.gridsize(2)
+    for x in range(sx, w, gx):
+        for y in range(sy, h, gy):
+            image[y, x] = escapes(min_x + float32(x) * (max_x - min_x) / float32(w), min_y, iters)
+
+
+# %% colours-unpacked
+# args: uint8[:, :, ::1], uint8[:, ::1]
+@cuda.jit
+def kernel(img, out):
+    y, x = cuda.grid(2)
+    if y < img.shape[0] and x < img.shape[1]:
+        r, g, b = img[y, x]
+        out[y, x] = 0.299 * r + 0.587 * g + 0.114 * b
+
+
+# %% bodies-in-tiles
+# args: float32[:, ::1], float32[:, ::1], float32
+SOFT = float32(1e-3)
+
+@cuda.jit(device=True)
+def accel(px, py, pz, qx, qy, qz, m):
+    dx = qx - px
+    dy = qy - py
+    dz = qz - pz
+    r2 = dx * dx + dy * dy + dz * dz + SOFT
+    inv = float32(1) / math.sqrt(r2)
+    f = m * inv * inv * inv
+    return dx * f, dy * f, dz * f
+
+@cuda.jit
+def kernel(pos, vel, dt):
+    tile = cuda.shared.array((64, 4), float32)
+    i = cuda.grid(1)
+    t = cuda.threadIdx.x
+    n = pos.shape[0]
+    ax = ay = az = float32(0)
+    for base in range(0, n, 64):
+        if base + t < n:
+            for c in range(4):
+                tile[t, c] = pos[base + t, c]
+        cuda.syncthreads()
+        for j in range(min(64, n - base)):
+            if i < n:
+                x, y, z = accel(pos[i, 0], pos[i, 1], pos[i, 2],
+                                tile[j, 0], tile[j, 1], tile[j, 2], tile[j, 3])
+                ax += x; ay += y; az += z
+        cuda.syncthreads()
+    if i < n:
+        vel[i, 0] += ax * dt
+        vel[i, 1] += ay * dt
+        vel[i, 2] += az * dt
+
+
+# %% sizes-made-in-a-loop-around
+# args: float32[::1]
+if True:
+    N = 8
+else:
+    N = 4
+M = N
+for k in range(3):
+    M *= 2
+@cuda.jit
+def kernel(x):
+    s = cuda.shared.array(M, float32)
+    x[0] = s[N]
+
+
+# %% sum-in-an-inner-function-augmented
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    total = 0
+    def add(v):
+        total += v
+    add(1)
+    x[0] = total
+
+
+# %% tile-or-argument
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    s = cuda.shared.array(4, float32)
+    z = x if n else s
+    z[0] = 1
+
+
+# %% number-then-tuple-in-a-loop
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    t = 0
+    for i in range(n):
+        x[i] = t
+        t = (i, 1)
+
+
+# %% dtype-called
+# args: float32[:, ::1]
+@cuda.jit
+def kernel(x):
+    x[0, 0] = x.dtype(3)
+
+
+# %% dtype-around-called
+# args: float32[::1], int32
+DT = np.dtype("float32")
+@cuda.jit
+def kernel(x, n):
+    x[0] = DT(n)
+
+
+# %% grid-of-a-float
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    x[cuda.grid(1.0)] = 1
+
+
+# %% everything-imported-from-cuda
+# args: float32[::1]
+from numba.cuda import *
+@jit
+def kernel(x):
+    i = grid(1)
+    t = threadIdx.x
+    syncthreads()
+    x[i] = t
+
+
+# %% everything-imported-from-numba
+# args: float32[::1], int32
+from numba import *
+from numba import cuda
+@cuda.jit
+def kernel(x, n):
+    s = cuda.shared.array(4, float32)
+    x[0] = s[0]
+
+
+# %% everything-imported-from-numpy
+# args: float32[::1], int32
+from numpy import *
+@cuda.jit
+def kernel(x, n):
+    x[0] = float32(n)
+
+
+# %% debug-with-another-way
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    if __debug__:
+        x[0] = 1
+    else:
+        x[0] = "a"
+
+
+# %% debug-as-a-value
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    v = __debug__
+    x[0] = v
+
+
+# %% constant-like-an-argument-written
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    c = cuda.const.array_like(x)
+    c[0] = 1
+
+
+# %% constant-like-a-local-array
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    a = cuda.local.array(4, float32)
+    c = cuda.const.array_like(a)
+    x[0] = c[0]
+
+
+# %% constant-like-a-number
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    c = cuda.const.array_like(3)
+    x[0] = c
+
+
+# %% rest-of-a-tuple-unpacked
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    a, *b = (1, 2)
+    x[0] = a
+
+
+# %% function-unpacked
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    a, b = math.exp
+    x[0] = a
+
+
+# %% number-unpacked
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    a, b = n
+    x[0] = a
+
+
+# %% function-or-number
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    if n:
+        f = math.exp
+    else:
+        f = 1
+    x[0] = f
+
+
+# %% text-or-number-under-a-name
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    if n:
+        f = "a"
+    else:
+        f = 1
+    x[0] = f
+
+
+# %% array-number-or-tuple
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    a = x
+    if n > 1:
+        a = 3
+    elif n > 0:
+        a = (1, 2)
+    x[0] = a
+
+
+# %% pair-or-none-unpacked
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    a = None
+    if n > 1:
+        a = (1, 2)
+    u, v = a
+    x[0] = u
+
+
+# %% element-of-a-module-set
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    math[0] = 1
+
+
+# %% element-at-none-set
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    x[None] = 1
+
+
+# %% tile-type-of-a-dtype-made-inside
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    s = cuda.shared.array(4, np.dtype(np.float32))
+    x[0] = s[0]
+
+
+# %% tile-type-before-its-size
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    s = cuda.shared.array(float32, 8)
+    x[1] = s[0]
+
+
+# %% tile-aligned-to-true
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    x[0] = cuda.shared.array(4, float32, alignment=True)[0]
+
+
+# %% tile-aligned-to-none
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    x[0] = cuda.shared.array(4, float32, alignment=None)[0]
+
+
+# %% membership-in-a-list-of-constants
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    x[0] = cuda.threadIdx.x in [1, 2]
+
+
+# %% tuple-of-a-tuple-made
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    x[0] = tuple((1, 2))[0]
+
+
+# %% text-of-hexadecimal
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    x[0] = hex(3)
