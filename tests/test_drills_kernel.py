@@ -146,7 +146,7 @@ def test_a_fault_in_a_file_is_named(field: str) -> None:
 @pytest.mark.parametrize("d", KERNELS, ids=lambda d: d.id)
 def test_a_prompt_says_how_much_shared_memory_has_to_do(d: Drill) -> None:
     prompt = " ".join(d.get("prompt").split())
-    assert ("shared" in d.fields) == ("bytes of shared memory have to do" in prompt)
+    assert ("shared" in d.fields) == ("bytes of shared memory must be enough" in prompt)
     assert "shared" not in d.fields or f"{d.get('shared')} bytes of" in prompt
 
 
