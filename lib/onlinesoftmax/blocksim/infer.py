@@ -7,7 +7,7 @@ the reason and what to write instead. Loops are read until no type changes any m
 
 from .expressions import Expressions, literal, number_of
 from .things import Thing
-from .tree import Node, clone, parts_of
+from .tree import Node, clone, nodes_in, parts_of
 from .types import WHOLE_BITS, in_words, is_array, is_integer, is_number, is_tuple
 from .values import (
     NONE,
@@ -40,6 +40,11 @@ def assigned(body: list, found: set) -> set:
             if isinstance(getattr(node, part, None), list):
                 assigned(getattr(node, part), found)
     return found
+
+
+def varies(value: Value) -> bool:
+    """Say whether a name may stand for more than one number or None."""
+    return not value.known or not (is_number(value.kind) or value.kind == "none")
 
 
 def directly(value: Node) -> bool:
@@ -131,6 +136,7 @@ class Inference(Expressions):
         self.loops = []  # around this point, with the names at their breaks
         self.turned = {}  # a loop -> the names as its last turn left them
         self.results = []
+        self.inside = []  # the functions that are defined in this one
         self.changed = False
 
     def run(self, arguments: list) -> None:
@@ -143,13 +149,36 @@ class Inference(Expressions):
                 self.local.add(parameter.name)
                 self.store_name(parameter.name, value)
             self.changed = False
-            self.results = []
+            self.results, self.inside = [], []
             self.block(self.typed.node.body)
             if not self.changed:
                 break
         if self.names is not None:
             self.give(NONE, self.typed.node.line)
         self.typed.result = self.result()
+        if self.inside and self.outer is None:
+            self.check_uncalled()
+
+    def check_uncalled(self) -> None:
+        """Refuse a function inside that nobody calls, if it uses names around it.
+
+        Numba makes one of its own of it, which knows constants only. Where another
+        function inside is called, it drops those that nobody calls.
+        """
+        calls = [node for node in nodes_in(self.typed.node.body) if node.kind == "Call"]
+        called = [getattr(node.func, "id", "") for node in calls]
+        if [node for node in self.inside if node.copies or node.name in called]:
+            return
+        for node in self.inside:
+            own = assigned(node.body, {one.name for one in node.parameters})
+            for one in nodes_in(node.body):
+                name = getattr(one, "id", None) if one.kind == "Name" else None
+                if name in self.stored and name not in own and varies(self.stored[name]):
+                    raise Refusal(
+                        node.line,
+                        f"nobody calls {node.name}, which uses {name} from around it",
+                        "call it, or take it away",
+                    )
 
     def give(self, value: Value, line: int) -> None:
         """Note what the function returns on one of its ways."""
@@ -413,6 +442,7 @@ class Inference(Expressions):
         node.copies = {}
         closure = Closure(node.name, node, self)
         self.store_name(node.name, Value("static", closure))
+        self.inside.append(node)
 
     # ---- assignments
 

@@ -595,6 +595,20 @@ def clone(part: object) -> object:
     return copy
 
 
+def nodes_in(part: object) -> list:
+    """Return the nodes of a tree, each once."""
+    found, seen, waiting = [], set(), [part]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, (list, tuple)):
+            waiting += list(part)
+        elif isinstance(part, Node) and id(part) not in seen:
+            seen.add(id(part))
+            found.append(part)
+            waiting += list(part.__dict__.values())
+    return found
+
+
 def parts_of(target: Node) -> list:
     """Return the targets in a target."""
     if target.kind != "Tuple":

@@ -1040,3 +1040,168 @@ def kernel(x):
     row -= row.max()
     weights = np.exp(row)
     x[cuda.threadIdx.x] = weights / weights.sum()
+
+
+# %% inner-function-never-called-reading-an-array
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    def f(u):
+        return x[0] + u
+    x[1] = 1
+
+
+# %% inner-function-never-called-with-an-argument
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    def f(u):
+        return n + u
+    x[1] = 1
+
+
+# %% inner-function-never-called-with-a-number
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    k = 3
+    def f(u):
+        return k + u
+    x[1] = 1
+
+
+# %% inner-function-never-called-with-none
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    k = None
+    def f(u):
+        return k
+    x[1] = 1
+
+
+# %% inner-function-never-called-with-an-index
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    i = cuda.threadIdx.x
+    def f():
+        return i
+    x[1] = 1
+
+
+# %% inner-function-never-called-that-writes
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    def f(u):
+        x[0] = u
+    x[1] = 1
+
+
+# %% inner-function-never-called-that-is-wrong
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    def f(u):
+        return u + [1]
+    x[1] = 1
+
+
+# %% inner-function-never-called-beside-another
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    def f(u):
+        return u + 1
+    def g(u):
+        return n + u
+    x[0] = f(1)
+    x[1] = 1
+
+
+# %% lambda-never-called-with-an-argument
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    g = lambda a: a + n
+    x[1] = 1
+
+
+# %% inner-function-never-called-in-a-branch
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    if n > 1:
+        def f(u):
+            return n + u
+        x[0] = 2
+    x[1] = 1
+
+
+# %% inner-function-never-called-in-dead-code
+# args: float32[::1], int32
+OFF = None
+@cuda.jit
+def kernel(x, n):
+    if OFF is not None:
+        def f(u):
+            return n + u
+        x[0] = 2
+    x[1] = 1
+
+
+# %% inner-function-called-in-dead-code
+# args: float32[::1], int32
+OFF = None
+@cuda.jit
+def kernel(x, n):
+    def f(u):
+        return n + u
+    if OFF is not None:
+        x[0] = f(1)
+    x[1] = 1
+
+
+# %% inner-function-defined-twice
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    def f(u):
+        return u
+    def f(u):
+        return u + n
+    x[0] = f(1)
+    x[1] = 1
+
+
+# %% inner-function-defined-twice-never-called
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    def f(u):
+        return u
+    def f(u):
+        return u + n
+    x[1] = 1
+
+
+# %% inner-function-under-a-second-name-with-an-argument
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    def f(u):
+        return u + n
+    g = f
+    x[0] = g(1)
+    x[1] = 1
+
+
+# %% inner-function-never-called-in-a-loop
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    for i in range(3):
+        def f(u):
+            return u + i
+    x[1] = 1
