@@ -304,6 +304,15 @@ def test_what_a_device_has_no_atomic_for_is_refused(name: str, kind: str) -> Non
         kernel_[1, 1](np.zeros(2, kind))
 
 
+def test_a_comparison_is_a_place_for_an_atomic() -> None:
+    x = np.zeros((2, 2), np.int32)
+    assert launched("cuda.atomic.add(x, (t > 1, t > 2), 1)", x, block=5)
+    assert x.tolist() == [[2, 0], [1, 2]]
+    x = np.zeros((1, 2), np.int32)
+    fault, = launched("cuda.atomic.add(x, (t > 1, 0), 1)", x, block=3).faults
+    assert (fault.kind, fault.index) == ("index", [1, 0])
+
+
 def test_sums_by_atomics_are_rounded_in_full_mode() -> None:
     x = np.array([1, 2.0**-24, 2.0**-24], np.float32)
     for mode in ("race", "full"):

@@ -593,7 +593,7 @@ class Calls:
     def atomic_index(self, node: Node, index: Value, kind: tuple) -> None:
         kinds = index.kind[1:] if is_tuple(index.kind) else (index.kind,)
         for given in kinds:
-            if not is_integer(given) or given == "bool":
+            if not is_integer(given):  # True and False are whole numbers here
                 raise Refusal(
                     node.line,
                     f"an index is a whole number, not {in_words(given)}",

@@ -579,7 +579,7 @@ class Expressions(Calls):
                 raise Refusal(
                     node.line,
                     f"an index is a whole number, not {what}",
-                    "int32(…)" if given in FLOATS else number_of(value),
+                    "int32(…)" if is_number(given) else number_of(value),
                     "slices" if is_array(given) or given == "none" else "",
                 )
         if len(kinds) > kind[2]:

@@ -297,13 +297,14 @@ class Inference(Expressions):
                 "a tuple cannot be changed in place",
                 "a = a + (…,), as a new tuple of another length, under its own name",
             )
-        if node.op == "/" and is_integer(old.kind):
+        by = self.value(node.value)
+        if node.op == "/" and is_integer(old.kind) and is_integer(by.kind):
             raise Refusal(
                 node.line,
-                "/= cannot put a float into a whole number",
+                "/= between whole numbers cannot put a float into one",
                 "x = x / y for a float, or //= for a whole number",
             )
-        value = self.operate(node, node.op, old, self.value(node.value))
+        value = self.operate(node, node.op, old, by)
         node.old, node.result = old, value
         self.store(node.target, value)
 

@@ -2183,3 +2183,72 @@ def kernel(x):
 @cuda.jit
 def kernel(x):
     x[0] = hex(3)
+
+
+# %% whole-number-divided-in-place-by-a-float
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    n /= 2.0
+    x[0] = n
+
+
+# %% halved-in-a-loop-by-a-float
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    h = 32
+    while h > 1:
+        x[0] += h
+        h /= 2.0
+
+
+# %% whole-element-divided-in-place-by-a-float
+# args: int32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    x[0] /= 2.0
+
+
+# %% whole-element-divided-in-place
+# args: int32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    x[0] /= n
+
+
+# %% whole-number-divided-in-place-by-an-element
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    h = uint8(n)
+    h /= x[0]
+    x[0] = h
+
+
+# %% atomic-addition-at-a-comparison
+# args: int32[::1], float32[::1]
+@cuda.jit
+def kernel(h, x):
+    cuda.atomic.add(h, x[cuda.grid(1)] > 0, 1)
+
+
+# %% atomic-addition-at-two-comparisons
+# args: int32[:, ::1], float32[::1]
+@cuda.jit
+def kernel(h, x):
+    cuda.atomic.add(h, (x[0] > 0, x[1] > 0), 1)
+
+
+# %% atomic-swap-at-a-comparison
+# args: int32[::1], float32[::1]
+@cuda.jit
+def kernel(h, x):
+    cuda.atomic.cas(h, x[0] > 0, 1, 2)
+
+
+# %% element-at-two-comparisons
+# args: int32[:, ::1], float32[::1]
+@cuda.jit
+def kernel(h, x):
+    h[x[0] > 0, 0] = 1
