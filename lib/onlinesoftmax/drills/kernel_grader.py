@@ -436,7 +436,6 @@ WORDS = {
     "block": "kernelBlock",
     "error": "kernelError",
     "float64": "kernelFloat64",
-    "compile": "kernelCompile",
 }
 RACES = {
     "read": "raceRead",
@@ -449,22 +448,8 @@ RACES = {
 
 def told(fields: dict, block: list) -> dict:
     """Return a fault of the simulator as the word for it, and what fills its places."""
-    kind = fields["kind"]
-    key = RACES[fields["how"]] if kind == "race" else WORDS.get(kind, "kernelFault")
-    left = kind == "barrier" and ": it has left" in fields["text"]
-    key = "kernelFault" if of_lanes(fields) or left else key
-    if kind == "race" and fields["other_block"] != fields["block"]:
-        key = "raceBlocks" if fields["line"] != fields["earlier"] else "raceBlocksHere"
-    elif kind == "uninitialised" and fields.get("space") == "local":
-        key = "kernelUnwrittenHere"
-    elif key == "raceBoth" and fields["line"] == fields["earlier"]:
-        key = "raceBothHere"
-    places = places_of(fields, block)
-    if kind == "compile":
-        both = "kernelCompile", "kernelCompileBut"
-        if fields["declined"]:
-            both = "kernelDeclined", "kernelDeclinedBut"
-        key = both[1 if fields["instead"] else 0]
+    key, places = word_for(fields), places_of(fields, block)
+    if fields["kind"] == "compile":
         places["reason"], places["instead"] = fields["reason"], fields["instead"]
     if key == "kernelFault":
         said = fields.get("said") or fields["text"]
@@ -473,6 +458,29 @@ def told(fields: dict, block: list) -> dict:
         "fault": "kernel", "value": fields["text"], "line": fields.get("line"),
         "word": key, "places": places, "fields": fields,
     }
+
+
+def word_for(fields: dict) -> str:
+    """Return the word for a fault of the simulator."""
+    kind, text = fields["kind"], fields["text"]
+    if of_lanes(fields) or kind == "barrier" and ": it has left" in text:
+        return "kernelFault"
+    if kind == "race":
+        here = fields["line"] == fields["earlier"]
+        if fields["other_block"] != fields["block"]:
+            return "raceBlocksHere" if here else "raceBlocks"
+        key = RACES[fields["how"]]
+        return "raceBothHere" if key == "raceBoth" and here else key
+    if kind == "index" and "a negative index" in text:
+        return "kernelIndexBelow"
+    if kind == "uninitialised" and fields.get("space") == "local":
+        return "kernelUnwrittenHere"
+    if kind == "compile":
+        both = "kernelCompile", "kernelCompileBut"
+        if fields["declined"]:
+            both = "kernelDeclined", "kernelDeclinedBut"
+        return both[1 if fields["instead"] else 0]
+    return WORDS.get(kind, "kernelFault")
 
 
 def places_of(fields: dict, block: list) -> dict:
