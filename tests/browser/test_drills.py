@@ -352,6 +352,17 @@ def test_a_trace_can_be_studied_half_filled_or_blank(few: Page) -> None:
     expect(said(section)).to_contain_text("added the newcomer to the old sum as it was")
 
 
+def test_a_verdict_comes_into_view(site: Path, open_page) -> None:
+    page = open_page(site / "few.html", height=320)
+    page.locator("#drill-rescale-hard [name=answer]").focus()
+    page.evaluate(
+        "scrollBy(0, document.activeElement.getBoundingClientRect().bottom - innerHeight)"
+    )
+    page.keyboard.insert_text("1")
+    page.keyboard.press("Enter")
+    expect(said(card(page, "rescale-hard"))).to_be_in_viewport(ratio=1)
+
+
 def test_lines_can_be_dragged_and_say_where_they_are(few: Page) -> None:
     section = card(few, "update-lines")
     letters = section.locator("li .os-drill-letter")

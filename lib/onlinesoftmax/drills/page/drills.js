@@ -118,7 +118,7 @@ class PageDrill {
   say(parts, state) {
     this.section.dataset.state = state;
     this.out.replaceChildren(...parts);
-    if (this.runs) this.out.scrollIntoView({ block: "nearest" });
+    this.out.scrollIntoView({ block: "nearest" });
   }
 
   announce(text) {
