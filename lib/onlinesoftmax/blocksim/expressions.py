@@ -542,8 +542,10 @@ class Expressions(Calls):
     def tuple_part(self, node: Node, base: Value) -> Value:
         """Return the part of a tuple; which one, if not known, must not matter."""
         place = self.number(node, self.value(node.slice), "an index is a whole number")
-        if not is_integer(place.kind):
-            raise Refusal(node.line, "an index is a whole number")
+        if not is_integer(place.kind) or place.kind == "bool":
+            raise Refusal(
+                node.line, f"an index is a whole number, not {place.kind}", "int32(…)"
+            )
         parts = base.kind[1:]
         if place.known:
             if not -len(parts) <= place.const < len(parts):

@@ -2252,3 +2252,33 @@ def kernel(h, x):
 @cuda.jit
 def kernel(h, x):
     h[x[0] > 0, 0] = 1
+
+
+# %% tuple-part-by-a-comparison
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    x[0] = (x[0], x[1])[n > 1]
+
+
+# %% tuple-part-by-true
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    t = (1, 2.5)
+    x[0] = t[True]
+
+
+# %% shape-by-a-comparison
+# args: float32[:, ::1], int32
+@cuda.jit
+def kernel(x, n):
+    x[0, 0] = x.shape[n > 1]
+
+
+# %% tuple-part-by-a-comparison-made-whole
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    t = (1, 2)
+    x[0] = t[int(n > 1)]
