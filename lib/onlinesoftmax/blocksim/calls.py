@@ -537,18 +537,21 @@ class Calls:
         takes, kind = VOTES[name]
         if takes == "test":
             self.integer(node, value, "what is asked")
+            self.wide(node, mask, "a mask", "0xffffffff")
         return Value(kind)
+
+    def wide(self, node: Node, value: Value, what: str, instead: str) -> None:
+        """Refuse what is no whole number of 32 or 64 bits."""
+        self.integer(node, value, what, instead)
+        if value.kind not in ("int32", "uint32", "int64", "uint64"):
+            said = f"{what} is a whole number of 32 bits, not {value.kind}"
+            raise Refusal(node.line, said, instead)
 
     def shuffle(self, node: Node, name: str) -> Value:
         """Return what a thread gets from another one of its warp."""
         mask, value, lane = self.numbers(node, "mask", "value", SHUFFLE_NAMES[name])
-        if mask.kind not in ("int32", "uint32", "int64", "uint64"):
-            raise Refusal(
-                node.line,
-                f"a mask is a whole number of 32 bits, not {mask.kind}",
-                "0xffffffff",
-            )
-        self.integer(node, lane, "a lane")
+        self.wide(node, mask, "a mask", "0xffffffff")
+        self.wide(node, lane, "a lane", "int32(…)")
         if value.kind not in ("int32", "int64", "float32", "float64"):
             raise Refusal(
                 node.line,

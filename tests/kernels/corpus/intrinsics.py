@@ -1131,3 +1131,59 @@ def kernel(x):
 @cuda.jit
 def kernel(x):
     print(x[0], x[1])
+
+
+# %% shuffle-from-a-lane-by-a-comparison
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    v = cuda.shfl_sync(-1, x[0], n > 1)
+    x[1] = v
+
+
+# %% shuffle-from-a-lane-of-eight-bits
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    v = cuda.shfl_sync(-1, x[0], uint8(n))
+    x[1] = v
+
+
+# %% shuffle-by-a-lane-of-64-bits
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    v = cuda.shfl_xor_sync(-1, x[0], len(x))
+    x[1] = v
+
+
+# %% ballot-under-a-comparison
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    v = cuda.ballot_sync(n > 1, n)
+    x[1] = v
+
+
+# %% ballot-under-eight-bits
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    v = cuda.ballot_sync(uint8(n), n)
+    x[1] = v
+
+
+# %% match-under-a-comparison
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    v = cuda.match_any_sync(n > 1, n)
+    x[1] = v
+
+
+# %% shuffle-under-a-float
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    v = cuda.shfl_sync(x[0], x[0], 0)
+    x[1] = v
