@@ -127,12 +127,15 @@ def kernel(x, y, c):
     v = t
     w = 1
 
-    def near(a, k):
-        return tile[(t + k) % T] + a
-
     def meet(a):
         cuda.syncthreads()
         return a
+"""
+# It uses the kernel's own names, so Numba compiles it only where it is called.
+NEAR = """
+    def near(a, k):
+        return tile[(t + k) % T] + a
+
 """
 
 
@@ -150,7 +153,8 @@ def wild(seed: int) -> tuple[str, dict]:
     if apart:
         lines += shape.apart()
     barrier = rng.choice(["cuda.syncthreads()"] * 3 + ["pass"])
-    text = WILD.format(barrier=barrier) + "\n".join(f"    {line}" for line in lines)
+    body = "\n".join(f"    {line}" for line in lines)
+    text = WILD.format(barrier=barrier) + (NEAR if "near(" in body else "") + body
     alias = rng.choice(["apart"] * 3 + ["same", "shifted", "reversed"])
     launch = {"blocks": shape.blocks, "threads": threads, "alias": alias,
               "apart": apart}
