@@ -144,6 +144,7 @@ ENGLISH = {  # what is typed, and its value; None if it is not a number
     r"$2 \cdot e^{-1}$": 2 / np.e, r"2^\frac{1}{2}": 2**0.5, r"\ln\frac{8}{2}": np.log(4),
     r"\log_2 64": 6, r"\left(2\right)^3": 8, r"\approx 1\,000": 1000, r"6/\frac12": None,
     r"\frac{1}": None, r"10\5": None, r"2\(3)": None, r"frac": None,
+    r"\sqrt{16}": 4, r"\sqrt[3]{8}": None, r"\log_{2} 64": 6, r"\log_{10} 100": None,
     # nothing that could be read
     "": None, " ": None, "x": None, "banana": None, "1+": None, "(1": None, "1)": None,
     "(1;1)": None, ";": None, "2 3": None, "1 .5": None, "1,2,3": None, "1,000,0": None,
