@@ -23,7 +23,9 @@ def packed(drill: Drill) -> str:
     return json.dumps(payload(drill), allow_nan=False)
 
 
-def run(drill: Drill, source: str, settled: Any = lambda report: None) -> dict[str, Any]:
+def run(
+    drill: Drill, source: str, settled: Any = lambda report: None
+) -> dict[str, Any]:
     """Return the report of an answer."""
     data = json.loads(packed(drill))
     marks = kernel_grader if drill.kind == "kernel" else grader
@@ -60,7 +62,9 @@ def run_small(asked: list[tuple[Drill, str]]) -> list[dict[str, Any]]:
         "loader": (VENDOR / "micropython.mjs").as_uri(),
         "wasm": str(VENDOR / "micropython.wasm"),
         "worker": worker[: cut[0]] + worker[cut[1] :],
-        "world": re.findall(r'"(\w+)"', worker.split("const WORLD = ")[1].split("]")[0]),
+        "world": re.findall(
+            r'"(\w+)"', worker.split("const WORLD = ")[1].split("]")[0]
+        ),
         "modules": page._graders() | json.loads(simulator),
         "sources": page._played(),
         "jobs": [{**json.loads(packed(d)), "answer": source} for d, source in asked],

@@ -20,8 +20,9 @@ def main() -> None:
         case = CASES[name]
         for rung in gpu.RUNGS:
             with np.errstate(all="ignore"):
-                answer = gpu.attention(*inputs(case), mask=case.mask, kernel=rung,
-                                       return_lse=True)
+                answer = gpu.attention(
+                    *inputs(case), mask=case.mask, kernel=rung, return_lse=True
+                )
             found[f"{rung}: {name}"] = wrong(case, *answer)
     print(json.dumps({"device": gpu.device(), "wrong": found}))
 

@@ -57,17 +57,29 @@ SEEN = {
     "causal": (causal(), lambda place, j: 0.0 if j <= place else -inf),
     "window": (window(2, 1), lambda p, j: 0.0 if p - 2 <= j <= p + 1 else -inf),
     "padding": (padding(4), lambda place, j: 0.0 if j < 4 else -inf),
-    "documents": (documents([0, 0, 0, 1, 1, 2, 2]),
-                  lambda place, j: 0.0 if "aaabbcc"[place] == "aaabbcc"[j] else -inf),
+    "documents": (
+        documents([0, 0, 0, 1, 1, 2, 2]),
+        lambda place, j: 0.0 if "aaabbcc"[place] == "aaabbcc"[j] else -inf,
+    ),
     "bias": (bias(np.arange(7) / 3), lambda place, j: j / 3),
-    "alibi": (alibi(0.4) & causal(),
-              lambda place, j: -0.4 * (place - j) if j <= place else -inf),
+    "alibi": (
+        alibi(0.4) & causal(),
+        lambda place, j: -0.4 * (place - j) if j <= place else -inf,
+    ),
 }
 
 
 @pytest.mark.parametrize("kind", SEEN)
-@pytest.mark.parametrize("options", [{}, {"scale": -0.3}, {"softcap": 0.7},
-                                     {"sinks": 0.5}, {"sinks": -INF, "softcap": 9.0}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"scale": -0.3},
+        {"softcap": 0.7},
+        {"sinks": 0.5},
+        {"sinks": -INF, "softcap": 9.0},
+    ],
+)
 def test_both_are_what_the_definition_says(kind: str, options: dict) -> None:
     mask, rule = SEEN[kind]
     q, k, v = normal(5, 3), normal(7, 3, seed=1), normal(7, 2, seed=2)
@@ -78,8 +90,16 @@ def test_both_are_what_the_definition_says(kind: str, options: dict) -> None:
     np.testing.assert_allclose(got[0], out, rtol=1e-13, atol=1e-15)
     np.testing.assert_allclose(got[1], lse, rtol=1e-13)
     for block_q, block_k in product((1, 2, 5, 9), (1, 3, 7, 64)):
-        got = streaming.attention(q, k, v, mask=mask, block_q=block_q, block_k=block_k,
-                                  return_lse=True, **options)
+        got = streaming.attention(
+            q,
+            k,
+            v,
+            mask=mask,
+            block_q=block_q,
+            block_k=block_k,
+            return_lse=True,
+            **options,
+        )
         np.testing.assert_allclose(got[0], out, rtol=1e-12, atol=1e-14)
         np.testing.assert_allclose(got[1], lse, rtol=1e-12)
 
@@ -98,8 +118,11 @@ def problems(draw: st.DrawFn) -> tuple[tuple[np.ndarray, ...], dict]:
     heads, sequences = q.shape[-3:-2], q.shape[:-3]
     rng = np.random.default_rng(seed)
     parts = [
-        causal(), window(2, 1), padding(rng.integers(0, keys + 1, sequences)),
-        alibi(rng.random(heads)), bias(rng.normal(size=(queries, keys))),
+        causal(),
+        window(2, 1),
+        padding(rng.integers(0, keys + 1, sequences)),
+        alibi(rng.random(heads)),
+        bias(rng.normal(size=(queries, keys))),
         bias(np.where(rng.random((*heads, 1, keys)) < 0.5, 0, -INF)),
     ]
     if queries <= keys:
@@ -117,7 +140,8 @@ def test_tiles_of_any_size_give_what_dense_gives(problem, block_q, block_k) -> N
     arrays, options = problem
     out, lse = dense.attention(*arrays, **options, return_lse=True)
     got, log_sum = streaming.attention(
-        *arrays, **options, block_q=block_q, block_k=block_k, return_lse=True)
+        *arrays, **options, block_q=block_q, block_k=block_k, return_lse=True
+    )
     dtype = arrays[0].dtype
     assert got.dtype == out.dtype == dtype and got.shape == out.shape
     assert log_sum.dtype == lse.dtype == np.result_type(dtype, np.float32)
@@ -178,7 +202,10 @@ def test_dense_computes_in_what_it_is_told() -> None:
     assert (out == out.astype(np.float32)).all()  # float32 throughout
     assert (lse == lse.astype(np.float32)).all()
     # All of it, to the last bit; a wider sum, rounded once, would differ.
-    scores, values = np.pad(scores, ((0, 0), (0, 1))), np.pad(narrow[2], ((0, 1), (0, 0)))
+    scores, values = (
+        np.pad(scores, ((0, 0), (0, 1))),
+        np.pad(narrow[2], ((0, 1), (0, 0))),
+    )
     scores[:, -1] = -np.inf
     for compute, same in ((np.float32, True), (np.float64, False)):
         rows = [dense.softmax_dot(row, values, compute=compute) for row in scores]
@@ -245,11 +272,13 @@ def test_nothing_to_ask_and_nothing_to_see() -> None:
         for attend in (dense.attention, streaming.attention):
             none = attend(np.zeros((0, 2)), np.zeros((3, 2)), np.zeros((3, 5)))
             assert none.shape == (0, 5)
-            out, lse = attend(np.zeros((2, 2)), np.zeros((0, 2)), np.zeros((0, 5)),
-                              return_lse=True)
+            out, lse = attend(
+                np.zeros((2, 2)), np.zeros((0, 2)), np.zeros((0, 5)), return_lse=True
+            )
             assert out.tolist() == [[0] * 5] * 2 and lse.tolist() == [-INF] * 2
-            assert attend(np.zeros((0, 3, 2)), np.zeros((1, 3, 2)),
-                          np.zeros((1, 3, 2))).shape == (0, 3, 2)
+            assert attend(
+                np.zeros((0, 3, 2)), np.zeros((1, 3, 2)), np.zeros((1, 3, 2))
+            ).shape == (0, 3, 2)
 
 
 def test_memory_order_and_views_make_no_difference() -> None:
@@ -257,7 +286,8 @@ def test_memory_order_and_views_make_no_difference() -> None:
     out = streaming.attention(q, k, v, block_q=4, block_k=4)
     turned = (np.asfortranarray(x) for x in (q, k, v))
     np.testing.assert_allclose(
-        streaming.attention(*turned, block_q=4, block_k=4), out, rtol=1e-13)
+        streaming.attention(*turned, block_q=4, block_k=4), out, rtol=1e-13
+    )
 
 
 def test_inputs_are_left_alone() -> None:
@@ -277,8 +307,10 @@ def test_a_row_that_sees_nothing_is_zero_in_silence() -> None:
     hidden = np.zeros((6, 6))
     hidden[2] = -INF
     with np.errstate(all="raise", under="ignore"):
-        for attend, blocks in ((dense.attention, {}),
-                               (streaming.attention, {"block_q": 2, "block_k": 2})):
+        for attend, blocks in (
+            (dense.attention, {}),
+            (streaming.attention, {"block_q": 2, "block_k": 2}),
+        ):
             out, lse = attend(q, k, v, mask=bias(hidden), return_lse=True, **blocks)
             assert out[2].tolist() == [0] * 3 and lse[2] == -INF
             assert np.abs(out[[0, 1, 3, 4, 5]]).min() > 0 and np.isfinite(lse[3])
@@ -296,7 +328,8 @@ def test_a_masked_first_tile_leaves_no_trace(level: float) -> None:
     with np.errstate(all="raise", under="ignore"):
         for block in (1, 2, 3):
             out, lse = streaming.attention(
-                q, k, v, mask=bias(hidden), scale=1, block_k=block, return_lse=True)
+                q, k, v, mask=bias(hidden), scale=1, block_k=block, return_lse=True
+            )
             for row, first in ((1, 2), (2, 4)):
                 scores = k[first:, 0]
                 expected = exact.softmax_dot(scores.tolist(), v[first:, 0].tolist())
@@ -324,12 +357,14 @@ def test_nan_reaches_those_who_read_it_and_nobody_else(bad: float, which: str) -
     arrays[which][3, 1] = bad
     expected = dense.attention(*arrays.values(), mask=causal())
     for block_q, block_k in product((1, 4, 6), (1, 4, 6)):
-        got = streaming.attention(*arrays.values(), mask=causal(), block_q=block_q,
-                                  block_k=block_k)
+        got = streaming.attention(
+            *arrays.values(), mask=causal(), block_q=block_q, block_k=block_k
+        )
         np.testing.assert_allclose(got, expected, atol=1e-14)
     reached = np.isin(np.arange(6), 3) if which == "q" else np.arange(6) >= 3
     assert np.array_equal(got[~reached], clean[~reached]) or np.allclose(
-        got[~reached], clean[~reached])
+        got[~reached], clean[~reached]
+    )
     if which == "v":
         assert not np.isfinite(got[reached, 1]).any()
         np.testing.assert_allclose(got[:, [0, 2]], clean[:, [0, 2]])
@@ -367,8 +402,9 @@ def test_a_sink_is_a_key_with_value_zero() -> None:
 def test_the_cap_comes_after_the_scale_and_before_the_mask() -> None:
     q, k, v = np.full((1, 1), 30.0), np.array([[1.0], [2.0]]), np.eye(2)
     for attend in (dense.attention, streaming.attention):
-        out, lse = attend(q, k, v, scale=0.1, softcap=5.0, mask=bias([0.0, 10.0]),
-                          return_lse=True)
+        out, lse = attend(
+            q, k, v, scale=0.1, softcap=5.0, mask=bias([0.0, 10.0]), return_lse=True
+        )
         scores = [5 * tanh(3 / 5), 5 * tanh(6 / 5) + 10]
         np.testing.assert_allclose(out[0], scipy.special.softmax(scores))
         np.testing.assert_allclose(lse[0], scipy.special.logsumexp(scores))
@@ -379,9 +415,16 @@ def test_the_cap_comes_after_the_scale_and_before_the_mask() -> None:
 
 @pytest.mark.parametrize(
     ("mask", "tiles", "touched"),
-    [(None, 64, 0), (causal(), 36, 8), (padding(24), 24, 0), (padding(20), 24, 8),
-     (window(8, 0), 15, 15), (documents(np.arange(64) // 16), 16, 0),
-     (alibi(1.0), 64, 64), (causal() & alibi(0.5), 36, 36)],
+    [
+        (None, 64, 0),
+        (causal(), 36, 8),
+        (padding(24), 24, 0),
+        (padding(20), 24, 8),
+        (window(8, 0), 15, 15),
+        (documents(np.arange(64) // 16), 16, 0),
+        (alibi(1.0), 64, 64),
+        (causal() & alibi(0.5), 36, 36),
+    ],
 )
 def test_hidden_tiles_are_skipped_and_full_ones_left_alone(
     monkeypatch, mask, tiles, touched
@@ -392,10 +435,12 @@ def test_hidden_tiles_are_skipped_and_full_ones_left_alone(
         def call(*arguments):
             count[name] += 1
             return function(*arguments)
+
         return call
 
     monkeypatch.setattr(
-        streaming, "update_tile", counted("update", streaming.update_tile))
+        streaming, "update_tile", counted("update", streaming.update_tile)
+    )
     monkeypatch.setattr(masks.Head, "apply", counted("apply", masks.Head.apply))
     x = normal(64, 4)
     streaming.attention(x, x, x, mask=mask, block_q=8, block_k=8)
@@ -410,7 +455,8 @@ def above_its_output(n: int, block: int, mask=None, d: int = 32, **options) -> i
     streaming.attention(q[:2], k[:2], v[:2])  # whatever is made once
     tracemalloc.start()
     out = streaming.attention(
-        q, k, v, mask=mask, block_q=block, block_k=block, **options)
+        q, k, v, mask=mask, block_q=block, block_k=block, **options
+    )
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     return peak - out.nbytes
@@ -444,18 +490,33 @@ def test_an_array_of_all_scores_would_show() -> None:
 @given(st.integers(1, 9), st.integers(0, 9), st.sampled_from(DTYPES), st.data())
 def test_the_trace_goes_through_the_same_states(queries, keys, dtype, data) -> None:
     q, k, v = (normal(n, 3, seed=n, dtype=dtype) for n in (queries, keys, keys))
-    mask = data.draw(st.sampled_from([None, causal(), window(2, 1), padding(keys // 2),
-                                      alibi(0.5), window(1, 0) & padding(keys // 2)]))
+    mask = data.draw(
+        st.sampled_from(
+            [
+                None,
+                causal(),
+                window(2, 1),
+                padding(keys // 2),
+                alibi(0.5),
+                window(1, 0) & padding(keys // 2),
+            ]
+        )
+    )
     row = data.draw(st.integers(0, queries - 1))
-    options = {"mask": mask, "block_q": data.draw(st.integers(1, 10)),
-               "block_k": data.draw(st.integers(1, 10)),
-               **data.draw(st.sampled_from([{}, {"sinks": 0.5}, {"softcap": 1.0},
-                                          {"scale": 0.3}]))}
+    options = {
+        "mask": mask,
+        "block_q": data.draw(st.integers(1, 10)),
+        "block_k": data.draw(st.integers(1, 10)),
+        **data.draw(
+            st.sampled_from([{}, {"sinks": 0.5}, {"softcap": 1.0}, {"scale": 0.3}])
+        ),
+    }
     out, lse = streaming.attention(q, k, v, **options, return_lse=True)
     steps = streaming.trace_attention(q, k, v, row, **options)
     walked = masks.walk(mask, queries, keys, options["block_q"], options["block_k"])
     assert [step.tile for step in steps] == [
-        tile for tile in walked if tile.rows.start <= row < tile.rows.stop]
+        tile for tile in walked if tile.rows.start <= row < tile.rows.stop
+    ]
     for before, step in zip(steps, steps[1:]):
         assert step.m_old == before.m
         if step.tile.kind == "none":
@@ -489,16 +550,24 @@ def right(attend) -> bool:
     hidden = np.where(np.arange(9) < 4, -INF, 0.0)
     late = np.arange(9) >= 4
     options = [
-        {"mask": causal()}, {"mask": window(2, 1)}, {"mask": padding(5)},
-        {"scale": 3.0}, {"mask": documents(np.arange(9) // 4)},
+        {"mask": causal()},
+        {"mask": window(2, 1)},
+        {"mask": padding(5)},
+        {"scale": 3.0},
+        {"mask": documents(np.arange(9) // 4)},
         {"mask": alibi([0.1, 2.0]) & causal()},
-        {"mask": bias(hidden)}, {"mask": window(1, 0) & padding(4)}, {"softcap": 0.5},
+        {"mask": bias(hidden)},
+        {"mask": window(1, 0) & padding(4)},
+        {"softcap": 0.5},
         {"sinks": [0.0, 3.0]},
     ]
     low = k - 60 * np.sign(q.sum(1))[:, None]  # scores far below zero
     cases = [(q, k, v, each) for each in options]
-    cases += [(q, low, v, {"mask": bias(hidden)}), (q[:, 5:], k, v, {"mask": causal()}),
-              (q, k[:1], v[:1], {})]
+    cases += [
+        (q, low, v, {"mask": bias(hidden)}),
+        (q[:, 5:], k, v, {"mask": causal()}),
+        (q, k[:1], v[:1], {}),
+    ]
     cases.append((q, k, np.where(late[:, None], v, NAN), {"mask": bias(hidden)}))
     for *arrays, each in cases:
         expected = dense.attention(*arrays, **each, return_lse=True)
@@ -510,41 +579,59 @@ def right(attend) -> bool:
 
 
 FAULTS = {
-    "the shift is not guarded": ("np.exp(scores - shift(m)[:, None])",
-                                 "np.exp(scores - m[:, None])"),
-    "the maximum is the tile's own": ("np.maximum(state.m, largest(scores))  # (Br,)",
-                                      "largest(scores)"),
-    "nothing is rescaled": ("    return add(rescale(state, m), new)\n\n\ndef _weigh",
-                            "    return add(state, new)\n\n\ndef _weigh"),
+    "the shift is not guarded": (
+        "np.exp(scores - shift(m)[:, None])",
+        "np.exp(scores - m[:, None])",
+    ),
+    "the maximum is the tile's own": (
+        "np.maximum(state.m, largest(scores))  # (Br,)",
+        "largest(scores)",
+    ),
+    "nothing is rescaled": (
+        "    return add(rescale(state, m), new)\n\n\ndef _weigh",
+        "    return add(state, new)\n\n\ndef _weigh",
+    ),
     "the sum is not rescaled": (
         "    return add(rescale(state, m), new)\n\n\ndef _weigh",
-        "    return add(rescale(state, m)._replace(l=state.l), new)\n\n\ndef _weigh"),
+        "    return add(rescale(state, m)._replace(l=state.l), new)\n\n\ndef _weigh",
+    ),
     "the output is not rescaled": (
         "    return add(rescale(state, m), new)\n\n\ndef _weigh",
-        "    return add(rescale(state, m)._replace(o=state.o), new)\n\n\ndef _weigh"),
+        "    return add(rescale(state, m)._replace(o=state.o), new)\n\n\ndef _weigh",
+    ),
     "partial tiles are taken as full": ('if kind == "some":', "if False:"),
     "the scale is forgotten": ("np.float64).T * asked.scale", "np.float64).T"),
     "the cap comes after the mask": (
         "            scores = asked.softcap * np.tanh(scores / asked.softcap)\n"
         "        if kind",
-        "            scores = np.tanh(scores)\n        if kind"),
-    "the sink has no weight": ("np.full((size, 1), head.sink, wide)",
-                               "np.full((size, 1), -np.inf, wide)"),
-    "hidden values are read": ("rows = scores[:, j] != -np.inf",
-                               "rows = scores[:, j] == scores[:, j]"),
+        "            scores = np.tanh(scores)\n        if kind",
+    ),
+    "the sink has no weight": (
+        "np.full((size, 1), head.sink, wide)",
+        "np.full((size, 1), -np.inf, wide)",
+    ),
+    "hidden values are read": (
+        "rows = scores[:, j] != -np.inf",
+        "rows = scores[:, j] == scores[:, j]",
+    ),
 }
 MASK_FAULTS = {
     "the window is one short": ("place - self.left,", "place - self.left + 1,"),
     "the query sees the key after it": ("+ self.right + 1", "+ self.right + 2"),
     "the first query stands at the first key": (
-        "        place = row + self.keys - self.queries\n", "        place = row\n"),
+        "        place = row + self.keys - self.queries\n",
+        "        place = row\n",
+    ),
     "a tile is skipped by its first row": (
         "        _, stop = self.interval(rows.stop - 1)\n        for",
-        "        _, stop = self.interval(rows.start)\n        for"),
+        "        _, stop = self.interval(rows.start)\n        for",
+    ),
     "a tile is full if its last row is": ("<= first_stop", "<= stop"),
     "padding is seen": ("np.minimum(stop, self.length)", "np.minimum(stop, self.keys)"),
-    "a finite number hides": ("np.where(hidden, -np.inf, scores)",
-                              "np.where(hidden, -50.0, scores)"),
+    "a finite number hides": (
+        "np.where(hidden, -np.inf, scores)",
+        "np.where(hidden, -50.0, scores)",
+    ),
     "0 hides": ("np.where(hidden, -np.inf, scores)", "np.where(hidden, 0, scores)"),
 }
 
@@ -566,8 +653,11 @@ def test_a_fault_in_a_mask_is_found(monkeypatch, name: str) -> None:
     fault = faulty(*MASK_FAULTS[name], masks)
 
     def head_of(mask, *where):
-        return fault.Mask(**vars(mask)).head(*where) if mask else (
-            fault.Mask().head(*where))
+        return (
+            fault.Mask(**vars(mask)).head(*where)
+            if mask
+            else (fault.Mask().head(*where))
+        )
 
     monkeypatch.setattr(streaming, "head_of", head_of)
     assert not right(streaming.attention)
@@ -577,45 +667,104 @@ def test_a_fault_in_a_mask_is_found(monkeypatch, name: str) -> None:
 
 TWO = np.zeros((2, 2))
 BAD = [
-    ((np.zeros(3), TWO, TWO), {}, "q: expected shape (..., heads, queries, d) or"
-     " (queries, d) with d at least 1, got (3,)"),
-    ((np.zeros((2, 0)), np.zeros((2, 0)), TWO), {}, "q: expected shape (..., heads,"
-     " queries, d) or (queries, d) with d at least 1, got (2, 0)"),
-    ((TWO, np.zeros((2, 3)), TWO), {},
-     "k: expected shape (keys, 2) for q of shape (2, 2), got (2, 3)"),
-    ((TWO, TWO[None], TWO), {},
-     "k: expected shape (keys, 2) for q of shape (2, 2), got (1, 2, 2)"),
-    ((np.zeros((3, 4, 5, 6)), np.zeros((2, 4, 5, 6)), TWO), {}, "k: expected shape (3,"
-     " a divisor of 4, keys, 6) for q of shape (3, 4, 5, 6), got (2, 4, 5, 6)"),
-    ((np.zeros((4, 5, 6)), np.zeros((3, 5, 6)), TWO), {}, "k: expected shape (a divisor"
-     " of 4, keys, 6) for q of shape (4, 5, 6), got (3, 5, 6)"),
-    ((np.zeros((4, 5, 6)), np.zeros((0, 5, 6)), TWO), {}, "k: expected shape (a divisor"
-     " of 4, keys, 6) for q of shape (4, 5, 6), got (0, 5, 6)"),
-    ((TWO, TWO, np.zeros((3, 2))), {},
-     "v: expected shape (2, columns) for q of shape (2, 2), got (3, 2)"),
-    ((np.zeros((2, 4, 3)), np.zeros((2, 5, 3)), np.zeros((2, 6, 3))), {},
-     "v: expected shape (2, 5, columns) for q of shape (2, 4, 3), got (2, 6, 3)"),
-    ((TWO, TWO, np.zeros(2)), {},
-     "v: expected shape (2, columns) for q of shape (2, 2), got (2,)"),
-    ((["a"], TWO, TWO), {},
-     "q: expected float16, float32, float64 or integers, got <U1"),
-    ((TWO, 1j * TWO, TWO), {},
-     "k: expected float16, float32, float64 or integers, got complex128"),
-    ((TWO, TWO, ["a"]), {},
-     "v: expected float16, float32, float64 or integers, got <U1"),
+    (
+        (np.zeros(3), TWO, TWO),
+        {},
+        "q: expected shape (..., heads, queries, d) or"
+        " (queries, d) with d at least 1, got (3,)",
+    ),
+    (
+        (np.zeros((2, 0)), np.zeros((2, 0)), TWO),
+        {},
+        "q: expected shape (..., heads,"
+        " queries, d) or (queries, d) with d at least 1, got (2, 0)",
+    ),
+    (
+        (TWO, np.zeros((2, 3)), TWO),
+        {},
+        "k: expected shape (keys, 2) for q of shape (2, 2), got (2, 3)",
+    ),
+    (
+        (TWO, TWO[None], TWO),
+        {},
+        "k: expected shape (keys, 2) for q of shape (2, 2), got (1, 2, 2)",
+    ),
+    (
+        (np.zeros((3, 4, 5, 6)), np.zeros((2, 4, 5, 6)), TWO),
+        {},
+        "k: expected shape (3,"
+        " a divisor of 4, keys, 6) for q of shape (3, 4, 5, 6), got (2, 4, 5, 6)",
+    ),
+    (
+        (np.zeros((4, 5, 6)), np.zeros((3, 5, 6)), TWO),
+        {},
+        "k: expected shape (a divisor"
+        " of 4, keys, 6) for q of shape (4, 5, 6), got (3, 5, 6)",
+    ),
+    (
+        (np.zeros((4, 5, 6)), np.zeros((0, 5, 6)), TWO),
+        {},
+        "k: expected shape (a divisor"
+        " of 4, keys, 6) for q of shape (4, 5, 6), got (0, 5, 6)",
+    ),
+    (
+        (TWO, TWO, np.zeros((3, 2))),
+        {},
+        "v: expected shape (2, columns) for q of shape (2, 2), got (3, 2)",
+    ),
+    (
+        (np.zeros((2, 4, 3)), np.zeros((2, 5, 3)), np.zeros((2, 6, 3))),
+        {},
+        "v: expected shape (2, 5, columns) for q of shape (2, 4, 3), got (2, 6, 3)",
+    ),
+    (
+        (TWO, TWO, np.zeros(2)),
+        {},
+        "v: expected shape (2, columns) for q of shape (2, 2), got (2,)",
+    ),
+    (
+        (["a"], TWO, TWO),
+        {},
+        "q: expected float16, float32, float64 or integers, got <U1",
+    ),
+    (
+        (TWO, 1j * TWO, TWO),
+        {},
+        "k: expected float16, float32, float64 or integers, got complex128",
+    ),
+    (
+        (TWO, TWO, ["a"]),
+        {},
+        "v: expected float16, float32, float64 or integers, got <U1",
+    ),
     ((TWO, TWO, TWO), {"scale": INF}, "scale: expected a finite number, got inf"),
     ((TWO, TWO, TWO), {"scale": "a"}, "scale: expected a finite number, got 'a'"),
-    ((TWO, TWO, TWO), {"softcap": 0},
-     "softcap: expected a finite number above 0, got 0"),
-    ((TWO, TWO, TWO), {"softcap": NAN},
-     "softcap: expected a finite number above 0, got nan"),
-    ((TWO, TWO, TWO), {"sinks": [0.0, 1.0]},
-     "sinks: expected a shape that broadcasts to (1,), got (2,)"),
-    ((TWO, TWO, TWO), {"sinks": ["a"]},
-     "sinks: expected float16, float32, float64 or integers, got <U1"),
+    (
+        (TWO, TWO, TWO),
+        {"softcap": 0},
+        "softcap: expected a finite number above 0, got 0",
+    ),
+    (
+        (TWO, TWO, TWO),
+        {"softcap": NAN},
+        "softcap: expected a finite number above 0, got nan",
+    ),
+    (
+        (TWO, TWO, TWO),
+        {"sinks": [0.0, 1.0]},
+        "sinks: expected a shape that broadcasts to (1,), got (2,)",
+    ),
+    (
+        (TWO, TWO, TWO),
+        {"sinks": ["a"]},
+        "sinks: expected float16, float32, float64 or integers, got <U1",
+    ),
     ((TWO, TWO, TWO), {"mask": 3}, "mask: expected a mask such as causal(), got 3"),
-    ((TWO, TWO, TWO), {"mask": padding(3)},
-     "lengths: expected at most 2, the keys, got 3"),
+    (
+        (TWO, TWO, TWO),
+        {"mask": padding(3)},
+        "lengths: expected at most 2, the keys, got 3",
+    ),
 ]
 
 

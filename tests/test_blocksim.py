@@ -63,8 +63,15 @@ if t == 1: s[0] = x[0]"""
 def test_every_kind_of_fault_has_its_kernel() -> None:
     kinds = {fields["kind"] for _, _, fields in FAULTY.values()}
     assert kinds == {
-        "race", "uninitialised", "index", "barrier", "barriers", "shared", "block",
-        "error", "compile",
+        "race",
+        "uninitialised",
+        "index",
+        "barrier",
+        "barriers",
+        "shared",
+        "block",
+        "error",
+        "compile",
     }  # float64 has a test of its own: it is found in full mode only
 
 
@@ -78,7 +85,10 @@ def by_numba() -> list:
     sources = json.dumps([program(seed) for seed in SEEDS])
     answer = subprocess.run(
         [sys.executable, Path(__file__).parent / "kernels" / "numba_simulator.py"],
-        input=sources, capture_output=True, text=True, check=True,
+        input=sources,
+        capture_output=True,
+        text=True,
+        check=True,
         env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"},
     )
     return json.loads(answer.stdout)
@@ -196,21 +206,28 @@ def counted(body: str, *args: object, block: object = 32, **options: object):
 
 
 def test_loads_and_stores_are_counted_per_thread() -> None:
-    report = counted("t = cuda.threadIdx.x\nfor i in range(t):\n    y[t] += x[i]",
-                     [1.0] * 8, [0.0] * 8, block=8)
+    report = counted(
+        "t = cuda.threadIdx.x\nfor i in range(t):\n    y[t] += x[i]",
+        [1.0] * 8,
+        [0.0] * 8,
+        block=8,
+    )
     assert report.loads == {"x": list(range(8)), "y": list(range(8))}
     assert report.stores == {"x": [0] * 8, "y": list(range(8))}
     assert report.bytes == {"x": 4 * 28, "y": 4 * 56}
 
 
-@pytest.mark.parametrize(("index", "sectors"), [
-    ("t", 4),  # 32 neighbours of 4 bytes are 128 bytes
-    ("t + 1", 5),  # one further, and a fifth sector is touched
-    ("2 * t", 8),
-    ("8 * t", 32),  # every thread its own sector
-    ("0", 1),
-    ("31 - t", 4),
-])
+@pytest.mark.parametrize(
+    ("index", "sectors"),
+    [
+        ("t", 4),  # 32 neighbours of 4 bytes are 128 bytes
+        ("t + 1", 5),  # one further, and a fifth sector is touched
+        ("2 * t", 8),
+        ("8 * t", 32),  # every thread its own sector
+        ("0", 1),
+        ("31 - t", 4),
+    ],
+)
 def test_a_warp_moves_whole_sectors(index: str, sectors: int) -> None:
     x, y = np.ones(256, np.float32), np.zeros(32, np.float32)
     body = f"t = cuda.threadIdx.x\ny[t] = x[{index}]"
@@ -218,12 +235,15 @@ def test_a_warp_moves_whole_sectors(index: str, sectors: int) -> None:
     assert report.transactions == {"x": sectors, "y": 4}
 
 
-@pytest.mark.parametrize(("x", "sectors"), [
-    (np.ones((32, 32), np.float32), 32),
-    (np.ones((32, 32), np.float32).T, 4),  # then a column lies in one piece
-    (np.ones((4, 64), np.float32).T[::2], 8),
-    (np.ones((32, 4), np.float32)[::-1], 16),
-])
+@pytest.mark.parametrize(
+    ("x", "sectors"),
+    [
+        (np.ones((32, 32), np.float32), 32),
+        (np.ones((32, 32), np.float32).T, 4),  # then a column lies in one piece
+        (np.ones((4, 64), np.float32).T[::2], 8),
+        (np.ones((32, 4), np.float32)[::-1], 16),
+    ],
+)
 def test_sectors_are_those_of_the_memory_that_an_array_shows(x, sectors: int) -> None:
     body = "t = cuda.threadIdx.x\ny[t] = x[t, 0]"
     report = counted(body, x, np.zeros(32, np.float32), mode="full")
@@ -231,31 +251,46 @@ def test_sectors_are_those_of_the_memory_that_an_array_shows(x, sectors: int) ->
 
 
 def test_a_shared_array_with_the_name_of_an_argument_is_counted_apart() -> None:
-    body = ("t = cuda.threadIdx.x\nv = x[t]\nx = cuda.shared.array(32, float32)\n"
-            "x[t] = v\ny[t] = x[t]")
+    body = (
+        "t = cuda.threadIdx.x\nv = x[t]\nx = cuda.shared.array(32, float32)\n"
+        "x[t] = v\ny[t] = x[t]"
+    )
     x, y = np.ones(32, np.float32), np.zeros(32, np.float32)
     assert counted(body, x, y).bytes == {"x": 128, "y": 128, "x (shared)": 256}
 
 
-@pytest.mark.parametrize(("index", "extra"), [
-    ("t", 0), ("0", 0), ("2 * t", 1), ("3 * t", 0), ("32 * t", 31), ("33 * t", 0),
-])
+@pytest.mark.parametrize(
+    ("index", "extra"),
+    [
+        ("t", 0),
+        ("0", 0),
+        ("2 * t", 1),
+        ("3 * t", 0),
+        ("32 * t", 31),
+        ("33 * t", 0),
+    ],
+)
 def test_words_of_one_bank_take_turns(index: str, extra: int) -> None:
-    body = (f"t = cuda.threadIdx.x\ntile = cuda.shared.array(1056, float32)\n"
-            f"tile[t] = x[t]\ncuda.syncthreads()\ntile[{index}] = x[t]")
+    body = (
+        f"t = cuda.threadIdx.x\ntile = cuda.shared.array(1056, float32)\n"
+        f"tile[t] = x[t]\ncuda.syncthreads()\ntile[{index}] = x[t]"
+    )
     if index == "0":
         body = body.replace("tile[0] = x[t]", "y[t] = tile[0]")
     x, y = np.ones(32, np.float32), np.zeros(32, np.float32)
     assert counted(body, x, y, mode="full").conflicts == {"tile": extra}
 
 
-@pytest.mark.parametrize("loop", [
-    "for j in range(32):\n    if j >= t:\n        v += x[j]",
-    "j = 0\nwhile j < 32:\n    if j >= t: v += x[j]\n    j += 1",
-    "for j in range(t, 32):\n    v += x[j]",
-    "for i in range(2):\n    j = t\n    while j < 16 * (i + 1):\n"
-    "        v += x[16 * (1 - i)]\n        j += 1",
-])
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "for j in range(32):\n    if j >= t:\n        v += x[j]",
+        "j = 0\nwhile j < 32:\n    if j >= t: v += x[j]\n    j += 1",
+        "for j in range(t, 32):\n    v += x[j]",
+        "for i in range(2):\n    j = t\n    while j < 16 * (i + 1):\n"
+        "        v += x[16 * (1 - i)]\n        j += 1",
+    ],
+)
 def test_lanes_that_sit_out_a_turn_do_not_shift_the_others(loop: str) -> None:
     """In the first two every turn is one address; in the third they differ."""
     x, y = np.ones(32, np.float32), np.zeros(32, np.float32)
@@ -291,8 +326,18 @@ def full(expression: str, value: float = 0.1):
 @pytest.mark.parametrize("name", ["float16", "float32"])
 def test_rounding_is_numpys(name: str) -> None:
     rng = np.random.default_rng(1)
-    values = [*rng.normal(size=2000) * 10.0 ** rng.integers(-9, 9, 2000), 65519.99,
-              65520, 1e39, -1e39, 3.4028235677973366e38, 1e-45, 7e-46, np.inf, -0.0]
+    values = [
+        *rng.normal(size=2000) * 10.0 ** rng.integers(-9, 9, 2000),
+        65519.99,
+        65520,
+        1e39,
+        -1e39,
+        3.4028235677973366e38,
+        1e-45,
+        7e-46,
+        np.inf,
+        -0.0,
+    ]
     with np.errstate(over="ignore"):
         expected = np.array(values).astype(name).astype(float)
     assert [rounded(float(v), name) for v in values] == expected.tolist()
@@ -333,14 +378,21 @@ def test_every_operation_is_rounded_to_its_type(expression: str) -> None:
     assert np.array_equal(y[0], expected, equal_nan=True)
 
 
-WIDE = ["x[0] * 0.5", "2 * x[0]", "x[0] / 3", "x[0] - 1.0", "max(x[0], -math.inf)",
-        "x[0] + math.exp(1.0)", "float16(x[0]) + 1"]
+WIDE = [
+    "x[0] * 0.5",
+    "2 * x[0]",
+    "x[0] / 3",
+    "x[0] - 1.0",
+    "max(x[0], -math.inf)",
+    "x[0] + math.exp(1.0)",
+    "float16(x[0]) + 1",
+]
 
 
 @pytest.mark.parametrize("expression", WIDE)
 def test_float64_creeping_in_is_reported_with_its_line(expression: str) -> None:
     _, report = full(expression)
-    fault, = report.faults
+    (fault,) = report.faults
     assert (fault.kind, fault.line) == ("float64", len(HEAD.splitlines()) + 2)
     assert "is computed in float64" in str(fault)
 
@@ -356,7 +408,7 @@ def test_the_log_has_the_form_of_the_docstring() -> None:
     source, case = CORRECT["a neighbour through shared memory"]
     log = json.loads(json.dumps(played(source, case, "log")["log"], allow_nan=False))
     assert set(log) == {"kernel", "grid", "block", "arrays", "blocks", "faults"}
-    block, = log["blocks"]
+    (block,) = log["blocks"]
     load_, use = block["phases"]
     assert (block["at"], load_["barrier"], use["barrier"]) == ([0, 0], 13, None)
     tile = [a["name"] for a in log["arrays"]].index("tile")
@@ -376,7 +428,7 @@ def test_the_log_keeps_the_first_block_and_the_first_with_a_fault() -> None:
 def test_a_long_log_is_cut_and_says_so() -> None:
     body = "for i in range(5000):\n    y[0] = x[i]"
     report = counted(body, [1.0] * 5000, [0.0], block=1, log=True)
-    block, = report.log["blocks"]
+    (block,) = report.log["blocks"]
     assert block["cut"] and len(block["phases"][0]["touches"]) == 4000
 
 
@@ -407,12 +459,18 @@ def kernel(x, y):
 '''
 
 
-@pytest.mark.parametrize("change", [
-    lambda text: text, lambda text: text.replace("\n", "\r\n"),
-    lambda text: text.replace("    ", "\t"), lambda text: "#" * 9 + "\n" * 5000 + text,
-    lambda text: text.replace("array(", "array ("),
-    lambda text: text.replace("    s[t]", "# in column 0\n    s[t]"),
-], ids=["as it is", "Windows", "tabs", "far down", "spaces", "a comment"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text,
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: text.replace("    ", "\t"),
+        lambda text: "#" * 9 + "\n" * 5000 + text,
+        lambda text: text.replace("array(", "array ("),
+        lambda text: text.replace("    s[t]", "# in column 0\n    s[t]"),
+    ],
+    ids=["as it is", "Windows", "tabs", "far down", "spaces", "a comment"],
+)
 def test_a_text_is_read_however_it_is_written(change) -> None:
     y = [0.0] * 4
     assert not run(load(change(TEXT), "kernel"), 1, 4, [1.0, 2.0, 3.0, 4.0], y).faults
@@ -432,12 +490,14 @@ def commented(size):
     @cuda.jit
     def kernel(x, y):
         t = cuda.threadIdx.x
-# this comment stands further left than the kernel
+        # this comment stands further left than the kernel
         tile = cuda.shared.array(size, float32)
         tile[t] = x[t]
         cuda.syncthreads()
-        if t == 0: y[t] = tile[size - 1]
-        else: y[t] = helpers.waits_and_doubles(tile, t - 1)
+        if t == 0:
+            y[t] = tile[size - 1]
+        else:
+            y[t] = helpers.waits_and_doubles(tile, t - 1)
 
     return kernel
 
@@ -448,7 +508,9 @@ helpers = sys.modules[__name__]  # a module with device functions, as a reader h
 def test_a_helper_may_be_a_modules_and_a_comment_stand_where_it_likes() -> None:
     x, y = np.arange(4, dtype=np.float32), np.zeros(4, np.float32)
     faults = run(commented(4), 1, 4, x, y).faults
-    assert [fault.kind for fault in faults] == ["barrier"], "thread 0 does not come to it"
+    assert [fault.kind for fault in faults] == ["barrier"], (
+        "thread 0 does not come to it"
+    )
 
 
 def test_a_modules_plain_function_is_refused_by_name() -> None:
@@ -456,7 +518,7 @@ def test_a_modules_plain_function_is_refused_by_name() -> None:
     def kernel(x):
         x[0] = helpers.phases(x[0])
 
-    fault, = run(kernel, 1, 1, np.zeros(1, np.float32)).faults
+    (fault,) = run(kernel, 1, 1, np.zeros(1, np.float32)).faults
     assert fault.kind == "compile" and "phases" in fault.reason
 
 
@@ -478,7 +540,7 @@ def test_a_constant_array_is_watched_at_its_ends() -> None:
     def kernel(x):
         x[0] = TABLE[-1]
 
-    fault, = run(kernel, 1, 1, np.zeros(1, np.float32)).faults
+    (fault,) = run(kernel, 1, 1, np.zeros(1, np.float32)).faults
     assert (fault.kind, fault.array, fault.index) == ("index", "TABLE", [-1])
 
 
@@ -490,11 +552,15 @@ def test_a_grid_of_three_dimensions_is_counted() -> None:
 
     x = np.zeros((2, 4, 3), np.float32)
     assert run(kernel, (1, 2, 3), (2, 2, 1), x)
-    assert np.array_equal(x, np.fromfunction(lambda i, j, k: 100 * i + 10 * j + k, x.shape))
+    assert np.array_equal(
+        x, np.fromfunction(lambda i, j, k: 100 * i + 10 * j + k, x.shape)
+    )
 
 
 @pytest.mark.parametrize("method", ["staticmethod", "property"])
 def test_a_method_is_no_kernel(method: str) -> None:
-    text = f"from numba import cuda\n@cuda.jit\n@{method}\ndef kernel(x):\n    x[0] = 1\n"
+    text = (
+        f"from numba import cuda\n@cuda.jit\n@{method}\ndef kernel(x):\n    x[0] = 1\n"
+    )
     (fault,) = run(load(text, "kernel"), 1, 1, np.zeros(1, np.float32)).faults
     assert fault.kind == "compile"

@@ -64,7 +64,8 @@ def theirs(node):
     if isinstance(node, ast.JoinedStr) and len(ast.unparse(node).split("{")) == 1:
         return "Constant", repr("".join(part.value for part in node.values))
     if isinstance(node, REFUSED) or (
-        isinstance(node, ast.Constant) and type(node.value) in (bytes, complex, type(...))
+        isinstance(node, ast.Constant)
+        and type(node.value) in (bytes, complex, type(...))
     ):
         return "Refused"
     if kind == "Constant":
@@ -105,10 +106,13 @@ def functions(text: str) -> list:
     return [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
 
 
-TEXTS = {file.stem: file.read_text("utf-8")
-         for file in ROOT.glob("lib/onlinesoftmax/gpu/*.py")}
-TEXTS |= {name: kernel.text for name, kernel in CORPUS.items()
-          if kernel.file != "broken"}
+TEXTS = {
+    file.stem: file.read_text("utf-8")
+    for file in ROOT.glob("lib/onlinesoftmax/gpu/*.py")
+}
+TEXTS |= {
+    name: kernel.text for name, kernel in CORPUS.items() if kernel.file != "broken"
+}
 
 
 def test_a_tree_is_cpythons() -> None:
@@ -200,7 +204,9 @@ DIFFERENT = {  # three of Numba's types are no types of numbers in a kernel
 
 @pytest.mark.parametrize("expression", [e for e in ROWS if e not in DIFFERENT])
 def test_an_expression_has_numbas_type(expression: str) -> None:
-    text = f"{expressions.HEAD}\n@cuda.jit\ndef kernel(a, b, c):\n    r = {expression}\n"
+    text = (
+        f"{expressions.HEAD}\n@cuda.jit\ndef kernel(a, b, c):\n    r = {expression}\n"
+    )
     function = load(text, "kernel").program.function
     for args, expected in ROWS[expression].items():
         given = kinds(args)
@@ -310,28 +316,33 @@ def report(body: str, *args, block=4, head=HEAD, mode="race"):
 
 
 def test_a_refusal_has_line_reason_and_what_to_write_instead() -> None:
-    fault, = report("n = x.shape[0]\ns = cuda.shared.array(n, float32)\ny[0] = s[0]").faults
+    (fault,) = report(
+        "n = x.shape[0]\ns = cuda.shared.array(n, float32)\ny[0] = s[0]"
+    ).faults
     assert (fault.kind, fault.line) == ("compile", 8)
-    assert "has to be a constant" in fault.reason and "outside the kernel" in fault.instead
+    assert (
+        "has to be a constant" in fault.reason and "outside the kernel" in fault.instead
+    )
     assert str(fault).startswith("this does not compile: ")
 
 
 def test_what_is_declined_is_not_called_uncompilable() -> None:
-    fault, = report("y[0] = x[1:3][0]").faults
+    (fault,) = report("y[0] = x[1:3][0]").faults
     assert fault.declined == "slices" and "though Numba may" in str(fault)
     assert fault.reason == "a slice has no place in a kernel here"
 
 
 def test_a_missing_decorator_is_refused() -> None:
     kernel = load(f"{HEAD}def kernel(x):\n    x[0] = 1\n", "kernel")
-    fault, = run(kernel, 1, 1, [0.0]).faults
+    (fault,) = run(kernel, 1, 1, [0.0]).faults
     assert (fault.kind, fault.instead) == ("compile", "put @cuda.jit above it")
 
 
 def test_a_function_cut_out_of_a_file_needs_no_decorator() -> None:
     x = [0.0]
-    assert run(load("def kernel(x):\n    x[0] = float32(1)\n", "kernel", whole=False),
-               1, 1, x)
+    assert run(
+        load("def kernel(x):\n    x[0] = float32(1)\n", "kernel", whole=False), 1, 1, x
+    )
     assert x == [1.0]
 
 
@@ -446,10 +457,16 @@ def test_float64_is_found_by_type(body: str) -> None:
     assert FLOAT64[body] in [fault.line for fault in faults if fault.kind == "float64"]
 
 
-@pytest.mark.parametrize("body", [
-    "y[0] = x[0] * float32(0.5)", "if x[0] > 0: y[0] = float32(1)", "y[0] = x[0] ** 2",
-    "m = float32(-math.inf)\ny[0] = max(m, x[0])", "if x[0] > 0.5: y[0] = x[1]",
-])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y[0] = x[0] * float32(0.5)",
+        "if x[0] > 0: y[0] = float32(1)",
+        "y[0] = x[0] ** 2",
+        "m = float32(-math.inf)\ny[0] = max(m, x[0])",
+        "if x[0] > 0.5: y[0] = x[1]",
+    ],
+)
 def test_what_stays_float32_is_not_called_float64(body: str) -> None:
     assert not report(body, mode="full", block=1).faults
 
@@ -518,21 +535,29 @@ def call(K):
 @pytest.mark.parametrize("body", NUMBERS)
 def test_a_kernel_computes_what_its_text_says(body: str, mode: str) -> None:
     y = [0.0] * 8
-    found = report(f"t = cuda.threadIdx.x\n{body}", [1.0] * 8, y, head=HEAD + AROUND,
-                   mode=mode)
-    assert not [fault for fault in found.faults if fault.kind != "float64"], found.faults
+    found = report(
+        f"t = cuda.threadIdx.x\n{body}", [1.0] * 8, y, head=HEAD + AROUND, mode=mode
+    )
+    assert not [fault for fault in found.faults if fault.kind != "float64"], (
+        found.faults
+    )
     assert y[:4] == NUMBERS[body]
 
 
-@pytest.mark.parametrize("body", [
-    "if t != 3:\n    v = x[t]\ny[t] = v", "if t != 3:\n    v = 7\ny[t] = v",
-    "if t != 3:\n    v = x[t]\ndef get():\n    return v\ny[t] = get()",
-    "n = 3 - t\nwhile n > 0:\n    v = t\n    n -= 1\ny[t] = v",
-    "if t != 3:\n    v = y\nv[t] = 1", "if t != 3:\n    v = 1\nv += 1\ny[t] = v",
-    "if t == 3:\n    y[t] = 0\nelse:\n    v = 1\nif t == 3:\n    y[t] = v",
-])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if t != 3:\n    v = x[t]\ny[t] = v",
+        "if t != 3:\n    v = 7\ny[t] = v",
+        "if t != 3:\n    v = x[t]\ndef get():\n    return v\ny[t] = get()",
+        "n = 3 - t\nwhile n > 0:\n    v = t\n    n -= 1\ny[t] = v",
+        "if t != 3:\n    v = y\nv[t] = 1",
+        "if t != 3:\n    v = 1\nv += 1\ny[t] = v",
+        "if t == 3:\n    y[t] = 0\nelse:\n    v = 1\nif t == 3:\n    y[t] = v",
+    ],
+)
 def test_a_name_without_a_value_is_told_in_words(body: str) -> None:
-    fault, = report(f"t = cuda.threadIdx.x\n{body}").faults
+    (fault,) = report(f"t = cuda.threadIdx.x\n{body}").faults
     assert fault.said == (
         "v has no value on this way: thread 3 comes here without having given it one"
     )
@@ -563,15 +588,20 @@ def test_brackets_in_brackets_are_read_once() -> None:
 
 
 def test_too_many_brackets_are_declined_in_words() -> None:
-    fault, = report("y[0] = " + "x[0] if x[1] > 0 else " * 220 + "x[2]").faults
+    (fault,) = report("y[0] = " + "x[0] if x[1] > 0 else " * 220 + "x[2]").faults
     assert fault.declined == "depth" and fault.kind == "compile"
     with pytest.raises(SyntaxError, match="more brackets"):
         report("y[0] = " + "not " * 990 + "x[0]")
 
 
-@pytest.mark.parametrize("error", [
-    RuntimeError("a fault of ours"), MemoryError("allocation failed"), SyntaxError("ours"),
-])
+@pytest.mark.parametrize(
+    "error",
+    [
+        RuntimeError("a fault of ours"),
+        MemoryError("allocation failed"),
+        SyntaxError("ours"),
+    ],
+)
 def test_a_fault_of_our_own_is_not_called_depth(monkeypatch, error: Exception) -> None:
     def fail(*args):
         raise error
@@ -633,9 +663,13 @@ def test_a_refusal_offers_what_was_meant(body: str) -> None:
     assert MEANT[body] in report(body).faults[0].instead
 
 
-NUMPYS = {"np.exp(x[0])": "math.exp", "np.zeros(4)[0]": "cuda.local.array",
-          "np.tanh(x[0])": "math.tanh", "np.where(1, 2, 3)": "a if test else b",
-          "np.Inf": "math.inf"}
+NUMPYS = {
+    "np.exp(x[0])": "math.exp",
+    "np.zeros(4)[0]": "cuda.local.array",
+    "np.tanh(x[0])": "math.tanh",
+    "np.where(1, 2, 3)": "a if test else b",
+    "np.Inf": "math.inf",
+}
 
 
 @pytest.mark.parametrize("written", NUMPYS)

@@ -174,10 +174,8 @@ MASKS = {
     "v = cuda.shfl_down_sync(0xffffffff, x[t], -1)": "lanes 0 to 31; got -1",
     "v = cuda.shfl_sync(0xf, x[t], 9)": "asks lane 9 for its value by shfl_sync",
     "if t < 2: v = cuda.shfl_sync(3, x[t], 2)": "asks lane 2 for its value",
-    "if t < 2: cuda.syncwarp()\ncuda.syncthreads()":
-        "thread 0 waits at syncwarp for thread 2, which is at syncthreads on line 4",
-    "if t < 2: cuda.syncwarp(3)\nelse: cuda.syncwarp(15)":
-        "thread 2 waits at syncwarp for thread 0, which",
+    "if t < 2: cuda.syncwarp()\ncuda.syncthreads()": "thread 0 waits at syncwarp for thread 2, which is at syncthreads on line 4",
+    "if t < 2: cuda.syncwarp(3)\nelse: cuda.syncwarp(15)": "thread 2 waits at syncwarp for thread 0, which",
     "if t == 3: return\nv = cuda.shfl_sync(0xffffffff, x[t], 3)": "asks lane 3",
 }
 
@@ -192,22 +190,16 @@ def test_a_mask_or_a_lane_that_cannot_be_is_said(body: str) -> None:
 
 
 ARRIVALS = {  # body -> what is said of the first two who do not meet
-    "for i in range(4):\n    if (t + i) % 2 == 0: cuda.syncthreads()":
-        "in turn 2 and turn 1 of the loop on line 9",
+    "for i in range(4):\n    if (t + i) % 2 == 0: cuda.syncthreads()": "in turn 2 and turn 1 of the loop on line 9",
     "if t < 4: v = meet(1)\nelse: v = meet(2)": "called from line 10 and from line 9",
     "v = meet(1) if t < 4 else meet(2)": "in a helper called at two calls on line 9",
-    "v = cuda.shfl_sync(-1, t, 1) if t < 4 else cuda.shfl_sync(-1, t, 2)":
-        "which has come there too; they are at two calls on line 9",
-    "for i in range(3):\n    if i != 1 or t < 4: v = cuda.shfl_sync(-1, t, 1)":
-        "they are in turn 2 and turn 3 of the loop on line 9",
-    "if t < 4: cuda.syncthreads()\nelse:\n    cuda.syncthreads()":
-        "thread 4 waits at this barrier, thread 0 at the one on line 9",
+    "v = cuda.shfl_sync(-1, t, 1) if t < 4 else cuda.shfl_sync(-1, t, 2)": "which has come there too; they are at two calls on line 9",
+    "for i in range(3):\n    if i != 1 or t < 4: v = cuda.shfl_sync(-1, t, 1)": "they are in turn 2 and turn 3 of the loop on line 9",
+    "if t < 4: cuda.syncthreads()\nelse:\n    cuda.syncthreads()": "thread 4 waits at this barrier, thread 0 at the one on line 9",
     "if t < 4: cuda.syncthreads()": "thread 0 waits, thread 4 never comes",
     "while t < 4:\n    cuda.syncthreads()\n    break": "thread 4 never comes",
-    "if t == 0: v = cuda.syncthreads_count(1)\nelse: v = cuda.syncthreads_or(1)":
-        "at the one on line 9",
-    "def inner(v):\n    cuda.syncthreads()\n    return v\nif t < 4: t = inner(t)":
-        "thread 0 waits, thread 4 never comes",
+    "if t == 0: v = cuda.syncthreads_count(1)\nelse: v = cuda.syncthreads_or(1)": "at the one on line 9",
+    "def inner(v):\n    cuda.syncthreads()\n    return v\nif t < 4: t = inner(t)": "thread 0 waits, thread 4 never comes",
     "for i in range(t % 2 + 1):\n    cuda.syncthreads()": "thread 0 never comes",
 }
 HELPER = """from numba import cuda
@@ -230,7 +222,9 @@ def test_threads_meet_only_at_one_arrival(body: str) -> None:
 
 
 def test_one_helper_may_be_met_in_from_anywhere_by_all() -> None:
-    source = HELPER + """    def inner(v):
+    source = (
+        HELPER
+        + """    def inner(v):
         cuda.syncthreads()
         return v
     v = 0
@@ -240,6 +234,7 @@ def test_one_helper_may_be_met_in_from_anywhere_by_all() -> None:
     cuda.syncthreads()
     x[t] = v
 """
+    )
     x = np.zeros(8, np.int32)
     assert run(load(source, "kernel"), 1, 8, x) and x.tolist() == [3] * 8
 
@@ -309,7 +304,7 @@ def test_a_comparison_is_a_place_for_an_atomic() -> None:
     assert launched("cuda.atomic.add(x, (t > 1, t > 2), 1)", x, block=5)
     assert x.tolist() == [[2, 0], [1, 2]]
     x = np.zeros((1, 2), np.int32)
-    fault, = launched("cuda.atomic.add(x, (t > 1, 0), 1)", x, block=3).faults
+    (fault,) = launched("cuda.atomic.add(x, (t > 1, 0), 1)", x, block=3).faults
     assert (fault.kind, fault.index) == ("index", [1, 0])
 
 
@@ -352,8 +347,18 @@ def test_no_launch_is_larger_than_a_gpu_takes(shape: tuple) -> None:
     assert LIMITS[shape] in str(report.faults[0])
 
 
-NONE = [(0, 1), (1, 0), (1, (1, 2, 3, 4)), (1.5, 1), (-1, 1), (None, 1), ("2", 1),
-        (1, math.nan), (1, ()), ([1, 0], 1)]
+NONE = [
+    (0, 1),
+    (1, 0),
+    (1, (1, 2, 3, 4)),
+    (1.5, 1),
+    (-1, 1),
+    (None, 1),
+    ("2", 1),
+    (1, math.nan),
+    (1, ()),
+    ([1, 0], 1),
+]
 
 
 @pytest.mark.parametrize("shape", NONE)

@@ -113,8 +113,14 @@ def test_dense_moves_and_holds_the_matrix(n, keys, d, itemsize) -> None:
     assert costs.dense_footprint(n, keys=keys, itemsize=itemsize) == memory.most
 
 
-@given(n=small, keys=small, d=tiny, block_q=tiny, block_k=tiny,
-       itemsize=st.sampled_from([1, 2, 4, 8]))
+@given(
+    n=small,
+    keys=small,
+    d=tiny,
+    block_q=tiny,
+    block_k=tiny,
+    itemsize=st.sampled_from([1, 2, 4, 8]),
+)
 def test_tiled_moves_the_keys_once_a_query_block(
     n, keys, d, block_q, block_k, itemsize
 ) -> None:
@@ -132,8 +138,14 @@ def test_tiled_moves_the_keys_once_a_query_block(
     assert {costs.key_reads(n, block_q)} == set(reads)
 
 
-@given(n=small, keys=small, d=tiny, block_q=tiny, block_k=tiny,
-       itemsize=st.sampled_from([2, 4, 8]))
+@given(
+    n=small,
+    keys=small,
+    d=tiny,
+    block_q=tiny,
+    block_k=tiny,
+    itemsize=st.sampled_from([2, 4, 8]),
+)
 def test_tiled_holds_one_tile(n, keys, d, block_q, block_k, itemsize) -> None:
     block_q, block_k = min(block_q, n), min(block_k, keys)
     memory, row = Memory(itemsize), Memory(itemsize)
@@ -164,14 +176,22 @@ def test_scores_are_fp16_and_states_fp32_unless_given() -> None:
 
 @pytest.mark.parametrize(
     ("n", "itemsize", "block_q", "megabytes"),
-    [(8192, 2, None, 541), (8192, 2, 128, 136), (8192, 2, 64, 271),
-     (4096, 4, None, 272.6), (4096, 4, 16, 539), (4096, 4, 32, 271),
-     (4096, 4, 64, 136), (4096, 4, 128, 69)],
+    [
+        (8192, 2, None, 541),
+        (8192, 2, 128, 136),
+        (8192, 2, 64, 271),
+        (4096, 4, None, 272.6),
+        (4096, 4, 16, 539),
+        (4096, 4, 32, 271),
+        (4096, 4, 64, 136),
+        (4096, 4, 128, 69),
+    ],
 )
 def test_traffic_that_the_design_states(n, itemsize, block_q, megabytes) -> None:
     moved = (
         costs.tiled_traffic(n, 64, block_q, itemsize=itemsize)
-        if block_q else costs.dense_traffic(n, 64, itemsize=itemsize)
+        if block_q
+        else costs.dense_traffic(n, 64, itemsize=itemsize)
     )
     assert moved / 1e6 == pytest.approx(megabytes, abs=0.6)
 
@@ -229,7 +249,8 @@ def test_the_least_time_is_the_slower_of_two(work, moved, peak, bandwidth) -> No
 )
 def test_intensities_that_the_design_states(block_q, expected) -> None:
     moved = (
-        costs.tiled_traffic(8192, 64, block_q) if block_q
+        costs.tiled_traffic(8192, 64, block_q)
+        if block_q
         else costs.dense_traffic(8192, 64)
     )
     got = costs.intensity(costs.flops(8192, 64), moved)
@@ -272,7 +293,9 @@ def packed(
 
 
 @given(
-    st.integers(1, 1024), st.integers(0, 255), st.integers(0, 240_000),
+    st.integers(1, 1024),
+    st.integers(0, 255),
+    st.integers(0, 240_000),
     st.sampled_from(devices.capabilities()),
 )
 def test_occupancy_is_what_packing_finds(
@@ -292,10 +315,15 @@ def test_what_a_block_does_not_use_sets_no_limit() -> None:
 
 @pytest.mark.parametrize(
     ("threads", "registers", "shared", "blocks", "limit"),
-    [(1024, 32, 0, 2, "threads"), (32, 16, 0, 32, "blocks"),
-     (256, 255, 0, 1, "registers"), (128, 96, 0, 5, "registers"),
-     (128, 32, 100 * 1024, 1, "shared"), (128, 32, 164 * 1024, 0, "shared"),
-     (32, 16, 7372, 19, "shared")],  # twenty would fit, but for the portions
+    [
+        (1024, 32, 0, 2, "threads"),
+        (32, 16, 0, 32, "blocks"),
+        (256, 255, 0, 1, "registers"),
+        (128, 96, 0, 5, "registers"),
+        (128, 32, 100 * 1024, 1, "shared"),
+        (128, 32, 164 * 1024, 0, "shared"),
+        (32, 16, 7372, 19, "shared"),
+    ],  # twenty would fit, but for the portions
 )
 def test_every_resource_can_be_the_scarce_one(
     threads, registers, shared, blocks, limit
@@ -317,8 +345,11 @@ def walked_sectors(addresses: list[int], width: int, sector: int) -> int:
     )
 
 
-@given(st.lists(st.integers(0, 600), min_size=1, max_size=32), tiny,
-       st.sampled_from([4, 32, 128]))
+@given(
+    st.lists(st.integers(0, 600), min_size=1, max_size=32),
+    tiny,
+    st.sampled_from([4, 32, 128]),
+)
 def test_transactions_are_the_sectors_touched(addresses, width, sector) -> None:
     got = costs.transactions(addresses, width, sector=sector)
     assert got == walked_sectors(addresses, width, sector)

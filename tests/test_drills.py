@@ -31,9 +31,7 @@ def of_kind(*kinds: str) -> Any:
 def texts(d: Drill) -> list[str]:
     """Return every hint of a drill: staged ones and those of misconceptions."""
     slips = [
-        entry
-        for field in ("wrong", "choices", "mutants")
-        for entry in d.get(field, [])
+        entry for field in ("wrong", "choices", "mutants") for entry in d.get(field, [])
     ]
     hints = [*d.get("hints", []), *(slip["hint"] for slip in slips if "hint" in slip)]
     return [say(hint) for hint in hints]

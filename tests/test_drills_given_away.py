@@ -98,8 +98,12 @@ def test_an_answer_above_its_drill_is_found() -> None:
     drill = bank()["rescale-hard"]
     here = f'<i id="drill-{drill.id}"></i>'
     for html in (
-        "<p>so the sum is 2.315, and</p>", "<pre>2.31523</pre>", '<img alt="at 2.32">',
-        "<svg><text>2.32</text></svg>", "<p>2.3152264</p>", "<p>ℓ=2.32.</p>",
+        "<p>so the sum is 2.315, and</p>",
+        "<pre>2.31523</pre>",
+        '<img alt="at 2.32">',
+        "<svg><text>2.32</text></svg>",
+        "<p>2.3152264</p>",
+        "<p>ℓ=2.32.</p>",
     ):
         soup = BeautifulSoup(f"<main>{html}{here}</main>", "html.parser")
         assert given_away(soup, drill), html

@@ -33,7 +33,11 @@ def test_a_pass_brings_the_log_of_a_whole_launch_and_the_score() -> None:
     assert report["passed"]
     assert report["log"]["faults"] == [] and report["log"]["block"] == [4, 1]
     assert report["score"] == {
-        "bytes": 48, "ideal": 48, "shared": 16, "double": None, "case": "ragged",
+        "bytes": 48,
+        "ideal": 48,
+        "shared": 16,
+        "double": None,
+        "case": "ragged",
     }
 
 
@@ -69,7 +73,9 @@ def test_a_right_kernel_may_still_leave_the_work_to_one_thread() -> None:
         "    if t == 0:\n        for j in range(min(B, n - i)):\n"
         "            tile[j] = x[i + j]"
     ))  # fmt: skip
-    report = run(greedy.replace("(x, y, n)", "(given, y, n)").replace("x[", "given["), d)
+    report = run(
+        greedy.replace("(x, y, n)", "(given, y, n)").replace("x[", "given["), d
+    )
     places = {"now": "0", "mine": 4, "array": "given", "most": 1, "all": 4}
     assert (report["fault"], report["case"]) == ("share", None)
     assert (report["word"], report["places"]) == ("kernelReadsMore", places)
@@ -98,11 +104,14 @@ def test_a_place_that_nobody_wrote_is_told_apart_from_a_wrong_number() -> None:
     assert run(DRILL.get("starter"))["word"] == "elementDiffers"
 
 
-@pytest.mark.parametrize(("source", "fault", "line"), [
-    ("x = (", "raised", 1),
-    ("x = 1", "missing", None),
-    ("def neighbour(x):\n    pass", "raised", None),
-])
+@pytest.mark.parametrize(
+    ("source", "fault", "line"),
+    [
+        ("x = (", "raised", 1),
+        ("x = 1", "missing", None),
+        ("def neighbour(x):\n    pass", "raised", None),
+    ],
+)
 def test_what_is_no_kernel_is_named(source: str, fault: str, line: object) -> None:
     report = run(source)
     assert (report["fault"], report.get("line")) == (fault, line)
@@ -112,7 +121,9 @@ def test_what_only_the_simulator_declines_is_not_called_uncompilable() -> None:
     words = {"print(n)": "kernelDeclinedBut", "round(x[0], 2)": "kernelDeclined",
              "zz": "kernelCompile"}  # fmt: skip
     for line, word in words.items():
-        report = run(DRILL.get("code").replace("if i < n:", f"{line}\n    if i < n:", 1))
+        report = run(
+            DRILL.get("code").replace("if i < n:", f"{line}\n    if i < n:", 1)
+        )
         assert (report["word"], report["case"]) == (word, None)
 
 
@@ -130,7 +141,10 @@ FAULTS = {
     "oracle": ({"oracle": "def oracle(x): return {'z': x}"}, r"expected \['y'\]"),
     "launch": ({"launch": "def start(x): pass"}, "expected a function launch"),
     "random": ({"random": 3}, "expected a function examples"),
-    "share": ({"share": "def share(x): return {'X': 1}"}, r"\['x', 'y', 'n'\], got \['X'"),
+    "share": (
+        {"share": "def share(x): return {'X': 1}"},
+        r"\['x', 'y', 'n'\], got \['X'",
+    ),
     "mutants": ({"mutants": [{"name": "m", "hint": "h", "change": {"zz": ""}}]}, "zz"),
 }
 
@@ -206,7 +220,9 @@ def test_a_kernel_of_a_notebook_is_marked_on_the_simulator(check) -> None:
 @pytest.mark.parametrize("d", KERNELS, ids=lambda d: d.id)
 def test_a_starter_left_as_it_is_gets_a_verdict(d: Drill, tmp_path: Path) -> None:
     file = tmp_path / "cell.py"
-    file.write_text(d.get("starter").replace("from numba", "from onlinesoftmax.blocksim"))
+    file.write_text(
+        d.get("starter").replace("from numba", "from onlinesoftmax.blocksim")
+    )
     space = runpy.run_path(str(file))
     verdict = notebook.check(d.id, space[d.get("function")])
     assert not verdict and "None" not in repr(verdict)
@@ -233,8 +249,10 @@ print(bool(notebook.check("neighbour", space["neighbour"], on="device")))
 
 def test_the_same_kernel_runs_on_numbas_simulator() -> None:
     answer = subprocess.run(
-        [sys.executable, "-c", ON_NUMBAS_SIMULATOR], cwd=ROOT,
-        capture_output=True, text=True,
+        [sys.executable, "-c", ON_NUMBAS_SIMULATOR],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
         env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": "lib"},
     )
     assert answer.stdout.split() == ["True", "False", "False"], answer.stderr

@@ -186,8 +186,10 @@ def test_prints_are_there_once_and_stdout_is_as_before(capsys) -> None:
         return update(m, l, block)
 
     assert check("update", talks)
-    once = sum(-(-len(c["args"]["scores"]) // c["args"]["block"])
-               for c in payload(bank()["update"])["cases"])
+    once = sum(
+        -(-len(c["args"]["scores"]) // c["args"]["block"])
+        for c in payload(bank()["update"])["cases"]
+    )
     assert capsys.readouterr().out.count("block") == once
     assert not check("update", lambda m, l, block: print("x") or (m, l))
     assert capsys.readouterr().out == "x\n"
@@ -257,7 +259,10 @@ def test_a_missing_function_is_named() -> None:
     ("body", "said"),
     [
         ("x = x[0:9]\n    return [exp(s) / sum(map(exp, x)) for s in x]", "at once"),
-        ("return [exp(s) / sum(exp(t) for t in x) for s in x]", "each twice would make"),
+        (
+            "return [exp(s) / sum(exp(t) for t in x) for s in x]",
+            "each twice would make",
+        ),
         ("return []", "weights returned: 0"),
     ],
 )

@@ -52,7 +52,9 @@ def test_english_on_a_spanish_page_says_so(id: str) -> None:
     )
     pieces += [
         BeautifulSoup(html, "html.parser").find()
-        for key in ("hints", "earned") for html in data[key] if html
+        for key in ("hints", "earned")
+        for html in data[key]
+        if html
     ]
     assert pieces
     for piece in pieces:
@@ -82,7 +84,8 @@ def test_the_panel_lists_the_drills_it_is_given() -> None:
     html = progress_html("en", ["update", "induction"], pages={"update": "02.html"})
     listed = json.loads(BeautifulSoup(html, "html.parser").script.string)
     assert {id: entry["href"] for id, entry in listed.items()} == {
-        "induction": "#drill-induction", "update": "02.html#drill-update",
+        "induction": "#drill-induction",
+        "update": "02.html#drill-update",
     }
 
 

@@ -128,8 +128,12 @@ def test_intervals_grow_from_pass_to_pass(browser: MiniRacer) -> None:
         set_day(browser, days[-1])
         assert get(browser, "store.due()") == ["a"]
     assert days == [  # 1, 3, 7, 21, 60 and again 60 days
-        "2025-01-31", "2025-02-03", "2025-02-10",
-        "2025-03-03", "2025-05-02", "2025-07-01",
+        "2025-01-31",
+        "2025-02-03",
+        "2025-02-10",
+        "2025-03-03",
+        "2025-05-02",
+        "2025-07-01",
     ]
 
 
@@ -181,7 +185,9 @@ def test_misses_and_solutions_start_over(browser: MiniRacer) -> None:
     set_day(browser, "2025-01-31")
     browser.eval("store.pass('a', 2)")
     assert entry(browser, "a") == {
-        "stage": 1, "done": "2025-01-31", "due": "2025-02-01",
+        "stage": 1,
+        "done": "2025-01-31",
+        "due": "2025-02-01",
     }
     browser.eval("store.shown('b')")
     assert entry(browser, "b") == {"stage": 0, "done": None, "due": "2025-02-01"}
@@ -405,9 +411,15 @@ def test_of_two_texts_the_later_is_shown_and_both_are_kept(browser, at, first) -
 
 
 NO_FILES = {
-    "": "unreadable", "no JSON": "unreadable", "[]": "unreadable", "{}": "unreadable",
-    "null": "unreadable", "3": "unreadable", "[" * 100_000: "unreadable",
-    '{"version": 1}': "unreadable", '{"version": 1, "drills": []}': "unreadable",
+    "": "unreadable",
+    "no JSON": "unreadable",
+    "[]": "unreadable",
+    "{}": "unreadable",
+    "null": "unreadable",
+    "3": "unreadable",
+    "[" * 100_000: "unreadable",
+    '{"version": 1}': "unreadable",
+    '{"version": 1, "drills": []}': "unreadable",
     '{"version": 1, "drills": {}}': None,
     '{"version": 1, "drills": {"a": null}}': "damaged",
     '{"version": 2, "drills": {}}': "newer",
@@ -450,11 +462,17 @@ def test_a_drill_may_have_any_name(browser: MiniRacer, id: str) -> None:
 
 DAMAGED = {
     "good": {"stage": 2, "done": "2025-01-01", "due": "2025-02-01", "code": "kept"},
-    "nothing": None, "number": 3, "list": [1],
+    "nothing": None,
+    "number": 3,
+    "list": [1],
     "days": {"stage": 1, "done": "2025-02-30", "due": "2025-13-01"},
     "stage": {"stage": "many", "due": "2025-02-01"},
-    "parts": {"code": 7, "others": [{"text": "kept too"}, {"text": 3}, None],
-              "answer": {"answer": "2", "x": {}}, "at": "yesterday"},
+    "parts": {
+        "code": 7,
+        "others": [{"text": "kept too"}, {"text": 3}, None],
+        "answer": {"answer": "2", "x": {}},
+        "at": "yesterday",
+    },
 }
 
 
@@ -465,13 +483,17 @@ def test_a_damaged_record_is_mended_entry_by_entry(browser: MiniRacer) -> None:
     assert entry(browser, "days") == {"stage": 1, "done": None, "due": None}
     assert entry(browser, "stage") == {"stage": 0, "done": None, "due": "2025-02-01"}
     assert entry(browser, "parts") == {
-        "stage": 0, "done": None, "due": None, "answer": {"answer": "2"},
+        "stage": 0,
+        "done": None,
+        "due": None,
+        "answer": {"answer": "2"},
         "others": [{"text": "kept too"}],
     }
 
 
 UNREAD = {
-    "damaged": record(**DAMAGED), "unreadable": "\x00not JSON",
+    "damaged": record(**DAMAGED),
+    "unreadable": "\x00not JSON",
     "newer": json.dumps({"version": 2, "things": ["mine"]}),
 }
 

@@ -64,8 +64,11 @@ def overflow(state: dict) -> dict:
         term = precision.round_to(np.exp(np.float64(score)), name)
         total = np.inf if np.isinf(term) else precision.add_up(term, n, name)
         weight = precision.round_to(term / np.float64(total), name)
-        stalls = 0 < total < np.inf and n > 1 and (
-            total == precision.add_up(term, n - 1, name))
+        stalls = (
+            0 < total < np.inf
+            and n > 1
+            and (total == precision.add_up(term, n - 1, name))
+        )
     return {
         "format": name, "n": n, "s": score, "term": term, "l": total, "p": weight,
         "even": 1 / n, "times": weight * n, "stalls": stalls,

@@ -58,10 +58,12 @@ def trees(names: str) -> Iterator[str]:
 def template(text: str) -> re.Pattern:
     """What matches everything a template can say."""
     parts = re.split(r"\{(\w+)\}", QUANTITY.sub(r"\1", text))
-    return re.compile("".join(
-        f"(?P<{part}>{PLACE})" if i % 2 else re.escape(part)
-        for i, part in enumerate(parts)
-    ))
+    return re.compile(
+        "".join(
+            f"(?P<{part}>{PLACE})" if i % 2 else re.escape(part)
+            for i, part in enumerate(parts)
+        )
+    )
 
 
 def claims(figure: str, state: dict, language: str) -> dict[str, Told]:
@@ -70,8 +72,11 @@ def claims(figure: str, state: dict, language: str) -> dict[str, Told]:
     keys = [key for key in words if key.startswith("say")]
     found = {}
     while rest:
-        ends = [(key, match) for key in keys if (match := re.match(
-            f"(?:{template(words[key]).pattern})(?: |$)", rest))]
+        ends = [
+            (key, match)
+            for key in keys
+            if (match := re.match(f"(?:{template(words[key]).pattern})(?: |$)", rest))
+        ]
         assert ends, f"made of no template: {rest!r}"
         key, match = max(ends, key=lambda each: each[1].end())
         found[key], rest = match.groupdict(), rest[match.end() :]
@@ -96,7 +101,8 @@ def balance(state: dict) -> dict[str, Callable[[Told], bool]]:
 
     def unshrunk(sums: str) -> Callable[[Told], bool]:
         return lambda told: (
-            state["rescale"] == sums and lib["alpha"] < 1
+            state["rescale"] == sums
+            and lib["alpha"] < 1
             and tells(told["times"], 1 / lib["alpha"])
         )
 
@@ -106,18 +112,34 @@ def balance(state: dict) -> dict[str, Callable[[Told], bool]]:
     return {
         "say_both": lambda told: state["rescale"] == "both",
         "saySame": lambda told: lib["alpha"] == 1 and state["m"] == lib["mOld"],
-        "say_neither": lambda told: unshrunk("neither")(told)
-        and tells(told["m"], state["m"]) and tells(told["mOld"], lib["mOld"]),
+        "say_neither": lambda told: (
+            unshrunk("neither")(told)
+            and tells(told["m"], state["m"])
+            and tells(told["mOld"], lib["mOld"])
+        ),
         "say_l": unshrunk("l"),
         "say_o": unshrunk("o"),
         "sayRight": lambda told: right and answers(told) and state["rescale"] == "both",
-        "sayHere": lambda told: right and answers(told) and state["rescale"] != "both"
-        and lib["alpha"] == 1 and not state["ones"],
+        "sayHere": lambda told: (
+            right
+            and answers(told)
+            and state["rescale"] != "both"
+            and lib["alpha"] == 1
+            and not state["ones"]
+        ),
         "sayOnes": lambda told: state["ones"] and right and answers(told),
-        "sayWrong": lambda told: not right and inside and answers(told)
-        and tells(told["truth"], lib["truth"]),
-        "sayOutside": lambda told: not inside and answers(told)
-        and tells(told["least"], min(places)) and tells(told["most"], max(places)),
+        "sayWrong": lambda told: (
+            not right
+            and inside
+            and answers(told)
+            and tells(told["truth"], lib["truth"])
+        ),
+        "sayOutside": lambda told: (
+            not inside
+            and answers(told)
+            and tells(told["least"], min(places))
+            and tells(told["most"], max(places))
+        ),
         "sayNotOne": lambda told: state["ones"] and not right and answers(told),
     }
 
@@ -140,10 +162,12 @@ def one(state: dict) -> dict[str, Callable[[Told], bool]]:
         "sayNone": lambda told: state["step"] == 0,
         "saySeen": lambda told: holds(told) and (now.start == 0 or now.alpha == 1),
         "sayRescaled": lambda told: holds(told) and now.start > 0 and now.alpha < 1,
-        "saySoFar": lambda told: 0 < state["step"] < 3
-        and tells(told["out"], now.o / now.l),
-        "sayDone": lambda told: state["step"] == 3
-        and tells(told["out"], dense.softmax_dot(scores, values)),
+        "saySoFar": lambda told: (
+            0 < state["step"] < 3 and tells(told["out"], now.o / now.l)
+        ),
+        "sayDone": lambda told: (
+            state["step"] == 3 and tells(told["out"], dense.softmax_dot(scores, values))
+        ),
         "sayAll": lambda told: state["all"],
     }
 
@@ -211,8 +235,11 @@ def moved(state: dict) -> dict[str, Callable[[Told], bool]]:
         return amounts(told["moved"], tiled) and amounts(told["dense"], table)
 
     return {
-        "say": lambda told: int(told["reads"].replace(",", "")) == lib["reads"] > 1
-        and amounts(told["held"], tiled_held) and amounts(told["table"], dense_held),
+        "say": lambda told: (
+            int(told["reads"].replace(",", "")) == lib["reads"] > 1
+            and amounts(told["held"], tiled_held)
+            and amounts(told["table"], dense_held)
+        ),
         "sayLevel": lambda told: abs(tiled / table - 1) < 0.05 and both(told),
         "sayMore": lambda told: times(told, tiled / table) and both(told),
         "sayLess": lambda told: times(told, table / tiled) and both(told),
@@ -232,20 +259,29 @@ def under_the_roof(state: dict) -> dict[str, Callable[[Told], bool]]:
         return lib["gain"] > 1 and times(told, lib["gain"])
 
     return {
-        "say": lambda told: tells(told["ridge"], lib["ridge"])
-        and tells(told["tiled"], per_byte) and tells(told["high"], allowed / 1e12)
-        and tells(told["dense"], lib["intensity"][0])
-        and tells(told["low"], lib["rate"][0] / 1e12),
+        "say": lambda told: (
+            tells(told["ridge"], lib["ridge"])
+            and tells(told["tiled"], per_byte)
+            and tells(told["high"], allowed / 1e12)
+            and tells(told["dense"], lib["intensity"][0])
+            and tells(told["low"], lib["rate"][0] / 1e12)
+        ),
         "sayMemory": lambda told: faster(told) and not memory_waits,
         "sayArithmetic": lambda told: faster(told) and memory_waits,
-        "sayWorse": lambda told: loop > costs.dense_traffic(n, d, itemsize=size)
-        and not memory_waits and times(told, 1 / lib["gain"]),
+        "sayWorse": lambda told: (
+            loop > costs.dense_traffic(n, d, itemsize=size)
+            and not memory_waits
+            and times(told, 1 / lib["gain"])
+        ),
         "sayLevel": lambda told: abs(lib["gain"] - 1) < 0.05,
     }
 
 
 CLAIMS = {
-    "balance": balance, "one-output": one, "merge-tree": merged, "traffic": moved,
+    "balance": balance,
+    "one-output": one,
+    "merge-tree": merged,
+    "traffic": moved,
     "roofline": under_the_roof,
 }
 # Ties of two chunks' maxima are not in the chapter's data.

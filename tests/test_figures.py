@@ -137,7 +137,9 @@ def test_no_score_of_two_chunks_leaves_its_panel(top: int) -> None:
         bar = r'class="score[^"]*" [^>]* y="([\d.]+)" height="([\d.]+)"'
         scores = re.findall(bar, picture)
         assert len(scores) == 7
-        assert all(above <= float(y) and float(y) + float(h) <= below for y, h in scores)
+        assert all(
+            above <= float(y) and float(y) + float(h) <= below for y, h in scores
+        )
 
 
 def test_the_stairs_of_max_records_stand_one_above_the_other() -> None:
@@ -210,7 +212,9 @@ def test_english_is_complete_and_spanish_stands_beside_it(figure: str) -> None:
     words = registry.strings(figure)
     assert set(words) == {"en", "es"}
     assert shape(words["en"]) == shape(words["es"])
-    inputs = [c for c in registry.spec(figure).controls if c.kind not in ("data", "log")]
+    inputs = [
+        c for c in registry.spec(figure).controls if c.kind not in ("data", "log")
+    ]
     assert set(words["en"]["controls"]) == {control.name for control in inputs}
 
 
@@ -275,7 +279,9 @@ def test_a_still_shows_everything_without_a_script(figure: str, language: str) -
 
 
 def test_a_figure_that_need_not_ask_does_not() -> None:
-    asking, silent = (figures.still("two-chunks", {}, "en", asks) for asks in (True, False))
+    asking, silent = (
+        figures.still("two-chunks", {}, "en", asks) for asks in (True, False)
+    )
     question = re.search(r'<fieldset class="os-question">.*?</fieldset>', asking)[0]
     assert silent == asking.replace(question, "")
 

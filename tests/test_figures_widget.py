@@ -142,6 +142,4 @@ def test_a_notebook_gets_a_widget_with_its_module_and_style(id: str) -> None:
 
 def test_without_a_kernel_the_output_says_what_to_do() -> None:
     plain = figure("two-chunks")._repr_mimebundle_()[0]["text/plain"]
-    assert plain == (
-        'Figure "A block arrives" (two-chunks): run this cell to see it.'
-    )
+    assert plain == ('Figure "A block arrives" (two-chunks): run this cell to see it.')

@@ -94,13 +94,26 @@ def walk(language: str) -> Facts:
     for mask, rows, columns, order in product(
         tile_walk.MASKS, (1, 3, 4), (2, 4, 8), ("queries", "keys")
     ):
-        state = {"mask": mask, "rows": rows, "columns": columns, "order": order,
-                 "n": 16, "step": 256}
+        state = {
+            "mask": mask,
+            "rows": rows,
+            "columns": columns,
+            "order": order,
+            "n": 16,
+            "step": 256,
+        }
         truth = tile_walk.expected(state)
         now, to = truth["now"], " to " if language == "en" else " a "
         spans = [f"{first + 1}{to}{stop}" for first, stop in (now["rows"], now["keys"])]
-        yield state, [*spans, percent(truth["work"]), percent(truth["seen"]),
-                      *(f" {count}" for count in truth["counts"])]
+        yield (
+            state,
+            [
+                *spans,
+                percent(truth["work"]),
+                percent(truth["seen"]),
+                *(f" {count}" for count in truth["counts"]),
+            ],
+        )
 
 
 def loads(language: str) -> Facts:
@@ -110,8 +123,11 @@ def loads(language: str) -> Facts:
         truth = coalescing.expected(state)
         facts = [f" {start}"]
         if truth["transactions"] > 1:
-            facts += [f" {truth['transactions']} ", f" {truth['moved']} bytes",
-                      f" {truth['used']} "]
+            facts += [
+                f" {truth['transactions']} ",
+                f" {truth['moved']} bytes",
+                f" {truth['used']} ",
+            ]
         if truth["busy"] < 1:
             facts += [rounded(100 * truth["busy"]) + "%"]
         yield state, facts
@@ -154,8 +170,9 @@ def test_rung_3_fetches_each_key_twice_as_often_as_rung_2_at_64() -> None:
 
 
 def test_a_column_moves_eight_times_a_row() -> None:
-    row, column = (coalescing.expected({"stride": s, "start": 0, "warps": 1})
-                   for s in (1, 32))
+    row, column = (
+        coalescing.expected({"stride": s, "start": 0, "warps": 1}) for s in (1, 32)
+    )
     assert (row["transactions"], column["transactions"]) == (4, 32)
     assert np.isclose(1 - column["share"], 7 / 8)
 
@@ -203,8 +220,10 @@ def test_atomic_changes_are_not_said_to_be_reads() -> None:
     ones = np.ones(4, np.float32)
     report = blocksim.run(kernel, 1, 4, ones, 0 * ones, log=True)
     log = report.log | {"source": source}
-    first, last = (said("kernel-race", {"kernel": "yours", "log": log, "step": k}, "en")
-                   for k in (1, 2))
+    first, last = (
+        said("kernel-race", {"kernel": "yours", "log": log, "step": k}, "en")
+        for k in (1, 2)
+    )
     assert not report.faults and "without a barrier" in first
     assert "or all change it in one step. This run has no race" in last
 

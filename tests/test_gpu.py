@@ -106,8 +106,9 @@ def test_one_head_needs_no_axis_for_heads(rung: str) -> None:
     q, k, v = (x[0, 0] for x in inputs(CASES["causal"]))
     out = gpu.attention(q, k, v, mask=masks.causal(), scale=0.3, kernel=rung)
     assert out.shape == q.shape
-    assert np.allclose(out, dense.attention(q, k, v, mask=masks.causal(), scale=0.3),
-                       atol=1e-6)
+    assert np.allclose(
+        out, dense.attention(q, k, v, mask=masks.causal(), scale=0.3), atol=1e-6
+    )
 
 
 @rungs
@@ -148,42 +149,106 @@ MUTANTS = [
     Mutant("tiled", "length = lengths[head]", "length = keys", "padding"),
     Mutant("registers", "length = lengths[head]", "length = keys", "padding"),
     Mutant("naive", "max(place - left, 0)", "0", "window"),
-    *(Mutant(rung, "place + right + 1", "place + right + 2", "causal")
-      for rung in FOLD),
-    *(Mutant(rung, "l = alpha * l + p", "l = l + p", "two full tiles")
-      for rung in FOLD),
+    *(
+        Mutant(rung, "place + right + 1", "place + right + 2", "causal")
+        for rung in FOLD
+    ),
+    *(
+        Mutant(rung, "l = alpha * l + p", "l = l + p", "two full tiles")
+        for rung in FOLD
+    ),
     *(Mutant(rung, "alpha * o[c]", "o[c]", "two full tiles") for rung in FOLD),
-    *(Mutant(rung, "m = float32(-math.inf)", "m = float32(-10000.0)",
-             "scores far below 0") for rung in FOLD),
-    *(Mutant(rung, "m_new if m_new > float32(-math.inf) else float32(0.0)", "m_new",
-             "first scores −∞") for rung in FOLD),
-    *(Mutant(rung, "head // group", "0", "causal, fewer queries, shared heads")
-      for rung in gpu.RUNGS),
-    *(Mutant(rung, "+ K.shape[1] - n" if rung == "naive" else "+ keys - n", "",
-             "causal, fewer queries, shared heads") for rung in gpu.RUNGS),
-    *(Mutant(rung, f"if {l} != float32(0.0) else", "if True else",
-             "causal, rows that see nothing")
-      for rung, l in zip(gpu.RUNGS, ("l", "l", "total"))),
+    *(
+        Mutant(
+            rung,
+            "m = float32(-math.inf)",
+            "m = float32(-10000.0)",
+            "scores far below 0",
+        )
+        for rung in FOLD
+    ),
+    *(
+        Mutant(
+            rung,
+            "m_new if m_new > float32(-math.inf) else float32(0.0)",
+            "m_new",
+            "first scores −∞",
+        )
+        for rung in FOLD
+    ),
+    *(
+        Mutant(rung, "head // group", "0", "causal, fewer queries, shared heads")
+        for rung in gpu.RUNGS
+    ),
+    *(
+        Mutant(
+            rung,
+            "+ K.shape[1] - n" if rung == "naive" else "+ keys - n",
+            "",
+            "causal, fewer queries, shared heads",
+        )
+        for rung in gpu.RUNGS
+    ),
+    *(
+        Mutant(
+            rung,
+            f"if {l} != float32(0.0) else",
+            "if True else",
+            "causal, rows that see nothing",
+        )
+        for rung, l in zip(gpu.RUNGS, ("l", "l", "total"))
+    ),
     *(Mutant("tiled", BARRIER, "pass", "two full tiles", i, "race") for i in range(2)),
-    Mutant("tiled", "if base + r < length:", "if True:", "everything ragged",
-           says="index"),
+    Mutant(
+        "tiled", "if base + r < length:", "if True:", "everything ragged", says="index"
+    ),
     Mutant("tiled", "if first <= base + j < stop:", "if True:", "causal"),
     Mutant("tiled", "if first <= base + j < stop:", "if base + j < stop:", "window"),
-    Mutant("tiled", "end = min(min(top + block_q, n) + keys - n + right, length)",
-           "end = 8", "two full tiles"),
-    Mutant("tiled", "        if i < n:  # threads", "        if i >= n:\n"
-           "            return\n        if i < n:  # threads", "everything ragged",
-           says="uninitialised"),
-    *(Mutant("registers", BARRIER, "pass", "two full tiles", i, "race")
-      for i in range(4)),
-    Mutant("registers", "kv_tile[r, c // SIDE, c % SIDE] = float32(0.0)", "pass",
-           "one row, one key", says="uninitialised"),
-    Mutant("registers", "q_tile[r, c // SIDE, c % SIDE] = float32(0.0)", "pass",
-           "everything ragged", says="uninitialised"),
-    *(Mutant("registers", "if base + r < length:", "if True:", "everything ragged", i,
-             "index") for i in range(2)),
-    Mutant("registers", "if top + r < n:", "if True:", "everything ragged",
-           says="index"),
+    Mutant(
+        "tiled",
+        "end = min(min(top + block_q, n) + keys - n + right, length)",
+        "end = 8",
+        "two full tiles",
+    ),
+    Mutant(
+        "tiled",
+        "        if i < n:  # threads",
+        "        if i >= n:\n            return\n        if i < n:  # threads",
+        "everything ragged",
+        says="uninitialised",
+    ),
+    *(
+        Mutant("registers", BARRIER, "pass", "two full tiles", i, "race")
+        for i in range(4)
+    ),
+    Mutant(
+        "registers",
+        "kv_tile[r, c // SIDE, c % SIDE] = float32(0.0)",
+        "pass",
+        "one row, one key",
+        says="uninitialised",
+    ),
+    Mutant(
+        "registers",
+        "q_tile[r, c // SIDE, c % SIDE] = float32(0.0)",
+        "pass",
+        "everything ragged",
+        says="uninitialised",
+    ),
+    *(
+        Mutant(
+            "registers",
+            "if base + r < length:",
+            "if True:",
+            "everything ragged",
+            i,
+            "index",
+        )
+        for i in range(2)
+    ),
+    Mutant(
+        "registers", "if top + r < n:", "if True:", "everything ragged", says="index"
+    ),
     Mutant("registers", "if row < n:", "if True:", "everything ragged", says="index"),
     Mutant("registers", "key < here - left", "False", "window"),
     Mutant("registers", "key > here + right", "False", "causal"),
@@ -191,14 +256,22 @@ MUTANTS = [
     Mutant("registers", "if a[i, e] >= float32(0.0):", "if True:", "causal"),
     Mutant("registers", "base < latest or", "", "window"),
     Mutant("registers", "or base + block_k >", "or base >", "causal"),
-    Mutant("registers", "m_new if m_new > float32(-math.inf) else float32(0.0)",
-           "m_new", "window, first tile hidden"),
+    Mutant(
+        "registers",
+        "m_new if m_new > float32(-math.inf) else float32(0.0)",
+        "m_new",
+        "window, first tile hidden",
+    ),
     Mutant("registers", "m_new = max(m_new, other)", "pass", "two full tiles"),
     Mutant("registers", "total += other", "pass", "two full tiles"),
     Mutant("registers", "l[i] = alpha * l[i]", "pass", "two full tiles"),
     Mutant("registers", "o[i, c] = alpha * o[i, c]", "pass", "two full tiles"),
-    Mutant("registers", "m[i] = float32(-math.inf)", "m[i] = float32(-10000.0)",
-           "scores far below 0"),
+    Mutant(
+        "registers",
+        "m[i] = float32(-math.inf)",
+        "m[i] = float32(-10000.0)",
+        "scores far below 0",
+    ),
 ]
 _names = count()
 
@@ -218,8 +291,9 @@ def run(kernel, build: Build, case: Case) -> tuple[blocksim.Report, str]:
     asked = launch._asked(*inputs(case), None)
     task = launch.fit(asked, case.mask, build.d)
     out, lse = np.zeros_like(task.q), np.zeros(task.q.shape[:2], np.float32)
-    report = blocksim.run(kernel, task.grid(build), build.threads, *task[:3], out, lse,
-                          *task[3:])
+    report = blocksim.run(
+        kernel, task.grid(build), build.threads, *task[:3], out, lse, *task[3:]
+    )
     shape = asked.q.shape[:-1]
     cut = out[..., : case.d].reshape(*shape, -1)
     return report, wrong(case, cut, lse.reshape(shape))
@@ -277,8 +351,11 @@ def test_numbers_read_for_each_product(rung: str) -> None:
     n, d = 16, 16
     case, build = Case((1, 1), n, n, d), Build.small(rung, d)
     loads = run(build.kernel, build, case)[0].loads
-    tiles = ("K", "V") if rung == "naive" else loads.keys() & {
-        "k_tile", "v_tile", "q_tile", "kv_tile", "p_tile"}
+    tiles = (
+        ("K", "V")
+        if rung == "naive"
+        else loads.keys() & {"k_tile", "v_tile", "q_tile", "kv_tile", "p_tile"}
+    )
     products = 2 * 2 * n * n * d  # scores and outputs, in two sequences
     read = sum(sum(loads[name]) for name in tiles)
     assert read == build.reads_per_product * products
@@ -294,8 +371,16 @@ def test_nothing_creeps_up_to_double_precision(rung: str) -> None:
     asked = launch._asked(*inputs(case), None)
     task = launch.fit(asked, case.mask, build.d)
     out, lse = np.zeros_like(task.q), np.zeros(task.q.shape[:2], np.float32)
-    report = blocksim.run(build.kernel, task.grid(build), build.threads, *task[:3], out,
-                          lse, *task[3:], mode="full")
+    report = blocksim.run(
+        build.kernel,
+        task.grid(build),
+        build.threads,
+        *task[:3],
+        out,
+        lse,
+        *task[3:],
+        mode="full",
+    )
     assert report.faults == []
     assert report.shared_bytes == build.shared
 
@@ -433,7 +518,9 @@ def test_beyond_float32_a_simulation_answers_as_float32_does(rung, large, answer
 
 def test_every_sequence_s_length_is_checked() -> None:
     x = np.zeros((2, 1, 8, 8), np.float32)
-    with pytest.raises(ValueError, match="lengths: expected at most 8, the keys, got 12"):
+    with pytest.raises(
+        ValueError, match="lengths: expected at most 8, the keys, got 12"
+    ):
         gpu.attention(x, x, x, mask=masks.padding([8, 12]), kernel="naive")
 
 
@@ -445,8 +532,9 @@ def test_a_fault_in_a_simulation_is_raised(monkeypatch: pytest.MonkeyPatch) -> N
         launch.launch(Build.small("naive", 8), task._replace(lengths=lengths))
 
 
-@pytest.mark.parametrize(("rung", "d"), [("tiled", 64), ("registers", 64),
-                                         ("registers", 128)])
+@pytest.mark.parametrize(
+    ("rung", "d"), [("tiled", 64), ("registers", 64), ("registers", 128)]
+)
 def test_the_sizes_that_ship_are_right_too(rung: str, d: int) -> None:
     """Several warps, three hops, wide rows: what runs on a GPU."""
     rng = np.random.default_rng(3)
@@ -461,7 +549,9 @@ def test_the_sizes_that_ship_are_right_too(rung: str, d: int) -> None:
 
 def test_no_sequences() -> None:
     x = np.zeros((0, 4, 8, 8), np.float32)
-    assert gpu.attention(x, x, x, mask=masks.padding(3), kernel="tiled").shape == x.shape
+    assert (
+        gpu.attention(x, x, x, mask=masks.padding(3), kernel="tiled").shape == x.shape
+    )
 
 
 def test_no_rows_and_no_keys() -> None:
@@ -486,8 +576,9 @@ def test_its_checks_can_pass_and_fail(rung: str, monkeypatch) -> None:
     assert make_gpu.check(rung, 8, "float32", masks.causal(), shape) == ""
     assert make_gpu.check(rung, 5, "float16", masks.padding([9, 0]), shape) == ""
     right = gpu.attention
-    monkeypatch.setattr(gpu, "attention", lambda *args, mask, **options: right(
-        *args, **options))
+    monkeypatch.setattr(
+        gpu, "attention", lambda *args, mask, **options: right(*args, **options)
+    )
     assert "off by" in make_gpu.check(rung, 8, "float32", masks.causal(), shape)
 
 

@@ -34,8 +34,10 @@ def test_every_kernel_that_ships_is_stored_and_as_it_should_be(stored: dict) -> 
             for arch in reports.ARCHS:
                 for dtype in reports.DTYPES:
                     report = reports.stored(rung, d, arch, dtype=dtype)
-                    assert (report.block_q, report.block_k) == (build.block_q,
-                                                                build.block_k)
+                    assert (report.block_q, report.block_k) == (
+                        build.block_q,
+                        build.block_k,
+                    )
                     assert report.registers and report.float64 == report.local == 0
                     assert report.spills == 0 or d == 128
 
@@ -111,7 +113,9 @@ def test_a_changed_kernel_is_compiled_again(
     assert kernels.key([]) == before and kernels.check(stored) == []
     tiled.write_text("another = kernel", "utf-8")
     assert kernels.key([]) != before
-    assert kernels.check(stored) == ["kernels.json is of other kernels: run `make kernels`"]
+    assert kernels.check(stored) == [
+        "kernels.json is of other kernels: run `make kernels`"
+    ]
 
 
 def test_where_there_is_no_linux_the_gate_says_so(monkeypatch, capsys) -> None:

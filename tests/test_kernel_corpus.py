@@ -55,8 +55,9 @@ def test_there_are_enough_of_every_kind() -> None:
 
 
 def test_names_are_given_once() -> None:
-    twice = [name for name, count in Counter(k.name for k in CORPUS).items()
-             if count > 1]
+    twice = [
+        name for name, count in Counter(k.name for k in CORPUS).items() if count > 1
+    ]
     assert twice == []
 
 

@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 
 from onlinesoftmax import masks
 from onlinesoftmax.masks import (
-    Mask, alibi, bias, causal, documents, padding, walk, window
+    Mask,
+    alibi,
+    bias,
+    causal,
+    documents,
+    padding,
+    walk,
+    window,
 )
 
 INF = np.inf
@@ -30,8 +37,10 @@ class Case(NamedTuple):
 
 def by_definition(queries: int, keys: int, rule) -> np.ndarray:
     """Return rule(place of the query, query, key) for all pairs, one by one."""
-    return np.array([[rule(i + keys - queries, i, j) for j in range(keys)]
-                     for i in range(queries)], float).reshape(queries, keys)
+    return np.array(
+        [[rule(i + keys - queries, i, j) for j in range(keys)] for i in range(queries)],
+        float,
+    ).reshape(queries, keys)
 
 
 def hides(hidden: bool) -> float:
@@ -49,8 +58,11 @@ def parts(draw: st.DrawFn, queries: int, keys: int, kinds: str) -> Case:
         left, right = draw(reach), draw(reach)
         mask = window(left, right)
         rule = lambda place, i, j: hides(  # noqa: E731
-            left is not None and j < place - left
-            or right is not None and j > place + right)
+            left is not None
+            and j < place - left
+            or right is not None
+            and j > place + right
+        )
     elif kind == "padding":
         length = draw(st.integers(0, keys))
         mask, rule = padding(length), lambda place, i, j: hides(j >= length)
@@ -149,8 +161,10 @@ def test_what_is_not_none_is_visited(case: Case, block_q: int, block_k: int) -> 
 @given(cases(), st.data())
 def test_a_tile_is_applied_as_a_part_of_the_whole(case: Case, data) -> None:
     queries, keys = case.added.shape
-    rows, columns = (slice(*sorted(data.draw(st.tuples(*[st.integers(0, n)] * 2))))
-                     for n in (queries, keys))
+    rows, columns = (
+        slice(*sorted(data.draw(st.tuples(*[st.integers(0, n)] * 2))))
+        for n in (queries, keys)
+    )
     scores = np.arange(float(queries * keys)).reshape(queries, keys)
     head = case.mask.head(scores.shape)
     tile = head.apply(scores[rows, columns], rows, columns)
@@ -228,10 +242,17 @@ def test_a_tile_costs_the_same_in_a_matrix_of_a_million_by_a_million(kind) -> No
     """As many calls as in a small matrix, and no array."""
 
     def mask(n: int) -> Mask:
-        each = {"causal": causal(), "window": window(n // 10, n // 3),
-                "padding": padding(n // 2), "documents": documents(np.arange(n) // 7)}
-        return each[kind] if kind in each else (
-            each["causal"] & each["window"] & each["padding"] & each["documents"])
+        each = {
+            "causal": causal(),
+            "window": window(n // 10, n // 3),
+            "padding": padding(n // 2),
+            "documents": documents(np.arange(n) // 7),
+        }
+        return (
+            each[kind]
+            if kind in each
+            else (each["causal"] & each["window"] & each["padding"] & each["documents"])
+        )
 
     counts = []
     for n in (20, 10**6):
@@ -273,10 +294,12 @@ def test_the_memory_that_shows_an_array_would_show_one() -> None:
 def test_every_sequence_has_its_length_and_its_documents() -> None:
     shape, zeros = (2, 3, 4, 4), np.zeros((4, 4))
     ids = np.array([[0, 0, 1, 1], [5, 6, 6, 6]])
-    for mask, own in ((padding([1, 3]), [padding(1), padding(3)]),
-                      (documents(ids), [documents(ids[0]), documents(ids[1])]),
-                      (padding(2), [padding(2)] * 2),
-                      (documents(ids[0]), [documents(ids[0])] * 2)):
+    for mask, own in (
+        (padding([1, 3]), [padding(1), padding(3)]),
+        (documents(ids), [documents(ids[0]), documents(ids[1])]),
+        (padding(2), [padding(2)] * 2),
+        (documents(ids[0]), [documents(ids[0])] * 2),
+    ):
         for index in np.ndindex(2, 3):
             got = mask.head(shape, index).apply(zeros)
             expected = own[index[0]].head((4, 4)).apply(zeros)
@@ -296,8 +319,9 @@ def test_every_head_has_its_slope_and_its_bias() -> None:
 
 
 def test_one_head_without_an_axis_may_have_its_slope_in_a_list() -> None:
-    one, other = (alibi(slope).head((3, 4)).apply(np.zeros((3, 4)))
-                  for slope in ([0.5], 0.5))
+    one, other = (
+        alibi(slope).head((3, 4)).apply(np.zeros((3, 4))) for slope in ([0.5], 0.5)
+    )
     assert one.tolist() == other.tolist()
 
 
@@ -359,25 +383,39 @@ BAD = [
     (lambda: documents([0.5]), "ids: expected integers, got float64"),
     (lambda: documents(4), "ids: expected shape (..., keys), got the number 4"),
     (lambda: bias(1.0), "array: expected shape (..., n), got the number 1.0"),
-    (lambda: alibi(["a"]), "slopes: expected float16, float32, float64 or integers, got"
-                           " <U1"),
+    (
+        lambda: alibi(["a"]),
+        "slopes: expected float16, float32, float64 or integers, got <U1",
+    ),
     (lambda: alibi([1.0, INF]), "slopes: expected finite numbers, got [ 1. inf]"),
     (lambda: alibi(np.nan), "slopes: expected finite numbers, got nan"),
     (lambda: padding(7).head((5, 6)), "lengths: expected at most 6, the keys, got 7"),
-    (lambda: padding([1, 2]).head((3, 2, 5, 6), (0, 0)),
-     f"lengths: {SPREAD} (3,), got (2,)"),
+    (
+        lambda: padding([1, 2]).head((3, 2, 5, 6), (0, 0)),
+        f"lengths: {SPREAD} (3,), got (2,)",
+    ),
     (lambda: documents([1, 2]).head((2, 3)), f"ids: {SPREAD} (3,), got (2,)"),
-    (lambda: documents([1, 2]).head((3, 2)),
-     "ids: expected at most as many queries as keys, got 3 and 2"),
-    (lambda: alibi([1.0, 2.0]).head((3, 4, 4), (0,)),
-     f"slopes: {SPREAD} (3,), got (2,)"),
+    (
+        lambda: documents([1, 2]).head((3, 2)),
+        "ids: expected at most as many queries as keys, got 3 and 2",
+    ),
+    (
+        lambda: alibi([1.0, 2.0]).head((3, 4, 4), (0,)),
+        f"slopes: {SPREAD} (3,), got (2,)",
+    ),
     (lambda: bias(np.zeros((3, 4))).head((4, 4)), f"bias: {SPREAD} (4, 4), got (3, 4)"),
-    (lambda: padding([1, 2]) & padding([1, 2, 3]),
-     "lengths: expected shapes that broadcast, got (2,) and (3,)"),
-    (lambda: documents([1, 2]) & documents([[1, 2, 3]]),
-     "ids: expected shapes that broadcast, got (2,) and (1, 3)"),
-    (lambda: alibi([1.0, 2.0]) & alibi([1.0, 2.0, 3.0]),
-     "slopes: expected shapes that broadcast, got (2,) and (3,)"),
+    (
+        lambda: padding([1, 2]) & padding([1, 2, 3]),
+        "lengths: expected shapes that broadcast, got (2,) and (3,)",
+    ),
+    (
+        lambda: documents([1, 2]) & documents([[1, 2, 3]]),
+        "ids: expected shapes that broadcast, got (2,) and (1, 3)",
+    ),
+    (
+        lambda: alibi([1.0, 2.0]) & alibi([1.0, 2.0, 3.0]),
+        "slopes: expected shapes that broadcast, got (2,) and (3,)",
+    ),
     (lambda: alibi([1.0, 2.0]).head((4, 4)), f"slopes: {SPREAD} (1,), got (2,)"),
     (lambda: walk(None, 2, 2, 0, 1), "block_q: expected a positive integer, got 0"),
     (lambda: walk(None, 2, 2, 1, 0), "block_k: expected a positive integer, got 0"),

@@ -118,7 +118,9 @@ def test_what_is_stored_can_be_read_back(tmp_path):
     assert Measurement(**json.loads(json.dumps(record))).rows == [[1]]
 
 
-@pytest.mark.parametrize("program", json.loads((folder() / "published.json").read_text()))
+@pytest.mark.parametrize(
+    "program", json.loads((folder() / "published.json").read_text())
+)
 def test_what_is_published_names_its_source_and_can_be(program):
     found = published(program)
     assert "arXiv" in found.source

@@ -52,7 +52,12 @@ def test_rounding_finds_every_float16_and_the_even_one_between_two():
     numbers = every_float16()
     assert np.array_equal(round_to(numbers, "float16"), numbers)
     between = (numbers[1:] + numbers[:-1]) / 2
-    around = [between, np.nextafter(between, 0), np.nextafter(between, np.inf), -between]
+    around = [
+        between,
+        np.nextafter(between, 0),
+        np.nextafter(between, np.inf),
+        -between,
+    ]
     for x in around:
         assert np.array_equal(round_to(x, "float16"), x.astype(np.float16))
 

@@ -93,7 +93,10 @@ def test_a_figures_host_is_filled_with_its_still():
     assert filled.endswith("<svg></svg></figure>")
     silent = host("{}").replace("></figure>", ' data-asks="no"></figure>')
     hosts.fill_figures(silent, still, "en")
-    assert seen == [("two-chunks", {"max": 5}, "en", True), ("two-chunks", {}, "en", False)]
+    assert seen == [
+        ("two-chunks", {"max": 5}, "en", True),
+        ("two-chunks", {}, "en", False),
+    ]
 
 
 def failing(*_args, **_named):

@@ -276,8 +276,12 @@ def test_states_that_do_not_fit() -> None:
         (1.0, None, "scores: expected shape (..., n), got the number 1.0"),
         (["a"], None, f"scores: {FLOATS} <U1"),
         ([1.0], [1j], f"values: {FLOATS} complex128"),
-        ([1, 2], [1], "values: expected shape (..., 2) or (..., 2, d) for scores of"
-                      " shape (2,), got (1,)"),
+        (
+            [1, 2],
+            [1],
+            "values: expected shape (..., 2) or (..., 2, d) for scores of"
+            " shape (2,), got (1,)",
+        ),
     ],
 )
 def test_bad_input(scores, values, message) -> None:

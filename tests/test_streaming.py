@@ -16,14 +16,20 @@ from hypothesis.extra import numpy as hnp
 from onlinesoftmax import dense, streaming
 from onlinesoftmax.state import State
 from onlinesoftmax.streaming import (
-    normalise, split, sum_exp, trace, unnormalise, update, update_normalised,
+    normalise,
+    split,
+    sum_exp,
+    trace,
+    unnormalise,
+    update,
+    update_normalised,
     update_two_term,
 )
 
 INF, NAN = np.inf, np.nan
 DTYPES = [np.float16, np.float32, np.float64]
 NASTY = [INF, -INF, NAN, 0.0, -0.0, 1.0, 1.0, 88.0, -104.0, 750.0]
-STEPPER = [.5, -1, 1, .2, 2, 0, 1.5, -.5, 1, .8, -2, 1.9, 4, 3, -1, 2.5]
+STEPPER = [0.5, -1, 1, 0.2, 2, 0, 1.5, -0.5, 1, 0.8, -2, 1.9, 4, 3, -1, 2.5]
 quiet = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 block_sizes = st.integers(1, 41)
 
@@ -58,8 +64,10 @@ def test_softmax_dot_obeys_the_accuracy_rule(x: np.ndarray, block: int) -> None:
     as small as one likes, and the error is not.
     """
     allow = allowed(len(x), ceil(len(x) / block), x.dtype.type)
-    for v, bound in ((np.abs(x) + 1, exact.softmax_dot(x, np.abs(x) + 1)),
-                     (x[::-1], float(np.abs(x).max()))):
+    for v, bound in (
+        (np.abs(x) + 1, exact.softmax_dot(x, np.abs(x) + 1)),
+        (x[::-1], float(np.abs(x).max())),
+    ):
         got, expected = streaming.softmax_dot(x, v, block), exact.softmax_dot(x, v)
         assert got.dtype == x.dtype
         smallest = float(np.finfo(x.dtype).smallest_subnormal)
@@ -77,8 +85,12 @@ def test_sum_exp_obeys_the_accuracy_rule(x: np.ndarray, block: int) -> None:
 
 NORMAL, UP = np.random.default_rng(3).normal(size=1000), np.arange(1000) / 150
 LONG = {
-    "random": 5 * NORMAL, "far": 1e5 + NORMAL, "rising": UP, "falling": -UP,
-    "equal": 0.1 + 0 * UP, "spike": np.where(UP == 0.02, 0, -1.7),
+    "random": 5 * NORMAL,
+    "far": 1e5 + NORMAL,
+    "rising": UP,
+    "falling": -UP,
+    "equal": 0.1 + 0 * UP,
+    "spike": np.where(UP == 0.02, 0, -1.7),
 }
 
 
@@ -350,8 +362,9 @@ def test_forgetting_l_o_or_both_are_three_different_mistakes() -> None:
 
 FLOATS = "expected float16, float32, float64 or integers, got"
 ROW = "expected shape (..., n), got the number 1.0"
-SHAPE = ("values: expected shape (..., 2) or (..., 2, d) for scores of shape (2,), got"
-         " (3,)")
+SHAPE = (
+    "values: expected shape (..., 2) or (..., 2, d) for scores of shape (2,), got (3,)"
+)
 BLOCK = "block: expected a positive integer, got"
 TWO = np.zeros(2)
 BAD = [

@@ -33,8 +33,10 @@ class Bench:
     measure: Callable[[dict[str, Any]], dict[str, Any]]
 
 
-THREADS = ("Softmax-dot of {scores:,} scores by shared(), as above, on several threads:"
-           " how many times as fast as on one. Best of {repeats} runs.")
+THREADS = (
+    "Softmax-dot of {scores:,} scores by shared(), as above, on several threads:"
+    " how many times as fast as on one. Best of {repeats} runs."
+)
 
 
 def threads(cells: dict[str, Any]) -> dict[str, Any]:

@@ -156,7 +156,9 @@ def first_run(browser: Browser, page: Path) -> float:
 def pages() -> Iterator[Budget]:
     files = [BOOK.html / f"{page.name}.html" for page in BOOK.pages]
     worst = max(files, key=weight)
-    yield Budget(f"page weight, gz, the heaviest: {worst.stem}", weight(worst), 300, "kB")
+    yield Budget(
+        f"page weight, gz, the heaviest: {worst.stem}", weight(worst), 300, "kB"
+    )
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=find_chromium(), args=FLAGS
@@ -191,7 +193,9 @@ def main() -> int:
             over += budget.value > budget.limit
     last = BOOK.out / "tests.seconds"
     if last.exists():
-        tests = Budget("make test, the last run", float(last.read_text()) / 60, 9, "min")
+        tests = Budget(
+            "make test, the last run", float(last.read_text()) / 60, 9, "min"
+        )
         print(tests)
         over += tests.value > tests.limit
     return bool(over)

@@ -154,7 +154,9 @@ def render(book: Book) -> None:
     done = subprocess.run(
         command, capture_output=True, text=True, env=env, cwd=book.root
     )
-    missing = [p.name for p in book.pages if not (book.html / f"{p.name}.html").exists()]
+    missing = [
+        p.name for p in book.pages if not (book.html / f"{p.name}.html").exists()
+    ]
     if done.returncode or missing:
         said = f"{done.stdout}\n{done.stderr}".strip()
         pages = f" (no page for {', '.join(missing)})" if missing else ""
@@ -191,7 +193,12 @@ def pack_lib(book: Book) -> Path:
     folder = book.out / "wheel"
     shutil.rmtree(folder, ignore_errors=True)
     command = [sys.executable, "-m", "pip", "wheel", "-q", str(book.root), "--no-deps"]
-    command += ["--no-build-isolation", "--disable-pip-version-check", "-w", str(folder)]
+    command += [
+        "--no-build-isolation",
+        "--disable-pip-version-check",
+        "-w",
+        str(folder),
+    ]
     env = {**os.environ, "SOURCE_DATE_EPOCH": "315619200"}  # two builds, one file
     done = subprocess.run(command, capture_output=True, text=True, env=env)
     if done.returncode:

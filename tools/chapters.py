@@ -59,7 +59,10 @@ def _files(entry: dict) -> list[str]:
     own = [entry[key] for key in ("root", "file") if key in entry]
     parts = ("parts", "chapters", "sections", "entries", "subtrees")
     return own + [
-        name for part in parts for child in entry.get(part, []) for name in _files(child)
+        name
+        for part in parts
+        for child in entry.get(part, [])
+        for name in _files(child)
     ]
 
 

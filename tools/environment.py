@@ -1,6 +1,6 @@
 """Makes `.venv` with the locked packages; runs on any Python 3, to say what is wrong.
 
-    python3 tools/environment.py
+python3 tools/environment.py
 """
 
 import os
@@ -15,7 +15,10 @@ BIN = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin")
 def complaint():
     """One line that says what to install, or None."""
     if sys.version_info < (3, 11):
-        return "Python %d.%d is too old: install Python 3.11 or newer" % sys.version_info[:2]
+        return (
+            "Python %d.%d is too old: install Python 3.11 or newer"
+            % sys.version_info[:2]
+        )
     try:
         import ensurepip  # noqa: F401  (Debian ships venv without it)
         import venv  # noqa: F401
@@ -38,7 +41,12 @@ def main():
     pip = (python, "-m", "pip", "install", "-q", "--disable-pip-version-check")
     if not os.path.exists(python):
         run("making an environment in .venv", sys.executable, "-m", "venv", VENV)
-    run("installing what the book needs (a minute or two)", *pip, "-r", "requirements.txt")
+    run(
+        "installing what the book needs (a minute or two)",
+        *pip,
+        "-r",
+        "requirements.txt",
+    )
     run("installing the lib", *pip, "--no-deps", "--no-build-isolation", "-e", ".")
     open(os.path.join(VENV, "ready"), "w").close()
 

@@ -83,7 +83,7 @@ FAULTS = [
         "a picture without alternative text",
         CHAPTER,
         "\n## Recap",
-        "\n<img src=\"data:image/gif;base64,R0lGODlhAQABAAAAACw=\">\n\n## Recap",
+        '\n<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">\n\n## Recap',
         "tests/test_site.py",
         r"img without alt",
     ),
@@ -251,7 +251,9 @@ def main() -> int:
         if problem := try_one(fault):
             missed += 1
             print(f"      {problem}")
-    print(f"\n{len(chosen) - missed} of {len(chosen)} planted faults turned the tests red")
+    print(
+        f"\n{len(chosen) - missed} of {len(chosen)} planted faults turned the tests red"
+    )
     return bool(missed)
 
 

@@ -30,8 +30,10 @@ NO_GPU = 3
 HEADS, LENGTHS = 16, (512, 1024, 2048, 4096, 8192, 16384)
 RUNS, WINDOW = 10, 20  # windows of so many milliseconds
 SHOWN = "  {:32} n={:6} d={:4} {:8} causal={!s:6} {:10} ms {:8} TFLOP/s"
-WHAT = ("Milliseconds of one attention with 16 heads, forward, run back to back with"
-        " warm caches in windows of 20 ms between two CUDA events: the middle of 10.")
+WHAT = (
+    "Milliseconds of one attention with 16 heads, forward, run back to back with"
+    " warm caches in windows of 20 ms between two CUDA events: the middle of 10."
+)
 
 
 # ---- is it right? ----
@@ -47,11 +49,17 @@ def checks() -> Iterator[tuple[str, str]]:
         "causal": masks.causal(),
         "window": masks.window(70, 3),
         "padding": masks.padding([150, 0]),
-        "causal, window, padding": masks.causal() & masks.window(40)
+        "causal, window, padding": masks.causal()
+        & masks.window(40)
         & masks.padding([199, 31]),
     }
-    shapes = [(4, 4, 200, 200), (4, 2, 77, 200), (2, 1, 200, 200), (2, 2, 1, 200),
-              (2, 1, 230, 200)]
+    shapes = [
+        (4, 4, 200, 200),
+        (4, 2, 77, 200),
+        (2, 1, 200, 200),
+        (2, 2, 1, 200),
+        (2, 1, 230, 200),
+    ]
     grid = product(RUNGS, (64, 128, 40), ("float32", "float16"), seen.items(), shapes)
     for rung, d, dtype, (name, mask), shape in grid:
         yield f"{rung} d={d} {dtype} {name} {shape}", check(rung, d, dtype, mask, shape)
@@ -145,8 +153,10 @@ def library(n: int, d: int, dtype: str, causal: bool) -> Iterator[tuple[str, Way
     from torch.nn.attention import SDPBackend, sdpa_kernel
     from torch.nn.functional import scaled_dot_product_attention
 
-    q, k, v = (torch.randn(1, HEADS, n, d, dtype=getattr(torch, dtype), device="cuda")
-               for _ in range(3))
+    q, k, v = (
+        torch.randn(1, HEADS, n, d, dtype=getattr(torch, dtype), device="cuda")
+        for _ in range(3)
+    )
     hidden = torch.ones(n, n, dtype=torch.bool, device="cuda").triu(1)
 
     def plain() -> torch.Tensor:
@@ -249,8 +259,12 @@ def provenance() -> dict[str, Any]:
             versions[name] = version(name)
         except PackageNotFoundError:
             versions[name] = "absent"
-    return {"machine": device(), "versions": versions, "date": date.today().isoformat(),
-            "command": "make gpu"}
+    return {
+        "machine": device(),
+        "versions": versions,
+        "date": date.today().isoformat(),
+        "command": "make gpu",
+    }
 
 
 def store(rows: list[list[Any]]) -> Path:

@@ -29,9 +29,11 @@ CACHE = ROOT / "_build" / "kernels"
 SUPPORTED = ("linux", "win32")  # NVIDIA publishes its compiler for these
 # The sizes that chapter 9's sliders offer: query rows and keys of a tile.
 ROWS, KEYS = (32, 64, 128), (16, 32, 64)
-WHAT = ("Registers of a thread, bytes spilled and bytes of shared memory of a block, as"
-        " nvJitLink reports them of LTO-IR, the way of a launch. Nothing here has run on a"
-        " GPU.")
+WHAT = (
+    "Registers of a thread, bytes spilled and bytes of shared memory of a block, as"
+    " nvJitLink reports them of LTO-IR, the way of a launch. Nothing here has run on a"
+    " GPU."
+)
 
 Wanted = tuple[str, int, int, int, str, str]  # rung, d, block_q, block_k, dtype, arch
 
@@ -81,10 +83,16 @@ def compile_all(wanted: list[Wanted], workers: int | None = None) -> dict:
     workers = workers or os.cpu_count() or 1
     with ThreadPoolExecutor(workers) as pool:
         parts = list(pool.map(_compile, [wanted[i::workers] for i in range(workers)]))
-    rows = {tuple(part["wanted"][i]): row
-            for part in parts for i, row in enumerate(part["rows"])}
-    result = {"versions": parts[0]["versions"], "columns": parts[0]["columns"],
-              "rows": [rows[one] for one in wanted]}
+    rows = {
+        tuple(part["wanted"][i]): row
+        for part in parts
+        for i, row in enumerate(part["rows"])
+    }
+    result = {
+        "versions": parts[0]["versions"],
+        "columns": parts[0]["columns"],
+        "rows": [rows[one] for one in wanted],
+    }
     CACHE.mkdir(parents=True, exist_ok=True)
     kept.write_text(json.dumps(result), "utf-8")
     return result
@@ -142,8 +150,10 @@ def complaints(found: dict) -> list[str]:
         build = Build(report.rung, report.d, report.block_q, report.block_k)
         name = f"{report.rung} d={report.d} {report.dtype} {report.arch}"
         if report.shared != build.shared:
-            said.append(f"{name}: {report.shared} bytes of shared memory, not the"
-                        f" {build.shared} of `Build.shared`")
+            said.append(
+                f"{name}: {report.shared} bytes of shared memory, not the"
+                f" {build.shared} of `Build.shared`"
+            )
         if build == Build.shipped(report.rung, report.d):
             said += [f"{name}: {fault}" for fault in report.faults()]
     return said
@@ -169,8 +179,10 @@ def check(found: dict) -> list[str]:
         return [*said, f"{STORED.relative_to(ROOT)} is missing: run `make kernels`"]
     stored = json.loads(STORED.read_text("utf-8"))
     if found["versions"] != stored["versions"]:
-        print(f"  stored figures are from {stored['versions']}, these from"
-              f" {found['versions']}: not compared")
+        print(
+            f"  stored figures are from {stored['versions']}, these from"
+            f" {found['versions']}: not compared"
+        )
         return said
     if stored.get("sources") != sources():
         said.append(f"{STORED.name} is of other kernels: run `make kernels`")
@@ -224,8 +236,10 @@ def main() -> int:
         if not said:
             write(found)
     print(*said, sep="\n", end="\n" if said else "")
-    print(f"{len(wanted())} kernels, {time.perf_counter() - start:.0f} s:",
-          f"{len(said)} complaints" if said else "all as they should be")
+    print(
+        f"{len(wanted())} kernels, {time.perf_counter() - start:.0f} s:",
+        f"{len(said)} complaints" if said else "all as they should be",
+    )
     return bool(said)
 
 

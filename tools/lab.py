@@ -1,6 +1,6 @@
 """Opens the chapters in JupyterLab, on copies: what you changed in one stays.
 
-    python -m tools.lab
+python -m tools.lab
 """
 
 import hashlib

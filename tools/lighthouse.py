@@ -18,7 +18,12 @@ from tools.build import ROOT, Book
 from tools.serve import server
 
 VERSION = "lighthouse@13"
-CATEGORIES = {"performance": 95, "accessibility": 100, "best-practices": 100, "seo": 100}
+CATEGORIES = {
+    "performance": 95,
+    "accessibility": 100,
+    "best-practices": 100,
+    "seo": 100,
+}
 RUNS = 3
 # Lighthouse asks for robots.txt in the page's name; our pages forbid every request
 # (connect-src 'none'), so this one audit fails whatever the file says.
@@ -58,7 +63,9 @@ def main() -> int:
             runs = [scores(address) for _ in range(RUNS)]
             median = {n: statistics.median(run[n] for run in runs) for n in CATEGORIES}
             short += any(median[n] < CATEGORIES[n] for n in CATEGORIES)
-            print(f"  {name:32}", *(f"{n} {median[n]:g}" for n in CATEGORIES), flush=True)
+            print(
+                f"  {name:32}", *(f"{n} {median[n]:g}" for n in CATEGORIES), flush=True
+            )
         running.shutdown()
     return bool(short)
 

@@ -1,6 +1,6 @@
 """Compiles the two requirements*.in into locks, for Python 3.11 to 3.14 at once.
 
-    python -m tools.lock [--upgrade]
+python -m tools.lock [--upgrade]
 """
 
 import subprocess

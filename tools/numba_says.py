@@ -110,8 +110,12 @@ def refusal(problem: Exception, stage: str, file: str) -> dict:
     frames = traceback.extract_tb(problem.__traceback__)
     if stage == "compiling":
         files = [frame.filename for frame in reversed(frames)]
-        found = [name for path in files for name, parts in STAGES
-                 if any(part in path for part in parts)]
+        found = [
+            name
+            for path in files
+            for name, parts in STAGES
+            if any(part in path for part in parts)
+        ]
         stage = found[0] if found else stage
     return {"stage": stage, "line": line_of(problem, file), "says": words(problem)}
 
@@ -121,8 +125,11 @@ def words(problem: Exception) -> str:
     plain = re.sub(r"\x1b\[\d*m", "", str(problem))
     plain = re.sub(r"'?_ZN\w+'?", "…", plain).replace("\0", "")
     lines = [line.strip() for line in plain.splitlines()]
-    telling = [line for line in lines
-               if line and not line.startswith(("Failed in", "ERROR_PTX"))]
+    telling = [
+        line
+        for line in lines
+        if line and not line.startswith(("Failed in", "ERROR_PTX"))
+    ]
     said = telling[0] if telling else plain.strip()
     call = next((line for line in lines if line.startswith(">>>")), "")
     said = re.sub(r" at 0x[0-9a-f]+| from '[^']*'", "", f"{said} {call}".strip())
@@ -134,8 +141,11 @@ def line_of(problem: Exception, file: str) -> int | None:
     if isinstance(problem, SyntaxError):
         return problem.lineno
     name = re.escape(file)
-    for place in (rf"from {name} \((\d+)\)", rf'{name}", line (\d+)',
-                  rf"at {name} \((\d+)\)"):
+    for place in (
+        rf"from {name} \((\d+)\)",
+        rf'{name}", line (\d+)',
+        rf"at {name} \((\d+)\)",
+    ):
         if said := re.search(place, str(problem)):
             return int(said[1])
     line, step = None, problem.__traceback__

@@ -36,8 +36,9 @@ def batch(head: str, args: str, expressions: list[str]) -> dict[str, str | None]
         return batch(head, args, expressions[:half]) | batch(
             head, args, expressions[half:]
         )
-    return {one: str(types.unliteral(found[f"r{i}"]))
-            for i, one in enumerate(expressions)}
+    return {
+        one: str(types.unliteral(found[f"r{i}"])) for i, one in enumerate(expressions)
+    }
 
 
 def main() -> None:

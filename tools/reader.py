@@ -26,7 +26,9 @@ from tools.chapters import code_cells, front_matter, pages
 SYMBOLS = {"m": "m", "l": "ℓ", "alpha": "α", "o": "o", "s": "s", "p": "p"}
 MACROS = {r"\qm": "m", r"\ql": r"\ell", r"\qa": r"\alpha", r"\qo": "o"}
 MACROS |= {r"\qs": "s", r"\qp": "p"}
-FENCE = re.compile(r"^(`{3,}|:{3,})\{([\w:-]+)\}[ \t]*(.*?)\n(.*?)^\1[ \t]*$", re.M | re.S)
+FENCE = re.compile(
+    r"^(`{3,}|:{3,})\{([\w:-]+)\}[ \t]*(.*?)\n(.*?)^\1[ \t]*$", re.M | re.S
+)
 LINK = re.compile(r"\[([^\[\]]*)\]\(([\w-]+)\.md(#[^)]*)?\)")
 PROSE_BLOCKS = {"note", "tip", "important", "admonition", "warning", "seealso"}
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -96,7 +98,9 @@ def plain_markdown(text: str, values: dict, book: Around) -> str:
     text = re.sub(r"^\(([\w-]+)\)=$", r'<a id="\1"></a>', text, flags=re.M)
     text = LINK.sub(partial(_link, book), text)
     for macro, plain in MACROS.items():
-        text = re.sub(re.escape(macro) + r"(?![a-zA-Z])", plain.replace("\\", r"\\"), text)
+        text = re.sub(
+            re.escape(macro) + r"(?![a-zA-Z])", plain.replace("\\", r"\\"), text
+        )
     return text
 
 

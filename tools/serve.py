@@ -1,6 +1,6 @@
 """Serves the built book on this machine, compressed, as a web server would.
 
-    python -m tools.serve [PORT]
+python -m tools.serve [PORT]
 """
 
 import gzip

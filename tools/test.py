@@ -54,7 +54,9 @@ def main() -> int:
     passed, failed, skipped = counts(report)
     took = time.perf_counter() - start
     (BUILD / "tests.seconds").write_text(f"{took:.0f}\n")
-    print(f"\n{chapters} chapters ran and are among those that passed; {took:.0f} s in all")
+    print(
+        f"\n{chapters} chapters ran and are among those that passed; {took:.0f} s in all"
+    )
     print(f"{passed + chapters} passed, {failed} failed, {skipped} skipped")
     return code
 

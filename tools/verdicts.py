@@ -34,12 +34,16 @@ CORPUS = ROOT / "tests" / "kernels" / "corpus"
 STORED = ROOT / "tests" / "kernels" / "verdicts.json"
 TYPES = ROOT / "tests" / "kernels" / "types.json"
 CACHE = ROOT / "_build" / "verdicts"
-WHAT = ("Numba's own verdict on each kernel of tests/kernels/corpus, compiled as its"
-        " launch compiles it. `line` is that of the kernel's text. `float64` lists the"
-        " lines with a float64 by type, `ptx64` those that became instructions in double"
-        " precision.")
-WHAT_TYPES = ("The type Numba infers for each expression, by the types of a, b, c; null"
-              " where it refuses.")
+WHAT = (
+    "Numba's own verdict on each kernel of tests/kernels/corpus, compiled as its"
+    " launch compiles it. `line` is that of the kernel's text. `float64` lists the"
+    " lines with a float64 by type, `ptx64` those that became instructions in double"
+    " precision."
+)
+WHAT_TYPES = (
+    "The type Numba infers for each expression, by the types of a, b, c; null"
+    " where it refuses."
+)
 FIELD = re.compile(r"# (args|source|kernel|newlines): (.*)")
 
 
@@ -74,8 +78,10 @@ class Kernel(NamedTuple):
     @property
     def question(self) -> dict[str, str]:
         """What Numba is asked."""
-        return {name: getattr(self, name)
-                for name in ("head", "name", "text", "made", "args")}
+        return {
+            name: getattr(self, name)
+            for name in ("head", "name", "text", "made", "args")
+        }
 
     @property
     def digest(self) -> str:
@@ -105,8 +111,15 @@ def _kernel(file: str, head: str, cell: str) -> Kernel:
     text = rest.strip("\n") + "\n"
     if fields.get("newlines") == "crlf":
         text = text.replace("\n", "\r\n")
-    return Kernel(name.strip(), file, head, text, fields.get("args", ""),
-                  fields.get("kernel", "kernel"), fields.get("source", ""))
+    return Kernel(
+        name.strip(),
+        file,
+        head,
+        text,
+        fields.get("args", ""),
+        fields.get("kernel", "kernel"),
+        fields.get("source", ""),
+    )
 
 
 def ask(wanted: list[Kernel], workers: int | None = None) -> list[dict]:
@@ -156,8 +169,10 @@ def numba(tool: str, questions: list[dict]) -> list:
 
 def rows(wanted: list[Kernel], said: list[dict]) -> list[dict]:
     """Return what is stored of each kernel."""
-    return [{"name": kernel.name, "digest": kernel.digest, **one}
-            for kernel, one in zip(wanted, said, strict=True)]
+    return [
+        {"name": kernel.name, "digest": kernel.digest, **one}
+        for kernel, one in zip(wanted, said, strict=True)
+    ]
 
 
 def questions() -> dict[str, list[str]]:
@@ -176,10 +191,16 @@ def types(workers: int | None = None) -> dict[str, dict]:
         workers = workers or os.cpu_count() or 1
         asked = _with_hints(questions())
         with ThreadPoolExecutor(workers) as pool:
-            parts = list(pool.map(lambda i: numba("numba_types", asked[i::workers]),
-                                  range(workers)))
-        said = {one["args"]: answer for i in range(workers)
-                for one, answer in zip(asked[i::workers], parts[i], strict=True)}
+            parts = list(
+                pool.map(
+                    lambda i: numba("numba_types", asked[i::workers]), range(workers)
+                )
+            )
+        said = {
+            one["args"]: answer
+            for i in range(workers)
+            for one, answer in zip(asked[i::workers], parts[i], strict=True)
+        }
         CACHE.mkdir(parents=True, exist_ok=True)
         kept.write_text(json.dumps(_by_expression(said)), "utf-8")
     return json.loads(kept.read_text("utf-8"))
@@ -214,16 +235,23 @@ def versions() -> dict[str, str]:
     """Return the versions of what decides a verdict: of Python, and as locked."""
     made = (kernels.VENV / "pyvenv.cfg").read_text("utf-8")
     python = re.search(r"^version\S* = (\d+\.\d+)", made, re.MULTILINE)
-    lines = re.findall(r"^(numba|numba-cuda|llvmlite|nvidia-nvjitlink-cu12|"
-                       r"nvidia-cuda-nvcc-cu12)==(\S+)",
-                       kernels.LOCK.read_text("utf-8"), re.MULTILINE)
+    lines = re.findall(
+        r"^(numba|numba-cuda|llvmlite|nvidia-nvjitlink-cu12|"
+        r"nvidia-cuda-nvcc-cu12)==(\S+)",
+        kernels.LOCK.read_text("utf-8"),
+        re.MULTILINE,
+    )
     return {"Python": python[1] if python else "?"} | dict(lines)
 
 
 def write(path: Path, what: str, found: list | dict) -> None:
     """Store what Numba says, one kernel or expression a line."""
-    head = {"what": what, "command": "python -m tools.verdicts",
-            "date": time.strftime("%Y-%m-%d"), "versions": versions()}
+    head = {
+        "what": what,
+        "command": "python -m tools.verdicts",
+        "date": time.strftime("%Y-%m-%d"),
+        "versions": versions(),
+    }
     if isinstance(found, dict):
         lines = [f"{json.dumps(key)}: {json.dumps(row)}" for key, row in found.items()]
     else:
@@ -274,8 +302,10 @@ def main() -> int:
         write(TYPES, WHAT_TYPES, inferred)
     print(*wrong, sep="\n", end="\n" if wrong else "")
     compiled = sum(row["compiles"] for row in found)
-    print(f"{len(found)} kernels, {compiled} compile; {len(inferred)} expressions;"
-          f" {len(wrong)} other than stored; {time.perf_counter() - start:.0f} s")
+    print(
+        f"{len(found)} kernels, {compiled} compile; {len(inferred)} expressions;"
+        f" {len(wrong)} other than stored; {time.perf_counter() - start:.0f} s"
+    )
     return bool(wrong)
 
 

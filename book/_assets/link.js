@@ -84,7 +84,10 @@
       light(appearance(parts[at]));
       announce(parts[at].dataset.q);
     });
-    box.addEventListener("blur", () => { at = -1; rest(); });
+    box.addEventListener("blur", () => {
+      at = -1;
+      rest();
+    });
   }
 
   document.addEventListener("pointerover", (event) => {

@@ -7,9 +7,11 @@
   const LENGTH = 180; // characters of text in all
   // A question's own words, which say nothing of what is sought.
   const LITTLE = new Set(
-    ("a an and are can do does for how in is it of on the to what when where which " +
+    (
+      "a an and are can do does for how in is it of on the to what when where which " +
       "why como cual cuando de del donde el en es la las los para por que se un " +
-      "una").split(" "),
+      "una"
+    ).split(" "),
   );
   const marks = /[\u0300-\u036f]/g;
   const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
@@ -176,14 +178,22 @@
   }
 
   async function onPage(host) {
-    try { await loadIndex(); } catch { return window.bookWithoutSearch(); }
+    try {
+      await loadIndex();
+    } catch {
+      return window.bookWithoutSearch();
+    }
     const { input, update, parts } = box();
     host.append(...parts);
     input.value = new URLSearchParams(location.search).get("q") ?? "";
     input.addEventListener("input", () => {
       const asked = encodeURIComponent(input.value);
       const address = asked ? `?q=${asked}` : location.pathname;
-      try { history.replaceState(null, "", address); } catch { /* not from a folder */ }
+      try {
+        history.replaceState(null, "", address);
+      } catch {
+        /* not from a folder */
+      }
     });
     update();
     input.focus();
@@ -193,7 +203,11 @@
   window.bookSearch = async () => {
     const host = document.getElementById("search-page");
     if (host) return host.querySelector("input")?.focus();
-    try { await loadIndex(); } catch { return window.bookWithoutSearch(); }
+    try {
+      await loadIndex();
+    } catch {
+      return window.bookWithoutSearch();
+    }
     if (!dialog) {
       const { parts } = box();
       const close = element("button", "tool", words.close);

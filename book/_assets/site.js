@@ -17,7 +17,11 @@
       const next = order[(order.indexOf(current()) + 1) % order.length];
       if (next === "auto") delete root.dataset.theme;
       else root.dataset.theme = next;
-      try { localStorage.setItem("book-theme", next); } catch { /* this visit only */ }
+      try {
+        localStorage.setItem("book-theme", next);
+      } catch {
+        /* this visit only */
+      }
       label();
     });
     label();
@@ -44,7 +48,9 @@
       button.addEventListener("click", async () => {
         await toClipboard(block.querySelector("code").textContent);
         button.textContent = said.textContent = words.copied;
-        setTimeout(() => { button.textContent = words.copy; }, 1600);
+        setTimeout(() => {
+          button.textContent = words.copy;
+        }, 1600);
       });
       block.append(button);
     }
@@ -59,7 +65,9 @@
       if (!piece.querySelector(".katex")) return;
       for (const formula of piece.querySelectorAll(".katex")) {
         const sign = formula.closest(".katex-display") ? "$$" : "$";
-        formula.replaceWith(sign + formula.querySelector("annotation").textContent + sign);
+        formula.replaceWith(
+          sign + formula.querySelector("annotation").textContent + sign,
+        );
       }
       piece.querySelectorAll(".copy, .headerlink").forEach((each) => each.remove());
       event.clipboardData.setData("text/plain", piece.textContent);
@@ -70,7 +78,8 @@
   // A range that holds no formula by half.
   function whole(chosen) {
     const range = chosen.cloneRange();
-    const formula = (node) => (node.closest ? node : node.parentElement)?.closest(".katex");
+    const formula = (node) =>
+      (node.closest ? node : node.parentElement)?.closest(".katex");
     const [first, last] = [range.startContainer, range.endContainer].map(formula);
     if (first) range.setStartBefore(first);
     if (last) range.setEndAfter(last);
@@ -80,7 +89,8 @@
   async function toClipboard(text) {
     try {
       await navigator.clipboard.writeText(text);
-    } catch {                                  // a page opened from a folder may not
+    } catch {
+      // a page opened from a folder may not
       const area = document.createElement("textarea");
       area.value = text;
       document.body.append(area);
@@ -118,18 +128,21 @@
     const anchor = (link) => decodeURIComponent(link.hash.slice(1));
     const of = new Map(links.map((link) => [anchor(link), link]));
     const seen = new Set();
-    const observer = new IntersectionObserver((entries) => {
-      for (const entry of entries) {
-        if (entry.isIntersecting) seen.add(entry.target.id);
-        else seen.delete(entry.target.id);
-      }
-      const first = [...of.keys()].find((id) => seen.has(id));
-      if (!first) return;
-      for (const [id, link] of of) {
-        if (id === first) link.setAttribute("aria-current", "true");
-        else link.removeAttribute("aria-current");
-      }
-    }, { rootMargin: "-10% 0px -60% 0px" });
+    const observer = new IntersectionObserver(
+      (entries) => {
+        for (const entry of entries) {
+          if (entry.isIntersecting) seen.add(entry.target.id);
+          else seen.delete(entry.target.id);
+        }
+        const first = [...of.keys()].find((id) => seen.has(id));
+        if (!first) return;
+        for (const [id, link] of of) {
+          if (id === first) link.setAttribute("aria-current", "true");
+          else link.removeAttribute("aria-current");
+        }
+      },
+      { rootMargin: "-10% 0px -60% 0px" },
+    );
     for (const id of of.keys()) {
       const section = document.getElementById(id);
       if (section) observer.observe(section);
@@ -147,7 +160,9 @@
     const link = document.getElementById("search-link");
     const page = document.getElementById("search-page");
     window.bookWithoutSearch = withoutSearch;
-    addEventListener("load", () => { if (page && !window.bookSearch) withoutSearch(); });
+    addEventListener("load", () => {
+      if (page && !window.bookSearch) withoutSearch();
+    });
     const open = () => {
       if (window.bookSearch) return window.bookSearch();
       const script = document.createElement("script");

@@ -1,5 +1,8 @@
 // Runs before the first paint: the reader's chosen colours, where there is a choice.
 try {
   const chosen = localStorage.getItem("book-theme");
-  if (["light", "dark"].includes(chosen)) document.documentElement.dataset.theme = chosen;
-} catch { /* no storage, no choice */ }
+  if (["light", "dark"].includes(chosen))
+    document.documentElement.dataset.theme = chosen;
+} catch {
+  /* no storage, no choice */
+}

@@ -51,8 +51,10 @@ def pair(
     keys = values.shape[:-1] if values.ndim == scores.ndim + 1 else values.shape
     n = scores.shape[-1:]
     if keys[-1:] != n or len(keys) > scores.ndim or not agree(scores.shape, keys):
-        raise ValueError(f"values: expected shape (..., {n[0]}) or (..., {n[0]}, d) for"
-                         f" scores of shape {scores.shape}, got {values.shape}")
+        raise ValueError(
+            f"values: expected shape (..., {n[0]}) or (..., {n[0]}, d) for"
+            f" scores of shape {scores.shape}, got {values.shape}"
+        )
     answer = np.result_type(scores, values)
     dtype = np.result_type(answer, np.float32)
     return scores.astype(dtype), values.astype(dtype), answer
@@ -129,8 +131,9 @@ def spread(name: str, x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     try:
         return np.broadcast_to(x, shape)
     except ValueError:
-        raise ValueError(f"{name}: expected a shape that broadcasts to {shape}, got"
-                         f" {x.shape}") from None
+        raise ValueError(
+            f"{name}: expected a shape that broadcasts to {shape}, got {x.shape}"
+        ) from None
 
 
 class Attention(NamedTuple):
@@ -176,14 +179,20 @@ class OneHead(NamedTuple):
 
 
 def attention(
-    q: ArrayLike, k: ArrayLike, v: ArrayLike,
-    scale: float | None, softcap: float | None, sinks: ArrayLike | None,
+    q: ArrayLike,
+    k: ArrayLike,
+    v: ArrayLike,
+    scale: float | None,
+    softcap: float | None,
+    sinks: ArrayLike | None,
 ) -> Attention:
     """Return the arguments of an attention, checked."""
     q, k, v = floats("q", q), floats("k", k), floats("v", v)
     if q.ndim < 2 or q.shape[-1] == 0:
-        raise ValueError("q: expected shape (..., heads, queries, d) or (queries, d)"
-                         f" with d at least 1, got {q.shape}")
+        raise ValueError(
+            "q: expected shape (..., heads, queries, d) or (queries, d)"
+            f" with d at least 1, got {q.shape}"
+        )
     batch, heads, d = q.shape[:-3], q.shape[-3:-2], q.shape[-1]
     alike = k.ndim == q.ndim and k.shape[:-3] == batch and k.shape[-1] == d
     if not alike or heads and (k.shape[-3] == 0 or heads[0] % k.shape[-3]):
@@ -201,5 +210,6 @@ def attention(
 def _misfit(name: str, x: np.ndarray, expected: tuple, q: np.ndarray) -> None:
     """Say that the shape of `x` is not what goes with q."""
     shape = ", ".join(map(str, expected))
-    raise ValueError(f"{name}: expected shape ({shape}) for q of shape {q.shape}, got"
-                     f" {x.shape}")
+    raise ValueError(
+        f"{name}: expected shape ({shape}) for q of shape {q.shape}, got {x.shape}"
+    )

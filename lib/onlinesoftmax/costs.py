@@ -101,9 +101,7 @@ def tiled_footprint(block_q: int, block_k: int, d: int, *, itemsize: int = 4) ->
     return state_footprint(block_q, d, itemsize=itemsize) + scores * itemsize
 
 
-def dense_traffic(
-    n: int, d: int, *, keys: int | None = None, itemsize: int = 2
-) -> int:
+def dense_traffic(n: int, d: int, *, keys: int | None = None, itemsize: int = 2) -> int:
     """Return the bytes three separate steps move: S = Q·Kᵀ, P = softmax(S), O = P·V.
 
     Each reads what it needs and writes what it made, so S and P are each written once
@@ -235,8 +233,9 @@ def least_time(operations: float, moved: float, peak: float, bandwidth: float) -
 
     It is the work over its ceiling, for a program that waits for nothing else.
     """
-    return max(operations / _positive("peak", peak),
-               moved / _positive("bandwidth", bandwidth))
+    return max(
+        operations / _positive("peak", peak), moved / _positive("bandwidth", bandwidth)
+    )
 
 
 # ---- a multiprocessor ----

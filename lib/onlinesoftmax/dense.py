@@ -106,9 +106,16 @@ def softmax_dot(
 
 
 def attention(
-    q: ArrayLike, k: ArrayLike, v: ArrayLike, *, mask: Mask | None = None,
-    scale: float | None = None, softcap: float | None = None,
-    sinks: ArrayLike | None = None, compute: DTypeLike = None, return_lse: bool = False,
+    q: ArrayLike,
+    k: ArrayLike,
+    v: ArrayLike,
+    *,
+    mask: Mask | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    sinks: ArrayLike | None = None,
+    compute: DTypeLike = None,
+    return_lse: bool = False,
 ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
     """Return softmax(q kᵀ · scale) v, with the whole matrix of scores in memory.
 

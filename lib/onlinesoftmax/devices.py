@@ -86,7 +86,9 @@ def _entry(argument: str, kind: str, name: str) -> dict[str, Any]:
     """Return an entry, its source written out."""
     data = _data()
     if name not in data[kind]:
-        raise ValueError(f"{argument}: expected one of {list(data[kind])}, got {name!r}")
+        raise ValueError(
+            f"{argument}: expected one of {list(data[kind])}, got {name!r}"
+        )
     entry = data[kind][name]
     return {**entry, "source": data["sources"][entry["source"]]}
 

@@ -82,8 +82,10 @@ class Mask:
             inputs.integer("lengths", int(length), 0, keys, f"at most {keys}, the keys")
         ids = _own("ids", self.ids, (*batch, keys), sequence)
         if ids is not None and queries > keys:
-            raise ValueError("ids: expected at most as many queries as keys, got"
-                             f" {queries} and {keys}")
+            raise ValueError(
+                "ids: expected at most as many queries as keys, got"
+                f" {queries} and {keys}"
+            )
         return Head(
             queries,
             keys,
@@ -209,8 +211,12 @@ def window(left: int | None = None, right: int | None = None) -> Mask:
 
     None is no limit: `window(None, 0)` is `causal()`.
     """
-    return Mask(*(np.inf if reach is None else inputs.count(name, reach)
-                  for name, reach in (("left", left), ("right", right))))
+    return Mask(
+        *(
+            np.inf if reach is None else inputs.count(name, reach)
+            for name, reach in (("left", left), ("right", right))
+        )
+    )
 
 
 def padding(lengths: ArrayLike) -> Mask:
@@ -311,8 +317,9 @@ def _both(
     if a is None or b is None:
         return b if a is None else a
     if not inputs.agree(a.shape, b.shape):
-        raise ValueError(f"{name}: expected shapes that broadcast, got {a.shape} and"
-                         f" {b.shape}")
+        raise ValueError(
+            f"{name}: expected shapes that broadcast, got {a.shape} and {b.shape}"
+        )
     return combine(a, b)
 
 

@@ -75,8 +75,10 @@ class State(NamedTuple):
     def result(self) -> np.ndarray:
         """Return o / l, (...) or (..., d): the average; 0 for nothing seen."""
         if self.o is None:
-            raise ValueError("values: expected with every block of scores, got some"
-                             " without, so there is nothing to average")
+            raise ValueError(
+                "values: expected with every block of scores, got some"
+                " without, so there is nothing to average"
+            )
         return self.o / across(divisor(self.l), self.m, self.o)
 
     def logsumexp(self) -> np.ndarray:
@@ -156,8 +158,10 @@ def add(a: State, b: State) -> State:
         return State(a.m, a.l + b.l)
     o, other = across(a.o, a.o, b.o), across(b.o, b.o, a.o)
     if not inputs.agree(o.shape, other.shape):
-        raise ValueError("values: expected the same d in every block, got outputs of"
-                         f" shape {o.shape} and {other.shape}")
+        raise ValueError(
+            "values: expected the same d in every block, got outputs of"
+            f" shape {o.shape} and {other.shape}"
+        )
     return State(a.m, a.l + b.l, o + other)
 
 
@@ -170,8 +174,10 @@ def larger(names: str, m: ArrayLike, other: ArrayLike) -> np.ndarray:
     """Return the larger of two maxima (...), float32 at least."""
     m, other = np.asarray(m), np.asarray(other)
     if not inputs.agree(m.shape, other.shape):
-        raise ValueError(f"{names}: expected batch shapes that broadcast, got {m.shape}"
-                         f" and {other.shape}")
+        raise ValueError(
+            f"{names}: expected batch shapes that broadcast, got {m.shape}"
+            f" and {other.shape}"
+        )
     return np.maximum(m, other, dtype=np.result_type(m, other, np.float32))
 
 

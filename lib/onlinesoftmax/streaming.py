@@ -17,7 +17,17 @@ from numpy.typing import ArrayLike
 from onlinesoftmax import _inputs as inputs
 from onlinesoftmax.masks import Head, Mask, Tile, head_of
 from onlinesoftmax.state import (
-    State, across, add, divisor, factor, larger, largest, measure, merge, rescale, shift
+    State,
+    across,
+    add,
+    divisor,
+    factor,
+    larger,
+    largest,
+    measure,
+    merge,
+    rescale,
+    shift,
 )
 
 
@@ -159,9 +169,17 @@ def softmax_dot(scores: ArrayLike, values: ArrayLike, block: int) -> np.ndarray:
 
 
 def attention(
-    q: ArrayLike, k: ArrayLike, v: ArrayLike, *, block_q: int = 64, block_k: int = 64,
-    mask: Mask | None = None, scale: float | None = None, softcap: float | None = None,
-    sinks: ArrayLike | None = None, return_lse: bool = False,
+    q: ArrayLike,
+    k: ArrayLike,
+    v: ArrayLike,
+    *,
+    block_q: int = 64,
+    block_k: int = 64,
+    mask: Mask | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    sinks: ArrayLike | None = None,
+    return_lse: bool = False,
 ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
     """Return softmax(q kᵀ · scale) v, with one tile of scores in memory at a time.
 
@@ -320,9 +338,17 @@ class TileStep(NamedTuple):
 
 
 def trace_attention(
-    q: ArrayLike, k: ArrayLike, v: ArrayLike, row: int, *, block_q: int = 64,
-    block_k: int = 64, mask: Mask | None = None, scale: float | None = None,
-    softcap: float | None = None, sinks: ArrayLike | None = None,
+    q: ArrayLike,
+    k: ArrayLike,
+    v: ArrayLike,
+    row: int,
+    *,
+    block_q: int = 64,
+    block_k: int = 64,
+    mask: Mask | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    sinks: ArrayLike | None = None,
 ) -> list[TileStep]:
     """Return what one query remembers after each tile of its block, skipped ones too.
 

@@ -70,9 +70,7 @@ class Tattler:
             self.faults.append(f"outside request: {request.url}")
 
 
-def new_window(
-    browser: Browser, width=1280, height=900, dark=False, **context
-) -> Page:
+def new_window(browser: Browser, width=1280, height=900, dark=False, **context) -> Page:
     """An empty window of its own, whose page tattles."""
     new = browser.new_context(
         viewport={"width": width, "height": height},

@@ -28,10 +28,13 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("micropython")
     write_scripts(folder)
     worker = (HERE / "page" / "worker.js").read_text()
-    parts = [f"const GRADER = {json.dumps(_graders())};",
-             f"const PLAYED = {json.dumps(_played())};",
-             f"const WORKER = {json.dumps(worker)};",
-             (HERE / "page" / "python.js").read_text(), FIRST]
+    parts = [
+        f"const GRADER = {json.dumps(_graders())};",
+        f"const PLAYED = {json.dumps(_played())};",
+        f"const WORKER = {json.dumps(worker)};",
+        (HERE / "page" / "python.js").read_text(),
+        FIRST,
+    ]
     (folder / "drills" / "drills.js").write_text("\n".join(parts))
     write_page(folder / "empty.html", "")
     return folder / "empty.html"

@@ -47,8 +47,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_scripts(folder)
     few = ["rescale-hard", "update", "update-lines", "trace-123", "what-to-carry"]
     for name, ids, lang in [
-        ("all", list(bank()), "en"), ("code", [d.id for d in CODE], "en"),
-        ("few", few, "en"), ("es", few, "es"),
+        ("all", list(bank()), "en"),
+        ("code", [d.id for d in CODE], "en"),
+        ("few", few, "en"),
+        ("es", few, "es"),
         *[(f"chapter-{n}", ids_of(n), "en") for n in CHAPTERS],
     ]:
         body = drills.progress_html(lang)
@@ -396,8 +398,10 @@ def test_lines_can_be_dragged_by_touch(site: Path, open_page) -> None:
     x, y = grip["x"] + 8, grip["y"] + 8
     touch = page.context.new_cdp_session(page)
     for kind, height in [
-        ("touchStart", y), ("touchMove", (y + goal["y"]) / 2),
-        ("touchMove", goal["y"] + goal["height"] - 3), ("touchEnd", None),
+        ("touchStart", y),
+        ("touchMove", (y + goal["y"]) / 2),
+        ("touchMove", goal["y"] + goal["height"] - 3),
+        ("touchEnd", None),
     ]:
         points = [] if height is None else [{"x": x, "y": height}]
         touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
@@ -458,7 +462,13 @@ def test_only_the_first_failure_is_shown_yours_beside_expected(few: Page) -> Non
     expect(said(section)).to_contain_text("It fails on: ascending. Step 2")
     heads = section.locator("thead th").all_text_contents()
     assert heads == [
-        "step", "m, ℓ before", "block", "α", "m", "ℓ, yours", "ℓ, expected",
+        "step",
+        "m, ℓ before",
+        "block",
+        "α",
+        "m",
+        "ℓ, yours",
+        "ℓ, expected",
     ]
     rows = section.locator("tbody tr").all_text_contents()
     assert rows == ["1−∞, 01" + "0" + "1" + "1" + "1", "21, 120.367882✗ 21.3679"]
@@ -479,7 +489,9 @@ def test_a_flood_of_prints_is_dammed(few: Page) -> None:
     section = run(few, "update", loop)
     printed = section.locator(".os-drill-printed").text_content()
     assert 9_000 < len(printed) <= 10_000
-    expect(said(section)).to_contain_text(re.compile(r"\d+ more characters are left out"))
+    expect(said(section)).to_contain_text(
+        re.compile(r"\d+ more characters are left out")
+    )
 
 
 def test_a_heartbeat_is_no_licence_to_run_for_ever(site: Path, open_page) -> None:

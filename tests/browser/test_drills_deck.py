@@ -40,7 +40,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         script.write_text(drills.card_script(id))
     chapters = [
         drills.Chapter(
-            n, f"Chapter {n}", f"{n}.html",
+            n,
+            f"Chapter {n}",
+            f"{n}.html",
             [d.id for d in bank().values() if d.chapter == n],
         )
         for n in CHAPTERS
@@ -236,8 +238,12 @@ def test_another_page_of_the_book_is_noticed(site: Path, dated) -> None:
 # ---- saving, loading, forgetting, and a browser that keeps nothing
 
 BROKEN = [
-    "", "no JSON", "[]", '{"version": 1, "drills": []}',
-    '{"version": 1, "drills": {"a": null}}', "\x00PNG",
+    "",
+    "no JSON",
+    "[]",
+    '{"version": 1, "drills": []}',
+    '{"version": 1, "drills": {"a": null}}',
+    "\x00PNG",
 ]
 
 
@@ -343,8 +349,9 @@ def test_axe_finds_nothing(dated, width: int) -> None:
 
 
 def test_a_phone_shows_it_all(dated) -> None:
-    page = dated(record(update_lines=0, update=2), width=320, has_touch=True,
-                 is_mobile=True)
+    page = dated(
+        record(update_lines=0, update=2), width=320, has_touch=True, is_mobile=True
+    )
     question(page, "update").click()
     expect(page.locator(".os-deck-card .os-drill-live")).to_have_count(2)
     assert page.evaluate("document.documentElement.scrollWidth") <= 320

@@ -22,7 +22,11 @@ pytestmark = pytest.mark.browser
 
 KEY = "onlinesoftmax-drills"
 SOME = [
-    "rescale-hard", "update", "update-lines", "trace-123", "what-to-carry",
+    "rescale-hard",
+    "update",
+    "update-lines",
+    "trace-123",
+    "what-to-carry",
     "shift-nothing",
 ]
 STARTER = bank()["update"].get("starter").rstrip()
@@ -183,7 +187,8 @@ def test_code_typed_in_two_tabs_is_kept_twice(reader: Page) -> None:
 def cached(browser: Browser, address: str) -> Iterator[Page]:
     """A browser that keeps left pages for the way back; Playwright's do not else."""
     own = browser.browser_type.launch(
-        executable_path=find_chromium(), args=FLAGS,
+        executable_path=find_chromium(),
+        args=FLAGS,
         ignore_default_args=["--disable-back-forward-cache"],
     )
     page = own.new_page()
@@ -412,8 +417,13 @@ def test_a_damaged_entry_takes_no_other_with_it(reader: Page) -> None:
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [('{"version": 2, "of": "later"}', "A newer version of this book kept your drills"),
-     ("scrambled \x01", "The record of your drills in this browser is damaged")],
+    [
+        (
+            '{"version": 2, "of": "later"}',
+            "A newer version of this book kept your drills",
+        ),
+        ("scrambled \x01", "The record of your drills in this browser is damaged"),
+    ],
 )
 def test_a_record_that_cannot_be_read_stays_as_it_is(
     reader: Page, tmp_path: Path, text: str, told: str
@@ -493,7 +503,9 @@ def test_a_browser_that_keeps_nothing_says_so_beside_the_text(site, open_page) -
     with page.expect_download() as download:
         note.get_by_role("button", name="Save to a file").click()
     assert json.loads(Path(download.value.path()).read_text())["drills"].keys() >= {
-        "update", "rescale-hard", "what-to-carry",
+        "update",
+        "rescale-hard",
+        "what-to-carry",
     }
     forget(page)
     expect(note).to_be_empty()

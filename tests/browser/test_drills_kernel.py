@@ -116,7 +116,10 @@ def neighbour(x, y, n):
 BROKEN = [
     ("x = (", "SyntaxError"),
     ("x = 1", "no function called neighbour"),
-    (DRILL.get("code").replace("t + 1", "t + one"), "Line 14 does not compile: the name one is not defined"),
+    (
+        DRILL.get("code").replace("t + 1", "t + one"),
+        "Line 14 does not compile: the name one is not defined",
+    ),
     (ENDLESS, re.compile("Does a loop never end|loops more than 50000 times")),
     (DRILL.get("code"), "All 4 cases pass."),
 ]

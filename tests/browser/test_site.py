@@ -112,7 +112,9 @@ def contrast(one: np.ndarray, other: np.ndarray) -> float:
 
     def brightness(shade: np.ndarray) -> float:
         light = np.where(
-            shade[:3] <= 0.04045, shade[:3] / 12.92, ((shade[:3] + 0.055) / 1.055) ** 2.4
+            shade[:3] <= 0.04045,
+            shade[:3] / 12.92,
+            ((shade[:3] + 0.055) / 1.055) ** 2.4,
         )
         return float(light @ [0.2126, 0.7152, 0.0722])
 
@@ -348,7 +350,9 @@ def headings(html: Path) -> int:
 
 def places_found(page: Page, asked: str) -> list[str]:
     page.get_by_role("searchbox").fill(asked)
-    return page.locator(".find-list a").evaluate_all("all => all.map((one) => one.href)")
+    return page.locator(".find-list a").evaluate_all(
+        "all => all.map((one) => one.href)"
+    )
 
 
 @pytest.mark.parametrize(
@@ -508,9 +512,10 @@ def test_without_scripts_the_book_can_be_read(open_page, html):
         assert picture.locator("table:visible").count() == 1
     assert not page.locator("#theme").is_visible()
     page.goto((html / "search.html").as_uri())
-    assert page.get_by_role("link", name="Two chunks").count() or page.locator(
-        "noscript a"
-    ).count()
+    assert (
+        page.get_by_role("link", name="Two chunks").count()
+        or page.locator("noscript a").count()
+    )
 
 
 OUT_OF_REACH = """() => [...document.querySelectorAll("pre, .table, .math")].filter(

@@ -18,9 +18,15 @@ from numba import cuda, float32, int32
 def case(source, grid, block, args, expected=None, **names):
     """Return a kernel's text with its case; an argument is (kind, value)."""
     return HEAD + source, {
-        "name": "case", "drawn": False, "grid": grid, "block": block, "names": names,
+        "name": "case",
+        "drawn": False,
+        "grid": grid,
+        "block": block,
+        "names": names,
         "args": [[name, *value] for name, value in args.items()],
-        "expected": expected or {}, "ideal": None, "slips": [],
+        "expected": expected or {},
+        "ideal": None,
+        "slips": [],
     }
 
 
@@ -50,7 +56,9 @@ def kernel(x, y, n):
     if i < n:
         y[i] = float32(2.0) * x[i]
 """,
-    [3, 1], [4, 1], {"x": X, "y": ["out", [10]], "n": ["number", 10]},
+    [3, 1],
+    [4, 1],
+    {"x": X, "y": ["out", [10]], "n": ["number", 10]},
     {"y": (2 * x).tolist()},
 )
 
@@ -64,7 +72,9 @@ def kernel(x, y):
             y[i, c] = x[i, c] + i - c
         i += across
 """,
-    [1, 2], [2, 2], {"x": ROWS, "y": ["out", [5, 6]]},
+    [1, 2],
+    [2, 2],
+    {"x": ROWS, "y": ["out", [5, 6]]},
     {"y": (rows + np.arange(5)[:, None] - np.arange(6)).tolist()},
 )
 
@@ -82,8 +92,12 @@ def kernel(x, y, n):
     if i < n:
         y[i] = tile[t + 1]
 """,
-    [3, 1], [4, 1], {"x": X, "y": ["out", [10]], "n": ["number", 10]},
-    {"y": [*x[1:].tolist(), 0]}, B=4, PADDED=5,
+    [3, 1],
+    [4, 1],
+    {"x": X, "y": ["out", [10]], "n": ["number", 10]},
+    {"y": [*x[1:].tolist(), 0]},
+    B=4,
+    PADDED=5,
 )
 
 CORRECT["the sum of a block, by halves"] = case(
@@ -102,7 +116,9 @@ def kernel(x, y, n):
     if t == 0:
         y[cuda.blockIdx.x] = tile[0]
 """,
-    [2, 1], [8, 1], {"x": X, "y": ["out", [2]], "n": ["number", 10]},
+    [2, 1],
+    [8, 1],
+    {"x": X, "y": ["out", [2]], "n": ["number", 10]},
     {"y": [x[:8].sum(), x[8:].sum()]},
 )
 
@@ -130,7 +146,9 @@ def kernel(x, y, n):
     if t == 0:
         y[0], y[1] = ms[0], ls[0]
 """,
-    [1, 1], [16, 1], {"x": X, "y": ["out", [2]], "n": ["number", 10]},
+    [1, 1],
+    [16, 1],
+    {"x": X, "y": ["out", [2]], "n": ["number", 10]},
     {"y": [x.max(), np.exp(x - x.max()).sum()]},
 )
 
@@ -154,8 +172,11 @@ def kernel(a, b, c):
     if i < a.shape[0] and j < b.shape[1]:
         c[i, j] = s
 """,
-    [3, 2], [3, 3], {"a": A, "b": B, "c": ["out", [6, 7]]},
-    {"c": (np.array(A[1]) @ np.array(B[1])).tolist()}, T=3,
+    [3, 2],
+    [3, 3],
+    {"a": A, "b": B, "c": ["out", [6, 7]]},
+    {"c": (np.array(A[1]) @ np.array(B[1])).tolist()},
+    T=3,
 )
 
 CORRECT["a row's softmax, barriers in helpers"] = case(
@@ -190,7 +211,10 @@ def kernel(x, y):
     if t < x.shape[1]:
         y[row, t] = p / l
 """,
-    [5, 1], [8, 1], {"x": ROWS, "y": ["out", [5, 6]]}, {"y": softmax(rows).tolist()},
+    [5, 1],
+    [8, 1],
+    {"x": ROWS, "y": ["out", [5, 6]]},
+    {"y": softmax(rows).tolist()},
 )
 
 CORRECT["tiled attention"] = case(
@@ -227,11 +251,24 @@ def kernel(Q, K, V, O, n, scale):
         for c in range(D):
             O[row, c] = o[c] / l
 """,
-    [3, 1], [3, 1],
-    {"Q": numbers(7, 2), "K": numbers(7, 2), "V": V, "O": ["out", [7, 2]],
-     "n": ["number", 7], "scale": ["number", 0.5]},
-    {"O": (softmax(np.array(numbers(7, 2)[1]) @ np.array(numbers(7, 2)[1]).T / 2)
-           @ np.array(V[1])).tolist()}, B=3, D=2,
+    [3, 1],
+    [3, 1],
+    {
+        "Q": numbers(7, 2),
+        "K": numbers(7, 2),
+        "V": V,
+        "O": ["out", [7, 2]],
+        "n": ["number", 7],
+        "scale": ["number", 0.5],
+    },
+    {
+        "O": (
+            softmax(np.array(numbers(7, 2)[1]) @ np.array(numbers(7, 2)[1]).T / 2)
+            @ np.array(V[1])
+        ).tolist()
+    },
+    B=3,
+    D=2,
 )
 
 CORRECT["a warp's sum, by shuffles"] = case(
@@ -246,7 +283,9 @@ def kernel(x, y):
     i = cuda.grid(1)
     y[i] = total(x[i]) if i < 64 else float32(0)
 """,
-    [1, 1], [64, 1], {"x": numbers(64), "y": ["out", [64]]},
+    [1, 1],
+    [64, 1],
+    {"x": numbers(64), "y": ["out", [64]]},
     {"y": np.repeat(np.reshape(numbers(64)[1], (2, 32)).sum(1), 32).tolist()},
 )
 
@@ -266,7 +305,8 @@ def kernel(places, y):
         else:
             cuda.atomic.add(y, t, count[t])
 """,
-    [2, 1], [5, 1],
+    [2, 1],
+    [5, 1],
     {"places": ["ints", [0, 2, 1, 2, 2, 0, 0, 1, 2, 0]], "y": ["floats", [0, 0, 0]]},
 )
 
@@ -282,7 +322,9 @@ def kernel(x, y, n):
     cuda.syncthreads()
     y[b][t] = tile[t]
 """,
-    [8, 1], [6, 1], {"x": ROWS, "y": ["out", [5, 6]], "n": ["number", 5]},
+    [8, 1],
+    [6, 1],
+    {"x": ROWS, "y": ["out", [5, 6]], "n": ["number", 5]},
     {"y": rows[:, ::-1].tolist()},
 )
 
@@ -294,7 +336,9 @@ def kernel(x, y):
         return
     y[t] = cuda.shfl_xor_sync(0xffffffff, x[t], 4)
 """,
-    [1, 1], [32, 1], {"x": X, "y": ["out", [8]]},
+    [1, 1],
+    [32, 1],
+    {"x": X, "y": ["out", [8]]},
     {"y": [*x[4:8].tolist(), *x[:4].tolist()]},
 )
 
@@ -310,6 +354,8 @@ def kernel(x, y, n):
     cuda.syncthreads()
     y[i] = tile[0]
 """,
-    [3, 1], [4, 1], {"x": X, "y": ["out", [10]], "n": ["number", 10]},
+    [3, 1],
+    [4, 1],
+    {"x": X, "y": ["out", [10]], "n": ["number", 10]},
     {"y": np.repeat(x[::4], 4)[:10].tolist()},
 )

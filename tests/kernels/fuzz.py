@@ -38,8 +38,9 @@ def follow(seed: int) -> Finding:
     trace = Trace(launch["threads"])
     shape = launch["blocks"], launch["threads"]
     report = run(load(source, "kernel"), *shape, *arguments(launch), trace=trace)
-    return Finding(trace.reported, racy(trace), report.faults,
-                   launch.get("apart", False))
+    return Finding(
+        trace.reported, racy(trace), report.faults, launch.get("apart", False)
+    )
 
 
 @cache

@@ -55,12 +55,22 @@ def value(rng: random.Random) -> str:
     """Return an expression of float32 numbers."""
     a, b = rng.choice("vw"), rng.choice("vw")
     c = f"float32({rng.randint(-9, 9) / 8})"
-    return rng.choice([
-        f"{a} + {b}", f"{a} * {c}", f"{a} - {b} * {c}", f"max({a}, {b})", f"-{a}",
-        f"float32(math.exp(-abs({a})))", f"blend({a}, {b})", f"min({a}, {c})",
-        f"{a} / (float32(1) + {b} * {b})", f"own[{rng.randrange(3)}] + {b}",
-        f"{a} if {a} > {b} else {c}", f"x[(i + {rng.randrange(16)}) % 16]",
-    ])
+    return rng.choice(
+        [
+            f"{a} + {b}",
+            f"{a} * {c}",
+            f"{a} - {b} * {c}",
+            f"max({a}, {b})",
+            f"-{a}",
+            f"float32(math.exp(-abs({a})))",
+            f"blend({a}, {b})",
+            f"min({a}, {c})",
+            f"{a} / (float32(1) + {b} * {b})",
+            f"own[{rng.randrange(3)}] + {b}",
+            f"{a} if {a} > {b} else {c}",
+            f"x[(i + {rng.randrange(16)}) % 16]",
+        ]
+    )
 
 
 def plain(rng: random.Random) -> list[str]:
@@ -69,14 +79,22 @@ def plain(rng: random.Random) -> list[str]:
 
 def through_tile(rng: random.Random) -> list[str]:
     k = rng.randrange(8)
-    return [f"tile[t] = {value(rng)}", "cuda.syncthreads()",
-            f"{rng.choice('vw')} = tile[(t + {k}) % 8]", "cuda.syncthreads()"]
+    return [
+        f"tile[t] = {value(rng)}",
+        "cuda.syncthreads()",
+        f"{rng.choice('vw')} = tile[(t + {k}) % 8]",
+        "cuda.syncthreads()",
+    ]
 
 
 def through_rows(rng: random.Random) -> list[str]:
     row = rng.choice(["0", "1", "t % 2"])
-    return [f"grid[0, t], grid[1, t] = v, {value(rng)}", "cuda.syncthreads()",
-            f"w = grid[{row}, (7 - t) % {rng.randint(1, 8)}]", "cuda.syncthreads()"]
+    return [
+        f"grid[0, t], grid[1, t] = v, {value(rng)}",
+        "cuda.syncthreads()",
+        f"w = grid[{row}, (7 - t) % {rng.randint(1, 8)}]",
+        "cuda.syncthreads()",
+    ]
 
 
 def helper(rng: random.Random) -> list[str]:
@@ -156,8 +174,12 @@ def wild(seed: int) -> tuple[str, dict]:
     body = "\n".join(f"    {line}" for line in lines)
     text = WILD.format(barrier=barrier) + (NEAR if "near(" in body else "") + body
     alias = rng.choice(["apart"] * 3 + ["same", "shifted", "reversed"])
-    launch = {"blocks": shape.blocks, "threads": threads, "alias": alias,
-              "apart": apart}
+    launch = {
+        "blocks": shape.blocks,
+        "threads": threads,
+        "alias": alias,
+        "apart": apart,
+    }
     return text.replace("T]", f"{threads}]").replace("% T", f"% {threads}").replace(
         "array(T", f"array({threads}"
     ) + "\n", launch
@@ -183,16 +205,26 @@ class Shape:
         """Threads that do not meet: in two arms, in two turns, half a warp."""
         rng = self.rng
         k = rng.randrange(1, self.threads)
-        calls = ["v = swap(tile, t, v, 0)", "cuda.syncthreads()", "v = meet(v)",
-                 "v = cuda.shfl_sync(0xffffffff, v, 0)", "cuda.syncwarp()"]
+        calls = [
+            "v = swap(tile, t, v, 0)",
+            "cuda.syncthreads()",
+            "v = meet(v)",
+            "v = cuda.shfl_sync(0xffffffff, v, 0)",
+            "cuda.syncwarp()",
+        ]
         first, second = rng.choice(calls), rng.choice(calls)
         if k >= 32 and "swap" not in first and "thr" not in first:
             first = "cuda.syncthreads()"
-        return rng.choice([
-            [f"if t < {k}:", f"    {first}", "else:", f"    {second}"],
-            ["for r in range(3):", f"    if (t + r) % 2: {calls[1]}"],
-            [f"for r in range(2 if t < {k} else 1):", f"    {rng.choice(calls[:3])}"],
-        ])
+        return rng.choice(
+            [
+                [f"if t < {k}:", f"    {first}", "else:", f"    {second}"],
+                ["for r in range(3):", f"    if (t + r) % 2: {calls[1]}"],
+                [
+                    f"for r in range(2 if t < {k} else 1):",
+                    f"    {rng.choice(calls[:3])}",
+                ],
+            ]
+        )
 
     def own(self) -> bool:
         return self.rng.random() < self.tidy
@@ -219,8 +251,10 @@ class Shape:
         name = rng.choice(["count", "c", "c", "y"])
         at = str(rng.randrange(2)) if self.own() else "t % 2"
         change = rng.choice(["add", "add", "max", "exch", "sub", "min", "xor"])
-        lines = [f"{rng.choice(['v = ', 'w = ', ''])}"
-                 f"cuda.atomic.{change}({name}, {at}, {rng.choice('vw1')})"]
+        lines = [
+            f"{rng.choice(['v = ', 'w = ', ''])}"
+            f"cuda.atomic.{change}({name}, {at}, {rng.choice('vw1')})"
+        ]
         if rng.random() < 0.3:
             lines = [f"w = cuda.atomic.cas({name}, {at}, {rng.choice('01v')}, v + 1)"]
         if rng.random() < 0.25:
@@ -228,49 +262,80 @@ class Shape:
         return lines
 
     def sync(self) -> list[str]:
-        return [self.rng.choice([
-            "cuda.syncthreads()", "cuda.syncthreads()", "cuda.syncthreads()",
-            "w = cuda.syncthreads_count(int32(v > w))",
-            "w = cuda.syncthreads_or(int32(v > 1))",
-            "w = cuda.syncthreads_and(int32(v > 1))",
-        ])]
+        return [
+            self.rng.choice(
+                [
+                    "cuda.syncthreads()",
+                    "cuda.syncthreads()",
+                    "cuda.syncthreads()",
+                    "w = cuda.syncthreads_count(int32(v > w))",
+                    "w = cuda.syncthreads_or(int32(v > 1))",
+                    "w = cuda.syncthreads_and(int32(v > 1))",
+                ]
+            )
+        ]
 
     def fence(self) -> list[str]:
-        return [self.rng.choice([
-            "cuda.threadfence()", "cuda.threadfence_block()",
-            "cuda.threadfence_system()",
-        ])]
+        return [
+            self.rng.choice(
+                [
+                    "cuda.threadfence()",
+                    "cuda.threadfence_block()",
+                    "cuda.threadfence_system()",
+                ]
+            )
+        ]
 
     def warp(self) -> list[str]:
         rng = self.rng
         whole = "cuda.syncwarp()" if rng.random() < 0.5 else "cuda.syncwarp(0xffffffff)"
         if rng.random() < 0.5:
             return [whole]
-        return ["if t % 32 < 2:", f"    {self.access()[0]}", "    cuda.syncwarp(3)",
-                f"    {self.access()[0]}"]
+        return [
+            "if t % 32 < 2:",
+            f"    {self.access()[0]}",
+            "    cuda.syncwarp(3)",
+            f"    {self.access()[0]}",
+        ]
 
     def pair(self) -> list[str]:
         """Neighbours talk through a tile, with a syncwarp between, or without."""
         middle = "cuda.syncwarp()" if self.own() else "w += 1"
-        return ["tile[t] = v", middle, "w = tile[t // 2 * 2]", self.rng.choice(
-            ["cuda.syncthreads()", "cuda.syncwarp()", "cuda.threadfence_block()"])]
+        return [
+            "tile[t] = v",
+            middle,
+            "w = tile[t // 2 * 2]",
+            self.rng.choice(
+                ["cuda.syncthreads()", "cuda.syncwarp()", "cuda.threadfence_block()"]
+            ),
+        ]
 
     def vote(self) -> list[str]:
-        return [self.rng.choice([
-            "w = cuda.ballot_sync(0xffffffff, v > w)", "w += cuda.activemask()",
-            "if cuda.any_sync(0xffffffff, v > 3): w += 1",
-            "if cuda.all_sync(0xffffffff, v > 3): w += 2",
-            "w = cuda.match_any_sync(0xffffffff, v)",
-        ])]
+        return [
+            self.rng.choice(
+                [
+                    "w = cuda.ballot_sync(0xffffffff, v > w)",
+                    "w += cuda.activemask()",
+                    "if cuda.any_sync(0xffffffff, v > 3): w += 1",
+                    "if cuda.all_sync(0xffffffff, v > 3): w += 2",
+                    "w = cuda.match_any_sync(0xffffffff, v)",
+                ]
+            )
+        ]
 
     def exchange(self) -> list[str]:
         if self.left:
             return ["w = cuda.shfl_sync(0xffffffff, v, t % 32)"]
-        return [self.rng.choice([
-            "v = cuda.shfl_sync(0xffffffff, v, 0)", "w = total(w)",
-            "w = cuda.shfl_xor_sync(0xffffffff, v, 1)",
-            "w = cuda.shfl_up_sync(0xffffffff, v, 1)",
-        ])]
+        return [
+            self.rng.choice(
+                [
+                    "v = cuda.shfl_sync(0xffffffff, v, 0)",
+                    "w = total(w)",
+                    "w = cuda.shfl_xor_sync(0xffffffff, v, 1)",
+                    "w = cuda.shfl_up_sync(0xffffffff, v, 1)",
+                ]
+            )
+        ]
 
     def branch(self) -> list[str]:
         rng = self.rng
@@ -302,21 +367,31 @@ class Shape:
         """Every block leaves a part; the last one reads them all."""
         rng, own = self.rng, self.own
         write = "y[i] = v" if rng.random() < 0.5 else "if t == 0: y[i] = v"
-        fence = "cuda.threadfence()" if own() else rng.choice(
-            ["pass", "cuda.threadfence_block()"])
+        fence = (
+            "cuda.threadfence()"
+            if own()
+            else rng.choice(["pass", "cuda.threadfence_block()"])
+        )
         draw = "cuda.atomic.add(c, 0, 1)" if own() else "b"
         lines = [write, fence, "cuda.syncthreads()"][:: rng.choice([1, 1, -1])]
         if rng.random() < 0.5:
             lines = [write, "cuda.syncthreads()", fence]
         lines += ["if t == 0:", f"    {fence}", f"    last[0] = {draw}"]
         lines += ["cuda.syncthreads()"] if own() else []
-        lines += [f"if last[0] == {self.blocks - 1}:",
-                  f"    w = y[(i + {rng.randrange(9)}) % {self.threads * self.blocks}]"]
+        lines += [
+            f"if last[0] == {self.blocks - 1}:",
+            f"    w = y[(i + {rng.randrange(9)}) % {self.threads * self.blocks}]",
+        ]
         if rng.random() < 0.4:
-            lines = ["if t == 0:", "    y[b] = v", f"    {fence}",
-                     "    v = cuda.atomic.add(c, 1, 1)",
-                     f"    if v == {self.blocks - 1}:",
-                     "        for r in range(b + 1):", "            w += y[r]"]
+            lines = [
+                "if t == 0:",
+                "    y[b] = v",
+                f"    {fence}",
+                "    v = cuda.atomic.add(c, 1, 1)",
+                f"    if v == {self.blocks - 1}:",
+                "        for r in range(b + 1):",
+                "            w += y[r]",
+            ]
         return lines
 
 
@@ -373,8 +448,15 @@ class Knot:
         rng = self.rng
         form = rng.random()
         if form < 0.2:
-            return [rng.choice(["cuda.syncthreads()", "cuda.syncthreads()",
-                                "w += cuda.syncthreads_or(int32(v > 2))"])]
+            return [
+                rng.choice(
+                    [
+                        "cuda.syncthreads()",
+                        "cuda.syncthreads()",
+                        "w += cuda.syncthreads_or(int32(v > 2))",
+                    ]
+                )
+            ]
         if form < 0.3:
             return self.warp()
         if form < 0.36:
@@ -401,19 +483,40 @@ class Knot:
             return ["cuda.syncwarp()"]
         if rng.random() < 0.4:
             return ["w += cuda.ballot_sync(0xffffffff, v > 1)"]
-        return ["if t < 2:", *(f"    {line}" for line in self.touch()),
-                "    cuda.syncwarp(3)", *(f"    {line}" for line in self.touch())]
+        return [
+            "if t < 2:",
+            *(f"    {line}" for line in self.touch()),
+            "    cuda.syncwarp(3)",
+            *(f"    {line}" for line in self.touch()),
+        ]
 
     def touch(self) -> list[str]:
         rng = self.rng
-        place = rng.choice([self.data, self.data, self.flag,
-                            f"{rng.choice('xyc')}[{rng.randrange(self.size)}]", "s[2]"])
-        return [rng.choice([f"{place} = v", f"v = {place}", f"w += {place}",
-                            self.atomic(place), self.fence()])]
+        place = rng.choice(
+            [
+                self.data,
+                self.data,
+                self.flag,
+                f"{rng.choice('xyc')}[{rng.randrange(self.size)}]",
+                "s[2]",
+            ]
+        )
+        return [
+            rng.choice(
+                [
+                    f"{place} = v",
+                    f"v = {place}",
+                    f"w += {place}",
+                    self.atomic(place),
+                    self.fence(),
+                ]
+            )
+        ]
 
     def fence(self) -> str:
-        return self.rng.choice(["cuda.threadfence()", "cuda.threadfence()",
-                                "cuda.threadfence_block()"])
+        return self.rng.choice(
+            ["cuda.threadfence()", "cuda.threadfence()", "cuda.threadfence_block()"]
+        )
 
     def atomic(self, place: str) -> str:
         name, index = place[0], place[2]
@@ -436,6 +539,10 @@ class Knot:
         return lines
 
     def consume(self) -> list[str]:
-        lines = [self.atomic(self.flag), self.rng.choice(
-            [f"v = {self.data}", f"{self.data} = 7", f"w += {self.data}"])]
+        lines = [
+            self.atomic(self.flag),
+            self.rng.choice(
+                [f"v = {self.data}", f"{self.data} = 7", f"w += {self.data}"]
+            ),
+        ]
         return lines if self.rng.random() < 0.85 else lines[::-1]

@@ -27,29 +27,59 @@ def litmus(name: str, blocks: int, threads: int, body: str, races: str = "") -> 
 
 
 litmus("a fence and atomics", 2, 1, SEND + ADD + ASK)
-litmus("atomics, no fence", 2, 1, (SEND + ADD + ASK)
-       .replace("    cuda.threadfence()\n", ""), "x")
-litmus("a fence for the block only", 2, 1, (SEND + ADD + ASK)
-       .replace("fence()", "fence_block()"), "x")
-litmus("a fence, and a flag that is no atomic", 2, 1, SEND + "    c[0] = 1\n" + ASK,
-       "x c")
-litmus("a fence after the flag", 2, 1,
-       "if b == 0:\n    x[0] = 1\n" + ADD + "    cuda.threadfence()\n" + ASK, "x")
-litmus("a comparison that failed says nothing", 2, 1,
-       SEND + "    cuda.atomic.cas(c, 0, 5, 1)\n" + BLIND, "x")
+litmus(
+    "atomics, no fence",
+    2,
+    1,
+    (SEND + ADD + ASK).replace("    cuda.threadfence()\n", ""),
+    "x",
+)
+litmus(
+    "a fence for the block only",
+    2,
+    1,
+    (SEND + ADD + ASK).replace("fence()", "fence_block()"),
+    "x",
+)
+litmus(
+    "a fence, and a flag that is no atomic", 2, 1, SEND + "    c[0] = 1\n" + ASK, "x c"
+)
+litmus(
+    "a fence after the flag",
+    2,
+    1,
+    "if b == 0:\n    x[0] = 1\n" + ADD + "    cuda.threadfence()\n" + ASK,
+    "x",
+)
+litmus(
+    "a comparison that failed says nothing",
+    2,
+    1,
+    SEND + "    cuda.atomic.cas(c, 0, 5, 1)\n" + BLIND,
+    "x",
+)
 litmus("a comparison that held", 2, 1, SEND + "    cuda.atomic.cas(c, 0, 0, 1)\n" + ASK)
 litmus("another flag", 2, 1, SEND + "    cuda.atomic.add(c, 1, 1)\n" + BLIND, "x")
-litmus("nobody looks at the flag", 2, 1, SEND + ADD + BLIND,
-       "x")
-litmus("a plain write breaks the chain", 1, 2, """if t == 0:
+litmus("nobody looks at the flag", 2, 1, SEND + ADD + BLIND, "x")
+litmus(
+    "a plain write breaks the chain",
+    1,
+    2,
+    """if t == 0:
     x[0] = 1
     cuda.threadfence()
     cuda.atomic.add(c, 0, 1)
     c[0] = 0
 if t == 1:
     cuda.atomic.add(c, 0, 1)
-    v = x[0]""", "c x")
-litmus("a plain write between two breaks it too", 1, 2, """if t == 0:
+    v = x[0]""",
+    "c x",
+)
+litmus(
+    "a plain write between two breaks it too",
+    1,
+    2,
+    """if t == 0:
     x[0] = 1
     cuda.threadfence()
     c[0] = 5
@@ -57,8 +87,14 @@ litmus("a plain write between two breaks it too", 1, 2, """if t == 0:
     c[0] = 0
 if t == 1:
     cuda.atomic.add(c, 0, 1)
-    v = x[0]""", "c x")
-litmus("all readers but one have said so", 3, 3, """if b == 2:
+    v = x[0]""",
+    "c x",
+)
+litmus(
+    "all readers but one have said so",
+    3,
+    3,
+    """if b == 2:
     if t == 0:
         cuda.atomic.add(c, 0, 1)
         x[0] = 1
@@ -66,28 +102,55 @@ else:
     v = x[0]
     if b == 1 or t != 1:
         cuda.threadfence()
-        cuda.atomic.add(c, 0, 1)""", "x")
-litmus("a fence behind a barrier speaks for the block", 2, 4, """if b == 0:
+        cuda.atomic.add(c, 0, 1)""",
+    "x",
+)
+litmus(
+    "a fence behind a barrier speaks for the block",
+    2,
+    4,
+    """if b == 0:
     x[t] = t
     cuda.syncthreads()
     if t == 0:
         cuda.threadfence()
         cuda.atomic.add(c, 0, 1)
 elif t == 0:
-    if cuda.atomic.add(c, 0, 1) == 1: v = x[3]""")
-litmus("what was learnt is not forgotten", 3, 1, """if b < 2:
+    if cuda.atomic.add(c, 0, 1) == 1: v = x[3]""",
+)
+litmus(
+    "what was learnt is not forgotten",
+    3,
+    1,
+    """if b < 2:
     x[b] = 1
     cuda.threadfence()
     cuda.atomic.add(c, b, 1)
 elif cuda.atomic.add(c, 0, 1) == 1 and cuda.atomic.add(c, 1, 1) == 1:
-    v = x[0] + x[1]""")
-litmus("all readers have said so", 3, 2, """v = x[0]
+    v = x[0] + x[1]""",
+)
+litmus(
+    "all readers have said so",
+    3,
+    2,
+    """v = x[0]
 cuda.threadfence()
-if cuda.atomic.add(c, 0, 1) == 5: x[0] = 1""")
-litmus("not all readers have said so", 3, 2, """v = x[0]
+if cuda.atomic.add(c, 0, 1) == 5: x[0] = 1""",
+)
+litmus(
+    "not all readers have said so",
+    3,
+    2,
+    """v = x[0]
 cuda.threadfence()
-if cuda.atomic.add(c, 0, 1) == 4: x[0] = 1""", "x")
-litmus("a message passed on", 1, 3, """if t == 0:
+if cuda.atomic.add(c, 0, 1) == 4: x[0] = 1""",
+    "x",
+)
+litmus(
+    "a message passed on",
+    1,
+    3,
+    """if t == 0:
     x[0] = 1
     cuda.threadfence_block()
     cuda.atomic.add(c, 0, 1)
@@ -96,18 +159,45 @@ if t == 1:
     cuda.atomic.add(c, 1, 1)
 if t == 2:
     cuda.atomic.add(c, 1, 1)
-    v = x[0]""")
-litmus("a fence, a barrier, the flag of another", 2, 2, SEND + """cuda.syncthreads()
+    v = x[0]""",
+)
+litmus(
+    "a fence, a barrier, the flag of another",
+    2,
+    2,
+    SEND
+    + """cuda.syncthreads()
 if b == 0 and t == 1: cuda.atomic.add(c, 0, 1)
-""" + ASK)
-litmus("a fence, a syncwarp, the flag of another", 2, 2, SEND + """cuda.syncwarp()
+"""
+    + ASK,
+)
+litmus(
+    "a fence, a syncwarp, the flag of another",
+    2,
+    2,
+    SEND
+    + """cuda.syncwarp()
 if b == 0 and t == 1: cuda.atomic.add(c, 0, 1)
-""" + ASK)
-litmus("a fence, a shuffle, the flag of another", 2, 2, SEND + """
+"""
+    + ASK,
+)
+litmus(
+    "a fence, a shuffle, the flag of another",
+    2,
+    2,
+    SEND
+    + """
 v = cuda.shfl_sync(0xffffffff, v, 0)
 if b == 0 and t == 1: cuda.atomic.add(c, 0, 1)
-""" + ASK, "x")
-litmus("a fence for the block, a syncwarp of two, a third", 1, 3, """if t == 0:
+"""
+    + ASK,
+    "x",
+)
+litmus(
+    "a fence for the block, a syncwarp of two, a third",
+    1,
+    3,
+    """if t == 0:
     x[0] = 1
     cuda.threadfence_block()
 if t < 2: cuda.syncwarp(3)
@@ -115,37 +205,88 @@ if t == 1: cuda.atomic.add(c, 0, 1)
 v = cuda.ballot_sync(0xffffffff, t)
 if t == 2:
     cuda.atomic.add(c, 0, 1)
-    v = x[0]""")
+    v = x[0]""",
+)
 litmus("a syncwarp orders its lanes", 1, 4, "s[t] = t\ncuda.syncwarp()\nv = s[3 - t]")
-litmus("a syncwarp orders no other lane", 1, 4, """s[t] = t
+litmus(
+    "a syncwarp orders no other lane",
+    1,
+    4,
+    """s[t] = t
 if t < 2: cuda.syncwarp(3)
 v = cuda.ballot_sync(0xffffffff, t)
-v = s[t // 2]""", "s")
-litmus("a syncwarp orders no other warp", 1, 64,
-       "s[t] = t\ncuda.syncwarp()\nv = s[(t + 32) % 64]", "s")
-litmus("a vote orders nothing", 1, 4,
-       "s[t] = t\nv = cuda.ballot_sync(0xffffffff, t)\nv = s[3 - t]", "s")
-litmus("who has left takes no part", 1, 4, """s[t] = t
+v = s[t // 2]""",
+    "s",
+)
+litmus(
+    "a syncwarp orders no other warp",
+    1,
+    64,
+    "s[t] = t\ncuda.syncwarp()\nv = s[(t + 32) % 64]",
+    "s",
+)
+litmus(
+    "a vote orders nothing",
+    1,
+    4,
+    "s[t] = t\nv = cuda.ballot_sync(0xffffffff, t)\nv = s[3 - t]",
+    "s",
+)
+litmus(
+    "who has left takes no part",
+    1,
+    4,
+    """s[t] = t
 if t == 3: return
 cuda.syncthreads()
-v = s[3]""", "s")
-litmus("who has left had met the others before", 1, 4, """s[t] = t
+v = s[3]""",
+    "s",
+)
+litmus(
+    "who has left had met the others before",
+    1,
+    4,
+    """s[t] = t
 cuda.syncthreads()
 if t == 3: return
 cuda.syncthreads()
-v = s[3]""")
-litmus("who has left cannot be overwritten either", 1, 4, """v = s[0]
+v = s[3]""",
+)
+litmus(
+    "who has left cannot be overwritten either",
+    1,
+    4,
+    """v = s[0]
 if t == 3: return
 cuda.syncthreads()
-if t == 0: s[0] = 1""", "s")
-litmus("every block adds, the last by its number reads", 3, 4, """
+if t == 0: s[0] = 1""",
+    "s",
+)
+litmus(
+    "every block adds, the last by its number reads",
+    3,
+    4,
+    """
 cuda.atomic.add(c, 0, 1)
-if b == 2 and t == 0: y[0] = c[0]""", "c")
-litmus("a thread adds and reads the total", 1, 4, """cuda.atomic.add(c, 0, 1)
-v = c[0]""", "c")
-litmus("a thread adds, and reads behind a barrier", 1, 4, """cuda.atomic.add(c, 0, 1)
+if b == 2 and t == 0: y[0] = c[0]""",
+    "c",
+)
+litmus(
+    "a thread adds and reads the total",
+    1,
+    4,
+    """cuda.atomic.add(c, 0, 1)
+v = c[0]""",
+    "c",
+)
+litmus(
+    "a thread adds, and reads behind a barrier",
+    1,
+    4,
+    """cuda.atomic.add(c, 0, 1)
 cuda.syncthreads()
-v = c[0]""")
+v = c[0]""",
+)
 TICKET = """s[t] = t
 cuda.syncthreads()
 if t == 0:
@@ -155,26 +296,57 @@ if t == 0:
 cuda.syncthreads()
 if s[9] == 2 and t < 3: v = y[t]"""
 litmus("the block with the last ticket", 3, 4, TICKET)
-litmus("the block with the last ticket, no fence", 3, 4,
-       TICKET.replace("cuda.threadfence()", "pass"), "y")
-litmus("the block with the last number, whatever its ticket", 3, 4,
-       TICKET.replace("s[9] ==", "b =="), "y")
-litmus("the block with the first number, whatever its ticket", 3, 4,
-       TICKET.replace("s[9] == 2", "b == 0"), "y")
-litmus("the block with the last number, no ticket", 3, 4,
-       TICKET.replace("cuda.atomic.add(c, 0, 1)", "b"), "y")
-litmus("the last ticket, no barrier before the fence", 3, 4, """y[4 * b + t] = t
+litmus(
+    "the block with the last ticket, no fence",
+    3,
+    4,
+    TICKET.replace("cuda.threadfence()", "pass"),
+    "y",
+)
+litmus(
+    "the block with the last number, whatever its ticket",
+    3,
+    4,
+    TICKET.replace("s[9] ==", "b =="),
+    "y",
+)
+litmus(
+    "the block with the first number, whatever its ticket",
+    3,
+    4,
+    TICKET.replace("s[9] == 2", "b == 0"),
+    "y",
+)
+litmus(
+    "the block with the last number, no ticket",
+    3,
+    4,
+    TICKET.replace("cuda.atomic.add(c, 0, 1)", "b"),
+    "y",
+)
+litmus(
+    "the last ticket, no barrier before the fence",
+    3,
+    4,
+    """y[4 * b + t] = t
 cuda.threadfence()
 cuda.syncthreads()
 if t == 0: s[9] = cuda.atomic.inc(c, 0, 2)
 cuda.syncthreads()
-if s[9] == 2: v = y[t] + y[4 + t] + y[8 + t]""")
-litmus("a fence of one thread before the barrier", 3, 4, """y[4 * b + t] = t
+if s[9] == 2: v = y[t] + y[4 + t] + y[8 + t]""",
+)
+litmus(
+    "a fence of one thread before the barrier",
+    3,
+    4,
+    """y[4 * b + t] = t
 if t == 0: cuda.threadfence()
 cuda.syncthreads()
 if t == 0: s[9] = cuda.atomic.inc(c, 0, 2)
 cuda.syncthreads()
-if s[9] == 2: v = y[t] + y[4 + t] + y[8 + t]""", "y")
+if s[9] == 2: v = y[t] + y[4 + t] + y[8 + t]""",
+    "y",
+)
 LOCK = """while cuda.atomic.cas(c, 0, 0, 1) != 0: pass
 cuda.threadfence()
 x[0] += 1
@@ -182,5 +354,10 @@ cuda.threadfence()
 cuda.atomic.exch(c, 0, 0)"""
 litmus("a lock", 3, 2, LOCK)
 litmus("a lock without fences", 3, 2, LOCK.replace("cuda.threadfence()", "pass"), "x")
-litmus("a lock that is opened by a plain write", 1, 2,
-       LOCK.replace("cuda.atomic.exch(c, 0, 0)", "c[0] = 0"), "x c")
+litmus(
+    "a lock that is opened by a plain write",
+    1,
+    2,
+    LOCK.replace("cuda.atomic.exch(c, 0, 0)", "c[0] = 0"),
+    "x c",
+)

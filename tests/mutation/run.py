@@ -19,7 +19,12 @@ ROOT = HERE.parents[1]
 FIELD = ROOT / "_build" / "mutation"
 FLOOR = ["_inputs", "masks", "dense", "state", "streaming"]
 TESTS = [
-    "conftest", "exact", "test_attention", "test_dense", "test_masks", "test_state",
+    "conftest",
+    "exact",
+    "test_attention",
+    "test_dense",
+    "test_masks",
+    "test_state",
     "test_streaming",
 ]
 # Left out: examples, since mutmut copies every docstring into every mutant; tests that
@@ -66,8 +71,10 @@ def difference(mutant: str) -> tuple[str, str, str]:
     module, _, function = where.partition(".")
     function = function.removeprefix("x_").removeprefix("xǁ").replace("ǁ", ".")
     lines = mutmut("show", mutant).splitlines()
-    was, now = ([line[1:].strip() for line in lines if line[:2] == sign] for sign in
-                ("- ", "+ "))
+    was, now = (
+        [line[1:].strip() for line in lines if line[:2] == sign]
+        for sign in ("- ", "+ ")
+    )
     return f"{module}.{function}", " ".join(was), " ".join(now)
 
 
@@ -88,8 +95,11 @@ def main(modules: list[str]) -> None:
     unnoticed = [name for name, _, fate in lines if fate not in known_fates]
     found = {difference(name) for name in unnoticed if "__mutmut_" in name}
     listed = yaml.safe_load((HERE / "survivors.yml").read_text("utf-8"))
-    known = {(mutant["in"], mutant["was"], mutant["now"]) for mutant in listed
-             if not modules or mutant["in"].partition(".")[0] in modules}
+    known = {
+        (mutant["in"], mutant["was"], mutant["now"])
+        for mutant in listed
+        if not modules or mutant["in"].partition(".")[0] in modules
+    }
     report("No test notices, and survivors.yml does not say why", found - known)
     report("In survivors.yml, but noticed or gone", known - found)
     print(f"{len(found)} changes survive, {len(known)} are explained")

@@ -15,8 +15,15 @@ from sphinx.builders.html import StandaloneHTMLBuilder
 from . import fonts, hosts, search, stylesheet
 from .paths import ASSETS, VENDOR
 
-STYLES = ["fonts.css", "base.css", "layout.css", "article.css", "code.css", "print.css",
-          "sheet.css"]
+STYLES = [
+    "fonts.css",
+    "base.css",
+    "layout.css",
+    "article.css",
+    "code.css",
+    "print.css",
+    "sheet.css",
+]
 SCRIPTS = ["theme.js", "site.js", "link.js", "search.js"]
 
 
@@ -114,10 +121,7 @@ def _write(file: Path, content: bytes) -> None:
 
 
 def _pages(outdir: Path) -> list[str]:
-    return [
-        page.read_text(encoding="utf-8")
-        for page in sorted(outdir.glob("*.html"))
-    ]
+    return [page.read_text(encoding="utf-8") for page in sorted(outdir.glob("*.html"))]
 
 
 def _font_licences() -> str:

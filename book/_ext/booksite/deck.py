@@ -42,8 +42,11 @@ def refresh(app: Sphinx, env: BuildEnvironment) -> list[str]:
 
 def chapters(app: Sphinx, pagename: str) -> list[dict[str, Any]]:
     """Every chapter the book has, seen from a page, with its drills."""
-    names = (str(name) for part in app.env.external_site_map.root.subtrees
-             for name in part.items)
+    names = (
+        str(name)
+        for part in app.env.external_site_map.root.subtrees
+        for name in part.items
+    )
     return [
         {**page.page_link(app, pagename, name), "drills": meta["drills"]}
         for name in names

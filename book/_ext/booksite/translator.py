@@ -200,9 +200,7 @@ def visit_hidden_input(self: BookTranslator, node: HideCodeCellNode) -> None:
     """Code, or what it gave, that the reader may unfold."""
     is_code = "above-input" in node["classes"]
     title = escape(self.words["show_code" if is_code else "show_output"])
-    self.body.append(
-        f'<details class="fold folded-code"><summary>{title}</summary>\n'
-    )
+    self.body.append(f'<details class="fold folded-code"><summary>{title}</summary>\n')
 
 
 def depart_hidden_input(self: BookTranslator, node: HideCodeCellNode) -> None:

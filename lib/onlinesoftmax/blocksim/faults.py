@@ -1,7 +1,14 @@
 """What can go wrong in a kernel, as a sentence and as data."""
 
 FATAL = (
-    "index", "barrier", "barriers", "shared", "block", "launch", "endless", "error",
+    "index",
+    "barrier",
+    "barriers",
+    "shared",
+    "block",
+    "launch",
+    "endless",
+    "error",
     "compile",
 )
 

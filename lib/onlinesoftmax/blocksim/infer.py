@@ -173,7 +173,11 @@ class Inference(Expressions):
             own = assigned(node.body, {one.name for one in node.parameters})
             for one in nodes_in(node.body):
                 name = getattr(one, "id", None) if one.kind == "Name" else None
-                if name in self.stored and name not in own and varies(self.stored[name]):
+                if (
+                    name in self.stored
+                    and name not in own
+                    and varies(self.stored[name])
+                ):
                     raise Refusal(
                         node.line,
                         f"nobody calls {node.name}, which uses {name} from around it",

@@ -386,8 +386,16 @@ class PlainAliased(Array):
 
 
 SHARED = (
-    "data", "writers", "written_at", "readers", "read_at", "crowds", "atomics", "left",
-    "renewed", "early",
+    "data",
+    "writers",
+    "written_at",
+    "readers",
+    "read_at",
+    "crowds",
+    "atomics",
+    "left",
+    "renewed",
+    "early",
 )
 
 

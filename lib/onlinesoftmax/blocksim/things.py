@@ -266,8 +266,7 @@ CODES = {
 ABSENT = {  # where types are to be found, and which of them are not there
     "numba": ("float16", "f2", "half", "single"),
     "numba.types": ("half", "single"),
-    "numpy": NOT_OF_NUMPY
-    + tuple([name for name in SPELLINGS if len(name) == 2]),
+    "numpy": NOT_OF_NUMPY + tuple([name for name in SPELLINGS if len(name) == 2]),
 }
 ABSENT["cuda"], ABSENT["cuda.types"] = ABSENT["numba"], ABSENT["numba.types"]
 

@@ -113,7 +113,7 @@ def bank() -> dict[str, Drill]:
 def find(id: str) -> Drill:
     """Return the drill with this id."""
     if not isinstance(id, str):
-        raise ValueError(f'id: expected the name of a drill in quotes, got {id!r:.60}')
+        raise ValueError(f"id: expected the name of a drill in quotes, got {id!r:.60}")
     if id not in bank():
         near = get_close_matches(id.strip().lower(), bank(), n=3, cutoff=0.6)
         names = " or ".join(repr(name) for name in near)

@@ -36,8 +36,12 @@ LADDER: list[Case] = [
         ("huge jump", "salto enorme", [0.0, 800.0, 1.0], 1),
         ("far below zero", "muy por debajo de cero", [-800.0, -801.0, -802.0], 2),
         ("first block switched off", "primer bloque apagado", [-INF, -INF, 1, 0], 2),
-        ("switched off in the middle", "apagado en medio",
-         [1, 0, -INF, -INF, -INF, 2], 2),
+        (
+            "switched off in the middle",
+            "apagado en medio",
+            [1, 0, -INF, -INF, -INF, 2],
+            2,
+        ),
         ("everything switched off", "todo apagado", [-INF, -INF, -INF], 2),
         ("low after nothing", "bajo después de nada", [-INF, -120.0, -121.0], 1),
     ]

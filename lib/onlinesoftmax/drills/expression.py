@@ -34,7 +34,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 CONSTANTS = {
-    "e": np.e, "pi": np.pi, "inf": np.inf, "infinity": np.inf, "nan": np.nan,
+    "e": np.e,
+    "pi": np.pi,
+    "inf": np.inf,
+    "infinity": np.inf,
+    "nan": np.nan,
 }
 
 
@@ -68,8 +72,15 @@ def harmonic(n: float) -> float:
 
 
 FUNCTIONS = {
-    "exp": np.exp, "log": np.log, "ln": np.log, "log2": np.log2, "log10": np.log10,
-    "sqrt": np.sqrt, "abs": np.abs, "floor": np.floor, "ceil": np.ceil,
+    "exp": np.exp,
+    "log": np.log,
+    "ln": np.log,
+    "log2": np.log2,
+    "log10": np.log10,
+    "sqrt": np.sqrt,
+    "abs": np.abs,
+    "floor": np.floor,
+    "ceil": np.ceil,
     "harmonic": harmonic,
 }
 

@@ -66,9 +66,7 @@ def feedback(
     return tuple(lines), table
 
 
-def _score(
-    data: Mapping[str, Any], outcome: Mapping[str, Any], language: str
-) -> Table:
+def _score(data: Mapping[str, Any], outcome: Mapping[str, Any], language: str) -> Table:
     """Return the score card of a kernel, where its drill has one."""
     score = outcome.get("score")
     if not score:
@@ -148,9 +146,7 @@ def _close(drill: Drill, outcome: Mapping[str, Any], hint: Any, language: str) -
     return f"{said} {word('unlessRounded', language, hint=say(hint, language))}"
 
 
-def _place(
-    data: Mapping[str, Any], outcome: Mapping[str, Any], language: str
-) -> str:
+def _place(data: Mapping[str, Any], outcome: Mapping[str, Any], language: str) -> str:
     """Name the cell of a table that an outcome is about."""
     if data["kind"] != "trace":
         return ""
@@ -296,8 +292,10 @@ def _input(value: Any) -> str:
     if not isinstance(value, list):
         return show(value)
     rows = value if isinstance(value[0], list) else [value]
-    shown = [f"[{show(row[:MOST_SHOWN])}{', …' if len(row) > MOST_SHOWN else ''}]"
-             for row in rows[:3]]
+    shown = [
+        f"[{show(row[:MOST_SHOWN])}{', …' if len(row) > MOST_SHOWN else ''}]"
+        for row in rows[:3]
+    ]
     return ", ".join([*shown, *(["…"] if len(rows) > 3 else [])])
 
 
@@ -330,9 +328,7 @@ def steps(data: Mapping[str, Any], outcome: Mapping[str, Any], language: str) ->
     return tuple(zip(*columns))
 
 
-def _beside(
-    name: str, pairs: list[tuple[str, str]], language: str
-) -> list[list[str]]:
+def _beside(name: str, pairs: list[tuple[str, str]], language: str) -> list[list[str]]:
     """Return one column where all pairs agree, else yours beside expected."""
     yours, expected = map(list, zip(*pairs))
     if yours == expected:

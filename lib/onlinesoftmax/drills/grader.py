@@ -347,7 +347,11 @@ def one(a: str, b: str) -> bool:
 
 
 LETTERS = {
-    "differs": "d", "raised": "r", "rule": "u", "shape": "s", "count": "c",
+    "differs": "d",
+    "raised": "r",
+    "rule": "u",
+    "shape": "s",
+    "count": "c",
     "changed": "m",
 }
 

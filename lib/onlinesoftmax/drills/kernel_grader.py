@@ -177,7 +177,11 @@ def unasked(last: dict, logs: list, cases: list) -> tuple:
 
 
 ALONE = {
-    "fault": "alone", "value": 0, "line": None, "word": "kernelAlone", "places": {},
+    "fault": "alone",
+    "value": 0,
+    "line": None,
+    "word": "kernelAlone",
+    "places": {},
 }
 
 
@@ -217,13 +221,18 @@ def unshared(log: dict, case: dict) -> dict | None:
         for thread, count in taken_on(log, array, does):
             if name in share and count > share[name]:
                 places = {
-                    "now": thread_name(thread, case["block"]), "mine": count,
-                    "array": log["arrays"][array]["name"], "most": share[name],
+                    "now": thread_name(thread, case["block"]),
+                    "mine": count,
+                    "array": log["arrays"][array]["name"],
+                    "most": share[name],
                     "all": numbers(log["arrays"][array]["shape"]),
                 }
                 word = "kernelWritesMore" if kind == "out" else "kernelReadsMore"
                 return {
-                    "fault": "share", "value": count, "line": None, "word": word,
+                    "fault": "share",
+                    "value": count,
+                    "line": None,
+                    "word": word,
                     "places": places,
                 }
     return None
@@ -286,7 +295,10 @@ def lavish(played: dict, case: dict) -> dict | None:
         return None
     places = {"bytes": moved, "ideal": case["ideal"], "most": case["most"]}
     return {
-        "fault": "traffic", "value": moved, "line": None, "word": "kernelTraffic",
+        "fault": "traffic",
+        "value": moved,
+        "line": None,
+        "word": "kernelTraffic",
         "places": places,
     }
 
@@ -297,7 +309,10 @@ def oversized(played: dict, case: dict) -> dict | None:
     if most is None or taken <= most:
         return None
     return {
-        "fault": "shared", "value": taken, "line": None, "word": "kernelSharedMore",
+        "fault": "shared",
+        "value": taken,
+        "line": None,
+        "word": "kernelSharedMore",
         "places": {"bytes": taken, "most": most},
     }
 
@@ -336,8 +351,13 @@ def compare(name: str, value: list, expected: list, tolerance: float) -> dict | 
             key = "elementUnwritten" if a is None else "elementDiffers"
             places = {"what": what, "mine": grader.pack(a), "right": grader.pack(b)}
             return {
-                "fault": "element", "value": 0 if a is None else a, "line": None,
-                "array": name, "index": index, "word": key, "places": places,
+                "fault": "element",
+                "value": 0 if a is None else a,
+                "line": None,
+                "array": name,
+                "index": index,
+                "word": key,
+                "places": places,
             }
     return None
 
@@ -455,8 +475,12 @@ def told(fields: dict, block: list) -> dict:
         said = fields.get("said") or fields["text"]
         places["said"] = said[:1].upper() + said[1:]
     return {
-        "fault": "kernel", "value": fields["text"], "line": fields.get("line"),
-        "word": key, "places": places, "fields": fields,
+        "fault": "kernel",
+        "value": fields["text"],
+        "line": fields.get("line"),
+        "word": key,
+        "places": places,
+        "fields": fields,
     }
 
 

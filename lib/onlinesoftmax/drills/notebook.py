@@ -229,7 +229,9 @@ def _ticked(had: Sequence[int], count: int) -> set[int]:
 def _given(drill: Drill, answer: Any) -> Any:
     """Return an answer that is no function; refuse one that is, and none at all."""
     if answer is None or callable(answer) or inspect.isgenerator(answer):
-        how = word("how" + drill.kind.capitalize(), id=drill.id, letters="…", columns="…")
+        how = word(
+            "how" + drill.kind.capitalize(), id=drill.id, letters="…", columns="…"
+        )
         raise ValueError(f"answer: got {_called(answer)}. {how}")
     return answer
 
@@ -272,7 +274,10 @@ def _written(drill: Drill, data: dict[str, Any], answer: Any, on: str) -> Any:
     """Mark a function or a kernel, in the time that the page gives it too."""
     answer = _function(drill, answer)
     if drill.kind == "kernel":
-        marks, play = kernel_grader, kernels.player(kernels.maker(answer), data["cases"])
+        marks, play = (
+            kernel_grader,
+            kernels.player(kernels.maker(answer), data["cases"]),
+        )
     else:
         marks, play = grader, code.player(data["drive"], answer, data["cases"])
     outcome = _parameters(drill, answer) or _timed(marks, play, data)

@@ -24,8 +24,18 @@ TABLE = Rule("decimals", 2)  # how exact each cell of a trace has to be
 # is counted. A lower-case name stands for any spelling; b may be bits, so B is B.
 BYTES = {"bytes": 1, "byte": 1, "B": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30,
          "tib": 2**40}  # fmt: skip
-FLOPS = {f"{prefix}{name}": size for name in ("flop", "flops") for prefix, size in
-         {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "p": 1e15}.items()}
+FLOPS = {
+    f"{prefix}{name}": size
+    for name in ("flop", "flops")
+    for prefix, size in {
+        "": 1,
+        "k": 1e3,
+        "m": 1e6,
+        "g": 1e9,
+        "t": 1e12,
+        "p": 1e15,
+    }.items()
+}
 
 
 def payload(drill: Drill) -> dict[str, Any]:
@@ -167,8 +177,10 @@ def _trace(drill: Drill) -> dict[str, Any]:
             value = compute(drill, "wrong", slip["value"], step)
             slips[columns.index(slip["cell"])].append([value, index])
         wrong.append(slips)
-    blocks = [scores[i : i + drill.get("block")] for i in
-              range(0, len(scores), drill.get("block"))]
+    blocks = [
+        scores[i : i + drill.get("block")]
+        for i in range(0, len(scores), drill.get("block"))
+    ]
     return {
         "columns": columns,
         "blocks": [[number(score) for score in block] for block in blocks],

@@ -19,6 +19,7 @@ from .registry import HERE, folder, spec, strings
 HOST = HERE / "host"
 IMPORT = re.compile(r'^import ([^;]+?) from "\.{1,2}/([\w./-]+)"[^;]*;\n', re.M)
 COMMENT = re.compile(r"^ *(?://[^\n]*|/\*\*.*?\*/)\n", re.M | re.S)
+INDENT = re.compile(r"^[ \t]+", re.M)  # readers load what is packed, and never read it
 EXPORT = re.compile(r"^export (?:const|function|class) (\w+)", re.M)
 
 
@@ -88,7 +89,7 @@ def _module(source: str) -> str:
     body = IMPORT.sub(_constants, source)
     names = ", ".join(EXPORT.findall(source))
     body = re.sub(r"^export ", "", body, flags=re.M)
-    body = COMMENT.sub("", body)
+    body = INDENT.sub("", COMMENT.sub("", body))
     return f"(() => {{\n{body}return {{ {names} }};\n}})()"
 
 

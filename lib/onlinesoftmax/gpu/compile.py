@@ -56,8 +56,17 @@ def compile_report(
         _, log = link(code, arch, "-verbose")
         registers, spills = _number(r"Used (\d+) registers", log), _spilled(log)
     return Report(
-        build.rung, build.d, dtype, arch, build.block_q, build.block_k, build.threads,
-        registers, spills, shared, len(re.findall(r"\.f64\b", ptx)),
+        build.rung,
+        build.d,
+        dtype,
+        arch,
+        build.block_q,
+        build.block_k,
+        build.threads,
+        registers,
+        spills,
+        shared,
+        len(re.findall(r"\.f64\b", ptx)),
         len(re.findall(r"\.local\b", ptx)),
     )
 
@@ -66,14 +75,29 @@ def to_ltoir(build: Build, arch: str, dtype: str = "float32") -> bytes:
     """Return a kernel as LTO-IR, with the options of `launch.compiled`."""
     number = {"float32": float32, "float16": types.float16}[dtype]
     array = number[:, :, ::1]
-    arguments = (array, array, array, array, float32[:, ::1], int32[::1],
-                 float32, int32, int32, int32)
+    arguments = (
+        array,
+        array,
+        array,
+        array,
+        float32[:, ::1],
+        int32[::1],
+        float32,
+        int32,
+        int32,
+        int32,
+    )
     digits = arch.removeprefix("sm_")
     target = (int(digits.rstrip("a")[:-1]), int(digits.rstrip("a")[-1]))
     options = {name: build.options[name] for name in ("fastmath", "launch_bounds")}
     code, _ = cuda.compile(
-        build.kernel, arguments, device=False, abi="numba", output="ltoir",
-        cc=(*target, "a") if digits.endswith("a") else target, **options,
+        build.kernel,
+        arguments,
+        device=False,
+        abi="numba",
+        output="ltoir",
+        cc=(*target, "a") if digits.endswith("a") else target,
+        **options,
     )
     return code
 
@@ -112,8 +136,10 @@ def _need_compiler() -> None:
         missing = "nvJitLink 12.3 or later"
     else:
         return
-    raise RuntimeError(f"compile_report needs {missing}: requirements-gpu.txt lists"
-                       " what to install; it takes no GPU")
+    raise RuntimeError(
+        f"compile_report needs {missing}: requirements-gpu.txt lists"
+        " what to install; it takes no GPU"
+    )
 
 
 def has_linker() -> bool:

@@ -25,7 +25,9 @@ def mend() -> None:
 
 
 def shared_array(
-    self: object, shape: int | tuple[int, ...], dtype: types.Type | type,
+    self: object,
+    shape: int | tuple[int, ...],
+    dtype: types.Type | type,
     alignment: int | None = None,
 ) -> np.ndarray:
     """Return the block's array that is made on the caller's line: one for all threads."""

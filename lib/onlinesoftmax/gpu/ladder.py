@@ -55,21 +55,27 @@ class Build:
         if self.rung == "registers":
             self._check_patches()
         if self.threads > MOST_THREADS:
-            raise ValueError(f"block_q, block_k: expected at most {MOST_THREADS} threads,"
-                             f" got {self.threads}")
+            raise ValueError(
+                f"block_q, block_k: expected at most {MOST_THREADS} threads,"
+                f" got {self.threads}"
+            )
 
     def _check_patches(self) -> None:
         """Threads that share a row have to be neighbours in one warp."""
         across, rest = divmod(self.block_k, SIDE)
         if rest or across not in (1, 2, 4, 8, 16, 32):
-            raise ValueError(f"block_k: expected {SIDE} times a power of two, at most"
-                             f" {SIDE * costs.WARP}, got {self.block_k}")
+            raise ValueError(
+                f"block_k: expected {SIDE} times a power of two, at most"
+                f" {SIDE * costs.WARP}, got {self.block_k}"
+            )
         if self.d % self.block_k:
-            raise ValueError(f"block_k: expected a divisor of d = {self.d}, got"
-                             f" {self.block_k}")
+            raise ValueError(
+                f"block_k: expected a divisor of d = {self.d}, got {self.block_k}"
+            )
         if self.block_q % SIDE:
-            raise ValueError(f"block_q: expected a multiple of {SIDE}, got"
-                             f" {self.block_q}")
+            raise ValueError(
+                f"block_q: expected a multiple of {SIDE}, got {self.block_q}"
+            )
 
     @classmethod
     def shipped(cls, rung: str, d: int) -> "Build":

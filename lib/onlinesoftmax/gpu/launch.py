@@ -23,8 +23,10 @@ from onlinesoftmax.masks import Mask, checked
 MOST_HEADS = 65_535  # a grid is no higher
 MOST = float(np.finfo(np.float32).max)
 PATIENCE = 30  # seconds that a simulation may take
-OTHER_CODE = ("compiled without numba-cuda's nvJitLink: registers and spills are not"
-              " those of `reports.stored`")
+OTHER_CODE = (
+    "compiled without numba-cuda's nvJitLink: registers and spills are not"
+    " those of `reports.stored`"
+)
 
 
 class Plan(NamedTuple):
@@ -80,8 +82,14 @@ class Task(NamedTuple):
 
 
 def attention(
-    q: ArrayLike, k: ArrayLike, v: ArrayLike, *, mask: Mask | None = None,
-    scale: float | None = None, kernel: str = "auto", return_lse: bool = False,
+    q: ArrayLike,
+    k: ArrayLike,
+    v: ArrayLike,
+    *,
+    mask: Mask | None = None,
+    scale: float | None = None,
+    kernel: str = "auto",
+    return_lse: bool = False,
 ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
     """Return softmax(q kᵀ · scale) v from one of the kernels.
 
@@ -119,9 +127,11 @@ def attention(
     if _rung(kernel) is None:
         _say(str(chosen))
     if chosen.seconds > PATIENCE:
-        raise ValueError(f"q, k: {_no_gpu()}, and the block simulator would take about"
-                         f" {duration(chosen.seconds)}; expected at most {PATIENCE} s"
-                         " of work for it")
+        raise ValueError(
+            f"q, k: {_no_gpu()}, and the block simulator would take about"
+            f" {duration(chosen.seconds)}; expected at most {PATIENCE} s"
+            " of work for it"
+        )
     task = fit(asked, mask, chosen.build.d)
     out, lse = launch(chosen.build, task)
     columns = asked.v.shape[-1]
@@ -130,7 +140,11 @@ def attention(
 
 
 def plan(
-    q: ArrayLike, k: ArrayLike, v: ArrayLike, *, mask: Mask | None = None,
+    q: ArrayLike,
+    k: ArrayLike,
+    v: ArrayLike,
+    *,
+    mask: Mask | None = None,
     kernel: str = "auto",
 ) -> Plan:
     """Return which kernel `attention` would run, where, and why."""
@@ -162,7 +176,9 @@ def fit(asked: inputs.Attention, mask: Mask | None, width: int) -> Task:
     lengths = np.full(batch, keys, np.int32)
     if mask.lengths is not None:
         if (longest := mask.lengths.max(initial=0)) > keys:
-            raise ValueError(f"lengths: expected at most {keys}, the keys, got {longest}")
+            raise ValueError(
+                f"lengths: expected at most {keys}, the keys, got {longest}"
+            )
         lengths[...] = inputs.spread("lengths", mask.lengths, batch[:-1])[..., None]
     shared = asked.k.shape[-3] if batch else 1
     return Task(
@@ -178,8 +194,10 @@ def interval(mask: Mask | None) -> Mask:
     """Return a mask that shows each row an interval of keys: kernels know no other."""
     mask = checked(mask)
     if mask.ids is not None or mask.slopes is not None or mask.biases:
-        raise ValueError("mask: expected one made of causal, window and padding, got"
-                         " documents, a bias or alibi")
+        raise ValueError(
+            "mask: expected one made of causal, window and padding, got"
+            " documents, a bias or alibi"
+        )
     return mask
 
 
@@ -190,14 +208,24 @@ def launch(build: Build, task: Task) -> tuple[np.ndarray, np.ndarray]:
     if not out.size:
         return out, lse
     if not has_gpu() and not config.ENABLE_CUDASIM:
-        report = blocksim.run(build.kernel, task.grid(build), build.threads, *task[:3],
-                              out, lse, *task[3:], mode=task.mode())
+        report = blocksim.run(
+            build.kernel,
+            task.grid(build),
+            build.threads,
+            *task[:3],
+            out,
+            lse,
+            *task[3:],
+            mode=task.mode(),
+        )
         if report.faults:
             raise report.faults[0]
         return out, lse
     if len(task.q) > MOST_HEADS:
-        raise ValueError(f"q: expected at most {MOST_HEADS} heads in all sequences"
-                         f" together, got {len(task.q)}")
+        raise ValueError(
+            f"q: expected at most {MOST_HEADS} heads in all sequences"
+            f" together, got {len(task.q)}"
+        )
     arrays = [cuda.to_device(x) for x in (*task[:3], out, lse, task.lengths)]
     cudasim.mend()
     compiled(build)[task.grid(build), build.threads](*arrays, *task[4:])
@@ -229,11 +257,14 @@ def _asked(
     """Return the arguments, checked; kernels know float32 and float16."""
     asked = inputs.attention(q, k, v, scale, None, None)
     if asked.dtype not in (np.float32, np.float16):
-        raise ValueError("q, k, v: expected float32 or float16, which is what the"
-                         f" kernels know, got {asked.dtype}")
+        raise ValueError(
+            "q, k, v: expected float32 or float16, which is what the"
+            f" kernels know, got {asked.dtype}"
+        )
     if abs(asked.scale) > MOST:
-        raise ValueError("scale: expected a number that float32 can hold, got"
-                         f" {scale!r}")
+        raise ValueError(
+            f"scale: expected a number that float32 can hold, got {scale!r}"
+        )
     return asked
 
 

@@ -121,7 +121,8 @@ def registers(d: int, block_q: int, block_k: int) -> Callable[..., None]:
                     key = tx + j * across
                     seen = s[i, j] > float32(-math.inf)
                     p_tile[ty + i * down, key // SIDE, key % SIDE] = (
-                        p if seen else float32(HIDDEN))
+                        p if seen else float32(HIDDEN)
+                    )
                 for c in range(width):
                     o[i, c] = alpha * o[i, c]
             cuda.syncthreads()  # everybody has read K

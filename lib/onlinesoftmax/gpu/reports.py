@@ -81,15 +81,23 @@ def capability(arch: str) -> str:
     return f"{digits[:-1]}.{digits[-1]}"
 
 
-def stored(rung: str, d: int, arch: str, *, dtype: str = "float32",
-           tile: tuple[int, int] | None = None) -> Report:
+def stored(
+    rung: str,
+    d: int,
+    arch: str,
+    *,
+    dtype: str = "float32",
+    tile: tuple[int, int] | None = None,
+) -> Report:
     """Return what `make kernels` found: a kernel as it ships, or in another tile."""
     for report in all_stored():
         if report[:4] == (rung, d, dtype, arch):
             if tile is None or tile == (report.block_q, report.block_k):
                 return report
-    raise ValueError(f"rung, d, arch, dtype, tile: nothing stored for {rung!r}, {d},"
-                     f" {arch!r}, {dtype!r}, {tile}")
+    raise ValueError(
+        f"rung, d, arch, dtype, tile: nothing stored for {rung!r}, {d},"
+        f" {arch!r}, {dtype!r}, {tile}"
+    )
 
 
 def all_stored() -> list[Report]:
@@ -106,6 +114,7 @@ def versions() -> dict[str, str]:
 def _file() -> dict[str, Any]:
     content = json.loads((folder() / "kernels.json").read_text("utf-8"))
     if tuple(content["columns"]) != Report._fields:
-        raise ValueError("kernels.json: its columns are not those of a Report: run"
-                         " `make kernels`")
+        raise ValueError(
+            "kernels.json: its columns are not those of a Report: run `make kernels`"
+        )
     return content

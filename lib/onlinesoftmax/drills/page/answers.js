@@ -80,7 +80,7 @@ function echo(drill, input) {
 
 /** What the reader typed into a box; of a cell that is filled in now, before that. */
 function typedIn(box) {
-  return box.readOnly ? box.dataset.typed ?? "" : box.value;
+  return box.readOnly ? (box.dataset.typed ?? "") : box.value;
 }
 
 function typeInto(box, text) {

@@ -129,7 +129,8 @@ class DeckRow {
     const text = this.button.firstElementChild.cloneNode(true);
     const link = make("a", { href: `#${this.element.id}` }, text);
     this.stand = make(
-      "li", { class: "os-deck-stand" },
+      "li",
+      { class: "os-deck-stand" },
       make("div", { class: "os-deck-question" }, link),
       make("p", { class: "os-deck-facts" }, this.word("dueAbove")),
     );

@@ -19,9 +19,7 @@ class PageDrill {
     this.busy = false;
     this.helps = [
       ...this.data.hints.map((html, i) => [this.hintLabel(i), html]),
-      ...this.data.steps.map((html) => [
-        this.word(this.runs ? "lines" : "step"), html,
-      ]),
+      ...this.data.steps.map((html) => [this.word(this.runs ? "lines" : "step"), html]),
     ];
   }
 

@@ -11,7 +11,9 @@ function prepareEditor(area, gutter, run) {
     markLine(gutter, null);
     redraw();
   });
-  area.addEventListener("blur", () => { tabLeaves = false; });
+  area.addEventListener("blur", () => {
+    tabLeaves = false;
+  });
   area.addEventListener("keydown", (event) => {
     if (event.key === "Escape") {
       tabLeaves = true;

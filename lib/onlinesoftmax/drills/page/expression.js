@@ -2,11 +2,23 @@
 // people type for a sign, and how a number may be written, both read from reading.json.
 
 const CONSTANTS = {
-  e: Math.E, pi: Math.PI, inf: Infinity, infinity: Infinity, nan: NaN,
+  e: Math.E,
+  pi: Math.PI,
+  inf: Infinity,
+  infinity: Infinity,
+  nan: NaN,
 };
 const FUNCTIONS = {
-  exp: Math.exp, log: Math.log, ln: Math.log, log2: Math.log2, log10: Math.log10,
-  sqrt: Math.sqrt, abs: Math.abs, floor: Math.floor, ceil: Math.ceil, harmonic,
+  exp: Math.exp,
+  log: Math.log,
+  ln: Math.log,
+  log2: Math.log2,
+  log10: Math.log10,
+  sqrt: Math.sqrt,
+  abs: Math.abs,
+  floor: Math.floor,
+  ceil: Math.ceil,
+  harmonic,
 };
 const LEAST = 5e-324; // stands for what is too small for a float, and still is not 0
 const EULER_GAMMA = 0.5772156649015329;
@@ -68,9 +80,10 @@ function readAs(convention, text, names) {
 function precision(tokens, known) {
   const { kind, text: last } = tokens.at(-1);
   const name = [last, last.toLowerCase()].find((one) => Object.hasOwn(known, one));
-  const scale = kind === "name" ? known[name] ?? 0 : 1;
+  const scale = kind === "name" ? (known[name] ?? 0) : 1;
   const follows = kind === "name" || last === "%";
-  const bare = tokens.slice(0, follows ? -1 : undefined)
+  const bare = tokens
+    .slice(0, follows ? -1 : undefined)
     .filter(({ text }) => text !== "-" && text !== "+");
   if (bare.length !== 1 || bare[0].kind !== "number") return 0;
   return unitOf(bare[0].text) * (last === "%" ? 0.01 : scale);
@@ -89,11 +102,13 @@ function plain(text) {
   for (const [spelling, sign] of READING.spellings) {
     result = result.replaceAll(spelling, sign);
   }
-  const { fractions, raised: [raised, lowered] } = READING;
+  const {
+    fractions,
+    raised: [raised, lowered],
+  } = READING;
   const parts = new RegExp(`([0-9]+ ?)?([${Object.keys(fractions).join("")}])`, "g");
   result = result.replace(parts, (_, n, part) => `(${n ?? 0}+${fractions[part]})`);
-  const lower = (digits) =>
-    [...digits].map((c) => lowered[raised.indexOf(c)]).join("");
+  const lower = (digits) => [...digits].map((c) => lowered[raised.indexOf(c)]).join("");
   const run = new RegExp(`[${raised}]+`, "g");
   result = result.replace(run, (digits) => `^(${lower(digits)})`);
   // Of "w = 0.5" the number is read. Of code such as "l += 1" it would be a mistake.

@@ -139,7 +139,9 @@ function ladder({ word, kind, data }, report) {
   const reached = report.passed ? cases.length : report.case;
   const drawn = kind === "kernel" ? "randomLaunch" : "random";
   const named = (case_) => case_.name !== word(drawn);
-  const items = cases.slice(0, reached).filter(named)
+  const items = cases
+    .slice(0, reached)
+    .filter(named)
     .map(({ name }) => rung("right", `✓ ${name}`));
   const rows = reached - items.length;
   const counted = kind === "kernel" ? "randomLaunches" : "randomRows";
@@ -185,8 +187,9 @@ function ofShape(word, { compared }, { form, value }) {
   const said = make("span", {});
   const key = form.join() === "#" ? "shapeNumber" : "shape";
   const parts = word(key, { form: "\0form\0", value: "\0value\0" }).split("\0");
-  said.append(...parts.map((part) =>
-    part in shown ? make("code", {}, shown[part]) : part));
+  said.append(
+    ...parts.map((part) => (part in shown ? make("code", {}, shown[part]) : part)),
+  );
   return said;
 }
 
@@ -204,7 +207,11 @@ function steps({ word, data }, report) {
   const count = Math.min(Math.max(report.rows.length, 1), case_.expected.length);
   const places = [...Array(count).keys()];
   const columns = data.payload.given.map((name, j) =>
-    column(name, word.column(name), places.map((i) => show(case_.given[i][j]))),
+    column(
+      name,
+      word.column(name),
+      places.map((i) => show(case_.given[i][j])),
+    ),
   );
   data.payload.compared.forEach((name, j) => {
     const own = (i) => report.rows[i]?.[j] ?? "–";
@@ -260,13 +267,22 @@ function icon(path) {
   const space = "http://www.w3.org/2000/svg";
   const svg = document.createElementNS(space, "svg");
   for (const [name, value] of Object.entries({
-    viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true",
-  })) svg.setAttribute(name, value);
+    viewBox: "0 0 16 16",
+    width: 16,
+    height: 16,
+    "aria-hidden": "true",
+  }))
+    svg.setAttribute(name, value);
   const line = document.createElementNS(space, "path");
   for (const [name, value] of Object.entries({
-    d: path, fill: "none", stroke: "currentColor", "stroke-width": 2,
-    "stroke-linecap": "round", "stroke-linejoin": "round",
-  })) line.setAttribute(name, value);
+    d: path,
+    fill: "none",
+    stroke: "currentColor",
+    "stroke-width": 2,
+    "stroke-linecap": "round",
+    "stroke-linejoin": "round",
+  }))
+    line.setAttribute(name, value);
   svg.append(line);
   return svg;
 }

@@ -105,12 +105,17 @@ function mistake(goal, wrong, reading) {
   const right = number(goal.value);
   if (!Number.isFinite(value)) return null;
   const far = Number.isFinite(right) ? Math.abs(value - right) : Infinity;
-  return only(wrong.map(number).map((slip) =>
-    Number.isFinite(slip)
-    && !(goal.counted && Number.isInteger(slip) && reading.unit <= 1)
-    && Math.abs(value - slip) < far
-    && agrees(reading, slip),
-  ));
+  return only(
+    wrong
+      .map(number)
+      .map(
+        (slip) =>
+          Number.isFinite(slip) &&
+          !(goal.counted && Number.isInteger(slip) && reading.unit <= 1) &&
+          Math.abs(value - slip) < far &&
+          agrees(reading, slip),
+      ),
+  );
 }
 
 /** Whether a value is a slip's, rounded or cut off to the digits typed. */
@@ -154,7 +159,12 @@ const GRADERS = {
       for (const [j, goal] of row.entries()) {
         const slips = payload.wrong[i][j];
         const cell = answer[i]?.[j] ?? "";
-        const outcome = mark(goal, slips.map(([value]) => value), {}, cell);
+        const outcome = mark(
+          goal,
+          slips.map(([value]) => value),
+          {},
+          cell,
+        );
         if (outcome.passed) continue;
         const hint = Number.isInteger(outcome.hint) ? slips[outcome.hint][1] : null;
         return { ...outcome, hint, place: [i, j] };

@@ -1,5 +1,6 @@
 # The interpreter that judges: it has the expected values, and none of the reader's code.
 
+
 def judge(job, play, settled):
     """Return the report of an answer as JSON."""
     import json

@@ -114,7 +114,9 @@ class Keeper {
     const time = dated && momentOf(word, at);
     const name = dated ? word("versionOf", { time }) : word("version");
     return make(
-      "details", { class: "os-drill-version" }, make("summary", {}, name),
+      "details",
+      { class: "os-drill-version" },
+      make("summary", {}, name),
       make("pre", { tabindex: "0" }, text),
       make("div", { class: "os-drill-actions" }, use, remove),
     );
@@ -128,8 +130,8 @@ class Keeper {
       draft?.ground !== undefined && !alike(kept[draft.name], draft.ground);
     const beside = !alike(kept.others, store.get(id).others);
     // Where all is kept, another tab has started again what is missing of an answer.
-    const lost = missing(this.text)
-      || (!store.kept && (missing(this.answer) || beside));
+    const lost =
+      missing(this.text) || (!store.kept && (missing(this.answer) || beside));
     if (lost === this.unkept.hasChildNodes()) return;
     const save = button(word("export"), saveFile);
     this.unkept.replaceChildren(...(lost ? [word("unkept"), " ", save] : []));
@@ -178,7 +180,9 @@ function answerOf(form) {
 /** The same answer always as the same text, without what is empty. */
 function inOrder(answer) {
   return Object.fromEntries(
-    Object.entries(answer).filter(([, value]) => value).sort(),
+    Object.entries(answer)
+      .filter(([, value]) => value)
+      .sort(),
   );
 }
 

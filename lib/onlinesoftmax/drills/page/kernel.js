@@ -28,7 +28,8 @@ const MOST_SHOWN = 24; // numbers of an input
 function launched(word, { grid, block, args }) {
   const extent = (counts) => counts.filter((n) => n > 1).join(" × ") || "1";
   const n = extent(grid);
-  const inputs = args.filter(([, kind]) => kind !== "out")
+  const inputs = args
+    .filter(([, kind]) => kind !== "out")
     .map(([name, , value]) => `${name} = ${input(value)}`);
   return word("launched", {
     grid: n === "1" ? word("oneBlock") : word("blockCount", { n }),
@@ -41,7 +42,8 @@ function input(value) {
   if (!Array.isArray(value)) return show(value);
   const rows = Array.isArray(value[0]) ? value : [value];
   const more = (row) => (row.length > MOST_SHOWN ? ", …" : "");
-  const shown = rows.slice(0, 3)
+  const shown = rows
+    .slice(0, 3)
     .map((row) => `[${show(row.slice(0, MOST_SHOWN))}${more(row)}]`);
   return [...shown, ...(rows.length > 3 ? ["…"] : [])].join(", ");
 }
@@ -70,9 +72,13 @@ function scoreRows(word, payload, { bytes, ideal, shared, double: line }) {
 function scoreCard(drill, score) {
   const { word, data } = drill;
   const rows = scoreRows(word, data.payload, score);
-  const body = make("tbody", {}, ...rows.map(([name, value]) =>
-    make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, value)),
-  ));
+  const body = make(
+    "tbody",
+    {},
+    ...rows.map(([name, value]) =>
+      make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, value)),
+    ),
+  );
   const caption = make("caption", {}, word("score"));
   const look = "os-drill-table os-drill-score";
   const table = make("table", { class: look }, caption, body);

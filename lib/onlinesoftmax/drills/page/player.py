@@ -1,6 +1,7 @@
 # The interpreter that plays: a small Python with the reader's code in it, and nothing
 # that judges. Its `print` tells the page, its `exp` overflows as CPython's does.
 
+
 def player(emit, beat):
     """Return the two functions the page calls: define an answer, and play a case."""
     import builtins

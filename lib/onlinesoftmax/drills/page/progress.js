@@ -9,7 +9,9 @@ function preparePanel(panel) {
 
   panel.append(
     make("p", { class: "os-drill-label" }, make("strong", {}, word("progress"))),
-    summary, list, ...panelFoot(word),
+    summary,
+    list,
+    ...panelFoot(word),
   );
   const { whole } = panel.dataset;
   if (whole) list.after(make("p", {}, make("a", { href: whole }, word("allOfBook"))));
@@ -25,12 +27,14 @@ function drawPanel(word, listed, summary, list) {
   const due = store.due().filter(here);
   const counts = { done, due: due.length, all: ids.length };
   summary.textContent = word(ids.length ? "progressCount" : "progressSome", counts);
-  list.replaceChildren(...due.map((id) => {
-    const { title, href } = listed[id] ?? { title: "", href: `#drill-${id}` };
-    const link = fromBank("a", title, { href });
-    if (!title) link.textContent = id;
-    return make("li", {}, link);
-  }));
+  list.replaceChildren(
+    ...due.map((id) => {
+      const { title, href } = listed[id] ?? { title: "", href: `#drill-${id}` };
+      const link = fromBank("a", title, { href });
+      if (!title) link.textContent = id;
+      return make("li", {}, link);
+    }),
+  );
 }
 
 /** The buttons, what they did, and where all this is kept. */
@@ -66,9 +70,12 @@ function panelButtons(word, said) {
     file.value = "";
   });
   return make(
-    "div", { class: "os-drill-actions" },
-    button(word("export"), saveFile), button(word("import"), () => file.click()),
-    file, clear,
+    "div",
+    { class: "os-drill-actions" },
+    button(word("export"), saveFile),
+    button(word("import"), () => file.click()),
+    file,
+    clear,
   );
 }
 
@@ -85,7 +92,9 @@ async function load(word, file) {
     word(count === 1 ? "importedOne" : "imported", { n: count }),
     both ? word("importedBoth") : "",
     fault ? word("importedPart") : "",
-  ].filter(Boolean).join(" ");
+  ]
+    .filter(Boolean)
+    .join(" ");
 }
 
 const FAULTS = { newer: "importNewer", full: "importFull" };
@@ -94,10 +103,12 @@ const FAULTS = { newer: "importNewer", full: "importFull" };
 function asideNote(word, { text, fault }) {
   const save = () => download("drills-aside.json", new Blob([text]));
   return make(
-    "div", {},
+    "div",
+    {},
     make("p", {}, word(fault === "newer" ? "asideNewer" : "asideDamaged")),
     make(
-      "div", { class: "os-drill-actions" },
+      "div",
+      { class: "os-drill-actions" },
       button(word("saveAside"), save),
       sureButton(word("delete"), word("deleteSure"), () => store.drop(text)),
     ),

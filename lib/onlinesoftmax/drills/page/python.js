@@ -32,7 +32,9 @@ async function runNow(payload, answer) {
   const report = await converse(worker, { ...job, modules, sources: PLAYED, answer });
   worker.terminate();
   ready = startPython();
-  ready.catch(() => { ready = null; });
+  ready.catch(() => {
+    ready = null;
+  });
   return report;
 }
 
@@ -63,8 +65,12 @@ function converse(worker, job) {
       report: finish,
       error: (value) =>
         stop({ fault: "raised", type: "Error", value, word: "crashed", places: {} }),
-      print: (text) => { printed[at === null ? "start" : "case"] += text; },
-      left: (count) => { printed.left = count; },
+      print: (text) => {
+        printed[at === null ? "start" : "case"] += text;
+      },
+      left: (count) => {
+        printed.left = count;
+      },
       first: (report) => {
         first = report;
         timers.push(stopAfter(NAMING_MS, "silent"));

@@ -9,8 +9,7 @@ const INTERVALS = [1, 3, 7, 21, 60]; // days until a passed drill comes back
 const TEXTS = ["code", "words"]; // none of them is ever replaced by another one unasked
 const FRESH = { stage: 0, done: null, due: null };
 
-const isTable = (value) =>
-  Object.prototype.toString.call(value) === "[object Object]";
+const isTable = (value) => Object.prototype.toString.call(value) === "[object Object]";
 
 const alike = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
@@ -99,14 +98,15 @@ function cleanOthers(value) {
  */
 function mergeEntries(mine, theirs) {
   if (!mine || !theirs) return mine ?? theirs;
-  const [late, early] = writtenAt(theirs) > writtenAt(mine)
-    ? [theirs, mine] : [mine, theirs];
+  const [late, early] =
+    writtenAt(theirs) > writtenAt(mine) ? [theirs, mine] : [mine, theirs];
   const { stage, done, due } = laterRecord(theirs, mine) ? theirs : mine;
   const merged = { ...early, ...late, stage, done, due };
   const lost = TEXTS.filter((name) => name in early && early[name] !== merged[name]);
   return withOthers(merged, [
     ...lost.map((name) => ({ text: early[name], at: early.at })),
-    ...(late.others ?? []), ...(early.others ?? []),
+    ...(late.others ?? []),
+    ...(early.others ?? []),
   ]);
 }
 

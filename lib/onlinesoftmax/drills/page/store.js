@@ -115,14 +115,19 @@ const store = {
   /** Delete a text that was kept beside the reader's own. */
   discard(id, text) {
     this.change(id, (entry) =>
-      withOthers(entry, entry.others.filter((other) => other.text !== text)),
+      withOthers(
+        entry,
+        entry.others.filter((other) => other.text !== text),
+      ),
     );
   },
 
   due() {
     const due = [...this.all()].map(([id, entry]) => [id, dueDay(entry)]);
-    return due.filter(([, day]) => day && day <= today())
-      .sort(([, a], [, b]) => a.localeCompare(b)).map(([id]) => id);
+    return due
+      .filter(([, day]) => day && day <= today())
+      .sort(([, a], [, b]) => a.localeCompare(b))
+      .map(([id]) => id);
   },
 
   done() {
@@ -184,7 +189,8 @@ const store = {
   asides() {
     try {
       const keys = [STORE_KEY, ...asideKeys()];
-      const found = keys.map((key) => ({ key, text: localStorage.getItem(key) }))
+      const found = keys
+        .map((key) => ({ key, text: localStorage.getItem(key) }))
         .filter(({ text }) => text !== null);
       const faulty = found.map((one) => ({ ...one, ...readRecord(one.text) }));
       return faulty.filter(({ key, fault }) => key !== STORE_KEY || fault);
@@ -216,7 +222,9 @@ const store = {
 };
 
 function asideKeys() {
-  return Object.keys(localStorage).filter((key) => key.startsWith(ASIDE)).sort();
+  return Object.keys(localStorage)
+    .filter((key) => key.startsWith(ASIDE))
+    .sort();
 }
 
 function keepAside(text) {

@@ -27,12 +27,18 @@ async function boot({ loader, wasm }) {
   const { loadMicroPython } = await import(URL.createObjectURL(source));
   // What one interpreter lets go would be freed in the other. A worker runs once, so
   // nothing has to be freed.
-  self.FinalizationRegistry = class { register() {} unregister() {} };
+  self.FinalizationRegistry = class {
+    register() {}
+    unregister() {}
+  };
   const start = async (write) => {
     const python = await loadMicroPython({
-      url: "micropython.wasm", heapsize: 8 * 1024 * 1024,
+      url: "micropython.wasm",
+      heapsize: 8 * 1024 * 1024,
       pystack: 16 * 1024, // words: calls in calls, as deep as brackets in brackets
-      stdout: write, stderr: write, linebuffer: false,
+      stdout: write,
+      stderr: write,
+      linebuffer: false,
     });
     return { python, world: world() };
   };
@@ -47,8 +53,13 @@ async function boot({ loader, wasm }) {
 
 // The loader keeps these of an interpreter as globals, as if there could be one only.
 const WORLD = [
-  "Module", "proxy_js_ref", "proxy_js_ref_next", "proxy_js_ref_map", "proxy_js_map",
-  "proxy_js_existing", "pyProxyFinalizationRegistry",
+  "Module",
+  "proxy_js_ref",
+  "proxy_js_ref_next",
+  "proxy_js_ref_map",
+  "proxy_js_map",
+  "proxy_js_existing",
+  "pyProxyFinalizationRegistry",
 ];
 const world = () => Object.fromEntries(WORLD.map((name) => [name, globalThis[name]]));
 

@@ -60,8 +60,13 @@ def states(random: np.random.Generator) -> Iterator[Values]:
         for rescale in ("both", "l", "o", "neither"):
             for ones in (False, True):
                 m = float(random.uniform(1, 5))
-                yield {"scores": row, "values": values, "m": m,
-                       "rescale": rescale, "ones": ones}
+                yield {
+                    "scores": row,
+                    "values": values,
+                    "m": m,
+                    "rescale": rescale,
+                    "ones": ones,
+                }
 
 
 SPEC = Spec(

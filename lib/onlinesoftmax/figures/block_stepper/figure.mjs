@@ -15,7 +15,12 @@ export function compute({ scores, block, step, forget }) {
   const [before, now] = [trace[Math.max(0, at - 1)], trace[at]];
   const truth = update(trace[0], scores, 0, scores.length, false);
   return {
-    steps, trace, before, now, truth, risen: before.stop > 0 && now.m > before.m,
+    steps,
+    trace,
+    before,
+    now,
+    truth,
+    risen: before.stop > 0 && now.m > before.m,
     weights: weights(scores, trace, now, forget),
     were: weights(scores, trace, before, forget),
     due: weights(scores, trace, now, false),
@@ -54,33 +59,58 @@ const shift = (m) => (m === -Infinity ? 0 : m);
 // ---- the picture -------------------------------------------------------------------
 
 const WIDE = {
-  width: 720, height: 398, left: 0, right: 524, column: 598, across: 44, roomy: true,
-  scores: { low: 150, high: 34 }, weights: { low: 350, high: 228 },
+  width: 720,
+  height: 398,
+  left: 0,
+  right: 524,
+  column: 598,
+  across: 44,
+  roomy: true,
+  scores: { low: 150, high: 34 },
+  weights: { low: 350, high: 228 },
 };
 const NARROW = {
-  width: 320, height: 388, left: 0, right: 236, column: 264, across: 36, roomy: false,
-  scores: { low: 144, high: 34 }, weights: { low: 340, high: 222 },
+  width: 320,
+  height: 388,
+  left: 0,
+  right: 236,
+  column: 264,
+  across: 36,
+  roomy: false,
+  scores: { low: 144, high: 34 },
+  weights: { low: 340, high: 222 },
 };
 
 // When, on the way to the next block, the maximum rises, the old shrinks, the new is
 // added: one after the other, so that each can be seen to cause the next.
-const [RISE, SHRINK, ADD] = [[0, 0.25], [0.2, 0.55], [0.6, 1]];
+const [RISE, SHRINK, ADD] = [
+  [0, 0.25],
+  [0.2, 0.55],
+  [0.6, 1],
+];
 
 export function draw(state, numbers, view) {
   const page = view.wide ? WIDE : NARROW;
   const pitch = (page.right - page.left) / state.scores.length;
   const { was, words } = view;
   const scene = {
-    page, words, pitch,
+    page,
+    words,
+    pitch,
     x: (i) => page.left + i * pitch,
     gap: Math.min(3, pitch / 6),
     forward: was && was.step === state.step - 1 && was.block === state.block,
     rescaled: numbers.risen,
   };
   return picture({ ...page, title: view.title, glide: scene.forward ? 1200 : 450 }, [
-    captions(scene), bands(state, scene), scores(state, numbers, scene),
-    maximum(state, numbers, scene), bars(numbers, scene), tags(state, numbers, scene),
-    column(numbers, scene), state.output ? balance(numbers, scene) : "",
+    captions(scene),
+    bands(state, scene),
+    scores(state, numbers, scene),
+    maximum(state, numbers, scene),
+    bars(numbers, scene),
+    tags(state, numbers, scene),
+    column(numbers, scene),
+    state.output ? balance(numbers, scene) : "",
   ]);
 }
 
@@ -105,14 +135,27 @@ function bands({ scores, block, step }, scene) {
 function band(k, from, to, ahead, { page, words }) {
   const lit = ahead ? "" : " lit";
   const name = to - from > 60 ? fill(words.block, { k: k + 1 }) : `${k + 1}`;
-  const panel = ({ high, low }, which) => rect({
-    key: `${which}${k}`, class: `band${lit}`, rx: 5,
-    x: from + 1, width: to - from - 2, y: high - 10, height: low - high + 10,
-  });
+  const panel = ({ high, low }, which) =>
+    rect({
+      key: `${which}${k}`,
+      class: `band${lit}`,
+      rx: 5,
+      x: from + 1,
+      width: to - from - 2,
+      y: high - 10,
+      height: low - high + 10,
+    });
   return [
-    panel(page.scores, "top"), panel(page.weights, "low"),
-    !named(k, ahead, to - from) ? "" : label(name, { key: `name${k}`, class: `small middle${lit}`,
-      x: (from + to) / 2, y: page.weights.low + 20 }),
+    panel(page.scores, "top"),
+    panel(page.weights, "low"),
+    !named(k, ahead, to - from)
+      ? ""
+      : label(name, {
+          key: `name${k}`,
+          class: `small middle${lit}`,
+          x: (from + to) / 2,
+          y: page.weights.low + 20,
+        }),
   ];
 }
 
@@ -125,11 +168,17 @@ function named(k, ahead, width) {
 /** Scores stand on, or hang from, their zero. */
 function scores({ scores }, { now }, { page, pitch, x, gap }) {
   const y = scale(scores, page.scores);
-  const bar = (s, i) => (s === -Infinity
-    ? label("−∞", { class: "small middle", x: x(i) + pitch / 2, y: y(0) - 4 })
-    : rect({ key: `s${i}`, class: i < now.stop ? "score" : "score unseen",
-      x: x(i) + gap, width: pitch - 2 * gap,
-      y: Math.min(y(s), y(0)), height: Math.max(1, Math.abs(y(s) - y(0))) }));
+  const bar = (s, i) =>
+    s === -Infinity
+      ? label("−∞", { class: "small middle", x: x(i) + pitch / 2, y: y(0) - 4 })
+      : rect({
+          key: `s${i}`,
+          class: i < now.stop ? "score" : "score unseen",
+          x: x(i) + gap,
+          width: pitch - 2 * gap,
+          y: Math.min(y(s), y(0)),
+          height: Math.max(1, Math.abs(y(s) - y(0))),
+        });
   const axis = { class: "axis", x1: page.left, x2: page.right, y1: y(0), y2: y(0) };
   return group({ q: "s" }, ...scores.map(bar), line(axis));
 }
@@ -148,11 +197,14 @@ function maximum({ scores }, { now, before }, { page, words, rescaled }) {
   const across = { x1: page.left, x2: page.right };
   const was = { y1: y(before.m), y2: y(before.m) };
   const text = { key: "mt", class: "max", x: page.right + 8, y: y(now.m) + 5 };
-  return group({ key: "max", q: "m" },
-    rescaled && before.m > -Infinity ? line({ class: "max was", ...across, ...was }) : "",
-    line({ key: "m", class: "max", at: RISE, ...across,
-      y1: y(now.m), y2: y(now.m) }),
-    label(fill(words.max, { m: num(now.m, 1) }), { at: RISE, ...text }));
+  return group(
+    { key: "max", q: "m" },
+    rescaled && before.m > -Infinity
+      ? line({ class: "max was", ...across, ...was })
+      : "",
+    line({ key: "m", class: "max", at: RISE, ...across, y1: y(now.m), y2: y(now.m) }),
+    label(fill(words.max, { m: num(now.m, 1) }), { at: RISE, ...text }),
+  );
 }
 
 /** Weights e^(s − m): all the old ones shrink together, then the new ones rise. */
@@ -168,13 +220,20 @@ function bars({ weights, were, due, before }, scene) {
   const bar = (w, i) => {
     const fresh = i >= before.stop;
     const wrong = w > due[i] * (1 + 1e-9) ? " wrong" : "";
-    return rect({ key: `w${i}`, class: `weight ${fresh ? "new" : "old"}${wrong}`,
+    return rect({
+      key: `w${i}`,
+      class: `weight ${fresh ? "new" : "old"}${wrong}`,
       at: fresh ? ADD : SHRINK,
-      from: forward && fresh && { y: low, height: 0 }, ...place(i, w) });
+      from: forward && fresh && { y: low, height: 0 },
+      ...place(i, w),
+    });
   };
-  return group({ key: "weights", q: "p" }, ...(rescaled ? were.map(ghost) : []),
+  return group(
+    { key: "weights", q: "p" },
+    ...(rescaled ? were.map(ghost) : []),
     ...weights.map(bar),
-    line({ class: "axis", x1: page.left, x2: page.right, y1: low, y2: low }));
+    line({ class: "axis", x1: page.left, x2: page.right, y1: low, y2: low }),
+  );
 }
 
 /** Over everything old: a bracket, and what it is multiplied by. */
@@ -189,44 +248,83 @@ function tags({ forget, step }, { now, before }, scene) {
   const said = fill(to - from > 9 * text.length ? text : short, { alpha });
   const middle = Math.max((from + to) / 2, from + 4 * said.length);
   const fade = { key: `tag${step}`, at: [0.1, 0.3], from: forward && { opacity: 0 } };
-  return group({ class: `tag ${tone}`, q: "alpha", opacity: 1, ...fade },
+  return group(
+    { class: `tag ${tone}`, q: "alpha", opacity: 1, ...fade },
     tag("path", { d: `M${from} ${y + 5}v-5H${to}v5` }),
-    label(said, { class: "middle", x: middle, y: y - 6 }));
+    label(said, { class: "middle", x: middle, y: y - 6 }),
+  );
 }
 
 /** The sum as a column: what was kept, and what this block adds on top. */
 function column({ now, before, truth, tallest, right, steps, trace }, scene) {
   const { page, forward } = scene;
-  const { column: x, across: width, weights: { low } } = page;
+  const {
+    column: x,
+    across: width,
+    weights: { low },
+  } = page;
   const high = page.roomy ? page.scores.high + 38 : page.weights.high - 10;
   const tall = (l) => (l / tallest) * (low - high);
   const kept = now.l - now.added;
   const y = low - tall(now.l);
   const done = now === trace[steps];
-  return group({ key: "sum", q: "l" },
-    rect({ key: `kept${now.stop}`, class: "weight old", x, width, at: SHRINK,
-      y: low - tall(kept), height: tall(kept),
-      from: forward && { y: low - tall(before.l), height: tall(before.l) } }),
-    rect({ key: `added${now.stop}`, class: "weight new", x, width, at: ADD,
-      y, height: tall(now.added),
-      from: forward && { y: low - tall(kept), height: 0 } }),
+  return group(
+    { key: "sum", q: "l" },
+    rect({
+      key: `kept${now.stop}`,
+      class: "weight old",
+      x,
+      width,
+      at: SHRINK,
+      y: low - tall(kept),
+      height: tall(kept),
+      from: forward && { y: low - tall(before.l), height: tall(before.l) },
+    }),
+    rect({
+      key: `added${now.stop}`,
+      class: "weight new",
+      x,
+      width,
+      at: ADD,
+      y,
+      height: tall(now.added),
+      from: forward && { y: low - tall(kept), height: 0 },
+    }),
     line({ class: "axis", x1: x - 8, x2: x + width + 8, y1: low, y2: low }),
     done && !right ? rect({ class: "fault", x, width, y, height: tall(now.l) }) : "",
     done ? verdict(tall, truth, scene) : "",
-    label(`ℓ = ${num(now.l)}`, { key: `l${now.stop}`, class: "strong middle",
-      x: x + width / 2, y: y - 9,
-      at: ADD, opacity: 1, from: forward && { opacity: 0 } }),
-    now.stop && page.roomy ? shares(now, kept, tall, scene) : "");
+    label(`ℓ = ${num(now.l)}`, {
+      key: `l${now.stop}`,
+      class: "strong middle",
+      x: x + width / 2,
+      y: y - 9,
+      at: ADD,
+      opacity: 1,
+      from: forward && { opacity: 0 },
+    }),
+    now.stop && page.roomy ? shares(now, kept, tall, scene) : "",
+  );
 }
 
 /** Beside the column: how much of it is old, how much new. */
 function shares({ added, stop }, kept, tall, { page, words, forward }) {
-  const { column, across, weights: { low } } = page;
+  const {
+    column,
+    across,
+    weights: { low },
+  } = page;
   const x = column + across + 10;
   if (kept > 0 && tall(kept + added) < 34) return "";
-  const note = (name, text, l, at, from, to) => label(fill(text, { l: num(l) }), {
-    key: `${name}${stop}`, class: "small", x, y: low - tall((from + to) / 2) + 4,
-    at, opacity: 1, from: forward && { opacity: 0 } });
+  const note = (name, text, l, at, from, to) =>
+    label(fill(text, { l: num(l) }), {
+      key: `${name}${stop}`,
+      class: "small",
+      x,
+      y: low - tall((from + to) / 2) + 4,
+      at,
+      opacity: 1,
+      from: forward && { opacity: 0 },
+    });
   return [
     kept > 0 ? note("old", words.keptShare, kept, SHRINK, 0, kept) : "",
     note("new", words.addedShare, added, ADD, kept, kept + added),
@@ -235,7 +333,12 @@ function shares({ added, stop }, kept, tall, { page, words, forward }) {
 
 /** At the end: where the sum of all at once stands. */
 function verdict(tall, truth, { page, words }) {
-  const { column: x, across, weights: { low }, roomy } = page;
+  const {
+    column: x,
+    across,
+    weights: { low },
+    roomy,
+  } = page;
   const y = low - tall(truth.l);
   const text = { class: "truth end", x: x - 12, y: y + 4 };
   return [
@@ -249,10 +352,16 @@ function balance({ now }, { page, x, pitch }) {
   if (!(now.l > 0)) return "";
   const at = now.o / now.l;
   const [cx, y] = [x(at - 1) + pitch / 2, page.weights.low];
-  return group({ key: "balance", q: "o", class: "balance" },
+  return group(
+    { key: "balance", q: "o", class: "balance" },
     tag("path", { key: "bp", d: "M0 0l8 13h-16z", transform: `translate(${cx} ${y})` }),
-    label(`o/ℓ = ${num(at, 2)}`, { key: "bt", class: "middle",
-      x: Math.max(40, Math.min(page.right - 30, cx)), y: y + 41 }));
+    label(`o/ℓ = ${num(at, 2)}`, {
+      key: "bt",
+      class: "middle",
+      x: Math.max(40, Math.min(page.right - 30, cx)),
+      y: y + 41,
+    }),
+  );
 }
 
 // ---- the words ---------------------------------------------------------------------
@@ -260,20 +369,39 @@ function balance({ now }, { page, x, pitch }) {
 export function say({ step, forget, output }, numbers, words) {
   const { steps, now, truth, risen, right } = numbers;
   if (step === 0) return words.sayEmpty;
-  const change = step === 1 ? words.sayFirst : !risen ? words.saySame
-    : forget ? words.sayForgotten : words.sayRescaled;
+  const change =
+    step === 1
+      ? words.sayFirst
+      : !risen
+        ? words.saySame
+        : forget
+          ? words.sayForgotten
+          : words.sayRescaled;
   const balance = output && now.l > 0;
-  const end = step < steps ? "" : right
-    ? (balance ? words.sayRightBoth : words.sayRight)
-    : (balance ? words.sayWrongBoth : words.sayWrong);
+  const end =
+    step < steps
+      ? ""
+      : right
+        ? balance
+          ? words.sayRightBoth
+          : words.sayRight
+        : balance
+          ? words.sayWrongBoth
+          : words.sayWrong;
   const values = {
-    k: Math.min(step, steps), m: num(now.m, 1), l: num(now.l), alpha: num(now.alpha),
+    k: Math.min(step, steps),
+    m: num(now.m, 1),
+    l: num(now.l),
+    alpha: num(now.alpha),
     o: num(now.o / now.l, 2),
-    truth: num(truth.l), factor: num(now.l / truth.l, 2),
+    truth: num(truth.l),
+    factor: num(now.l / truth.l, 2),
     balance: num(truth.o / truth.l, 2),
   };
   return [words.sayBlock, change, words.sayState, balance ? words.sayOutput : "", end]
-    .filter(Boolean).map((sentence) => fill(sentence, values)).join(" ");
+    .filter(Boolean)
+    .map((sentence) => fill(sentence, values))
+    .join(" ");
 }
 
 /** The lines of the update, with what they say right now. */
@@ -282,25 +410,50 @@ export function code({ step, forget, output }, { now, before, risen }) {
   const times = forget ? "" : ` × [alpha: ${alpha}]`;
   const scaled = forget ? "" : " * [alpha: alpha]";
   const sum = (was, added, is) => `${num(was)}${times} + ${num(added)} = ${num(is)}`;
-  const row = (q, text, value, rest = {}) =>
-    ({ q, text, value: step ? value : "", ...rest });
+  const row = (q, text, value, rest = {}) => ({
+    q,
+    text,
+    value: step ? value : "",
+    ...rest,
+  });
   const fault = forget && risen;
   return [
-    row("m", "m_new = max([m: m], max([s: s]))",
-      `max([m: ${old}], [s: ${num(now.top, 1)}]) = [m: ${m}]`),
-    row("alpha", "alpha = exp([m: m] - [m: m_new])",
-      `exp([m: ${old}] − [m: ${m}]) = [alpha: ${alpha}]`),
-    row("l", `l = [l: l]${scaled} + sum([p: exp(s - m_new)])`,
-      sum(before.l, now.added, now.l), { fault }),
-    output && row("o", `o = [o: o]${scaled} + sum([p: exp(s - m_new)] * v)`,
-      sum(before.o, now.moment, now.o), { fault }),
+    row(
+      "m",
+      "m_new = max([m: m], max([s: s]))",
+      `max([m: ${old}], [s: ${num(now.top, 1)}]) = [m: ${m}]`,
+    ),
+    row(
+      "alpha",
+      "alpha = exp([m: m] - [m: m_new])",
+      `exp([m: ${old}] − [m: ${m}]) = [alpha: ${alpha}]`,
+    ),
+    row(
+      "l",
+      `l = [l: l]${scaled} + sum([p: exp(s - m_new)])`,
+      sum(before.l, now.added, now.l),
+      { fault },
+    ),
+    output &&
+      row(
+        "o",
+        `o = [o: o]${scaled} + sum([p: exp(s - m_new)] * v)`,
+        sum(before.o, now.moment, now.o),
+        { fault },
+      ),
     row("m", "m = [m: m_new]", m),
   ].filter(Boolean);
 }
 
 export function table(_, { trace }, words) {
-  const row = ({ m, alpha, added, l, o }, k) =>
-    [k + 1, num(m, 1), num(alpha, 4), num(added, 5), num(l, 5), num(o / l, 3)];
+  const row = ({ m, alpha, added, l, o }, k) => [
+    k + 1,
+    num(m, 1),
+    num(alpha, 4),
+    num(added, 5),
+    num(l, 5),
+    num(o / l, 3),
+  ];
   const rows = trace.slice(1).map(row);
   return { caption: words.tableCaption, head: words.tableHead, rows };
 }

@@ -16,10 +16,12 @@ const TICKS = ROUNDS * (WORK + WAIT);
 export function compute({ stride, start, warps }) {
   const lanes = Array.from({ length: LANES }, (_, i) => start + i * stride);
   const wanted = [...new Set(lanes)];
-  const pieces = [...new Set(wanted.map((k) => Math.floor(k * WIDTH / PIECE)))];
+  const pieces = [...new Set(wanted.map((k) => Math.floor((k * WIDTH) / PIECE)))];
   const spans = timeline(warps);
   return {
-    wanted, pieces, spans,
+    wanted,
+    pieces,
+    spans,
     transactions: pieces.length,
     moved: pieces.length * PIECE,
     used: wanted.length * WIDTH,
@@ -67,20 +69,34 @@ function memory({ wanted, pieces, transactions, moved }, page, words) {
     x: (piece % page.across) * pitch,
     y: MEMORY_TOP + Math.floor(piece / page.across) * (page.tall + 6),
   });
-  const box = (piece) => rect({ key: `p${piece}`, ...place(piece), rx: 2.5,
-    width: pitch - page.gap, height: page.tall,
-    class: pieces.includes(piece) ? "piece moved" : "piece" });
+  const box = (piece) =>
+    rect({
+      key: `p${piece}`,
+      ...place(piece),
+      rx: 2.5,
+      width: pitch - page.gap,
+      height: page.tall,
+      class: pieces.includes(piece) ? "piece moved" : "piece",
+    });
   const cell = (k, i) => {
     const { x, y } = place(Math.floor(k / PER_PIECE));
-    return rect({ key: `k${i}`, class: "score", rx: 0.5,
-      y: y + 3, height: page.tall - 6,
-      x: x + (k % PER_PIECE) * number + 0.3, width: Math.max(0.8, number - 0.6) });
+    return rect({
+      key: `k${i}`,
+      class: "score",
+      rx: 0.5,
+      y: y + 3,
+      height: page.tall - 6,
+      x: x + (k % PER_PIECE) * number + 0.3,
+      width: Math.max(0.8, number - 0.6),
+    });
   };
   const count = MEMORY / PER_PIECE;
   return [
     label(words.memory, { class: "caption", x: 0, y: 14 }),
-    label(fill(transactions === 1 ? words.one : words.many, { k: transactions, moved }),
-      { class: "strong end", x: page.width - page.gap, y: 15 }),
+    label(
+      fill(transactions === 1 ? words.one : words.many, { k: transactions, moved }),
+      { class: "strong end", x: page.width - page.gap, y: 15 },
+    ),
     Array.from({ length: count }, (_, piece) => box(piece)),
     group({ q: "s" }, ...wanted.map(cell)),
   ];
@@ -93,23 +109,40 @@ function warpsAtWork({ warps }, { spans, busy }, page, words) {
   const unit = below + 12;
   const y = (warp) => unit + LANE + 10 + warp * LANE;
   const middle = (warp) => y(warp) + LANE / 2 - 1;
-  const name = (warp) => label(fill(words.warp, { w: warp + 1 }),
-    { class: "small", x: 0, y: y(warp) + 10 });
-  const work = (key, at) => ([warp, from, to]) => rect({ key: `${key}${warp}-${from}`,
-    class: "weight new", rx: 1, height: LANE - 4,
-    x: x(from), width: x(to) - x(from) - 1,
-    y: at(warp) + 1 });
+  const name = (warp) =>
+    label(fill(words.warp, { w: warp + 1 }), { class: "small", x: 0, y: y(warp) + 10 });
+  const work =
+    (key, at) =>
+    ([warp, from, to]) =>
+      rect({
+        key: `${key}${warp}-${from}`,
+        class: "weight new",
+        rx: 1,
+        height: LANE - 4,
+        x: x(from),
+        width: x(to) - x(from) - 1,
+        y: at(warp) + 1,
+      });
   const lanes = Array.from({ length: warps }, (_, warp) => warp);
   return [
     label(words.waiting, { class: "caption", x: 0, y: below }),
-    label(fill(words.busy, { share: num(100 * busy, 0) }),
-      { class: "strong end", x: width - 1, y: below }),
+    label(fill(words.busy, { share: num(100 * busy, 0) }), {
+      class: "strong end",
+      x: width - 1,
+      y: below,
+    }),
     label(words.unit, { class: "small", x: 0, y: unit + 11 }),
-    rect({ class: "band", x: x(0), width: x(TICKS) - x(0), y: unit - 1,
-      height: LANE }),
+    rect({ class: "band", x: x(0), width: x(TICKS) - x(0), y: unit - 1, height: LANE }),
     spans.map(work("u", () => unit)),
-    lanes.map((warp) => line({ class: "waits", x1: x(0), x2: x(TICKS),
-      y1: middle(warp), y2: middle(warp) })),
+    lanes.map((warp) =>
+      line({
+        class: "waits",
+        x1: x(0),
+        x2: x(TICKS),
+        y1: middle(warp),
+        y2: middle(warp),
+      }),
+    ),
     lanes.filter((warp) => warp % 2 === 0 || warps < 6).map(name),
     spans.map(work("w", y)),
   ];
@@ -119,8 +152,16 @@ function warpsAtWork({ warps }, { spans, busy }, page, words) {
 
 export function say({ stride, start, warps }, numbers, words) {
   const { transactions, moved, used, busy } = numbers;
-  const values = { stride, start, warps, k: transactions, moved, used,
-    share: num(100 * numbers.share, 0), busy: num(100 * busy, 0) };
+  const values = {
+    stride,
+    start,
+    warps,
+    k: transactions,
+    moved,
+    used,
+    share: num(100 * numbers.share, 0),
+    busy: num(100 * busy, 0),
+  };
   const reads = stride === 0 ? words.saySame : words.sayReads;
   const work = warps === 1 ? words.sayAlone : busy < 1 ? words.sayFew : words.sayHidden;
   const moves = transactions === 1 ? words.sayOne : words.sayMany;
@@ -129,8 +170,15 @@ export function say({ stride, start, warps }, numbers, words) {
 
 export function table({ stride, start, warps }, numbers, words) {
   const { transactions, moved, used, busy } = numbers;
-  const values = [stride, start, transactions, moved, used, warps,
-    `${num(100 * busy, 0)}%`];
+  const values = [
+    stride,
+    start,
+    transactions,
+    moved,
+    used,
+    warps,
+    `${num(100 * busy, 0)}%`,
+  ];
   const rows = values.map((value, i) => [words.tableRows[i], value]);
   return { caption: words.tableCaption, head: words.tableHead, rows };
 }

@@ -12,7 +12,8 @@ export function compute({ d, device, compiled, measured }) {
   const width = WIDTHS.indexOf(d);
   const start = (width * DEVICES.length + DEVICES.indexOf(device)) * RUNGS;
   const rungs = [0, 1, 2].map((rung) =>
-    compiled.slice((start + rung) * FIELDS, (start + rung + 1) * FIELDS));
+    compiled.slice((start + rung) * FIELDS, (start + rung + 1) * FIELDS),
+  );
   const keys = rungs[2][1];
   const patch = (3 / SIDE + keys / (SIDE * d)) / 2;
   return {
@@ -27,10 +28,28 @@ export function compute({ d, device, compiled, measured }) {
 
 // ---- the picture -------------------------------------------------------------------
 
-const WIDE = { width: 720, height: 348, across: 348,
-  places: [[0, 16], [372, 16], [0, 172], [372, 172]] };
-const NARROW = { width: 320, height: 652, across: 318,
-  places: [[0, 16], [0, 168], [0, 320], [0, 472]] };
+const WIDE = {
+  width: 720,
+  height: 348,
+  across: 348,
+  places: [
+    [0, 16],
+    [372, 16],
+    [0, 172],
+    [372, 172],
+  ],
+};
+const NARROW = {
+  width: 320,
+  height: 652,
+  across: 318,
+  places: [
+    [0, 16],
+    [0, 168],
+    [0, 320],
+    [0, 472],
+  ],
+};
 const [NAME, VALUE, BAR, STEP] = [80, 102, 22, 34];
 
 export function draw(state, numbers, { wide, words, title }) {
@@ -40,13 +59,17 @@ export function draw(state, numbers, { wide, words, title }) {
   const panels = [
     [reads, reads.map((x) => Math.log2(x) / Math.log2(N)), (i) => grouped(reads[i])],
     [products, products, (i) => num(products[i], 2)],
-    [registers, registers.map((x) => x / 255),
-      (i) => fill(spilled(i), { count: registers[i], bytes: spills[i] })],
+    [
+      registers,
+      registers.map((x) => x / 255),
+      (i) => fill(spilled(i), { count: registers[i], bytes: spills[i] }),
+    ],
     [share, share, (i) => `${num(100 * share[i], 0)}%`],
   ];
   return picture({ ...page, title, glide: 450 }, [
     panels.map(([, lengths, text], i) =>
-      panel(i, lengths.slice(0, state.third ? 3 : 2), text, spills, page)),
+      panel(i, lengths.slice(0, state.third ? 3 : 2), text, spills, page),
+    ),
     label(times(numbers, words), { class: "strong", x: 2, y: page.height - 10 }),
   ]);
 }
@@ -55,7 +78,8 @@ export function draw(state, numbers, { wide, words, title }) {
 function panel(place, lengths, text, spills, { places, across, words }) {
   const [x, y] = places[place];
   const room = across - NAME - VALUE;
-  return group({ key: `panel${place}`, q: place === 2 ? "o" : null },
+  return group(
+    { key: `panel${place}`, q: place === 2 ? "o" : null },
     label(words.panels[place], { class: "caption", x: x + 2, y }),
     ...lengths.map((length, i) => {
       const top = y + 14 + i * STEP;
@@ -64,13 +88,22 @@ function panel(place, lengths, text, spills, { places, across, words }) {
       return [
         label(words.rungs[i], { class: "small", x: x + 2, y: top + 16 }),
         rect({ class: "band", ...bar, width: room }),
-        rect({ key: `bar${place}-${i}`, class: `weight ${place === 1 && i === 0 ? "old"
-          : "new"}`, ...bar, width: Math.max(2, room * length) }),
+        rect({
+          key: `bar${place}-${i}`,
+          class: `weight ${place === 1 && i === 0 ? "old" : "new"}`,
+          ...bar,
+          width: Math.max(2, room * length),
+        }),
         fault ? rect({ class: "fault", ...bar, width: room * length }) : "",
-        label(text(i), { key: `text${place}-${i}`, class: fault ? "small lit" : "small",
-          x: x + NAME + room + 7, y: top + 16 }),
+        label(text(i), {
+          key: `text${place}-${i}`,
+          class: fault ? "small lit" : "small",
+          x: x + NAME + room + 7,
+          y: top + 16,
+        }),
       ].join("");
-    }));
+    }),
+  );
 }
 
 // ---- the words ---------------------------------------------------------------------
@@ -86,20 +119,38 @@ function times({ rates }, words) {
 export function say({ d, device, third }, numbers, words) {
   const { reads, per_product: products, registers, spills, share } = numbers;
   const values = {
-    d, device, tiled: reads[1], patched: reads[2], patch: num(products[2], 2),
-    r1: registers[0], r2: registers[1], r3: registers[2],
-    lost1: spills[0], lost: spills[1], s1: num(100 * share[0], 0), s2: num(100 * share[1], 0),
+    d,
+    device,
+    tiled: reads[1],
+    patched: reads[2],
+    patch: num(products[2], 2),
+    r1: registers[0],
+    r2: registers[1],
+    r3: registers[2],
+    lost1: spills[0],
+    lost: spills[1],
+    s1: num(100 * share[0], 0),
+    s2: num(100 * share[1], 0),
     s3: num(100 * share[2], 0),
   };
   const spilled = spills[1] ? words.saySpilled : "";
   return [words.say, third ? words.sayThird : "", spilled, times(numbers, words)]
-    .filter(Boolean).map((sentence) => fill(sentence, values)).join(" ");
+    .filter(Boolean)
+    .map((sentence) => fill(sentence, values))
+    .join(" ");
 }
 
 export function table({ third }, numbers, words) {
   const { reads, per_product: products, registers, spills, share } = numbers;
-  const rows = words.rungs.slice(0, third ? 3 : 2).map((name, i) => [
-    name, grouped(reads[i]), num(products[i], 2), registers[i], spills[i],
-    `${num(100 * share[i], 0)}%`]);
+  const rows = words.rungs
+    .slice(0, third ? 3 : 2)
+    .map((name, i) => [
+      name,
+      grouped(reads[i]),
+      num(products[i], 2),
+      registers[i],
+      spills[i],
+      `${num(100 * share[i], 0)}%`,
+    ]);
   return { caption: words.tableCaption, head: words.tableHead, rows };
 }

@@ -47,8 +47,14 @@ def row(rung: str, d: int, device: str) -> list[int]:
     report = reports.stored(rung, d, ARCHS[device])
     most = devices.multiprocessor(devices.gpu(device).capability).threads
     at_once = report.occupancy.blocks * report.threads
-    return [report.block_q, report.block_k, report.registers, report.spills, at_once,
-            most]
+    return [
+        report.block_q,
+        report.block_k,
+        report.registers,
+        report.spills,
+        at_once,
+        most,
+    ]
 
 
 def expected(state: Values) -> Values:
@@ -56,8 +62,10 @@ def expected(state: Values) -> Values:
     d = state["d"]
     found = [reports.stored(rung, d, ARCHS[state["device"]]) for rung in RUNGS]
     return {
-        "reads": [costs.key_reads(N, each.block_q if each.rung != "naive" else 1)
-                  for each in found],
+        "reads": [
+            costs.key_reads(N, each.block_q if each.rung != "naive" else 1)
+            for each in found
+        ],
         "per_product": [Build.shipped(rung, d).reads_per_product for rung in RUNGS],
         "registers": [each.registers for each in found],
         "spills": [each.spills for each in found],
@@ -78,13 +86,22 @@ SPEC = Spec(
         Choice("d", 64, of=WIDTHS),
         Choice("device", "A100", of=tuple(ARCHS)),
         Toggle("third"),
-        Scores("compiled", [
-            number for d, device, rung in product(WIDTHS, ARCHS, RUNGS)
-            for number in row(rung, d, device)
-        ]),
-        Scores("measured", [
-            rate for d, device in product(WIDTHS, ARCHS) for rate in measured(d, device)
-        ]),
+        Scores(
+            "compiled",
+            [
+                number
+                for d, device, rung in product(WIDTHS, ARCHS, RUNGS)
+                for number in row(rung, d, device)
+            ],
+        ),
+        Scores(
+            "measured",
+            [
+                rate
+                for d, device in product(WIDTHS, ARCHS)
+                for rate in measured(d, device)
+            ],
+        ),
     ),
     still={"third": True},
     prediction=Prediction(answer=2, shown_by=({"d": 64, "third": True},) * 3),

@@ -48,9 +48,13 @@ function question(words, ui) {
   const options = words.options.map((text, i) => button(text, { "data-option": i }));
   const skip = button(ui.skip, { class: "os-skip" });
   const ask = `${span(escape(ui.predict))} ${marked(words.ask)}`;
-  return element("fieldset", "os-question", element("legend", {}, ask),
+  return element(
+    "fieldset",
+    "os-question",
+    element("legend", {}, ask),
     div("os-options", ...options, skip),
-    element("p", { class: "os-verdict", "aria-live": "polite" }));
+    element("p", { class: "os-verdict", "aria-live": "polite" }),
+  );
 }
 
 const labelled = (control, words) => escape(words.controls[control.name]);
@@ -65,27 +69,57 @@ function several(control, words, look, ...inside) {
   return box("fieldset", control, look, legend, ...inside);
 }
 
-const radios = (values, words) => div({}, ...values.map((value, i) =>
-  element("label", {}, input("radio", { value: i }),
-    span(escape(words.choices?.[value] ?? value)))));
+const radios = (values, words) =>
+  div(
+    {},
+    ...values.map((value, i) =>
+      element(
+        "label",
+        {},
+        input("radio", { value: i }),
+        span(escape(words.choices?.[value] ?? value)),
+      ),
+    ),
+  );
 
 /** The inputs of a control, by its kind. */
 const INPUT = {
-  range: (c, words) => box("div", c, "os-range",
-    element("label", {}, span(labelled(c, words)), input("range", from(c))),
-    input("number", { ...from(c), "aria-label": words.controls[c.name] })),
+  range: (c, words) =>
+    box(
+      "div",
+      c,
+      "os-range",
+      element("label", {}, span(labelled(c, words)), input("range", from(c))),
+      input("number", { ...from(c), "aria-label": words.controls[c.name] }),
+    ),
 
   choice: (c, words) => several(c, words, "os-choice", radios(c.of, words)),
 
   toggle: (c, words) =>
     box("label", c, "os-toggle", input("checkbox"), span(labelled(c, words))),
 
-  row: (c, words) => several(c, words, "os-choice os-row",
-    radios(Array.from({ length: c.most }, (_, i) => i + 1), words),
-    input("range", ends(c)), input("number", ends(c))),
+  row: (c, words) =>
+    several(
+      c,
+      words,
+      "os-choice os-row",
+      radios(
+        Array.from({ length: c.most }, (_, i) => i + 1),
+        words,
+      ),
+      input("range", ends(c)),
+      input("number", ends(c)),
+    ),
 
-  pairs: (c, words, ui) => several(c, words, "os-pairs", div("os-items"),
-    button(ui.undo, { class: "os-undo" }), button(ui.rest, { class: "os-rest" })),
+  pairs: (c, words, ui) =>
+    several(
+      c,
+      words,
+      "os-pairs",
+      div("os-items"),
+      button(ui.undo, { class: "os-undo" }),
+      button(ui.rest, { class: "os-rest" }),
+    ),
 
   again: (c, words) =>
     button(words.controls[c.name], { class: "os-control", "data-control": c.name }),
@@ -101,30 +135,46 @@ function transport(control, words, ui) {
   const go = (where) => button(ui[where], { "data-go": where });
   const slider = input("range", { min: 0, max: 1, step: 1, value: 0 });
   const name = span(labelled(control, words), { class: "os-unseen" });
-  return div({ class: "os-steps os-locked", "data-control": control.name },
-    go("back"), go("play"), go("next"), element("label", {}, name, slider),
-    element("output", {}));
+  return div(
+    { class: "os-steps os-locked", "data-control": control.name },
+    go("back"),
+    go("play"),
+    go("next"),
+    element("label", {}, name, slider),
+    element("output", {}),
+  );
 }
 
-const tools = (ui) => div("os-tools",
-  button(ui.reset, { class: "os-reset os-locked" }),
-  button(ui.table, { class: "os-as-table", "aria-expanded": "false" }));
+const tools = (ui) =>
+  div(
+    "os-tools",
+    button(ui.reset, { class: "os-reset os-locked" }),
+    button(ui.table, { class: "os-as-table", "aria-expanded": "false" }),
+  );
 
 /** Lines of code, each with the value it has right now: [{ q, text, value }]. */
 export function code(lines) {
   const row = ({ q, text, value, fault }) =>
-    element("li", { "data-q": q, class: fault && "fault" },
-      element("code", {}, marked(text)), " ", element("samp", {}, marked(value)));
+    element(
+      "li",
+      { "data-q": q, class: fault && "fault" },
+      element("code", {}, marked(text)),
+      " ",
+      element("samp", {}, marked(value)),
+    );
   return lines.map(row).join("");
 }
 
 export function table({ caption, head, rows }) {
   const cells = (name, values, look = {}) =>
     element("tr", {}, ...values.map((value) => element(name, look, escape(value))));
-  return element("table", {},
+  return element(
+    "table",
+    {},
     element("caption", {}, escape(caption)),
     element("thead", {}, cells("th", head, { scope: "col" })),
-    element("tbody", {}, ...rows.map((row) => cells("td", row))));
+    element("tbody", {}, ...rows.map((row) => cells("td", row))),
+  );
 }
 
 /** "{at} of {end}", for the step slider. */

@@ -13,17 +13,21 @@ const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 /** New words in a place; the quantities that are lit there stay lit. */
 function rewrite(box, html) {
-  const lit = new Set([...box.querySelectorAll(".q-on")].map(({ dataset }) => dataset.q));
+  const lit = new Set(
+    [...box.querySelectorAll(".q-on")].map(({ dataset }) => dataset.q),
+  );
   box.innerHTML = html;
   for (const q of lit) {
-    for (const part of box.querySelectorAll(`[data-q="${q}"]`)) part.classList.add("q-on");
+    for (const part of box.querySelectorAll(`[data-q="${q}"]`))
+      part.classList.add("q-on");
   }
 }
 
 /** Text that once grew stays tall: what stands below it does not jump about. */
 function keepRoom(box) {
   const height = box.offsetHeight;
-  if (height > (parseFloat(box.style.minHeight) || 0)) box.style.minHeight = `${height}px`;
+  if (height > (parseFloat(box.style.minHeight) || 0))
+    box.style.minHeight = `${height}px`;
 }
 
 export class Live {

@@ -11,14 +11,22 @@ export function compute({ kernel, step, log, examples }) {
   const [across, down] = told.block ?? [0, 0];
   const threads = across * down;
   const faults = told.faults ?? [];
-  const races = faults.filter(({ kind }) => kind === "race")
+  const races = faults
+    .filter(({ kind }) => kind === "race")
     .map(({ array, line: now, earlier }) => pair(array, now, earlier));
   const isRace = ({ before, now }) =>
     races.includes(pair(arrays[now.array].name, before.at, now.at));
-  const phases = inShared(told).map(({ touches, barrier }, k) =>
-    ({ ...phase(touches.map(touch), threads, isRace), barrier, number: k + 1 }));
+  const phases = inShared(told).map(({ touches, barrier }, k) => ({
+    ...phase(touches.map(touch), threads, isRace),
+    barrier,
+    number: k + 1,
+  }));
   return {
-    threads, across, phases, arrays, told,
+    threads,
+    across,
+    phases,
+    arrays,
+    told,
     steps: phases.length,
     now: phases[Math.min(step, phases.length) - 1] ?? null,
     race: races.length > 0,
@@ -37,8 +45,10 @@ const GOES_ON = /race|uninitialised|float64/;
 function inShared({ blocks = [], arrays = [] }) {
   const shared = ([, , array]) => arrays[array].space === "shared";
   const phases = blocks.length ? blocks[blocks.length - 1].phases : [];
-  const kept = phases.map((each) =>
-    ({ ...each, touches: each.touches.filter(shared) }));
+  const kept = phases.map((each) => ({
+    ...each,
+    touches: each.touches.filter(shared),
+  }));
   return kept.some(({ touches }) => touches.length) ? kept : [];
 }
 
@@ -55,9 +65,14 @@ function phase(touches, threads, isRace) {
   const columns = Math.max(1, ...count.values());
   const met = collisions(placed);
   const clashes = met.filter(isRace);
-  return { touches: placed, columns, clashes, ordered: met.length > clashes.length,
+  return {
+    touches: placed,
+    columns,
+    clashes,
+    ordered: met.length > clashes.length,
     working: count.size,
-    share: count.size / Math.max(1, threads) };
+    share: count.size / Math.max(1, threads),
+  };
 }
 
 /** Two threads, one element, and not both only read (or both only add atomically). */
@@ -67,8 +82,9 @@ function collisions(touches) {
     const place = `${now.array}:${now.index}`;
     const earlier = seen.get(place) ?? [];
     seen.set(place, [...earlier, now]);
-    const before = earlier.find(({ thread, how }) =>
-      thread !== now.thread && (how !== now.how || how === "w"));
+    const before = earlier.find(
+      ({ thread, how }) => thread !== now.thread && (how !== now.how || how === "w"),
+    );
     return before ? [{ before, now }] : [];
   });
 }
@@ -82,25 +98,37 @@ const [MOST_LINKS, MOST_COLUMNS] = [12, 40]; // drawn
 
 export function draw(state, numbers, { wide, words, title, was }) {
   const page = wide ? WIDE : NARROW;
-  const scene = { page, words, state, ...layout(state, numbers, page),
+  const scene = {
+    page,
+    words,
+    state,
+    ...layout(state, numbers, page),
     lane: (FLOOR - TOP) / Math.max(1, numbers.threads),
-    forward: was && was.step < state.step };
+    forward: was && was.step < state.step,
+  };
   return picture({ width: page.width, height: HEIGHT, title, glide: 900 }, [
     legend(page, words),
     numbers.threads ? lanes(numbers, scene) : "",
     scene.shown.map((each) => section(each, scene)),
     scene.shown.map((each) => links(each, scene)),
     scene.shown.map((each) => happened(each, numbers, scene)),
-    numbers.steps ? "" : label(words.nothing, { class: "small middle",
-      x: page.width / 2, y: (TOP + FLOOR) / 2 }),
+    numbers.steps
+      ? ""
+      : label(words.nothing, {
+          class: "small middle",
+          x: page.width / 2,
+          y: (TOP + FLOOR) / 2,
+        }),
   ]);
 }
 
 function legend({ width }, words) {
   const sample = (x, look) => rect({ x, y: 3, width: 18, height: 15, class: look });
   return [
-    sample(0, "touch writes"), label(words.writes, { class: "small", x: 24, y: 15 }),
-    sample(90, "touch reads"), label(words.reads, { class: "small", x: 114, y: 15 }),
+    sample(0, "touch writes"),
+    label(words.writes, { class: "small", x: 24, y: 15 }),
+    sample(90, "touch reads"),
+    label(words.reads, { class: "small", x: 114, y: 15 }),
     label(words.time, { class: "small end", x: width, y: 15 }),
   ];
 }
@@ -134,10 +162,16 @@ function lanes({ threads, across }, { page, words, lane }) {
   const place = (t) => (table ? `${t % across}, ${Math.floor(t / across)}` : `${t}`);
   const name = (t) => (page.thread && !table ? fill(words.thread, { t }) : place(t));
   return Array.from({ length: threads }, (_, t) => [
-    line({ class: "lane", x1: page.left, x2: page.width,
-      y1: TOP + (t + 0.5) * lane, y2: TOP + (t + 0.5) * lane }),
-    t % every ? "" : label(name(t),
-      { class: "small", x: 0, y: TOP + (t + 0.5) * lane + 4 }),
+    line({
+      class: "lane",
+      x1: page.left,
+      x2: page.width,
+      y1: TOP + (t + 0.5) * lane,
+      y2: TOP + (t + 0.5) * lane,
+    }),
+    t % every
+      ? ""
+      : label(name(t), { class: "small", x: 0, y: TOP + (t + 0.5) * lane + 4 }),
   ]);
 }
 
@@ -145,17 +179,40 @@ function lanes({ threads, across }, { page, words, lane }) {
 function section({ number, columns, barrier }, { page, state, words, starts, column }) {
   const [x, wide] = [starts.get(number), columns * column];
   const end = x + wide + page.gap / 2;
-  return group({ key: `${state.kernel}${number}` },
-    rect({ class: `band${number === state.step ? " lit" : ""}`, rx: 4, x: x - 2,
-      width: wide + 2, y: TOP - 8, height: FLOOR - TOP + 12 }),
-    label(wide > 60 ? fill(words.phase, { k: number }) : `${number}`,
-      { class: "small middle", x: x + wide / 2, y: TOP - 16 }),
-    barrier === null ? "" : [
-      line({ class: `barrier${number <= state.step ? "" : " coming"}`, x1: end, x2: end,
-        y1: TOP - 12, y2: FLOOR + 6 }),
-      page.thread ? label(words.barrier, { class: "small middle",
-        x: Math.min(end, page.width - 22), y: FLOOR + 21 }) : "",
-    ].join(""));
+  return group(
+    { key: `${state.kernel}${number}` },
+    rect({
+      class: `band${number === state.step ? " lit" : ""}`,
+      rx: 4,
+      x: x - 2,
+      width: wide + 2,
+      y: TOP - 8,
+      height: FLOOR - TOP + 12,
+    }),
+    label(wide > 60 ? fill(words.phase, { k: number }) : `${number}`, {
+      class: "small middle",
+      x: x + wide / 2,
+      y: TOP - 16,
+    }),
+    barrier === null
+      ? ""
+      : [
+          line({
+            class: `barrier${number <= state.step ? "" : " coming"}`,
+            x1: end,
+            x2: end,
+            y1: TOP - 12,
+            y2: FLOOR + 6,
+          }),
+          page.thread
+            ? label(words.barrier, {
+                class: "small middle",
+                x: Math.min(end, page.width - 22),
+                y: FLOOR + 21,
+              })
+            : "",
+        ].join(""),
+  );
 }
 
 /** What happens there, once it has. */
@@ -165,9 +222,15 @@ function happened({ number, touches, clashes }, numbers, scene) {
   const guilty = new Set(clashes.flatMap(({ before, now }) => [before, now]));
   const box = (one) =>
     touched(one, guilty.has(one), numbers, scene, starts.get(number));
-  return group({ key: `t${state.kernel}${number}`, opacity: 1, at: [0, 0.5],
-    from: forward && number === state.step && { opacity: 0 } },
-    ...touches.slice(0, MOST_COLUMNS * numbers.threads).map(box));
+  return group(
+    {
+      key: `t${state.kernel}${number}`,
+      opacity: 1,
+      at: [0, 0.5],
+      from: forward && number === state.step && { opacity: 0 },
+    },
+    ...touches.slice(0, MOST_COLUMNS * numbers.threads).map(box),
+  );
 }
 
 /** One touch: filled if it writes, hollow if it reads, outlined if it collides. */
@@ -182,11 +245,13 @@ function touched(one, wrong, numbers, scene, x) {
   const long = `${name}[${at}]`;
   const text = [long, `${name}${at}`, at].find((one) => one.length * 8.4 < width) ?? "";
   const look = `touch ${how === "r" ? "reads" : "writes"}${wrong ? " wrong" : ""}`;
-  return group({ q: quantity(name), class: look },
+  return group(
+    { q: quantity(name), class: look },
     rect({ x: left, width, y: top, height, rx: 3 }),
     text && lane > 14
       ? label(text, { class: "middle", x: left + width / 2, y: top + height / 2 + 4.5 })
-      : "");
+      : "",
+  );
 }
 
 /** What an array of this name holds, if the book has a letter for it. */
@@ -194,7 +259,8 @@ const quantity = (name) => ("mlosp".includes(name) && name.length === 1 ? name :
 
 /** An element's place as it is written: "5", or "1,2" in two dimensions. */
 function element(index, shape) {
-  return shape.length < 2 ? `${index}`
+  return shape.length < 2
+    ? `${index}`
     : `${Math.floor(index / shape[1])},${index % shape[1]}`;
 }
 
@@ -202,11 +268,16 @@ function element(index, shape) {
 function links({ number, clashes }, { state, starts, column, lane }) {
   if (number > state.step) return "";
   const place = ({ thread, column: slot }) => [
-    starts.get(number) + (slot + 0.5) * column - 1.5, TOP + (thread + 0.5) * lane];
+    starts.get(number) + (slot + 0.5) * column - 1.5,
+    TOP + (thread + 0.5) * lane,
+  ];
   return clashes.slice(0, MOST_LINKS).map(({ before, now }, k) => {
     const [[x1, y1], [x2, y2]] = [place(before), place(now)];
-    return tag("path", { key: `c${state.kernel}${number}-${k}`, class: "clash",
-      d: `M${num(x1, 1)} ${num(y1, 1)}L${num(x2, 1)} ${num(y2, 1)}` });
+    return tag("path", {
+      key: `c${state.kernel}${number}-${k}`,
+      class: "clash",
+      d: `M${num(x1, 1)} ${num(y1, 1)}L${num(x2, 1)} ${num(y2, 1)}`,
+    });
   });
 }
 
@@ -221,14 +292,25 @@ function told({ thread, how, array, index, at }, { arrays, across, threads }, wo
   const place = element(index, shape).replace(",", ", ");
   const [x, y] = [thread % across, Math.floor(thread / across)];
   const t = across < threads ? `(${x}, ${y})` : thread;
-  return { t, line: at, does: how === "r" ? words.doesRead : words.doesWrite,
-    cell: `${spelled(name)}[${place}]` };
+  return {
+    t,
+    line: at,
+    does: how === "r" ? words.doesRead : words.doesWrite,
+    cell: `${spelled(name)}[${place}]`,
+  };
 }
 
 function sentence({ before, now }, numbers, words) {
   const [a, b] = [told(before, numbers, words), told(now, numbers, words)];
-  return fill(words.sayClash, { a: a.t, b: b.t, cell: a.cell, does: a.does,
-    doesToo: b.does, line: a.line, lineToo: b.line });
+  return fill(words.sayClash, {
+    a: a.t,
+    b: b.t,
+    cell: a.cell,
+    does: a.does,
+    doesToo: b.does,
+    line: a.line,
+    lineToo: b.line,
+  });
 }
 
 export function say({ step }, numbers, words) {
@@ -236,23 +318,44 @@ export function say({ step }, numbers, words) {
   const clean = stopped ? words.sayStopped : words.sayClean;
   if (!steps) return !threads ? words.sayEmpty : stopped ? clean : words.sayNoShared;
   const touched = new Set(now?.touches.map(({ array }) => numbers.arrays[array].name));
-  const values = { threads, barriers, k: step, n: steps, working: now?.working,
-    names: [...touched].map(spelled).join(", ") };
+  const values = {
+    threads,
+    barriers,
+    k: step,
+    n: steps,
+    working: now?.working,
+    names: [...touched].map(spelled).join(", "),
+  };
   if (!now) return fill(barriers === 1 ? words.sayStartOne : words.sayStart, values);
   const clash = worst(now.clashes, numbers.told);
-  const end = step < steps ? "" : !race ? clean
-    : clash ? words.sayRace : drawn ? words.sayRaceBefore : words.sayRaceElsewhere;
-  const met = clash ? sentence(clash, numbers, words)
-    : now.ordered ? words.sayOrdered : words.sayFine;
+  const end =
+    step < steps
+      ? ""
+      : !race
+        ? clean
+        : clash
+          ? words.sayRace
+          : drawn
+            ? words.sayRaceBefore
+            : words.sayRaceElsewhere;
+  const met = clash
+    ? sentence(clash, numbers, words)
+    : now.ordered
+      ? words.sayOrdered
+      : words.sayFine;
   const does = now.working ? words.sayPhase : words.sayIdle;
   return [fill(does, values), met, end].filter(Boolean).join(" ");
 }
 
 /** The collision to speak of: the first that the simulator named, if it did. */
 function worst(clashes, { arrays, faults = [] }) {
-  const named = ({ threads = [], index }) => clashes.find(({ before, now }) =>
-    threads.includes(before.thread) && threads.includes(now.thread)
-    && `${index}` === element(now.index, arrays[now.array].shape));
+  const named = ({ threads = [], index }) =>
+    clashes.find(
+      ({ before, now }) =>
+        threads.includes(before.thread) &&
+        threads.includes(now.thread) &&
+        `${index}` === element(now.index, arrays[now.array].shape),
+    );
   return faults.map(named).find(Boolean) ?? clashes[0];
 }
 
@@ -265,10 +368,15 @@ export function code(_, { now, arrays, told: { source = "" } }, words) {
   const guilty = new Set(clashes.flatMap((each) => [each.before.at, each.now.at]));
   const at = [...new Set([...touches.map((each) => each.at), barrier])];
   const touched = (number) => arrays[touches.find((one) => one.at === number)?.array];
-  const rows = at.filter(Boolean).sort((a, b) => a - b).map((number) => ({
-    q: quantity(touched(number)?.name ?? ""),
-    text: lines[number - 1]?.trim() ?? "", value: fill(words.line, { k: number }),
-    fault: guilty.has(number) }));
+  const rows = at
+    .filter(Boolean)
+    .sort((a, b) => a - b)
+    .map((number) => ({
+      q: quantity(touched(number)?.name ?? ""),
+      text: lines[number - 1]?.trim() ?? "",
+      value: fill(words.line, { k: number }),
+      fault: guilty.has(number),
+    }));
   while (rows.length < ROWS) rows.push({ text: " ", value: "" });
   return rows;
 }

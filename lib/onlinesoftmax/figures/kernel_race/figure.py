@@ -98,8 +98,11 @@ def is_shared(log: Values, touch: list) -> bool:
 def is_race(pair: Values, names: list[str], races: list[Values]) -> bool:
     """Whether the simulator names the two lines that a pair of touches stands on."""
     lines = {pair["before"]["at"], pair["now"]["at"]}
-    return any({race["line"], race["earlier"]} == lines
-               and race["array"] == names[pair["now"]["array"]] for race in races)
+    return any(
+        {race["line"], race["earlier"]} == lines
+        and race["array"] == names[pair["now"]["array"]]
+        for race in races
+    )
 
 
 def collisions(touches: list) -> list[Values]:

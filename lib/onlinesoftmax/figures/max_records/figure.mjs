@@ -5,8 +5,10 @@ import { fill, group, label, line, num, picture, rect, tag } from "../host/kit.m
 // ---- the numbers -------------------------------------------------------------------
 
 export function compute({ order, n, block, sample }) {
-  const counts = Array.from({ length: order === "random" ? sample : 1 }, (_, i) =>
-    records(arrival(order, n, i + 1), block).length);
+  const counts = Array.from(
+    { length: order === "random" ? sample : 1 },
+    (_, i) => records(arrival(order, n, i + 1), block).length,
+  );
   const scores = arrival(order, n, sample);
   const found = records(scores, block);
   const mean = counts.reduce((sum, count) => sum + count, 0) / counts.length;
@@ -67,12 +69,26 @@ function expected(n, block) {
 // ---- the picture -------------------------------------------------------------------
 
 const WIDE = {
-  width: 720, height: 408, left: 46, right: 496, tries: 520, end: 712,
-  scores: { low: 176, high: 34 }, counts: { low: 372, high: 226 }, notes: true,
+  width: 720,
+  height: 408,
+  left: 46,
+  right: 496,
+  tries: 520,
+  end: 712,
+  scores: { low: 176, high: 34 },
+  counts: { low: 372, high: 226 },
+  notes: true,
 };
 const NARROW = {
-  width: 320, height: 400, left: 40, right: 220, tries: 232, end: 318,
-  scores: { low: 170, high: 34 }, counts: { low: 360, high: 218 }, notes: false,
+  width: 320,
+  height: 400,
+  left: 40,
+  right: 220,
+  tries: 232,
+  end: 318,
+  scores: { low: 170, high: 34 },
+  counts: { low: 360, high: 218 },
+  notes: false,
 };
 
 export function draw(state, numbers, view) {
@@ -80,13 +96,15 @@ export function draw(state, numbers, view) {
   const tall = ({ low, high }) => low - high;
   const most = Math.max(4, 1.15 * Math.max(numbers.expected, ...numbers.counts));
   const scene = {
-    page, words: view.words,
+    page,
+    words: view.words,
     x: (i) => page.left + (i / state.n) * (page.right - page.left),
     s: (score) => page.scores.low - (score / state.n) * tall(page.scores),
     c: (count) => page.counts.low - (count / most) * tall(page.counts),
   };
   return picture({ ...page, title: view.title, glide: 450 }, [
-    stream(state, numbers, scene), counting(state, numbers, scene),
+    stream(state, numbers, scene),
+    counting(state, numbers, scene),
     tries(numbers, scene),
   ]);
 }
@@ -96,22 +114,35 @@ function stream({ n }, { scores, records }, { page, words, x, s }) {
   const middle = (i) => x(i + 0.5).toFixed(1);
   const dot = (score, i) => `M${middle(i)} ${num1(s(score))}h0`;
   const dots = scores.map(dot).join("");
-  const stems = n > 64 ? "" : scores.map((score, i) =>
-    `M${middle(i)} ${page.scores.low}V${s(score).toFixed(1)}`).join("");
+  const stems =
+    n > 64
+      ? ""
+      : scores
+          .map((score, i) => `M${middle(i)} ${page.scores.low}V${s(score).toFixed(1)}`)
+          .join("");
   const size = n > 512 ? " tiny" : "";
   const climb = ({ at, m }) => ({ place: at + 0.5, to: m });
   const mark = ({ at, m }, i) =>
     tag("circle", { key: `r${i}`, class: "record", cx: x(at + 0.5), cy: s(m), r: 4.5 });
   return [
     caption(words.scores, "s", page.scores, page),
-    group({ q: "s" },
+    group(
+      { q: "s" },
       tag("path", { class: "stems", d: stems }),
       tag("path", { class: `dots${size}`, d: dots }),
-      line({ class: "axis", x1: page.left, x2: page.right, y1: page.scores.low,
-        y2: page.scores.low })),
-    group({ q: "m" },
+      line({
+        class: "axis",
+        x1: page.left,
+        x2: page.right,
+        y1: page.scores.low,
+        y2: page.scores.low,
+      }),
+    ),
+    group(
+      { q: "m" },
       tag("path", { class: "stairs", d: stairs(records.map(climb), x, s, page.right) }),
-      ...(records.length > 40 ? [] : records.map(mark))),
+      ...(records.length > 40 ? [] : records.map(mark)),
+    ),
   ];
 }
 
@@ -134,14 +165,26 @@ function counting({ n, block }, { records, count }, { page, words, x, c }) {
   return [
     caption(words.counts, "alpha", page.counts, page),
     tag("path", { class: "expected", d: harmonic(n, block, x, c) }),
-    group({ q: "alpha" },
-      tag("path", { class: "stairs", d: stairs(climbs, x, c, page.right) })),
+    group(
+      { q: "alpha" },
+      tag("path", { class: "stairs", d: stairs(climbs, x, c, page.right) }),
+    ),
     line({ class: "axis", x1: page.left, x2: page.right, y1: low, y2: low }),
     label("0", { class: "small end", x: page.left - 6, y: low + 4 }),
-    label(String(count),
-      { key: "count", class: "max end", x: page.left - 6, y: c(count) + 5 }),
-    line({ key: "level", class: "level", x1: page.left, x2: page.right,
-      y1: c(count), y2: c(count) }),
+    label(String(count), {
+      key: "count",
+      class: "max end",
+      x: page.left - 6,
+      y: c(count) + 5,
+    }),
+    line({
+      key: "level",
+      class: "level",
+      x1: page.left,
+      x2: page.right,
+      y1: c(count),
+      y2: c(count),
+    }),
     label("1", { class: "small middle", x: x(0.5), y: low + 20 }),
     label(String(n), { class: "small middle", x: x(n - 0.5), y: low + 20 }),
   ];
@@ -166,15 +209,26 @@ function tries({ counts, expected }, { page, words, c }) {
   const row = {};
   const places = counts.map((count) => (row[count] = (row[count] ?? 0) + 1) - 1);
   const pitch = Math.min(9.5, (page.end - page.tries - 8) / (1 + Math.max(...places)));
-  const dot = (count, i) => tag("circle", {
-    key: `t${i}`, class: i === counts.length - 1 ? "try now" : "try", r: 4,
-    cx: page.tries + 8 + places[i] * pitch, cy: c(count) });
+  const dot = (count, i) =>
+    tag("circle", {
+      key: `t${i}`,
+      class: i === counts.length - 1 ? "try now" : "try",
+      r: 4,
+      cx: page.tries + 8 + places[i] * pitch,
+      cy: c(count),
+    });
   return [
     line({ class: "expected", x1: page.right, x2: page.end, y1: y, y2: y }),
-    label(fill(words.expected, { h: num(expected, 2) }),
-      { class: "truth end", x: page.end, y: page.counts.high - 18 }),
-    label(fill(page.notes ? words.tries : words.triesShort, { k: counts.length }),
-      { class: "small end", x: page.end, y: page.counts.low + 20 }),
+    label(fill(words.expected, { h: num(expected, 2) }), {
+      class: "truth end",
+      x: page.end,
+      y: page.counts.high - 18,
+    }),
+    label(fill(page.notes ? words.tries : words.triesShort, { k: counts.length }), {
+      class: "small end",
+      x: page.end,
+      y: page.counts.low + 20,
+    }),
     group({}, ...counts.map(dot)),
   ];
 }
@@ -183,13 +237,24 @@ function tries({ counts, expected }, { page, words, c }) {
 
 export function say({ order, n, block }, { count, expected, counts, mean }, words) {
   const values = {
-    n, count, blocks: Math.ceil(n / block), kept: count - 1, k: counts.length,
-    h: num(expected, 2), mean: num(mean, 2),
+    n,
+    count,
+    blocks: Math.ceil(n / block),
+    kept: count - 1,
+    k: counts.length,
+    h: num(expected, 2),
+    mean: num(mean, 2),
   };
-  const old = count === 1 ? words.sayNever : count === 2 ? words.sayOnce : words.sayTimes;
-  const rise = count === 1 ? words.sayFirst : block > 1 ? words.sayBlocks : words.sayScores;
-  const compare = order !== "random" ? words.sayOrder
-    : counts.length > 1 ? words.sayMean : words.sayOne;
+  const old =
+    count === 1 ? words.sayNever : count === 2 ? words.sayOnce : words.sayTimes;
+  const rise =
+    count === 1 ? words.sayFirst : block > 1 ? words.sayBlocks : words.sayScores;
+  const compare =
+    order !== "random"
+      ? words.sayOrder
+      : counts.length > 1
+        ? words.sayMean
+        : words.sayOne;
   return [rise, old, compare].map((sentence) => fill(sentence, values)).join(" ");
 }
 

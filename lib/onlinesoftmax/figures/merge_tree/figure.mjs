@@ -12,13 +12,19 @@ const shift = (m) => (m === -Infinity ? 0 : m);
 
 export function compute({ scores, values, masked, merges }) {
   const chunks = chunked(scores, values);
-  if (masked) chunks.push({ scores: [-Infinity, -Infinity, -Infinity], values: [0, 0, 0] });
+  if (masked)
+    chunks.push({ scores: [-Infinity, -Infinity, -Infinity], values: [0, 0, 0] });
   const leaves = chunks.map(leaf(f32));
   const { roots, nodes } = grown(leaves, merges);
   const truth = exactly(scores, values);
   const result = roots.length === 1 ? ending(roots[0], truth.near) : null;
   return {
-    chunks, leaves, roots, nodes, truth, result,
+    chunks,
+    leaves,
+    roots,
+    nodes,
+    truth,
+    result,
     last: nodes[nodes.length - 1] ?? null,
     items: roots.map(({ key, name }) => ({ key, text: name })),
     ...everyWay(scores, values, truth.near),
@@ -28,22 +34,26 @@ export function compute({ scores, values, masked, merges }) {
 function chunked(scores, values) {
   const count = Math.ceil(scores.length / SIZE);
   const part = (list, k) => list.slice(k * SIZE, (k + 1) * SIZE);
-  return Array.from({ length: count }, (_, k) =>
-    ({ scores: part(scores, k), values: part(values, k) }));
+  return Array.from({ length: count }, (_, k) => ({
+    scores: part(scores, k),
+    values: part(values, k),
+  }));
 }
 
 /** The state of one chunk, added up from left to right, each operation rounded. */
-const leaf = (round) => ({ scores, values }, k) => {
-  const m = Math.max(...scores.map(f32));
-  let [l, o] = [0, 0];
-  scores.forEach((s, i) => {
-    const w = round(Math.exp(round(f32(s) - shift(m))));
-    l = round(l + w);
-    if (w > 0) o = round(o + round(w * f32(values[i])));
-  });
-  const key = String.fromCharCode(65 + k);
-  return { key, name: key, members: [k], height: 0, m, l, o };
-};
+const leaf =
+  (round) =>
+  ({ scores, values }, k) => {
+    const m = Math.max(...scores.map(f32));
+    let [l, o] = [0, 0];
+    scores.forEach((s, i) => {
+      const w = round(Math.exp(round(f32(s) - shift(m))));
+      l = round(l + w);
+      if (w > 0) o = round(o + round(w * f32(values[i])));
+    });
+    const key = String.fromCharCode(65 + k);
+    return { key, name: key, members: [k], height: 0, m, l, o };
+  };
 
 function merge(a, b) {
   const m = Math.max(a.m, b.m);
@@ -61,8 +71,13 @@ function grown(leaves, merges) {
     if (i < 0 || i === j) continue;
     const [a, b] = [roots[i], roots[j]];
     const node = {
-      ...merge(a, b), a, b, key: a.key, name: a.name + b.name,
-      members: [...a.members, ...b.members], height: 1 + Math.max(a.height, b.height),
+      ...merge(a, b),
+      a,
+      b,
+      key: a.key,
+      name: a.name + b.name,
+      members: [...a.members, ...b.members],
+      height: 1 + Math.max(a.height, b.height),
     };
     roots.splice(j, 1);
     roots[i] = node;
@@ -123,12 +138,23 @@ function outcomes(states) {
 const WIDE = { width: 720, stack: 46, inset: 9, is: " = ", digits: 3 };
 const NARROW = { width: 320, stack: 30, inset: 6, is: " ", digits: 2 };
 // Heights, the same for both: brackets, panels, weight 1, weight 0, values, sums, tree, floor.
-const Y = { tags: 44, band: 56, one: 82, zero: 172, values: 190, sums: 222, tree: 242,
-  low: 440 };
+const Y = {
+  tags: 44,
+  band: 56,
+  one: 82,
+  zero: 172,
+  values: 190,
+  sums: 222,
+  tree: 242,
+  low: 440,
+};
 const [LEVEL, ROOM, HEIGHT] = [18, 66, 492];
 
 // A group slides beside the other, then the side with the lower maximum shrinks.
-const [SLIDE, SHRINK] = [[0, 0.5], [0.5, 1]];
+const [SLIDE, SHRINK] = [
+  [0, 0.5],
+  [0.5, 1],
+];
 
 export function draw(state, numbers, view) {
   const page = view.wide ? WIDE : NARROW;
@@ -136,7 +162,9 @@ export function draw(state, numbers, view) {
   const pitch = page.width / order.length;
   const { words, was, title } = view;
   const scene = {
-    page, words, pitch,
+    page,
+    words,
+    pitch,
     at: (k) => order.indexOf(k) * pitch,
     forward: was && was.merges.length < state.merges.length,
   };
@@ -144,7 +172,9 @@ export function draw(state, numbers, view) {
   return picture({ ...size, title, glide: scene.forward ? 1200 : 450 }, [
     label(words.weights, { class: "caption", q: "p", x: 2, y: 16 }),
     numbers.roots.map((root) => panel(root, numbers, scene)),
-    bars(numbers, scene), factors(numbers, scene), branches(numbers, scene),
+    bars(numbers, scene),
+    factors(numbers, scene),
+    branches(numbers, scene),
     numbers.result ? floats(numbers, scene) : answers(state, numbers, scene),
   ]);
 }
@@ -159,28 +189,55 @@ function span({ members }, { at, pitch }) {
 function panel(root, { last }, scene) {
   const { from, to } = span(root, scene);
   const { inset, is, digits } = scene.page;
-  const part = (name, rest) =>
-    ({ key: name + root.key, "data-pick": root.key, at: SLIDE, ...rest });
+  const part = (name, rest) => ({
+    key: name + root.key,
+    "data-pick": root.key,
+    at: SLIDE,
+    ...rest,
+  });
   const lit = root === last ? " lit" : "";
   return [
-    rect(part("band", { class: `band${lit}`, rx: 6, x: from, width: to - from,
-      y: Y.band, height: Y.values + 9 - Y.band })),
-    root.m > -Infinity ? line(part("max", { class: "max", q: "m",
-      x1: from, x2: to, y1: Y.one, y2: Y.one })) : "",
-    label(`m${is}${num(root.m, 1)}`, part("m", { class: "max", q: "m",
-      x: from + inset - 2, y: Y.one - 8 })),
-    label(`ℓ${is}${num(root.l, digits)}`, part("l", { class: "middle", q: "l",
-      x: (from + to) / 2, y: Y.sums })),
+    rect(
+      part("band", {
+        class: `band${lit}`,
+        rx: 6,
+        x: from,
+        width: to - from,
+        y: Y.band,
+        height: Y.values + 9 - Y.band,
+      }),
+    ),
+    root.m > -Infinity
+      ? line(
+          part("max", { class: "max", q: "m", x1: from, x2: to, y1: Y.one, y2: Y.one }),
+        )
+      : "",
+    label(
+      `m${is}${num(root.m, 1)}`,
+      part("m", { class: "max", q: "m", x: from + inset - 2, y: Y.one - 8 }),
+    ),
+    label(
+      `ℓ${is}${num(root.l, digits)}`,
+      part("l", { class: "middle", q: "l", x: (from + to) / 2, y: Y.sums }),
+    ),
   ];
 }
 
 /** Every weight from its state's maximum. */
 function bars(numbers, scene) {
   const { last, roots } = numbers;
-  const shrunk = (k) => last && [last.a, last.b].find((side) =>
-    side.members.includes(k) && -Infinity < side.m && side.m < last.m);
-  return roots.map((root) => root.members.map((k) =>
-    numbers.chunks[k].scores.map((s, i) => bar(root, k, i, shrunk(k), numbers, scene))));
+  const shrunk = (k) =>
+    last &&
+    [last.a, last.b].find(
+      (side) => side.members.includes(k) && -Infinity < side.m && side.m < last.m,
+    );
+  return roots.map((root) =>
+    root.members.map((k) =>
+      numbers.chunks[k].scores.map((s, i) =>
+        bar(root, k, i, shrunk(k), numbers, scene),
+      ),
+    ),
+  );
 }
 
 /** One weight, pale if it has been rescaled; its ghost before that; its value. */
@@ -190,14 +247,22 @@ function bar(root, k, i, before, { chunks, leaves }, { at, pitch, page: { inset 
   const [x, width] = [at(k) + inset + i * each, each - 3];
   const part = (rest) => ({ "data-pick": root.key, at: SLIDE, ...rest });
   const tall = (m) => Math.max(0.5, Math.exp(s - m) * (Y.zero - Y.one));
-  const standing = (m, rest) => rect({ x, width, y: Y.zero - tall(m), height: tall(m), ...rest });
+  const standing = (m, rest) =>
+    rect({ x, width, y: Y.zero - tall(m), height: tall(m), ...rest });
   const text = { class: "small middle", x: x + width / 2 };
   if (s === -Infinity) {
     return i === 1 ? label("−∞", part({ ...text, key: `w${id}`, y: Y.zero - 5 })) : "";
   }
   return [
-    standing(root.m, part({ key: `w${id}`, q: "p", at: before ? SHRINK : SLIDE,
-      class: `weight ${leaves[k].m < root.m ? "old" : "new"}` })),
+    standing(
+      root.m,
+      part({
+        key: `w${id}`,
+        q: "p",
+        at: before ? SHRINK : SLIDE,
+        class: `weight ${leaves[k].m < root.m ? "old" : "new"}`,
+      }),
+    ),
     before ? standing(before.m, { key: `g${id}`, class: "ghost", at: SLIDE }) : "",
     label(num(v, 0), part({ ...text, key: `v${id}`, y: Y.values })),
   ];
@@ -207,12 +272,27 @@ function bar(root, k, i, before, { chunks, leaves }, { at, pitch, page: { inset 
 function factors({ last, nodes }, scene) {
   if (!last) return "";
   const { forward } = scene;
-  return [[last.a, last.alphaA], [last.b, last.alphaB]].map(([side, alpha], i) => {
+  return [
+    [last.a, last.alphaA],
+    [last.b, last.alphaB],
+  ].map(([side, alpha], i) => {
     const { from, to } = span(side, scene);
-    return group({ key: `x${nodes.length}${i}`, class: `tag ${alpha < 1 ? "on" : "quiet"}`,
-      q: "alpha", opacity: 1, at: SHRINK, from: forward && { opacity: 0 } },
+    return group(
+      {
+        key: `x${nodes.length}${i}`,
+        class: `tag ${alpha < 1 ? "on" : "quiet"}`,
+        q: "alpha",
+        opacity: 1,
+        at: SHRINK,
+        from: forward && { opacity: 0 },
+      },
       tag("path", { d: `M${from + 4} ${Y.tags + 6}v-5H${to - 4}v5` }),
-      label(`× ${times(alpha)}`, { class: "middle", x: (from + to) / 2, y: Y.tags - 6 }));
+      label(`× ${times(alpha)}`, {
+        class: "middle",
+        x: (from + to) / 2,
+        y: Y.tags - 6,
+      }),
+    );
   });
 }
 
@@ -221,24 +301,48 @@ const times = (alpha) => num(alpha, Number.isInteger(alpha) ? 0 : 3);
 
 /** The tree so far: who was merged with whom, from the top down. */
 function branches({ leaves, nodes, last }, { at, pitch }) {
-  const middles = new Map(leaves.map((node) => [node, at(node.members[0]) + pitch / 2]));
+  const middles = new Map(
+    leaves.map((node) => [node, at(node.members[0]) + pitch / 2]),
+  );
   const down = ({ height }) => Y.tree + 8 + height * LEVEL;
   const joined = nodes.map((node) => {
     const [from, to, y] = [middles.get(node.a), middles.get(node.b), down(node)];
     middles.set(node, (from + to) / 2);
-    const branch = (key, x1, x2, y1) => line({ key: node.name + key, x1, x2, y1, y2: y,
-      class: `branch${node === last ? " lit" : ""}` });
-    const factor = (alpha, x, side) => (alpha < 1 && pitch > 60
-      ? label(`× ${times(alpha)}`, { key: node.name + side, q: "alpha", x, y: y - 6,
-        class: `small ${side}` }) : "");
+    const branch = (key, x1, x2, y1) =>
+      line({
+        key: node.name + key,
+        x1,
+        x2,
+        y1,
+        y2: y,
+        class: `branch${node === last ? " lit" : ""}`,
+      });
+    const factor = (alpha, x, side) =>
+      alpha < 1 && pitch > 60
+        ? label(`× ${times(alpha)}`, {
+            key: node.name + side,
+            q: "alpha",
+            x,
+            y: y - 6,
+            class: `small ${side}`,
+          })
+        : "";
     return [
-      branch("a", from, from, down(node.a)), branch("b", to, to, down(node.b)),
+      branch("a", from, from, down(node.a)),
+      branch("b", to, to, down(node.b)),
       branch("", from, to, y),
-      factor(node.alphaA, from + 5, "start"), factor(node.alphaB, to - 5, "end"),
+      factor(node.alphaA, from + 5, "start"),
+      factor(node.alphaB, to - 5, "end"),
     ];
   });
-  const names = leaves.map((node) => label(node.name, { key: `n${node.key}`,
-    class: "strong middle", x: middles.get(node), y: Y.tree + 6 }));
+  const names = leaves.map((node) =>
+    label(node.name, {
+      key: `n${node.key}`,
+      class: "strong middle",
+      x: middles.get(node),
+      y: Y.tree + 6,
+    }),
+  );
   return [joined, names];
 }
 
@@ -251,16 +355,38 @@ function floats({ ways, trees, farthest, result, truth }, { page, words }) {
   const mine = (off) => (off === result.off ? " mine" : "");
   const highest = Math.max(...ways.map(([, count]) => count));
   const size = Math.min(7, 0.88 * Math.sqrt((page.stack * ROOM) / highest));
-  const tick = (off) => label(`${off > 0 ? "+" : ""}${num(off, 0)}`,
-    { class: `small middle${mine(off)}`, x: x(off), y: Y.low + 17 });
-  return group({ key: "floats" }, floor(fill(words.every, { trees, farthest }), page),
-    line({ class: "truth", x1: x(truth.part), x2: x(truth.part), y1: Y.low - 7, y2: Y.low + 7 }),
+  const tick = (off) =>
+    label(`${off > 0 ? "+" : ""}${num(off, 0)}`, {
+      class: `small middle${mine(off)}`,
+      x: x(off),
+      y: Y.low + 17,
+    });
+  return group(
+    { key: "floats" },
+    floor(fill(words.every, { trees, farthest }), page),
+    line({
+      class: "truth",
+      x1: x(truth.part),
+      x2: x(truth.part),
+      y1: Y.low - 7,
+      y2: Y.low + 7,
+    }),
     label(words.exact, { class: "truth middle", x: x(truth.part), y: Y.low + 34 }),
-    ...ways.map(([off, count]) => tag("path", { class: `trees${mine(off)}`,
-      "stroke-width": 0.8 * size, d: stack(count, x(off), Y.low - 5, size, page.stack) })),
+    ...ways.map(([off, count]) =>
+      tag("path", {
+        class: `trees${mine(off)}`,
+        "stroke-width": 0.8 * size,
+        d: stack(count, x(off), Y.low - 5, size, page.stack),
+      }),
+    ),
     ...Array.from({ length: most - least + 1 }, (_, i) => tick(least + i)),
-    label(`o/ℓ = ${result.y.toPrecision(8)}`, { class: "strong middle", q: "o",
-      x: Math.min(page.width - 70, Math.max(70, x(result.off))), y: Y.low + 49 }));
+    label(`o/ℓ = ${result.y.toPrecision(8)}`, {
+      class: "strong middle",
+      q: "o",
+      x: Math.min(page.width - 70, Math.max(70, x(result.off))),
+      y: Y.low + 49,
+    }),
+  );
 }
 
 /** Dots in rows from the axis upwards, as one path. */
@@ -276,15 +402,16 @@ function stack(count, x, y, dot, width) {
 
 /** The axis at the bottom, and what stands on it. */
 const floor = (text, { width }) =>
-  label(text, { class: "caption", x: 2, y: Y.low - ROOM - 16 })
-  + line({ class: "axis", x1: 0, x2: width, y1: Y.low, y2: Y.low });
+  label(text, { class: "caption", x: 2, y: Y.low - ROOM - 16 }) +
+  line({ class: "axis", x1: 0, x2: width, y1: Y.low, y2: Y.low });
 
 /** Not done yet: what each state would answer by itself. */
 function answers({ values }, { roots }, { page, words }) {
   const [least, most] = [Math.min(...values), Math.max(...values)];
   const x = (y) => 20 + ((y - least) / (most - least || 1)) * (page.width - 40);
   const seen = roots.filter(({ l }) => l > 0).sort((a, b) => a.o / a.l - b.o / b.l);
-  const end = (y) => label(num(y, 0), { class: "small middle", x: x(y), y: Y.low + 20 });
+  const end = (y) =>
+    label(num(y, 0), { class: "small middle", x: x(y), y: Y.low + 20 });
   // A name that would run into the one before it goes up.
   let last = { end: -Infinity, up: 0 };
   const up = (name, y) => {
@@ -292,12 +419,21 @@ function answers({ values }, { roots }, { page, words }) {
     last = { up: x(y) - half < last.end ? 1 - last.up : 0, end: x(y) + half };
     return 17 * last.up;
   };
-  return group({ q: "o" }, floor(words.answers, page), end(least), end(most),
+  return group(
+    { q: "o" },
+    floor(words.answers, page),
+    end(least),
+    end(most),
     ...seen.flatMap(({ key, name, o, l }) => [
       tag("circle", { key: `c${key}`, class: "answer", cx: x(o / l), cy: Y.low, r: 6 }),
-      label(name, { key: `y${key}`, class: "strong middle", x: x(o / l),
-        y: Y.low - 14 - up(name, o / l) }),
-    ]));
+      label(name, {
+        key: `y${key}`,
+        class: "strong middle",
+        x: x(o / l),
+        y: Y.low - 14 - up(name, o / l),
+      }),
+    ]),
+  );
 }
 
 // ---- the words ---------------------------------------------------------------------
@@ -311,8 +447,14 @@ export function say(_, { last, roots, result, truth, ways, trees, farthest }, wo
   const here = result && ways.find(([off]) => off === result.off)[1];
   const count = !result ? "" : here === 1 ? words.sayOne : words.sayMany;
   const values = {
-    a: a.name, b: b.name, m: num(last.m, 1), n: roots.length, trees, farthest,
-    shrunk: (blank ?? (alphaA < alphaB ? a : b)).name, alpha: times(Math.min(alphaA, alphaB)),
+    a: a.name,
+    b: b.name,
+    m: num(last.m, 1),
+    n: roots.length,
+    trees,
+    farthest,
+    shrunk: (blank ?? (alphaA < alphaB ? a : b)).name,
+    alpha: times(Math.min(alphaA, alphaB)),
     truth: truth.y.toPrecision(10),
     ...(result && { y: result.y.toPrecision(8), off: Math.abs(result.off), here }),
   };
@@ -322,7 +464,10 @@ export function say(_, { last, roots, result, truth, ways, trees, farthest }, wo
 
 export function table(_, { leaves, nodes }, words) {
   const row = ({ name, a, b, m, l, o }) => [
-    a ? `${a.name} + ${b.name}` : name, num(m, 1), num(l, 5), num(o, 5),
+    a ? `${a.name} + ${b.name}` : name,
+    num(m, 1),
+    num(l, 5),
+    num(o, 5),
     l > 0 ? f32(o / l).toPrecision(8) : "–",
   ];
   const rows = [...leaves, ...nodes].map(row);

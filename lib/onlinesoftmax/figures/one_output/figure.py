@@ -59,8 +59,14 @@ def states(random: np.random.Generator) -> Iterator[Values]:
         for row in WORDS:
             for step in range(4):
                 column = ASPECTS[step % d]
-                yield {"row": row, "column": column, "step": step,
-                       "all": step > 1, "scores": scores, "values": values}
+                yield {
+                    "row": row,
+                    "column": column,
+                    "step": step,
+                    "all": step > 1,
+                    "scores": scores,
+                    "values": values,
+                }
 
 
 SPEC = Spec(

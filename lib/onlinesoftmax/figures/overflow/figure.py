@@ -63,9 +63,7 @@ SPEC = Spec(
         Toggle("subtract"),
     ),
     still=CROWD,
-    prediction=Prediction(
-        answer=2, shown_by=(CROWD, {**CROWD, "power": 0}, CROWD)
-    ),
+    prediction=Prediction(answer=2, shown_by=(CROWD, {**CROWD, "power": 0}, CROWD)),
     expected=expected,
     states=states,
 )

@@ -38,17 +38,27 @@ def found(state: Values) -> reports.Report:
 def limits(device: str) -> list[int]:
     """What a multiprocessor of a device holds, as its maker publishes it."""
     on = devices.multiprocessor(devices.gpu(device).capability)
-    return [on.threads, on.blocks, on.registers, on.shared, on.shared_unit,
-            on.shared_reserved]
+    return [
+        on.threads,
+        on.blocks,
+        on.registers,
+        on.shared,
+        on.shared_unit,
+        on.shared_reserved,
+    ]
 
 
 def expected(state: Values) -> Values:
     """The compiler's figures and the lib's account of them."""
     report = found(state)
     moved = costs.tiled_traffic(N, state["d"], state["rows"], itemsize=4)
-    numbers = {"shared": report.shared, "threads": report.threads, "moved": moved,
-               "reads": costs.key_reads(N, state["rows"]),
-               "fits": report.registers is not None}
+    numbers = {
+        "shared": report.shared,
+        "threads": report.threads,
+        "moved": moved,
+        "reads": costs.key_reads(N, state["rows"]),
+        "fits": report.registers is not None,
+    }
     if report.registers is None:
         return numbers | {"registers": 0, "at_once": 0}
     fit = report.occupancy
@@ -75,10 +85,13 @@ SPEC = Spec(
         Choice("tile", 32, of=SIZES["tile"]),
         Choice("d", 64, of=SIZES["d"]),
         Choice("device", "A100", of=SIZES["device"]),
-        Scores("compiled", [
-            found(dict(zip(SIZES, values))).registers or 0
-            for values in product(*SIZES.values())
-        ]),
+        Scores(
+            "compiled",
+            [
+                found(dict(zip(SIZES, values))).registers or 0
+                for values in product(*SIZES.values())
+            ],
+        ),
         Scores("limits", sum(map(limits, ARCHS), [])),
     ),
     still={"kernel": "registers", "rows": 64, "tile": 32},

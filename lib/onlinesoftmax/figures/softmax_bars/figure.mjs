@@ -1,6 +1,16 @@
 // Softmax bars: scores to pull on, and the shares of one whole they turn into.
 
-import { fill, group, handle, label, line, num, picture, rect, tag } from "../host/kit.mjs";
+import {
+  fill,
+  group,
+  handle,
+  label,
+  line,
+  num,
+  picture,
+  rect,
+  tag,
+} from "../host/kit.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
 
@@ -36,7 +46,10 @@ function generator(seed) {
 const [LOWEST, HIGHEST] = [-2, 6]; // the ends of the control `scores`
 
 const ROWS = {
-  height: 424, scores: { low: 180, high: 60 }, weights: { low: 362, high: 252 }, whole: 394,
+  height: 424,
+  scores: { low: 180, high: 60 },
+  weights: { low: 362, high: 252 },
+  whole: 394,
 };
 const WIDE = { ...ROWS, width: 720, apart: 150, thick: 84 };
 const NARROW = { ...ROWS, width: 320, apart: 90, thick: 52 };
@@ -49,13 +62,18 @@ export function draw(state, numbers, view) {
   const thick = Math.min(page.thick, pitch - 7);
   const middle = (i) => (page.width - n * pitch) / 2 + (i + 0.5) * pitch;
   const scene = {
-    page, words: view.words, thick, middle,
+    page,
+    words: view.words,
+    thick,
+    middle,
     left: (i) => middle(i) - thick / 2,
     // What is in sight moves along with the shift.
     y: (s) => low - ((s - state.shift - LOWEST) / (HIGHEST - LOWEST)) * (low - high),
   };
   return picture({ ...page, title: view.title, glide: 600 }, [
-    captions(scene), scores(state, numbers, scene), weights(numbers, scene),
+    captions(scene),
+    scores(state, numbers, scene),
+    weights(numbers, scene),
     whole(numbers, scene),
   ]);
 }
@@ -74,25 +92,50 @@ function scores(state, { shown }, scene) {
   const { page, y, left, thick, middle } = scene;
   const edges = [page.scores.high - 34, page.scores.low + 12];
   const foot = Math.min(edges[1], Math.max(edges[0], y(0)));
-  const bar = (s, i) => rect({ key: `s${i}`, class: "score", x: left(i), width: thick,
-    y: Math.min(y(s), foot), height: Math.max(1, Math.abs(y(s) - foot)) });
+  const bar = (s, i) =>
+    rect({
+      key: `s${i}`,
+      class: "score",
+      x: left(i),
+      width: thick,
+      y: Math.min(y(s), foot),
+      height: Math.max(1, Math.abs(y(s) - foot)),
+    });
   const pull = (s, i) => [
-    label(tidy(s), { key: `st${i}`, class: "middle", x: middle(i),
-      y: y(s) + (foot < y(s) ? 27 : -19) }),
-    handle({ control: "scores", item: i, axis: "y", x: middle(i), y: y(s),
-      low: page.scores.low, high: page.scores.high }),
+    label(tidy(s), {
+      key: `st${i}`,
+      class: "middle",
+      x: middle(i),
+      y: y(s) + (foot < y(s) ? 27 : -19),
+    }),
+    handle({
+      control: "scores",
+      item: i,
+      axis: "y",
+      x: middle(i),
+      y: y(s),
+      low: page.scores.low,
+      high: page.scores.high,
+    }),
   ];
   return [
-    group({ key: "scores", q: "s" }, ...shown.map(bar),
-      foot === y(0) ? line({ class: "axis", x1: 0, x2: page.width, y1: foot, y2: foot })
-        : tear(foot + (foot < y(0) ? -7 : 7), page.width)),
+    group(
+      { key: "scores", q: "s" },
+      ...shown.map(bar),
+      foot === y(0)
+        ? line({ class: "axis", x1: 0, x2: page.width, y1: foot, y2: foot })
+        : tear(foot + (foot < y(0) ? -7 : 7), page.width),
+    ),
     ...shown.flatMap(pull),
   ];
 }
 
 /** Score bars continue beyond the picture: a torn edge across them. */
 function tear(y, width) {
-  const teeth = Array.from({ length: width / 8 }, (_, i) => `l8 ${i % 2 ? 5 : -5}`).join("");
+  const teeth = Array.from(
+    { length: width / 8 },
+    (_, i) => `l8 ${i % 2 ? 5 : -5}`,
+  ).join("");
   return tag("path", { class: "tear", d: `M0 ${y}${teeth}` });
 }
 
@@ -103,15 +146,27 @@ function weights({ weights }, { page, words, left, middle, thick }) {
   const tall = (p) => p * (low - high);
   const even = low - tall(1 / weights.length);
   const bar = (p, i) => [
-    rect({ key: `p${i}`, class: "weight new", x: left(i), width: thick, y: low - tall(p),
-      height: Math.max(0.5, tall(p)) }),
-    label(num(p, thick < 48 ? 2 : 3), { key: `pt${i}`, class: "strong middle halo", x: middle(i),
-      y: low - tall(p) - 8 }),
+    rect({
+      key: `p${i}`,
+      class: "weight new",
+      x: left(i),
+      width: thick,
+      y: low - tall(p),
+      height: Math.max(0.5, tall(p)),
+    }),
+    label(num(p, thick < 48 ? 2 : 3), {
+      key: `pt${i}`,
+      class: "strong middle halo",
+      x: middle(i),
+      y: low - tall(p) - 8,
+    }),
   ];
-  return group({ key: "weights", q: "p" },
+  return group(
+    { key: "weights", q: "p" },
     line({ key: "even", class: "even", x1: 0, x2: page.width, y1: even, y2: even }),
     ...weights.flatMap(bar),
-    line({ class: "axis", x1: 0, x2: page.width, y1: low, y2: low }));
+    line({ class: "axis", x1: 0, x2: page.width, y1: low, y2: low }),
+  );
 }
 
 /** The same weights laid end to end: one whole, shared out. */
@@ -120,8 +175,14 @@ function whole({ weights }, { page }) {
   const share = (p, i) => {
     const [x, width] = [from * page.width, p * page.width];
     from += p;
-    return rect({ key: `share${i}`, class: "weight new", x, y: page.whole, height: 22,
-      width: Math.max(0, width - 2) });
+    return rect({
+      key: `share${i}`,
+      class: "weight new",
+      x,
+      y: page.whole,
+      height: 22,
+      width: Math.max(0, width - 2),
+    });
   };
   return group({ key: "whole", q: "p" }, ...weights.map(share));
 }
@@ -133,16 +194,30 @@ export function say({ scores, shift, temperature }, { shown, weights }, words) {
   const top = shown.indexOf(Math.max(...shown));
   const first = shown.filter((s) => s === shown[top]).length;
   const values = {
-    n: scores.length, k: first, c: num(shift, 0), t: num(temperature, Number.isInteger(temperature) ? 0 : 2),
-    scores: list(shown.map(tidy)), weights: list(weights.map((p) => num(p))),
-    s: tidy(shown[top]), p: num(weights[top]), even: num(1 / scores.length),
+    n: scores.length,
+    k: first,
+    c: num(shift, 0),
+    t: num(temperature, Number.isInteger(temperature) ? 0 : 2),
+    scores: list(shown.map(tidy)),
+    weights: list(weights.map((p) => num(p))),
+    s: tidy(shown[top]),
+    p: num(weights[top]),
+    even: num(1 / scores.length),
   };
   return [
-    scores.length > 4 ? (first > 1 ? words.sayTied : words.sayMany)
-      : scores.length > 1 ? words.sayFew : words.sayOne,
+    scores.length > 4
+      ? first > 1
+        ? words.sayTied
+        : words.sayMany
+      : scores.length > 1
+        ? words.sayFew
+        : words.sayOne,
     temperature === 1 ? "" : words.sayTemperature,
     shift === 0 ? "" : words.sayShift,
-  ].filter(Boolean).map((sentence) => fill(sentence, values)).join(" ");
+  ]
+    .filter(Boolean)
+    .map((sentence) => fill(sentence, values))
+    .join(" ");
 }
 
 export function table(_, { shown, weights }, words) {

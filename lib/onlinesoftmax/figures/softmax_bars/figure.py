@@ -28,7 +28,14 @@ def expected(state: Values) -> Values:
 
 def states(random: np.random.Generator) -> Iterator[Values]:
     """The presets, ties and the ends of every control, then random rows."""
-    rows = [[1.0, 2.0, 3.0], [1.0, 2.0, 1.0], [6.0], [-2.0] * 8, [-2.0, 6.0], [0.0, 0.0, 6.0]]
+    rows = [
+        [1.0, 2.0, 3.0],
+        [1.0, 2.0, 1.0],
+        [6.0],
+        [-2.0] * 8,
+        [-2.0, 6.0],
+        [0.0, 0.0, 6.0],
+    ]
     for scores in rows:
         for shift in (-100, -3, 0, 1, 100):
             for temperature in (0.25, 1.0, 4.0):

@@ -42,7 +42,9 @@ def expected(state: Values) -> Values:
 
 def states(random: np.random.Generator) -> Iterator[Values]:
     """Every size, and lengths that no block divides."""
-    for n, d, rows, size in product((1024, 8192, 65536, 2**20), (64, 128), ROWS, (2, 4)):
+    for n, d, rows, size in product(
+        (1024, 8192, 65536, 2**20), (64, 128), ROWS, (2, 4)
+    ):
         yield {"n": n, "d": d, "rows": rows, "bytes": size}
     for _ in range(140):
         yield {
@@ -62,7 +64,11 @@ SPEC = Spec(
     ),
     still=LEVEL,
     prediction=Prediction(answer=3, shown_by=(LEVEL,) * 4),
-    presets=(LEVEL, {"n": 8192, "d": 64, "rows": 16}, {"n": 8192, "d": 64, "rows": 128}),
+    presets=(
+        LEVEL,
+        {"n": 8192, "d": 64, "rows": 16},
+        {"n": 8192, "d": 64, "rows": 128},
+    ),
     expected=expected,
     states=states,
 )
