@@ -4,15 +4,20 @@ from collections.abc import Iterator
 from math import isfinite
 from numbers import Real
 from operator import index
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+Array: TypeAlias = NDArray[np.floating]
+Numbers: TypeAlias = Array | np.floating  # shape (...): for () NumPy has numbers
+Integers: TypeAlias = NDArray[np.integer] | np.integer
+DType: TypeAlias = np.dtype[Any]
 
 FLOATS = (np.float16, np.float32, np.float64)
 
 
-def floats(name: str, x: ArrayLike) -> np.ndarray:
+def floats(name: str, x: ArrayLike) -> Array:
     """Return `x` as a float16, float32 or float64 array; integers become float64."""
     if np.ma.isMaskedArray(x):  # asarray would uncover what it hides
         raise ValueError(f"{name}: expected a plain array, got a masked one")
@@ -28,7 +33,7 @@ def floats(name: str, x: ArrayLike) -> np.ndarray:
     raise ValueError(f"{name}: expected {expected}, got {x.dtype}")
 
 
-def rows(name: str, x: ArrayLike) -> np.ndarray:
+def rows(name: str, x: ArrayLike) -> Array:
     """Return `x` as a float array (..., n)."""
     x = floats(name, x)
     if x.ndim == 0:
@@ -36,17 +41,24 @@ def rows(name: str, x: ArrayLike) -> np.ndarray:
     return x
 
 
-def pair(
-    scores: ArrayLike, values: ArrayLike | None
-) -> tuple[np.ndarray, np.ndarray | None, np.dtype]:
-    """Return scores (..., n) and values (..., n), (..., n, d) or None, and a dtype.
+def block_of(scores: ArrayLike, values: ArrayLike | None) -> tuple[Array, Array | None]:
+    """Return scores (..., n), and values (..., n), (..., n, d) or None.
 
-    Both come in the dtype to add up in, the wider of theirs and at least float32. The
-    third thing is the dtype to answer in, the wider of theirs.
+    Both come in the dtype to add up in, the wider of theirs and at least float32.
+    """
+    if values is None:
+        scores = rows("scores", scores)
+        return scores.astype(np.result_type(scores, np.float32)), None
+    scores, values, _ = pair(scores, values)
+    return scores, values
+
+
+def pair(scores: ArrayLike, values: ArrayLike) -> tuple[Array, Array, DType]:
+    """Return scores and values as `block_of` does, and the dtype to answer in.
+
+    An answer has the wider dtype of the two, be it float16.
     """
     scores = rows("scores", scores)
-    if values is None:
-        return scores.astype(np.result_type(scores, np.float32)), None, scores.dtype
     values = floats("values", values)
     keys = values.shape[:-1] if values.ndim == scores.ndim + 1 else values.shape
     n = scores.shape[-1:]
@@ -90,7 +102,7 @@ def blocks(n: int, block: int, name: str = "block") -> Iterator[slice]:
     return (slice(i, min(i + block, n)) for i in range(0, n, block))
 
 
-def float_type(name: str, dtype: DTypeLike) -> np.dtype:
+def float_type(name: str, dtype: DTypeLike | None) -> DType:
     """Return one of the three float dtypes; None means float64."""
     try:
         if np.dtype(dtype).type in FLOATS:
@@ -100,7 +112,7 @@ def float_type(name: str, dtype: DTypeLike) -> np.dtype:
     raise ValueError(f"{name}: expected float16, float32 or float64, got {dtype!r}")
 
 
-def integers(name: str, x: ArrayLike) -> np.ndarray:
+def integers(name: str, x: ArrayLike) -> NDArray[np.int64]:
     """Return `x` as an array of int64."""
     if np.asarray(x).dtype.kind not in "iu":
         raise ValueError(f"{name}: expected integers, got {np.asarray(x).dtype}")
@@ -126,7 +138,7 @@ def flag(name: str, x: bool) -> bool:
     raise ValueError(f"{name}: expected True or False, got {x!r}")
 
 
-def spread(name: str, x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+def spread(name: str, x: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
     """Return `x` broadcast to a shape, without a copy."""
     try:
         return np.broadcast_to(x, shape)
@@ -139,13 +151,13 @@ def spread(name: str, x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 class Attention(NamedTuple):
     """What an attention is asked for, checked."""
 
-    q: np.ndarray  # (..., heads, queries, d) or (queries, d)
-    k: np.ndarray  # (..., fewer heads, keys, d) or (keys, d)
-    v: np.ndarray  # (..., fewer heads, keys, columns) or (keys, columns)
+    q: Array  # (..., heads, queries, d) or (queries, d)
+    k: Array  # (..., fewer heads, keys, d) or (keys, d)
+    v: Array  # (..., fewer heads, keys, columns) or (keys, columns)
     scale: float
     softcap: float | None
-    sinks: np.ndarray  # (heads,), or (1,) without heads; −∞ is no sink
-    dtype: np.dtype  # to answer in
+    sinks: Array  # (heads,), or (1,) without heads; −∞ is no sink
+    dtype: DType  # to answer in
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -153,28 +165,28 @@ class Attention(NamedTuple):
         return (*self.q.shape[:-1], self.k.shape[-2])
 
     @property
-    def wide(self) -> np.dtype:
+    def wide(self) -> DType:
         """The narrowest dtype to add up in."""
         return np.result_type(self.dtype, np.float32)
 
     def heads(self) -> Iterator["OneHead"]:
         """Yield every head. Where keys have fewer, neighbours share one of theirs."""
-        for index in np.ndindex(self.q.shape[:-2]):
-            shared = index
-            if index:
+        for at in np.ndindex(self.q.shape[:-2]):
+            shared = at
+            if at:
                 group = self.q.shape[-3] // self.k.shape[-3]
-                shared = (*index[:-1], index[-1] // group)
-            sink = self.sinks[index[-1:] or (0,)]
-            yield OneHead(index, self.q[index], self.k[shared], self.v[shared], sink)
+                shared = (*at[:-1], at[-1] // group)
+            sink = float(self.sinks[at[-1:] or (0,)])
+            yield OneHead(at, self.q[at], self.k[shared], self.v[shared], sink)
 
 
 class OneHead(NamedTuple):
     """The part of an attention that is one matrix of scores."""
 
-    index: tuple[int, ...]
-    q: np.ndarray  # (queries, d)
-    k: np.ndarray  # (keys, d)
-    v: np.ndarray  # (keys, columns)
+    at: tuple[int, ...]  # (..., head), or () where there are no heads
+    q: Array  # (queries, d)
+    k: Array  # (keys, d)
+    v: Array  # (keys, columns)
     sink: float
 
 
@@ -207,7 +219,7 @@ def attention(
     return Attention(q, k, v, scale, softcap, sinks, np.result_type(q, k, v))
 
 
-def _misfit(name: str, x: np.ndarray, expected: tuple, q: np.ndarray) -> None:
+def _misfit(name: str, x: Array, expected: tuple[int | str, ...], q: Array) -> None:
     """Say that the shape of `x` is not what goes with q."""
     shape = ", ".join(map(str, expected))
     raise ValueError(

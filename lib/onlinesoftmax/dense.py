@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from onlinesoftmax import _inputs as inputs
+from onlinesoftmax._inputs import Array, DType, Numbers
 from onlinesoftmax.masks import Mask, head_of
 
 
-def softmax(x: ArrayLike, axis: int = -1, *, compute: DTypeLike = None) -> np.ndarray:
+def softmax(x: ArrayLike, axis: int = -1, *, compute: DTypeLike | None = None) -> Array:
     """Return exp(x) / sum(exp(x)) along an axis.
 
     Parameters
@@ -38,8 +39,8 @@ def softmax(x: ArrayLike, axis: int = -1, *, compute: DTypeLike = None) -> np.nd
 
 
 def log_softmax(
-    x: ArrayLike, axis: int = -1, *, compute: DTypeLike = None
-) -> np.ndarray:
+    x: ArrayLike, axis: int = -1, *, compute: DTypeLike | None = None
+) -> Array:
     """Return log(softmax(x)) along an axis, finite even where the softmax is 0.
 
     Parameters and result as for `softmax`.
@@ -54,7 +55,9 @@ def log_softmax(
     return (x - _log(np.exp(x).sum(axis, keepdims=True))).astype(dtype)
 
 
-def logsumexp(x: ArrayLike, axis: int = -1, *, compute: DTypeLike = None) -> np.ndarray:
+def logsumexp(
+    x: ArrayLike, axis: int = -1, *, compute: DTypeLike | None = None
+) -> Numbers:
     """Return log(sum(exp(x))) along an axis, which goes.
 
     Parameters as for `softmax`. A row that is empty or all −∞ gives −∞.
@@ -70,8 +73,8 @@ def logsumexp(x: ArrayLike, axis: int = -1, *, compute: DTypeLike = None) -> np.
 
 
 def softmax_dot(
-    scores: ArrayLike, values: ArrayLike, *, compute: DTypeLike = None
-) -> np.ndarray:
+    scores: ArrayLike, values: ArrayLike, *, compute: DTypeLike | None = None
+) -> Numbers:
     """Return softmax(scores) · values, the average of values with softmax weights.
 
     Parameters
@@ -114,9 +117,9 @@ def attention(
     scale: float | None = None,
     softcap: float | None = None,
     sinks: ArrayLike | None = None,
-    compute: DTypeLike = None,
+    compute: DTypeLike | None = None,
     return_lse: bool = False,
-) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+) -> Array | tuple[Array, Array]:
     """Return softmax(q kᵀ · scale) v, with the whole matrix of scores in memory.
 
     Parameters
@@ -160,18 +163,16 @@ def attention(
         scores = q @ k.T * asked.scale  # (queries, keys)
         if asked.softcap:
             scores = asked.softcap * np.tanh(scores / asked.softcap)
-        scores = head_of(mask, asked.shape, head.index).apply(scores)
+        scores = head_of(mask, asked.shape, head.at).apply(scores)
         scores = np.pad(scores, ((0, 0), (0, 1)), constant_values=head.sink)
         values = np.pad(v, ((0, 1), (0, 0)))  # that of the sink is 0
-        lse[head.index] = logsumexp(scores, compute=compute)
+        lse[head.at] = logsumexp(scores, compute=compute)
         for row, own in enumerate(scores):
-            out[head.index][row] = softmax_dot(own, values, compute=compute)
+            out[head.at][row] = softmax_dot(own, values, compute=compute)
     return (out, lse) if return_lse else out
 
 
-def _prepare(
-    x: ArrayLike, axis: int, compute: DTypeLike
-) -> tuple[np.ndarray, np.dtype]:
+def _prepare(x: ArrayLike, axis: int, compute: DTypeLike | None) -> tuple[Array, DType]:
     """Return `x` in the dtype to compute in, and the dtype to answer in."""
     x = inputs.rows("x", x)
     n = x.ndim
@@ -179,17 +180,17 @@ def _prepare(
     return x.astype(inputs.float_type("compute", compute)), x.dtype
 
 
-def _max(x: np.ndarray, axis: int) -> np.ndarray:
+def _max(x: Array, axis: int) -> Array:
     """Return the maximum along an axis, which stays; −∞ if it is empty."""
     return x.max(axis, keepdims=True, initial=-np.inf)
 
 
-def _finite(m: np.ndarray) -> np.ndarray:
+def _finite(m: Array) -> Array:
     """Return `m`, but 0 where it is infinite, since ∞ − ∞ is NaN."""
     return np.where(np.isinf(m), 0, m)
 
 
-def _log(x: np.ndarray) -> np.ndarray:
+def _log(x: Numbers) -> Numbers:
     """Return log(x), without a warning that log(0) is −∞."""
     with np.errstate(divide="ignore"):
         return np.log(x)

@@ -14,12 +14,13 @@ corners of a tile decide about all of it, however large it is.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from onlinesoftmax import _inputs as inputs
+from onlinesoftmax._inputs import Array, Integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,12 +42,12 @@ class Mask:
 
     left: float = np.inf
     right: float = np.inf
-    lengths: np.ndarray | None = None
-    ids: np.ndarray | None = None
-    slopes: np.ndarray | None = None
-    biases: tuple[np.ndarray, ...] = ()
+    lengths: NDArray[np.int64] | None = None
+    ids: NDArray[np.int64] | None = None
+    slopes: Array | None = None
+    biases: tuple[Array, ...] = ()
 
-    def __and__(self, other: Self) -> Self:
+    def __and__(self, other: "Mask") -> "Mask":
         """Return the mask that hides what either hides, and adds what both add."""
         if not isinstance(other, Mask):
             return NotImplemented
@@ -94,7 +95,7 @@ class Mask:
             keys if length is None else int(length),
             None if ids is None else _Documents.of(ids),
             _own("slopes", self.slopes, shape[-3:-2] or (1,), index[-1:] or (0,)),
-            tuple(_own("bias", x, shape, index) for x in self.biases),
+            tuple(inputs.spread("bias", x, shape)[index] for x in self.biases),
         )
 
 
@@ -115,10 +116,10 @@ class Head(NamedTuple):
     right: int
     length: int
     documents: "_Documents | None"
-    slope: np.ndarray | None
-    biases: tuple[np.ndarray, ...]
+    slope: Array | None
+    biases: tuple[Array, ...]
 
-    def interval(self, row: int | np.ndarray) -> tuple[int, int]:
+    def interval(self, row: int | NDArray[np.integer]) -> tuple[Integers, Integers]:
         """Return (first, stop): a row sees keys first … stop − 1, if there are any.
 
         Of a document in several pieces it sees nothing outside, and not all inside.
@@ -160,8 +161,8 @@ class Head(NamedTuple):
                 yield Tile(rows, keys, kind)
 
     def apply(
-        self, scores: np.ndarray, rows: slice = slice(None), keys: slice = slice(None)
-    ) -> np.ndarray:
+        self, scores: Array, rows: slice = slice(None), keys: slice = slice(None)
+    ) -> Array:
         """Return the scores (Br, Bc) of a tile, biased, and −∞ where hidden."""
         i = np.arange(*rows.indices(self.queries))[:, None]  # (Br, 1)
         j = np.arange(*keys.indices(self.keys))  # (Bc,)
@@ -182,19 +183,20 @@ class Head(NamedTuple):
 class _Documents(NamedTuple):
     """For each place: its document, where that starts, and where it has stopped."""
 
-    ids: np.ndarray
-    first: np.ndarray
-    stop: np.ndarray
+    ids: NDArray[np.int64]
+    first: NDArray[np.int64]
+    stop: NDArray[np.int64]
     whole: bool  # no document is in several pieces
 
     @classmethod
-    def of(cls, ids: np.ndarray) -> Self:
+    def of(cls, ids: NDArray[np.int64]) -> "_Documents":
         names, first, own = np.unique(ids, return_index=True, return_inverse=True)
         stop = len(ids) - np.unique(ids[::-1], return_index=True)[1]
         # With several pieces, an end might move back. This widens what is looked at.
         first = np.minimum.accumulate(first[own][::-1])[::-1]
         stop = np.maximum.accumulate(stop[own])
-        return cls(ids, first, stop, np.count_nonzero(np.diff(ids)) < len(names))
+        changes = int(np.count_nonzero(np.diff(ids)))
+        return cls(ids, first, stop, changes < len(names))
 
 
 def causal() -> Mask:
@@ -211,12 +213,7 @@ def window(left: int | None = None, right: int | None = None) -> Mask:
 
     None is no limit: `window(None, 0)` is `causal()`.
     """
-    return Mask(
-        *(
-            np.inf if reach is None else inputs.count(name, reach)
-            for name, reach in (("left", left), ("right", right))
-        )
-    )
+    return Mask(_reach("left", left), _reach("right", right))
 
 
 def padding(lengths: ArrayLike) -> Mask:
@@ -303,16 +300,24 @@ def checked(mask: Mask | None) -> Mask:
     return Mask() if mask is None else mask
 
 
+def _reach(name: str, keys: int | None) -> float:
+    """Return how many keys a window reaches to one side; None is no limit."""
+    return np.inf if keys is None else inputs.count(name, keys)
+
+
 def _own(
-    name: str, x: np.ndarray | None, shape: tuple[int, ...], index: tuple[int, ...]
-) -> np.ndarray | None:
+    name: str, x: NDArray[Any] | None, shape: tuple[int, ...], index: tuple[int, ...]
+) -> NDArray[Any] | None:
     """Return what is one head's of something that broadcasts to `shape`."""
     return None if x is None else inputs.spread(name, x, shape)[index]
 
 
 def _both(
-    name: str, combine: Callable, a: np.ndarray | None, b: np.ndarray | None
-) -> np.ndarray | None:
+    name: str,
+    combine: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]],
+    a: NDArray[Any] | None,
+    b: NDArray[Any] | None,
+) -> NDArray[Any] | None:
     """Return the two combined, or the one that there is."""
     if a is None or b is None:
         return b if a is None else a
@@ -323,7 +328,7 @@ def _both(
     return combine(a, b)
 
 
-def _pairs(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _pairs(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return an id for each pair of ids."""
     own, other = (np.unique(x, return_inverse=True)[1].reshape(x.shape) for x in (a, b))
     return own * b.size + other

@@ -10,6 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from onlinesoftmax._inputs import Numbers
+
 
 class Format(NamedTuple):
     """A binary floating-point format."""
@@ -66,7 +68,7 @@ def exp_limits(name: str) -> Limits:
     return Limits(zero, low * log(2.0), log(form.largest))
 
 
-def round_to(x: ArrayLike, name: str) -> np.ndarray:
+def round_to(x: ArrayLike, name: str) -> Numbers:
     """Return x, each number rounded to the nearest of a format; ties go to even.
 
     Parameters

@@ -11,12 +11,13 @@ measured from the same m simply add. So `rescale` brings both to the larger m, a
 `merge` adds. Everything else in this library is that merge, over other things.
 """
 
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from onlinesoftmax import _inputs as inputs
+from onlinesoftmax._inputs import Array, Numbers
 
 
 class State(NamedTuple):
@@ -29,12 +30,12 @@ class State(NamedTuple):
     (np.float64(3.0), np.float64(1.5032), np.float64(25.7521))
     """
 
-    m: ArrayLike
-    l: ArrayLike
-    o: ArrayLike | None = None
+    m: Numbers
+    l: Numbers
+    o: Numbers | None = None
 
     @classmethod
-    def empty(cls, batch: tuple[int, ...] = (), width: int | None = None) -> Self:
+    def empty(cls, batch: tuple[int, ...] = (), width: int | None = None) -> "State":
         """Return (−∞, 0, 0), the state before anything is seen.
 
         Parameters
@@ -55,7 +56,7 @@ class State(NamedTuple):
         return cls(m[()], l[()], o[()])
 
     @classmethod
-    def of(cls, scores: ArrayLike, values: ArrayLike | None = None) -> Self:
+    def of(cls, scores: ArrayLike, values: ArrayLike | None = None) -> "State":
         """Return the state of a block, measured from its own largest score.
 
         Parameters
@@ -69,10 +70,10 @@ class State(NamedTuple):
         State, float32 or float64
             The wider dtype of the two, at least float32; integers count as float64.
         """
-        scores, values, _ = inputs.pair(scores, values)
+        scores, values = inputs.block_of(scores, values)
         return measure(scores, values, largest(scores))
 
-    def result(self) -> np.ndarray:
+    def result(self) -> Numbers:
         """Return o / l, (...) or (..., d): the average; 0 for nothing seen."""
         if self.o is None:
             raise ValueError(
@@ -81,7 +82,7 @@ class State(NamedTuple):
             )
         return self.o / across(divisor(self.l), self.m, self.o)
 
-    def logsumexp(self) -> np.ndarray:
+    def logsumexp(self) -> Numbers:
         """Return log(sum(exp(scores))) = m + log(l), (...); −∞ for nothing seen."""
         with np.errstate(divide="ignore"):
             return np.where(np.isposinf(self.m), self.m, self.m + np.log(self.l))[()]
@@ -107,7 +108,7 @@ def merge(a: State, b: State) -> State:
     return add(rescale(a, m), rescale(b, m))
 
 
-def rescale(state: State, m: ArrayLike) -> State:
+def rescale(state: State, m: Numbers) -> State:
     """Return the same state, measured from a larger `m`: the rescaling trick.
 
     Every weight exp(s − state.m) has to become exp(s − m). One factor does it for all
@@ -123,12 +124,12 @@ def rescale(state: State, m: ArrayLike) -> State:
     return State(m, alpha * state.l, o)
 
 
-def factor(m_old: ArrayLike, m: ArrayLike) -> np.ndarray:
+def factor(m_old: Numbers, m: Numbers) -> Numbers:
     """Return alpha = exp(m_old − m): 1 if the maximum stays, 0 if there was none."""
     return np.exp(m_old - shift(m))
 
 
-def measure(scores: np.ndarray, values: np.ndarray | None, m: ArrayLike) -> State:
+def measure(scores: Array, values: Array | None, m: Numbers) -> State:
     """Return the state of a block measured from `m`, at least its largest score.
 
     Parameters as for `State.of`, already checked.
@@ -143,7 +144,7 @@ def measure(scores: np.ndarray, values: np.ndarray | None, m: ArrayLike) -> Stat
     return State(m, l, total(products, scores.ndim - products.ndim - 1))
 
 
-def total(x: np.ndarray, axis: int) -> np.ndarray:
+def total(x: Array, axis: int) -> Numbers:
     """Return the sum along an axis, in pairs: log n roundings in a row, not n."""
     x = np.moveaxis(x, axis, 0)
     while len(x) > 1:
@@ -156,21 +157,26 @@ def add(a: State, b: State) -> State:
     """Return the sum of two states measured from the same m."""
     if a.o is None or b.o is None:
         return State(a.m, a.l + b.l)
-    o, other = across(a.o, a.o, b.o), across(b.o, b.o, a.o)
+    return State(a.m, a.l + b.l, add_outputs(a.o, b.o))
+
+
+def add_outputs(o: Numbers, other: Numbers) -> Numbers:
+    """Return the sum of two outputs; one without columns is added to each column."""
+    o, other = across(o, o, other), across(other, other, o)
     if not inputs.agree(o.shape, other.shape):
         raise ValueError(
             "values: expected the same d in every block, got outputs of"
             f" shape {o.shape} and {other.shape}"
         )
-    return State(a.m, a.l + b.l, o + other)
+    return o + other
 
 
-def largest(scores: np.ndarray) -> np.ndarray:
+def largest(scores: Array) -> Numbers:
     """Return the maximum of scores (..., n), (...); −∞ if there are none."""
     return scores.max(-1, initial=-np.inf)
 
 
-def larger(names: str, m: ArrayLike, other: ArrayLike) -> np.ndarray:
+def larger(names: str, m: Numbers, other: Numbers) -> Numbers:
     """Return the larger of two maxima (...), float32 at least."""
     m, other = np.asarray(m), np.asarray(other)
     if not inputs.agree(m.shape, other.shape):
@@ -181,7 +187,7 @@ def larger(names: str, m: ArrayLike, other: ArrayLike) -> np.ndarray:
     return np.maximum(m, other, dtype=np.result_type(m, other, np.float32))
 
 
-def shift(m: ArrayLike) -> np.ndarray:
+def shift(m: Numbers) -> Array:
     """Return what to subtract: m, but 0 where it is −∞, since −∞ − (−∞) is NaN.
 
     Only the shift is guarded. A stored maximum of 0 would outrank real scores below it.
@@ -189,11 +195,11 @@ def shift(m: ArrayLike) -> np.ndarray:
     return np.where(np.equal(m, -np.inf), 0, m)
 
 
-def divisor(l: ArrayLike) -> np.ndarray:
+def divisor(l: Numbers) -> Array:
     """Return l, but 1 where it is 0: there o is 0, and so is the answer."""
     return np.where(np.equal(l, 0), 1, l)
 
 
-def across(x: ArrayLike, m: ArrayLike, o: ArrayLike) -> np.ndarray:
+def across(x: Numbers, m: Numbers, o: Numbers) -> Array:
     """Return x (...), as (..., 1) if o has columns (..., d) where m has none."""
     return np.asarray(x)[..., None] if np.ndim(o) > np.ndim(m) else np.asarray(x)

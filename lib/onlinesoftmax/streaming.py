@@ -15,11 +15,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from onlinesoftmax import _inputs as inputs
+from onlinesoftmax._inputs import Array, Numbers
 from onlinesoftmax.masks import Head, Mask, Tile, head_of
 from onlinesoftmax.state import (
     State,
     across,
     add,
+    add_outputs,
     divisor,
     factor,
     larger,
@@ -47,7 +49,7 @@ def update(state: State, scores: ArrayLike, values: ArrayLike | None = None) -> 
     >>> m, l.round(4)
     (np.float64(5.0), np.float64(2.0446))
     """
-    scores, values, _ = inputs.pair(scores, values)
+    scores, values = inputs.block_of(scores, values)
     m = larger("state, scores", state.m, largest(scores))
     return add(rescale(state, m), measure(scores, values, m))
 
@@ -66,9 +68,9 @@ def update_two_term(
 class Normalised(NamedTuple):
     """A state whose output is kept divided: y = o / l, the answer so far."""
 
-    m: ArrayLike
-    l: ArrayLike
-    y: ArrayLike
+    m: Numbers
+    l: Numbers
+    y: Numbers
 
 
 def normalise(state: State) -> Normalised:
@@ -98,14 +100,13 @@ def update_normalised(
     """
     scores, values, _ = inputs.pair(scores, values)
     m = larger("state, scores", state.m, largest(scores))
-    new, l_old = measure(scores, values, m), factor(state.m, m) * state.l
-    l_all = divisor(l_old + new.l)
-    y_old = across(l_old / l_all, state.m, state.y) * state.y
-    y_new = new.o / across(l_all, m, new.o)
-    return Normalised(*add(State(m, l_old, y_old), new._replace(o=y_new)))
+    l_old, new = factor(state.m, m) * state.l, measure(scores, values, m)
+    l = l_old + new.l
+    y_old = across(l_old / divisor(l), state.m, state.y) * state.y
+    return Normalised(m, l, add_outputs(y_old, State(m, l, new.o).result()))
 
 
-def sum_exp(blocks: Iterable[ArrayLike]) -> tuple[np.ndarray, np.ndarray]:
+def sum_exp(blocks: Iterable[ArrayLike]) -> tuple[Numbers, Numbers]:
     """Return (m, l): the largest number of a stream and the sum of exp(x − m).
 
     Parameters
@@ -131,7 +132,7 @@ def sum_exp(blocks: Iterable[ArrayLike]) -> tuple[np.ndarray, np.ndarray]:
     return m, l
 
 
-def softmax(x: ArrayLike, block: int) -> np.ndarray:
+def softmax(x: ArrayLike, block: int) -> Array:
     """Return the softmax of x (..., n) in two reads, a block at a time.
 
     The first read finds (m, l); the second turns scores into weights. Special values
@@ -143,14 +144,14 @@ def softmax(x: ArrayLike, block: int) -> np.ndarray:
     array([0.09  , 0.2447, 0.6652])
     """
     x = inputs.rows("x", x)
-    m, l = sum_exp(split(x, block))
+    m, l = (np.expand_dims(each, -1) for each in sum_exp(split(x, block)))  # (..., 1)
     out = np.empty_like(x)
     for part, weights in zip(split(x, block), split(out, block)):
-        weights[...] = np.exp(part - m[..., None]) / l[..., None]
+        weights[...] = np.exp(part - m) / l
     return out
 
 
-def softmax_dot(scores: ArrayLike, values: ArrayLike, block: int) -> np.ndarray:
+def softmax_dot(scores: ArrayLike, values: ArrayLike, block: int) -> Numbers:
     """Return softmax(scores) · values in one read, a block at a time.
 
     Shapes, special values and dtypes as for `dense.softmax_dot`.
@@ -180,7 +181,7 @@ def attention(
     softcap: float | None = None,
     sinks: ArrayLike | None = None,
     return_lse: bool = False,
-) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+) -> Array | tuple[Array, Array]:
     """Return softmax(q kᵀ · scale) v, with one tile of scores in memory at a time.
 
     Parameters
@@ -203,12 +204,12 @@ def attention(
     out = np.empty((*asked.q.shape[:-1], asked.v.shape[-1]), asked.dtype)
     lse = np.empty(asked.shape[:-1], asked.wide)
     for head in asked.heads():
-        seen = head_of(mask, asked.shape, head.index)
+        seen = head_of(mask, asked.shape, head.at)
         for rows in inputs.blocks(seen.queries, block_q, "block_q"):
             for state in fold(asked, head, seen, rows, block_k):
                 pass  # only the last one matters, and only it is kept
-            out[head.index][rows] = state.result()
-            lse[head.index][rows] = state.logsumexp()
+            out[head.at][rows] = state.result()
+            lse[head.at][rows] = state.logsumexp()
     return (out, lse) if return_lse else out
 
 
@@ -236,7 +237,7 @@ def fold(
         yield state
 
 
-def update_tile(state: State, scores: np.ndarray, values: np.ndarray) -> State:
+def update_tile(state: State, scores: Array, values: Array) -> State:
     """Return the states of a block of queries after one more tile.
 
     As `update`, for rows that share their values: then weights · values is a product
@@ -255,12 +256,12 @@ def update_tile(state: State, scores: np.ndarray, values: np.ndarray) -> State:
     return add(rescale(state, m), new)
 
 
-def _weigh(weights: np.ndarray, scores: np.ndarray, values: np.ndarray) -> np.ndarray:
+def _weigh(weights: Array, scores: Array, values: Array) -> Array:
     """Return weights · values (Br, d); a row does not read what it does not see."""
     wide, values = weights.astype(np.float64), values.astype(np.float64)
-    bad = ~np.isfinite(values).all(-1)  # (Bc,)
-    o = wide @ np.where(bad[:, None], 0, values)
-    for j in np.flatnonzero(bad):
+    finite = np.isfinite(values).all(-1, keepdims=True)  # (Bc, 1)
+    o = wide @ np.where(finite, values, 0)
+    for j in np.flatnonzero(~finite):
         rows = scores[:, j] != -np.inf  # elsewhere, 0 · ∞ would be NaN
         o[rows] += wide[rows, j, None] * values[j]
     return o.astype(weights.dtype)
@@ -276,13 +277,13 @@ class Step(NamedTuple):
 
     start: int
     stop: int
-    m_old: np.ndarray
-    l_old: np.ndarray
-    m: np.ndarray
-    l: np.ndarray
-    o: np.ndarray | None
-    alpha: np.ndarray
-    added: np.ndarray
+    m_old: Numbers
+    l_old: Numbers
+    m: Numbers
+    l: Numbers
+    o: Numbers | None
+    alpha: Numbers
+    added: Numbers
 
 
 def trace(
@@ -309,7 +310,7 @@ def trace(
     """
     if forget not in ("", "l", "o", "lo"):
         raise ValueError(f"forget: expected '', 'l', 'o' or 'lo', got {forget!r}")
-    scores, values, _ = inputs.pair(scores, values)
+    scores, values = inputs.block_of(scores, values)
     blocks = _blocks(scores, values, block)
     state, stop, steps = State.of(*next(blocks)), 0, []
     for s, v in blocks:
@@ -330,11 +331,11 @@ class TileStep(NamedTuple):
     """
 
     tile: Tile
-    m_old: np.ndarray
-    m: np.ndarray
-    l: np.ndarray
-    o: np.ndarray
-    alpha: np.ndarray
+    m_old: Numbers
+    m: Numbers
+    l: Numbers
+    o: Numbers | None
+    alpha: Numbers
 
 
 def trace_attention(
@@ -380,13 +381,21 @@ def trace_attention(
     state, steps, at = next(states), [], row - rows.start
     for keys in inputs.blocks(seen.keys, block_k, "block_k"):
         tile = Tile(rows, keys, seen.kind(rows, keys))
-        m_old, state = state.m[at], state if tile.kind == "none" else next(states)
-        m, l, o = (x[at] for x in state)
-        steps.append(TileStep(tile, m_old, m, l, o, factor(m_old, m)))
+        m_old = np.take(state.m, at)
+        state = state if tile.kind == "none" else next(states)
+        own = _row(state, at)
+        steps.append(TileStep(tile, m_old, *own, factor(m_old, own.m)))
     return steps
 
 
-def split(x: ArrayLike, block: int) -> Iterator[np.ndarray]:
+def _row(state: State, at: int) -> State:
+    """Return the state of one row out of those of a block of rows."""
+    m, l, o = state
+    o_own = None if o is None else np.take(o, at, axis=0)
+    return State(np.take(m, at), np.take(l, at), o_own)
+
+
+def split(x: ArrayLike, block: int) -> Iterator[Array]:
     """Return views of x (..., n), each `block` long; the last may be shorter.
 
     Examples
@@ -399,9 +408,13 @@ def split(x: ArrayLike, block: int) -> Iterator[np.ndarray]:
 
 
 def _blocks(
-    scores: np.ndarray, values: np.ndarray | None, block: int
-) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
+    scores: Array, values: Array | None, block: int
+) -> Iterator[tuple[Array, Array | None]]:
     """Yield blocks of scores and of values, the first one empty, to start from."""
-    columns = () if values is None else (slice(None),) * (values.ndim - scores.ndim)
     for keys in (slice(0), *inputs.blocks(scores.shape[-1], block)):
-        yield scores[..., keys], None if values is None else values[..., keys, *columns]
+        if values is None:
+            yield scores[..., keys], None
+        elif values.ndim > scores.ndim:
+            yield scores[..., keys], values[..., keys, :]
+        else:
+            yield scores[..., keys], values[..., keys]

@@ -158,7 +158,9 @@ def environment() -> dict[str, str]:
     return {"Python": python} | {name: version(name) for name in PACKAGES}
 
 
-def _text(linker: int, size: Callable[[int], int], get: Callable) -> str:
+def _text(
+    linker: int, size: Callable[[int], int], get: Callable[[int, bytearray], None]
+) -> str:
     text = bytearray(size(linker))
     get(linker, text)
     return text.decode(errors="replace").rstrip("\0\n")

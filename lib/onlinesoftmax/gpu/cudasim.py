@@ -8,6 +8,7 @@ then. It also lacks what rung 3 needs: arrays with an alignment, and shuffles.
 import sys
 import threading
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numba import config, types
@@ -25,7 +26,7 @@ def mend() -> None:
 
 
 def shared_array(
-    self: object,
+    self: Any,
     shape: int | tuple[int, ...],
     dtype: types.Type | type,
     alignment: int | None = None,
@@ -40,9 +41,10 @@ def shared_array(
     return self._allocations.setdefault(place, np.empty(shape, dtype))  # in one step
 
 
-def shfl_xor_sync(self: object, mask: int, value: float, lane_mask: int) -> float:
+def shfl_xor_sync(self: Any, mask: int, value: float, lane_mask: int) -> float:
     """Hand `value` to the lane that differs in `lane_mask`; every thread takes part."""
-    me = threading.current_thread().threadIdx.x
+    thread: Any = threading.current_thread()
+    me = thread.threadIdx.x
     offers = self.__dict__.setdefault("offers", {})
     offers[me] = value
     self.syncthreads()

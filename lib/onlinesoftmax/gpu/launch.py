@@ -8,14 +8,15 @@ fitting. `plan` says beforehand which kernel would run, where, and why.
 import time
 from functools import cache
 from inspect import signature
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import config, cuda
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from onlinesoftmax import _inputs as inputs
 from onlinesoftmax import blocksim
+from onlinesoftmax._inputs import Array, DType
 from onlinesoftmax.gpu import cudasim
 from onlinesoftmax.gpu.ladder import RUNGS, Build
 from onlinesoftmax.masks import Mask, checked
@@ -47,10 +48,10 @@ class Plan(NamedTuple):
 class Task(NamedTuple):
     """An attention as the kernels take it."""
 
-    q: np.ndarray  # (heads, n, d), float32 or float16
-    k: np.ndarray  # (heads // group, keys, d)
-    v: np.ndarray
-    lengths: np.ndarray  # (heads,), int32
+    q: Array  # (heads, n, d), float32 or float16
+    k: Array  # (heads // group, keys, d)
+    v: Array
+    lengths: NDArray[np.int32]  # (heads,)
     scale: np.float32
     left: np.int32
     right: np.int32
@@ -90,7 +91,7 @@ def attention(
     scale: float | None = None,
     kernel: str = "auto",
     return_lse: bool = False,
-) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+) -> Array | tuple[Array, Array]:
     """Return softmax(q kᵀ · scale) v from one of the kernels.
 
     Parameters
@@ -181,13 +182,11 @@ def fit(asked: inputs.Attention, mask: Mask | None, width: int) -> Task:
             )
         lengths[...] = inputs.spread("lengths", mask.lengths, batch[:-1])[..., None]
     shared = asked.k.shape[-3] if batch else 1
-    return Task(
-        *(_rows(x, asked.dtype, width) for x in (asked.q, asked.k, asked.v)),
-        lengths.reshape(-1),
-        np.float32(asked.scale),
-        *(np.int32(min(reach, n + keys)) for reach in (mask.left, mask.right)),
-        np.int32((batch[-1] if batch else 1) // shared),
-    )
+    q, k, v = (_rows(x, asked.dtype, width) for x in (asked.q, asked.k, asked.v))
+    left, right = (np.int32(min(reach, n + keys)) for reach in (mask.left, mask.right))
+    group = np.int32((batch[-1] if batch else 1) // shared)
+    scale = np.float32(asked.scale)
+    return Task(q, k, v, lengths.reshape(-1), scale, left, right, group)
 
 
 def interval(mask: Mask | None) -> Mask:
@@ -201,7 +200,7 @@ def interval(mask: Mask | None) -> Mask:
     return mask
 
 
-def launch(build: Build, task: Task) -> tuple[np.ndarray, np.ndarray]:
+def launch(build: Build, task: Task) -> tuple[Array, Array]:
     """Run a kernel; return its output (heads, n, d) and its logsumexp (heads, n)."""
     out = np.zeros_like(task.q)
     lse = np.zeros(task.q.shape[:2], np.float32)
@@ -233,7 +232,7 @@ def launch(build: Build, task: Task) -> tuple[np.ndarray, np.ndarray]:
 
 
 @cache
-def compiled(build: Build):
+def compiled(build: Build) -> Any:
     """Return a kernel ready to be launched on a GPU.
 
     It is compiled as its stored report says (`Build.options`) where Numba can; else its
@@ -324,10 +323,11 @@ def duration(seconds: float) -> str:
     """
     if seconds < 120:
         return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
-    for unit, size in (("minutes", 60), ("hours", 3600), ("days", 86400)):
-        amount = seconds / size
-        if amount < 100 or unit == "days":
-            return f"{amount:.1f} {unit}" if amount < 10 else f"{amount:,.0f} {unit}"
+    units = {"minutes": 60, "hours": 3600, "days": 86400}
+    fitting = (unit for unit, size in units.items() if seconds < 100 * size)
+    unit = next(fitting, "days")
+    amount = seconds / units[unit]
+    return f"{amount:.1f} {unit}" if amount < 10 else f"{amount:,.0f} {unit}"
 
 
 @cache
@@ -336,12 +336,12 @@ def _say(text: str) -> None:
     print(text)
 
 
-def _largest(x: np.ndarray) -> float:
+def _largest(x: Array) -> float:
     """Return the largest finite magnitude."""
     return float(np.abs(x[np.isfinite(x)]).max(initial=0))
 
 
-def _rows(x: np.ndarray, dtype: np.dtype, width: int) -> np.ndarray:
+def _rows(x: Array, dtype: DType, width: int) -> Array:
     """Return x (..., n, d) as (all heads, n, width), filled up with zeros."""
     *batch, n, d = x.shape
     rows = np.zeros((*batch, n, width), dtype)
