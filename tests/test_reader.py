@@ -16,14 +16,8 @@ from pybtex.database import BibliographyData, Entry, Person
 from tools import lab
 from tools.chapters import code_cells, notebook, pages
 from tools.lab import copies
-from tools.reader import (
-    Around,
-    around,
-    install_cell,
-    plain_markdown,
-    reader_notebook,
-    without_glue,
-)
+from tools.plain_markdown import Around, plain_markdown
+from tools.reader import around, install_cell, reader_notebook, without_glue
 
 SOURCES = BibliographyData(
     {
@@ -88,12 +82,59 @@ PLAIN = {
         "**A GPU**\n\n3. C (not yet written). Hear."
     ),
     "```{drills}\n```": "",
+    "```{tip} Mind\nthe sign.\n```": "> **Tip**\n>\n> Mind\n> the sign.",
+    "say {q}``l``, [{q}`l` and `[a](b.md)`](index.md 'the road') of\n[it][there]\n\n"
+    "[there]: 02-b.md#it": (
+        "say ℓ, [ℓ and `[a](b.md)`](index.ipynb) of\n[it](02-b.ipynb#it)\n\n"
+        "[there]: 02-b.md#it"
+    ),
+    "- one\n\n  ```{note}\n  {q}`l`\n  ```\n\n> $$\n> \\ql\n> $$": (
+        "- one\n\n  > **Note**\n  >\n  > ℓ\n\n> $$\n> \\ell\n> $$"
+    ),
+    "> 1. is {q}`l`,\n>    {glue:text}`kept:.1f` and {q}`l`": (
+        "> 1. is ℓ,\n>    0.7 and ℓ"
+    ),
+    "| `{q}` | {q}`m` |\n|---|---|\n| `a\\|{q}` | {q}`m` $\\ql\\|\\ql$ |": (
+        "| `{q}` | m |\n|---|---|\n| `a\\|{q}` | m $\\ell\\|\\ell$ |"
+    ),
+    "One.\n% Nobody reads this.\nTwo.": "One.\n\nTwo.",
+    # The fence of an admonition is longer than the fences in it.
+    "````{note}\n```\n{q}`l`\n```\n{q}`l`\n````": (
+        "> **Note**\n>\n> ```\n> {q}`l`\n> ```\n> ℓ"
+    ),
+}
+AS_WRITTEN = [
+    "`` {q}`l` `` and `$\\ql$` and `[a](index.md)`",
+    "```\n{q}`l` [a](index.md) $\\ql$\n(target)=\n```",
+    "````md\n```{note}\nIn a listing.\n```\n````",
+    "    {q}`l` in an indented listing\n    (target)=",
+    "\\{q}`l`, \\[a](index.md), \\$\\ql\\$, (a)= in a line, % not a comment",
+    "<!-- {q}`l`\n[a](index.md) -->",
+    "::::{note}\nThe book does not fence with colons.\n::::",
+    "[here](#below), <https://a.example/b.md> and [away](https://a.example/b.md)",
+]
+REFUSED = {
+    "{ref}`there`": "{ref}`there`: a notebook has no form for this role; expected one",
+    "```{figure} a.png\n```": "{figure}: a notebook has no form for this directive",
+    "One[^1].\n\n[^1]: Two.": "no form for a footnote",
+    "$$\na\n$$ (one)": "no form for a numbered equation",
 }
 
 
 @pytest.mark.parametrize("source", PLAIN)
 def test_book_markdown_becomes_plain(source: str) -> None:
     assert plain_markdown(source, {"kept": 0.67667}, HERE) == PLAIN[source]
+
+
+@pytest.mark.parametrize("source", AS_WRITTEN)
+def test_what_only_looks_like_markup_stays_as_it_is_written(source: str) -> None:
+    assert plain_markdown(source, {}, HERE) == source
+
+
+@pytest.mark.parametrize("source", REFUSED)
+def test_what_a_notebook_cannot_show_stops_the_build(source: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(REFUSED[source])):
+        plain_markdown(source, {}, HERE)
 
 
 def test_a_page_that_is_no_notebook_is_linked_where_it_is_published() -> None:

@@ -1,65 +1,37 @@
 """The notebooks that readers download: plain Markdown, no outputs, they run anywhere.
 
-Jupyter knows neither the book's roles nor its admonitions, so they become ordinary
-Markdown here. Numbers that the prose takes from the build are written out.
+Numbers that the prose takes from the build are written out.
 """
 
 import ast
-import re
 import textwrap
 import zipfile
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
-from html import escape
-from itertools import groupby
 from pathlib import Path
 
 import nbformat
 import yaml
 from nbformat import NotebookNode
-from pybtex.database import BibliographyData, Entry, parse_file
-from pybtex.richtext import Text
 
+from tools import citing
 from tools.chapters import code_cells, front_matter, pages
+from tools.plain_markdown import Around, plain_markdown
 
-SYMBOLS = {"m": "m", "l": "ℓ", "alpha": "α", "o": "o", "s": "s", "p": "p"}
-MACROS = {r"\qm": "m", r"\ql": r"\ell", r"\qa": r"\alpha", r"\qo": "o"}
-MACROS |= {r"\qs": "s", r"\qp": "p"}
-FENCE = re.compile(
-    r"^(`{3,}|:{3,})\{([\w:-]+)\}[ \t]*(.*?)\n(.*?)^\1[ \t]*$", re.M | re.S
-)
-LINK = re.compile(r"\[([^\[\]]*)\]\(([\w-]+)\.md(#[^)]*)?\)")
-PROSE_BLOCKS = {"note", "tip", "important", "admonition", "warning", "seealso"}
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
-
-
-@dataclass(frozen=True)
-class Around:
-    """What a notebook takes from the book around its chapter."""
-
-    sources: BibliographyData
-    notebooks: frozenset[str] = frozenset()  # the pages that can be downloaded too
-    road: tuple[dict, ...] = ()
-    site: str | None = None  # where the pages are published
 
 
 def around(book: Path) -> Around:
     """The book whose pages are in the folder `book`."""
     config = yaml.safe_load((book.parent / "_config.yml").read_text("utf-8"))
+    settings = (config.get("sphinx") or {}).get("config") or {}
     road = book / "road.yml"
     all_pages = pages(book.parent / "_toc.yml", book)
     return Around(
-        sources=_sources(book / "references.bib"),
+        sources=citing.sources(book / "references.bib"),
         notebooks=frozenset(page.name for page in all_pages if page.is_chapter),
         road=tuple(yaml.safe_load(road.read_text("utf-8")) if road.exists() else ()),
         site=(config.get("html") or {}).get("baseurl") or None,
+        extensions=frozenset(settings.get("myst_enable_extensions", ())),
     )
-
-
-def _sources(file: Path) -> BibliographyData:
-    """The sources that the chapters cite; none, where there is no such file."""
-    return parse_file(str(file)) if file.exists() else BibliographyData()
 
 
 def glued(nb: NotebookNode) -> dict[str, object]:
@@ -79,130 +51,6 @@ def _value(data: dict) -> object:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):
         return text
-
-
-def plain_markdown(text: str, values: dict, book: Around) -> str:
-    """`text` in the Markdown that every notebook program shows."""
-    text = FENCE.sub(partial(_block, book), text)
-    roles: dict[str, Callable[[str], str]] = {
-        "glue:text": partial(_number, values),
-        "q": lambda name: SYMBOLS[name],
-        "cite:p": lambda keys: f"({_cite(keys, book, _in_brackets)})",
-        "cite:t": lambda keys: _cite(keys, book, _in_a_sentence),
-    }
-    text = re.sub(
-        r"\{([\w:]+)\}`([^`]+)`",
-        lambda m: roles[m[1]](m[2]) if m[1] in roles else m[2],
-        text,
-    )
-    text = re.sub(r"^\(([\w-]+)\)=$", r'<a id="\1"></a>', text, flags=re.M)
-    text = LINK.sub(partial(_link, book), text)
-    for macro, plain in MACROS.items():
-        text = re.sub(
-            re.escape(macro) + r"(?![a-zA-Z])", plain.replace("\\", r"\\"), text
-        )
-    return text
-
-
-def _number(values: dict, role: str) -> str:
-    name, _, form = role.partition(":")
-    if name not in values:
-        raise ValueError(f"{{glue:text}}`{role}`: nothing named {name!r} was glued")
-    try:
-        return format(values[name], form) if form else str(values[name])
-    except ValueError as error:
-        raise ValueError(f"{{glue:text}}`{role}`: {error}: {values[name]!r}") from None
-
-
-def _cite(keys: str, book: Around, style: Callable[[Entry], str]) -> str:
-    entries = (book.sources.entries[key.strip()] for key in keys.split(","))
-    return "; ".join(map(style, entries))
-
-
-def _in_a_sentence(entry: Entry) -> str:
-    """Who, and the year in brackets: the sentence around it stays a sentence."""
-    return f"{_who(entry)} ({_linked(_year(entry), entry)})"
-
-
-def _in_brackets(entry: Entry) -> str:
-    return _linked(f"{_who(entry)}, {_year(entry)}", entry)
-
-
-def _who(entry: Entry) -> str:
-    """The authors; without any, the title. As the page's style prints them."""
-    authors = entry.persons.get("author", [])
-    people = [_unmarked(" ".join(person.last_names)) for person in authors]
-    if not people:
-        return f"*{_unmarked(entry.fields.get('title', entry.key))}*"
-    return " and ".join(people) if len(people) < 3 else f"{people[0]} *et al.*"
-
-
-def _unmarked(text: str) -> str:
-    """`text` without BibTeX's own marks: braces, backslashes."""
-    return str(Text.from_latex(text))
-
-
-def _year(entry: Entry) -> str:
-    return entry.fields.get("year", "n.d.")
-
-
-def _linked(text: str, entry: Entry) -> str:
-    """`text` as a link to the source, where the source has an address."""
-    fields = entry.fields
-    if "url" in fields:
-        return f"[{text}]({fields['url']})"
-    if "doi" in fields:
-        return f"[{text}](https://doi.org/{fields['doi']})"
-    if fields.get("archiveprefix") == "arXiv":
-        return f"[{text}](https://arxiv.org/abs/{fields['eprint']})"
-    return text
-
-
-def _link(book: Around, match: re.Match) -> str:
-    """A link to another page: its notebook, else where it is published, else none."""
-    text, page, place = match[1], match[2], match[3] or ""
-    if page in book.notebooks:
-        return f"[{text}]({page}.ipynb{place})"
-    if book.site:
-        return f"[{text}]({book.site.rstrip('/')}/{page}.html{place})"
-    return text
-
-
-def _block(book: Around, match: re.Match) -> str:
-    """An admonition, or the road; other directives belong to the page alone."""
-    kind, title, body = match[2], match[3], match[4]
-    if kind == "road":
-        return _road(book)
-    if kind not in PROSE_BLOCKS:
-        return ""
-    options, body = re.match(r"((?::[\w-]+:[^\n]*\n)*)(.*)", body, re.S).groups()
-    title, body = title.strip() or kind.capitalize(), body.strip()
-    if re.search(r"^:class:.*\bdropdown\b", options, re.M):
-        return _folded(title, body)
-    return "\n".join(f"> {x}".rstrip() for x in f"**{title}**\n\n{body}".splitlines())
-
-
-def _folded(title: str, body: str) -> str:
-    """`body` out of sight until it is asked for: it may answer a question."""
-    # The blank lines end the HTML, so that what is between them is Markdown.
-    summary = f"<summary>{escape(title, quote=False)}</summary>"
-    return f"<details>{summary}\n\n{body}\n\n</details>"
-
-
-def _road(book: Around) -> str:
-    """The map of the cover as lists, a part each."""
-    parts = groupby(book.road, key=lambda row: row["part"])
-    return "\n\n".join(
-        f"**{part}**\n\n" + "\n".join(_stop(row, book) for row in rows)
-        for part, rows in parts
-    )
-
-
-def _stop(row: dict, book: Around) -> str:
-    there = row["file"] in book.notebooks
-    title = row["title"]
-    name = f"[{title}]({row['file']}.md)" if there else f"{title} (not yet written)"
-    return f"{row['number']}. {name}. {row['line']}"
 
 
 def without_glue(source: str) -> str:
