@@ -90,7 +90,7 @@ class Memory:
 def test_dense_moves_and_holds_the_matrix(n, keys, d, itemsize) -> None:
     memory, steps = Memory(itemsize), []
     memory.take(n * keys)
-    for row in range(n):  # S = Q · K^T: read Q and K, write S
+    for _ in range(n):  # S = Q · K^T: read Q and K, write S
         memory.move(d)
         memory.move(keys)
     for _ in range(keys):

@@ -145,7 +145,7 @@ def test_a_function_of_another_kind_gets_a_sentence(function, said: str) -> None
 def forever(m: float, l: float, block: list) -> None:
     print("round and round")
     while True:
-        try:
+        try:  # noqa: SIM105 (as a reader writes it)
             m = m
         except Exception:
             pass

@@ -76,10 +76,7 @@ def _is_glue(node: ast.stmt) -> bool:
 
 def install_cell(wheel: str, site: str | None) -> str:
     """The first cell: the lib is there, or it is installed and the cell says so."""
-    if site:
-        elsewhere = f'"{site.rstrip("/")}/notebooks/{wheel}"'
-    else:
-        elsewhere = "None"
+    elsewhere = f'"{site.rstrip("/")}/notebooks/{wheel}"' if site else "None"
     return textwrap.dedent(f"""\
         # The book's small library: used if it is here, installed if it is not.
         import importlib.util, pathlib, subprocess, sys

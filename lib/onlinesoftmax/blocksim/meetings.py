@@ -46,7 +46,7 @@ def answers(threads: list) -> list:
         offers = {t.number % WARP: t.wait.value for t in threads}
         return [offers[thread.wait.lane] for thread in threads]
     if what == "match_any_sync":
-        return [mask_of(threads, lambda v: same(v, own)) for own in values]
+        return [mask_of(threads, lambda v, own=own: same(v, own)) for own in values]
     return [VOTES[what](threads, values)] * len(threads)
 
 

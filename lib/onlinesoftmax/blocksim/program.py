@@ -99,8 +99,8 @@ class Program:
                     "several lines, each with a part of it",
                     "depth",
                 ) from None
-        for name, takes, kind in zip(self.parameters, takes, kinds):
-            self.check_fit(name, takes, kind)
+        for name, taken, kind in zip(self.parameters, takes, kinds):
+            self.check_fit(name, taken, kind)
         return self.compiled[key]
 
     def takes(self) -> tuple | None:

@@ -91,9 +91,9 @@ def stored(
 ) -> Report:
     """Return what `make kernels` found: a kernel as it ships, or in another tile."""
     for report in all_stored():
-        if report[:4] == (rung, d, dtype, arch):
-            if tile is None or tile == (report.block_q, report.block_k):
-                return report
+        asked = report[:4] == (rung, d, dtype, arch)
+        if asked and tile in (None, (report.block_q, report.block_k)):
+            return report
     raise ValueError(
         f"rung, d, arch, dtype, tile: nothing stored for {rung!r}, {d},"
         f" {arch!r}, {dtype!r}, {tile}"

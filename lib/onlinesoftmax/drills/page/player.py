@@ -26,7 +26,7 @@ def player(emit, beat):
             try:
                 return function(x)
             except ValueError:
-                raise OverflowError("math range error")
+                raise OverflowError("math range error") from None
 
         return called
 
@@ -101,7 +101,8 @@ def player(emit, beat):
         """Run the text of an answer; return a fault as JSON, or null."""
         job = loads(job)
         if job["kind"] == "kernel":
-            from onlinesoftmax import blocksim  # on a slow machine it takes a while
+            # Loaded before the first beat: on a slow machine it takes a while.
+            from onlinesoftmax import blocksim  # noqa: F401
             from onlinesoftmax.drills import kernel_grader as marks
         else:
             from onlinesoftmax.drills import grader as marks
