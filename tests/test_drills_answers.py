@@ -28,7 +28,7 @@ from onlinesoftmax.drills.forms import Card
 from onlinesoftmax.drills.grade import GRADERS
 from onlinesoftmax.drills.page import HERE
 from onlinesoftmax.drills.payload import how_exact, payload
-from onlinesoftmax.drills.text import plain_maths
+from onlinesoftmax.drills.markup import plain_maths
 from onlinesoftmax.drills.words import show
 
 DRILLS = list(bank().values())

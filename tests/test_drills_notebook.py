@@ -15,7 +15,7 @@ from onlinesoftmax.blocksim import cuda
 from onlinesoftmax.drills import check, drill, grader, notebook
 from onlinesoftmax.drills.bank import bank
 from onlinesoftmax.drills.payload import payload
-from onlinesoftmax.drills.text import blocks, inline
+from onlinesoftmax.drills.markup import blocks, inline
 
 # ---- showing
 

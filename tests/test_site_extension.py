@@ -19,8 +19,7 @@ sys.path.insert(0, str(ROOT / "book" / "_ext"))
 
 from booksite import fonts, hosts, maths, quantities  # noqa: E402
 from booksite import search, strings, stylesheet  # noqa: E402
-from booksite.head import chapter_number, split_heading  # noqa: E402
-from booksite.inline import inline  # noqa: E402
+from booksite.head import chapter_number, inline, split_heading  # noqa: E402
 from booksite.page import launch_links, repository_links, scripts  # noqa: E402
 from booksite.paths import ASSETS, VENDOR  # noqa: E402
 

@@ -14,7 +14,7 @@ from onlinesoftmax import drills
 from onlinesoftmax.drills import code
 from onlinesoftmax.drills.bank import WRITTEN, Drill, bank, say
 from onlinesoftmax.drills.payload import payload
-from onlinesoftmax.drills.text import inline
+from onlinesoftmax.drills.markup import inline
 from onlinesoftmax.figures import tokens
 
 from .conftest import Tattler

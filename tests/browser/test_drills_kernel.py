@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from onlinesoftmax.drills import progress_html
 from onlinesoftmax.drills.bank import read
 from onlinesoftmax.drills.forms import Card
-from onlinesoftmax.drills.text import plain_maths
+from onlinesoftmax.drills.markup import plain_maths
 
 from .test_drills import write_page, write_scripts
 

@@ -7,15 +7,17 @@ import re
 from typing import Any
 
 from docutils import nodes
+from onlinesoftmax.drills import markup
 from sphinx.application import Sphinx
 from sphinx.errors import ThemeError
 
 from . import hosts, search
-from .inline import inline
+from .maths import typeset
 
 WORDS_A_MINUTE = 200
 _HEADING = re.compile(r"\A(.*?)<h1[^>]*>(.*?)</h1>\s*", re.DOTALL)
 _PERMALINK = re.compile(r'<a class="headerlink".*?</a>')
+_APOSTROPHE = re.compile(r"(?<=\w)'(?=\w)")
 _NUMBER = re.compile(r"^0*(\d+)-")
 
 
@@ -37,6 +39,11 @@ def front_list(meta: dict[str, Any], key: str) -> list[str]:
     """A list of the front matter, which reaches us as JSON."""
     value = meta.get(key) or []
     return json.loads(value) if isinstance(value, str) else value
+
+
+def inline(line: str) -> str:
+    """HTML of a line of front matter."""
+    return markup.inline(_APOSTROPHE.sub("’", line), typeset)
 
 
 def reading_minutes(app: Sphinx, pagename: str) -> int:

@@ -12,6 +12,7 @@ import re
 from typing import Any
 
 from docutils import nodes
+from onlinesoftmax.drills import markup
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
@@ -59,9 +60,6 @@ _COMMAND = re.compile(r"\\([A-Za-z]+)(?=(\\[A-Za-z]|\d)?)")
 _SINGLE = re.compile(r"-?[\w.'∞√]+")
 # What a cell takes from elsewhere does not tell what it is about.
 _IMPORT = re.compile(r"^(?:from|import) .*$", re.MULTILINE)
-_MARKED = re.compile(
-    r"\$(?P<maths>[^$]+)\$|`+(?P<code>[^`]+)`+|\*+(?P<em>[^*\s](?:[^*]*[^*\s])?)\*+"
-)
 
 
 def readable(tex: str) -> str:
@@ -90,15 +88,9 @@ def _sign(found: re.Match[str]) -> str:
     return _SIGNS.get(name, "")
 
 
-def unmarked(text: str) -> str:
+def unmarked(line: str) -> str:
     """A line of front matter or of a drill, without its marks for code and formulas."""
-
-    def piece(match: re.Match[str]) -> str:
-        if match["maths"]:
-            return readable(match["maths"])
-        return match["code"] or unmarked(match["em"])
-
-    return _MARKED.sub(piece, text)
+    return markup.unmarked(line, readable)
 
 
 def hosted(html: str, language: str) -> str:

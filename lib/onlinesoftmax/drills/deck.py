@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
 
-from onlinesoftmax.drills import text
+from onlinesoftmax.drills import markup
 from onlinesoftmax.drills.bank import find
 from onlinesoftmax.drills.forms import Card
 from onlinesoftmax.drills.words import word
@@ -30,7 +30,7 @@ class Chapter(NamedTuple):
 def deck_html(
     chapters: Sequence[Chapter],
     lang: str = "en",
-    maths: text.Maths = text.plain_maths,
+    maths: markup.Maths = markup.plain_maths,
 ) -> str:
     """Return the list of all drills of some chapters.
 
@@ -64,7 +64,9 @@ def deck_html(
 """
 
 
-def card_script(id: str, lang: str = "en", maths: text.Maths = text.plain_maths) -> str:
+def card_script(
+    id: str, lang: str = "en", maths: markup.Maths = markup.plain_maths
+) -> str:
     """Return a classic script that hands one drill to the page with all of them."""
     card = json.dumps(Card(find(id), lang, maths).section(), ensure_ascii=False)
     return (
@@ -88,7 +90,7 @@ def _count(number: int, lang: str) -> str:
     return escape(word("deckCount", lang, n=number))
 
 
-def _group(chapter: Chapter, lang: str, maths: text.Maths) -> str:
+def _group(chapter: Chapter, lang: str, maths: markup.Maths) -> str:
     name = f"drills-{chapter.number}"
     rows = "\n".join(_row(id, chapter, lang, maths) for id in chapter.drills)
     return f"""\
@@ -101,7 +103,7 @@ def _group(chapter: Chapter, lang: str, maths: text.Maths) -> str:
 </section>"""
 
 
-def _row(id: str, chapter: Chapter, lang: str, maths: text.Maths) -> str:
+def _row(id: str, chapter: Chapter, lang: str, maths: markup.Maths) -> str:
     """Return a drill's row: its question, what it is, where it stands, its solution."""
     card = Card(find(id), lang, maths)
     place = f"{chapter.href}#drill-{id}"

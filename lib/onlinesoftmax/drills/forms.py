@@ -12,7 +12,7 @@ from functools import cache
 from html import escape
 from typing import Any
 
-from onlinesoftmax.drills import text
+from onlinesoftmax.drills import markup
 from onlinesoftmax.drills.bank import WRITTEN, Drill, foreign, say
 from onlinesoftmax.drills.exactness import asked
 from onlinesoftmax.drills.feedback import RANDOM, answer_text, names, right_choice
@@ -29,7 +29,7 @@ payload_once = cache(payload)  # a drill stands in its chapter and among all dri
 class Card:
     """One drill in one language, with the page's way to write maths."""
 
-    def __init__(self, drill: Drill, lang: str, maths: text.Maths) -> None:
+    def __init__(self, drill: Drill, lang: str, maths: markup.Maths) -> None:
         self.drill = drill
         self.lang = lang
         self.maths = maths
@@ -48,12 +48,12 @@ class Card:
     def blocks(self, source: Any) -> str:
         """Return a text of the bank as paragraphs."""
         lang = foreign(source, self.lang)
-        return text.blocks(say(source, self.lang), self.maths, lang)
+        return markup.blocks(say(source, self.lang), self.maths, lang)
 
     def inline(self, source: Any) -> str:
         """Return a text of the bank as a run of text."""
         lang = foreign(source, self.lang)
-        return text.inline(say(source, self.lang), self.maths, lang)
+        return markup.inline(say(source, self.lang), self.maths, lang)
 
     def section(self) -> str:
         """Return the whole drill."""
@@ -140,7 +140,7 @@ class Card:
         elif self.form == "choice":
             answer = self.blocks(right_choice(self.drill)["text"])
         else:
-            answer = text.blocks(answer_text(self.drill, self.lang), self.maths)
+            answer = markup.blocks(answer_text(self.drill, self.lang), self.maths)
         why = self.blocks(self.drill.get("solution"))
         return (
             f'<details class="os-drill-solution"><summary>{self.word("solution")}'
@@ -183,7 +183,7 @@ def _code_data(card: Card) -> dict[str, Any]:
     return {
         "payload": {**card.data, "cases": cases},
         "starter": card.drill.get("starter"),
-        "steps": [text.code("\n".join(sorted(lines, key=str.lower)))],
+        "steps": [markup.code("\n".join(sorted(lines, key=str.lower)))],
     }
 
 
@@ -200,7 +200,7 @@ def _numeric(card: Card) -> str:
 
 
 def _formula(card: Card) -> str:
-    how = text.inline(word("formulaHelp", card.lang, names=names(card.data)))
+    how = markup.inline(word("formulaHelp", card.lang, names=names(card.data)))
     return _line(card, card.word("formula"), how)
 
 

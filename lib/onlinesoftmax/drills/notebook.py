@@ -13,7 +13,7 @@ from html import escape
 from typing import Any
 
 from onlinesoftmax.blocksim import functions
-from onlinesoftmax.drills import code, grader, kernel_grader, kernels, text
+from onlinesoftmax.drills import code, grader, kernel_grader, kernels, markup
 from onlinesoftmax.drills.bank import WRITTEN, Drill, find, say
 from onlinesoftmax.drills.deadline import OutOfTime, within
 from onlinesoftmax.drills.exactness import asked
@@ -65,7 +65,7 @@ class Verdict:
         return "\n\n".join(parts)
 
     def _repr_html_(self) -> str:
-        parts = [text.blocks(line) for line in self.lines]
+        parts = [markup.blocks(line) for line in self.lines]
         for place, row in enumerate(self.table):
             tag = "td" if place else "th"
             cells = "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row)
@@ -85,7 +85,7 @@ class Shown:
 
     def _repr_html_(self) -> str:
         id = self.drill.id
-        inner = text.blocks(repr(self))
+        inner = markup.blocks(repr(self))
         return f'<div class="os-drill" data-drill="{id}" id="drill-{id}">{inner}</div>'
 
     def _parts(self) -> list[str]:

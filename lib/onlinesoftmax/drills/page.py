@@ -16,7 +16,7 @@ from html import escape
 from pathlib import Path
 from types import MappingProxyType
 
-from onlinesoftmax.drills import text
+from onlinesoftmax.drills import markup
 from onlinesoftmax.drills.bank import find, foreign, say
 from onlinesoftmax.drills.expression import table as reading
 from onlinesoftmax.drills.forms import Card
@@ -42,7 +42,9 @@ SCRIPTS = (
 )
 
 
-def page_html(id: str, lang: str = "en", maths: text.Maths = text.plain_maths) -> str:
+def page_html(
+    id: str, lang: str = "en", maths: markup.Maths = markup.plain_maths
+) -> str:
     """Return a drill as one group of the page.
 
     Parameters
@@ -65,7 +67,7 @@ def page_html(id: str, lang: str = "en", maths: text.Maths = text.plain_maths) -
 def progress_html(
     lang: str = "en",
     ids: Sequence[str] = (),
-    maths: text.Maths = text.plain_maths,
+    maths: markup.Maths = markup.plain_maths,
     pages: Mapping[str, str] = MappingProxyType({}),
     whole: str = "",
 ) -> str:
@@ -99,11 +101,11 @@ def progress_html(
     )
 
 
-def _title(id: str, lang: str, maths: text.Maths) -> str:
+def _title(id: str, lang: str, maths: markup.Maths) -> str:
     """Return the first sentence of a drill's prompt."""
     prompt = find(id).get("prompt")
     first = re.split(r"(?<=[.?!])\s", say(prompt, lang), maxsplit=1)[0]
-    return text.inline(first, maths, foreign(prompt, lang))
+    return markup.inline(first, maths, foreign(prompt, lang))
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The little markup of drill texts, as HTML.
+"""The little markup of drill texts and of front matter, as HTML or as bare words.
 
 Paragraphs, ``- `` lists, fenced code, `code`, *em*, **strong** and $maths$: as much as
 a prompt needs. Everything else is shown as it is written.
@@ -7,7 +7,7 @@ a prompt needs. Everything else is shown as it is written.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from html import escape
 
 Maths = Callable[[str, bool], str]
@@ -23,6 +23,24 @@ def plain_maths(tex: str, display: bool = False) -> str:
     return f"${escape(tex)}$"
 
 
+def pieces(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the pieces of one run of text: what each is, and what it holds.
+
+    Examples
+    --------
+    >>> list(pieces("Write `x` *now*."))
+    [('text', 'Write '), ('code', 'x'), ('text', ' '), ('em', 'now'), ('text', '.')]
+    """
+    end = 0
+    for match in INLINE.finditer(text):
+        if match.start() > end:
+            yield "text", text[end : match.start()]
+        yield str(match.lastgroup), match[str(match.lastgroup)]
+        end = match.end()
+    if text[end:]:
+        yield "text", text[end:]
+
+
 def inline(text: str, maths: Maths = plain_maths, lang: str = "") -> str:
     """Return one run of text as HTML, marked with its language if that is given.
 
@@ -31,21 +49,35 @@ def inline(text: str, maths: Maths = plain_maths, lang: str = "") -> str:
     >>> inline("Write `x < 1` *now*.")
     'Write <code>x &lt; 1</code> <em>now</em>.'
     """
-    parts, place = [], 0
-    for match in INLINE.finditer(text):
-        parts.append(escape(text[place : match.start()], quote=False))
-        parts.append(_marked(match, maths))
-        place = match.end()
-    html = "".join(parts) + escape(text[place:], quote=False)
+    html = "".join(_marked(kind, content, maths) for kind, content in pieces(text))
     return f'<span lang="{lang}">{html}</span>' if lang and html else html
 
 
-def _marked(match: re.Match[str], maths: Maths) -> str:
-    kind, content = str(match.lastgroup), match[str(match.lastgroup)]
+def _marked(kind: str, content: str, maths: Maths) -> str:
     if kind == "maths":
         return maths(content, False)
+    if kind == "text":
+        return escape(content, quote=False)
     inner = escape(content, quote=False) if kind == "code" else inline(content, maths)
     return f"<{kind}>{inner}</{kind}>"
+
+
+def unmarked(text: str, maths: Callable[[str], str]) -> str:
+    """Return one run of text without its marks; `maths` says what a formula reads as.
+
+    Examples
+    --------
+    >>> unmarked("**Write `x`**, $2$ times.", lambda tex: tex)
+    'Write x, 2 times.'
+    """
+    return "".join(
+        maths(content)
+        if kind == "maths"
+        else unmarked(content, maths)
+        if kind in ("strong", "em")
+        else content
+        for kind, content in pieces(text)
+    )
 
 
 def blocks(text: str, maths: Maths = plain_maths, lang: str = "") -> str:
