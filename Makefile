@@ -7,8 +7,8 @@ PYTHON ?= $(shell for p in python3.14 python3.13 python3.12 python3.11 python3; 
 RUN := .venv/bin/python -m
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab test kernels gpu faults mutants fuzz budgets bench lighthouse \
-	lock clean
+.PHONY: help book serve lab check format test kernels gpu faults mutants fuzz budgets \
+	bench lighthouse lock clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*##/  make \1	/p' Makefile
@@ -24,6 +24,12 @@ serve: book  ## the book on a local address
 
 lab: book  ## the chapters as notebooks, in JupyterLab
 	@$(RUN) tools.lab
+
+check: .venv/ready  ## format, lint, types and the tests of the ideas: the quick ones
+	@$(RUN) tools.check
+
+format: .venv/ready  ## lay the code out as `make check` wants it
+	@$(RUN) tools.check --format
 
 test: .venv/ready  ## build the book and run every test
 	@$(RUN) tools.test

@@ -6,7 +6,7 @@ const OFTEN_MS = 100;
 
 let player = null;
 let judge = null;
-let said = { case: null, last: 0, printed: 0, left: 0, told: 0, over: false };
+const said = { case: null, last: 0, printed: 0, left: 0, told: 0, over: false };
 
 onmessage = async ({ data }) => {
   try {

@@ -1,6 +1,6 @@
 // How often the running maximum rises, and with it how often anything is rescaled.
 
-import { fill, group, label, line, num, picture, rect, tag } from "../host/kit.mjs";
+import { fill, group, label, line, num, picture, tag } from "../host/kit.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
 

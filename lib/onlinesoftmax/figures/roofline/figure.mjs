@@ -1,7 +1,7 @@
 // Operations per byte against the two ceilings of a GPU: what memory allows, what
 // arithmetic allows.
 
-import { fill, group, label, line, num, picture, rect, tag } from "../host/kit.mjs";
+import { fill, group, label, line, num, picture, tag } from "../host/kit.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
 
