@@ -1,9 +1,11 @@
 # Everything the book can do. `make` alone lists it.
 # A Python that is new enough is found by itself; PYTHON=… names another.
 
-PYTHON ?= $(shell for p in python3.14 python3.13 python3.12 python3.11 python3; do \
-	command -v $$p >/dev/null && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
-	&& echo $$p && break; done || echo python3)
+# It is looked for when it is first needed, and once; what a pyenv shim has to say about a
+# version that is not installed is not our reader's concern.
+PYTHON ?= $(eval PYTHON := $(shell for p in python3.14 python3.13 python3.12 python3.11 \
+	python3; do $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& echo $$p && break; done || echo python3))$(PYTHON)
 RUN := .venv/bin/python -m
 
 .DEFAULT_GOAL := help

@@ -29,8 +29,12 @@ def complaint():
 
 
 def run(what, *command):
+    """Say what is being done, do it, and show what it said only if it failed."""
     print("  %s ..." % what, flush=True)
-    subprocess.check_call(command, cwd=ROOT)
+    pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    done = subprocess.run(command, cwd=ROOT, **pipe)
+    if done.returncode:
+        sys.exit("%s\n%s failed" % (done.stdout.decode(errors="replace"), what))
 
 
 def main():

@@ -20,13 +20,15 @@ def lock(name: str, options: list[str]) -> int:
     done = subprocess.run([sys.executable, *command], cwd=ROOT)
     if done.returncode == 0:
         file, header = ROOT / f"{name}.txt", HEADER.format(name=name)
-        file.write_text(header + file.read_text().removeprefix(header))
+        file.write_text(header + file.read_text("utf-8").removeprefix(header), "utf-8")
     return done.returncode
 
 
 def main() -> int:
     pip = [sys.executable, "-m", "pip", "install", "-q", "uv"]
-    subprocess.run(pip, check=True)
+    installed = subprocess.run(pip, capture_output=True, text=True)
+    if installed.returncode:  # else its warnings are of no use to anybody
+        sys.exit(f"uv could not be installed:\n{installed.stderr}")
     return max(lock(name, sys.argv[1:]) for name in LOCKS)
 
 

@@ -5,6 +5,8 @@
 The last line counts them all: `N passed, N failed, N skipped`.
 """
 
+import os
+import shlex
 import subprocess
 import sys
 import time
@@ -27,6 +29,25 @@ def counts(report: Path) -> tuple[int, int, int]:
     )
     skipped = sum(int(suite.get("skipped", 0)) for suite in suites)
     return total - failed - skipped, failed, skipped
+
+
+def failures(report: Path) -> list[str]:
+    """The ids of the tests that failed, as pytest takes them on its command line."""
+    ids = []
+    for case in ElementTree.parse(report).iter("testcase"):
+        if case.find("failure") is None and case.find("error") is None:
+            continue
+        # A file that could not even be imported has its own name and no class.
+        module = case.get("classname") or case.get("name", "")
+        file = f"{module.replace('.', '/')}.py"
+        ids.append(f"{file}::{case.get('name')}" if case.get("classname") else file)
+    return ids
+
+
+def alone(test: str) -> str:
+    """The command line that runs one test."""
+    python = os.path.relpath(sys.executable, ROOT)
+    return shlex.join([python, "-m", "pytest", "-n0", test])
 
 
 def main() -> int:
@@ -52,6 +73,8 @@ def main() -> int:
         print("0 passed, 1 failed, 0 skipped")
         return code or 1
     passed, failed, skipped = counts(report)
+    if failed:
+        print("\nOne that failed, alone:", *map(alone, failures(report)), sep="\n  ")
     took = time.perf_counter() - start
     (BUILD / "tests.seconds").write_text(f"{took:.0f}\n")
     print(

@@ -1,0 +1,67 @@
+"""What `make` and its commands print: what is meant, and nothing besides."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tools import test as tools_test
+
+ROOT = Path(__file__).parents[1]
+REPORT = """<testsuites><testsuite>
+<testcase classname="tests.test_x" name="test_good"/>
+<testcase classname="tests.browser.test_y" name="test_bad[a b]"><failure/></testcase>
+<testcase classname="" name="tests.test_z"><error/></testcase>
+</testsuite></testsuites>"""
+
+
+def test_a_failing_test_says_how_to_run_it_alone(tmp_path) -> None:
+    report = tmp_path / "tests.xml"
+    report.write_text(REPORT)
+    ids = tools_test.failures(report)
+    assert ids == ["tests/browser/test_y.py::test_bad[a b]", "tests/test_z.py"]
+    assert tools_test.alone(ids[0]).endswith(f"-m pytest -n0 '{ids[0]}'")
+
+
+def environment():
+    """tools/environment.py, which no package imports: any Python runs it as a script."""
+    file = ROOT / "tools" / "environment.py"
+    spec = importlib.util.spec_from_file_location("environment", file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_what_pip_says_is_shown_only_if_it_fails(capfd) -> None:
+    run = environment().run
+    run("installing", sys.executable, "-c", "print('a warning')")
+    assert capfd.readouterr() == ("  installing ...\n", "")
+    with pytest.raises(SystemExit) as stop:
+        run("installing", sys.executable, "-c", "exit('no network')")
+    assert stop.value.code == "no network\n\ninstalling failed"
+
+
+@pytest.mark.skipif(not shutil.which("make"), reason="no make")
+def test_make_passes_over_a_version_that_only_pyenv_knows(tmp_path) -> None:
+    for name in ("python3.14", "python3.13", "python3.12"):
+        shim = tmp_path / name
+        shim.write_text('#!/bin/sh\necho "pyenv: command not found" >&2\nexit 127\n')
+        shim.chmod(0o755)
+    good = tmp_path / "python3.11"
+    good.write_text("#!/bin/sh\nexit 0\n")
+    good.chmod(0o755)
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    outer = ("MAKE", "MFLAGS", "PYTHON")  # of a `make test` that runs this one
+    env = {k: v for k, v in os.environ.items() if not k.startswith(outer)}
+    done = subprocess.run(
+        ["make", "-n", "-W", "requirements.txt", ".venv/ready"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**env, "PATH": path},
+    )
+    assert (done.stdout, done.stderr) == ("python3.11 tools/environment.py\n", "")
