@@ -4,10 +4,11 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbformat.v4 import new_output
 
 from tools.build import Book, BuildFailed, check_count, run_chapters, stage
 from tools.chapters import code_cells, notebook, pages
-from tools.execute import ChapterFailed, _plain_numbers, with_outputs
+from tools.execute import ChapterFailed, _plain_numbers, _whole_streams, with_outputs
 from tools.freshness import data_files, imported, lib_files
 
 HEADER = "---\njupytext: {text_representation: {format_name: myst}}\n---\n\n"
@@ -125,6 +126,14 @@ def test_glued_numbers_are_numbers_that_a_page_can_format() -> None:
     data = {"application/papermill.record/text/plain": "np.float64(2.5)"}
     _plain_numbers(data)
     assert list(data.values()) == ["2.5"]
+
+
+def test_a_line_that_arrives_in_pieces_is_one_line() -> None:
+    pieces = [("stdout", "one "), ("stdout", "line\n"), ("stderr", "no\n")]
+    outputs = [new_output("stream", name=name, text=text) for name, text in pieces]
+    outputs.insert(2, new_output("display_data", {"text/plain": "a"}))
+    joined = _whole_streams(outputs)
+    assert [one.get("text") for one in joined] == ["one line\n", None, "no\n"]
 
 
 def test_what_a_chapter_depends_on(root: Path) -> None:

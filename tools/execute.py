@@ -129,11 +129,27 @@ def _strip(file: Path) -> None:
     for cell in code_cells(nb):
         cell.metadata.pop("execution", None)
         cell.metadata.pop("nbmake", None)
+        cell.outputs = _whole_streams(cell.outputs)
         for output in cell.outputs:
             output.get("data", {}).pop(WIDGET, None)
             if "scrapbook" in output.get("metadata", {}):
                 _plain_numbers(output.data)
     nbformat.write(nb, file)
+
+
+def _whole_streams(outputs: list[NotebookNode]) -> list[NotebookNode]:
+    """Join what a cell printed, which a busy machine delivers in pieces.
+
+    MyST-NB would begin a new line with every piece.
+    """
+    joined: list[NotebookNode] = []
+    for output in outputs:
+        last = joined[-1] if joined else None
+        if last and output.output_type == "stream" and last.get("name") == output.name:
+            last.text += output.text
+        else:
+            joined.append(output)
+    return joined
 
 
 def _plain_numbers(data: dict) -> None:
