@@ -102,8 +102,9 @@ def test_a_chapter_left_out_of_the_run_stops_the_build(small: Book) -> None:
         check_count(small)
 
 
-def test_a_numbered_page_without_a_header_is_no_quiet_page(small: Book) -> None:
-    (small.book / "02-two.md").write_text("# A title\n\nNo header, no code run.\n")
+def test_a_chapter_without_a_header_is_no_quiet_page(small: Book) -> None:
+    text = "---\nline: On the map.\n---\n# A title\n\nNo header, no code run.\n"
+    (small.book / "02-two.md").write_text(text)
     with pytest.raises(ValueError, match="02-two.md.*jupytext"):
         run_chapters(small)
 

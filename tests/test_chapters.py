@@ -7,14 +7,15 @@ from pathlib import Path
 import jupytext
 import pytest
 import yaml
-
 from onlinesoftmax.drills.bank import bank
 from onlinesoftmax.figures import registry
 
+from tools.chapters import road
+
 BOOK = Path(__file__).parents[1] / "book"
-TOC = (BOOK.parent / "_toc.yml").read_text(encoding="utf-8")
-CHAPTERS = [BOOK / f"{name}.md" for name in re.findall(r"file: (\d\d-\S+)", TOC)]
-MAIN_ROAD = [file for file in CHAPTERS if int(file.name[:2]) <= 9]
+ROAD = road(BOOK.parent / "_toc.yml", BOOK)
+CHAPTERS = [BOOK / f"{stop.file}.md" for stop in ROAD if stop.file]
+MAIN_ROAD = [BOOK / f"{s.file}.md" for s in ROAD if s.file and s.part != "Branches"]
 
 GLUED = re.compile(r"\{glue:text\}`([\w-]+)")
 QUANTITY = re.compile(r"\{q\}`(\w+)`")
@@ -61,6 +62,7 @@ def test_front_matter_is_complete(file):
     head = front_matter(file)
     assert 50 <= len(head["description"]) <= 160
     assert all(isinstance(line, str) and line for line in head["learn"] + head["need"])
+    assert head["line"]
     assert 60 <= len(head["summary_es"].split()) <= 120
 
 
@@ -95,8 +97,7 @@ def test_figures_exist_and_differ(file):
 
 @for_each_chapter
 def test_the_drills_of_a_chapter_are_all_in_it_once(file):
-    number = int(file.name[:2])
-    drills = {id: drill for id, drill in bank().items() if drill.chapter == number}
+    drills = {id: drill for id, drill in bank().items() if drill.chapter == file.stem}
     assert sorted(calls(file, "drill")) == sorted(drills)
     code = [drill for drill in drills.values() if drill.kind in ("code", "kernel")]
     debug = [drill for drill in code if "Find the fault" in drill.get("prompt")]
@@ -131,13 +132,57 @@ def test_anchors_are_unique_across_the_book():
     assert not set(anchors) & set(registry.ids()), "a figure has that id already"
 
 
-def test_the_road_names_the_chapters_as_they_are():
-    road = yaml.safe_load((BOOK / "road.yml").read_text(encoding="utf-8"))
-    title = {row["file"]: row["title"] for row in road}
-    assert [row["number"] for row in road] == list(range(1, len(road) + 1))
-    for file in CHAPTERS:
-        assert prose(file).startswith(f"# {title[file.stem]}\n")
-        assert file.stem.startswith(f"{[*title].index(file.stem) + 1:02}-")
+def test_an_old_number_in_a_file_name_is_the_chapter_s_number():
+    for stop in ROAD:
+        if old := re.match(r"\d\d", stop.file):
+            assert int(old[0]) == stop.number
+
+
+TOC = """
+format: jb-book
+root: index
+parts:
+  - caption: One
+    chapters: [{file: first}]
+  - caption: Branches
+    chapters: [{file: fourth}]
+  - caption: More
+    chapters: [{file: sources}]
+meta:
+  planned:
+    - {number: 2, part: One, title: Second, line: Soon.}
+    - {number: 3, part: Branches, title: Third, line: Later.}
+"""
+
+
+def written(folder: Path) -> Path:
+    """A book of two chapters; two that lie between them are planned."""
+    for name in ("index", "first", "fourth", "sources"):
+        line = "" if name in ("index", "sources") else "line: Now.\n"
+        text = f"---\ndescription: A page.\n{line}---\n# {name.title()}\n"
+        (folder / f"{name}.md").write_text(text)
+    toc = folder / "_toc.yml"
+    toc.write_text(TOC)
+    return toc
+
+
+def test_chapters_may_be_written_in_any_order(tmp_path):
+    assert road(written(tmp_path), tmp_path) == [
+        (1, "One", "First", "Now.", "first"),
+        (2, "One", "Second", "Soon.", ""),
+        (3, "Branches", "Third", "Later.", ""),
+        (4, "Branches", "Fourth", "Now.", "fourth"),
+    ]
+
+
+@pytest.mark.parametrize("number", [3, 5])
+def test_a_planned_chapter_has_a_number_of_its_own_and_leaves_no_gap(tmp_path, number):
+    toc = written(tmp_path)
+    toc.write_text(TOC.replace("number: 2", f"number: {number}"))
+    with pytest.raises(
+        ValueError, match=rf"different numbers up to 4, got \[{number}, 3"
+    ):
+        road(toc, tmp_path)
 
 
 def test_every_citation_has_its_source_and_every_source_is_cited():

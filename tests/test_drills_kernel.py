@@ -7,9 +7,8 @@ import sys
 from functools import partial
 from pathlib import Path
 
-import pytest
-
 import marking
+import pytest
 from onlinesoftmax.blocksim import cuda, float32
 from onlinesoftmax.drills import code, kernel_grader, notebook
 from onlinesoftmax.drills.bank import Drill, bank, read
@@ -55,7 +54,7 @@ def test_double_precision_is_on_the_card() -> None:
 
 
 def test_a_right_kernel_may_still_move_too_much() -> None:
-    d = Drill(DRILL.id, "kernel", 99, "99-test.yml", {**DRILL.fields, "most": 1.25})
+    d = Drill(DRILL.id, "kernel", "99-test.yml", {**DRILL.fields, "most": 1.25})
     assert run(DRILL.get("code"), d)["passed"]
     lavish = DRILL.get("code").replace("tile[t] = x[i]", "tile[t] = max(x[i], x[i])")
     report = run(lavish, d)
@@ -68,7 +67,7 @@ def test_a_right_kernel_may_still_move_too_much() -> None:
 
 def test_a_right_kernel_may_still_leave_the_work_to_one_thread() -> None:
     share = "def share(x): return {'x': 1, 'y': 1}"
-    d = Drill(DRILL.id, "kernel", 99, "99-test.yml", {**DRILL.fields, "share": share})
+    d = Drill(DRILL.id, "kernel", "99-test.yml", {**DRILL.fields, "share": share})
     assert run(DRILL.get("code"), d)["passed"]
     greedy = DRILL.get("code").replace("    if i < n:\n        tile[t] = x[i]", (
         "    if t == 0:\n        for j in range(min(B, n - i)):\n"
@@ -153,7 +152,7 @@ FAULTS = {
 @pytest.mark.parametrize("field", FAULTS)
 def test_a_fault_in_a_file_is_named(field: str) -> None:
     change, message = FAULTS[field]
-    faulty = Drill(DRILL.id, "kernel", 99, "99-test.yml", {**DRILL.fields, **change})
+    faulty = Drill(DRILL.id, "kernel", "99-test.yml", {**DRILL.fields, **change})
     with pytest.raises(ValueError, match=f"99-test.yml.*'{field}'.*{message}"):
         payload(faulty)
 

@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 import yaml
 from bs4 import BeautifulSoup
-from py_mini_racer import MiniRacer
-
 from onlinesoftmax.drills import (
     Chapter,
     card_script,
@@ -22,6 +20,7 @@ from onlinesoftmax.drills import (
 )
 from onlinesoftmax.drills.bank import bank, foreign
 from onlinesoftmax.drills.page import progress_html
+from py_mini_racer import MiniRacer
 
 # ---- the HTML
 
@@ -91,15 +90,15 @@ def test_the_panel_lists_the_drills_it_is_given() -> None:
 
 # ---- the page of all drills
 
-NUMBERS = sorted({d.chapter for d in bank().values()})
+NAMES = sorted({d.chapter for d in bank().values()})
 
 
-def chapter(n: int) -> Chapter:
-    ids = [d.id for d in bank().values() if d.chapter == n]
-    return Chapter(n, f"<{n}> & more", f"{n:02}-x.html", ids)
+def chapter(n: int, name: str) -> Chapter:
+    ids = [d.id for d in bank().values() if d.chapter == name]
+    return Chapter(n, f"<{n}> & more", f"{name}.html", ids)
 
 
-CHAPTERS = [chapter(n) for n in [*NUMBERS, 99]]
+CHAPTERS = [chapter(n, name) for n, name in enumerate([*NAMES, "without-drills"], 1)]
 
 
 @pytest.mark.parametrize("lang", ["en", "es"])
@@ -110,7 +109,7 @@ def test_every_drill_has_its_row_with_a_link_and_a_folded_solution(lang: str) ->
     for row in rows:
         d = bank()[row["data-drill"]]
         link = row.select_one(".os-deck-facts a")
-        assert link["href"] == f"{d.chapter:02}-x.html#drill-{d.id}"
+        assert link["href"] == f"{d.chapter}.html#drill-{d.id}"
         first = row.select_one(".os-deck-question").find()
         assert first.name == "p", "only a paragraph can become a button"
         assert row.details.summary and not row.details.has_attr("open")
@@ -122,11 +121,12 @@ def test_every_drill_has_its_row_with_a_link_and_a_folded_solution(lang: str) ->
 def test_chapters_are_named_and_counted_and_those_without_drills_left_out() -> None:
     soup = BeautifulSoup(deck_html(CHAPTERS), "html.parser")
     heads = [(a["href"], a.get_text()) for a in soup.select("h3 a")]
-    assert heads == [(f"{n:02}-x.html", f"<{n}> & more") for n in NUMBERS]
+    numbered = list(enumerate(NAMES, 1))
+    assert heads == [(f"{name}.html", f"<{n}> & more") for n, name in numbered]
     lines = soup.select(".os-deck-line")
-    assert [int(line["data-chapter"]) for line in lines] == NUMBERS
-    for line, n in zip(lines, NUMBERS):
-        count = len(chapter(n).drills)
+    assert [int(line["data-chapter"]) for line in lines] == [n for n, _ in numbered]
+    for line, (n, name) in zip(lines, numbered):
+        count = len(chapter(n, name).drills)
         assert line.select_one(".os-deck-count").get_text() == f"{count} drills"
         assert soup.select_one(line.a["href"])
     assert soup.select_one(".os-deck-total").get_text() == f"{len(bank())} drills"

@@ -11,12 +11,13 @@ from unittest.mock import MagicMock
 import jupytext
 import pytest
 import yaml
-
 from onlinesoftmax import figures
 
+from tools.chapters import road
+
 BOOK = Path(__file__).parents[1] / "book"
-TOC = (BOOK.parent / "_toc.yml").read_text(encoding="utf-8")
-WRITTEN = {int(number) for number in re.findall(r"file: (\d\d)-", TOC)}
+ROAD = road(BOOK.parent / "_toc.yml", BOOK)
+WRITTEN = {stop.number: BOOK / f"{stop.file}.md" for stop in ROAD if stop.file}
 ROWS = yaml.safe_load((BOOK / "inventory.yml").read_text(encoding="utf-8"))
 DONE = [row for row in ROWS if row.get("status") != "later"]
 BREAKING = [row for row in DONE if "breaks" in row]
@@ -24,16 +25,10 @@ FACTS = range(1, 36)
 SEEDS = ("000", "001", "002", "003", "004")
 
 
-def chapter_file(number: int) -> Path:
-    """The source of a chapter, found by its number."""
-    (found,) = BOOK.glob(f"{number:02}-*.md")
-    return found
-
-
 @cache
 def code_cells(number: int) -> tuple[SimpleNamespace, ...]:
     """The chapter's code cells in order, each with `name` and `source`."""
-    cells = jupytext.read(chapter_file(number)).cells
+    cells = jupytext.read(WRITTEN[number]).cells
     return tuple(
         SimpleNamespace(name=cell.metadata.get("name"), source=cell.source)
         for cell in cells
@@ -101,7 +96,7 @@ def test_a_row_waits_only_for_a_chapter_that_is_not_written():
 
 @pytest.mark.parametrize("row", DONE, ids=lambda row: row["id"])
 def test_the_place_exists(row):
-    text = chapter_file(row["chapter"]).read_text(encoding="utf-8")
+    text = WRITTEN[row["chapter"]].read_text(encoding="utf-8")
     assert re.search(rf"^\({re.escape(row['anchor'])}\)=$", text, re.M), row["anchor"]
     source = cell_source(row["chapter"], row["cell"])
     if "fact" in row:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from onlinesoftmax.road import Stop
 from pybtex.database import BibliographyData, Entry, Person
 
 from tools import lab
@@ -40,8 +41,8 @@ SOURCES = BibliographyData(
     }
 )
 ROAD = (
-    {"number": 2, "part": "One vector", "file": "02-b", "title": "B", "line": "See."},
-    {"number": 3, "part": "A GPU", "file": "03-c", "title": "C", "line": "Hear."},
+    Stop(2, "One vector", "B", "See.", "02-b"),
+    Stop(3, "A GPU", "C", "Hear."),
 )
 PAGES = frozenset({"index", "cheat-sheet", "02-b", "03-the-online-recurrence"})
 HERE = Around(SOURCES, PAGES, ROAD)
@@ -156,7 +157,7 @@ def test_the_book_around_a_chapter_is_read_from_its_folder(root: Path) -> None:
     book = around(root / "book")
     assert {"index", "cheat-sheet", "05-merge"} <= book.notebooks
     assert not {"drills", "references"} & book.notebooks
-    assert book.road[0]["file"] == "01-stable-softmax"
+    assert book.road[0].file == "01-stable-softmax"
     assert "essay0" in book.sources.entries
 
 

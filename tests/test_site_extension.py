@@ -17,9 +17,8 @@ from fontTools.ttLib import TTFont
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 
-from booksite import fonts, hosts, maths, quantities  # noqa: E402
-from booksite import search, strings, stylesheet  # noqa: E402
-from booksite.head import chapter_number, inline, split_heading  # noqa: E402
+from booksite import fonts, hosts, maths, quantities, search, strings, stylesheet  # noqa: E402  # noqa: E402
+from booksite.head import inline, split_heading  # noqa: E402
 from booksite.page import launch_links, repository_links, scripts  # noqa: E402
 from booksite.paths import ASSETS, VENDOR  # noqa: E402
 
@@ -126,14 +125,6 @@ def test_other_outputs_pass_unchanged():
 
 
 # Pages -----------------------------------------------------------------------
-
-
-def test_the_number_of_a_chapter_is_in_its_name():
-    assert [chapter_number(name) for name in ("02-a", "12-b", "references")] == [
-        "2",
-        "12",
-        "",
-    ]
 
 
 def test_a_page_needs_a_heading():

@@ -4,14 +4,16 @@ import hashlib
 import re
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 import jupytext
 import yaml
 from nbformat import NotebookNode
+from onlinesoftmax.road import Stop, stops
+from sphinx_external_toc.parsing import parse_toc_yaml
 
-NUMBERED = re.compile(r"\d\d-")
+HEADING = re.compile(r"^# (.+)$", re.M)
 
 
 @dataclass(frozen=True)
@@ -24,15 +26,22 @@ class Page:
     @property
     def is_chapter(self) -> bool:
         """Whether the page has code to run."""
-        return bool(self.notebook_header) or bool(NUMBERED.match(self.name))
+        return bool(self.notebook_header or self.told[1])
 
     @property
     def notebook_header(self) -> dict:
         """The `jupytext` entry of the front matter; empty where there is none."""
         return front_matter(self.source.read_text("utf-8")).get("jupytext", {})
 
+    @property
+    def told(self) -> tuple[str, str]:
+        """The page's title, and what the map says of it: nothing if it is not there."""
+        text = self.source.read_text("utf-8")
+        heading = HEADING.search(text)
+        return heading[1] if heading else "", front_matter(text).get("line", "")
 
-@lru_cache(maxsize=None)
+
+@cache
 def front_matter(text: str) -> dict:
     """The YAML between the two `---` at the head of a page."""
     match = re.match(r"---\n(.*?)\n---\n", text, re.S)
@@ -46,6 +55,11 @@ def pages(toc: Path, book: Path) -> list[Page]:
         if not page.source.exists():
             raise ValueError(f"{toc.name} names {page.name!r}: no {page.source}")
     return found
+
+
+def road(toc: Path, book: Path) -> list[Stop]:
+    """The chapters of the book, written or planned, in order."""
+    return stops(parse_toc_yaml(toc), lambda name: Page(name, book / f"{name}.md").told)
 
 
 def _load(toc: Path) -> dict:
@@ -87,7 +101,7 @@ def notebook(page: Page) -> NotebookNode:
     return nb
 
 
-@lru_cache(maxsize=None)
+@cache
 def _parsed(text: str) -> NotebookNode:
     return jupytext.reads(text, fmt="md:myst")
 

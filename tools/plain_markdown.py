@@ -20,6 +20,7 @@ from markdown_it.token import Token
 from myst_parser.config.main import MdParserConfig
 from myst_parser.parsers.directives import parse_directive_text
 from myst_parser.parsers.mdit import create_md_parser
+from onlinesoftmax.road import Stop
 from pybtex.database import BibliographyData
 
 from tools import citing
@@ -48,7 +49,7 @@ class Around:
 
     sources: BibliographyData
     notebooks: frozenset[str] = frozenset()  # the pages that can be downloaded too
-    road: tuple[dict, ...] = ()
+    road: tuple[Stop, ...] = ()
     site: str | None = None  # where the pages are published
     extensions: frozenset[str] = frozenset({"dollarmath", "amsmath"})  # of MyST
 
@@ -266,15 +267,14 @@ def _folded(title: str, body: str) -> str:
 
 def _road(book: Around) -> str:
     """The map of the cover as lists, a part each."""
-    parts = groupby(book.road, key=lambda row: row["part"])
+    parts = groupby(book.road, key=lambda stop: stop.part)
     return "\n\n".join(
-        f"**{part}**\n\n" + "\n".join(_stop(row, book) for row in rows)
-        for part, rows in parts
+        f"**{part}**\n\n" + "\n".join(_stop(stop) for stop in stops)
+        for part, stops in parts
     )
 
 
-def _stop(row: dict, book: Around) -> str:
-    there = row["file"] in book.notebooks
-    title = row["title"]
-    name = f"[{title}]({row['file']}.md)" if there else f"{title} (not yet written)"
-    return f"{row['number']}. {name}. {row['line']}"
+def _stop(stop: Stop) -> str:
+    there = f"[{stop.title}]({stop.file}.md)"
+    name = there if stop.file else f"{stop.title} (not yet written)"
+    return f"{stop.number}. {name}. {stop.line}"

@@ -13,7 +13,7 @@ import yaml
 from nbformat import NotebookNode
 
 from tools import citing
-from tools.chapters import code_cells, front_matter, pages
+from tools.chapters import code_cells, front_matter, pages, road
 from tools.plain_markdown import Around, plain_markdown
 
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -23,12 +23,11 @@ def around(book: Path) -> Around:
     """The book whose pages are in the folder `book`."""
     config = yaml.safe_load((book.parent / "_config.yml").read_text("utf-8"))
     settings = (config.get("sphinx") or {}).get("config") or {}
-    road = book / "road.yml"
-    all_pages = pages(book.parent / "_toc.yml", book)
+    toc = book.parent / "_toc.yml"
     return Around(
         sources=citing.sources(book / "references.bib"),
-        notebooks=frozenset(page.name for page in all_pages if page.is_chapter),
-        road=tuple(yaml.safe_load(road.read_text("utf-8")) if road.exists() else ()),
+        notebooks=frozenset(page.name for page in pages(toc, book) if page.is_chapter),
+        road=tuple(road(toc, book)),
         site=(config.get("html") or {}).get("baseurl") or None,
         extensions=frozenset(settings.get("myst_enable_extensions", ())),
     )

@@ -11,8 +11,7 @@ from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 
-from . import hosts, page
-from .head import chapter_number
+from . import hosts, page, road
 
 
 class drill_deck(nodes.General, nodes.Element):
@@ -42,15 +41,11 @@ def refresh(app: Sphinx, env: BuildEnvironment) -> list[str]:
 
 def chapters(app: Sphinx, pagename: str) -> list[dict[str, Any]]:
     """Every chapter the book has, seen from a page, with its drills."""
-    names = (
-        str(name)
-        for part in app.env.external_site_map.root.subtrees
-        for name in part.items
-    )
+    names = [stop.file for stop in road.chapters(app.env) if stop.file]
     return [
         {**page.page_link(app, pagename, name), "drills": meta["drills"]}
         for name in names
-        if chapter_number(name) and "drills" in (meta := app.env.metadata[name])
+        if "drills" in (meta := app.env.metadata[name])
     ]
 
 

@@ -11,20 +11,13 @@ from onlinesoftmax.drills import markup
 from sphinx.application import Sphinx
 from sphinx.errors import ThemeError
 
-from . import hosts, search
+from . import hosts, road, search
 from .maths import typeset
 
 WORDS_A_MINUTE = 200
 _HEADING = re.compile(r"\A(.*?)<h1[^>]*>(.*?)</h1>\s*", re.DOTALL)
 _PERMALINK = re.compile(r'<a class="headerlink".*?</a>')
 _APOSTROPHE = re.compile(r"(?<=\w)'(?=\w)")
-_NUMBER = re.compile(r"^0*(\d+)-")
-
-
-def chapter_number(docname: str) -> str:
-    """The number a chapter's file name begins with; empty for other pages."""
-    found = _NUMBER.match(docname)
-    return found[1] if found else ""
 
 
 def split_heading(pagename: str, body: str) -> tuple[str, str, str]:
@@ -79,7 +72,7 @@ def head(app: Sphinx, pagename: str, body: str) -> dict[str, Any]:
         "opening": before,
         "heading": heading,
         "body": rest,
-        "number": chapter_number(pagename),
+        "number": road.number(app.env, pagename),
         "minutes": reading_minutes(app, pagename),
         "description": description,
         "lede": inline(description),

@@ -11,8 +11,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
-from . import hosts, search, strings
-from .head import chapter_number, head
+from . import hosts, road, search, strings
+from .head import head
 
 CONTENT_SECURITY_POLICY = "; ".join(
     [
@@ -33,14 +33,14 @@ CONTENT_SECURITY_POLICY = "; ".join(
 def page_link(app: Sphinx, pagename: str, docname: str) -> dict[str, Any]:
     """Number, title and address of a page, seen from another."""
     return {
-        "number": chapter_number(docname),
+        "number": road.number(app.env, docname),
         "title": app.env.titles[docname].astext(),
         "href": app.builder.get_relative_uri(pagename, docname),
         "current": docname == pagename,
     }
 
 
-def road(app: Sphinx, pagename: str) -> list[dict[str, Any]]:
+def parts(app: Sphinx, pagename: str) -> list[dict[str, Any]]:
     """Parts of the book, each with its pages, as `_toc.yml` orders them."""
     return [
         {
@@ -81,7 +81,7 @@ def repository_links(context: dict[str, Any], pagename: str) -> dict[str, str]:
 def launch_links(app: Sphinx, pagename: str, repository: str) -> dict[str, str]:
     """Where a chapter's notebook can be run; empty while it is nowhere on GitHub."""
     where = urlparse(repository)
-    if where.netloc != "github.com" or not chapter_number(pagename):
+    if where.netloc != "github.com":
         return {}
     branch = app.config.book_notebook_branch
     name = f"notebooks/{pagename}.ipynb"
@@ -127,17 +127,20 @@ def prepare(
     if doctree is not None:
         context.update(head(app, pagename, body))
     links = repository_links(context, pagename)
+    chapter = bool(road.number(app.env, pagename))
     context.update(
         neighbours(app, pagename),
         cover=pagename == app.config.root_doc,
         headings=search.headings(app.env),
-        launch=launch_links(app, pagename, links.get("repository", "")),
+        launch=launch_links(app, pagename, links.get("repository", ""))
+        if chapter
+        else {},
         links=links,
-        notebook=app.config.book_notebooks and bool(chapter_number(pagename)),
+        notebook=app.config.book_notebooks and chapter,
         pageurl=address(app, pagename, context),
         policy=CONTENT_SECURITY_POLICY,
         release=onlinesoftmax.__version__,
-        road=road(app, pagename),
+        road=parts(app, pagename),
         scripts=scripts(body, search_page=templatename == "search.html"),
         translations=app.config.book_translations,
         words=words,
@@ -148,7 +151,7 @@ def prepare(
 def refresh(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Every page shows every title: when one changes, write all pages anew."""
     titles = {name: title.astext() for name, title in sorted(env.titles.items())}
-    now = (env.external_site_map.as_json(), titles)
+    now = (env.external_site_map.as_json(), titles, road.chapters(env))
     if getattr(env, "book_titles", None) == now:
         return []
     env.book_titles = now

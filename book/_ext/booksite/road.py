@@ -1,51 +1,61 @@
-"""The road as a map: every chapter planned, and which of them can be read already."""
+"""The road: the chapters' numbers, and a map of those written and those planned."""
 
 from __future__ import annotations
 
 from html import escape
 from itertools import groupby
-from pathlib import Path
 
-import yaml
 from docutils import nodes
+from onlinesoftmax.road import Stop, stops
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 
 from . import strings
 
-BRANCHES = "Branches"
-
 
 class road_map(nodes.General, nodes.Element):
-    """The map's place in a page; its rows are in `rows`."""
+    """The map's place in a page."""
 
 
 class RoadDirective(SphinxDirective):
-    """Draws `road.yml`, which lies beside the page."""
+    """Draws the road; `page.refresh` sees to it that the map is up to date."""
 
     def run(self) -> list[nodes.Node]:
-        """Read the rows; the page is written anew when the file changes."""
-        file = Path(self.env.srcdir) / "road.yml"
-        self.env.note_dependency(str(file))
-        rows = yaml.safe_load(file.read_text(encoding="utf-8"))
-        return [road_map("", rows=rows)]
+        """Mark the place: the chapters are known once all pages are read."""
+        return [road_map("")]
 
 
-def _stop(self: HTML5Translator, row: dict[str, object]) -> str:
+def chapters(env: BuildEnvironment) -> list[Stop]:
+    """The chapters of the book in order."""
+
+    def told(page: str) -> tuple[str, str]:
+        title = env.titles[page].astext() if page in env.titles else ""
+        return title, env.metadata.get(page, {}).get("line", "")
+
+    return stops(env.external_site_map, told)
+
+
+def number(env: BuildEnvironment, page: str) -> str:
+    """The number of a chapter; empty for other pages."""
+    numbers = {stop.file: str(stop.number) for stop in chapters(env)}
+    return numbers.get(page, "")
+
+
+def _stop(self: HTML5Translator, stop: Stop) -> str:
     builder = self.builder
-    title, line = escape(str(row["title"])), escape(str(row["line"]))
-    there = row["file"] in builder.env.found_docs
-    if there:
-        href = builder.get_relative_uri(builder.current_docname, str(row["file"]))
+    title, line = escape(stop.title), escape(stop.line)
+    if stop.file:
+        href = builder.get_relative_uri(builder.current_docname, stop.file)
         name = f'<a class="map-title" href="{escape(href)}">{title}</a>'
     else:
         soon = strings.table(self.config.language)["soon"]
         soon = f'<span class="map-soon">{soon}</span>'
         name = f'<span class="map-title">{title} {soon}</span>'
     return (
-        f'<li class="map-stop{" map-there" if there else ""}">'
-        f'<span class="map-number">{row["number"]}</span>'
+        f'<li class="map-stop{" map-there" if stop.file else ""}">'
+        f'<span class="map-number">{stop.number}</span>'
         f'{name}<span class="map-line">{line}</span></li>'
     )
 
@@ -53,12 +63,14 @@ def _stop(self: HTML5Translator, row: dict[str, object]) -> str:
 def visit_road_map(self: HTML5Translator, node: road_map) -> None:
     """Write the parts in order, each with its chapters."""
     self.body.append('<div class="map">\n')
-    for part, rows in groupby(node["rows"], key=lambda row: row["part"]):
-        branch = " map-branch" if part == BRANCHES else ""
-        stops = "\n".join(_stop(self, row) for row in rows)
+    env = self.builder.env
+    for part, here in groupby(chapters(env), key=lambda stop: stop.part):
+        branches = env.external_site_map.meta.get("branches", [])
+        branch = " map-branch" if part in branches else ""
+        listed = "\n".join(_stop(self, stop) for stop in here)
         self.body.append(
             f'<div class="map-part{branch}"><h3 class="map-name">{escape(part)}</h3>\n'
-            f'<ol class="map-stops">{stops}</ol></div>\n'
+            f'<ol class="map-stops">{listed}</ol></div>\n'
         )
     self.body.append("</div>\n")
     raise nodes.SkipNode

@@ -61,19 +61,21 @@ class Drill:
         Its name, the same in every language.
     kind : str
         numeric, choice, order, recall, trace, code or kernel.
-    chapter : int
-        The chapter it belongs to.
     file : str
-        Where it is written, for error messages.
+        Where it is written, for error messages: named as the chapter it belongs to.
     fields : mapping
         The rest, as in the file.
     """
 
     id: str
     kind: str
-    chapter: int
     file: str
     fields: Mapping[str, Any]
+
+    @property
+    def chapter(self) -> str:
+        """The chapter it belongs to."""
+        return self.file.removesuffix(".yml")
 
     def get(self, field: str, default: Any = None) -> Any:
         """Return a field, or the default where the file has none."""
@@ -106,7 +108,7 @@ def folder() -> Path:
 
 @cache
 def bank() -> dict[str, Drill]:
-    """Return every drill of the book by id, in reading order."""
+    """Return every drill of the book by id, file by file."""
     return read(folder())
 
 
@@ -128,7 +130,7 @@ def read(path: Path) -> dict[str, Drill]:
     Parameters
     ----------
     path : Path
-        A folder of ``.yml`` files, each ``{chapter: int, drills: [...]}``.
+        A folder of ``.yml`` files, each named as a chapter: ``{drills: [...]}``.
 
     Returns
     -------
@@ -149,23 +151,21 @@ def _read_file(file: Path) -> list[Drill]:
         content = yaml.load(file.read_text(encoding="utf-8"), _Loader)
     except yaml.YAMLError as error:
         raise ValueError(f"{file.name}: {error}") from None
-    if not isinstance(content, dict) or set(content) != {"chapter", "drills"}:
-        raise ValueError(f"{file.name}: expected the keys 'chapter' and 'drills'")
-    if not isinstance(content["chapter"], int):
-        raise ValueError(f"{file.name}: 'chapter' is {content['chapter']!r}, no number")
+    if not isinstance(content, dict) or set(content) != {"drills"}:
+        raise ValueError(f"{file.name}: expected the key 'drills' and no other")
     return [
-        _checked(fields, content["chapter"], file.name, place)
+        _checked(fields, file.name, place)
         for place, fields in enumerate(content["drills"], start=1)
     ]
 
 
-def _checked(fields: Any, chapter: int, file: str, place: int) -> Drill:
+def _checked(fields: Any, file: str, place: int) -> Drill:
     if not isinstance(fields, dict) or not NAME.fullmatch(str(fields.get("id"))):
         raise ValueError(
             f"{file}, drill number {place}, field 'id': expected a name such as "
             f"'rescale-hard', got {str(fields)[:60]!r}"
         )
-    drill = Drill(fields["id"], str(fields.get("kind")), chapter, file, fields)
+    drill = Drill(fields["id"], str(fields.get("kind")), file, fields)
     if drill.kind not in KINDS:
         kinds = sorted(KINDS)
         raise drill.fault("kind", f"expected one of {kinds}, got {drill.kind!r}")

@@ -1,0 +1,56 @@
+"""The road through a book: its chapters, written or planned, with their numbers.
+
+The table of contents orders the chapters that are written. Those that are planned stand
+in its `meta`, each with the number it will have, so that chapters can be written in any
+order. A chapter's title is its heading; what the map says of it is in its front matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from sphinx_external_toc.api import SiteMap
+
+
+class Stop(NamedTuple):
+    """A chapter on the road; one that is not written has no file."""
+
+    number: int
+    part: str
+    title: str
+    line: str
+    file: str = ""
+
+
+def stops(toc: SiteMap, told: Callable[[str], tuple[str, str]]) -> list[Stop]:
+    """Return the chapters of a book in order.
+
+    Parameters
+    ----------
+    toc : SiteMap
+        The table of contents, with the chapters that are planned in ``meta["planned"]``.
+    told : callable
+        Gives a page's title and the line about it on the map. A page without a line is
+        no chapter.
+
+    Raises
+    ------
+    ValueError
+        If the numbers of the planned chapters leave a gap or are given twice.
+    """
+    planned = [Stop(**row) for row in toc.meta.get("planned", [])]
+    pages = [
+        (part.caption, str(name)) for part in toc.root.subtrees for name in part.items
+    ]
+    written = [(part, *told(name), name) for part, name in pages if told(name)[1]]
+    numbers = range(1, len(planned) + len(written) + 1)
+    taken = {stop.number: stop for stop in planned}
+    if len(taken) < len(planned) or not set(taken) <= set(numbers):
+        raise ValueError(
+            f"planned: {len(planned)} planned and {len(written)} written chapters need "
+            f"different numbers up to {len(numbers)}, got {[s.number for s in planned]}"
+        )
+    rest = iter(written)
+    return [taken[n] if n in taken else Stop(n, *next(rest)) for n in numbers]
