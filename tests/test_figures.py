@@ -16,10 +16,11 @@ import jupytext
 import pytest
 from figure_words import said
 from golden import cases, differences
-
 from onlinesoftmax import figures
 from onlinesoftmax.figures import pack, registry, v8
+from onlinesoftmax.figures.engine import lock
 from onlinesoftmax.figures.kernel_race import figure as kernel_race
+from onlinesoftmax.figures.modules import expression
 
 ids = pytest.mark.parametrize("figure", registry.ids())
 
@@ -55,19 +56,20 @@ def mutants(figure: str) -> Iterator[str]:
 
 
 @ids
-def test_a_wrong_sign_is_found(figure: str) -> None:
+def test_a_wrong_sign_is_found(figure: str, tmp_path: Path) -> None:
     expected = registry.spec(figure).expected
     states = cases(figure)
     planted = list(mutants(figure))
     assert planted, "nothing to plant a fault in"
+    file = tmp_path / "figure.mjs"
     for source in planted:
-        body = f'figures["mutant"] = (($kit) => {pack._module(source)})($kit); 0'
-        v8._engine().eval(body)
+        file.write_text(source, "utf-8")
+        v8._engine().eval(f'figures["mutant"] = {expression(file, pack.KIT)}; 0')
         assert any(differs(state, expected) for state in states), source
 
 
 def differs(state: dict, expected: Callable[[dict], dict]) -> bool:
-    with v8._lock:
+    with lock:
         text = v8._engine().call("run", "mutant", "compute", v8.to_json(state))
     return any(differences(expected(state), v8.from_json(text)))
 
@@ -422,7 +424,7 @@ def test_the_host_script_is_classic() -> None:
 def test_a_folder_is_all_there_is_to_a_figure(figure: str) -> None:
     names = {path.name for path in registry.folder(figure).iterdir()}
     assert {"figure.py", "figure.mjs", "strings.json"} <= names
-    rest = [p for p in registry.HERE.glob("*.py")] + list(pack.HOST.iterdir())
+    rest = list(registry.HERE.glob("*.py")) + list(pack.HOST.glob("*.*"))
     assert not [
         p for p in rest if f'"{figure}"' in p.read_text("utf-8") and p.stem not in DOCS
     ]

@@ -9,18 +9,15 @@ returns.
 """
 
 import json
-import re
 from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 
-from .registry import HERE, folder, spec, strings
+from .modules import expression, script, to_json
+from .registry import HERE, folder, ids, spec, strings
 
 HOST = HERE / "host"
-IMPORT = re.compile(r'^import ([^;]+?) from "\.{1,2}/([\w./-]+)"[^;]*;\n', re.M)
-COMMENT = re.compile(r"^ *(?://[^\n]*|/\*\*.*?\*/)\n", re.M | re.S)
-INDENT = re.compile(r"^[ \t]+", re.M)  # readers load what is packed, and never read it
-EXPORT = re.compile(r"^export (?:const|function|class) (\w+)", re.M)
+KIT = {"../host/kit.mjs": "$kit"}  # what a figure may import, and is given
 
 
 def page_script(figure: str, lang: str = "en") -> str:
@@ -36,14 +33,16 @@ def page_script(figure: str, lang: str = "en") -> str:
 @cache
 def host_script() -> str:
     """The host for the page: wakes every figure and sweep."""
-    return f'"use strict";(() => {{\n{_bundle("page.mjs")}$page.begin();\n}})();\n'
+    return (
+        f'"use strict";(() => {{\n{script(HOST / "page.mjs")}$page.begin();\n}})();\n'
+    )
 
 
 @cache
 def widget_module(figure: str) -> str:
     """A figure with its host, as one ES module for anywidget."""
     make = f"($kit) => {_figure(figure)}"
-    return f"{_bundle('notebook.mjs')}export default $notebook.widget({make});\n"
+    return f"{script(HOST / 'notebook.mjs')}export default $notebook.widget({make});\n"
 
 
 def v8_script(figure: str) -> str:
@@ -54,51 +53,17 @@ def v8_script(figure: str) -> str:
 @cache
 def v8_host() -> str:
     """What draws stills in V8: `$kit`, `$still`, and nothing that needs a page."""
-    return _bundle("still.mjs")
+    return script(HOST / "still.mjs")
+
+
+def sources() -> list[Path]:
+    """Every module that a notebook's widgets are packed from."""
+    return [*HOST.glob("*.mjs"), *(folder(id) / "figure.mjs" for id in ids())]
 
 
 def _figure(figure: str, languages: Collection[str] = ("en", "es")) -> str:
-    """The body of the function that makes a figure: its module, spec and words."""
-    source = (folder(figure) / "figure.mjs").read_text("utf-8")
+    """An expression that makes a figure: its module, spec and words."""
     words = {lang: each for lang, each in strings(figure).items() if lang in languages}
     data = {"spec": spec(figure).for_host(figure), "strings": words}
-    return f"({{...{_module(source)}, ...{_json(data)}}})"
-
-
-def _bundle(entry: str) -> str:
-    """A host module after everything it imports: `$kit`, `$frame`, …"""
-    parts: dict[str, str] = {}
-    _collect(entry, parts)
-    return "".join(f"const ${name} = {text};\n" for name, text in parts.items())
-
-
-def _collect(file: str, parts: dict[str, str]) -> None:
-    if (name := Path(file).stem) in parts:
-        return
-    source = (HOST / file).read_text("utf-8")
-    if file.endswith(".json"):
-        parts[name] = _json(json.loads(source))
-        return
-    for _, needed in IMPORT.findall(source):
-        _collect(needed, parts)
-    parts[name] = _module(source)
-
-
-def _module(source: str) -> str:
-    """`source` as a function called at once that returns its exports."""
-    body = IMPORT.sub(_constants, source)
-    names = ", ".join(EXPORT.findall(source))
-    body = re.sub(r"^export ", "", body, flags=re.M)
-    body = INDENT.sub("", COMMENT.sub("", body))
-    return f"(() => {{\n{body}return {{ {names} }};\n}})()"
-
-
-def _constants(found: re.Match[str]) -> str:
-    what, file = found.groups()
-    return f"const {what.removeprefix('* as ')} = ${Path(file).stem};\n"
-
-
-def _json(data: object) -> str:
-    """JSON that may stand in a script: no infinity, no way to close the script."""
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.replace("</", "<\\/")
+    module = expression(folder(figure) / "figure.mjs", KIT)
+    return f"({{...{module}, ...{to_json(data)}}})"

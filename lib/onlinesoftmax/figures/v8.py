@@ -1,15 +1,12 @@
 """Runs the figures' JavaScript while the book is built, in V8 without a browser."""
 
-import atexit
 import json
 import math
-import threading
 from functools import cache
 from typing import Any
 
+from .engine import engine, lock
 from .pack import v8_host, v8_script
-
-_lock = threading.Lock()
 
 # JSON has no infinity: a word stands for it, on the way in and on the way out.
 RUN = """
@@ -27,13 +24,9 @@ function run(id, name, state, ...rest) {
 
 @cache
 def _engine() -> Any:
-    """One V8 for the process; imported late, because readers' notebooks go without."""
-    from py_mini_racer import MiniRacer
-
-    engine = MiniRacer()
-    atexit.register(engine.close)  # left to the interpreter's own end, it may hang
-    engine.eval(v8_host() + RUN)
-    return engine
+    started = engine()
+    started.eval(v8_host() + RUN)
+    return started
 
 
 @cache
@@ -43,7 +36,7 @@ def _load(figure: str) -> None:
 
 def run(figure: str, name: str, state: dict, *rest: str | bool) -> str:
     """Call `compute(state)` of a figure, or draw its still, and give the text of it."""
-    with _lock:
+    with lock:
         _load(figure)
         return _engine().call("run", figure, name, to_json(state), *rest)
 
