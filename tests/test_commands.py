@@ -1,4 +1,4 @@
-"""What `make` and its commands print: what is meant, and nothing besides."""
+"""What `make` and its commands find, and that they print what is meant and no more."""
 
 import importlib.util
 import os
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.browser import conftest as browsers
 from tools import test as tools_test
 
 ROOT = Path(__file__).parents[1]
@@ -45,7 +46,7 @@ def test_what_pip_says_is_shown_only_if_it_fails(capfd) -> None:
     assert stop.value.code == "no network\n\ninstalling failed"
 
 
-@pytest.mark.skipif(not shutil.which("make"), reason="no make")
+@pytest.mark.skipif(os.name == "nt" or not shutil.which("make"), reason="no make")
 def test_make_passes_over_a_version_that_only_pyenv_knows(tmp_path) -> None:
     for name in ("python3.14", "python3.13", "python3.12"):
         shim = tmp_path / name
@@ -65,3 +66,29 @@ def test_make_passes_over_a_version_that_only_pyenv_knows(tmp_path) -> None:
         env={**env, "PATH": path},
     )
     assert (done.stdout, done.stderr) == ("python3.11 tools/environment.py\n", "")
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["Google/Chrome/Application/chrome.exe", "Microsoft/Edge/Application/msedge.exe"],
+)
+def test_chrome_and_edge_are_found_on_windows(place, tmp_path, monkeypatch) -> None:
+    browser = tmp_path / place
+    browser.parent.mkdir(parents=True)
+    browser.touch()
+    for name, value in {
+        "CHROMIUM": "",
+        "PATH": "",
+        "LOCALAPPDATA": str(tmp_path),
+    }.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(browsers, "MACOS", ())
+    assert browsers.find_chromium() == str(browser)
+
+
+def test_chrome_is_found_on_macos(monkeypatch) -> None:
+    monkeypatch.setenv("CHROMIUM", "")
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(browsers.Path, "exists", lambda path: "Edge" in str(path))
+    wanted = "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge"
+    assert Path(browsers.find_chromium()) == Path(wanted)

@@ -180,7 +180,7 @@ def test_vendored_files_are_what_they_were(record: Path) -> None:
         content = (record.parent / name).read_bytes()
         assert hashlib.sha256(content).hexdigest() == checksum, name
     there = {
-        str(path.relative_to(record.parent))
+        path.relative_to(record.parent).as_posix()
         for path in record.parent.rglob("*")
         if path.is_file() and path != record
     }

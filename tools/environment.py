@@ -41,7 +41,7 @@ def main():
     problem = complaint()
     if problem:
         sys.exit(problem)
-    python = os.path.join(BIN, "python")
+    python = os.path.join(BIN, "python.exe" if os.name == "nt" else "python")
     pip = (python, "-m", "pip", "install", "-q", "--disable-pip-version-check")
     if not os.path.exists(python):
         run("making an environment in .venv", sys.executable, "-m", "venv", VENV)
@@ -52,7 +52,7 @@ def main():
         "requirements.txt",
     )
     run("installing the lib", *pip, "--no-deps", "--no-build-isolation", "-e", ".")
-    open(os.path.join(VENV, "ready"), "w").close()
+    open(os.path.join(VENV, "ready"), "wb").close()
 
 
 if __name__ == "__main__":

@@ -28,15 +28,23 @@ FLAGS = [
     "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,HttpsUpgrades,"
     "MediaRouter,OptimizationHints,PaintHolding,ThirdPartyStoragePartitioning",
 ]
-NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
-MACOS = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+NAMES += ("microsoft-edge", "chrome", "msedge")
+MACOS = ("Chromium", "Google Chrome", "Microsoft Edge")
+WINDOWS = ("Chromium", "Google/Chrome", "Microsoft/Edge")  # each below these:
+PROGRAMS = ("PROGRAMFILES", "PROGRAMFILES(X86)", "LOCALAPPDATA")
 LOCAL = ("file:", "data:", "blob:", "about:", "http://127.0.0.1:", "http://localhost:")
 
 
 def find_chromium() -> str | None:
-    """The installed Chromium or Chrome, or what the variable CHROMIUM names."""
-    candidates = [os.environ.get("CHROMIUM"), *map(shutil.which, NAMES), MACOS]
-    return next((c for c in candidates if c and Path(c).exists()), None)
+    """The installed Chromium, Chrome or Edge, or what the variable CHROMIUM names."""
+    places = [os.environ.get("CHROMIUM"), *map(shutil.which, NAMES)]
+    places += [f"/Applications/{name}.app/Contents/MacOS/{name}" for name in MACOS]
+    for product in WINDOWS:
+        name = "msedge.exe" if "Edge" in product else "chrome.exe"
+        for programs in filter(None, map(os.environ.get, PROGRAMS)):
+            places.append(str(Path(programs, product, "Application", name)))
+    return next((place for place in places if place and Path(place).exists()), None)
 
 
 @pytest.fixture(scope="session")
@@ -44,7 +52,9 @@ def browser() -> Iterator[Browser]:
     """One Chromium for the whole run of one worker."""
     path = find_chromium()
     if path is None:
-        say = "no Chromium: install chromium or Chrome, or set CHROMIUM to its path"
+        say = (
+            "no Chromium: install Chromium, Chrome or Edge, or set CHROMIUM to its path"
+        )
         pytest.fail(say) if os.environ.get("CI") else pytest.skip(say)
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
