@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 import onlinesoftmax
+from statements import functions, statement, statements
 
 LIB = Path(onlinesoftmax.__file__).parent
 # The ideas floor, from the ground up: each may import those before it, and numpy.
@@ -79,9 +80,8 @@ def test_every_mutant_that_survives_is_in_the_code_and_has_its_reason() -> None:
     listed = Path(__file__).parent / "mutation" / "survivors.yml"
     for mutant in yaml.safe_load(listed.read_text("utf-8")):
         module, _, function = mutant["in"].partition(".")
-        tree = ast.parse((LIB / f"{module}.py").read_text("utf-8"))
-        [place] = [node for node in tree.body if getattr(node, "name", "") == function]
-        lines = (LIB / f"{module}.py").read_text("utf-8").splitlines()
-        within = {line.strip() for line in lines[place.lineno : place.end_lineno]}
-        assert mutant["was"] in within and mutant["now"] not in within
+        source = (LIB / f"{module}.py").read_text("utf-8")
+        within = statements(functions(source)[function])
+        was, now = statement(mutant["was"]), statement(mutant["now"])
+        assert was in within and now not in within
         assert len(mutant["why"]) > 20

@@ -14,6 +14,9 @@ from pathlib import Path
 
 import yaml
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from statements import functions, statement, statements  # noqa: E402
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 FIELD = ROOT / "_build" / "mutation"
@@ -66,16 +69,18 @@ def mutmut(*arguments: str, show: bool = False) -> str:
 
 
 def difference(mutant: str) -> tuple[str, str, str]:
-    """Return the function a mutant is in, and its line before and after."""
-    where = mutant.partition("__mutmut_")[0].removeprefix("onlinesoftmax.")
-    module, _, function = where.partition(".")
-    function = function.removeprefix("x_").removeprefix("xǁ").replace("ǁ", ".")
-    lines = mutmut("show", mutant).splitlines()
-    was, now = (
-        [line[1:].strip() for line in lines if line[:2] == sign]
-        for sign in ("- ", "+ ")
-    )
-    return f"{module}.{function}", " ".join(was), " ".join(now)
+    """Return the function a mutant is in, and its statement before and after."""
+    _, module, mangled = mutant.split(".", 2)
+    name = mangled.partition("__mutmut_")[0]
+    file = FIELD / "mutants" / "src" / "onlinesoftmax" / f"{module}.py"
+    made = {
+        full.rpartition(".")[2]: function
+        for full, function in functions(file.read_text("utf-8")).items()
+    }
+    both = statements(made[f"{name}__mutmut_orig"]), statements(made[mangled])
+    was, now = next(pair for pair in zip(*both, strict=True) if len(set(pair)) == 2)
+    function = name.removeprefix("x_").removeprefix("xǁ").replace("ǁ", ".")
+    return f"{module}.{function}", was, now
 
 
 def report(title: str, mutants: set[tuple[str, str, str]]) -> None:
@@ -96,7 +101,7 @@ def main(modules: list[str]) -> None:
     found = {difference(name) for name in unnoticed if "__mutmut_" in name}
     listed = yaml.safe_load((HERE / "survivors.yml").read_text("utf-8"))
     known = {
-        (mutant["in"], mutant["was"], mutant["now"])
+        (mutant["in"], statement(mutant["was"]), statement(mutant["now"]))
         for mutant in listed
         if not modules or mutant["in"].partition(".")[0] in modules
     }

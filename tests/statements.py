@@ -1,0 +1,62 @@
+"""Statements of a program, compared by what they mean to Python: not by layout.
+
+A statement is given as `ast.unparse` writes it, without comments. Of one that holds
+others, such as a loop, it is the first line. A parameter's default counts as well.
+"""
+
+import ast
+from collections.abc import Iterator
+
+Function = ast.FunctionDef
+
+
+def statements(function: Function) -> list[str]:
+    """Return the defaults of a function's parameters, and its statements, in order."""
+    nodes = [node for node in ast.walk(function) if isinstance(node, ast.stmt)]
+    inner = sorted(nodes[1:], key=lambda node: (node.lineno, node.col_offset))
+    return [*_defaults(function.args), *map(_first_line, inner)]
+
+
+def statement(text: str) -> str:
+    """Return a statement as `statements` does; a default reads like an assignment.
+
+    >>> statement("while len(x)>1:  # as long as there are two")
+    'while len(x) > 1:'
+    >>> statement("block_q: int=64")
+    'block_q: int = 64'
+    """
+    for program in (text, f"{text}\n    pass"):
+        try:
+            [node] = ast.parse(program).body
+            return _first_line(node)
+        except SyntaxError:
+            continue
+    raise ValueError(f"text: expected a statement, got {text!r}")
+
+
+def functions(source: str) -> dict[str, Function]:
+    """Return the functions and methods of a module by their names, with the class's."""
+    found = {}
+    for node in ast.parse(source).body:
+        prefix = f"{node.name}." if isinstance(node, ast.ClassDef) else ""
+        for each in node.body if prefix else [node]:
+            if isinstance(each, Function):
+                found[f"{prefix}{each.name}"] = each
+    return found
+
+
+def _first_line(node: ast.stmt) -> str:
+    return ast.unparse(node).splitlines()[0]
+
+
+def _defaults(arguments: ast.arguments) -> Iterator[str]:
+    """Yield each parameter that has a default, with it."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    first = len(positional) - len(arguments.defaults)
+    pairs = zip(positional[first:], arguments.defaults, strict=True)
+    for parameter, default in (
+        *pairs,
+        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+    ):
+        if default is not None:
+            yield f"{ast.unparse(parameter)} = {ast.unparse(default)}"
