@@ -379,6 +379,7 @@ BAD = [
     (streaming.softmax, ([1.0], None), f"{BLOCK} None"),
     (streaming.softmax_dot, (TWO, TWO, 0), f"{BLOCK} 0"),
     (streaming.softmax_dot, (TWO, np.zeros(3), 1), SHAPE),
+    (streaming.softmax_dot, (TWO, None, 1), f"values: {FLOATS} object"),
     (trace, (TWO, 0), f"{BLOCK} 0"),
     (trace, (TWO, 1, np.zeros(3)), SHAPE),
     (update, (State.empty(), 1.0), f"scores: {ROW}"),

@@ -1,8 +1,29 @@
 """The small library behind *The Rescaling Trick*.
 
+One idea runs through it: a block of scores and values is summarised by a state
+(m, l, o), and two states merge into one.
+
 >>> from onlinesoftmax import State, merge
 >>> merge(State.of([1.0, 2.0]), State.of([3.0])).m
 np.float64(3.0)
+
+Read the modules in this order. Each needs only those before it.
+
+The mathematics, with NumPy only:
+
+    masks.py       what each query sees, and so: all, some or none of a tile
+    dense.py       the definitions, slow and plainly right
+    state.py       the state (m, l, o): how it is measured, rescaled and merged
+    streaming.py   the same answers as `dense`, computed block by block
+
+What it costs, and on which machine:
+
+    precision.py   number formats, and what rounding does to a sum
+    devices.py     what makers publish about their GPUs
+    costs.py       operations, bytes and tiles of an attention, as closed forms
+    gpu/           attention kernels; `gpu/__init__.py` says where to begin
+
+`_inputs.py` checks arguments for all of them; it can be skipped.
 """
 
 from importlib import import_module

@@ -1,4 +1,9 @@
-"""What every function accepts, and what it says when something else comes."""
+"""Checks of arguments, for all modules.
+
+Each function takes an argument, and returns it in the form the library works with. If
+that is not possible it raises a ValueError that names the argument, what was expected
+and what came.
+"""
 
 from collections.abc import Iterator
 from math import isfinite
@@ -10,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 Array: TypeAlias = NDArray[np.floating]
-Numbers: TypeAlias = Array | np.floating  # shape (...): for () NumPy has numbers
+Numbers: TypeAlias = Array | np.floating  # (...): NumPy has numbers for the shape ()
 Integers: TypeAlias = NDArray[np.integer] | np.integer
 DType: TypeAlias = np.dtype[Any]
 
@@ -19,7 +24,7 @@ FLOATS = (np.float16, np.float32, np.float64)
 
 def floats(name: str, x: ArrayLike) -> Array:
     """Return `x` as a float16, float32 or float64 array; integers become float64."""
-    if np.ma.isMaskedArray(x):  # asarray would uncover what it hides
+    if np.ma.isMaskedArray(x):  # np.asarray would drop its mask
         raise ValueError(f"{name}: expected a plain array, got a masked one")
     try:
         x = np.asarray(x)
@@ -54,9 +59,9 @@ def block_of(scores: ArrayLike, values: ArrayLike | None) -> tuple[Array, Array 
 
 
 def pair(scores: ArrayLike, values: ArrayLike) -> tuple[Array, Array, DType]:
-    """Return scores and values as `block_of` does, and the dtype to answer in.
+    """Return scores and values as `block_of` does, and the dtype of an answer.
 
-    An answer has the wider dtype of the two, be it float16.
+    That is the wider dtype of the two as they came, which may be float16.
     """
     scores = rows("scores", scores)
     values = floats("values", values)
@@ -132,7 +137,7 @@ def number(name: str, x: float, expected: str, low: float = -np.inf) -> float:
 
 
 def flag(name: str, x: bool) -> bool:
-    """Return `x`, True or False and nothing like it."""
+    """Return `x`, which has to be True or False: 1 or "no" will not do."""
     if isinstance(x, bool | np.bool_):
         return bool(x)
     raise ValueError(f"{name}: expected True or False, got {x!r}")
@@ -149,15 +154,15 @@ def spread(name: str, x: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
 
 
 class Attention(NamedTuple):
-    """What an attention is asked for, checked."""
+    """The arguments of an attention, checked."""
 
     q: Array  # (..., heads, queries, d) or (queries, d)
     k: Array  # (..., fewer heads, keys, d) or (keys, d)
     v: Array  # (..., fewer heads, keys, columns) or (keys, columns)
     scale: float
     softcap: float | None
-    sinks: Array  # (heads,), or (1,) without heads; −∞ is no sink
-    dtype: DType  # to answer in
+    sinks: Array  # (heads,), or (1,) if there are no heads; −∞ where there is no sink
+    dtype: DType  # that of the output
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -170,7 +175,7 @@ class Attention(NamedTuple):
         return np.result_type(self.dtype, np.float32)
 
     def heads(self) -> Iterator["OneHead"]:
-        """Yield every head. Where keys have fewer, neighbours share one of theirs."""
+        """Yield every head of q; if k has fewer, neighbours share one of its heads."""
         for at in np.ndindex(self.q.shape[:-2]):
             shared = at
             if at:
@@ -181,7 +186,7 @@ class Attention(NamedTuple):
 
 
 class OneHead(NamedTuple):
-    """The part of an attention that is one matrix of scores."""
+    """One head of an attention: one matrix of scores."""
 
     at: tuple[int, ...]  # (..., head), or () where there are no heads
     q: Array  # (queries, d)
@@ -220,7 +225,7 @@ def attention(
 
 
 def _misfit(name: str, x: Array, expected: tuple[int | str, ...], q: Array) -> None:
-    """Say that the shape of `x` is not what goes with q."""
+    """Raise a ValueError: the shape of `x` does not go with that of q."""
     shape = ", ".join(map(str, expected))
     raise ValueError(
         f"{name}: expected shape ({shape}) for q of shape {q.shape}, got {x.shape}"

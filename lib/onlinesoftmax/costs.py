@@ -1,11 +1,10 @@
 """What attention costs: operations, bytes moved, bytes held, tiles, and a GPU's limits.
 
-Closed forms all of them, and the tests hold each to a counter that walks the loops. No
-time is computed here that anybody has measured: `roofline` gives a ceiling, not a speed.
+All of them are closed forms. The tests compare each with a counter that walks through
+the loops. No function here predicts a measured time: `roofline` is a ceiling.
 
-One head has n queries and `keys` keys (n, unless given), each d numbers wide, as are the
-values. Query blocks are `block_q` rows, key tiles `block_k` keys; the last may be short.
-Bytes follow from `itemsize`, the bytes of one number.
+All of it is for one head, with n queries and `keys` keys, in rows of d numbers. A block
+has `block_q` queries and a tile has `block_k` keys; the last ones may be shorter.
 """
 
 from collections.abc import Iterable
@@ -15,17 +14,27 @@ from typing import NamedTuple
 from onlinesoftmax import _inputs as inputs
 from onlinesoftmax.devices import Multiprocessor
 
-WARP = 32  # threads that are scheduled together
-REGISTER_UNIT = 256  # registers are handed out to a warp in such portions,
-PARTITIONS = 4  # from the quarter of the multiprocessor that the warp runs in
-SECTOR = 32  # bytes: the smallest piece of memory that is moved
+WARP = 32  # threads that run together
+REGISTER_UNIT = 256  # a warp gets its registers in multiples of so many
+PARTITIONS = 4  # a multiprocessor has so many parts; a warp's registers come from one
+SECTOR = 32  # bytes: memory is read and written in pieces of this size
 
 
 # ---- arithmetic ----
 
 
 def matmul_flops(rows: int, inner: int, columns: int) -> int:
-    """Return the multiplications and additions of (rows, inner) @ (inner, columns)."""
+    """Return the multiplications and additions of a product of two matrices.
+
+    Parameters
+    ----------
+    rows, inner, columns : int
+        The product is (rows, inner) @ (inner, columns).
+
+    Returns
+    -------
+    int
+    """
     return 2 * _size("rows", rows) * _size("inner", inner) * _size("columns", columns)
 
 
@@ -33,6 +42,17 @@ def flops(n: int, d: int, *, keys: int | None = None) -> int:
     """Return the operations of the two products Q·Kᵀ and P·V: 4·n·keys·d.
 
     Dense or streamed, it is the same number.
+
+    Parameters
+    ----------
+    n, d : int
+        Queries; numbers in a row of q, k and v.
+    keys : int, optional
+        As many as queries unless given.
+
+    Returns
+    -------
+    int
 
     Examples
     --------
@@ -44,7 +64,22 @@ def flops(n: int, d: int, *, keys: int | None = None) -> int:
 
 
 def rescale_flops(n: int, d: int, block_k: int, *, keys: int | None = None) -> int:
-    """Return what streaming adds: α·ℓ and α·o, so 1 + d multiplications a row and tile.
+    """Return the multiplications that streaming adds, to rescale its states.
+
+    α·ℓ and α·o are 1 + d multiplications, for every row and tile.
+
+    Parameters
+    ----------
+    n, d : int
+        Queries; numbers in a row of q, k and v.
+    block_k : int
+        Keys of a tile.
+    keys : int, optional
+        As many as queries unless given.
+
+    Returns
+    -------
+    int
 
     Examples
     --------
@@ -56,9 +91,23 @@ def rescale_flops(n: int, d: int, block_k: int, *, keys: int | None = None) -> i
 
 
 def exponentials(n: int, block_k: int | None = None, *, keys: int | None = None) -> int:
-    """Return how often exp is taken: once a score, and once for α a row and tile.
+    """Return how many exponentials are taken.
 
-    Without `block_k` all at once: there is no α.
+    One for each score; and if the keys come in tiles, one for the α of each row and
+    tile.
+
+    Parameters
+    ----------
+    n : int
+        Queries.
+    block_k : int, optional
+        Keys of a tile. Without it all keys come at once, and there is no α.
+    keys : int, optional
+        As many as queries unless given.
+
+    Returns
+    -------
+    int
     """
     n, _, keys = _shape(n, 1, keys)
     return n * keys + (n * tiles_along(keys, block_k) if block_k is not None else 0)
@@ -68,9 +117,22 @@ def exponentials(n: int, block_k: int | None = None, *, keys: int | None = None)
 
 
 def dense_footprint(n: int, *, keys: int | None = None, itemsize: int = 2) -> int:
-    """Return the bytes of the score matrix, beside q, k, v and the output.
+    """Return the bytes of the score matrix, not counting q, k, v and the output.
 
-    Its weights may overwrite it; an implementation that keeps both needs twice as much.
+    Weights may overwrite their scores. Code that keeps both needs twice as much.
+
+    Parameters
+    ----------
+    n : int
+        Queries.
+    keys : int, optional
+        As many as queries unless given.
+    itemsize : int
+        Bytes of a number.
+
+    Returns
+    -------
+    int
 
     Examples
     --------
@@ -82,7 +144,17 @@ def dense_footprint(n: int, *, keys: int | None = None, itemsize: int = 2) -> in
 
 
 def state_footprint(rows: int, d: int, *, itemsize: int = 4) -> int:
-    """Return the bytes of so many rows' states: m, ℓ and the d numbers of o.
+    """Return the bytes of the states of some rows: m, ℓ and the d numbers of o.
+
+    Parameters
+    ----------
+    rows, d : int
+    itemsize : int
+        Bytes of a number.
+
+    Returns
+    -------
+    int
 
     Examples
     --------
@@ -93,9 +165,23 @@ def state_footprint(rows: int, d: int, *, itemsize: int = 4) -> int:
 
 
 def tiled_footprint(block_q: int, block_k: int, d: int, *, itemsize: int = 4) -> int:
-    """Return the bytes streaming holds at once beside q, k, v and the output.
+    """Return the bytes streaming holds at once, not counting q, k, v and the output.
 
-    The states of `block_q` rows and one tile of scores: n is not in it.
+    These are the states of `block_q` rows, and one tile of scores. They do not depend
+    on the number of queries or keys.
+
+    Parameters
+    ----------
+    block_q, block_k : int
+        Queries of a block; keys of a tile.
+    d : int
+        Numbers in a row of v.
+    itemsize : int
+        Bytes of a number.
+
+    Returns
+    -------
+    int
     """
     scores = _size("block_q", block_q) * _size("block_k", block_k)
     return state_footprint(block_q, d, itemsize=itemsize) + scores * itemsize
@@ -104,8 +190,21 @@ def tiled_footprint(block_q: int, block_k: int, d: int, *, itemsize: int = 4) ->
 def dense_traffic(n: int, d: int, *, keys: int | None = None, itemsize: int = 2) -> int:
     """Return the bytes three separate steps move: S = Q·Kᵀ, P = softmax(S), O = P·V.
 
-    Each reads what it needs and writes what it made, so S and P are each written once
-    and read once: 4·n·keys numbers, beside q, k, v and the output.
+    Each step reads what it needs and writes what it made. So S and P are each written
+    once and read once: 4·n·keys numbers, besides q, k, v and the output.
+
+    Parameters
+    ----------
+    n, d : int
+        Queries; numbers in a row of q, k and v.
+    keys : int, optional
+        As many as queries unless given.
+    itemsize : int
+        Bytes of a number.
+
+    Returns
+    -------
+    int
 
     Examples
     --------
@@ -119,9 +218,22 @@ def dense_traffic(n: int, d: int, *, keys: int | None = None, itemsize: int = 2)
 def dense_steps(
     n: int, d: int, *, keys: int | None = None, itemsize: int = 2
 ) -> list[tuple[int, int]]:
-    """Return operations and bytes moved of the three steps, S, P and O.
+    """Return operations and bytes moved of the three steps S, P and O.
 
     The exponentials are not counted among the operations.
+
+    Parameters
+    ----------
+    n, d : int
+        Queries; numbers in a row of q, k and v.
+    keys : int, optional
+        As many as queries unless given.
+    itemsize : int
+        Bytes of a number.
+
+    Returns
+    -------
+    list of (int, int)
 
     Examples
     --------
@@ -137,9 +249,25 @@ def dense_steps(
 def tiled_traffic(
     n: int, d: int, block_q: int, *, keys: int | None = None, itemsize: int = 2
 ) -> int:
-    """Return the bytes the streaming loop moves, if nothing is ever in a cache.
+    """Return the bytes the streaming loop moves, if nothing is ever found in a cache.
 
-    q once, the output once, and all keys and values once for every query block.
+    q and the output are moved once, all keys and values once for every block of
+    queries.
+
+    Parameters
+    ----------
+    n, d : int
+        Queries; numbers in a row of q, k and v.
+    block_q : int
+        Queries of a block.
+    keys : int, optional
+        As many as queries unless given.
+    itemsize : int
+        Bytes of a number.
+
+    Returns
+    -------
+    int
 
     Examples
     --------
@@ -152,7 +280,16 @@ def tiled_traffic(
 
 
 def key_reads(n: int, block_q: int) -> int:
-    """Return how often each key is read: once for every query block.
+    """Return how often each key is read: once for every block of queries.
+
+    Parameters
+    ----------
+    n, block_q : int
+        Queries, in all and of a block.
+
+    Returns
+    -------
+    int
 
     Examples
     --------
@@ -166,12 +303,29 @@ def key_reads(n: int, block_q: int) -> int:
 
 
 def tiles_along(length: int, block: int, name: str = "block_k") -> int:
-    """Return how many blocks cover a length; the last may be short."""
+    """Return how many blocks cover a length; the last one may be shorter.
+
+    Parameters
+    ----------
+    length, block : int
+    name : str
+        The argument that `block` comes from, for an error about it.
+
+    Returns
+    -------
+    int
+    """
     return -(-_size("length", length) // _size(name, block))
 
 
 class Tiles(NamedTuple):
-    """How many tiles a mask sees all of, some of, nothing of."""
+    """How many tiles there are of each kind.
+
+    Attributes
+    ----------
+    full, partial, skipped : int
+        Tiles of which all, some and none is seen.
+    """
 
     full: int
     partial: int
@@ -181,7 +335,22 @@ class Tiles(NamedTuple):
 def causal_tiles(
     n: int, block_q: int, block_k: int, *, keys: int | None = None
 ) -> Tiles:
-    """Return how the causal mask sorts the tiles; the last query sees the last key.
+    """Return how many tiles the causal mask shows in full, in part and not at all.
+
+    The last query stands at the last key, as for `masks.causal`.
+
+    Parameters
+    ----------
+    n : int
+        Queries.
+    block_q, block_k : int
+        Queries of a block; keys of a tile.
+    keys : int, optional
+        As many as queries unless given.
+
+    Returns
+    -------
+    Tiles
 
     Examples
     --------
@@ -203,12 +372,33 @@ def causal_tiles(
 
 
 def intensity(operations: float, moved: float) -> float:
-    """Return operations per byte moved."""
+    """Return the operations for each byte moved.
+
+    Parameters
+    ----------
+    operations, moved : float
+
+    Returns
+    -------
+    float
+    """
     return _positive("operations", operations) / _positive("moved", moved)
 
 
 def ridge(peak: float, bandwidth: float) -> float:
-    """Return the intensity from which on arithmetic, not memory, is the limit.
+    """Return the intensity above which arithmetic is the limit, and no longer memory.
+
+    Parameters
+    ----------
+    peak : float
+        Operations a second.
+    bandwidth : float
+        Bytes a second.
+
+    Returns
+    -------
+    float
+        Operations for each byte.
 
     Examples
     --------
@@ -219,19 +409,46 @@ def ridge(peak: float, bandwidth: float) -> float:
 
 
 def roofline(per_byte: float, peak: float, bandwidth: float) -> float:
-    """Return the ceiling in operations a second, at so many operations per byte.
+    """Return the most operations a second that peak and bandwidth allow.
 
-    It holds for bytes that come from the memory with that bandwidth. Those found in a
-    cache come faster, and a program that reads them again may go above it.
+    It holds if all bytes come from the memory with that bandwidth. Bytes found in a
+    cache come faster, so a program that reads some bytes again may be faster than this.
+
+    Parameters
+    ----------
+    per_byte : float
+        Operations for each byte moved, as `intensity` gives them.
+    peak : float
+        Operations a second.
+    bandwidth : float
+        Bytes a second.
+
+    Returns
+    -------
+    float
     """
     memory = _positive("per_byte", per_byte) * _positive("bandwidth", bandwidth)
     return min(_positive("peak", peak), memory)
 
 
 def least_time(operations: float, moved: float, peak: float, bandwidth: float) -> float:
-    """Return the seconds that the slower of arithmetic and memory needs.
+    """Return the seconds that arithmetic or memory needs, whichever is slower.
 
-    It is the work over its ceiling, for a program that waits for nothing else.
+    That is the operations divided by their `roofline`. A program that waits for
+    anything else takes longer.
+
+    Parameters
+    ----------
+    operations, moved : float
+        Of the whole program; `moved` are bytes.
+    peak : float
+        Operations a second.
+    bandwidth : float
+        Bytes a second.
+
+    Returns
+    -------
+    float
     """
     return max(
         operations / _positive("peak", peak), moved / _positive("bandwidth", bandwidth)
@@ -244,6 +461,19 @@ def least_time(operations: float, moved: float, peak: float, bandwidth: float) -
 def shared_memory(block_q: int, block_k: int, d: int, *, itemsize: int = 4) -> int:
     """Return the bytes of shared memory for a tile of Q, of K, of V and of the scores.
 
+    Parameters
+    ----------
+    block_q, block_k : int
+        Queries of a block; keys of a tile.
+    d : int
+        Numbers in a row of q, k and v.
+    itemsize : int
+        Bytes of a number.
+
+    Returns
+    -------
+    int
+
     Examples
     --------
     >>> shared_memory(32, 32, 64), shared_memory(32, 32, 128)
@@ -255,10 +485,19 @@ def shared_memory(block_q: int, block_k: int, d: int, *, itemsize: int = 4) -> i
 
 
 class Occupancy(NamedTuple):
-    """How many blocks fit on a multiprocessor, the share of its threads, and why.
+    """How many blocks of a kernel fit on a multiprocessor, and why not more.
 
-    `limits` says, for each resource, how many blocks it alone would allow; what a block
-    does not use has no limit. `limit` names the scarcest.
+    Attributes
+    ----------
+    blocks : int
+        How many fit.
+    share : float
+        Their threads, as a share of those that a multiprocessor can hold.
+    limit : str
+        The resource that allows the fewest blocks.
+    limits : dict of str to float
+        How many blocks each resource alone would allow; infinity for one that a block
+        does not use.
     """
 
     blocks: int
@@ -275,12 +514,16 @@ def occupancy(
     Parameters
     ----------
     threads : int
-        Of a block, at most 1,024.
+        Threads of a block, at most 1,024.
     registers : int
-        Of a thread, at most 255.
+        Registers of a thread, at most 255.
     shared : int
-        Bytes of a block.
+        Bytes of shared memory of a block.
     on : Multiprocessor
+
+    Returns
+    -------
+    Occupancy
 
     Examples
     --------
@@ -303,7 +546,7 @@ def occupancy(
 
 
 def _register_limit(registers: int, warps: int, on: Multiprocessor) -> float:
-    """Return how many blocks of so many warps the registers last for."""
+    """Return how many blocks of so many warps get their registers."""
     portions = tiles_along(registers * WARP, REGISTER_UNIT) if registers else 0
     if not portions:
         return inf
@@ -312,7 +555,7 @@ def _register_limit(registers: int, warps: int, on: Multiprocessor) -> float:
 
 
 def _shared_limit(shared: int, on: Multiprocessor) -> float:
-    """Return for how many blocks there is room, with what the system keeps of each."""
+    """Return how many blocks get their shared memory, the system's part included."""
     if _size("shared", shared, 0) > on.shared_block:
         return 0
     each = shared + on.shared_reserved
@@ -324,14 +567,20 @@ def _shared_limit(shared: int, on: Multiprocessor) -> float:
 
 
 def transactions(addresses: Iterable[int], width: int, *, sector: int = SECTOR) -> int:
-    """Return how many sectors of memory hold what a warp's threads ask for.
+    """Return how many sectors of memory hold the numbers that a warp's threads want.
 
     Parameters
     ----------
     addresses : iterable of int
         The byte at which each thread's number begins.
     width : int
-        Bytes of that number.
+        Bytes of a number.
+    sector : int
+        Bytes of a sector.
+
+    Returns
+    -------
+    int
 
     Examples
     --------
@@ -347,9 +596,22 @@ def transactions(addresses: Iterable[int], width: int, *, sector: int = SECTOR) 
 def strided_transactions(
     stride: int, width: int = 4, *, start: int = 0, sector: int = SECTOR
 ) -> int:
-    """Return the sectors of a warp whose thread i wants number start + i·stride.
+    """Return the sectors for a warp whose thread i wants number start + i · stride.
 
-    Numbers are `width` bytes, a divisor of the sector, and lie one behind the other.
+    Parameters
+    ----------
+    stride : int
+        How many numbers neighbouring threads are apart.
+    width : int
+        Bytes of a number, a divisor of `sector`; the numbers lie side by side.
+    start : int
+        The number that thread 0 wants.
+    sector : int
+        Bytes of a sector.
+
+    Returns
+    -------
+    int
 
     Examples
     --------
@@ -365,11 +627,11 @@ def strided_transactions(
     return (start + (WARP - 1) * stride) // per_sector - start // per_sector + 1
 
 
-# ---- what comes in ----
+# ---- arguments ----
 
 
 def _shape(n: int, d: int, keys: int | None) -> tuple[int, int, int]:
-    """Return n, d and the number of keys, which is n unless given."""
+    """Return n, d and the number of keys, which is n unless given; all checked."""
     n, d = _size("n", n), _size("d", d)
     return n, d, n if keys is None else _size("keys", keys)
 

@@ -1,8 +1,8 @@
-"""The definitions, all at once: the oracles that everything else is held to.
+"""The definitions, computed all at once: what every other answer is compared with.
 
-They compute in float64 and round once, at the end, to the dtype that came (integers:
-float64). With `compute=np.float32` they compute in float32 throughout: the ordinary way
-in the same precision, for a fair comparison.
+They compute in float64 and round once, at the end, to the dtype of the arguments
+(float64 for integers). With `compute=np.float32` they compute in float32 throughout,
+as ordinary code does: that is the fair comparison for streaming in float32.
 """
 
 import numpy as np
@@ -26,7 +26,7 @@ def softmax(x: ArrayLike, axis: int = -1, *, compute: DTypeLike | None = None) -
     Returns
     -------
     ndarray, the shape and dtype of `x`
-        NaN throughout a row that is all −∞, or that holds +∞ or NaN.
+        A row that is all −∞, or that holds +∞ or NaN, becomes NaN throughout.
 
     Examples
     --------
@@ -43,7 +43,16 @@ def log_softmax(
 ) -> Array:
     """Return log(softmax(x)) along an axis, finite even where the softmax is 0.
 
-    Parameters and result as for `softmax`.
+    Parameters
+    ----------
+    x : array_like, float16, float32, float64 or integers
+    axis : int
+    compute : dtype, optional
+        What to compute in, float64 unless given.
+
+    Returns
+    -------
+    ndarray, the shape and dtype of `x`
 
     Examples
     --------
@@ -58,9 +67,19 @@ def log_softmax(
 def logsumexp(
     x: ArrayLike, axis: int = -1, *, compute: DTypeLike | None = None
 ) -> Numbers:
-    """Return log(sum(exp(x))) along an axis, which goes.
+    """Return log(sum(exp(x))) along an axis.
 
-    Parameters as for `softmax`. A row that is empty or all −∞ gives −∞.
+    Parameters
+    ----------
+    x : array_like, float16, float32, float64 or integers
+    axis : int
+    compute : dtype, optional
+        What to compute in, float64 unless given.
+
+    Returns
+    -------
+    ndarray or number, the shape of `x` without that axis, and its dtype
+        −∞ for a row that is empty or all −∞.
 
     Examples
     --------
@@ -75,19 +94,19 @@ def logsumexp(
 def softmax_dot(
     scores: ArrayLike, values: ArrayLike, *, compute: DTypeLike | None = None
 ) -> Numbers:
-    """Return softmax(scores) · values, the average of values with softmax weights.
+    """Return softmax(scores) · values, the softmax-weighted average of the values.
 
     Parameters
     ----------
     scores : array_like, (..., n)
-        −∞ says that there is no such key: its value is not read.
+        Where a score is −∞ there is no key, and its value is not read.
     values : array_like, (..., n) or (..., n, d)
     compute : dtype, optional
         What to compute in, float64 unless given.
 
     Returns
     -------
-    ndarray, (...) or (..., d)
+    ndarray or number, (...) or (..., d)
         In the wider dtype of the two; 0 for a row that sees nothing.
 
     Examples
@@ -126,7 +145,7 @@ def attention(
     ----------
     q : array_like, (..., heads, queries, d) or (queries, d)
     k : array_like, (..., heads, keys, d) or (keys, d)
-        It may have fewer heads: neighbouring heads of q then share one.
+        It may have fewer heads than q: neighbouring heads of q then share one.
     v : array_like, (..., heads, keys, columns) or (keys, columns)
     mask : Mask, optional
         From `onlinesoftmax.masks`. What is hidden is not read.
@@ -135,11 +154,11 @@ def attention(
     softcap : float, optional
         Scores s become softcap · tanh(s / softcap), before the mask.
     sinks : array_like, () or (heads,), optional
-        The score of one more key, which everybody sees and whose value is 0.
+        The score of one more key, which every query sees and whose value is 0.
     compute : dtype, optional
         What to compute in, float64 unless given.
     return_lse : bool
-        Whether to return the logsumexp of each row of scores, too.
+        Whether to return the logsumexp of each row of scores as well.
 
     Returns
     -------
@@ -165,7 +184,7 @@ def attention(
             scores = asked.softcap * np.tanh(scores / asked.softcap)
         scores = head_of(mask, asked.shape, head.at).apply(scores)
         scores = np.pad(scores, ((0, 0), (0, 1)), constant_values=head.sink)
-        values = np.pad(v, ((0, 1), (0, 0)))  # that of the sink is 0
+        values = np.pad(v, ((0, 1), (0, 0)))  # the sink's value is 0
         lse[head.at] = logsumexp(scores, compute=compute)
         for row, own in enumerate(scores):
             out[head.at][row] = softmax_dot(own, values, compute=compute)
@@ -173,7 +192,7 @@ def attention(
 
 
 def _prepare(x: ArrayLike, axis: int, compute: DTypeLike | None) -> tuple[Array, DType]:
-    """Return `x` in the dtype to compute in, and the dtype to answer in."""
+    """Return `x` in the dtype to compute in, and the dtype of the answer."""
     x = inputs.rows("x", x)
     n = x.ndim
     inputs.integer("axis", axis, -n, n - 1, f"an integer from {-n} to {n - 1}")
@@ -181,7 +200,7 @@ def _prepare(x: ArrayLike, axis: int, compute: DTypeLike | None) -> tuple[Array,
 
 
 def _max(x: Array, axis: int) -> Array:
-    """Return the maximum along an axis, which stays; −∞ if it is empty."""
+    """Return the maximum along an axis, kept as length 1; −∞ if it is empty."""
     return x.max(axis, keepdims=True, initial=-np.inf)
 
 
@@ -191,6 +210,6 @@ def _finite(m: Array) -> Array:
 
 
 def _log(x: Numbers) -> Numbers:
-    """Return log(x), without a warning that log(0) is −∞."""
+    """Return log(x); log(0) is −∞, and NumPy's warning of it is not shown."""
     with np.errstate(divide="ignore"):
         return np.log(x)

@@ -1,7 +1,7 @@
 """GPUs as their makers publish them: rates, bandwidth, what one multiprocessor holds.
 
-Nothing here was measured. `book/data/devices.json` holds the figures, each with the
-document it stands in; what no document says is not there.
+Nothing here was measured. `devices.json` holds the numbers, each with the document that
+states it; what no document states is not there.
 """
 
 import json
@@ -17,14 +17,17 @@ class Multiprocessor(NamedTuple):
     Attributes
     ----------
     threads, blocks, registers : int
-        At most, at the same time.
-    shared, shared_block : int
-        Bytes of shared memory, of the multiprocessor and for one block at most.
+        How many it holds at most at the same time.
+    shared : int
+        Bytes of shared memory.
+    shared_block : int
+        Bytes of shared memory that one block can have at most.
     shared_unit : int
-        Bytes of the portions in which it is handed out.
+        A block gets its shared memory in multiples of so many bytes.
     shared_reserved : int
-        Bytes the system keeps for itself of every block's shared memory.
+        Bytes of every block's shared memory that the system keeps for itself.
     source : str
+        The document that states the numbers.
     """
 
     threads: int
@@ -38,9 +41,20 @@ class Multiprocessor(NamedTuple):
 
 
 class Gpu(NamedTuple):
-    """A GPU's published peaks: operations a second in two formats, bytes a second.
+    """The peaks that a GPU's maker publishes.
 
-    `fp32` is without tensor cores, `fp16` with them, not counting sparsity.
+    Attributes
+    ----------
+    capability : str
+        The compute capability, such as "8.0".
+    fp32 : float
+        Operations a second in float32, without tensor cores.
+    fp16 : float
+        Operations a second in float16, with tensor cores, not counting sparsity.
+    bandwidth : float
+        Bytes a second between the GPU and its memory.
+    source : str
+        The document that states the numbers.
     """
 
     capability: str
@@ -51,7 +65,16 @@ class Gpu(NamedTuple):
 
 
 def gpu(name: str) -> Gpu:
-    """Return a GPU by its name, such as "A100".
+    """Return a GPU by its name.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`, such as "A100".
+
+    Returns
+    -------
+    Gpu
 
     Examples
     --------
@@ -62,7 +85,16 @@ def gpu(name: str) -> Gpu:
 
 
 def multiprocessor(capability: str) -> Multiprocessor:
-    """Return the limits of a compute capability, such as "8.0".
+    """Return what a multiprocessor of a compute capability holds.
+
+    Parameters
+    ----------
+    capability : str
+        One of `capabilities()`, such as "8.0".
+
+    Returns
+    -------
+    Multiprocessor
 
     Examples
     --------
@@ -73,17 +105,27 @@ def multiprocessor(capability: str) -> Multiprocessor:
 
 
 def names() -> list[str]:
-    """Return the GPUs there are, oldest first."""
+    """Return the names of all GPUs, oldest first.
+
+    Returns
+    -------
+    list of str
+    """
     return list(_data()["gpus"])
 
 
 def capabilities() -> list[str]:
-    """Return the compute capabilities there are, oldest first."""
+    """Return all compute capabilities, oldest first.
+
+    Returns
+    -------
+    list of str
+    """
     return list(_data()["capabilities"])
 
 
 def _entry(argument: str, kind: str, name: str) -> dict[str, Any]:
-    """Return an entry, its source written out."""
+    """Return the numbers of an entry, and the document that states them."""
     data = _data()
     if name not in data[kind]:
         raise ValueError(

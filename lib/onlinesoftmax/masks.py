@@ -1,15 +1,16 @@
 """What each query sees, and what that makes of a tile: all, some or none of it.
 
-    causal()             nothing after the query
-    window(left, right)  so many keys before and after its place
-    padding(lengths)     the first keys of each sequence; the rest is filling
-    documents(ids)       keys that carry the query's own id
-    bias(array)          any numbers, added to the scores; −∞ hides
-    alibi(slopes)        a penalty that grows with the distance
+    causal()             hides the keys after the query
+    window(left, right)  shows so many keys before the query's place and after it
+    padding(lengths)     shows the first keys of each sequence, and hides the padding
+    documents(ids)       shows the keys with the query's own id
+    bias(array)          adds any numbers to the scores; −∞ hides
+    alibi(slopes)        subtracts a penalty that grows with the distance
 
-`&` puts them together. The last query stands at the last key. Each query sees an
-interval of keys, and from one query to the next neither end of it moves back. So the
-corners of a tile decide about all of it, however large it is.
+`&` combines them. A query's *place* is the key it stands at: the last query stands at
+the last key, the one before it at the key before that. Each query sees an interval of
+keys, and from one query to the next neither end of the interval moves back. So the
+first and the last query of a tile decide about the whole tile, however large it is.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,7 +26,9 @@ from onlinesoftmax._inputs import Array, Integers
 
 @dataclass(frozen=True, eq=False)
 class Mask:
-    """What queries see; `Mask()` hides nothing. The functions below make one.
+    """What each query sees. The functions of this module make masks.
+
+    `Mask()` hides nothing.
 
     Attributes
     ----------
@@ -36,8 +39,9 @@ class Mask:
     ids : ndarray of int, (..., keys), optional
         The document of each key.
     slopes : ndarray, () or (heads,), optional
+        What is subtracted for each key of distance.
     biases : tuple of ndarray
-        Each broadcasts to the scores (..., heads, queries, keys).
+        What is added to the scores; each broadcasts to (..., heads, queries, keys).
     """
 
     left: float = np.inf
@@ -48,7 +52,7 @@ class Mask:
     biases: tuple[Array, ...] = ()
 
     def __and__(self, other: "Mask") -> "Mask":
-        """Return the mask that hides what either hides, and adds what both add."""
+        """Return the mask that hides what one of them hides, and adds what both add."""
         if not isinstance(other, Mask):
             return NotImplemented
         return Mask(
@@ -66,9 +70,13 @@ class Mask:
         Parameters
         ----------
         shape : tuple of int
-            That of all scores: (..., heads, queries, keys), or (queries, keys).
+            The shape of all scores: (..., heads, queries, keys), or (queries, keys).
         index : tuple of int
-            Which of them: (..., head), or ().
+            Which head: (..., head), or () where there are no heads.
+
+        Returns
+        -------
+        Head
 
         Examples
         --------
@@ -100,7 +108,15 @@ class Mask:
 
 
 class Tile(NamedTuple):
-    """A tile of the score matrix, and what is seen of it: "all", "some" or "none"."""
+    """A tile of the score matrix.
+
+    Attributes
+    ----------
+    rows, keys : slice
+        The queries and the keys of the tile.
+    kind : {"all", "some", "none"}
+        What is seen of it.
+    """
 
     rows: slice
     keys: slice
@@ -108,7 +124,23 @@ class Tile(NamedTuple):
 
 
 class Head(NamedTuple):
-    """A mask over one matrix of scores (queries, keys)."""
+    """A mask over one matrix of scores (queries, keys): that of one head.
+
+    Attributes
+    ----------
+    queries, keys : int
+        The shape of the matrix.
+    left, right : int
+        How many keys before and after its own place a query sees.
+    length : int
+        How many keys there are without the padding.
+    documents : optional
+        Where each document begins and ends.
+    slope : ndarray, (), optional
+        What is subtracted for each key of distance.
+    biases : tuple of ndarray, (queries, keys)
+        What is added to the scores.
+    """
 
     queries: int
     keys: int
@@ -120,9 +152,20 @@ class Head(NamedTuple):
     biases: tuple[Array, ...]
 
     def interval(self, row: int | NDArray[np.integer]) -> tuple[Integers, Integers]:
-        """Return (first, stop): a row sees keys first … stop − 1, if there are any.
+        """Return the interval of keys that a query sees.
 
-        Of a document in several pieces it sees nothing outside, and not all inside.
+        Where a document is in several pieces, its interval reaches from the first
+        piece to the last, and the query sees only some of the keys in it.
+
+        Parameters
+        ----------
+        row : int or ndarray of int
+            The query.
+
+        Returns
+        -------
+        first, stop : integer or ndarray of integers
+            The query sees the keys first … stop − 1; none if stop ≤ first.
         """
         place = row + self.keys - self.queries
         first, stop = place - self.left, place + self.right + 1
@@ -133,15 +176,23 @@ class Head(NamedTuple):
 
     @property
     def plain(self) -> bool:
-        """Whether the intervals say everything."""
+        """Whether a query sees every key of its interval, its score unchanged."""
         whole = self.documents is None or self.documents.whole
         return whole and self.slope is None and not self.biases
 
     def kind(self, rows: slice, keys: slice) -> str:
-        """Return what the mask makes of a tile, from its first and last row.
+        """Return what is seen of a tile, decided by its first and its last query.
 
-        "none": nobody sees a key of it, so it need not be read. "all": every score
-        stays as it is. "some": `apply` is needed.
+        Parameters
+        ----------
+        rows, keys : slice
+            The queries and the keys of the tile.
+
+        Returns
+        -------
+        {"all", "some", "none"}
+            "none": no query sees a key of it, so the tile need not be read. "all":
+            every score stays as it is. "some": the scores need `apply`.
         """
         first, first_stop = self.interval(rows.start)
         last_first, stop = self.interval(rows.stop - 1)
@@ -151,7 +202,19 @@ class Head(NamedTuple):
         return "all" if inside and self.plain else "some"
 
     def tiles(self, rows: slice, block: int) -> Iterator[Tile]:
-        """Yield the tiles of which these rows see something, in order."""
+        """Yield the tiles of which a block of queries sees something, in order.
+
+        Parameters
+        ----------
+        rows : slice
+            The queries of the block.
+        block : int
+            The keys of a tile.
+
+        Yields
+        ------
+        Tile
+        """
         first, _ = self.interval(rows.start)
         _, stop = self.interval(rows.stop - 1)
         for start in range(int(first) // block * block, int(stop), block):
@@ -163,7 +226,18 @@ class Head(NamedTuple):
     def apply(
         self, scores: Array, rows: slice = slice(None), keys: slice = slice(None)
     ) -> Array:
-        """Return the scores (Br, Bc) of a tile, biased, and −∞ where hidden."""
+        """Return the scores of a tile, with biases added, and −∞ where hidden.
+
+        Parameters
+        ----------
+        scores : ndarray, (Br, Bc)
+        rows, keys : slice
+            The queries and the keys of the tile; all of them unless given.
+
+        Returns
+        -------
+        ndarray, (Br, Bc)
+        """
         i = np.arange(*rows.indices(self.queries))[:, None]  # (Br, 1)
         j = np.arange(*keys.indices(self.keys))  # (Bc,)
         place = i + self.keys - self.queries
@@ -181,18 +255,19 @@ class Head(NamedTuple):
 
 
 class _Documents(NamedTuple):
-    """For each place: its document, where that starts, and where it has stopped."""
+    """For each key: its document, and the interval of keys which that reaches over."""
 
     ids: NDArray[np.int64]
     first: NDArray[np.int64]
     stop: NDArray[np.int64]
-    whole: bool  # no document is in several pieces
+    whole: bool  # whether every document is in one piece
 
     @classmethod
     def of(cls, ids: NDArray[np.int64]) -> "_Documents":
         names, first, own = np.unique(ids, return_index=True, return_inverse=True)
         stop = len(ids) - np.unique(ids[::-1], return_index=True)[1]
-        # With several pieces, an end might move back. This widens what is looked at.
+        # Of documents in several pieces, the ends of intervals might move back from one
+        # query to the next. So they are widened; `apply` compares the ids themselves.
         first = np.minimum.accumulate(first[own][::-1])[::-1]
         stop = np.maximum.accumulate(stop[own])
         changes = int(np.count_nonzero(np.diff(ids)))
@@ -202,30 +277,46 @@ class _Documents(NamedTuple):
 def causal() -> Mask:
     """Return the mask that hides the keys after a query.
 
-    The last query stands at the last key, so with more keys than queries the first
-    query already sees several, and with fewer the first ones see nothing.
+    The last query stands at the last key. So with more keys than queries the first
+    query already sees several keys; with fewer, the first queries see nothing.
+
+    Returns
+    -------
+    Mask
     """
     return Mask(right=0)
 
 
 def window(left: int | None = None, right: int | None = None) -> Mask:
-    """Return the mask that shows `left` keys before a query's place, and `right` after.
+    """Return the mask that shows a query the keys around its place.
 
-    None is no limit: `window(None, 0)` is `causal()`.
+    Parameters
+    ----------
+    left, right : int, optional
+        How many keys before its place, and how many after it. None is no limit:
+        `window(None, 0)` is `causal()`.
+
+    Returns
+    -------
+    Mask
     """
     return Mask(_reach("left", left), _reach("right", right))
 
 
 def padding(lengths: ArrayLike) -> Mask:
-    """Return the mask that hides what fills a sequence up, at its end.
+    """Return the mask that hides the padding at the end of each sequence.
 
-    The filling is hidden, not cut off: the last query still stands at the last key of
+    The padding is hidden, not cut off: the last query still stands at the last key of
     the array. With fewer queries than keys, cut it off before `causal` or `window`.
 
     Parameters
     ----------
     lengths : array_like of int, () or (...)
         How many keys are real: one number, or one for each sequence of the batch.
+
+    Returns
+    -------
+    Mask
     """
     lengths = inputs.integers("lengths", lengths)
     inputs.count("lengths", int(lengths.min(initial=0)))
@@ -238,8 +329,12 @@ def documents(ids: ArrayLike) -> Mask:
     Parameters
     ----------
     ids : array_like of int, (keys,) or (..., keys)
-        Which document each key is from. Tiles are skipped where each document is in
-        one piece; otherwise the answer is the same, with more work.
+        Which document each key belongs to. Tiles are skipped if every document is in
+        one piece. Otherwise the answer is the same, with more work.
+
+    Returns
+    -------
+    Mask
     """
     ids = inputs.integers("ids", ids)
     if ids.ndim == 0:
@@ -252,17 +347,28 @@ def bias(array: ArrayLike) -> Mask:
 
     Parameters
     ----------
-    array : array_like, anything that broadcasts to (..., heads, queries, keys)
+    array : array_like
+        Of a shape that broadcasts to (..., heads, queries, keys).
+
+    Returns
+    -------
+    Mask
     """
     return Mask(biases=(inputs.rows("array", array),))
 
 
 def alibi(slopes: ArrayLike) -> Mask:
-    """Return the mask that takes slope · distance from each score; it hides nothing.
+    """Return the mask that subtracts slope · distance from each score.
+
+    It hides nothing.
 
     Parameters
     ----------
     slopes : array_like, () or (heads,)
+
+    Returns
+    -------
+    Mask
     """
     slopes = inputs.floats("slopes", slopes)
     if not np.isfinite(slopes).all():
@@ -273,7 +379,20 @@ def alibi(slopes: ArrayLike) -> Mask:
 def walk(
     mask: Mask | None, queries: int, keys: int, block_q: int, block_k: int
 ) -> list[Tile]:
-    """Return every tile of one matrix of scores, in the order in which they are met.
+    """Return every tile of one matrix of scores, in the order of the streaming loop.
+
+    Parameters
+    ----------
+    mask : Mask, optional
+    queries, keys : int
+        The shape of the matrix.
+    block_q, block_k : int
+        The queries and the keys of a tile.
+
+    Returns
+    -------
+    list of Tile
+        Block of queries by block of queries, each from its first key to its last.
 
     Examples
     --------
@@ -289,12 +408,32 @@ def walk(
 
 
 def head_of(mask: Mask | None, shape: tuple[int, ...], index: tuple[int, ...]) -> Head:
-    """Return a mask, or no mask, as one head sees it."""
+    """Return a mask as one head sees it; None is a mask that hides nothing.
+
+    Parameters
+    ----------
+    mask : Mask, optional
+    shape, index
+        As for `Mask.head`.
+
+    Returns
+    -------
+    Head
+    """
     return checked(mask).head(shape, index)
 
 
 def checked(mask: Mask | None) -> Mask:
-    """Return a mask; None is one that hides nothing."""
+    """Return a mask, or `Mask()`, which hides nothing, for None.
+
+    Parameters
+    ----------
+    mask : Mask, optional
+
+    Returns
+    -------
+    Mask
+    """
     if not isinstance(mask, Mask | None):
         raise ValueError(f"mask: expected a mask such as causal(), got {mask!r}")
     return Mask() if mask is None else mask
@@ -308,7 +447,7 @@ def _reach(name: str, keys: int | None) -> float:
 def _own(
     name: str, x: NDArray[Any] | None, shape: tuple[int, ...], index: tuple[int, ...]
 ) -> NDArray[Any] | None:
-    """Return what is one head's of something that broadcasts to `shape`."""
+    """Return one head's part of an array that broadcasts to `shape`."""
     return None if x is None else inputs.spread(name, x, shape)[index]
 
 
@@ -318,7 +457,7 @@ def _both(
     a: NDArray[Any] | None,
     b: NDArray[Any] | None,
 ) -> NDArray[Any] | None:
-    """Return the two combined, or the one that there is."""
+    """Return two attributes combined, or the one that is not None."""
     if a is None or b is None:
         return b if a is None else a
     if not inputs.agree(a.shape, b.shape):

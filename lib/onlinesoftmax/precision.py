@@ -1,7 +1,7 @@
 """Floating-point formats: what they can hold, and what rounding does to a sum.
 
-NumPy has no bfloat16, so low precision is defined here in one way for every format:
-compute in float64, then round. The figures' JavaScript does the same.
+NumPy has no bfloat16. So low precision is defined here in one way for every format:
+compute in float64, then round.
 """
 
 from math import log
@@ -14,11 +14,21 @@ from onlinesoftmax._inputs import Numbers
 
 
 class Format(NamedTuple):
-    """A binary floating-point format."""
+    """A binary floating-point format.
 
-    bits: int  # of the significand, its leading 1 included
-    low: int  # the smallest normal number is 2**low
-    high: int  # every number lies below 2**high
+    Attributes
+    ----------
+    bits : int
+        Those of the significand, its leading 1 included.
+    low : int
+        The smallest normal number is 2**low.
+    high : int
+        Every number lies below 2**high.
+    """
+
+    bits: int
+    low: int
+    high: int
 
     @property
     def largest(self) -> float:
@@ -40,22 +50,51 @@ FORMATS = {
 
 
 class Limits(NamedTuple):
-    """Where exp(x) leaves a format, as real numbers x."""
+    """For which numbers x a format cannot hold exp(x).
 
-    zero: float  # below it, exp(x) rounds to 0
-    subnormal: float  # below it, exp(x) has fewer digits than the format promises
-    overflow: float  # above it, exp(x) is larger than the largest number
+    Attributes
+    ----------
+    zero : float
+        For x below it, exp(x) rounds to 0.
+    subnormal : float
+        For x below it, exp(x) has fewer digits than the format has elsewhere.
+    overflow : float
+        For x above it, exp(x) is larger than the largest number.
+    """
+
+    zero: float
+    subnormal: float
+    overflow: float
 
 
 def find(name: str) -> Format:
-    """Return a format by name."""
+    """Return a format by its name.
+
+    Parameters
+    ----------
+    name : str
+        One of `FORMATS`.
+
+    Returns
+    -------
+    Format
+    """
     if name not in FORMATS:
         raise ValueError(f"name: expected one of {sorted(FORMATS)}, got {name!r}")
     return FORMATS[name]
 
 
 def exp_limits(name: str) -> Limits:
-    """Return where exp(x) is too small, and where too large, for a format.
+    """Return for which x exp(x) is too small for a format, and for which too large.
+
+    Parameters
+    ----------
+    name : str
+        One of `FORMATS`.
+
+    Returns
+    -------
+    Limits
 
     Examples
     --------
@@ -63,13 +102,15 @@ def exp_limits(name: str) -> Limits:
     [-17.329, -9.704, 11.09]
     """
     bits, low, _ = form = find(name)
-    # Half of the smallest number is a tie, and a tie goes to 0.
+    # Half of the smallest number lies between it and 0, and rounds to the even one: 0.
     zero = (low - bits) * log(2.0)
     return Limits(zero, low * log(2.0), log(form.largest))
 
 
 def round_to(x: ArrayLike, name: str) -> Numbers:
-    """Return x, each number rounded to the nearest of a format; ties go to even.
+    """Return x with each number rounded to the nearest one of a format.
+
+    Halfway between two, it is the one whose last bit is 0.
 
     Parameters
     ----------
@@ -79,8 +120,8 @@ def round_to(x: ArrayLike, name: str) -> Numbers:
 
     Returns
     -------
-    ndarray, float64, the shape of `x`
-        Subnormal and infinite where the format says so.
+    ndarray or number, float64, the shape of `x`
+        As in the format, small numbers become subnormal and large ones infinite.
 
     Examples
     --------
@@ -90,23 +131,30 @@ def round_to(x: ArrayLike, name: str) -> Numbers:
     bits, low, _ = form = find(name)
     x = np.asarray(x, np.float64)
     exponent = np.frexp(x)[1]  # |x| < 2**exponent
-    unit = np.maximum(exponent, low + 1) - bits  # the last place is worth 2**unit
+    unit = np.maximum(exponent, low + 1) - bits  # the last bit is worth 2**unit
     rounded = np.ldexp(np.rint(np.ldexp(x, -unit)), unit)
     return np.where(np.abs(rounded) > form.largest, np.copysign(np.inf, x), rounded)[()]
 
 
 def add_up(term: float, count: int, name: str) -> float:
-    """Return term + term + … one after another, rounded after each addition.
+    """Return the sum of `count` equal terms, rounded to a format after each addition.
 
-    From one power of two to the next, every addition moves the sum by the same step, so
-    it takes a handful of jumps instead of `count` additions.
+    Between two powers of two every addition moves the sum by the same step. So many
+    additions are done at once, and it takes a few of such jumps instead of `count`
+    additions.
 
     Parameters
     ----------
-    term : float, at least 0
+    term : float
+        At least 0.
     count : int
+        At least 1.
     name : str
         One of `FORMATS`.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -119,7 +167,7 @@ def add_up(term: float, count: int, name: str) -> float:
     left = count - 1
     while left and np.isfinite(total):
         step, again = _steps(total, term, name)
-        if step == 0:  # too small to make a difference: the sum stalls
+        if step == 0:  # the term is too small to change the sum: it stays
             break
         if step == np.inf:  # the sum overflows
             return np.inf
@@ -130,9 +178,10 @@ def add_up(term: float, count: int, name: str) -> float:
 
 
 def _steps(total: float, term: float, name: str) -> tuple[float, float]:
-    """Return by how much a sum moves with the next addition, and with the one after.
+    """Return by how much a sum moves with the next addition, and with the one after it.
 
-    They can differ where the exact sum is a tie: the first goes to the even neighbour.
+    They can differ where the exact sum lies halfway between two numbers: the first step
+    goes to the even one of the two, and from there the next need not be as long.
     """
     first = round_to(total + term, name)
     if np.isinf(first):

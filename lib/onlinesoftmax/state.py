@@ -21,7 +21,16 @@ from onlinesoftmax._inputs import Array, Numbers
 
 
 class State(NamedTuple):
-    """What a block leaves behind; m and l are (...), o is (...), (..., d) or None.
+    """The summary of a block of scores and values.
+
+    Attributes
+    ----------
+    m : ndarray or number, (...)
+        The largest score.
+    l : ndarray or number, (...)
+        The sum of the weights exp(score − m).
+    o : ndarray or number, (...) or (..., d), or None
+        The sum of weight · value; None for scores without values.
 
     Examples
     --------
@@ -36,19 +45,19 @@ class State(NamedTuple):
 
     @classmethod
     def empty(cls, batch: tuple[int, ...] = (), width: int | None = None) -> "State":
-        """Return (−∞, 0, 0), the state before anything is seen.
+        """Return (−∞, 0, 0), the state of a block with no scores.
 
         Parameters
         ----------
         batch : tuple of int
-            The shape of m and l; the default goes with any other.
+            The shape of m and l. The default merges with states of any shape.
         width : int, optional
-            The d of o (..., d).
+            The d of an output (..., d).
 
         Returns
         -------
         State, float32
-            The narrowest dtype a state has, so that merging it widens nothing.
+            The narrowest dtype of a state, so that a merge with it widens nothing.
         """
         m = np.full(batch, -np.inf, np.float32)
         l = np.zeros(batch, np.float32)
@@ -57,7 +66,7 @@ class State(NamedTuple):
 
     @classmethod
     def of(cls, scores: ArrayLike, values: ArrayLike | None = None) -> "State":
-        """Return the state of a block, measured from its own largest score.
+        """Return the state of a block.
 
         Parameters
         ----------
@@ -74,7 +83,13 @@ class State(NamedTuple):
         return measure(scores, values, largest(scores))
 
     def result(self) -> Numbers:
-        """Return o / l, (...) or (..., d): the average; 0 for nothing seen."""
+        """Return the softmax-weighted average of the values, o / l.
+
+        Returns
+        -------
+        ndarray or number, (...) or (..., d)
+            0 where nothing was seen.
+        """
         if self.o is None:
             raise ValueError(
                 "values: expected with every block of scores, got some"
@@ -83,7 +98,13 @@ class State(NamedTuple):
         return self.o / across(divisor(self.l), self.m, self.o)
 
     def logsumexp(self) -> Numbers:
-        """Return log(sum(exp(scores))) = m + log(l), (...); −∞ for nothing seen."""
+        """Return log(sum(exp(scores))), which is m + log(l).
+
+        Returns
+        -------
+        ndarray or number, (...)
+            −∞ where nothing was seen.
+        """
         with np.errstate(divide="ignore"):
             return np.where(np.isposinf(self.m), self.m, self.m + np.log(self.l))[()]
 
@@ -91,7 +112,15 @@ class State(NamedTuple):
 def merge(a: State, b: State) -> State:
     """Return the state of two blocks together, from the state of each.
 
-    Shapes broadcast. Where one state has no values, the result has none.
+    Parameters
+    ----------
+    a, b : State
+        Their shapes broadcast.
+
+    Returns
+    -------
+    State
+        Without an output if one of the two has none.
 
     Notes
     -----
@@ -111,8 +140,18 @@ def merge(a: State, b: State) -> State:
 def rescale(state: State, m: Numbers) -> State:
     """Return the same state, measured from a larger `m`: the rescaling trick.
 
-    Every weight exp(s − state.m) has to become exp(s − m). One factor does it for all
-    of them, and so, with none of them at hand, for their sums.
+    Every weight exp(s − state.m) has to become exp(s − m). One factor does that for all
+    of them, and so it does it for their sums, when the weights themselves are gone.
+
+    Parameters
+    ----------
+    state : State
+    m : ndarray or number, (...)
+        At least `state.m`.
+
+    Returns
+    -------
+    State
 
     Examples
     --------
@@ -125,14 +164,34 @@ def rescale(state: State, m: Numbers) -> State:
 
 
 def factor(m_old: Numbers, m: Numbers) -> Numbers:
-    """Return alpha = exp(m_old − m): 1 if the maximum stays, 0 if there was none."""
+    """Return alpha = exp(m_old − m), by which an old state is rescaled.
+
+    Parameters
+    ----------
+    m_old, m : ndarray or number, (...)
+        The old maximum and the new one.
+
+    Returns
+    -------
+    ndarray or number, (...)
+        1 where the maximum stays, 0 where there was none: m_old is −∞.
+    """
     return np.exp(m_old - shift(m))
 
 
 def measure(scores: Array, values: Array | None, m: Numbers) -> State:
-    """Return the state of a block measured from `m`, at least its largest score.
+    """Return the state of a block, measured from `m` in place of its own maximum.
 
-    Parameters as for `State.of`, already checked.
+    Parameters
+    ----------
+    scores : ndarray, (..., n)
+    values : ndarray, (..., n) or (..., n, d), or None
+    m : ndarray or number, (...)
+        At least the largest score.
+
+    Returns
+    -------
+    State
     """
     weights, seen = np.exp(scores - shift(m)[..., None]), scores != -np.inf  # (..., n)
     l = total(weights, -1)
@@ -145,7 +204,20 @@ def measure(scores: Array, values: Array | None, m: Numbers) -> State:
 
 
 def total(x: Array, axis: int) -> Numbers:
-    """Return the sum along an axis, in pairs: log n roundings in a row, not n."""
+    """Return the sum along an axis, added up in pairs.
+
+    Each number goes through about log₂ n additions, and so through that many roundings.
+    One after another it would be n.
+
+    Parameters
+    ----------
+    x : ndarray
+    axis : int
+
+    Returns
+    -------
+    ndarray or number, the shape of `x` without that axis
+    """
     x = np.moveaxis(x, axis, 0)
     while len(x) > 1:
         half = len(x) // 2
@@ -154,14 +226,34 @@ def total(x: Array, axis: int) -> Numbers:
 
 
 def add(a: State, b: State) -> State:
-    """Return the sum of two states measured from the same m."""
+    """Return the sum of two states that are measured from the same m.
+
+    Parameters
+    ----------
+    a, b : State
+
+    Returns
+    -------
+    State
+        Without an output if one of the two has none.
+    """
     if a.o is None or b.o is None:
         return State(a.m, a.l + b.l)
     return State(a.m, a.l + b.l, add_outputs(a.o, b.o))
 
 
 def add_outputs(o: Numbers, other: Numbers) -> Numbers:
-    """Return the sum of two outputs; one without columns is added to each column."""
+    """Return the sum of two outputs.
+
+    Parameters
+    ----------
+    o, other : ndarray or number, (...) or (..., d)
+        One without columns is added to each column of the other.
+
+    Returns
+    -------
+    ndarray
+    """
     o, other = across(o, o, other), across(other, other, o)
     if not inputs.agree(o.shape, other.shape):
         raise ValueError(
@@ -172,12 +264,34 @@ def add_outputs(o: Numbers, other: Numbers) -> Numbers:
 
 
 def largest(scores: Array) -> Numbers:
-    """Return the maximum of scores (..., n), (...); −∞ if there are none."""
+    """Return the maximum along the last axis.
+
+    Parameters
+    ----------
+    scores : ndarray, (..., n)
+
+    Returns
+    -------
+    ndarray or number, (...)
+        −∞ if n is 0.
+    """
     return scores.max(-1, initial=-np.inf)
 
 
 def larger(names: str, m: Numbers, other: Numbers) -> Numbers:
-    """Return the larger of two maxima (...), float32 at least."""
+    """Return the larger of two maxima.
+
+    Parameters
+    ----------
+    names : str
+        The arguments they come from, for an error about their shapes.
+    m, other : ndarray or number, (...)
+
+    Returns
+    -------
+    ndarray or number, (...)
+        In the wider dtype of the two, at least float32.
+    """
     m, other = np.asarray(m), np.asarray(other)
     if not inputs.agree(m.shape, other.shape):
         raise ValueError(
@@ -188,18 +302,50 @@ def larger(names: str, m: Numbers, other: Numbers) -> Numbers:
 
 
 def shift(m: Numbers) -> Array:
-    """Return what to subtract: m, but 0 where it is −∞, since −∞ − (−∞) is NaN.
+    """Return what to subtract from scores: m, but 0 where m is −∞.
 
-    Only the shift is guarded. A stored maximum of 0 would outrank real scores below it.
+    Else −∞ − (−∞) would be NaN. Only the shift is guarded, never the stored maximum: a
+    stored 0 would outrank real scores below it.
+
+    Parameters
+    ----------
+    m : ndarray or number, (...)
+
+    Returns
+    -------
+    ndarray, (...)
     """
     return np.where(np.equal(m, -np.inf), 0, m)
 
 
 def divisor(l: Numbers) -> Array:
-    """Return l, but 1 where it is 0: there o is 0, and so is the answer."""
+    """Return what to divide an output by: l, but 1 where l is 0.
+
+    There nothing was seen, o is 0 as well, and the answer is to be 0 and not NaN.
+
+    Parameters
+    ----------
+    l : ndarray or number, (...)
+
+    Returns
+    -------
+    ndarray, (...)
+    """
     return np.where(np.equal(l, 0), 1, l)
 
 
 def across(x: Numbers, m: Numbers, o: Numbers) -> Array:
-    """Return x (...), as (..., 1) if o has columns (..., d) where m has none."""
+    """Return x in a shape that multiplies an output column by column.
+
+    Parameters
+    ----------
+    x : ndarray or number, (...)
+    m : ndarray or number, (...)
+    o : ndarray or number, (...) or (..., d)
+        An output that goes with m.
+
+    Returns
+    -------
+    ndarray, (..., 1) if `o` has columns, else (...)
+    """
     return np.asarray(x)[..., None] if np.ndim(o) > np.ndim(m) else np.asarray(x)

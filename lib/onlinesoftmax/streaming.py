@@ -1,10 +1,11 @@
-"""Folds over blocks: what is read once, and what is remembered meanwhile.
+"""Softmax and attention block by block: each block is read once, and a state is kept.
 
-There are three ways to take in one more block, equal in real arithmetic:
+Three functions take in one more block. In real arithmetic they give the same:
 
-    update             rescale the history, measure the block from the new maximum
-    update_two_term    summarise the block by itself, rescale both: this is `merge`
-    update_normalised  as `update`, with the output kept divided by the sum
+    update             rescales the old state, and measures the block from the maximum
+                       of both
+    update_two_term    summarises the block by itself, and merges the two states
+    update_normalised  as `update`, but keeps the output divided by the sum of weights
 """
 
 from collections.abc import Iterable, Iterator
@@ -40,8 +41,12 @@ def update(state: State, scores: ArrayLike, values: ArrayLike | None = None) -> 
     ----------
     state : State
     scores : array_like, (..., n)
-        −∞ says that there is no such key: its value is not read.
+        Where a score is −∞ there is no key, and its value is not read.
     values : array_like, (..., n) or (..., n, d), optional
+
+    Returns
+    -------
+    State
 
     Examples
     --------
@@ -57,16 +62,38 @@ def update(state: State, scores: ArrayLike, values: ArrayLike | None = None) -> 
 def update_two_term(
     state: State, scores: ArrayLike, values: ArrayLike | None = None
 ) -> State:
-    """Return the state after one more block, by way of the block's own state.
+    """Return the state after one more block, by merging it with the block's own state.
 
-    Parameters as for `update`. It costs one exponential more, and works wherever two
-    states meet: threads, machines.
+    Parameters
+    ----------
+    state : State
+    scores : array_like, (..., n)
+    values : array_like, (..., n) or (..., n, d), optional
+
+    Returns
+    -------
+    State
+
+    Notes
+    -----
+    It takes one exponential more than `update`. But it also works where the block was
+    summarised elsewhere: by another thread, or on another machine.
     """
     return merge(state, State.of(scores, values))
 
 
 class Normalised(NamedTuple):
-    """A state whose output is kept divided: y = o / l, the answer so far."""
+    """A state whose output is kept divided by the sum of weights.
+
+    Attributes
+    ----------
+    m : ndarray or number, (...)
+        The largest score.
+    l : ndarray or number, (...)
+        The sum of the weights exp(score − m).
+    y : ndarray or number, (...) or (..., d)
+        The answer so far, o / l.
+    """
 
     m: Numbers
     l: Numbers
@@ -74,12 +101,32 @@ class Normalised(NamedTuple):
 
 
 def normalise(state: State) -> Normalised:
-    """Return (m, l, o / l); y is 0 where nothing was seen."""
+    """Return a state with its output divided.
+
+    Parameters
+    ----------
+    state : State
+        With values.
+
+    Returns
+    -------
+    Normalised
+        Its y is 0 where nothing was seen.
+    """
     return Normalised(state.m, state.l, state.result())
 
 
 def unnormalise(state: Normalised) -> State:
-    """Return (m, l, l · y)."""
+    """Return a normalised state as an ordinary one, with o = l · y.
+
+    Parameters
+    ----------
+    state : Normalised
+
+    Returns
+    -------
+    State
+    """
     m, l, y = state
     return State(m, l, across(l, m, y) * y)
 
@@ -89,8 +136,19 @@ def update_normalised(
 ) -> Normalised:
     """Return the normalised state after one more block.
 
-    Parameters as for `update`. The old answer keeps the share of the new sum that is
-    old. That is a division for every block; `update` leaves one for the end.
+    The old answer is weighted with the old part of the new sum, l_old / l. That takes a
+    division for every block, where `update` needs a single one at the end.
+
+    Parameters
+    ----------
+    state : Normalised
+    scores : array_like, (..., n)
+        Where a score is −∞ there is no key, and its value is not read.
+    values : array_like, (..., n) or (..., n, d)
+
+    Returns
+    -------
+    Normalised
 
     Examples
     --------
@@ -112,11 +170,12 @@ def sum_exp(blocks: Iterable[ArrayLike]) -> tuple[Numbers, Numbers]:
     Parameters
     ----------
     blocks : iterable of array_like, (..., n)
-        Read once and in order, so a generator will do. A number is a block of one.
+        They are read once and in order, so a generator will do. A single number counts
+        as a block of length 1.
 
     Returns
     -------
-    m, l : (...), float32 or float64
+    m, l : ndarray or number, (...), float32 or float64
         (−∞, 0) if there are no blocks.
 
     Examples
@@ -133,10 +192,20 @@ def sum_exp(blocks: Iterable[ArrayLike]) -> tuple[Numbers, Numbers]:
 
 
 def softmax(x: ArrayLike, block: int) -> Array:
-    """Return the softmax of x (..., n) in two reads, a block at a time.
+    """Return the softmax along the last axis, in two reads of a block at a time.
 
     The first read finds (m, l); the second turns scores into weights. Special values
-    and dtypes as for `dense.softmax`.
+    and dtypes are those of `dense.softmax`.
+
+    Parameters
+    ----------
+    x : array_like, (..., n), float16, float32, float64 or integers
+    block : int
+        The length of a block.
+
+    Returns
+    -------
+    ndarray, the shape and dtype of `x`
 
     Examples
     --------
@@ -152,9 +221,20 @@ def softmax(x: ArrayLike, block: int) -> Array:
 
 
 def softmax_dot(scores: ArrayLike, values: ArrayLike, block: int) -> Numbers:
-    """Return softmax(scores) · values in one read, a block at a time.
+    """Return softmax(scores) · values, in one read of a block at a time.
 
-    Shapes, special values and dtypes as for `dense.softmax_dot`.
+    Special values and dtypes are those of `dense.softmax_dot`.
+
+    Parameters
+    ----------
+    scores : array_like, (..., n)
+    values : array_like, (..., n) or (..., n, d)
+    block : int
+        The length of a block.
+
+    Returns
+    -------
+    ndarray or number, (...) or (..., d)
 
     Examples
     --------
@@ -186,12 +266,33 @@ def attention(
 
     Parameters
     ----------
+    q : array_like, (..., heads, queries, d) or (queries, d)
+    k : array_like, (..., heads, keys, d) or (keys, d)
+        It may have fewer heads than q: neighbouring heads of q then share one.
+    v : array_like, (..., heads, keys, columns) or (keys, columns)
     block_q, block_k : int
-        The tile: so many queries, so many keys.
+        The queries and the keys of a tile.
+    mask : Mask, optional
+        From `onlinesoftmax.masks`. What is hidden is not read.
+    scale : float, optional
+        1/√d unless given.
+    softcap : float, optional
+        Scores s become softcap · tanh(s / softcap), before the mask.
+    sinks : array_like, () or (heads,), optional
+        The score of one more key, which every query sees and whose value is 0.
+    return_lse : bool
+        Whether to return the logsumexp of each row of scores as well.
 
-    The other parameters, shapes, special values and the answer as for
-    `dense.attention`. It adds up in float32 at least; a score, or a bias, that does not
-    fit there is infinite.
+    Returns
+    -------
+    out : ndarray, (..., heads, queries, columns)
+        In the widest dtype of the three; 0 for a row that sees nothing.
+    lse : ndarray, (..., heads, queries), float32 at least
+        −∞ for a row that sees nothing.
+
+    Notes
+    -----
+    Sums are of float32 at least. A score or a bias too large for that is infinite.
 
     Examples
     --------
@@ -207,7 +308,7 @@ def attention(
         seen = head_of(mask, asked.shape, head.at)
         for rows in inputs.blocks(seen.queries, block_q, "block_q"):
             for state in fold(asked, head, seen, rows, block_k):
-                pass  # only the last one matters, and only it is kept
+                pass  # only the last state is used
             out[head.at][rows] = state.result()
             lse[head.at][rows] = state.logsumexp()
     return (out, lse) if return_lse else out
@@ -216,11 +317,32 @@ def attention(
 def fold(
     asked: inputs.Attention, head: inputs.OneHead, seen: Head, rows: slice, block_k: int
 ) -> Iterator[State]:
-    """Yield the states of a block of queries: at first, and after each tile it sees.
+    """Yield the state of a block of queries: the first one, and that after each tile.
 
-    Scores are made in float64 and rounded once. They stand in an exponent, where the
-    roundings of a product of matrices in float32, d in a row, would be the largest
-    error of all.
+    Tiles of which the block sees nothing are skipped.
+
+    Parameters
+    ----------
+    asked : Attention
+        The arguments of the attention, checked.
+    head : OneHead
+        The head to compute.
+    seen : masks.Head
+        The mask of that head.
+    rows : slice
+        The queries of the block.
+    block_k : int
+        The keys of a tile.
+
+    Yields
+    ------
+    State
+        m and l are (Br,), o is (Br, columns).
+
+    Notes
+    -----
+    Scores are computed in float64 and rounded once. They stand in an exponent: computed
+    in float32, the d roundings of each would be the largest error of all.
     """
     wide, size, columns = asked.wide, rows.stop - rows.start, head.v.shape[-1]
     sinks = np.full((size, 1), head.sink, wide)
@@ -238,10 +360,10 @@ def fold(
 
 
 def update_tile(state: State, scores: Array, values: Array) -> State:
-    """Return the states of a block of queries after one more tile.
+    """Return the state of a block of queries after one more tile.
 
-    As `update`, for rows that share their values: then weights · values is a product
-    of matrices, and nothing of shape (Br, Bc, d) is made.
+    It is `update` for rows that share their values. Weights · values is then a product
+    of two matrices, and no array of shape (Br, Bc, d) is needed.
 
     Parameters
     ----------
@@ -249,6 +371,10 @@ def update_tile(state: State, scores: Array, values: Array) -> State:
         m and l (Br,), o (Br, d).
     scores : ndarray, (Br, Bc)
     values : ndarray, (Bc, d)
+
+    Returns
+    -------
+    State
     """
     m = np.maximum(state.m, largest(scores))  # (Br,)
     weights = np.exp(scores - shift(m)[:, None])  # (Br, Bc)
@@ -257,22 +383,37 @@ def update_tile(state: State, scores: Array, values: Array) -> State:
 
 
 def _weigh(weights: Array, scores: Array, values: Array) -> Array:
-    """Return weights · values (Br, d); a row does not read what it does not see."""
+    """Return weights · values (Br, d); a row does not read the values it cannot see.
+
+    Values that are not finite are added one key at a time, to the rows that see it. A
+    product of matrices would multiply them by weights of 0 as well, and 0 · ∞ is NaN.
+    """
     wide, values = weights.astype(np.float64), values.astype(np.float64)
     finite = np.isfinite(values).all(-1, keepdims=True)  # (Bc, 1)
     o = wide @ np.where(finite, values, 0)
     for j in np.flatnonzero(~finite):
-        rows = scores[:, j] != -np.inf  # elsewhere, 0 · ∞ would be NaN
+        rows = scores[:, j] != -np.inf
         o[rows] += wide[rows, j, None] * values[j]
     return o.astype(weights.dtype)
 
 
 class Step(NamedTuple):
-    """One step of a trace.
+    """One step of a trace: the state before a block and after it.
 
-    The block is scores[..., start:stop]. Before it the state was (m_old, l_old), after
-    it (m, l, o); alpha = exp(m_old − m) is what everything old is multiplied by, and
-    added is the block's part of l: its weights, measured from m.
+    Attributes
+    ----------
+    start, stop : int
+        The block is scores[..., start:stop].
+    m_old, l_old : ndarray or number, (...)
+        The state before the block.
+    m, l : ndarray or number, (...)
+        The state after it.
+    o : ndarray or number, (...) or (..., d), or None
+        The output after it.
+    alpha : ndarray or number, (...)
+        exp(m_old − m), by which everything old is multiplied.
+    added : ndarray or number, (...)
+        What the block adds to l: the sum of its weights, measured from m.
     """
 
     start: int
@@ -289,16 +430,20 @@ class Step(NamedTuple):
 def trace(
     scores: ArrayLike, block: int, values: ArrayLike | None = None, *, forget: str = ""
 ) -> list[Step]:
-    """Return every step of `update` over a row: what figures and drills show.
+    """Return every step of `update` over a row of scores.
 
     Parameters
     ----------
     scores : array_like, (..., n)
     block : int
-        1 gives the recurrence element by element.
+        The length of a block; 1 gives the recurrence element by element.
     values : array_like, (..., n) or (..., n, d), optional
     forget : {"", "l", "o", "lo"}
-        What not to rescale, to see what goes wrong.
+        Which of l and o not to rescale, to see what goes wrong then.
+
+    Returns
+    -------
+    list of Step
 
     Examples
     --------
@@ -316,7 +461,11 @@ def trace(
     for s, v in blocks:
         m = np.maximum(state.m, largest(s))
         old, new = rescale(state, m), measure(s, v, m)
-        after = add(old._replace(**{x: getattr(state, x) for x in forget}), new)
+        if "l" in forget:
+            old = old._replace(l=state.l)
+        if "o" in forget:
+            old = old._replace(o=state.o)
+        after = add(old, new)
         start, stop, alpha = stop, stop + s.shape[-1], factor(state.m, m)
         steps.append(Step(start, stop, state.m, state.l, *after, alpha, new.l))
         state = after
@@ -324,10 +473,21 @@ def trace(
 
 
 class TileStep(NamedTuple):
-    """One step of a row of an attention: a tile, and the row's state after it.
+    """One step of one query through an attention: a tile, and the state after it.
 
-    Before it the maximum was m_old, and alpha = exp(m_old − m). A tile of which nothing
-    is seen is skipped: the state stays.
+    A tile of which nothing is seen is skipped, and the state stays as it is.
+
+    Attributes
+    ----------
+    tile : masks.Tile
+    m_old : number
+        The maximum before the tile.
+    m, l : number
+        The state after it.
+    o : ndarray, (columns,)
+        The output after it.
+    alpha : number
+        exp(m_old − m), by which everything old is multiplied.
     """
 
     tile: Tile
@@ -351,14 +511,22 @@ def trace_attention(
     softcap: float | None = None,
     sinks: ArrayLike | None = None,
 ) -> list[TileStep]:
-    """Return what one query remembers after each tile of its block, skipped ones too.
+    """Return the states of one query, after each tile of its block of queries.
 
     Parameters
     ----------
-    q, k, v : array_like, (queries, d), (keys, d), (keys, columns)
+    q : array_like, (queries, d)
+    k : array_like, (keys, d)
+    v : array_like, (keys, columns)
     row : int
+        The query.
+    block_q, block_k, mask, scale, softcap, sinks
+        As for `attention`, which goes through the same states.
 
-    The others as for `attention`, which goes through the same states.
+    Returns
+    -------
+    list of TileStep
+        One for each tile, those that are skipped included.
 
     Examples
     --------
@@ -396,7 +564,17 @@ def _row(state: State, at: int) -> State:
 
 
 def split(x: ArrayLike, block: int) -> Iterator[Array]:
-    """Return views of x (..., n), each `block` long; the last may be shorter.
+    """Return views of blocks along the last axis.
+
+    Parameters
+    ----------
+    x : array_like, (..., n)
+    block : int
+        The length of a block; the last one may be shorter.
+
+    Returns
+    -------
+    iterator of ndarray, (..., block)
 
     Examples
     --------
@@ -410,7 +588,7 @@ def split(x: ArrayLike, block: int) -> Iterator[Array]:
 def _blocks(
     scores: Array, values: Array | None, block: int
 ) -> Iterator[tuple[Array, Array | None]]:
-    """Yield blocks of scores and of values, the first one empty, to start from."""
+    """Yield blocks of scores and of values; the first is empty, to begin with."""
     for keys in (slice(0), *inputs.blocks(scores.shape[-1], block)):
         if values is None:
             yield scores[..., keys], None
