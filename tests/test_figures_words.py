@@ -20,7 +20,7 @@ from onlinesoftmax.figures.gpu_ladder import figure as gpu_ladder
 from onlinesoftmax.figures.kernel_race import figure as kernel_race
 from onlinesoftmax.figures.smem_budget import figure as smem_budget
 from onlinesoftmax.figures.tile_walk import figure as tile_walk
-from onlinesoftmax.gpu import RUNGS, Build, reports
+from onlinesoftmax.gpu import Build, reports
 
 State = dict[str, object]
 Facts = Iterator[tuple[State, list[str]]]
@@ -78,7 +78,10 @@ def budget(language: str) -> Facts:
 def ladder(language: str) -> Facts:
     """What each rung reads and takes."""
     for d, device in product(gpu_ladder.WIDTHS, gpu_ladder.ARCHS):
-        found = [reports.stored(rung, d, gpu_ladder.ARCHS[device]) for rung in RUNGS]
+        found = [
+            reports.stored(rung, d, gpu_ladder.ARCHS[device])
+            for rung in gpu_ladder.RUNGS
+        ]
         per_product = Build.shipped("registers", d).reads_per_product
         reads = [costs.key_reads(gpu_ladder.N, each.block_q) for each in found[1:]]
         facts = [f" {count} " for count in reads]
@@ -164,7 +167,7 @@ def test_halving_a_tile_makes_no_room_where_registers_have_run_out() -> None:
 
 
 def test_rung_3_fetches_each_key_twice_as_often_as_rung_2_at_64() -> None:
-    _, tiled, registers = (Build.shipped(rung, 64) for rung in RUNGS)
+    _, tiled, registers = (Build.shipped(rung, 64) for rung in gpu_ladder.RUNGS)
     assert (registers.block_q, tiled.block_q) == (64, 128)
     assert registers.reads_per_product < 0.5 < tiled.reads_per_product
 

@@ -7,9 +7,12 @@ test_gpu_compile.py, Numba's own simulator in test_gpu_simulator.py.
 """
 
 import importlib.util
-import inspect
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 from itertools import count
 from pathlib import Path
 from types import ModuleType
@@ -19,10 +22,11 @@ import numpy as np
 import pytest
 
 from onlinesoftmax import blocksim, costs, dense, gpu, masks
-from onlinesoftmax.gpu import ladder, launch
-from onlinesoftmax.gpu.ladder import Build
+from onlinesoftmax.gpu import launch
+from onlinesoftmax.gpu.ladder import LADDER, Build, in_order
 from onlinesoftmax.measurements import Measurement
 from tools import gpu as make_gpu
+from tools import kernels as make_kernels
 
 rungs = pytest.mark.parametrize("rung", gpu.RUNGS)
 
@@ -143,6 +147,7 @@ class Mutant(NamedTuple):
 
 BARRIER = "cuda.syncthreads()"
 FOLD = ("naive", "tiled")
+ALL = ("naive", "tiled", "registers")
 MUTANTS = [
     Mutant("naive", "if i >= n:", "if i > n:", "everything ragged", says="index"),
     Mutant("naive", "lengths[head])", "K.shape[1])", "padding"),
@@ -178,16 +183,16 @@ MUTANTS = [
     ),
     *(
         Mutant(rung, "head // group", "0", "causal, fewer queries, shared heads")
-        for rung in gpu.RUNGS
+        for rung in ALL
     ),
     *(
         Mutant(
             rung,
-            "+ K.shape[1] - n" if rung == "naive" else "+ keys - n",
+            f"+ {keys} - n",
             "",
             "causal, fewer queries, shared heads",
         )
-        for rung in gpu.RUNGS
+        for rung, keys in zip(ALL, ("K.shape[1]", "keys", "keys"))
     ),
     *(
         Mutant(
@@ -196,7 +201,7 @@ MUTANTS = [
             "if True else",
             "causal, rows that see nothing",
         )
-        for rung, l in zip(gpu.RUNGS, ("l", "l", "total"))
+        for rung, l in zip(ALL, ("l", "l", "total"))
     ),
     *(Mutant("tiled", BARRIER, "pass", "two full tiles", i, "race") for i in range(2)),
     Mutant(
@@ -301,16 +306,14 @@ def run(kernel, build: Build, case: Case) -> tuple[blocksim.Report, str]:
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: f"{m.rung}: {m.right[:40]}")
 def test_every_line_is_needed(mutant: Mutant, tmp_path: Path) -> None:
-    source = inspect.getsource(inspect.getmodule(getattr(ladder, mutant.rung)))
+    source = LADDER[mutant.rung].source.read_text("utf-8")
     parts = source.split(mutant.right)
     assert len(parts) > mutant.nth + 1, "there is no such line"
     before, after = parts[: mutant.nth + 1], parts[mutant.nth + 1 :]
     source = mutant.wrong.join(map(mutant.right.join, (before, after)))
     case = CASES[mutant.case]
     build = Build.small(mutant.rung, case.d)
-    make = getattr(module(source, tmp_path), mutant.rung)
-    sizes = (build.d, build.block_q, build.block_k)
-    report, off = run(make(*sizes[: 1 if mutant.rung == "naive" else 3]), build, case)
+    report, off = run(module(source, tmp_path).RUNG.kernel(build.size), build, case)
     if mutant.says:
         assert mutant.says in {fault.kind for fault in report.faults}
     else:
@@ -329,7 +332,7 @@ def test_hidden_tiles_are_not_read(mask: masks.Mask | None) -> None:
     if mask is not None and mask.left == np.inf:
         counted = costs.causal_tiles(n, block, block)
         assert seen == counted.full + counted.partial
-    for rung in ("tiled", "registers"):
+    for rung in (name for name, rung in LADDER.items() if rung.has_tiles):
         build = Build.small(rung, d)
         report, off = run(build.kernel, build, case)
         assert not off
@@ -343,7 +346,8 @@ def test_a_tile_is_read_once_for_each_block_and_not_for_each_row() -> None:
     for rung in gpu.RUNGS:
         build = Build.small(rung, 8)
         loads[rung] = sum(run(build.kernel, build, case)[0].loads["K"])
-    assert loads["tiled"] == loads["registers"] == loads["naive"] // 8
+    for rung, loaded in loads.items():
+        assert loaded == loads["naive"] // (8 if LADDER[rung].has_tiles else 1)
 
 
 @rungs
@@ -351,11 +355,8 @@ def test_numbers_read_for_each_product(rung: str) -> None:
     n, d = 16, 16
     case, build = Case((1, 1), n, n, d), Build.small(rung, d)
     loads = run(build.kernel, build, case)[0].loads
-    tiles = (
-        ("K", "V")
-        if rung == "naive"
-        else loads.keys() & {"k_tile", "v_tile", "q_tile", "kv_tile", "p_tile"}
-    )
+    in_global_memory = {"Q", "K", "V", "O", "LSE", "lengths"}
+    tiles = loads.keys() - in_global_memory if LADDER[rung].has_tiles else ("K", "V")
     products = 2 * 2 * n * n * d  # scores and outputs, in two sequences
     read = sum(sum(loads[name]) for name in tiles)
     assert read == build.reads_per_product * products
@@ -402,11 +403,54 @@ def test_a_size_that_cannot_be_is_refused(build: tuple, says: str) -> None:
         Build(*build)
 
 
+# ---- the ladder ----
+
+ONE_MORE = """
+import json
+import numpy as np
+from onlinesoftmax import dense, gpu
+from tools import kernels
+
+q, k, v = np.random.default_rng(0).standard_normal((3, 13, 8)).astype(np.float32)
+out = gpu.attention(q, k, v, kernel="one_more")
+right = np.allclose(out, dense.attention(q, k, v), atol=1e-6)
+sizes = {tuple(wanted[1:4]) for wanted in kernels.wanted() if wanted[0] == "one_more"}
+print(json.dumps([gpu.RUNGS, bool(right), len(sizes)]))
+"""
+
+
+def test_a_new_rung_is_one_new_file(tmp_path: Path) -> None:
+    """It is listed, runs in the simulator, and `make kernels` compiles its sizes."""
+    lib = Path(gpu.__file__).parents[1]
+    left_out = shutil.ignore_patterns("figures", "drills")
+    copied = shutil.copytree(lib, tmp_path / lib.name, ignore=left_out)
+    rungs = copied / "gpu" / "rungs"
+    text = (rungs / "tiled.py").read_text("utf-8").replace("tiled", "one_more")
+    text = text.replace('below = "naive"', 'below = "registers"')
+    (rungs / "one_more.py").write_text(text, "utf-8")
+    paths = map(str, (tmp_path, lib.parent, lib.parents[1]))
+    done = subprocess.run(
+        [sys.executable, "-c", ONE_MORE], capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    sizes = len(make_kernels.ROWS) * len(make_kernels.KEYS) * len(gpu.WIDTHS)
+    assert json.loads(done.stdout) == [[*gpu.RUNGS, "one_more"], True, sizes]
+
+
+def test_a_rung_that_stands_on_nothing_is_refused() -> None:
+    class Lost(type(LADDER["tiled"])):
+        below = "lost"
+
+    with pytest.raises(ValueError, match="below of the rung 'tiled': .* got 'lost'"):
+        in_order([LADDER["naive"], Lost()])
+
+
 # ---- picking ----
 
 
 def test_it_says_which_kernel_it_picks_and_why(capsys: pytest.CaptureFixture) -> None:
-    launch._say.cache_clear()
+    launch._print_once.cache_clear()
     q, k, v = inputs(CASES["one row, one key"])
     plan = gpu.plan(q, k, v)
     assert plan.build.rung == "tiled" and plan.device == gpu.device()

@@ -7,6 +7,7 @@ compiler runs in its environment, .venv-gpu, and is skipped where there is none.
 import copy
 import json
 import os
+import shutil
 import subprocess
 import textwrap
 from pathlib import Path
@@ -14,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from onlinesoftmax.gpu import RUNGS, WIDTHS, Build, compile_report, reports
-from onlinesoftmax.gpu.launch import OTHER_CODE, compiled as ready
+from onlinesoftmax.gpu.launch import OTHER_CODE
+from onlinesoftmax.gpu.launch import compiled as ready
 from tools import kernels
 
 
@@ -104,12 +106,12 @@ def test_a_changed_kernel_is_compiled_again(
     monkeypatch, tmp_path: Path, stored: dict
 ) -> None:
     before = kernels.key([])
-    for file in kernels.SOURCES.glob("*.py"):
-        (tmp_path / file.name).write_bytes(file.read_bytes())
-    monkeypatch.setattr(kernels, "SOURCES", tmp_path)
+    copied = shutil.copytree(kernels.SOURCES, tmp_path / "gpu")
+    monkeypatch.setattr(kernels, "SOURCES", copied)
     assert kernels.key([]) == before
-    tiled = tmp_path / "tiled.py"
-    tiled.write_text(f"{tiled.read_text('utf-8')}\n# a remark\n", "utf-8")
+    tiled = copied / "rungs" / "tiled.py"
+    reworded = tiled.read_text("utf-8").replace("Rung 2", "The second rung")
+    tiled.write_text(f"{reworded}\n# a remark\n", "utf-8")
     assert kernels.key([]) == before and kernels.check(stored) == []
     tiled.write_text("another = kernel", "utf-8")
     assert kernels.key([]) != before
@@ -171,26 +173,27 @@ def test_a_report_of_nothing_is_refused(change: dict, says: str) -> None:
 # ---- planted faults, and the compiler ----
 
 PLANT = """
-import importlib.util, inspect, json, pathlib, sys
-from onlinesoftmax.gpu import Build, compile_report, ladder
+import importlib.util, json, pathlib, sys
+from onlinesoftmax.gpu import Build, compile_report
+from onlinesoftmax.gpu.ladder import LADDER
 
 def planted(rung, right, wrong, folder=pathlib.Path(sys.argv[1])):
-    source = inspect.getsource(inspect.getmodule(getattr(ladder, rung)))
+    source = LADDER[rung].source.read_text("utf-8")
     assert right in source
     file = folder / f"{rung}_planted.py"
-    file.write_text(source.replace(right, wrong, 1))
+    file.write_text(source.replace(right, wrong, 1), "utf-8")
     spec = importlib.util.spec_from_file_location(file.stem, file)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    setattr(ladder, rung, getattr(module, rung))
+    LADDER[rung] = module.RUNG
     return compile_report(rung, "sm_80").faults()
 
-tiled = ladder.tiled
+tiled = LADDER["tiled"]
 said = {"as it ships": compile_report("tiled", "sm_80").faults()}
 said["literal"] = planted("tiled", "l = float32(0.0)", "l = 0.0")
-ladder.tiled = tiled
+LADDER["tiled"] = tiled
 said["index"] = planted("naive", "= o[c] * inverse", "= o[(c + first) % d] * inverse")
-ladder.BLOCKS["tiled", 64] = 6
+tiled.blocks = {64: 6}
 said["spill"] = compile_report("tiled", "sm_80").faults()
 said["tile"] = compile_report(Build("tiled", 128, 128, 64), "sm_80").faults()
 print(json.dumps(said))

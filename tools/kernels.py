@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 STORED = ROOT / "book" / "data" / "kernels.json"
 SOURCES = ROOT / "lib" / "onlinesoftmax" / "gpu"
-DECIDE = ("naive", "tiled", "registers", "ladder", "compile")  # the modules that count
+DECIDE = ("rungs/*.py", "rung.py", "ladder.py", "compile.py")  # the files that count
 LOCK = ROOT / "requirements-gpu.txt"
 VENV = ROOT / ".venv-gpu"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
@@ -40,14 +40,15 @@ Wanted = tuple[str, int, int, int, str, str]  # rung, d, block_q, block_k, dtype
 
 def wanted(sliders: bool = True) -> list[Wanted]:
     """Return every kernel to compile: as they ship, then the sizes of the sliders."""
-    from onlinesoftmax.gpu.ladder import RUNGS, WIDTHS, Build
+    from onlinesoftmax.gpu.ladder import LADDER, WIDTHS, Build
     from onlinesoftmax.gpu.reports import ARCHS, DTYPES
 
-    shipped = [Build.shipped(rung, d) for rung, d in product(RUNGS, WIDTHS)]
+    shipped = [Build.shipped(rung, d) for rung, d in product(LADDER, WIDTHS)]
     builds = [(build, dtype) for build, dtype in product(shipped, DTYPES)]
     if sliders:
-        tiles = product(("tiled", "registers"), WIDTHS, ROWS, KEYS)
-        others = [Build(*size) for size in tiles]
+        with_tiles = [rung.name for rung in LADDER.values() if rung.has_tiles]
+        sizes = product(with_tiles, WIDTHS, ROWS, KEYS)
+        others = [Build(*size) for size in sizes]
         builds += [(build, "float32") for build in others if build not in shipped]
     return [
         (b.rung, b.d, b.block_q, b.block_k, dtype, arch)
@@ -105,10 +106,21 @@ def key(wanted: list[Wanted]) -> str:
 
 
 def sources() -> str:
-    """Return a digest of what decides a kernel: its code, comments apart, and the lock."""
-    texts = [(SOURCES / f"{name}.py").read_text("utf-8") for name in DECIDE]
-    what = [LOCK.read_text("utf-8"), *(ast.unparse(ast.parse(text)) for text in texts)]
+    """Return a digest of what decides a kernel: its code without words, and the lock."""
+    files = [file for pattern in DECIDE for file in sorted(SOURCES.glob(pattern))]
+    code = [without_words(file.read_text("utf-8")) for file in files]
+    what = [LOCK.read_text("utf-8"), *code]
     return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
+
+
+def without_words(source: str) -> str:
+    """Return a program without comments, docstrings and layout."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        if documented and ast.get_docstring(node):
+            node.body = node.body[1:] or [ast.Pass()]
+    return ast.unparse(tree)
 
 
 def _compile(part: list[Wanted]) -> dict:

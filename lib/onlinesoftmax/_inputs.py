@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 Array: TypeAlias = NDArray[np.floating]
-Numbers: TypeAlias = Array | np.floating  # (...): NumPy has numbers for the shape ()
+Numbers: TypeAlias = Array | np.floating  # for the shape () NumPy has numbers
 Integers: TypeAlias = NDArray[np.integer] | np.integer
 DType: TypeAlias = np.dtype[Any]
 

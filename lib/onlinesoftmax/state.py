@@ -71,7 +71,7 @@ class State(NamedTuple):
         Parameters
         ----------
         scores : array_like, (..., n)
-            −∞ says that there is no such key: its value is not read.
+            Where a score is −∞ there is no key, and its value is not read.
         values : array_like, (..., n) or (..., n, d), optional
 
         Returns

@@ -346,7 +346,7 @@ def fold(
     """
     wide, size, columns = asked.wide, rows.stop - rows.start, head.v.shape[-1]
     sinks = np.full((size, 1), head.sink, wide)
-    state = State.of(sinks, np.zeros((size, 1, columns), wide))  # one key of value 0
+    state = State.of(sinks, np.zeros((size, 1, columns), wide))  # a key of value 0
     yield state
     q = head.q[rows].astype(np.float64)  # (Br, d)
     for _, keys, kind in seen.tiles(rows, block_k):

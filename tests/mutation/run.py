@@ -15,7 +15,7 @@ from pathlib import Path
 import yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from statements import functions, statement, statements  # noqa: E402
+from statements import functions, statement, statements
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

@@ -1,12 +1,12 @@
-"""Attention kernels in Numba CUDA: a ladder of three rungs, and what runs it.
+"""Attention kernels in Numba CUDA: a ladder of rungs, and what runs it.
 
-    naive.py       rung 1: a thread for each row, keys from global memory
-    tiled.py       rung 2: tiles of keys and values in shared memory
-    registers.py   rung 3: a thread computes a patch of scores, in registers
-    ladder.py      the rungs, and the sizes they ship in
-    launch.py      `attention`: fits, picks, launches; a simulator where no GPU is
-    cudasim.py     Numba's simulator, mended where it is no GPU
+    rungs/         the kernels, a file each: naive, tiled, registers
+    rung.py        what belongs to a rung besides its kernel: sizes, threads, memory
+    ladder.py      the rungs in their order; `Build`, a kernel in one size
+    launch.py      `attention`: picks a rung, launches it; a simulator where no GPU is
     compile.py     `compile_report`: what the compiler makes of a kernel, without a GPU
+    reports.py     those reports, stored
+    cudasim.py     repairs of Numba's simulator
 
 Every kernel is the fold of the first chapters: a state (m, l, o) for each row, rescaled
 when the maximum rises, starting from (−∞, 0, 0).

@@ -1,13 +1,13 @@
-"""What the compiler makes of a kernel, on a machine that needs no GPU for it.
+"""What the compiler makes of a kernel; no GPU is needed for that.
 
-The way is that of a launch. Numba translates a kernel to LTO-IR, an early form of the
-program; nvJitLink optimises that once more, makes PTX of it and machine code of the
-PTX. Its report says how many registers a thread takes and how much did not fit in them;
-the PTX shows whether double precision crept in.
+A kernel is compiled as for a launch. Numba translates it to LTO-IR, an early form of
+the program. nvJitLink optimises that once more, makes PTX of it, and machine code of
+the PTX. Its report tells how many registers a thread takes, and how much did not fit in
+them. The PTX shows whether something is computed in double precision.
 
-`cuda.jit` goes this way by default wherever nvJitLink is installed (NVIDIA/numba-cuda,
-pull request 310). The other way, plain PTX, gives the same answers but other code, with
-other registers and other spills.
+`cuda.jit` does this by default where nvJitLink is installed (NVIDIA/numba-cuda, pull
+request 310). Without it Numba makes PTX itself. The answers are then the same, but the
+code is not, and so registers and spills differ.
 """
 
 import re
@@ -22,7 +22,7 @@ from onlinesoftmax.gpu.ladder import Build
 from onlinesoftmax.gpu.reports import ARCHS, DTYPES, Report
 
 PACKAGES = ("numba-cuda", "numba", "llvmlite", "nvidia-nvjitlink-cu12")
-MOST_SHARED = 48 * 1024  # bytes of a block, without asking for more
+MOST_SHARED = 48 * 1024  # bytes that a block gets unless a launch asks for more
 
 
 def compile_report(
@@ -32,16 +32,23 @@ def compile_report(
 
     Parameters
     ----------
-    kernel : {"naive", "tiled", "registers"} or Build
-        As it ships for rows of `d` numbers, or in another size.
+    kernel : str or Build
+        A rung, one of `gpu.RUNGS`, as it ships for rows of `d` numbers; or a build of
+        any size.
     arch : {"sm_75", "sm_80", "sm_90a"}
+    d : int
+        Numbers in a row, for a rung; a build has its own.
     dtype : {"float32", "float16"}
         That of q, k, v and the output in memory.
 
+    Returns
+    -------
+    Report
+
     Notes
     -----
-    It takes the packages of requirements-gpu.txt, and no GPU; without them it raises a
-    RuntimeError that says so.
+    It needs the packages of requirements-gpu.txt, but no GPU. Without them it raises a
+    RuntimeError that says what is missing.
     """
     build = kernel if isinstance(kernel, Build) else Build.shipped(kernel, d)
     for name, value, known in (("arch", arch, ARCHS), ("dtype", dtype, DTYPES)):
@@ -72,7 +79,18 @@ def compile_report(
 
 
 def to_ltoir(build: Build, arch: str, dtype: str = "float32") -> bytes:
-    """Return a kernel as LTO-IR, with the options of `launch.compiled`."""
+    """Return a kernel as LTO-IR, compiled with the options of `launch.compiled`.
+
+    Parameters
+    ----------
+    build : Build
+    arch : {"sm_75", "sm_80", "sm_90a"}
+    dtype : {"float32", "float16"}
+
+    Returns
+    -------
+    bytes
+    """
     number = {"float32": float32, "float16": types.float16}[dtype]
     array = number[:, :, ::1]
     arguments = (
@@ -103,11 +121,22 @@ def to_ltoir(build: Build, arch: str, dtype: str = "float32") -> bytes:
 
 
 def link(code: bytes, arch: str, wish: str) -> tuple[str, str]:
-    """Optimise LTO-IR, and make machine code of it unless `wish` is "-ptx".
+    """Optimise LTO-IR, and make PTX or machine code of it.
 
-    Returns the PTX, empty unless wished for, and nvJitLink's report, which says
-    something if `wish` is "-verbose". Raises a ValueError with what nvJitLink says, if
-    it refuses.
+    If nvJitLink refuses, a ValueError tells what it complains of.
+
+    Parameters
+    ----------
+    code : bytes
+        LTO-IR.
+    arch : {"sm_75", "sm_80", "sm_90a"}
+    wish : {"-ptx", "-verbose"}
+        An option of nvJitLink: "-ptx" makes PTX, "-verbose" machine code and a report.
+
+    Returns
+    -------
+    ptx, report : str
+        What was not wished for is empty.
     """
     from cuda.bindings import nvjitlink as linkers
 
@@ -128,7 +157,7 @@ def link(code: bytes, arch: str, wish: str) -> tuple[str, str]:
 
 
 def _need_compiler() -> None:
-    """Raise a RuntimeError that says what to install, if it is not there."""
+    """Raise a RuntimeError that says what to install, if there is no compiler."""
     compiles = getattr(cuda, "compile", None)
     if compiles is None or "launch_bounds" not in signature(compiles).parameters:
         missing = "the package numba-cuda, and no simulator in its place"
@@ -143,17 +172,28 @@ def _need_compiler() -> None:
 
 
 def has_linker() -> bool:
-    """Return whether there is an nvJitLink that `cuda.jit` can link with."""
+    """Return whether there is an nvJitLink that `cuda.jit` can link with.
+
+    Returns
+    -------
+    bool
+    """
     try:
         from cuda.bindings import nvjitlink
 
         return nvjitlink.version() >= (12, 3)
-    except (ImportError, RuntimeError):  # no bindings; bindings, but no library
+    except (ImportError, RuntimeError):  # no bindings, or no library under them
         return False
 
 
 def environment() -> dict[str, str]:
-    """Return the versions that decide what a kernel becomes."""
+    """Return the versions of everything that decides what a kernel becomes.
+
+    Returns
+    -------
+    dict of str to str
+        Version by package, and Python's.
+    """
     python = ".".join(map(str, sys.version_info[:2]))
     return {"Python": python} | {name: version(name) for name in PACKAGES}
 
@@ -167,7 +207,7 @@ def _text(
 
 
 def _spilled(log: str) -> int:
-    """Return the bytes that spills write to memory and read back."""
+    """Return how many bytes spills write to memory and read back."""
     return sum(_number(rf"(\d+) bytes spill {way}", log) for way in ("stores", "loads"))
 
 

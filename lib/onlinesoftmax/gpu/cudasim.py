@@ -1,8 +1,9 @@
-"""Numba's simulator, mended where it is no GPU.
+"""Repairs of Numba's simulator, where it does not do what a GPU does.
 
-Its threads look for a shared array and, finding none, make one. Two threads can do that
-at the same time; then each has an array of its own, and the answer is wrong, now and
-then. It also lacks what rung 3 needs: arrays with an alignment, and shuffles.
+In the simulator a thread looks for a shared array, and makes one if it finds none. Two
+threads can do that at the same time. Then each has an array of its own, and now and
+then the answer is wrong. The simulator also lacks two things that rung 3 needs: arrays
+with an alignment, and shuffles.
 """
 
 import sys
@@ -17,7 +18,7 @@ from numba.np.numpy_support import as_dtype
 
 @cache
 def mend() -> None:
-    """Mend Numba's simulator, if kernels run on it here."""
+    """Repair Numba's simulator, if that is what kernels run on here."""
     if config.ENABLE_CUDASIM:
         from numba.cuda.simulator import kernelapi
 
@@ -31,18 +32,51 @@ def shared_array(
     dtype: types.Type | type,
     alignment: int | None = None,
 ) -> np.ndarray:
-    """Return the block's array that is made on the caller's line: one for all threads."""
+    """Return the shared array of the line that called: one for all threads of a block.
+
+    Parameters
+    ----------
+    self : object
+        The simulator's `cuda.shared` of that block.
+    shape : int or tuple of int
+        0 is an array in the block's dynamic shared memory.
+    dtype : Numba type or NumPy dtype
+    alignment : int, optional
+        It has no meaning in the simulator.
+
+    Returns
+    -------
+    ndarray
+    """
     dtype = np.dtype(as_dtype(dtype) if isinstance(dtype, types.Type) else dtype)
-    if shape == 0:  # of the size that the launch says
+    if shape == 0:
         count = self._dynshared_size // dtype.itemsize
         return np.frombuffer(self._dynshared.data, dtype, count)
     caller = sys._getframe(1)
-    place = caller.f_code.co_filename, caller.f_lineno
-    return self._allocations.setdefault(place, np.empty(shape, dtype))  # in one step
+    line = caller.f_code.co_filename, caller.f_lineno
+    # One step, in which no other thread can come between looking and making.
+    return self._allocations.setdefault(line, np.empty(shape, dtype))
 
 
 def shfl_xor_sync(self: Any, mask: int, value: float, lane_mask: int) -> float:
-    """Hand `value` to the lane that differs in `lane_mask`; every thread takes part."""
+    """Return the value of the thread whose number differs in the bits of `lane_mask`.
+
+    Every thread of the block has to take part.
+
+    Parameters
+    ----------
+    self : object
+        The simulator's `cuda` module.
+    mask : int
+        The threads that take part; not looked at.
+    value : float
+        What this thread offers.
+    lane_mask : int
+
+    Returns
+    -------
+    float
+    """
     thread: Any = threading.current_thread()
     me = thread.threadIdx.x
     offers = self.__dict__.setdefault("offers", {})

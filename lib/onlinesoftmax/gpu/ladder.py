@@ -1,27 +1,65 @@
-"""The rungs of the ladder: which kernels there are, and in which sizes they ship."""
+"""The ladder: which rungs there are, in their order, and a kernel in one size."""
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 from onlinesoftmax import _inputs as inputs
-from onlinesoftmax import costs
-from onlinesoftmax.gpu.naive import naive
-from onlinesoftmax.gpu.registers import SIDE, registers
-from onlinesoftmax.gpu.tiled import tiled
+from onlinesoftmax.gpu import rungs
+from onlinesoftmax.gpu.rung import Kernel, Rung, Size
 
 WIDTHS = (64, 128)  # what the kernels ship for; narrower rows are filled up with zeros
-# Query rows of a block and keys of a tile, by rung and width.
-TILES = {
-    "naive": {64: (128, 1), 128: (128, 1)},
-    "tiled": {64: (128, 32), 128: (128, 32)},
-    "registers": {64: (64, 32), 128: (32, 32)},
-}
-RUNGS = tuple(TILES)
-MOST_THREADS = 1024  # of a block
-# So many blocks are to fit on a multiprocessor: the compiler then saves registers.
-BLOCKS = {("naive", 64): 3}
+MOST_THREADS = 1024  # the most that a block can have
+SMALL = 8  # query rows and keys of a tile, in the simulator
+
+
+def find_rungs() -> dict[str, Rung]:
+    """Return the rungs of the folder `rungs`, by name, from the lowest up.
+
+    Returns
+    -------
+    dict of str to Rung
+    """
+    names = [module.name for module in iter_modules(rungs.__path__)]
+    modules = [
+        import_module(f"{rungs.__name__}.{name}")
+        for name in names
+        if not name.startswith("_")
+    ]
+    return in_order(module.RUNG for module in modules)
+
+
+def in_order(found: Iterable[Rung]) -> dict[str, Rung]:
+    """Return rungs by name, each after the one it stands on.
+
+    Parameters
+    ----------
+    found : iterable of Rung
+
+    Returns
+    -------
+    dict of str to Rung
+    """
+    by_name = {rung.name: rung for rung in found}
+    for rung in by_name.values():
+        if rung.below not in (None, *by_name):
+            raise ValueError(
+                f"below of the rung {rung.name!r}: expected one of {list(by_name)},"
+                f" got {rung.below!r}"
+            )
+
+    def height(rung: Rung) -> int:
+        return 0 if rung.below is None else 1 + height(by_name[rung.below])
+
+    ordered = sorted(by_name.values(), key=lambda rung: (height(rung), rung.name))
+    return {rung.name: rung for rung in ordered}
+
+
+LADDER = find_rungs()
+RUNGS = tuple(LADDER)
 
 
 @dataclass(frozen=True)
@@ -30,11 +68,12 @@ class Build:
 
     Attributes
     ----------
-    rung : {"naive", "tiled", "registers"}
+    rung : str
+        The name of a rung, one of `RUNGS`.
     d : int
         Numbers in a row of Q, K, V and O.
     block_q, block_k : int
-        Query rows of a block; keys of a tile (1 for "naive", which has none).
+        Query rows of a block; keys of a tile (1 for a rung without tiles).
 
     Examples
     --------
@@ -49,99 +88,114 @@ class Build:
     block_k: int = 1
 
     def __post_init__(self) -> None:
-        known(self.rung)
+        rung_named(self.rung)
         for name in ("d", "block_q", "block_k"):
             inputs.block_size(getattr(self, name), name)
-        if self.rung == "registers":
-            self._check_patches()
+        self._rung.check(self.size)
         if self.threads > MOST_THREADS:
             raise ValueError(
                 f"block_q, block_k: expected at most {MOST_THREADS} threads,"
                 f" got {self.threads}"
             )
 
-    def _check_patches(self) -> None:
-        """Threads that share a row have to be neighbours in one warp."""
-        across, rest = divmod(self.block_k, SIDE)
-        if rest or across not in (1, 2, 4, 8, 16, 32):
-            raise ValueError(
-                f"block_k: expected {SIDE} times a power of two, at most"
-                f" {SIDE * costs.WARP}, got {self.block_k}"
-            )
-        if self.d % self.block_k:
-            raise ValueError(
-                f"block_k: expected a divisor of d = {self.d}, got {self.block_k}"
-            )
-        if self.block_q % SIDE:
-            raise ValueError(
-                f"block_q: expected a multiple of {SIDE}, got {self.block_q}"
-            )
-
     @classmethod
     def shipped(cls, rung: str, d: int) -> "Build":
-        """Return a rung as it ships, for rows of at most `d` numbers."""
+        """Return a rung as it ships, for rows of at most `d` numbers.
+
+        Parameters
+        ----------
+        rung : str
+            One of `RUNGS`.
+        d : int
+            At most 128; the next width of `WIDTHS` is taken.
+
+        Returns
+        -------
+        Build
+        """
         d = inputs.block_size(d, "d")
         fitting = [width for width in WIDTHS if width >= d]
         if not fitting:
             raise ValueError(f"d: expected at most {WIDTHS[-1]}, got {d}")
-        return cls(rung, fitting[0], *TILES[known(rung)][fitting[0]])
+        return cls(rung, fitting[0], *rung_named(rung).shipped[fitting[0]])
 
     @classmethod
     def small(cls, rung: str, d: int) -> "Build":
-        """Return a rung in a size for the simulator: tiles of eight by eight."""
-        width = -(-inputs.block_size(d, "d") // 8) * 8
-        return cls(known(rung), width, 8, 1 if rung == "naive" else 8)
+        """Return a rung in a size for the simulator: tiles of eight by eight.
+
+        Parameters
+        ----------
+        rung : str
+            One of `RUNGS`.
+        d : int
+            The next multiple of eight is taken.
+
+        Returns
+        -------
+        Build
+        """
+        width = -(-inputs.block_size(d, "d") // SMALL) * SMALL
+        return cls(rung, width, SMALL, SMALL if rung_named(rung).has_tiles else 1)
+
+    @property
+    def _rung(self) -> Rung:
+        return LADDER[self.rung]
+
+    @property
+    def size(self) -> Size:
+        """The size without the rung."""
+        return Size(self.d, self.block_q, self.block_k)
 
     @property
     def threads(self) -> int:
-        """Return how many threads a block has."""
-        patch = SIDE * SIDE if self.rung == "registers" else self.block_k
-        return self.block_q * self.block_k // patch
+        """How many threads a block has."""
+        return self._rung.threads(self.size)
 
     @property
     def options(self) -> dict[str, Any]:
-        """Return how `cuda.jit` is to compile it: for a launch as for a report.
+        """How `cuda.jit` is to compile it: for a launch as for a report.
 
         `launch_bounds` are the threads of a block, and perhaps how many blocks are to
-        fit; `lto` leaves the last optimisation to the linker, Numba's own choice.
+        fit on a multiprocessor; `lto` leaves the last optimisation to the linker,
+        which is Numba's own choice.
         """
-        blocks = BLOCKS.get((self.rung, self.d))
+        blocks = self._rung.blocks.get(self.d)
         bounds = (self.threads,) if blocks is None else (self.threads, blocks)
         return {"fastmath": True, "launch_bounds": bounds, "lto": True}
 
     @property
     def shared(self) -> int:
-        """Return the bytes of shared memory of a block."""
-        if self.rung == "naive":
-            return 0
-        if self.rung == "tiled":
-            return 2 * self.block_k * self.d * 4
-        rows = (self.block_q + self.block_k) * (self.d + SIDE)
-        return (rows + self.block_q * (self.block_k + 2 * SIDE)) * 4
+        """The bytes of shared memory that a block takes."""
+        return self._rung.shared(self.size)
 
     @property
     def reads_per_product(self) -> float:
-        """Return how many numbers a thread reads for each product of a score or output.
+        """How many numbers a thread reads for each product, as its `Rung` says."""
+        return self._rung.reads_per_product(self.size)
 
-        From global memory in rung 1, from shared memory in the others. In rung 3 a
-        thread multiplies four rows with four keys, then their weights with its columns.
-        """
-        if self.rung != "registers":
-            return 1.0
-        width = self.d * SIDE // self.block_k
-        return (2 / SIDE + 1 / SIDE + 1 / width) / 2
+    @property
+    def spills(self) -> bool:
+        """Whether a thread keeps more numbers than it can have registers."""
+        return self._rung.spills(self.size)
 
     @cached_property
-    def kernel(self) -> Callable[..., None]:
-        """Return the kernel, a Python function."""
-        if self.rung == "naive":
-            return naive(self.d)
-        make = tiled if self.rung == "tiled" else registers
-        return make(self.d, self.block_q, self.block_k)
+    def kernel(self) -> Kernel:
+        """The kernel, a Python function."""
+        return self._rung.kernel(self.size)
 
 
-def known(rung: str) -> str:
-    """Return the name of a rung."""
-    if not (isinstance(rung, str) and rung in TILES):
-        raise ValueError(f"kernel: expected one of {list(RUNGS)}, got {rung!r}")
-    return rung
+def rung_named(name: str) -> Rung:
+    """Return a rung by its name.
+
+    Parameters
+    ----------
+    name : str
+        One of `RUNGS`.
+
+    Returns
+    -------
+    Rung
+    """
+    if not (isinstance(name, str) and name in LADDER):
+        raise ValueError(f"kernel: expected one of {list(LADDER)}, got {name!r}")
+    return LADDER[name]

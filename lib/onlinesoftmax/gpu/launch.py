@@ -1,8 +1,9 @@
-"""Attention on a GPU; without one, on the book's block simulator.
+"""Attention on a GPU; without one, on the block simulator.
 
-`attention` fits the arguments to a kernel (rows filled up to its width, all heads in
-one array, the mask as an interval of keys for each row), launches it, and undoes the
-fitting. `plan` says beforehand which kernel would run, where, and why.
+`attention` brings its arguments into the form that kernels take: rows filled up to
+their width with zeros, all heads in one array, the mask as an interval of keys for each
+row. It launches a kernel, and brings the output back into the form of the arguments.
+`plan` tells beforehand which kernel would run, where, and why.
 """
 
 import time
@@ -18,13 +19,13 @@ from onlinesoftmax import _inputs as inputs
 from onlinesoftmax import blocksim
 from onlinesoftmax._inputs import Array, DType
 from onlinesoftmax.gpu import cudasim
-from onlinesoftmax.gpu.ladder import RUNGS, Build
+from onlinesoftmax.gpu.ladder import LADDER, Build
 from onlinesoftmax.masks import Mask, checked
 
-MOST_HEADS = 65_535  # a grid is no higher
+MOST_HEADS = 65_535  # the most blocks that CUDA allows in a grid's second dimension
 MOST = float(np.finfo(np.float32).max)
-PATIENCE = 30  # seconds that a simulation may take
-OTHER_CODE = (
+PATIENCE = 30  # the most seconds that a simulation may be expected to take
+OTHER_CODE = (  # printed where a kernel is not compiled as its stored report tells
     "compiled without numba-cuda's nvJitLink: registers and spills are not"
     " those of `reports.stored`"
 )
@@ -33,7 +34,14 @@ OTHER_CODE = (
 class Plan(NamedTuple):
     """Which kernel runs an attention, where, and why.
 
-    `seconds` is how long the simulator is expected to take; 0 on a GPU.
+    Attributes
+    ----------
+    build : Build
+    device : str
+        As `device()` names it.
+    why : str
+    seconds : float
+        How long the simulator is expected to take; 0 on a GPU.
     """
 
     build: Build
@@ -46,7 +54,7 @@ class Plan(NamedTuple):
 
 
 class Task(NamedTuple):
-    """An attention as the kernels take it."""
+    """The arguments of an attention, in the form that kernels take."""
 
     q: Array  # (heads, n, d), float32 or float16
     k: Array  # (heads // group, keys, d)
@@ -58,7 +66,7 @@ class Task(NamedTuple):
     group: np.int32
 
     def grid(self, build: Build) -> tuple[int, int]:
-        """Return how many blocks: of rows, and heads."""
+        """Return how many blocks are launched: for the rows of a head, and heads."""
         heads, n, _ = self.q.shape
         return -(-n // build.block_q), heads
 
@@ -71,10 +79,11 @@ class Task(NamedTuple):
         return int(seen.sum()) * d + heads * n * d
 
     def mode(self) -> str:
-        """Return how a simulator has to compute: "full", which is slow, or "plain".
+        """Return the mode that the block simulator needs: "plain", or "full".
 
-        "plain" has the range of double precision, and numbers beyond that of float32
-        would stay finite where a GPU's do not.
+        "plain" computes in double precision. There a number too large for float32
+        stays finite, which it does not on a GPU. If such numbers can come up, it takes
+        "full", which is slow.
         """
         q, k, v = (_largest(x) for x in self[:3])
         score = q * abs(float(self.scale)) * k * self.q.shape[2]
@@ -100,13 +109,13 @@ def attention(
     k, v : array_like, as for `dense.attention`
         At most 128 numbers wide on a GPU.
     mask : Mask, optional
-        Made of `causal`, `window` and `padding`: each row sees an interval of keys.
+        Made of `causal`, `window` and `padding`, which show each row an interval.
     scale : float, optional
         1/√d unless given.
-    kernel : {"auto", "naive", "tiled", "registers"}
-        "auto" picks one, and prints which and why.
+    kernel : str
+        One of `gpu.RUNGS`; "auto" picks one, and prints which and why.
     return_lse : bool
-        Whether to return the logsumexp of each row of scores, too.
+        Whether to return the logsumexp of each row of scores as well.
 
     Returns
     -------
@@ -117,16 +126,16 @@ def attention(
 
     Notes
     -----
-    On a GPU if there is one; arrays travel there and back at every call. Without one,
-    small inputs run in the block simulator, and large ones raise a ValueError that says
-    how long they would take. Its sums are of double precision, unless numbers come up
-    that float32 cannot hold.
+    It runs on a GPU if there is one; arrays are copied there and back at every call.
+    Without a GPU, small inputs run in the block simulator, and large ones raise a
+    ValueError that says how long they would take. The simulator adds up in double
+    precision, unless numbers can come up that float32 cannot hold.
     """
     inputs.flag("return_lse", return_lse)
     asked = _asked(q, k, v, scale)
     chosen = _plan(asked, mask, kernel)
     if _rung(kernel) is None:
-        _say(str(chosen))
+        _print_once(str(chosen))
     if chosen.seconds > PATIENCE:
         raise ValueError(
             f"q, k: {_no_gpu()}, and the block simulator would take about"
@@ -148,12 +157,27 @@ def plan(
     mask: Mask | None = None,
     kernel: str = "auto",
 ) -> Plan:
-    """Return which kernel `attention` would run, where, and why."""
+    """Return which kernel `attention` would run, where, and why.
+
+    Parameters
+    ----------
+    q, k, v, mask, kernel
+        As for `attention`.
+
+    Returns
+    -------
+    Plan
+    """
     return _plan(_asked(q, k, v, None), mask, kernel)
 
 
 def device() -> str:
-    """Return what kernels run on here: a GPU by its name, or a simulator."""
+    """Return what kernels run on here: the name of a GPU, or of a simulator.
+
+    Returns
+    -------
+    str
+    """
     if config.ENABLE_CUDASIM:
         return "Numba's simulator"
     if not has_gpu():
@@ -165,12 +189,30 @@ def device() -> str:
 
 @cache
 def has_gpu() -> bool:
-    """Return whether Numba finds a GPU that it can use."""
+    """Return whether Numba finds a GPU that it can use.
+
+    Returns
+    -------
+    bool
+    """
     return not config.ENABLE_CUDASIM and cuda.is_available()
 
 
 def fit(asked: inputs.Attention, mask: Mask | None, width: int) -> Task:
-    """Return the arguments of a kernel for rows `width` wide."""
+    """Return the arguments of an attention in the form that kernels take.
+
+    Parameters
+    ----------
+    asked : Attention
+        The arguments, checked.
+    mask : Mask, optional
+    width : int
+        The numbers in a row that the kernel is made for.
+
+    Returns
+    -------
+    Task
+    """
     mask = interval(mask)
     batch, n = asked.q.shape[:-2], asked.q.shape[-2]
     keys = asked.k.shape[-2]
@@ -190,7 +232,16 @@ def fit(asked: inputs.Attention, mask: Mask | None, width: int) -> Task:
 
 
 def interval(mask: Mask | None) -> Mask:
-    """Return a mask that shows each row an interval of keys: kernels know no other."""
+    """Return a mask that shows each row an interval of keys; kernels take no other.
+
+    Parameters
+    ----------
+    mask : Mask, optional
+
+    Returns
+    -------
+    Mask
+    """
     mask = checked(mask)
     if mask.ids is not None or mask.slopes is not None or mask.biases:
         raise ValueError(
@@ -201,7 +252,18 @@ def interval(mask: Mask | None) -> Mask:
 
 
 def launch(build: Build, task: Task) -> tuple[Array, Array]:
-    """Run a kernel; return its output (heads, n, d) and its logsumexp (heads, n)."""
+    """Run a kernel, on the device or in the simulator.
+
+    Parameters
+    ----------
+    build : Build
+    task : Task
+
+    Returns
+    -------
+    out : ndarray, (heads, n, d)
+    lse : ndarray, (heads, n)
+    """
     out = np.zeros_like(task.q)
     lse = np.zeros(task.q.shape[:2], np.float32)
     if not out.size:
@@ -235,30 +297,40 @@ def launch(build: Build, task: Task) -> tuple[Array, Array]:
 def compiled(build: Build) -> Any:
     """Return a kernel ready to be launched on a GPU.
 
-    It is compiled as its stored report says (`Build.options`) where Numba can; else its
-    answers are the same, and its registers may be others, which is said once.
+    It is compiled with `Build.options`, as for its stored report, where Numba can do
+    that. Elsewhere its answers are the same, but the compiler may give it other
+    registers; then a sentence about it is printed, once.
+
+    Parameters
+    ----------
+    build : Build
+
+    Returns
+    -------
+    Numba's dispatcher
+        `compiled(build)[grid, threads](…)` launches it.
     """
-    known_here = {"fastmath", *signature(cuda.jit).parameters}
-    options = {name: x for name, x in build.options.items() if name in known_here}
+    known = {"fastmath", *signature(cuda.jit).parameters}
+    options = {name: x for name, x in build.options.items() if name in known}
     try:
         jit = cuda.jit(**options)
-    except RuntimeError:  # of numba-cuda, if there is no nvJitLink
+    except RuntimeError:  # numba-cuda raises it if there is no nvJitLink
         jit = cuda.jit(**options | {"lto": False})
-        known_here.discard("lto")
-    if has_gpu() and not build.options.keys() <= known_here:
-        _say(OTHER_CODE)
+        known.discard("lto")
+    if has_gpu() and not build.options.keys() <= known:
+        _print_once(OTHER_CODE)
     return jit(build.kernel)
 
 
 def _asked(
     q: ArrayLike, k: ArrayLike, v: ArrayLike, scale: float | None
 ) -> inputs.Attention:
-    """Return the arguments, checked; kernels know float32 and float16."""
+    """Return the arguments, checked; kernels take float32 and float16."""
     asked = inputs.attention(q, k, v, scale, None, None)
     if asked.dtype not in (np.float32, np.float16):
         raise ValueError(
             "q, k, v: expected float32 or float16, which is what the"
-            f" kernels know, got {asked.dtype}"
+            f" kernels take, got {asked.dtype}"
         )
     if abs(asked.scale) > MOST:
         raise ValueError(
@@ -275,7 +347,7 @@ def _plan(asked: inputs.Attention, mask: Mask | None, kernel: str) -> Plan:
         rung, why = _best() if rung is None else (rung, "as asked")
         build = Build.shipped(rung, width)
         return Plan(build, device(), f"{why}; rows of {build.d} numbers")
-    build = Build.small(rung or "tiled", width)
+    build = Build.small(rung or _best_to_simulate(), width)
     task = fit(asked, mask, build.d)
     seconds = task.visits() * _seconds_per_visit(build.rung, task.mode())
     return Plan(build, device(), f"{_no_gpu()}; small tiles", seconds)
@@ -283,16 +355,25 @@ def _plan(asked: inputs.Attention, mask: Mask | None, kernel: str) -> Plan:
 
 def _rung(kernel: str) -> str | None:
     """Return the rung that is asked for; None for "auto"."""
-    if not isinstance(kernel, str) or kernel not in ("auto", *RUNGS):
-        raise ValueError(f"kernel: expected one of {['auto', *RUNGS]}, got {kernel!r}")
+    if not isinstance(kernel, str) or kernel not in ("auto", *LADDER):
+        raise ValueError(f"kernel: expected one of {['auto', *LADDER]}, got {kernel!r}")
     return None if kernel == "auto" else kernel
 
 
 def _best() -> tuple[str, str]:
-    """Return the rung to take on a GPU, and why."""
-    if "alignment" in signature(cuda.shared.array).parameters:
-        return "registers", "it reads the fewest numbers for each product"
-    return "tiled", "rung 3 aligns its tiles, which takes the package numba-cuda"
+    """Return the highest rung that Numba can compile here for a GPU, and why it."""
+    passed_over = ""
+    for number, rung in reversed(list(enumerate(LADDER.values(), 1))):
+        missing = rung.missing()
+        if not missing:
+            return rung.name, passed_over or rung.merit
+        passed_over = passed_over or f"rung {number} {missing}"
+    raise RuntimeError(f"no kernel can run here: {passed_over}")
+
+
+def _best_to_simulate() -> str:
+    """Return the highest rung of those for the simulator."""
+    return [rung.name for rung in LADDER.values() if rung.for_simulator][-1]
 
 
 def _no_gpu() -> str:
@@ -304,7 +385,7 @@ def _no_gpu() -> str:
 
 @cache
 def _seconds_per_visit(rung: str, mode: str) -> float:
-    """Return how long the simulator takes for a number of K: measured, here and now."""
+    """Return how long the simulator takes for one number of K; it measures that now."""
     rows = np.full((1, 16, 8), 0.0 if mode == "plain" else MOST, np.float32)
     lengths, far = np.array([16], np.int32), np.int32(32)
     task = Task(rows, rows, rows, lengths, np.float32(1), far, far, np.int32(1))
@@ -314,7 +395,15 @@ def _seconds_per_visit(rung: str, mode: str) -> float:
 
 
 def duration(seconds: float) -> str:
-    """Return a time in the unit that suits it.
+    """Return a time in a unit that makes it short to read.
+
+    Parameters
+    ----------
+    seconds : float
+
+    Returns
+    -------
+    str
 
     Examples
     --------
@@ -331,8 +420,8 @@ def duration(seconds: float) -> str:
 
 
 @cache
-def _say(text: str) -> None:
-    """Print a sentence, each only once."""
+def _print_once(text: str) -> None:
+    """Print a sentence, if it was not printed before."""
     print(text)
 
 

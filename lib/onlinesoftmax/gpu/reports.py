@@ -1,7 +1,7 @@
-"""What the compiler made of each kernel: stored, so that pages and figures can show it.
+"""What the compiler made of each kernel, stored in `kernels.json`.
 
-`make kernels` compiles every kernel for every architecture, by the way of a launch
-(LTO), and writes `book/data/kernels.json`; no GPU is needed for that, and none runs.
+`make kernels` compiles every kernel for every architecture, as a launch does (with
+LTO), and writes that file. It takes no GPU.
 """
 
 import json
@@ -14,8 +14,6 @@ from onlinesoftmax.measurements import folder
 
 ARCHS = ("sm_75", "sm_80", "sm_90a")
 DTYPES = ("float32", "float16")
-# A query and an output of 128 numbers each are more than a thread's 255 registers.
-MAY_SPILL = (("naive", 128), ("tiled", 128))
 
 
 class Report(NamedTuple):
@@ -23,19 +21,25 @@ class Report(NamedTuple):
 
     Attributes
     ----------
-    rung, d, dtype, arch, block_q, block_k
-        Which kernel; `dtype` is that of q, k, v in memory.
+    rung, d, block_q, block_k
+        The kernel and its size, as for a `Build`.
+    dtype : str
+        That of q, k, v and the output in memory.
+    arch : str
+        The architecture, such as "sm_80".
     threads : int
-        Of a block.
+        Threads of a block.
     registers : int or None
-        Of a thread; None if the kernel does not fit at all.
+        Registers of a thread; None if a block takes more shared memory than there is.
     spills : int or None
-        Bytes of what did not fit in registers, written to memory and read back: each
-        such place in the code counts once, however often it is passed.
+        Bytes that are written to memory and read back, because they do not fit in
+        registers. An instruction in a loop counts once.
     shared : int
         Bytes of shared memory of a block.
-    float64, local : int
-        How many instructions of double precision, and on local arrays in memory.
+    float64 : int
+        How many instructions compute in double precision.
+    local : int
+        How many instructions read or write a local array that is in memory.
     """
 
     rung: str
@@ -53,24 +57,42 @@ class Report(NamedTuple):
 
     @property
     def occupancy(self) -> costs.Occupancy:
-        """Return how many blocks fit on a multiprocessor, and why not more."""
+        """How many blocks fit on a multiprocessor, and why not more."""
         on = multiprocessor(capability(self.arch))
         return costs.occupancy(self.threads, self.registers or 255, self.shared, on)
 
     def faults(self) -> list[str]:
-        """Return what a kernel that ships may not do."""
+        """Return what is wrong with the kernel, if it is one that ships.
+
+        Returns
+        -------
+        list of str
+            Empty if nothing is wrong.
+        """
+        from onlinesoftmax.gpu.ladder import Build  # only here: Numba takes its time
+
         if self.registers is None:
             return [f"{self.shared} bytes of shared memory: more than a block has"]
+        build = Build(self.rung, self.d, self.block_q, self.block_k)
         found = {
             "float64 instructions": self.float64,
             "local arrays in memory": self.local,
-            "bytes spilled": 0 if (self.rung, self.d) in MAY_SPILL else self.spills,
+            "bytes spilled": 0 if build.spills else self.spills,
         }
         return [f"{count} {what}" for what, count in found.items() if count]
 
 
 def capability(arch: str) -> str:
     """Return the compute capability of an architecture.
+
+    Parameters
+    ----------
+    arch : str
+        Such as "sm_90a".
+
+    Returns
+    -------
+    str
 
     Examples
     --------
@@ -89,7 +111,21 @@ def stored(
     dtype: str = "float32",
     tile: tuple[int, int] | None = None,
 ) -> Report:
-    """Return what `make kernels` found: a kernel as it ships, or in another tile."""
+    """Return a stored report.
+
+    Parameters
+    ----------
+    rung : str
+    d : int
+    arch : {"sm_75", "sm_80", "sm_90a"}
+    dtype : {"float32", "float16"}
+    tile : (int, int), optional
+        `block_q` and `block_k`; those in which the rung ships, unless given.
+
+    Returns
+    -------
+    Report
+    """
     for report in all_stored():
         asked = report[:4] == (rung, d, dtype, arch)
         if asked and tile in (None, (report.block_q, report.block_k)):
@@ -101,12 +137,23 @@ def stored(
 
 
 def all_stored() -> list[Report]:
-    """Return every stored report; of each kernel first the size that ships."""
+    """Return every stored report; the size in which a kernel ships comes first.
+
+    Returns
+    -------
+    list of Report
+    """
     return [Report(*row) for row in _file()["rows"]]
 
 
 def versions() -> dict[str, str]:
-    """Return what the kernels were compiled with."""
+    """Return the versions of what the kernels were compiled with.
+
+    Returns
+    -------
+    dict of str to str
+        Version by package.
+    """
     return _file()["versions"]
 
 

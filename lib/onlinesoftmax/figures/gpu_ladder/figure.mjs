@@ -17,7 +17,7 @@ export function compute({ d, device, compiled, measured }) {
   const keys = rungs[2][1];
   const patch = (3 / SIDE + keys / (SIDE * d)) / 2;
   return {
-    reads: rungs.map(([rows], rung) => (rung ? Math.ceil(N / rows) : N)),
+    reads: rungs.map(([rows]) => Math.ceil(N / rows)),
     per_product: [1, 1, patch],
     registers: rungs.map((each) => each[2]),
     spills: rungs.map((each) => each[3]),

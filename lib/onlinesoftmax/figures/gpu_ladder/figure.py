@@ -17,15 +17,15 @@ from itertools import product
 import numpy as np
 
 from onlinesoftmax import costs, devices
-from onlinesoftmax.gpu import RUNGS, Build, reports
+from onlinesoftmax.gpu import Build, reports
+from onlinesoftmax.gpu.ladder import LADDER
 from onlinesoftmax.measurements import folder
 
 from ..smem_budget.figure import ARCHS, N
 from ..spec import Choice, Prediction, Scores, Spec, Toggle, Values
 
 WIDTHS = (64, 128)
-
-
+RUNGS = ("naive", "tiled", "registers")  # those the figure compares
 LENGTH = 4096  # tokens, of the times that are shown
 
 
@@ -42,13 +42,18 @@ def measured(d: int, device: str) -> list[float]:
     return list(rates.values())
 
 
+def rows_per_read(rung: str, block_q: int) -> int:
+    """Return how many rows make use of a key once it is read from global memory."""
+    return block_q if LADDER[rung].has_tiles else 1
+
+
 def row(rung: str, d: int, device: str) -> list[int]:
     """What the figure's script is given of one kernel."""
     report = reports.stored(rung, d, ARCHS[device])
     most = devices.multiprocessor(devices.gpu(device).capability).threads
     at_once = report.occupancy.blocks * report.threads
     return [
-        report.block_q,
+        rows_per_read(rung, report.block_q),
         report.block_k,
         report.registers,
         report.spills,
@@ -63,8 +68,7 @@ def expected(state: Values) -> Values:
     found = [reports.stored(rung, d, ARCHS[state["device"]]) for rung in RUNGS]
     return {
         "reads": [
-            costs.key_reads(N, each.block_q if each.rung != "naive" else 1)
-            for each in found
+            costs.key_reads(N, rows_per_read(each.rung, each.block_q)) for each in found
         ],
         "per_product": [Build.shipped(rung, d).reads_per_product for rung in RUNGS],
         "registers": [each.registers for each in found],

@@ -1,21 +1,32 @@
 """Rung 2, the tiled kernel: a block of threads shares tiles of keys and values.
 
-Still a thread for each row, and the same recurrence. But the threads of a block copy a
-tile of keys and values to shared memory together and then all read it there, so that
-a key comes from global memory once for each block, not once for each row. Two barriers
-keep copying and reading apart.
+There is still a thread for each row, and the same recurrence. But the threads of a
+block copy a tile of keys and values to shared memory together, and then all read it
+there. So a key is read from global memory once for each block, not once for each row.
+Two barriers keep copying and reading apart.
 """
 
 import math
-from collections.abc import Callable
 
 from numba import cuda, float32
 
+from onlinesoftmax.gpu.rung import Kernel, Rung, Size
 
-def tiled(d: int, block_q: int, block_k: int) -> Callable[..., None]:
+
+def tiled(d: int, block_q: int, block_k: int) -> Kernel:
     """Return the kernel for tiles of `block_q` rows and `block_k` keys.
 
-    It runs in `block_q` threads. Arguments as for `naive`.
+    Parameters
+    ----------
+    d : int
+        Numbers in a row.
+    block_q, block_k : int
+        It runs in blocks of `block_q` threads.
+
+    Returns
+    -------
+    function
+        The kernel; its arguments are those of `naive`.
     """
     tile = block_k * d
 
@@ -81,3 +92,28 @@ def tiled(d: int, block_q: int, block_k: int) -> Callable[..., None]:
             LSE[head, i] = m
 
     return kernel
+
+
+class Tiled(Rung):
+    """A thread for each row; tiles of keys and values in shared memory."""
+
+    name = "tiled"
+    below = "naive"
+    merit = "a block reads each key once for all of its rows"
+    shipped = {64: (128, 32), 128: (128, 32)}
+    for_simulator = True
+
+    def kernel(self, size: Size) -> Kernel:
+        return tiled(size.d, size.block_q, size.block_k)
+
+    def threads(self, size: Size) -> int:
+        return size.block_q
+
+    def shared(self, size: Size) -> int:
+        return 2 * size.block_k * size.d * 4
+
+    def kept(self, size: Size) -> int:
+        return 2 * size.d  # the query, and its output
+
+
+RUNG = Tiled()

@@ -1,25 +1,38 @@
 """Rung 1, the naive kernel: a thread for each query row, keys from global memory.
 
-Chapter 3's recurrence, one key at a time, in as many threads as there are rows. A row's
-state lives in its thread's registers; nothing is shared, so nobody waits.
+It is the recurrence of chapter 3, one key at a time, in as many threads as there are
+rows. A row's state is in the registers of its thread. Nothing is shared, so no thread
+waits for another.
 """
 
 import math
-from collections.abc import Callable
 
 from numba import cuda, float32
 
+from onlinesoftmax.gpu.rung import Kernel, Rung, Size
 
-def naive(d: int) -> Callable[..., None]:
+
+def naive(d: int) -> Kernel:
     """Return the kernel for rows of `d` numbers.
 
-    Launch it over (blocks of rows, heads). The arguments are those of all rungs:
+    Parameters
+    ----------
+    d : int
+
+    Returns
+    -------
+    function
+        The kernel. Launch it over a grid of (blocks of rows, heads).
+
+    Notes
+    -----
+    The arguments of the kernel, and of those of all rungs:
 
     Q, O : (heads, n, d), float32 or float16
     K, V : (heads // group, keys, d), as Q
     LSE : (heads, n), float32
     lengths : (heads,), int32
-        How many keys are real.
+        How many keys are real; the others are padding.
     scale : float32
     left, right : int32
         How many keys before and after its own place a row sees.
@@ -67,3 +80,29 @@ def naive(d: int) -> Callable[..., None]:
         LSE[head, i] = m
 
     return kernel
+
+
+class Naive(Rung):
+    """A thread for each row; nothing is shared."""
+
+    name = "naive"
+    below = None
+    merit = "every row has a thread of its own"
+    shipped = {64: (128, 1), 128: (128, 1)}
+    blocks = {64: 3}
+    has_tiles = False
+
+    def kernel(self, size: Size) -> Kernel:
+        return naive(size.d)
+
+    def threads(self, size: Size) -> int:
+        return size.block_q
+
+    def shared(self, size: Size) -> int:
+        return 0
+
+    def kept(self, size: Size) -> int:
+        return 2 * size.d  # the query, and its output
+
+
+RUNG = Naive()

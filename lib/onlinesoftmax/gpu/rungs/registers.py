@@ -1,37 +1,55 @@
 """Rung 3, the register tiles: a thread computes 4 × 4 scores, and a patch of outputs.
 
-In rung 2 each multiplication reads a number from shared memory. Here a thread takes
-four rows and four keys into registers and multiplies each with each: 16 products for 8
-reads. So a row's scores belong to several threads, neighbours in a warp. They agree on
-its maximum by handing numbers from register to register (shuffles), and then the state
-is that of chapter 2 again: one rescale for each tile.
+In rung 2 each multiplication reads a number from shared memory. Here a thread reads
+four rows and four keys into registers, and multiplies each row with each key: 16
+products for 8 reads. So the scores of a row belong to several threads, neighbours in a
+warp. They find its maximum together, by handing numbers from register to register:
+shuffles. From there on the state is that of chapter 2 again, with one rescale for each
+tile.
 
-A tile is multiplied as a whole, hidden keys and all. A weight of 0 would not do for
-those: 0 · NaN is NaN. So a hidden key's weight says HIDDEN, and its value is left out.
+A tile is multiplied as a whole, with its hidden keys. For those a weight of 0 is not
+enough, since 0 · NaN is NaN. So their weight is HIDDEN, and their values are left out.
 """
 
 import math
-from collections.abc import Callable
+from inspect import signature
 
 from numba import cuda, float32
 
-SIDE = 4  # rows and keys of a thread; four float32 are one read of 16 bytes
-HIDDEN = -1  # no weight is below 0
+from onlinesoftmax import costs
+from onlinesoftmax.gpu.rung import Kernel, Rung, Size
+
+SIDE = 4  # rows and keys of a thread; four numbers of float32 are read at once
+PAD = 4  # unused numbers at the end of a row in shared memory
+HIDDEN = -1  # the weight of a hidden key: no real weight is below 0
 ALL = 0xFFFFFFFF  # every thread of the warp takes part in a shuffle
 
 
-def registers(d: int, block_q: int, block_k: int) -> Callable[..., None]:
+def registers(d: int, block_q: int, block_k: int) -> Kernel:
     """Return the kernel for tiles of `block_q` rows and `block_k` keys.
 
-    It runs in block_q · block_k / 16 threads. `block_k` is 4 times a power of two, at
-    most 128, and divides `d`. Arguments as for `naive`.
+    Parameters
+    ----------
+    d : int
+        Numbers in a row.
+    block_q, block_k : int
+        It runs in blocks of block_q · block_k / 16 threads. `block_k` is 4 times a
+        power of two, at most 128, and divides `d`.
+
+    Returns
+    -------
+    function
+        The kernel; its arguments are those of `naive`.
     """
     across = block_k // SIDE  # threads that share a row
-    down = block_q // SIDE  # and that share a key; a thread's rows lie so far apart
+    down = block_q // SIDE  # threads that share a key; a thread's rows are `down` apart
     threads = across * down
-    hops = across.bit_length() - 1  # shuffles until all of them know
+    hops = across.bit_length() - 1  # shuffles until all threads of a row know
     width = d // across  # output columns of a thread
-    fours, p_fours = d // SIDE + 1, block_k // SIDE + 2  # longer: other banks
+    # Rows in shared memory are padded, so that those that are read at the same time
+    # begin in different banks.
+    fours = (d + PAD) // SIDE  # a row of Q, K or V, in groups of four numbers
+    p_fours = (block_k + 2 * PAD) // SIDE  # a row of weights
     q_size, tile = block_q * d, block_k * d
 
     def kernel(Q, K, V, O, LSE, lengths, scale, left, right, group):
@@ -163,3 +181,58 @@ def registers(d: int, block_q: int, block_k: int) -> Callable[..., None]:
                     LSE[head, row] = m[i]
 
     return kernel
+
+
+class Registers(Rung):
+    """A thread for each patch of scores; tiles of Q as well, and of the weights."""
+
+    name = "registers"
+    below = "tiled"
+    merit = "it reads the fewest numbers for each product"
+    shipped = {64: (64, 32), 128: (32, 32)}
+
+    def kernel(self, size: Size) -> Kernel:
+        return registers(*size)
+
+    def threads(self, size: Size) -> int:
+        return size.block_q * size.block_k // (SIDE * SIDE)
+
+    def shared(self, size: Size) -> int:
+        d, block_q, block_k = size
+        q_and_keys = (block_q + block_k) * (d + PAD)
+        weights = block_q * (block_k + 2 * PAD)
+        return (q_and_keys + weights) * 4
+
+    def kept(self, size: Size) -> int:
+        factors_and_scores = 3 * SIDE * SIDE
+        return factors_and_scores + SIDE * (self._width(size) + 2)  # o; m and l
+
+    def reads_per_product(self, size: Size) -> float:
+        """As for every rung: four rows times four keys, then weights times columns."""
+        return (2 / SIDE + 1 / SIDE + 1 / self._width(size)) / 2
+
+    def _width(self, size: Size) -> int:
+        """Return how many output columns a thread has."""
+        return size.d * SIDE // size.block_k
+
+    def check(self, size: Size) -> None:
+        """Threads that share a row have to be neighbours in one warp."""
+        d, block_q, block_k = size
+        across, rest = divmod(block_k, SIDE)
+        if rest or across not in (1, 2, 4, 8, 16, 32):
+            raise ValueError(
+                f"block_k: expected {SIDE} times a power of two, at most"
+                f" {SIDE * costs.WARP}, got {block_k}"
+            )
+        if d % block_k:
+            raise ValueError(f"block_k: expected a divisor of d = {d}, got {block_k}")
+        if block_q % SIDE:
+            raise ValueError(f"block_q: expected a multiple of {SIDE}, got {block_q}")
+
+    def missing(self) -> str:
+        if "alignment" in signature(cuda.shared.array).parameters:
+            return ""
+        return "aligns its tiles, which takes the package numba-cuda"
+
+
+RUNG = Registers()
