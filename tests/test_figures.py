@@ -21,6 +21,7 @@ from onlinesoftmax.figures import pack, registry, v8
 from onlinesoftmax.figures.engine import lock
 from onlinesoftmax.figures.kernel_race import figure as kernel_race
 from onlinesoftmax.figures.modules import expression
+from onlinesoftmax.quantities import quantities
 
 ids = pytest.mark.parametrize("figure", registry.ids())
 
@@ -305,7 +306,10 @@ def test_a_picture_says_what_it_shows(figure: str) -> None:
     for svg in re.findall(r"<svg [^>]*>", still):
         assert 'role="img"' in svg
         assert re.search(r'aria-label="([^"]*)"', svg)[1] == spoken
-    assert re.search(r'<(g|text|path|rect)[^>]* data-q="(m|l|alpha|o|s|p)"', still)
+    assert re.search(r'<(g|text|path|rect)[^>]* data-q="', still)
+    words = json.dumps(registry.strings(figure))
+    marked = re.findall(r'data-q="([^"]*)"', still) + re.findall(r"\[([a-z]+): ", words)
+    assert set(marked) <= set(quantities())
 
 
 def test_a_chapter_may_change_the_state() -> None:

@@ -14,13 +14,28 @@ import yaml
 from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
 
+from onlinesoftmax import quantities as given
+from onlinesoftmax.drills import page_script
+from onlinesoftmax.figures import build
+from tools.plain_markdown import Around, plain_markdown
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 
-from booksite import fonts, hosts, maths, quantities, search, strings, stylesheet  # noqa: E402  # noqa: E402
+from booksite import (  # noqa: E402
+    fonts,
+    hosts,
+    maths,
+    quantities,
+    search,
+    strings,
+    stylesheet,
+)
 from booksite.head import inline, split_heading  # noqa: E402
-from booksite.page import launch_links, repository_links, scripts  # noqa: E402
+from booksite.page import for_scripts, launch_links, repository_links, scripts  # noqa: E402
 from booksite.paths import ASSETS, VENDOR  # noqa: E402
+
+QUANTITIES = given.quantities()
 
 # Maths -----------------------------------------------------------------------
 
@@ -31,13 +46,14 @@ def test_a_formula_is_for_the_eye_and_for_the_ear():
     assert html.select_one(".katex-html")["aria-hidden"] == "true"
 
 
-@pytest.mark.parametrize("name", quantities.QUANTITIES)
+@pytest.mark.parametrize("name", QUANTITIES)
 def test_each_quantity_has_a_macro_that_marks_it(name):
-    macro = quantities.QUANTITIES[name].macro
-    html = BeautifulSoup(maths.typeset(f"{macro}^2", True), "html.parser")
+    html = BeautifulSoup(
+        maths.typeset(f"{QUANTITIES[name].macro}^2", True), "html.parser"
+    )
     marked = html.select("[data-q]")
     assert [tag["data-q"] for tag in marked] == [name]
-    assert marked[0].get_text() in (quantities.QUANTITIES[name].letter, name)
+    assert marked[0].get_text() in (QUANTITIES[name].letter, name)
 
 
 @pytest.mark.parametrize(
@@ -50,6 +66,45 @@ def test_a_faulty_formula_names_itself(tex):
 
 
 # Quantities ------------------------------------------------------------------
+
+FIRST = (
+    "k: {macro: '\\qk', tex: \\kappa, letter: κ, code: [kept], colour: link, en: kept}"
+)
+MADE_ONCE = (maths.engine, maths.typeset, search._signs, page_script)
+
+
+@pytest.fixture
+def another(tmp_path, monkeypatch):
+    """A copy of the book's quantities with one more."""
+    file = tmp_path / "quantities.yml"
+    file.write_text(f"{given._file().read_text('utf-8')}\n{FIRST}\n", "utf-8")
+    monkeypatch.setattr(given, "_file", lambda: file)
+    for made in MADE_ONCE:
+        made.cache_clear()
+    yield
+    for made in MADE_ONCE:
+        made.cache_clear()
+
+
+def test_another_quantity_is_another_line_of_one_file(another):
+    assert 'data-q="k"' in maths.typeset(r"\qk + 1")
+    assert search.readable(r"\qk + \kappa") == "κ + κ"
+    code = quantities.link_identifiers('<span class="n">kept</span>')
+    assert code == '<span class="n" data-q="k">kept</span>'
+    assert for_scripts({}, "en")["quantities"]["k"] == ("κ", "kept")
+    assert '"k": "κ"' in page_script()
+    assert '[data-q="k"] { --quantity: var(--link); }' in build.stylesheet()
+    assert plain_markdown(r"{q}`k` $\qk$", {}, Around(None)) == r"κ $\kappa$"
+
+
+@pytest.mark.parametrize(
+    "row, told",
+    [("{macro: a, letter: a}", "k: tex missing"), ("{}", "k: macro, tex, letter")],
+)
+def test_a_quantity_without_a_letter_is_named(tmp_path, row, told):
+    (tmp_path / "quantities.yml").write_text(f"k: {row}\n")
+    with pytest.raises(ValueError, match=f"quantities.yml, {told}"):
+        given.read(tmp_path / "quantities.yml")
 
 
 def spans(**extra: str | None) -> list[tuple[str, str]]:

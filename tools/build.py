@@ -30,7 +30,7 @@ from tools.freshness import key
 ROOT = Path(__file__).resolve().parent.parent
 # What every page depends on besides its own source.
 EVERY_PAGE = ("book/_ext", "book/_assets", "book/_vendor", "book/drills", "lib")
-ALSO = ("_config.yml", "_toc.yml", "requirements.txt")
+ALSO = ("_config.yml", "_toc.yml", "requirements.txt", "book/quantities.yml")
 
 
 class BuildFailed(Exception):

@@ -20,14 +20,12 @@ from markdown_it.token import Token
 from myst_parser.config.main import MdParserConfig
 from myst_parser.parsers.directives import parse_directive_text
 from myst_parser.parsers.mdit import create_md_parser
-from onlinesoftmax.road import Stop
 from pybtex.database import BibliographyData
 
+from onlinesoftmax.quantities import checked, quantities
+from onlinesoftmax.road import Stop
 from tools import citing
 
-SYMBOLS = {"m": "m", "l": "ℓ", "alpha": "α", "o": "o", "s": "s", "p": "p"}
-MACROS = {r"\qm": "m", r"\ql": r"\ell", r"\qa": r"\alpha", r"\qo": "o"}
-MACROS |= {r"\qs": "s", r"\qp": "p"}
 PAGE = re.compile(r"([\w-]+)\.md(#.*)?")
 DIRECTIVE = re.compile(r"\{([\w:-]+)\}\s*(.*)")
 ASIDES = {
@@ -112,7 +110,7 @@ class _Translation:
         self.read = 0  # the text of all inline tokens before lies before this
         self.roles: dict[str, Callable[[str], str]] = {
             "glue:text": self._number,
-            "q": lambda name: SYMBOLS[name],
+            "q": lambda name: quantities()[checked(name, "the role q got")].letter,
             "cite:p": lambda keys: citing.in_brackets(keys, book.sources),
             "cite:t": lambda keys: citing.in_a_sentence(keys, book.sources),
         }
@@ -246,10 +244,9 @@ def _refuse(token: Token) -> None:
 
 def _without_macros(maths: str) -> str:
     """Maths with the letters of the quantities in the place of the book's macros."""
-    for macro, letter in MACROS.items():
-        maths = re.sub(
-            re.escape(macro) + "(?![a-zA-Z])", letter.replace("\\", r"\\"), maths
-        )
+    for quantity in quantities().values():
+        macro = re.escape(quantity.macro) + "(?![a-zA-Z])"
+        maths = re.sub(macro, quantity.tex.replace("\\", r"\\"), maths)
     return maths
 
 

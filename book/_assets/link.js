@@ -3,7 +3,6 @@
 (() => {
   const words = JSON.parse(document.getElementById("words").textContent);
   const said = document.getElementById("said");
-  const letters = { m: "m", l: "ℓ", alpha: "α", o: "o", s: "s", p: "p" };
   let pinned = null; // { name, within }: stays lit
   let shown = null; // { name, within }: lit now
   let lit = [];
@@ -37,7 +36,7 @@
   const rest = () => light(pinned);
 
   function announce(name) {
-    if (letters[name]) said.textContent = `${letters[name]}: ${words[`q_${name}`]}`;
+    if (words.quantities[name]) said.textContent = words.quantities[name].join(": ");
   }
 
   function pin(element) {
@@ -55,7 +54,7 @@
     const name = button.dataset.q;
     button.setAttribute("role", "button");
     button.setAttribute("aria-pressed", "false");
-    button.setAttribute("aria-label", `${letters[name]}, ${words[`q_${name}`]}`);
+    button.setAttribute("aria-label", words.quantities[name].join(", "));
     button.tabIndex = 0;
     button.addEventListener("focus", () => light(appearance(button)));
     button.addEventListener("blur", rest);

@@ -1,8 +1,8 @@
 """Maths, typeset while the book is built: KaTeX in V8, no script on the page.
 
-Each formula becomes HTML for the eye and MathML for screen readers. The macros `\\qm`,
-`\\ql`, `\\qa`, `\\qo`, `\\qs`, `\\qp` print a quantity's letter and mark it, so that a
-page can light the same quantity in the code, the figure and the sentence.
+Each formula becomes HTML for the eye and MathML for screen readers. The macro of a
+quantity prints its letter and marks it, so that a page can light the same quantity in
+the code, the figure and the sentence.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import atexit
 import json
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from html import escape
 
 from docutils import nodes
@@ -20,8 +20,9 @@ from sphinx.errors import ExtensionError
 from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
 
+from onlinesoftmax.quantities import quantities
+
 from .paths import VENDOR
-from .quantities import QUANTITIES
 
 SHORT = 24  # characters of TeX; such a formula fits the narrowest phone
 
@@ -51,7 +52,7 @@ def engine() -> MiniRacer:
     """V8 with KaTeX loaded and `typeset` defined."""
     macros = {
         quantity.macro: rf"\htmlData{{q={name}}}{{{quantity.tex}}}"
-        for name, quantity in QUANTITIES.items()
+        for name, quantity in quantities().items()
     }
     context = MiniRacer()
     atexit.register(context.close)  # V8 left open can hang Python at its end
@@ -60,7 +61,7 @@ def engine() -> MiniRacer:
     return context
 
 
-@lru_cache(maxsize=None)
+@cache
 def typeset(tex: str, display: bool = False) -> str:
     """HTML and MathML of one formula.
 

@@ -6,10 +6,12 @@ import json
 from typing import Any
 from urllib.parse import urlparse
 
-import onlinesoftmax
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+
+import onlinesoftmax
+from onlinesoftmax.quantities import quantities
 
 from . import hosts, road, search, strings
 from .head import head
@@ -107,6 +109,12 @@ def scripts(body: str, search_page: bool) -> list[str]:
     return found + (["search.js"] if search_page else [])
 
 
+def for_scripts(words: dict[str, str], language: str) -> dict[str, Any]:
+    """The interface's words, and letter and name of each quantity."""
+    named = {name: (q.letter, q.words[language]) for name, q in quantities().items()}
+    return words | {"quantities": named}
+
+
 def address(app: Sphinx, pagename: str, context: dict[str, Any]) -> str | None:
     """Where the page is published; None while `html.baseurl` is unset."""
     if context["pageurl"] and pagename == app.config.root_doc:
@@ -123,7 +131,8 @@ def prepare(
 ) -> None:
     """Fill the template's context."""
     body = context.get("body", "")
-    words = strings.table(app.config.language)
+    language = app.config.language
+    words = strings.table(language)
     if doctree is not None:
         context.update(head(app, pagename, body))
     links = repository_links(context, pagename)
@@ -144,7 +153,7 @@ def prepare(
         scripts=scripts(body, search_page=templatename == "search.html"),
         translations=app.config.book_translations,
         words=words,
-        words_json=json.dumps(words, ensure_ascii=False),
+        words_json=json.dumps(for_scripts(words, language), ensure_ascii=False),
     )
 
 

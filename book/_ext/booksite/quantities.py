@@ -1,4 +1,4 @@
-"""The six quantities of the book, and the marks that link their appearances.
+"""The marks that link the appearances of a quantity.
 
 A quantity appears as a letter in an equation, a name in code, a shape in a figure and a
 word in a sentence. Each appearance carries `data-q`; `link.js` lights them together.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from html import escape
-from typing import NamedTuple
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -17,35 +16,7 @@ from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxRole
 from sphinx.writers.html5 import HTML5Translator
 
-
-class Quantity(NamedTuple):
-    """How one quantity is written: TeX macro, TeX letter, plain letter."""
-
-    macro: str
-    tex: str
-    letter: str
-
-
-QUANTITIES: dict[str, Quantity] = {
-    "m": Quantity(r"\qm", "m", "m"),
-    "l": Quantity(r"\ql", r"\ell", "ℓ"),
-    "alpha": Quantity(r"\qa", r"\alpha", "α"),
-    "o": Quantity(r"\qo", "o", "o"),
-    "s": Quantity(r"\qs", "s", "s"),
-    "p": Quantity(r"\qp", "p", "p"),
-}
-
-# What a name in code means unless its cell says otherwise.
-IDENTIFIERS: dict[str, str] = {
-    "m": "m",
-    "m_new": "m",
-    "l": "l",
-    "alpha": "alpha",
-    "o": "o",
-    "s": "s",
-    "scores": "s",
-    "p": "p",
-}
+from onlinesoftmax.quantities import checked, quantities
 
 _NAME = re.compile(r'<span class="(n|nv|nb|fm)">(\w+)</span>')
 
@@ -59,12 +30,10 @@ class QuantityRole(SphinxRole):
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Check the name and give the letter, marked."""
-        if self.text not in QUANTITIES:
-            known = ", ".join(QUANTITIES)
-            raise ExtensionError(
-                f"{self.env.docname}: the role q got {self.text!r}, expected {known}"
-            )
-        letter = QUANTITIES[self.text].letter
+        try:
+            letter = quantities()[checked(self.text, "the role q got")].letter
+        except ValueError as error:
+            raise ExtensionError(f"{self.env.docname}: {error}") from error
         return [quantity(self.rawtext, letter, name=self.text)], []
 
 
@@ -93,7 +62,11 @@ def link_identifiers(html: str, extra: Mapping[str, str | None] | None = None) -
     ValueError
         If `extra` names a quantity that does not exist.
     """
-    meanings = {**IDENTIFIERS, **_checked(extra or {})}
+    meanings: dict[str, str | None] = {
+        word: name for name, one in quantities().items() for word in one.code
+    }
+    for word, name in (extra or {}).items():
+        meanings[word] = name and checked(name, f"quantities: {word!r} means")
 
     def mark(match: re.Match[str]) -> str:
         kind, name = match.groups()
@@ -102,14 +75,6 @@ def link_identifiers(html: str, extra: Mapping[str, str | None] | None = None) -
         return f'<span class="{kind}" data-q="{meanings[name]}">{name}</span>'
 
     return _NAME.sub(mark, html)
-
-
-def _checked(extra: Mapping[str, str | None]) -> Mapping[str, str | None]:
-    for name, meaning in extra.items():
-        if meaning is not None and meaning not in QUANTITIES:
-            known = ", ".join(QUANTITIES)
-            raise ValueError(f"quantities: {name!r} means {meaning!r}, not in {known}")
-    return extra
 
 
 def setup(app: Sphinx) -> None:

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from typing import Any
 
 from docutils import nodes
-from onlinesoftmax.drills import markup
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
+from onlinesoftmax.drills import markup
+from onlinesoftmax.quantities import quantities
+
 from . import hosts
-from .quantities import QUANTITIES
 
 _QUIET = (
     nodes.comment,
@@ -45,8 +47,6 @@ _SIGNS = {
     "sum": "∑",
     "times": "×",
 }
-_SIGNS |= {one.macro.strip("\\"): one.letter for one in QUANTITIES.values()}
-_SIGNS |= {one.tex.strip("\\"): one.letter for one in QUANTITIES.values()}
 
 
 # What TeX takes as one: braces, which may hold braces, or a command, or a character.
@@ -85,7 +85,18 @@ def _sign(found: re.Match[str]) -> str:
     name = found[1]
     if name in _OPERATORS:
         return name + (" " if found[2] else "")
-    return _SIGNS.get(name, "")
+    return _signs().get(name, "")
+
+
+@cache
+def _signs() -> dict[str, str]:
+    """The signs of commands, and the letters of the quantities."""
+    letters = {
+        tex.strip("\\"): one.letter
+        for one in quantities().values()
+        for tex in (one.macro, one.tex)
+    }
+    return _SIGNS | letters
 
 
 def unmarked(line: str) -> str:

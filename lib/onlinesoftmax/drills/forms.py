@@ -17,7 +17,8 @@ from onlinesoftmax.drills.bank import WRITTEN, Drill, foreign, say
 from onlinesoftmax.drills.exactness import asked
 from onlinesoftmax.drills.feedback import RANDOM, answer_text, names, right_choice
 from onlinesoftmax.drills.payload import how_exact, payload
-from onlinesoftmax.drills.words import QUANTITIES, column, show, table, word
+from onlinesoftmax.drills.words import column, show, table, word
+from onlinesoftmax.quantities import letters
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 NUDGE = {lang: words["nudge"] for lang, words in table().items()}
@@ -296,7 +297,7 @@ def _table(card: Card, cell: Callable[[int, int], str]) -> str:
 
 
 def _heading(name: str, language: str) -> str:
-    quantity = f' data-q="{name}"' if name in QUANTITIES else ""
+    quantity = f' data-q="{name}"' if name in letters() else ""
     return f'<th scope="col"{quantity}>{escape(column(name, language))}</th>'
 
 

@@ -21,6 +21,7 @@ from onlinesoftmax.drills.bank import find, foreign, say
 from onlinesoftmax.drills.expression import table as reading
 from onlinesoftmax.drills.forms import Card
 from onlinesoftmax.drills.words import table, word
+from onlinesoftmax.quantities import letters
 
 HERE = Path(__file__).parent
 SCRIPTS = (
@@ -113,6 +114,7 @@ def page_script() -> str:
     """Return the script of all drills: classic, to be deferred."""
     parts = [
         f"const WORDS = {json.dumps(table(), ensure_ascii=False)};",
+        f"const QUANTITIES = {json.dumps(letters(), ensure_ascii=False)};",
         f"const READING = {json.dumps(reading(), ensure_ascii=False)};",
         f"const GRADER = {json.dumps(_graders(), ensure_ascii=False)};",
         f"const PLAYED = {json.dumps(_played(), ensure_ascii=False)};",

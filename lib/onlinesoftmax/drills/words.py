@@ -8,8 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-LETTERS = {"l": "ℓ", "alpha": "α"}  # how a column's name is written
-QUANTITIES = ("m", "l", "alpha", "o", "s", "p")
+from onlinesoftmax.quantities import letters
 
 
 @cache
@@ -29,7 +28,7 @@ def word(key: str, language: str = "en", **values: Any) -> str:
 
 def column(name: str, language: str = "en") -> str:
     """Return the heading of a column: ℓ for l, a word for block, else the name."""
-    return LETTERS.get(name) or table()[language].get(name) or name
+    return letters().get(name) or table()[language].get(name) or name
 
 
 def show(value: Any, digits: int = 5) -> str:

@@ -1,5 +1,7 @@
 """What the site asks for while it is built. Whatever is wrong raises here."""
 
+from onlinesoftmax.quantities import quantities
+
 from . import registry, v8
 from .pack import host_script, page_script
 from .registry import HERE
@@ -29,7 +31,19 @@ def still(
 
 def stylesheet() -> str:
     """Return the figures' style sheet; every colour is one of `tokens()`."""
-    return (HERE / "figures.css").read_text("utf-8")
+    return (HERE / "figures.css").read_text("utf-8") + _coloured()
+
+
+def _coloured() -> str:
+    """Give each quantity its colour; one without has none of a quantity around it."""
+    colours = {
+        name: f"var(--{one.colour})" if one.colour else "initial"
+        for name, one in quantities().items()
+    }
+    return "".join(
+        f'[data-q="{name}"] {{ --quantity: {colour}; }}\n'
+        for name, colour in colours.items()
+    )
 
 
 def tokens() -> str:

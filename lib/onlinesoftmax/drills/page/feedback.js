@@ -243,7 +243,7 @@ function pair(mine, right) {
 }
 
 function stepTable(word, places, columns) {
-  const quantity = (name) => (QUANTITIES.includes(name) ? name : null);
+  const quantity = (name) => (name in QUANTITIES ? name : null);
   const heads = columns.map(({ name, title }) =>
     make("th", { scope: "col", "data-q": quantity(name) }, title),
   );

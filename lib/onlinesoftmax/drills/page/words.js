@@ -1,8 +1,5 @@
 // The engine's own words in the page's language, and how numbers are written.
 
-const QUANTITY_NAMES = { l: "ℓ", alpha: "α" };
-const QUANTITIES = ["m", "l", "alpha", "o", "s", "p"];
-
 /** A function that gives words in the language of an element. */
 function wordsFor(element) {
   const language = (element.closest("[lang]")?.lang || "en").slice(0, 2);
@@ -12,7 +9,7 @@ function wordsFor(element) {
       (text, [name, value]) => text.replaceAll(`{${name}}`, String(value)),
       table[key],
     );
-  word.column = (name) => QUANTITY_NAMES[name] ?? table[name] ?? name;
+  word.column = (name) => QUANTITIES[name] ?? table[name] ?? name;
   word.language = language;
   return word;
 }

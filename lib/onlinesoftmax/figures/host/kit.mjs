@@ -19,7 +19,7 @@ export function fill(template, values = {}) {
 
 // In words and code, "[l: sum 2.19]" says: this part speaks of the quantity l; and
 // "e^{s − m}" that what stands in the braces is raised.
-const QUANTITY = /\[(m|l|alpha|o|s|p): ([^\]]*)\]/g;
+const QUANTITY = /\[([a-z]+): ([^\]]*)\]/g;
 const RAISED = /\^\{([^}]*)\}/g;
 export const plain = (text) => text.replace(QUANTITY, "$2").replace(RAISED, "^($1)");
 export const marked = (text) =>
