@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 from bs4 import BeautifulSoup
+from py_mini_racer import MiniRacer
+
 from onlinesoftmax.drills import (
     Chapter,
     card_script,
@@ -20,7 +22,6 @@ from onlinesoftmax.drills import (
 )
 from onlinesoftmax.drills.bank import bank, foreign
 from onlinesoftmax.drills.page import progress_html
-from py_mini_racer import MiniRacer
 
 # ---- the HTML
 
@@ -152,14 +153,6 @@ def test_the_script_is_classic_and_asks_for_nothing() -> None:
     script = page_script()
     MiniRacer().eval(f"new Function({json.dumps(script)}); 0")  # a module would not do
     assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", script)
-
-
-def test_no_two_parts_of_the_script_share_a_name() -> None:
-    """They share one scope, in which the later of two functions would win."""
-    found = re.findall(
-        r"^(?:async )?(?:function|const|let|class) +(\w+)", page_script(), re.MULTILINE
-    )
-    assert sorted(found) == sorted(set(found)) and len(found) > 100
 
 
 def test_python_and_the_simulator_are_one_classic_script_each() -> None:

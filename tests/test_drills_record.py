@@ -12,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from py_mini_racer import MiniRacer
 
 from onlinesoftmax.drills.page import HERE
+from onlinesoftmax.figures import modules
 
 KEY = "onlinesoftmax-drills"
 
@@ -54,7 +55,8 @@ function openTab(id = "d", name = "code") {
     },
   });
   SOURCES
-  const draft = new Draft(id, name);
+  const { store } = $store;
+  const draft = new $draft.Draft(id, name);
   const editor = {
     store, draft, value: "starter",
     type(text) { this.value = text; draft.edited = true; },
@@ -80,10 +82,9 @@ def browser() -> MiniRacer:
 
 
 def new_browser() -> MiniRacer:
-    names = ["record", "store", "draft"]
-    sources = [(HERE / "page" / f"{name}.js").read_text() for name in names]
+    sources = modules.script(HERE / "page" / "draft.js")  # and all that it imports
     context = MiniRacer()
-    context.eval(BROWSER.replace("SOURCES", "\n".join(sources)))
+    context.eval(BROWSER.replace("SOURCES", sources))
     context.eval("const tabs = {}; tabs.a = openTab(); const store = tabs.a.store;")
     return context
 
@@ -138,7 +139,8 @@ def test_intervals_grow_from_pass_to_pass(browser: MiniRacer) -> None:
 
 
 def test_any_day_of_the_year_counts_on_rightly(browser: MiniRacer) -> None:
-    browser.eval((HERE / "page" / "record.js").read_text())
+    browser.eval(modules.script(HERE / "page" / "record.js"))
+    browser.eval("const { INTERVALS, daysFrom } = $record;")
     for start in range(0, 1500, 7):  # over a leap year and every end of a month
         day = date(2027, 1, 1) + timedelta(start)
         for interval in get(browser, "INTERVALS"):

@@ -1,16 +1,15 @@
 """The block simulator in MicroPython, in the worker that a page starts."""
 
-import json
 from pathlib import Path
 
 import pytest
+
 from kernels.correct import CORRECT
 from kernels.faulty import FAULTY
-
 from onlinesoftmax import drills
 from onlinesoftmax.drills import kernel_grader
 from onlinesoftmax.drills.kernels import player
-from onlinesoftmax.drills.page import HERE, _graders, _played
+from onlinesoftmax.drills.page import bundle
 
 from .test_drills import write_page, write_scripts
 
@@ -27,15 +26,8 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page with nothing on it but the way to Python."""
     folder = tmp_path_factory.mktemp("micropython")
     write_scripts(folder)
-    worker = (HERE / "page" / "worker.js").read_text()
-    parts = [
-        f"const GRADER = {json.dumps(_graders())};",
-        f"const PLAYED = {json.dumps(_played())};",
-        f"const WORKER = {json.dumps(worker)};",
-        (HERE / "page" / "python.js").read_text(),
-        FIRST,
-    ]
-    (folder / "drills" / "drills.js").write_text("\n".join(parts))
+    script = f"{bundle('python.js')}const {{ runPython }} = $python;\n{FIRST}"
+    (folder / "drills" / "drills.js").write_text(script)
     write_page(folder / "empty.html", "")
     return folder / "empty.html"
 

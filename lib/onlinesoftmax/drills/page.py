@@ -18,29 +18,12 @@ from types import MappingProxyType
 
 from onlinesoftmax.drills import markup
 from onlinesoftmax.drills.bank import find, foreign, say
-from onlinesoftmax.drills.expression import table as reading
 from onlinesoftmax.drills.forms import Card
-from onlinesoftmax.drills.words import table, word
+from onlinesoftmax.drills.words import word
+from onlinesoftmax.figures import modules
 from onlinesoftmax.quantities import letters
 
 HERE = Path(__file__).parent
-SCRIPTS = (
-    "words.js",
-    "expression.js",
-    "grade.js",
-    "record.js",
-    "store.js",
-    "draft.js",
-    "python.js",
-    "editor.js",
-    "answers.js",
-    "keeper.js",
-    "feedback.js",
-    "kernel.js",
-    "progress.js",
-    "deck.js",
-    "drills.js",
-)
 
 
 def page_html(
@@ -112,16 +95,19 @@ def _title(id: str, lang: str, maths: markup.Maths) -> str:
 @cache
 def page_script() -> str:
     """Return the script of all drills: classic, to be deferred."""
-    parts = [
-        f"const WORDS = {json.dumps(table(), ensure_ascii=False)};",
-        f"const QUANTITIES = {json.dumps(letters(), ensure_ascii=False)};",
-        f"const READING = {json.dumps(reading(), ensure_ascii=False)};",
-        f"const GRADER = {json.dumps(_graders(), ensure_ascii=False)};",
-        f"const PLAYED = {json.dumps(_played(), ensure_ascii=False)};",
-        f"const WORKER = {json.dumps(_source('page/worker.js'), ensure_ascii=False)};",
-        *(_source(f"page/{name}") for name in SCRIPTS),
-    ]
-    return '(() => {\n"use strict";\n' + "\n".join(parts) + "\n})();\n"
+    return f"(() => {{\n{bundle('main.js')}}})();\n"
+
+
+def bundle(entry: str) -> str:
+    """Return a module of the page after all it imports, and what they are given."""
+    given = {
+        "graders": _graders(),
+        "interpreters": _played(),
+        "quantities": letters(),
+        "workerSource": _source("page/worker.js"),
+    }
+    script = modules.script(HERE / "page" / entry, {"livepage/drills": "$given"})
+    return f"const $given = {modules.to_json(given)};\n{script}"
 
 
 @cache

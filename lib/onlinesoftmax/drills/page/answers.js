@@ -1,6 +1,10 @@
 // The forms: how each is woken, and how an answer is read from it.
 
-const FORMS = {
+import { prepareEditor } from "./editor.js";
+import { evaluate } from "./expression.js";
+import { show } from "./words.js";
+
+export const FORMS = {
   numeric: {
     prepare(drill) {
       const input = drill.form.elements.answer;
@@ -79,11 +83,11 @@ function echo(drill, input) {
 }
 
 /** What the reader typed into a box; of a cell that is filled in now, before that. */
-function typedIn(box) {
+export function typedIn(box) {
   return box.readOnly ? (box.dataset.typed ?? "") : box.value;
 }
 
-function typeInto(box, text) {
+export function typeInto(box, text) {
   box.dataset.typed = text;
   if (!box.readOnly) box.value = text;
 }

@@ -1,6 +1,12 @@
 // The page with all drills: those due today first, each opened where it stands.
 
-class Deck {
+import { PageDrill, spoken, standing } from "./drills.js";
+import { button, panelFoot } from "./progress.js";
+import { HOME, loadScript } from "./python.js";
+import { store } from "./store.js";
+import { make, wordsFor } from "./words.js";
+
+export class Deck {
   constructor(element) {
     this.element = element;
     this.word = wordsFor(element);

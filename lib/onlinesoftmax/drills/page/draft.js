@@ -1,7 +1,10 @@
 // One text or answer that the reader works on: what stands on the page, and what the
 // record has of it. Other tabs may work on the same drill.
 
-class Draft {
+import { TEXTS, alike, isStale } from "./record.js";
+import { store } from "./store.js";
+
+export class Draft {
   /** `name` is its place in the entry of the drill: "code", "words" or "answer". */
   constructor(id, name) {
     this.id = id;

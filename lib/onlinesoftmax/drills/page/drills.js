@@ -1,6 +1,17 @@
 // One drill on the page: its form, its help, its verdict.
 
-class PageDrill {
+import { FORMS } from "./answers.js";
+import { markLine } from "./editor.js";
+import { MARKS, fault, icon, isMiss, tell } from "./feedback.js";
+import { GRADERS } from "./grade.js";
+import { Keeper } from "./keeper.js";
+import { announceKernel } from "./kernel.js";
+import { isStarted, runPython } from "./python.js";
+import { today } from "./record.js";
+import { store } from "./store.js";
+import { fromBank, make, wordsFor } from "./words.js";
+
+export class PageDrill {
   constructor(section) {
     this.section = section;
     this.data = JSON.parse(section.querySelector(".os-drill-data").textContent);
@@ -66,7 +77,7 @@ class PageDrill {
     this.busy = true;
     main.setAttribute("aria-disabled", "true");
     this.keeper.keep();
-    this.say([make("p", {}, this.word(ready ? "running" : "loading"))], "");
+    this.say([make("p", {}, this.word(isStarted() ? "running" : "loading"))], "");
     const report = await runPython(payload, answer);
     announceKernel(this.id, answer, report.log);
     this.busy = false;
@@ -201,7 +212,7 @@ class PageDrill {
 }
 
 /** A drill's record as a sign and words: done, due again, or when it comes back. */
-function standing(word, { done, due }) {
+export function standing(word, { done, due }) {
   if (!due) return [];
   const late = due <= today();
   const back = late ? word("due") : word("comesBack", { date: spoken(word, due) });
@@ -210,32 +221,7 @@ function standing(word, { done, due }) {
 }
 
 /** A day as one says it: 3 Mar. */
-function spoken(word, day) {
+export function spoken(word, day) {
   const format = { day: "numeric", month: "short" };
   return new Date(`${day}T12:00`).toLocaleDateString(word("dates"), format);
 }
-
-/** On paper the solutions stand open; afterwards they are as they were. */
-function prepareForPrint() {
-  const folded = () => document.querySelectorAll(".os-drill-solution:not([open])");
-  let opened = [];
-  addEventListener("beforeprint", () => {
-    opened = [...folded()];
-    for (const solution of opened) solution.open = true;
-  });
-  addEventListener("afterprint", () => {
-    for (const solution of opened) solution.open = false;
-  });
-}
-
-for (const section of document.querySelectorAll(".os-drill[data-kind]")) {
-  try {
-    new PageDrill(section).wake();
-  } catch (error) {
-    console.error(`drill ${section.dataset.drill}: ${error.message}`);
-  }
-}
-for (const panel of document.querySelectorAll(".os-progress")) preparePanel(panel);
-for (const element of document.querySelectorAll(".os-deck")) new Deck(element).wake();
-followChanges();
-prepareForPrint();

@@ -1,9 +1,11 @@
 // A plain textarea made pleasant: Tab and Enter indent, lines have numbers, an error
 // has its line lit. Escape gives Tab back to the keyboard's way out.
 
+import { make } from "./words.js";
+
 const INDENT = "    ";
 
-function prepareEditor(area, gutter, run) {
+export function prepareEditor(area, gutter, run) {
   let tabLeaves = false;
   const redraw = () => drawGutter(area, gutter);
 
@@ -36,7 +38,7 @@ function prepareEditor(area, gutter, run) {
 }
 
 /** Replace the selection in a way the browser can undo. */
-function insert(area, text) {
+export function insert(area, text) {
   area.focus();
   const command = text ? "insertText" : "delete";
   if (!document.execCommand(command, false, text)) {
@@ -85,7 +87,7 @@ function changeLines(area, change) {
   else area.setSelectionRange(start, start + changed.length);
 }
 
-function drawGutter(area, gutter) {
+export function drawGutter(area, gutter) {
   const count = area.value.split("\n").length;
   area.rows = count;
   while (gutter.childElementCount > count) gutter.lastElementChild.remove();
@@ -95,7 +97,7 @@ function drawGutter(area, gutter) {
 }
 
 /** Light the line of a fault; in a race also the line of the other access. */
-function markLine(gutter, line, other = null) {
+export function markLine(gutter, line, other = null) {
   for (const [i, mark] of [...gutter.children].entries()) {
     mark.classList.toggle("os-drill-fault", i + 1 === line);
     mark.classList.toggle("os-drill-other", i + 1 === other && other !== line);

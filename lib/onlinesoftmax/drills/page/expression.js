@@ -1,6 +1,8 @@
 // The arithmetic a reader may type: the twin of expression.py, rule for rule. What
 // people type for a sign, and how a number may be written, both read from reading.json.
 
+import READING from "../reading.json" with { type: "json" };
+
 const CONSTANTS = {
   e: Math.E,
   pi: Math.PI,
@@ -35,17 +37,17 @@ function harmonic(n) {
   return sum;
 }
 
-const own = (table, key) => Object.prototype.hasOwnProperty.call(table, key);
+export const own = (table, key) => Object.prototype.hasOwnProperty.call(table, key);
 
 /** The value of an expression, read in the English way if it can be. */
-const evaluate = (text, names) => readings(text, names)[0].value;
+export const evaluate = (text, names) => readings(text, names)[0].value;
 
 /**
  * What a text may mean, one reading or more. Each has a value, and what one more in
  * the last digit typed would add to it (0 where the text is more than a bare number).
  * Throws where no convention can read it.
  */
-function readings(text, names = {}) {
+export function readings(text, names = {}) {
   const typed = String(text);
   if ([...typed].length > READING.longest) throw new Error("too long");
   const found = [];

@@ -1,12 +1,17 @@
 // From an outcome to what a teacher would say: the twin of feedback.py, as elements.
 
-const MARKS = {
+import { quantities } from "livepage/drills";
+
+import { launched, ofKernel, scoreCard } from "./kernel.js";
+import { fromBank, make, pair, show } from "./words.js";
+
+export const MARKS = {
   right: "M3 8.5 6.5 12 13 4.5",
   wrong: "M2.5 8h11M9 3.5 13.5 8 9 12.5",
 };
 
 /** The verdict, its echo, and the hint or nudge it earns. */
-function tell(drill, outcome) {
+export function tell(drill, outcome) {
   const { word } = drill;
   const right = outcome.passed;
   const verdict = make("p", { class: "os-drill-verdict" });
@@ -28,7 +33,7 @@ function echoOf(word, read) {
 }
 
 /** Whether an outcome is a miss: what is close, or cannot be read, is none. */
-const isMiss = ({ passed, unreadable: unread, ask, near, fault: kind }) =>
+export const isMiss = ({ passed, unreadable: unread, ask, near, fault: kind }) =>
   !passed && !unread && !ask && !near && kind !== "noPython";
 
 /** Why an answer is close, or the hint it earns, else the kind's nudge, as HTML. */
@@ -156,7 +161,7 @@ function ladder({ word, kind, data }, report) {
 
 const rung = (state, text) => make("li", { class: `os-drill-${state}` }, text);
 
-function fault({ word, data }, report) {
+export function fault({ word, data }, report) {
   const { payload } = data;
   const { value } = report;
   if (report.word) return ofKernel(word, report);
@@ -236,14 +241,8 @@ function beside(word, name, pairs, fault) {
   ];
 }
 
-/** Two values with as many digits as it takes to tell them apart. */
-function pair(mine, right) {
-  const written = [5, 12].map((digits) => [show(mine, digits), show(right, digits)]);
-  return written.find(([a, b]) => a !== b) ?? written[0];
-}
-
 function stepTable(word, places, columns) {
-  const quantity = (name) => (name in QUANTITIES ? name : null);
+  const quantity = (name) => (name in quantities ? name : null);
   const heads = columns.map(({ name, title }) =>
     make("th", { scope: "col", "data-q": quantity(name) }, title),
   );
@@ -263,7 +262,7 @@ function stepTable(word, places, columns) {
   return make("div", { ...scrolled, "aria-label": word("stepsTable") }, table);
 }
 
-function icon(path) {
+export function icon(path) {
   const space = "http://www.w3.org/2000/svg";
   const svg = document.createElementNS(space, "svg");
   for (const [name, value] of Object.entries({

@@ -1,5 +1,7 @@
 // Marking an answer: the twin of grade.py, outcome for outcome. No words, no page.
 
+import { evaluate, readings } from "./expression.js";
+
 // All of these are shares of the number that is compared with.
 const EQUAL = 1e-9; // closer than this, two numbers are one: the rest is rounding
 const ALIKE = 1e-3; // closer than this, one may be the other from rounded parts
@@ -7,7 +9,7 @@ const ROUGHLY = 2e-2; // how far a number may be from the mistake it is taken fo
 const SHORT = 5e-2; // how far one with too few digits may be to count as close
 const SINGLE = 5e-3; // as ROUGHLY, for a single digit, which fits many numbers
 
-const number = (value) =>
+export const number = (value) =>
   typeof value === "number"
     ? value
     : { inf: Infinity, "-inf": -Infinity, nan: NaN }[value];
@@ -149,7 +151,7 @@ function formula(payload, answer) {
   return { passed: false, hint: place < 0 ? null : place };
 }
 
-const GRADERS = {
+export const GRADERS = {
   numeric: ({ goal, wrong, names }, answer) => mark(goal, wrong, names, answer),
 
   recall: formula,

@@ -1,9 +1,12 @@
 // What only kernels have: faults of the simulator, a score card, a log for the figures.
 
+import { button, download } from "./progress.js";
+import { make, pair, show } from "./words.js";
+
 const KERNEL_EVENT = "os-kernel";
 
 /** A fault that the simulator found, or a wrong element, as one sentence. */
-function ofKernel(word, { word: key, places = {} }) {
+export function ofKernel(word, { word: key, places = {} }) {
   const shown = { ...places };
   if ("right" in places) {
     [shown.mine, shown.right] = pair(places.mine, places.right);
@@ -25,7 +28,7 @@ function ofKernel(word, { word: key, places = {} }) {
 const MOST_SHOWN = 24; // numbers of an input
 
 /** How a kernel was launched, and on what. */
-function launched(word, { grid, block, args }) {
+export function launched(word, { grid, block, args }) {
   const extent = (counts) => counts.filter((n) => n > 1).join(" × ") || "1";
   const n = extent(grid);
   const inputs = args
@@ -49,7 +52,7 @@ function input(value) {
 }
 
 /** Hand the log of a run to the figures of the page; late ones find it here too. */
-function announceKernel(drill, source, log) {
+export function announceKernel(drill, source, log) {
   if (!log) return;
   const detail = { drill, source, log };
   globalThis.onlineSoftmaxKernel = detail;
@@ -69,7 +72,7 @@ function scoreRows(word, payload, { bytes, ideal, shared, double: line }) {
 }
 
 /** The card in the page, and a button that saves a page with card and code. */
-function scoreCard(drill, score) {
+export function scoreCard(drill, score) {
   const { word, data } = drill;
   const rows = scoreRows(word, data.payload, score);
   const body = make(

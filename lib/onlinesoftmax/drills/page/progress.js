@@ -1,6 +1,10 @@
 // The panel with the reader's progress: what is due, saving, loading, forgetting.
 
-function preparePanel(panel) {
+import { own } from "./expression.js";
+import { store, tellOfChanges } from "./store.js";
+import { fromBank, make, wordsFor } from "./words.js";
+
+export function preparePanel(panel) {
   const word = wordsFor(panel);
   const listed = JSON.parse(panel.querySelector("script").textContent);
   const summary = make("p", {});
@@ -38,7 +42,7 @@ function drawPanel(word, listed, summary, list) {
 }
 
 /** The buttons, what they did, and where all this is kept. */
-function panelFoot(word) {
+export function panelFoot(word) {
   const said = make("p", { class: "os-progress-said", role: "status" });
   const note = make("p", { class: "os-drill-how" });
   const asides = make("div", { class: "os-progress-asides" });
@@ -116,7 +120,7 @@ function asideNote(word, { text, fault }) {
 }
 
 /** A button that asks once more; the second half of a double click is no answer. */
-function sureButton(text, sure, act) {
+export function sureButton(text, sure, act) {
   const ask = () => {
     element.textContent = text;
     delete element.dataset.sure;
@@ -135,18 +139,18 @@ function sureButton(text, sure, act) {
   return element;
 }
 
-function button(text, act) {
+export function button(text, act) {
   const element = make("button", { type: "button" }, text);
   element.addEventListener("click", act);
   return element;
 }
 
-function saveFile() {
+export function saveFile() {
   tellOfChanges(); // so that all there is has been kept
   download("drills.json", new Blob([store.export()], { type: "application/json" }));
 }
 
-function download(name, blob) {
+export function download(name, blob) {
   const link = make("a", { href: URL.createObjectURL(blob), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);

@@ -1,17 +1,20 @@
 // Python on the page: fetched on the first run. Each run has a worker of its own, which
 // ends with it; the next one is started at once, so that it need not be waited for.
 
+import { graders, interpreters, workerSource } from "livepage/drills";
+
 const STARTING_MS = 10000; // until the reader's code begins
 const SILENT_MS = 2000; // without a sign of life
 const NAMING_MS = 2000; // after the first failure, to find out which mistake it is
 const LONGEST_MS = 20000; // in all
-const HOME = new URL(".", document.currentScript?.src ?? document.baseURI).href;
+export const HOME = new URL(".", document.currentScript?.src ?? document.baseURI).href;
 
 let ready = null; // the promise of a worker with Python in it
+export const isStarted = () => ready !== null;
 let turn = Promise.resolve(); // one run after the other
 
 /** Mark a code drill; gives the grader's report and what the code printed. */
-function runPython(drill, answer) {
+export function runPython(drill, answer) {
   turn = turn.then(() => runNow(drill, answer));
   return turn;
 }
@@ -22,14 +25,19 @@ async function runNow(payload, answer) {
     ready ??= startPython();
     worker = await ready;
     const kernel = payload.kind === "kernel";
-    modules = { ...GRADER, ...(kernel ? await simulator() : {}) };
+    modules = { ...graders, ...(kernel ? await simulator() : {}) };
   } catch (error) {
     ready = null;
     return { passed: false, fault: "noPython", value: error.message, case: null };
   }
   const { kind, function: name, drive, cases, tolerance, slips } = payload;
   const job = { kind, function: name, drive, cases, tolerance, slips };
-  const report = await converse(worker, { ...job, modules, sources: PLAYED, answer });
+  const report = await converse(worker, {
+    ...job,
+    modules,
+    sources: interpreters,
+    answer,
+  });
   worker.terminate();
   ready = startPython();
   ready.catch(() => {
@@ -94,7 +102,7 @@ async function startPython() {
   if (!globalThis.onlineSoftmaxPython) await loadScript(`${HOME}micropython.js`);
   const { loader, wasm } = globalThis.onlineSoftmaxPython;
   const bytes = Uint8Array.from(atob(wasm), (c) => c.charCodeAt(0)).buffer;
-  const source = new Blob([WORKER], { type: "text/javascript" });
+  const source = new Blob([workerSource], { type: "text/javascript" });
   const worker = new Worker(URL.createObjectURL(source));
   await new Promise((resolve, reject) => {
     worker.onmessage = ({ data }) =>
@@ -111,7 +119,7 @@ async function simulator() {
   return globalThis.onlineSoftmaxSimulator;
 }
 
-function loadScript(address) {
+export function loadScript(address) {
   return new Promise((resolve, reject) => {
     const script = document.createElement("script");
     script.src = address;

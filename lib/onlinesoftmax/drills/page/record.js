@@ -5,19 +5,19 @@
 // What this page does not know, in an entry or of drills, a newer page may: it stays.
 
 const VERSION = 1;
-const INTERVALS = [1, 3, 7, 21, 60]; // days until a passed drill comes back
-const TEXTS = ["code", "words"]; // none of them is ever replaced by another one unasked
-const FRESH = { stage: 0, done: null, due: null };
+export const INTERVALS = [1, 3, 7, 21, 60]; // days until a passed drill comes back
+export const TEXTS = ["code", "words"]; // none of them is ever replaced by another one unasked
+export const FRESH = { stage: 0, done: null, due: null };
 
 const isTable = (value) => Object.prototype.toString.call(value) === "[object Object]";
 
-const alike = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+export const alike = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 /**
  * A record from its text: drills by their id, when the reader last forgot them all, and
  * its fault: "newer", "unreadable", "damaged" if only a part could be read, or null.
  */
-function readRecord(text) {
+export function readRecord(text) {
   const none = { drills: new Map(), forgotten: null };
   let read;
   try {
@@ -36,7 +36,7 @@ function readRecord(text) {
   return { drills, forgotten: read.forgotten ?? null, fault: whole ? null : "damaged" };
 }
 
-function writeRecord(drills, forgotten, indent) {
+export function writeRecord(drills, forgotten, indent) {
   const record = { version: VERSION, drills: Object.fromEntries(drills) };
   return JSON.stringify(forgotten ? { ...record, forgotten } : record, null, indent);
 }
@@ -96,7 +96,7 @@ function cleanOthers(value) {
  * One entry from two of the same drill. Of progress the later counts; the text written
  * later stands in the editor, and the other one is kept beside it.
  */
-function mergeEntries(mine, theirs) {
+export function mergeEntries(mine, theirs) {
   if (!mine || !theirs) return mine ?? theirs;
   const [late, early] =
     writtenAt(theirs) > writtenAt(mine) ? [theirs, mine] : [mine, theirs];
@@ -113,20 +113,20 @@ function mergeEntries(mine, theirs) {
 const writtenAt = ({ at }) => (at ? Date.parse(at) : -Infinity);
 
 /** Whether two entries hold two texts. */
-function differ(one, other) {
+export function differ(one, other) {
   const texts = TEXTS.map((name) => [one?.[name], other?.[name]]);
   return texts.some(([a, b]) => a !== undefined && b !== undefined && a !== b);
 }
 
 /** An entry with other texts beside its own: each once, and none that is its own. */
-function withOthers({ others: _, ...entry }, others) {
+export function withOthers({ others: _, ...entry }, others) {
   const seen = new Set(TEXTS.map((name) => entry[name]));
   const left = others.filter(({ text }) => !seen.has(text) && seen.add(text));
   return left.length ? { ...entry, others: left } : entry;
 }
 
 /** Whether an entry says no more than that there is none. */
-function isEmpty({ at: _, ...entry }) {
+export function isEmpty({ at: _, ...entry }) {
   return alike({ ...FRESH, ...entry }, FRESH);
 }
 
@@ -137,7 +137,7 @@ function laterRecord(one, other) {
 }
 
 /** Keep a text or an answer; a text that was not the ground of this one stays too. */
-function written(entry, name, value, ground) {
+export function written(entry, name, value, ground) {
   const { [name]: before, others = [], cleared: _, ...rest } = entry;
   if (alike(before, value)) return entry;
   const taken = others.some(({ text }) => text === value); // it trades places
@@ -150,20 +150,20 @@ function written(entry, name, value, ground) {
 }
 
 /** When a drill is due. A day beyond every interval came from a wrong clock. */
-function dueDay({ due }) {
+export function dueDay({ due }) {
   const last = daysFrom(today(), INTERVALS.at(-1));
   return due && due > last ? today() : due;
 }
 
 /** A drill that came back since it was answered wants a new answer, not the old one. */
-function isStale(entry) {
+export function isStale(entry) {
   const due = dueDay(entry);
   const written = entry.at && dayOf(new Date(entry.at));
   return Boolean(due && due <= today() && written && written < due);
 }
 
 /** The reader's date, as 2025-01-31. */
-function today() {
+export function today() {
   return dayOf(new Date());
 }
 
@@ -171,7 +171,7 @@ function dayOf(date) {
   return isoDay(date.getFullYear(), date.getMonth(), date.getDate());
 }
 
-function daysFrom(day, days) {
+export function daysFrom(day, days) {
   const [year, month, date] = day.split("-").map(Number);
   return isoDay(year, month - 1, date + days);
 }

@@ -2,11 +2,27 @@
 // so each change starts from what is there now. What the browser does not take (some
 // keep nothing on file://, and a full one has no room) waits here and is tried again.
 
+import {
+  FRESH,
+  INTERVALS,
+  alike,
+  daysFrom,
+  differ,
+  dueDay,
+  isEmpty,
+  mergeEntries,
+  readRecord,
+  today,
+  withOthers,
+  writeRecord,
+  written,
+} from "./record.js";
+
 const STORE_KEY = "onlinesoftmax-drills";
 const ASIDE = `${STORE_KEY}-aside-`; // and a number: records that no page here can read
 const EMPTY = writeRecord([]);
 
-const store = {
+export const store = {
   waiting: new Map(), // id → {before, after}: what the browser has not taken yet
   readable: true,
   text: null, // as it was last read
@@ -235,12 +251,12 @@ function keepAside(text) {
   localStorage.setItem(ASIDE + n, text);
 }
 
-function tellOfChanges() {
+export function tellOfChanges() {
   document.dispatchEvent(new Event("os-drills-changed"));
 }
 
 /** Another tab, the way back, or midnight change what is due; leaving keeps all. */
-function followChanges() {
+export function followChanges() {
   for (const moment of ["storage", "pageshow", "pagehide", "visibilitychange"]) {
     addEventListener(moment, () => store.retry());
   }

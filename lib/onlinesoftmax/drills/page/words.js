@@ -1,7 +1,12 @@
 // The engine's own words in the page's language, and how numbers are written.
 
+import { quantities } from "livepage/drills";
+
+import WORDS from "../strings.json" with { type: "json" };
+import { number } from "./grade.js";
+
 /** A function that gives words in the language of an element. */
-function wordsFor(element) {
+export function wordsFor(element) {
   const language = (element.closest("[lang]")?.lang || "en").slice(0, 2);
   const table = { ...WORDS.en, ...WORDS[language] };
   const word = (key, values = {}) =>
@@ -9,13 +14,13 @@ function wordsFor(element) {
       (text, [name, value]) => text.replaceAll(`{${name}}`, String(value)),
       table[key],
     );
-  word.column = (name) => QUANTITIES[name] ?? table[name] ?? name;
+  word.column = (name) => quantities[name] ?? table[name] ?? name;
   word.language = language;
   return word;
 }
 
 /** A number or a list as a reader writes it: 2, 0.13534, −∞. */
-function show(value, digits = 5) {
+export function show(value, digits = 5) {
   if (Array.isArray(value)) return value.map((part) => show(part, digits)).join(", ");
   const known = typeof value === "string" ? number(value) : value;
   if (known === undefined || known === null) return String(value);
@@ -24,8 +29,14 @@ function show(value, digits = 5) {
   return String(Number(known.toPrecision(digits))).replaceAll("-", "−");
 }
 
+/** Two values with as many digits as it takes to tell them apart. */
+export function pair(mine, right) {
+  const written = [5, 12].map((digits) => [show(mine, digits), show(right, digits)]);
+  return written.find(([a, b]) => a !== b) ?? written[0];
+}
+
 /** An element with attributes and children; text is never read as HTML. */
-function make(tag, attributes = {}, ...children) {
+export function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (value !== null && value !== false) element.setAttribute(name, value);
@@ -35,7 +46,7 @@ function make(tag, attributes = {}, ...children) {
 }
 
 /** An element whose content is HTML from the book's own bank. */
-function fromBank(tag, html, attributes = {}) {
+export function fromBank(tag, html, attributes = {}) {
   const element = make(tag, attributes);
   element.innerHTML = html;
   return element;
