@@ -215,10 +215,8 @@ def test_english_is_complete_and_spanish_stands_beside_it(figure: str) -> None:
     words = registry.strings(figure)
     assert set(words) == {"en", "es"}
     assert shape(words["en"]) == shape(words["es"])
-    inputs = [
-        c for c in registry.spec(figure).controls if c.kind not in ("data", "log")
-    ]
-    assert set(words["en"]["controls"]) == {control.name for control in inputs}
+    inputs = {c.name for c in registry.spec(figure).controls if c.offered}
+    assert set(words["en"]["controls"]) == inputs
 
 
 def test_the_hosts_own_words_are_in_both_languages() -> None:

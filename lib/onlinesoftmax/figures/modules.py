@@ -26,7 +26,11 @@ SHIPPED = HERE / "unlinked.json"
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
-def script(entry: Path, given: Mapping[str, str] = NOTHING) -> str:
+def script(
+    entry: Path,
+    given: Mapping[str, str] = NOTHING,
+    gathered: Mapping[str, Mapping[str, Path]] = MappingProxyType({}),
+) -> str:
     """Return `entry` after all that it imports, as constants: `$kit`, `$frame`, …
 
     Parameters
@@ -35,13 +39,16 @@ def script(entry: Path, given: Mapping[str, str] = NOTHING) -> str:
         A module; each constant is named after the way from its folder to a file.
     given : mapping of str to str
         What is there already: how an import names it, and the object it stands for.
+    gathered : mapping
+        Modules that are imported together, as one object: how an import names it, and
+        the module behind each of its names.
     """
-    return _Bundle(entry.parent, given).script(entry)
+    return _Bundle(entry.parent, given, gathered).script(entry)
 
 
 def expression(file: Path, given: Mapping[str, str] = NOTHING) -> str:
     """Return one module as an expression; it imports nothing but what is `given`."""
-    bundle = _Bundle(file.parent, given)
+    bundle = _Bundle(file.parent, given, {})
     made = bundle.function(file)
     if bundle.parts:
         raise ValueError(f"{file}: imports {', '.join(bundle.parts)}, expected {given}")
@@ -62,8 +69,13 @@ def to_json(data: object) -> str:
 class _Bundle:
     """Modules on their way into one script."""
 
-    def __init__(self, root: Path, given: Mapping[str, str]) -> None:
-        self.root, self.given = root, given
+    def __init__(
+        self,
+        root: Path,
+        given: Mapping[str, str],
+        gathered: Mapping[str, Mapping[str, Path]],
+    ) -> None:
+        self.root, self.given, self.gathered = root, given, gathered
         self.parts: dict[str, str] = {}  # name of a constant → its text, in order
         self.exports: dict[str, set[str]] = {}  # name of a constant → what it has
         self.reading: list[Path] = []  # each imports the next one
@@ -101,7 +113,7 @@ class _Bundle:
 
     def constants(self, file: Path, source: str, names: list[list[str]]) -> str:
         """What stands in a module for one of its imports."""
-        found = self.given.get(source) or self.add(self.beside(file, source))
+        found = self.found(file, source)
         made = [f"{local} = {found}" for name, local in names if name == "*"]
         parts = {name: local for name, local in names if name != "*"}
         missing = set(parts) - self.exports.get(found, set(parts))
@@ -114,15 +126,30 @@ class _Bundle:
             made.append(f"{{ {pattern} }} = {found}")
         return "".join(f"const {each};\n" for each in made)
 
-    def beside(self, file: Path, source: str) -> Path:
-        """The file that an import names."""
+    def found(self, file: Path, source: str) -> str:
+        """The constant for what an import of `file` names."""
+        if source in self.given:
+            return self.given[source]
+        if source in self.gathered:
+            return self.gather(source)
         if not source.startswith("."):
-            given = ", ".join(self.given) or "nothing"
-            raise ValueError(f"{file}: imports {source!r}; besides files: {given}")
+            known = ", ".join([*self.given, *self.gathered]) or "nothing"
+            raise ValueError(f"{file}: imports {source!r}; besides files: {known}")
         wanted = Path(os.path.normpath(file.parent / source))
         if not wanted.is_file():
             raise ValueError(f"{file}: imports {source!r}, which is no file")
-        return wanted
+        return self.add(wanted)
+
+    def gather(self, source: str) -> str:
+        """Put modules that are imported together among the parts, and their constant."""
+        name = "$" + re.sub(r"\W", "_", source)
+        if name not in self.parts:
+            members = {
+                key: self.add(each) for key, each in self.gathered[source].items()
+            }
+            made = ", ".join(_pair(*each) for each in members.items())
+            self.parts[name], self.exports[name] = f"{{ {made} }}", set(members)
+        return name
 
 
 def _pair(name: str, local: str) -> str:

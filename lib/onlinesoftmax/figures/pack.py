@@ -13,6 +13,7 @@ from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 
+from . import kinds
 from .modules import expression, script, to_json
 from .registry import HERE, folder, ids, spec, strings
 
@@ -33,16 +34,14 @@ def page_script(figure: str, lang: str = "en") -> str:
 @cache
 def host_script() -> str:
     """The host for the page: wakes every figure and sweep."""
-    return (
-        f'"use strict";(() => {{\n{script(HOST / "page.mjs")}$page.begin();\n}})();\n'
-    )
+    return f'"use strict";(() => {{\n{_host("page.mjs")}$page.begin();\n}})();\n'
 
 
 @cache
 def widget_module(figure: str) -> str:
     """A figure with its host, as one ES module for anywidget."""
     make = f"($kit) => {_figure(figure)}"
-    return f"{script(HOST / 'notebook.mjs')}export default $notebook.widget({make});\n"
+    return f"{_host('notebook.mjs')}export default $notebook.widget({make});\n"
 
 
 def v8_script(figure: str) -> str:
@@ -53,12 +52,18 @@ def v8_script(figure: str) -> str:
 @cache
 def v8_host() -> str:
     """What draws stills in V8: `$kit`, `$still`, and nothing that needs a page."""
-    return script(HOST / "still.mjs")
+    return _host("still.mjs")
+
+
+def _host(entry: str) -> str:
+    """A module of the host after all that it imports."""
+    return script(HOST / entry, gathered={"livepage/kinds": kinds.scripts()})
 
 
 def sources() -> list[Path]:
     """Every module that a notebook's widgets are packed from."""
-    return [*HOST.glob("*.mjs"), *(folder(id) / "figure.mjs" for id in ids())]
+    figures = [folder(id) / "figure.mjs" for id in ids()]
+    return [*HOST.glob("*.mjs"), *kinds.scripts().values(), *figures]
 
 
 def _figure(figure: str, languages: Collection[str] = ("en", "es")) -> str:

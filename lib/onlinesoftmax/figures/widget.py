@@ -1,7 +1,6 @@
 """Figures in a notebook: anywidgets whose traits are the figure's controls."""
 
 import html
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 from weakref import WeakSet
@@ -12,9 +11,7 @@ import traitlets
 from . import registry
 from .build import stylesheet, tokens
 from .pack import widget_module
-from .spec import Choice, Control, Log, Pairs, Range, Scores, Toggle
 from .v8 import finite, numbers, to_json
-
 
 # Synchronised with the browser; a score of −∞ travels as a word.
 SYNC = {
@@ -143,48 +140,10 @@ def figure(
 def _class_of(id: str) -> type[Figure]:
     """The widget class of one figure, its traits made from the controls."""
     spec = registry.spec(id)
-    traits = {c.name: _trait(c)(c).tag(**SYNC) for c in spec.controls}
+    traits = {c.name: c.trait().tag(**SYNC) for c in spec.controls}
     members = {"figure_id": id, "_esm": widget_module(id), "_css": _style()}
     title = "".join(part.capitalize() for part in id.split("-"))
     return type(f"{title}Figure", (Figure,), traits | members)
-
-
-def _trait(control: Control) -> Callable[[Control], traitlets.TraitType]:
-    kinds = {Range: _number, Choice: _choice, Toggle: _toggle, Pairs: _text, Log: _log}
-    return kinds.get(type(control), _scores if isinstance(control, Scores) else _count)
-
-
-def _number(control: Range) -> traitlets.TraitType:
-    whole = all(
-        isinstance(x, int) for x in (control.low, control.step, control.default)
-    )
-    kind = traitlets.Int if whole else traitlets.Float
-    return kind(control.default, min=control.low, max=control.high)
-
-
-def _choice(control: Choice) -> traitlets.TraitType:
-    return traitlets.Enum(control.of, control.default)
-
-
-def _toggle(control: Toggle) -> traitlets.TraitType:
-    return traitlets.Bool(control.default)
-
-
-def _text(control: Control) -> traitlets.TraitType:
-    return traitlets.Unicode(control.default)
-
-
-def _log(control: Log) -> traitlets.TraitType:
-    return traitlets.Dict(default_value=control.default)
-
-
-def _scores(control: Control) -> traitlets.TraitType:
-    return traitlets.List(traitlets.Float(), list(control.default))
-
-
-def _count(control: Control) -> traitlets.TraitType:
-    low, high = getattr(control, "low", 0), getattr(control, "high", None)
-    return traitlets.Int(control.default, min=low, max=high)
 
 
 @cache

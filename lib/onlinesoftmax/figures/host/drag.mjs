@@ -3,6 +3,8 @@
 // for a row of numbers also which of them: data-item. The same control always has a
 // native input too; the handle is never the only way.
 
+import * as kinds from "livepage/kinds";
+
 export function draggable(stage, live) {
   let held = null;
   // In an SVG the style `touch-action` alone does not keep the page from scrolling.
@@ -46,16 +48,17 @@ function follow(stage, { handle, off }, event, live) {
   const control = live.spec.controls.find((each) => each.name === drag);
   const share =
     (along(stage, handle, event) - off - Number(low)) / (Number(high) - Number(low));
-  const end = control.high ?? live.numbers.steps;
+  const steps = kinds[control.kind].last?.(live.numbers);
+  const end = steps ?? control.high;
   const from = control.low ?? 0;
   const value = bend
     ? unbent(share, from, end, Number(bend))
     : from + share * (end - from);
-  const list = control.kind === "row" && live.state[drag];
+  const list = Array.isArray(live.state[drag]) && live.state[drag];
   const wanted = list
     ? list.map((old, i) => (i === Number(item) ? value : old))
     : value;
-  live.set({ [drag]: wanted }, control.kind === "step");
+  live.set({ [drag]: wanted }, steps !== undefined);
 }
 
 /** The value at a share of an axis that is drawn as asinh(value / bend). */

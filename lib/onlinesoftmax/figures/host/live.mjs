@@ -1,6 +1,8 @@
 // A figure come alive: it holds the state, and shows it everywhere at once.
 
-import { fit, same } from "./address.mjs";
+import * as kinds from "livepage/kinds";
+
+import { same } from "./address.mjs";
 import { wake } from "./controls.mjs";
 import { draggable } from "./drag.mjs";
 import { code, frame, table } from "./frame.mjs";
@@ -34,12 +36,9 @@ export class Live {
   /** `figure` is { spec, words, ui, compute, draw, say, table, code }. */
   constructor(root, id, figure, overrides = {}) {
     Object.assign(this, { root, id, overrides }, figure);
-    const defaults = this.spec.controls.map(({ name, default: value }) => [
-      name,
-      value,
-    ]);
+    const defaults = this.spec.controls.map((each) => [each.name, each.default]);
     this.opening = { ...Object.fromEntries(defaults), ...overrides };
-    this.state = this.fitted({ ...this.opening });
+    this.take(this.opening);
     this.heard = new Set();
     this.set = this.set.bind(this);
     this.furnish();
@@ -77,8 +76,7 @@ export class Live {
 
   /** What the frame needs, drawn from the current state. */
   parts() {
-    this.numbers = this.compute(this.state);
-    const [state, numbers, words] = [this.state, this.numbers, this.words];
+    const { state, numbers, words } = this;
     return {
       stage: "",
       sentence: this.say(state, numbers, words),
@@ -90,8 +88,7 @@ export class Live {
   /** Change some controls; `moving` says whether the picture may take its time. */
   set(changes, moving = false) {
     const before = this.state;
-    this.state = this.fitted({ ...before, ...changes });
-    if (this.unchanged(before)) return this.refresh();
+    if (!this.take({ ...before, ...changes })) return this.refresh();
     this.render(moving && !calm(), before);
     for (const hear of this.heard) hear(this.state, before);
   }
@@ -105,24 +102,44 @@ export class Live {
     else show();
   }
 
-  unchanged(before) {
-    return this.spec.controls.every(({ name }) => same(this.state[name], before[name]));
+  /** Take over a state as far as it can be, with its numbers; says whether it is new. */
+  take(wanted) {
+    const asked = this.fitted(wanted);
+    if (this.isAt(asked)) return false;
+    let numbers = this.compute(asked);
+    const allowed = this.within(asked, numbers);
+    if (allowed !== asked) {
+      if (this.isAt(allowed)) return false;
+      numbers = this.compute(allowed);
+    }
+    [this.state, this.numbers] = [allowed, numbers];
+    return true;
+  }
+
+  isAt(state) {
+    const now = this.state;
+    return now && this.spec.controls.every(({ name }) => same(state[name], now[name]));
   }
 
   /** Every control within its bounds; an impossible value changes nothing. */
   fitted(wanted) {
-    for (const control of this.spec.controls) {
-      wanted[control.name] =
-        fit(control, wanted[control.name]) ??
-        this.state?.[control.name] ??
-        control.default;
-    }
-    this.numbers = this.compute(wanted);
-    const step = this.spec.controls.find(({ kind }) => kind === "step");
-    if (!step || wanted[step.name] <= this.numbers.steps) return wanted;
-    wanted[step.name] = this.numbers.steps;
-    this.numbers = this.compute(wanted);
-    return wanted;
+    const fitted = (control) =>
+      kinds[control.kind].fit(control, wanted[control.name]) ??
+      this.state?.[control.name] ??
+      control.default;
+    return Object.fromEntries(
+      this.spec.controls.map((each) => [each.name, fitted(each)]),
+    );
+  }
+
+  /** The state with no count of steps beyond the last one; itself if none is. */
+  within(state, numbers) {
+    const beyond = this.spec.controls.filter(
+      ({ kind, name }) => state[name] > (kinds[kind].last?.(numbers) ?? Infinity),
+    );
+    if (beyond.length === 0) return state;
+    const ends = beyond.map(({ kind, name }) => [name, kinds[kind].last(numbers)]);
+    return { ...state, ...Object.fromEntries(ends) };
   }
 
   render(moving, was = null) {
@@ -206,7 +223,7 @@ export class Live {
     this.onScreen = { state: this.state, wide: this.wide };
     this.layOut(true);
     const still = { ...this.opening, ...this.spec.still, ...this.overrides };
-    this.state = this.fitted(this.unchanged(this.opening) ? still : { ...this.state });
+    this.take(this.isAt(this.opening) ? still : this.state);
     this.render(false);
     this.fillTable();
   }
@@ -214,7 +231,7 @@ export class Live {
   fromPaper() {
     if (!this.onScreen) return;
     this.layOut(this.onScreen.wide);
-    this.state = this.fitted({ ...this.onScreen.state });
+    this.take(this.onScreen.state);
     this.onScreen = null;
     this.render(false);
   }

@@ -3,10 +3,25 @@
 // and `numbers.items` says which there are: [{ key, text }]. The state is the list of
 // pairs so far, as text: "AB.CD".
 
+import { button, div, several } from "../../host/html.mjs";
+
+const PAIRS = /^([A-Z]{2}(\.[A-Z]{2})*)?$/;
 const FAR = 6; // CSS px; a pointer that moves less has tapped
 
-/** The input: gives a function that shows the things there are now. */
-export function pairs(box, { name }, live) {
+export const html = (control, words, ui) =>
+  several(
+    control,
+    words,
+    "os-pairs",
+    div("os-items"),
+    button(ui.undo, { class: "os-undo" }),
+    button(ui.rest, { class: "os-rest" }),
+  );
+
+export const fit = (_control, text) => (PAIRS.test(text) ? text : undefined);
+export const read = fit;
+
+export function wake(box, { name }, live) {
   const [list, undo, rest] = ["items", "undo", "rest"].map((part) =>
     box.querySelector(`.os-${part}`),
   );
@@ -42,7 +57,7 @@ export function pairs(box, { name }, live) {
     const { items } = live.numbers;
     if (!items.some(({ key }) => key === picked)) picked = null;
     const focused = list.contains(document.activeElement);
-    list.replaceChildren(...items.map((item) => button(item, picked)));
+    list.replaceChildren(...items.map((item) => itemButton(item, picked)));
     undo.setAttribute("aria-disabled", made().length === 0);
     for (const part of stage.querySelectorAll("[data-pick]")) {
       part.classList.toggle("picked", part.dataset.pick === picked);
@@ -64,7 +79,7 @@ function atRandom(keys) {
   return made;
 }
 
-function button({ key, text }, picked) {
+function itemButton({ key, text }, picked) {
   const made = document.createElement("button");
   made.type = "button";
   made.textContent = text;

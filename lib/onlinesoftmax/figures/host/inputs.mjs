@@ -1,0 +1,31 @@
+// What the inputs of several kinds of controls do alike.
+
+/** A number within the ends of its control, on one of its steps. */
+export function bounded({ low = 0, high = Infinity, step = 1 }, value) {
+  if (!Number.isFinite(value)) return undefined;
+  const whole = Math.round((value - low) / step) * step + low;
+  return Math.min(high, Math.max(low, Number(whole.toFixed(9))));
+}
+
+/** Colour a slider's bar up to its handle. */
+export function fillBar(slide, low, high, value) {
+  slide.style.setProperty("--filled", `${(100 * (value - low)) / (high - low)}%`);
+}
+
+/** A typed number counts when the field is left, and on Enter, for which a notebook's
+ *  cell keeps the browser from firing `change`. Where it does fire, nothing changes. */
+export function applied(exact, apply) {
+  exact.onchange = apply;
+  exact.onkeydown = ({ key }) => {
+    if (key === "Enter") apply();
+  };
+}
+
+/** Shift and an arrow go ten steps. */
+export function leap(event, slide, changed) {
+  const way = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
+  if (!event.shiftKey || !way) return;
+  event.preventDefault();
+  slide.value = Number(slide.value) + way * 10 * Number(slide.step);
+  changed();
+}

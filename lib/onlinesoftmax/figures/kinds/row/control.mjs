@@ -1,0 +1,64 @@
+// Numbers that the reader changes one at a time.
+
+import { ends, input, radios, several } from "../../host/html.mjs";
+import { applied, bounded, fillBar, leap } from "../../host/inputs.mjs";
+
+export function html(control, words) {
+  const numbers = Array.from({ length: control.most }, (_, i) => i + 1);
+  const inputs = ["range", "number"].map((type) => input(type, ends(control)));
+  return several(control, words, "os-choice os-row", radios(numbers, words), ...inputs);
+}
+
+/** One slider serves a row of numbers; whichever was moved last is the one it holds. */
+export function wake(box, { name, low, high }, live) {
+  const [slide, exact] = [
+    box.querySelector("[type=range]"),
+    box.querySelector("[type=number]"),
+  ];
+  const radios = [...box.querySelectorAll("[type=radio]")];
+  let [at, shown] = [0, live.state[name]];
+  const change = (value, moving) => {
+    live.set(
+      { [name]: live.state[name].map((old, i) => (i === at ? value : old)) },
+      moving,
+    );
+  };
+  const show = () => {
+    const list = live.state[name];
+    const moved = list.findIndex((value, i) => value !== shown[i]);
+    if (moved >= 0 && list.length === shown.length) at = moved;
+    at = Math.min(at, list.length - 1);
+    shown = list;
+    radios.forEach((radio, i) => {
+      radio.checked = i === at;
+      radio.parentElement.hidden = i >= list.length;
+    });
+    const legend = box.querySelector("legend").textContent;
+    const label = `${legend} ${radios[at].parentElement.textContent}`;
+    for (const input of [slide, exact]) {
+      input.value = list[at];
+      input.setAttribute("aria-label", label);
+    }
+    fillBar(slide, low, high, list[at]);
+  };
+  radios.forEach((radio, i) => {
+    radio.name = `${live.id}-${name}`;
+    radio.onchange = () => {
+      at = i;
+      show();
+    };
+  });
+  slide.oninput = () => change(slide.value);
+  applied(exact, () => change(exact.value, true));
+  slide.onkeydown = (event) => leap(event, slide, slide.oninput);
+  return show;
+}
+
+export function fit(control, list) {
+  const fitted = list.map((x) => bounded(control, Number(x)));
+  return 0 < list.length && list.length <= control.most && !fitted.includes(undefined)
+    ? fitted
+    : undefined;
+}
+
+export const read = (control, text) => fit(control, text.split(","));
