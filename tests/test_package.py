@@ -2,6 +2,7 @@
 
 import ast
 import doctest
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,8 @@ LIB = Path(onlinesoftmax.__file__).parent
 # The ideas floor, from the ground up: each may import those before it, and numpy.
 FLOOR = ["_inputs", "masks", "dense", "state", "streaming", "precision"]
 FLOOR += ["measurements", "devices", "costs"]
+PUBLIC = [f"{name}.py" for name in FLOOR if name not in ("_inputs", "measurements")]
+PUBLIC += [f"gpu/{name}.py" for name in ("compile", "ladder", "launch", "reports")]
 
 
 def loaded_by(code: str) -> set[str]:
@@ -70,6 +73,26 @@ def test_a_name_that_is_not_there() -> None:
     with pytest.raises(AttributeError) as error:
         onlinesoftmax.flash  # noqa: B018
     assert str(error.value) == "module 'onlinesoftmax' has no attribute 'flash'"
+
+
+def documented(function: ast.FunctionDef) -> list[str]:
+    """Return the arguments that a NumPy docstring describes, in order."""
+    text = ast.get_docstring(function) or ""
+    section = text.partition("Parameters\n----------\n")[2]
+    section = re.split(r"\n\w+\n---", section)[0]
+    names = re.findall(r"^(\w[\w, ]*)(?: :|$)", section, re.M)
+    return [name for line in names for name in line.split(", ")]
+
+
+@pytest.mark.parametrize("module", PUBLIC)
+def test_docstrings_describe_every_argument(module: str) -> None:
+    found = functions((LIB / module).read_text("utf-8"))
+    for name, function in found.items():
+        if not re.search(r"(^|\.)_", name):
+            arguments = ast.walk(function.args)
+            wanted = [x.arg for x in arguments if isinstance(x, ast.arg)]
+            wanted = [name for name in wanted if name not in ("self", "cls")]
+            assert sorted(documented(function)) == sorted(wanted), name
 
 
 def test_the_example() -> None:

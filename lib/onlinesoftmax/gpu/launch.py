@@ -54,7 +54,10 @@ class Plan(NamedTuple):
 
 
 class Task(NamedTuple):
-    """The arguments of an attention, in the form that kernels take."""
+    """The arguments of an attention, in the form that kernels take.
+
+    They are those of every kernel, and `rungs/naive.py` describes them.
+    """
 
     q: Array  # (heads, n, d), float32 or float16
     k: Array  # (heads // group, keys, d)
@@ -66,7 +69,17 @@ class Task(NamedTuple):
     group: np.int32
 
     def grid(self, build: Build) -> tuple[int, int]:
-        """Return how many blocks are launched: for the rows of a head, and heads."""
+        """Return how many blocks are launched.
+
+        Parameters
+        ----------
+        build : Build
+
+        Returns
+        -------
+        (int, int)
+            How many for the rows of a head, and how many heads.
+        """
         heads, n, _ = self.q.shape
         return -(-n // build.block_q), heads
 
