@@ -62,9 +62,9 @@ export class Deck {
   /** How many are done: of each chapter, and of all. */
   count() {
     const done = new Set(store.done());
-    const tally = (place, rows) => {
+    const tally = (box, rows) => {
       const [passed, all] = [rows.filter(({ id }) => done.has(id)).length, rows.length];
-      place.textContent = this.word("deckDone", { done: passed, all });
+      box.textContent = this.word("deckDone", { done: passed, all });
       return passed / all;
     };
     const rows = [...this.rows.values()];

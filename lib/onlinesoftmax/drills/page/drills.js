@@ -63,7 +63,7 @@ export class PageDrill {
     const answer = this.shape.read(this);
     if (this.data.form === "own") return this.compare(answer);
     if (this.data.form === "trace" && this.form.elements.level.value === "full") {
-      return this.say([make("p", {}, this.word("studied"))], "");
+      return this.showVerdict([make("p", {}, this.word("studied"))], "");
     }
     const outcome = this.runs
       ? await this.run(answer)
@@ -77,7 +77,10 @@ export class PageDrill {
     this.busy = true;
     main.setAttribute("aria-disabled", "true");
     this.keeper.keep();
-    this.say([make("p", {}, this.word(isStarted() ? "running" : "loading"))], "");
+    this.showVerdict(
+      [make("p", {}, this.word(isStarted() ? "running" : "loading"))],
+      "",
+    );
     const report = await runPython(payload, answer);
     announceKernel(this.id, answer, report.log);
     this.busy = false;
@@ -97,15 +100,15 @@ export class PageDrill {
     const cases = payload.larger;
     const report = await this.run(answer, { ...payload, cases });
     if (!report.passed) {
-      this.say([make("p", {}, fault(this, report))], "wrong");
+      this.showVerdict([make("p", {}, fault(this, report))], "wrong");
       return;
     }
     const counts = { blocks: grid[0] * grid[1], threads: block[0] * block[1] };
-    this.say([make("p", {}, this.word("largerRight", counts))], "right");
+    this.showVerdict([make("p", {}, this.word("largerRight", counts))], "right");
   }
 
   pass(outcome) {
-    this.say(tell(this, outcome), "right");
+    this.showVerdict(tell(this, outcome), "right");
     this.markCells(outcome);
     store.pass(this.id, this.misses);
     this.misses = 0;
@@ -119,12 +122,12 @@ export class PageDrill {
       said.push(make("p", { class: "os-drill-offer" }, this.word("offerShow")));
       this.section.classList.add("os-drill-offered");
     }
-    this.say(said, "wrong");
+    this.showVerdict(said, "wrong");
     this.markCells(outcome);
   }
 
   /** Show a verdict; its state is a word and a sign, and only then a colour. */
-  say(parts, state) {
+  showVerdict(parts, state) {
     this.section.dataset.state = state;
     this.out.replaceChildren(...parts);
     this.out.scrollIntoView({ block: "nearest" });
@@ -177,9 +180,10 @@ export class PageDrill {
 
   /** Own words are judged by their owner: beside the answer, point by point. */
   compare(text) {
-    if (!text.trim()) return this.say([make("p", {}, this.word("emptyOwn"))], "");
+    if (!text.trim())
+      return this.showVerdict([make("p", {}, this.word("emptyOwn"))], "");
     this.openSolution();
-    this.say([make("p", {}, this.word("compareNow"))], "");
+    this.showVerdict([make("p", {}, this.word("compareNow"))], "");
     this.points.hidden = false;
     this.section.classList.add("os-drill-compared");
     return this.points.focus();
@@ -195,7 +199,7 @@ export class PageDrill {
     else store.shown(this.id);
     this.misses = all ? 0 : 1;
     const parts = all ? [said] : [said, " ", this.word("tomorrow")];
-    this.say([make("p", {}, ...parts)], all ? "right" : "");
+    this.showVerdict([make("p", {}, ...parts)], all ? "right" : "");
   }
 
   again() {

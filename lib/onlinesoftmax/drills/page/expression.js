@@ -94,8 +94,8 @@ function precision(tokens, known) {
 /** The weight of the last digit of a number written with a point. */
 function unitOf(number) {
   const [digits, power] = number.toLowerCase().split("e");
-  const places = (digits.split(".")[1] ?? "").length;
-  return Number(`1e${Number(power ?? 0) - places}`);
+  const decimals = (digits.split(".")[1] ?? "").length;
+  return Number(`1e${Number(power ?? 0) - decimals}`);
 }
 
 /** The many ways to type a sign, rewritten into the one the grammar knows. */
@@ -121,23 +121,23 @@ function plain(text) {
 /** The parts of a text: numbers, names and marks. */
 function tokenize(text, convention) {
   const tokens = [];
-  let place = 0;
-  while (place < text.length) {
-    if (text[place] === " ") {
-      place += 1;
+  let position = 0;
+  while (position < text.length) {
+    if (text[position] === " ") {
+      position += 1;
       continue;
     }
-    const { length, ...token } = tokenAt(text, place, convention);
+    const { length, ...token } = tokenAt(text, position, convention);
     tokens.push(token);
-    place += length;
+    position += length;
   }
   return tokens;
 }
 
-function tokenAt(text, place, convention) {
+function tokenAt(text, position, convention) {
   const match = (pattern) => {
     const sticky = new RegExp(pattern, "y");
-    sticky.lastIndex = place;
+    sticky.lastIndex = position;
     return sticky.exec(text)?.[0] ?? "";
   };
   let found = match(READING.hexadecimal);
@@ -166,16 +166,16 @@ function decimal(number, { groups, point }) {
 /** Recursive descent: a sum of terms, a term of powers, a power of atoms. */
 class Reader {
   constructor(tokens, names, source) {
-    Object.assign(this, { tokens, names, source, place: 0, depth: 0 });
+    Object.assign(this, { tokens, names, source, position: 0, depth: 0 });
     this.beyond = false; // some power was too small or too large for a float
   }
 
   get kind() {
-    return this.tokens[this.place]?.kind ?? null;
+    return this.tokens[this.position]?.kind ?? null;
   }
 
   get text() {
-    return this.tokens[this.place]?.text ?? "";
+    return this.tokens[this.position]?.text ?? "";
   }
 
   unreadable() {
@@ -184,8 +184,8 @@ class Reader {
 
   take(...marks) {
     if (this.kind !== "mark" || !marks.includes(this.text)) return "";
-    this.place += 1;
-    return this.tokens[this.place - 1].text;
+    this.position += 1;
+    return this.tokens[this.position - 1].text;
   }
 
   whole() {
@@ -235,7 +235,7 @@ class Reader {
 
   atom() {
     const { kind, text, names } = this;
-    this.place += 1;
+    this.position += 1;
     if (kind === "number") {
       return this.noted(Number(text), /[1-9]/.test(text.split(/e/i)[0]) ? 1 : 0);
     }
@@ -251,7 +251,7 @@ class Reader {
         return lower === "exp" ? this.noted(found, value) : found;
       }
     }
-    this.place -= 1;
+    this.position -= 1;
     throw this.unreadable();
   }
 

@@ -210,21 +210,21 @@ function steps({ word, data }, report) {
   const case_ = data.payload.cases[report.case];
   if (!case_) return [];
   const count = Math.min(Math.max(report.rows.length, 1), case_.expected.length);
-  const places = [...Array(count).keys()];
+  const rows = [...Array(count).keys()];
   const columns = data.payload.given.map((name, j) =>
     column(
       name,
       word.column(name),
-      places.map((i) => show(case_.given[i][j])),
+      rows.map((i) => show(case_.given[i][j])),
     ),
   );
   data.payload.compared.forEach((name, j) => {
     const own = (i) => report.rows[i]?.[j] ?? "–";
-    const pairs = places.map((i) => pair(own(i), case_.expected[i][j]));
+    const pairs = rows.map((i) => pair(own(i), case_.expected[i][j]));
     const fault = report.column === j ? count - 1 : -1;
     columns.push(...beside(word, name, pairs, fault));
   });
-  return [stepTable(word, places, columns)];
+  return [stepTable(word, rows, columns)];
 }
 
 const column = (name, title, cells, fault = -1) => ({ name, title, cells, fault });
@@ -241,13 +241,13 @@ function beside(word, name, pairs, fault) {
   ];
 }
 
-function stepTable(word, places, columns) {
+function stepTable(word, rows, columns) {
   const quantity = (name) => (name in quantities ? name : null);
   const heads = columns.map(({ name, title }) =>
     make("th", { scope: "col", "data-q": quantity(name) }, title),
   );
   heads.unshift(make("th", { scope: "col" }, word("stepColumn")));
-  const rows = places.map((i) => {
+  const made = rows.map((i) => {
     const cells = columns.map(({ cells: texts, fault }) =>
       fault === i
         ? make("td", { class: "os-drill-wrong" }, `✗ ${texts[i]}`)
@@ -256,7 +256,7 @@ function stepTable(word, places, columns) {
     return make("tr", {}, make("th", { scope: "row" }, String(i + 1)), ...cells);
   });
   const head = make("thead", {}, make("tr", {}, ...heads));
-  const body = make("tbody", {}, ...rows);
+  const body = make("tbody", {}, ...made);
   const table = make("table", { class: "os-drill-table" }, head, body);
   const scrolled = { class: "os-drill-scroll", tabindex: "0", role: "group" };
   return make("div", { ...scrolled, "aria-label": word("stepsTable") }, table);

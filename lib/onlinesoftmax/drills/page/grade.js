@@ -130,10 +130,10 @@ function agrees({ value, unit }, slip) {
   return gap <= ALIKE * Math.abs(slip) || gap <= (unit / 2) * (1 + EQUAL) || cut;
 }
 
-/** The place of the one that holds; of several, none is known to be it. */
+/** The index of the one that holds; of several, none is known to be it. */
 function only(holds) {
-  const place = holds.indexOf(true);
-  return place < 0 || holds.lastIndexOf(true) !== place ? null : place;
+  const index = holds.indexOf(true);
+  return index < 0 || holds.lastIndexOf(true) !== index ? null : index;
 }
 
 /** A formula, by its values at each sample of its variables. */
@@ -147,8 +147,8 @@ function formula(payload, answer) {
   }
   const equals = (targets) => values.every((value, i) => same(value, targets[i]));
   if (equals(payload.values)) return { passed: true };
-  const place = payload.wrong.findIndex(equals);
-  return { passed: false, hint: place < 0 ? null : place };
+  const index = payload.wrong.findIndex(equals);
+  return { passed: false, hint: index < 0 ? null : index };
 }
 
 export const GRADERS = {
@@ -188,14 +188,14 @@ export const GRADERS = {
     if (picked.length !== shown.length || !shown.every((_, i) => all.has(i))) {
       return UNREADABLE;
     }
-    const places = picked.map((p) => shown[p]);
-    const place = places.findIndex((line, i) =>
-      needs[line].some((need) => places.indexOf(need) > i),
+    const lines = picked.map((p) => shown[p]);
+    const place = lines.findIndex((line, i) =>
+      needs[line].some((need) => lines.indexOf(need) > i),
     );
-    const named = also.some((order) => order.join() === places.join());
+    const named = also.some((order) => order.join() === lines.join());
     if (place < 0 || named) return { passed: true, read: picked };
     const hint = wrong.findIndex(
-      ([first, then]) => first === places[place] && places.indexOf(then) > place,
+      ([first, then]) => first === lines[place] && lines.indexOf(then) > place,
     );
     return { passed: false, read: picked, place, hint: hint < 0 ? null : hint };
   },

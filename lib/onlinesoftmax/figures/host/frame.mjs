@@ -1,4 +1,4 @@
-// The furniture around a picture, as HTML: title, prediction, controls, sentence, code,
+// What stands around a picture, as HTML: title, prediction, controls, sentence, code,
 // table. One source for the page before any script runs and for the figure come alive,
 // so that nothing jumps when it wakes. No ids: one figure may stand on a page twice.
 

@@ -78,13 +78,13 @@ export function handle({ control, item, axis, x, y, low, high, bend }) {
     "data-high": high,
     "data-bend": bend,
   };
-  const place = {
+  const where = {
     key: `${control}${item ?? ""}-handle`,
     transform: `translate(${round(x)} ${round(y)})`,
   };
   const arrows = "M-3.5 -2.5l3.5 -3.5l3.5 3.5M-3.5 2.5l3.5 3.5l3.5 -3.5";
   return group(
-    { class: "os-handle", "data-place": axis === "x" ? x : y, ...drag, ...place },
+    { class: "os-handle", "data-place": axis === "x" ? x : y, ...drag, ...where },
     tag("circle", { class: "target", r: 22 }),
     tag("circle", { class: "ring", r: 11 }),
     tag("path", {

@@ -13,7 +13,7 @@ import { Picture } from "./motion.mjs";
 const WIDE = 600; // CSS px; a narrower stage gets the narrow drawing
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-/** New words in a place; the quantities that are lit there stay lit. */
+/** New words in a box; the quantities that are lit there stay lit. */
 function rewrite(box, html) {
   const lit = new Set(
     [...box.querySelectorAll(".q-on")].map(({ dataset }) => dataset.q),
@@ -41,7 +41,7 @@ export class Live {
     this.take(this.opening);
     this.heard = new Set();
     this.set = this.set.bind(this);
-    this.furnish();
+    this.setUp();
     this.render(false);
     gate(root, this, () => {
       this.locked = false;
@@ -49,7 +49,8 @@ export class Live {
     });
   }
 
-  furnish() {
+  /** Put the frame into the page if it is not there, and wake what is in it. */
+  setUp() {
     this.locked = Boolean(this.spec.prediction);
     if (!this.root.querySelector(".os-stage"))
       this.root.innerHTML = frame(this.spec, this.words, this.ui, this.parts());

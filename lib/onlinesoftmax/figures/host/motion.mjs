@@ -30,7 +30,7 @@ export class Picture {
     const start = performance.now();
     const tick = (time) => {
       const t = Math.min(1, (time - start) / span);
-      for (const move of this.moves) place(move, t);
+      for (const move of this.moves) advance(move, t);
       if (t < 1) this.frame = requestAnimationFrame(tick);
     };
     tick(start);
@@ -39,7 +39,7 @@ export class Picture {
   /** Jump to the end of whatever is gliding (before printing, say). */
   settle() {
     cancelAnimationFrame(this.frame);
-    for (const move of this.moves) place(move, 1);
+    for (const move of this.moves) advance(move, 1);
     this.moves = [];
   }
 }
@@ -50,7 +50,8 @@ function parse(svg) {
   return template.content.firstElementChild;
 }
 
-function place({ node, attribute, start, end, from, to, shape }, t) {
+/** Show a move when a part `t` of its time has gone by. */
+function advance({ node, attribute, start, end, from, to, shape }, t) {
   const part = Math.min(1, Math.max(0, (t - start) / (end - start)));
   const eased = part < 0.5 ? 4 * part ** 3 : 1 - (2 - 2 * part) ** 3 / 2;
   let i = 0;
@@ -67,7 +68,7 @@ function merge(now, next, moves) {
 
 function children(now, next, moves) {
   const old = new Map(named(now));
-  let place = now.firstChild;
+  let following = now.firstChild;
   for (const [name, wanted] of named(next)) {
     const here = old.get(name);
     if (here) {
@@ -75,13 +76,13 @@ function children(now, next, moves) {
       merge(here, wanted, moves);
     } else if (moves) enter(wanted, moves);
     const node = here ?? wanted;
-    if (node === place) place = place.nextSibling;
-    else now.insertBefore(node, place);
+    if (node === following) following = following.nextSibling;
+    else now.insertBefore(node, following);
   }
   for (const gone of old.values()) gone.remove();
 }
 
-/** Every child under a name that lasts: its key, or else its place among its like. */
+/** Every child under a name that lasts: its key, or else its number among its like. */
 function* named(parent) {
   const count = {};
   for (const child of [...parent.children]) {

@@ -30,7 +30,7 @@ function start() {
         .filter((e) => e.isIntersecting)
         .forEach(({ target }) => {
           near.unobserve(target);
-          rouse(target);
+          wake(target);
         }),
     { rootMargin: "600px" },
   );
@@ -44,7 +44,7 @@ function start() {
 }
 
 /** Bring one host alive; if its script throws, the still stays as it was. */
-function rouse(host) {
+function wake(host) {
   if (awake.has(host) || host.classList.contains("os-failed")) return awake.get(host);
   const still = host.innerHTML;
   try {
@@ -69,7 +69,7 @@ function rouse(host) {
 function hear({ detail }) {
   for (const host of document.querySelectorAll(".os-figure")) {
     if (!figures.get(host.dataset.figure)?.(kit).hear) continue;
-    rouse(host)?.hearOf(detail);
+    wake(host)?.hearOf(detail);
   }
 }
 
@@ -104,7 +104,7 @@ function goto() {
   const [id] = decoded(location.hash.slice(1)).split(":");
   const host = document.getElementById(id);
   if (!host?.classList.contains("os-figure")) return;
-  const live = rouse(host);
+  const live = wake(host);
   if (live) follow(live);
   const [{ type } = {}] = performance.getEntriesByType("navigation");
   const back = type === "reload" && document.readyState !== "complete";
