@@ -15,7 +15,7 @@ RUN := .venv/bin/python -m
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*##/  make \1	/p' Makefile
 
-.venv/ready: requirements.txt pyproject.toml
+.venv/ready: requirements.txt lib/*/pyproject.toml book/pyproject.toml
 	@$(PYTHON) tools/environment.py
 
 book: .venv/ready  ## build the book, and say where it is

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+import rescaling  # noqa: F401  (hands the book in, for every test)
+
 ROOT = Path(__file__).resolve().parent.parent
 
 # A slow machine is no fault, and the same examples every time make a failure easy to

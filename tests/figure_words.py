@@ -7,10 +7,10 @@ from functools import cache
 from itertools import product
 
 import numpy as np
-from golden import cases
 
-from onlinesoftmax.figures import registry, v8
-from onlinesoftmax.figures.spec import Choice, Range, Row, Toggle, Values
+from golden import cases
+from livepage.figures import registry, v8
+from livepage.figures.spec import Choice, Range, Row, Toggle, Values
 
 SAY = """
 function said(id, state, words) {

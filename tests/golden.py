@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from onlinesoftmax.figures import registry
+from livepage.figures import registry
 
 
 def cases(figure: str) -> list[dict]:

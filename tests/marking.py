@@ -10,9 +10,9 @@ from typing import Any
 
 import playwright
 
-from onlinesoftmax.drills import code, grader, kernel_grader, kernels, page
-from onlinesoftmax.drills.bank import Drill
-from onlinesoftmax.drills.payload import payload
+from livepage.drills import code, grader, kernel_grader, kernels, page
+from livepage.drills.bank import Drill
+from livepage.drills.payload import payload
 
 PRELUDE = "from math import exp, inf, sqrt\n"
 
@@ -50,7 +50,7 @@ def name_of(drill: Drill, report: dict[str, Any]) -> str | None:
 
 DRIVER = Path(playwright.__file__).parent / "driver"
 NODE = next((str(p) for p in DRIVER.glob("node*") if p.is_file()), shutil.which("node"))
-VENDOR = Path(__file__).parents[1] / "book" / "_vendor" / "micropython"
+VENDOR = Path(__file__).parents[1] / "lib" / "livepage" / "vendor" / "micropython"
 
 
 def run_small(asked: list[tuple[Drill, str]]) -> list[dict[str, Any]]:

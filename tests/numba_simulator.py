@@ -11,9 +11,8 @@ import numpy as np
 
 
 def main() -> None:
-    from test_gpu import CASES, inputs, wrong
-
     from onlinesoftmax import gpu
+    from test_gpu import CASES, inputs, wrong
 
     found = {}
     for name in ("window, first tile hidden", "half precision"):

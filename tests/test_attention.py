@@ -8,14 +8,14 @@ from math import ceil, inf, isclose, log, sqrt, tanh
 from pathlib import Path
 from types import ModuleType
 
-import exact
 import numpy as np
 import pytest
 import scipy.special
-from exact import allowed
 from hypothesis import given
 from hypothesis import strategies as st
 
+import exact
+from exact import allowed
 from onlinesoftmax import dense, masks, streaming
 from onlinesoftmax.masks import alibi, bias, causal, documents, padding, window
 

@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from blocksim import Fault, cuda, float32, load, run
+from blocksim.scalars import rounded, wrapped
+from blocksim.traffic import turns
 from kernels.correct import CORRECT
 from kernels.faulty import FAULTY
 from kernels.grammar import program
-from onlinesoftmax.blocksim import Fault, cuda, float32, load, run
-from onlinesoftmax.blocksim.scalars import rounded, wrapped
-from onlinesoftmax.blocksim.traffic import turns
-from onlinesoftmax.drills import kernel_grader
+from livepage.drills import kernel_grader
 
 # ---- right kernels, and faulty ones
 

@@ -15,17 +15,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from blocksim import load, run
+from blocksim.declined import DECLINED
+from blocksim.infer import Compiler
+from blocksim.kernel import Kernel
+from blocksim.launch import MOST_SHARED
+from blocksim.things import SPELLINGS
+from blocksim.tokens import plain
+from blocksim.tree import Node, parse
+from blocksim.types import is_array, is_tuple
+from blocksim.values import Refusal
 from kernels import expressions
-from onlinesoftmax.blocksim import load, run
-from onlinesoftmax.blocksim.declined import DECLINED
-from onlinesoftmax.blocksim.infer import Compiler
-from onlinesoftmax.blocksim.values import Refusal
-from onlinesoftmax.blocksim.kernel import Kernel
-from onlinesoftmax.blocksim.launch import MOST_SHARED
-from onlinesoftmax.blocksim.things import SPELLINGS
-from onlinesoftmax.blocksim.tokens import plain
-from onlinesoftmax.blocksim.tree import Node, parse
-from onlinesoftmax.blocksim.types import is_array, is_tuple
 from tools import verdicts
 
 ROOT = Path(__file__).parent.parent
@@ -479,7 +479,7 @@ def test_an_int8_times_a_float32_is_a_float32() -> None:
 
 
 def test_the_package_says_what_it_declines() -> None:
-    import onlinesoftmax.blocksim as blocksim
+    import blocksim as blocksim
 
     assert "declined" in inspect.getdoc(blocksim)
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onlinesoftmax.blocksim import Fault, cuda, int32, load, run
-from onlinesoftmax.blocksim.memory import Part
+from blocksim import Fault, cuda, load, run
+from blocksim.memory import Part
 
 
 def kernel(body: str, parameters: str = "x, y") -> object:

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+
+from blocksim import load, run
 from kernels import fuzz
 from kernels.litmus import LITMUS
 from kernels.oracle import Trace, racy
-
-from onlinesoftmax.blocksim import load, run
 
 
 @pytest.mark.parametrize("name", LITMUS)

@@ -9,7 +9,7 @@ from nbformat.v4 import new_output
 from tools.build import Book, BuildFailed, check_count, run_chapters, stage
 from tools.chapters import code_cells, notebook, pages
 from tools.execute import ChapterFailed, _plain_numbers, _whole_streams, with_outputs
-from tools.freshness import data_files, imported, lib_files
+from tools.freshness import Ours, data_files, imported, lib_files
 
 HEADER = "---\njupytext: {text_representation: {format_name: myst}}\n---\n\n"
 CELL = "```{{code-cell}} ipython3\n{options}{code}\n```\n"
@@ -138,17 +138,23 @@ def test_a_line_that_arrives_in_pieces_is_one_line() -> None:
 
 
 def test_what_a_chapter_depends_on(root: Path) -> None:
-    lib = root / "lib"
-    names = {f.name for f in lib_files("from onlinesoftmax.state import State", lib)}
+    ours = Ours(root / "lib", root / "book")
+
+    def reached(code: str) -> set[str]:
+        return {file.name for file in lib_files(code, ours)}
+
+    names = reached("from onlinesoftmax.state import State")
     assert {"__init__.py", "state.py"} <= names and "streaming.py" not in names
-    names = {f.name for f in lib_files("import onlinesoftmax.streaming as s", lib)}
-    assert {"state.py", "streaming.py"} <= names
-    code = "from onlinesoftmax.figures import figure"
-    names = {f.name for f in lib_files(code, lib)}
-    assert "figure.py" in names and "strings.json" in names
+    assert {"state.py", "streaming.py"} <= reached(
+        "import onlinesoftmax.streaming as s"
+    )
+    assert {"memory.py", "launch.py"} <= reached("from blocksim import run")
+    names = reached("from rescaling import figure")
+    assert {"rescaling.py", "figure.py", "strings.json", "widget.py"} <= names
+    assert {file.name for file in (root / "book" / "drills").glob("*.yml")} <= names
     assert "figure.mjs" not in names  # drawn when the page is rendered
-    assert imported("import numpy as np\nfrom math import exp") == set()
-    drills = data_files("from onlinesoftmax.drills import drill", root / "book")
-    assert drills == set((root / "book" / "drills").glob("*.yml"))
-    named_in_lib = data_files("", root / "book", [lib / "onlinesoftmax" / "devices.py"])
-    assert {file.name for file in named_in_lib} == {"devices.json"}
+    assert "builder.py" not in names
+    assert reached("import numpy as np\nfrom math import exp") == set()
+    assert imported("from math import exp") == {"math", "math.exp"}
+    named = data_files("measured('threads.json')", root / "book")
+    assert {file.name for file in named} == {"threads.json"}

@@ -7,9 +7,9 @@ from pathlib import Path
 import jupytext
 import pytest
 import yaml
-from onlinesoftmax.drills.bank import bank
-from onlinesoftmax.figures import registry
 
+from livepage.drills.bank import bank
+from livepage.figures import registry
 from tools.chapters import road
 
 BOOK = Path(__file__).parents[1] / "book"

@@ -3,13 +3,13 @@
 import doctest
 from itertools import product
 
-import exact
 import numpy as np
 import pytest
 import scipy.special
 from hypothesis import given
 from hypothesis import strategies as st
 
+import exact
 from onlinesoftmax import dense
 
 INF, NAN = np.inf, np.nan

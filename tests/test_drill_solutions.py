@@ -4,10 +4,10 @@ import re
 from math import isnan
 
 import pytest
-from figure_words import tells
 
-from onlinesoftmax.drills.bank import bank
-from onlinesoftmax.drills.expression import evaluate
+from figure_words import tells
+from livepage.drills.bank import bank
+from livepage.drills.expression import evaluate
 
 NUMERIC = [id for id, drill in bank().items() if drill.kind == "numeric"]
 SPELT = {"one": "1", "two": "2", "three": "3", "four": "4", "six": "6", "half": "0.5"}

@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from livepage.drills import check, code, drill, page_html
+from livepage.drills.bank import WRITTEN, Drill, bank, read, say
+from livepage.drills.feedback import earned
+from livepage.drills.page import HERE
+from livepage.drills.payload import payload
+from livepage.drills.words import table
 from marking import PRELUDE, run
-from onlinesoftmax.drills import check, code, drill, page_html
-from onlinesoftmax.drills.bank import WRITTEN, Drill, bank, read, say
-from onlinesoftmax.drills.feedback import earned
-from onlinesoftmax.drills.page import HERE
-from onlinesoftmax.drills.payload import payload
-from onlinesoftmax.drills.words import table
 
 DRILLS = list(bank().values())
 NUMBER_WORDS = "zero one two three four five six seven eight nine ten".split()

@@ -18,18 +18,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from py_mini_racer import MiniRacer
 
+from livepage.drills import check, drill, exactness
+from livepage.drills.bank import WRITTEN, Drill, bank, say
+from livepage.drills.exactness import Rule, asked, rule
+from livepage.drills.expression import evaluate, read
+from livepage.drills.feedback import answer_text, earned, feedback
+from livepage.drills.forms import Card
+from livepage.drills.grade import GRADERS
+from livepage.drills.markup import plain_maths
+from livepage.drills.page import bundle
+from livepage.drills.payload import how_exact, payload
+from livepage.drills.words import show
 from onlinesoftmax import State, dense, merge, streaming
-from onlinesoftmax.drills import check, drill, exactness
-from onlinesoftmax.drills.bank import WRITTEN, Drill, bank, say
-from onlinesoftmax.drills.exactness import Rule, asked, rule
-from onlinesoftmax.drills.expression import evaluate, read
-from onlinesoftmax.drills.feedback import answer_text, earned, feedback
-from onlinesoftmax.drills.forms import Card
-from onlinesoftmax.drills.grade import GRADERS
-from onlinesoftmax.drills.markup import plain_maths
-from onlinesoftmax.drills.page import bundle
-from onlinesoftmax.drills.payload import how_exact, payload
-from onlinesoftmax.drills.words import show
 
 DRILLS = list(bank().values())
 MARKED = [d for d in DRILLS if d.kind not in WRITTEN and "points" not in d.fields]

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 import yaml
 
+from livepage.drills import code
+from livepage.drills.bank import WRITTEN, Drill, bank
 from marking import PRELUDE, name_of, run, run_small
-from onlinesoftmax.drills import code
-from onlinesoftmax.drills.bank import WRITTEN, Drill, bank
 
 PROGRAMS = yaml.safe_load(
     (Path(__file__).parent / "data" / "programs.yml").read_text(encoding="utf-8")
@@ -121,7 +121,7 @@ AWKWARD = {
     "import math\nmath.exp = lambda x: 1.0\nfrom math import exp, inf\n"
     + RIGHT.replace("from math import exp, inf", ""): "/unnamed",
     "import numpy as np\n" + RIGHT: "right/raised",
-    "import onlinesoftmax.drills.grader\n" + RIGHT: "right/raised",
+    "import livepage.drills.grader\n" + RIGHT: "right/raised",
     "import js\n" + RIGHT: "raised",
     "from __main__ import judge\n" + RIGHT: "raised",
     "from __main__ import player\n" + RIGHT: "raised",

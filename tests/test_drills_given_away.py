@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup, NavigableString, Tag
-from onlinesoftmax.drills.bank import Drill, bank
-from onlinesoftmax.drills.payload import payload
+
+from livepage.drills.bank import Drill, bank
+from livepage.drills.payload import payload
 
 # A number has this many digits before it gives anything away: 3 or 16 stand everywhere.
 TELLING = 3

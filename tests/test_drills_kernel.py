@@ -7,13 +7,14 @@ import sys
 from functools import partial
 from pathlib import Path
 
-import marking
 import pytest
-from onlinesoftmax.blocksim import cuda, float32
-from onlinesoftmax.drills import code, kernel_grader, notebook
-from onlinesoftmax.drills.bank import Drill, bank, read
-from onlinesoftmax.drills.feedback import earned
-from onlinesoftmax.drills.payload import payload
+
+import marking
+from blocksim import cuda, float32
+from livepage.drills import code, kernel_grader, notebook
+from livepage.drills.bank import Drill, bank, read
+from livepage.drills.feedback import earned
+from livepage.drills.payload import payload
 
 ROOT = Path(__file__).parents[1]
 DRILL = read(Path(__file__).parent / "kernels")["neighbour"]
@@ -220,9 +221,7 @@ def test_a_kernel_of_a_notebook_is_marked_on_the_simulator(check) -> None:
 @pytest.mark.parametrize("d", KERNELS, ids=lambda d: d.id)
 def test_a_starter_left_as_it_is_gets_a_verdict(d: Drill, tmp_path: Path) -> None:
     file = tmp_path / "cell.py"
-    file.write_text(
-        d.get("starter").replace("from numba", "from onlinesoftmax.blocksim")
-    )
+    file.write_text(d.get("starter").replace("from numba", "from blocksim"))
     space = runpy.run_path(str(file))
     verdict = notebook.check(d.id, space[d.get("function")])
     assert not verdict and "None" not in repr(verdict)
@@ -233,7 +232,7 @@ import linecache
 import sys
 sys.path.insert(0, "tests")
 import test_drills_kernel as t
-from onlinesoftmax.drills import notebook
+from livepage.drills import notebook
 
 notebook.find = lambda id: t.DRILL
 space = {"B": 4}

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import marking
-from onlinesoftmax.blocksim import cuda
-from onlinesoftmax.drills import check, drill, grader, notebook
-from onlinesoftmax.drills.bank import bank
-from onlinesoftmax.drills.payload import payload
-from onlinesoftmax.drills.markup import blocks, inline
+from blocksim import cuda
+from livepage.drills import check, drill, grader, notebook
+from livepage.drills.bank import bank
+from livepage.drills.markup import blocks, inline
+from livepage.drills.payload import payload
 
 # ---- showing
 

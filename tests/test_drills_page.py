@@ -11,7 +11,7 @@ import yaml
 from bs4 import BeautifulSoup
 from py_mini_racer import MiniRacer
 
-from onlinesoftmax.drills import (
+from livepage.drills import (
     Chapter,
     card_script,
     deck_html,
@@ -20,8 +20,8 @@ from onlinesoftmax.drills import (
     page_script,
     stylesheet,
 )
-from onlinesoftmax.drills.bank import bank, foreign
-from onlinesoftmax.drills.page import progress_html
+from livepage.drills.bank import bank, foreign
+from livepage.drills.page import progress_html
 
 # ---- the HTML
 
@@ -142,7 +142,7 @@ def test_the_list_is_light() -> None:
 def test_a_card_is_a_classic_script_that_brings_the_drill(id: str) -> None:
     context = MiniRacer()
     context.eval(card_script(id, "es"))
-    assert context.eval(f"onlineSoftmaxCards['{id}']") == page_html(id, "es")
+    assert context.eval(f"livepageCards['{id}']") == page_html(id, "es")
 
 
 def test_colours_are_tokens() -> None:
@@ -162,7 +162,7 @@ def test_python_and_the_simulator_are_one_classic_script_each() -> None:
 
 # ---- vendored files
 
-VENDORED = sorted(Path(__file__).parents[1].glob("book/_vendor/**/VENDOR.yml"))
+VENDORED = sorted(Path(__file__).parents[1].glob("lib/livepage/vendor/**/VENDOR.yml"))
 
 
 @pytest.mark.parametrize("record", VENDORED, ids=lambda path: path.parent.name)
@@ -182,7 +182,7 @@ def test_vendored_files_are_what_they_were(record: Path) -> None:
 
 
 def test_everything_vendored_has_a_record() -> None:
-    root = Path(__file__).parents[1] / "book" / "_vendor"
+    root = Path(__file__).parents[1] / "lib" / "livepage" / "vendor"
     folders = {record.parent for record in VENDORED}
     for path in root.rglob("*"):
         if path.is_file():

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from py_mini_racer import MiniRacer
 
-from onlinesoftmax.drills.page import HERE
-from onlinesoftmax.figures import modules
+from livepage.drills.page import HERE
+from livepage.figures import modules
 
 KEY = "onlinesoftmax-drills"
 

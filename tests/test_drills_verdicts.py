@@ -7,11 +7,10 @@ import pytest
 import yaml
 from py_mini_racer import MiniRacer
 
-from onlinesoftmax.drills import check
-from onlinesoftmax.drills.bank import WRITTEN, bank, say
-from onlinesoftmax.drills.feedback import earned
-from onlinesoftmax.drills.payload import payload
-
+from livepage.drills import check
+from livepage.drills.bank import WRITTEN, bank, say
+from livepage.drills.feedback import earned
+from livepage.drills.payload import payload
 from test_drills_answers import graders, mark_both
 
 FILE = Path(__file__).parent / "data" / "answers.yml"

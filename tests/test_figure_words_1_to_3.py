@@ -15,12 +15,13 @@ from types import SimpleNamespace as Facts
 
 import numpy as np
 import pytest
-from figure_words import everywhere, said, sentences, tells
 
+from figure_words import everywhere, said, sentences, tells
+from livepage.figures import registry
 from onlinesoftmax import State, dense, merge, precision, streaming
-from onlinesoftmax.figures import registry
-from onlinesoftmax.figures.max_records import figure as max_records
 from onlinesoftmax.state import rescale
+
+max_records = registry.module("max-records")
 
 
 def always(_: Facts) -> bool:

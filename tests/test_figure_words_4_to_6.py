@@ -12,13 +12,14 @@ from math import prod
 
 import numpy as np
 import pytest
-from figure_words import QUANTITY, everywhere, said, tells
 
+from figure_words import QUANTITY, everywhere, said, tells
+from livepage.figures import registry
 from onlinesoftmax import costs, dense, devices, streaming
-from onlinesoftmax.figures import registry
-from onlinesoftmax.figures.merge_tree import figure as merge_tree
-from onlinesoftmax.figures.one_output import figure as one_output
-from onlinesoftmax.figures.roofline import figure as roofline
+
+merge_tree = registry.module("merge-tree")
+one_output = registry.module("one-output")
+roofline = registry.module("roofline")
 
 Told = dict[str, str]  # what stands in a template's places
 PLACE = r"[^\s:]+?(?: [kMGTP]?B)?"  # a name, a number, or a number of bytes

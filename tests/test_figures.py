@@ -1,27 +1,29 @@
 """Every figure: its numbers against the lib's, its words, its still, its scripts.
 
-The checks go over all folders of `onlinesoftmax.figures`: a new figure is held to them
+The checks go over all folders of `livepage.figures`: a new figure is held to them
 without a line here. Only check values that a design states by number name a figure.
 """
 
 import gzip
-import inspect
 import json
 import math
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import jupytext
 import pytest
+
 from figure_words import said
 from golden import cases, differences
-from onlinesoftmax import figures
-from onlinesoftmax.figures import pack, registry, v8
-from onlinesoftmax.figures.engine import lock
-from onlinesoftmax.figures.kernel_race import figure as kernel_race
-from onlinesoftmax.figures.modules import expression
-from onlinesoftmax.quantities import quantities
+from livepage import book, figures
+from livepage.figures import pack, registry, v8
+from livepage.figures.engine import lock
+from livepage.figures.modules import expression
+from livepage.quantities import quantities
+
+kernel_race = registry.module("kernel-race")
 
 ids = pytest.mark.parametrize("figure", registry.ids())
 
@@ -246,7 +248,7 @@ def test_one_thing_is_not_several(figure: str) -> None:
 @ids
 def test_a_prediction_says_why_wrong_answers_tempt(figure: str) -> None:
     spec, words = registry.spec(figure), registry.strings(figure)["en"]
-    says = inspect.getmodule(spec.expected).__doc__
+    says = registry.module(figure).__doc__
     if spec.prediction is None:
         assert "no prediction" in says
         return
@@ -343,22 +345,25 @@ def test_an_impossible_state_raises(state: dict, says: str) -> None:
 
 
 @pytest.fixture
-def spoilt(monkeypatch, tmp_path):
+def spoilt(tmp_path):
     """`spoilt(old, new)`: a block stepper with a fault planted in its module."""
-    home = registry.HERE
+    home = book.current().figures
     v8._load.cache_clear()
 
     def plant(old: str, new: str) -> None:
-        source = (home / "block_stepper" / "figure.mjs").read_text("utf-8")
+        source = (home / "block-stepper" / "figure.mjs").read_text("utf-8")
         assert old in source
-        copy = tmp_path / "block_stepper"
-        copy.mkdir()
+        copy = tmp_path / "figures" / "block-stepper"
+        copy.mkdir(parents=True)
         (copy / "figure.mjs").write_text(source.replace(old, new, 1))
-        words = (home / "block_stepper" / "strings.json").read_text("utf-8")
+        words = (home / "block-stepper" / "strings.json").read_text("utf-8")
         (copy / "strings.json").write_text(words)
-        monkeypatch.setattr(registry, "HERE", tmp_path)
+        shutil.copy(home / "block-stepper" / "figure.py", copy)
+        book.open(tmp_path, version="0")
 
+    kept = book.current()
     yield plant
+    book.open(kept.folder, version=kept.version)
     v8._load.cache_clear()
 
 

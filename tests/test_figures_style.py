@@ -7,7 +7,7 @@ import sys
 import matplotlib.pyplot as plt
 import pytest
 
-from onlinesoftmax.figures import plot, plots, sweep, tokens
+from livepage.figures import plot, plots, sweep, tokens
 
 # ---- colours ----
 
@@ -181,7 +181,7 @@ def test_a_sweep_over_nothing_is_refused() -> None:
 
 def test_drawing_a_still_needs_neither_matplotlib_nor_widgets() -> None:
     code = (
-        "import sys; from onlinesoftmax import figures;"
+        "import sys, rescaling; from livepage import figures;"
         "figures.still('two-chunks'); figures.page_script('two-chunks');"
         "print([m for m in ('matplotlib', 'anywidget', 'IPython') if m in sys.modules])"
     )

@@ -7,7 +7,7 @@ import ipywidgets
 import pytest
 import traitlets
 
-from onlinesoftmax.figures import figure, registry
+from livepage.figures import figure, registry
 
 ids = pytest.mark.parametrize("id", registry.ids())
 

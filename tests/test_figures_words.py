@@ -13,14 +13,17 @@ from itertools import product
 import numpy as np
 import pytest
 
-from onlinesoftmax import blocksim, costs, figures
-from onlinesoftmax.figures import registry
-from onlinesoftmax.figures.coalescing import figure as coalescing
-from onlinesoftmax.figures.gpu_ladder import figure as gpu_ladder
-from onlinesoftmax.figures.kernel_race import figure as kernel_race
-from onlinesoftmax.figures.smem_budget import figure as smem_budget
-from onlinesoftmax.figures.tile_walk import figure as tile_walk
+import blocksim
+from livepage import figures
+from livepage.figures import registry
+from onlinesoftmax import costs
 from onlinesoftmax.gpu import Build, reports
+
+coalescing = registry.module("coalescing")
+gpu_ladder = registry.module("gpu-ladder")
+kernel_race = registry.module("kernel-race")
+smem_budget = registry.module("smem-budget")
+tile_walk = registry.module("tile-walk")
 
 State = dict[str, object]
 Facts = Iterator[tuple[State, list[str]]]

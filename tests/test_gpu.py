@@ -21,10 +21,11 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from onlinesoftmax import blocksim, costs, dense, gpu, masks
+import blocksim
+from livepage.measurements import Measurement
+from onlinesoftmax import costs, dense, gpu, masks
 from onlinesoftmax.gpu import launch
 from onlinesoftmax.gpu.ladder import LADDER, Build, in_order
-from onlinesoftmax.measurements import Measurement
 from tools import gpu as make_gpu
 from tools import kernels as make_kernels
 

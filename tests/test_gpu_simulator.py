@@ -17,7 +17,8 @@ HERE = Path(__file__).resolve().parent
 
 def simulated(*command: str | Path) -> str:
     """Return what a Python program prints while Numba simulates."""
-    paths = map(str, (HERE, HERE.parent, HERE.parent / "lib"))
+    root = HERE.parent
+    paths = map(str, (HERE, root, root / "lib", root / "book"))
     env = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
     env["PYTHONPATH"] = os.pathsep.join(paths)
     done = subprocess.run(
@@ -38,7 +39,7 @@ SHARED_BY_ALL = """
 import time
 import numpy as np
 from numba import cuda, float32
-from onlinesoftmax.gpu import cudasim
+from blocksim import cudasim
 
 @cuda.jit
 def turn(out):

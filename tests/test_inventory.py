@@ -11,8 +11,8 @@ from unittest.mock import MagicMock
 import jupytext
 import pytest
 import yaml
-from onlinesoftmax import figures
 
+from livepage import figures
 from tools.chapters import road
 
 BOOK = Path(__file__).parents[1] / "book"
@@ -67,7 +67,7 @@ def run(number: int, until: str | None = None, breaks: dict | None = None) -> No
 @pytest.fixture
 def quiet(monkeypatch):
     """Code cells run without drawing, asking or gluing anything."""
-    for module in ("myst_nb", "onlinesoftmax.drills"):
+    for module in ("myst_nb", "livepage.drills"):
         monkeypatch.setitem(sys.modules, module, MagicMock())
     for name in ("plot", "sweep"):
         monkeypatch.setattr(figures, name, MagicMock())

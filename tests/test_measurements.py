@@ -6,15 +6,18 @@ from datetime import date
 
 import pytest
 
+from livepage import book
+from livepage.measurements import Measurement, measured
 from onlinesoftmax import devices
-from onlinesoftmax.measurements import Measurement, folder, measured, published
+from rescaling import published
 from tools import bench
 from tools.chapters import Page, code_cells, notebook
 
-# Published by their makers or by others, or compiled: not timed here.
-OTHERWISE = {"devices.json", "kernels.json", "published.json"}
-GPUS = {file.name for file in folder().glob("gpu-*.json")}  # by `make gpu`
-STORED = sorted({file.name for file in folder().glob("*.json")} - OTHERWISE - GPUS)
+# Published by others, and not timed here.
+OTHERWISE = {"published.json"}
+DATA = book.current().data
+GPUS = {file.name for file in DATA.glob("gpu-*.json")}  # by `make gpu`
+STORED = sorted({file.name for file in DATA.glob("*.json")} - OTHERWISE - GPUS)
 CHAPTER = """---
 jupytext: {text_representation: {extension: .md, format_name: myst}}
 kernelspec: {name: python3, display_name: Python 3}
@@ -118,9 +121,7 @@ def test_what_is_stored_can_be_read_back(tmp_path):
     assert Measurement(**json.loads(json.dumps(record))).rows == [[1]]
 
 
-@pytest.mark.parametrize(
-    "program", json.loads((folder() / "published.json").read_text())
-)
+@pytest.mark.parametrize("program", json.loads((DATA / "published.json").read_text()))
 def test_what_is_published_names_its_source_and_can_be(program):
     found = published(program)
     assert "arXiv" in found.source

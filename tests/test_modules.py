@@ -6,8 +6,9 @@ Each case is run: V8 evaluates the script, and the test asks it for a value.
 from pathlib import Path
 
 import pytest
-from onlinesoftmax.figures import modules
 from py_mini_racer import MiniRacer
+
+from livepage.figures import modules
 
 
 @pytest.fixture

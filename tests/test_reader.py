@@ -11,9 +11,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from onlinesoftmax.road import Stop
 from pybtex.database import BibliographyData, Entry, Person
 
+from livepage.road import Stop
 from tools import lab
 from tools.chapters import code_cells, notebook, pages
 from tools.lab import copies
@@ -231,10 +231,10 @@ def test_published_notebooks_are_plain_and_have_no_outputs(html: Path) -> None:
 
 
 @pytest.mark.long
-def test_published_notebooks_run_from_the_wheel_alone(html: Path, tmp_path) -> None:
-    wheel = next((html / "notebooks").glob("*.whl"))
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(tmp_path / "site")
+def test_published_notebooks_run_from_the_wheels_alone(html: Path, tmp_path) -> None:
+    for wheel in (html / "notebooks").glob("*.whl"):
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(tmp_path / "site")
     runner = (
         "import linecache, sys, types, nbformat\n"
         "sys.modules['myst_nb'] = None\n"
@@ -247,8 +247,8 @@ def test_published_notebooks_run_from_the_wheel_alone(html: Path, tmp_path) -> N
         "            lines = cell.source.splitlines(keepends=True)\n"
         "            linecache.cache[name] = (len(cell.source), None, lines, name)\n"
         "            exec(compile(cell.source, name, 'exec'), space)\n"
-        "import onlinesoftmax\n"
-        "print('from', onlinesoftmax.__file__)\n"
+        "import rescaling\n"
+        "print('from', rescaling.__file__)\n"
     )
     env = {**os.environ, "PYTHONPATH": str(tmp_path / "site"), "MPLBACKEND": "agg"}
     command = [sys.executable, "-c", runner, *map(str, published(html))]
@@ -259,22 +259,26 @@ def test_published_notebooks_run_from_the_wheel_alone(html: Path, tmp_path) -> N
     assert f"from {tmp_path / 'site'}" in done.stdout
 
 
-def test_the_archive_holds_notebook_and_lib(html: Path) -> None:
+WHEELS = ["blocksim", "livepage", "onlinesoftmax", "rescaling"]
+
+
+def test_the_archive_holds_notebook_and_wheels(html: Path) -> None:
     for file in published(html):
         with zipfile.ZipFile(file.with_suffix(".zip")) as archive:
             names = archive.namelist()
-        assert names[0] == file.name and names[1].endswith(".whl")
+        assert names[0] == file.name
+        assert [name.partition("-")[0] for name in names[1:]] == WHEELS
 
 
 def test_without_lib_wheel_or_address_the_first_cell_says_what_to_do(tmp_path) -> None:
-    code = install_cell("onlinesoftmax-9.whl", None)
+    code = install_cell(["rescaling-9.whl"], None)
     missing = "import sys, importlib.util as u; u.find_spec = lambda name: None\n"
     command = [sys.executable, "-c", missing + code]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 1
-    assert "Put onlinesoftmax-9.whl next to this notebook" in done.stderr
+    assert "Put the .whl files next to this notebook" in done.stderr
     # IPython wraps SystemExit in a warning and a hint at %tb.
-    assert "\nModuleNotFoundError: The library is missing." in done.stderr
+    assert "\nModuleNotFoundError: The book's packages are missing." in done.stderr
 
 
 def folders(tmp_path: Path, **notebooks: str) -> tuple[Path, Path]:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
-import site_checks as checks
 import yaml
 
+import site_checks as checks
+
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
 
-from booksite.page import CONTENT_SECURITY_POLICY as POLICY  # noqa: E402
-
+from livepage.site.page import CONTENT_SECURITY_POLICY as POLICY  # noqa: E402
 from tools.budgets import weight  # noqa: E402
 
 PAGE = """<!DOCTYPE html><html lang="en"><head><title>A page</title>

@@ -6,7 +6,6 @@ import hashlib
 import io
 import json
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,26 +13,16 @@ import yaml
 from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
 
-from onlinesoftmax import quantities as given
-from onlinesoftmax.drills import page_script
-from onlinesoftmax.figures import build
+from livepage import quantities as given
+from livepage.drills import page_script
+from livepage.figures import build
+from livepage.site import fonts, hosts, maths, quantities, search, strings, stylesheet
+from livepage.site.head import inline, split_heading
+from livepage.site.page import for_scripts, launch_links, repository_links, scripts
+from livepage.site.paths import ASSETS, VENDOR
 from tools.plain_markdown import Around, plain_markdown
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
-
-from booksite import (  # noqa: E402
-    fonts,
-    hosts,
-    maths,
-    quantities,
-    search,
-    strings,
-    stylesheet,
-)
-from booksite.head import inline, split_heading  # noqa: E402
-from booksite.page import for_scripts, launch_links, repository_links, scripts  # noqa: E402
-from booksite.paths import ASSETS, VENDOR  # noqa: E402
 
 QUANTITIES = given.quantities()
 
@@ -221,7 +210,7 @@ def test_the_page_of_all_drills_loads_what_opens_them():
 
 
 def test_drills_that_cannot_be_listed_stop_the_build(monkeypatch):
-    from onlinesoftmax import drills
+    from livepage import drills
 
     monkeypatch.setattr(drills, "deck_html", failing)
     with pytest.raises(hosts.HostError, match="unknown"):

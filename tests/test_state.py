@@ -4,15 +4,15 @@ import doctest
 from functools import reduce
 from math import log
 
-import exact
 import numpy as np
 import pytest
 import scipy.special
-from exact import UNIT, allowed
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import exact
+from exact import UNIT, allowed
 from onlinesoftmax import dense, state
 from onlinesoftmax.state import State, merge, rescale
 

@@ -1,18 +1,17 @@
 """Folds over blocks: the same answer at every block size, and how near it is."""
 
 import doctest
-from functools import reduce
 from math import ceil, exp
 
-import exact
 import numpy as np
 import pytest
 import scipy.special
-from exact import UNIT, allowed
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import exact
+from exact import UNIT, allowed
 from onlinesoftmax import dense, streaming
 from onlinesoftmax.state import State
 from onlinesoftmax.streaming import (

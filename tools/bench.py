@@ -120,5 +120,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT / "lib"))
+    sys.path[:0] = [str(ROOT / "lib"), str(ROOT / "book")]
     sys.exit(main())

@@ -22,6 +22,7 @@ from pathlib import Path
 import nbformat
 import yaml
 
+from livepage.figures import modules
 from tools import reader
 from tools.chapters import Page, notebook, pages
 from tools.execute import ChapterFailed, Store, execute, with_outputs
@@ -29,8 +30,8 @@ from tools.freshness import key
 
 ROOT = Path(__file__).resolve().parent.parent
 # What every page depends on besides its own source.
-EVERY_PAGE = ("book/_ext", "book/_assets", "book/_vendor", "book/drills", "lib")
-ALSO = ("_config.yml", "_toc.yml", "requirements.txt", "book/quantities.yml")
+EVERY_PAGE = ("book/figures", "book/drills", "lib")
+ALSO = ("_config.yml", "_toc.yml", "requirements.txt", "book/data/quantities.yml")
 
 
 class BuildFailed(Exception):
@@ -86,11 +87,11 @@ def build(book: Book) -> None:
     run_chapters(book)
     stage(book)
     with ThreadPoolExecutor() as meanwhile:
-        wheel = meanwhile.submit(pack_lib, book)
+        wheels = meanwhile.submit(pack_wheels, book)
         with step("rendering the pages"):
             render(book)
         with step("packing the notebooks"):
-            pack_notebooks(book, wheel.result())
+            pack_notebooks(book, wheels.result())
 
 
 def run_chapters(book: Book) -> list[str]:
@@ -149,7 +150,7 @@ def render(book: Book) -> None:
     command = [sys.executable, "-c", start, "build", str(book.staged)]
     command += ["--config", str(config), "--toc", str(book.root / "_toc.yml")]
     command += ["--path-output", str(book.out.parent), "-W", "--keep-going", "-n", "-q"]
-    path = os.pathsep.join([str(book.root / "lib"), str(ROOT)])
+    path = os.pathsep.join(map(str, (book.root / "lib", book.book, ROOT)))
     env = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0"}
     done = subprocess.run(
         command, capture_output=True, text=True, env=env, cwd=book.root
@@ -179,48 +180,63 @@ def _config_without_execution(book: Book) -> Path:
     """The book's configuration for pages that have run already."""
     config = yaml.safe_load((book.root / "_config.yml").read_text("utf-8"))
     config.setdefault("execute", {})["execute_notebooks"] = "off"
-    local = config.get("sphinx", {}).get("local_extensions", {})
-    for name, folder in local.items():
-        local[name] = str((book.root / (folder or ".")).resolve())
     config["sphinx"]["config"]["book_notebooks"] = True  # `pack_notebooks` makes them
     file = book.out / "_config.yml"
     file.write_text(yaml.safe_dump(config, allow_unicode=True))
     return file
 
 
-def pack_lib(book: Book) -> Path:
-    """The lib as a wheel, for those who open a notebook elsewhere."""
-    folder = book.out / "wheel"
+PACKAGES = ("lib/blocksim", "lib/onlinesoftmax", "lib/livepage", "book")
+
+
+def pack_wheels(book: Book) -> list[Path]:
+    """Our packages and the book's content as wheels, for notebooks away from here."""
+    folder = book.out / "wheels"
     shutil.rmtree(folder, ignore_errors=True)
-    command = [sys.executable, "-m", "pip", "wheel", "-q", str(book.root), "--no-deps"]
+    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps"]
     command += [
         "--no-build-isolation",
         "--disable-pip-version-check",
         "-w",
         str(folder),
     ]
+    command += [str(book.root / package) for package in PACKAGES]
     env = {**os.environ, "SOURCE_DATE_EPOCH": "315619200"}  # two builds, one file
-    done = subprocess.run(command, capture_output=True, text=True, env=env)
+    with modules_read(book):
+        done = subprocess.run(command, capture_output=True, text=True, env=env)
     if done.returncode:
-        raise BuildFailed(f"the lib could not be packed:\n{done.stderr}")
-    return next(folder.glob("*.whl"))
+        raise BuildFailed(f"the packages could not be packed:\n{done.stderr}")
+    return sorted(folder.glob("*.whl"))
 
 
-def pack_notebooks(book: Book, packed: Path) -> None:
-    """The reader's notebooks, each alone and with the lib, beside the pages."""
+@contextmanager
+def modules_read(book: Book):
+    """While packing, what V8 found in the figures' modules: readers have no V8."""
+    file = book.root / "lib" / "livepage" / "figures" / "unlinked.json"
+    folders = (book.root / "lib" / "livepage" / "figures", book.book / "figures")
+    sources = (source for folder in folders for source in folder.rglob("*.mjs"))
+    file.write_text(modules.unlinked(sources), "utf-8")
+    try:
+        yield
+    finally:
+        file.unlink()
+
+
+def pack_notebooks(book: Book, packed: list[Path]) -> None:
+    """The reader's notebooks, each alone and with the wheels, beside the pages."""
     folder = book.html / "notebooks"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    wheel = Path(shutil.copy2(packed, folder))
+    wheels = [Path(shutil.copy2(wheel, folder)) for wheel in packed]
     config = yaml.safe_load((book.root / "_config.yml").read_text("utf-8"))
     site = (config.get("html") or {}).get("baseurl") or None
-    first = reader.install_cell(wheel.name, site)
+    first = reader.install_cell([wheel.name for wheel in wheels], site)
     around = reader.around(book.book)
     for page in book.chapters:
         text = page.source.read_text("utf-8")
         executed = with_outputs(page, book.store)
         nb = reader.reader_notebook(executed, text, first, around)
-        reader.write(nb, wheel, folder, page.name)
+        reader.write(nb, wheels, folder, page.name)
 
 
 @contextmanager

@@ -10,8 +10,9 @@ from pathlib import Path
 import jupytext
 import yaml
 from nbformat import NotebookNode
-from onlinesoftmax.road import Stop, stops
 from sphinx_external_toc.parsing import parse_toc_yaml
+
+from livepage.road import Stop, stops
 
 HEADING = re.compile(r"^# (.+)$", re.M)
 

@@ -20,10 +20,10 @@ from typing import Any
 
 import yaml
 
-from onlinesoftmax.drills import code, grader, kernel_grader, kernels
-from onlinesoftmax.drills.bank import WRITTEN, Drill, bank
-from onlinesoftmax.drills.deadline import OutOfTime
-from onlinesoftmax.drills.payload import payload
+from livepage.drills import code, grader, kernel_grader, kernels
+from livepage.drills.bank import WRITTEN, Drill, bank
+from livepage.drills.deadline import OutOfTime
+from livepage.drills.payload import payload
 
 LISTED = Path(__file__).parents[1] / "tests" / "mutation" / "drills.yml"
 LIMIT_S = 10
@@ -171,7 +171,7 @@ def told_right(drill: Drill, data: dict[str, Any], source: str) -> bool:
 
 
 def _late(*rest: Any) -> None:
-    raise OutOfTime()
+    raise OutOfTime
 
 
 def survivors(drill: Drill) -> Iterator[str]:

@@ -9,6 +9,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 VENV = os.path.join(ROOT, ".venv")
+PACKAGES = ("lib/blocksim", "lib/onlinesoftmax", "lib/livepage", "book")
 BIN = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin")
 
 
@@ -51,7 +52,8 @@ def main():
         "-r",
         "requirements.txt",
     )
-    run("installing the lib", *pip, "--no-deps", "--no-build-isolation", "-e", ".")
+    editable = [word for package in PACKAGES for word in ("-e", package)]
+    run("installing our own", *pip, "--no-deps", "--no-build-isolation", *editable)
     open(os.path.join(VENV, "ready"), "wb").close()
 
 

@@ -60,7 +60,7 @@ def execute(
         store.key(page).unlink(missing_ok=True)
         nbformat.write(sources[page], store.notebook(page))
     if stale:
-        said = _nbmake([store.notebook(page) for page in stale], lib)
+        said = _nbmake([store.notebook(page) for page in stale], (lib, book))
         _raise_failures(stale, store, said)
     for page in stale:
         _strip(store.notebook(page))
@@ -68,7 +68,7 @@ def execute(
     return [page.name for page in stale]
 
 
-def _nbmake(files: list[Path], lib: Path) -> str:
+def _nbmake(files: list[Path], ours: tuple[Path, ...]) -> str:
     """Execute `files` in place; return what was said, empty if all went well.
 
     They run in a folder of their own: nbmake passes over every path with a `_build` in
@@ -85,8 +85,8 @@ def _nbmake(files: list[Path], lib: Path) -> str:
         if len(files) > 1:
             command += ["-p", "xdist", "-n", str(min(len(files), os.cpu_count() or 1))]
         command += map(str, copies)
-        path = os.pathsep.join(filter(None, [str(lib), os.environ.get("PYTHONPATH")]))
-        env = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0"}
+        path = filter(None, [*map(str, ours), os.environ.get("PYTHONPATH")])
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join(path), "PYTHONHASHSEED": "0"}
         env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # those that are named are enough
         done = subprocess.run(
             command, capture_output=True, text=True, env=env, cwd=folder

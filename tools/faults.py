@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CHAPTER = "book/03-the-online-recurrence.md"
-LAYOUT = "book/_ext/booksite/theme/layout.html"
+LAYOUT = "lib/livepage/site/theme/layout.html"
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ FAULTS = [
     ),
     Fault(
         "a wrong sign in a figure's JavaScript",
-        "lib/onlinesoftmax/figures/two_chunks/figure.mjs",
+        "book/figures/two-chunks/figure.mjs",
         "Math.exp(old - m)",
         "Math.exp(m - old)",
         "tests/test_figures.py",
@@ -89,7 +89,7 @@ FAULTS = [
     ),
     Fault(
         "a block simulator that forgets who has read",
-        "lib/onlinesoftmax/blocksim/memory.py",
+        "lib/blocksim/memory.py",
         'self.clash(place, tick, self.read_at[place], "overwrite")',
         "pass",
         "tests/test_blocksim.py",
@@ -98,7 +98,7 @@ FAULTS = [
     ),
     Fault(
         "a shared array that anybody may read unwritten",
-        "lib/onlinesoftmax/blocksim/memory.py",
+        "lib/blocksim/memory.py",
         "self.early.setdefault(place, (self.gpu._now, self.mark()))",
         "pass",
         "tests/test_blocksim.py",
@@ -195,7 +195,8 @@ def copy_of_the_book(folder: Path, with_outputs: bool = True) -> None:
 
 def red(folder: Path, fault: Fault) -> str:
     """What the build or the tests complain of in `folder`; empty if nothing."""
-    env = {**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{folder / 'lib'}"}
+    path = os.pathsep.join(map(str, (folder, folder / "lib", folder / "book")))
+    env = {**os.environ, "PYTHONPATH": path}
     env.pop("BOOK_HTML", None)
     steps = [["-m", "tools.build"]] if fault.builds else []
     if fault.tests:

@@ -11,25 +11,64 @@ import json
 import platform
 import re
 from collections.abc import Iterable
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from nbformat import NotebookNode
 
 from tools.chapters import code_cells
 
-LIB = "onlinesoftmax"
-# Scripts and styles reach the page when it is rendered; no kernel sees them.
+# Packages whose modules lean on each other: whoever imports one depends on all of it.
+WHOLE = {"blocksim", "livepage"}
+# What only the page sees: scripts and styles reach it when it is rendered.
 RENDERED = {".mjs", ".js", ".css"}
+FOR_THE_SITE = {"site", "vendor", "__pycache__"}
+CONTENT = ("figures", "drills")  # what the book's own module hands in
 DATA = re.compile(r"[\w./-]+\.(?:json|yml|csv)")
 
 
-@lru_cache(maxsize=None)
+@dataclass(frozen=True)
+class Ours:
+    """Where our own modules lie: packages in `lib`, and the book's module in `book`."""
+
+    lib: Path
+    book: Path
+
+    def has(self, name: str) -> bool:
+        """Whether a name of an import is one of ours."""
+        top = name.partition(".")[0]
+        return (self.lib / top / "__init__.py").exists() or self._own(top).exists()
+
+    def files_of(self, part: str) -> set[Path]:
+        """The files of a part, such as `onlinesoftmax.state` or `blocksim`.
+
+        A name that is no module, such as `merge` in `onlinesoftmax.merge`, may come
+        from any module of its package.
+        """
+        top, _, inner = part.partition(".")
+        if self._own(top).exists():
+            return {self._own(top)}.union(*(_whole(self.book / c) for c in CONTENT))
+        root = self.lib / top
+        if top in WHOLE:
+            return _whole(root)
+        first = {root / "__init__.py"}
+        if not inner or (root / f"{inner}.py").exists():
+            return first | ({root / f"{inner}.py"} if inner else set())
+        if (root / inner).is_dir():
+            return first | _whole(root / inner)
+        return set(root.glob("*.py"))
+
+    def _own(self, top: str) -> Path:
+        return self.book / f"{top}.py"
+
+
+@cache
 def imported(code: str) -> frozenset[str]:
-    """The dotted names that `code` imports from the lib.
+    """The dotted names that `code` imports.
 
     >>> sorted(imported("import numpy\\nfrom onlinesoftmax.state import State"))
-    ['onlinesoftmax.state', 'onlinesoftmax.state.State']
+    ['numpy', 'onlinesoftmax.state', 'onlinesoftmax.state.State']
     """
     names: set[str] = set()
     for node in ast.walk(ast.parse(code)):
@@ -38,43 +77,27 @@ def imported(code: str) -> frozenset[str]:
         elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
             names.add(node.module)
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return frozenset(name for name in names if name.split(".")[0] == LIB)
+    return frozenset(names)
 
 
-def lib_files(code: str, lib: Path) -> set[Path]:
-    """Every file of the lib that `code` reaches, in `lib` (the folder on the path).
-
-    A folder counts whole, but for what only the page uses. A name that is no module,
-    such as `from onlinesoftmax import merge`, may come from any module.
-    """
+def lib_files(code: str, ours: Ours) -> set[Path]:
+    """Every file of ours that `code` reaches, directly or through another module."""
     seen: set[Path] = set()
     parts: set[str] = set()
-    waiting = _parts(imported(code))
+    waiting = _parts(imported(code), ours)
     while waiting:
         parts.add(part := waiting.pop())
-        new = _files_of(part, lib) - seen
+        new = ours.files_of(part) - seen
         seen |= new
         for file in new:
             if file.suffix == ".py":
-                waiting |= _parts(imported(file.read_text("utf-8"))) - parts
+                waiting |= _parts(imported(file.read_text("utf-8")), ours) - parts
     return seen
 
 
-def _parts(names: Iterable[str]) -> set[str]:
-    """The parts of the lib that dotted names belong to: its modules and folders."""
-    return {".".join(name.split(".")[:2]) for name in names}
-
-
-def _files_of(part: str, lib: Path) -> set[Path]:
-    root = lib / LIB
-    first = lib.joinpath(*part.split("."))
-    if first == root:
-        return {root / "__init__.py"}
-    if first.with_suffix(".py").exists():
-        return {root / "__init__.py", first.with_suffix(".py")}
-    if first.is_dir():
-        return {root / "__init__.py", *_whole(first)}
-    return set(root.glob("*.py"))
+def _parts(names: Iterable[str], ours: Ours) -> set[str]:
+    """The parts of ours that dotted names belong to: modules, folders, packages."""
+    return {".".join(name.split(".")[:2]) for name in names if ours.has(name)}
 
 
 def _whole(folder: Path) -> set[Path]:
@@ -82,25 +105,25 @@ def _whole(folder: Path) -> set[Path]:
     return {
         file
         for file in files
-        if "__pycache__" not in file.parts and file.suffix not in RENDERED
+        if file.suffix not in RENDERED
+        and not FOR_THE_SITE & set(file.relative_to(folder).parts)
     }
 
 
 def data_files(code: str, book: Path, files: Iterable[Path] = ()) -> set[Path]:
-    """What `code` or the `files` it uses name in `book`; all drills, where it drills."""
+    """What `code`, or the `files` it uses, name in the folder of data in `book`."""
     texts = [file.read_text("utf-8") for file in files if file.suffix == ".py"]
     named = {match for text in (code, *texts) for match in DATA.findall(text)}
-    found = {f for name in named for f in book.rglob(Path(name).name) if f.is_file()}
-    if f"{LIB}.drills" in imported(code):
-        found |= set((book / "drills").glob("*.yml"))
-    return found
+    return {
+        file for name in named if (file := book / "data" / Path(name).name).is_file()
+    }
 
 
 def key(nb: NotebookNode, book: Path, lib: Path, lock: Path) -> str:
     """What the outputs of `nb` depend on, as one digest."""
     cells = [[cell.source, cell.metadata.get("tags", [])] for cell in code_cells(nb)]
     code = "\n".join(_plain(cell.source) for cell in code_cells(nb))
-    files = lib_files(code, lib)
+    files = lib_files(code, Ours(lib, book))
     files |= data_files(code, book, files)
     what = [cells, platform.python_version(), _digests([*files, lock])]
     return hashlib.sha256(json.dumps(what).encode()).hexdigest()

@@ -1,6 +1,6 @@
 """Compiles every kernel for every architecture; no GPU is needed, and none runs.
 
-    python -m tools.kernels            compile, check, write book/data/kernels.json
+    python -m tools.kernels            compile, check, write kernels.json beside the kernels
     python -m tools.kernels --check    compile what ships, compare with what is written
 
 It works in an environment of its own, .venv-gpu, with the packages that
@@ -19,8 +19,8 @@ from itertools import product
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-STORED = ROOT / "book" / "data" / "kernels.json"
 SOURCES = ROOT / "lib" / "onlinesoftmax" / "gpu"
+STORED = SOURCES / "kernels.json"
 DECIDE = ("rungs/*.py", "rung.py", "ladder.py", "compile.py")  # the files that count
 LOCK = ROOT / "requirements-gpu.txt"
 VENV = ROOT / ".venv-gpu"

@@ -22,8 +22,8 @@ from myst_parser.parsers.directives import parse_directive_text
 from myst_parser.parsers.mdit import create_md_parser
 from pybtex.database import BibliographyData
 
-from onlinesoftmax.quantities import checked, quantities
-from onlinesoftmax.road import Stop
+from livepage.quantities import checked, quantities
+from livepage.road import Stop
 from tools import citing
 
 PAGE = re.compile(r"([\w-]+)\.md(#.*)?")

@@ -73,31 +73,34 @@ def _is_glue(node: ast.stmt) -> bool:
     return isinstance(call, ast.Call) and getattr(call.func, "id", "") == "glue"
 
 
-def install_cell(wheel: str, site: str | None) -> str:
-    """The first cell: the lib is there, or it is installed and the cell says so."""
-    elsewhere = f'"{site.rstrip("/")}/notebooks/{wheel}"' if site else "None"
-    return textwrap.dedent(f"""\
-        # The book's small library: used if it is here, installed if it is not.
+def install_cell(wheels: list[str], site: str | None) -> str:
+    """The first cell: the packages are there, or are installed and the cell says so."""
+    listed = "".join(f"\n    {wheel!r}," for wheel in wheels)
+    elsewhere = repr(f"{site.rstrip('/')}/notebooks/") if site else "None"
+    return textwrap.dedent("""\
+        # The book's own packages: used if they are here, installed if they are not.
         import importlib.util, pathlib, subprocess, sys
 
-        if importlib.util.find_spec("onlinesoftmax") is None:
-            beside = pathlib.Path("{wheel}")
-            source = str(beside.resolve()) if beside.exists() else {elsewhere}
-            if source is None:
+        WHEELS = [{listed}
+        ]
+        if importlib.util.find_spec("rescaling") is None:
+            beside, site = pathlib.Path(WHEELS[0]).exists(), {elsewhere}
+            if not beside and site is None:
                 raise ModuleNotFoundError(
-                    f"The library is missing. Put {{beside}} next to this notebook: "
-                    "it is in the .zip that the chapter's page offers."
-                ) from None
-            print("installing the book's library from", source)
-            wanted = f"onlinesoftmax[reading] @ {{source}}"
-            if beside.exists():
-                wanted = f"{{source}}[reading]"
-            command = [sys.executable, "-m", "pip", "install", "-q", wanted]
+                    "The book's packages are missing. Put the .whl files next to this "
+                    "notebook: they are in the .zip that the chapter's page offers."
+                )
+            print("installing the book's packages from", "here" if beside else site)
+            here = pathlib.Path.cwd()
+            wanted = [str(here / w) if beside else site + w for w in WHEELS]
+            command = [sys.executable, "-m", "pip", "install", "-q", *wanted]
             subprocess.run(command, check=True)
 
-        import onlinesoftmax
+        import rescaling
 
-        print("onlinesoftmax", onlinesoftmax.__version__)""")
+        print("rescaling", rescaling.__version__)""").format(
+        listed=listed, elsewhere=elsewhere
+    )
 
 
 def reader_notebook(
@@ -132,12 +135,12 @@ def _lede(front: dict) -> NotebookNode:
     return nbformat.v4.new_markdown_cell(text, id="lede")
 
 
-def write(nb: NotebookNode, wheel: Path, folder: Path, name: str) -> None:
-    """The notebook, and the notebook with the lib beside it as one archive."""
+def write(nb: NotebookNode, wheels: list[Path], folder: Path, name: str) -> None:
+    """The notebook, and the notebook with the wheels beside it as one archive."""
     file = folder / f"{name}.ipynb"
     nbformat.write(nb, file)
     with zipfile.ZipFile(folder / f"{name}.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        for member in (file, wheel):
+        for member in (file, *wheels):
             info = zipfile.ZipInfo(member.name, date_time=(1980, 1, 1, 0, 0, 0))
             info.compress_type = zipfile.ZIP_DEFLATED
             info.external_attr = 0o644 << 16

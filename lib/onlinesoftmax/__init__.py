@@ -31,7 +31,7 @@ from typing import Any
 
 __version__ = "0.1.0"
 MODULES = (
-    "blocksim", "costs", "dense", "devices", "gpu", "masks", "precision", "state",
+    "costs", "dense", "devices", "gpu", "masks", "precision", "state",
     "streaming",
 )  # fmt: skip
 __all__ = ["State", "merge", *MODULES]

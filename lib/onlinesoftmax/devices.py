@@ -6,9 +6,8 @@ states it; what no document states is not there.
 
 import json
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
-
-from onlinesoftmax.measurements import folder
 
 
 class Multiprocessor(NamedTuple):
@@ -137,4 +136,4 @@ def _entry(argument: str, kind: str, name: str) -> dict[str, Any]:
 
 @cache
 def _data() -> dict[str, Any]:
-    return json.loads((folder() / "devices.json").read_text("utf-8"))
+    return json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))

@@ -6,10 +6,10 @@ import pytest
 
 from kernels.correct import CORRECT
 from kernels.faulty import FAULTY
-from onlinesoftmax import drills
-from onlinesoftmax.drills import kernel_grader
-from onlinesoftmax.drills.kernels import player
-from onlinesoftmax.drills.page import bundle
+from livepage import drills
+from livepage.drills import kernel_grader
+from livepage.drills.kernels import player
+from livepage.drills.page import bundle
 
 from .test_drills import write_page, write_scripts
 

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from onlinesoftmax import drills
-from onlinesoftmax.drills import code
-from onlinesoftmax.drills.bank import WRITTEN, Drill, bank, say
-from onlinesoftmax.drills.markup import inline
-from onlinesoftmax.drills.payload import payload
-from onlinesoftmax.figures import tokens
 from playwright.sync_api import Browser, Locator, Page, expect
+
+from livepage import drills
+from livepage.drills import code
+from livepage.drills.bank import WRITTEN, Drill, bank, say
+from livepage.drills.markup import inline
+from livepage.drills.payload import payload
+from livepage.figures import tokens
 
 from .conftest import Tattler
 
@@ -507,7 +508,7 @@ def test_a_heartbeat_is_no_licence_to_run_for_ever(site: Path, open_page) -> Non
 
 
 # A worker that is ready at once, beats every second, and never reports.
-BEATING_WORKER = """window.onlineSoftmaxPython = {loader: "", wasm: ""};
+BEATING_WORKER = """window.livepagePython = {loader: "", wasm: ""};
 window.Worker = class {
   postMessage(data) {
     if ("wasm" in data) {

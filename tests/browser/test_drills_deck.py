@@ -6,9 +6,10 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from onlinesoftmax import drills
-from onlinesoftmax.drills.bank import bank
 from playwright.sync_api import Locator, Page, expect
+
+from livepage import drills
+from livepage.drills.bank import bank
 
 from .test_drills import (
     CHAPTERS,

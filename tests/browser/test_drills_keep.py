@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Error, Locator, Page, expect
 
-from onlinesoftmax import drills
-from onlinesoftmax.drills.bank import bank
+from livepage import drills
+from livepage.drills.bank import bank
 
 from .conftest import FLAGS, Tattler, find_chromium
 from .test_drills import answer, card, look, said, status, write_page, write_scripts

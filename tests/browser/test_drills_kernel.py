@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from onlinesoftmax.drills import progress_html
-from onlinesoftmax.drills.bank import read
-from onlinesoftmax.drills.forms import Card
-from onlinesoftmax.drills.markup import plain_maths
+from livepage.drills import progress_html
+from livepage.drills.bank import read
+from livepage.drills.forms import Card
+from livepage.drills.markup import plain_maths
 
 from .test_drills import write_page, write_scripts
 
@@ -69,7 +69,7 @@ def test_forget_a_barrier_see_the_two_threads_mend_it_pass(site, open_page) -> N
     assert mended["log"]["faults"] == []
     phases = mended["log"]["blocks"][0]["phases"]
     assert [phase["barrier"] for phase in phases] == [11, None]
-    assert page.evaluate("globalThis.onlineSoftmaxKernel.log.kernel") == "neighbour"
+    assert page.evaluate("globalThis.livepageKernel.log.kernel") == "neighbour"
 
 
 def test_a_kernel_that_passes_has_a_card_and_a_page_to_keep(site, open_page) -> None:
@@ -139,4 +139,4 @@ def test_the_card_is_data_and_no_markup(site, open_page) -> None:
         section.get_by_role("button", name="Keep this page").click()
     html = Path(kept.value.path()).read_text(encoding="utf-8")
     assert "<img" not in html and "<script" not in html
-    assert json.loads(page.evaluate("JSON.stringify(onlineSoftmaxKernel.log)"))
+    assert json.loads(page.evaluate("JSON.stringify(livepageKernel.log)"))

@@ -17,15 +17,15 @@ import ipywidgets
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from golden import cases, differences
 from matplotlib.image import imread
 from playwright.sync_api import Locator, Page
 
-from onlinesoftmax import figures
-from onlinesoftmax.drills import check
-from onlinesoftmax.drills.bank import bank
-from onlinesoftmax.figures import pack, registry, sweep, v8
-from onlinesoftmax.figures.widget import Figure
+from golden import cases, differences
+from livepage import figures
+from livepage.drills import check
+from livepage.drills.bank import bank
+from livepage.figures import pack, registry, sweep, v8
+from livepage.figures.widget import Figure
 
 pytestmark = pytest.mark.browser
 
@@ -831,7 +831,7 @@ def test_a_kernel_marked_in_a_notebook_is_drawn(notebook, tmp_path) -> None:
     book = notebook(widget)
     cell = tmp_path / "cell.py"
     code = bank()["neighbour"].get("code").replace("    cuda.syncthreads()\n", "")
-    cell.write_text(code.replace("from numba", "from onlinesoftmax.blocksim"))
+    cell.write_text(code.replace("from numba", "from blocksim"))
     kernel = runpy.run_path(str(cell))["larger"]
     assert not check("neighbour", kernel)
     book.settle()

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page
 
-from onlinesoftmax import blocksim, figures
+import blocksim
+from livepage import figures
 
 pytestmark = pytest.mark.browser
 

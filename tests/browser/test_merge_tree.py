@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.sync_api import Page
 
-from onlinesoftmax import figures
+from livepage import figures
 
 pytestmark = pytest.mark.browser
 

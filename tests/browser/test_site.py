@@ -408,7 +408,7 @@ def test_search_says_how_many_places_there_are(open_page, html):
 
 
 def test_search_says_in_spanish_that_there_are_more(open_page, html):
-    tables = Path(__file__).parents[2] / "book" / "_ext" / "booksite" / "strings.yml"
+    tables = Path(__file__).parents[2] / "lib" / "livepage" / "site" / "strings.yml"
     spanish = yaml.safe_load(tables.read_text("utf-8"))["es"]
     page = open_page("about:blank")
     page.add_init_script(

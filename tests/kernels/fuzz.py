@@ -4,10 +4,10 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+
+from blocksim import load, run
 from kernels.grammar import wild
 from kernels.oracle import Trace, racy
-
-from onlinesoftmax.blocksim import load, run
 
 
 class Finding(NamedTuple):

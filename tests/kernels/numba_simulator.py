@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 
-from onlinesoftmax.gpu import cudasim
+from blocksim import cudasim
 
 cudasim.mend()
 warnings.simplefilter("ignore")

@@ -15,10 +15,10 @@ import numpy as np
 from numba import config, cuda
 from numpy.typing import ArrayLike, NDArray
 
+import blocksim
+from blocksim import cudasim
 from onlinesoftmax import _inputs as inputs
-from onlinesoftmax import blocksim
 from onlinesoftmax._inputs import Array, DType
-from onlinesoftmax.gpu import cudasim
 from onlinesoftmax.gpu.ladder import LADDER, Build
 from onlinesoftmax.masks import Mask, checked
 

@@ -6,11 +6,11 @@ LTO), and writes that file. It takes no GPU.
 
 import json
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from onlinesoftmax import costs
 from onlinesoftmax.devices import multiprocessor
-from onlinesoftmax.measurements import folder
 
 ARCHS = ("sm_75", "sm_80", "sm_90a")
 DTYPES = ("float32", "float16")
@@ -159,7 +159,8 @@ def versions() -> dict[str, str]:
 
 @cache
 def _file() -> dict[str, Any]:
-    content = json.loads((folder() / "kernels.json").read_text("utf-8"))
+    file = Path(__file__).with_name("kernels.json")
+    content = json.loads(file.read_text("utf-8"))
     if tuple(content["columns"]) != Report._fields:
         raise ValueError(
             "kernels.json: its columns are not those of a Report: run `make kernels`"

@@ -1,0 +1,362 @@
+// The balance: weights as masses, values as places on a beam, o/ℓ where it balances. All
+// masses scaled alike leave it where it is; only the old ones scaled do not.
+
+import { fill, group, handle, label, line, num, picture, rect } from "livepage/kit.mjs";
+
+// ---- the numbers -------------------------------------------------------------------
+
+export function compute({ scores, values, m, rescale, ones }) {
+  const half = Math.floor(scores.length / 2);
+  const mOld = Math.max(-Infinity, ...scores.slice(0, half));
+  const alpha = Math.exp(mOld - m);
+  const factor = (sum) => (rescale === "both" || rescale === sum ? alpha : 1);
+  const masses = scores.map((s, i) => {
+    const fresh = i >= half;
+    const mass = Math.exp(s - (fresh ? m : shift(mOld)));
+    const [inL, inO] = fresh ? [mass, mass] : [mass * factor("l"), mass * factor("o")];
+    return { place: ones ? 1 : values[i], fresh, mass, inL, inO, due: Math.exp(s - m) };
+  });
+  const total = (of) => masses.reduce((sum, each) => sum + of(each), 0);
+  const [l, o] = [total(({ inL }) => inL), total(({ inO, place }) => inO * place)];
+  const truth = total(({ due, place }) => due * place) / total(({ due }) => due);
+  const past = ({ fresh, mass }) => (fresh ? 0 : mass);
+  return {
+    half,
+    mOld,
+    alpha,
+    masses,
+    l,
+    o,
+    truth,
+    answer: o / l,
+    oldL: total(past),
+    oldO: total((each) => past(each) * each.place),
+    right: Math.abs(o / l - truth) <= 1e-9 * Math.max(1, Math.abs(truth)),
+    most: Math.max(...masses.map(({ place }) => place)),
+    least: Math.min(...masses.map(({ place }) => place)),
+  };
+}
+
+/** What to subtract: where all is −∞, nothing, since −∞ − (−∞) is no number. */
+const shift = (m) => (m === -Infinity ? 0 : m);
+
+// ---- the picture -------------------------------------------------------------------
+
+const WIDE = {
+  width: 720,
+  height: 382,
+  left: 0,
+  right: 600,
+  grip: 630,
+  unit: 46,
+  room: 160,
+  letter: 7.2,
+  scores: { low: 118, high: 28 },
+  beam: { y: 320, zero: 78, step: 40, edge: 704 },
+};
+const NARROW = {
+  width: 320,
+  height: 352,
+  left: 0,
+  right: 258,
+  grip: 286,
+  unit: 28,
+  room: 136,
+  letter: 6.8,
+  scores: { low: 116, high: 28 },
+  beam: { y: 290, zero: 18, step: 22, edge: 304 },
+};
+
+export function draw(state, numbers, view) {
+  const page = view.wide ? WIDE : NARROW;
+  const scene = {
+    page,
+    words: view.words,
+    wide: view.wide,
+    y: scale(state, page.scores),
+    x: (value) => page.beam.zero + value * page.beam.step,
+    pitch: (page.right - page.left) / state.scores.length,
+  };
+  return picture({ ...page, title: view.title, glide: 700 }, [
+    captions(scene),
+    bands(numbers, scene),
+    scores(state, scene),
+    maxima(state, numbers, scene),
+    beam(numbers, scene),
+    masses(numbers, scene),
+    truth(numbers, scene),
+    fulcrum(numbers, scene),
+  ]);
+}
+
+function captions({ page, words }) {
+  const text = { class: "caption end", q: "p", x: page.width, y: page.scores.low + 54 };
+  return label(words.masses, text);
+}
+
+/** From a score to its height; the slider's upper end is always in sight. */
+function scale({ scores }, { low, high }) {
+  const finite = scores.filter(Number.isFinite);
+  const [least, most] = [Math.min(0, ...finite), Math.max(5, ...finite)];
+  return (s) => low - ((s - least) / (most - least)) * (low - high);
+}
+
+/** Two quiet bands, old and new words; the new ones are in hand. */
+function bands({ half }, { page, pitch, words }) {
+  const edge = page.left + half * pitch;
+  const band = (from, to, text, lit) => [
+    rect({
+      class: `band${lit}`,
+      rx: 5,
+      x: from + 1,
+      width: to - from - 2,
+      y: page.scores.high - 10,
+      height: page.scores.low - page.scores.high + 34,
+    }),
+    label(text, { class: `small${lit}`, x: from + 4, y: page.scores.high - 16 }),
+  ];
+  return [
+    band(page.left, edge, words.old, ""),
+    band(edge, page.right, words.new, " lit"),
+  ];
+}
+
+/** A slate bar a score, its word below. */
+function scores({ scores }, { page, pitch, y, words }) {
+  const named = scores.length === words.sentence.length;
+  const bar = (s, i) => {
+    const x = page.left + i * pitch;
+    const tall = Number.isFinite(s) ? Math.abs(y(s) - y(0)) : 0;
+    return [
+      rect({
+        class: "score",
+        x: x + pitch * 0.28,
+        width: pitch * 0.44,
+        y: Math.min(y(0), y(Math.max(s, -1e9))),
+        height: Math.max(2, tall),
+      }),
+      named
+        ? label(words.sentence[i], {
+            class: "small middle",
+            x: x + pitch / 2,
+            y: page.scores.low + 17,
+          })
+        : "",
+    ].join("");
+  };
+  return group({ q: "s" }, ...scores.map(bar));
+}
+
+/** What the masses are measured from: m, and where the old ones were left, m_old. */
+function maxima({ m, rescale }, { half, mOld, alpha }, { page, pitch, y }) {
+  const edge = page.left + half * pitch;
+  const at = (s) => ({ y1: y(s), y2: y(s) });
+  const left = rescale === "neither" ? edge : page.left;
+  const stale = rescale === "neither" ? "max" : "max was";
+  const [low, high] = [y(1), y(5)];
+  return group(
+    { key: "max", q: "m" },
+    Number.isFinite(mOld) && alpha !== 1
+      ? line({ class: stale, x1: page.left, x2: edge, ...at(mOld) })
+      : "",
+    line({ key: "m", class: "max", x1: left, x2: page.grip, ...at(m) }),
+    label(`m = ${num(m, 1)}`, {
+      key: "mt",
+      class: page.grip > 600 ? "max" : "max end",
+      x: page.grip > 600 ? page.grip + 18 : page.width,
+      y: y(m) - (page.grip > 600 ? -5 : 18),
+    }),
+    handle({ control: "m", axis: "y", x: page.grip, y: y(m), low, high }),
+  );
+}
+
+/** The beam, with a ruler from 0 to 10. */
+function beam(
+  { answer },
+  {
+    page: {
+      beam: { y },
+    },
+    x,
+    words,
+    wide,
+  },
+) {
+  const tick = (value) =>
+    [
+      line({ class: "axis", x1: x(value), x2: x(value), y1: y, y2: y + 6 }),
+      value % 5 || Math.abs(x(value) - x(answer)) < 16
+        ? ""
+        : label(`${value}`, { class: "small middle", x: x(value), y: y + 20 }),
+    ].join("");
+  return group(
+    {},
+    line({
+      class: "axis",
+      style: "stroke-width:4",
+      x1: x(-0.5),
+      x2: x(10.5),
+      y1: y,
+      y2: y,
+    }),
+    ...Array.from({ length: 11 }, (_, value) => tick(value)),
+    wide ? label(words.counter, { class: "small end", x: x(0) - 12, y: y + 20 }) : "",
+    wide ? label(words.water, { class: "small", x: x(10) + 14, y: y + 20 }) : "",
+  );
+}
+
+/** Squares whose area is the mass; those at one place stand on each other. */
+function masses({ masses }, scene) {
+  const { page, x } = scene;
+  const unit = page.unit * Math.min(1, page.room / highest(masses, page.unit));
+  const tops = new Map();
+  const square = ({ place, fresh, inL, inO, due }, i) => {
+    const [side, other] = [inO, inL].map((mass) => Math.sqrt(mass) * unit);
+    const foot = page.beam.y - 2 - (tops.get(place) ?? 0);
+    tops.set(place, (tops.get(place) ?? 0) + Math.max(side, other));
+    const box = (a) => ({ x: x(place) - a / 2, y: foot - a, width: a, height: a });
+    const heavy = Math.max(inL, inO) > due * (1 + 1e-9);
+    return [
+      rect({ key: `w${i}`, class: `weight ${fresh ? "new" : "old"}`, ...box(side) }),
+      Math.abs(other - side) > 0.5 ? rect({ class: "ghost", ...box(other) }) : "",
+      heavy ? rect({ class: "weight wrong", ...box(Math.max(side, other)) }) : "",
+    ].join("");
+  };
+  return group(
+    { key: "masses", q: "p" },
+    ...masses.map(square),
+    names(masses, tops, scene),
+  );
+}
+
+/** How high the highest pile would be. */
+function highest(masses, unit) {
+  const piles = new Map();
+  for (const { place, inL, inO } of masses) {
+    piles.set(place, (piles.get(place) ?? 0) + Math.sqrt(Math.max(inL, inO)) * unit);
+  }
+  return Math.max(...piles.values());
+}
+
+/** The words over their masses; a name that would run into the one before it goes up. */
+function names(masses, tops, { page, x, words }) {
+  if (masses.length !== words.sentence.length) return "";
+  let last = { end: -Infinity, y: 0 };
+  return [...tops.keys()]
+    .sort((a, b) => a - b)
+    .map((place) => {
+      const here = words.sentence.filter((_, i) => masses[i].place === place);
+      const text = here.length < 4 ? here.join(", ") : words.all;
+      const half = (text.length * page.letter) / 2;
+      const center = Math.max(half, x(place));
+      const free = page.beam.y - 8 - tops.get(place);
+      const y = center - half < last.end + 5 ? Math.min(free, last.y - 14) : free;
+      last = { end: center + half, y };
+      return label(text, { class: "small middle", x: center, y });
+    })
+    .join("");
+}
+
+/** Where all at once balances: a green mark under the beam. */
+function truth({ truth, right }, { page, x, words }) {
+  if (right) return "";
+  const at = Math.min(page.beam.edge, Math.max(0, x(truth)));
+  const y = page.beam.y;
+  const text = fill(words.truth, { truth: num(truth) });
+  return group(
+    { class: "balance" },
+    line({ key: "truth", class: "truth", x1: at, x2: at, y1: y - 8, y2: y + 24 }),
+    label(text, { class: "truth middle", x: Math.max(64, at), y: y + 58 }),
+  );
+}
+
+/** The fulcrum, at o/ℓ; where that lies off the picture, an arrow says so. */
+function fulcrum({ answer, right }, { page, x }) {
+  const { y, edge } = page.beam;
+  const at = Math.min(edge, Math.max(12, x(answer)));
+  const ink = `stroke:var(${right ? "--ink" : "--wrong"});stroke-width:3;stroke-linecap:round`;
+  const side = (name, x1, y1, x2, y2) =>
+    line({ key: name, style: ink, x1, y1, x2, y2 });
+  const text = `o/ℓ = ${num(answer)}${x(answer) > edge ? " →" : ""}`;
+  const half = text.length * 4.2;
+  return group(
+    { key: "fulcrum", q: "o", class: "balance" },
+    side("f1", at, y + 5, at - 9, y + 21),
+    side("f2", at, y + 5, at + 9, y + 21),
+    side("f3", at - 9, y + 21, at + 9, y + 21),
+    label(text, {
+      key: "answer",
+      class: "middle",
+      y: y + 38,
+      x: Math.min(page.width - half, Math.max(half, at)),
+    }),
+  );
+}
+
+// ---- the words ---------------------------------------------------------------------
+
+export function say({ m, rescale, ones }, numbers, words) {
+  const { answer, truth, right, alpha, mOld, most, least } = numbers;
+  const outside = answer > most + 1e-9 || answer < least - 1e-9;
+  const values = {
+    m: num(m, 1),
+    mOld: num(mOld, 1),
+    answer: num(answer),
+    truth: num(truth),
+    times: num(1 / alpha, 1),
+    most: num(most, 0),
+    least: num(least, 0),
+  };
+  const what = alpha === 1 ? words.saySame : words[`say_${rescale}`];
+  const end = right
+    ? ones
+      ? words.sayOnes
+      : words[rescale === "both" ? "sayRight" : "sayHere"]
+    : !outside
+      ? words.sayWrong
+      : ones
+        ? words.sayNotOne
+        : words.sayOutside;
+  return `${fill(what, values)} ${fill(end, values)}`;
+}
+
+/** The lines of the update, with what they say right now. */
+export function code({ m, rescale }, { mOld, alpha, oldL, oldO, l, o, answer }) {
+  const shrinks = (sum) => rescale === "both" || rescale === sum;
+  const line = (q, old, is, term) => {
+    const kept = shrinks(q);
+    const added = is - old * (kept ? alpha : 1);
+    return {
+      q,
+      fault: !kept && alpha !== 1,
+      text: `${q} = ${kept ? "[alpha: alpha] * " : ""}[${q}: ${q}] + sum(${term})`,
+      value: `${kept ? `[alpha: ${num(alpha)}] × ` : ""}${num(old)} + ${num(added)} = ${num(is)}`,
+    };
+  };
+  return [
+    {
+      q: "alpha",
+      text: "alpha = exp([m: m] - [m: m_new])",
+      value: `exp(${num(mOld, 1)} − ${num(m, 1)}) = ${num(alpha)}`,
+    },
+    line("l", oldL, l, "[p: p]"),
+    line("o", oldO, o, "[p: p] * v"),
+    {
+      q: "o",
+      text: "[o: o] / [l: l]",
+      value: `${num(o)} / ${num(l)} = ${num(answer)}`,
+    },
+  ];
+}
+
+export function table(_, { masses, l, o }, words) {
+  const rows = masses.map(({ place, inL, inO }, i) => [
+    words.sentence[i] ?? i + 1,
+    num(place, 1),
+    num(inL, 4),
+    num(inO, 4),
+    num(inO * place, 4),
+  ]);
+  const sum = [words.sum, "", num(l, 4), "", num(o, 4)];
+  return { caption: words.tableCaption, head: words.tableHead, rows: [...rows, sum] };
+}

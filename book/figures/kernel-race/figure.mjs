@@ -1,0 +1,401 @@
+// A race: the threads of one block over time, drawn from the log of a kernel that ran.
+// Between two barriers nobody knows which of two threads is first.
+
+import { fill, group, label, line, num, picture, rect, tag } from "livepage/kit.mjs";
+
+// ---- the numbers -------------------------------------------------------------------
+
+export function compute({ kernel, step, log, examples }) {
+  const told = kernel === "yours" ? log : examples[kernel];
+  const arrays = told.arrays ?? [];
+  const [across, down] = told.block ?? [0, 0];
+  const threads = across * down;
+  const faults = told.faults ?? [];
+  const races = faults
+    .filter(({ kind }) => kind === "race")
+    .map(({ array, line: now, earlier }) => pair(array, now, earlier));
+  const isRace = ({ before, now }) =>
+    races.includes(pair(arrays[now.array].name, before.at, now.at));
+  const phases = inShared(told).map(({ touches, barrier }, k) => ({
+    ...phase(touches.map(touch), threads, isRace),
+    barrier,
+    number: k + 1,
+  }));
+  return {
+    threads,
+    across,
+    phases,
+    arrays,
+    told,
+    steps: phases.length,
+    now: phases[Math.min(step, phases.length) - 1] ?? null,
+    race: races.length > 0,
+    drawn: phases.some(({ clashes }) => clashes.length > 0),
+    stopped: faults.some(({ kind }) => !GOES_ON.test(kind)),
+    barriers: phases.filter(({ barrier }) => barrier !== null).length,
+  };
+}
+
+/** What a race of the simulator names: an array and two lines. */
+const pair = (array, ...at) => `${array} ${at.sort()}`;
+
+const GOES_ON = /race|uninitialised|float64/;
+
+/** The phases of the faulty block, or of the only one: touches of shared arrays. */
+function inShared({ blocks = [], arrays = [] }) {
+  const shared = ([, , array]) => arrays[array].space === "shared";
+  const phases = blocks.length ? blocks[blocks.length - 1].phases : [];
+  const kept = phases.map((each) => ({
+    ...each,
+    touches: each.touches.filter(shared),
+  }));
+  return kept.some(({ touches }) => touches.length) ? kept : [];
+}
+
+const touch = ([thread, how, array, index, at]) => ({ thread, how, array, index, at });
+
+/** Each thread's touches in its own order: the k-th stands in column k. */
+function phase(touches, threads, isRace) {
+  const count = new Map();
+  const placed = touches.map((each) => {
+    const column = count.get(each.thread) ?? 0;
+    count.set(each.thread, column + 1);
+    return { ...each, column };
+  });
+  const columns = Math.max(1, ...count.values());
+  const met = collisions(placed);
+  const clashes = met.filter(isRace);
+  return {
+    touches: placed,
+    columns,
+    clashes,
+    ordered: met.length > clashes.length,
+    working: count.size,
+    share: count.size / Math.max(1, threads),
+  };
+}
+
+/** Two threads, one element, and not both only read (or both only add atomically). */
+function collisions(touches) {
+  const seen = new Map();
+  return touches.flatMap((now) => {
+    const place = `${now.array}:${now.index}`;
+    const earlier = seen.get(place) ?? [];
+    seen.set(place, [...earlier, now]);
+    const before = earlier.find(
+      ({ thread, how }) => thread !== now.thread && (how !== now.how || how === "w"),
+    );
+    return before ? [{ before, now }] : [];
+  });
+}
+
+// ---- the picture -------------------------------------------------------------------
+
+const WIDE = { width: 720, left: 64, least: 27, most: 54, gap: 16, thread: true };
+const NARROW = { width: 320, left: 28, least: 21, most: 34, gap: 8, thread: false };
+const [TOP, FLOOR, HEIGHT] = [58, 314, 340]; // of the lanes, of the picture
+const [MOST_LINKS, MOST_COLUMNS] = [12, 40]; // drawn
+
+export function draw(state, numbers, { wide, words, title, was }) {
+  const page = wide ? WIDE : NARROW;
+  const scene = {
+    page,
+    words,
+    state,
+    ...layout(state, numbers, page),
+    lane: (FLOOR - TOP) / Math.max(1, numbers.threads),
+    forward: was && was.step < state.step,
+  };
+  return picture({ width: page.width, height: HEIGHT, title, glide: 900 }, [
+    legend(page, words),
+    numbers.threads ? lanes(numbers, scene) : "",
+    scene.shown.map((each) => section(each, scene)),
+    scene.shown.map((each) => links(each, scene)),
+    scene.shown.map((each) => happened(each, numbers, scene)),
+    numbers.steps
+      ? ""
+      : label(words.nothing, {
+          class: "small middle",
+          x: page.width / 2,
+          y: (TOP + FLOOR) / 2,
+        }),
+  ]);
+}
+
+function legend({ width }, words) {
+  const sample = (x, look) => rect({ x, y: 3, width: 18, height: 15, class: look });
+  return [
+    sample(0, "touch writes"),
+    label(words.writes, { class: "small", x: 24, y: 15 }),
+    sample(90, "touch reads"),
+    label(words.reads, { class: "small", x: 114, y: 15 }),
+    label(words.time, { class: "small end", x: width, y: 15 }),
+  ];
+}
+
+/** The page of phases on which the current one stands, and where each begins. */
+function layout({ step }, { phases, steps }, { width, left, least, most, gap }) {
+  const room = width - left;
+  const pages = [[]];
+  let used = 0;
+  for (const each of phases) {
+    const wanted = each.columns * least + gap;
+    if (used && used + wanted > room) [used] = [0, pages.push([])];
+    used += wanted;
+    pages[pages.length - 1].push(each);
+  }
+  const at = Math.min(Math.max(step, 1), Math.max(steps, 1));
+  const shown = pages.find((some) => some.some(({ number }) => number === at)) ?? [];
+  const columns = shown.reduce((sum, each) => sum + each.columns, 0);
+  const column = Math.min(most, (room - shown.length * gap) / Math.max(1, columns));
+  const starts = new Map();
+  shown.reduce((x, each) => {
+    starts.set(each.number, x);
+    return x + each.columns * column + gap;
+  }, left);
+  return { shown, column, starts };
+}
+
+function lanes({ threads, across }, { page, words, lane }) {
+  const every = Math.ceil(15 / lane);
+  const table = across < threads;
+  const place = (t) => (table ? `${t % across}, ${Math.floor(t / across)}` : `${t}`);
+  const name = (t) => (page.thread && !table ? fill(words.thread, { t }) : place(t));
+  return Array.from({ length: threads }, (_, t) => [
+    line({
+      class: "lane",
+      x1: page.left,
+      x2: page.width,
+      y1: TOP + (t + 0.5) * lane,
+      y2: TOP + (t + 0.5) * lane,
+    }),
+    t % every
+      ? ""
+      : label(name(t), { class: "small", x: 0, y: TOP + (t + 0.5) * lane + 4 }),
+  ]);
+}
+
+/** The room between two barriers, and the barrier that ends it. */
+function section({ number, columns, barrier }, { page, state, words, starts, column }) {
+  const [x, wide] = [starts.get(number), columns * column];
+  const end = x + wide + page.gap / 2;
+  return group(
+    { key: `${state.kernel}${number}` },
+    rect({
+      class: `band${number === state.step ? " lit" : ""}`,
+      rx: 4,
+      x: x - 2,
+      width: wide + 2,
+      y: TOP - 8,
+      height: FLOOR - TOP + 12,
+    }),
+    label(wide > 60 ? fill(words.phase, { k: number }) : `${number}`, {
+      class: "small middle",
+      x: x + wide / 2,
+      y: TOP - 16,
+    }),
+    barrier === null
+      ? ""
+      : [
+          line({
+            class: `barrier${number <= state.step ? "" : " coming"}`,
+            x1: end,
+            x2: end,
+            y1: TOP - 12,
+            y2: FLOOR + 6,
+          }),
+          page.thread
+            ? label(words.barrier, {
+                class: "small middle",
+                x: Math.min(end, page.width - 22),
+                y: FLOOR + 21,
+              })
+            : "",
+        ].join(""),
+  );
+}
+
+/** What happens there, once it has. */
+function happened({ number, touches, clashes }, numbers, scene) {
+  const { state, starts, forward } = scene;
+  if (number > state.step) return "";
+  const guilty = new Set(clashes.flatMap(({ before, now }) => [before, now]));
+  const box = (one) =>
+    touched(one, guilty.has(one), numbers, scene, starts.get(number));
+  return group(
+    {
+      key: `t${state.kernel}${number}`,
+      opacity: 1,
+      at: [0, 0.5],
+      from: forward && number === state.step && { opacity: 0 },
+    },
+    ...touches.slice(0, MOST_COLUMNS * numbers.threads).map(box),
+  );
+}
+
+/** One touch: filled if it writes, hollow if it reads, outlined if it collides. */
+function touched(one, wrong, numbers, scene, x) {
+  const { thread, how, array, index, column: slot } = one;
+  const { column, lane } = scene;
+  const height = Math.min(24, lane - 2);
+  const [left, width] = [x + slot * column, Math.max(1, column - 3)];
+  const top = TOP + (thread + 0.5) * lane - height / 2;
+  const { name, shape } = numbers.arrays[array];
+  const at = element(index, shape);
+  const long = `${name}[${at}]`;
+  const text = [long, `${name}${at}`, at].find((one) => one.length * 8.4 < width) ?? "";
+  const look = `touch ${how === "r" ? "reads" : "writes"}${wrong ? " wrong" : ""}`;
+  return group(
+    { q: quantity(name), class: look },
+    rect({ x: left, width, y: top, height, rx: 3 }),
+    text && lane > 14
+      ? label(text, { class: "middle", x: left + width / 2, y: top + height / 2 + 4.5 })
+      : "",
+  );
+}
+
+/** What an array of this name holds, if the book has a letter for it. */
+const quantity = (name) => ("mlosp".includes(name) && name.length === 1 ? name : null);
+
+/** An element's place as it is written: "5", or "1,2" in two dimensions. */
+function element(index, shape) {
+  return shape.length < 2
+    ? `${index}`
+    : `${Math.floor(index / shape[1])},${index % shape[1]}`;
+}
+
+/** A line between every two touches that collide. */
+function links({ number, clashes }, { state, starts, column, lane }) {
+  if (number > state.step) return "";
+  const place = ({ thread, column: slot }) => [
+    starts.get(number) + (slot + 0.5) * column - 1.5,
+    TOP + (thread + 0.5) * lane,
+  ];
+  return clashes.slice(0, MOST_LINKS).map(({ before, now }, k) => {
+    const [[x1, y1], [x2, y2]] = [place(before), place(now)];
+    return tag("path", {
+      key: `c${state.kernel}${number}-${k}`,
+      class: "clash",
+      d: `M${num(x1, 1)} ${num(y1, 1)}L${num(x2, 1)} ${num(y2, 1)}`,
+    });
+  });
+}
+
+// ---- the words ---------------------------------------------------------------------
+
+/** An array's name; if it is one of the book's letters, it lights up with it. */
+const spelled = (name) => (quantity(name) ? `[${name}: ${name}]` : name);
+
+/** A touch in words: what it does, where. */
+function told({ thread, how, array, index, at }, { arrays, across, threads }, words) {
+  const { name, shape } = arrays[array];
+  const place = element(index, shape).replace(",", ", ");
+  const [x, y] = [thread % across, Math.floor(thread / across)];
+  const t = across < threads ? `(${x}, ${y})` : thread;
+  return {
+    t,
+    line: at,
+    does: how === "r" ? words.doesRead : words.doesWrite,
+    cell: `${spelled(name)}[${place}]`,
+  };
+}
+
+function sentence({ before, now }, numbers, words) {
+  const [a, b] = [told(before, numbers, words), told(now, numbers, words)];
+  return fill(words.sayClash, {
+    a: a.t,
+    b: b.t,
+    cell: a.cell,
+    does: a.does,
+    doesToo: b.does,
+    line: a.line,
+    lineToo: b.line,
+  });
+}
+
+export function say({ step }, numbers, words) {
+  const { steps, threads, now, race, drawn, stopped, barriers } = numbers;
+  const clean = stopped ? words.sayStopped : words.sayClean;
+  if (!steps) return !threads ? words.sayEmpty : stopped ? clean : words.sayNoShared;
+  const touched = new Set(now?.touches.map(({ array }) => numbers.arrays[array].name));
+  const values = {
+    threads,
+    barriers,
+    k: step,
+    n: steps,
+    working: now?.working,
+    names: [...touched].map(spelled).join(", "),
+  };
+  if (!now) return fill(barriers === 1 ? words.sayStartOne : words.sayStart, values);
+  const clash = worst(now.clashes, numbers.told);
+  const end =
+    step < steps
+      ? ""
+      : !race
+        ? clean
+        : clash
+          ? words.sayRace
+          : drawn
+            ? words.sayRaceBefore
+            : words.sayRaceElsewhere;
+  const met = clash
+    ? sentence(clash, numbers, words)
+    : now.ordered
+      ? words.sayOrdered
+      : words.sayFine;
+  const does = now.working ? words.sayPhase : words.sayIdle;
+  return [fill(does, values), met, end].filter(Boolean).join(" ");
+}
+
+/** The collision to speak of: the first that the simulator named, if it did. */
+function worst(clashes, { arrays, faults = [] }) {
+  const named = ({ threads = [], index }) =>
+    clashes.find(
+      ({ before, now }) =>
+        threads.includes(before.thread) &&
+        threads.includes(now.thread) &&
+        `${index}` === element(now.index, arrays[now.array].shape),
+    );
+  return faults.map(named).find(Boolean) ?? clashes[0];
+}
+
+const ROWS = 3; // room for so many lines of code at least
+
+/** The lines of the kernel that this phase runs, and the barrier that ends it. */
+export function code(_, { now, arrays, told: { source = "" } }, words) {
+  const lines = source.split("\n");
+  const { touches = [], clashes = [], barrier = null } = now ?? {};
+  const guilty = new Set(clashes.flatMap((each) => [each.before.at, each.now.at]));
+  const at = [...new Set([...touches.map((each) => each.at), barrier])];
+  const touched = (number) => arrays[touches.find((one) => one.at === number)?.array];
+  const rows = at
+    .filter(Boolean)
+    .sort((a, b) => a - b)
+    .map((number) => ({
+      q: quantity(touched(number)?.name ?? ""),
+      text: lines[number - 1]?.trim() ?? "",
+      value: fill(words.line, { k: number }),
+      fault: guilty.has(number),
+    }));
+  while (rows.length < ROWS) rows.push({ text: " ", value: "" });
+  return rows;
+}
+
+export function table(_, numbers, words) {
+  const { phases } = numbers;
+  const rows = phases.map(({ number, touches, working, share, clashes }) => {
+    const writes = touches.filter(({ how }) => how !== "r").length;
+    const active = `${working} (${num(100 * share, 0)}%)`;
+    return [number, active, writes, touches.length - writes, clashes.length];
+  });
+  return { caption: words.tableCaption, head: words.tableHead, rows };
+}
+
+/** What changes when the reader has run a kernel: on to its first collision, or to the
+ *  last phase in which something happens. */
+export function hear({ log, source }) {
+  const { phases, steps } = compute({ kernel: "yours", step: 0, log, examples: {} });
+  const busy = phases.filter(({ touches }) => touches.length);
+  const shown = phases.find(({ clashes }) => clashes.length) ?? busy[busy.length - 1];
+  return { kernel: "yours", log: { ...log, source }, step: shown?.number ?? steps };
+}

@@ -1,0 +1,397 @@
+// A map of softmax in four formats: a common score across, how many scores upwards. The
+// walls are where it fails, in one of four ways.
+
+import {
+  fill,
+  group,
+  handle,
+  label,
+  line,
+  num,
+  picture,
+  rect,
+  tag,
+} from "livepage/kit.mjs";
+
+// ---- the numbers -------------------------------------------------------------------
+
+// Of each format: digits in bits; 2^low is the smallest normal number, 2^high too large.
+const FORMATS = {
+  float16: [11, -14, 16],
+  bfloat16: [8, -126, 128],
+  float32: [24, -126, 128],
+  float64: [53, -1022, 1024],
+};
+
+export function compute({ logit, power, format, subtract }) {
+  const score = subtract ? 0 : logit;
+  return {
+    score,
+    count: 2 ** power,
+    walls: walls(format),
+    ...softmax(score, power, format),
+  };
+}
+
+/** What naive softmax makes of 2^power equal scores, every step rounded to the format. */
+function softmax(score, power, format) {
+  const term = round(Math.exp(score), format);
+  const total = addUp(term, 2 ** power, format);
+  const failure =
+    term === Infinity
+      ? 1
+      : term === 0
+        ? 2
+        : total === Infinity
+          ? 3
+          : power > FORMATS[format][0]
+            ? 4
+            : 0;
+  return { term, total, weight: round(term / total, format), failure };
+}
+
+/** Where exp vanishes and overflows, and where the sum of 2^k terms overflows. */
+function walls(format) {
+  const [bits, low, high] = FORMATS[format];
+  const zero = (low - bits) * Math.LN2;
+  const overflow = Math.log(2 - 2 ** (1 - bits)) + (high - 1) * Math.LN2;
+  return {
+    zero,
+    overflow,
+    bits,
+    sum: (k) => overflow - Math.min(k, bits + 1) * Math.LN2,
+  };
+}
+
+/** The nearest number of a format, ties to even. */
+function round(x, format) {
+  const [bits, low, high] = FORMATS[format];
+  if (format === "float64" || !(x > 0) || x === Infinity) return x;
+  const unit = 2 ** (Math.max(exponent(x), low) + 1 - bits);
+  const [whole, rest] = [Math.floor(x / unit), (x / unit) % 1];
+  const up = rest > 0.5 || (rest === 0.5 && whole % 2 === 1);
+  const rounded = (whole + (up ? 1 : 0)) * unit;
+  return rounded >= 2 ** high ? Infinity : rounded;
+}
+
+/** The largest e with 2^e ≤ x. */
+function exponent(x) {
+  const e = Math.floor(Math.log2(x));
+  return 2 ** e > x ? e - 1 : 2 ** (e + 1) <= x ? e + 1 : e;
+}
+
+/**
+ * term + term + …, rounded each time. Up to the next power of two every addition moves the
+ * sum by the same step (after a tie, from the second on), so it is reached in one jump.
+ */
+function addUp(term, count, format) {
+  let [total, left] = [term, count - 1];
+  while (left > 0 && Number.isFinite(total)) {
+    const next = round(total + term, format);
+    const step = next - total;
+    if (step === 0) break;
+    const room = 2 ** (exponent(total) + 1) - term - total;
+    const steady = round(next + term, format) - next === step;
+    const jumps = steady && room > 0 ? Math.min(left, Math.ceil(room / step)) : 1;
+    total += jumps * step;
+    left -= jumps;
+  }
+  return total;
+}
+
+// ---- the picture -------------------------------------------------------------------
+
+const [FARTHEST, MOST] = [120, 26]; // the ends of the controls `logit` and `power`
+const BEND = 4; // the axis is nearly even up to here, and ever more crowded beyond
+const bent = (x) => Math.asinh(x / BEND);
+
+const WIDE = {
+  width: 720,
+  height: 428,
+  left: 64,
+  right: 714,
+  high: 46,
+  low: 316,
+  legend: 384,
+  columns: 2,
+};
+const NARROW = {
+  width: 320,
+  height: 462,
+  left: 44,
+  right: 316,
+  high: 46,
+  low: 286,
+  legend: 354,
+  columns: 1,
+};
+
+export function draw(state, numbers, view) {
+  const page = view.wide ? WIDE : NARROW;
+  const { left, right, high, low } = page;
+  const row = (low - high) / (MOST + 1);
+  const middle = (left + right) / 2;
+  const scene = {
+    page,
+    words: view.words,
+    row,
+    x: (s) =>
+      middle +
+      ((bent(Math.min(FARTHEST, Math.max(-FARTHEST, s))) / bent(FARTHEST)) *
+        (right - left)) /
+        2,
+    y: (k) => low - (k + 0.5) * row,
+  };
+  return picture({ ...page, title: view.title, glide: 500 }, [
+    map(numbers, scene),
+    axes(scene),
+    badges(numbers, scene),
+    place(state, numbers, scene),
+    legend(numbers, scene),
+  ]);
+}
+
+/** Safe ground, and around it the four ways to fail. */
+function map({ walls: { zero, overflow, bits, sum } }, { page, x, y, row }) {
+  const { left, right, high, low } = page;
+  const area = (key, look, from, to, top, bottom) =>
+    rect({
+      key,
+      class: look,
+      rx: 0,
+      x: from,
+      width: Math.max(0, to - from),
+      y: top,
+      height: Math.max(0, bottom - top),
+    });
+  const rows = Array.from({ length: MOST + 1 }, (_, k) =>
+    area(`sum${k}`, "silent", x(sum(k)), x(overflow), y(k) - row / 2, y(k) + row / 2),
+  );
+  return group(
+    { key: "map" },
+    area("safe", "safe", left, right, high, low),
+    area("zero", "loud", left, x(zero), high, low),
+    area(
+      "stall",
+      "silent",
+      x(zero),
+      x(sum(MOST)),
+      high,
+      Math.max(high, y(bits) - row / 2),
+    ),
+    ...rows,
+    area("overflow", "loud", x(overflow), right, high, low),
+  );
+}
+
+function axes({ page, words, x, y }) {
+  const { left, right, high, low } = page;
+  const ticks =
+    page.columns === 2
+      ? [-100, -30, -10, -3, 0, 3, 10, 30, 100]
+      : [-100, -20, -5, 0, 5, 20, 100];
+  return [
+    label(words.count, { class: "caption", x: 0, y: high - 16 }),
+    label(words.score, { class: "caption end", q: "s", x: right, y: low + 40 }),
+    ...[0, 10, 20].map((k) =>
+      label(k ? `2^{${k}}` : "1", { class: "small end", x: left - 15, y: y(k) + 4 }),
+    ),
+    ...ticks.map((s) =>
+      label(num(s, 0), { class: "small middle", x: x(s), y: low + 20 }),
+    ),
+    ...ticks.map((s) =>
+      line({ class: "axis", x1: x(s), x2: x(s), y1: low, y2: low + 5 }),
+    ),
+    line({ class: "axis", x1: left, x2: right, y1: low, y2: low }),
+    line({ class: "axis", x1: left, x2: left, y1: high, y2: low }),
+  ];
+}
+
+/** A number on each area, for the legend. */
+function badges({ walls: { zero, overflow, bits, sum } }, { page, words, x, y }) {
+  const { left, right, high, low } = page;
+  const between = (a, b) => (a + b) / 2;
+  const foot = low - 16;
+  const at = [
+    [1, between(x(overflow), right), foot],
+    [2, between(left, x(zero)), foot],
+    [3, between(x(sum(bits)), x(overflow)), y(bits - 3)],
+    [4, between(x(zero), x(sum(MOST))), high + 14],
+  ];
+  const room = (k, cx) => (k === 4 ? bits < MOST : cx > left + 3 && cx < right - 3);
+  return [
+    label(words.safe, {
+      key: "ground",
+      class: "truth middle",
+      y: foot + 4,
+      x: between(x(zero), x(0)),
+    }),
+    ...at.filter(([k, cx]) => room(k, cx)).map(([k, cx, cy]) => badge(k, cx, cy)),
+  ];
+}
+
+const badge = (k, cx, cy) =>
+  group(
+    { key: `badge${k}`, q: k > 2 ? "l" : "p" },
+    tag("circle", { key: `ring${k}`, class: "badge", cx, cy, r: 9 }),
+    label(k, { key: `mark${k}`, class: "small middle", x: cx, y: cy + 4.5 }),
+  );
+
+/** Where we are; after the subtraction, moved level to a common score of 0. */
+function place({ logit, power, subtract }, { failure }, { page, words, x, y }) {
+  const [from, at, up] = [x(logit), x(subtract ? 0 : logit), y(power)];
+  const away = Math.abs(from - at) > 12;
+  return [
+    line({ key: "across", class: "even", x1: page.left, x2: at, y1: up, y2: up }),
+    line({
+      key: "down",
+      class: "even",
+      q: "s",
+      x1: from,
+      x2: from,
+      y1: up,
+      y2: page.low,
+    }),
+    away
+      ? group(
+          { key: "away", q: "m" },
+          line({ key: "moved", class: "max was", x1: from, x2: at, y1: up, y2: up }),
+          tag("circle", { class: "left-behind", cx: from, cy: up, r: 5 }),
+          label(words.subtracted, {
+            class: "max middle halo",
+            y: up - 14,
+            x: Math.min(page.right - 60, Math.max(page.left + 60, (from + at) / 2)),
+          }),
+        )
+      : "",
+    tag("circle", {
+      key: "here",
+      class: failure ? "here wrong" : "here",
+      cx: at,
+      cy: up,
+      r: 7,
+    }),
+    handle({
+      control: "power",
+      axis: "y",
+      x: page.left,
+      y: up,
+      low: y(0),
+      high: y(MOST),
+    }),
+    handle({
+      control: "logit",
+      axis: "x",
+      x: from,
+      y: page.low,
+      low: page.left,
+      high: page.right,
+      bend: BEND,
+    }),
+  ];
+}
+
+function legend({ failure }, { page, words }) {
+  const entry = (text, i) => {
+    const [column, row] = [i % page.columns, Math.floor(i / page.columns)];
+    const [x, y] = [4 + column * (page.width / page.columns), page.legend + row * 26];
+    const on = failure === i + 1;
+    return [
+      tag("circle", { class: on ? "badge on" : "badge", cx: x + 8, cy: y, r: 9 }),
+      label(i + 1, { class: "small middle", x: x + 8, y: y + 4.5 }),
+      label(text, {
+        class: on ? "fails" : "small",
+        q: i < 2 ? "p" : "l",
+        x: x + 26,
+        y: y + 4.5,
+      }),
+    ];
+  };
+  return words.failures.flatMap(entry);
+}
+
+// ---- the words ---------------------------------------------------------------------
+
+/** Four digits, or all before the point, and a power of ten where that is shorter. */
+function short(x) {
+  if (x === 0 || !Number.isFinite(x)) return num(x, 0);
+  if (x < 1e-3 || x >= 1e6) {
+    const power = exponentOfTen(x);
+    return `${num(x / 10 ** power, 2)} × 10^{${num(power, 0)}}`;
+  }
+  const shown =
+    x < 1000 ? { maximumSignificantDigits: 4 } : { maximumFractionDigits: 0 };
+  return x.toLocaleString("en", shown);
+}
+
+const tidy = (x) => num(x, Number.isInteger(x) ? 0 : 1);
+
+const exponentOfTen = (x) => Number(x.toExponential(2).split("e")[1]);
+
+export function say({ format, subtract }, numbers, words) {
+  const { score, count, term, total, weight, failure } = numbers;
+  const values = {
+    format,
+    s: tidy(score),
+    n: count.toLocaleString("en"),
+    term: short(term),
+    l: short(total),
+    p: short(weight),
+    even: short(1 / count),
+    times: short(weight * count),
+  };
+  const told =
+    count === 1 && !failure
+      ? words.sayOne
+      : failure === 4 && weight * count < 1.01
+        ? words.sayHardly
+        : words.say[failure];
+  return [subtract ? words.saySubtracted : "", told]
+    .filter(Boolean)
+    .map((sentence) => fill(sentence, values))
+    .join(" ");
+}
+
+/** The lines of softmax, with what they say right now. */
+export function code({ logit, subtract }, { score, term, total, weight, failure }) {
+  const row = (q, text, value, fault) => ({ q, text, value, fault });
+  return [
+    subtract &&
+      row(
+        "m",
+        "[s: s] = [s: s] - [m: max(s)]",
+        `[s: ${tidy(logit)}] − [m: ${tidy(logit)}] = [s: ${tidy(score)}]`,
+      ),
+    row(
+      "p",
+      "term = exp([s: s])",
+      `e^{${tidy(score)}} = ${short(term)}`,
+      failure === 1 || failure === 2,
+    ),
+    row("l", "[l: total] = sum(terms)", `[l: ${short(total)}]`, failure >= 3),
+    row(
+      "p",
+      "[p: weight] = term / [l: total]",
+      `${short(term)} / [l: ${short(total)}] = [p: ${short(weight)}]`,
+    ),
+  ].filter(Boolean);
+}
+
+export function table({ power, subtract, logit }, _, words) {
+  const rows = Object.keys(FORMATS).map((format) => {
+    const { term, total, weight, failure } = softmax(
+      subtract ? 0 : logit,
+      power,
+      format,
+    );
+    const cells = [term, total, weight].map((x) => flat(short(x)));
+    return [format, ...cells, failure ? words.failures[failure - 1] : words.safe];
+  });
+  return { caption: words.tableCaption, head: words.tableHead, rows };
+}
+
+/** Raised digits, in a table that knows no markup. */
+const flat = (text) =>
+  text.replace(/\^\{(.*?)\}/, (_, power) =>
+    [...power].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit] ?? "⁻").join(""),
+  );

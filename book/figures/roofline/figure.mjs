@@ -1,0 +1,232 @@
+// Operations per byte against the two ceilings of a GPU: what memory allows, what
+// arithmetic allows.
+
+import { fill, group, label, line, num, picture, tag } from "livepage/kit.mjs";
+
+// ---- the numbers -------------------------------------------------------------------
+
+// As in book/data/devices.json, with the documents: TFLOP/s in fp16 and fp32, TB/s.
+const GPUS = {
+  T4: [65, 8.1, 0.3],
+  A100: [312, 19.5, 2.039],
+  H100: [989.5, 67, 3.35],
+  H200: [989.5, 67, 4.8],
+};
+const TERA = 1e12;
+
+export function compute({ gpu, format, n, d, rows }) {
+  const half = format === "fp16";
+  const peak = GPUS[gpu][half ? 0 : 1] * TERA;
+  const bandwidth = GPUS[gpu][2] * TERA;
+  const size = half ? 2 : 4;
+  const [work, table, strip] = [4 * n * n * d, n * n * size, n * d * size];
+  const time = (operations, moved) => Math.max(operations / peak, moved / bandwidth);
+  const tiled = 2 * strip + 2 * strip * Math.ceil(n / rows);
+  const product = time(work / 2, table + 2 * strip);
+  const times = [2 * product + time(0, 2 * table), time(work, tiled)];
+  return {
+    peak,
+    bandwidth,
+    ridge: peak / bandwidth,
+    intensity: [work / (4 * table + 4 * strip), work / tiled],
+    rate: times.map((each) => work / each),
+    gain: times[0] / times[1],
+  };
+}
+
+// ---- the picture -------------------------------------------------------------------
+
+const [X_LOW, X_HIGH] = [4, 1024]; // operations per byte
+const [Y_LOW, Y_HIGH] = [1, 2000]; // TFLOP/s
+
+const WIDE = { width: 720, height: 380, left: 58, right: 708, high: 40, low: 318 };
+const NARROW = { width: 320, height: 372, left: 42, right: 314, high: 44, low: 300 };
+
+export function draw(state, numbers, { wide, words, title }) {
+  const page = wide ? WIDE : NARROW;
+  const { left, right, high, low } = page;
+  const between = (value, from, to) =>
+    Math.log(Math.min(to, Math.max(from, value)) / from) / Math.log(to / from);
+  const scene = {
+    ...page,
+    words,
+    wide,
+    x: (value) => left + between(value, X_LOW, X_HIGH) * (right - left),
+    y: (value) => low - between(value / TERA, Y_LOW, Y_HIGH) * (low - high),
+  };
+  return picture({ ...page, title, glide: 500 }, [
+    roof(numbers, scene),
+    axes(scene),
+    programs(numbers, scene),
+  ]);
+}
+
+/** The slope that memory allows, and the flat part that arithmetic allows. */
+function roof({ peak, bandwidth, ridge }, { x, y, left, right, low, words, wide }) {
+  const start = begin(bandwidth);
+  const outline =
+    `${x(start)} ${y(start * bandwidth)}L${x(ridge)} ${y(peak)}` +
+    `L${right} ${y(peak)}`;
+  const tera = {
+    peak: short(peak / TERA),
+    rate: short(bandwidth / TERA),
+    ridge: short(ridge),
+  };
+  const beside = x(ridge) + (wide ? 80 : 66) < right;
+  return [
+    tag("path", {
+      key: "under",
+      class: "under",
+      d: `M${x(start)} ${low}L${outline}L${right} ${low}Z`,
+    }),
+    tag("path", { key: "roof", class: "roof", d: `M${outline}` }),
+    line({
+      key: "ridge",
+      class: "even",
+      x1: x(ridge),
+      x2: x(ridge),
+      y1: y(peak),
+      y2: low,
+    }),
+    label(fill(words.peak, tera), {
+      key: "peak",
+      class: "small end",
+      x: right,
+      y: y(peak) - 8,
+    }),
+    label(fill(words.rate, tera), {
+      key: "rate",
+      class: "small",
+      x: left + 8,
+      y: aboveSlope(bandwidth, { y, wide }),
+    }),
+    label(fill(words.ridge, tera), {
+      key: "ridge-name",
+      y: low - 8,
+      class: beside ? "small halo" : "small halo end",
+      x: x(ridge) + (beside ? 6 : -6),
+    }),
+  ];
+}
+
+/** Where the slope begins, at the left or at the bottom, and the height of its name. */
+const begin = (bandwidth) => Math.max(X_LOW, (Y_LOW * TERA) / bandwidth);
+const aboveSlope = (bandwidth, { y, wide }) =>
+  y(begin(bandwidth) * bandwidth * 1.6) - (wide ? 28 : 50);
+
+function axes({ x, y, left, right, high, low, words, wide }) {
+  const across = wide
+    ? [4, 8, 16, 32, 64, 128, 256, 512, 1024]
+    : [4, 16, 64, 256, 1024];
+  return [
+    label(words.y, { class: "caption", x: 0, y: high - 24 }),
+    label(words.x, { class: "caption end", x: right, y: low + 44 }),
+    [1, 10, 100, 1000].map((value) => [
+      label(grouped(value), {
+        class: "small end",
+        x: left - 8,
+        y: y(value * TERA) + 4,
+      }),
+      line({
+        class: "axis",
+        x1: left - 4,
+        x2: left,
+        y1: y(value * TERA),
+        y2: y(value * TERA),
+      }),
+    ]),
+    across.map((value) => [
+      label(grouped(value), {
+        class: value === X_HIGH ? "small end" : "small middle",
+        x: x(value),
+        y: low + 20,
+      }),
+      line({ class: "axis", x1: x(value), x2: x(value), y1: low, y2: low + 4 }),
+    ]),
+    line({ class: "axis", x1: left, x2: right, y1: low, y2: low }),
+    line({ class: "axis", x1: left, x2: left, y1: high, y2: low }),
+  ];
+}
+
+const [NAME, RIDGE, ROW] = [90, 66, 17]; // room for names: across, and from row to row
+
+/** How fast both programs may be: three steps with the table, and tile by tile. */
+function programs({ intensity, rate, ridge, bandwidth }, scene) {
+  const { x, y, low, words, left, right } = scene;
+  const looks = ["score", "weight new"];
+  const taken = [
+    // the names of the ridge and of the slope
+    [x(ridge) - RIDGE, x(ridge) + RIDGE, low - 8],
+    [left, left + NAME, aboveSlope(bandwidth, scene)],
+  ];
+  return intensity.map((each, i) => {
+    const [cx, cy] = [x(each), y(rate[i])];
+    const [from, to] = [
+      Math.min(cx + 12, right - NAME),
+      Math.min(cx + 12 + NAME, right),
+    ];
+    const free = (at) =>
+      at < low - 4 &&
+      !taken.some(([a, b, used]) => a < to && from < b && Math.abs(used - at) < ROW);
+    const under =
+      [24, 44, 64, 84, -34, -14].map((down) => cy + down).find(free) ?? cy + 24;
+    taken.push([from, to, under]);
+    return group(
+      { q: i ? "o" : "s" },
+      line({
+        key: `drop${i}`,
+        class: i ? "drop tiles" : "drop",
+        x1: cx,
+        x2: cx,
+        y1: cy,
+        y2: low,
+      }),
+      tag("circle", { key: `dot${i}`, class: looks[i], cx, cy, r: 8 }),
+      label(words.programs[i], {
+        key: `name${i}`,
+        class: "strong halo",
+        x: from,
+        y: under,
+      }),
+    );
+  });
+}
+
+// ---- the words ---------------------------------------------------------------------
+
+const short = (x) => num(x, x >= 99.95 ? 0 : x >= 9.995 ? 1 : 2).replace(/\.0+$/, "");
+const grouped = (x) => String(x).replace(/\B(?=(\d{3})+$)/g, ",");
+
+export function say({ gpu, format }, { intensity, rate, ridge, gain }, words) {
+  const values = {
+    gpu,
+    format,
+    ridge: short(ridge),
+    dense: short(intensity[0]),
+    tiled: short(intensity[1]),
+    low: short(rate[0] / TERA),
+    high: short(rate[1] / TERA),
+    times: num(gain < 1 ? 1 / gain : gain, 1),
+  };
+  const verdict =
+    Math.abs(gain - 1) < 0.05
+      ? words.sayLevel
+      : gain < 1
+        ? words.sayWorse
+        : intensity[1] < ridge
+          ? words.sayMemory
+          : words.sayArithmetic;
+  return [words.say, verdict].map((sentence) => fill(sentence, values)).join(" ");
+}
+
+export function table(state, { intensity, rate, ridge, peak, bandwidth }, words) {
+  const limit = (each, i) =>
+    rate[i] < 0.999 * Math.min(peak, each * bandwidth) ? 2 : each < ridge ? 0 : 1;
+  const rows = intensity.map((each, i) => [
+    words.programs[i],
+    short(each),
+    short(rate[i] / TERA),
+    words.limits[limit(each, i)],
+  ]);
+  return { caption: fill(words.tableCaption, state), head: words.tableHead, rows };
+}

@@ -1,0 +1,294 @@
+// The budget: what a block of a kernel takes, and how many blocks fit at once.
+
+import { fill, group, label, line, num, picture, rect } from "livepage/kit.mjs";
+
+// ---- the numbers -------------------------------------------------------------------
+
+const N = 8192; // tokens, for the bytes moved
+const MOST = 48 * 1024; // bytes of shared memory that a block gets without asking
+const [KERNELS, WIDTHS] = [
+  ["tiled", "registers"],
+  [64, 128],
+];
+const [ROWS, KEYS, DEVICES] = [
+  [32, 64, 128],
+  [16, 32, 64],
+  ["T4", "A100", "H100"],
+];
+const [WARP, PORTION, QUARTERS] = [32, 256, 4];
+
+export function compute(state) {
+  const { kernel, d, rows, tile: keys, device } = state;
+  const parts =
+    kernel === "tiled"
+      ? [
+          ["k", keys * d * 4],
+          ["v", keys * d * 4],
+        ]
+      : [
+          ["q", rows * (d + 4) * 4],
+          ["kv", keys * (d + 4) * 4],
+          ["p", rows * (keys + 8) * 4],
+        ];
+  const shared = parts.reduce((sum, [, bytes]) => sum + bytes, 0);
+  const threads = kernel === "tiled" ? rows : Math.ceil((rows * keys) / 16);
+  const reads = Math.ceil(N / rows);
+  const registers = compiled(state);
+  const fits = registers > 0;
+  const start = 6 * DEVICES.indexOf(device);
+  const most = state.limits.slice(start, start + 6);
+  const allowed = fits ? allows({ threads, registers, shared }, most) : [0, 0, 0, 0];
+  const at_once = Math.min(...allowed);
+  return {
+    parts,
+    shared,
+    threads,
+    registers,
+    fits,
+    most,
+    allowed,
+    at_once,
+    reads,
+    share: (at_once * threads) / most[0],
+    moved: 4 * (2 * N * d + 2 * N * d * reads),
+  };
+}
+
+/** Registers of a thread, as the compiler reported them; 0 if it refused. */
+function compiled({ kernel, d, rows, tile, device, compiled: all }) {
+  const places = [
+    [KERNELS, kernel],
+    [WIDTHS, d],
+    [ROWS, rows],
+    [KEYS, tile],
+    [DEVICES, device],
+  ];
+  return all[places.reduce((at, [of, one]) => at * of.length + of.indexOf(one), 0)];
+}
+
+/** For how many blocks the threads, places, registers and shared memory last. */
+function allows({ threads, registers, shared }, [most, blocks, all, room, unit, kept]) {
+  const warps = Math.ceil(threads / WARP);
+  const portion = Math.ceil((registers * WARP) / PORTION) * PORTION;
+  const inQuarter = Math.floor(all / QUARTERS / portion);
+  const each = Math.ceil((shared + kept) / unit) * unit;
+  return [
+    Math.floor(most / (warps * WARP)),
+    blocks,
+    Math.floor((QUARTERS * inQuarter) / warps),
+    Math.floor(room / each),
+  ];
+}
+
+// ---- the picture -------------------------------------------------------------------
+
+const WIDE = {
+  width: 720,
+  height: 388,
+  left: 150,
+  right: 640,
+  table: 44,
+  office: 178,
+  step: 56,
+  name: { dx: -12, end: " end", dy: 22 },
+};
+const NARROW = {
+  width: 320,
+  height: 462,
+  left: 2,
+  right: 234,
+  table: 32,
+  office: 190,
+  step: 72,
+  name: { dx: 0, end: "", dy: -6 },
+};
+const LOOKS = {
+  q: "score",
+  k: "weight old",
+  kv: "weight old",
+  v: "weight new",
+  p: "weight new",
+};
+
+export function draw(state, numbers, { wide, words, title }) {
+  const page = { ...(wide ? WIDE : NARROW), words, wide };
+  return picture({ ...page, title, glide: 450 }, [
+    table_(numbers, page),
+    office(numbers, page),
+    verdict(numbers, page),
+  ]);
+}
+
+/** One block's shared memory, part by part, against the 48 KiB. */
+function table_({ parts, shared, fits }, { left, right, table: y, words, wide }) {
+  const x0 = wide ? left - 148 : 2;
+  const scale = (right + 70 - x0) / Math.max(1.25 * MOST, shared);
+  let at = x0;
+  const bars = parts.map(([name, bytes]) => {
+    const [x, width] = [at, bytes * scale];
+    at += width;
+    const roomy = width > 8 * words.parts[name].length;
+    const text = (roomy ? words.parts : words.short)[name];
+    return [
+      rect({
+        key: `part-${name}`,
+        class: LOOKS[name],
+        q: name === "p" ? "p" : null,
+        x,
+        y,
+        width: Math.max(0, width - 1.5),
+        height: 40,
+      }),
+      label(text, {
+        key: `name-${name}`,
+        class: "small middle",
+        x: x + width / 2,
+        y: y + 57,
+      }),
+    ];
+  });
+  const end = x0 + MOST * scale;
+  return group(
+    { key: "table" },
+    label(fill(words.table, { kb: kilo(shared) }), {
+      class: "caption",
+      x: x0,
+      y: y - 24,
+    }),
+    ...bars.flat(),
+    fits ? "" : rect({ class: "fault", x: x0, y, width: shared * scale, height: 40 }),
+    line({ key: "most", class: "max", x1: end, x2: end, y1: y - 8, y2: y + 46 }),
+    label(words.most, {
+      key: "mostname",
+      class: "max",
+      x: end + 7,
+      y: y + (wide ? 26 : -10),
+    }),
+  );
+}
+
+/** A multiprocessor: three things it has, and what the blocks take of each. */
+function office(numbers, page) {
+  const { threads, registers, shared, at_once: count, most, allowed } = numbers;
+  const each = [
+    [threads, most[0], 0],
+    [registers * threads, most[2], 2],
+    [shared + most[5], most[3], 3],
+  ];
+  const { words, wide, left, office: top } = page;
+  const scarce = Math.min(...allowed);
+  return [
+    label(wide ? words.office : words.officeShort, {
+      class: "caption",
+      x: wide ? 2 : left,
+      y: top - (wide ? 26 : 34),
+    }),
+    each.map(([one, all, i], row) =>
+      gauge(
+        {
+          name: words.resources[row],
+          one,
+          all,
+          count,
+          row,
+          scarce: count > 0 && allowed[i] === scarce,
+        },
+        page,
+      ),
+    ),
+  ];
+}
+
+function gauge({ name, one, all, count, row, scarce }, page) {
+  const { left, right, office: top, step, name: at, words } = page;
+  const y = top + row * step;
+  const unit = (right - left) / all;
+  const block = (i) =>
+    rect({
+      key: `${row}-${i}`,
+      class: `weight ${scarce ? "new" : "old"}`,
+      x: left + i * one * unit,
+      y,
+      width: Math.max(0.5, one * unit - 1.5),
+      height: 32,
+    });
+  const used = num((100 * count * one) / all, 0);
+  return group(
+    { key: `gauge${row}`, q: row === 1 ? "o" : null },
+    rect({ class: "band", x: left, y, width: right - left, height: 32 }),
+    ...Array.from({ length: count }, (_, i) => block(i)),
+    label(name, { class: `small${at.end}`, x: left + at.dx, y: y + at.dy }),
+    label(scarce ? fill(words.scarce, { used }) : `${used}%`, {
+      class: scarce ? "small lit" : "small",
+      x: right + 8,
+      y: y + 21,
+    }),
+  );
+}
+
+function verdict({ fits, at_once: count, share, reads, moved }, page) {
+  const { words, height, wide } = page;
+  const text = !fits ? words.refused : count === 1 ? words.verdictOne : words.verdict;
+  const values = {
+    count,
+    share: num(100 * share, 0),
+    reads,
+    moved: num(moved / 1e6, 0),
+  };
+  return [
+    label(fill(text, values), { class: "strong", x: 2, y: height - (wide ? 26 : 30) }),
+    label(fill(wide ? words.traffic : words.trafficShort, values), {
+      class: "small",
+      x: 2,
+      y: height - 8,
+    }),
+  ];
+}
+
+// ---- the words ---------------------------------------------------------------------
+
+const kilo = (bytes) => num(bytes / 1024, 1);
+
+export function say({ kernel, rows, tile: keys, d, device }, numbers, words) {
+  const { shared, threads, registers, fits, share, allowed, reads } = numbers;
+  const count = numbers.at_once;
+  const scarce = ["threads", "blocks", "registers", "shared"].filter(
+    (_, i) => allowed[i] === count,
+  );
+  const values = {
+    kernel: words.choices[kernel],
+    rows,
+    keys,
+    d,
+    device,
+    kb: kilo(shared),
+    threads,
+    registers,
+    count,
+    share: num(100 * share, 0),
+    reads,
+    scarce: scarce.map((name) => words.scarcity[name]).join(words.and),
+  };
+  const room = !fits
+    ? words.sayRefused
+    : count === 1
+      ? words.sayFitsOne
+      : words.sayFits;
+  return [words.say, room, words.sayReads]
+    .map((sentence) => fill(sentence, values))
+    .join(" ");
+}
+
+export function table(state, _, words) {
+  const rows = KEYS.map((keys) => {
+    const each = compute({ ...state, tile: keys });
+    return [
+      keys,
+      kilo(each.shared),
+      each.fits ? each.registers : "–",
+      each.at_once,
+      `${num(100 * each.share, 0)}%`,
+    ];
+  });
+  return { caption: words.tableCaption, head: words.tableHead, rows };
+}

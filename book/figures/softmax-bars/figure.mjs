@@ -1,0 +1,226 @@
+// Softmax bars: scores to pull on, and the shares of one whole they turn into.
+
+import {
+  fill,
+  group,
+  handle,
+  label,
+  line,
+  num,
+  picture,
+  rect,
+  tag,
+} from "livepage/kit.mjs";
+
+// ---- the numbers -------------------------------------------------------------------
+
+export function compute({ scores, shift, temperature }) {
+  const shown = scores.map((s) => s + shift);
+  const m = Math.max(...shown);
+  const terms = shown.map((s) => Math.exp((s - m) / temperature));
+  const l = terms.reduce((sum, term) => sum + term, 0);
+  return { shown, weights: terms.map((term) => term / l) };
+}
+
+/** A new sample: eight scores drawn around 2, the same for the same count. */
+export function again(count) {
+  const random = generator(count);
+  const score = () => 2 + 2.4 * (random() + random() + random() + random() - 2);
+  const scores = Array.from({ length: 8 }, () => Math.round(10 * score()) / 10);
+  return { scores: scores.map((s) => Math.min(HIGHEST, Math.max(LOWEST, s))) };
+}
+
+/** Mulberry32: numbers in [0, 1) from a seed. */
+function generator(seed) {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), state | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+// ---- the picture -------------------------------------------------------------------
+
+const [LOWEST, HIGHEST] = [-2, 6]; // the ends of the control `scores`
+
+const ROWS = {
+  height: 424,
+  scores: { low: 180, high: 60 },
+  weights: { low: 362, high: 252 },
+  whole: 394,
+};
+const WIDE = { ...ROWS, width: 720, apart: 150, thick: 84 };
+const NARROW = { ...ROWS, width: 320, apart: 90, thick: 52 };
+
+export function draw(state, numbers, view) {
+  const page = view.wide ? WIDE : NARROW;
+  const { low, high } = page.scores;
+  const n = state.scores.length;
+  const pitch = Math.min(page.apart, page.width / n);
+  const thick = Math.min(page.thick, pitch - 7);
+  const middle = (i) => (page.width - n * pitch) / 2 + (i + 0.5) * pitch;
+  const scene = {
+    page,
+    words: view.words,
+    thick,
+    middle,
+    left: (i) => middle(i) - thick / 2,
+    // What is in sight moves along with the shift.
+    y: (s) => low - ((s - state.shift - LOWEST) / (HIGHEST - LOWEST)) * (low - high),
+  };
+  return picture({ ...page, title: view.title, glide: 600 }, [
+    captions(scene),
+    scores(state, numbers, scene),
+    weights(numbers, scene),
+    whole(numbers, scene),
+  ]);
+}
+
+function captions({ page, words }) {
+  const caption = (text, q, y) => label(text, { class: "caption", q, x: 0, y });
+  return [
+    caption(words.scores, "s", page.scores.high - 50),
+    caption(words.weights, "p", page.weights.high - 34),
+    caption(words.whole, "p", page.whole - 8),
+  ];
+}
+
+/** Bars from zero, where zero is in sight; torn off at the edge otherwise. */
+function scores(state, { shown }, scene) {
+  const { page, y, left, thick, middle } = scene;
+  const edges = [page.scores.high - 34, page.scores.low + 12];
+  const foot = Math.min(edges[1], Math.max(edges[0], y(0)));
+  const bar = (s, i) =>
+    rect({
+      key: `s${i}`,
+      class: "score",
+      x: left(i),
+      width: thick,
+      y: Math.min(y(s), foot),
+      height: Math.max(1, Math.abs(y(s) - foot)),
+    });
+  const pull = (s, i) => [
+    label(tidy(s), {
+      key: `st${i}`,
+      class: "middle",
+      x: middle(i),
+      y: y(s) + (foot < y(s) ? 27 : -19),
+    }),
+    handle({
+      control: "scores",
+      item: i,
+      axis: "y",
+      x: middle(i),
+      y: y(s),
+      low: page.scores.low,
+      high: page.scores.high,
+    }),
+  ];
+  return [
+    group(
+      { key: "scores", q: "s" },
+      ...shown.map(bar),
+      foot === y(0)
+        ? line({ class: "axis", x1: 0, x2: page.width, y1: foot, y2: foot })
+        : tear(foot + (foot < y(0) ? -7 : 7), page.width),
+    ),
+    ...shown.flatMap(pull),
+  ];
+}
+
+/** Score bars continue beyond the picture: a torn edge across them. */
+function tear(y, width) {
+  const teeth = Array.from(
+    { length: width / 8 },
+    (_, i) => `l8 ${i % 2 ? 5 : -5}`,
+  ).join("");
+  return tag("path", { class: "tear", d: `M0 ${y}${teeth}` });
+}
+
+const tidy = (s) => num(s, Number.isInteger(s) ? 0 : 1);
+
+function weights({ weights }, { page, words, left, middle, thick }) {
+  const { low, high } = page.weights;
+  const tall = (p) => p * (low - high);
+  const even = low - tall(1 / weights.length);
+  const bar = (p, i) => [
+    rect({
+      key: `p${i}`,
+      class: "weight new",
+      x: left(i),
+      width: thick,
+      y: low - tall(p),
+      height: Math.max(0.5, tall(p)),
+    }),
+    label(num(p, thick < 48 ? 2 : 3), {
+      key: `pt${i}`,
+      class: "strong middle halo",
+      x: middle(i),
+      y: low - tall(p) - 8,
+    }),
+  ];
+  return group(
+    { key: "weights", q: "p" },
+    line({ key: "even", class: "even", x1: 0, x2: page.width, y1: even, y2: even }),
+    ...weights.flatMap(bar),
+    line({ class: "axis", x1: 0, x2: page.width, y1: low, y2: low }),
+  );
+}
+
+/** The same weights laid end to end: one whole, shared out. */
+function whole({ weights }, { page }) {
+  let from = 0;
+  const share = (p, i) => {
+    const [x, width] = [from * page.width, p * page.width];
+    from += p;
+    return rect({
+      key: `share${i}`,
+      class: "weight new",
+      x,
+      y: page.whole,
+      height: 22,
+      width: Math.max(0, width - 2),
+    });
+  };
+  return group({ key: "whole", q: "p" }, ...weights.map(share));
+}
+
+// ---- the words ---------------------------------------------------------------------
+
+export function say({ scores, shift, temperature }, { shown, weights }, words) {
+  const list = (numbers) => numbers.join(", ");
+  const top = shown.indexOf(Math.max(...shown));
+  const first = shown.filter((s) => s === shown[top]).length;
+  const values = {
+    n: scores.length,
+    k: first,
+    c: num(shift, 0),
+    t: num(temperature, Number.isInteger(temperature) ? 0 : 2),
+    scores: list(shown.map(tidy)),
+    weights: list(weights.map((p) => num(p))),
+    s: tidy(shown[top]),
+    p: num(weights[top]),
+    even: num(1 / scores.length),
+  };
+  return [
+    scores.length > 4
+      ? first > 1
+        ? words.sayTied
+        : words.sayMany
+      : scores.length > 1
+        ? words.sayFew
+        : words.sayOne,
+    temperature === 1 ? "" : words.sayTemperature,
+    shift === 0 ? "" : words.sayShift,
+  ]
+    .filter(Boolean)
+    .map((sentence) => fill(sentence, values))
+    .join(" ");
+}
+
+export function table(_, { shown, weights }, words) {
+  const rows = weights.map((p, i) => [i + 1, tidy(shown[i]), num(p, 4)]);
+  return { caption: words.tableCaption, head: words.tableHead, rows };
+}

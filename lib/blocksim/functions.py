@@ -1,0 +1,129 @@
+"""Kernels that are Python functions, in CPython: their text, and the names they use.
+
+On the book's pages kernels come as text, and this file is not needed there.
+"""
+
+import builtins
+import inspect
+from types import FunctionType, ModuleType
+
+from .program import Program
+from .source import builtin, resolved
+from .things import KNOWN, Thing, type_of_name
+from .tree import parse
+from .values import Function, Unusable
+
+
+def program(kernel: object) -> Program:
+    """Return the program of a function, decorated by anyone's ``cuda.jit`` or not."""
+    function = bare(kernel)
+    if function is None:
+        raise ValueError(f"kernel: expected a function, got {kernel!r}")
+    given: dict[str, object] = {}
+    return Program(compilable(kernel, given), given)
+
+
+def compilable(kernel: object, given: dict[str, object]) -> Function:
+    """Return a function as the compiler takes it; ``given`` names come first."""
+    function = bare(kernel)
+    names = used(function)
+
+    def find(name: str) -> object:
+        if name in given:
+            return resolved(given[name], None)
+        if name in names:
+            return stand_in(names[name], given)
+        if hasattr(builtins, name):
+            return builtin(name)
+        raise KeyError(name)
+
+    node = parse(text(function))[0]
+    if node.kind != "FunctionDef":
+        raise ValueError("kernel: expected a function made by def, got a lambda")
+    signature = getattr(kernel, "signature", None)
+    resolve = lambda value: stand_in(value, given)
+    return Function(function.__name__, node, find, resolve, signature)
+
+
+def stand_in(value: object, given: dict[str, object]) -> object:
+    """Return what a value around a kernel is to the compiler."""
+    if is_numbas(value):
+        return numbas(value)
+    if isinstance(value, FunctionType):
+        return Unusable(
+            "{name} is a plain function of Python's",
+            "put @cuda.jit(device=True) above it",
+        )
+    if isinstance(value, ModuleType) and value.__name__ not in (
+        "math",
+        "numpy",
+        "operator",
+    ):
+        return value  # one with device functions or constants of the reader's
+    function = bare(value)
+    if function is not None:
+        return compilable(value, given)
+    return resolved(value, None)
+
+
+def is_numbas(value: object) -> bool:
+    """Say whether a value is of Numba's, and no function of the reader's."""
+    if isinstance(value, ModuleType):
+        return value.__name__.split(".")[0] in ("numba", "numba_cuda")
+    where = type(value).__module__.split(".")[0], getattr(value, "__module__", "") or ""
+    return (
+        bare(value) is None
+        and "numba" in (where[0], where[1].split(".")[0])
+        or (isinstance(value, FunctionType) and where[1].split(".")[0] == "numba")
+    )
+
+
+def numbas(value: object) -> object:
+    """Return something of Numba's by its path: a module, a type, a function."""
+    import numba
+    from numba import cuda, types
+
+    if value is numba:
+        return Thing("numba")
+    if value is cuda:
+        return Thing("cuda")
+    if value is types:
+        return Thing("numba.types")
+    found = type_of_name(str(getattr(value, "name", "") or ""))
+    if found is not None:
+        return found
+    for path in KNOWN:
+        if path.startswith("cuda."):
+            known = cuda
+            for part in path.split(".")[1:]:
+                known = getattr(known, part, None)
+            if known is value:
+                return Thing(path)
+    return Unusable("{name} is nothing that a kernel can use here")
+
+
+def text(kernel: object) -> str:
+    """Return the text of a kernel, each line at its number in its file or cell."""
+    lines, first = inspect.getsourcelines(bare(kernel))
+    depth = len(lines[0]) - len(lines[0].lstrip())
+    # A comment may stand further left than the function that it is in.
+    lines = [line[depth:] if not line[:depth].strip() else line for line in lines]
+    return "\n" * (first - 1) + "".join(lines)
+
+
+def bare(value: object) -> FunctionType | None:
+    """Return the Python function inside: Numba's and its simulator's, or our own."""
+    for attribute in ("py_func", "fn", "function"):
+        value = getattr(value, attribute, value)
+    return value if isinstance(value, FunctionType) else None
+
+
+def used(function: FunctionType) -> dict[str, object]:
+    """Return the names a function uses from around it, with their values."""
+    found = dict(function.__globals__)
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:  # not yet given a value
+            found.pop(name, None)
+    return found

@@ -1,0 +1,542 @@
+"""Types of everything in a kernel, found before it runs, as Numba finds them.
+
+Every expression of the tree gets a `Value`: its type, what is known of it already, and
+how many bits it may need. What the compiler would not accept is refused, with the line,
+the reason and what to write instead. Loops are read until no type changes any more.
+"""
+
+from .expressions import Expressions, literal, number_of
+from .things import Thing
+from .tree import Node, clone, nodes_in, parts_of
+from .types import WHOLE_BITS, is_array, is_integer, is_number, is_tuple
+from .values import (
+    NONE,
+    Closure,
+    Function,
+    Refusal,
+    Typed,
+    Value,
+    computed,
+    either,
+    joined,
+    merged,
+    same_value,
+    ways,
+)
+
+MOST_ROUNDS = 20  # of a loop, until its types stand; a type widens three times at most
+
+
+def assigned(body: list, found: set) -> set:
+    """Return the names that statements give a value to."""
+    for node in body:
+        if node.kind == "FunctionDef":
+            found.add(node.name)
+            continue
+        targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
+        for target in targets:
+            add_names(target, found)
+        for part in ("body", "orelse"):
+            if isinstance(getattr(node, part, None), list):
+                assigned(getattr(node, part), found)
+    return found
+
+
+def varies(value: Value) -> bool:
+    """Say whether a name may stand for more than one number or None."""
+    return not value.known or not (is_number(value.kind) or value.kind == "none")
+
+
+def directly(value: Node) -> bool:
+    """Say whether Python unpacks a tuple without making it first."""
+    several = value.kind == "Tuple" and len(value.elts) in (2, 3)
+    return several and not all([literal(part) for part in value.elts])
+
+
+def name_arrays(target: Node, value: Node) -> None:
+    """Tell the calls that make arrays which names their arrays get."""
+    if target.kind == "Name" and value.kind == "Call":
+        value.named = target.id
+    elif target.kind == "Tuple" and value.kind == "Tuple":
+        for part, one in zip(target.elts, value.elts):
+            name_arrays(part, one)
+
+
+def add_names(target: object, found: set) -> None:
+    """Add the names in the target of an assignment."""
+    if target is None:
+        return
+    if target.kind == "Name":
+        found.add(target.id)
+    elif target.kind == "Tuple":
+        for part in target.elts:
+            add_names(part, found)
+
+
+def argument(kind: object) -> Value:
+    """Return what is known of an argument."""
+    found = Value(kind)
+    found.argument = True
+    return found
+
+
+class Compiler:
+    """Finds the types of a kernel and of all that it calls.
+
+    Attributes
+    ----------
+    doubles : dict
+        Line -> what is computed in float64 there.
+    """
+
+    def __init__(self):
+        self.known = {}
+        self.main = None  # the tree of the kernel
+        self.open = []  # the trees of the functions that are being read
+        self.doubles = {}
+
+    def kernel(self, function: Function, kinds: tuple) -> Typed:
+        """Return a kernel for arguments of these types."""
+        self.main = function.node
+        return self.typed(function, kinds)
+
+    def typed(self, function: Function, kinds: tuple) -> Typed:
+        """Return a function for arguments of these types."""
+        key = (id(function.node), kinds)
+        if key not in self.known:
+            if function.node in self.open:
+                return Typed(function, function.node, kinds)  # it calls itself
+            self.open.append(function.node)
+            typed = Typed(function, clone(function.node), kinds)
+            self.known[key] = typed
+            Inference(self, typed, None).run([argument(kind) for kind in kinds])
+            self.open.pop()
+        return self.known[key]
+
+    def double(self, line: int, text: str) -> None:
+        """Note what is computed in float64."""
+        self.doubles.setdefault(line, text)
+
+
+class Inference(Expressions):
+    """Finds the types in one function, for certain arguments.
+
+    Names are looked up where the text stands: ``names`` holds those of the function at
+    this point, or is None where nobody comes.
+    """
+
+    def __init__(self, compiler: Compiler, typed: Typed, outer: object):
+        self.compiler = compiler
+        self.typed = typed
+        self.outer = outer  # the inference of the function around a closure
+        self.find = typed.function.find
+        self.local = assigned(typed.node.body, set())
+        self.names = {}
+        self.stored = {}  # names that the text has given values so far: the last ones
+        self.loops = []  # around this point, with the names at their breaks
+        self.turned = {}  # a loop -> the names as its last turn left them
+        self.results = []
+        self.inside = []  # the functions that are defined in this one
+        self.changed = False
+
+    def run(self, arguments: list) -> None:
+        """Read the function until no type changes."""
+        parameters = self.typed.node.parameters
+        for _ in range(MOST_ROUNDS):
+            self.names = {}
+            self.loops, self.stored = [], {}
+            for parameter, value in zip(parameters, arguments):
+                self.local.add(parameter.name)
+                self.store_name(parameter.name, value)
+            self.changed = False
+            self.results, self.inside = [], []
+            self.block(self.typed.node.body)
+            if not self.changed:
+                break
+        if self.names is not None:
+            self.give(NONE, self.typed.node.line)
+        self.typed.result = self.result()
+        if self.inside and self.outer is None:
+            self.check_uncalled()
+
+    def check_uncalled(self) -> None:
+        """Refuse a function inside that nobody calls, if it uses names around it.
+
+        Numba makes one of its own of it, which knows constants only. Where another
+        function inside is called, it drops those that nobody calls.
+        """
+        calls = [node for node in nodes_in(self.typed.node.body) if node.kind == "Call"]
+        called = [getattr(node.func, "id", "") for node in calls]
+        if [node for node in self.inside if node.copies or node.name in called]:
+            return
+        for node in self.inside:
+            own = assigned(node.body, {one.name for one in node.parameters})
+            for one in nodes_in(node.body):
+                name = getattr(one, "id", None) if one.kind == "Name" else None
+                if (
+                    name in self.stored
+                    and name not in own
+                    and varies(self.stored[name])
+                ):
+                    raise Refusal(
+                        node.line,
+                        f"nobody calls {node.name}, which uses {name} from around it",
+                        "call it, or take it away",
+                    )
+
+    def give(self, value: Value, line: int) -> None:
+        """Note what the function returns on one of its ways."""
+        if hasattr(value, "made_here") and not isinstance(self.typed.function, Closure):
+            raise Refusal(
+                line,
+                "a function cannot give back an array that it made",
+                "make it in the kernel, and pass it as an argument",
+            )
+        if value.kind != "none" and self.typed.function.node is self.compiler.main:
+            raise Refusal(
+                line, "a kernel returns nothing", "store the value in an array"
+            )
+        self.results.append(self.at(value, line))
+
+    def result(self) -> Value:
+        """Return what the function returns on all of its ways."""
+        if not self.results:
+            return self.at(Value("none"), self.typed.node.line)
+        found = self.results[0]
+        for value in self.results[1:]:
+            line = value.line if value.kind != "none" else found.line
+            found = self.at(joined(found, value), line)
+        if found.kind in ("maybe", "clash"):
+            nothing = "none" in [value.kind for value in self.results]
+            what = "values of several types"
+            if nothing:
+                what = "nothing on some of its ways"
+            raise Refusal(
+                found.line,
+                f"the function returns {what}",
+                "return a value of one type at the end of every way",
+                declined="functions" if nothing else "",
+            )
+        return found
+
+    def at(self, value: Value, line: int) -> Value:
+        value = Value(value.kind, value.const, value.bits, value.fixed)
+        value.line = line
+        return value
+
+    # ---- statements
+
+    def block(self, body: list) -> None:
+        """Read statements; those behind a return are read by nobody."""
+        for node in body:
+            if self.names is None:
+                return
+            node.reached = True
+            read = getattr(self, "read_" + node.kind, None)
+            if read is None:
+                raise Refusal(node.line, f"{node.kind} has no place in a kernel")
+            read(node)
+
+    def read_Refused(self, node: Node) -> None:
+        if node.what != "global" or self.local.intersection(node.words):
+            self.value_Refused(node)
+
+    def read_Pass(self, node: Node) -> None:
+        """Nothing to do."""
+
+    def read_Expr(self, node: Node) -> None:
+        if node.value.kind == "Constant" and isinstance(node.value.value, str):
+            return  # a docstring
+        if getattr(node.value, "what", "") == "an ellipsis":
+            return
+        value = self.value(node.value)
+        path = value.const.path if isinstance(value.const, Thing) else ""
+        if path in ("cuda.syncthreads", "cuda.syncwarp"):
+            raise Refusal(
+                node.line, f"{path} is not called", f"{path}()", declined="mention"
+            )
+
+    def read_Assign(self, node: Node) -> None:
+        if node.value.kind == "Lambda":
+            return self.read_lambda(node)
+        value = self.value(node.value)
+        value.direct = directly(node.value)
+        for target in node.targets:
+            name_arrays(target, node.value)
+            self.store(target, value)
+
+    def read_lambda(self, node: Node) -> None:
+        """Read a lambda with a name as the function that it is."""
+        if len(node.targets) != 1 or node.targets[0].kind != "Name":
+            raise Refusal(
+                node.line, "a lambda needs a name of its own here", declined="functions"
+            )
+        back = Node("Return", node.line, value=node.value.body)
+        function = Node(
+            "FunctionDef",
+            node.line,
+            name=node.targets[0].id,
+            decorators=[],
+            parameters=node.value.parameters,
+            body=[back],
+        )
+        node.function = function
+        self.read_FunctionDef(function)
+
+    def read_AnnAssign(self, node: Node) -> None:
+        if node.value is not None:
+            self.store(node.target, self.value(node.value))
+
+    def read_AugAssign(self, node: Node) -> None:
+        if node.target.kind not in ("Name", "Subscript"):
+            raise Refusal(
+                node.line,
+                "only a name or an element can be changed in place",
+                declined="slices",
+            )
+        old = self.value(node.target)
+        if is_tuple(old.kind):
+            raise Refusal(
+                node.line,
+                "a tuple cannot be changed in place",
+                "a = a + (…,), as a new tuple of another length, under its own name",
+            )
+        by = self.value(node.value)
+        if node.op == "/" and is_integer(old.kind) and is_integer(by.kind):
+            raise Refusal(
+                node.line,
+                "/= between whole numbers cannot put a float into one",
+                "x = x / y for a float, or //= for a whole number",
+            )
+        value = self.operate(node, node.op, old, by)
+        node.old, node.result = old, value
+        self.store(node.target, value)
+
+    def read_Return(self, node: Node) -> None:
+        value = NONE if node.value is None else self.value(node.value)
+        self.usable(node, value)
+        self.give(value, node.line)
+        self.names = None
+
+    def read_If(self, node: Node) -> None:
+        test = self.truth(node.test)
+        true, false = ways(node.test)
+        node.taken = bool(test.const) if test.known else None
+        before, self.names = self.names, dict(self.names)
+        if not true:
+            self.names = None
+        self.block(node.body)
+        after = self.names
+        self.names = before if false else None
+        self.block(node.orelse)
+        self.names = merged(after, self.names)
+
+    def read_While(self, node: Node) -> None:
+        self.truth(node.test)
+        if not ways(node.test)[0]:  # as the names are before the loop
+            return self.block(node.orelse)
+        self.enter(node)
+        self.truth(node.test)
+        out = dict(self.names) if ways(node.test)[1] else None
+        self.leave(node, out)
+
+    def read_For(self, node: Node) -> None:
+        item = self.items(node)
+        if not all([part.kind in ("Name", "Tuple") for part in parts_of(node.target)]):
+            raise Refusal(
+                node.line,
+                "a for gives its turns to a name",
+                "a name, and an assignment on the first line of the loop",
+                declined="statements",
+            )
+        self.enter(node)
+        out = dict(self.names)
+        self.store(node.target, item)
+        self.leave(node, out)
+
+    def enter(self, node: Node) -> None:
+        """Come to a loop's head: from before it, and from its last turn."""
+        self.names = merged(self.names, self.turned.get(id(node)))
+        self.loops.append({"breaks": None, "turns": None})
+
+    def leave(self, node: Node, out: object) -> None:
+        """Read a loop's body; go on where it ends."""
+        head = dict(self.names)
+        self.block(node.body)
+        loop = self.loops.pop()
+        turn = merged(self.names, loop["turns"])
+        if turn is not None:
+            self.turned[id(node)] = self.widened(head, turn)
+            out = out and merged(out, self.turned[id(node)])
+        self.names = out
+        self.block(node.orelse)
+        self.names = merged(self.names, loop["breaks"])
+
+    def widened(self, head: dict, turn: dict) -> dict:
+        """Return the names after a turn; what grows there may grow without end."""
+        found = {}
+        for name in turn:
+            value = turn[name]
+            if name in head:
+                both = either(head[name], value)
+                grows = both.bits > head[name].bits
+                if grows:
+                    both.bits = WHOLE_BITS.get(both.kind, 0)
+                if (
+                    both.kind != head[name].kind
+                    or grows
+                    or (head[name].known and not both.known)
+                    or both.computed != head[name].computed
+                    or both.branch != head[name].branch
+                    or hasattr(both, "scalar") != hasattr(head[name], "scalar")
+                ):
+                    self.changed = True
+                found[name] = both
+            else:
+                found[name] = value
+                self.changed = True
+        return found
+
+    def items(self, node: Node) -> Value:
+        """Return what a for gives its name, turn by turn."""
+        value = self.value(node.iter)
+        if isinstance(value.kind, tuple) and value.kind[0] == "range":
+            return Value(value.kind[1], bits=value.bits)
+        if is_array(value.kind):
+            return self.element(value.kind, 1)
+        if is_tuple(value.kind):
+            parts = value.kind[1:]
+            if not parts or [part for part in parts if part != parts[0]]:
+                raise Refusal(
+                    node.line,
+                    "the parts of this tuple have several types",
+                    "give all of them one type, such as float32(…)",
+                )
+            return Value(parts[0])
+        self.usable(node, value)
+        raise Refusal(
+            node.line,
+            f"{self.named(value)} has no parts to go through",
+            "for i in range(n)",
+            declined="" if is_number(value.kind) else "tuples",
+        )
+
+    def read_Break(self, node: Node) -> None:
+        self.loops[-1]["breaks"] = merged(self.loops[-1]["breaks"], self.names)
+        self.names = None
+
+    def read_Continue(self, node: Node) -> None:
+        self.loops[-1]["turns"] = merged(self.loops[-1]["turns"], self.names)
+        self.names = None
+
+    def read_FunctionDef(self, node: Node) -> None:
+        if node.decorators:
+            raise Refusal(
+                node.line,
+                "a function inside a kernel has no decorator",
+                "take the decorator away, or move the function out",
+            )
+        for parameter in node.parameters:
+            if parameter.default and not self.value(parameter.default).known:
+                raise Refusal(
+                    parameter.line,
+                    "a default of a function inside a kernel has to be a constant",
+                    "hand the value over in the call",
+                    declined="functions",
+                )
+        node.copies = {}
+        closure = Closure(node.name, node, self)
+        self.store_name(node.name, Value("static", closure))
+        self.inside.append(node)
+
+    # ---- assignments
+
+    def store(self, target: Node, value: Value) -> None:
+        """Give a value to a name, an element, or to several."""
+        if target.kind == "Tuple":
+            return self.unpack(target, value)
+        if target.kind == "Subscript":
+            return self.store_element(target, value)
+        if target.kind != "Name":
+            raise Refusal(
+                target.line,
+                "only names and elements of arrays have values",
+                declined="statements",
+            )
+        if value.kind in ("clash", "maybe"):
+            self.usable(target, value)
+        before = getattr(target, "got", None)  # as it was when this was read last
+        if before is None or not same_value(before, value):
+            target.got = before = value
+        self.store_name(target.id, before)
+
+    def store_name(self, name: str, value: Value) -> None:
+        self.names[name] = value
+        self.stored[name] = value
+        self.typed.names.setdefault(name, set()).add(str(value.kind))
+
+    def unpack(self, target: Node, value: Value) -> None:
+        for part in target.elts:
+            if part.kind == "Refused":
+                self.value(part)
+        self.usable(target, value)
+        if not is_tuple(value.kind):
+            several = isinstance(value.kind, tuple)  # an array, a range
+            raise Refusal(
+                target.line,
+                f"{self.named(value)} cannot be unpacked",
+                "its elements one by one" if several else number_of(value),
+                "tuples" if several else self.choice(value),
+            )
+        if len(value.kind) - 1 != len(target.elts):
+            raise Refusal(
+                target.line,
+                f"{len(value.kind) - 1} values for {len(target.elts)} names",
+            )
+        for place, part in enumerate(target.elts):
+            self.store(part, self.part(value, place))
+
+    def part(self, value: Value, place: int) -> Value:
+        """Return one part of a tuple."""
+        if value.known:
+            found = value.const[place]
+            return found if getattr(value, "direct", False) else computed(found)
+        known = getattr(value, "parts", None)
+        return known[place] if known else Value(value.kind[1 + place])
+
+    def store_element(self, target: Node, value: Value) -> None:
+        array = self.value(target.value)
+        if not is_array(array.kind):
+            what = self.named(array)
+            fixed = is_tuple(array.kind) or array.kind == "text"
+            choice = "none" if array.kind == "maybe" else self.choice(array)
+            raise Refusal(
+                target.line,
+                f"{what} has no elements that can be changed",
+                "cuda.local.array(n, float32)" if is_tuple(array.kind) else "",
+                "" if fixed else choice,
+            )
+        if len(array.kind) > 3:
+            raise Refusal(
+                target.line,
+                "an array around the kernel is a constant",
+                "pass it as an argument",
+            )
+        kind = self.index(target, array.kind).kind
+        if not is_number(kind):
+            raise Refusal(
+                target.line,
+                "a row cannot be changed at once",
+                "give all indices, element by element",
+                declined="slices",
+            )
+        if is_tuple(value.kind):
+            raise Refusal(target.line, "an element holds a number, not a tuple")
+        self.number(target, value, f"an element of {array.kind[1]} holds a number")
+        self.narrowed(target.line, value, kind)
+        target.value_kind = value.kind
+
+    def narrowed(self, line: int, value: Value, kind: str) -> None:
+        """Note a float64 that is made smaller; a constant costs nothing."""
+        if value.kind == "float64" and kind != "float64" and not value.fixed:
+            self.compiler.double(line, f"a float64 becomes {kind}")

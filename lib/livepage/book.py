@@ -1,0 +1,63 @@
+"""The book that is served: handed in once, by the book itself.
+
+The kit holds no content and looks for none. A book calls `open` with its folder; what
+needs a figure, a drill or a measurement asks `current`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Book:
+    """Where a book's content lies, and which version of it this is."""
+
+    folder: Path
+    version: str
+
+    @property
+    def figures(self) -> Path:
+        """One folder for each figure."""
+        return self.folder / "figures"
+
+    @property
+    def drills(self) -> Path:
+        """One YAML file of drills for each chapter."""
+        return self.folder / "drills"
+
+    @property
+    def data(self) -> Path:
+        """What was measured, one JSON file for each measurement."""
+        return self.folder / "data"
+
+
+_opened: list[Book] = []
+
+
+def open(folder: Path, *, version: str) -> Book:
+    """Hand a book in; from now on figures, drills and measurements are its own.
+
+    Parameters
+    ----------
+    folder : Path
+        Holds `figures/`, `drills/` and `data/`, as many of them as the book has.
+    version : str
+        What the foot of each page shows.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise ValueError(f"folder: expected a book's folder, got {str(folder)!r}")
+    _opened[:] = [Book(folder, version)]
+    return _opened[0]
+
+
+def current() -> Book:
+    """Return the book that was handed in last."""
+    if not _opened:
+        raise RuntimeError(
+            "no book is open: import the book's own module first, or call"
+            " livepage.book.open(folder, version=…)"
+        )
+    return _opened[0]

@@ -1,0 +1,140 @@
+"""Code drills: cases, what to expect of them, and what known mistakes give instead.
+
+A drill's ``oracle`` asks the lib for every step of every case; its ``mutants`` are run
+here, in the same grader the reader meets. So the page receives numbers and never the
+mathematics.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from livepage.drills import grader
+from livepage.drills.bank import Drill
+
+Case = dict[str, Any]
+
+TOLERANCE = 1e-9
+
+
+def payload(drill: Drill) -> dict[str, Any]:
+    """Return the function asked for, how to drive it, and every case with its rows."""
+    cases = [_case(drill, case) for case in [*_named(drill), *_random(drill)]]
+    tolerance = float(drill.get("tolerance", TOLERANCE))
+    return {
+        "function": drill.get("function"),
+        "drive": drill.get("drive", DRIVE),
+        "given": drill.get("given", []),
+        "compared": drill.get("compared"),
+        "tolerance": tolerance,
+        "cases": cases,
+        "slips": [_signs(drill, cases, m, tolerance) for m in mutants(drill)],
+    }
+
+
+# Without a `drive` of its own a drill has its function called once per case.
+DRIVE = """
+def drive(function, **args):
+    yield function(**args)
+"""
+
+
+def _named(drill: Drill) -> list[Case]:
+    """Return the cases with a name: as listed, or as the drill's `cases()` gives them."""
+    cases = drill.get("cases")
+    if isinstance(cases, str):
+        cases = function(drill, "cases", "cases")()
+    if not isinstance(cases, list) or not all("name" in case for case in cases):
+        raise drill.fault("cases", "expected a list of {name: …, …}, or its source")
+    return cases
+
+
+def _random(drill: Drill) -> Iterator[Case]:
+    """Yield the seeded cases that the drill's `examples(rng)` draws."""
+    if drill.get("random"):
+        yield from function(drill, "random", "examples")(random.Random(drill.id))
+
+
+def _case(drill: Drill, case: Case) -> Case:
+    """Add what the lib gives: the columns shown, and the columns asked for."""
+    args = {name: _plain(value) for name, value in case.items() if name != "name"}
+    rows = function(drill, "oracle", "oracle")(**args)
+    try:
+        given = [[_plain(row[c]) for c in drill.get("given", [])] for row in rows]
+        expected = [[_plain(row[c]) for c in drill.get("compared")] for row in rows]
+    except KeyError as error:
+        raise drill.fault("oracle", f"its rows have no {error}") from None
+    return {
+        "name": case["name"],
+        "args": {name: grader.pack(value) for name, value in args.items()},
+        "given": grader.pack(given),
+        "expected": grader.pack(expected),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Return numbers and arrays as floats and lists; what is an int stays one."""
+    return value if isinstance(value, (int, str)) else np.asarray(value).tolist()
+
+
+def mutants(drill: Drill) -> list[str]:
+    """Return the source of every mutant: in full, or as a change of the answer."""
+    return [_mutant(drill, mutant) for mutant in drill.get("mutants")]
+
+
+def _mutant(drill: Drill, mutant: dict[str, Any]) -> str:
+    if "code" in mutant:
+        return mutant["code"]
+    source = drill.get("code")
+    for old, new in mutant["change"].items():
+        if old not in source:
+            name = mutant["name"]
+            raise drill.fault("mutants", f"{name!r} changes {old!r}: not there")
+        source = source.replace(old, new)
+    return source
+
+
+def _signs(drill: Drill, cases: list[Case], source: str, tolerance: float) -> str:
+    """Return how a mutant fails in each case, as the grader compares it."""
+    play = player(drill.get("drive", DRIVE), answer(drill, source), cases)
+    signs = []
+    for index, case in enumerate(cases):
+        played = play(index)
+        rows, fault = grader.judge(played, case, tolerance)
+        signs.append(grader.sign(grader.unpack(played["rows"]), rows, fault))
+    return ";".join(signs)
+
+
+def player(
+    drive: str, function: Callable[..., Any], cases: list[Case]
+) -> Callable[[int], dict[str, Any]]:
+    """Return what plays a function in a case, whose rows travel as on the page."""
+    driven = grader.load(drive, "drive")
+
+    def play(index: int) -> dict[str, Any]:
+        args, most = cases[index]["args"], len(cases[index]["expected"])
+        return grader.play(function, driven, args, most, lambda: None)
+
+    return play
+
+
+def answer(drill: Drill, source: str) -> Callable[..., Any]:
+    """Return the function an answer defines, with math's names at hand."""
+    space: dict[str, Any] = {}
+    exec("from math import exp, inf", space)
+    exec(compile(source, grader.ANSWER, "exec"), space)
+    if not callable(space.get(drill.get("function"))):
+        raise drill.fault("function", f"{drill.get('function')!r} is not in {source!r}")
+    return space[drill.get("function")]
+
+
+def function(drill: Drill, field: str, name: str) -> Callable[..., Any]:
+    """Return a function written in one of the drill's fields."""
+    try:
+        return grader.load(drill.get(field), name)
+    except (SyntaxError, KeyError) as error:
+        raise drill.fault(field, f"expected a function {name}: {error}") from None

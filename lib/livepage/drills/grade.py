@@ -1,0 +1,262 @@
+"""Marking an answer: what passed, and which misconception a wrong one shows.
+
+Each grader takes a drill's payload and an answer and returns an outcome, a small
+mapping without any words: ``passed``, and where it applies ``read`` (the values as
+understood), ``near`` (why an answer is close and not right), ``ask`` (the two values an
+answer may mean), ``hint`` (which of the drill's hints is earned), ``place`` (where the
+first fault is). ``page/grade.js`` is the same code for the page; tests feed both the
+same answers. Code drills are marked by ``grader.py``, which runs in both worlds, and
+own words by their owner.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from livepage.drills.expression import Reading, read
+
+Outcome = dict[str, Any]
+Payload = Mapping[str, Any]
+Goal = Mapping[str, Any]
+
+# All of these are shares of the number that is compared with.
+EQUAL = 1e-9  # closer than this, two numbers are one: the rest is rounding
+ALIKE = 1e-3  # closer than this, one may be the other from rounded parts
+ROUGHLY = 2e-2  # how far a number may be from the mistake it is taken for
+SHORT = 5e-2  # how far one with too few digits may be to count as close
+SINGLE = 5e-3  # as ROUGHLY, for a single digit, which fits many numbers
+
+
+# ---- numbers
+
+
+def mark(goal: Goal, wrong: Sequence[Any], names: Payload, answer: Any) -> Outcome:
+    """Mark a number as typed; where that may mean two, both are considered."""
+    text = str(answer)
+    if not text.strip(" "):
+        return {"passed": False, "unreadable": True, "empty": True}
+    try:
+        readings = read(text, names)
+    except ValueError:
+        return {"passed": False, "unreadable": True}
+    outcomes = [judge(goal, wrong, reading) for reading in readings[:2]]
+    first, last = outcomes[0], outcomes[-1]
+    if first["passed"] or len(outcomes) == 1:
+        return first
+    values = [reading.value for reading in readings[:2]]
+    either = "," in text or "e" in text.lower()  # may well be meant in another way
+    if last["passed"]:
+        return last if either else {"passed": False, "ask": values}
+    if not either:
+        return first
+    told = first if _says_why(first) or not _says_why(last) else last
+    return {**told, "read": values}
+
+
+def judge(goal: Goal, wrong: Sequence[Any], reading: Reading) -> Outcome:
+    """Mark one value: right, close, a known mistake, or none of these."""
+    value = reading.value
+    outcome: Outcome = {"passed": hits(goal, value), "read": value}
+    if outcome["passed"]:
+        return outcome
+    exact = _only(i for i, slip in enumerate(wrong) if same(value, slip))
+    near = _near(goal, reading, exact is not None)
+    if near is None:
+        hint = exact if exact is not None else mistake(goal, wrong, reading)
+        if hint is None and _nearly(goal, value):
+            near = "digits"
+    else:
+        hint = exact
+    return {**outcome, "near": near, "hint": hint}
+
+
+def _says_why(outcome: Outcome) -> bool:
+    return outcome["near"] is not None or outcome["hint"] is not None
+
+
+def hits(goal: Goal, value: float) -> bool:
+    """Say whether a value is right; infinities and NaN hit themselves."""
+    if "low" not in goal:
+        return same(value, goal["value"])
+    return goal["low"] <= value <= goal["high"]
+
+
+def same(value: float, target: float | str) -> bool:
+    """Say whether two values are one number; NaN is NaN, for somebody typed it."""
+    target = float(target)
+    if math.isfinite(value) and math.isfinite(target):
+        return abs(value - target) <= EQUAL * abs(target)
+    return value == target or (math.isnan(value) and math.isnan(target))
+
+
+def _near(goal: Goal, reading: Reading, listed: bool) -> str | None:
+    """Say why a value is close: rounded too far, or to the unsafe side, or per cent."""
+    if "low" not in goal:
+        return None
+    value, unit = reading
+    low, high = sorted([goal["value"], goal.get("unsafe", goal["value"])])
+    if low <= value <= high and low < high:
+        return "side"
+    if _is_short(goal, reading):
+        return None if listed and goal["counted"] else "digits"
+    if listed or not unit or not 0 < goal["value"] < 1:
+        return None
+    part = value / 100
+    short = any(same(part, rounded) for rounded in goal["rounded"])
+    return "share" if short or hits(goal, part) else None
+
+
+def _is_short(goal: Goal, reading: Reading) -> bool:
+    """Say whether a value is the answer with too few digits, in whatever unit.
+
+    Who types 9/15 where 9/16 is asked for has not rounded.
+    """
+    value, unit = reading
+    right = goal["value"]
+    if abs(value - right) <= min(unit / 2, SHORT * abs(right)):
+        return True
+    rounds = unit > 0 or goal["nearly"] > 0
+    return rounds and any(same(value, short) for short in goal["rounded"])
+
+
+def _nearly(goal: Goal, value: float) -> bool:
+    return "low" in goal and abs(value - goal["value"]) <= goal["nearly"]
+
+
+def mistake(goal: Goal, wrong: Sequence[Any], reading: Reading) -> int | None:
+    """Return the one misconception that explains a value, better than the answer.
+
+    A count is exact, unless somebody types it as 8.59e9.
+    """
+    value, right = reading.value, float(goal["value"])
+    if not math.isfinite(value):
+        return None
+    far = abs(value - right) if math.isfinite(right) else math.inf
+    slips = [float(slip) for slip in wrong]
+    return _only(
+        i
+        for i, slip in enumerate(slips)
+        if math.isfinite(slip)
+        and not (goal.get("counted") and slip == round(slip) and reading.unit <= 1)
+        and abs(value - slip) < far
+        and agrees(reading, slip)
+    )
+
+
+def agrees(reading: Reading, slip: float) -> bool:
+    """Say whether a value is a slip's, rounded or cut off to the digits typed."""
+    value, unit = reading
+    gap = abs(value - slip)
+    reach = SINGLE if abs(value) < 10 * unit else ROUGHLY
+    if gap > reach * abs(slip):
+        return False
+    cut = value * slip > 0 and 0 <= abs(slip) - abs(value) < unit
+    return gap <= ALIKE * abs(slip) or gap <= unit / 2 * (1 + EQUAL) or cut
+
+
+def _only(found: Any) -> int | None:
+    """Return the one thing found; of several, none is known to be it."""
+    found = list(found)
+    return found[0] if len(found) == 1 else None
+
+
+def numeric(payload: Payload, answer: Any) -> Outcome:
+    """Mark a number."""
+    return mark(payload["goal"], payload["wrong"], payload["names"], answer)
+
+
+def formula(payload: Payload, answer: Any) -> Outcome:
+    """Mark a formula by its values at each sample of its variables."""
+    text = str(answer)
+    if not text.strip(" "):
+        return {"passed": False, "unreadable": True, "empty": True}
+    try:
+        values = [read(text, at)[0].value for at in payload["samples"]]
+    except ValueError:
+        return {"passed": False, "unreadable": True}
+
+    def equals(targets: Sequence[float]) -> bool:
+        return all(same(a, b) for a, b in zip(values, targets, strict=True))
+
+    if equals(payload["values"]):
+        return {"passed": True}
+    wrong = (i for i, targets in enumerate(payload["wrong"]) if equals(targets))
+    return {"passed": False, "hint": next(wrong, None)}
+
+
+def trace(payload: Payload, answer: Any) -> Outcome:
+    """Mark a table row by row, up to the first cell that is not right."""
+    for i, row in enumerate(payload["goals"]):
+        for j, goal in enumerate(row):
+            try:
+                cell = answer[i][j]
+            except (IndexError, KeyError, TypeError):
+                cell = ""
+            slips = payload["wrong"][i][j]
+            outcome = mark(goal, [value for value, _ in slips], {}, cell)
+            if not outcome["passed"]:
+                hint = outcome.get("hint")
+                hint = None if hint is None else slips[hint][1]
+                return {**outcome, "hint": hint, "place": [i, j]}
+    return {"passed": True}
+
+
+# ---- choices and orders
+
+
+def choice(payload: Payload, answer: Any) -> Outcome:
+    """Mark a choice, given as its letter or as its place counted from 0."""
+    picked = letter(answer)
+    if picked is None or not 0 <= picked < payload["count"]:
+        return {"passed": False, "unreadable": True}
+    return {"passed": picked == payload["right"], "read": picked, "hint": picked}
+
+
+def letter(answer: Any) -> int | None:
+    """Return 0 for "a" or "A", 1 for "b" …; a number stays as it is."""
+    if isinstance(answer, str):
+        text = answer.strip().lower()
+        return ord(text) - ord("a") if len(text) == 1 and "a" <= text <= "z" else None
+    whole = isinstance(answer, (int, np.integer)) and not isinstance(answer, bool)
+    return int(answer) if whole else None
+
+
+def order(payload: Payload, answer: Any) -> Outcome:
+    """Mark an order of the shown lines: letters ("cab"), or places from 0.
+
+    Right is every order in which each line comes after the lines it needs, and each
+    that the drill names besides.
+    """
+    listed = isinstance(answer, (str, Sequence, np.ndarray))
+    picked = [letter(part) for part in answer if part != " "] if listed else []
+    shown = payload["shown"]
+    if sorted(p for p in picked if p is not None) != list(range(len(shown))):
+        return {"passed": False, "unreadable": True}
+    places = [shown[p] for p in picked]
+    fault = next((i for i in range(len(places)) if _missing(payload, places, i)), None)
+    if fault is None or places in payload["also"]:
+        return {"passed": True, "read": picked}
+    early = (
+        index
+        for index, (first, then) in enumerate(payload["wrong"])
+        if first == places[fault] and then in places[fault:]
+    )
+    return {"passed": False, "read": picked, "place": fault, "hint": next(early, None)}
+
+
+def _missing(payload: Payload, places: Sequence[int], i: int) -> bool:
+    """Say whether the i-th line needs one that comes after it."""
+    return any(need in places[i:] for need in payload["needs"][places[i]])
+
+
+GRADERS = {
+    "numeric": numeric,
+    "choice": choice,
+    "order": order,
+    "recall": formula,
+    "trace": trace,
+}

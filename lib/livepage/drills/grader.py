@@ -1,0 +1,425 @@
+"""Plays a reader's function on a code drill's cases, judges it, and names its mistake.
+
+This file runs in CPython behind ``check(...)``, and twice in MicroPython on the page:
+in one interpreter that *plays* (it has the reader's code and no expected value), and in
+one that *judges* (it has the expected values and no code of the reader's). So it is
+plain Python, without typing or numpy, and it holds no mathematics: the build writes
+what to expect into the cases. Numbers that JSON does not know travel as text ("-inf"),
+there and back.
+
+A case is ``{"args", "expected"}``: keyword arguments for the drill's ``drive``, and the
+rows that ``drive`` should yield. A *sign* is what is left of an answer in one case: ""
+where it is right, else a letter for the way it fails and a number that other results
+would not give. A mistake is named if the signs are those of its mutant in every case.
+"""
+
+import math
+import sys
+
+ANSWER = "answer.py"  # the reader's file, as tracebacks call it
+DRIVE = "drive.py"
+DEEPEST, LONGEST, WIDEST = 6, 2000, 60  # of a result: its nesting, its lists, its text
+ALIKE = 3e-5  # signs have five decimals
+
+
+class Changed(Exception):
+    """The function changed a list that it was given."""
+
+
+# ---- playing: where the reader's code is
+
+
+def defined(source: str, function: str) -> tuple:
+    """Return the function that the text of an answer defines, and a fault or None."""
+    space = {"__name__": "answer"}
+    try:
+        exec(compile(source, ANSWER, "exec"), space)
+    except BaseException as error:
+        return None, raised(error)
+    if not callable(space.get(function)):
+        return None, {"fault": "missing", "value": function}
+    return space[function], None
+
+
+def load(source: str, name: str) -> object:
+    """Return one function from a piece of source."""
+    space = {}
+    exec(compile(source, name + ".py", "exec"), space)
+    return space[name]
+
+
+def play(function: object, drive: object, args: dict, most: int, beat: object) -> dict:
+    """Return what a function does in one case.
+
+    Parameters
+    ----------
+    function : callable
+        The reader's.
+    drive : callable
+        ``drive(function, **args)`` yields a row of results per step.
+    args : dict
+    most : int
+        How many rows are expected; one more is read, to see that there is one.
+    beat : callable
+        Called at every row, so that a watchdog stays quiet.
+
+    Returns
+    -------
+    dict
+        ``rows``, of numbers and lists, and ``fault``, what broke it off, or None.
+    """
+    rows = []
+    try:
+        for row in drive(watched(function), **unpack(args)):
+            beat()
+            rows.append(plain(row, 0))
+            if len(rows) > most:
+                break
+    except BaseException as error:
+        if type(error).__name__ == "OutOfTime":
+            raise
+        return {"rows": pack(rows), "fault": raised(error)}
+    return {"rows": pack(rows), "fault": None}
+
+
+def watched(function: object) -> object:
+    """Return a function that also sees whether the lists it is given stay the same."""
+
+    def call(*args, **named):
+        lists = [arg for arg in args if isinstance(arg, list)]
+        before = [copied(arg) for arg in lists]
+        result = function(*args, **named)
+        if lists != before:
+            raise Changed
+        return result
+
+    return call
+
+
+def copied(value: object) -> object:
+    """Return lists in lists anew; what else is in them stays itself."""
+    return [copied(part) for part in value] if isinstance(value, list) else value
+
+
+def plain(value: object, depth: int) -> object:
+    """Return a result as lists and numbers; anything else as its repr."""
+    if hasattr(value, "tolist"):  # numpy, in a notebook
+        value = value.tolist()
+    if isinstance(value, (list, tuple)) and depth < DEEPEST:
+        return [plain(part, depth + 1) for part in value[:LONGEST]]
+    if isinstance(value, int) and is_number(value):
+        return value if abs(value) < 1 << 1000 else math.inf * (1 if value > 0 else -1)
+    return value if is_number(value) else repr(value)[:WIDEST]
+
+
+# What is said of an error that is no mistake in the mathematics.
+WORDS = {
+    "SystemExit": "exits",
+    "RecursionError": "recursion",
+    "MemoryError": "memory",
+    "EOFError": "asks",
+    "StdinNotImplementedError": "asks",
+    "OverflowError": "overflow",
+    "unusable": "unusable",
+}
+
+
+def raised(error: BaseException) -> dict:
+    """Return an exception as a fault: a rule of the drill, or the reader's own."""
+    if isinstance(error, Changed):
+        return {"fault": "changed", "value": ""}
+    trace, kind, said = traceback(error), type(error).__name__, str(error)[:400]
+    line = last_line(trace)
+    if kind == "AssertionError" and said and innermost(trace, DRIVE):
+        return {"fault": "rule", "value": said, "line": line, "type": "rule"}
+    if line is None and innermost(trace, DRIVE):  # it takes what the answer returns
+        kind = "unusable"
+    if said in ("maximum recursion depth exceeded", "pystack exhausted"):
+        kind = "RecursionError"
+    fault = {"fault": "raised", "value": said, "line": line, "type": kind}
+    if kind in WORDS:
+        fault["word"], fault["places"] = WORDS[kind], {"error": said}
+    return fault
+
+
+def traceback(error: BaseException) -> str:
+    """Return an exception's traceback as text, in either Python."""
+    if hasattr(sys, "print_exception"):
+        from io import StringIO
+
+        text = StringIO()
+        sys.print_exception(error, text)
+        return text.getvalue()
+    from traceback import format_exception
+
+    return "".join(format_exception(error))
+
+
+def innermost(text: str, file: str) -> bool:
+    """Say whether a traceback ends in this file."""
+    mark = 'File "'
+    return text[text.rfind(mark) + len(mark) :].startswith(file)
+
+
+def last_line(text: str) -> int | None:
+    """Return the last line number of the reader's file in a traceback, or None."""
+    mark = '"' + ANSWER + '", line '
+    digits = ""
+    for character in text[text.rfind(mark) + len(mark) :] if mark in text else "":
+        if not character.isdigit():
+            break
+        digits += character
+    return int(digits) if digits else None
+
+
+# ---- judging: where the expected values are
+
+
+def grade(
+    play: object, cases: list, slips: object, tolerance: float, settled: object
+) -> dict:
+    """Mark an answer.
+
+    Parameters
+    ----------
+    play : callable
+        ``play(index)`` returns what the function does in that case, as above.
+    cases : list of dict
+    slips : callable
+        Returns for each mutant its signs, joined by ";". Called after a failure only.
+    tolerance : float
+        Relative, on every number.
+    settled : callable
+        Told once what is certain: the report of the first failure, without its slip, or
+        None where every case passes. What is played later may never end, and what it
+        prints is of no interest.
+
+    Returns
+    -------
+    dict
+        ``passed``; on a failure also ``case`` (its place), ``rows`` (up to the faulty
+        one), ``fault`` ("differs", "shape", "count", "rule", "changed", "raised",
+        "missing", "differently"), ``value``, ``line`` and ``slip`` (the mutant that
+        does the same, or None).
+    """
+    signs, report = [], None
+    for index, case in enumerate(cases):
+        played = play(index)
+        rows, fault = judge(played, case, tolerance)
+        signs.append(sign(unpack(played["rows"]), rows, fault))
+        if fault and report is None:
+            report = fail(index, rows, fault)
+            settled(report)
+    if report is None:
+        settled(None)
+        return again(play, cases, tolerance)
+    report["slip"] = mistake(signs, slips())
+    return report
+
+
+def again(play: object, cases: list, tolerance: float) -> dict:
+    """Return the report of a right answer: right in another order of the cases too."""
+    for index in reversed(range(len(cases))):
+        rows, fault = judge(play(index), cases[index], tolerance)
+        if fault:
+            return fail(index, rows, {"fault": "differently", "value": ""})
+    return {"passed": True, "case": None, "rows": []}
+
+
+def judge(played: dict, case: dict, tolerance: float) -> tuple:
+    """Return the rows of one case up to the first fault, and that fault or None."""
+    expected, rows = unpack(case["expected"]), unpack(played["rows"])
+    for place, row in enumerate(rows):
+        if place == len(expected):
+            return rows, {"fault": "count", "value": len(rows)}
+        fault = compare(row, expected[place], tolerance)
+        if fault:
+            return rows[: place + 1], fault
+    if played["fault"]:
+        return rows, played["fault"]
+    if len(rows) < len(expected):
+        return rows, {"fault": "count", "value": len(rows)}
+    return rows, None
+
+
+def fail(index: int | None, rows: list, fault: dict) -> dict:
+    """Return the report of a failure."""
+    report = {"passed": False, "case": index, "rows": pack(rows), "slip": None}
+    report.update(fault)
+    report["value"] = pack(fault["value"])
+    return report
+
+
+def compare(row: object, expected: list, tolerance: float) -> dict | None:
+    """Return None, or how a row differs from the expected one."""
+    if not alike(row, expected):
+        form = [shape(cell) for cell in expected]
+        cells = row if isinstance(row, list) else [row]
+        value = ", ".join([brief(cell) for cell in cells[:6]])
+        return {"fault": "shape", "value": value or "()", "form": form}
+    for column, (mine, right) in enumerate(zip(row, expected)):
+        if not agree(mine, right, tolerance):
+            return {"fault": "differs", "value": mine, "column": column}
+    return None
+
+
+def alike(a: object, b: object) -> bool:
+    """Say whether a has numbers where b has them, and lists of the same length."""
+    if isinstance(b, list):
+        return (
+            isinstance(a, list)
+            and len(a) == len(b)
+            and all([alike(x, y) for x, y in zip(a, b)])
+        )
+    return is_number(a) and is_number(b)
+
+
+def shape(value: object) -> str:
+    """Return how a value is laid out, with # for a number."""
+    if not isinstance(value, list):
+        return "#"
+    parts = [shape(part) for part in value[:3]] + ["…"] * (len(value) > 3)
+    return "[" + ", ".join(parts) + "]"
+
+
+def brief(value: object) -> str:
+    """Return a result as one would write it, in a few words."""
+    if isinstance(value, list):
+        parts = [brief(part) for part in value[:4]] + ["…"] * (len(value) > 4)
+        return "[" + ", ".join(parts) + "]"
+    return value if isinstance(value, str) else "%.5g" % value
+
+
+def agree(a: object, b: object, tolerance: float) -> bool:
+    """Compare two values of the same shape."""
+    if isinstance(b, list):
+        return all([agree(x, y, tolerance) for x, y in zip(a, b)])
+    return close(a, b, tolerance)
+
+
+def close(a: float, b: float, tolerance: float) -> bool:
+    """Compare two numbers; infinities and NaN equal themselves."""
+    if a == b or (a != a and b != b):
+        return True
+    if a - a != 0 or b - b != 0:  # one of them is not finite
+        return False
+    return abs(a - b) <= tolerance * max(abs(b), 1e-3)
+
+
+def is_number(value: object) -> bool:
+    """Say whether a value is a number; True and False are none."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+# ---- naming a mistake
+
+
+def mistake(signs: list, slips: list) -> int | None:
+    """Return the one mutant that does the same as this answer, or None."""
+    found = [k for k, slip in enumerate(slips) if same(signs, slip.split(";"))]
+    return found[0] if len(found) == 1 else None
+
+
+def same(mine: list, theirs: list) -> bool:
+    """Say whether an answer makes a mutant's mistake.
+
+    In the case that is shown they have to fail alike, and also in every other case. Who
+    makes a second mistake that ends in an error or a NaN is excused in those cases, if
+    two wrong numbers are the mutant's own elsewhere: numbers prove more than errors.
+    """
+    shown, proofs, excused = False, 0, False
+    for a, b in zip(mine, theirs):
+        if one(a, b):
+            shown = shown or a != ""
+            proofs += a[:1] == "d"
+        elif not shown or a[:1] not in ("r", "n"):
+            return False
+        else:
+            excused = True
+    return shown and (proofs >= 2 or not excused)
+
+
+def one(a: str, b: str) -> bool:
+    """Say whether two signs are the same, numbers up to rounding."""
+    if a[:1] != b[:1] or len(a) < 2:
+        return a == b
+    return abs(float(a[1:]) - float(b[1:])) <= ALIKE
+
+
+LETTERS = {
+    "differs": "d",
+    "raised": "r",
+    "rule": "u",
+    "shape": "s",
+    "count": "c",
+    "changed": "m",
+}
+
+
+def sign(rows: list, judged: list, fault: dict | None) -> str:
+    """Return what two answers with the same mistake have in common in one case."""
+    if fault is None:
+        return ""
+    kind = fault["fault"]
+    letter = LETTERS.get(kind, "r")
+    if kind == "differs" and not finite(judged[-1]):
+        letter = "n"
+    said = fault["value"] if kind == "rule" else fault.get("type", "")
+    return letter + "%.5f" % fingerprint([rows, said])
+
+
+def finite(value: object) -> bool:
+    """Say whether no NaN and no infinity is in a value."""
+    if isinstance(value, list):
+        return all([finite(part) for part in value])
+    return not is_number(value) or value - value == 0
+
+
+def fingerprint(value: object) -> float:
+    """Return a number that hardly any other rows of numbers have."""
+    total = 0.0
+    for place, leaf in enumerate(leaves(value)):
+        total += (1 + place * 0.6180339887 % 1) * weight(leaf)
+    return total
+
+
+def leaves(value: object) -> list:
+    """Return every number and text in lists of lists."""
+    if not isinstance(value, list):
+        return [value]
+    found = []
+    for part in value:
+        found += leaves(part)
+    return found
+
+
+def weight(leaf: object) -> float:
+    """Return a number as its order of magnitude, a text as a number."""
+    if not is_number(leaf):
+        text = leaf[:5] if leaf[:1] == "<" else leaf  # after that comes an address
+        return 50 + sum([(i + 1) * ord(x) for i, x in enumerate(text)]) % 9973 / 100
+    if leaf - leaf != 0:
+        return 91.7 if leaf != leaf else 83.3 if leaf > 0 else -83.3
+    size = math.log(1 + abs(leaf))
+    return size if leaf > 0 else -size
+
+
+# ---- numbers in JSON
+
+
+def pack(value: object) -> object:
+    """Write the numbers that JSON does not know as text."""
+    if isinstance(value, list):
+        return [pack(part) for part in value]
+    if isinstance(value, float) and value - value != 0:
+        return "nan" if value != value else "inf" if value > 0 else "-inf"
+    return value
+
+
+def unpack(value: object) -> object:
+    """Read them back."""
+    if isinstance(value, list):
+        return [unpack(part) for part in value]
+    if isinstance(value, dict):
+        return {key: unpack(part) for key, part in value.items()}
+    return float(value) if value in ("nan", "inf", "-inf") else value

@@ -1,0 +1,546 @@
+"""Runs a reader's kernel over a drill's cases, on the block simulator.
+
+Like ``grader.py`` this file runs in CPython and in MicroPython, and holds no
+mathematics. A case is a launch: ``{"grid", "block", "names", "args", "expected",
+"ideal", "drawn", "together", "share", "shared"}``. Each argument is ``[name, kind,
+value]``: a "number", an array of "floats" or "ints", or an "out" with its shape, which
+``expected`` has the numbers for. ``share`` has for an array how many of its numbers one
+thread may take on; ``shared`` is how many bytes of shared memory a block may take. A
+drawn case is a random one, or the larger one. As there, one side plays and has no
+expected value, the other judges.
+"""
+
+from livepage.drills import grader
+
+SHOWN_THREADS = 16  # what a figure of a whole launch has room for
+MOST_TURNS = 50000  # of a thread's loops; the launches of a drill are small
+ROUNDED = 1e-4  # float32, in whatever order a kernel adds
+
+
+# ---- playing: where the kernel is
+
+
+def defined(source: str, function: str) -> tuple:
+    """Return what makes the kernel of a text for a case, and a fault or None."""
+    from blocksim import load  # whoever judges needs no simulator
+
+    try:
+        kernel = load(source, function, {}, grader.ANSWER)
+    except BaseException as error:
+        if "expected a function" in str(error) and not hasattr(error, "fields"):
+            return None, {"fault": "missing", "value": function}
+        return None, broken(error, [1, 1])
+
+    def make(names):
+        kernel.program.names = names
+        return kernel
+
+    return make, None
+
+
+def broken(error: BaseException, block: list) -> dict:
+    """Return as a fault what ended a launch, or kept it from starting."""
+    fields = error.fields if hasattr(error, "fields") else None
+    return told(fields, block) if fields else grader.raised(error)
+
+
+def play(make: object, case: dict, how: str, beat: object) -> dict:
+    """Launch one case.
+
+    Parameters
+    ----------
+    make : callable
+        ``make(names)`` returns the kernel, for a case with these further names.
+    case : dict
+        Without what is expected of it.
+    how : {"", "log", "full"}
+        To mark it; to see who touches what; or rounded to the kernel's types.
+    beat : callable
+        Called at every thread's turn, so that a watchdog stays quiet.
+
+    Returns
+    -------
+    dict
+        ``fault``, the first one, or None; and of a launch that ended ``outs``, the
+        arrays by name, ``bytes`` moved, ``shared`` bytes, ``double``, the first line
+        that computes in float64, and the ``log``.
+    """
+    from blocksim import run as simulate
+
+    mode = "full" if how == "full" else "race"
+    options = {"log": how == "log", "beat": beat, "mode": mode, "turns": MOST_TURNS}
+    try:
+        kernel = make(case["names"])
+        arguments = [argument(kind, value, mode) for _, kind, value in case["args"]]
+        report = simulate(kernel, case["grid"], case["block"], *arguments, **options)
+    except BaseException as error:
+        if type(error).__name__ == "OutOfTime":
+            raise
+        return {"fault": broken(error, case["block"])}
+    wide = [f.fields for f in report.faults if f.fields["kind"] == "float64"]
+    found = [f.fields for f in report.faults if f.fields["kind"] != "float64"]
+    outs = [arg for arg in zip(case["args"], arguments) if arg[0][1] == "out"]
+    return {
+        "fault": told(found[0], case["block"]) if found else None,
+        "outs": {arg[0]: grader.pack(value) for arg, value in outs},
+        "bytes": moved_bytes(report, case, kernel.program.parameters),
+        "shared": report.shared_bytes,
+        "double": wide[0]["line"] if wide else None,
+        "log": report.log if how == "log" else None,
+        "shuffles": calls(kernel, "shfl_"),
+        "atomic": calls(kernel, "atomic"),
+    }
+
+
+def calls(kernel: object, name: str) -> bool:
+    """Say whether a kernel calls anything with this text in its name."""
+    return any([name in code.text for code in kernel.program.compiled.values()])
+
+
+def moved_bytes(report, case: dict, names: list) -> int:
+    """Return how many bytes of global memory a launch loads and stores.
+
+    The names are those that the reader gave the arguments.
+    """
+    arrays = [name for arg, name in zip(case["args"], names) if arg[1] != "number"]
+    return sum([report.bytes[name] for name in arrays])
+
+
+# ---- judging: where the expected values are
+
+
+def grade(
+    play: object, cases: list, slips: object, tolerance: float, settled: object
+) -> dict:
+    """Mark a kernel: as ``grader.grade``, with ``play(index, how)``.
+
+    The faults are "kernel" (found by the simulator), "element" (a wrong number) and
+    "traffic", told by ``word`` and its ``places``. Besides, ``log``: who touched what,
+    in the case that failed, or else in one that shows the kernel whole; and ``score``.
+    """
+    signs, report = [], None
+    for index, case in enumerate(cases):
+        played = play(index, "")
+        fault = judge(played, case, tolerance)
+        signs.append(sign(played, fault))
+        if fault and report is None:
+            started = fault.get("fields", {}).get("kind") != "compile"
+            report = grader.fail(index if started else None, [], fault)
+            settled(report)
+            report["log"] = play(index, "log").get("log")
+    if report is None:
+        settled(None)
+        return rounded(play, cases, tolerance)
+    report["slip"] = mistake(signs, slips())
+    return report
+
+
+def rounded(play: object, cases: list, tolerance: float) -> dict:
+    """Return the report of a kernel that passes: as a GPU rounds, it has to as well."""
+    named = [index for index, case in enumerate(cases) if not case["drawn"]]
+    for index in named:
+        full = play(index, "full")
+        fault = judge(full, cases[index], max(tolerance, ROUNDED))
+        if fault:
+            return grader.fail(index, [], fault)
+    passed = {"passed": True, "case": None, "rows": []}
+    if not named:
+        return passed
+    last, logs = play(named[-1], ""), [play(index, "log") for index in named]
+    fault, log = unasked(last, logs, [cases[index] for index in named])
+    if fault:
+        report = grader.fail(None, [], fault)
+        report["log"] = log
+        return report
+    size = [cases[index]["block"][0] * cases[index]["block"][1] for index in named]
+    small = [played["log"] for played, n in zip(logs, size) if n <= SHOWN_THREADS]
+    passed["log"] = small[-1] if small else logs[-1]["log"]
+    passed["score"] = score(last, full, cases[named[-1]])
+    return passed
+
+
+def unasked(last: dict, logs: list, cases: list) -> tuple:
+    """Return the fault of a kernel that is right, not as it was asked for; and a log.
+
+    No case is at fault: all results are right.
+    """
+    fault = lavish(last, cases[-1])
+    if not fault and any([case.get("together") for case in cases]):
+        fault = None if any([together(played) for played in logs]) else ALONE
+    if fault:
+        return fault, logs[-1]["log"]
+    for played, case in zip(logs, cases):
+        fault = unshared(played["log"], case)
+        if fault:
+            return fault, played["log"]
+    return oversized(last, cases[-1]), logs[-1]["log"]
+
+
+ALONE = {
+    "fault": "alone",
+    "value": 0,
+    "line": None,
+    "word": "kernelAlone",
+    "places": {},
+}
+
+
+def together(played: dict) -> bool:
+    """Say whether at least two threads of a block take what others have put there.
+
+    They find it in shared memory, or ask another thread of their warp; an atomic takes
+    what it adds to. One thread that gathers everything leaves no work to the others.
+    """
+    if played["shuffles"]:
+        return True
+    log, takers = played["log"], []
+    for block in log["blocks"]:
+        writers = {}
+        for phase in block["phases"]:
+            for thread, kind, array, place, _ in phase["touches"]:
+                if log["arrays"][array]["space"] != "shared":
+                    continue
+                if kind != "w" and writers.get((array, place), thread) != thread:
+                    takers.append(thread)
+                if kind != "r":
+                    writers[(array, place)] = thread
+    return len(set(takers)) > 1
+
+
+def unshared(log: dict, case: dict) -> dict | None:
+    """Return the fault of a thread that does what others should do, or None.
+
+    What a thread takes on of an array is how many of its numbers it reads; where the
+    kernel fills the array, how many it writes. One that it touches twice counts once.
+    """
+    share = case.get("share") or {}
+    arrays = [k for k, entry in enumerate(log["arrays"]) if entry["space"] == "global"]
+    given = [arg for arg in case["args"] if arg[1] != "number"]
+    for (name, kind, _), array in zip(given, arrays):
+        does = "w" if kind == "out" else "r"
+        for thread, count in taken_on(log, array, does):
+            if name in share and count > share[name]:
+                places = {
+                    "now": thread_name(thread, case["block"]),
+                    "mine": count,
+                    "array": log["arrays"][array]["name"],
+                    "most": share[name],
+                    "all": numbers(log["arrays"][array]["shape"]),
+                }
+                word = "kernelWritesMore" if kind == "out" else "kernelReadsMore"
+                return {
+                    "fault": "share",
+                    "value": count,
+                    "line": None,
+                    "word": word,
+                    "places": places,
+                }
+    return None
+
+
+def numbers(shape: list) -> int:
+    """Return how many numbers an array of this shape has."""
+    count = 1
+    for extent in shape:
+        count *= extent
+    return count
+
+
+def taken_on(log: dict, array: int, does: str) -> list:
+    """Return the threads of a launch's first block, each with its count of numbers."""
+    known = set([
+        (thread, place)
+        for phase in log["blocks"][0]["phases"]
+        for thread, kind, number, place, _ in phase["touches"]
+        if number == array and kind in (does, "a")
+    ])  # fmt: skip
+    threads = sorted(set([thread for thread, _ in known]))
+    return [(who, len([1 for thread, _ in known if thread == who])) for who in threads]
+
+
+def score(played: dict, full: dict, case: dict) -> dict | None:
+    """Return how many bytes of global memory a case moves, where a drill asks."""
+    if case.get("ideal") is None:
+        return None
+    return {
+        "bytes": played["bytes"],
+        "ideal": case["ideal"],
+        "shared": played["shared"],
+        "double": full["double"],
+        "case": case["name"],
+    }
+
+
+def scored(cases: list) -> dict:
+    """Return the case that the score card is about: the last with a name."""
+    return [case for case in cases if not case["drawn"]][-1]
+
+
+def judge(played: dict, case: dict, tolerance: float) -> dict | None:
+    """Return the first fault of a launch, or None."""
+    if played["fault"]:
+        return played["fault"]
+    for name, _, _ in [arg for arg in case["args"] if arg[1] == "out"]:
+        mine = grader.unpack(played["outs"][name])
+        fault = compare(name, mine, case["expected"][name], tolerance)
+        if fault:
+            return fault
+    return None
+
+
+def lavish(played: dict, case: dict) -> dict | None:
+    """Return the fault of a right kernel that moves too many bytes, or None."""
+    moved = played["bytes"]
+    if case.get("most") is None or moved <= case["most"]:
+        return None
+    places = {"bytes": moved, "ideal": case["ideal"], "most": case["most"]}
+    return {
+        "fault": "traffic",
+        "value": moved,
+        "line": None,
+        "word": "kernelTraffic",
+        "places": places,
+    }
+
+
+def oversized(played: dict, case: dict) -> dict | None:
+    """Return the fault of a kernel whose tables hold all of a small launch, or None."""
+    taken, most = played["shared"], case.get("shared")
+    if most is None or taken <= most:
+        return None
+    return {
+        "fault": "shared",
+        "value": taken,
+        "line": None,
+        "word": "kernelSharedMore",
+        "places": {"bytes": taken, "most": most},
+    }
+
+
+def argument(kind: str, value: object, mode: str = "race") -> object:
+    """Return an argument as the kernel's launch takes it."""
+    if kind == "number" and mode == "full" and type(grader.unpack(value)) is float:
+        from blocksim import float32
+
+        return float32(grader.unpack(value))
+    if kind == "out":
+        return filled(value)
+    if kind == "floats":
+        return floats(grader.unpack(value))
+    return grader.unpack(value)
+
+
+def filled(shape: list) -> list:
+    """Return lists of this shape that hold no number yet."""
+    if len(shape) == 1:
+        return [None] * shape[0]
+    return [filled(shape[1:]) for _ in range(shape[0])]
+
+
+def floats(value: object) -> object:
+    """Return numbers as floats: a page's JSON knows no difference of 1 and 1.0."""
+    return [floats(part) for part in value] if isinstance(value, list) else float(value)
+
+
+def compare(name: str, value: list, expected: list, tolerance: float) -> dict | None:
+    """Return None, or the first element that differs."""
+    mine, right = elements(value, []), elements(grader.unpack(expected), [])
+    for (index, a), (_, b) in zip(mine, right):
+        if a is None or not grader.close(a, b, tolerance):
+            what = f"{name}[{', '.join([str(i) for i in index])}]"
+            key = "elementUnwritten" if a is None else "elementDiffers"
+            places = {"what": what, "mine": grader.pack(a), "right": grader.pack(b)}
+            return {
+                "fault": "element",
+                "value": 0 if a is None else a,
+                "line": None,
+                "array": name,
+                "index": index,
+                "word": key,
+                "places": places,
+            }
+    return None
+
+
+def elements(value: object, index: list) -> list:
+    """Return every number of lists in lists with its index."""
+    if not isinstance(value, list):
+        return [(index, value)]
+    found = []
+    for i, part in enumerate(value):
+        found += elements(part, index + [i])
+    return found
+
+
+# ---- naming a mistake
+
+
+def sign(played: dict, fault: dict | None) -> str:
+    """Return what two kernels with the same mistake have in common in one case.
+
+    A fault is written "kind/how:", before a number for the place where it shows.
+    """
+    if fault is None:
+        return ""
+    kind = fault["fault"]
+    if kind == "element":
+        outs = [grader.unpack(value) for _, value in sorted(played["outs"].items())]
+        whole = grader.finite(elements(outs, [])) and fault["word"] == "elementDiffers"
+        return ("d" if whole else "n") + "%.5f" % grader.fingerprint(blanks(outs))
+    if kind != "kernel":
+        return "r%s:0" % fault.get("type", kind)
+    fields = fault["fields"]
+    mine = fields.get("space") != "global"  # then the reader gave it its name
+    place = [fields.get("threads"), fields.get("index")]
+    place += ["" if mine else fields.get("array"), fields.get("error")]
+    where = grader.fingerprint([part or "" for part in place])
+    kind = "lane" if of_lanes(fields) else fields["kind"]
+    kind += "" if mine else " of an argument"
+    if kind.startswith("race"):
+        atomic = played.get("atomic")
+        kind += " of atomics" if atomic else " of %s" % (fields["threads"],)
+    return "k%s/%s:%.5f" % (kind, fields.get("how"), where)
+
+
+def blanks(value: object) -> object:
+    """Return lists with a text where nothing was written."""
+    if isinstance(value, list):
+        return [blanks(part) for part in value]
+    return "unwritten" if value is None else value
+
+
+def mistake(signs: list, slips: list) -> int | None:
+    """Return the one mutant that does the same as this kernel, or None."""
+    slips = [slip.split(";") for slip in slips]
+    found = [k for k, slip in enumerate(slips) if same(signs, slip, exact)]
+    if not found:  # in a table laid out in another way, the same race is elsewhere
+        found = [k for k, slip in enumerate(slips) if same(signs, slip, roughly)]
+    return found[0] if len(found) == 1 else None
+
+
+def same(mine: list, theirs: list, one: object) -> bool:
+    """Say whether a kernel fails as a mutant does, in every case."""
+    return all([one(a, b) for a, b in zip(mine, theirs)])
+
+
+def exact(a: str, b: str) -> bool:
+    """Say whether two signs are the same, numbers up to rounding."""
+    if a == b or ":" not in a + b:
+        return a == b or grader.one(a, b)
+    (kind, at), (other, place) = cut(a), cut(b)
+    return kind == other and abs(at - place) <= grader.ALIKE
+
+
+def roughly(a: str, b: str) -> bool:
+    """Say whether two signs are of the same kind of race, or waiting."""
+    if a.startswith("krace") or a.startswith("kbarrier"):
+        return cut(a)[0] == cut(b)[0]
+    return exact(a, b)
+
+
+def cut(sign: str) -> tuple:
+    """Return the two parts of a sign."""
+    kind, _, place = sign.partition(":")
+    return kind, float(place or 0)
+
+
+# ---- in words
+
+
+WORDS = {
+    "uninitialised": "kernelUninitialised",
+    "index": "kernelIndex",
+    "barrier": "kernelBarrier",
+    "barriers": "kernelBarriers",
+    "shared": "kernelShared",
+    "block": "kernelBlock",
+    "error": "kernelError",
+    "float64": "kernelFloat64",
+}
+RACES = {
+    "read": "raceRead",
+    "too early": "raceEarly",
+    "ahead": "raceAhead",
+    "overwrite": "raceOverwrite",
+    "both write": "raceBoth",
+}
+
+
+def told(fields: dict, block: list) -> dict:
+    """Return a fault of the simulator as the word for it, and what fills its places."""
+    key, places = word_for(fields), places_of(fields, block)
+    if fields["kind"] == "compile":
+        places["reason"], places["instead"] = fields["reason"], fields["instead"]
+    if key == "kernelFault":
+        said = fields.get("said") or fields["text"]
+        places["said"] = said[:1].upper() + said[1:]
+    return {
+        "fault": "kernel",
+        "value": fields["text"],
+        "line": fields.get("line"),
+        "word": key,
+        "places": places,
+        "fields": fields,
+    }
+
+
+def word_for(fields: dict) -> str:
+    """Return the word for a fault of the simulator."""
+    kind, text = fields["kind"], fields["text"]
+    if of_lanes(fields) or kind == "barrier" and ": it has left" in text:
+        return "kernelFault"
+    if kind == "race":
+        here = fields["line"] == fields["earlier"]
+        if fields["other_block"] != fields["block"]:
+            return "raceBlocksHere" if here else "raceBlocks"
+        key = RACES[fields["how"]]
+        return "raceBothHere" if key == "raceBoth" and here else key
+    if kind == "index" and "a negative index" in text:
+        return "kernelIndexBelow"
+    if kind == "uninitialised" and fields.get("space") == "local":
+        return "kernelUnwrittenHere"
+    if kind == "compile":
+        both = "kernelCompile", "kernelCompileBut"
+        if fields["declined"]:
+            both = "kernelDeclined", "kernelDeclinedBut"
+        return both[1 if fields["instead"] else 0]
+    return WORDS.get(kind, "kernelFault")
+
+
+def places_of(fields: dict, block: list) -> dict:
+    """Return what the sentences about a fault may name: threads, blocks, elements."""
+    places = {}
+    for place in ("line", "earlier", "array", "error", "bytes", "threads_asked"):
+        if place in fields:
+            places[place] = fields[place]
+    if "threads" in fields:
+        names = [thread_name(thread, block) for thread in fields["threads"]]
+        places.update(dict(zip(("now", "before"), names)))
+    if "index" in fields:
+        index = ", ".join([str(i) for i in fields["index"]])
+        places["what"] = f"{fields['array']}[{index}]"
+    if "shape" in fields:
+        places["shape"] = ", ".join([str(n) for n in fields["shape"]])
+    if "said" in fields:
+        places["error"] = fields["said"]
+    blocks = [fields.get("block") or [0, 0], fields.get("other_block") or [0, 0]]
+    rows = any([at[1] for at in blocks])  # in a grid with rows each has two numbers
+    places["block"], places["other"] = [shown_block(at, rows) for at in blocks]
+    return places
+
+
+def of_lanes(fields: dict) -> bool:
+    """Say whether threads of a warp waited for each other, not those of a block."""
+    return fields["kind"] == "barrier" and " lane " in fields["text"]
+
+
+def thread_name(thread: int | None, block: list) -> str:
+    """Return a thread's number, or its two in a block with rows."""
+    if thread is None or block[1] == 1:
+        return str(thread)
+    return f"({thread % block[0]}, {thread // block[0]})"
+
+
+def shown_block(at: list, rows: bool) -> str:
+    """Return a block's number, or its two."""
+    return f"({at[0]}, {at[1]})" if rows else str(at[0])

@@ -1,0 +1,229 @@
+"""Kernel drills: launches, what to expect of them, and what known mistakes do.
+
+A drill's ``launch`` says how a case is launched, and its ``oracle`` asks the lib what
+every output should hold. ``ideal`` returns the bytes that would do, of which ``most``
+times as many are allowed, and ``share`` how many numbers of an array one thread may
+read, or write of an output: {"scores": 3}. ``shared`` is how many bytes of shared
+memory a block may take. All of them run here, at build time; the page receives numbers.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from livepage.drills import code, grader, kernel_grader
+from livepage.drills.bank import Drill
+
+Case = dict[str, Any]
+
+TOLERANCE = 1e-6
+
+
+class Out(NamedTuple):
+    """An array that the kernel has to fill."""
+
+    shape: tuple[int, ...]
+
+
+class Ints(NamedTuple):
+    """An array of whole numbers."""
+
+    value: Any
+
+
+def out(*shape: int) -> Out:
+    """Return an argument for the kernel to fill, float32 of this shape."""
+    return Out(shape)
+
+
+def payload(drill: Drill) -> dict[str, Any]:
+    """Return the kernel asked for and every case with what is expected of it."""
+    cases = [_case(drill, case) for case in [*drill.get("cases"), *_random(drill)]]
+    if "most" in drill.fields:
+        scored = kernel_grader.scored(cases)
+        scored["most"] = int(drill.get("most") * scored["ideal"])
+    if drill.get("together"):
+        cases = [{**case, "together": not case["drawn"]} for case in cases]
+    tolerance = float(drill.get("tolerance", TOLERANCE))
+    larger = drill.get("larger")
+    return {
+        "function": drill.get("function"),
+        "tolerance": tolerance,
+        "cases": cases,
+        "larger": [_larger(drill, larger)] if larger else [],
+        "slips": [_signs(drill, cases, m, tolerance) for m in code.mutants(drill)],
+    }
+
+
+def _larger(drill: Drill, larger: Any) -> Case:
+    """Return a case for the button only: nothing is counted or drawn from it."""
+    case = _case(drill, {"name": "larger", **_inputs(drill, larger)})
+    return {**case, "drawn": True}
+
+
+def _random(drill: Drill) -> Iterator[Case]:
+    if drill.get("random"):
+        yield from _function(drill, "random", "examples")(random.Random(drill.id))
+
+
+def _inputs(drill: Drill, larger: Any) -> Case:
+    if isinstance(larger, str):
+        return _function(drill, "larger", "larger")(random.Random(drill.id))
+    return larger
+
+
+def _case(drill: Drill, case: Case) -> Case:
+    """Return a launch in JSON, with what the lib expects of it."""
+    inputs = {name: value for name, value in case.items() if name != "name"}
+    grid, block, arguments, *names = _function(drill, "launch", "launch")(**inputs)
+    expected = _function(drill, "oracle", "oracle")(**inputs)
+    outs = {name for name, value in arguments.items() if isinstance(value, Out)}
+    if set(expected) != outs:
+        raise drill.fault("oracle", f"expected {sorted(outs)}, got {sorted(expected)}")
+    ideal = "ideal" in drill.fields and _function(drill, "ideal", "ideal")(**inputs)
+    share = "share" in drill.fields and _function(drill, "share", "share")(**inputs)
+    if share and not set(share) <= set(arguments):
+        raise drill.fault("share", f"expected some of {[*arguments]}, got {[*share]}")
+    return {
+        "name": case["name"],
+        "drawn": case["name"] == "random",
+        "grid": _pair(grid),
+        "block": _pair(block),
+        "names": names[0] if names else {},
+        "args": [[name, *_argument(value)] for name, value in arguments.items()],
+        "expected": {
+            name: grader.pack(np.asarray(value, float).tolist())
+            for name, value in expected.items()
+        },
+        "ideal": int(ideal) if "ideal" in drill.fields else None,
+        "share": share or None,
+        "shared": drill.get("shared"),
+    }
+
+
+def _pair(extent: Any) -> list[int]:
+    x, y = extent if isinstance(extent, (tuple, list)) else (extent, 1)
+    return [int(x), int(y)]
+
+
+def _argument(value: Any) -> tuple[str, Any]:
+    """Return an argument's kind and its value in JSON."""
+    if isinstance(value, Out):
+        return "out", list(value.shape)
+    if isinstance(value, Ints):
+        return "ints", np.asarray(value.value, int).tolist()
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return "floats", grader.pack(np.asarray(value, float).tolist())
+    return "number", grader.pack(value.item() if hasattr(value, "item") else value)
+
+
+def _signs(drill: Drill, cases: list[Case], source: str, tolerance: float) -> str:
+    """Return how a mutant fails in each case, as the grader compares it."""
+    make, fault = kernel_grader.defined(source, drill.get("function"))
+    if fault:
+        raise drill.fault("mutants", f"{fault['value']!r}, of\n{source}")
+    play = player(make, cases)
+    signs = []
+    for index, case in enumerate(cases):
+        played = play(index, "")
+        fault = kernel_grader.judge(played, case, tolerance)
+        signs.append(kernel_grader.sign(played, fault))
+    return ";".join(signs)
+
+
+def player(
+    make: Callable[[dict[str, Any]], Any], cases: list[Case]
+) -> Callable[[int, str], dict[str, Any]]:
+    """Return what launches a kernel in a case."""
+
+    def play(index: int, how: str) -> dict[str, Any]:
+        return kernel_grader.play(make, cases[index], how, lambda: None)
+
+    return play
+
+
+def _function(drill: Drill, field: str, name: str) -> Callable[..., Any]:
+    """Return a function written in one of the drill's fields."""
+    space: dict[str, Any] = {"np": np, "math": math, "out": out, "ints": Ints}
+    try:
+        exec(compile(drill.get(field), f"{drill.file}, {field}", "exec"), space)
+        return space[name]
+    except (SyntaxError, KeyError, TypeError) as error:
+        raise drill.fault(field, f"expected a function {name}: {error}") from None
+
+
+# ---- in a notebook
+
+
+def maker(kernel: Any) -> Callable[[dict[str, Any]], Any]:
+    """Return what makes a case's kernel from a function, or anyone's jit of one."""
+    from blocksim.functions import program
+    from blocksim.kernel import Kernel
+
+    made = program(kernel)
+
+    def make(names: dict[str, Any]) -> Kernel:
+        made.names = dict(names)
+        return Kernel(made)
+
+    return make
+
+
+DEVICE_TOLERANCE = 1e-4  # float32, in whatever order the device adds
+
+
+def on_device(kernel: Any, cases: list[Case]) -> dict[str, Any] | None:
+    """Return what is wrong where the kernel itself is launched, if anything."""
+    _need_device(kernel)
+    from blocksim import cudasim
+
+    cudasim.mend()
+    for index, case in enumerate(cases):
+        arguments = [_array(kind, value) for _, kind, value in case["args"]]
+        try:
+            kernel[tuple(case["grid"]), tuple(case["block"])](*arguments)
+        except Exception as error:  # the compiler's, the driver's or the kernel's own
+            return grader.fail(index, [], grader.raised(error))
+        for (name, kind, _), value in zip(case["args"], arguments):
+            if kind == "out":
+                fault = kernel_grader.compare(
+                    name, value.tolist(), case["expected"][name], DEVICE_TOLERANCE
+                )
+                if fault:
+                    return grader.fail(index, [], fault)
+    return None
+
+
+def _need_device(kernel: Any) -> None:
+    """Say what is missing, in words, where a kernel cannot be launched as it is."""
+    try:
+        from numba import config, cuda
+
+        there = config.ENABLE_CUDASIM or cuda.is_available()
+    except ImportError:
+        there = False
+    if not there:
+        raise ValueError(
+            'on: "device" needs an NVIDIA GPU and its driver, or Numba\'s simulator'
+            " (NUMBA_ENABLE_CUDASIM=1, set before Python starts), and there is neither"
+        )
+    if not type(kernel).__module__.startswith("numba"):
+        raise ValueError(
+            'on: "device" needs a kernel under `@cuda.jit` of numba, got'
+            f" {getattr(kernel, '__name__', kernel)!r}, which is not"
+        )
+
+
+def _array(kind: str, value: Any) -> Any:
+    """Return an argument as a device takes it: arrays and numbers of 32 bits."""
+    if kind == "number":
+        value = grader.unpack(value)
+        return np.float32(value) if isinstance(value, float) else value
+    if kind == "out":
+        return np.full(value, np.nan, np.float32)
+    return np.array(grader.unpack(value), np.int32 if kind == "ints" else np.float32)

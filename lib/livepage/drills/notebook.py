@@ -1,0 +1,339 @@
+"""Drills in a notebook: show one with ``drill(id)``, answer with ``check(id, x)``."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import inspect
+import io
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+from blocksim import functions
+from livepage.drills import code, grader, kernel_grader, kernels, markup
+from livepage.drills.bank import WRITTEN, Drill, find, say
+from livepage.drills.deadline import OutOfTime, within
+from livepage.drills.exactness import asked
+from livepage.drills.feedback import answer_text, feedback, is_miss
+from livepage.drills.grade import GRADERS
+from livepage.drills.payload import how_exact, payload
+from livepage.drills.words import word
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+# How often each drill has been missed since the kernel started: hints come one by one.
+misses: dict[str, int] = {}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a check found. True if the answer passed.
+
+    Attributes
+    ----------
+    passed : bool
+    lines : tuple of str
+        What there is to say, in the small markup of the bank.
+    table : tuple of (tuple of str), optional
+        A heading and rows: a code drill's steps, yours beside expected.
+    """
+
+    passed: bool
+    lines: tuple[str, ...]
+    table: tuple[tuple[str, ...], ...] = field(default=())
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def __repr__(self) -> str:
+        widths = [max(map(len, column)) for column in zip(*self.table)]
+        rows = (
+            "  ".join(cell.rjust(width) for cell, width in zip(row, widths))
+            for row in self.table
+        )
+        return "\n".join([*self.lines, *rows])
+
+    def _repr_markdown_(self) -> str:
+        parts = [*self.lines]
+        if self.table:
+            head, *rows = (" | ".join(row) for row in self.table)
+            rule = " | ".join("---" for _ in self.table[0])
+            parts.append("\n".join(f"| {row} |" for row in [head, rule, *rows]))
+        return "\n\n".join(parts)
+
+    def _repr_html_(self) -> str:
+        parts = [markup.blocks(line) for line in self.lines]
+        for place, row in enumerate(self.table):
+            tag = "td" if place else "th"
+            cells = "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row)
+            parts.append(f"{'' if place else '<table>'}<tr>{cells}</tr>")
+        end = "</table>" if self.table else ""
+        return f'<div class="os-verdict">{"".join(parts)}{end}</div>'
+
+
+class Shown:
+    """A drill as a cell's output: readable alone, and a host the site fills."""
+
+    def __init__(self, drill: Drill) -> None:
+        self.drill = drill
+
+    def __repr__(self) -> str:
+        return "\n\n".join(self._parts())
+
+    def _repr_html_(self) -> str:
+        id = self.drill.id
+        inner = markup.blocks(repr(self))
+        return f'<div class="os-drill" data-drill="{id}" id="drill-{id}">{inner}</div>'
+
+    def _parts(self) -> list[str]:
+        """Return the question, how exact the answer has to be, and how to give it."""
+        rule = how_exact(self.drill)
+        precision = [asked(rule)] if rule else []
+        return [say(self.drill.get("prompt")), *precision, *self._extra(), self._how()]
+
+    def _extra(self) -> list[str]:
+        """Return what has to be seen to answer: choices, lines, columns, a start."""
+        drill = self.drill
+        if drill.kind == "choice":
+            return _lettered([say(choice["text"]) for choice in drill.get("choices")])
+        if drill.kind == "order":
+            lines = [say(line) for line in drill.get("lines")]
+            return _lettered([lines[place] for place in payload(drill)["shown"]])
+        if drill.kind in WRITTEN:
+            return [f"```\n{drill.get('starter')}```"]
+        return []
+
+    def _how(self) -> str:
+        drill = self.drill
+        count = len(drill.get("lines", ()))
+        kind = "own" if "points" in drill.fields else drill.kind
+        return word(
+            "how" + kind.capitalize(),
+            id=drill.id,
+            letters=LETTERS[:count],
+            columns=", ".join(drill.get("columns", ())),
+            function=drill.get("function", ""),
+        )
+
+
+def _lettered(lines: Sequence[str]) -> list[str]:
+    return ["\n".join(f"- **{LETTERS[i]}**  {line}" for i, line in enumerate(lines))]
+
+
+def drill(id: str) -> Shown:
+    """Show a drill.
+
+    Parameters
+    ----------
+    id : str
+        Its name in the bank, such as ``"rescale-hard"``.
+    """
+    return Shown(find(id))
+
+
+def check(
+    id: str,
+    answer: Any = "",
+    *more: Any,
+    show: bool = False,
+    on: str = "simulator",
+    had: Sequence[int] | None = None,
+) -> Verdict:
+    """Mark an answer, with the same hints as the page.
+
+    Parameters
+    ----------
+    id : str
+        The drill.
+    answer : float, str, list or callable
+        A number or an expression; a letter; letters in order; a table, one list a row;
+        a function or a kernel.
+    show : bool
+        Show the solution instead.
+    on : {"simulator", "device"}
+        Where a kernel runs: on the book's simulator, which looks for races, or, if it
+        passes there, as it is as well, on a GPU or on Numba's simulator.
+    had : sequence of int, optional
+        Of an answer in your own words: the numbers of the points it makes. Only you can
+        tell, so nothing is marked before you say it.
+
+    Returns
+    -------
+    Verdict
+        True if the answer passed.
+
+    Examples
+    --------
+    >>> check("alpha-tie", "e^(3-3)").passed
+    True
+    """
+    drill = find(id)
+    if show:
+        return Verdict(False, (answer_text(drill), say(drill.get("solution"))))
+    if more:
+        raise ValueError(
+            f"answer: expected one, got {1 + len(more)}; a table or an order is one list"
+        )
+    if drill.kind not in WRITTEN:
+        answer = _given(drill, answer)
+    data = payload(drill)
+    if "points" in data:
+        return _compare(drill, str(answer), had)
+    if on not in ("simulator", "device"):
+        raise ValueError(f'on: expected "simulator" or "device", got {on!r}')
+    if drill.kind in WRITTEN:
+        outcome = _written(drill, data, answer, on)
+    else:
+        outcome = GRADERS[drill.kind](data, answer)
+    misses[id] = 0 if outcome["passed"] else misses.get(id, 0) + is_miss(outcome)
+    lines, table = feedback(drill, data, outcome, misses[id])
+    return Verdict(outcome["passed"], lines, table)
+
+
+def _compare(drill: Drill, answer: str, had: Sequence[int] | None) -> Verdict:
+    """Show what an answer in one's own words should say, or take what its owner had."""
+    points = [say(point) for point in drill.get("points")]
+    if not answer.strip():
+        return Verdict(False, (word("emptyOwn"),))
+    if had is None:
+        listed = "\n".join(f"- **{n}**  {point}" for n, point in enumerate(points, 1))
+        how = word("howHad", id=drill.id)
+        return Verdict(False, (say(drill.get("solution")), listed, how))
+    ticked = _ticked(had, len(points))
+    said = word("had", n=len(ticked), all=len(points))
+    left = [
+        f"- **{n}**  {point}" for n, point in enumerate(points, 1) if n not in ticked
+    ]
+    if not left:
+        return Verdict(True, (f"**✓ {said}**",))
+    return Verdict(False, (f"**→ {said}**", word("missed"), "\n".join(left)))
+
+
+def _ticked(had: Sequence[int], count: int) -> set[int]:
+    """Return the numbers of the points somebody had, if they are such numbers."""
+    numbers = set(had) if isinstance(had, (list, tuple, set, range)) else {had}
+    if not numbers <= set(range(1, count + 1)):
+        raise ValueError(
+            f"had: expected numbers of points, from 1 to {count}, such as [1, {count}],"
+            f" got {had!r}"
+        )
+    return numbers
+
+
+# ---- answers of the wrong kind
+
+
+def _given(drill: Drill, answer: Any) -> Any:
+    """Return an answer that is no function; refuse one that is, and none at all."""
+    if answer is None or callable(answer) or inspect.isgenerator(answer):
+        how = word(
+            "how" + drill.kind.capitalize(), id=drill.id, letters="…", columns="…"
+        )
+        raise ValueError(f"answer: got {_called(answer)}. {how}")
+    return answer
+
+
+def _function(drill: Drill, answer: Any) -> Any:
+    """Return the function or kernel that was handed over, or say what came instead."""
+    name, kernel = drill.get("function"), drill.kind == "kernel"
+    if kernel and functions.bare(answer) is not None:
+        return answer
+    if not kernel and callable(answer) and not isinstance(answer, type):
+        return answer
+    wanted = "kernel" if kernel else "function"
+    raise ValueError(
+        f"answer: drill {drill.id!r} expects a {wanted}, got {_called(answer)}. Hand it"
+        f' over without calling it: check("{drill.id}", {name})'
+    )
+
+
+def _called(answer: Any) -> str:
+    """Return what an answer is, in words."""
+    if answer is None or (isinstance(answer, str) and not answer):
+        return "nothing"
+    if isinstance(answer, type):
+        return f"the class {answer.__name__}"
+    if inspect.isgenerator(answer):
+        return "a generator"
+    if callable(answer):
+        return f"the function {getattr(answer, '__name__', answer)}"
+    if hasattr(answer, "shape"):
+        return f"an array of shape {tuple(answer.shape)}"
+    return f"{type(answer).__name__} {grader.brief(grader.plain(answer, 0))[:60]}"
+
+
+# ---- functions and kernels
+
+LIMIT_S = 20.0  # as on the page
+
+
+def _written(drill: Drill, data: dict[str, Any], answer: Any, on: str) -> Any:
+    """Mark a function or a kernel, in the time that the page gives it too."""
+    answer = _function(drill, answer)
+    if drill.kind == "kernel":
+        marks, play = (
+            kernel_grader,
+            kernels.player(kernels.maker(answer), data["cases"]),
+        )
+    else:
+        marks, play = grader, code.player(data["drive"], answer, data["cases"])
+    outcome = _parameters(drill, answer) or _timed(marks, play, data)
+    # First here, where threads that wait for ever do not: a GPU would hang.
+    if on == "device" and outcome["passed"] and drill.kind == "kernel":
+        outcome = kernels.on_device(answer, data["cases"]) or outcome
+    _draw(answer, outcome)
+    return outcome
+
+
+def _parameters(drill: Drill, answer: Any) -> dict[str, Any] | None:
+    """Return the fault of a function that cannot be called with what it will get."""
+    tree = ast.parse(drill.get("starter"))
+    name = drill.get("function")
+    [wanted] = [node for node in tree.body if getattr(node, "name", "") == name]
+    names = [argument.arg for argument in wanted.args.args]
+    try:
+        signature = inspect.signature(functions.bare(answer) or answer)
+        signature.bind(*names)
+    except ValueError:
+        return None  # written in C: it will say so itself
+    except TypeError:
+        got = str(signature)[1:-1] or "nothing"
+        places = {"value": f"`{got}`", "wanted": f"`{', '.join(names)}`"}
+        fault = {"fault": "raised", "type": "TypeError", "value": "", "line": None}
+        return grader.fail(None, [], {**fault, "word": "parameters", "places": places})
+    return None
+
+
+def _timed(marks: Any, play: Callable[..., Any], data: dict[str, Any]) -> Any:
+    """Mark within the limit; of what is played after the verdict, print nothing."""
+    known: dict[str, Any] = {"case": None, "first": None}
+    quiet = contextlib.ExitStack()
+
+    def played(index: int, *how: str) -> Any:
+        known["case"] = index
+        return play(index, *how)
+
+    def settled(report: dict[str, Any] | None) -> None:
+        known["first"] = report
+        quiet.enter_context(contextlib.redirect_stdout(io.StringIO()))
+
+    def work() -> Any:
+        asked = data["cases"], lambda: data["slips"], data["tolerance"], settled
+        return marks.grade(played, *asked)
+
+    try:
+        with quiet:
+            return within(LIMIT_S, work)
+    except OutOfTime as error:
+        fault = {"fault": "tooLong", "value": LIMIT_S, "ended": error.ended}
+        return known["first"] or grader.fail(known["case"], [], fault)
+
+
+def _draw(kernel: Any, outcome: dict[str, Any]) -> None:
+    """Hand what the kernel did to the figures of this notebook, if there are any."""
+    widget = sys.modules.get("livepage.figures.widget")
+    if widget and outcome.get("log"):
+        widget.tell(functions.text(kernel), outcome["log"])

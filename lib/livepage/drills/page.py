@@ -1,0 +1,158 @@
+"""A drill as a piece of the page, and what the page needs to mark it.
+
+The HTML is whole before any script runs. The script wakes the form, and fetches Python
+only when the reader first runs code.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from html import escape
+from pathlib import Path
+from types import MappingProxyType
+
+from blocksim import portable
+from livepage.drills import markup
+from livepage.drills.bank import find, foreign, say
+from livepage.drills.forms import Card
+from livepage.drills.words import word
+from livepage.figures import modules
+from livepage.quantities import letters
+
+HERE = Path(__file__).parent
+
+
+def page_html(
+    id: str, lang: str = "en", maths: markup.Maths = markup.plain_maths
+) -> str:
+    """Return a drill as one group of the page.
+
+    Parameters
+    ----------
+    id : str
+        Its name in the bank.
+    lang : str
+        The page's language; English where a text has no other.
+    maths : callable
+        ``maths(tex, display)`` turns TeX into HTML.
+
+    Returns
+    -------
+    str
+        With its data in a JSON block that no browser executes.
+    """
+    return Card(find(id), lang, maths).section()
+
+
+def progress_html(
+    lang: str = "en",
+    ids: Sequence[str] = (),
+    maths: markup.Maths = markup.plain_maths,
+    pages: Mapping[str, str] = MappingProxyType({}),
+    whole: str = "",
+) -> str:
+    """Return the panel with the reader's progress: due list, save, load, forget.
+
+    Parameters
+    ----------
+    lang : str
+    ids : sequence of str
+        The drills to count and list; none counts whatever the reader has met.
+    maths : callable
+        As for ``page_html``.
+    pages : mapping of str to str
+        The address of the page a drill stands on, if it is not this one.
+    whole : str
+        The address of the page with all drills, if there is one.
+    """
+    listed = {
+        id: {
+            "title": _title(id, lang, maths),
+            "href": f"{pages.get(id, '')}#drill-{id}",
+        }
+        for id in ids
+    }
+    packed = json.dumps(listed, ensure_ascii=False, sort_keys=True)
+    return (
+        f'<section class="os-progress" aria-label="{escape(word("progress", lang))}"'
+        f' data-whole="{escape(whole)}" hidden><script type="application/json">'
+        + packed.replace("</", "<\\/")
+        + "</script></section>\n"
+    )
+
+
+def _title(id: str, lang: str, maths: markup.Maths) -> str:
+    """Return the first sentence of a drill's prompt."""
+    prompt = find(id).get("prompt")
+    first = re.split(r"(?<=[.?!])\s", say(prompt, lang), maxsplit=1)[0]
+    return markup.inline(first, maths, foreign(prompt, lang))
+
+
+@cache
+def page_script() -> str:
+    """Return the script of all drills: classic, to be deferred."""
+    return f"(() => {{\n{bundle('main.js')}}})();\n"
+
+
+def bundle(entry: str) -> str:
+    """Return a module of the page after all it imports, and what they are given."""
+    given = {
+        "graders": _graders(),
+        "interpreters": _played(),
+        "quantities": letters(),
+        "workerSource": _source("page/worker.js"),
+    }
+    script = modules.script(HERE / "page" / entry, {"livepage/drills": "$given"})
+    return f"const $given = {modules.to_json(given)};\n{script}"
+
+
+@cache
+def stylesheet() -> str:
+    """Return the style of drills; every colour is one of the book's tokens."""
+    return _source("page/drills.css")
+
+
+@cache
+def page_assets() -> dict[str, bytes]:
+    """Return the files to lay beside the script: Python, fetched on the first run.
+
+    One classic script carries MicroPython's loader and its WebAssembly as text, because
+    a page on ``file://`` may load a script and nothing else.
+    """
+    folder = HERE.parent / "vendor" / "micropython"
+    loader = (folder / "micropython.mjs").read_text(encoding="utf-8")
+    wasm = gzip.compress((folder / "micropython.wasm").read_bytes(), mtime=0)
+    bundle = {"loader": loader, "wasm": base64.b64encode(wasm).decode()}
+    script = f"globalThis.livepagePython = {json.dumps(bundle)};\n"
+    return {"micropython.js": script.encode(), "simulator.js": _simulator().encode()}
+
+
+def _played() -> dict[str, str]:
+    """Return what each of a worker's two interpreters begins with."""
+    return {name: _source(f"page/{name}.py") for name in ("player", "judge")}
+
+
+def _graders() -> dict[str, str]:
+    """Return what marks a code drill: modules by their path, as Python looks for it."""
+    files = {
+        f"livepage/drills/{name}": _source(f"{name}.py") for name in ("grader", "meter")
+    }
+    packages = ("livepage", "livepage/drills")
+    return files | {f"{package}/__init__": "" for package in packages}
+
+
+def _simulator() -> str:
+    """Return the script that brings the block simulator, and what marks a kernel."""
+    files = portable.sources()
+    files["livepage/drills/kernel_grader"] = _source("kernel_grader.py")
+    packed = json.dumps(files, ensure_ascii=False)
+    return f"globalThis.livepageSimulator = {packed};\n"
+
+
+def _source(name: str) -> str:
+    return (HERE / name).read_text(encoding="utf-8")

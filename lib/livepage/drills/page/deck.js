@@ -1,0 +1,151 @@
+// The page with all drills: those due today first, each opened where it stands.
+
+import { PageDrill, spoken, standing } from "./drills.js";
+import { button, panelFoot } from "./progress.js";
+import { HOME, loadScript } from "./python.js";
+import { store } from "./store.js";
+import { make, wordsFor } from "./words.js";
+
+export class Deck {
+  constructor(element) {
+    this.element = element;
+    this.word = wordsFor(element);
+    this.today = element.querySelector(".os-deck-today");
+    this.list = this.today.querySelector(".os-deck-rows");
+    const rows = [...element.querySelectorAll(".os-deck-row")];
+    this.rows = new Map(rows.map((row) => [row.dataset.drill, new DeckRow(row)]));
+    this.due = [];
+  }
+
+  wake() {
+    for (const row of this.rows.values()) row.wake();
+    const all = this.element.querySelector(".os-deck-all");
+    all.append(make("div", { class: "os-deck-foot" }, ...panelFoot(this.word)));
+    this.element.classList.add("os-deck-live");
+    this.draw();
+    this.today.hidden = false;
+    document.addEventListener("os-drills-changed", () => this.draw());
+  }
+
+  draw() {
+    const drills = store.all();
+    for (const row of this.rows.values()) row.draw(store.get(row.id, drills));
+    const before = this.due.join();
+    this.due = store.due().filter((id) => this.rows.has(id));
+    this.arrange(drills);
+    this.count();
+    this.today.querySelector(".os-deck-said").textContent = this.said(drills);
+    if (this.due.join() !== before) this.openNext();
+  }
+
+  /** What is due goes up; it stays there until the reader leaves or forgets it all. */
+  arrange(drills) {
+    for (const id of this.due) this.rows.get(id).moveTo(this.list);
+    for (const [id, row] of this.rows) if (!drills.get(id)?.due) row.moveHome();
+  }
+
+  /** One drill at a time: when one is answered, the next unfolds below it. */
+  openNext() {
+    const waiting = this.due.map((id) => this.rows.get(id));
+    if (waiting.length && !waiting.some((row) => row.isOpen)) waiting[0].toggle(true);
+  }
+
+  said(drills) {
+    const n = this.due.length;
+    if (n) return this.word("dueSome", { n });
+    const known = [...this.rows.keys()].map((id) => store.get(id, drills).due);
+    const [next] = known.filter(Boolean).sort();
+    if (!next) return this.word("dueNone");
+    return this.word("dueNext", { date: spoken(this.word, next) });
+  }
+
+  /** How many are done: of each chapter, and of all. */
+  count() {
+    const done = new Set(store.done());
+    const tally = (box, rows) => {
+      const [passed, all] = [rows.filter(({ id }) => done.has(id)).length, rows.length];
+      box.textContent = this.word("deckDone", { done: passed, all });
+      return passed / all;
+    };
+    const rows = [...this.rows.values()];
+    for (const line of this.element.querySelectorAll(".os-deck-line")) {
+      const here = rows.filter((row) => row.chapter === line.dataset.chapter);
+      const part = tally(line.querySelector(".os-deck-count"), here);
+      line.style.setProperty("--done", part);
+    }
+    tally(this.element.querySelector(".os-deck-total"), rows);
+  }
+}
+
+class DeckRow {
+  constructor(element) {
+    this.element = element;
+    this.id = element.dataset.drill;
+    this.chapter = element.dataset.chapter;
+    this.word = wordsFor(element);
+    this.card = null;
+    this.stand = null; // what keeps its place while the row is above
+  }
+
+  get isOpen() {
+    return this.button.getAttribute("aria-expanded") === "true";
+  }
+
+  /** The question becomes the button that opens the drill. */
+  wake() {
+    const question = this.element.querySelector(".os-deck-question").firstElementChild;
+    const text = make("span", { class: "os-deck-text" }, ...question.childNodes);
+    this.button = make("button", { type: "button", "aria-expanded": "false" }, text);
+    this.button.addEventListener("click", () => this.toggle(!this.isOpen));
+    question.append(this.button);
+    this.state = make("span", { class: "os-deck-state" });
+    this.element.querySelector(".os-deck-facts span").after(this.state);
+  }
+
+  draw(entry) {
+    const said = standing(this.word, entry);
+    this.state.replaceChildren(...(said.length ? said : [this.word("fresh")]));
+  }
+
+  toggle(open) {
+    this.button.setAttribute("aria-expanded", String(open));
+    this.element.classList.toggle("os-deck-open", open);
+    if (open) this.card ??= this.mount();
+  }
+
+  /** Fetch the drill; where that fails, it is tried again when the reader asks. */
+  async mount() {
+    this.element.querySelector(".os-deck-card")?.remove();
+    const card = make("div", { class: "os-deck-card" });
+    this.element.append(card);
+    try {
+      await loadScript(`${HOME}cards/${this.id}.js`);
+      card.innerHTML = globalThis.livepageCards[this.id]; // the book's own HTML
+      new PageDrill(card.querySelector(".os-drill")).wake();
+    } catch (error) {
+      console.error(`drill ${this.id}: ${error.message}`);
+      const again = button(this.word("tryAgain"), () => this.toggle(true));
+      card.replaceChildren(make("p", {}, this.word("noCard")), again);
+      this.card = null;
+    }
+  }
+
+  moveTo(list) {
+    if (this.stand) return;
+    const text = this.button.firstElementChild.cloneNode(true);
+    const link = make("a", { href: `#${this.element.id}` }, text);
+    this.stand = make(
+      "li",
+      { class: "os-deck-stand" },
+      make("div", { class: "os-deck-question" }, link),
+      make("p", { class: "os-deck-facts" }, this.word("dueAbove")),
+    );
+    this.element.replaceWith(this.stand);
+    list.append(this.element);
+  }
+
+  moveHome() {
+    this.stand?.replaceWith(this.element);
+    this.stand = null;
+  }
+}

@@ -1,0 +1,136 @@
+// What only kernels have: faults of the simulator, a score card, a log for the figures.
+
+import { button, download } from "./progress.js";
+import { make, pair, show } from "./words.js";
+
+const KERNEL_EVENT = "os-kernel";
+
+/** A fault that the simulator found, or a wrong element, as one sentence. */
+export function ofKernel(word, { word: key, places = {} }) {
+  const shown = { ...places };
+  if ("right" in places) {
+    [shown.mine, shown.right] = pair(places.mine, places.right);
+  }
+  const sentence = word(key, shown);
+  const said = make("span", {});
+  const names = ["what", "array", "error"].map((name) => places[name]).filter(Boolean);
+  let rest = sentence;
+  for (const name of names) {
+    const at = rest.indexOf(name);
+    if (at < 0) continue;
+    said.append(rest.slice(0, at), make("code", {}, name));
+    rest = rest.slice(at + name.length);
+  }
+  said.append(rest);
+  return said;
+}
+
+const MOST_SHOWN = 24; // numbers of an input
+
+/** How a kernel was launched, and on what. */
+export function launched(word, { grid, block, args }) {
+  const extent = (counts) => counts.filter((n) => n > 1).join(" × ") || "1";
+  const n = extent(grid);
+  const inputs = args
+    .filter(([, kind]) => kind !== "out")
+    .map(([name, , value]) => `${name} = ${input(value)}`);
+  return word("launched", {
+    grid: n === "1" ? word("oneBlock") : word("blockCount", { n }),
+    block: extent(block),
+    inputs: inputs.join(", "),
+  });
+}
+
+function input(value) {
+  if (!Array.isArray(value)) return show(value);
+  const rows = Array.isArray(value[0]) ? value : [value];
+  const more = (row) => (row.length > MOST_SHOWN ? ", …" : "");
+  const shown = rows
+    .slice(0, 3)
+    .map((row) => `[${show(row.slice(0, MOST_SHOWN))}${more(row)}]`);
+  return [...shown, ...(rows.length > 3 ? ["…"] : [])].join(", ");
+}
+
+/** Hand the log of a run to the figures of the page; late ones find it here too. */
+export function announceKernel(drill, source, log) {
+  if (!log) return;
+  const detail = { drill, source, log };
+  globalThis.livepageKernel = detail;
+  document.dispatchEvent(new CustomEvent(KERNEL_EVENT, { detail }));
+}
+
+/** The rows of a score card: what was asked, and how the kernel does. */
+function scoreRows(word, payload, { bytes, ideal, shared, double: line }) {
+  const times = show(bytes / ideal, 3);
+  return [
+    [word("scoreCorrect"), word("scoreCases", { n: payload.cases.length })],
+    [word("scoreRaces"), word("scoreNoRace")],
+    [word("scoreBytes"), word("scoreOfIdeal", { bytes, ideal, times })],
+    [word("scoreShared"), word("scoreSharedBytes", { bytes: shared })],
+    [word("scorePrecision"), word(line ? "scoreDouble" : "scoreSingle", { line })],
+  ];
+}
+
+/** The card in the page, and a button that saves a page with card and code. */
+export function scoreCard(drill, score) {
+  const { word, data } = drill;
+  const rows = scoreRows(word, data.payload, score);
+  const body = make(
+    "tbody",
+    {},
+    ...rows.map(([name, value]) =>
+      make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, value)),
+    ),
+  );
+  const caption = make("caption", {}, word("score"));
+  const look = "os-drill-table os-drill-score";
+  const table = make("table", { class: look }, caption, body);
+  const counted = word("scoreOn", { name: score.case });
+  const on = make("p", { class: "os-drill-how" }, counted);
+  const keep = button(word("keep"), () => save(drill, rows, score.case));
+  const actions = make("div", { class: "os-drill-actions" }, keep);
+  return make("div", { class: "os-drill-card" }, table, on, actions);
+}
+
+/** A page of its own, with no script in it: what was asked, the card, the code. */
+function save(drill, rows, name) {
+  const { word } = drill;
+  const kept = document.implementation.createHTMLDocument(word("score"));
+  kept.documentElement.lang = word.language;
+  const lines = rows.map(([left, right]) =>
+    make("tr", {}, make("th", { scope: "row" }, left), make("td", {}, right)),
+  );
+  const prompt = inWords(drill.section.querySelector(".os-drill-prompt"));
+  const date = new Date().toLocaleDateString(word("dates"), { dateStyle: "long" });
+  const note = word("keepNote", { date }).replaceAll("*", "");
+  kept.body.append(
+    make("h1", {}, word("score")),
+    make("p", {}, prompt),
+    make("table", {}, ...lines),
+    make("p", {}, word("scoreOn", { name })),
+    make("pre", {}, drill.shape.read(drill)),
+    make("p", {}, note),
+  );
+  // As text: this page's own policy allows no style that is written here.
+  const whole = kept.documentElement.outerHTML.replace("<head>", `<head>${KEPT_HEAD}`);
+  const html = `<!doctype html>\n${whole}\n`;
+  download(`${drill.id}.html`, new Blob([html], { type: "text/html" }));
+}
+
+/** A text with its formulas as they are written, since the page kept has no fonts. */
+function inWords(element) {
+  const copy = element.cloneNode(true);
+  for (const formula of copy.querySelectorAll(".katex")) {
+    formula.replaceWith(formula.querySelector("annotation")?.textContent ?? "");
+  }
+  return copy.textContent.trim().replace(/\s+/g, " ");
+}
+
+const KEPT_HEAD = `<meta charset="utf-8"><style>
+body { font: 1rem/1.5 Georgia, serif; max-width: 42rem; margin: 2rem auto;
+  padding: 0 1rem }
+table { border-collapse: collapse }
+th, td { text-align: left; padding: .3rem 1rem .3rem 0; border-bottom: 1px solid }
+th { font-weight: normal }
+pre { font: .85rem/1.5 monospace; white-space: pre-wrap }
+</style>`;

@@ -1,0 +1,127 @@
+# The interpreter that plays: a small Python with the reader's code in it, and nothing
+# that judges. Its `print` tells the page, its `exp` overflows as CPython's does.
+
+
+def player(emit, beat):
+    """Return the two functions the page calls: define an answer, and play a case."""
+    import builtins
+    import json
+    import math
+    import sys
+
+    loads, dumps, imported = json.loads, json.dumps, builtins.__import__
+    state = {"function": None, "drive": None, "marks": None}
+
+    class Module:
+        pass
+
+    def shadow(module):
+        copy = Module()
+        for name in dir(module):
+            setattr(copy, name, getattr(module, name))
+        return copy
+
+    def overflowing(function):
+        def called(x):
+            try:
+                return function(x)
+            except ValueError:
+                raise OverflowError("math range error") from None
+
+        return called
+
+    def fsum(values):
+        parts = []
+        for x in values:
+            kept = 0
+            for y in parts:
+                if abs(x) < abs(y):
+                    x, y = y, x
+                high = x + y
+                low = y - (high - x)
+                if low:
+                    parts[kept] = low
+                    kept += 1
+                x = high
+            parts[kept:] = [x]
+        return sum(parts, 0.0)
+
+    def prod(values, start=1):
+        for value in values:
+            start *= value
+        return start
+
+    def show(*values, sep=" ", end="\n", file=None, flush=False):
+        sep, end = " " if sep is None else sep, "\n" if end is None else end
+        text = sep.join([str(value) for value in values]) + end
+        if file is None or not hasattr(file, "write"):
+            emit(text[:MOST], len(text))
+        else:
+            file.write(text)
+
+    class Stream:
+        """What `sys.stdout` is: the interpreter's own passes on letter by letter."""
+
+        def write(self, text):
+            emit(text[:MOST], len(text))
+            return len(text)
+
+        def flush(self):
+            pass
+
+    def asked(prompt=""):
+        raise EOFError("input")
+
+    def sleep(*seconds):
+        if not state.get("slept"):
+            state["slept"] = True
+            show("(No time passes here: sleep returns at once.)")
+
+    def brought(name, *rest):
+        if name.split(".")[0] in HIDDEN and not (len(rest) > 3 and rest[3]):
+            raise ImportError("no module named '%s'" % name)
+        module = imported(name, *rest)
+        if name == "time":
+            module = shadow(module)
+            module.sleep = module.sleep_ms = module.sleep_us = sleep
+        return module
+
+    MOST = 10000  # characters of one print: the page keeps no more
+    HIDDEN = ("blocksim", "livepage", "js", "jsffi")
+
+    mathematics = shadow(math)
+    for name in ("exp", "expm1", "cosh", "sinh"):
+        if hasattr(math, name):
+            setattr(mathematics, name, overflowing(getattr(math, name)))
+    mathematics.fsum, mathematics.prod = fsum, prod
+    system = shadow(sys)
+    system.stdout = system.stderr = Stream()
+
+    def define(job):
+        """Run the text of an answer; return a fault as JSON, or null."""
+        job = loads(job)
+        if job["kind"] == "kernel":
+            # Loaded before the first beat: on a slow machine it takes a while.
+            import blocksim  # noqa: F401
+            from livepage.drills import kernel_grader as marks
+        else:
+            from livepage.drills import grader as marks
+
+            state["drive"] = marks.load(job["drive"], "drive")
+            sys.modules["math"] = mathematics  # a kernel's is the simulator's
+        beat()
+        builtins.print, builtins.input, builtins.__import__ = show, asked, brought
+        sys.modules["sys"] = system
+        state["marks"] = marks
+        state["function"], fault = marks.defined(job["answer"], job["function"])
+        return dumps(fault)
+
+    def play(case, how):
+        """Play one case; return what came of it as JSON."""
+        case, marks = loads(case), state["marks"]
+        if state["drive"] is None:
+            return dumps(marks.play(state["function"], case, how, beat))
+        asked = [state["function"], state["drive"], case["args"], case["most"]]
+        return dumps(marks.play(*asked, beat))
+
+    return define, play

@@ -1,0 +1,130 @@
+// Python on the page: fetched on the first run. Each run has a worker of its own, which
+// ends with it; the next one is started at once, so that it need not be waited for.
+
+import { graders, interpreters, workerSource } from "livepage/drills";
+
+const STARTING_MS = 10000; // until the reader's code begins
+const SILENT_MS = 2000; // without a sign of life
+const NAMING_MS = 2000; // after the first failure, to find out which mistake it is
+const LONGEST_MS = 20000; // in all
+export const HOME = new URL(".", document.currentScript?.src ?? document.baseURI).href;
+
+let ready = null; // the promise of a worker with Python in it
+export const isStarted = () => ready !== null;
+let turn = Promise.resolve(); // one run after the other
+
+/** Mark a code drill; gives the grader's report and what the code printed. */
+export function runPython(drill, answer) {
+  turn = turn.then(() => runNow(drill, answer));
+  return turn;
+}
+
+async function runNow(payload, answer) {
+  let worker, modules;
+  try {
+    ready ??= startPython();
+    worker = await ready;
+    const kernel = payload.kind === "kernel";
+    modules = { ...graders, ...(kernel ? await simulator() : {}) };
+  } catch (error) {
+    ready = null;
+    return { passed: false, fault: "noPython", value: error.message, case: null };
+  }
+  const { kind, function: name, drive, cases, tolerance, slips } = payload;
+  const job = { kind, function: name, drive, cases, tolerance, slips };
+  const report = await converse(worker, {
+    ...job,
+    modules,
+    sources: interpreters,
+    answer,
+  });
+  worker.terminate();
+  ready = startPython();
+  ready.catch(() => {
+    ready = null;
+  });
+  return report;
+}
+
+/** Send a job and listen until the report comes, or the worker has to be ended. */
+function converse(worker, job) {
+  return new Promise((resolve) => {
+    const printed = { start: "", case: "", left: 0 };
+    let at = null;
+    let first = null; // what is certain, though its mistake has no name yet
+    let timers = [];
+
+    const finish = (report) => {
+      timers.forEach(clearTimeout);
+      worker.onmessage = null;
+      resolve({ ...report, printed: printed.start + printed.case, left: printed.left });
+    };
+    const stop = (fault) =>
+      finish(first ?? { passed: false, case: at, rows: [], ...fault });
+    const stopAfter = (ms, fault) =>
+      setTimeout(() => stop({ fault, value: ms / 1000 }), ms);
+    const listen = () => {
+      clearTimeout(timers[0]);
+      timers[0] = stopAfter(first ? NAMING_MS : SILENT_MS, "silent");
+    };
+    timers = [null, stopAfter(LONGEST_MS, "tooLong")];
+
+    const heard = {
+      report: finish,
+      error: (value) =>
+        stop({ fault: "raised", type: "Error", value, word: "crashed", places: {} }),
+      print: (text) => {
+        printed[at === null ? "start" : "case"] += text;
+      },
+      left: (count) => {
+        printed.left = count;
+      },
+      first: (report) => {
+        first = report;
+        timers.push(stopAfter(NAMING_MS, "silent"));
+      },
+      case: (index) => {
+        Object.assign(printed, { case: "", left: 0 });
+        at = index;
+        listen();
+      },
+      alive: listen,
+    };
+    worker.onmessage = ({ data }) => {
+      for (const [what, value] of Object.entries(data)) heard[what](value);
+    };
+    timers[0] = stopAfter(STARTING_MS, "silent");
+    worker.postMessage(job);
+  });
+}
+
+async function startPython() {
+  if (!globalThis.livepagePython) await loadScript(`${HOME}micropython.js`);
+  const { loader, wasm } = globalThis.livepagePython;
+  const bytes = Uint8Array.from(atob(wasm), (c) => c.charCodeAt(0)).buffer;
+  const source = new Blob([workerSource], { type: "text/javascript" });
+  const worker = new Worker(URL.createObjectURL(source));
+  await new Promise((resolve, reject) => {
+    worker.onmessage = ({ data }) =>
+      data.ready ? resolve() : reject(new Error(data.error));
+    worker.onerror = (event) => reject(new Error(event.message || "worker"));
+    worker.postMessage({ loader, wasm: bytes }, [bytes]);
+  });
+  return worker;
+}
+
+/** The files of the block simulator: fetched with the first kernel. */
+async function simulator() {
+  if (!globalThis.livepageSimulator) await loadScript(`${HOME}simulator.js`);
+  return globalThis.livepageSimulator;
+}
+
+export function loadScript(address) {
+  return new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = address;
+    script.onload = resolve;
+    script.onerror = () => reject(new Error(address));
+    document.head.append(script);
+  });
+}

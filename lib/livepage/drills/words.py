@@ -1,0 +1,51 @@
+"""The drills' own words, in every language of the book, and how numbers are written."""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from livepage.quantities import letters
+
+
+@cache
+def table() -> dict[str, dict[str, str]]:
+    """Return the string table: language → key → text."""
+    path = Path(__file__).with_name("strings.json")
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def word(key: str, language: str = "en", **values: Any) -> str:
+    """Return one text with its {places} filled."""
+    text = table().get(language, {}).get(key) or table()["en"][key]
+    for name, value in values.items():
+        text = text.replace("{" + name + "}", str(value))
+    return text
+
+
+def column(name: str, language: str = "en") -> str:
+    """Return the heading of a column: ℓ for l, a word for block, else the name."""
+    return letters().get(name) or table()[language].get(name) or name
+
+
+def show(value: Any, digits: int = 5) -> str:
+    """Return a number or a list as a reader writes it.
+
+    Examples
+    --------
+    >>> show([2.0, 0.1353352832, "-inf"])
+    '2, 0.13534, −∞'
+    """
+    if isinstance(value, (list, tuple)):
+        return ", ".join(show(part, digits) for part in value)
+    if value is None:
+        return "–"
+    if isinstance(value, str) and value not in ("inf", "-inf", "nan"):
+        return value
+    value = float(value)
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "∞" if value > 0 else "−∞"
+    return f"{value:.{digits}g}".replace("-", "−")

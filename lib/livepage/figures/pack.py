@@ -1,0 +1,67 @@
+"""Joins the JavaScript modules into what each place can load.
+
+The sources are ES modules. Three places want them three ways, and get them from one
+text: a classic script for the page (`file://` blocks module scripts), one
+self-contained ES module for anywidget (its `_esm` cannot import a sibling), one
+script for V8 at build time. Each module becomes a function that is called at once;
+what it imports becomes constants at its top, what it exports becomes the object it
+returns.
+"""
+
+import json
+from collections.abc import Collection
+from functools import cache
+
+from . import kinds
+from .modules import expression, script, to_json
+from .registry import HERE, folder, spec, strings
+
+HOST = HERE / "host"
+KIT = {"livepage/kit.mjs": "$kit"}  # what a figure may import, and is given
+
+
+def page_script(figure: str, lang: str = "en") -> str:
+    """A figure for the page: registers itself with the host, loaded before or after.
+
+    English is in it always, for words that a translation lacks.
+    """
+    entry = json.dumps(figure)
+    make = f"($kit) => {_figure(figure, ('en', lang))}"
+    return f"(window.osFigures ??= []).push([{entry}, {make}]);\n"
+
+
+@cache
+def host_script() -> str:
+    """The host for the page: wakes every figure and sweep."""
+    return f'"use strict";(() => {{\n{_host("page.mjs")}$page.begin();\n}})();\n'
+
+
+@cache
+def widget_module(figure: str) -> str:
+    """A figure with its host, as one ES module for anywidget."""
+    make = f"($kit) => {_figure(figure)}"
+    return f"{_host('notebook.mjs')}export default $notebook.widget({make});\n"
+
+
+def v8_script(figure: str) -> str:
+    """A figure for V8: an expression that makes it, given the kit."""
+    return f"(($kit) => {_figure(figure)})($kit)"
+
+
+@cache
+def v8_host() -> str:
+    """What draws stills in V8: `$kit`, `$still`, and nothing that needs a page."""
+    return _host("still.mjs")
+
+
+def _host(entry: str) -> str:
+    """A module of the host after all that it imports."""
+    return script(HOST / entry, gathered={"livepage/kinds": kinds.scripts()})
+
+
+def _figure(figure: str, languages: Collection[str] = ("en", "es")) -> str:
+    """An expression that makes a figure: its module, spec and words."""
+    words = {lang: each for lang, each in strings(figure).items() if lang in languages}
+    data = {"spec": spec(figure).for_host(figure), "strings": words}
+    module = expression(folder(figure) / "figure.mjs", KIT)
+    return f"({{...{module}, ...{to_json(data)}}})"

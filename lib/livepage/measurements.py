@@ -1,0 +1,59 @@
+"""What was measured: stored with the machine it was measured on, shown as a table.
+
+Timings differ from run to run, so a page never shows its own. `python -m tools.bench`
+measures and writes `book/data/*.json`; a chapter shows what is written there.
+"""
+
+import json
+from html import escape
+from typing import Any, NamedTuple
+
+from livepage import book
+
+
+class Measurement(NamedTuple):
+    """A table of measured figures, and where they come from.
+
+    `rows` holds one list per line of the table, its numbers already rounded.
+    """
+
+    what: str
+    columns: list[str]
+    rows: list[list[Any]]
+    machine: str
+    versions: dict[str, str]
+    date: str
+    command: str
+
+    def source(self) -> str:
+        """Return one line that says where and how it was measured."""
+        versions = ", ".join(f"{name} {n}" for name, n in self.versions.items())
+        return f"{self.machine}; {versions}; {self.date}; {self.command}"
+
+    def __str__(self) -> str:
+        lines = [[str(cell) for cell in line] for line in (self.columns, *self.rows)]
+        width = [max(map(len, column)) for column in zip(*lines)]
+        body = ("  ".join(map(str.rjust, line, width)) for line in lines)
+        return "\n".join([self.what, *body, self.source()])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f'<th scope="col">{escape(name)}</th>' for name in self.columns)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>"
+            for row in self.rows
+        )
+        source = self.source().removesuffix(self.command)
+        return (
+            f'<figure class="os-measured"><figcaption>{escape(self.what)}</figcaption>'
+            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+            f"<p>{escape(source)}<code>{escape(self.command)}</code></p></figure>"
+        )
+
+
+def measured(name: str) -> Measurement:
+    """Return a stored measurement by its file name, such as 'threads.json'."""
+    file = book.current().data / name
+    if not file.is_file():
+        there = sorted(path.name for path in book.current().data.glob("*.json"))
+        raise ValueError(f"name: expected one of {there}, got {name!r}")
+    return Measurement(**json.loads(file.read_text("utf-8")))

@@ -1,0 +1,75 @@
+"""The book's pages: a Sphinx extension and theme without a stock look.
+
+One builder (`builder`) writes pages from the templates in `theme/`, one translator
+(`translator`) turns the document tree into HTML. Maths is typeset here, at build time
+(`maths`), figures and drills are drawn here (`hosts`), and what every page shares is
+gathered here: one stylesheet (`stylesheet`), the letters the book uses (`fonts`), and
+the index that search reads (`search`).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+from . import (
+    citations,
+    contents,
+    deck,
+    fingerprint,
+    links,
+    maths,
+    page,
+    quantities,
+    road,
+    search,
+)
+from .builder import BookBuilder
+from .translator import BookTranslator, register_nodes
+
+PARTS = (
+    citations,
+    contents,
+    deck,
+    fingerprint,
+    links,
+    maths,
+    quantities,
+    road,
+    search,
+    page,
+)
+THEME = Path(__file__).parent / "theme"
+
+
+def open_book(app: Sphinx, config: Config) -> None:
+    """Import the module that hands the book in."""
+    import_module(config.book_module)
+
+
+def tidy(app: Sphinx, error: Exception | None) -> None:
+    """Remove the stylesheet that myst-nb leaves although no page loads it."""
+    for stray in Path(app.outdir, "_static").glob("mystnb.*.css"):
+        stray.unlink()
+
+
+def setup(app: Sphinx) -> dict[str, object]:
+    """Register the builder, the translator, the theme and the book's settings."""
+    app.add_config_value("book_module", "", "env", str)
+    app.connect("config-inited", open_book, priority=50)
+    app.add_config_value("book_notebooks", False, "html", bool)
+    app.add_config_value("book_notebook_branch", "gh-pages", "html", str)
+    app.add_config_value("book_translations", {}, "html", dict)
+    # Jupyter Book sets this for an extension that the book does not use.
+    app.add_config_value("comments_config", {}, "")
+    app.add_html_theme("livepage", str(THEME))
+    app.add_builder(BookBuilder, override=True)
+    app.set_translator("html", BookTranslator, override=True)
+    register_nodes(app)
+    for part in PARTS:
+        part.setup(app)
+    app.connect("build-finished", tidy, priority=900)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": False}

@@ -1,0 +1,87 @@
+"""The head of a page: its heading, what its front matter says, how long it takes."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.errors import ThemeError
+
+from livepage.drills import markup
+
+from . import hosts, road, search
+from .maths import typeset
+
+WORDS_A_MINUTE = 200
+_HEADING = re.compile(r"\A(.*?)<h1[^>]*>(.*?)</h1>\s*", re.DOTALL)
+_PERMALINK = re.compile(r'<a class="headerlink".*?</a>')
+_APOSTROPHE = re.compile(r"(?<=\w)'(?=\w)")
+
+
+def split_heading(pagename: str, body: str) -> tuple[str, str, str]:
+    """What precedes the page's h1, what the h1 holds, and what follows it."""
+    found = _HEADING.match(body)
+    if found is None:
+        raise ThemeError(f"{pagename}: a page needs a heading of the first level")
+    return found[1], _PERMALINK.sub("", found[2]).strip(), body[found.end() :]
+
+
+def front_list(meta: dict[str, Any], key: str) -> list[str]:
+    """A list of the front matter, which reaches us as JSON."""
+    value = meta.get(key) or []
+    return json.loads(value) if isinstance(value, str) else value
+
+
+def inline(line: str) -> str:
+    """HTML of a line of front matter."""
+    return markup.inline(_APOSTROPHE.sub("’", line), typeset)
+
+
+def reading_minutes(app: Sphinx, pagename: str) -> int:
+    """Minutes a reader needs for the prose of a page, code and figures aside."""
+    found = search.store(app.env).get(pagename, [])
+    words = sum(section["words"] for section in found)
+    return max(1, round(words / WORDS_A_MINUTE))
+
+
+def on_this_page(app: Sphinx, pagename: str) -> str:
+    """The page's own headings below its title, as a list of links; may be empty."""
+    outline = app.env.tocs.get(pagename)
+    if outline is None or not outline.children or len(outline[0].children) < 2:
+        return ""
+    below = outline[0][1].deepcopy()
+    for reference in below.findall(nodes.reference):
+        reference["refuri"] = reference["anchorname"] or "#"
+    return app.builder.render_partial(below)["fragment"]
+
+
+def all_drills(app: Sphinx, pagename: str) -> str:
+    """Address of the page that lists all drills; empty without one."""
+    found = [name for name, meta in app.env.metadata.items() if "deck" in meta]
+    return app.builder.get_relative_uri(pagename, found[0]) if found else ""
+
+
+def head(app: Sphinx, pagename: str, body: str) -> dict[str, Any]:
+    """All that the template says before the text, and the text without its heading."""
+    before, heading, rest = split_heading(pagename, body)
+    meta = app.env.metadata.get(pagename, {})
+    description = meta.get("description", "")
+    return {
+        "opening": before,
+        "heading": heading,
+        "body": rest,
+        "number": road.number(app.env, pagename),
+        "minutes": reading_minutes(app, pagename),
+        "description": description,
+        "lede": inline(description),
+        "learn": [inline(line) for line in front_list(meta, "learn")],
+        "need": [inline(line) for line in front_list(meta, "need")],
+        "summary_es": inline(meta.get("summary_es", "")),
+        "local_toc": on_this_page(app, pagename),
+        "progress": hosts.progress(
+            body, app.config.language, all_drills(app, pagename)
+        ),
+    }

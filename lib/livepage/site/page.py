@@ -1,0 +1,173 @@
+"""What a page's template is told: its head, the road, links, scripts, the policy."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import urlparse
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+
+from livepage import book
+from livepage.quantities import quantities
+
+from . import hosts, road, search, strings
+from .head import head
+
+CONTENT_SECURITY_POLICY = "; ".join(
+    [
+        "default-src 'none'",
+        "script-src 'self' 'wasm-unsafe-eval' blob:",
+        "style-src 'self'",
+        "style-src-attr 'unsafe-inline'",
+        "img-src 'self' data:",
+        "font-src 'self'",
+        "worker-src blob:",
+        "connect-src 'none'",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
+)
+
+
+def page_link(app: Sphinx, pagename: str, docname: str) -> dict[str, Any]:
+    """Number, title and address of a page, seen from another."""
+    return {
+        "number": road.number(app.env, docname),
+        "title": app.env.titles[docname].astext(),
+        "href": app.builder.get_relative_uri(pagename, docname),
+        "current": docname == pagename,
+    }
+
+
+def parts(app: Sphinx, pagename: str) -> list[dict[str, Any]]:
+    """Parts of the book, each with its pages, as `_toc.yml` orders them."""
+    return [
+        {
+            "caption": part.caption,
+            "pages": [
+                page_link(app, pagename, docname)
+                for docname in map(str, part.items)
+                if docname in app.env.titles
+            ],
+        }
+        for part in app.env.external_site_map.root.subtrees
+    ]
+
+
+def neighbours(app: Sphinx, pagename: str) -> dict[str, dict[str, Any] | None]:
+    """The pages before and after this one."""
+    _, before, after = app.builder.relations.get(pagename, (None, None, None))
+    return {
+        "before": page_link(app, pagename, before) if before else None,
+        "after": page_link(app, pagename, after) if after else None,
+    }
+
+
+def repository_links(context: dict[str, Any], pagename: str) -> dict[str, str]:
+    """Links to the page's source and to the list of mistakes, where there is one."""
+    repository = (context.get("theme_repository_url") or "").rstrip("/")
+    if not repository:
+        return {}
+    branch = context.get("theme_repository_branch") or "main"
+    folder = (context.get("theme_path_to_docs") or "book").strip("/")
+    return {
+        "repository": repository,
+        "edit": f"{repository}/edit/{branch}/{folder}/{pagename}.md",
+        "report": f"{repository}/issues/new?title={pagename}%3A+",
+    }
+
+
+def launch_links(app: Sphinx, pagename: str, repository: str) -> dict[str, str]:
+    """Where a chapter's notebook can be run; empty while it is nowhere on GitHub."""
+    where = urlparse(repository)
+    if where.netloc != "github.com":
+        return {}
+    branch = app.config.book_notebook_branch
+    name = f"notebooks/{pagename}.ipynb"
+    return {
+        "colab": "https://colab.research.google.com/github"
+        f"{where.path}/blob/{branch}/{name}",
+        "binder": "https://mybinder.org/v2/gh"
+        f"{where.path}/{branch}?urlpath=lab/tree/{name}",
+    }
+
+
+def scripts(body: str, search_page: bool) -> list[str]:
+    """Scripts the page needs, in order; all are deferred."""
+    found = ["site.js"]
+    if "data-q=" in body:
+        found.append("link.js")
+    ids = hosts.figures_on(body)
+    if ids or "os-sweep" in body:
+        # The host comes last: it may wake a figure as soon as it runs.
+        found += [f"figures/{name}.js" for name in [*ids, "host"]]
+    if hosts.drills_on(body) or hosts.deck_on(body):
+        found.append("drills/drills.js")
+    return found + (["search.js"] if search_page else [])
+
+
+def for_scripts(words: dict[str, str], language: str) -> dict[str, Any]:
+    """The interface's words, and letter and name of each quantity."""
+    named = {name: (q.letter, q.words[language]) for name, q in quantities().items()}
+    return words | {"quantities": named}
+
+
+def address(app: Sphinx, pagename: str, context: dict[str, Any]) -> str | None:
+    """Where the page is published; None while `html.baseurl` is unset."""
+    if context["pageurl"] and pagename == app.config.root_doc:
+        return app.config.html_baseurl.rstrip("/") + "/"
+    return context["pageurl"]
+
+
+def prepare(
+    app: Sphinx,
+    pagename: str,
+    templatename: str,
+    context: dict[str, Any],
+    doctree: nodes.document | None,
+) -> None:
+    """Fill the template's context."""
+    body = context.get("body", "")
+    language = app.config.language
+    words = strings.table(language)
+    if doctree is not None:
+        context.update(head(app, pagename, body))
+    links = repository_links(context, pagename)
+    chapter = bool(road.number(app.env, pagename))
+    context.update(
+        neighbours(app, pagename),
+        cover=pagename == app.config.root_doc,
+        headings=search.headings(app.env),
+        launch=launch_links(app, pagename, links.get("repository", ""))
+        if chapter
+        else {},
+        links=links,
+        notebook=app.config.book_notebooks and chapter,
+        pageurl=address(app, pagename, context),
+        policy=CONTENT_SECURITY_POLICY,
+        release=book.current().version,
+        road=parts(app, pagename),
+        scripts=scripts(body, search_page=templatename == "search.html"),
+        translations=app.config.book_translations,
+        words=words,
+        words_json=json.dumps(for_scripts(words, language), ensure_ascii=False),
+    )
+
+
+def refresh(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Every page shows every title: when one changes, write all pages anew."""
+    titles = {name: title.astext() for name, title in sorted(env.titles.items())}
+    now = (env.external_site_map.as_json(), titles, road.chapters(env))
+    if getattr(env, "book_titles", None) == now:
+        return []
+    env.book_titles = now
+    return sorted(env.found_docs)
+
+
+def setup(app: Sphinx) -> None:
+    """Prepare every page."""
+    app.connect("env-updated", refresh)
+    app.connect("html-page-context", prepare)
