@@ -13,6 +13,7 @@ import yaml
 from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
 
+from livepage import book
 from livepage import quantities as given
 from livepage.drills import page_script
 from livepage.figures import build
@@ -64,10 +65,11 @@ MADE_ONCE = (maths.engine, maths.typeset, search._signs, page_script)
 
 @pytest.fixture
 def another(tmp_path, monkeypatch):
-    """A copy of the book's quantities with one more."""
-    file = tmp_path / "quantities.yml"
-    file.write_text(f"{given._file().read_text('utf-8')}\n{FIRST}\n", "utf-8")
-    monkeypatch.setattr(given, "_file", lambda: file)
+    """The book with one more of its quantities."""
+    text = (book.current().data / "quantities.yml").read_text("utf-8")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "quantities.yml").write_text(f"{text}\n{FIRST}\n", "utf-8")
+    monkeypatch.setattr(book, "_opened", [book.Book(tmp_path, version="0")])
     for made in MADE_ONCE:
         made.cache_clear()
     yield

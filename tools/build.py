@@ -22,6 +22,7 @@ from pathlib import Path
 import nbformat
 import yaml
 
+import rescaling  # noqa: F401  (hands the book in)
 from livepage.figures import modules
 from tools import reader
 from tools.chapters import Page, notebook, pages

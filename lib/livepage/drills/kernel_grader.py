@@ -20,12 +20,22 @@ ROUNDED = 1e-4  # float32, in whatever order a kernel adds
 # ---- playing: where the kernel is
 
 
+_loaded = []
+
+
+def simulator() -> object:
+    """Return the simulator, loaded on first use: whoever only judges does without."""
+    if not _loaded:
+        import blocksim
+
+        _loaded.append(blocksim)
+    return _loaded[0]
+
+
 def defined(source: str, function: str) -> tuple:
     """Return what makes the kernel of a text for a case, and a fault or None."""
-    from blocksim import load  # whoever judges needs no simulator
-
     try:
-        kernel = load(source, function, {}, grader.ANSWER)
+        kernel = simulator().load(source, function, {}, grader.ANSWER)
     except BaseException as error:
         if "expected a function" in str(error) and not hasattr(error, "fields"):
             return None, {"fault": "missing", "value": function}
@@ -65,14 +75,14 @@ def play(make: object, case: dict, how: str, beat: object) -> dict:
         arrays by name, ``bytes`` moved, ``shared`` bytes, ``double``, the first line
         that computes in float64, and the ``log``.
     """
-    from blocksim import run as simulate
-
     mode = "full" if how == "full" else "race"
     options = {"log": how == "log", "beat": beat, "mode": mode, "turns": MOST_TURNS}
     try:
         kernel = make(case["names"])
         arguments = [argument(kind, value, mode) for _, kind, value in case["args"]]
-        report = simulate(kernel, case["grid"], case["block"], *arguments, **options)
+        report = simulator().run(
+            kernel, case["grid"], case["block"], *arguments, **options
+        )
     except BaseException as error:
         if type(error).__name__ == "OutOfTime":
             raise
@@ -320,9 +330,7 @@ def oversized(played: dict, case: dict) -> dict | None:
 def argument(kind: str, value: object, mode: str = "race") -> object:
     """Return an argument as the kernel's launch takes it."""
     if kind == "number" and mode == "full" and type(grader.unpack(value)) is float:
-        from blocksim import float32
-
-        return float32(grader.unpack(value))
+        return simulator().float32(grader.unpack(value))
     if kind == "out":
         return filled(value)
     if kind == "floats":

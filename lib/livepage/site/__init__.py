@@ -13,7 +13,6 @@ from importlib import import_module
 from pathlib import Path
 
 from sphinx.application import Sphinx
-from sphinx.config import Config
 
 from . import (
     citations,
@@ -45,11 +44,6 @@ PARTS = (
 THEME = Path(__file__).parent / "theme"
 
 
-def open_book(app: Sphinx, config: Config) -> None:
-    """Import the module that hands the book in."""
-    import_module(config.book_module)
-
-
 def tidy(app: Sphinx, error: Exception | None) -> None:
     """Remove the stylesheet that myst-nb leaves although no page loads it."""
     for stray in Path(app.outdir, "_static").glob("mystnb.*.css"):
@@ -59,7 +53,7 @@ def tidy(app: Sphinx, error: Exception | None) -> None:
 def setup(app: Sphinx) -> dict[str, object]:
     """Register the builder, the translator, the theme and the book's settings."""
     app.add_config_value("book_module", "", "env", str)
-    app.connect("config-inited", open_book, priority=50)
+    import_module(app.config.book_module)  # it hands the book in
     app.add_config_value("book_notebooks", False, "html", bool)
     app.add_config_value("book_notebook_branch", "gh-pages", "html", str)
     app.add_config_value("book_translations", {}, "html", dict)
