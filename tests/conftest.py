@@ -1,6 +1,7 @@
 """What every test shares: where things are, and how hard Hypothesis tries."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,12 @@ ROOT = Path(__file__).resolve().parent.parent
 settings.register_profile("book", deadline=None, derandomize=True, max_examples=60)
 settings.register_profile("search", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "book"))
+
+
+def pytest_configure() -> None:
+    """Windows opens files in an encoding of its own, unless it is told not to."""
+    if os.name == "nt" and not sys.flags.utf8_mode:
+        pytest.exit("set PYTHONUTF8=1 first, as `python -m tools.test` does", 2)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

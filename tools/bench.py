@@ -97,7 +97,7 @@ def provenance(name: str) -> dict[str, Any]:
 
 def _processor() -> str:
     info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
+    lines = info.read_text("utf-8").splitlines() if info.exists() else []
     named = [line.partition(":")[2].strip() for line in lines if "model name" in line]
     return named[0] if named else platform.processor() or platform.machine()
 

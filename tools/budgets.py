@@ -61,7 +61,9 @@ def builds() -> Iterator[Budget]:
         copy_of_the_book(folder, with_outputs=False)
         yield Budget("cold: execute and render everything", _build(folder), 30, "s")
         page = folder / "book" / BOOK.chapters[0].source.name
-        page.write_text(page.read_text("utf-8").replace("\n## ", "\nMore.\n\n## ", 1))
+        page.write_text(
+            page.read_text("utf-8").replace("\n## ", "\nMore.\n\n## ", 1), "utf-8"
+        )
         yield Budget("an edit of the prose, to the page", _build(folder), 8, "s")
 
 
@@ -194,7 +196,7 @@ def main() -> int:
     last = BOOK.out / "tests.seconds"
     if last.exists():
         tests = Budget(
-            "make test, the last run", float(last.read_text()) / 60, 9, "min"
+            "make test, the last run", float(last.read_text("utf-8")) / 60, 9, "min"
         )
         print(tests)
         over += tests.value > tests.limit

@@ -141,7 +141,7 @@ def stage(book: Book) -> None:
 def render(book: Book) -> None:
     """The staged pages as HTML; all of them anew, where all depend on a change."""
     marker, now = book.out / "everything.key", _everything(book.root)
-    if not marker.exists() or marker.read_text() != now:
+    if not marker.exists() or marker.read_text("utf-8") != now:
         for old in (book.html, book.out / ".doctrees"):
             shutil.rmtree(old, ignore_errors=True)
         marker.unlink(missing_ok=True)
@@ -154,7 +154,7 @@ def render(book: Book) -> None:
     path = os.pathsep.join(map(str, (book.root / "lib", book.book, ROOT)))
     env = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0"}
     done = subprocess.run(
-        command, capture_output=True, text=True, env=env, cwd=book.root
+        command, capture_output=True, encoding="utf-8", env=env, cwd=book.root
     )
     missing = [
         p.name for p in book.pages if not (book.html / f"{p.name}.html").exists()
@@ -163,7 +163,7 @@ def render(book: Book) -> None:
         said = f"{done.stdout}\n{done.stderr}".strip()
         pages = f" (no page for {', '.join(missing)})" if missing else ""
         raise BuildFailed(f"Jupyter Book refused to render{pages}:\n{said}")
-    marker.write_text(now)
+    marker.write_text(now, "utf-8")
 
 
 def _everything(root: Path) -> str:
@@ -183,7 +183,7 @@ def _config_without_execution(book: Book) -> Path:
     config.setdefault("execute", {})["execute_notebooks"] = "off"
     config["sphinx"]["config"]["book_notebooks"] = True  # `pack_notebooks` makes them
     file = book.out / "_config.yml"
-    file.write_text(yaml.safe_dump(config, allow_unicode=True))
+    file.write_text(yaml.safe_dump(config, allow_unicode=True), "utf-8")
     return file
 
 
@@ -204,7 +204,7 @@ def pack_wheels(book: Book) -> list[Path]:
     command += [str(book.root / package) for package in PACKAGES]
     env = {**os.environ, "SOURCE_DATE_EPOCH": "315619200"}  # two builds, one file
     with modules_read(book):
-        done = subprocess.run(command, capture_output=True, text=True, env=env)
+        done = subprocess.run(command, capture_output=True, encoding="utf-8", env=env)
     if done.returncode:
         raise BuildFailed(f"the packages could not be packed:\n{done.stderr}")
     return sorted(folder.glob("*.whl"))

@@ -26,6 +26,7 @@ IDEAS += ("streaming",)
 STEPS = {
     "tests": ["pytest", "-q", "-m", "not long", *(f"tests/test_{i}.py" for i in IDEAS)],
     "types": ["mypy"],
+    "imports": ["lint-imports", "--no-logo"],
     "spelling": ["codespell"],
     "yaml": ["yamllint", "--strict", "."],
     "python-layout": ["ruff", "format", "--check", "."],
@@ -39,9 +40,7 @@ LAYOUT = [["ruff", "check", "--fix", "."], ["ruff", "format", "."], ["oxfmt"]]
 
 def command(words: list[str]) -> list[str]:
     """The words with the full path of a tool that is installed beside this Python."""
-    if (
-        words[0] == "pytest"
-    ):  # from the repository's root, which a script would not find
+    if words[0] == "pytest":  # as a module, so that it finds the folder it starts in
         return [sys.executable, "-m", *words]
     path = shutil.which(words[0], path=sysconfig.get_path("scripts"))
     if path is None:
@@ -57,10 +56,8 @@ def run(name: str) -> tuple[int, str, float]:
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        text=True,
         encoding="utf-8",
         errors="replace",
-        env={**os.environ, "PYTHONUTF8": "1"},
     )
     return done.returncode, done.stdout.strip(), time.perf_counter() - start
 

@@ -44,7 +44,7 @@ class Store:
         return (
             stored.exists()
             and self.notebook(page).exists()
-            and stored.read_text() == now
+            and stored.read_text("utf-8") == now
         )
 
 
@@ -64,7 +64,7 @@ def execute(
         _raise_failures(stale, store, said)
     for page in stale:
         _strip(store.notebook(page))
-        store.key(page).write_text(keys[page])
+        store.key(page).write_text(keys[page], "utf-8")
     return [page.name for page in stale]
 
 
@@ -76,7 +76,9 @@ def _nbmake(files: list[Path], ours: tuple[Path, ...]) -> str:
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "pytest.ini").write_text("[pytest]\n")  # not the tests' settings
+        (folder / "pytest.ini").write_text(
+            "[pytest]\n", "utf-8"
+        )  # not the tests' settings
         shutil.copy(tools.__file__, folder / "lean.py")  # a quicker start
         copies = [Path(shutil.copy(file, folder)) for file in files]
         command = [sys.executable, "-m", "pytest", "-p", "lean"]
@@ -89,7 +91,7 @@ def _nbmake(files: list[Path], ours: tuple[Path, ...]) -> str:
         env = {**os.environ, "PYTHONPATH": os.pathsep.join(path), "PYTHONHASHSEED": "0"}
         env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # those that are named are enough
         done = subprocess.run(
-            command, capture_output=True, text=True, env=env, cwd=folder
+            command, capture_output=True, encoding="utf-8", env=env, cwd=folder
         )
         for copy, file in zip(copies, files, strict=True):
             shutil.copy(copy, file)

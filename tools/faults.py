@@ -181,7 +181,7 @@ def copy_of_the_book(folder: Path, with_outputs: bool = True) -> None:
     """What git tracks, and the outputs of the last build if they are wanted."""
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard", "-z"],
-        cwd=ROOT, capture_output=True, text=True, check=True,
+        cwd=ROOT, capture_output=True, encoding="utf-8", check=True,
     )  # fmt: skip
     for name in filter(None, listed.stdout.split("\0")):
         if (ROOT / name).is_file():
@@ -203,7 +203,11 @@ def red(folder: Path, fault: Fault) -> str:
         steps.append(["-m", "pytest", "-q", "-x", "-n0", *fault.tests.split()])
     for step in steps:
         done = subprocess.run(
-            [sys.executable, *step], cwd=folder, env=env, capture_output=True, text=True
+            [sys.executable, *step],
+            cwd=folder,
+            env=env,
+            capture_output=True,
+            encoding="utf-8",
         )
         if done.returncode:
             return done.stdout + done.stderr

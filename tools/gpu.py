@@ -251,7 +251,7 @@ def provenance() -> dict[str, Any]:
     from onlinesoftmax.gpu import device
 
     query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
-    done = subprocess.run(query, capture_output=True, text=True)
+    done = subprocess.run(query, capture_output=True, encoding="utf-8")
     versions = {"driver": done.stdout.split("\n")[0] or "unknown"}
     versions["CUDA"] = ".".join(map(str, cuda.runtime.get_version()))
     for name in ("numba-cuda", "numba", "torch"):

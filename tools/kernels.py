@@ -64,16 +64,16 @@ def environment() -> None:
     """Make .venv-gpu, or bring it up to date with requirements-gpu.txt."""
     ready = VENV / "ready"
     now = hashlib.sha256(LOCK.read_bytes()).hexdigest()
-    if ready.exists() and ready.read_text() == now:
+    if ready.exists() and ready.read_text("utf-8") == now:
         return
     print("  making an environment in .venv-gpu (a minute or two) …", flush=True)
     if not PYTHON.exists():
         subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
     pip = [PYTHON, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-    done = subprocess.run([*pip, "-r", LOCK], capture_output=True, text=True)
+    done = subprocess.run([*pip, "-r", LOCK], capture_output=True, encoding="utf-8")
     if done.returncode:
         raise NoCompiler(f"pip could not install {LOCK.name}:\n{done.stderr[-1000:]}")
-    ready.write_text(now)
+    ready.write_text(now, "utf-8")
 
 
 def compile_all(wanted: list[Wanted], workers: int | None = None) -> dict:
@@ -130,7 +130,7 @@ def _compile(part: list[Wanted]) -> dict:
     env.pop("NUMBA_ENABLE_CUDASIM", None)
     done = subprocess.run(
         [PYTHON, "-m", "tools.kernels", "--worker"], input=json.dumps(part),
-        capture_output=True, text=True, env=env, cwd=ROOT,
+        capture_output=True, encoding="utf-8", env=env, cwd=ROOT,
     )  # fmt: skip
     if done.returncode:
         raise SystemExit(f"compiling the kernels failed:\n{done.stderr[-3000:]}")

@@ -21,7 +21,7 @@ def copies(published: Path, own: Path) -> list[str]:
     """
     own.mkdir(parents=True, exist_ok=True)
     record = own / HANDED_OUT
-    handed = json.loads(record.read_text()) if record.exists() else {}
+    handed = json.loads(record.read_text("utf-8")) if record.exists() else {}
     kept = []
     for file in sorted(published.glob("*.ipynb")):
         copy, new = own / file.name, _digest(file)
@@ -32,7 +32,7 @@ def copies(published: Path, own: Path) -> list[str]:
         if now != new:
             shutil.copy(file, copy)
         handed[file.name] = new
-    record.write_text(json.dumps(handed, indent=1))
+    record.write_text(json.dumps(handed, indent=1), "utf-8")
     return kept
 
 

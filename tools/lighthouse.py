@@ -37,7 +37,7 @@ def scores(address: str) -> dict[str, int]:
     command += [f"--only-categories={','.join(CATEGORIES)}"]
     command += [f"--skip-audits={SKIPPED}"]
     env = {**os.environ, "CHROME_PATH": find_chromium() or ""}
-    done = subprocess.run(command, capture_output=True, text=True, env=env)
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", env=env)
     if done.returncode:
         raise SystemExit(f"Lighthouse failed on {address}:\n{done.stderr[-2000:]}")
     report = json.loads(done.stdout)

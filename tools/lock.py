@@ -26,7 +26,7 @@ def lock(name: str, options: list[str]) -> int:
 
 def main() -> int:
     pip = [sys.executable, "-m", "pip", "install", "-q", "uv"]
-    installed = subprocess.run(pip, capture_output=True, text=True)
+    installed = subprocess.run(pip, capture_output=True, encoding="utf-8")
     if installed.returncode:  # else its warnings are of no use to anybody
         sys.exit(f"uv could not be installed:\n{installed.stderr}")
     return max(lock(name, sys.argv[1:]) for name in LOCKS)

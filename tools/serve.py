@@ -21,6 +21,13 @@ def _gzipped(file: Path, changed: float) -> bytes:
 class Handler(SimpleHTTPRequestHandler):
     """Files of the site, gzip-compressed where that helps."""
 
+    # On Windows the registry may say otherwise, and a browser then runs no script.
+    extensions_map = {
+        **SimpleHTTPRequestHandler.extensions_map,
+        ".css": "text/css",
+        ".js": "text/javascript",
+    }
+
     def do_GET(self) -> None:
         file = Path(self.translate_path(self.path))
         if file.is_dir():

@@ -76,7 +76,7 @@ def main() -> int:
     if failed:
         print("\nOne that failed, alone:", *map(alone, failures(report)), sep="\n  ")
     took = time.perf_counter() - start
-    (BUILD / "tests.seconds").write_text(f"{took:.0f}\n")
+    (BUILD / "tests.seconds").write_text(f"{took:.0f}\n", "utf-8")
     print(
         f"\n{chapters} chapters ran and are among those that passed; {took:.0f} s in all"
     )

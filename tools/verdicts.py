@@ -160,7 +160,7 @@ def numba(tool: str, questions: list[dict]) -> list:
     env["PYTHONHASHSEED"] = "0"  # Numba walks sets: the same order, the same words
     done = subprocess.run(
         [kernels.PYTHON, ROOT / "tools" / f"{tool}.py"], input=json.dumps(questions),
-        capture_output=True, text=True, env=env, cwd=ROOT,
+        capture_output=True, encoding="utf-8", env=env, cwd=ROOT,
     )  # fmt: skip
     if done.returncode:
         raise SystemExit(f"Numba gave no verdicts:\n{done.stderr[-3000:]}")
