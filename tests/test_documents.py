@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from livepage.drills.bank import read
+from livepage.drills.grade import numeric
+from livepage.drills.payload import payload
 from tools import check
 
 ROOT = Path(__file__).parents[1]
@@ -51,3 +54,17 @@ def test_every_path_and_command_is_there(document: Path) -> None:
     assert set(re.findall(r"\bmake ([a-z]+)`", text)) <= set(targets)
     steps = re.findall(r"tools\.check ([a-z-]+)", text)
     assert set(steps) <= set(check.STEPS)
+
+
+def test_the_worked_commit_adds_a_drill(tmp_path) -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    name, diff = re.search(
+        r"\+\+\+ b/book/drills/(\S+)\n(.*?)\n--- ", text, re.S
+    ).groups()
+    added = [line[1:] for line in diff.splitlines() if line.startswith("+")]
+    (tmp_path / name).write_text("\n".join(["drills:", *added]), "utf-8")
+    [drill] = read(tmp_path).values()
+    answers = re.findall(r'^\+  - \["(.+?)", (\w+)', text, re.M)
+    assert len(answers) == 5
+    for answer, verdict in answers:
+        assert numeric(payload(drill), answer)["passed"] is (verdict == "right")
