@@ -12,7 +12,7 @@ To the site, while it is built: `still`, `page_script`, `host_script`, `styleshe
 Adding a figure
 ---------------
 Make a folder here, named like the figure with underscores for dashes; nothing else
-changes. It holds three files.
+changes. It holds three files or four.
 
 figure.py     `SPEC`: what the reader may change, the still, the prediction, and the
               lib's numbers for a state. Its docstring states the prediction, why wrong
@@ -35,6 +35,7 @@ strings.json  Every word, "en" complete and "es" beside it: `title`, `controls` 
               for each), for a prediction `ask`, `options`, `hints`, `because`, for
               presets `presets`, and the figure's own. "[l: the sum]" marks words that
               speak of a quantity.
+style.css     Optional: how its own elements look. Every colour is one of the tokens.
 
 `tests/test_figures.py` then holds the new figure to the same checks as all the others;
 a test of what only it can do goes to `tests/browser/test_figures.py`.

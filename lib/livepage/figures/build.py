@@ -1,8 +1,10 @@
 """What the site asks for while it is built. Whatever is wrong raises here."""
 
+from pathlib import Path
+
 from livepage.quantities import quantities
 
-from . import registry, v8
+from . import kinds, registry, v8
 from .pack import host_script, page_script
 from .registry import HERE
 
@@ -30,8 +32,19 @@ def still(
 
 
 def stylesheet() -> str:
-    """Return the figures' style sheet; every colour is one of `tokens()`."""
-    return (HERE / "figures.css").read_text("utf-8") + _coloured()
+    """Return the figures' style sheet; every colour is one of `tokens()`.
+
+    What a kind of control or a figure adds stands between what all share: it may count
+    on `figures.css`, and gives way to `around.css`.
+    """
+    folders = [
+        *(kinds.HERE / kind for kind in kinds.names()),
+        *(registry.folder(figure) for figure in registry.ids()),
+    ]
+    own = (folder / "style.css" for folder in folders)
+    files = [HERE / "figures.css", *filter(Path.exists, own), HERE / "around.css"]
+    texts = [file.read_text("utf-8") for file in files]
+    return "".join(texts) + _coloured()
 
 
 def _coloured() -> str:
