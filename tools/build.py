@@ -87,7 +87,7 @@ def build(book: Book) -> None:
     """Run what is stale, render the site, pack the notebooks."""
     run_chapters(book)
     stage(book)
-    with ThreadPoolExecutor() as meanwhile:
+    with modules_read(book), ThreadPoolExecutor() as meanwhile:
         wheels = meanwhile.submit(pack_wheels, book)
         with step("rendering the pages"):
             render(book)
@@ -203,8 +203,7 @@ def pack_wheels(book: Book) -> list[Path]:
     ]
     command += [str(book.root / package) for package in PACKAGES]
     env = {**os.environ, "SOURCE_DATE_EPOCH": "315619200"}  # two builds, one file
-    with modules_read(book):
-        done = subprocess.run(command, capture_output=True, encoding="utf-8", env=env)
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", env=env)
     if done.returncode:
         raise BuildFailed(f"the packages could not be packed:\n{done.stderr}")
     return sorted(folder.glob("*.whl"))
@@ -212,7 +211,11 @@ def pack_wheels(book: Book) -> list[Path]:
 
 @contextmanager
 def modules_read(book: Book):
-    """While packing, what V8 found in the figures' modules: readers have no V8."""
+    """Meanwhile the package has what V8 found in modules: the wheel's readers have none.
+
+    It is there for as long as anything is built, because pages depend on all files of
+    the package: it must not come or go while they are read.
+    """
     file = book.root / "lib" / "livepage" / "figures" / "unlinked.json"
     folders = (book.root / "lib" / "livepage" / "figures", book.book / "figures")
     sources = (source for folder in folders for source in folder.rglob("*.mjs"))

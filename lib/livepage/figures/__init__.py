@@ -11,8 +11,8 @@ To the site, while it is built: `still`, `page_script`, `host_script`, `styleshe
 
 Adding a figure
 ---------------
-Make a folder here, named like the figure with underscores for dashes; nothing else
-changes. It holds three files or four.
+Make a folder in the book's `figures/`, named like the figure; nothing else changes. It
+holds three files or four.
 
 figure.py     `SPEC`: what the reader may change, the still, the prediction, and the
               lib's numbers for a state. Its docstring states the prediction, why wrong
@@ -28,7 +28,7 @@ figure.mjs    Pure functions, no DOM, no state of their own:
                                                 changes, sent when a reader runs a kernel
               `view` is { wide, words, title, was }: draw 720 units wide or, for phones,
               320; `was` is the state the reader comes from, null for a jump. Draw with
-              `../host/kit.mjs`. An element with a `key` glides from its old place to
+              `livepage/kit.mjs`. An element with a `key` glides from its old place to
               its new one; `from` and `at` say how and when a new one enters. An element
               with `q` shows that quantity and lights up with it.
 strings.json  Every word, "en" complete and "es" beside it: `title`, `controls` (a label
