@@ -116,7 +116,7 @@ def test_both_languages_have_every_word_and_the_same_places() -> None:
 
 
 def test_every_word_is_used() -> None:
-    sources = [*HERE.glob("*.py"), *HERE.glob("page/*.js")]
+    sources = [*HERE.glob("*.py"), *HERE.glob("page/*.mjs")]
     text = "\n".join(source.read_text() for source in sources)
     kinds = {"numeric", "choice", "order", "recall", "trace", "code", "kernel"}
     levels = {"full", "half", "blank"}

@@ -48,7 +48,7 @@ every = pytest.mark.parametrize("d", MARKED, ids=lambda d: d.id)
 def graders() -> MiniRacer:
     """Return the page's graders, without a page."""
     context = MiniRacer()
-    context.eval(bundle("words.js"))  # and all that it imports
+    context.eval(bundle("words.mjs"))  # and all that it imports
     context.eval("Object.assign(globalThis, $words, $grade, $expression); 0")
     return context
 

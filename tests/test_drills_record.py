@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from py_mini_racer import MiniRacer
 
+from livepage import modules
 from livepage.drills.page import HERE
-from livepage.figures import modules
 
 KEY = "onlinesoftmax-drills"
 
@@ -82,7 +82,7 @@ def browser() -> MiniRacer:
 
 
 def new_browser() -> MiniRacer:
-    sources = modules.script(HERE / "page" / "draft.js")  # and all that it imports
+    sources = modules.script(HERE / "page" / "draft.mjs")  # and all that it imports
     context = MiniRacer()
     context.eval(BROWSER.replace("SOURCES", sources))
     context.eval("const tabs = {}; tabs.a = openTab(); const store = tabs.a.store;")
@@ -139,7 +139,7 @@ def test_intervals_grow_from_pass_to_pass(browser: MiniRacer) -> None:
 
 
 def test_any_day_of_the_year_counts_on_rightly(browser: MiniRacer) -> None:
-    browser.eval(modules.script(HERE / "page" / "record.js"))
+    browser.eval(modules.script(HERE / "page" / "record.mjs"))
     browser.eval("const { INTERVALS, daysFrom } = $record;")
     for start in range(0, 1500, 7):  # over a leap year and every end of a month
         day = date(2027, 1, 1) + timedelta(start)

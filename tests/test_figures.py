@@ -18,9 +18,9 @@ import pytest
 from figure_words import said
 from golden import cases, differences
 from livepage import book, figures
+from livepage.engine import lock
 from livepage.figures import pack, registry, v8
-from livepage.figures.engine import lock
-from livepage.figures.modules import expression
+from livepage.modules import expression
 from livepage.quantities import quantities
 
 kernel_race = registry.module("kernel-race")

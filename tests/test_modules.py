@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from py_mini_racer import MiniRacer
 
-from livepage.figures import modules
+from livepage import modules
 
 
 @pytest.fixture

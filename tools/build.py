@@ -23,7 +23,7 @@ import nbformat
 import yaml
 
 import rescaling  # noqa: F401  (hands the book in)
-from livepage.figures import modules
+from livepage import modules
 from tools import reader
 from tools.chapters import Page, notebook, pages
 from tools.execute import ChapterFailed, Store, execute, with_outputs
@@ -216,7 +216,7 @@ def modules_read(book: Book):
     It is there for as long as anything is built, because pages depend on all files of
     the package: it must not come or go while they are read.
     """
-    file = book.root / "lib" / "livepage" / "figures" / "unlinked.json"
+    file = book.root / "lib" / "livepage" / "unlinked.json"
     folders = (book.root / "lib" / "livepage" / "figures", book.book / "figures")
     sources = (source for folder in folders for source in folder.rglob("*.mjs"))
     file.write_text(modules.unlinked(sources), "utf-8")

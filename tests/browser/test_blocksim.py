@@ -26,7 +26,7 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page with nothing on it but the way to Python."""
     folder = tmp_path_factory.mktemp("micropython")
     write_scripts(folder)
-    script = f"{bundle('python.js')}const {{ runPython }} = $python;\n{FIRST}"
+    script = f"{bundle('python.mjs')}const {{ runPython }} = $python;\n{FIRST}"
     (folder / "drills" / "drills.js").write_text(script)
     write_page(folder / "empty.html", "")
     return folder / "empty.html"

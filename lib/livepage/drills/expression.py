@@ -4,7 +4,7 @@ One small grammar serves both. It knows numbers, the four operations, powers, a 
 functions and whatever names the caller passes in. It never reaches Python's own
 evaluator, so an answer can hold nothing but arithmetic. What people type for a sign,
 and how a number may be written, stands in ``reading.json``; the twin of this module,
-``page/expression.js``, reads the same file.
+``page/expression.mjs``, reads the same file.
 
     >>> evaluate("1/4 + e^-1 - exp(-1)")
     0.25

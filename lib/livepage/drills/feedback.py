@@ -1,6 +1,6 @@
 """From an outcome to what a teacher would say: echo, hint or nudge, then the next help.
 
-``page/feedback.js`` says the same on the page; both take their words from
+``page/feedback.mjs`` says the same on the page; both take their words from
 ``strings.json`` and the bank.
 """
 

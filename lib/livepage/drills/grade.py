@@ -4,7 +4,7 @@ Each grader takes a drill's payload and an answer and returns an outcome, a smal
 mapping without any words: ``passed``, and where it applies ``read`` (the values as
 understood), ``near`` (why an answer is close and not right), ``ask`` (the two values an
 answer may mean), ``hint`` (which of the drill's hints is earned), ``place`` (where the
-first fault is). ``page/grade.js`` is the same code for the page; tests feed both the
+first fault is). ``page/grade.mjs`` is the same code for the page; tests feed both the
 same answers. Code drills are marked by ``grader.py``, which runs in both worlds, and
 own words by their owner.
 """

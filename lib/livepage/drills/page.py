@@ -17,11 +17,11 @@ from pathlib import Path
 from types import MappingProxyType
 
 from blocksim import portable
+from livepage import modules
 from livepage.drills import markup
 from livepage.drills.bank import find, foreign, say
 from livepage.drills.forms import Card
 from livepage.drills.words import word
-from livepage.figures import modules
 from livepage.quantities import letters
 
 HERE = Path(__file__).parent
@@ -96,7 +96,7 @@ def _title(id: str, lang: str, maths: markup.Maths) -> str:
 @cache
 def page_script() -> str:
     """Return the script of all drills: classic, to be deferred."""
-    return f"(() => {{\n{bundle('main.js')}}})();\n"
+    return f"(() => {{\n{bundle('main.mjs')}}})();\n"
 
 
 def bundle(entry: str) -> str:

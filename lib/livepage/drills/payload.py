@@ -1,6 +1,6 @@
 """What a drill hands to its graders: numbers instead of expressions, in JSON.
 
-``payload(drill)`` is the one form that ``grade.py`` and the page's ``grade.js`` read.
+``payload(drill)`` is the one form that ``grade.py`` and the page's ``grade.mjs`` read.
 Expressions are computed here, traces come from the lib, code drills bring the expected
 steps with them, so that no grader holds mathematics of its own. JSON knows no infinity:
 such numbers travel as text.

@@ -12,8 +12,9 @@ import json
 from collections.abc import Collection
 from functools import cache
 
+from livepage.modules import expression, script, to_json
+
 from . import kinds
-from .modules import expression, script, to_json
 from .registry import HERE, folder, spec, strings
 
 HOST = HERE / "host"

@@ -5,7 +5,8 @@ import math
 from functools import cache
 from typing import Any
 
-from .engine import engine, lock
+from livepage.engine import engine, lock
+
 from .pack import v8_host, v8_script
 
 # JSON has no infinity: a word stands for it, on the way in and on the way out.

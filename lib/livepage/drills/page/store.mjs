@@ -16,7 +16,7 @@ import {
   withOthers,
   writeRecord,
   written,
-} from "./record.js";
+} from "./record.mjs";
 
 const STORE_KEY = "onlinesoftmax-drills";
 const ASIDE = `${STORE_KEY}-aside-`; // and a number: records that no page here can read

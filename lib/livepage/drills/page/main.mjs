@@ -1,9 +1,9 @@
 // The script of all drills: wakes what a page has of them.
 
-import { Deck } from "./deck.js";
-import { PageDrill } from "./drills.js";
-import { preparePanel } from "./progress.js";
-import { followChanges } from "./store.js";
+import { Deck } from "./deck.mjs";
+import { PageDrill } from "./drill.mjs";
+import { preparePanel } from "./progress.mjs";
+import { followChanges } from "./store.mjs";
 
 /** On paper the solutions stand open; afterwards they are as they were. */
 function prepareForPrint() {

@@ -1,6 +1,6 @@
 // Marking an answer: the twin of grade.py, outcome for outcome. No words, no page.
 
-import { evaluate, readings } from "./expression.js";
+import { evaluate, readings } from "./expression.mjs";
 
 // All of these are shares of the number that is compared with.
 const EQUAL = 1e-9; // closer than this, two numbers are one: the rest is rounding

@@ -2,8 +2,8 @@
 
 import { quantities } from "livepage/drills";
 
-import { launched, ofKernel, scoreCard } from "./kernel.js";
-import { fromBank, make, pair, show } from "./words.js";
+import { launched, ofKernel, scoreCard } from "./kernel.mjs";
+import { fromBank, make, pair, show } from "./words.mjs";
 
 export const MARKS = {
   right: "M3 8.5 6.5 12 13 4.5",

@@ -20,7 +20,7 @@ from typing import Any
 from .engine import engine, lock
 
 HERE = Path(__file__).parent
-ACORN = HERE.parent / "vendor" / "acorn" / "acorn.js"
+ACORN = HERE / "vendor" / "acorn" / "acorn.js"
 # What V8 found in modules, in a wheel: whoever installs it has no V8.
 SHIPPED = HERE / "unlinked.json"
 NOTHING: Mapping[str, str] = MappingProxyType({})

@@ -1,8 +1,8 @@
 // The panel with the reader's progress: what is due, saving, loading, forgetting.
 
-import { own } from "./expression.js";
-import { store, tellOfChanges } from "./store.js";
-import { fromBank, make, wordsFor } from "./words.js";
+import { own } from "./expression.mjs";
+import { store, tellOfChanges } from "./store.mjs";
+import { fromBank, make, wordsFor } from "./words.mjs";
 
 export function preparePanel(panel) {
   const word = wordsFor(panel);

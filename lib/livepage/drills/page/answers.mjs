@@ -1,8 +1,8 @@
 // The forms: how each is woken, and how an answer is read from it.
 
-import { prepareEditor } from "./editor.js";
-import { evaluate } from "./expression.js";
-import { show } from "./words.js";
+import { prepareEditor } from "./editor.mjs";
+import { evaluate } from "./expression.mjs";
+import { show } from "./words.mjs";
 
 export const FORMS = {
   numeric: {

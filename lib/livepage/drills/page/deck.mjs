@@ -1,10 +1,10 @@
 // The page with all drills: those due today first, each opened where it stands.
 
-import { PageDrill, spoken, standing } from "./drills.js";
-import { button, panelFoot } from "./progress.js";
-import { HOME, loadScript } from "./python.js";
-import { store } from "./store.js";
-import { make, wordsFor } from "./words.js";
+import { PageDrill, spoken, standing } from "./drill.mjs";
+import { button, panelFoot } from "./progress.mjs";
+import { HOME, loadScript } from "./python.mjs";
+import { store } from "./store.mjs";
+import { make, wordsFor } from "./words.mjs";
 
 export class Deck {
   constructor(element) {

@@ -1,8 +1,8 @@
 // One text or answer that the reader works on: what stands on the page, and what the
 // record has of it. Other tabs may work on the same drill.
 
-import { TEXTS, alike, isStale } from "./record.js";
-import { store } from "./store.js";
+import { TEXTS, alike, isStale } from "./record.mjs";
+import { store } from "./store.mjs";
 
 export class Draft {
   /** `name` is its place in the entry of the drill: "code", "words" or "answer". */

@@ -1,7 +1,7 @@
 // A plain textarea made pleasant: Tab and Enter indent, lines have numbers, an error
 // has its line lit. Escape gives Tab back to the keyboard's way out.
 
-import { make } from "./words.js";
+import { make } from "./words.mjs";
 
 const INDENT = "    ";
 

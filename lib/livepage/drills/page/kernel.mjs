@@ -1,7 +1,7 @@
 // What only kernels have: faults of the simulator, a score card, a log for the figures.
 
-import { button, download } from "./progress.js";
-import { make, pair, show } from "./words.js";
+import { button, download } from "./progress.mjs";
+import { make, pair, show } from "./words.mjs";
 
 const KERNEL_EVENT = "os-kernel";
 

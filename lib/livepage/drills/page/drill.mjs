@@ -1,15 +1,15 @@
 // One drill on the page: its form, its help, its verdict.
 
-import { FORMS } from "./answers.js";
-import { markLine } from "./editor.js";
-import { MARKS, fault, icon, isMiss, tell } from "./feedback.js";
-import { GRADERS } from "./grade.js";
-import { Keeper } from "./keeper.js";
-import { announceKernel } from "./kernel.js";
-import { isStarted, runPython } from "./python.js";
-import { today } from "./record.js";
-import { store } from "./store.js";
-import { fromBank, make, wordsFor } from "./words.js";
+import { FORMS } from "./answers.mjs";
+import { markLine } from "./editor.mjs";
+import { MARKS, fault, icon, isMiss, tell } from "./feedback.mjs";
+import { GRADERS } from "./grade.mjs";
+import { Keeper } from "./keeper.mjs";
+import { announceKernel } from "./kernel.mjs";
+import { isStarted, runPython } from "./python.mjs";
+import { today } from "./record.mjs";
+import { store } from "./store.mjs";
+import { fromBank, make, wordsFor } from "./words.mjs";
 
 export class PageDrill {
   constructor(section) {

@@ -3,7 +3,7 @@
 import { quantities } from "livepage/drills";
 
 import WORDS from "../strings.json" with { type: "json" };
-import { number } from "./grade.js";
+import { number } from "./grade.mjs";
 
 /** A function that gives words in the language of an element. */
 export function wordsFor(element) {

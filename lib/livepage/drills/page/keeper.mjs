@@ -1,13 +1,13 @@
 // Keeps what the reader does in one drill's form, soon after it is done, and shows what
 // was done before. A textarea is a text of the reader's; all other boxes are an answer.
 
-import { typeInto, typedIn } from "./answers.js";
-import { Draft } from "./draft.js";
-import { drawGutter, insert, markLine } from "./editor.js";
-import { button, saveFile, sureButton } from "./progress.js";
-import { alike } from "./record.js";
-import { store } from "./store.js";
-import { make } from "./words.js";
+import { typeInto, typedIn } from "./answers.mjs";
+import { Draft } from "./draft.mjs";
+import { drawGutter, insert, markLine } from "./editor.mjs";
+import { button, saveFile, sureButton } from "./progress.mjs";
+import { alike } from "./record.mjs";
+import { store } from "./store.mjs";
+import { make } from "./words.mjs";
 
 const SOON_MS = 400;
 
