@@ -1,5 +1,6 @@
 """The block simulator: silent about right kernels, exact about faulty ones."""
 
+import ast
 import json
 import os
 import random
@@ -12,6 +13,8 @@ import numpy as np
 import pytest
 
 from blocksim import Fault, cuda, float32, load, run
+from blocksim.portable import HERE as PACKAGE
+from blocksim.portable import code_only, sources
 from blocksim.scalars import rounded, wrapped
 from blocksim.traffic import turns
 from kernels.correct import CORRECT
@@ -564,3 +567,51 @@ def test_a_method_is_no_kernel(method: str) -> None:
     )
     (fault,) = run(load(text, "kernel"), 1, 1, np.zeros(1, np.float32)).faults
     assert fault.kind == "compile"
+
+
+# ---- what a page carries of it
+
+COMMENTED = '''"""A module."""  # and why
+
+TEXT = "# is no comment"
+
+
+def one(x):  # a comment
+    """Return
+    two # of them."""
+    # alone
+    return x + """
+# nor is this"""
+
+
+class Empty:
+    """Nothing but this."""
+'''
+
+
+def test_comments_and_docstrings_stay_behind_and_lines_keep_their_numbers() -> None:
+    left = code_only(COMMENTED).splitlines()
+    wanted = COMMENTED.splitlines()
+    wanted[0], wanted[5] = '""', "def one(x):"
+    wanted[6:9] = ['    ""', "", ""]
+    wanted[-1] = '    ""'
+    assert left == wanted
+
+
+def test_every_module_means_the_same_without_its_comments() -> None:
+    for path, code in sources().items():
+        text = (PACKAGE / f"{Path(path).name}.py").read_text("utf-8")
+        assert outline(code) == outline(text), path
+
+
+def outline(text: str) -> list[tuple]:
+    """Every node of a tree with its line, docstrings left out."""
+    tree = ast.parse(text)
+    return [
+        (ast.unparse(node), node.lineno)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.stmt | ast.expr)
+        and not isinstance(node, ast.FunctionDef | ast.ClassDef)
+        and not isinstance(getattr(node, "value", None), str)
+        and not isinstance(node, ast.Expr)
+    ]

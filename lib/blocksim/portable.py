@@ -1,5 +1,8 @@
 """The simulator as text, for a Python that has no files: MicroPython on a page."""
 
+import ast
+import io
+import tokenize
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -8,9 +11,43 @@ CPYTHON_ONLY = {"cudasim", "functions", "portable"}
 
 
 def sources() -> dict[str, str]:
-    """Return the text of each module that also runs in MicroPython, by its path."""
+    """Return the text of each module that also runs in MicroPython, by its path.
+
+    Comments and docstrings stay behind: nobody reads them there, and a page would carry
+    them.
+    """
     return {
-        f"blocksim/{path.stem}": path.read_text(encoding="utf-8")
+        f"blocksim/{path.stem}": code_only(path.read_text(encoding="utf-8"))
         for path in sorted(HERE.glob("*.py"))
         if path.stem not in CPYTHON_ONLY
+    }
+
+
+def code_only(source: str) -> str:
+    """Return the text of a module without comments and docstrings, line for line.
+
+    Every statement stays on its line, so an error still names the line of the file.
+    """
+    lines = source.splitlines()
+    docstrings = _docstrings(source)
+    tokens = list(tokenize.generate_tokens(io.StringIO(source).readline))
+    for token in reversed(tokens):  # from the end, so that columns still hold
+        (first, start), (last, end) = token.start, token.end
+        if token.type == tokenize.COMMENT:
+            lines[first - 1] = lines[first - 1][:start].rstrip()
+        elif token.type == tokenize.STRING and token.start in docstrings:
+            code = lines[first - 1][:start] + '""' + lines[last - 1][end:]
+            lines[first - 1 : last] = [code] + [""] * (last - first)
+    return "\n".join(lines) + "\n"
+
+
+def _docstrings(source: str) -> set[tuple[int, int]]:
+    """Return where the docstrings of a module, its classes and functions begin."""
+    documented = ast.Module | ast.ClassDef | ast.FunctionDef
+    bodies = [n.body for n in ast.walk(ast.parse(source)) if isinstance(n, documented)]
+    firsts = [body[0].value for body in bodies if isinstance(body[0], ast.Expr)]
+    return {
+        (first.lineno, first.col_offset)
+        for first in firsts
+        if isinstance(first, ast.Constant) and isinstance(first.value, str)
     }

@@ -134,13 +134,13 @@ def page_assets() -> dict[str, bytes]:
 
 def _played() -> dict[str, str]:
     """Return what each of a worker's two interpreters begins with."""
-    return {name: _source(f"page/{name}.py") for name in ("player", "judge")}
+    return {name: _python(f"page/{name}.py") for name in ("player", "judge")}
 
 
 def _graders() -> dict[str, str]:
     """Return what marks a code drill: modules by their path, as Python looks for it."""
     files = {
-        f"livepage/drills/{name}": _source(f"{name}.py") for name in ("grader", "meter")
+        f"livepage/drills/{name}": _python(f"{name}.py") for name in ("grader", "meter")
     }
     packages = ("livepage", "livepage/drills")
     return files | {f"{package}/__init__": "" for package in packages}
@@ -149,9 +149,14 @@ def _graders() -> dict[str, str]:
 def _simulator() -> str:
     """Return the script that brings the block simulator, and what marks a kernel."""
     files = portable.sources()
-    files["livepage/drills/kernel_grader"] = _source("kernel_grader.py")
+    files["livepage/drills/kernel_grader"] = _python("kernel_grader.py")
     packed = json.dumps(files, ensure_ascii=False)
     return f"globalThis.livepageSimulator = {packed};\n"
+
+
+def _python(name: str) -> str:
+    """Return a module of Python's without what only its own readers need."""
+    return portable.code_only(_source(name))
 
 
 def _source(name: str) -> str:
