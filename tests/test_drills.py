@@ -107,14 +107,6 @@ def test_each_chapter_has_something_to_build_and_something_to_debug() -> None:
         assert debug and len(written) > len(debug), chapter
 
 
-def test_both_languages_have_every_word_and_the_same_places() -> None:
-    english, spanish = table()["en"], table()["es"]
-    assert english.keys() == spanish.keys()
-    for key in english:
-        places = [sorted(re.findall(r"{(\w+)}", t[key])) for t in (english, spanish)]
-        assert places[0] == places[1], key
-
-
 def test_every_word_is_used() -> None:
     sources = [*HERE.glob("*.py"), *HERE.glob("page/*.mjs")]
     text = "\n".join(source.read_text() for source in sources)

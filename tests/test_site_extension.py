@@ -17,7 +17,7 @@ from livepage import book
 from livepage import quantities as given
 from livepage.drills import page_script
 from livepage.figures import build
-from livepage.site import fonts, hosts, maths, quantities, search, strings, stylesheet
+from livepage.site import fonts, hosts, maths, quantities, search, stylesheet
 from livepage.site.head import inline, split_heading
 from livepage.site.page import for_scripts, launch_links, repository_links, scripts
 from livepage.site.paths import ASSETS, VENDOR
@@ -83,7 +83,7 @@ def test_another_quantity_is_another_line_of_one_file(another):
     code = quantities.link_identifiers('<span class="n">kept</span>')
     assert code == '<span class="n" data-q="k">kept</span>'
     assert for_scripts({}, "en")["quantities"]["k"] == ("κ", "kept")
-    assert '"k": "κ"' in page_script()
+    assert '"k":"κ"' in page_script()
     assert '[data-q="k"] { --quantity: var(--link); }' in build.stylesheet()
     assert plain_markdown(r"{q}`k` $\qk$", {}, Around(None)) == r"κ $\kappa$"
 
@@ -223,13 +223,6 @@ def test_front_matter_may_hold_code_and_formulas():
     html = inline("a < b, `x < y`, *so* $a < b$, softmax's")
     assert html.startswith("a &lt; b, <code>x &lt; y</code>, <em>so</em> <span")
     assert html.endswith("softmax’s")
-
-
-def test_both_languages_have_every_word():
-    assert set(strings.table("en")) == set(strings.table("es"))
-    assert all(strings.table("es").values())
-    with pytest.raises(ValueError, match="'fr'"):
-        strings.table("fr")
 
 
 # Stylesheet ------------------------------------------------------------------

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
+
+from livepage import words
 
 pytestmark = pytest.mark.browser
 
@@ -408,8 +409,7 @@ def test_search_says_how_many_places_there_are(open_page, html):
 
 
 def test_search_says_in_spanish_that_there_are_more(open_page, html):
-    tables = Path(__file__).parents[2] / "lib" / "livepage" / "site" / "strings.yml"
-    spanish = yaml.safe_load(tables.read_text("utf-8"))["es"]
+    spanish = words.table("site", "es")
     page = open_page("about:blank")
     page.add_init_script(
         f"""document.addEventListener("readystatechange", () => {{

@@ -17,8 +17,7 @@ from typing import Any
 import yaml
 
 from livepage import book
-
-LANGUAGES = ("en", "es")
+from livepage.words import ENGLISH, LANGUAGES
 
 # Fields of every drill, then the further fields of each kind: (required, optional).
 COMMON = ({"id", "kind", "prompt", "solution"}, {"hints", "nudge", "steps"})
@@ -91,14 +90,14 @@ class Drill:
 def say(text: Any, language: str = "en") -> str:
     """Return a text of the bank in a language, English where it has no other."""
     if isinstance(text, Mapping):
-        return str(text.get(language, text["en"])).strip()
+        return str(text.get(language, text[ENGLISH])).strip()
     return str(text).strip()
 
 
 def foreign(text: Any, language: str) -> str:
     """Return the language of a text that is not in the page's own, else nothing."""
     translated = isinstance(text, Mapping) and language in text
-    return "" if translated or language == "en" else "en"
+    return "" if translated or language == ENGLISH else ENGLISH
 
 
 def bank() -> dict[str, Drill]:
@@ -202,7 +201,11 @@ def _check_texts(drill: Drill) -> None:
     for field, text in texts:
         if isinstance(text, str) and text.strip():
             continue
-        if not isinstance(text, dict) or "en" not in text or set(text) - {*LANGUAGES}:
+        if (
+            not isinstance(text, dict)
+            or ENGLISH not in text
+            or set(text) - {*LANGUAGES}
+        ):
             raise drill.fault(field, f"expected text or {{en: …, es: …}}, got {text!r}")
 
 

@@ -1,7 +1,7 @@
 """From an outcome to what a teacher would say: echo, hint or nudge, then the next help.
 
 ``page/feedback.mjs`` says the same on the page; both take their words from
-``strings.json`` and the bank.
+``words/`` and the bank.
 """
 
 from __future__ import annotations

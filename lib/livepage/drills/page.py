@@ -21,7 +21,7 @@ from livepage import modules
 from livepage.drills import markup
 from livepage.drills.bank import find, foreign, say
 from livepage.drills.forms import Card
-from livepage.drills.words import word
+from livepage.drills.words import table, word
 from livepage.quantities import letters
 
 HERE = Path(__file__).parent
@@ -105,6 +105,7 @@ def bundle(entry: str) -> str:
         "graders": _graders(),
         "interpreters": _played(),
         "quantities": letters(),
+        "words": table(),
         "workerSource": _source("page/worker.js"),
     }
     script = modules.script(HERE / "page" / entry, {"livepage/drills": "$given"})

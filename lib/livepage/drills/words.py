@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import math
-from functools import cache
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 from livepage.quantities import letters
+from livepage.words import ENGLISH, section
 
 
-@cache
-def table() -> dict[str, dict[str, str]]:
-    """Return the string table: language → key → text."""
-    path = Path(__file__).with_name("strings.json")
-    return json.loads(path.read_text(encoding="utf-8"))
+def table() -> Mapping[str, Mapping[str, str]]:
+    """Return the drills' words: language → key → text."""
+    return section("drills")
 
 
 def word(key: str, language: str = "en", **values: Any) -> str:
     """Return one text with its {places} filled."""
-    text = table().get(language, {}).get(key) or table()["en"][key]
+    text = table().get(language, {}).get(key) or table()[ENGLISH][key]
     for name, value in values.items():
         text = text.replace("{" + name + "}", str(value))
     return text

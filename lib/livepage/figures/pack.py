@@ -13,6 +13,7 @@ from collections.abc import Collection
 from functools import cache
 
 from livepage.modules import expression, script, to_json
+from livepage.words import ENGLISH, LANGUAGES, section
 
 from . import kinds
 from .registry import HERE, folder, spec, strings
@@ -27,7 +28,7 @@ def page_script(figure: str, lang: str = "en") -> str:
     English is in it always, for words that a translation lacks.
     """
     entry = json.dumps(figure)
-    make = f"($kit) => {_figure(figure, ('en', lang))}"
+    make = f"($kit) => {_figure(figure, (ENGLISH, lang))}"
     return f"(window.osFigures ??= []).push([{entry}, {make}]);\n"
 
 
@@ -56,11 +57,13 @@ def v8_host() -> str:
 
 
 def _host(entry: str) -> str:
-    """A module of the host after all that it imports."""
-    return script(HOST / entry, gathered={"livepage/kinds": kinds.scripts()})
+    """A module of the host after all that it imports, the kit's own words among it."""
+    words = f"{{ default: {to_json(section('figures'))} }}"
+    given = {"livepage/words.json": words}
+    return script(HOST / entry, given, gathered={"livepage/kinds": kinds.scripts()})
 
 
-def _figure(figure: str, languages: Collection[str] = ("en", "es")) -> str:
+def _figure(figure: str, languages: Collection[str] = LANGUAGES) -> str:
     """An expression that makes a figure: its module, spec and words."""
     words = {lang: each for lang, each in strings(figure).items() if lang in languages}
     data = {"spec": spec(figure).for_host(figure), "strings": words}

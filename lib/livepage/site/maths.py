@@ -21,6 +21,7 @@ from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
 
 from livepage.quantities import quantities
+from livepage.words import table
 
 from .paths import VENDOR
 
@@ -105,11 +106,11 @@ def visit_display(self: HTML5Translator, node: nodes.math_block) -> None:
     """Write a formula on a line of its own: reachable by keyboard, scrollable."""
     number = node.get("number")
     ids = f' id="{escape(node["ids"][0])}"' if node["ids"] else ""
-    label = "Equation"
+    label = table("site", self.config.language)["equation"]
     counter = ""
     if number is not None:
         shown = get_node_equation_number(self, node)
-        label = f"Equation {shown}"
+        label += f" {shown}"
         counter = f'<span class="eqno">({escape(str(shown))})</span>'
     formula = _typeset_on_page(self, node.astext(), display=True)
     self.body.append(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlparse
 
@@ -12,8 +13,9 @@ from sphinx.environment import BuildEnvironment
 
 from livepage import book
 from livepage.quantities import quantities
+from livepage.words import table
 
-from . import hosts, road, search, strings
+from . import hosts, road, search
 from .head import head
 
 CONTENT_SECURITY_POLICY = "; ".join(
@@ -109,10 +111,10 @@ def scripts(body: str, search_page: bool) -> list[str]:
     return found + (["search.js"] if search_page else [])
 
 
-def for_scripts(words: dict[str, str], language: str) -> dict[str, Any]:
+def for_scripts(words: Mapping[str, str], language: str) -> dict[str, Any]:
     """The interface's words, and letter and name of each quantity."""
     named = {name: (q.letter, q.words[language]) for name, q in quantities().items()}
-    return words | {"quantities": named}
+    return {**words, "quantities": named}
 
 
 def address(app: Sphinx, pagename: str, context: dict[str, Any]) -> str | None:
@@ -132,7 +134,7 @@ def prepare(
     """Fill the template's context."""
     body = context.get("body", "")
     language = app.config.language
-    words = strings.table(language)
+    words = table("site", language)
     if doctree is not None:
         context.update(head(app, pagename, body))
     links = repository_links(context, pagename)

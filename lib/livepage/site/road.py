@@ -12,8 +12,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 
 from livepage.road import Stop, stops
-
-from . import strings
+from livepage.words import table
 
 
 class road_map(nodes.General, nodes.Element):
@@ -51,7 +50,7 @@ def _stop(self: HTML5Translator, stop: Stop) -> str:
         href = builder.get_relative_uri(builder.current_docname, stop.file)
         name = f'<a class="map-title" href="{escape(href)}">{title}</a>'
     else:
-        soon = strings.table(self.config.language)["soon"]
+        soon = table("site", self.config.language)["soon"]
         soon = f'<span class="map-soon">{soon}</span>'
         name = f'<span class="map-title">{title} {soon}</span>'
     return (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
@@ -14,7 +15,9 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.writers.html5 import HTML5Translator
 
-from . import hosts, strings
+from livepage.words import table
+
+from . import hosts
 from .quantities import link_identifiers
 
 _PYTHON = {"python", "python3", "ipython", "ipython3", "py"}
@@ -25,9 +28,9 @@ class BookTranslator(HTML5Translator):
     """Writes the body of one page."""
 
     @property
-    def words(self) -> dict[str, str]:
+    def words(self) -> Mapping[str, str]:
         """The interface's words in the page's language."""
-        return strings.table(self.config.language)
+        return table("site", self.config.language)
 
     # Cells -----------------------------------------------------------------
 

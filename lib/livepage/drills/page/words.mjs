@@ -1,14 +1,13 @@
 // The engine's own words in the page's language, and how numbers are written.
 
-import { quantities } from "livepage/drills";
+import { quantities, words } from "livepage/drills";
 
-import WORDS from "../strings.json" with { type: "json" };
 import { number } from "./grade.mjs";
 
 /** A function that gives words in the language of an element. */
 export function wordsFor(element) {
   const language = (element.closest("[lang]")?.lang || "en").slice(0, 2);
-  const table = { ...WORDS.en, ...WORDS[language] };
+  const table = { ...words.en, ...words[language] };
   const word = (key, values = {}) =>
     Object.entries(values).reduce(
       (text, [name, value]) => text.replaceAll(`{${name}}`, String(value)),

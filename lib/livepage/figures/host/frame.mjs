@@ -3,10 +3,10 @@
 // so that nothing jumps when it wakes. No ids: one figure may stand on a page twice.
 
 import * as kinds from "livepage/kinds";
+import ui from "livepage/words.json" with { type: "json" };
 
 import { button, div, element, span } from "./html.mjs";
 import { escape, marked } from "./kit.mjs";
-import ui from "./ui.json" with { type: "json" };
 
 /** A figure with its words in one language, and without its question if it is not to ask.
  *  What is not translated stays English. */

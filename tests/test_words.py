@@ -1,0 +1,30 @@
+"""The kit's own words: every language has every key, with the same places to fill."""
+
+import re
+
+import pytest
+
+from livepage import words
+
+SECTIONS = ("site", "figures", "drills")
+
+
+@pytest.mark.parametrize("language", words.LANGUAGES)
+@pytest.mark.parametrize("section", SECTIONS)
+def test_every_language_has_every_word_and_the_same_places(section, language):
+    english, there = (words.table(section, name) for name in ("en", language))
+    assert there.keys() == english.keys()
+    assert all(isinstance(text, str) and text for text in there.values())
+    for key, text in there.items():
+        places = [sorted(re.findall(r"{(\w+)}", each)) for each in (english[key], text)]
+        assert places[0] == places[1], key
+
+
+@pytest.mark.parametrize("language", words.LANGUAGES)
+def test_a_language_has_these_sections_and_no_other(language):
+    assert set(words._file(language)) == set(SECTIONS)
+
+
+def test_an_unknown_language_is_an_error():
+    with pytest.raises(ValueError, match="'fr', expected one of en, es"):
+        words.table("site", "fr")
