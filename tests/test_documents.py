@@ -14,6 +14,7 @@ from tools import check
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
 DOCUMENTS += sorted((ROOT / "docs").rglob("*.md"))
+DOCUMENTS += sorted((ROOT / "lib").glob("*/README.md"))
 DOCUMENTS += [ROOT / ".github" / "pull_request_template.md"]
 SPAN = re.compile(r"`([^`\n]+)`")
 FILE = re.compile(r"[\w.*/-]+/|[\w.*/-]*\.(py|md|yml|json|toml|txt|in|mjs|js|css|bib)")
@@ -44,7 +45,8 @@ def test_every_path_and_command_is_there(document: Path) -> None:
     text = document.read_text("utf-8")
     spans = [re.sub(r"<[^>]+>|\bNN\b", "*", span) for span in SPAN.findall(text)]
     paths = [span for span in spans if FILE.fullmatch(span)]
-    paths += re.findall(r"\]\((?!https?:|#)([^)#]+)", text)
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
+    paths += re.findall(r"\]\((?!https?:|#)([^)#]+)", prose)
     paths = {path for path in paths if not path.startswith(BUILT)}
     assert not {path for path in paths if not is_there(path)}
 

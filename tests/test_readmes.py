@@ -1,0 +1,80 @@
+"""The README of each package: every block of code runs, and prints what stands there."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+LIB = Path(__file__).parents[1] / "lib"
+BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.M | re.S)
+# Runs blocks as cells of one notebook, each a file: a kernel's text is read from it.
+RUNNER = """
+import contextlib, io, json, sys
+names, printed = {"__name__": "__main__"}, []
+for number, code in enumerate(json.load(sys.stdin)):
+    file = f"block_{number}.py"
+    with open(file, "w", encoding="utf-8") as out:
+        out.write(code)
+    with contextlib.redirect_stdout(io.StringIO()) as heard:
+        exec(compile(code, file, "exec"), names)
+    printed.append(heard.getvalue())
+print(json.dumps(printed))
+"""
+
+
+def blocks(package: str) -> list[tuple[str, str]]:
+    """The blocks of Python in a README, each with what it is said to print."""
+    text = (LIB / package / "README.md").read_text("utf-8")
+    found = BLOCK.findall(text)
+    assert len(found) == text.count("```python")
+    return found
+
+
+def printed(codes: list[str], folder: Path, path: str, *options: str) -> list[str]:
+    """What blocks print in a fresh Python that finds packages at a path."""
+    command = [sys.executable, *options, "-c", RUNNER]
+    env = {**os.environ, "PYTHONPATH": path, "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(
+        command,
+        input=json.dumps(codes),
+        capture_output=True,
+        encoding="utf-8",
+        cwd=folder,
+        env=env,
+    )
+    assert not done.returncode, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of blocksim, unpacked into a folder that holds nothing else."""
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps"]
+    command += ["--no-build-isolation", "--disable-pip-version-check"]
+    command += ["-w", str(folder), str(LIB / "blocksim")]
+    subprocess.run(command, check=True)
+    (packed,) = folder.glob("*.whl")
+    with zipfile.ZipFile(packed) as archive:
+        archive.extractall(folder / "alone")
+    return folder / "alone"
+
+
+def test_blocksim_does_what_its_readme_says_with_nothing_beside_it(
+    wheel: Path, tmp_path: Path
+) -> None:
+    """-S: without site-packages, and so without numpy, Numba and the book."""
+    pairs = blocks("blocksim")
+    codes = [code for code, _ in pairs]
+    assert printed(codes, tmp_path, str(wheel), "-S") == [text for _, text in pairs]
+
+
+def test_a_wheel_holds_its_readme_once_and_as_its_description(wheel: Path) -> None:
+    assert not list(wheel.rglob("README.md"))
+    (metadata,) = wheel.glob("*.dist-info/METADATA")
+    assert "# blocksim: a GPU in Python" in metadata.read_text("utf-8")
