@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser import conftest as browsers
+from tools import chromium
 from tools import test as tools_test
 
 ROOT = Path(__file__).parents[1]
@@ -82,13 +82,13 @@ def test_chrome_and_edge_are_found_on_windows(place, tmp_path, monkeypatch) -> N
         "LOCALAPPDATA": str(tmp_path),
     }.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(browsers, "MACOS", ())
-    assert browsers.find_chromium() == str(browser)
+    monkeypatch.setattr(chromium, "MACOS", ())
+    assert chromium.find_chromium() == str(browser)
 
 
 def test_chrome_is_found_on_macos(monkeypatch) -> None:
     monkeypatch.setenv("CHROMIUM", "")
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr(browsers.Path, "exists", lambda path: "Edge" in str(path))
+    monkeypatch.setattr(chromium.Path, "exists", lambda path: "Edge" in str(path))
     wanted = "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge"
-    assert Path(browsers.find_chromium()) == Path(wanted)
+    assert Path(chromium.find_chromium()) == Path(wanted)

@@ -19,8 +19,8 @@ from pathlib import Path
 from bs4 import BeautifulSoup
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.browser.conftest import FLAGS, find_chromium
 from tools.build import ROOT, Book
+from tools.chromium import FLAGS, find_chromium
 from tools.faults import copy_of_the_book
 from tools.serve import COMPRESSED
 
@@ -64,7 +64,7 @@ def builds() -> Iterator[Budget]:
         page.write_text(
             page.read_text("utf-8").replace("\n## ", "\nMore.\n\n## ", 1), "utf-8"
         )
-        yield Budget("an edit of the prose, to the page", _build(folder), 8, "s")
+        yield Budget("an edit of the prose, to the page", _build(folder), 5, "s")
 
 
 def _build(folder: Path) -> float:

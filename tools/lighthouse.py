@@ -13,8 +13,8 @@ import subprocess
 import sys
 import threading
 
-from tests.browser.conftest import FLAGS, find_chromium
 from tools.build import ROOT, Book
+from tools.chromium import FLAGS, find_chromium
 from tools.serve import server
 
 VERSION = "lighthouse@13"

@@ -6,45 +6,15 @@ network for anything.
 """
 
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    # The address bar's list of suggestions is two pages of its own, loaded with every
-    # window; it took more time than the page under test. The rest of the list is what
-    # Playwright switches off itself: of two such options only the last one counts.
-    "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,HttpsUpgrades,"
-    "MediaRouter,OptimizationHints,PaintHolding,ThirdPartyStoragePartitioning",
-]
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-NAMES += ("microsoft-edge", "chrome", "msedge")
-MACOS = ("Chromium", "Google Chrome", "Microsoft Edge")
-WINDOWS = ("Chromium", "Google/Chrome", "Microsoft/Edge")  # each below these:
-PROGRAMS = ("PROGRAMFILES", "PROGRAMFILES(X86)", "LOCALAPPDATA")
+from tools.chromium import FLAGS, find_chromium
+
 LOCAL = ("file:", "data:", "blob:", "about:", "http://127.0.0.1:", "http://localhost:")
-
-
-def find_chromium() -> str | None:
-    """The installed Chromium, Chrome or Edge, or what the variable CHROMIUM names."""
-    places = [os.environ.get("CHROMIUM"), *map(shutil.which, NAMES)]
-    places += [f"/Applications/{name}.app/Contents/MacOS/{name}" for name in MACOS]
-    for product in WINDOWS:
-        name = "msedge.exe" if "Edge" in product else "chrome.exe"
-        for programs in filter(None, map(os.environ.get, PROGRAMS)):
-            places.append(str(Path(programs, product, "Application", name)))
-    return next((place for place in places if place and Path(place).exists()), None)
 
 
 @pytest.fixture(scope="session")

@@ -13,8 +13,9 @@ from playwright.sync_api import Browser, Error, Locator, Page, expect
 
 from livepage import drills
 from livepage.drills.bank import bank
+from tools.chromium import FLAGS, find_chromium
 
-from .conftest import FLAGS, Tattler, find_chromium
+from .conftest import Tattler
 from .test_drills import answer, card, look, said, status, write_page, write_scripts
 from .test_site import Quiet
 
