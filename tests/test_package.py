@@ -1,4 +1,4 @@
-"""What `import onlinesoftmax` brings along, and what the ideas floor stands on."""
+"""What `import onlinesoftmax` brings along, and that packages keep to themselves."""
 
 import ast
 import doctest
@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 import onlinesoftmax
+import upward
 from statements import functions, statement, statements
 
 LIB = Path(onlinesoftmax.__file__).parent
@@ -108,3 +109,37 @@ def test_every_mutant_that_survives_is_in_the_code_and_has_its_reason() -> None:
         was, now = statement(mutant["was"]), statement(mutant["now"])
         assert was in within and now not in within
         assert len(mutant["why"]) > 20
+
+
+# ---- files: what imports may not do, paths may not do either
+
+UPWARD = {
+    "a parent too many": "from pathlib import Path\nHERE = Path(__file__).parents[1]",
+    "through a name": (
+        "from pathlib import Path\nHERE = Path(__file__).parent\n"
+        "def book():\n    return HERE.parent.parent / 'book'"
+    ),
+    "through another module": "from .inner.where import HERE\nUP = HERE.parent.parent",
+    "by two dots": "from .inner.where import HERE\nopen(HERE / '../../book/a.yml')",
+    "where Python was started": "from pathlib import Path\nPath('book/data').exists()",
+    "the folder itself": "import os\nos.getcwd()",
+}
+WHERE = "from pathlib import Path\nHERE = Path(__file__).resolve().parent"
+
+
+PACKAGES = sorted(file.parent for file in LIB.parent.glob("*/pyproject.toml"))
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.name)
+def test_no_package_reaches_for_files_beside_it(package: Path) -> None:
+    assert upward.Reader(package).faults() == []
+
+
+@pytest.mark.parametrize("how", UPWARD)
+def test_a_reach_for_files_beside_a_package_is_seen(how: str, tmp_path: Path) -> None:
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "where.py").write_text(WHERE)
+    assert upward.Reader(tmp_path).faults() == []
+    (tmp_path / "planted.py").write_text(UPWARD[how])
+    (fault, *_) = upward.Reader(tmp_path).faults()
+    assert fault.startswith("planted.py:")
