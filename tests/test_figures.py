@@ -65,10 +65,10 @@ def test_a_wrong_sign_is_found(figure: str, tmp_path: Path) -> None:
     states = cases(figure)
     planted = list(mutants(figure))
     assert planted, "nothing to plant a fault in"
-    file = tmp_path / "figure.mjs"
+    file, given = tmp_path / "figure.mjs", pack.given(figure)
     for source in planted:
         file.write_text(source, "utf-8")
-        v8._engine().eval(f'figures["mutant"] = {expression(file, pack.KIT)}; 0')
+        v8._engine().eval(f'figures["mutant"] = {expression(file, given)}; 0')
         assert any(differs(state, expected) for state in states), source
 
 

@@ -1,6 +1,7 @@
 // Coalescing: how many pieces of memory a warp's numbers lie in, and how other warps
 // fill the time that one of them waits.
 
+import { ROUNDS, TICKS, WAIT, WORK } from "livepage/constants";
 import { fill, group, label, line, num, picture, rect } from "livepage/kit.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
@@ -8,10 +9,6 @@ import { fill, group, label, line, num, picture, rect } from "livepage/kit.mjs";
 const LANES = 32; // threads of a warp
 const [WIDTH, PIECE] = [4, 32]; // bytes of a number, of a piece
 const MEMORY = 1024; // numbers in the picture
-
-// A model, not a measurement: what a warp works on one load, and waits for the next.
-const [WORK, WAIT, ROUNDS] = [2, 12, 4];
-const TICKS = ROUNDS * (WORK + WAIT);
 
 export function compute({ stride, start, warps }) {
   const lanes = Array.from({ length: LANES }, (_, i) => start + i * stride);

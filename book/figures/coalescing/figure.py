@@ -15,8 +15,10 @@ import numpy as np
 from livepage.figures.spec import Prediction, Range, Spec, Values
 from onlinesoftmax import costs
 
-# As in `figure.mjs`: how long a warp works, then waits, and how long the picture is.
-WORK, WAIT, TICKS = 2, 12, 56
+# A model, not a measurement: how long a warp works on one load, how long it waits for
+# the next, and how often it does both in the picture.
+WORK, WAIT, ROUNDS = 2, 12, 4
+TICKS = ROUNDS * (WORK + WAIT)
 COLUMN = {"stride": 32, "start": 0}
 
 
@@ -73,6 +75,7 @@ SPEC = Spec(
         COLUMN,
         {"stride": 0, "start": 0},
     ),
+    constants={"WORK": WORK, "WAIT": WAIT, "ROUNDS": ROUNDS, "TICKS": TICKS},
     expected=expected,
     states=states,
 )

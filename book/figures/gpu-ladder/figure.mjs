@@ -1,11 +1,11 @@
 // The ladder: what each rung reads, takes and leaves room for; times where there are any.
 
+import { DEVICES, N, WIDTHS } from "livepage/constants";
 import { fill, group, label, num, picture, rect } from "livepage/kit.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
 
-const N = 8192;
-const [WIDTHS, DEVICES, RUNGS, FIELDS] = [[64, 128], ["T4", "A100", "H100"], 3, 6];
+const [RUNGS, FIELDS] = [3, 6];
 const SIDE = 4; // rows and keys of a thread in rung 3
 
 export function compute({ d, device, compiled, measured }) {

@@ -110,6 +110,7 @@ SPEC = Spec(
     ),
     still={"third": True},
     prediction=Prediction(answer=2, shown_by=({"d": 64, "third": True},) * 3),
+    constants={"N": N, "WIDTHS": WIDTHS, "DEVICES": tuple(ARCHS)},
     expected=expected,
     states=states,
 )

@@ -1,6 +1,7 @@
 // A map of softmax in four formats: a common score across, how many scores upwards. The
 // walls are where it fails, in one of four ways.
 
+import { FARTHEST, MOST_POWER } from "livepage/constants";
 import {
   fill,
   group,
@@ -101,7 +102,6 @@ function addUp(term, count, format) {
 
 // ---- the picture -------------------------------------------------------------------
 
-const [FARTHEST, MOST] = [120, 26]; // the ends of the controls `logit` and `power`
 const BEND = 4; // the axis is nearly even up to here, and ever more crowded beyond
 const bent = (x) => Math.asinh(x / BEND);
 
@@ -129,7 +129,7 @@ const NARROW = {
 export function draw(state, numbers, view) {
   const page = view.wide ? WIDE : NARROW;
   const { left, right, high, low } = page;
-  const row = (low - high) / (MOST + 1);
+  const row = (low - high) / (MOST_POWER + 1);
   const middle = (left + right) / 2;
   const scene = {
     page,
@@ -164,7 +164,7 @@ function map({ walls: { zero, overflow, bits, sum } }, { page, x, y, row }) {
       y: top,
       height: Math.max(0, bottom - top),
     });
-  const rows = Array.from({ length: MOST + 1 }, (_, k) =>
+  const rows = Array.from({ length: MOST_POWER + 1 }, (_, k) =>
     area(`sum${k}`, "silent", x(sum(k)), x(overflow), y(k) - row / 2, y(k) + row / 2),
   );
   return group(
@@ -175,7 +175,7 @@ function map({ walls: { zero, overflow, bits, sum } }, { page, x, y, row }) {
       "stall",
       "silent",
       x(zero),
-      x(sum(MOST)),
+      x(sum(MOST_POWER)),
       high,
       Math.max(high, y(bits) - row / 2),
     ),
@@ -216,9 +216,10 @@ function badges({ walls: { zero, overflow, bits, sum } }, { page, words, x, y })
     [1, between(x(overflow), right), foot],
     [2, between(left, x(zero)), foot],
     [3, between(x(sum(bits)), x(overflow)), y(bits - 3)],
-    [4, between(x(zero), x(sum(MOST))), high + 14],
+    [4, between(x(zero), x(sum(MOST_POWER))), high + 14],
   ];
-  const room = (k, cx) => (k === 4 ? bits < MOST : cx > left + 3 && cx < right - 3);
+  const room = (k, cx) =>
+    k === 4 ? bits < MOST_POWER : cx > left + 3 && cx < right - 3;
   return [
     label(words.safe, {
       key: "ground",
@@ -277,7 +278,7 @@ function place({ logit, power, subtract }, { failure }, { page, words, x, y }) {
       x: page.left,
       y: up,
       low: y(0),
-      high: y(MOST),
+      high: y(MOST_POWER),
     }),
     handle({
       control: "logit",

@@ -13,6 +13,7 @@ import numpy as np
 from livepage.figures.spec import Choice, Prediction, Range, Spec, Toggle, Values
 from onlinesoftmax import precision
 
+FARTHEST, MOST_POWER = 120, 26  # the ends of two controls, and of the axes
 CROWD = {"logit": 5, "power": 10, "format": "float16", "subtract": False}
 
 
@@ -57,12 +58,13 @@ def states(random: np.random.Generator) -> Iterator[Values]:
 SPEC = Spec(
     controls=(
         Choice("format", "float16", of=tuple(precision.FORMATS)),
-        Range("logit", 1.0, low=-120, high=120, step=0.1),
-        Range("power", 6, low=0, high=26),
+        Range("logit", 1.0, low=-FARTHEST, high=FARTHEST, step=0.1),
+        Range("power", 6, low=0, high=MOST_POWER),
         Toggle("subtract"),
     ),
     still=CROWD,
     prediction=Prediction(answer=2, shown_by=(CROWD, {**CROWD, "power": 0}, CROWD)),
+    constants={"FARTHEST": FARTHEST, "MOST_POWER": MOST_POWER},
     expected=expected,
     states=states,
 )

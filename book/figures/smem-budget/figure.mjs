@@ -1,20 +1,11 @@
 // The budget: what a block of a kernel takes, and how many blocks fit at once.
 
+import { MOST_SHARED, N, SIZES } from "livepage/constants";
 import { fill, group, label, line, num, picture, rect } from "livepage/kit.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
 
-const N = 8192; // tokens, for the bytes moved
-const MOST = 48 * 1024; // bytes of shared memory that a block gets without asking
-const [KERNELS, WIDTHS] = [
-  ["tiled", "registers"],
-  [64, 128],
-];
-const [ROWS, KEYS, DEVICES] = [
-  [32, 64, 128],
-  [16, 32, 64],
-  ["T4", "A100", "H100"],
-];
+const { kernel: KERNELS, d: WIDTHS, rows: ROWS, tile: KEYS, device: DEVICES } = SIZES;
 const [WARP, PORTION, QUARTERS] = [32, 256, 4];
 
 export function compute(state) {
@@ -122,7 +113,7 @@ export function draw(state, numbers, { wide, words, title }) {
 /** One block's shared memory, part by part, against the 48 KiB. */
 function table_({ parts, shared, fits }, { left, right, table: y, words, wide }) {
   const x0 = wide ? left - 148 : 2;
-  const scale = (right + 70 - x0) / Math.max(1.25 * MOST, shared);
+  const scale = (right + 70 - x0) / Math.max(1.25 * MOST_SHARED, shared);
   let at = x0;
   const bars = parts.map(([name, bytes]) => {
     const [x, width] = [at, bytes * scale];
@@ -147,7 +138,7 @@ function table_({ parts, shared, fits }, { left, right, table: y, words, wide })
       }),
     ];
   });
-  const end = x0 + MOST * scale;
+  const end = x0 + MOST_SHARED * scale;
   return group(
     { key: "table" },
     label(fill(words.table, { kb: kilo(shared) }), {

@@ -18,8 +18,8 @@ from livepage.figures.spec import Choice, Prediction, Scores, Spec, Values
 from onlinesoftmax import costs, devices
 from onlinesoftmax.gpu import reports
 
-N = 8192  # tokens, for the bytes moved; as in `figure.mjs`
-MOST_SHARED = 48 * 1024
+N = 8192  # tokens, for the bytes moved
+MOST_SHARED = 48 * 1024  # bytes of shared memory that a block gets without asking
 ARCHS = {"T4": "sm_75", "A100": "sm_80", "H100": "sm_90a"}
 SIZES = {"kernel": ("tiled", "registers"), "d": (64, 128), "rows": (32, 64, 128),
          "tile": (16, 32, 64), "device": tuple(ARCHS)}  # fmt: skip
@@ -100,6 +100,7 @@ SPEC = Spec(
         {"kernel": "registers", "rows": 64, "tile": 32, "d": 64},
         {"kernel": "registers", "rows": 64, "tile": 32, "d": 128},
     ),
+    constants={"N": N, "MOST_SHARED": MOST_SHARED, "SIZES": SIZES},
     expected=expected,
     states=states,
 )

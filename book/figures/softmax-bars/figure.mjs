@@ -1,5 +1,6 @@
 // Softmax bars: scores to pull on, and the shares of one whole they turn into.
 
+import { HIGHEST, LOWEST } from "livepage/constants";
 import {
   fill,
   group,
@@ -42,8 +43,6 @@ function generator(seed) {
 }
 
 // ---- the picture -------------------------------------------------------------------
-
-const [LOWEST, HIGHEST] = [-2, 6]; // the ends of the control `scores`
 
 const ROWS = {
   height: 424,

@@ -13,6 +13,7 @@ import numpy as np
 from livepage.figures.spec import Again, Prediction, Range, Row, Spec, Values
 from onlinesoftmax import dense
 
+LOWEST, HIGHEST = -2, 6  # scores
 PULLED = {"scores": [1.0, 2.0, 1.0], "shift": 0, "temperature": 1.0}
 
 
@@ -49,7 +50,7 @@ def states(random: np.random.Generator) -> Iterator[Values]:
 
 SPEC = Spec(
     controls=(
-        Row("scores", [1.0, 2.0, 3.0], low=-2, high=6, step=0.1),
+        Row("scores", [1.0, 2.0, 3.0], low=LOWEST, high=HIGHEST, step=0.1),
         Range("shift", 0, low=-100, high=100),
         Range("temperature", 1.0, low=0.25, high=4.0, step=0.05),
         Again("sample", 1, low=1, high=1000),
@@ -61,6 +62,7 @@ SPEC = Spec(
         {"scores": [1.0, 2.0, 3.0], "shift": 100, "temperature": 1.0},
     ),
     prediction=Prediction(answer=2, shown_by=(PULLED,) * 3),
+    constants={"LOWEST": LOWEST, "HIGHEST": HIGHEST},
     expected=expected,
     states=states,
 )

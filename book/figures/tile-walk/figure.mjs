@@ -1,12 +1,11 @@
 // The walk over the table of scores: which tiles are computed, in which order, and
 // which are never touched.
 
+import { KINDS, SQUARES } from "livepage/constants";
 import { fill, group, label, num, picture, rect, tag } from "livepage/kit.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
 
-const KINDS = ["all", "some", "none"];
-const SQUARES = 16; // the plane is drawn on so many squares a side
 const [NEAR, REAL, DOCUMENTS] = [4, 11, [0, 5, 12, 16]]; // all in squares
 
 export function compute({ n, mask, rows, columns, order, step }) {

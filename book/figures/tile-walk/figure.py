@@ -15,7 +15,7 @@ import numpy as np
 from livepage.figures.spec import Choice, Prediction, Spec, Step, Values
 from onlinesoftmax import masks
 
-SQUARES = 16
+SQUARES = 16  # the plane is drawn on so many squares a side
 SIZES = (1, 2, 3, 4, 8)
 MASKS = ("open", "causal", "recent", "padded", "packed")
 KINDS = ("all", "some", "none")
@@ -92,6 +92,7 @@ SPEC = Spec(
         {"mask": "causal", "rows": 2, "columns": 1, "n": 1024, "step": 0},
         {"mask": "recent", "rows": 3, "columns": 3, "n": 16, "step": 0},
     ),
+    constants={"KINDS": KINDS, "SQUARES": SQUARES},
     expected=expected,
     states=states,
     pace=400,

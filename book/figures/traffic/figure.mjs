@@ -1,11 +1,11 @@
 // What attention holds at once and what it moves: with the table of scores, tile by tile.
 
+import { ROWS, TILE } from "livepage/constants";
 import { fill, group, label, line, num, picture, rect, tag } from "livepage/kit.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
 
-const ROWS = [16, 32, 64, 128, 256];
-const [TILE, WIDE_NUMBER] = [64, 4]; // keys in a tile; bytes of a number in a state
+const WIDE_NUMBER = 4; // bytes of a number in a state
 
 export function compute({ n, d, rows, bytes }) {
   const [strip, square] = [n * d * bytes, n * n * bytes]; // q, k, v or o; the table

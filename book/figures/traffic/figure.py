@@ -16,7 +16,7 @@ from livepage.figures.spec import Choice, Prediction, Spec, Values
 from onlinesoftmax import costs
 
 ROWS = (16, 32, 64, 128, 256)
-TILE = 64  # keys in a tile, as in `figure.mjs`
+TILE = 64  # keys in a tile
 LEVEL = {"n": 65536, "d": 128, "rows": 64}
 
 
@@ -68,6 +68,7 @@ SPEC = Spec(
         {"n": 8192, "d": 64, "rows": 16},
         {"n": 8192, "d": 64, "rows": 128},
     ),
+    constants={"ROWS": ROWS, "TILE": TILE},
     expected=expected,
     states=states,
 )

@@ -1,5 +1,6 @@
 // Two chunks: a sum measured from one maximum meets a chunk that brings a larger one.
 
+import { HIGHEST, LOWEST } from "livepage/constants";
 import {
   fill,
   group,
@@ -101,8 +102,6 @@ export function draw(state, numbers, view) {
     }),
   ]);
 }
-
-const [LOWEST, HIGHEST] = [-2, 8]; // the ends of the control `top`
 
 /** From a score to its height: wherever `top` stands, no score leaves the panel. */
 function height({ first, offsets }, { low, high }) {

@@ -14,6 +14,7 @@ from livepage.figures.spec import Prediction, Range, Scores, Spec, Step, Toggle,
 from onlinesoftmax import State, merge
 from onlinesoftmax.state import rescale
 
+LOWEST, HIGHEST = -2, 8  # of the score that is dragged
 MERGED = {"top": 5, "step": 2}
 
 
@@ -56,7 +57,7 @@ def states(random: np.random.Generator) -> Iterator[Values]:
 
 SPEC = Spec(
     controls=(
-        Range("top", 5, low=-2, high=8, step=0.1),
+        Range("top", 5, low=LOWEST, high=HIGHEST, step=0.1),
         Toggle("forget"),
         Step("step"),
         Scores("first", [3.0] * 5),
@@ -64,6 +65,7 @@ SPEC = Spec(
     ),
     still=MERGED,
     prediction=Prediction(answer=2, shown_by=(MERGED,) * 4),
+    constants={"LOWEST": LOWEST, "HIGHEST": HIGHEST},
     expected=expected,
     states=states,
     pace=1700,

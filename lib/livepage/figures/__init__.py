@@ -31,6 +31,8 @@ figure.mjs    Pure functions, no DOM, no state of their own:
               `livepage/kit.mjs`. An element with a `key` glides from its old place to
               its new one; `from` and `at` say how and when a new one enters. An element
               with `q` shows that quantity and lights up with it.
+              Numbers that `figure.py` has too come from there: `SPEC.constants`,
+              imported from "livepage/constants".
 strings.json  Every word, "en" complete and "es" beside it: `title`, `controls` (a label
               for each), for a prediction `ask`, `options`, `hints`, `because`, for
               presets `presets`, and the figure's own. "[l: the sum]" marks words that

@@ -19,7 +19,6 @@ from . import kinds
 from .registry import HERE, folder, spec, strings
 
 HOST = HERE / "host"
-KIT = {"livepage/kit.mjs": "$kit"}  # what a figure may import, and is given
 
 
 def page_script(figure: str, lang: str = "en") -> str:
@@ -63,9 +62,15 @@ def _host(entry: str) -> str:
     return script(HOST / entry, given, gathered={"livepage/kinds": kinds.scripts()})
 
 
+def given(figure: str) -> dict[str, str]:
+    """What a figure's module may import, and the expression for it."""
+    constants = to_json(spec(figure).constants)
+    return {"livepage/kit.mjs": "$kit", "livepage/constants": constants}
+
+
 def _figure(figure: str, languages: Collection[str] = LANGUAGES) -> str:
     """An expression that makes a figure: its module, spec and words."""
     words = {lang: each for lang, each in strings(figure).items() if lang in languages}
     data = {"spec": spec(figure).for_host(figure), "strings": words}
-    module = expression(folder(figure) / "figure.mjs", KIT)
+    module = expression(folder(figure) / "figure.mjs", given(figure))
     return f"({{...{module}, ...{to_json(data)}}})"

@@ -63,6 +63,9 @@ class Spec:
         States to compare at, nasty ones included, from a random generator.
     pace : int
         Milliseconds between two steps when playing.
+    constants : dict
+        What the drawing imports from "livepage/constants", by name: numbers that it and
+        `expected` have to agree on.
     """
 
     controls: tuple[Control, ...]
@@ -72,6 +75,7 @@ class Spec:
     prediction: Prediction | None = None
     presets: tuple[Values, ...] = ()
     pace: int = 1600
+    constants: Values = field(default_factory=dict)
 
     def defaults(self) -> Values:
         return {control.name: control.default for control in self.controls}
