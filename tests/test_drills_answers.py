@@ -25,10 +25,10 @@ from livepage.drills.expression import evaluate, read
 from livepage.drills.feedback import answer_text, earned, feedback
 from livepage.drills.forms import Card
 from livepage.drills.grade import GRADERS
-from livepage.drills.markup import plain_maths
 from livepage.drills.page import bundle
 from livepage.drills.payload import how_exact, payload
 from livepage.drills.words import show
+from livepage.markup import plain_maths
 from onlinesoftmax import State, dense, merge, streaming
 
 DRILLS = list(bank().values())

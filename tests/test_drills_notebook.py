@@ -14,8 +14,8 @@ import marking
 from blocksim import cuda
 from livepage.drills import check, drill, grader, notebook
 from livepage.drills.bank import bank
-from livepage.drills.markup import blocks, inline
 from livepage.drills.payload import payload
+from livepage.markup import blocks, inline
 
 # ---- showing
 

@@ -83,6 +83,7 @@ PLAIN = {
         "**A GPU**\n\n3. C (not yet written). Hear."
     ),
     "```{drills}\n```": "",
+    "```{important}\nMind the sign.\n```": "> **Keep this**\n>\n> Mind the sign.",
     "```{tip} Mind\nthe sign.\n```": "> **Tip**\n>\n> Mind\n> the sign.",
     "say {q}``l``, [{q}`l` and `[a](b.md)`](index.md 'the road') of\n[it][there]\n\n"
     "[there]: 02-b.md#it": (

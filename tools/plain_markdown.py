@@ -6,7 +6,7 @@ where it stands. Only these pieces are rewritten: all else stays as its author w
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from html import escape
@@ -24,6 +24,7 @@ from pybtex.database import BibliographyData
 
 from livepage.quantities import checked, quantities
 from livepage.road import Stop
+from livepage.words import ENGLISH, table
 from tools import citing
 
 PAGE = re.compile(r"([\w-]+)\.md(#.*)?")
@@ -50,6 +51,12 @@ class Around:
     road: tuple[Stop, ...] = ()
     site: str | None = None  # where the pages are published
     extensions: frozenset[str] = frozenset({"dollarmath", "amsmath"})  # of MyST
+    language: str = ENGLISH
+
+    @property
+    def words(self) -> Mapping[str, str]:
+        """What its pages say around the text."""
+        return table("site", self.language)
 
 
 def plain_markdown(text: str, values: dict, book: Around) -> str:
@@ -230,7 +237,7 @@ class _Translation:
                 f"expected one of {known}"
             )
         aside = parse_directive_text(ASIDES[name], first, token.content)
-        title = "".join(aside.arguments) or name.capitalize()
+        title = "".join(aside.arguments) or self.book.words.get(name, name.capitalize())
         body = plain_markdown("\n".join(aside.body), self.values, self.book).strip()
         folded = "dropdown" in aside.options.get("class", ())
         return _folded(title, body) if folded else _quoted(title, body)
@@ -266,12 +273,12 @@ def _road(book: Around) -> str:
     """The map of the cover as lists, a part each."""
     parts = groupby(book.road, key=lambda stop: stop.part)
     return "\n\n".join(
-        f"**{part}**\n\n" + "\n".join(_stop(stop) for stop in stops)
+        f"**{part}**\n\n" + "\n".join(_stop(stop, book) for stop in stops)
         for part, stops in parts
     )
 
 
-def _stop(stop: Stop) -> str:
+def _stop(stop: Stop, book: Around) -> str:
     there = f"[{stop.title}]({stop.file}.md)"
-    name = there if stop.file else f"{stop.title} (not yet written)"
+    name = there if stop.file else f"{stop.title} ({book.words['soon']})"
     return f"{stop.number}. {name}. {stop.line}"

@@ -12,6 +12,7 @@ import nbformat
 import yaml
 from nbformat import NotebookNode
 
+from livepage.words import ENGLISH
 from tools import citing
 from tools.chapters import code_cells, front_matter, pages, road
 from tools.plain_markdown import Around, plain_markdown
@@ -30,6 +31,7 @@ def around(book: Path) -> Around:
         road=tuple(road(toc, book)),
         site=(config.get("html") or {}).get("baseurl") or None,
         extensions=frozenset(settings.get("myst_enable_extensions", ())),
+        language=settings.get("language", ENGLISH),
     )
 
 

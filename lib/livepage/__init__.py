@@ -6,8 +6,10 @@ A book is a folder of content. It hands itself in once, in a module of its own:
     book.open(Path(__file__).parent, version="1.0")
 
 `figures/` holds the host that every figure shares, `drills/` the bank and what marks an
-answer, `site/` the Sphinx extension with its theme, `measurements.py` what was measured
-and stored. Nothing here knows what the book is about.
+answer, `site/` the Sphinx extension with its theme, `words/` what the kit itself says in
+every language, `measurements.py` what was measured and stored. `road.py` orders the
+chapters, `quantities.py` reads what the book's letters stand for, `markup.py` the little
+markup of prompts and front matter. Nothing here knows what the book is about.
 """
 
 from importlib import import_module

@@ -13,9 +13,9 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from livepage import drills
 from livepage.drills import code
 from livepage.drills.bank import WRITTEN, Drill, bank, say
-from livepage.drills.markup import inline
 from livepage.drills.payload import payload
 from livepage.figures import tokens
+from livepage.markup import inline
 
 from .conftest import Tattler
 

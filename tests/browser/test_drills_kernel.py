@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from livepage.drills import progress_html
 from livepage.drills.bank import read
 from livepage.drills.forms import Card
-from livepage.drills.markup import plain_maths
+from livepage.markup import plain_maths
 
 from .test_drills import write_page, write_scripts
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
 
-from livepage.drills import markup
+from livepage import markup
 from livepage.drills.bank import find
 from livepage.drills.forms import Card
 from livepage.drills.words import word

@@ -12,7 +12,7 @@ from functools import cache
 from html import escape
 from typing import Any
 
-from livepage.drills import markup
+from livepage import markup
 from livepage.drills.bank import WRITTEN, Drill, foreign, say
 from livepage.drills.exactness import asked
 from livepage.drills.feedback import RANDOM, answer_text, names, right_choice

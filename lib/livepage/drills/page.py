@@ -17,8 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from blocksim import portable
-from livepage import modules
-from livepage.drills import markup
+from livepage import markup, modules
 from livepage.drills.bank import find, foreign, say
 from livepage.drills.forms import Card
 from livepage.drills.words import table, word

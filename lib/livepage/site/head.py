@@ -10,7 +10,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.errors import ThemeError
 
-from livepage.drills import markup
+from livepage import markup
 
 from . import hosts, road, search
 from .maths import typeset

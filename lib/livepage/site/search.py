@@ -16,7 +16,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
-from livepage.drills import markup
+from livepage import markup
 from livepage.quantities import quantities
 
 from . import hosts
