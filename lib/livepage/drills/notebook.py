@@ -13,7 +13,8 @@ from html import escape
 from typing import Any
 
 from blocksim import functions
-from livepage.drills import code, grader, kernel_grader, kernels, markup
+from livepage import markup
+from livepage.drills import code, grader, kernel_grader, kernels
 from livepage.drills.bank import WRITTEN, Drill, find, say
 from livepage.drills.deadline import OutOfTime, within
 from livepage.drills.exactness import asked
