@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from livepage.drills import check, code, drill, page_html
-from livepage.drills.bank import WRITTEN, Drill, bank, read, say
+from livepage.drills.bank import WRITTEN, Drill, bank, in_language, read
 from livepage.drills.feedback import earned
 from livepage.drills.page import HERE
 from livepage.drills.payload import payload
@@ -34,14 +34,14 @@ def texts(d: Drill) -> list[str]:
         entry for field in ("wrong", "choices", "mutants") for entry in d.get(field, [])
     ]
     hints = [*d.get("hints", []), *(slip["hint"] for slip in slips if "hint" in slip)]
-    return [say(hint) for hint in hints]
+    return [in_language(hint) for hint in hints]
 
 
 def secrets(d: Drill) -> set[str]:
     """Return what a hint must not contain: the answer, in the ways one may write it."""
     squeezed = {"".join(str(d.get("answer", {}).get("value", " ")).split())}
     if d.kind == "choice":
-        return {say(c["text"]) for c in d.get("choices") if c.get("correct")}
+        return {in_language(c["text"]) for c in d.get("choices") if c.get("correct")}
     if d.kind in WRITTEN:
         lines = {line.strip() for line in d.get("code").splitlines()}
         new = {line for line in lines if line not in d.get("starter")}

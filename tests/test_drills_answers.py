@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from py_mini_racer import MiniRacer
 
 from livepage.drills import check, drill, exactness
-from livepage.drills.bank import WRITTEN, Drill, bank, say
+from livepage.drills.bank import WRITTEN, Drill, bank, in_language
 from livepage.drills.exactness import Rule, asked, rule
 from livepage.drills.expression import evaluate, read
 from livepage.drills.feedback import answer_text, earned, feedback
@@ -427,8 +427,8 @@ def test_each_listed_mistake_earns_its_own_hint(v8: MiniRacer, d: Drill) -> None
     for (answer, hint), outcome in zip(listed, outcomes, strict=True):
         assert not outcome["passed"], answer
         assert earned(d, outcome) == hint, answer
-        assert say(hint) in " ".join(feedback(d, data, outcome, 1)[0]), answer
-    hints = [say(hint) for _, hint in listed]
+        assert in_language(hint) in " ".join(feedback(d, data, outcome, 1)[0]), answer
+    hints = [in_language(hint) for _, hint in listed]
     assert len(hints) == len(set(hints)), "two misconceptions share a hint"
 
 
@@ -697,10 +697,10 @@ def test_a_formula_is_finite_wherever_it_is_tried() -> None:
 
 @pytest.mark.parametrize("d", COMPARED, ids=lambda d: d.id)
 def test_own_words_are_compared_point_by_point_by_their_owner(d: Drill) -> None:
-    points = [say(point) for point in d.get("points")]
+    points = [in_language(point) for point in d.get("points")]
     assert 2 <= len(points) <= 5 and len(set(points)) == len(points)
     everyone = range(1, len(points) + 1)
-    for text in ("It is the opposite.", say(d.get("solution")), "x"):
+    for text in ("It is the opposite.", in_language(d.get("solution")), "x"):
         verdict = check(d.id, text)
         assert not verdict, "no text is judged by itself"
         assert all(said in repr(verdict) for said in [*points, "had=[1, 2]"])

@@ -8,7 +8,7 @@ import yaml
 from py_mini_racer import MiniRacer
 
 from livepage.drills import check
-from livepage.drills.bank import WRITTEN, bank, say
+from livepage.drills.bank import WRITTEN, bank, in_language
 from livepage.drills.feedback import earned
 from livepage.drills.payload import payload
 from test_drills_answers import graders, mark_both
@@ -55,7 +55,9 @@ def test_an_answer_earns_its_verdict(v8: MiniRacer, id: str) -> None:
     outcomes = mark_both(v8, bank()[id], answers)
     for (answer, wanted, *words), outcome in zip(ANSWERS[id], outcomes, strict=True):
         found = verdict(id, outcome)
-        hint = "" if outcome["passed"] else say(earned(bank()[id], outcome) or "")
+        hint = (
+            "" if outcome["passed"] else in_language(earned(bank()[id], outcome) or "")
+        )
         assert found == wanted, f"{answer!r} is told {found}: {hint}"
         if wanted == "mistake":
             assert words and words[0] in hint, f"{answer!r} is told {hint}"

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from livepage import drills
 from livepage.drills import code
-from livepage.drills.bank import WRITTEN, Drill, bank, say
+from livepage.drills.bank import WRITTEN, Drill, bank, in_language
 from livepage.drills.payload import payload
 from livepage.figures import tokens
 from livepage.markup import inline
@@ -453,7 +453,7 @@ RUN_EACH = """async ([id, sources]) => {
 
 def plain(hint: object) -> str:
     """Return a hint as the page's text: markup away, entities read."""
-    return unescape(re.sub("<[^>]+>", "", inline(say(hint))))
+    return unescape(re.sub("<[^>]+>", "", inline(in_language(hint))))
 
 
 def test_only_the_first_failure_is_shown_yours_beside_expected(few: Page) -> None:

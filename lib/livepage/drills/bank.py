@@ -87,7 +87,7 @@ class Drill:
         return ValueError(f"{self.file}, drill {self.id!r}, field {field!r}: {message}")
 
 
-def say(text: Any, language: str = "en") -> str:
+def in_language(text: Any, language: str = "en") -> str:
     """Return a text of the bank in a language, English where it has no other."""
     if isinstance(text, Mapping):
         return str(text.get(language, text[ENGLISH])).strip()

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from string import ascii_lowercase
 from typing import Any
 
-from livepage.drills.bank import WRITTEN, Drill, say
+from livepage.drills.bank import WRITTEN, Drill, in_language
 from livepage.drills.exactness import asked, safe
 from livepage.drills.expression import evaluate
 from livepage.drills.payload import how_exact
@@ -52,7 +52,7 @@ def feedback(
     """
     lines = [*_echo(data, outcome, language)]
     if outcome["passed"]:
-        why = say(drill.get("solution"), language)
+        why = in_language(drill.get("solution"), language)
         score = _score(data, outcome, language)
         return (*lines, f"**✓ {word('right', language)}**", why), score
     if drill.kind in WRITTEN:
@@ -74,7 +74,7 @@ def _score(data: Mapping[str, Any], outcome: Mapping[str, Any], language: str) -
     times = show(score["bytes"] / score["ideal"], 3)
     moved = {"bytes": score["bytes"], "ideal": score["ideal"], "times": times}
     cells = [
-        ("score", "scoreOn", {"name": say(score["case"], language)}),
+        ("score", "scoreOn", {"name": in_language(score["case"], language)}),
         ("scoreCorrect", "scoreCases", {"n": len(data["cases"])}),
         ("scoreRaces", "scoreNoRace", {}),
         ("scoreBytes", "scoreOfIdeal", moved),
@@ -125,7 +125,7 @@ def _told(
         said = _close(drill, outcome, hint, language)
         return f"{_place(data, outcome, language)}{said}"
     if hint is not None:
-        return say(hint, language)
+        return in_language(hint, language)
     if drill.kind == "order":
         n = outcome["place"]
         key = "nudgeOrder" if n else "nudgeOrderStart"
@@ -134,7 +134,7 @@ def _told(
         row, cell = outcome["place"]
         name = column(data["columns"][cell], language)
         return word("nudgeTrace", language, row=row + 1, column=name)
-    return say(drill.get("nudge") or word("nudge", language), language)
+    return in_language(drill.get("nudge") or word("nudge", language), language)
 
 
 def _close(drill: Drill, outcome: Mapping[str, Any], hint: Any, language: str) -> str:
@@ -143,7 +143,7 @@ def _close(drill: Drill, outcome: Mapping[str, Any], hint: Any, language: str) -
     said = word(key, language, asked=asked(how_exact(drill), language))
     if hint is None:
         return said
-    return f"{said} {word('unlessRounded', language, hint=say(hint, language))}"
+    return f"{said} {word('unlessRounded', language, hint=in_language(hint, language))}"
 
 
 def _place(data: Mapping[str, Any], outcome: Mapping[str, Any], language: str) -> str:
@@ -194,8 +194,8 @@ def _more(
     drill: Drill, outcome: Mapping[str, Any], misses: int, language: str
 ) -> list[str]:
     """Return the staged help of a second and later miss, then the way out."""
-    staged = [say(hint, language) for hint in drill.get("hints", [])]
-    staged += [say(step, language) for step in drill.get("steps", [])]
+    staged = [in_language(hint, language) for hint in drill.get("hints", [])]
+    staged += [in_language(step, language) for step in drill.get("steps", [])]
     lines = []
     broken = outcome.get("fault") == "raised" or outcome.get("word") == "kernelError"
     alone = earned(drill, outcome) is None
@@ -215,14 +215,14 @@ def _code(
         case = data["cases"][outcome["case"]]
         name = case["name"]
         drawn = word(RANDOM[drill.kind], language)
-        name = drawn if name == "random" else say(name, language)
+        name = drawn if name == "random" else in_language(name, language)
         lines.append(word("failedOn", language, name=f"*{name}*"))
     lines.append(fault(data, outcome, language))
     if drill.kind == "kernel" and outcome["case"] is not None:
         lines.append(launched(data["cases"][outcome["case"]], language))
     hint = earned(drill, outcome)
     if hint:
-        lines.append(say(hint, language))
+        lines.append(in_language(hint, language))
     elif outcome["fault"] in NUDGES:
         lines.append(word(NUDGES[outcome["fault"]], language))
     if outcome["case"] is None or "word" in outcome:
@@ -358,9 +358,9 @@ def right_choice(drill: Drill) -> Mapping[str, Any]:
 def answer_text(drill: Drill, language: str = "en") -> str:
     """Return the answer of a drill as a line of text, from what the bank computes."""
     if drill.kind == "choice":
-        return say(right_choice(drill)["text"], language)
+        return in_language(right_choice(drill)["text"], language)
     if drill.kind == "order":
-        lines = [say(line, language) for line in drill.get("lines")]
+        lines = [in_language(line, language) for line in drill.get("lines")]
         return "\n".join(f"- {line}" for line in lines)
     if drill.kind in WRITTEN:
         return f"```\n{drill.get('code')}```"
@@ -369,7 +369,7 @@ def answer_text(drill: Drill, language: str = "en") -> str:
         shown = show(safe(evaluate(value), how_exact(drill), digits=5))
         return shown if value == shown else f"`{value}` = {shown}"
     if "points" in drill.fields:
-        points = [say(point, language) for point in drill.get("points")]
+        points = [in_language(point, language) for point in drill.get("points")]
         return "\n".join(f"- {point}" for point in points)
     if drill.kind == "recall":
         return f"`{drill.get('answer')['value']}`"

@@ -13,7 +13,7 @@ from html import escape
 from typing import Any
 
 from livepage import markup
-from livepage.drills.bank import WRITTEN, Drill, foreign, say
+from livepage.drills.bank import WRITTEN, Drill, foreign, in_language
 from livepage.drills.exactness import asked
 from livepage.drills.feedback import RANDOM, answer_text, names, right_choice
 from livepage.drills.payload import how_exact, payload
@@ -49,12 +49,12 @@ class Card:
     def blocks(self, source: Any) -> str:
         """Return a text of the bank as paragraphs."""
         lang = foreign(source, self.lang)
-        return markup.blocks(say(source, self.lang), self.maths, lang)
+        return markup.blocks(in_language(source, self.lang), self.maths, lang)
 
     def inline(self, source: Any) -> str:
         """Return a text of the bank as a run of text."""
         lang = foreign(source, self.lang)
-        return markup.inline(say(source, self.lang), self.maths, lang)
+        return markup.inline(in_language(source, self.lang), self.maths, lang)
 
     def section(self) -> str:
         """Return the whole drill."""
@@ -177,7 +177,7 @@ def _code_data(card: Card) -> dict[str, Any]:
     drawn = word(RANDOM[card.drill.kind], card.lang)
 
     def named(name: Any) -> str:
-        return drawn if name == "random" else say(name, card.lang)
+        return drawn if name == "random" else in_language(name, card.lang)
 
     cases = [{**case, "name": named(case["name"])} for case in card.data["cases"]]
     lines = {line.strip() for line in card.drill.get("code").splitlines()} - {""}

@@ -15,7 +15,7 @@ from typing import Any
 from blocksim import functions
 from livepage import markup
 from livepage.drills import code, grader, kernel_grader, kernels
-from livepage.drills.bank import WRITTEN, Drill, find, say
+from livepage.drills.bank import WRITTEN, Drill, find, in_language
 from livepage.drills.deadline import OutOfTime, within
 from livepage.drills.exactness import asked
 from livepage.drills.feedback import answer_text, feedback, is_miss
@@ -93,15 +93,22 @@ class Shown:
         """Return the question, how exact the answer has to be, and how to give it."""
         rule = how_exact(self.drill)
         precision = [asked(rule)] if rule else []
-        return [say(self.drill.get("prompt")), *precision, *self._extra(), self._how()]
+        return [
+            in_language(self.drill.get("prompt")),
+            *precision,
+            *self._extra(),
+            self._how(),
+        ]
 
     def _extra(self) -> list[str]:
         """Return what has to be seen to answer: choices, lines, columns, a start."""
         drill = self.drill
         if drill.kind == "choice":
-            return _lettered([say(choice["text"]) for choice in drill.get("choices")])
+            return _lettered(
+                [in_language(choice["text"]) for choice in drill.get("choices")]
+            )
         if drill.kind == "order":
-            lines = [say(line) for line in drill.get("lines")]
+            lines = [in_language(line) for line in drill.get("lines")]
             return _lettered([lines[place] for place in payload(drill)["shown"]])
         if drill.kind in WRITTEN:
             return [f"```\n{drill.get('starter')}```"]
@@ -173,7 +180,7 @@ def check(
     """
     drill = find(id)
     if show:
-        return Verdict(False, (answer_text(drill), say(drill.get("solution"))))
+        return Verdict(False, (answer_text(drill), in_language(drill.get("solution"))))
     if more:
         raise ValueError(
             f"answer: expected one, got {1 + len(more)}; a table or an order is one list"
@@ -196,13 +203,13 @@ def check(
 
 def _compare(drill: Drill, answer: str, had: Sequence[int] | None) -> Verdict:
     """Show what an answer in one's own words should say, or take what its owner had."""
-    points = [say(point) for point in drill.get("points")]
+    points = [in_language(point) for point in drill.get("points")]
     if not answer.strip():
         return Verdict(False, (word("emptyOwn"),))
     if had is None:
         listed = "\n".join(f"- **{n}**  {point}" for n, point in enumerate(points, 1))
         how = word("howHad", id=drill.id)
-        return Verdict(False, (say(drill.get("solution")), listed, how))
+        return Verdict(False, (in_language(drill.get("solution")), listed, how))
     ticked = _ticked(had, len(points))
     said = word("had", n=len(ticked), all=len(points))
     left = [

@@ -18,7 +18,7 @@ from types import MappingProxyType
 
 from blocksim import portable
 from livepage import markup, modules
-from livepage.drills.bank import find, foreign, say
+from livepage.drills.bank import find, foreign, in_language
 from livepage.drills.forms import Card
 from livepage.drills.words import table, word
 from livepage.quantities import letters
@@ -88,7 +88,7 @@ def progress_html(
 def _title(id: str, lang: str, maths: markup.Maths) -> str:
     """Return the first sentence of a drill's prompt."""
     prompt = find(id).get("prompt")
-    first = re.split(r"(?<=[.?!])\s", say(prompt, lang), maxsplit=1)[0]
+    first = re.split(r"(?<=[.?!])\s", in_language(prompt, lang), maxsplit=1)[0]
     return markup.inline(first, maths, foreign(prompt, lang))
 
 

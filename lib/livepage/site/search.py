@@ -120,7 +120,7 @@ def hosted(html: str, language: str) -> str:
 
         known = [name for name in names if name in bank.bank()]
         prompts = [bank.find(name).get("prompt") for name in known]
-        said += [unmarked(bank.say(prompt, language)) for prompt in prompts]
+        said += [unmarked(bank.in_language(prompt, language)) for prompt in prompts]
     return " ".join(said)
 
 
