@@ -14,7 +14,8 @@ from tools import check
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
 DOCUMENTS += sorted((ROOT / "docs").rglob("*.md"))
-DOCUMENTS += sorted((ROOT / "lib").glob("*/README.md"))
+# The kit's README describes a book of its own, which test_readmes.py builds.
+DOCUMENTS += sorted((ROOT / "lib").glob("[!l]*/README.md"))
 DOCUMENTS += [ROOT / ".github" / "pull_request_template.md"]
 SPAN = re.compile(r"`([^`\n]+)`")
 FILE = re.compile(r"[\w.*/-]+/|[\w.*/-]*\.(py|md|yml|json|toml|txt|in|mjs|js|css|bib)")

@@ -51,6 +51,12 @@ def printed(codes: list[str], folder: Path, path: str, *options: str) -> list[st
     return json.loads(done.stdout)
 
 
+def test_onlinesoftmax_does_what_its_readme_says(tmp_path: Path) -> None:
+    pairs = blocks("onlinesoftmax")
+    heard = printed([code for code, _ in pairs], tmp_path, str(LIB))
+    assert heard == [text for _, text in pairs]
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of blocksim, unpacked into a folder that holds nothing else."""
@@ -78,3 +84,35 @@ def test_a_wheel_holds_its_readme_once_and_as_its_description(wheel: Path) -> No
     assert not list(wheel.rglob("README.md"))
     (metadata,) = wheel.glob("*.dist-info/METADATA")
     assert "# blocksim: a GPU in Python" in metadata.read_text("utf-8")
+
+
+# ---- the kit: another book, which is about something else
+
+FILE = re.compile(r"`([\w./]+\.\w+)`[^`]*\n\n(```+)\w+\n(.*?)^\2\n", re.M | re.S)
+OURS = re.compile(r"softmax|rescal", re.I)
+KEPT = "onlinesoftmax-drills"  # readers' browsers have their records under this name
+
+
+@pytest.mark.long
+def test_the_smallest_book_of_the_kit_s_readme_is_built(tmp_path: Path) -> None:
+    tiny = tmp_path / "tiny"
+    files = FILE.findall((LIB / "livepage" / "README.md").read_text("utf-8"))
+    for name, _, content in files:
+        (tiny / name).parent.mkdir(parents=True, exist_ok=True)
+        (tiny / name).write_text(content, "utf-8")
+    start = "from jupyter_book.cli.main import main; main()"
+    command = [sys.executable, "-c", start, "build", str(tiny)]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tiny), str(LIB)])}
+    done = subprocess.run(
+        [*command, "-W", "-q"], capture_output=True, text=True, env=env, cwd=tmp_path
+    )
+    html = tiny / "_build" / "html"
+    assert not done.returncode, done.stderr
+    page = (html / "index.html").read_text("utf-8")
+    assert 'data-figure="square"' in page and "The area is 16." in page
+    assert 'data-drill="area"' in page and "That is the way around it." in page
+    assert "executablebooks" not in page  # nor the links that Jupyter Book puts in
+    for file in html.rglob("*"):
+        if file.suffix in (".html", ".js", ".css"):
+            text = file.read_text("utf-8").replace(KEPT, "")
+            assert not OURS.search(text), file

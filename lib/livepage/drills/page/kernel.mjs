@@ -102,7 +102,8 @@ function save(drill, rows, name) {
   );
   const prompt = inWords(drill.section.querySelector(".os-drill-prompt"));
   const date = new Date().toLocaleDateString(word("dates"), { dateStyle: "long" });
-  const note = word("keepNote", { date }).replaceAll("*", "");
+  const book = document.querySelector("[property='og:site_name']")?.content ?? "";
+  const note = word("keepNote", { book, date }).replaceAll("*", "");
   kept.body.append(
     make("h1", {}, word("score")),
     make("p", {}, prompt),

@@ -34,7 +34,7 @@
     });
   }
 
-  // "rescaling" also finds "rescale": a word may lose its usual ending.
+  // "walking" also finds "walk": a word may lose its usual ending.
   function stem(word) {
     const short = word.replace(/(ing|ed|es|s|e)$/, "");
     return short.length > 2 ? short : word;
