@@ -23,6 +23,7 @@ from . import (
     maths,
     page,
     quantities,
+    reference,
     road,
     search,
 )
@@ -37,6 +38,7 @@ PARTS = (
     links,
     maths,
     quantities,
+    reference,
     road,
     search,
     page,

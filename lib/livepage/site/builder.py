@@ -21,6 +21,7 @@ STYLES = [
     "layout.css",
     "article.css",
     "code.css",
+    "reference.css",
     "print.css",
     "sheet.css",
 ]

@@ -6,7 +6,6 @@
     launch.py      `attention`: picks a rung, launches it; a simulator where no GPU is
     compile.py     `compile_report`: what the compiler makes of a kernel, without a GPU
     reports.py     those reports, stored
-    cudasim.py     repairs of Numba's simulator
 
 Every kernel is the fold of the first chapters: a state (m, l, o) for each row, rescaled
 when the maximum rises, starting from (−∞, 0, 0).
