@@ -27,7 +27,10 @@ def prepare(
     """Change the lines of a docstring in place."""
     if what == "module" and "" in lines:
         del lines[lines.index("") :]
-    if what in ("class", "exception"):  # of several attributes Sphinx would keep the last
+    if what in (
+        "class",
+        "exception",
+    ):  # of several attributes Sphinx would keep the last
         lines[:] = [_NAMES.sub(_joined, ln) if _NAMES.match(ln) else ln for ln in lines]
     lines[:] = [_CODE.sub(r"``\1``", line) for line in lines]
 
