@@ -92,22 +92,69 @@ FILE = re.compile(r"`([\w./]+\.\w+)`[^`]*\n\n(```+)\w+\n(.*?)^\2\n", re.M | re.S
 OURS = re.compile(r"softmax|rescal", re.I)
 KEPT = "onlinesoftmax-drills"  # readers' browsers have their records under this name
 
+# What is added to the smallest book: what each file then holds, or what goes at its end.
+CHAPTER = {
+    "cubes.md": """---
+jupytext: {text_representation: {extension: .md, format_name: myst}}
+kernelspec: {name: python3, display_name: Python 3}
+---
+
+# Cubes
+
+```{code-cell} ipython3
+from tiny import drill, figure
+```
+""",
+    "_toc.yml": "chapters: [{file: cubes}]\n",
+}
+SHOWN = "\n```{{code-cell}} ipython3\n{}\n```\n"
+FIGURE = {"cubes.md": SHOWN.format('figure("cube", side=2)')}
+DRILL = {
+    "drills/cubes.yml": """drills:
+
+- id: volume
+  kind: numeric
+  prompt: A cube has sides of 2. What is its volume?
+  answer: {value: "2**3", to: exact}
+  solution: It is $2^3 = 8$.
+""",
+    "cubes.md": SHOWN.format('drill("volume")'),
+}
+
+
+def add(book: Path, added: dict[str, str]) -> set[str]:
+    """Append to the files of a book; return the names of the files that changed."""
+    for name, text in added.items():
+        (book / name).parent.mkdir(parents=True, exist_ok=True)
+        with (book / name).open("a", encoding="utf-8") as file:
+            file.write(text)
+    return set(added)
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The smallest book with another chapter, another figure and another drill."""
+    folder = tmp_path_factory.mktemp("kit") / "tiny"
+    text = (LIB / "livepage" / "README.md").read_text("utf-8")
+    add(folder, {name: content for name, _, content in FILE.findall(text)})
+    for added in (CHAPTER, FIGURE, DRILL):
+        add(folder, added)
+    for name in ("figure.py", "figure.mjs", "strings.json"):
+        square = (folder / "figures" / "square" / name).read_text("utf-8")
+        add(folder, {f"figures/cube/{name}": square.replace("area", "volume")})
+    start = "from jupyter_book.cli.main import main; main()"
+    command = [sys.executable, "-c", start, "build", str(folder), "-W", "-q"]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(LIB)])}
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=env, cwd=folder.parent
+    )
+    assert not done.returncode, done.stderr
+    return folder
+
 
 @pytest.mark.long
-def test_the_smallest_book_of_the_kit_s_readme_is_built(tmp_path: Path) -> None:
-    tiny = tmp_path / "tiny"
-    files = FILE.findall((LIB / "livepage" / "README.md").read_text("utf-8"))
-    for name, _, content in files:
-        (tiny / name).parent.mkdir(parents=True, exist_ok=True)
-        (tiny / name).write_text(content, "utf-8")
-    start = "from jupyter_book.cli.main import main; main()"
-    command = [sys.executable, "-c", start, "build", str(tiny)]
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tiny), str(LIB)])}
-    done = subprocess.run(
-        [*command, "-W", "-q"], capture_output=True, text=True, env=env, cwd=tmp_path
-    )
+def test_the_smallest_book_of_the_kit_s_readme_is_built(tiny: Path) -> None:
     html = tiny / "_build" / "html"
-    assert not done.returncode, done.stderr
     page = (html / "index.html").read_text("utf-8")
     assert 'data-figure="square"' in page and "The area is 16." in page
     assert 'data-drill="area"' in page and "That is the way around it." in page
@@ -116,3 +163,17 @@ def test_the_smallest_book_of_the_kit_s_readme_is_built(tmp_path: Path) -> None:
         if file.suffix in (".html", ".js", ".css"):
             text = file.read_text("utf-8").replace(KEPT, "")
             assert not OURS.search(text), file
+
+
+@pytest.mark.long
+def test_a_chapter_a_figure_and_a_drill_are_added_in_few_places(tiny: Path) -> None:
+    """What is new and one line where it is shown; the order of pages knows a chapter."""
+    assert len(CHAPTER) == 2
+    assert [text.count("\n") for text in FIGURE.values()] == [4]  # a cell of one line
+    assert len(DRILL) == 2 and DRILL["cubes.md"].count("\n") == 4
+    html = tiny / "_build" / "html"
+    page = (html / "cubes.html").read_text("utf-8")
+    assert 'data-figure="cube"' in page and "The volume is 4." in page
+    assert 'data-drill="volume"' in page and "What is its volume?" in page
+    assert (html / "_static" / "figures" / "cube.js").exists()
+    assert "cubes.html" in (html / "index.html").read_text("utf-8")
