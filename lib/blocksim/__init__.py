@@ -22,7 +22,7 @@ before anything runs: ``if``, ``while``, ``for`` over ranges, arrays and tuples;
 numbers, arrays, tuples; functions inside and device functions, with barriers too; ``math``,
 ``range``, ``len``, ``min``, ``max``, ``abs``, ``round``, ``pow``, ``divmod``; of
 ``cuda`` the indices, ``grid``, ``gridsize``, shared, local and constant arrays, the
-barriers (``syncthreads`` and its counting kin, ``syncwarp``), shuffles, votes,
+barriers (``syncthreads`` and its counting forms, ``syncwarp``), shuffles, votes,
 ``activemask``, atomics, fences, and questions about bits. What else Numba compiles, and
 the simulator declines, ``declined.DECLINED`` lists with the reason for each.
 
@@ -70,7 +70,7 @@ index           an index outside the array, or a negative one, which wraps aroun
 barrier         ``threads`` = [one that waits at ``line``, one that never comes]; at a
                 shuffle or a vote, one that its mask names, or that it asks
 barriers        ``threads`` = [one that waits at ``line``, one waiting at ``earlier``]:
-                two barriers, or one in two turns of a loop, or called from two places
+                two barriers, or one in two turns of a loop, or called from two lines
 shared          more shared memory than a block gets unasked (``bytes``; 48 KiB)
 block           more threads than a block may have (1024)
 launch          a grid or a block that is too large in one direction
@@ -110,22 +110,35 @@ With ``log=True`` (JSON throughout) ``Report.log`` is::
 
 A phase lies between two barriers; ``barrier`` is the line of the one that ends it. A
 touch is a thread (its number in the block, x fastest), "r", "w" or "a" (atomic), the
-array's place in ``arrays``, the element's place in the array (row by row), and the
-line. The same touch is noted once a phase. The log keeps block (0, 0) and the first
-block with a fault, and of these shared and global memory, not local.
+number of the array in ``arrays``, the element's place in the array (counted row by
+row), and the line. The same touch is noted once a phase. The log keeps block (0, 0) and
+the first block with a fault, and of these shared and global memory, not local.
 
-Inside
-------
-``tokens`` and ``tree`` read a text; ``types``, ``things`` and ``source`` know what
-its names stand for; ``infer``, ``expressions`` and ``calls`` find what ``values``
-holds, the type of every expression, and refuse what does not compile; ``declined``
-lists what only the simulator refuses. ``emit`` writes the Python that the simulator
-runs, which computes by ``arithmetic``; ``program``, ``kernel`` and ``functions`` put
-these together. ``launch`` runs the threads in turns, ``meetings`` and ``order`` say who
-waits for whom and what that orders, ``device`` is what they call ``cuda``,
-``arguments`` and ``memory`` hold and watch the arrays, ``scalars`` are numbers as a
-type holds them, ``traffic`` counts sectors and banks, ``report`` and ``faults`` say
-what there is to say.
+Reading order
+-------------
+Each group uses those before it.
+
+The front end, from a text to a tree: ``tokens`` cuts the text into pieces, ``tree`` puts
+them together, ``source`` finds out what the names around a kernel stand for, and
+``functions`` does the same for a kernel that is a Python function.
+
+Types, found before anything runs: ``types`` are the rules, ``things`` what a name can
+stand for, ``values`` what is known of an expression. ``infer`` reads statements,
+``expressions`` and ``calls`` what stands in them; all refuse what does not compile.
+``declined`` lists what only the simulator refuses.
+
+The program: ``emit`` writes the Python that the simulator runs, which computes by
+``arithmetic``; ``program`` keeps it for each list of argument types, and ``kernel`` is
+what a reader launches.
+
+The run: ``launch`` runs the threads in turns. ``device`` is what they call ``cuda``,
+``arguments`` and ``memory`` are the arrays, with a record of who touched what;
+``meetings`` says who waits for whom, ``order`` what that orders. ``scalars`` are numbers
+as a type holds them, ``traffic`` counts sectors and banks, ``report`` gathers what was
+found, and ``faults`` words it.
+
+Apart from these, ``portable`` packs the modules for MicroPython, and ``cudasim`` repairs
+Numba's own simulator where it differs from a GPU.
 """
 
 from .faults import Fault

@@ -1,9 +1,9 @@
-"""Arguments of a launch: taken in as arrays of the kernel's, and given back.
+"""Arguments of a launch: made into the kernel's arrays, and written back afterwards.
 
 Two arguments may share memory: one array passed twice, or views of one, such as
 ``x[1:]`` and ``x[:-1]``, ``x`` and ``x.T``. On a GPU they are one memory under two
 names, and so they are here. An element is told from another by its address: a number
-of numpy's memory, or for lists the list that holds it and the place in it.
+of numpy's memory, or for lists the list that holds it and its number in there.
 """
 
 from .faults import shown
@@ -73,9 +73,10 @@ def listed(name: str, value: object, kind: str, full: bool) -> object:
 
 
 def kind_of(name: str, value: object) -> object:
-    """Return the type of an argument, as a compiler sees it; of an array, its numbers'.
+    """Return the type of an argument, as a compiler sees it.
 
-    An array of the kernel's is more: its dimensions are part of its type.
+    Of a numpy array that is the type of its numbers. Of an array that the kernel already
+    has, it is its whole type, dimensions included.
     """
     if isinstance(value, Array):
         return ("array", value.dtype.name, value.ndim)
@@ -117,7 +118,8 @@ def constant(launch, name: str, value: object) -> Array:
 def addresses(value: object) -> tuple:
     """Return where an argument's elements lie: a list, and the bytes of each or None.
 
-    Of a numpy array the bounds come first: most arrays are apart from all others.
+    Of a numpy array the bounds come first: they settle most cases, as most arrays do not
+    overlap.
     """
     if isinstance(value, list):
         return sorted_ids(value), None
@@ -162,13 +164,13 @@ def touch(a: list, b: list) -> bool:
 
 
 def twice(pair: list) -> bool:
-    """May one argument have two elements in one place?"""
+    """May one argument have two elements with one address?"""
     mine, value = pair[1]
     if value is None:
         return len(set(mine)) < len(mine)
     if pair[0].read_only:
         return False
-    reach = 0  # how far one gets in the dimensions that take smaller steps
+    reach = 0  # how far the dimensions with smaller strides extend together
     for stride, extent in sorted(zip([abs(n) for n in value.strides], value.shape)):
         if extent > 1 and (stride == 0 or stride <= reach):
             return True
@@ -178,20 +180,20 @@ def twice(pair: list) -> bool:
 
 def related(launch, family: list) -> list:
     """Return arrays on one memory for arguments that share some."""
-    places = [cells(*pair) for pair in family]
+    addressed = [cells(*pair) for pair in family]
     known = {}
-    for mine in places:
+    for mine in addressed:
         for cell in mine:
             if cell not in known:
                 known[cell] = len(known)
-    if sum([len(set(mine)) for mine in places]) == len(known) and len(family) > 1:
-        return [array for array, _ in family]  # near, but nothing in common
+    if sum([len(set(mine)) for mine in addressed]) == len(known) and len(family) > 1:
+        return [array for array, _ in family]  # neighbours, without a common element
     first, made = None, []
     data = [None] * len(known)
-    for (array, _), mine in zip(family, places):
+    for (array, _), mine in zip(family, addressed):
         for cell, number in zip(mine, array.data):
             data[known[cell]] = number
-    for (array, _), mine in zip(family, places):
+    for (array, _), mine in zip(family, addressed):
         if array.dtype.name != family[0][0].dtype.name:
             raise ValueError(
                 f"arguments: {family[0][0].name} and {array.name} share memory, and"
@@ -208,7 +210,7 @@ def related(launch, family: list) -> list:
 
 
 def aliased(launch, array: Array, data: list) -> Array:
-    """Return an array that can share its memory, in place of one that cannot."""
+    """Return an array that can share its memory, instead of one that cannot."""
     make = Aliased if launch.memory is Watched else PlainAliased
     made = make(launch, array.name, "global", array.shape, array.dtype, data)
     made.read_only = array.read_only
@@ -246,7 +248,7 @@ def flat(value: list, name: str) -> tuple[list, tuple]:
 
 
 def give_back(values: list, arrays: list) -> None:
-    """Put what the kernel wrote where the arguments came from."""
+    """Write what the kernel changed back into the arguments."""
     for value, array in zip(values, arrays):
         if not isinstance(array, Array):
             continue

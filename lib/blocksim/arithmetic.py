@@ -46,7 +46,7 @@ def shifted_right(a: int, b: int) -> int:
 
 
 def distance(b: int) -> int:
-    """Return how far a shift goes: all places at most, as one below 0 does too."""
+    """Return how far a shift goes: 64 bits at most; a negative distance is a large one."""
     return min(b & 0xFFFFFFFF, 64)
 
 
@@ -111,22 +111,22 @@ def part(parts: tuple, index: int, name: str) -> object:
 
 def popc(value: int, bits: int) -> int:
     """Return how many bits are set."""
-    return len([place for place in range(bits) if value >> place & 1])
+    return len([bit for bit in range(bits) if value >> bit & 1])
 
 
 def ffs(value: int, bits: int) -> int:
-    """Return the place of the lowest bit that is set, counted from 1; else 0."""
-    return min([place + 1 for place in range(bits) if value >> place & 1] or [0])
+    """Return which bit is the lowest one set, counted from 1; 0 if none is."""
+    return min([bit + 1 for bit in range(bits) if value >> bit & 1] or [0])
 
 
 def clz(value: int, bits: int) -> int:
     """Return how many bits above the highest one set are not."""
-    return bits - max([place + 1 for place in range(bits) if value >> place & 1] or [0])
+    return bits - max([bit + 1 for bit in range(bits) if value >> bit & 1] or [0])
 
 
 def brev(value: int, bits: int) -> int:
     """Return the bits in reverse order."""
-    return sum([(value >> place & 1) << (bits - 1 - place) for place in range(bits)])
+    return sum([(value >> bit & 1) << (bits - 1 - bit) for bit in range(bits)])
 
 
 def fma(a: float, b: float, c: float) -> float:
@@ -204,7 +204,7 @@ def fmod(x: float, y: float) -> float:
         return NAN
 
 
-OWN = {"exp2": exp2, "log1p": log1p}  # where this Python has none
+OWN = {"exp2": exp2, "log1p": log1p}  # used where this Python's math lacks them
 
 
 class Maths:

@@ -45,7 +45,7 @@ from .values import (
 
 
 class Calls:
-    """Finds what a call gives back."""
+    """Finds the type of what a call returns."""
 
     def value_Call(self, node: Node) -> Value:
         for arg in node.args:
@@ -86,9 +86,9 @@ class Calls:
         return Refusal(node.line, f"{self.named(value)} cannot be called", instead)
 
     def take(self, node: Node, *wanted: str) -> list:
-        """Return the arguments' values in order; those named last can be left out.
+        """Return the values of the arguments, in the order of the names wanted.
 
-        A name in brackets, as in "[mask]", need not be given.
+        An argument whose name stands in brackets, as "[mask]", may be left out.
         """
         names = [name.strip("[]") for name in wanted]
         needed = [name for name in wanted if name[0] != "["]
@@ -139,7 +139,7 @@ class Calls:
             )
 
     def call_function(self, node: Node, function: Function) -> Value:
-        """Return what a device function, or one inside the kernel, gives back."""
+        """Return what is known of the result of a device function or a closure."""
         if node.keywords and isinstance(function, Closure):
             raise Refusal(
                 node.line,
@@ -238,7 +238,7 @@ class Calls:
         return typed
 
     def around_me(self) -> list:
-        """Return the functions inside the kernel that are being read."""
+        """Return the closures that are being read, this one included."""
         found, inference = [], self
         while inference.outer is not None:
             found.append(inference.typed.function.node)
@@ -246,7 +246,7 @@ class Calls:
         return found
 
     def meet(self) -> None:
-        """Threads meet here, and so in the function."""
+        """Note that threads meet in this function."""
         self.typed.meets = True
 
     def convert(self, node: Node, dtype: Type) -> Value:
@@ -299,7 +299,8 @@ class Calls:
     def call_len(self, node: Node, name: str) -> Value:
         (value,) = self.take(node, "x")
         if is_tuple(value.kind) and hasattr(value, "argument"):
-            return constant(len(value.kind) - 1, node.line)  # as Numba has it
+            # Numba knows the length of a tuple argument before it looks for types.
+            return constant(len(value.kind) - 1, node.line)
         if is_tuple(value.kind) or is_array(value.kind):
             return Value("int64", bits=MEMORY_BITS)
         raise Refusal(
@@ -499,7 +500,7 @@ class Calls:
 
     def call_constant_array(self, node: Node, name: str) -> Value:
         (value,) = self.take(node, "array")
-        if not is_array(value.kind):  # of any other array it gives the array itself
+        if not is_array(value.kind):  # Numba returns an argument array as it is
             raise Refusal(
                 node.line, "cuda.const.array_like takes an array around the kernel"
             )
@@ -637,7 +638,7 @@ class Calls:
             return Value("none")
         if name in ("activemask", "lanemask_lt"):
             self.take(node)
-            if name == "activemask":  # which lanes come together is found out there
+            if name == "activemask":  # the launch finds out which lanes are together
                 self.meet()
             return Value("uint32")
         if name in BITS:
@@ -684,7 +685,7 @@ class Calls:
         return joined(Value(a.kind, bits=a.bits), b)
 
     def one_of(self, node: Node, name: str, kinds: dict, kind: str) -> str:
-        """Return the type of an answer; refuse what is not among the questions'."""
+        """Return the type of the answer for a number of this type; refuse others."""
         if kind not in kinds:
             raise Refusal(
                 node.line,

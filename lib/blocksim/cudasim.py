@@ -1,9 +1,9 @@
 """Repairs of Numba's simulator, where it does not do what a GPU does.
 
-In the simulator a thread looks for a shared array, and makes one if it finds none. Two
-threads can do that at the same time. Then each has an array of its own, and now and
-then the answer is wrong. The simulator also lacks two things that rung 3 needs: arrays
-with an alignment, and shuffles.
+Numba's simulator runs every thread of a block as a thread of Python's. A thread looks for
+a shared array, and makes one if it finds none. When two threads do so at the same time,
+each gets an array of its own, and now and then the answer is wrong. The simulator also
+lacks shared arrays with an alignment, and shuffles.
 """
 
 import sys
@@ -54,7 +54,7 @@ def shared_array(
         return np.frombuffer(self._dynshared.data, dtype, count)
     caller = sys._getframe(1)
     line = caller.f_code.co_filename, caller.f_lineno
-    # One step, in which no other thread can come between looking and making.
+    # setdefault looks and stores in one step, so no other thread can come between.
     return self._allocations.setdefault(line, np.empty(shape, dtype))
 
 

@@ -1,7 +1,6 @@
 """What the simulator declines although Numba compiles it: one sentence for each.
 
-A kernel that needs one of these gets a refusal that says so, and does not claim that
-the kernel would not compile.
+A kernel that needs one of these is refused, and the refusal says that Numba may take it.
 """
 
 DECLINED = {

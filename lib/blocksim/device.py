@@ -14,7 +14,7 @@ def in_warp(what: str, lanes: int) -> int:
 
 
 def some(dimensions: int, x: int, y: int, z: int) -> tuple:
-    """Return the first two or all three of them."""
+    """Return x and y, or x, y and z."""
     if dimensions not in (2, 3):
         raise ValueError(f"dimensions: expected 1, 2 or 3, got {shown(dimensions)}")
     return (x, y) if dimensions == 2 else (x, y, z)
@@ -68,7 +68,7 @@ class Atomic:
         return changed("add", NUMBERS, array, key, lambda old: old + value)
 
     def sub(self, array: object, key: object, value: object) -> object:
-        """Take away."""
+        """Subtract."""
         return changed("sub", NUMBERS, array, key, lambda old: old - value)
 
     def max(self, array: object, key: object, value: object) -> object:
@@ -100,7 +100,7 @@ class Atomic:
         return changed("or_", INTEGERS, array, key, lambda old: old | value)
 
     def xor(self, array: object, key: object, value: int) -> int:
-        """Turn the bits of the value around."""
+        """Flip the bits that are set in the value."""
         return changed("xor", INTEGERS, array, key, lambda old: old ^ value)
 
     def inc(self, array: object, key: object, value: int) -> int:
@@ -123,7 +123,7 @@ class Atomic:
         return changed("cas", INTEGERS, array, key, swap)
 
     def compare_and_swap(self, array: object, old: int, value: int) -> int:
-        """Do so in the first element."""
+        """Put the value into the first element if what is there is ``old``."""
         return self.cas(array, 0, old, value)
 
 
@@ -144,9 +144,9 @@ class Cuda:
     def __init__(self, launch):
         self._launch = launch
         self._line = 0
-        self._where = None  # in its loops and calls, in full mode
-        self._watch = None  # is told of every access: the log, the traffic
-        self._left = 0  # turns that the loops of this thread may still take
+        self._where = None  # in full mode: the turns of the loops it is in
+        self._watch = None  # called at every access, for the log and the traffic
+        self._left = 0  # how many turns the loops of this thread may still take
         self.gridDim = Triple(*launch.grid)
         self.blockDim = Triple(*launch.block)
         self.blockIdx = Triple(0, 0, 0)
@@ -156,7 +156,7 @@ class Cuda:
         self.atomic = Atomic()
 
     def grid(self, dimensions: int) -> object:
-        """Return this thread's place in the whole grid."""
+        """Return this thread's index in the whole grid."""
         at, size, inside = self.blockIdx, self.blockDim, self.threadIdx
         x = at.x * size.x + inside.x
         if dimensions == 1:
@@ -177,15 +177,15 @@ class Cuda:
         return Wait(key, self._line, "syncthreads")
 
     def syncthreads_count(self, key, predicate: object) -> Wait:
-        """Wait for them, and count for how many this holds."""
+        """Wait for all threads of the block, and count those with a true predicate."""
         return Wait(key, self._line, "syncthreads_count", value=bool(predicate))
 
     def syncthreads_and(self, key, predicate: object) -> Wait:
-        """Wait for them, and ask whether it holds for all."""
+        """Wait for all threads of the block, and ask whether all predicates are true."""
         return Wait(key, self._line, "syncthreads_and", value=bool(predicate))
 
     def syncthreads_or(self, key, predicate: object) -> Wait:
-        """Wait for them, and ask whether it holds for any."""
+        """Wait for all threads of the block, and ask whether any predicate is true."""
         return Wait(key, self._line, "syncthreads_or", value=bool(predicate))
 
     def syncwarp(self, key, mask: int = ALL_LANES) -> Wait:
@@ -214,19 +214,19 @@ class Cuda:
         return self._warp(key, "shfl_down_sync", mask, value, lane)
 
     def ballot_sync(self, key, mask: int, predicate: object) -> Wait:
-        """Ask for which lanes this holds, as a mask."""
+        """Ask which lanes have a true predicate, as a mask."""
         return self._warp(key, "ballot_sync", mask, bool(predicate))
 
     def all_sync(self, key, mask: int, predicate: object) -> Wait:
-        """Ask whether it holds for all lanes."""
+        """Ask whether the predicates of all lanes are true."""
         return self._warp(key, "all_sync", mask, bool(predicate))
 
     def any_sync(self, key, mask: int, predicate: object) -> Wait:
-        """Ask whether it holds for any lane."""
+        """Ask whether the predicate of any lane is true."""
         return self._warp(key, "any_sync", mask, bool(predicate))
 
     def eq_sync(self, key, mask: int, predicate: object) -> Wait:
-        """Ask whether it is the same for all lanes."""
+        """Ask whether the predicate is the same for all lanes."""
         return self._warp(key, "eq_sync", mask, bool(predicate))
 
     def match_any_sync(self, key, mask: int, value: object) -> Wait:
@@ -234,7 +234,7 @@ class Cuda:
         return self._warp(key, "match_any_sync", mask, value)
 
     def match_all_sync(self, key, mask: int, value: object) -> Wait:
-        """Ask whether all lanes bring the same value: their mask or 0, and whether."""
+        """Ask whether all lanes bring the same value: a mask or 0, and True or False."""
         return self._warp(key, "match_all_sync", mask, value)
 
     def activemask(self, key) -> Wait:
@@ -258,24 +258,24 @@ class Cuda:
     # ---- fences
 
     def threadfence(self) -> None:
-        """Let all threads see what this one has written before what it writes next."""
+        """Let all threads see this thread's writes so far before its later ones."""
         self._launch.fence(False)
 
     def threadfence_system(self) -> None:
-        """Let the CPU see it too."""
+        """Let the CPU see them in this order, too."""
         self._launch.fence(False)
 
     def threadfence_block(self) -> None:
-        """Let the threads of the block see it."""
+        """Let the threads of the block see them in this order."""
         self._launch.fence(True)
 
     def nanosleep(self, nanoseconds: int) -> None:
         """Sleep; here nobody waits for it."""
 
-    # ---- what the launch tells
+    # ---- called by the launch
 
     def _enter(self, thread) -> None:
-        """Let everything the kernel asks be about this thread."""
+        """Switch to this thread: its indices are now the current ones."""
         at = self.threadIdx
         at.x, at.y, at.z = thread.x, thread.y, thread.z
         self.laneid = thread.number % WARP
@@ -285,14 +285,14 @@ class Cuda:
         """Return the mask of the lower lanes."""
         return (1 << self.laneid) - 1
 
-    # ---- what the emitted text calls
+    # ---- called by the emitted text
 
     def _given(self, name: str, value: object) -> object:
-        """Return the value of a name that not every way gives one."""
-        return self._launch.no_value(name) if value is None else value
+        """Return the value of a name; report the name if it has none yet."""
+        return self._launch.report_no_value(name) if value is None else value
 
     def _leave(self) -> None:
-        """Leave the kernel, though threads may yet meet in it."""
+        """Note that the thread leaves the kernel before its last meeting."""
         self._launch.running.left = True
 
     def _at(self, line: int) -> bool:
@@ -322,10 +322,10 @@ class Cuda:
         """Count one turn of any loop; too many are a fault."""
         self._launch.spare -= 1
         if self._launch.spare < 0:
-            self._launch.endless(line)
+            self._launch.report_endless(line)
 
     def _back(self, line: int, value: object, where: object = None) -> object:
-        """Return from a meeting or a call: others have been elsewhere meanwhile."""
+        """Return from a meeting or a call, and restore this thread's line and turns."""
         self._line = line
         self._where = where
         return value
@@ -338,7 +338,7 @@ class Cuda:
 
 
 def extent(items: object) -> int:
-    """Return how many items there are; MicroPython and Python cannot say it of all."""
+    """Return how many items there are, or a huge number where ``len`` fails."""
     try:
         return len(items)
     except OverflowError:  # a range longer than any list

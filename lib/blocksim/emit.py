@@ -17,7 +17,7 @@ from .types import FLOATS, SIZES, is_array, is_integer, is_tuple
 from .values import Closure
 
 STEP = "    "
-MOST_NESTED = 15  # operations that are written with brackets within brackets
+MOST_NESTED = 15  # a longer chain of operations is written without nested brackets
 WRAPPED = {  # Numba's masks are signed numbers
     "ballot_sync": "__wrap_int32",
     "match_any_sync": "__wrap_int32",
@@ -33,11 +33,11 @@ class Text:
     lines : list of str
     sites : list of tuple
         The calls at which threads meet: their lines, and the lines of the loops around
-        them, the outermost first. Calls that make arrays have a place here too.
+        them, the outermost first. Calls that make arrays are listed here too.
     shared : list of tuple
-        Its shared arrays: name and bytes.
+        Its shared arrays: name, bytes and line.
     constants : list
-        Values that are no text: arrays around the kernel.
+        Arrays around the kernel, which cannot be written as text.
     """
 
     def __init__(self, full: bool):
@@ -84,9 +84,10 @@ class Emitter:
         self.called = name
         self.depth = depth
         self.loops = []  # around this point: (line, the name that counts its turns)
-        self.meetings = 0  # so many calls at which threads meet are written
-        self.before = 0  # so many of them before the outermost loop around this point
-        self.exits = []  # of each return: the place of its line, the meetings before
+        self.meetings = 0  # how many calls at which threads meet have been written
+        self.before = 0  # how many of these stand before the outermost loop here
+        # For each return: the number of its line, and how many meetings precede it.
+        self.exits = []
 
     # ---- statements
 
@@ -100,9 +101,9 @@ class Emitter:
         self.write(f"def {self.called}({', '.join(names)}):")
         self.depth += 1
         if self.typed.meets:
-            self.write("if 0: yield")  # a generator, even if nobody comes to a barrier
+            self.write("if 0: yield")  # makes it a generator even without a barrier
         if self.text.full:
-            self.write(f"__rt._where = {self.place()}")
+            self.write(f"__rt._where = {self.where()}")
         for name in sorted(self.typed.unset):
             self.write(f"{own(name)} = None")
         self.block(node.body)
@@ -110,7 +111,7 @@ class Emitter:
         self.depth -= 1
 
     def block(self, body: list) -> None:
-        """Write statements, as far as somebody comes to them."""
+        """Write the statements that a thread can reach."""
         empty = True
         for node in body:
             if not getattr(node, "reached", False):
@@ -127,7 +128,7 @@ class Emitter:
         self.write("pass")
 
     def write_Refused(self, node) -> None:
-        self.write("pass")  # it is a global for a name that is only read
+        self.write("pass")  # "global" of a name that the kernel only reads does nothing
 
     def write_Break(self, node) -> None:
         self.write("break")
@@ -178,11 +179,11 @@ class Emitter:
 
     def assign_part(self, target, got, written: str) -> None:
         if target.kind == "Tuple":
-            for place, part in enumerate(target.elts):
-                self.assign_part(part, PartOf(got, place), f"{written}[{place}]")
+            for number, part in enumerate(target.elts):
+                self.assign_part(part, PartOf(got, number), f"{written}[{number}]")
         elif target.kind == "Subscript":
-            place = self.text_Subscript(target)
-            self.write(f"{place} = {self.stored(written, got, target)}")
+            changed = self.text_Subscript(target)
+            self.write(f"{changed} = {self.stored(written, got, target)}")
         else:
             self.write(f"{own(target.id)} = {written}")
 
@@ -209,19 +210,20 @@ class Emitter:
         self.at(node.line)
         target = node.target
         if target.kind == "Name":
-            old, place = self.named(target), own(target.id)
+            old, changed = self.named(target), own(target.id)
         else:
-            place, old = self.held(target)
+            changed, old = self.held(target)
         value = self.expression(node.value)
         if target.kind == "Subscript":
-            self.write(f"__o = {old}")  # read before the value, as Python does
+            # Python reads the old element before it computes the new value.
+            self.write(f"__o = {old}")
             old = "__o"
         written = self.operation(
             node, node.op, old, value, node.old, node.value.got, node.result
         )
         if target.kind == "Subscript":
             written = self.cast(written, node.result.kind, target.value.got.kind[1])
-        self.write(f"{place} = {written}")
+        self.write(f"{changed} = {written}")
 
     def held(self, target) -> tuple:
         """Return an element to be read and written; its index is computed once."""
@@ -239,14 +241,14 @@ class Emitter:
         self.write(f"return{value}")
 
     def keep_exits(self) -> None:
-        """Let a thread leave only where it could have come to a further meeting.
+        """Count a return as leaving early only if a further meeting follows it.
 
-        Behind the last one it has gone past those that it did not come to.
+        A thread that returns after the last meeting has gone past any that it skipped.
         """
-        for place, seen in self.exits:
+        for number, seen in self.exits:
             if seen == self.meetings:
-                line = self.text.lines[place]
-                self.text.lines[place] = line.replace("__rt._leave()", "pass")
+                line = self.text.lines[number]
+                self.text.lines[number] = line.replace("__rt._leave()", "pass")
 
     def write_If(self, node) -> None:
         if node.taken is not None:
@@ -284,7 +286,7 @@ class Emitter:
         self.at(node.line)
         written = self.expression(items)
         turn = self.begin_loop(node)
-        if is_array(items.got.kind):  # element by element, each read where it is due
+        if is_array(items.got.kind):  # each turn reads its own element when it begins
             self.write(f"__a{turn} = {written}")
             items = f"__rt._turns({node.line}, __range(__len(__a{turn})))"
             self.write(f"for __i{turn} in {items}:")
@@ -315,7 +317,7 @@ class Emitter:
         if node.kind == "While":
             self.write(f"__rt._turn({node.line})")
         if self.text.full:
-            self.write(f"__rt._where = {self.place()}")
+            self.write(f"__rt._where = {self.where()}")
 
     def end_loop(self, node) -> None:
         self.block(node.body)
@@ -325,7 +327,7 @@ class Emitter:
             self.write("else:")
             self.inner(node.orelse)
         if self.text.full:
-            self.write(f"__rt._where = {self.place()}")
+            self.write(f"__rt._where = {self.where()}")
 
     def write_FunctionDef(self, node) -> None:
         copies = sorted_by_number(node.copies)
@@ -402,7 +404,7 @@ class Emitter:
         return f"({body} if {test} else {orelse})"
 
     def test(self, node) -> str:
-        """Return a test; what compares is True or False already."""
+        """Return a test; a comparison is True or False already."""
         return self.expression(node)
 
     def text_BoolOp(self, node) -> str:
@@ -477,7 +479,7 @@ class Emitter:
         return f"__wrap_int64({written})" if got.kind == "uint64" else written
 
     def wrapped(self, node, written: str, got: object) -> str:
-        """Return a whole number as its type holds it, where it can leave it."""
+        """Return a whole number wrapped to its type, if it may leave the type's range."""
         if got.kind in FLOATS:
             return written
         return f"__wrap_{got.kind}({written})" if node.wraps else written
@@ -587,10 +589,10 @@ class Emitter:
         return f"{wrap}({answer})" if wrap else answer
 
     def turns(self) -> str:
-        """Return, in full mode, a further argument: where in its loops this is."""
-        return f", {self.place()}" if self.text.full else ""
+        """Return, in full mode, one more argument: the turns of the loops so far."""
+        return f", {self.where()}" if self.text.full else ""
 
-    def place(self) -> str:
+    def where(self) -> str:
         """Return the turns of the loops around this point, and of the callers'."""
         turns = "".join([f"{name}, " for _, name in self.loops])
         return f"({turns}__key,)"
@@ -598,9 +600,9 @@ class Emitter:
     def atomic(self, node, name: str) -> str:
         args = [self.expression(arg) for arg in node.bound]
         first = 1 if name == "compare_and_swap" else 2
-        for place in range(first, len(args)):
-            kind = node.bound[place].got.kind
-            args[place] = self.cast(args[place], kind, node.element)
+        for number in range(first, len(args)):
+            kind = node.bound[number].got.kind
+            args[number] = self.cast(args[number], kind, node.element)
         return f"__rt.atomic.{name}({', '.join(args)})"
 
     def converted(self, node) -> str:
@@ -630,8 +632,8 @@ class Emitter:
     def extreme(self, node, name: str, chosen: str) -> str:
         """Return the text of min or max.
 
-        Two floats are compared by one instruction, to which NaN counts as missing; all
-        others by comparing and choosing, in which the first stays, as Python does it.
+        A GPU has one instruction for two floats, which treats NaN as missing. All other
+        numbers are compared and chosen as Python does: of equal ones the first stays.
         """
         args = [self.expression(arg) for arg in node.bound]
         kinds = [arg.got.kind for arg in node.bound]
@@ -706,13 +708,13 @@ def own(name: str) -> str:
 class PartOf:
     """One part of a tuple, as an assignment needs it."""
 
-    def __init__(self, got: object, place: int):
+    def __init__(self, got: object, number: int):
         parts = got.kind[1:] if is_tuple(got.kind) else ()
-        self.kind = parts[place] if place < len(parts) else got.kind
+        self.kind = parts[number] if number < len(parts) else got.kind
 
 
 def number(value: float) -> str:
-    """Return a float as text, also one that Python cannot write."""
+    """Return a float as text, infinities and NaN included."""
     if isinstance(value, int):
         return repr(value)
     if value != value:

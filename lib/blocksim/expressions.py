@@ -46,7 +46,7 @@ class Expressions(Calls):
         return found
 
     def usable(self, node: Node, value: Value) -> Value:
-        """Refuse what has no one type."""
+        """Refuse a value whose type depends on the way, or that may be None."""
         if value.kind == "clash":
             kinds = getattr(value, "kinds", None)
             which = (
@@ -81,7 +81,7 @@ class Expressions(Calls):
         return value
 
     def choice(self, value: Value) -> str:
-        """Return the sentence on a value that Numba can do more with."""
+        """Return which of the sentences in ``declined`` is about such a value."""
         if value.kind in ("text", "unicode_type"):
             return "texts"
         if str(value.kind)[:7] == "complex":
@@ -90,7 +90,7 @@ class Expressions(Calls):
         return "tuples" if odd or is_tuple(value.kind) else ""
 
     def named(self, value: Value) -> str:
-        """Return a value that is no number as one says it."""
+        """Return how a sentence names a value that is not a number."""
         if value.kind == "static":
             if isinstance(value.const, Function):
                 return f"the function {value.const.name}"
@@ -239,7 +239,7 @@ class Expressions(Calls):
 
     def value_BoolOp(self, node: Node) -> Value:
         found = self.truth(node.values[0])
-        node.reached = 1  # so many of the values; nobody comes to the others
+        node.reached = 1  # how many of the values are ever computed
         for before, part in zip(node.values, node.values[1:]):
             true, false = ways(before)
             ends, goes_on = (true, false) if node.op == "or" else (false, true)
@@ -291,7 +291,7 @@ class Expressions(Calls):
             folded = fold(node.op, a.const, b.const)
             if folded is not UNKNOWN:
                 return constant(folded, node.line)
-            a = Value(a.kind, bits=a.bits)  # 1 / 0: left to the device
+            a = Value(a.kind, bits=a.bits)  # such as 1 / 0, which the device computes
         found = self.operate(node, node.op, a, b)
         if is_number(found.kind) and UNKNOWN not in (seen(a), seen(b)):
             folded = fold(node.op, seen(a), seen(b))
@@ -300,7 +300,8 @@ class Expressions(Calls):
 
     def operate(self, node: Node, sign: str, a: Value, b: Value) -> Value:
         """Return the value of an operation between two numbers."""
-        self.usable(node, a), self.usable(node, b)
+        self.usable(node, a)
+        self.usable(node, b)
         if is_tuple(a.kind) and is_tuple(b.kind) and sign == "+":
             return Value(a.kind + b.kind[1:])
         self.two_numbers(node, sign, a, b)
@@ -399,7 +400,8 @@ class Expressions(Calls):
 
     def comparable(self, node: Node, op: str, a: Value, b: Value) -> None:
         """Refuse a comparison that means nothing; note one in float64."""
-        self.usable(node, a), self.usable(node, b)
+        self.usable(node, a)
+        self.usable(node, b)
         for value, other in ((a, b), (b, a)):
             if not is_number(value.kind):
                 none = "none" if "none" in (a.kind, b.kind) else ""
@@ -540,19 +542,19 @@ class Expressions(Calls):
         )
 
     def tuple_part(self, node: Node, base: Value) -> Value:
-        """Return the part of a tuple; which one, if not known, must not matter."""
-        place = self.number(node, self.value(node.slice), "an index is a whole number")
-        if not is_integer(place.kind) or place.kind == "bool":
+        """Return a part of a tuple; if the index varies, all parts need one type."""
+        index = self.number(node, self.value(node.slice), "an index is a whole number")
+        if not is_integer(index.kind) or index.kind == "bool":
             raise Refusal(
-                node.line, f"an index is a whole number, not {place.kind}", "int32(…)"
+                node.line, f"an index is a whole number, not {index.kind}", "int32(…)"
             )
         parts = base.kind[1:]
-        if place.known:
-            if not -len(parts) <= place.const < len(parts):
+        if index.known:
+            if not -len(parts) <= index.const < len(parts):
                 raise Refusal(
-                    node.line, f"a tuple of {len(parts)} has no part {place.const}"
+                    node.line, f"a tuple of {len(parts)} has no part {index.const}"
                 )
-            found = self.part(base, place.const % len(parts))
+            found = self.part(base, index.const % len(parts))
             if found.known:
                 found = computed(found)
             most = base.bits if base.bits and is_integer(found.kind) else found.bits
@@ -591,14 +593,14 @@ class Expressions(Calls):
         return self.element(kind, len(kinds))
 
     def element(self, kind: tuple, indices: int) -> Value:
-        """Return what so many indices leave of an array."""
+        """Return what remains of an array when this many indices are given."""
         if indices == kind[2]:
             return Value(kind[1])
         return Value((kind[0], kind[1], kind[2] - indices) + kind[3:])
 
 
 def type_or_thing(const: object) -> str:
-    """Return something that only the compiler sees as one says it."""
+    """Return how a sentence names something that only the compiler sees."""
     if isinstance(const, (Thing, Type)):
         return str(const)
     return f"a {type(const).__name__}"
@@ -616,7 +618,7 @@ def number_of(value: Value) -> str:
 
 
 def near(path: str, name: str) -> str:
-    """Return what a module has under almost this name, or nothing."""
+    """Return the name in a module that is almost this one, or ""."""
     meant = bare(name), bare(name) + "sync"
     for known in sorted(KNOWN):
         inside = known[: len(path) + 1] == path + "."
@@ -720,11 +722,11 @@ def is_module(value: object) -> bool:
     return type(value).__name__ == "module"
 
 
-VIEWS = (  # what Numba compiles of an array's attributes, besides those known here
+VIEWS = (  # attributes of arrays that Numba compiles and the simulator declines
     "T all any argmax argmin clip fill flat item itemsize mean nbytes prod real"
     " reshape std strides sum transpose var view"
 ).split()
-HOSTS = (  # and what only arrays outside of kernels have
+HOSTS = (  # attributes that only arrays outside of kernels have
     "astype copy copy_to_host conj cumprod cumsum dot flatten imag max min nonzero"
     " ravel repeat round sort take tolist to_host"
 ).split()
@@ -750,11 +752,11 @@ MISSING = {
     "int32": "from numba import int32",
     "np": "import numpy as np",
 }
-LIBRARY = (  # what Numba knows of these modules besides
+LIBRARY = (  # names in math and cuda that Numba compiles and the simulator declines
     "frexp modf ldexp remainder nextafter cg fp16 libdevice float32x2 float32x4 float64x2"
     " int32x2 int32x4 complex64 complex128"
 ).split()
-NUMPYS = (  # and what of NumPy it compiles for a kernel
+NUMPYS = (  # names in NumPy that Numba compiles for a kernel
     "acos acosh all angle any arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax"
     " argmin array_equal asin asinh atan atan2 atanh average bitwise_and bitwise_invert"
     " bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor complex64"

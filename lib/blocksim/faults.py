@@ -49,9 +49,9 @@ NONE = "no barrier between"
 NONE_FOR_BLOCKS = "nothing to order the two"
 
 
-def race(how: str, places: dict) -> str:
-    """Return the sentence about two threads in one place."""
-    return HOW[how].format(**places)
+def race(how: str, words: dict) -> str:
+    """Return the sentence about two threads that touch one element."""
+    return HOW[how].format(**words)
 
 
 def shown(value: object) -> str:
@@ -70,7 +70,7 @@ def shown(value: object) -> str:
 
 
 def number(value: object) -> str:
-    """Return a number, as short as it is exact to six digits."""
+    """Return a number with six digits at most."""
     if type(value) is not float or value != value or value in (INF, -INF):
         return str(value)
     return f"{value:.6g}"
@@ -92,11 +92,11 @@ def whole_number(index: object, name: str) -> int:
 
 
 def element(name: str, index: list[int]) -> str:
-    """Return an element as one writes it: tile[3, 0]."""
+    """Return an element as a kernel writes it: tile[3, 0]."""
     return f"{name}[{', '.join([str(i) for i in index])}]"
 
 
-# What Python calls the simulator's own classes, and what a reader of its errors should.
+# How Python names the simulator's own classes in its errors, and what a reader sees.
 CLASSES = {
     "'Watched'": "an array",
     "'Aliased'": "an array",

@@ -59,7 +59,7 @@ def stand_in(value: object, given: dict[str, object]) -> object:
         "numpy",
         "operator",
     ):
-        return value  # one with device functions or constants of the reader's
+        return value  # a module of the reader's own, with functions or constants
     function = bare(value)
     if function is not None:
         return compilable(value, given)
@@ -67,7 +67,7 @@ def stand_in(value: object, given: dict[str, object]) -> object:
 
 
 def is_numbas(value: object) -> bool:
-    """Say whether a value is of Numba's, and no function of the reader's."""
+    """Say whether a value belongs to Numba, and is not the reader's function."""
     if isinstance(value, ModuleType):
         return value.__name__.split(".")[0] in ("numba", "numba_cuda")
     where = type(value).__module__.split(".")[0], getattr(value, "__module__", "") or ""
@@ -79,7 +79,7 @@ def is_numbas(value: object) -> bool:
 
 
 def numbas(value: object) -> object:
-    """Return something of Numba's by its path: a module, a type, a function."""
+    """Return what stands for a module, type or function of Numba's, by its path."""
     import numba
     from numba import cuda, types
 
@@ -112,7 +112,7 @@ def text(kernel: object) -> str:
 
 
 def bare(value: object) -> FunctionType | None:
-    """Return the Python function inside: Numba's and its simulator's, or our own."""
+    """Return the Python function inside a kernel of Numba, its simulator, or ours."""
     for attribute in ("py_func", "fn", "function"):
         value = getattr(value, attribute, value)
     return value if isinstance(value, FunctionType) else None

@@ -24,7 +24,7 @@ from .values import (
     ways,
 )
 
-MOST_ROUNDS = 20  # of a loop, until its types stand; a type widens three times at most
+MOST_ROUNDS = 20  # how often a loop is read; each type widens three times at most
 
 
 def assigned(body: list, found: set) -> set:
@@ -48,13 +48,13 @@ def varies(value: Value) -> bool:
 
 
 def directly(value: Node) -> bool:
-    """Say whether Python unpacks a tuple without making it first."""
+    """Say whether Python assigns these values without making a tuple of them."""
     several = value.kind == "Tuple" and len(value.elts) in (2, 3)
     return several and not all([literal(part) for part in value.elts])
 
 
 def name_arrays(target: Node, value: Node) -> None:
-    """Tell the calls that make arrays which names their arrays get."""
+    """Note at each call that makes an array which name the array gets."""
     if target.kind == "Name" and value.kind == "Call":
         value.named = target.id
     elif target.kind == "Tuple" and value.kind == "Tuple":
@@ -121,8 +121,8 @@ class Compiler:
 class Inference(Expressions):
     """Finds the types in one function, for certain arguments.
 
-    Names are looked up where the text stands: ``names`` holds those of the function at
-    this point, or is None where nobody comes.
+    ``names`` holds what is known of the function's names at the point that is read; it is
+    None where no thread can come.
     """
 
     def __init__(self, compiler: Compiler, typed: Typed, outer: object):
@@ -132,9 +132,9 @@ class Inference(Expressions):
         self.find = typed.function.find
         self.local = assigned(typed.node.body, set())
         self.names = {}
-        self.stored = {}  # names that the text has given values so far: the last ones
-        self.loops = []  # around this point, with the names at their breaks
-        self.turned = {}  # a loop -> the names as its last turn left them
+        self.stored = {}  # name -> the last value that the text so far has given it
+        self.loops = []  # the loops around this point, with the names at their breaks
+        self.turned = {}  # loop -> the names as its last turn left them
         self.results = []
         self.inside = []  # the functions that are defined in this one
         self.changed = False
@@ -162,8 +162,8 @@ class Inference(Expressions):
     def check_uncalled(self) -> None:
         """Refuse a function inside that nobody calls, if it uses names around it.
 
-        Numba makes one of its own of it, which knows constants only. Where another
-        function inside is called, it drops those that nobody calls.
+        Numba compiles such a function on its own, where it sees constants only. Where
+        any other function inside is called, Numba drops those that are not.
         """
         calls = [node for node in nodes_in(self.typed.node.body) if node.kind == "Call"]
         called = [getattr(node.func, "id", "") for node in calls]
@@ -227,7 +227,7 @@ class Inference(Expressions):
     # ---- statements
 
     def block(self, body: list) -> None:
-        """Read statements; those behind a return are read by nobody."""
+        """Read statements up to a return, a break or a continue."""
         for node in body:
             if self.names is None:
                 return
@@ -355,7 +355,7 @@ class Inference(Expressions):
         self.leave(node, out)
 
     def enter(self, node: Node) -> None:
-        """Come to a loop's head: from before it, and from its last turn."""
+        """Begin a loop: its names come from before it and from its last turn."""
         self.names = merged(self.names, self.turned.get(id(node)))
         self.loops.append({"breaks": None, "turns": None})
 
@@ -398,7 +398,7 @@ class Inference(Expressions):
         return found
 
     def items(self, node: Node) -> Value:
-        """Return what a for gives its name, turn by turn."""
+        """Return what is known of the name of a for in every turn."""
         value = self.value(node.iter)
         if isinstance(value.kind, tuple) and value.kind[0] == "range":
             return Value(value.kind[1], bits=value.bits)
@@ -452,7 +452,7 @@ class Inference(Expressions):
     # ---- assignments
 
     def store(self, target: Node, value: Value) -> None:
-        """Give a value to a name, an element, or to several."""
+        """Assign a value to a name, to an element, or to several of them."""
         if target.kind == "Tuple":
             return self.unpack(target, value)
         if target.kind == "Subscript":
@@ -465,7 +465,7 @@ class Inference(Expressions):
             )
         if value.kind in ("clash", "maybe"):
             self.usable(target, value)
-        before = getattr(target, "got", None)  # as it was when this was read last
+        before = getattr(target, "got", None)  # what the last reading found here
         if before is None or not same_value(before, value):
             target.got = before = value
         self.store_name(target.id, before)
@@ -493,16 +493,16 @@ class Inference(Expressions):
                 target.line,
                 f"{len(value.kind) - 1} values for {len(target.elts)} names",
             )
-        for place, part in enumerate(target.elts):
-            self.store(part, self.part(value, place))
+        for number, part in enumerate(target.elts):
+            self.store(part, self.part(value, number))
 
-    def part(self, value: Value, place: int) -> Value:
+    def part(self, value: Value, number: int) -> Value:
         """Return one part of a tuple."""
         if value.known:
-            found = value.const[place]
+            found = value.const[number]
             return found if getattr(value, "direct", False) else computed(found)
         known = getattr(value, "parts", None)
-        return known[place] if known else Value(value.kind[1 + place])
+        return known[number] if known else Value(value.kind[1 + number])
 
     def store_element(self, target: Node, value: Value) -> None:
         array = self.value(target.value)
@@ -537,6 +537,6 @@ class Inference(Expressions):
         target.value_kind = value.kind
 
     def narrowed(self, line: int, value: Value, kind: str) -> None:
-        """Note a float64 that is made smaller; a constant costs nothing."""
+        """Note a float64 that becomes a smaller type, unless it is a constant."""
         if value.kind == "float64" and kind != "float64" and not value.fixed:
             self.compiler.double(line, f"a float64 becomes {kind}")

@@ -18,7 +18,7 @@ class Kernel:
     ):
         self.made = program
         self.function = function
-        self.by = by  # whose decorator made it
+        self.by = by  # the module whose decorator made it: "cuda" or "numba"
         self.options = options or {}
         self.signature = signature  # the types that the decorator gives, if any
 
@@ -49,7 +49,7 @@ class Kernel:
 
 
 class Decorating(Thing):
-    """``cuda`` or ``numba`` around kernels: what decorates functions works there."""
+    """``cuda`` or ``numba`` outside of kernels, where ``jit`` decorates functions."""
 
     def child(self, name: str) -> object:
         """Return what has this name in here, or None."""
@@ -81,7 +81,7 @@ class Decorating(Thing):
 
 
 def module(name: str) -> object:
-    """Return a module of Python's; MicroPython has no NumPy, but its names."""
+    """Return a module of Python's; a stand-in for NumPy where there is none."""
     try:
         return __import__(name)
     except ImportError:
@@ -141,7 +141,7 @@ def no_kernel(name: str, found: object, line: int) -> Refusal | None:
 
 
 def no_method(node: object) -> Refusal | None:
-    """Return why what stands under ``@cuda.jit`` is no function any more, or None."""
+    """Return why ``@cuda.jit`` is given no plain function, or None if it is."""
     for decorator in node.decorators:
         method = getattr(decorator, "id", None)
         if method in ("staticmethod", "classmethod", "property"):
@@ -232,8 +232,8 @@ def run(
 def copies(launch: Launch, values: list, taken: list) -> list | None:
     """Return copies of the arguments; None if there is no other order of blocks.
 
-    A block may hold to be last because it has the last number: in another order of
-    blocks, which no GPU rules out, it is not.
+    A kernel may be right only as long as the block with the last number comes last. No
+    GPU promises that, so such a launch is run again with its blocks in another order.
     """
     if launch.total() == launch.count or any([getattr(a, "others", ()) for a in taken]):
         return None
@@ -248,7 +248,7 @@ def deep(value: object) -> object:
 
 
 def silent() -> None:
-    """Nobody listens for signs of life."""
+    """Do nothing at a sign of life."""
 
 
 def triple(extent: object, name: str) -> tuple[int, int, int]:

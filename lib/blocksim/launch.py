@@ -2,8 +2,8 @@
 
 A thread runs until it waits: at a barrier, for its block, or at a shuffle or a vote,
 for lanes of its warp. When all have come, the next turn begins. Nothing here is in
-parallel, and every order is the same on every run; the ledgers of the arrays find what
-would depend on it.
+parallel, and the order is the same on every run. Each array keeps a record of its
+accesses, and so finds what would depend on the order (``memory``).
 """
 
 from .arguments import constant
@@ -48,10 +48,12 @@ class Thread:
         self.steps = None  # its generator, if the kernel has barriers
         self.wait = None  # what it waits for; None once it is through
         self.answer = None  # what it gets when it goes on
-        self.left = False  # by a return before its last meeting?
-        self.missed = None  # the line of the first barrier after it had left
+        self.left = False  # did it return while meetings were still to come?
+        self.missed = None  # the line of the first barrier that came after it had left
         self.meetings = 0
-        self.tick = 0  # of its last stretch; this and the rest are for Order
+        # For Order: the tick of its last stretch, what it knows, and what it has
+        # published to its own block and to all blocks.
+        self.tick = 0
         self.known, self.inside, self.outside = {}, {}, {}
 
 
@@ -72,7 +74,7 @@ class Launch:
     turns : int
         How many turns of loops a thread may take before it meets others or ends.
     trace : callable or None
-        Told of every access, fence and meeting: for tests.
+        Called with every access, fence and meeting; for tests.
     backwards : bool
         Run the last block first: no order of blocks is promised.
     """
@@ -100,7 +102,7 @@ class Launch:
         self.constants = {}
 
     def run(self, kinds: tuple, arguments: list) -> Report:
-        """Run every block; stop early only where a GPU could not go on.
+        """Run every block; stop early only at a fault after which a GPU cannot go on.
 
         Parameters
         ----------
@@ -117,7 +119,7 @@ class Launch:
             self.report.count_threads()
             for number in range(self.total() // self.count):
                 self.run_block(number, kernel, arguments)
-        except Fault:  # one after which no GPU goes on; the report has it
+        except Fault:  # the report holds it already
             self.report.end_block(self.at)
         return self.report
 
@@ -135,7 +137,7 @@ class Launch:
         """Report a kernel that would not compile; nothing of it has run."""
         instead = f"; instead: {refusal.instead}" if refusal.instead else ""
         said, reason = "this does not compile", refusal.reason
-        if refusal.declined:  # so the sentence speaks of kernels here, not of all
+        if refusal.declined:  # Numba may compile it: speak of kernels here only
             said = "the simulator does not take this, though Numba may"
             reason = (reason + " ").replace("a kernel ", "a kernel here ")[:-1]
         self.fault(
@@ -171,7 +173,7 @@ class Launch:
                     said = f"{what}: {extent} along {name}; a GPU has {limit} at most"
                     self.fault("launch", said, said=said)
         if self.bytes > MOST_SHARED:
-            self.too_much(self.bytes, "dynamic shared memory")
+            self.report_too_much(self.bytes, "dynamic shared memory")
         if self.total() > MOST_COUNTED:
             said = f"a grid of {self.total()} threads: too many to simulate"
             self.fault("launch", said, said=said)
@@ -182,7 +184,7 @@ class Launch:
         for name, size, line in self.code.shared:
             used += size
             if used > MOST_SHARED:
-                self.too_much(used, name, line)
+                self.report_too_much(used, name, line)
         self.report.shared_bytes = used
 
     def total(self) -> int:
@@ -218,7 +220,7 @@ class Launch:
         self.report.end_block(self.at)
 
     def start(self, thread: Thread, kernel: object, arguments: list) -> None:
-        """Call the kernel: without barriers it runs through, else it does not begin."""
+        """Call the kernel. Without barriers it runs to its end; else it is a generator."""
         if self.code.meets:
             thread.steps = kernel(None, *arguments)
         else:
@@ -234,7 +236,7 @@ class Launch:
                 return
             lanes = together(waiting, warp)
             if not lanes:
-                self.stuck(waiting[0], warp)
+                self.report_absent_lane(waiting[0], warp)
             self.exchange(lanes, warp)
 
     def step(self, thread: Thread) -> None:
@@ -244,7 +246,7 @@ class Launch:
             if thread.wait:
                 thread.meetings += 1
                 if thread.meetings > self.turns // 50:
-                    self.endless(thread.wait.line, "meets others")
+                    self.report_endless(thread.wait.line, "meets others")
             else:
                 thread.steps = None
 
@@ -272,7 +274,7 @@ class Launch:
         for thread in lanes:
             asked = incomplete(thread, lanes, warp)
             if asked is not None:
-                self.silent(thread, asked)
+                self.report_silent_lane(thread, asked)
         first = lanes[0].wait
         if first.what == "syncwarp":
             self.order.meet_warp(lanes)
@@ -283,11 +285,11 @@ class Launch:
             self.step(thread)
 
     def meet(self, threads: list, waiting: list) -> None:
-        """All threads that are not through have to be at one barrier."""
+        """Let the threads that wait meet at a barrier; they have to be at the same one."""
         first = waiting[0]
         for thread in waiting:
             if thread.wait.key != first.wait.key:
-                self.apart(thread, first)
+                self.report_two_barriers(thread, first)
         loose = self.note_left(threads, first.wait.line)
         for thread, answer in zip(waiting, answers(waiting)):
             thread.answer = answer
@@ -296,18 +298,19 @@ class Launch:
         self.tell("block", waiting)
 
     def note_left(self, threads: list, line: int) -> bool:
-        """Note who has left before a barrier; has any of them touched anything?
+        """Note who has left before a barrier; return whether any had touched anything.
 
-        Leaving is a return. "__syncthreads() is allowed in conditional code but only if
+        A thread leaves by a return. One that runs past a barrier to the end of the
+        kernel is a fault: "__syncthreads() is allowed in conditional code but only if
         the conditional evaluates identically across the entire thread block, otherwise
         the code execution is likely to hang or produce unintended side effects" (CUDA
-        C++ Programming Guide): who runs past a barrier is a fault.
+        C++ Programming Guide).
         """
         gone = [t for t in threads if not t.steps and t.missed is None]
         for thread in gone:
             thread.missed = line
             if not thread.left:
-                self.past(thread, line)
+                self.report_gone_past(thread, line)
         if gone and not self.left:
             numbers = [thread.number for thread in gone]
             self.left = {"threads": numbers, "line": line, "block": self.at}
@@ -318,15 +321,15 @@ class Launch:
         return any([count[t.who] for t in gone for count in counts])
 
     def end_phase(self, line: int | None) -> None:
-        """A barrier settles what came before it, for this block."""
+        """End a phase of the block: report what was read in it and never written."""
         for array in self.watched if self.memory is Watched else []:
             for place in sorted(array.early):
-                self.unwritten(array, place, array.early[place])
+                self.report_unwritten(array, place, array.early[place])
             array.early.clear()
         self.report.end_phase(line)
 
     def fence(self, for_block: bool) -> None:
-        """A fence of the running thread."""
+        """Let a fence publish what the running thread knows."""
         self.tell("fence", [self.running], for_block)
         self.order.fence(for_block)
 
@@ -335,10 +338,10 @@ class Launch:
         if self.trace:
             self.trace(kind, [thread.who for thread in threads], more)
 
-    # ---- those who wait in vain
+    # ---- reports: threads that wait in vain
 
-    def apart(self, thread: Thread, first: Thread) -> None:
-        """Report two threads at two barriers, or at two arrivals of one."""
+    def report_two_barriers(self, thread: Thread, first: Thread) -> None:
+        """Report two threads at two barriers, or at one barrier in different turns."""
         now, before = self.name(thread.number), self.name(first.number)
         line, earlier = thread.wait.line, first.wait.line
         text = f"{now} waits at this barrier, {before} at the one on line {earlier}"
@@ -348,8 +351,8 @@ class Launch:
         numbers = [thread.number, first.number]
         self.fault("barriers", text, line=line, threads=numbers, earlier=earlier)
 
-    def stuck(self, thread: Thread, warp: list) -> None:
-        """Report a lane that waits for one that is elsewhere."""
+    def report_absent_lane(self, thread: Thread, warp: list) -> None:
+        """Report a lane that waits for another one, which is at a different call."""
         mine = thread.wait
         for other in warp:
             if other.wait and mine.mask >> (other.number % WARP) & 1:
@@ -369,13 +372,15 @@ class Launch:
         numbers = [thread.number, other.number]
         self.fault("barrier", text, line=mine.line, threads=numbers)
 
-    def past(self, other: Thread, line: int) -> None:
+    def report_gone_past(self, other: Thread, line: int) -> None:
         """Report a thread that has gone past a barrier to the end of the kernel."""
         waiting = [thread for thread in self.threads if thread.wait][0].number
         text = f"{self.here(waiting)} waits, {self.name(other.number)} never comes"
         self.fault("barrier", text, line=line, threads=[waiting, other.number])
 
-    def never_came(self, array, place: int, how: str, other: int, line: int) -> None:
+    def report_never_came(
+        self, array, place: int, how: str, other: int, line: int
+    ) -> None:
         """Report a race with a thread that has left without coming to a barrier."""
         did = "read" if how in ("overwrite", "too early") else "wrote"
         does = "reads" if how in ("read", "ahead") else "writes"
@@ -389,7 +394,7 @@ class Launch:
         numbers = [self.thread, other]
         self.fault("barrier", text, line=missed, threads=numbers, array=array.name)
 
-    def silent(self, thread: Thread, lane: int) -> None:
+    def report_silent_lane(self, thread: Thread, lane: int) -> None:
         """Report a shuffle that asks a lane which does not take part."""
         number = thread.number // WARP * WARP + lane
         text = (
@@ -399,14 +404,14 @@ class Launch:
         numbers = [thread.number, number]
         self.fault("barrier", text, line=thread.wait.line, threads=numbers)
 
-    def no_value(self, name: str) -> None:
+    def report_no_value(self, name: str) -> None:
         """Report a name that the running thread has not given a value."""
         here = self.here(self.thread)
         said = f"{name} has no value on this way: {here} comes here without having"
         said += " given it one"
         self.fault("error", said, threads=[self.thread], error="unset", said=said)
 
-    def endless(self, line: int, what: str = "loops") -> None:
+    def report_endless(self, line: int, what: str = "loops") -> None:
         """Report a thread that does not come to an end."""
         count = self.turns // 50 if what == "meets others" else self.turns
         said = f"{self.here(self.thread)} {what} more than {count} times{ENDLESS}"
@@ -417,7 +422,7 @@ class Launch:
     # ---- memory
 
     def array(self, space: str, site: tuple, name: str, shape: object, dtype: object):
-        """Return a kernel's array: a new one, or in shared memory the block's own."""
+        """Return an array that a kernel asks for; shared ones are made once a block."""
         if space == "shared" and site in self.shared:
             return self.shared[site]
         shape = extents(space, name, shape)
@@ -427,7 +432,8 @@ class Launch:
             array = self.dynamic(name, dtype)
         else:
             array = self.memory(self, name, space, shape, dtype)
-            self.watched.append(array)  # in order: MicroPython's dicts keep none
+            # A list, as MicroPython's dictionaries keep no order.
+            self.watched.append(array)
         self.shared[site] = array
         return array
 
@@ -452,13 +458,15 @@ class Launch:
             self.watched.append(array)
         return array
 
-    def too_much(self, used: int, name: str, line: object = None) -> None:
+    def report_too_much(self, used: int, name: str, line: object = None) -> None:
         """Report more shared memory than a block has."""
         text = f"{used} bytes of shared memory; unasked, a block gets {MOST_SHARED}"
         self.fault("shared", text, line=line, bytes=used, array=name)
 
-    def race(self, array, place: int, how: str, tick: int, mark: object, new) -> None:
-        """Report two threads in one place, of whom the other came at a tick."""
+    def report_race(
+        self, array, place: int, how: str, tick: int, mark: object, new
+    ) -> None:
+        """Report two threads that touch one element; ``tick`` is the other's access."""
         earlier, theirs = mark if isinstance(mark, tuple) else (mark, array)
         owner = self.order.owners[tick]
         block, other = self.at_block(owner // self.count), owner % self.count
@@ -467,18 +475,20 @@ class Launch:
             self.trace("race", [self.running.who, owner], (array.data, place))
         away = block != self.at
         if not away and tick < self.order.phase:
-            self.never_came(array, place, how, other, earlier)
+            self.report_never_came(array, place, how, other, earlier)
         names = [self.name(now, self.at if away else None)]
         names.append(self.name(other, block if away else None))
         threads, lines = [now, other], [line, earlier]
-        if how == "too early":  # the reader ran first here, but it is the one too soon
-            names.reverse(), threads.reverse(), lines.reverse()
+        if how == "too early":  # the sentence begins with the reader, who ran first
+            names.reverse()
+            threads.reverse()
+            lines.reverse()
         index, old = array.index(place), array.data[place]
         what = element(array.name, index)
         if theirs is not array:
             both = [what, element(theirs.name, theirs.index(place))]
             what = ", the same as ".join(both[:: -1 if how == "too early" else 1])
-        places = {
+        words = {
             "now": names[0], "before": names[1], "what": what,
             "at": f" on line {lines[1]}", "none": NONE_FOR_BLOCKS if away else NONE,
             "old": shown(old), "new": shown(new), "wrote": "wrote",
@@ -488,7 +498,7 @@ class Launch:
             fields["values"] = [shown(new), shown(old)][how != "both write" :]
         self.fault(
             "race",
-            race(how, places),
+            race(how, words),
             line=lines[0],
             threads=threads,
             how=how,
@@ -505,7 +515,7 @@ class Launch:
         x, y, _ = self.grid
         return short((number % x, number // x % y, number // (x * y)), self.grid)
 
-    def unwritten(self, array: Array, place: int, early: object = None) -> None:
+    def report_unwritten(self, array: Array, place: int, early: object = None) -> None:
         """Report the reading of what nobody has written."""
         line, thread = self.cuda._line, self.thread
         if early is not None:
@@ -530,7 +540,7 @@ class Launch:
             index=index,
         )
 
-    def outside(self, array: Array, key: tuple) -> None:
+    def report_outside(self, array: Array, key: tuple) -> None:
         """Report an index that is not in the array, and stop."""
         index, shape = [int(k) for k in key], list(array.shape)
         what = element(array.name, index)
@@ -555,7 +565,7 @@ class Launch:
     # ---- faults
 
     def name(self, thread: int, block: object = None) -> str:
-        """Return a thread as one names it."""
+        """Return how a sentence names a thread: with its index, or its number."""
         x, y, z = self.block
         name = thread
         if z > 1:
@@ -568,12 +578,12 @@ class Launch:
         return f"thread {name} of block {block[0] if alone else tuple(block)}"
 
     def here(self, thread: int) -> str:
-        """Return a thread's name, with its block where there are several."""
+        """Return a thread's name, with its block if there are several."""
         alone = self.grid[0] * self.grid[1] * self.grid[2] == 1
         return self.name(thread, None if alone else self.at)
 
     def fault(self, kind: str, text: str, line: object = None, **fields) -> None:
-        """Note a fault, the same on the same line once; end where no GPU goes on."""
+        """Note a fault, once for each line; raise it if a GPU could not go on."""
         line = (self.cuda._line or None) if line is None else line
         fault = self.report.fault(kind, text, line, self.at, fields)
         if kind in FATAL:
@@ -581,7 +591,7 @@ class Launch:
 
 
 def short(extents: tuple, like: object = None) -> list:
-    """Return x and y of an extent or a place, and z where there is more than one."""
+    """Return x and y of an extent or an index; z, too, where there is more than one."""
     deep = (extents if like is None else like)[2] > 1
     return list(extents if deep else extents[:2])
 

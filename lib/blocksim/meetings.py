@@ -1,4 +1,4 @@
-"""Where the threads of a warp or a block meet: who has come, and what each is told.
+"""Where the threads of a warp or a block meet: who has come, and what each one gets.
 
 "For each of the calling threads, its own bit must be set in mask, and all non-exited
 threads named in mask must execute the same intrinsic with the same mask, or the result
@@ -17,7 +17,7 @@ def arrival(wait) -> tuple:
 
 
 def together(waiting: list, warp: list) -> list:
-    """Return lanes that have all come whom they wait for; none if there are none."""
+    """Return lanes that can go on: all that their masks name have come."""
     for thread in waiting:
         wait = thread.wait
         if wait.what == "activemask":
@@ -31,7 +31,7 @@ def together(waiting: list, warp: list) -> list:
 
 
 def incomplete(thread, lanes: list, warp: list) -> int | None:
-    """Return the lane a shuffle asks if it does not take part."""
+    """Return the lane that a shuffle asks, if this lane does not take part."""
     asked = thread.wait.lane
     if asked is None or asked in [lane.number % WARP for lane in lanes]:
         return None
@@ -39,7 +39,7 @@ def incomplete(thread, lanes: list, warp: list) -> int | None:
 
 
 def answers(threads: list) -> list:
-    """Return what each of the threads that have met is told."""
+    """Return what each of the threads that have met gets as its answer."""
     what = threads[0].wait.what
     values = [thread.wait.value for thread in threads]
     if what[:4] == "shfl":

@@ -5,11 +5,13 @@ atomic, and nothing orders them (``order``). Each element remembers as much as i
 to find out whether its next access collides with any before:
 
 - who wrote it last,
-- who has read it since, those behind a barrier left out if anybody came after it,
-- who has changed it by an atomic since, likewise.
+- who has read it since,
+- who has changed it by an atomic since.
 
-Whoever is left out is ordered before somebody who is kept: an access that collides
-with the one collides with the other too.
+A reader from before a barrier is forgotten as soon as another thread reads the element
+after that barrier, and so is an atomic. Nothing is lost: the forgotten access is ordered
+before the one that is kept, so whatever collides with the first collides with the
+second too.
 """
 
 from .faults import shown, whole_number
@@ -19,7 +21,7 @@ NEVER = 0
 
 
 class Array:
-    """An array of the kernel's.
+    """An array that a kernel uses, and where nobody watches it.
 
     Attributes
     ----------
@@ -66,7 +68,7 @@ class Array:
             return Part(self, key)
         value = self.data[place]
         if value is None:
-            self.launch.unwritten(self, place)
+            self.launch.report_unwritten(self, place)
             return float("nan") if self.dtype.is_float else 0
         return value
 
@@ -122,7 +124,7 @@ class Array:
         return place
 
     def place_of(self, key: tuple) -> int | None:
-        """Return the same for any number of indices, or report them."""
+        """Return an element's place for any number of indices; report those outside."""
         if len(key) > self.ndim:
             count = "one index" if self.ndim == 1 else f"{self.ndim} indices"
             raise IndexError(f"{self.name} has {count}, got {len(key)}")
@@ -130,7 +132,7 @@ class Array:
         place = 0
         for index, extent in zip(key, self.shape):
             if not 0 <= index < extent:
-                self.launch.outside(self, key)
+                self.launch.report_outside(self, key)
             place = place * extent + index
         return place if len(key) == self.ndim else None
 
@@ -156,15 +158,17 @@ class Watched(Array):
         size = len(self.data)
         self.order = launch.order
         self.writers = [NEVER] * size  # the tick of the last plain write
-        self.written_at = [0] * size  # and its line
-        self.readers = [NEVER] * size  # the tick of the last plain read since
-        self.read_at = [0] * size
-        self.crowds = {}  # readers before it: tick, line, tick, line, …
-        self.atomics = {}  # atomics since the last plain write, likewise
-        self.left = {}  # what atomics leave for those who come after; see Order
-        self.renewed = set()  # written in an earlier phase already
-        self.early = {}  # reads of what nobody had written, in this phase
-        self.most = 4 * launch.count  # then a crowd of readers is looked through
+        self.written_at = [0] * size  # the line of that write
+        self.readers = [NEVER] * size  # the tick of the last plain read since then
+        self.read_at = [0] * size  # the line of that read
+        # Place -> the other accesses since the last plain write, as a flat list of
+        # ticks and lines: tick, line, tick, line, … First reads, then atomics.
+        self.crowds = {}
+        self.atomics = {}
+        self.clocks = {}  # what atomics have published at an element; see Order
+        self.renewed = set()  # places that were written in an earlier phase already
+        self.early = {}  # place -> a read of it before anybody had written it
+        self.most = 4 * launch.count  # a longer list of readers is thinned out
         self.loads, self.stores = launch.report.counters(self)
 
     def __getitem__(self, key):
@@ -194,8 +198,8 @@ class Watched(Array):
             gpu._watch(self, place, "w")
         if self.writers[place] != gpu._now:
             self.first_write(place, value)
-        elif self.left and place in self.left:
-            del self.left[place]
+        elif self.clocks and place in self.clocks:
+            del self.clocks[place]
         self.written_at[place] = self.mark() if self.others else gpu._line
         self.data[place] = value
         self.changed = True
@@ -211,9 +215,9 @@ class Watched(Array):
             self.early.setdefault(place, (gpu._now, self.mark()))
             old = 0
         new = change(old)
-        left = self.order.atomic(self.left.get(place), new is not None)
-        if left:
-            self.left[place] = left
+        clocks = self.order.atomic(self.clocks.get(place), new is not None)
+        if clocks:
+            self.clocks[place] = clocks
         if gpu._watch:
             gpu._watch(self, place, "c" if new is None else "a")
         self.compare_atomic(place, old if new is None else new)
@@ -227,13 +231,13 @@ class Watched(Array):
         return float("nan") if self.dtype.is_float else 0
 
     def mark(self) -> object:
-        """Return where an access stands: its line, and its array if there are more."""
+        """Return the line of an access; with its array, if others share the memory."""
         return (self.gpu._line, self) if self.others else self.gpu._line
 
-    # ---- who was here before
+    # ---- comparing with earlier accesses
 
     def first_read(self, place: int) -> None:
-        """Compare a thread's first read in a stretch with the writers before it."""
+        """Compare a thread's first read in a stretch with earlier writes."""
         gpu = self.gpu
         floor = gpu._floor
         tick = self.writers[place]
@@ -257,7 +261,7 @@ class Watched(Array):
         self.read_at[place] = self.mark() if self.others else gpu._line
 
     def leave_out(self, place: int, tick: int) -> None:
-        """Forget the readers who are behind a barrier; this thread stands for them."""
+        """Forget readers from before a barrier: this thread now represents them."""
         foreign = tick < self.gpu._block_floor
         if place in self.crowds:
             crowd = self.kept(self.crowds.pop(place))
@@ -271,7 +275,7 @@ class Watched(Array):
             self.crowds[place] = crowd
 
     def kept(self, accesses: list) -> list:
-        """Return the accesses that the running thread does not stand for."""
+        """Return the accesses that are not ordered before the running thread."""
         order, block_floor = self.order, self.gpu._block_floor
         found, foreign = [], False
         for k in range(0, len(accesses), 2):
@@ -279,7 +283,9 @@ class Watched(Array):
             if order.ordered(tick):
                 continue
             if tick < block_floor and not order.published:
-                if foreign:  # nobody can be ordered after either: one will do
+                # While nothing is published to other blocks, no thread can be ordered
+                # after an access of another block, so one of these is enough.
+                if foreign:
                     continue
                 foreign = True
             found.append(tick)
@@ -287,7 +293,7 @@ class Watched(Array):
         return found
 
     def first_write(self, place: int, value: object) -> None:
-        """Compare a thread's first write in a stretch with all who were here."""
+        """Compare a thread's first write in a stretch with all earlier accesses."""
         gpu = self.gpu
         tick = self.writers[place]
         if tick:
@@ -298,13 +304,13 @@ class Watched(Array):
         self.compare_readers(place)
         if self.atomics and place in self.atomics:
             self.clashes(place, self.atomics.pop(place), "both write", value)
-        if self.left and place in self.left:
-            del self.left[place]
+        if self.clocks and place in self.clocks:
+            del self.clocks[place]
         self.writers[place] = gpu._now
         self.readers[place] = NEVER
 
     def compare_readers(self, place: int) -> None:
-        """Report who read what is now written, if nothing orders it."""
+        """Report earlier reads that nothing orders before this write."""
         gpu = self.gpu
         if self.crowds and place in self.crowds:
             self.clashes(place, self.crowds.pop(place), "overwrite")
@@ -313,7 +319,7 @@ class Watched(Array):
             self.clash(place, tick, self.read_at[place], "overwrite")
 
     def compare_atomic(self, place: int, value: object) -> None:
-        """Compare an atomic with the plain accesses before it, and remember it."""
+        """Compare an atomic with earlier plain accesses, and remember it."""
         gpu = self.gpu
         tick = self.writers[place]
         if tick and tick < self.order.phase:
@@ -332,7 +338,7 @@ class Watched(Array):
             known.append(self.mark())
 
     def clashes(self, place: int, accesses: list, how="overwrite", value=None) -> None:
-        """Report which of some accesses nothing orders before this one."""
+        """Report those earlier accesses that nothing orders before this one."""
         for k in range(0, len(accesses), 2):
             if accesses[k]:
                 self.clash(place, accesses[k], accesses[k + 1], how, value)
@@ -346,17 +352,17 @@ class Watched(Array):
             del self.early[place]
         elif how == "read" and self.space == "shared" and place in self.renewed:
             how = "ahead"
-        self.launch.race(self, place, how, tick, mark, value)
+        self.launch.report_race(self, place, how, tick, mark, value)
 
 
 class Aliased(Watched):
-    """An array whose memory other arrays have too: it looks up where its elements are.
+    """An array that shares its memory with others, under another name.
 
-    ``table`` has, for each of its elements, the place in the memory that all share.
+    ``table`` gives, for each of its elements, the place in the shared memory.
     """
 
     def share(self, table: list, first: object) -> None:
-        """Use the memory of another array, and what it remembers."""
+        """Use the memory of another array, and its record of accesses."""
         self.table = table
         for name in SHARED:
             setattr(self, name, getattr(first, name))
@@ -374,7 +380,7 @@ class Aliased(Watched):
 
 
 class PlainAliased(Array):
-    """The same where nobody watches."""
+    """An array that shares its memory, in plain mode, where nobody watches."""
 
     def share(self, table: list, first: object) -> None:
         """Use the memory of another array."""
@@ -393,14 +399,14 @@ SHARED = (
     "read_at",
     "crowds",
     "atomics",
-    "left",
+    "clocks",
     "renewed",
     "early",
 )
 
 
 class Part:
-    """Some of an array: the first indices are given, as in ``K[j][c]``."""
+    """A part of an array, of which the first indices are given: ``K[j]``."""
 
     def __init__(self, array, key):
         self.array = array

@@ -40,17 +40,17 @@ class Order:
     def __init__(self, gpu, count: int):
         self.gpu = gpu
         self.count = count
-        self.owners = [-1]  # tick -> the thread's number in the launch; 0 is never
+        self.owners = [-1]  # tick -> number of its thread; tick 0 stands for "never"
         self.across = False  # has a block learnt what another has published?
         self.published = False  # has any thread published anything to other blocks?
         self.begin_block(0)
 
     def begin_block(self, block: int) -> None:
-        """Everything before is another block's."""
+        """Begin a block: all ticks so far belong to other blocks."""
         self.block = block
         self.gpu._block_floor = len(self.owners)
         self.apart = False  # do the threads of this block know different things?
-        self.loose = False  # did any leave with something that no barrier orders?
+        self.loose = False  # did any thread leave after it had touched something?
         self.gpu._floor = self.phase = len(self.owners)
 
     def enter(self, thread) -> None:
@@ -77,7 +77,7 @@ class Order:
     # ---- what threads learn
 
     def clock(self, thread) -> dict:
-        """Return all that a thread knows, and itself."""
+        """Return all that a thread knows, its own last tick included."""
         clock = dict(thread.known)
         clock[thread.who] = thread.tick
         clock[whole(self.block)] = self.gpu._floor
@@ -91,33 +91,35 @@ class Order:
             thread.outside = thread.inside
             self.published = True
         self.apart = True
-        self.enter(thread)  # what follows is not published
+        self.enter(thread)  # a new stretch: what follows is not yet published
 
-    def atomic(self, left: object, leaves: bool) -> object:
-        """Learn what was left at an element; return what is left there from now on.
+    def atomic(self, clocks: object, changes: bool) -> object:
+        """Learn what was published at an element; return what is published there now.
 
         Parameters
         ----------
-        left : tuple or None
-            What atomics have left there: clocks for all and for one block, the block.
-        leaves : bool
-            A comparison that failed leaves nothing.
+        clocks : tuple or None
+            What earlier atomics on this element have published: a clock for all
+            threads, a clock for the threads of one block, and the number of that block.
+        changes : bool
+            Whether this atomic changes the element. A comparison that failed does not,
+            and publishes nothing.
         """
         thread = self.thread
-        if left:
-            outside, inside, block = left
+        if clocks:
+            outside, inside, block = clocks
             inside = inside if block == self.block else {}
             self.across = self.across or block != self.block
             thread.known = joined([thread.known, outside, inside])
             thread.outside = joined([thread.outside, outside])
             thread.inside = joined([thread.inside, outside, inside])
             self.apart = True
-        if not (leaves and thread.inside):
-            return left
+        if not (changes and thread.inside):
+            return clocks
         return thread.outside, thread.inside, self.block
 
     def meet_warp(self, lanes: list) -> None:
-        """A syncwarp: each of these threads knows from here on what all knew."""
+        """Let threads meet at a syncwarp: each now knows what any of them knew."""
         known = joined([self.clock(lane) for lane in lanes])
         inside = joined([lane.inside for lane in lanes])
         outside = joined([lane.outside for lane in lanes])
@@ -126,10 +128,14 @@ class Order:
         self.apart = True
 
     def meet_block(self, threads: list, loose: bool) -> None:
-        """A barrier; ``loose`` if anybody leaves who has touched something."""
+        """Let threads meet at a barrier.
+
+        ``loose`` says that a thread has left before it after touching something. The
+        barrier does not order what that thread did.
+        """
         self.loose = self.loose or loose
         self.phase = len(self.owners)
-        if self.loose:  # then a list of who has come stands for the barrier
+        if self.loose:  # so note what each of those who came knows, one by one
             self.meet_warp(threads)
             return
         if self.apart:
@@ -142,12 +148,12 @@ class Order:
         self.gpu._floor = self.phase
 
     def here(self, who: int) -> bool:
-        """Is this entry of a clock about the running block?"""
+        """Say whether this entry of a clock is about the running block."""
         return who == whole(self.block) or who // self.count == self.block
 
 
 def whole(block: int) -> int:
-    """Return the key under which a clock tells of all threads of a block."""
+    """Return the key that a clock has for all threads of a block together."""
     return -1 - block
 
 

@@ -15,7 +15,7 @@ class Code:
     Attributes
     ----------
     meets : bool
-        Do its threads meet anywhere?
+        Whether its threads meet anywhere.
     sites : list of tuple
         The calls at which threads meet; see ``emit.Text``.
     shared : list of tuple
@@ -71,7 +71,7 @@ class Program:
 
     @names.setter
     def names(self, names: dict) -> None:
-        """Other names may change the meaning of the whole text."""
+        """Set other names; what was compiled before is then forgotten."""
         if names != self.given:
             self.given.clear()
             self.given.update(names)
@@ -113,7 +113,7 @@ class Program:
         return takes
 
     def check_fit(self, name: str, takes: object, kind: object) -> None:
-        """Refuse an argument that is not of the type that a signature says."""
+        """Refuse an argument of another type than the signature gives."""
         numbers = is_number(takes) and is_number(kind)
         if takes != kind and not (numbers and (takes in FLOATS or kind not in FLOATS)):
             raise Refusal(

@@ -4,7 +4,7 @@ from .faults import Fault
 from .memory import space_of
 from .traffic import Traffic
 
-MOST_TOUCHES = 4000  # of one block: what a figure can show, and a page can carry
+MOST_TOUCHES = 4000  # of one block; a page has to carry the log, a figure to show it
 
 
 class Report:
@@ -32,7 +32,7 @@ class Report:
         self.faults = []
         self.loads, self.stores = {}, {}
         self.shared_bytes = 0
-        self.total = 0  # threads, once it is known that they are not too many
+        self.total = 0  # the launch's threads; known once the size is checked
         self.left = []  # threads that left before a barrier, the first of each block
         self.traffic = Traffic() if full else None
         self.sizes, self.spaces = {}, {}
@@ -84,7 +84,7 @@ class Report:
             "faults": [fault.fields for fault in self.faults],
         }
 
-    # ---- what the launch tells
+    # ---- called by the launch
 
     def count_threads(self) -> None:
         """Begin to count for every thread of the launch."""
@@ -108,7 +108,7 @@ class Report:
         return self.loads[name], self.stores[name]
 
     def watcher(self, trace: object = None) -> object:
-        """Return what has to be told of every access, or None."""
+        """Return the function to call at every access, or None."""
         if trace is None:
             return self.touch if self.logging or self.traffic else None
 
@@ -119,7 +119,7 @@ class Report:
         return both
 
     def touch(self, array, place: int, kind: str) -> None:
-        """Follow an access into the traffic and the log."""
+        """Enter an access into the traffic and the log."""
         thread, line = array.launch.thread, array.gpu._line
         kind = "a" if kind == "c" else kind
         if array.others:
@@ -137,7 +137,7 @@ class Report:
                     self.touches.append([thread, kind, number, place, line])
 
     def number_of(self, array) -> int:
-        """Return the array's place in the log's list."""
+        """Return the array's number in the log's list of arrays."""
         space, shape = space_of(array), list(array.shape)
         key = (space, array.name, array.shape)
         if key not in self.numbers:
@@ -158,11 +158,11 @@ class Report:
     # ---- phases and blocks
 
     def begin_block(self) -> None:
-        """A new block: no touches yet."""
+        """Begin a block without touches."""
         self.phases, self.touches, self.seen, self.kept = [], [], {}, 0
 
     def end_phase(self, line: int | None) -> None:
-        """A barrier ends a phase; None ends the last."""
+        """End a phase at the barrier on this line; None ends the last phase."""
         if self.traffic:
             self.traffic.settle()
         if self.logging:
@@ -170,9 +170,9 @@ class Report:
             self.touches, self.seen = [], {}
 
     def end_block(self, at: list) -> None:
-        """Keep the first block, and the first with a fault."""
+        """Keep the log of the first block, and of the first with a fault."""
         if self.touches:
-            self.end_phase(None)  # a fault has cut it short
+            self.end_phase(None)  # a fault has ended the block early
         faulty = [fault for fault in self.faults if fault.fields["block"] == at]
         known = [fault for fault in self.faults if fault.fields["block"] != at]
         first = not self.blocks and not any(at)
@@ -185,6 +185,6 @@ class Report:
 
 
 def alike(a: dict, b: dict) -> bool:
-    """Say whether two faults are one: same kind and array, same lines."""
+    """Say whether two faults are the same: in kind, array and lines."""
     keys = ("kind", "line", "array", "earlier")
     return [a.get(key) for key in keys] == [b.get(key) for key in keys]

@@ -5,7 +5,8 @@ import math
 from .things import Scalar, Type
 from .types import SIZES
 
-# Binary digits, and the exponent below which a format has fewer; then the largest.
+# Of each format: its binary digits, the exponent below which it has fewer of them, and
+# its largest number.
 FORMATS = {
     "float16": (11, -13, 65504.0),
     "float32": (24, -125, 3.4028234663852886e38),

@@ -95,7 +95,7 @@ def too_deep(error: Exception) -> bool:
 
     Any other error is a fault of the simulator's own, and has to be seen.
     """
-    if isinstance(error, MemoryError):  # CPython's parser has nothing more to say
+    if isinstance(error, MemoryError):  # CPython's parser raises it without a message
         return str(error) == ""
     return any([words in str(error) for words in ENDS_OF_STACKS])
 
@@ -150,7 +150,7 @@ def stand_ins(words: list) -> str | None:
         if root not in ("numba", "numpy"):
             return None
         if path == "*":
-            name = "_"  # the import itself is refused
+            name = "_"  # running the import raises the error
         if module is None and name is None:
             whole, name = root, root
         taken.append(f"{name or path} = {imported(whole)}")
@@ -182,7 +182,7 @@ def imported(path: str) -> str:
 def resolved(value: object, function: object) -> object:
     """Return what a value around a kernel is to the compiler.
 
-    ``function(value)`` gives what a decorated function is.
+    ``function(value)`` returns it for a decorated function.
     """
     if (
         isinstance(value, Thing)
@@ -213,7 +213,7 @@ def resolved(value: object, function: object) -> object:
 
 
 def strange(value: object) -> object:
-    """Return what a value is that is neither a number nor of this package."""
+    """Return what the compiler makes of any other value: of NumPy's, of Python's."""
     kind = type(value).__name__
     if kind == "ndarray":
         return constant_array(value)

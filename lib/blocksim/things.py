@@ -1,4 +1,4 @@
-"""What the names of a kernel can stand for, besides numbers and arrays.
+"""What the names of a kernel can stand for, apart from numbers and arrays.
 
 A `Thing` is known by the path one writes for it: "cuda.grid", "math.exp", "range". It
 has no value while a kernel runs; only the compiler sees it.
@@ -50,7 +50,7 @@ BITS = {  # questions about bits: the types they take, and the answer's type
     },
     "brev": {"int32": "uint32", "uint32": "uint32", "uint64": "uint64"},
 }
-ALIASES = [  # what Numba knows by another name, too, and with names of parameters
+ALIASES = [  # these may be imported by name, and take arguments by keyword, in Numba
     "cuda." + name
     for name in ("grid", "gridsize", "syncthreads")
     + COUNTS
@@ -92,7 +92,7 @@ class Thing:
         self.path = path
 
     def child(self, name: str) -> object:
-        """Return what has this name in here, or None."""
+        """Return what this module holds under a name, or None."""
         if self.path in ABSENT and name not in ABSENT[self.path]:
             spelled = OF_NUMPY.get(name, name) if self.path == "numpy" else name
             found = type_of_name(spelled)
@@ -153,14 +153,14 @@ class Shaped:
 
 
 class Void(Thing):
-    """What a kernel gives back: nothing."""
+    """``void``, the type of a kernel's result."""
 
     def __call__(self, *takes: object) -> object:
         return Signature("none", takes)
 
 
 class Signature:
-    """The types that a decorator gives: of the arguments, and of what comes back.
+    """The types that a decorator gives: of the arguments and of the result.
 
     Attributes
     ----------
@@ -177,7 +177,7 @@ class Signature:
 
 
 def signature_of(given: object) -> object:
-    """Return the signature that a decorator was given, or a text: what is wrong."""
+    """Return the signature that a decorator was given, or a text on what is wrong."""
     if isinstance(given, list):
         if len(given) != 1:
             return "several"
@@ -240,7 +240,8 @@ SPELLINGS = {
     "ssize_t": "int64",
     "size_t": "uint64",
 }
-# Where NumPy's names are others than Numba's, and what only its texts know.
+# Names that mean another type in NumPy than in Numba, then Numba's names that NumPy does
+# not know, then the codes that NumPy knows in texts.
 OF_NUMPY = {"byte": "int8", "ubyte": "uint8", "long": "int64"}
 NOT_OF_NUMPY = ("boolean", "char", "uchar", "long_", "size_t", "ssize_t")
 CODES = {
@@ -263,7 +264,7 @@ CODES = {
 }
 
 
-ABSENT = {  # where types are to be found, and which of them are not there
+ABSENT = {  # the modules that hold types, with the spellings that each does not have
     "numba": ("float16", "f2", "half", "single"),
     "numba.types": ("half", "single"),
     "numpy": NOT_OF_NUMPY + tuple([name for name in SPELLINGS if len(name) == 2]),

@@ -1,8 +1,8 @@
 """Cuts the text of a kernel into tokens, as Python does, in both Pythons.
 
-MicroPython has no ``tokenize`` and no ``ast``; this file and ``tree`` stand in for
-them. They read texts that Python itself has compiled before, so they need not find
-every syntax error, only understand what is right.
+MicroPython has no ``tokenize`` and no ``ast``; this file and ``tree`` replace them.
+Python itself has compiled every text before they read it, so they need not find syntax
+errors.
 """
 
 WORDS = (
@@ -78,7 +78,7 @@ class Scanner:
     """Walks through a text once."""
 
     def __init__(self, source: str):
-        # A list: MicroPython looks for the n-th letter of a text from its beginning on.
+        # A list, because MicroPython walks a text from its start to find a letter.
         self.source = list(source) + [" ", " "]
         self.size = len(source)
         self.at = 0
@@ -90,7 +90,7 @@ class Scanner:
     def scan(self) -> list:
         """Return all tokens."""
         source, size = self.source, self.size
-        fresh = True  # has the line no token yet?
+        fresh = True  # is the next token the first of its line?
         while self.at < size:
             sign = source[self.at]
             if sign in " \t\f":
@@ -176,20 +176,20 @@ class Scanner:
 
     def quote(self) -> int | None:
         """Return where the quote of a string is that starts here, with its prefix."""
-        for place in (self.at, self.at + 1, self.at + 2):
-            sign = self.source[place]
+        for at in (self.at, self.at + 1, self.at + 2):
+            sign = self.source[at]
             if sign in ('"', "'"):
-                return place
+                return at
             if sign not in PREFIXES:
                 return None
         return None
 
     def take_string(self) -> None:
-        place = self.quote()
-        mark = [self.source[place]]
-        if self.source[place : place + 3] == 3 * mark:
+        at = self.quote()
+        mark = [self.source[at]]
+        if self.source[at : at + 3] == 3 * mark:
             mark = 3 * mark
-        stop = place + len(mark)
+        stop = at + len(mark)
         while stop < self.size and self.source[stop : stop + len(mark)] != mark:
             stop += 2 if self.source[stop] == "\\" else 1
         stop = min(stop + len(mark), self.size)

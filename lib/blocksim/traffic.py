@@ -17,7 +17,7 @@ class Traffic:
 
     def __init__(self):
         self.sectors, self.turns = {}, {}
-        self.times = {}  # (thread, array, kind, where) -> so often in this phase
+        self.times = {}  # (thread, array, kind, where) -> how often in this phase
         self.accesses = {}  # (warp, array, kind, where, time) -> bytes touched
 
     def touch(self, array, place: int, kind: str, thread: int, where: tuple) -> None:

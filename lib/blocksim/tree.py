@@ -1,8 +1,8 @@
 """From tokens to a tree like the one of CPython's ``ast``.
 
 The names of the nodes and of their parts are CPython's, flattened a little: operators
-are texts ("+"), a name and a constant are what they are whether read or written. What
-no kernel may use becomes a node of the kind "Refused" that says what it is, so that the
+are texts ("+"), and a name is the same node whether it is read or set. What no kernel
+may use becomes a node of the kind "Refused" that says what it is, so that the
 rest of the text can still be read.
 """
 
@@ -14,7 +14,7 @@ BINDING.update({sign: 4 for sign in COMPARISONS})
 BINDING.update({"|": 5, "^": 6, "&": 7, "<<": 8, ">>": 8, "+": 9, "-": 9})
 BINDING.update({sign: 10 for sign in ("*", "/", "//", "%", "@")})
 BINDING["**"] = 12
-BEFORE = {"not": 3, "-": 11, "+": 11, "~": 11}  # and one before a single operand
+BEFORE = {"not": 3, "-": 11, "+": 11, "~": 11}  # the same before a single operand
 CHANGES = (
     "+=",
     "-=",
@@ -145,9 +145,9 @@ class Parser:
             return [self.decorated()]
         if token.kind == "word":
             read = {
-                "if": self.branch,
-                "while": self.loop,
-                "for": self.turns,
+                "if": self.if_statement,
+                "while": self.while_loop,
+                "for": self.for_loop,
                 "def": self.function,
             }.get(token.text)
             if read:
@@ -256,17 +256,17 @@ class Parser:
         self.at += 1
         return found
 
-    def branch(self) -> Node:
+    def if_statement(self) -> Node:
         """Return an if, whose elif is an if in its else."""
         line = self.line
         self.at += 1
         test, body = self.expression(), self.block()
         if self.sees("elif"):
-            return Node("If", line, test=test, body=body, orelse=[self.branch()])
+            return Node("If", line, test=test, body=body, orelse=[self.if_statement()])
         orelse = self.block() if self.takes("else") else []
         return Node("If", line, test=test, body=body, orelse=orelse)
 
-    def loop(self) -> Node:
+    def while_loop(self) -> Node:
         """Return a while."""
         line = self.line
         self.at += 1
@@ -274,7 +274,7 @@ class Parser:
         orelse = self.block() if self.takes("else") else []
         return Node("While", line, test=test, body=body, orelse=orelse)
 
-    def turns(self) -> Node:
+    def for_loop(self) -> Node:
         """Return a for."""
         line = self.line
         self.at += 1
@@ -405,7 +405,7 @@ class Parser:
     def joined(self, loosest: int) -> Node:
         """Return what operators join that bind more tightly than ``loosest``.
 
-        One function for all of them: MicroPython's stack is a small one.
+        One function reads all of them, because MicroPython's stack is small.
         """
         line, op = self.line, self.operator()
         if op in BEFORE:
@@ -541,7 +541,7 @@ class Parser:
         first = self.at
         inner = self.series(self.expression)
         if inner.kind == "Tuple" and self.tokens[first].text != "(":
-            inner.line = line  # its bracket is part of a tuple
+            inner.line = line  # a tuple begins with its bracket
         if self.sees("for", "async"):
             self.skip_to(")")
             inner = Node("Refused", line, what="a generator", words=[])

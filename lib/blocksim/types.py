@@ -31,7 +31,7 @@ WHOLE_BITS = {  # a whole number is no larger than two to this power
     "uint64": 64,
 }
 RANGE_BITS = 31  # of an index or an extent that a launch can have
-MEMORY_BITS = 40  # of a place in an array
+MEMORY_BITS = 40  # of the place of an element in an array
 FLOATS = ("float16", "float32", "float64")
 UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
 # An operation with one of these stays a float16, or at least a float32. Any other
@@ -61,7 +61,7 @@ def is_tuple(kind: object) -> bool:
 
 
 def in_words(kind: object) -> str:
-    """Return a type as one says it."""
+    """Return how a sentence names a type."""
     if is_array(kind):
         return f"an array of {kind[1]} with {kind[2]} dimension" + "s" * (kind[2] != 1)
     if is_tuple(kind):
@@ -71,7 +71,7 @@ def in_words(kind: object) -> str:
     return WORDS.get(kind, str(kind))
 
 
-WORDS = {  # of what is no number
+WORDS = {  # for types that are not numbers
     "none": "None",
     "text": "a text",
     "static": "a function, a type or a module",

@@ -1,4 +1,8 @@
-"""What is known of a name or an expression of a kernel, and how two ways join."""
+"""What is known of a name or an expression, and what of it remains where ways join.
+
+A way is one that a thread may take through the text: through one arm of an ``if``, once
+more around a loop.
+"""
 
 from .things import Scalar, Signature, Thing
 from .tree import Node
@@ -43,11 +47,12 @@ class Value:
     fixed : bool
         Is it made of constants only?
     unsure : bool
-        Is it a name's that has no value yet if a thread comes another way?
+        Is this a name that has no value where a thread has taken another way?
     computed : bool
-        Is it known here, but computed on the device, as Numba sees it?
+        Is it known here, although Numba computes it on the device?
     branch : bool or None
-        Which way Numba lets a branch on it take, if it is one operation on constants.
+        The arm that Numba keeps of an ``if`` with this test, if the test is one operation
+        on constants.
     """
 
     def __init__(self, kind, const=UNKNOWN, bits=None, fixed=False):
@@ -215,7 +220,7 @@ class Closure(Function):
 
 
 def constant(value: object, line: int) -> Value:
-    """Return what a value around a kernel, or in its text, is to the compiler."""
+    """Return what the compiler makes of a value in the text or around the kernel."""
     if value is None:
         return NONE
     if isinstance(value, Value):  # an array around the kernel
@@ -294,7 +299,7 @@ def same_constant(a: object, b: object) -> bool:
 
 
 def merged(a: dict | None, b: dict | None) -> dict | None:
-    """Return the names where two ways meet; None is a way that nobody goes."""
+    """Return the names where two ways meet; None is a way that no thread takes."""
     if a is None or b is None:
         return b if a is None else a
     found = {}
@@ -307,7 +312,7 @@ def merged(a: dict | None, b: dict | None) -> dict | None:
 
 
 def either(a: Value, b: Value) -> Value:
-    """Return what is known of a name of which one way, or both, may know nothing."""
+    """Return what is known of a name that one of two ways may not have set."""
     found = joined(a, b)
     return unsure(found) if a.unsure or b.unsure else found
 
@@ -324,7 +329,7 @@ def unsure(value: Value) -> Value:
 
 
 class Unusable:
-    """What a name around a kernel stands for, where no kernel can use it."""
+    """What a name stands for if no kernel can use it, and why."""
 
     def __init__(self, reason: str, instead: str = "", declined: str = ""):
         self.reason = reason
