@@ -1,13 +1,10 @@
 """A drill's piece of the page, its progress record, and what the book has vendored."""
 
 import gzip
-import hashlib
 import json
 import re
-from pathlib import Path
 
 import pytest
-import yaml
 from bs4 import BeautifulSoup
 from py_mini_racer import MiniRacer
 
@@ -161,29 +158,3 @@ def test_python_and_the_simulator_are_one_classic_script_each() -> None:
 
 
 # ---- vendored files
-
-VENDORED = sorted(Path(__file__).parents[1].glob("lib/livepage/vendor/**/VENDOR.yml"))
-
-
-@pytest.mark.parametrize("record", VENDORED, ids=lambda path: path.parent.name)
-def test_vendored_files_are_what_they_were(record: Path) -> None:
-    vendor = yaml.safe_load(record.read_text(encoding="utf-8"))
-    assert {"name", "version", "licence", "source", "files"} <= vendor.keys()
-    for name, checksum in vendor["files"].items():
-        content = (record.parent / name).read_bytes()
-        assert hashlib.sha256(content).hexdigest() == checksum, name
-    there = {
-        path.relative_to(record.parent).as_posix()
-        for path in record.parent.rglob("*")
-        if path.is_file() and path != record
-    }
-    assert there == set(vendor["files"]), "a file without a checksum, or one too many"
-    assert any("LICEN" in name.upper() or "OFL" in name.upper() for name in there)
-
-
-def test_everything_vendored_has_a_record() -> None:
-    root = Path(__file__).parents[1] / "lib" / "livepage" / "vendor"
-    folders = {record.parent for record in VENDORED}
-    for path in root.rglob("*"):
-        if path.is_file():
-            assert folders & set(path.parents), f"{path} has no VENDOR.yml above it"

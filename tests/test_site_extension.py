@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import re
 from pathlib import Path
 
 import pytest
-import yaml
 from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
 
@@ -278,22 +276,6 @@ def test_the_letters_of_formulas_are_found_wherever_they_wait():
     html = f'<p>a</p>{maths.typeset("x+1")}<span class="q">ℓ</span><b>b</b>'
     html += f'<script type="application/json">{hint}</script>'
     assert set(fonts.formula_characters([html])) - {"\u200b"} == set("x+1yℓ")
-
-
-@pytest.mark.parametrize(
-    "folder", sorted(VENDOR.rglob("VENDOR.yml")), ids=lambda file: file.parent.name
-)
-def test_vendored_files_are_what_they_were(folder):
-    vendor = yaml.safe_load(folder.read_text(encoding="utf-8"))
-    assert all(vendor[key] for key in ("name", "version", "licence", "source"))
-    sums = {
-        file.relative_to(folder.parent).as_posix(): hashlib.sha256(
-            file.read_bytes()
-        ).hexdigest()
-        for file in folder.parent.rglob("*")
-        if file.is_file() and file != folder
-    }
-    assert sums == vendor["files"]
 
 
 # A whole small book ----------------------------------------------------------
