@@ -116,11 +116,8 @@ the first block with a fault, and of these shared and global memory, not local.
 
 Reading order
 -------------
-Each group uses those before it.
-
 The front end, from a text to a tree: ``tokens`` cuts the text into pieces, ``tree`` puts
-them together, ``source`` finds out what the names around a kernel stand for, and
-``functions`` does the same for a kernel that is a Python function.
+them together, and ``source`` finds out what the names around a kernel stand for.
 
 Types, found before anything runs: ``types`` are the rules, ``things`` what a name can
 stand for, ``values`` what is known of an expression. ``infer`` reads statements,
@@ -129,7 +126,7 @@ stand for, ``values`` what is known of an expression. ``infer`` reads statements
 
 The program: ``emit`` writes the Python that the simulator runs, which computes by
 ``arithmetic``; ``program`` keeps it for each list of argument types, and ``kernel`` is
-what a reader launches.
+what a reader launches. ``functions`` reads kernels that are Python functions, in CPython.
 
 The run: ``launch`` runs the threads in turns. ``device`` is what they call ``cuda``,
 ``arguments`` and ``memory`` are the arrays, with a record of who touched what;

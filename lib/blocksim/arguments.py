@@ -85,8 +85,8 @@ def kind_of(name: str, value: object) -> object:
             return type_name(value.dtype)
         except ValueError:
             wanted = ", ".join(sorted(SIZES))
-            said = f"{name}: expected numbers of {wanted}; got {value.dtype}"
-            raise ValueError(said) from None
+            message = f"{name}: expected numbers of {wanted}; got {value.dtype}"
+            raise ValueError(message) from None
     kind = {bool: "bool", int: "int64", float: "float64"}.get(type(value))
     if kind == "int64" and value >= 1 << 63:
         kind = "uint64"
@@ -154,7 +154,7 @@ def families(arrays: list) -> list:
 
 
 def touch(a: list, b: list) -> bool:
-    """May two arguments share memory?"""
+    """Return whether two arguments may share memory."""
     (mine, numpys), (other, others) = a[1], b[1]
     if (numpys is None) != (others is None):
         return False
@@ -164,7 +164,7 @@ def touch(a: list, b: list) -> bool:
 
 
 def twice(pair: list) -> bool:
-    """May one argument have two elements with one address?"""
+    """Return whether two elements of one argument may have one address."""
     mine, value = pair[1]
     if value is None:
         return len(set(mine)) < len(mine)
@@ -240,8 +240,8 @@ def flat(value: list, name: str) -> tuple[list, tuple]:
     for row in value:
         numbers, inner = flat(row, name) if isinstance(row, list) else ([row], None)
         if shape not in (None, inner) or inner is None:
-            said = f"{name}: expected rows of one shape, got {shape} and {inner}"
-            raise ValueError(said)
+            message = f"{name}: expected rows of one shape, got {shape} and {inner}"
+            raise ValueError(message)
         data += numbers
         shape = inner
     return data, (len(value),) + shape

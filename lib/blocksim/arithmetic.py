@@ -186,14 +186,20 @@ def exp2(x: float) -> float:
 def log1p(x: float) -> float:
     """Return log(1 + x), exact for small x; MicroPython has none."""
     u = 1.0 + x
-    return x if u == 1.0 else math.log(u) * x / (u - 1.0) if u - u == 0 else math.log(u)
+    if u == 1.0:
+        return x
+    if u - u != 0:  # an infinity or a NaN
+        return math.log(u)
+    return math.log(u) * x / (u - 1.0)
 
 
 def hypot(x: float, y: float) -> float:
     """Return the length of (x, y), without squares that are too large."""
     largest = max(abs(x), abs(y))
-    if largest == 0 or largest - largest != 0:
-        return INF if INF in (abs(x), abs(y)) else x + y if largest != 0 else 0.0
+    if largest == 0:
+        return 0.0
+    if largest - largest != 0:  # an infinity or a NaN
+        return INF if INF in (abs(x), abs(y)) else x + y
     return largest * math.sqrt((x / largest) ** 2 + (y / largest) ** 2)
 
 

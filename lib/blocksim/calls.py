@@ -96,8 +96,8 @@ class Calls:
         instead = f"{node.path}({least})"
         if len(node.args) > len(names):
             count = len(node.args) + len(node.keywords)
-            said = f"{node.path} takes {counted(len(names), 'value')}, not {count}"
-            raise Refusal(node.line, said, instead)
+            message = f"{node.path} takes {counted(len(names), 'value')}, not {count}"
+            raise Refusal(node.line, message, instead)
         given = self.by_name(node, names)
         if [name for name in needed if name not in given]:
             raise Refusal(node.line, f"{node.path} needs {least}", instead)
@@ -111,8 +111,8 @@ class Calls:
         """Return the arguments of a call by the names of their parameters."""
         known = node.path.endswith(".array") or node.path in ALIASES
         if node.keywords and not known:
-            said = f"{node.path} takes no names of parameters"
-            raise Refusal(node.line, said, "the values in order")
+            message = f"{node.path} takes no names of parameters"
+            raise Refusal(node.line, message, "the values in order")
         given = dict(zip(names, node.args))
         for name, arg in node.keywords:
             if name not in names or name in given:
@@ -404,10 +404,12 @@ class Calls:
         kind = of_math(name, [value.kind for value in values])
         if kind is None or node.keywords:
             wanted = 2 if name in ANGLES + TWO else 1
-            said = f"{counted(wanted, 'number')}, not {len(values)}"
+            message = f"{counted(wanted, 'number')}, not {len(values)}"
             if node.keywords or len(values) == wanted:
-                said = "no names of parameters" if node.keywords else "no such numbers"
-            raise Refusal(node.line, f"math.{name} takes {said}")
+                message = (
+                    "no names of parameters" if node.keywords else "no such numbers"
+                )
+            raise Refusal(node.line, f"math.{name} takes {message}")
         fixed = name in FOLDED and not [v for v in values if not v.fixed]
         if kind == "float64" and not fixed:
             self.compiler.double(
@@ -527,8 +529,8 @@ class Calls:
         (test,) = self.numbers(node, "predicate")
         self.integer(node, test, "what is counted")
         if test.kind == "bool":
-            said = f"cuda.{name} takes a whole number, not bool"
-            raise Refusal(node.line, said, "int32(…)")
+            message = f"cuda.{name} takes a whole number, not bool"
+            raise Refusal(node.line, message, "int32(…)")
         return Value("int32")
 
     def vote(self, node: Node, name: str) -> Value:
@@ -545,8 +547,8 @@ class Calls:
         """Refuse what is no whole number of 32 or 64 bits."""
         self.integer(node, value, what, instead)
         if value.kind not in ("int32", "uint32", "int64", "uint64"):
-            said = f"{what} is a whole number of 32 bits, not {value.kind}"
-            raise Refusal(node.line, said, instead)
+            message = f"{what} is a whole number of 32 bits, not {value.kind}"
+            raise Refusal(node.line, message, instead)
 
     def shuffle(self, node: Node, name: str) -> Value:
         """Return what a thread gets from another one of its warp."""

@@ -395,7 +395,7 @@ class Expressions(Calls):
         return found
 
     def sees(self, value: Value) -> bool:
-        """Say whether Numba knows this before it looks for types."""
+        """Return whether Numba knows this before it looks for types."""
         return hasattr(value, "array") or seen(value) is not UNKNOWN
 
     def comparable(self, node: Node, op: str, a: Value, b: Value) -> None:
@@ -421,7 +421,7 @@ class Expressions(Calls):
                 )
 
     def exact(self, number: Value, other: Value) -> bool:
-        """Say whether a constant can be compared in float32 just as well."""
+        """Return whether a constant can be compared in float32 just as well."""
         if not number.known or other.kind not in ("float16", "float32"):
             return False
         value = float(number.const)
@@ -441,35 +441,38 @@ class Expressions(Calls):
         if base.kind == "static":
             return self.static_attribute(node, base.const)
         if is_array(base.kind):
-            kind, name = base.kind, node.attr
-            if name == "shape":
-                return Value(("tuple",) + ("int64",) * kind[2], bits=MEMORY_BITS)
-            if name == "size":
-                return Value("int64", bits=MEMORY_BITS)
-            if name == "ndim":
-                found = constant(kind[2], node.line)
-                return found if hasattr(base, "argument") else computed(found)
-            if name == "dtype":
-                return Value("static", DType(kind[1]))
-            if name not in VIEWS:
-                raise Refusal(
-                    node.line,
-                    f"an array has no {name}" + " in a kernel" * (name in HOSTS),
-                    "x.size, or x.shape[0]"
-                    if name[:3] in ("len", "siz", "sha", "cou")
-                    else "a loop over its elements",
-                )
+            return self.array_attribute(node, base)
+        raise Refusal(
+            node.line,
+            f"{self.named(base)} has no {node.attr}",
+            "",
+            "views" if node.attr in OF_NUMBERS else self.choice(base),
+        )
+
+    def array_attribute(self, node: Node, base: Value) -> Value:
+        """Return the shape, size, ndim or dtype of an array; refuse all others."""
+        kind, name = base.kind, node.attr
+        if name == "shape":
+            return Value(("tuple",) + ("int64",) * kind[2], bits=MEMORY_BITS)
+        if name == "size":
+            return Value("int64", bits=MEMORY_BITS)
+        if name == "ndim":
+            found = constant(kind[2], node.line)
+            return found if hasattr(base, "argument") else computed(found)
+        if name == "dtype":
+            return Value("static", DType(kind[1]))
+        if name in VIEWS:
             raise Refusal(
                 node.line,
                 f"{name} of an array has no place in a kernel",
                 "go through the elements in a loop",
                 declined="views",
             )
+        counts = name[:3] in ("len", "siz", "sha", "cou")
         raise Refusal(
             node.line,
-            f"{self.named(base)} has no {node.attr}",
-            "",
-            "views" if node.attr in OF_NUMBERS else self.choice(base),
+            f"an array has no {name}" + " in a kernel" * (name in HOSTS),
+            "x.size, or x.shape[0]" if counts else "a loop over its elements",
         )
 
     def static_attribute(self, node: Node, const: object) -> Value:
@@ -633,7 +636,7 @@ def bare(name: str) -> str:
 
 
 def literal(node: Node) -> bool:
-    """Say whether Python computes an expression when it reads the text."""
+    """Return whether Python computes an expression when it reads the text."""
     if node.kind == "Constant":
         return isinstance(node.value, (int, float, bool))
     if node.kind == "UnaryOp":
@@ -718,7 +721,7 @@ def resolve_or_raise(found: object) -> object:
 
 
 def is_module(value: object) -> bool:
-    """Say whether a value is a module of Python's."""
+    """Return whether a value is a module of Python's."""
     return type(value).__name__ == "module"
 
 

@@ -67,7 +67,7 @@ def stand_in(value: object, given: dict[str, object]) -> object:
 
 
 def is_numbas(value: object) -> bool:
-    """Say whether a value belongs to Numba, and is not the reader's function."""
+    """Return whether a value belongs to Numba, and is not the reader's function."""
     if isinstance(value, ModuleType):
         return value.__name__.split(".")[0] in ("numba", "numba_cuda")
     where = type(value).__module__.split(".")[0], getattr(value, "__module__", "") or ""

@@ -43,12 +43,12 @@ def assigned(body: list, found: set) -> set:
 
 
 def varies(value: Value) -> bool:
-    """Say whether a name may stand for more than one number or None."""
+    """Return whether a name may stand for more than one number or None."""
     return not value.known or not (is_number(value.kind) or value.kind == "none")
 
 
 def directly(value: Node) -> bool:
-    """Say whether Python assigns these values without making a tuple of them."""
+    """Return whether Python assigns these values without making a tuple of them."""
     several = value.kind == "Tuple" and len(value.elts) in (2, 3)
     return several and not all([literal(part) for part in value.elts])
 

@@ -145,8 +145,10 @@ def no_method(node: object) -> Refusal | None:
     for decorator in node.decorators:
         method = getattr(decorator, "id", None)
         if method in ("staticmethod", "classmethod", "property"):
-            said = f"cuda.jit takes a function, and {method} makes something else of it"
-            return Refusal(decorator.line, said, f"@cuda.jit without @{method}")
+            message = (
+                f"cuda.jit takes a function, and {method} makes something else of it"
+            )
+            return Refusal(decorator.line, message, f"@cuda.jit without @{method}")
     return None
 
 
@@ -197,7 +199,7 @@ def run(
     shared : int
         Bytes of dynamic shared memory, for ``shared.array(0, …)``.
     turns : int
-        How many turns its loops may take before a thread is said not to end.
+        How many turns its loops may take before a thread is reported as endless.
     trace : callable, optional
         Called with every access, fence and meeting; for tests.
     """

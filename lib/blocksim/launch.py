@@ -476,13 +476,13 @@ class Launch:
         away = block != self.at
         if not away and tick < self.order.phase:
             self.report_never_came(array, place, how, other, earlier)
-        names = [self.name(now, self.at if away else None)]
-        names.append(self.name(other, block if away else None))
-        threads, lines = [now, other], [line, earlier]
+        sides = [
+            (self.name(now, self.at if away else None), now, line),
+            (self.name(other, block if away else None), other, earlier),
+        ]
         if how == "too early":  # the sentence begins with the reader, who ran first
-            names.reverse()
-            threads.reverse()
-            lines.reverse()
+            sides.reverse()
+        names, threads, lines = [list(column) for column in zip(*sides)]
         index, old = array.index(place), array.data[place]
         what = element(array.name, index)
         if theirs is not array:

@@ -60,7 +60,7 @@ def mask_of(threads: list, chosen: object) -> int:
 
 
 def same(a: object, b: object) -> bool:
-    """Are two values the same, bit by bit?"""
+    """Return whether two values are the same, bit by bit."""
     return a == b and str(a)[:1] == str(b)[:1] or (a != a and b != b)
 
 

@@ -60,7 +60,7 @@ class Order:
         self.owners.append(thread.who)
 
     def ordered(self, tick: int) -> bool:
-        """Is a stretch ordered before the running thread's next access?"""
+        """Return whether a stretch is ordered before the running thread's next access."""
         gpu = self.gpu
         if gpu._block_floor <= tick < gpu._floor:
             return True
@@ -148,7 +148,7 @@ class Order:
         self.gpu._floor = self.phase
 
     def here(self, who: int) -> bool:
-        """Say whether this entry of a clock is about the running block."""
+        """Return whether this entry of a clock is about the running block."""
         return who == whole(self.block) or who // self.count == self.block
 
 

@@ -185,6 +185,6 @@ class Report:
 
 
 def alike(a: dict, b: dict) -> bool:
-    """Say whether two faults are the same: in kind, array and lines."""
+    """Return whether two faults are the same: in kind, array and lines."""
     keys = ("kind", "line", "array", "earlier")
     return [a.get(key) for key in keys] == [b.get(key) for key in keys]

@@ -91,7 +91,7 @@ class Source:
 
 
 def too_deep(error: Exception) -> bool:
-    """Say whether Python has come to the end of its stack, or of its parser's.
+    """Return whether Python has come to the end of its stack, or of its parser's.
 
     Any other error is a fault of the simulator's own, and has to be seen.
     """

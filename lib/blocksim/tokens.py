@@ -211,5 +211,5 @@ class Scanner:
 
 
 def in_name(sign: str) -> bool:
-    """Say whether a character may stand in a name; all letters beyond ASCII may."""
+    """Return whether a character may stand in a name; all letters beyond ASCII may."""
     return sign.isalpha() or sign.isdigit() or sign == "_" or ord(sign) > 127

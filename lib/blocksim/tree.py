@@ -93,7 +93,7 @@ class Parser:
         return self.tokens[self.at].line
 
     def sees(self, *texts: str) -> bool:
-        """Say whether the next token is one of these signs or words."""
+        """Return whether the next token is one of these signs or words."""
         token = self.tokens[self.at]
         return token.text in texts and token.kind in ("sign", "word")
 
@@ -159,7 +159,7 @@ class Parser:
         return self.simple_line()
 
     def is_match(self) -> bool:
-        """Say whether a line that starts with "match" has a block below it."""
+        """Return whether a line that starts with "match" has a block below it."""
         start = self.at
         self.skip_line()
         found = self.tokens[self.at - 1].text == ":" and self.at > start + 1
@@ -362,7 +362,7 @@ class Parser:
         return Node("Tuple", line, elts=parts)
 
     def ends(self) -> bool:
-        """Say whether no further expression follows a comma."""
+        """Return whether no further expression follows a comma."""
         return self.token.kind in ("newline", "end") or self.sees(
             "=", ")", "]", "}", ":", ";", "in", *CHANGES
         )

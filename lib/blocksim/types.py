@@ -41,22 +41,22 @@ SMALL = TINY + ("int16", "uint8")
 
 
 def is_number(kind: object) -> bool:
-    """Say whether a type is a number's."""
+    """Return whether a type is a number's."""
     return isinstance(kind, str) and kind in SIZES
 
 
 def is_integer(kind: object) -> bool:
-    """Say whether a type holds whole numbers; True and False are some."""
+    """Return whether a type holds whole numbers; True and False are some."""
     return is_number(kind) and kind not in FLOATS
 
 
 def is_array(kind: object) -> bool:
-    """Say whether a type is an array's."""
+    """Return whether a type is an array's."""
     return isinstance(kind, tuple) and kind[0] == "array"
 
 
 def is_tuple(kind: object) -> bool:
-    """Say whether a type is a tuple's."""
+    """Return whether a type is a tuple's."""
     return isinstance(kind, tuple) and kind[0] == "tuple"
 
 

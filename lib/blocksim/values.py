@@ -66,7 +66,7 @@ class Value:
 
     @property
     def known(self) -> bool:
-        """Is it a constant?"""
+        """Whether it is a constant."""
         return self.const is not UNKNOWN
 
 
@@ -81,7 +81,7 @@ def computed(value: Value) -> Value:
 
 
 def same_value(a: Value, b: Value) -> bool:
-    """Say whether two values are one constant of one type."""
+    """Return whether two values are one constant of one type."""
     if a.kind != b.kind or a.computed != b.computed:
         return False
     return a.known and b.known and same_constant(a.const, b.const)
@@ -101,7 +101,7 @@ def seen(value: Value) -> object:
 
 
 def ways(node: Node) -> tuple[bool, bool]:
-    """Say whether a test, whose types are found, may be true, and whether false.
+    """Return whether a test, whose types are found, may be true, and whether false.
 
     Where Numba sees the answer it cuts the other way off, and nobody reads that: each
     part of "and" and "or" is a branch of its own, and "not" none. An answer that is
@@ -126,7 +126,7 @@ def ways(node: Node) -> tuple[bool, bool]:
 
 
 def ways_of_several(node: Node) -> tuple[bool, bool]:
-    """Say the same of "and" and "or": they go on until one of them ends it."""
+    """Return the same for "and" and "or", which go on until one part ends them."""
     ends = node.op == "or"
     ended = False
     for part in node.values[: node.reached]:
@@ -283,7 +283,7 @@ def joined(a: Value, b: Value) -> Value:
 
 
 def same_constant(a: object, b: object) -> bool:
-    """Say whether two constants are one; True is not 1 here."""
+    """Return whether two constants are one; True is not 1 here."""
     if isinstance(a, Thing) and isinstance(b, Thing):
         return a.path == b.path
     if isinstance(a, Function) and isinstance(b, Function):
