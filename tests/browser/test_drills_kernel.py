@@ -74,6 +74,8 @@ def test_forget_a_barrier_see_the_two_threads_mend_it_pass(site, open_page) -> N
 
 def test_a_kernel_that_passes_has_a_card_and_a_page_to_keep(site, open_page) -> None:
     page = open_page(site / "en.html")
+    named = "<meta property='og:site_name' content='Squares'>"
+    page.evaluate("meta => document.head.insertAdjacentHTML('beforeend', meta)", named)
     section = run(page, DRILL.get("code"))
     card = section.locator(".os-drill-score")
     expect(card).to_contain_text("48; 48 would do (× 1)")
@@ -84,7 +86,7 @@ def test_a_kernel_that_passes_has_a_card_and_a_page_to_keep(site, open_page) -> 
     assert kept.value.suggested_filename == "neighbour.html"
     html = Path(kept.value.path()).read_text(encoding="utf-8")
     assert "cuda.syncthreads()" in html and "48; 48 would do" in html
-    assert "<script" not in html
+    assert "<script" not in html and "Written in the book Squares, run on" in html
     section = run(page, DRILL.get("code"), "Run larger")
     expect(section).to_contain_text("larger launch: 16 blocks of 4 threads")
     section = run(page, FORGETFUL, "Run larger")
