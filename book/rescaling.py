@@ -17,7 +17,11 @@ from onlinesoftmax import streaming
 __version__ = "0.1.0"
 BESIDE = Path(__file__).parent
 INSTALLED = BESIDE / "rescaling_files"  # where a wheel puts the content
-HERE = book.open(INSTALLED if INSTALLED.is_dir() else BESIDE, version=__version__)
+HERE = book.open(
+    INSTALLED if INSTALLED.is_dir() else BESIDE,
+    version=__version__,
+    made_with=(Path(streaming.__file__).parent,),
+)
 
 
 def __getattr__(name: str) -> object:

@@ -239,9 +239,9 @@ CSS = """
 
 
 def test_the_stylesheet_keeps_what_can_match_and_no_more():
-    css = stylesheet.merge(
-        [CSS], ['<p class="used" id="here">'], ["el.className = 'made-by-script'"]
-    )
+    used = stylesheet.names_on('<p class="used" id="here">')
+    used |= stylesheet.names_in("el.className = 'made-by-script'")
+    css = stylesheet.merge([CSS], used)
     assert ".unused" not in css and "Gone" not in css and "remark" not in css
     assert css.startswith(".used{color:red}")
     assert "@media (min-width:9em){#here > .used:not(.x){margin:0 1px}}" in css
@@ -250,7 +250,7 @@ def test_the_stylesheet_keeps_what_can_match_and_no_more():
 
 def test_a_broken_stylesheet_stops_the_build():
     with pytest.raises(ValueError, match="cannot be read"):
-        stylesheet.merge([".a { color: red } }"], [], [])
+        stylesheet.merge([".a { color: red } }"], set())
 
 
 def test_colours_come_from_the_tokens_only():

@@ -8,31 +8,33 @@ of the prose pairs the stored outputs with the new text and renders.
 """
 
 import argparse
-import hashlib
+import io
 import os
 import shutil
-import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
 import yaml
+from hatchling.builders.wheel import WheelBuilder
+from jupyter_book.config import get_final_config
+from nbformat import NotebookNode
+from sphinx.application import Sphinx
+from sphinx.errors import SphinxError
+from sphinx.util.docutils import docutils_namespace, patch_docutils
 
 import rescaling  # noqa: F401  (hands the book in)
 from livepage import modules
+from livepage.digest import digest, files_in
 from tools import reader
 from tools.chapters import Page, notebook, pages
 from tools.execute import ChapterFailed, Store, execute, with_outputs
 from tools.freshness import key
 
 ROOT = Path(__file__).resolve().parent.parent
-# What every page depends on besides its own source.
-EVERY_PAGE = ("book/figures", "book/drills", "lib")
-ALSO = ("_config.yml", "_toc.yml", "requirements.txt", "book/data/quantities.yml")
 
 
 class BuildFailed(Exception):
@@ -62,6 +64,10 @@ class Book:
         return self.out / "src"
 
     @property
+    def trees(self) -> Path:
+        return self.out / ".doctrees"
+
+    @property
     def html(self) -> Path:
         return self.out / "html"
 
@@ -86,44 +92,43 @@ def step(what: str):
 def build(book: Book) -> None:
     """Run what is stale, render the site, pack the notebooks."""
     run_chapters(book)
-    stage(book)
-    with modules_read(book), ThreadPoolExecutor() as meanwhile:
-        wheels = meanwhile.submit(pack_wheels, book)
-        with step("rendering the pages"):
-            render(book)
-        with step("packing the notebooks"):
-            pack_notebooks(book, wheels.result())
+    executed = {page: with_outputs(page, book.store) for page in book.chapters}
+    stage(book, executed)
+    with step("rendering the pages"):
+        render(book)
+    with step("packing the notebooks"):
+        pack_notebooks(book, executed, pack_wheels(book))
 
 
 def run_chapters(book: Book) -> list[str]:
     """Execute the stale chapters; say which ran and which did not need to."""
-    lock = book.root / "requirements.txt"
+    lib, lock = book.root / "lib", book.root / "requirements.txt"
     with step(f"running what changed in {len(book.chapters)} chapters"):
-        ran = execute(book.chapters, book.store, book.book, book.root / "lib", lock)
+        keys = {p: key(notebook(p), book.book, lib, lock) for p in book.chapters}
+        ran = execute(keys, book.store, (lib, book.book))
     print(f"    ran {', '.join(ran)}" if ran else "    all outputs are up to date")
-    check_count(book)
+    check_count(book, keys)
     return ran
 
 
-def check_count(book: Book) -> None:
+def check_count(book: Book, keys: dict[Page, str]) -> None:
     """Fail unless every chapter of `_toc.yml` has run as it is now."""
-    lock, lib = book.root / "requirements.txt", book.root / "lib"
     missing = [
         page.name
         for page in book.chapters
-        if not book.store.is_fresh(page, key(notebook(page), book.book, lib, lock))
+        if not book.store.is_fresh(page, keys.get(page, ""))
     ]
     if missing:
         raise BuildFailed(f"chapters that did not run: {', '.join(missing)}")
 
 
-def stage(book: Book) -> None:
+def stage(book: Book, executed: dict[Page, NotebookNode]) -> None:
     """Put what Jupyter Book renders into one folder; touch only what changed."""
     wanted: dict[str, bytes] = {}
     for page in book.pages:
-        if page.is_chapter:
-            nb = with_outputs(page, book.store)
-            wanted[f"{page.name}.ipynb"] = nbformat.writes(nb).encode()
+        if page in executed:
+            text = nbformat.writes(executed[page]).encode()
+            wanted[f"{page.name}.ipynb"] = text
         else:
             wanted[page.source.name] = page.source.read_bytes()
     for extra in (*book.book.glob("*.bib"), *book.book.glob("*.yml")):
@@ -139,52 +144,40 @@ def stage(book: Book) -> None:
 
 
 def render(book: Book) -> None:
-    """The staged pages as HTML; all of them anew, where all depend on a change."""
-    marker, now = book.out / "everything.key", _everything(book.root)
-    if not marker.exists() or marker.read_text("utf-8") != now:
-        for old in (book.html, book.out / ".doctrees"):
-            shutil.rmtree(old, ignore_errors=True)
-        marker.unlink(missing_ok=True)
-    config = _config_without_execution(book)
-    # jupyter_book.cli.main has no main guard: `python -m` of it does nothing, quietly.
-    start = "import tools; from jupyter_book.cli.main import main; main()"
-    command = [sys.executable, "-c", start, "build", str(book.staged)]
-    command += ["--config", str(config), "--toc", str(book.root / "_toc.yml")]
-    command += ["--path-output", str(book.out.parent), "-W", "--keep-going", "-n", "-q"]
-    path = os.pathsep.join(map(str, (book.root / "lib", book.book, ROOT)))
-    env = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0"}
-    done = subprocess.run(
-        command, capture_output=True, encoding="utf-8", env=env, cwd=book.root
-    )
-    missing = [
-        p.name for p in book.pages if not (book.html / f"{p.name}.html").exists()
-    ]
-    if done.returncode or missing:
-        said = f"{done.stdout}\n{done.stderr}".strip()
-        pages = f" (no page for {', '.join(missing)})" if missing else ""
-        raise BuildFailed(f"Jupyter Book refused to render{pages}:\n{said}")
-    marker.write_text(now, "utf-8")
+    """The staged pages as HTML: those whose sources changed, or what they are made with.
+
+    A render that failed or was stopped leaves pages that Sphinx takes for written: all
+    are read anew then.
+    """
+    whole = book.trees / "whole"
+    if not whole.exists():
+        shutil.rmtree(book.trees, ignore_errors=True)
+    whole.unlink(missing_ok=True)
+    said = io.StringIO()
+    # As `jupyter-book build -W --keep-going -n -q` does, without its command line.
+    with patch_docutils(None), docutils_namespace():
+        folders = (book.staged, None, book.html, book.trees)
+        strict = {"warningiserror": True, "keep_going": True}
+        try:
+            made_by = Sphinx(
+                *folders, "html", settings(book), status=None, warning=said, **strict
+            )
+            made_by.build()
+        except SphinxError as error:
+            raise BuildFailed(f"Jupyter Book refused to render:\n{error}") from error
+    if made_by.statuscode:
+        raise BuildFailed(f"Jupyter Book refused to render:\n{said.getvalue()}")
+    whole.touch()
 
 
-def _everything(root: Path) -> str:
-    """One digest of what every page depends on."""
-    digest = hashlib.sha256(sys.version.encode())
-    folders = (root / folder for folder in EVERY_PAGE)
-    files = [f for d in folders for f in d.rglob("*") if "__pycache__" not in f.parts]
-    for file in sorted([*files, *(root / name for name in ALSO)]):
-        if file.is_file():
-            digest.update(f"{file.relative_to(root)}\0".encode() + file.read_bytes())
-    return digest.hexdigest()
-
-
-def _config_without_execution(book: Book) -> Path:
-    """The book's configuration for pages that have run already."""
+def settings(book: Book) -> dict[str, object]:
+    """What Sphinx is told: the book's configuration, for pages that have run already."""
     config = yaml.safe_load((book.root / "_config.yml").read_text("utf-8"))
     config.setdefault("execute", {})["execute_notebooks"] = "off"
     config["sphinx"]["config"]["book_notebooks"] = True  # `pack_notebooks` makes them
-    file = book.out / "_config.yml"
-    file.write_text(yaml.safe_dump(config, allow_unicode=True), "utf-8")
-    return file
+    toc = (book.root / "_toc.yml").as_posix()
+    more = {"external_toc_path": toc, "latex_individualpages": False, "nitpicky": True}
+    return get_final_config(user_yaml=config, cli_config=more, sourcedir=book.staged)[0]
 
 
 PACKAGES = ("lib/blocksim", "lib/onlinesoftmax", "lib/livepage", "book")
@@ -193,54 +186,47 @@ PACKAGES = ("lib/blocksim", "lib/onlinesoftmax", "lib/livepage", "book")
 def pack_wheels(book: Book) -> list[Path]:
     """Our packages and the book's content as wheels, for notebooks away from here."""
     folder = book.out / "wheels"
-    shutil.rmtree(folder, ignore_errors=True)
-    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps"]
-    command += [
-        "--no-build-isolation",
-        "--disable-pip-version-check",
-        "-w",
-        str(folder),
-    ]
-    command += [str(book.root / package) for package in PACKAGES]
-    env = {**os.environ, "SOURCE_DATE_EPOCH": "315619200"}  # two builds, one file
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", env=env)
-    if done.returncode:
-        raise BuildFailed(f"the packages could not be packed:\n{done.stderr}")
+    packages = [book.root / package for package in PACKAGES]
+    marker, now = folder / "made-of", digest(files_in(*packages), sys.version)
+    if not marker.exists() or marker.read_text("utf-8") != now:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.environ["SOURCE_DATE_EPOCH"] = "315619200"  # two builds, one file
+        with modules_read(book):
+            for package in packages:
+                list(WheelBuilder(str(package)).build(directory=str(folder)))
+        marker.write_text(now, "utf-8")
     return sorted(folder.glob("*.whl"))
 
 
 @contextmanager
 def modules_read(book: Book):
-    """Meanwhile the package has what V8 found in modules: the wheel's readers have none.
-
-    It is there for as long as anything is built, because pages depend on all files of
-    the package: it must not come or go while they are read.
-    """
-    file = book.root / "lib" / "livepage" / "unlinked.json"
+    """While packing, what V8 found in the figures' modules: readers have no V8."""
     folders = (book.root / "lib" / "livepage" / "figures", book.book / "figures")
     sources = (source for folder in folders for source in folder.rglob("*.mjs"))
-    file.write_text(modules.unlinked(sources), "utf-8")
+    modules.SHIPPED.write_text(modules.unlinked(sources), "utf-8")
     try:
         yield
     finally:
-        file.unlink()
+        modules.SHIPPED.unlink()
 
 
-def pack_notebooks(book: Book, packed: list[Path]) -> None:
+def pack_notebooks(
+    book: Book, executed: dict[Page, NotebookNode], packed: list[Path]
+) -> None:
     """The reader's notebooks, each alone and with the wheels, beside the pages."""
     folder = book.html / "notebooks"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     wheels = [Path(shutil.copy2(wheel, folder)) for wheel in packed]
-    config = yaml.safe_load((book.root / "_config.yml").read_text("utf-8"))
-    site = (config.get("html") or {}).get("baseurl") or None
+    site = settings(book)["html_baseurl"] or None
     first = reader.install_cell([wheel.name for wheel in wheels], site)
     around = reader.around(book.book)
-    for page in book.chapters:
+    written = set(wheels)
+    for page, nb in executed.items():
         text = page.source.read_text("utf-8")
-        executed = with_outputs(page, book.store)
-        nb = reader.reader_notebook(executed, text, first, around)
-        reader.write(nb, wheels, folder, page.name)
+        nb = reader.reader_notebook(nb, text, first, around)
+        written |= reader.write(nb, wheels, folder, page.name)
+    for old in set(folder.iterdir()) - written:
+        old.unlink()
 
 
 @contextmanager
@@ -260,12 +246,10 @@ def only_one(out: Path):
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--root", type=Path, default=ROOT, help="the repository")
     parser.add_argument("--path-output", type=Path, help="default: the repository")
     parser.add_argument("--open", action="store_true", help="open the book at the end")
     options = parser.parse_args()
-    root = options.root.resolve()
-    book = Book(root, (options.path_output or root).resolve() / "_build")
+    book = Book(ROOT, (options.path_output or ROOT).resolve() / "_build")
     try:
         with only_one(book.out):
             build(book)

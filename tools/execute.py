@@ -14,7 +14,6 @@ from nbformat import NotebookNode
 
 import tools
 from tools.chapters import Page, code_cells, line_of, notebook
-from tools.freshness import key
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 SCALAR = re.compile(r"np\.\w+\((.*)\)")
@@ -48,19 +47,18 @@ class Store:
         )
 
 
-def execute(
-    chapters: list[Page], store: Store, book: Path, lib: Path, lock: Path
-) -> list[str]:
-    """Bring the outputs of all `chapters` up to date; return the names of those run."""
+def execute(keys: dict[Page, str], store: Store, path: tuple[Path, ...]) -> list[str]:
+    """Bring the outputs of chapters up to date; return the names of those run.
+
+    `keys` says of each chapter what its outputs depend on, `path` where modules are.
+    """
     store.folder.mkdir(parents=True, exist_ok=True)
-    sources = {page: notebook(page) for page in chapters}
-    keys = {page: key(nb, book, lib, lock) for page, nb in sources.items()}
-    stale = [page for page in chapters if not store.is_fresh(page, keys[page])]
+    stale = [page for page, now in keys.items() if not store.is_fresh(page, now)]
     for page in stale:
         store.key(page).unlink(missing_ok=True)
-        nbformat.write(sources[page], store.notebook(page))
+        nbformat.write(notebook(page), store.notebook(page))
     if stale:
-        said = _nbmake([store.notebook(page) for page in stale], (lib, book))
+        said = _nbmake([store.notebook(page) for page in stale], path)
         _raise_failures(stale, store, said)
     for page in stale:
         _strip(store.notebook(page))

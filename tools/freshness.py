@@ -6,7 +6,6 @@ that runs them. It does not cover the prose.
 """
 
 import ast
-import hashlib
 import json
 import platform
 import re
@@ -17,13 +16,14 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
+from livepage.digest import digest, files_in
 from tools.chapters import code_cells
 
 # Packages whose modules lean on each other: whoever imports one depends on all of it.
 WHOLE = {"blocksim", "livepage"}
 # What only the page sees: scripts and styles reach it when it is rendered.
 RENDERED = {".mjs", ".js", ".css"}
-FOR_THE_SITE = {"site", "vendor", "__pycache__"}
+FOR_THE_SITE = {"site", "vendor"}
 CONTENT = ("figures", "drills")  # what the book's own module hands in
 DATA = re.compile(r"[\w./-]+\.(?:json|yml|csv)")
 
@@ -101,10 +101,9 @@ def _parts(names: Iterable[str], ours: Ours) -> set[str]:
 
 
 def _whole(folder: Path) -> set[Path]:
-    files = {file for file in folder.rglob("*") if file.is_file()}
     return {
         file
-        for file in files
+        for file in files_in(folder)
         if file.suffix not in RENDERED
         and not FOR_THE_SITE & set(file.relative_to(folder).parts)
     }
@@ -125,17 +124,10 @@ def key(nb: NotebookNode, book: Path, lib: Path, lock: Path) -> str:
     code = "\n".join(_plain(cell.source) for cell in code_cells(nb))
     files = lib_files(code, Ours(lib, book))
     files |= data_files(code, book, files)
-    what = [cells, platform.python_version(), _digests([*files, lock])]
-    return hashlib.sha256(json.dumps(what).encode()).hexdigest()
+    return digest([*files, lock], json.dumps(cells), platform.python_version())
 
 
 def _plain(source: str) -> str:
     """`source` without IPython's own lines, which Python cannot parse."""
     lines = source.splitlines()
     return "\n".join("" if re.match(r"\s*[%!]", line) else line for line in lines)
-
-
-def _digests(files: Iterable[Path]) -> list[list[str]]:
-    return sorted(
-        [file.name, hashlib.sha256(file.read_bytes()).hexdigest()] for file in files
-    )

@@ -12,10 +12,11 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Book:
-    """Where a book's content lies, and which version of it this is."""
+    """Where a book's content and the code behind it lie, and which version this is."""
 
     folder: Path
     version: str
+    made_with: tuple[Path, ...] = ()
 
     @property
     def figures(self) -> Path:
@@ -36,7 +37,7 @@ class Book:
 _opened: list[Book] = []
 
 
-def open(folder: Path, *, version: str) -> Book:
+def open(folder: Path, *, version: str, made_with: tuple[Path, ...] = ()) -> Book:
     """Hand a book in; from now on figures, drills and measurements are its own.
 
     Parameters
@@ -45,11 +46,14 @@ def open(folder: Path, *, version: str) -> Book:
         Holds `figures/`, `drills/` and `data/`, as many of them as the book has.
     version : str
         What the foot of each page shows.
+    made_with : tuple of Path
+        Folders of code that its figures and drills ask: a change there makes all pages
+        anew.
     """
     folder = Path(folder)
     if not folder.is_dir():
         raise ValueError(f"folder: expected a book's folder, got {str(folder)!r}")
-    _opened[:] = [Book(folder, version)]
+    _opened[:] = [Book(folder, version, made_with)]
     return _opened[0]
 
 

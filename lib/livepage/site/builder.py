@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import NamedTuple
 from xml.sax.saxutils import escape
 
 from sphinx.builders.html import StandaloneHTMLBuilder
 
 from . import fonts, hosts, search, stylesheet
+from .keep import kept
 from .paths import ASSETS, VENDOR
 
 STYLES = [
@@ -26,6 +28,30 @@ STYLES = [
     "sheet.css",
 ]
 SCRIPTS = ["theme.js", "site.js", "link.js", "search.js"]
+
+
+class Uses(NamedTuple):
+    """What a page has of what pages share."""
+
+    names: list[str]  # tags, .classes and #ids
+    letters: str
+    formulas: str  # the letters that formulas are set in
+    figures: list[str]
+    drills: list[str]
+    deck: list[str]
+
+
+@kept
+def uses_of(page: str) -> list[list[str] | str]:
+    """Look a page through, once, for all that `Uses` has."""
+    return [
+        sorted(stylesheet.names_on(page)),
+        "".join(sorted(set(page))),
+        fonts.formula_characters([page]),
+        hosts.figures_on(page),
+        hosts.drills_on(page),
+        hosts.deck_on(page),
+    ]
 
 
 class BookBuilder(StandaloneHTMLBuilder):
@@ -56,54 +82,79 @@ class BookBuilder(StandaloneHTMLBuilder):
         """Write what pages share, once all pages stand."""
         super().finish()
         self.finish_tasks.join()
-        outdir = Path(self.outdir)
-        self._write_scripts(outdir / "_static")
-        self._write_style(outdir)
-        self._write_for_crawlers(outdir)
+        names = {*self.env.found_docs, "search"}
+        pages = {f"{name}.html" for name in names}
+        uses = [Uses(*uses_of(self._read(page))) for page in sorted(pages)]
+        files = self._scripts(uses)
+        files |= self._style(uses, files) | self._for_crawlers()
+        for name, content in files.items():
+            _write(Path(self.outdir, name), content)
+        self._remove_strays(pages | set(files))
 
-    def _write_scripts(self, static: Path) -> None:
-        pages = _pages(Path(self.outdir))
+    def _read(self, page: str) -> str:
+        return Path(self.outdir, page).read_text(encoding="utf-8")
+
+    def _remove_strays(self, wanted: set[str]) -> None:
+        """Remove what an earlier build wrote and this one would not have written."""
+        out = Path(self.outdir)
+        for file in (
+            *out.glob("*.html"),
+            *out.glob("*.xml"),
+            *out.rglob("_static/**/*"),
+        ):
+            if file.is_file() and file.relative_to(out).as_posix() not in wanted:
+                file.unlink()
+
+    def _scripts(self, uses: list[Uses]) -> dict[str, bytes]:
         files = {name: (ASSETS / name).read_bytes() for name in SCRIPTS}
         files["mark.svg"] = (ASSETS / "mark.svg").read_bytes()
         files["search-index.js"] = search.index(self.env).encode()
-        files |= _figure_scripts(pages)
-        files |= _drill_scripts(pages, self.config.language)
-        for name, content in files.items():
-            _write(static / name, content)
+        files |= _figure_scripts(uses)
+        files |= _drill_scripts(uses, self.config.language)
+        return {f"_static/{name}": content for name, content in files.items()}
 
-    def _write_style(self, outdir: Path) -> None:
-        pages = _pages(outdir)
-        static = outdir / "_static"
+    def _style(self, uses: list[Uses], files: dict[str, bytes]) -> dict[str, bytes]:
+        """The stylesheet and the fonts, cut to what pages and their scripts use."""
         scripts = [
-            file.read_text(encoding="utf-8", errors="replace")
-            for file in sorted(static.rglob("*.js"))
-            if file.name != "search-index.js" and file.stat().st_size < 200_000
+            script.decode(errors="replace")
+            for name, script in files.items()
+            if name.endswith(".js")
+            and name != "_static/search-index.js"
+            and len(script) < 200_000
         ]
-        css = stylesheet.merge(_sheets(), pages, scripts)
-        text = fonts.characters([*pages, *scripts])
-        css = self._write_fonts(static, css, text, fonts.formula_characters(pages))
-        _write(static / "book.css", css.encode())
-        _write(static / "fonts" / "LICENSES.txt", _font_licences().encode())
+        used = set().union(*(page.names for page in uses))
+        used = used.union(*map(stylesheet.names_in, scripts))
+        text = fonts.characters([*(page.letters for page in uses), *scripts])
+        formulas = "".join(
+            sorted({letter for page in uses for letter in page.formulas})
+        )
+        css, cut = self._fonts(stylesheet.merge(_sheets(), used), text, formulas)
+        licences = {"_static/fonts/LICENSES.txt": _font_licences().encode()}
+        return {"_static/book.css": css.encode(), **cut, **licences}
 
-    def _write_fonts(self, static: Path, css: str, text: str, formulas: str) -> str:
+    def _fonts(
+        self, css: str, text: str, formulas: str
+    ) -> tuple[str, dict[str, bytes]]:
         """Cut each font the stylesheet names; give the stylesheet with their places."""
+        files = {}
         keep = Path(self.doctreedir).parent / ".fonts"
         for place in sorted(set(re.findall(r"url\([\"']?([^\"')]+\.woff2)", css))):
             wanted = formulas if place.startswith("katex/") else text
             content = fonts.cut(VENDOR / place, wanted, keep)
             name = f"fonts/{Path(place).name}"
             if content is not None:
-                _write(static / name, content)
+                files[f"_static/{name}"] = content
             css = css.replace(place, name)
-        return css
+        return css, files
 
-    def _write_for_crawlers(self, outdir: Path) -> None:
+    def _for_crawlers(self) -> dict[str, bytes]:
+        files = {}
         robots = "User-agent: *\nAllow: /\n"
         if self.config.html_baseurl:
             base = self.config.html_baseurl.rstrip("/")
             robots += f"Sitemap: {base}/sitemap.xml\n"
-            _write(outdir / "sitemap.xml", self._sitemap(base).encode())
-        _write(outdir / "robots.txt", robots.encode())
+            files["sitemap.xml"] = self._sitemap(base).encode()
+        return files | {"robots.txt": robots.encode()}
 
     def _sitemap(self, base: str) -> str:
         names = sorted(self.env.found_docs - {self.config.root_doc})
@@ -118,11 +169,8 @@ class BookBuilder(StandaloneHTMLBuilder):
 
 def _write(file: Path, content: bytes) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(content)
-
-
-def _pages(outdir: Path) -> list[str]:
-    return [page.read_text(encoding="utf-8") for page in sorted(outdir.glob("*.html"))]
+    if not file.exists() or file.read_bytes() != content:
+        file.write_bytes(content)
 
 
 def _font_licences() -> str:
@@ -147,22 +195,22 @@ def _sheets() -> list[str]:
     return [figures.tokens(), katex, *own, figures.stylesheet(), drills.stylesheet()]
 
 
-def _figure_scripts(pages: list[str]) -> dict[str, bytes]:
+def _figure_scripts(uses: list[Uses]) -> dict[str, bytes]:
     from livepage import figures
 
-    names = sorted({name for page in pages for name in hosts.figures_on(page)})
-    if not names and not any("os-sweep" in page for page in pages):
+    names = sorted({name for page in uses for name in page.figures})
+    if not names and not any(".os-sweep" in page.names for page in uses):
         return {}
     files = {f"figures/{name}.js": figures.page_script(name).encode() for name in names}
     return files | {"figures/host.js": figures.host_script().encode()}
 
 
-def _drill_scripts(pages: list[str], language: str) -> dict[str, bytes]:
+def _drill_scripts(uses: list[Uses], language: str) -> dict[str, bytes]:
     from livepage import drills
 
-    if not any(hosts.drills_on(page) for page in pages):
+    if not any(page.drills for page in uses):
         return {}
     files = {"drills.js": drills.page_script().encode(), **drills.page_assets()}
-    for name in sorted({name for page in pages for name in hosts.deck_on(page)}):
+    for name in sorted({name for page in uses for name in page.deck}):
         files[f"cards/{name}.js"] = hosts.card(name, language).encode()
     return {f"drills/{name}": content for name, content in files.items()}

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from html import unescape
 from typing import Any
 
+from .keep import kept
 from .maths import typeset
 
 _FIGURE = re.compile(r'<figure class="os-figure"([^>]*)></figure>')
@@ -88,6 +89,11 @@ def fill_drill(html: str, page_html: Callable[..., str], language: str) -> str:
 
 def fill(html: str, language: str) -> str:
     """Fill whatever hosts one output holds."""
+    return _filled(html, language) if "os-" in html else html
+
+
+@kept
+def _filled(html: str, language: str) -> str:
     if "os-figure" in html:
         from livepage import figures
 
@@ -131,6 +137,7 @@ def deck(pages: list[dict[str, Any]], language: str) -> str:
         raise HostError(f"the drills cannot be listed: {error}") from error
 
 
+@kept
 def card(name: str, language: str) -> str:
     """The script that brings one drill to the page that lists them all."""
     from livepage import drills

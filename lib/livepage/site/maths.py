@@ -10,7 +10,7 @@ from __future__ import annotations
 import atexit
 import json
 import re
-from functools import cache, lru_cache
+from functools import lru_cache
 from html import escape
 
 from docutils import nodes
@@ -23,6 +23,7 @@ from sphinx.writers.html5 import HTML5Translator
 from livepage.quantities import quantities
 from livepage.words import table
 
+from .keep import kept
 from .paths import VENDOR
 
 SHORT = 24  # characters of TeX; such a formula fits the narrowest phone
@@ -62,7 +63,7 @@ def engine() -> MiniRacer:
     return context
 
 
-@cache
+@kept
 def typeset(tex: str, display: bool = False) -> str:
     """HTML and MathML of one formula.
 

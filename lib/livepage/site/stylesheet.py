@@ -18,21 +18,17 @@ _TAG, _ID, _CLASS = map(  # of pages as they are written here: always in double 
 _STRING_OR_COMMENT = re.compile(r"(\"[^\"]*\"|'[^']*'|/\*.*?\*/)", re.DOTALL)
 
 
-def used_names(pages: Iterable[str], scripts: Iterable[str]) -> set[str]:
-    """Every tag, class and id that pages have or scripts could give them.
+def names_on(page: str) -> set[str]:
+    """Every tag, class and id of a page."""
+    used = {*_TAG.findall(page), *(f"#{name}" for name in _ID.findall(page))}
+    classes = " ".join(set(_CLASS.findall(page)))
+    return used.union(f".{name}" for name in classes.split())
 
-    A word in a script counts as a tag, a class and an id: scripts build elements.
-    """
-    used: set[str] = set()
-    for page in pages:
-        used.update(_TAG.findall(page))
-        used.update(f"#{name}" for name in _ID.findall(page))
-        classes = " ".join(set(_CLASS.findall(page)))
-        used.update(f".{name}" for name in classes.split())
-    for script in scripts:
-        for word in set(re.findall(r"[A-Za-z_][\w-]*", script)):
-            used.update((word, f".{word}", f"#{word}"))
-    return used
+
+def names_in(script: str) -> set[str]:
+    """Every word of a script, as a tag, a class and an id: scripts build elements."""
+    words = set(re.findall(r"[A-Za-z_][\w-]*", script))
+    return {kind + word for word in words for kind in ("", ".", "#")}
 
 
 def can_match(selector: str, used: set[str]) -> bool:
@@ -96,20 +92,18 @@ def squeeze(css: str) -> str:
     return "".join(parts).strip()
 
 
-def merge(sheets: Iterable[str], pages: Iterable[str], scripts: Iterable[str]) -> str:
+def merge(sheets: Iterable[str], used: set[str]) -> str:
     """One small stylesheet from many.
 
     Parameters
     ----------
     sheets : iterable of str
         CSS in cascade order.
-    pages : iterable of str
-        Every page of the book.
-    scripts : iterable of str
-        Every script of the book.
+    used : set of str
+        Every tag, `.class` and `#id` that pages have or may get.
     """
     rules = tinycss2.parse_stylesheet("\n".join(sheets), True, True)
     errors = [rule.message for rule in rules if rule.type == "error"]
     if errors:
         raise ValueError(f"the stylesheet cannot be read: {'; '.join(errors)}")
-    return squeeze(drop_unused_fonts(purge(rules, used_names(pages, scripts))))
+    return squeeze(drop_unused_fonts(purge(rules, used)))
