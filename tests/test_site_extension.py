@@ -516,6 +516,7 @@ def test_search_reads_titles_of_figures_and_questions_of_drills(found):
 def test_search_reads_a_page_that_this_build_did_not_write():
     class Env:
         metadata = {"one": {}}
+        doctreedir = "no such folder"
 
         class app:
             builder = None

@@ -32,7 +32,7 @@ from livepage.digest import digest, files_in
 from tools import reader
 from tools.chapters import Page, notebook, pages
 from tools.execute import ChapterFailed, Store, execute, with_outputs
-from tools.freshness import key
+from tools.freshness import Ours, key
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -102,10 +102,10 @@ def build(book: Book) -> None:
 
 def run_chapters(book: Book) -> list[str]:
     """Execute the stale chapters; say which ran and which did not need to."""
-    lib, lock = book.root / "lib", book.root / "requirements.txt"
+    ours, lock = Ours(book.root / "lib", book.book), book.root / "requirements.txt"
     with step(f"running what changed in {len(book.chapters)} chapters"):
-        keys = {p: key(notebook(p), book.book, lib, lock) for p in book.chapters}
-        ran = execute(keys, book.store, (lib, book.book))
+        keys = {p: key(notebook(p), ours, lock) for p in book.chapters}
+        ran = execute(keys, book.store, (ours.lib, ours.book))
     print(f"    ran {', '.join(ran)}" if ran else "    all outputs are up to date")
     check_count(book, keys)
     return ran

@@ -117,8 +117,8 @@ FAULTS = [
     Fault(
         "a chapter left out of the run",
         "tools/build.py",
-        "ran = execute(book.chapters,",
-        "ran = execute(book.chapters[:-1],",
+        "for p in book.chapters}\n        ran =",
+        "for p in book.chapters[:-1]}\n        ran =",
         "",
         r"did not run|has not run",
     ),

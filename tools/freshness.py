@@ -28,9 +28,12 @@ CONTENT = ("figures", "drills")  # what the book's own module hands in
 DATA = re.compile(r"[\w./-]+\.(?:json|yml|csv)")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Ours:
-    """Where our own modules lie: packages in `lib`, and the book's module in `book`."""
+    """Where our own modules lie: packages in `lib`, and the book's module in `book`.
+
+    One is made for each build: it looks each part up once.
+    """
 
     lib: Path
     book: Path
@@ -40,6 +43,7 @@ class Ours:
         top = name.partition(".")[0]
         return (self.lib / top / "__init__.py").exists() or self._own(top).exists()
 
+    @cache  # noqa: B019  (it lives as long as a build)
     def files_of(self, part: str) -> set[Path]:
         """The files of a part, such as `onlinesoftmax.state` or `blocksim`.
 
@@ -118,12 +122,12 @@ def data_files(code: str, book: Path, files: Iterable[Path] = ()) -> set[Path]:
     }
 
 
-def key(nb: NotebookNode, book: Path, lib: Path, lock: Path) -> str:
+def key(nb: NotebookNode, ours: Ours, lock: Path) -> str:
     """What the outputs of `nb` depend on, as one digest."""
     cells = [[cell.source, cell.metadata.get("tags", [])] for cell in code_cells(nb)]
     code = "\n".join(_plain(cell.source) for cell in code_cells(nb))
-    files = lib_files(code, Ours(lib, book))
-    files |= data_files(code, book, files)
+    files = lib_files(code, ours)
+    files |= data_files(code, ours.book, files)
     return digest([*files, lock], json.dumps(cells), platform.python_version())
 
 

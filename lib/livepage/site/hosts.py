@@ -117,6 +117,7 @@ def drills_on(html: str) -> list[str]:
     return list(dict.fromkeys(drills))
 
 
+@kept
 def deck(pages: list[dict[str, Any]], language: str) -> str:
     """The list of all drills of some pages: number, title, address, drills of each.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -192,10 +193,19 @@ def store(env: BuildEnvironment) -> dict[str, list[dict[str, Any]]]:
 
 
 def texts(env: BuildEnvironment) -> dict[str, dict[str, str]]:
-    """Page name to the texts of its sections; only pages this build wrote are there."""
-    if not hasattr(env, "book_texts"):
-        env.book_texts = {}
-    return env.book_texts
+    """Page name to the texts of its sections, as the page was last written.
+
+    They are not kept in the environment, which is stored before pages are written.
+    """
+    if not hasattr(env.app, "book_texts"):
+        file = _file(env)
+        stored = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+        env.app.book_texts = stored
+    return env.app.book_texts
+
+
+def _file(env: BuildEnvironment) -> Path:
+    return Path(env.doctreedir, "texts.json")
 
 
 def text_of(env: BuildEnvironment, page: str, place: int, anchor: str) -> str:
@@ -246,6 +256,7 @@ def headings(env: BuildEnvironment) -> list[tuple[str, str, str]]:
 def index(env: BuildEnvironment) -> str:
     """The classic script that hands the index to `search.js`."""
     packed = json.dumps(entries(env), ensure_ascii=False, separators=(",", ":"))
+    _file(env).write_text(json.dumps(texts(env)), encoding="utf-8")
     return f"window.bookIndex={packed};\n"
 
 
