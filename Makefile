@@ -9,7 +9,7 @@ PYTHON ?= $(eval PYTHON := $(shell for p in python3.14 python3.13 python3.12 pyt
 RUN := .venv/bin/python -m
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab check format test kernels gpu faults mutants fuzz budgets \
+.PHONY: help book watch serve lab check format test kernels gpu faults mutants fuzz budgets \
 	bench lighthouse lock clean
 
 help:  ## this list
@@ -20,6 +20,9 @@ help:  ## this list
 
 book: .venv/ready  ## build the book, and say where it is
 	@$(RUN) tools.build --open
+
+watch: .venv/ready  ## build what changes, and reload the open page
+	@$(RUN) tools.watch
 
 serve: book  ## the book on a local address
 	@$(RUN) tools.serve

@@ -13,6 +13,7 @@ import os
 import shutil
 import sys
 import time
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,6 +81,9 @@ class Book:
         return [page for page in self.pages if page.is_chapter]
 
 
+HERE = Book(ROOT, ROOT / "_build")
+
+
 @contextmanager
 def step(what: str):
     """Say what is being done, and how long it took."""
@@ -89,13 +93,17 @@ def step(what: str):
     print(f"{time.perf_counter() - start:.1f} s", flush=True)
 
 
-def build(book: Book) -> None:
-    """Run what is stale, render the site, pack the notebooks."""
+def build(book: Book, shown: Callable[[], None]) -> None:
+    """Run what is stale, render the site, pack the notebooks.
+
+    `shown` is called as soon as the pages can be read.
+    """
     run_chapters(book)
     executed = {page: with_outputs(page, book.store) for page in book.chapters}
     stage(book, executed)
     with step("rendering the pages"):
         render(book)
+    shown()
     with step("packing the notebooks"):
         pack_notebooks(book, executed, pack_wheels(book))
 
@@ -244,6 +252,15 @@ def only_one(out: Path):
         yield
 
 
+FAILURES = (BuildFailed, ChapterFailed, ValueError)
+
+
+def make(book: Book = HERE, shown: Callable[[], None] = lambda: None) -> None:
+    """Build the book, alone in its folder."""
+    with only_one(book.out):
+        build(book, shown)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--path-output", type=Path, help="default: the repository")
@@ -251,9 +268,8 @@ def main() -> int:
     options = parser.parse_args()
     book = Book(ROOT, (options.path_output or ROOT).resolve() / "_build")
     try:
-        with only_one(book.out):
-            build(book)
-    except (BuildFailed, ChapterFailed, ValueError) as error:
+        make(book)
+    except FAILURES as error:
         print(f"\n\nThe build stopped.\n{error}", file=sys.stderr)
         return 1
     address = (book.html / "index.html").as_uri()

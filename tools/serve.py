@@ -5,7 +5,7 @@ python -m tools.serve [PORT]
 
 import gzip
 import sys
-from functools import lru_cache
+from functools import lru_cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -46,15 +46,15 @@ class Handler(SimpleHTTPRequestHandler):
         pass
 
 
-def server(html: Path = HTML, port: int = 0) -> ThreadingHTTPServer:
+def server(
+    html: Path = HTML, port: int = 0, handler: type[Handler] = Handler
+) -> ThreadingHTTPServer:
     """A server for `html` on the loopback address; port 0 takes a free one."""
     if not (html / "index.html").exists():
         raise ValueError(f"no built book in {html}: run `make book` first")
 
-    def handler(*args):
-        return Handler(*args, directory=str(html))
-
-    return ThreadingHTTPServer(("127.0.0.1", port), handler)
+    made = partial(handler, directory=str(html))
+    return ThreadingHTTPServer(("127.0.0.1", port), made)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,61 @@
+"""`make watch`: pages that ask their server for the next build, and are told of it."""
+
+import json
+import threading
+from urllib.request import urlopen
+
+import pytest
+
+from livepage.site.page import CONTENT_SECURITY_POLICY
+from tools import watch
+from tools.serve import server
+
+PAGE = f'<head><meta content="{CONTENT_SECURITY_POLICY}"></head><p>text</p>'
+
+
+@pytest.fixture
+def address(tmp_path):
+    """A site of one page, watched."""
+    (tmp_path / "index.html").write_text(PAGE)
+    with server(tmp_path, handler=watch.Watching) as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{running.server_port}/"
+        running.shutdown()
+
+
+def test_a_page_may_ask_its_server_and_the_file_stays(address, tmp_path) -> None:
+    page = urlopen(address).read().decode()
+    assert "connect-src 'self'" in page and "connect-src 'none'" not in page
+    assert 'src="/.watch.js"></script></head>' in page
+    assert "fetch(" in urlopen(f"{address}.watch.js").read().decode()
+    assert (tmp_path / "index.html").read_text() == PAGE
+
+
+def test_a_page_that_waits_is_told_of_the_next_build(address, monkeypatch) -> None:
+    monkeypatch.setattr(watch, "newest", watch.Newest())
+    first = json.load(urlopen(f"{address}.watch?seen="))
+    assert first == {"number": 0, "said": ""}
+    threading.Timer(0.05, watch.newest.tell, ["01-one.md: no"]).start()
+    told = json.load(urlopen(f"{address}.watch?seen=0"))
+    assert told == {"number": 1, "said": "01-one.md: no"}
+
+
+class Pipe:
+    """Keeps what is sent."""
+
+    def __init__(self) -> None:
+        self.sent: list[str] = []
+        self.send = self.sent.append
+
+
+@pytest.mark.parametrize("error", [ValueError("the page"), KeyError("the page")])
+def test_a_build_that_fails_is_told_and_not_raised(monkeypatch, error) -> None:
+    from tools import build as builder
+
+    def failing(**_named: object) -> None:
+        raise error
+
+    monkeypatch.setattr(builder, "make", failing)
+    pipe = Pipe()
+    watch.build(pipe)
+    assert "the page" in pipe.sent[0]
