@@ -7,14 +7,18 @@ says how fast it is at the moment: only runs of the same pace can be compared.
 """
 
 import gzip
+import json
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
 
 from bs4 import BeautifulSoup
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -27,6 +31,7 @@ from tools.serve import COMPRESSED
 BOOK = Book(ROOT, ROOT / "_build")
 CODE_DRILL = '.os-drill:is([data-kind="code"], [data-kind="kernel"])'
 PACE = 100  # ms between two keys: one input is painted before the next one comes
+REST_OF_A_BUILD = 5  # s in which a build that can be seen packs the notebooks
 REST = 1500  # ms until a page has loaded, or the longest glide is over
 LATENCY = """() => {
   window.latencies = [];
@@ -55,16 +60,57 @@ class Budget:
 
 
 def builds() -> Iterator[Budget]:
-    """A build of everything, and one after an edit of the prose, in a copy."""
+    """A build of everything, and what edits take to be seen, in a copy."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
         copy_of_the_book(folder, with_outputs=False)
         yield Budget("cold: execute and render everything", _build(folder), 30, "s")
         page = folder / "book" / BOOK.chapters[0].source.name
-        page.write_text(
-            page.read_text("utf-8").replace("\n## ", "\nMore.\n\n## ", 1), "utf-8"
-        )
+        _edit(page, "\n## ", "\nMore.\n\n## ")
         yield Budget("an edit of the prose, to the page", _build(folder), 5, "s")
+        style = folder / "lib" / "livepage" / "site" / "assets" / "base.css"
+        with watched(folder) as seconds:
+            took = seconds(lambda: _edit(page, "\nMore.\n", "\nEven more.\n"))
+            yield Budget("watched: an edit of the prose", took, 3, "s")
+            took = seconds(lambda: _edit(style, "}", "outline-offset: 3px; }"))
+            yield Budget("watched: an edit of the style", took, 2, "s")
+
+
+def _edit(file: Path, old: str, new: str) -> None:
+    file.write_text(file.read_text("utf-8").replace(old, new, 1), "utf-8")
+
+
+@contextmanager
+def watched(folder: Path) -> Iterator[Callable[[Callable[[], None]], float]]:
+    """`make watch` in a copy; yields what times an edit until the page may reload."""
+    port = 8765
+    command = [sys.executable, "-m", "tools.watch", str(port)]
+    watcher = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL)
+
+    def after(seen: int) -> int:
+        with suppress(URLError):
+            address = f"http://127.0.0.1:{port}/.watch?seen={seen}"
+            with urlopen(address) as answer:
+                return json.load(answer)["number"]
+        time.sleep(0.1)  # the watcher is still starting
+        return seen
+
+    def seconds(edit: Callable[[], None]) -> float:
+        time.sleep(REST_OF_A_BUILD)
+        seen, start = after(-1), time.perf_counter()
+        edit()
+        while after(seen) == seen:
+            pass
+        return time.perf_counter() - start
+
+    try:
+        while after(0) == 0:
+            pass
+        yield seconds
+    finally:
+        time.sleep(REST_OF_A_BUILD)
+        watcher.terminate()
+        watcher.wait()
 
 
 def _build(folder: Path) -> float:
