@@ -157,7 +157,7 @@ def rebuild() -> None:
     process = context.Process(target=build, args=(tells,))
     process.start()
     tells.close()
-    said = "the build was stopped"
+    said = None
     try:
         while True:
             said = told.recv()
@@ -166,6 +166,8 @@ def rebuild() -> None:
             print(said or f"\n  the pages stand after {took}", flush=True)
     except EOFError:
         process.join()
+    if said is None:  # it was killed, for its memory perhaps
+        newest.tell("the build was stopped")
 
 
 def watch() -> None:
