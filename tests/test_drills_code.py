@@ -33,7 +33,9 @@ def verdict(d: Drill, report: dict[str, Any]) -> str:
     named = name_of(d, report)
     if named or report["fault"] in ("differs", "element"):
         return named or "no name"
-    return report.get("word") or report["fault"]
+    return {"raisedAt": "raised", "shapeNumber": "shape"}.get(
+        report["word"], report["word"]
+    )
 
 
 @pytest.mark.parametrize(("id", "i"), ASKED)

@@ -282,9 +282,12 @@ def test_too_few_and_too_many_steps() -> None:
         played = grader.play(lambda: rows, drive, {}, 2, lambda: None)
         return grader.judge(played, case, 1e-9)[1]
 
+    def few(count: int) -> dict:
+        return grader.said("count", count, "count", n=count, all=2)
+
     assert follow([[1.0], [2.0]]) is None
-    assert follow([[1.0]]) == {"fault": "count", "value": 1}
-    assert follow([[1.0], [2.0], [3.0]]) == {"fault": "count", "value": 3}
+    assert follow([[1.0]]) == few(1)
+    assert follow([[1.0], [2.0], [3.0]]) == few(3)
     assert follow([[1.0], [2.1]])["fault"] == "differs"
 
 

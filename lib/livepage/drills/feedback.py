@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from string import ascii_lowercase
 from typing import Any
 
+from livepage.drills import grader
 from livepage.drills.bank import WRITTEN, Drill, in_language
 from livepage.drills.exactness import asked, safe
 from livepage.drills.expression import evaluate
@@ -20,9 +21,6 @@ Table = tuple[tuple[str, ...], ...]
 
 # What a case that was drawn is called.
 RANDOM = {"code": "random", "kernel": "randomLaunch"}
-
-# After a wrong result that no known mistake gives.
-NUDGES = {"differs": "codeNudge", "element": "kernelNudge"}
 
 
 def feedback(
@@ -71,24 +69,11 @@ def _score(data: Mapping[str, Any], outcome: Mapping[str, Any], language: str) -
     score = outcome.get("score")
     if not score:
         return ()
-    times = show(score["bytes"] / score["ideal"], 3)
-    moved = {"bytes": score["bytes"], "ideal": score["ideal"], "times": times}
-    cells = [
-        ("score", "scoreOn", {"name": in_language(score["case"], language)}),
-        ("scoreCorrect", "scoreCases", {"n": len(data["cases"])}),
-        ("scoreRaces", "scoreNoRace", {}),
-        ("scoreBytes", "scoreOfIdeal", moved),
-        ("scoreShared", "scoreSharedBytes", {"bytes": score["shared"]}),
-        ("scorePrecision", *_precision(score["double"])),
-    ]
+    counted = ["score", "scoreOn", {"name": in_language(score["case"], language)}]
     return tuple(
-        (word(name, language), word(value, language, **places))
-        for name, value, places in cells
+        (word(name, language), sentence(value, places, language))
+        for name, value, places in [counted, *score["rows"]]
     )
-
-
-def _precision(line: int | None) -> tuple[str, dict[str, Any]]:
-    return ("scoreDouble", {"line": line}) if line else ("scoreSingle", {})
 
 
 def is_miss(outcome: Mapping[str, Any]) -> bool:
@@ -218,136 +203,58 @@ def _code(
         name = drawn if name == "random" else in_language(name, language)
         lines.append(word("failedOn", language, name=f"*{name}*"))
     lines.append(fault(data, outcome, language))
-    if drill.kind == "kernel" and outcome["case"] is not None:
-        lines.append(launched(data["cases"][outcome["case"]], language))
+    if "launched" in outcome:
+        lines.append(sentence(*outcome["launched"], language))
     hint = earned(drill, outcome)
     if hint:
         lines.append(in_language(hint, language))
-    elif outcome["fault"] in NUDGES:
-        lines.append(word(NUDGES[outcome["fault"]], language))
-    if outcome["case"] is None or "word" in outcome:
-        return lines, ()
-    table = steps(data, outcome, language) if drill.kind == "code" else ()
-    return lines, table
+    elif "nudge" in outcome:
+        lines.append(word(outcome["nudge"], language))
+    told = outcome["word"] in grader.WORDS.values()  # these say all there is to see
+    shown = "table" in outcome and not told
+    return lines, steps(data, outcome["table"], language) if shown else ()
 
 
 def fault(data: Mapping[str, Any], outcome: Mapping[str, Any], language: str) -> str:
-    """Return one sentence on what went wrong."""
-    kind, value = outcome["fault"], outcome["value"]
-    if "word" in outcome:
-        return word(outcome["word"], language, **written(outcome["places"]))
-    if kind == "differs":
-        several = len(data["cases"][outcome["case"]]["expected"]) > 1
-        key = "differs" if several else "differsOnce"
-        return word(key, language, n=len(outcome["rows"]))
-    if kind == "shape" and outcome["form"] == ["#"]:
-        return word("shapeNumber", language, value=f"`{value}`")
-    if kind == "shape":
+    """Return what went wrong."""
+    places = dict(outcome["places"])
+    if "form" in outcome:
         named = zip(outcome["form"], data["compared"])
         cells = [cell.replace("#", column(name, language)) for cell, name in named]
-        wanted = f"`{', '.join(cells)}`"
-        return word("shape", language, form=wanted, value=f"`{value}`")
-    if kind == "count":
-        wanted = len(data["cases"][outcome["case"]]["expected"])
-        return word("count", language, n=value, all=wanted)
-    if kind == "rule":
-        return value[0].upper() + value[1:] + "."
-    if kind == "missing":
-        return word("missing", language, value=f"`{value}`")
-    if kind in ("changed", "differently"):
-        return word(kind, language)
-    if kind == "tooLong":
-        still = [] if outcome["ended"] else [word("stillRuns", language)]
-        return " ".join([word("tooLong", language, n=value), *still])
-    said = f"{outcome['type']}: {value}".removesuffix(": ")
-    line = word("atLine", language, line=outcome["line"]) if outcome["line"] else ""
-    return f"`{said}`, {line}." if line else f"`{said}`."
+        places["form"] = f"`{', '.join(cells)}`"
+    said = sentence(outcome["word"], places, language)
+    if outcome.get("ended", True):
+        return said
+    return f"{said} {word('stillRuns', language)}"
 
 
-MOST_SHOWN = 24  # numbers of an input
+def sentence(key: str, places: Mapping[str, Any], language: str) -> str:
+    """Return a sentence with its places filled, numbers as a reader writes them."""
+    filled = {
+        name: "".join(part if isinstance(part, str) else show(*part) for part in place)
+        if isinstance(place, list)
+        else place
+        for name, place in places.items()
+    }
+    return word(key, language, **filled)
 
 
-def launched(case: Mapping[str, Any], language: str) -> str:
-    """Return how a kernel was launched, and on what."""
-    blocks, threads = (
-        " × ".join(str(n) for n in case[part] if n > 1) or "1"
-        for part in ("grid", "block")
-    )
-    grid = "oneBlock" if blocks == "1" else "blockCount"
-    inputs = [
-        f"`{name}` = {_input(value)}"
-        for name, kind, value in case["args"]
-        if kind != "out"
+def steps(data: Mapping[str, Any], table: Mapping[str, Any], language: str) -> Table:
+    """Return the steps up to the first fault: what is given, yours beside expected."""
+    columns = [
+        (column(name, language), cells)
+        for name, cells in zip(data["given"], table["given"])
     ]
-    return word(
-        "launched",
-        language,
-        grid=word(grid, language, n=blocks),
-        block=threads,
-        inputs=", ".join(inputs),
-    )
-
-
-def _input(value: Any) -> str:
-    if not isinstance(value, list):
-        return show(value)
-    rows = value if isinstance(value[0], list) else [value]
-    shown = [
-        f"[{show(row[:MOST_SHOWN])}{', …' if len(row) > MOST_SHOWN else ''}]"
-        for row in rows[:3]
-    ]
-    return ", ".join([*shown, *(["…"] if len(rows) > 3 else [])])
-
-
-def written(places: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what fills the places of a kernel's fault; names are code."""
-    coded = [name for name in ("what", "array", "error") if name in places]
-    shown = {name: f"`{places[name]}`" for name in coded}
-    if "right" in places:
-        mine, right = pair(places["mine"], places["right"])
-        shown |= {"mine": mine, "right": right}
-    return {**places, **shown}
-
-
-def steps(data: Mapping[str, Any], outcome: Mapping[str, Any], language: str) -> Table:
-    """Return the steps up to the first fault: what is given, yours beside expected.
-
-    A column that agrees in every row is shown once.
-    """
-    case = data["cases"][outcome["case"]]
-    count = min(len(outcome["rows"]) or 1, len(case["expected"]))
-    columns = [[word("stepColumn", language), *map(str, range(1, count + 1))]]
-    for j, name in enumerate(data["given"]):
-        columns.append([column(name, language), *(show(r[j]) for r in case["given"])])
-    for j, name in enumerate(data["compared"]):
-        pairs = [
-            pair(_cell(outcome["rows"], i, j), case["expected"][i][j])
-            for i in range(count)
-        ]
-        columns += _beside(column(name, language), pairs, language)
-    return tuple(zip(*columns))
-
-
-def _beside(name: str, pairs: list[tuple[str, str]], language: str) -> list[list[str]]:
-    """Return one column where all pairs agree, else yours beside expected."""
-    yours, expected = map(list, zip(*pairs))
-    if yours == expected:
-        return [[name, *expected]]
-    return [
-        [f"{name}, {word('yours', language)}", *yours],
-        [f"{name}, {word('expected', language)}", *expected],
-    ]
-
-
-def _cell(rows: list[Any], i: int, j: int) -> Any:
-    row = rows[i] if i < len(rows) else None
-    return row[j] if isinstance(row, list) and j < len(row) else "–"
-
-
-def pair(mine: Any, right: Any) -> tuple[str, str]:
-    """Write two values with as many digits as it takes to tell them apart."""
-    written = [(show(mine, digits), show(right, digits)) for digits in (5, 12)]
-    return next((two for two in written if two[0] != two[1]), written[0])
+    for name, (yours, expected) in zip(data["compared"], table["compared"]):
+        title = column(name, language)
+        if yours:
+            columns.append((f"{title}, {word('yours', language)}", yours))
+            title = f"{title}, {word('expected', language)}"
+        columns.append((title, expected))
+    count = len(columns[-1][1])
+    shown = [(word("stepColumn", language), *map(str, range(1, count + 1)))]
+    shown += [(title, *(show(*cell) for cell in cells)) for title, cells in columns]
+    return tuple(zip(*shown))
 
 
 def right_choice(drill: Drill) -> Mapping[str, Any]:

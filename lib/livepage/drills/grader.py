@@ -11,6 +11,10 @@ A case is ``{"args", "expected"}``: keyword arguments for the drill's ``drive``,
 rows that ``drive`` should yield. A *sign* is what is left of an answer in one case: ""
 where it is right, else a letter for the way it fails and a number that other results
 would not give. A mistake is named if the signs are those of its mutant in every case.
+
+What to say is decided here too, without a language: each fault has a ``word``, the key
+of a sentence, and what fills its ``places``: a text, a number, or a list of texts and
+of numbers as ``[value, digits]``, since each world writes numbers in its own way.
 """
 
 import math
@@ -20,6 +24,7 @@ ANSWER = "answer.py"  # the reader's file, as tracebacks call it
 DRIVE = "drive.py"
 DEEPEST, LONGEST, WIDEST = 6, 2000, 60  # of a result: its nesting, its lists, its text
 ALIKE = 3e-5  # signs have five decimals
+SMALL = hasattr(sys, "print_exception")  # this is MicroPython
 
 
 class Changed(Exception):
@@ -37,8 +42,13 @@ def defined(source: str, function: str) -> tuple:
     except BaseException as error:
         return None, raised(error)
     if not callable(space.get(function)):
-        return None, {"fault": "missing", "value": function}
+        return None, missing(function)
     return space[function], None
+
+
+def missing(function: str) -> dict:
+    """Return the fault of an answer without the function that is asked for."""
+    return said("missing", function, "missing", value=code(function))
 
 
 def load(source: str, name: str) -> object:
@@ -127,24 +137,32 @@ WORDS = {
 def raised(error: BaseException) -> dict:
     """Return an exception as a fault: a rule of the drill, or the reader's own."""
     if isinstance(error, Changed):
-        return {"fault": "changed", "value": ""}
-    trace, kind, said = traceback(error), type(error).__name__, str(error)[:400]
+        return said("changed", "", "changed")
+    trace, kind, text = traceback(error), type(error).__name__, str(error)[:400]
     line = last_line(trace)
-    if kind == "AssertionError" and said and innermost(trace, DRIVE):
-        return {"fault": "rule", "value": said, "line": line, "type": "rule"}
+    if kind == "AssertionError" and text and innermost(trace, DRIVE):
+        fault = said("rule", text, "rule", said=text[:1].upper() + text[1:])
+        fault.update({"line": line, "type": "rule"})
+        return fault
     if line is None and innermost(trace, DRIVE):  # it takes what the answer returns
         kind = "unusable"
-    if said in ("maximum recursion depth exceeded", "pystack exhausted"):
+    if text in ("maximum recursion depth exceeded", "pystack exhausted"):
         kind = "RecursionError"
-    fault = {"fault": "raised", "value": said, "line": line, "type": kind}
     if kind in WORDS:
-        fault["word"], fault["places"] = WORDS[kind], {"error": said}
+        fault = said("raised", text, WORDS[kind], error=code(text))
+    else:
+        named = code(kind + ": " + text if text else kind)
+        fault = said("raised", text, "raisedAt" if line else "raised", error=named)
+        fault["places"]["line"] = line
+    if SMALL and (kind == "ImportError" or text.startswith("*x must be")):
+        fault["nudge"] = "small"
+    fault.update({"line": line, "type": kind})
     return fault
 
 
 def traceback(error: BaseException) -> str:
     """Return an exception's traceback as text, in either Python."""
-    if hasattr(sys, "print_exception"):
+    if SMALL:
         from io import StringIO
 
         text = StringIO()
@@ -208,7 +226,7 @@ def grade(
         rows, fault = judge(played, case, tolerance)
         signs.append(sign(unpack(played["rows"]), rows, fault))
         if fault and report is None:
-            report = fail(index, rows, fault)
+            report = fail(index, rows, fault, case)
             settled(report)
     if report is None:
         settled(None)
@@ -222,7 +240,8 @@ def again(play: object, cases: list, tolerance: float) -> dict:
     for index in reversed(range(len(cases))):
         rows, fault = judge(play(index), cases[index], tolerance)
         if fault:
-            return fail(index, rows, {"fault": "differently", "value": ""})
+            fault = said("differently", "", "differently")
+            return fail(index, rows, fault, cases[index])
     return {"passed": True, "case": None, "rows": []}
 
 
@@ -231,22 +250,31 @@ def judge(played: dict, case: dict, tolerance: float) -> tuple:
     expected, rows = unpack(case["expected"]), unpack(played["rows"])
     for place, row in enumerate(rows):
         if place == len(expected):
-            return rows, {"fault": "count", "value": len(rows)}
+            return rows, miscounted(rows, expected)
         fault = compare(row, expected[place], tolerance)
         if fault:
+            if fault["fault"] == "differs" and len(expected) > 1:
+                fault["word"], fault["places"] = "differs", {"n": place + 1}
             return rows[: place + 1], fault
     if played["fault"]:
         return rows, played["fault"]
     if len(rows) < len(expected):
-        return rows, {"fault": "count", "value": len(rows)}
+        return rows, miscounted(rows, expected)
     return rows, None
 
 
-def fail(index: int | None, rows: list, fault: dict) -> dict:
-    """Return the report of a failure."""
+def miscounted(rows: list, expected: list) -> dict:
+    """Return the fault of an answer that yields too few rows or too many."""
+    return said("count", len(rows), "count", n=len(rows), all=len(expected))
+
+
+def fail(index: int | None, rows: list, fault: dict, case: dict | None = None) -> dict:
+    """Return the report of a failure, with the table of what a case should give."""
     report = {"passed": False, "case": index, "rows": pack(rows), "slip": None}
     report.update(fault)
     report["value"] = pack(fault["value"])
+    if case:
+        report["table"] = table(case, rows)
     return report
 
 
@@ -256,10 +284,15 @@ def compare(row: object, expected: list, tolerance: float) -> dict | None:
         form = [shape(cell) for cell in expected]
         cells = row if isinstance(row, list) else [row]
         value = ", ".join([brief(cell) for cell in cells[:6]])
-        return {"fault": "shape", "value": value or "()", "form": form}
+        word = "shapeNumber" if form == ["#"] else "shape"
+        fault = said("shape", value or "()", word, value=code(value or "()"))
+        fault["form"] = form
+        return fault
     for column, (mine, right) in enumerate(zip(row, expected)):
         if not agree(mine, right, tolerance):
-            return {"fault": "differs", "value": mine, "column": column}
+            fault = said("differs", mine, "differsOnce")
+            fault.update({"column": column, "nudge": "codeNudge"})
+            return fault
     return None
 
 
@@ -309,6 +342,66 @@ def close(a: float, b: float, tolerance: float) -> bool:
 def is_number(value: object) -> bool:
     """Say whether a value is a number; True and False are none."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+# ---- what to say
+
+
+def said(fault: str, came: object, word: str, **places: object) -> dict:
+    """Return a fault, with the sentence for it and what fills its places."""
+    return {"fault": fault, "value": came, "word": word, "places": places}
+
+
+def code(text: str) -> str:
+    """Return a text that is shown as code."""
+    return "`" + text.replace("`", "'") + "`"
+
+
+def table(case: dict, rows: list) -> dict:
+    """Return the columns up to the first fault: those given, and those compared.
+
+    A compared column is what came beside what is expected; what came is None if both
+    are written alike in every row. A cell is a value and how many digits to show.
+    """
+    expected = unpack(case["expected"])
+    count = min(max(len(rows), 1), len(expected))
+    given = [[[cell, FEW] for cell in column] for column in zip(*case["given"][:count])]
+    compared = []
+    for j in range(len(expected[0]) if expected else 0):
+        pairs = [apart(cell_of(rows, i, j), expected[i][j]) for i in range(count)]
+        alike = all([look_alike(*pair) for pair in pairs])
+        yours = None if alike else [mine for mine, _ in pairs]
+        compared.append([yours, [right for _, right in pairs]])
+    return {"given": given, "compared": compared}
+
+
+def cell_of(rows: list, i: int, j: int) -> object:
+    """Return what came in a row and column, or a dash."""
+    row = rows[i] if i < len(rows) else None
+    return row[j] if isinstance(row, list) and j < len(row) else "–"
+
+
+FEW, MANY = 5, 12  # digits
+
+
+def apart(mine: object, right: object) -> list:
+    """Return two values as cells, with as many digits as it takes to tell them apart."""
+    few = [[pack(value), FEW] for value in (mine, right)]
+    many = [[pack(value), MANY] for value in (mine, right)]
+    return many if look_alike(*few) and not look_alike(*many) else few
+
+
+def look_alike(a: list, b: list) -> bool:
+    """Say whether two cells are written alike."""
+    return written(*a) == written(*b)
+
+
+def written(value: object, digits: int) -> object:
+    """Return the numbers of a cell as text, only to be compared."""
+    value = unpack(value)
+    if isinstance(value, list):
+        return [written(part, digits) for part in value]
+    return ("%%.%dg" % digits) % (value + 0.0) if is_number(value) else value
 
 
 # ---- naming a mistake

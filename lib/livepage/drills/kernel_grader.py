@@ -38,7 +38,7 @@ def defined(source: str, function: str) -> tuple:
         kernel = simulator().load(source, function, {}, grader.ANSWER)
     except BaseException as error:
         if "expected a function" in str(error) and not hasattr(error, "fields"):
-            return None, {"fault": "missing", "value": function}
+            return None, grader.missing(function)
         return None, broken(error, [1, 1])
 
     def make(names):
@@ -125,7 +125,7 @@ def grade(
     """Mark a kernel: as ``grader.grade``, with ``play(index, how)``.
 
     The faults are "kernel" (found by the simulator), "element" (a wrong number) and
-    "traffic", told by ``word`` and its ``places``. Besides, ``log``: who touched what,
+    "traffic". Besides, ``log``: who touched what,
     in the case that failed, or else in one that shows the kernel whole; and ``score``.
     """
     signs, report = [], None
@@ -135,7 +135,8 @@ def grade(
         signs.append(sign(played, fault))
         if fault and report is None:
             started = fault.get("fields", {}).get("kind") != "compile"
-            report = grader.fail(index if started else None, [], fault)
+            at = (index, [], fault, case) if started else (None, [], fault)
+            report = fail(*at)
             settled(report)
             report["log"] = play(index, "log").get("log")
     if report is None:
@@ -152,21 +153,29 @@ def rounded(play: object, cases: list, tolerance: float) -> dict:
         full = play(index, "full")
         fault = judge(full, cases[index], max(tolerance, ROUNDED))
         if fault:
-            return grader.fail(index, [], fault)
+            return fail(index, [], fault, cases[index])
     passed = {"passed": True, "case": None, "rows": []}
     if not named:
         return passed
     last, logs = play(named[-1], ""), [play(index, "log") for index in named]
     fault, log = unasked(last, logs, [cases[index] for index in named])
     if fault:
-        report = grader.fail(None, [], fault)
+        report = fail(None, [], fault)
         report["log"] = log
         return report
     size = [cases[index]["block"][0] * cases[index]["block"][1] for index in named]
     small = [played["log"] for played, n in zip(logs, size) if n <= SHOWN_THREADS]
     passed["log"] = small[-1] if small else logs[-1]["log"]
-    passed["score"] = score(last, full, cases[named[-1]])
+    passed["score"] = score(last, full, cases[named[-1]], len(cases))
     return passed
+
+
+def fail(index: int | None, rows: list, fault: dict, case: dict | None = None) -> dict:
+    """Return the report of a failure, with how its case was launched."""
+    report = grader.fail(index, rows, fault)
+    if case:
+        report["launched"] = launched(case)
+    return report
 
 
 def unasked(last: dict, logs: list, cases: list) -> tuple:
@@ -186,13 +195,7 @@ def unasked(last: dict, logs: list, cases: list) -> tuple:
     return oversized(last, cases[-1]), logs[-1]["log"]
 
 
-ALONE = {
-    "fault": "alone",
-    "value": 0,
-    "line": None,
-    "word": "kernelAlone",
-    "places": {},
-}
+ALONE = grader.said("alone", 0, "kernelAlone")
 
 
 def together(played: dict) -> bool:
@@ -233,18 +236,12 @@ def unshared(log: dict, case: dict) -> dict | None:
                 places = {
                     "now": thread_name(thread, case["block"]),
                     "mine": count,
-                    "array": log["arrays"][array]["name"],
+                    "array": grader.code(log["arrays"][array]["name"]),
                     "most": share[name],
                     "all": numbers(log["arrays"][array]["shape"]),
                 }
                 word = "kernelWritesMore" if kind == "out" else "kernelReadsMore"
-                return {
-                    "fault": "share",
-                    "value": count,
-                    "line": None,
-                    "word": word,
-                    "places": places,
-                }
+                return grader.said("share", count, word, **places)
     return None
 
 
@@ -268,17 +265,25 @@ def taken_on(log: dict, array: int, does: str) -> list:
     return [(who, len([1 for thread, _ in known if thread == who])) for who in threads]
 
 
-def score(played: dict, full: dict, case: dict) -> dict | None:
-    """Return how many bytes of global memory a case moves, where a drill asks."""
+def score(played: dict, full: dict, case: dict, count: int) -> dict | None:
+    """Return the score card of a drill that asks for one: what, and how it does."""
     if case.get("ideal") is None:
         return None
-    return {
-        "bytes": played["bytes"],
-        "ideal": case["ideal"],
-        "shared": played["shared"],
-        "double": full["double"],
-        "case": case["name"],
-    }
+    times = [[played["bytes"] / case["ideal"], 3]]
+    moved = {"bytes": played["bytes"], "ideal": case["ideal"], "times": times}
+    double = full["double"]
+    rows = [
+        ["scoreCorrect", "scoreCases", {"n": count}],
+        ["scoreRaces", "scoreNoRace", {}],
+        ["scoreBytes", "scoreOfIdeal", moved],
+        ["scoreShared", "scoreSharedBytes", {"bytes": played["shared"]}],
+        [
+            "scorePrecision",
+            "scoreDouble" if double else "scoreSingle",
+            {"line": double},
+        ],
+    ]
+    return {"case": case["name"], "rows": rows}
 
 
 def scored(cases: list) -> dict:
@@ -304,13 +309,7 @@ def lavish(played: dict, case: dict) -> dict | None:
     if case.get("most") is None or moved <= case["most"]:
         return None
     places = {"bytes": moved, "ideal": case["ideal"], "most": case["most"]}
-    return {
-        "fault": "traffic",
-        "value": moved,
-        "line": None,
-        "word": "kernelTraffic",
-        "places": places,
-    }
+    return grader.said("traffic", moved, "kernelTraffic", **places)
 
 
 def oversized(played: dict, case: dict) -> dict | None:
@@ -318,13 +317,7 @@ def oversized(played: dict, case: dict) -> dict | None:
     taken, most = played["shared"], case.get("shared")
     if most is None or taken <= most:
         return None
-    return {
-        "fault": "shared",
-        "value": taken,
-        "line": None,
-        "word": "kernelSharedMore",
-        "places": {"bytes": taken, "most": most},
-    }
+    return grader.said("shared", taken, "kernelSharedMore", bytes=taken, most=most)
 
 
 def argument(kind: str, value: object, mode: str = "race") -> object:
@@ -356,17 +349,13 @@ def compare(name: str, value: list, expected: list, tolerance: float) -> dict | 
     for (index, a), (_, b) in zip(mine, right):
         if a is None or not grader.close(a, b, tolerance):
             what = f"{name}[{', '.join([str(i) for i in index])}]"
+            cells = dict(
+                zip(("mine", "right"), [[cell] for cell in grader.apart(a, b)])
+            )
             key = "elementUnwritten" if a is None else "elementDiffers"
-            places = {"what": what, "mine": grader.pack(a), "right": grader.pack(b)}
-            return {
-                "fault": "element",
-                "value": 0 if a is None else a,
-                "line": None,
-                "array": name,
-                "index": index,
-                "word": key,
-                "places": places,
-            }
+            fault = grader.said("element", a or 0, key, what=grader.code(what), **cells)
+            fault.update({"array": name, "index": index, "nudge": "kernelNudge"})
+            return fault
     return None
 
 
@@ -482,14 +471,9 @@ def told(fields: dict, block: list) -> dict:
     if key == "kernelFault":
         said = fields.get("said") or fields["text"]
         places["said"] = said[:1].upper() + said[1:]
-    return {
-        "fault": "kernel",
-        "value": fields["text"],
-        "line": fields.get("line"),
-        "word": key,
-        "places": places,
-        "fields": fields,
-    }
+    fault = grader.said("kernel", fields["text"], key, **places)
+    fault.update({"line": fields.get("line"), "fields": fields})
+    return fault
 
 
 def word_for(fields: dict) -> str:
@@ -518,23 +502,54 @@ def word_for(fields: dict) -> str:
 def places_of(fields: dict, block: list) -> dict:
     """Return what the sentences about a fault may name: threads, blocks, elements."""
     places = {}
-    for place in ("line", "earlier", "array", "error", "bytes", "threads_asked"):
+    for place in ("line", "earlier", "bytes", "threads_asked"):
         if place in fields:
             places[place] = fields[place]
+    if fields.get("array"):
+        places["array"] = grader.code(fields["array"])
     if "threads" in fields:
         names = [thread_name(thread, block) for thread in fields["threads"]]
         places.update(dict(zip(("now", "before"), names)))
     if "index" in fields:
         index = ", ".join([str(i) for i in fields["index"]])
-        places["what"] = f"{fields['array']}[{index}]"
+        places["what"] = grader.code(f"{fields['array']}[{index}]")
     if "shape" in fields:
         places["shape"] = ", ".join([str(n) for n in fields["shape"]])
     if "said" in fields:
-        places["error"] = fields["said"]
+        places["error"] = grader.code(fields["said"])
     blocks = [fields.get("block") or [0, 0], fields.get("other_block") or [0, 0]]
     rows = any([at[1] for at in blocks])  # in a grid with rows each has two numbers
     places["block"], places["other"] = [shown_block(at, rows) for at in blocks]
     return places
+
+
+MOST_SHOWN = 24  # numbers of an input
+
+
+def launched(case: dict) -> list:
+    """Return the sentence on how a case was launched, and what fills its places."""
+    extents = []
+    for counts in (case["grid"], case["block"]):
+        extents.append(" × ".join([str(n) for n in counts if n > 1]) or "1")
+    inputs = []
+    for name, kind, value in case["args"]:
+        if kind != "out":
+            comma = ", " if inputs else ""
+            inputs += [comma + grader.code(name) + " = "] + shown_input(value)
+    word = "launchedOne" if extents[0] == "1" else "launched"
+    return [word, {"grid": extents[0], "block": extents[1], "inputs": inputs}]
+
+
+def shown_input(value: object) -> list:
+    """Return a number, or the first of some rows of numbers, for a place."""
+    if not isinstance(value, list):
+        return [[value, grader.FEW]]
+    rows = value if isinstance(value[0], list) else [value]
+    shown = []
+    for row in rows[:3]:
+        more = ", …]" if len(row) > MOST_SHOWN else "]"
+        shown += [", [" if shown else "[", [row[:MOST_SHOWN], grader.FEW], more]
+    return shown + ([", …"] if len(rows) > 3 else [])
 
 
 def of_lanes(fields: dict) -> bool:

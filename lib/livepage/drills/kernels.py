@@ -188,14 +188,14 @@ def on_device(kernel: Any, cases: list[Case]) -> dict[str, Any] | None:
         try:
             kernel[tuple(case["grid"]), tuple(case["block"])](*arguments)
         except Exception as error:  # the compiler's, the driver's or the kernel's own
-            return grader.fail(index, [], grader.raised(error))
+            return kernel_grader.fail(index, [], grader.raised(error), case)
         for (name, kind, _), value in zip(case["args"], arguments):
             if kind == "out":
                 fault = kernel_grader.compare(
                     name, value.tolist(), case["expected"][name], DEVICE_TOLERANCE
                 )
                 if fault:
-                    return grader.fail(index, [], fault)
+                    return kernel_grader.fail(index, [], fault, case)
     return None
 
 

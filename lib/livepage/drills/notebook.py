@@ -309,9 +309,9 @@ def _parameters(drill: Drill, answer: Any) -> dict[str, Any] | None:
         return None  # written in C: it will say so itself
     except TypeError:
         got = str(signature)[1:-1] or "nothing"
-        places = {"value": f"`{got}`", "wanted": f"`{', '.join(names)}`"}
-        fault = {"fault": "raised", "type": "TypeError", "value": "", "line": None}
-        return grader.fail(None, [], {**fault, "word": "parameters", "places": places})
+        places = {"value": grader.code(got), "wanted": grader.code(", ".join(names))}
+        fault = grader.said("raised", "", "parameters", **places)
+        return grader.fail(None, [], {**fault, "type": "TypeError"})
     return None
 
 
@@ -336,8 +336,11 @@ def _timed(marks: Any, play: Callable[..., Any], data: dict[str, Any]) -> Any:
         with quiet:
             return within(LIMIT_S, work)
     except OutOfTime as error:
-        fault = {"fault": "tooLong", "value": LIMIT_S, "ended": error.ended}
-        return known["first"] or grader.fail(known["case"], [], fault)
+        fault = grader.said("tooLong", LIMIT_S, "tooLong", n=LIMIT_S)
+        fault["ended"] = error.ended
+        at = known["case"]
+        case = None if at is None else data["cases"][at]
+        return known["first"] or marks.fail(at, [], fault, case)
 
 
 def _draw(kernel: Any, outcome: dict[str, Any]) -> None:

@@ -86,7 +86,10 @@ export class PageDrill {
     this.busy = false;
     main.removeAttribute("aria-disabled");
     // Python blames the line after the last for a bracket that never closes.
-    if (report.line) report.line = Math.min(report.line, answer.split("\n").length);
+    if (report.line) {
+      report.line = Math.min(report.line, answer.split("\n").length);
+      report.places.line = report.line;
+    }
     markLine(this.gutter, report.line ?? null, report.places?.earlier);
     return report;
   }
@@ -100,7 +103,7 @@ export class PageDrill {
     const cases = payload.larger;
     const report = await this.run(answer, { ...payload, cases });
     if (!report.passed) {
-      this.showVerdict([make("p", {}, fault(this, report))], "wrong");
+      this.showVerdict([make("p", {}, ...fault(this, report))], "wrong");
       return;
     }
     const counts = { blocks: grid[0] * grid[1], threads: block[0] * block[1] };

@@ -2,8 +2,8 @@
 
 import { quantities } from "livepage/drills";
 
-import { launched, ofKernel, scoreCard } from "./kernel.mjs";
-import { fromBank, make, pair, show } from "./words.mjs";
+import { scoreCard } from "./kernel.mjs";
+import { fromBank, make, marked, sentence, show } from "./words.mjs";
 
 export const MARKS = {
   right: "M3 8.5 6.5 12 13 4.5",
@@ -95,14 +95,13 @@ function tellCode(drill, report) {
   const parts = [];
   if (report.passed || report.case !== null) parts.push(ladder(drill, report));
   if (report.passed) parts.push(make("p", {}, word("passedAll", { n: cases.length })));
-  else parts.push(make("p", {}, where(drill, report), fault(drill, report)));
+  else parts.push(make("p", {}, where(drill, report), ...fault(drill, report)));
   if (report.score) parts.push(scoreCard(drill, report.score));
   const seen = report.rows?.length || report.fault === "raised";
-  const table = drill.kind === "code" && !report.passed && seen;
-  if (table) parts.push(...steps(drill, report));
-  if (drill.kind === "kernel" && !report.passed && cases[report.case]) {
-    const inputs = launched(word, cases[report.case]);
-    parts.push(make("p", { class: "os-drill-how" }, inputs));
+  if (report.table && seen) parts.push(steps(drill, report));
+  if (report.launched) {
+    const how = marked(sentence(word, ...report.launched));
+    parts.push(make("p", { class: "os-drill-how" }, ...how));
   }
   if (!report.passed) parts.push(...hintFor(drill, report));
   if (report.printed) parts.push(...printed(word, report));
@@ -115,11 +114,8 @@ function where({ word, data }, report) {
 }
 
 /** The hint of the mutant that does the same; else a nudge where one helps. */
-function hintFor({ word, data }, report) {
-  if (Number.isInteger(report.slip)) return [fromBank("p", data.earned[report.slip])];
-  const lacking = report.type === "ImportError" || /^\*x must be/.test(report.value);
-  if (lacking) return [make("p", {}, word("small"))];
-  const nudge = { differs: "codeNudge", element: "kernelNudge" }[report.fault];
+function hintFor({ word, data }, { slip, nudge }) {
+  if (Number.isInteger(slip)) return [fromBank("p", data.earned[slip])];
   return nudge ? [make("p", {}, word(nudge))] : [];
 }
 
@@ -161,102 +157,47 @@ function ladder({ word, kind, data }, report) {
 
 const rung = (state, text) => make("li", { class: `os-drill-${state}` }, text);
 
+/** What went wrong, as children of an element. */
 export function fault({ word, data }, report) {
-  const { payload } = data;
-  const { value } = report;
-  if (report.word) return ofKernel(word, report);
-  const all = payload.cases[report.case]?.expected.length;
-  switch (report.fault) {
-    case "differs":
-      return word(all > 1 ? "differs" : "differsOnce", { n: report.rows.length });
-    case "shape":
-      return ofShape(word, payload, report);
-    case "count":
-      return word("count", { n: value, all });
-    case "rule":
-      return `${value[0].toUpperCase()}${value.slice(1)}.`;
-    case "raised":
-      return raised(word, report);
-    case "silent":
-    case "tooLong":
-      return word(report.fault, { n: value });
-    default:
-      return word(report.fault, { value });
-  }
-}
-
-/** How a row should have been laid out, with the names of its numbers, and what came. */
-function ofShape(word, { compared }, { form, value }) {
-  const named = (cell, j) => cell.replaceAll("#", word.column(compared[j]));
-  const shown = { form: form.map(named).join(", "), value };
-  const said = make("span", {});
-  const key = form.join() === "#" ? "shapeNumber" : "shape";
-  const parts = word(key, { form: "\0form\0", value: "\0value\0" }).split("\0");
-  said.append(
-    ...parts.map((part) => (part in shown ? make("code", {}, shown[part]) : part)),
-  );
-  return said;
-}
-
-/** An exception, and the line it came from. */
-function raised(word, { type, value, line }) {
-  const said = make("span", {}, make("code", {}, value ? `${type}: ${value}` : type));
-  said.append(line ? `, ${word("atLine", { line })}.` : ".");
-  return said;
+  const named = (cell, j) =>
+    cell.replaceAll("#", word.column(data.payload.compared[j]));
+  const form = report.form && `\`${report.form.map(named).join(", ")}\``;
+  return marked(sentence(word, report.word, { ...report.places, form }));
 }
 
 /** The steps up to the first fault: what is given, yours beside expected. */
-function steps({ word, data }, report) {
-  const case_ = data.payload.cases[report.case];
-  if (!case_) return [];
-  const count = Math.min(Math.max(report.rows.length, 1), case_.expected.length);
-  const rows = [...Array(count).keys()];
-  const columns = data.payload.given.map((name, j) =>
-    column(
-      name,
-      word.column(name),
-      rows.map((i) => show(case_.given[i][j])),
-    ),
-  );
-  data.payload.compared.forEach((name, j) => {
-    const own = (i) => report.rows[i]?.[j] ?? "–";
-    const pairs = rows.map((i) => pair(own(i), case_.expected[i][j]));
-    const fault = report.column === j ? count - 1 : -1;
-    columns.push(...beside(word, name, pairs, fault));
+function steps({ word, data }, { table, column }) {
+  const { given, compared } = data.payload;
+  const columns = table.given.map((cells, j) => ({ name: given[j], cells }));
+  table.compared.forEach(([yours, expected], j) => {
+    const name = compared[j];
+    if (yours) {
+      columns.push({ name, whose: "yours", cells: yours, faulty: column === j });
+    }
+    columns.push({ name, whose: yours && "expected", cells: expected });
   });
-  return [stepTable(word, rows, columns)];
+  return stepTable(word, columns);
 }
 
-const column = (name, title, cells, fault = -1) => ({ name, title, cells, fault });
-
-/** One column where all pairs agree, else yours beside expected. */
-function beside(word, name, pairs, fault) {
-  const title = word.column(name);
-  const [yours, expected] = [0, 1].map((k) => pairs.map((two) => two[k]));
-  const alike = yours.every((cell, i) => cell === expected[i]);
-  if (alike) return [column(name, title, expected)];
-  return [
-    column(name, `${title}, ${word("yours")}`, yours, fault),
-    column(name, `${title}, ${word("expected")}`, expected),
-  ];
-}
-
-function stepTable(word, rows, columns) {
+function stepTable(word, columns) {
   const quantity = (name) => (name in quantities ? name : null);
-  const heads = columns.map(({ name, title }) =>
-    make("th", { scope: "col", "data-q": quantity(name) }, title),
+  const title = ({ name, whose }) =>
+    whose ? `${word.column(name)}, ${word(whose)}` : word.column(name);
+  const heads = columns.map((column) =>
+    make("th", { scope: "col", "data-q": quantity(column.name) }, title(column)),
   );
   heads.unshift(make("th", { scope: "col" }, word("stepColumn")));
-  const made = rows.map((i) => {
-    const cells = columns.map(({ cells: texts, fault }) =>
-      fault === i
-        ? make("td", { class: "os-drill-wrong" }, `✗ ${texts[i]}`)
-        : make("td", {}, texts[i]),
+  const last = columns.at(-1).cells.length - 1;
+  const rows = columns.at(-1).cells.map((_, i) => {
+    const cells = columns.map(({ cells: values, faulty }) =>
+      faulty && i === last
+        ? make("td", { class: "os-drill-wrong" }, `✗ ${show(...values[i])}`)
+        : make("td", {}, show(...values[i])),
     );
     return make("tr", {}, make("th", { scope: "row" }, String(i + 1)), ...cells);
   });
   const head = make("thead", {}, make("tr", {}, ...heads));
-  const body = make("tbody", {}, ...made);
+  const body = make("tbody", {}, ...rows);
   const table = make("table", { class: "os-drill-table" }, head, body);
   const scrolled = { class: "os-drill-scroll", tabindex: "0", role: "group" };
   return make("div", { ...scrolled, "aria-label": word("stepsTable") }, table);

@@ -12,7 +12,11 @@ def judge(job, play, settled):
         from livepage.drills import grader as marks
 
     def played(index, how=""):
-        return json.loads(play(index, how))
+        # Said before the case is played: should it never end, this is still known.
+        launch = (
+            marks.launched(job["cases"][index]) if hasattr(marks, "launched") else None
+        )
+        return json.loads(play(index, how, json.dumps(launch)))
 
     def told(report):
         settled(json.dumps(report))

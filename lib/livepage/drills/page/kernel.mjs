@@ -1,55 +1,9 @@
-// What only kernels have: faults of the simulator, a score card, a log for the figures.
+// What only kernels have: a score card, and a log for the figures.
 
 import { button, download } from "./progress.mjs";
-import { make, pair, show } from "./words.mjs";
+import { make, sentence } from "./words.mjs";
 
 const KERNEL_EVENT = "os-kernel";
-
-/** A fault that the simulator found, or a wrong element, as one sentence. */
-export function ofKernel(word, { word: key, places = {} }) {
-  const shown = { ...places };
-  if ("right" in places) {
-    [shown.mine, shown.right] = pair(places.mine, places.right);
-  }
-  const sentence = word(key, shown);
-  const said = make("span", {});
-  const names = ["what", "array", "error"].map((name) => places[name]).filter(Boolean);
-  let rest = sentence;
-  for (const name of names) {
-    const at = rest.indexOf(name);
-    if (at < 0) continue;
-    said.append(rest.slice(0, at), make("code", {}, name));
-    rest = rest.slice(at + name.length);
-  }
-  said.append(rest);
-  return said;
-}
-
-const MOST_SHOWN = 24; // numbers of an input
-
-/** How a kernel was launched, and on what. */
-export function launched(word, { grid, block, args }) {
-  const extent = (counts) => counts.filter((n) => n > 1).join(" × ") || "1";
-  const n = extent(grid);
-  const inputs = args
-    .filter(([, kind]) => kind !== "out")
-    .map(([name, , value]) => `${name} = ${input(value)}`);
-  return word("launched", {
-    grid: n === "1" ? word("oneBlock") : word("blockCount", { n }),
-    block: extent(block),
-    inputs: inputs.join(", "),
-  });
-}
-
-function input(value) {
-  if (!Array.isArray(value)) return show(value);
-  const rows = Array.isArray(value[0]) ? value : [value];
-  const more = (row) => (row.length > MOST_SHOWN ? ", …" : "");
-  const shown = rows
-    .slice(0, 3)
-    .map((row) => `[${show(row.slice(0, MOST_SHOWN))}${more(row)}]`);
-  return [...shown, ...(rows.length > 3 ? ["…"] : [])].join(", ");
-}
 
 /** Hand the log of a run to the figures of the page; late ones find it here too. */
 export function announceKernel(drill, source, log) {
@@ -59,22 +13,13 @@ export function announceKernel(drill, source, log) {
   document.dispatchEvent(new CustomEvent(KERNEL_EVENT, { detail }));
 }
 
-/** The rows of a score card: what was asked, and how the kernel does. */
-function scoreRows(word, payload, { bytes, ideal, shared, double: line }) {
-  const times = show(bytes / ideal, 3);
-  return [
-    [word("scoreCorrect"), word("scoreCases", { n: payload.cases.length })],
-    [word("scoreRaces"), word("scoreNoRace")],
-    [word("scoreBytes"), word("scoreOfIdeal", { bytes, ideal, times })],
-    [word("scoreShared"), word("scoreSharedBytes", { bytes: shared })],
-    [word("scorePrecision"), word(line ? "scoreDouble" : "scoreSingle", { line })],
-  ];
-}
-
 /** The card in the page, and a button that saves a page with card and code. */
 export function scoreCard(drill, score) {
-  const { word, data } = drill;
-  const rows = scoreRows(word, data.payload, score);
+  const { word } = drill;
+  const rows = score.rows.map(([name, key, places]) => [
+    word(name),
+    sentence(word, key, places),
+  ]);
   const body = make(
     "tbody",
     {},

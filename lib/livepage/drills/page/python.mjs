@@ -28,7 +28,8 @@ async function runNow(payload, answer) {
     modules = { ...graders, ...(kernel ? await simulator() : {}) };
   } catch (error) {
     ready = null;
-    return { passed: false, fault: "noPython", value: error.message, case: null };
+    const places = { value: error.message };
+    return { passed: false, fault: "noPython", word: "noPython", places, case: null };
   }
   const { kind, function: name, drive, cases, tolerance, slips } = payload;
   const job = { kind, function: name, drive, cases, tolerance, slips };
@@ -51,6 +52,7 @@ function converse(worker, job) {
   return new Promise((resolve) => {
     const printed = { start: "", case: "", left: 0 };
     let at = null;
+    let launched = null; // how the case was, if it is of a kernel
     let first = null; // what is certain, though its mistake has no name yet
     let timers = [];
 
@@ -60,9 +62,9 @@ function converse(worker, job) {
       resolve({ ...report, printed: printed.start + printed.case, left: printed.left });
     };
     const stop = (fault) =>
-      finish(first ?? { passed: false, case: at, rows: [], ...fault });
-    const stopAfter = (ms, fault) =>
-      setTimeout(() => stop({ fault, value: ms / 1000 }), ms);
+      finish(first ?? { passed: false, case: at, launched, rows: [], ...fault });
+    const stopAfter = (ms, word) =>
+      setTimeout(() => stop({ fault: word, word, places: { n: ms / 1000 } }), ms);
     const listen = () => {
       clearTimeout(timers[0]);
       timers[0] = stopAfter(first ? NAMING_MS : SILENT_MS, "silent");
@@ -87,6 +89,9 @@ function converse(worker, job) {
         Object.assign(printed, { case: "", left: 0 });
         at = index;
         listen();
+      },
+      launched: (how) => {
+        launched = how;
       },
       alive: listen,
     };

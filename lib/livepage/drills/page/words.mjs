@@ -28,10 +28,20 @@ export function show(value, digits = 5) {
   return String(Number(known.toPrecision(digits))).replaceAll("-", "−");
 }
 
-/** Two values with as many digits as it takes to tell them apart. */
-export function pair(mine, right) {
-  const written = [5, 12].map((digits) => [show(mine, digits), show(right, digits)]);
-  return written.find(([a, b]) => a !== b) ?? written[0];
+/** A sentence with its places filled; grader.py says what stands in a place. */
+export function sentence(word, key, places) {
+  const put = (part) => (typeof part === "string" ? part : show(...part));
+  const filled = Object.entries(places).map(([name, place]) => [
+    name,
+    Array.isArray(place) ? place.map(put).join("") : place,
+  ]);
+  return word(key, Object.fromEntries(filled));
+}
+
+/** A text as children of an element: what stands between backticks is code. */
+export function marked(text) {
+  const parts = text.split("`");
+  return parts.map((part, i) => (i % 2 ? make("code", {}, part) : part));
 }
 
 /** An element with attributes and children; text is never read as HTML. */

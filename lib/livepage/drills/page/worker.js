@@ -90,8 +90,8 @@ function run({ modules, sources, answer, cases, slips, tolerance, ...drill }) {
   const given = cases.map(({ args, expected, grid, block, names }) =>
     JSON.stringify({ args, most: expected.length, grid, block, names }),
   );
-  const played = (index, how) => {
-    turnTo(index);
+  const played = (index, how, launched) => {
+    turnTo(index, JSON.parse(launched));
     try {
       return inside(player, () => play(given[index], how));
     } catch (error) {
@@ -134,10 +134,10 @@ function lay(python, name, source) {
 }
 
 /** The next case, whose prints are its own. */
-function turnTo(index) {
+function turnTo(index, launched) {
   if (!said.over && index !== said.case) {
     Object.assign(said, { case: index, printed: 0, left: 0 });
-    postMessage({ case: index });
+    postMessage({ case: index, launched });
   }
   beat();
 }
