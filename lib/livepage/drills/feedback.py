@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
 
@@ -18,6 +20,10 @@ from livepage.drills.payload import how_exact
 from livepage.drills.words import column, show, word
 
 Table = tuple[tuple[str, ...], ...]
+
+# What an answer earns that is not code: "rules" in the order they are tried, each with
+# what has to be so of the outcome and then what is said; and "free", what is no miss.
+REPLIES = json.loads(Path(__file__).with_name("replies.json").read_text("utf-8"))
 
 # What a case that was drawn is called.
 RANDOM = {"code": "random", "kernel": "randomLaunch"}
@@ -78,8 +84,19 @@ def _score(data: Mapping[str, Any], outcome: Mapping[str, Any], language: str) -
 
 def is_miss(outcome: Mapping[str, Any]) -> bool:
     """Say whether an outcome is a miss: what is close, or cannot be read, is none."""
-    costless = ("passed", "unreadable", "ask", "near")
-    return not any(outcome.get(reason) for reason in costless)
+    return facts(outcome).isdisjoint(REPLIES["free"])
+
+
+def facts(outcome: Mapping[str, Any]) -> set[Any]:
+    """Return what is so of an outcome: the fields it has, and why it is close."""
+    present = {k for k, v in outcome.items() if v is not None and v is not False}
+    return {outcome.get("near"), *present}
+
+
+def replies(kind: str, outcome: Mapping[str, Any]) -> list[str]:
+    """Return what an answer is told: words, or its hint, or the drill's own nudge."""
+    known = facts(outcome) | {kind}
+    return next(words for needs, words in REPLIES["rules"] if known.issuperset(needs))
 
 
 def _echo(
@@ -99,45 +116,34 @@ def _told(
     drill: Drill, data: Mapping[str, Any], outcome: Mapping[str, Any], language: str
 ) -> str:
     """Return why an answer is close, or the hint it earns, else the kind's nudge."""
-    hint = earned(drill, outcome)
-    if outcome.get("unreadable"):
-        return unreadable(drill, data, outcome, language)
-    if outcome.get("ask"):
-        a, b = map(show, outcome["ask"])
-        said = word("which", language, a=a, b=b)
-        return f"{_place(data, outcome, language)}{said}"
-    if outcome.get("near"):
-        said = _close(drill, outcome, hint, language)
-        return f"{_place(data, outcome, language)}{said}"
-    if hint is not None:
-        return in_language(hint, language)
+    hint = in_language(earned(drill, outcome) or "", language)
+    nudge = in_language(drill.get("nudge") or word("nudge", language), language)
+    own = {"hint": hint, "nudge": nudge}
+    places = _places(drill, data, outcome, language) | {"hint": hint}
+    return " ".join(
+        own.get(key) or word(key, language, **places)
+        for key in replies(drill.kind, outcome)
+    )
+
+
+def _places(
+    drill: Drill, data: Mapping[str, Any], outcome: Mapping[str, Any], language: str
+) -> dict[str, Any]:
+    """Return what fills the places of what an answer may be told."""
+    places = {"id": drill.id, "n": outcome.get("place")}
+    if "ask" in outcome:
+        places["a"], places["b"] = map(show, outcome["ask"])
     if drill.kind == "order":
-        n = outcome["place"]
-        key = "nudgeOrder" if n else "nudgeOrderStart"
-        return word(key, language, n=n)
-    if drill.kind == "trace":
+        places["letters"] = ascii_lowercase[: len(drill.get("lines"))]
+    if drill.kind == "recall":
+        places["names"] = names(data)
+    if rule := how_exact(drill):
+        places["asked"] = asked(rule, language)
+    if drill.kind == "trace" and "place" in outcome:
         row, cell = outcome["place"]
-        name = column(data["columns"][cell], language)
-        return word("nudgeTrace", language, row=row + 1, column=name)
-    return in_language(drill.get("nudge") or word("nudge", language), language)
-
-
-def _close(drill: Drill, outcome: Mapping[str, Any], hint: Any, language: str) -> str:
-    """Say what a close answer lacks, and what else it may be if it is not rounded."""
-    key = f"near{outcome['near'].capitalize()}"
-    said = word(key, language, asked=asked(how_exact(drill), language))
-    if hint is None:
-        return said
-    return f"{said} {word('unlessRounded', language, hint=in_language(hint, language))}"
-
-
-def _place(data: Mapping[str, Any], outcome: Mapping[str, Any], language: str) -> str:
-    """Name the cell of a table that an outcome is about."""
-    if data["kind"] != "trace":
-        return ""
-    row, cell = outcome["place"]
-    name = column(data["columns"][cell], language)
-    return word("placeTrace", language, row=row + 1, column=name) + " "
+        places["row"] = row + 1
+        places["column"] = column(data["columns"][cell], language)
+    return places
 
 
 def earned(drill: Drill, outcome: Mapping[str, Any]) -> Any:
@@ -148,26 +154,6 @@ def earned(drill: Drill, outcome: Mapping[str, Any]) -> Any:
         return None
     listed = drill.get("choices") if drill.kind == "choice" else drill.get("wrong")
     return listed[outcome["hint"]]["hint"]
-
-
-def unreadable(
-    drill: Drill, data: Mapping[str, Any], outcome: Mapping[str, Any], language: str
-) -> str:
-    """Return what to say about an answer that could not be read."""
-    if outcome.get("empty") and drill.kind != "trace":
-        return word("empty", language)
-    if drill.kind == "choice":
-        return word("noChoice", language)
-    if drill.kind == "trace":
-        row, cell = outcome["place"]
-        name = column(data["columns"][cell], language)
-        return word("unreadableTrace", language, row=row + 1, column=name)
-    if drill.kind == "order":
-        letters = ascii_lowercase[: len(drill.get("lines"))]
-        return word("howOrder", language, id=drill.id, letters=letters)
-    if drill.kind == "recall":
-        return word("unreadableFormula", language, names=names(data))
-    return word("unreadable", language)
 
 
 def names(data: Mapping[str, Any]) -> str:

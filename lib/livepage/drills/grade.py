@@ -245,7 +245,9 @@ def order(payload: Payload, answer: Any) -> Outcome:
         for index, (first, then) in enumerate(payload["wrong"])
         if first == places[fault] and then in places[fault:]
     )
-    return {"passed": False, "read": picked, "place": fault, "hint": next(early, None)}
+    hint = next(early, None)
+    told = {"place": fault, "first": fault == 0, "hint": hint}
+    return {"passed": False, "read": picked, **told}
 
 
 def _missing(payload: Payload, places: Sequence[int], i: int) -> bool:

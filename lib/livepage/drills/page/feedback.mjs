@@ -2,6 +2,7 @@
 
 import { quantities } from "livepage/drills";
 
+import REPLIES from "../replies.json" with { type: "json" };
 import { scoreCard } from "./kernel.mjs";
 import { fromBank, make, marked, sentence, show } from "./words.mjs";
 
@@ -32,60 +33,38 @@ function echoOf(word, read) {
   return word("readEither", { a, b });
 }
 
+/** Whether something is so of an outcome: a field that it has, or why it is close. */
+const holds = (outcome, fact) =>
+  (outcome[fact] ?? false) !== false || fact === outcome.near || fact === outcome.fault;
+
 /** Whether an outcome is a miss: what is close, or cannot be read, is none. */
-export const isMiss = ({ passed, unreadable: unread, ask, near, fault: kind }) =>
-  !passed && !unread && !ask && !near && kind !== "noPython";
+export const isMiss = (outcome) => !REPLIES.free.some((fact) => holds(outcome, fact));
 
 /** Why an answer is close, or the hint it earns, else the kind's nudge, as HTML. */
 function told(drill, outcome) {
-  const { word, data } = drill;
-  const { payload } = data;
-  if (outcome.unreadable) return unreadable(drill, outcome);
-  if (outcome.ask) {
-    const [a, b] = outcome.ask.map((value) => show(value));
-    return inCell(drill, outcome) + word("which", { a, b });
-  }
-  const hint = Number.isInteger(outcome.hint) ? data.earned[outcome.hint] : null;
-  if (outcome.near) return inCell(drill, outcome) + closeTo(drill, outcome, hint);
-  if (hint !== null) return hint;
-  if (drill.kind === "order") {
-    return word(outcome.place ? "nudgeOrder" : "nudgeOrderStart", { n: outcome.place });
-  }
-  if (drill.kind === "trace") {
-    const [row, cell] = outcome.place;
-    const column = word.column(payload.columns[cell]);
-    return word("nudgeTrace", { row: row + 1, column });
-  }
-  return data.nudge;
+  const { word, data, kind } = drill;
+  const [, keys] = REPLIES.rules.find(([needs]) =>
+    needs.every((fact) => fact === kind || holds(outcome, fact)),
+  );
+  const own = { hint: data.earned[outcome.hint], nudge: data.nudge };
+  const places = { ...placesOf(drill, outcome), hint: own.hint };
+  return keys.map((key) => own[key] ?? word(key, places)).join(" ");
 }
 
-/** What a close answer lacks, and what else it may be if it is not rounded. */
-function closeTo({ word, data }, { near }, hint) {
-  const key = { side: "nearSide", share: "nearShare" }[near] ?? "nearDigits";
-  const said = word(key, { asked: data.asked });
-  return hint === null ? said : `${said} ${word("unlessRounded", { hint })}`;
-}
-
-/** The cell of a table that an outcome is about. */
-function inCell({ word, data, kind }, outcome) {
-  if (kind !== "trace") return "";
-  const [row, cell] = outcome.place;
-  const column = word.column(data.payload.columns[cell]);
-  return `${word("placeTrace", { row: row + 1, column })} `;
-}
-
-function unreadable({ word, data }, outcome) {
-  const { payload, form } = data;
-  if (outcome.empty && form !== "trace") return word("empty");
-  if (form === "choice") return word("noChoice");
-  if (form === "trace") {
-    const [row, cell] = outcome.place;
-    const column = word.column(payload.columns[cell]);
-    return word("unreadableTrace", { row: row + 1, column });
+/** What fills the places of what an answer may be told. */
+function placesOf({ word, data, kind }, { ask, place }) {
+  const { asked, payload } = data;
+  const [a, b] = (ask ?? []).map((value) => show(value));
+  const places = { asked, a, b, n: place };
+  if (kind === "recall") {
+    const names = Object.keys(payload.samples[0]);
+    places.names = names.map((name) => `<code>${name}</code>`).join(", ");
   }
-  if (form !== "formula") return word("unreadable");
-  const names = Object.keys(payload.samples[0]).map((name) => `<code>${name}</code>`);
-  return word("unreadableFormula", { names: names.join(", ") });
+  if (kind === "trace" && place) {
+    places.row = place[0] + 1;
+    places.column = word.column(payload.columns[place[1]]);
+  }
+  return places;
 }
 
 /** Where a function first differs: the ladder of cases, one sentence, one table. */

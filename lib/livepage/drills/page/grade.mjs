@@ -197,7 +197,8 @@ export const GRADERS = {
     const hint = wrong.findIndex(
       ([first, then]) => first === lines[place] && lines.indexOf(then) > place,
     );
-    return { passed: false, read: picked, place, hint: hint < 0 ? null : hint };
+    const told = { place, first: place === 0, hint: hint < 0 ? null : hint };
+    return { passed: false, read: picked, ...told };
   },
 };
 
