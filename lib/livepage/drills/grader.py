@@ -396,12 +396,12 @@ def look_alike(a: list, b: list) -> bool:
     return written(*a) == written(*b)
 
 
-def written(value: object, digits: int) -> object:
-    """Return the numbers of a cell as text, only to be compared."""
+def written(value: object, digits: int) -> str:
+    """Return a cell as text, only to be compared."""
     value = unpack(value)
     if isinstance(value, list):
-        return [written(part, digits) for part in value]
-    return ("%%.%dg" % digits) % (value + 0.0) if is_number(value) else value
+        return ", ".join([written(part, digits) for part in value])
+    return ("%%.%dg" % digits) % (value + 0.0) if is_number(value) else str(value)
 
 
 # ---- naming a mistake
