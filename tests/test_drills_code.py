@@ -1,5 +1,6 @@
 """What readers might hand in to the code and kernel drills, and the verdicts it earns."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import yaml
 
 from livepage.drills import code
 from livepage.drills.bank import WRITTEN, Drill, bank
+from livepage.drills.words import table
 from marking import PRELUDE, name_of, run, run_small
 
 PROGRAMS = yaml.safe_load(
@@ -43,6 +45,16 @@ def test_a_program_earns_its_verdict(id: str, i: int) -> None:
     entry, d = PROGRAMS[id][i], bank()[id]
     report = run(d, source(id, entry))
     assert verdict(d, report) == entry["verdict"], report
+    for key, places in sentences(report):
+        for words in table().values():
+            assert set(re.findall(r"{(\w+)}", words[key])) <= {*places, "form"}, key
+
+
+def sentences(report: dict[str, Any]) -> list[Any]:
+    """Return each sentence of a report: its key, and what fills its places."""
+    said = [row[1:] for row in (report.get("score") or {"rows": []})["rows"]]
+    said += [report["launched"]] if "launched" in report else []
+    return said if report["passed"] else [*said, (report["word"], report["places"])]
 
 
 def test_every_drill_is_tried_and_knows_its_mistakes_by_name() -> None:

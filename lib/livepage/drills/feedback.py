@@ -1,14 +1,13 @@
 """From an outcome to what a teacher would say: echo, hint or nudge, then the next help.
 
-``page/feedback.mjs`` says the same on the page; both take their words from
-``words/`` and the bank.
+What to say has been decided before: of code and kernels by their graders, of all else
+by ``replies.json``. Here it is put into words, and numbers are written as a reader of
+the notebook sees them; ``page/feedback.mjs`` does that for the page.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
 
@@ -16,14 +15,11 @@ from livepage.drills import grader
 from livepage.drills.bank import WRITTEN, Drill, in_language
 from livepage.drills.exactness import asked, safe
 from livepage.drills.expression import evaluate
+from livepage.drills.grade import is_miss, replies
 from livepage.drills.payload import how_exact
 from livepage.drills.words import column, show, word
 
 Table = tuple[tuple[str, ...], ...]
-
-# What an answer earns that is not code: "rules" in the order they are tried, each with
-# what has to be so of the outcome and then what is said; and "free", what is no miss.
-REPLIES = json.loads(Path(__file__).with_name("replies.json").read_text("utf-8"))
 
 # What a case that was drawn is called.
 RANDOM = {"code": "random", "kernel": "randomLaunch"}
@@ -80,23 +76,6 @@ def _score(data: Mapping[str, Any], outcome: Mapping[str, Any], language: str) -
         (word(name, language), sentence(value, places, language))
         for name, value, places in [counted, *score["rows"]]
     )
-
-
-def is_miss(outcome: Mapping[str, Any]) -> bool:
-    """Say whether an outcome is a miss: what is close, or cannot be read, is none."""
-    return facts(outcome).isdisjoint(REPLIES["free"])
-
-
-def facts(outcome: Mapping[str, Any]) -> set[Any]:
-    """Return what is so of an outcome: the fields it has, and why it is close."""
-    present = {k for k, v in outcome.items() if v is not None and v is not False}
-    return {outcome.get("near"), *present}
-
-
-def replies(kind: str, outcome: Mapping[str, Any]) -> list[str]:
-    """Return what an answer is told: words, or its hint, or the drill's own nudge."""
-    known = facts(outcome) | {kind}
-    return next(words for needs, words in REPLIES["rules"] if known.issuperset(needs))
 
 
 def _echo(

@@ -4,15 +4,19 @@ Each grader takes a drill's payload and an answer and returns an outcome, a smal
 mapping without any words: ``passed``, and where it applies ``read`` (the values as
 understood), ``near`` (why an answer is close and not right), ``ask`` (the two values an
 answer may mean), ``hint`` (which of the drill's hints is earned), ``place`` (where the
-first fault is). ``page/grade.mjs`` is the same code for the page; tests feed both the
-same answers. Code drills are marked by ``grader.py``, which runs in both worlds, and
-own words by their owner.
+first fault is). What is said of it then stands in ``replies.json``: "rules", in the
+order they are tried, each with what has to be so of an outcome and the words it earns;
+and what is "free" of a miss. ``page/grade.mjs`` is the same code for the page; tests
+feed both the same answers. Code drills are marked by ``grader.py``, which runs in both
+worlds, and own words by their owner.
 """
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -253,6 +257,28 @@ def order(payload: Payload, answer: Any) -> Outcome:
 def _missing(payload: Payload, places: Sequence[int], i: int) -> bool:
     """Say whether the i-th line needs one that comes after it."""
     return any(need in places[i:] for need in payload["needs"][places[i]])
+
+
+# ---- what an outcome earns
+
+REPLIES = json.loads(Path(__file__).with_name("replies.json").read_text("utf-8"))
+
+
+def is_miss(outcome: Mapping[str, Any]) -> bool:
+    """Say whether an outcome is a miss: what is close, or cannot be read, is none."""
+    return facts(outcome).isdisjoint(REPLIES["free"])
+
+
+def facts(outcome: Mapping[str, Any]) -> set[Any]:
+    """Return what is so of an outcome: the fields it has, and why it is close."""
+    present = {k for k, v in outcome.items() if v is not None and v is not False}
+    return {outcome.get("near"), *present}
+
+
+def replies(kind: str, outcome: Mapping[str, Any]) -> list[str]:
+    """Return what an answer is told: words, or its hint, or the drill's own nudge."""
+    known = facts(outcome) | {kind}
+    return next(words for needs, words in REPLIES["rules"] if known.issuperset(needs))
 
 
 GRADERS = {

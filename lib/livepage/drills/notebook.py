@@ -18,8 +18,8 @@ from livepage.drills import code, grader, kernel_grader, kernels
 from livepage.drills.bank import WRITTEN, Drill, find, in_language
 from livepage.drills.deadline import OutOfTime, within
 from livepage.drills.exactness import asked
-from livepage.drills.feedback import answer_text, feedback, is_miss
-from livepage.drills.grade import GRADERS
+from livepage.drills.feedback import answer_text, feedback
+from livepage.drills.grade import GRADERS, is_miss
 from livepage.drills.payload import how_exact, payload
 from livepage.drills.words import word
 

@@ -2,8 +2,8 @@
 
 import { FORMS } from "./answers.mjs";
 import { markLine } from "./editor.mjs";
-import { MARKS, fault, icon, isMiss, tell } from "./feedback.mjs";
-import { GRADERS } from "./grade.mjs";
+import { MARKS, fault, icon, tell } from "./feedback.mjs";
+import { GRADERS, isMiss } from "./grade.mjs";
 import { Keeper } from "./keeper.mjs";
 import { announceKernel } from "./kernel.mjs";
 import { isStarted, runPython } from "./python.mjs";

@@ -1,8 +1,9 @@
-// From an outcome to what a teacher would say: the twin of feedback.py, as elements.
+// From an outcome to what a teacher would say, as elements: what feedback.py does in a
+// notebook. Both only put into words what the graders and replies.json have decided.
 
 import { quantities } from "livepage/drills";
 
-import REPLIES from "../replies.json" with { type: "json" };
+import { replies } from "./grade.mjs";
 import { scoreCard } from "./kernel.mjs";
 import { fromBank, make, marked, sentence, show } from "./words.mjs";
 
@@ -33,21 +34,12 @@ function echoOf(word, read) {
   return word("readEither", { a, b });
 }
 
-/** Whether something is so of an outcome: a field that it has, or why it is close. */
-const holds = (outcome, fact) =>
-  (outcome[fact] ?? false) !== false || fact === outcome.near || fact === outcome.fault;
-
-/** Whether an outcome is a miss: what is close, or cannot be read, is none. */
-export const isMiss = (outcome) => !REPLIES.free.some((fact) => holds(outcome, fact));
-
 /** Why an answer is close, or the hint it earns, else the kind's nudge, as HTML. */
 function told(drill, outcome) {
   const { word, data, kind } = drill;
-  const [, keys] = REPLIES.rules.find(([needs]) =>
-    needs.every((fact) => fact === kind || holds(outcome, fact)),
-  );
   const own = { hint: data.earned[outcome.hint], nudge: data.nudge };
   const places = { ...placesOf(drill, outcome), hint: own.hint };
+  const keys = replies(kind, outcome);
   return keys.map((key) => own[key] ?? word(key, places)).join(" ");
 }
 

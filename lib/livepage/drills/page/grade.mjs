@@ -1,5 +1,6 @@
 // Marking an answer: the twin of grade.py, outcome for outcome. No words, no page.
 
+import REPLIES from "../replies.json" with { type: "json" };
 import { evaluate, readings } from "./expression.mjs";
 
 // All of these are shares of the number that is compared with.
@@ -208,3 +209,16 @@ function letterPlace(answer) {
   const text = String(answer).trim().toLowerCase();
   return /^[a-z]$/.test(text) ? text.charCodeAt(0) - 97 : null;
 }
+
+/** Whether something is so of an outcome: a field that it has, or why it is close. */
+const holds = (outcome, fact) =>
+  (outcome[fact] ?? false) !== false || fact === outcome.near || fact === outcome.fault;
+
+/** Whether an outcome is a miss: what is close, or cannot be read, is none. */
+export const isMiss = (outcome) => !REPLIES.free.some((fact) => holds(outcome, fact));
+
+/** What an answer is told: words, or its hint, or the drill's own nudge. */
+export const replies = (kind, outcome) =>
+  REPLIES.rules.find(([needs]) =>
+    needs.every((fact) => fact === kind || holds(outcome, fact)),
+  )[1];
