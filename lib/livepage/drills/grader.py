@@ -148,15 +148,21 @@ def raised(error: BaseException) -> dict:
         kind = "unusable"
     if text in ("maximum recursion depth exceeded", "pystack exhausted"):
         kind = "RecursionError"
+    fault = thrown(kind, text, line)
+    fault.update({"line": line, "type": kind})
+    return fault
+
+
+def thrown(kind: str, text: str, line: int | None) -> dict:
+    """Return the fault of an exception: what is known of its kind, else what it says."""
     if kind in WORDS:
         fault = said("raised", text, WORDS[kind], error=code(text))
     else:
         named = code(kind + ": " + text if text else kind)
-        fault = said("raised", text, "raisedAt" if line else "raised", error=named)
-        fault["places"]["line"] = line
+        word = "raisedAt" if line else "raised"
+        fault = said("raised", text, word, error=named, line=line)
     if SMALL and (kind == "ImportError" or text.startswith("*x must be")):
         fault["nudge"] = "small"
-    fault.update({"line": line, "type": kind})
     return fault
 
 
