@@ -305,7 +305,8 @@ def unit_of(value: float, rule: Rule) -> Fraction:
     if rule.kind == "decimals":
         return Fraction(1, 10**rule.count)
     if rule.kind == "digits":
-        power = int(f"{value:e}".partition("e")[2])
+        # As many digits as tell it from its neighbours: in fewer, 99999995 is 1e8.
+        power = int(np.format_float_scientific(value).partition("e")[2])
         return Fraction(10) ** (power - rule.count + 1)
     return Fraction(0)
 

@@ -341,7 +341,7 @@ def test_an_impossible_state_raises(state: dict, says: str) -> None:
 
 
 @pytest.fixture
-def spoilt(tmp_path):
+def spoilt(monkeypatch, tmp_path):
     """`spoilt(old, new)`: a block stepper with a fault planted in its module."""
     home = book.current().figures
     v8._load.cache_clear()
@@ -355,11 +355,9 @@ def spoilt(tmp_path):
         words = (home / "block-stepper" / "strings.json").read_text("utf-8")
         (copy / "strings.json").write_text(words)
         shutil.copy(home / "block-stepper" / "figure.py", copy)
-        book.open(tmp_path, version="0")
+        monkeypatch.setattr(book, "_opened", [book.Book(tmp_path, version="0")])
 
-    kept = book.current()
     yield plant
-    book.open(kept.folder, version=kept.version)
     v8._load.cache_clear()
 
 

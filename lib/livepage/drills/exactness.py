@@ -126,7 +126,7 @@ def _unit(value: float, rule: Rule) -> float:
     if rule.kind == "decimals":
         return 10.0**-rule.count
     if rule.kind == "digits" and value:
-        return 10.0 ** (math.floor(math.log10(abs(value))) - rule.count + 1)
+        return 10.0 ** (Decimal(repr(value)).adjusted() - rule.count + 1)
     return 0.0
 
 
