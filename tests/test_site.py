@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -238,3 +239,19 @@ def test_a_typed_in_number_is_reported(prose):
 )
 def test_code_maths_roles_and_plain_counts_are_not_reported(prose):
     assert checks.typed_numbers(prose) == []
+
+
+@pytest.mark.parametrize(
+    "name", "masks dense state streaming precision devices costs".split()
+)
+def test_the_library_page_has_every_public_name(html: Path, name: str) -> None:
+    module = import_module(f"onlinesoftmax.{name}")
+    own = {
+        each
+        for each, value in vars(module).items()
+        if getattr(value, "__module__", "") == module.__name__ and each[0] != "_"
+    }
+    page = checks.parse((html / "library.html").read_text("utf-8"))
+    listed = {tag["id"] for tag in page.select("dt[id]")}
+    missing = {each for each in own if f"{module.__name__}.{each}" not in listed}
+    assert not missing

@@ -11,6 +11,7 @@ import re
 from docutils import nodes
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
+from sphinx.domains.python import PyObject
 from sphinx.environment import BuildEnvironment
 
 _NAMES = re.compile(r"\w+(, \w+)+(?= :|$)")
@@ -53,6 +54,9 @@ def setup(app: Sphinx) -> None:
     """Load autodoc, and change docstrings before napoleon reads them."""
     for extension in ("sphinx.ext.autodoc", "sphinx.ext.napoleon"):
         app.setup_extension(extension)
+    for field in PyObject.doc_field_types:
+        if field.name == "variable":
+            field.label = "Attributes"  # as NumPy's docstrings call them
     app.connect("autodoc-process-docstring", prepare, priority=100)
     app.connect("autodoc-skip-member", skip)
     app.connect("missing-reference", leave_words)
