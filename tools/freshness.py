@@ -47,8 +47,9 @@ class Ours:
     def files_of(self, part: str) -> set[Path]:
         """The files of a part, such as `onlinesoftmax.state` or `blocksim`.
 
-        A name that is no module, such as `merge` in `onlinesoftmax.merge`, may come
-        from any module of its package.
+        A module's own data stand beside it under its name: `devices.py` reads
+        `devices.json`. A name that is no module, such as `merge` in
+        `onlinesoftmax.merge`, may come from any module of its package.
         """
         top, _, inner = part.partition(".")
         if self._own(top).exists():
@@ -58,10 +59,10 @@ class Ours:
             return _whole(root)
         first = {root / "__init__.py"}
         if not inner or (root / f"{inner}.py").exists():
-            return first | ({root / f"{inner}.py"} if inner else set())
+            return first | (set(root.glob(f"{inner}.*")) if inner else set())
         if (root / inner).is_dir():
             return first | _whole(root / inner)
-        return set(root.glob("*.py"))
+        return {file for file in root.glob("*.*") if file.is_file()}
 
     def _own(self, top: str) -> Path:
         return self.book / f"{top}.py"
