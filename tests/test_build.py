@@ -149,7 +149,9 @@ def test_what_a_chapter_depends_on(root: Path) -> None:
     assert {"state.py", "streaming.py"} <= reached(
         "import onlinesoftmax.streaming as s"
     )
-    assert {"devices.py", "devices.json"} <= reached("from onlinesoftmax import devices")
+    assert {"devices.py", "devices.json"} <= reached(
+        "from onlinesoftmax import devices"
+    )
     assert {"devices.json", "costs.py"} <= reached("from onlinesoftmax import costs")
     assert "devices.json" in reached("from onlinesoftmax import merge")
     assert "kernels.json" in reached("from onlinesoftmax.gpu import reports")

@@ -123,6 +123,18 @@ UPWARD = {
     "by two dots": "from .inner.where import HERE\nopen(HERE / '../../book/a.yml')",
     "where Python was started": "from pathlib import Path\nPath('book/data').exists()",
     "the folder itself": "import os\nos.getcwd()",
+    "by os.path": (
+        "import os\nUP = os.path.join(os.path.dirname(os.path.dirname(__file__)), 'a')"
+    ),
+    "any of the parents": "from pathlib import Path\nUP = list(Path(__file__).parents)",
+    "where a package lies": "from importlib.util import find_spec\nfind_spec('x').origin",
+    "its resources": "from importlib.resources import files\nUP = files('a').parent",
+    "by a package's name": (
+        "from importlib import import_module\nimport_module('rescaling').HERE"
+    ),
+    "by what is loaded": "import sys\nsys.modules['rescaling'].__file__",
+    "by a list of files": "import glob\nglob.glob('book/*.md')",
+    "by a folder's list": "import os\nos.listdir('book')",
 }
 WHERE = "from pathlib import Path\nHERE = Path(__file__).resolve().parent"
 

@@ -2,17 +2,25 @@
 
 A path made from `__file__` has a level: how many folders lie between the package's own
 folder, level 0, and what it names. Every `parent` takes one away, and a path below
-level 0 has left the package. The other ways out are texts: a `..` on the way, and a
-path that depends on where Python was started.
+level 0 has left the package. The other ways out are texts: a `..` on the way, a path
+that depends on where Python was started, and the name of a package above. Whatever
+makes a path in a way that is not followed here counts as a way out, too.
 """
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 SAME = ("absolute", "resolve", "with_name", "with_stem", "with_suffix")
 OPENING = ("Path", "PurePath", "open", "chdir")
 STARTED = ("cwd", "getcwd")
+LISTING = ("glob", "iglob", "listdir", "scandir", "walk")
+ABOVE = re.compile(r"(rescaling|tests|tools)(\.\w+)*")
+LOCATING = (
+    "find_spec",
+    "resources",
+)  # paths of packages, by other ways than `__file__`
 
 
 class Reader:
@@ -82,11 +90,42 @@ class Reader:
 
     def leaving(self, file: Path, tree: ast.Module) -> Iterator[ast.expr]:
         """The expressions of a module that leave the package."""
+        followed = set(map(id, map(known_form, ast.walk(tree))))
         for node in ast.walk(tree):
+            unfollowed = is_beginning(node) and id(node) not in followed
+            if unfollowed or locates(node):
+                yield node
             if isinstance(node, ast.expr):
                 level = self.level(file, node)
                 if (level is not None and level < 0) or relative(node):
                     yield node
+
+
+def known_form(node: ast.AST) -> ast.AST | None:
+    """The part of a node that begins a path in a form that `level` follows."""
+    match node:
+        case ast.Call(func=ast.Name(id="Path"), args=[inner]):
+            return inner
+        case ast.Subscript(value=inner, slice=ast.Constant(value=int())):
+            return inner
+    return None
+
+
+def is_beginning(node: ast.AST) -> bool:
+    """Whether a path may begin here: at `__file__`, or at all the parents of one."""
+    match node:
+        case ast.Name(id="__file__") | ast.Attribute(attr="__file__" | "parents"):
+            return True
+    return False
+
+
+def locates(node: ast.AST) -> bool:
+    """Whether an import brings what finds packages by their names."""
+    if not isinstance(node, ast.Import | ast.ImportFrom):
+        return False
+    module = getattr(node, "module", None) or ""
+    words = ".".join([module, *(name.name for name in node.names)]).split(".")
+    return any(word in LOCATING for word in words)
 
 
 def relative(node: ast.expr) -> bool:
@@ -98,6 +137,15 @@ def relative(node: ast.expr) -> bool:
             return True
         case ast.Call(func=ast.Name(id="Path"), args=[]):
             return True
+        case ast.Call(args=[ast.Constant(value=str(to)), *_]) if ABOVE.fullmatch(to):
+            return True
+        case ast.Subscript(slice=ast.Constant(value=str(to))) if ABOVE.fullmatch(to):
+            return True
+        case ast.Call(
+            func=ast.Attribute(value=ast.Name(id="glob" | "os"), attr=name),
+            args=[ast.Constant(value=str(to)), *_],
+        ) if name in LISTING:
+            return not Path(to).is_absolute()
         case ast.Call(
             func=ast.Name(id=name) | ast.Attribute(attr=name),
             args=[ast.Constant(value=str(to)), *_],
