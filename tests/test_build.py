@@ -8,7 +8,7 @@ from nbformat.v4 import new_output
 
 from tools.build import Book, BuildFailed, check_count, run_chapters, stage
 from tools.chapters import code_cells, notebook, pages
-from tools.execute import ChapterFailed, _plain_numbers, _whole_streams, with_outputs
+from tools.execute import ChapterFailed, _whole_streams, with_outputs
 from tools.freshness import Ours, data_files, imported, lib_files
 
 HEADER = "---\njupytext: {text_representation: {format_name: myst}}\n---\n\n"
@@ -122,12 +122,6 @@ def test_a_cell_name_used_twice_is_refused(small: Book) -> None:
     two.write_text(f"{HEADER}# A title\n\n{cell}\n{cell}")
     with pytest.raises(ValueError, match="used twice: same"):
         notebook(small.chapters[1])
-
-
-def test_glued_numbers_are_numbers_that_a_page_can_format() -> None:
-    data = {"application/papermill.record/text/plain": "np.float64(2.5)"}
-    _plain_numbers(data)
-    assert list(data.values()) == ["2.5"]
 
 
 def test_a_line_that_arrives_in_pieces_is_one_line() -> None:

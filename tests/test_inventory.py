@@ -67,7 +67,7 @@ def run(number: int, until: str | None = None, breaks: dict | None = None) -> No
 @pytest.fixture
 def quiet(monkeypatch):
     """Code cells run without drawing, asking or gluing anything."""
-    for module in ("myst_nb", "livepage.drills"):
+    for module in ("livepage.prose", "livepage.drills"):
         monkeypatch.setitem(sys.modules, module, MagicMock())
     for name in ("plot", "sweep"):
         monkeypatch.setattr(figures, name, MagicMock())

@@ -177,7 +177,7 @@ def test_a_number_that_nobody_glued_is_an_error() -> None:
 
 
 def test_glue_leaves_the_code_and_only_the_code() -> None:
-    code = "x = 1\nglue(\n    'x',\n    x,\n    display=False,\n)\nassert x == 1"
+    code = "x = 1\nglue(\n    'x',\n    x,\n)\nassert x == 1"
     assert without_glue(code) == "x = 1\nassert x == 1"
 
 
@@ -238,7 +238,6 @@ def test_published_notebooks_run_from_the_wheels_alone(html: Path, tmp_path) -> 
             archive.extractall(tmp_path / "site")
     runner = (
         "import linecache, sys, types, nbformat\n"
-        "sys.modules['myst_nb'] = None\n"
         "sys.modules['py_mini_racer'] = None\n"  # readers have no V8
         "for file in sys.argv[1:]:\n"
         "    space = {'__name__': '__main__'}\n"

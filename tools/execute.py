@@ -16,7 +16,6 @@ import tools
 from tools.chapters import Page, code_cells, line_of, notebook
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
-SCALAR = re.compile(r"np\.\w+\((.*)\)")
 WIDGET = "application/vnd.jupyter.widget-view+json"
 LIMIT = 120  # seconds that one cell may take
 
@@ -132,8 +131,6 @@ def _strip(file: Path) -> None:
         cell.outputs = _whole_streams(cell.outputs)
         for output in cell.outputs:
             output.get("data", {}).pop(WIDGET, None)
-            if "scrapbook" in output.get("metadata", {}):
-                _plain_numbers(output.data)
     nbformat.write(nb, file)
 
 
@@ -150,13 +147,6 @@ def _whole_streams(outputs: list[NotebookNode]) -> list[NotebookNode]:
         else:
             joined.append(output)
     return joined
-
-
-def _plain_numbers(data: dict) -> None:
-    """NumPy's way to write a scalar, `np.float64(2.5)`, as a page can format it."""
-    for mime, text in data.items():
-        if mime.endswith("text/plain") and (scalar := SCALAR.fullmatch(text)):
-            data[mime] = scalar[1]
 
 
 def with_outputs(page: Page, store: Store) -> NotebookNode:

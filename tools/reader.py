@@ -58,7 +58,7 @@ def _value(data: dict) -> object:
 def without_glue(source: str) -> str:
     """`source` without the lines that hand numbers to the page.
 
-    >>> without_glue("x = 1\\nfrom myst_nb import glue\\nglue('x', x, display=False)")
+    >>> without_glue("x = 1\\nfrom rescaling import glue\\nglue('x', x)")
     'x = 1'
     """
     lines = source.splitlines()
@@ -71,7 +71,7 @@ def without_glue(source: str) -> str:
 
 def _is_glue(node: ast.stmt) -> bool:
     if isinstance(node, ast.ImportFrom):
-        return node.module == "myst_nb"
+        return [alias.name for alias in node.names] == ["glue"]
     call = node.value if isinstance(node, ast.Expr) else None
     return isinstance(call, ast.Call) and getattr(call.func, "id", "") == "glue"
 

@@ -7,9 +7,10 @@ A book is a folder of content. It hands itself in once, in a module of its own:
 
 `figures/` holds the host that every figure shares, `drills/` the bank and what marks an
 answer, `site/` the Sphinx extension with its theme, `words/` what the kit itself says in
-every language, `measurements.py` what was measured and stored. `road.py` orders the
-chapters, `quantities.py` reads what the book's letters stand for, `markup.py` the little
-markup of prompts and front matter. Nothing here knows what the book is about.
+every language, `measurements.py` what was measured and stored, `prose.py` how a cell
+hands a number to the text. `road.py` orders the chapters, `quantities.py` reads what
+the book's letters stand for, `markup.py` the little markup of prompts and front matter.
+Nothing here knows what the book is about.
 """
 
 from importlib import import_module
@@ -21,6 +22,7 @@ HOME = {
     "check": "drills",
     "drill": "drills",
     "figure": "figures",
+    "glue": "prose",
     "measured": "measurements",
     "plot": "figures",
     "sweep": "figures",
