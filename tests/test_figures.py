@@ -396,7 +396,7 @@ def test_a_page_script_is_classic_and_registers_the_figure(figure: str) -> None:
         const window = {{}};
         {script}
         const [id, make] = window.osFigures[0];
-        return id + ":" + Object.keys(make($kit)).sort().join();
+        return id + ":" + Object.keys(make($given)).sort().join();
     }})()""")
     id, parts = names.split(":")
     assert id == figure

@@ -41,9 +41,9 @@ FIGURE = {
         SPEC = Spec(controls=(Paint("wall", "red"),), expected=None, states=None)
     """,
     "figure.mjs": """
-        import { label, picture } from "livepage/kit.mjs";
+        import { label, picture } from "livepage/draw.mjs";
         export const compute = ({ wall }) => ({ wall });
-        export const draw = ({ wall }) => picture({ width: 9, height: 9 }, [label(wall)]);
+        export const draw = ({ wall }) => picture({ width: 9, height: 9 }, [label(wall, 1, 8)]);
         export const say = ({ wall }) => wall;
         export const table = () => ({ caption: "", head: [], rows: [] });
     """,

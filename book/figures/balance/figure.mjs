@@ -1,7 +1,18 @@
 // The balance: weights as masses, values as places on a beam, o/ℓ where it balances. All
 // masses scaled alike leave it where it is; only the old ones scaled do not.
 
-import { fill, group, handle, label, line, num, picture, rect } from "livepage/kit.mjs";
+import {
+  group,
+  handle,
+  label,
+  level,
+  line,
+  picture,
+  rect,
+  scale,
+  upright,
+} from "livepage/draw.mjs";
+import { fill, num } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
 
@@ -73,7 +84,7 @@ export function draw(state, numbers, view) {
     page,
     words: view.words,
     wide: view.wide,
-    y: scale(state, page.scores),
+    y: heights(state, page.scores),
     x: (value) => page.beam.zero + value * page.beam.step,
     pitch: (page.right - page.left) / state.scores.length,
   };
@@ -90,15 +101,14 @@ export function draw(state, numbers, view) {
 }
 
 function captions({ page, words }) {
-  const text = { class: "caption end", q: "p", x: page.width, y: page.scores.low + 54 };
-  return label(words.masses, text);
+  const look = { class: "caption end", q: "p" };
+  return label(words.masses, page.width, page.scores.low + 54, look);
 }
 
 /** From a score to its height; the slider's upper end is always in sight. */
-function scale({ scores }, { low, high }) {
+function heights({ scores }, { low, high }) {
   const finite = scores.filter(Number.isFinite);
-  const [least, most] = [Math.min(0, ...finite), Math.max(5, ...finite)];
-  return (s) => low - ((s - least) / (most - least)) * (low - high);
+  return scale(Math.min(0, ...finite), Math.max(5, ...finite), low, high);
 }
 
 /** Two quiet bands, old and new words; the new ones are in hand. */
@@ -113,7 +123,7 @@ function bands({ half }, { page, pitch, words }) {
       y: page.scores.high - 10,
       height: page.scores.low - page.scores.high + 34,
     }),
-    label(text, { class: `small${lit}`, x: from + 4, y: page.scores.high - 16 }),
+    label(text, from + 4, page.scores.high - 16, `small${lit}`),
   ];
   return [
     band(page.left, edge, words.old, ""),
@@ -136,11 +146,7 @@ function scores({ scores }, { page, pitch, y, words }) {
         height: Math.max(2, tall),
       }),
       named
-        ? label(words.sentence[i], {
-            class: "small middle",
-            x: x + pitch / 2,
-            y: page.scores.low + 17,
-          })
+        ? label(words.sentence[i], x + pitch / 2, page.scores.low + 17, "small middle")
         : "",
     ].join("");
   };
@@ -150,22 +156,19 @@ function scores({ scores }, { page, pitch, y, words }) {
 /** What the masses are measured from: m, and where the old ones were left, m_old. */
 function maxima({ m, rescale }, { half, mOld, alpha }, { page, pitch, y }) {
   const edge = page.left + half * pitch;
-  const at = (s) => ({ y1: y(s), y2: y(s) });
   const left = rescale === "neither" ? edge : page.left;
   const stale = rescale === "neither" ? "max" : "max was";
   const [low, high] = [y(1), y(5)];
   return group(
     { key: "max", q: "m" },
-    Number.isFinite(mOld) && alpha !== 1
-      ? line({ class: stale, x1: page.left, x2: edge, ...at(mOld) })
-      : "",
-    line({ key: "m", class: "max", x1: left, x2: page.grip, ...at(m) }),
-    label(`m = ${num(m, 1)}`, {
-      key: "mt",
-      class: page.grip > 600 ? "max" : "max end",
-      x: page.grip > 600 ? page.grip + 18 : page.width,
-      y: y(m) - (page.grip > 600 ? -5 : 18),
-    }),
+    Number.isFinite(mOld) && alpha !== 1 ? level(y(mOld), page.left, edge, stale) : "",
+    level(y(m), left, page.grip, { key: "m", class: "max" }),
+    label(
+      `m = ${num(m, 1)}`,
+      page.grip > 600 ? page.grip + 18 : page.width,
+      y(m) - (page.grip > 600 ? -5 : 18),
+      { key: "mt", class: page.grip > 600 ? "max" : "max end" },
+    ),
     handle({ control: "m", axis: "y", x: page.grip, y: y(m), low, high }),
   );
 }
@@ -184,24 +187,17 @@ function beam(
 ) {
   const tick = (value) =>
     [
-      line({ class: "axis", x1: x(value), x2: x(value), y1: y, y2: y + 6 }),
+      upright(x(value), y, y + 6, "axis"),
       value % 5 || Math.abs(x(value) - x(answer)) < 16
         ? ""
-        : label(`${value}`, { class: "small middle", x: x(value), y: y + 20 }),
+        : label(`${value}`, x(value), y + 20, "small middle"),
     ].join("");
   return group(
     {},
-    line({
-      class: "axis",
-      style: "stroke-width:4",
-      x1: x(-0.5),
-      x2: x(10.5),
-      y1: y,
-      y2: y,
-    }),
+    level(y, x(-0.5), x(10.5), { class: "axis", style: "stroke-width:4" }),
     ...Array.from({ length: 11 }, (_, value) => tick(value)),
-    wide ? label(words.counter, { class: "small end", x: x(0) - 12, y: y + 20 }) : "",
-    wide ? label(words.water, { class: "small", x: x(10) + 14, y: y + 20 }) : "",
+    wide ? label(words.counter, x(0) - 12, y + 20, "small end") : "",
+    wide ? label(words.water, x(10) + 14, y + 20, "small") : "",
   );
 }
 
@@ -252,7 +248,7 @@ function names(masses, tops, { page, x, words }) {
       const free = page.beam.y - 8 - tops.get(place);
       const y = center - half < last.end + 5 ? Math.min(free, last.y - 14) : free;
       last = { end: center + half, y };
-      return label(text, { class: "small middle", x: center, y });
+      return label(text, center, y, "small middle");
     })
     .join("");
 }
@@ -265,8 +261,8 @@ function truth({ truth, right }, { page, x, words }) {
   const text = fill(words.truth, { truth: num(truth) });
   return group(
     { class: "balance" },
-    line({ key: "truth", class: "truth", x1: at, x2: at, y1: y - 8, y2: y + 24 }),
-    label(text, { class: "truth middle", x: Math.max(64, at), y: y + 58 }),
+    upright(at, y - 8, y + 24, { key: "truth", class: "truth" }),
+    label(text, Math.max(64, at), y + 58, "truth middle"),
   );
 }
 
@@ -284,11 +280,9 @@ function fulcrum({ answer, right }, { page, x }) {
     side("f1", at, y + 5, at - 9, y + 21),
     side("f2", at, y + 5, at + 9, y + 21),
     side("f3", at - 9, y + 21, at + 9, y + 21),
-    label(text, {
+    label(text, Math.min(page.width - half, Math.max(half, at)), y + 38, {
       key: "answer",
       class: "middle",
-      y: y + 38,
-      x: Math.min(page.width - half, Math.max(half, at)),
     }),
   );
 }
@@ -323,7 +317,7 @@ export function say({ m, rescale, ones }, numbers, words) {
 /** The lines of the update, with what they say right now. */
 export function code({ m, rescale }, { mOld, alpha, oldL, oldO, l, o, answer }) {
   const shrinks = (sum) => rescale === "both" || rescale === sum;
-  const line = (q, old, is, term) => {
+  const sumRow = (q, old, is, term) => {
     const kept = shrinks(q);
     const added = is - old * (kept ? alpha : 1);
     return {
@@ -339,8 +333,8 @@ export function code({ m, rescale }, { mOld, alpha, oldL, oldO, l, o, answer }) 
       text: "alpha = exp([m: m] - [m: m_new])",
       value: `exp(${num(mOld, 1)} − ${num(m, 1)}) = ${num(alpha)}`,
     },
-    line("l", oldL, l, "[p: p]"),
-    line("o", oldO, o, "[p: p] * v"),
+    sumRow("l", oldL, l, "[p: p]"),
+    sumRow("o", oldO, o, "[p: p] * v"),
     {
       q: "o",
       text: "[o: o] / [l: l]",

@@ -1,7 +1,17 @@
 // The block stepper: the same answer at every block size, and what a rescale does to
 // everything already seen.
 
-import { fill, group, label, line, num, picture, rect, tag } from "livepage/kit.mjs";
+import {
+  group,
+  label,
+  level,
+  line,
+  picture,
+  rect,
+  scale,
+  tag,
+} from "livepage/draw.mjs";
+import { fill, num, sentences } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
 
@@ -117,8 +127,8 @@ export function draw(state, numbers, view) {
 function captions({ page, words }) {
   const x = page.left + 2;
   return [
-    label(words.scores, { class: "caption", q: "s", x, y: page.scores.high - 20 }),
-    label(words.weights, { class: "caption", q: "p", x, y: page.weights.high - 45 }),
+    label(words.scores, x, page.scores.high - 20, { class: "caption", q: "s" }),
+    label(words.weights, x, page.weights.high - 45, { class: "caption", q: "p" }),
   ];
 }
 
@@ -150,11 +160,9 @@ function band(k, from, to, ahead, { page, words }) {
     panel(page.weights, "low"),
     !named(k, ahead, to - from)
       ? ""
-      : label(name, {
+      : label(name, (from + to) / 2, page.weights.low + 20, {
           key: `name${k}`,
           class: `small middle${lit}`,
-          x: (from + to) / 2,
-          y: page.weights.low + 20,
         }),
   ];
 }
@@ -167,10 +175,10 @@ function named(k, ahead, width) {
 
 /** Scores stand on, or hang from, their zero. */
 function scores({ scores }, { now }, { page, pitch, x, gap }) {
-  const y = scale(scores, page.scores);
+  const y = heights(scores, page.scores);
   const bar = (s, i) =>
     s === -Infinity
-      ? label("−∞", { class: "small middle", x: x(i) + pitch / 2, y: y(0) - 4 })
+      ? label("−∞", x(i) + pitch / 2, y(0) - 4, "small middle")
       : rect({
           key: `s${i}`,
           class: i < now.stop ? "score" : "score unseen",
@@ -184,26 +192,22 @@ function scores({ scores }, { now }, { page, pitch, x, gap }) {
 }
 
 /** From a score to its height; zero is always in sight. */
-function scale(scores, { low, high }) {
+function heights(scores, { low, high }) {
   const finite = scores.filter(Number.isFinite);
-  const [least, most] = [Math.min(0, ...finite), Math.max(0, ...finite)];
-  return (s) => low - ((s - least) / (most - least || 1)) * (low - high);
+  return scale(Math.min(0, ...finite), Math.max(0, ...finite), low, high);
 }
 
 /** The running maximum; if this block raised it, also where it was. */
 function maximum({ scores }, { now, before }, { page, words, rescaled }) {
   if (now.m === -Infinity) return "";
-  const y = scale(scores, page.scores);
-  const across = { x1: page.left, x2: page.right };
-  const was = { y1: y(before.m), y2: y(before.m) };
-  const text = { key: "mt", class: "max", x: page.right + 8, y: y(now.m) + 5 };
+  const { left, right } = page;
+  const y = heights(scores, page.scores);
+  const text = { key: "mt", class: "max", at: RISE };
   return group(
     { key: "max", q: "m" },
-    rescaled && before.m > -Infinity
-      ? line({ class: "max was", ...across, ...was })
-      : "",
-    line({ key: "m", class: "max", at: RISE, ...across, y1: y(now.m), y2: y(now.m) }),
-    label(fill(words.max, { m: num(now.m, 1) }), { at: RISE, ...text }),
+    rescaled && before.m > -Infinity ? level(y(before.m), left, right, "max was") : "",
+    level(y(now.m), left, right, { key: "m", class: "max", at: RISE }),
+    label(fill(words.max, { m: num(now.m, 1) }), right + 8, y(now.m) + 5, text),
   );
 }
 
@@ -232,7 +236,7 @@ function bars({ weights, were, due, before }, scene) {
     { key: "weights", q: "p" },
     ...(rescaled ? were.map(ghost) : []),
     ...weights.map(bar),
-    line({ class: "axis", x1: page.left, x2: page.right, y1: low, y2: low }),
+    level(low, page.left, page.right, "axis"),
   );
 }
 
@@ -251,7 +255,7 @@ function tags({ forget, step }, { now, before }, scene) {
   return group(
     { class: `tag ${tone}`, q: "alpha", opacity: 1, ...fade },
     tag("path", { d: `M${from} ${y + 5}v-5H${to}v5` }),
-    label(said, { class: "middle", x: middle, y: y - 6 }),
+    label(said, middle, y - 6, "middle"),
   );
 }
 
@@ -290,14 +294,12 @@ function column({ now, before, truth, tallest, right, steps, trace }, scene) {
       height: tall(now.added),
       from: forward && { y: low - tall(kept), height: 0 },
     }),
-    line({ class: "axis", x1: x - 8, x2: x + width + 8, y1: low, y2: low }),
+    level(low, x - 8, x + width + 8, "axis"),
     done && !right ? rect({ class: "fault", x, width, y, height: tall(now.l) }) : "",
     done ? verdict(tall, truth, scene) : "",
-    label(`ℓ = ${num(now.l)}`, {
+    label(`ℓ = ${num(now.l)}`, x + width / 2, y - 9, {
       key: `l${now.stop}`,
       class: "strong middle",
-      x: x + width / 2,
-      y: y - 9,
       at: ADD,
       opacity: 1,
       from: forward && { opacity: 0 },
@@ -316,11 +318,9 @@ function shares({ added, stop }, kept, tall, { page, words, forward }) {
   const x = column + across + 10;
   if (kept > 0 && tall(kept + added) < 34) return "";
   const note = (name, text, l, at, from, to) =>
-    label(fill(text, { l: num(l) }), {
+    label(fill(text, { l: num(l) }), x, low - tall((from + to) / 2) + 4, {
       key: `${name}${stop}`,
       class: "small",
-      x,
-      y: low - tall((from + to) / 2) + 4,
       at,
       opacity: 1,
       from: forward && { opacity: 0 },
@@ -340,10 +340,9 @@ function verdict(tall, truth, { page, words }) {
     roomy,
   } = page;
   const y = low - tall(truth.l);
-  const text = { class: "truth end", x: x - 12, y: y + 4 };
   return [
-    line({ class: "truth", x1: x - 8, x2: x + across + 8, y1: y, y2: y }),
-    roomy ? label(words.truth, text) : "",
+    level(y, x - 8, x + across + 8, "truth"),
+    roomy ? label(words.truth, x - 12, y + 4, "truth end") : "",
   ];
 }
 
@@ -355,11 +354,9 @@ function balance({ now }, { page, x, pitch }) {
   return group(
     { key: "balance", q: "o", class: "balance" },
     tag("path", { key: "bp", d: "M0 0l8 13h-16z", transform: `translate(${cx} ${y})` }),
-    label(`o/ℓ = ${num(at, 2)}`, {
+    label(`o/ℓ = ${num(at, 2)}`, Math.max(40, Math.min(page.right - 30, cx)), y + 41, {
       key: "bt",
       class: "middle",
-      x: Math.max(40, Math.min(page.right - 30, cx)),
-      y: y + 41,
     }),
   );
 }
@@ -398,10 +395,10 @@ export function say({ step, forget, output }, numbers, words) {
     factor: num(now.l / truth.l, 2),
     balance: num(truth.o / truth.l, 2),
   };
-  return [words.sayBlock, change, words.sayState, balance ? words.sayOutput : "", end]
-    .filter(Boolean)
-    .map((sentence) => fill(sentence, values))
-    .join(" ");
+  return sentences(
+    [words.sayBlock, change, words.sayState, balance ? words.sayOutput : "", end],
+    values,
+  );
 }
 
 /** The lines of the update, with what they say right now. */

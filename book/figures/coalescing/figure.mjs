@@ -2,7 +2,8 @@
 // fill the time that one of them waits.
 
 import { ROUNDS, TICKS, WAIT, WORK } from "livepage/constants";
-import { fill, group, label, line, num, picture, rect } from "livepage/kit.mjs";
+import { group, label, level, picture, rect } from "livepage/draw.mjs";
+import { fill, num, percent, sentences } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
 
@@ -89,10 +90,12 @@ function memory({ wanted, pieces, transactions, moved }, page, words) {
   };
   const count = MEMORY / PER_PIECE;
   return [
-    label(words.memory, { class: "caption", x: 0, y: 14 }),
+    label(words.memory, 0, 14, "caption"),
     label(
       fill(transactions === 1 ? words.one : words.many, { k: transactions, moved }),
-      { class: "strong end", x: page.width - page.gap, y: 15 },
+      page.width - page.gap,
+      15,
+      "strong end",
     ),
     Array.from({ length: count }, (_, piece) => box(piece)),
     group({ q: "s" }, ...wanted.map(cell)),
@@ -107,7 +110,7 @@ function warpsAtWork({ warps }, { spans, busy }, page, words) {
   const y = (warp) => unit + LANE + 10 + warp * LANE;
   const middle = (warp) => y(warp) + LANE / 2 - 1;
   const name = (warp) =>
-    label(fill(words.warp, { w: warp + 1 }), { class: "small", x: 0, y: y(warp) + 10 });
+    label(fill(words.warp, { w: warp + 1 }), 0, y(warp) + 10, "small");
   const work =
     (key, at) =>
     ([warp, from, to]) =>
@@ -122,24 +125,17 @@ function warpsAtWork({ warps }, { spans, busy }, page, words) {
       });
   const lanes = Array.from({ length: warps }, (_, warp) => warp);
   return [
-    label(words.waiting, { class: "caption", x: 0, y: below }),
-    label(fill(words.busy, { share: num(100 * busy, 0) }), {
-      class: "strong end",
-      x: width - 1,
-      y: below,
-    }),
-    label(words.unit, { class: "small", x: 0, y: unit + 11 }),
+    label(words.waiting, 0, below, "caption"),
+    label(
+      fill(words.busy, { share: num(100 * busy, 0) }),
+      width - 1,
+      below,
+      "strong end",
+    ),
+    label(words.unit, 0, unit + 11, "small"),
     rect({ class: "band", x: x(0), width: x(TICKS) - x(0), y: unit - 1, height: LANE }),
     spans.map(work("u", () => unit)),
-    lanes.map((warp) =>
-      line({
-        class: "waits",
-        x1: x(0),
-        x2: x(TICKS),
-        y1: middle(warp),
-        y2: middle(warp),
-      }),
-    ),
+    lanes.map((warp) => level(middle(warp), x(0), x(TICKS), "waits")),
     lanes.filter((warp) => warp % 2 === 0 || warps < 6).map(name),
     spans.map(work("w", y)),
   ];
@@ -162,20 +158,12 @@ export function say({ stride, start, warps }, numbers, words) {
   const reads = stride === 0 ? words.saySame : words.sayReads;
   const work = warps === 1 ? words.sayAlone : busy < 1 ? words.sayFew : words.sayHidden;
   const moves = transactions === 1 ? words.sayOne : words.sayMany;
-  return [reads, moves, work].map((text) => fill(text, values)).join(" ");
+  return sentences([reads, moves, work], values);
 }
 
 export function table({ stride, start, warps }, numbers, words) {
   const { transactions, moved, used, busy } = numbers;
-  const values = [
-    stride,
-    start,
-    transactions,
-    moved,
-    used,
-    warps,
-    `${num(100 * busy, 0)}%`,
-  ];
+  const values = [stride, start, transactions, moved, used, warps, percent(busy)];
   const rows = values.map((value, i) => [words.tableRows[i], value]);
   return { caption: words.tableCaption, head: words.tableHead, rows };
 }

@@ -1,16 +1,16 @@
 // The cover: a stream of scores passes, and only three numbers are kept.
 
 import {
-  fill,
   group,
   handle,
   label,
-  line,
-  num,
+  level,
   picture,
   rect,
   tag,
-} from "livepage/kit.mjs";
+  upright,
+} from "livepage/draw.mjs";
+import { fill, num } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
 
@@ -111,13 +111,7 @@ function reflection({ step }, { weights }, { page, x, pitch, forward }) {
   return group(
     { key: "weights", q: "p" },
     ...weights.map(bar),
-    line({
-      class: "axis",
-      x1: page.left,
-      x2: page.right,
-      y1: page.axis + 1,
-      y2: page.axis + 1,
-    }),
+    level(page.axis + 1, page.left, page.right, "axis"),
   );
 }
 
@@ -130,11 +124,9 @@ function balance({ now }, { page, x, pitch }) {
   return group(
     { key: "balance", q: "o", class: "balance" },
     tag("path", { key: "bp", d: "M0 0l8 13h-16z", transform: `translate(${at} ${y})` }),
-    label("o/ℓ", {
+    label("o/ℓ", at + (late ? -13 : 13), y + 12, {
       key: "bt",
       class: late ? "end" : "",
-      x: at + (late ? -13 : 13),
-      y: y + 12,
     }),
   );
 }
@@ -148,21 +140,12 @@ function maximum({ step }, { now }, { page, x, y, words, wide }) {
   const text = fill(wide ? words.rescaled : "× {alpha}", { alpha: num(now.alpha, 2) });
   return group(
     { key: "max", q: "m" },
-    line({
-      key: "m",
-      class: "max",
-      x1: page.left,
-      x2: end,
-      y1: y(now.m),
-      y2: y(now.m),
-    }),
+    level(y(now.m), page.left, end, { key: "m", class: "max" }),
     rise
-      ? label(text, {
+      ? label(text, first ? end + 10 : end - 14, y(now.m) - 9, {
           key: `a${step}`,
           q: "alpha",
           class: first ? "max" : "max end",
-          x: first ? end + 10 : end - 14,
-          y: y(now.m) - 9,
         })
       : "",
   );
@@ -174,20 +157,11 @@ function head({ step }, { page, x, words }) {
   const beside = at < page.right - 60;
   return [
     beside
-      ? label(words.drag, {
-          key: "drag",
-          class: "small",
-          x: at + 18,
-          y: page.axis + 24,
-        })
+      ? label(words.drag, at + 18, page.axis + 24, { key: "drag", class: "small" })
       : "",
-    line({
+    upright(at, page.high - 26, page.axis + page.depth + 8, {
       key: "head",
       class: "head",
-      x1: at,
-      x2: at,
-      y1: page.high - 26,
-      y2: page.axis + page.depth + 8,
     }),
     handle({
       control: "step",
@@ -217,9 +191,9 @@ function card(q, letter, value, text, i, { width: all, cards }) {
   return group(
     { q },
     rect({ class: "card", x, y, width, height, rx: 10 }),
-    label(letter, { class: "letter", x: x + pad, y: y + 29 }),
-    label(value, { class: "value end", x: x + width - pad, y: y + 29 }),
-    label(text, { class: "small", x: x + pad, y: y + height - 14 }),
+    label(letter, x + pad, y + 29, "letter"),
+    label(value, x + width - pad, y + 29, "value end"),
+    label(text, x + pad, y + height - 14, "small"),
   );
 }
 

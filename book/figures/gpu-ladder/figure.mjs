@@ -1,7 +1,8 @@
 // The ladder: what each rung reads, takes and leaves room for; times where there are any.
 
 import { DEVICES, N, WIDTHS } from "livepage/constants";
-import { fill, group, label, num, picture, rect } from "livepage/kit.mjs";
+import { group, label, picture, rect } from "livepage/draw.mjs";
+import { fill, grouped, num, percent, sentences } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
 
@@ -64,13 +65,13 @@ export function draw(state, numbers, { wide, words, title }) {
       registers.map((x) => x / 255),
       (i) => fill(spilled(i), { count: registers[i], bytes: spills[i] }),
     ],
-    [share, share, (i) => `${num(100 * share[i], 0)}%`],
+    [share, share, (i) => percent(share[i])],
   ];
   return picture({ ...page, title, glide: 450 }, [
     panels.map(([, lengths, text], i) =>
       panel(i, lengths.slice(0, state.third ? 3 : 2), text, spills, page),
     ),
-    label(times(numbers, words), { class: "strong", x: 2, y: page.height - 10 }),
+    label(times(numbers, words), 2, page.height - 10, "strong"),
   ]);
 }
 
@@ -80,13 +81,13 @@ function panel(place, lengths, text, spills, { places, across, words }) {
   const room = across - NAME - VALUE;
   return group(
     { key: `panel${place}`, q: place === 2 ? "o" : null },
-    label(words.panels[place], { class: "caption", x: x + 2, y }),
+    label(words.panels[place], x + 2, y, "caption"),
     ...lengths.map((length, i) => {
       const top = y + 14 + i * STEP;
       const fault = place === 2 && spills[i] > 0;
       const bar = { x: x + NAME, y: top, height: BAR };
       return [
-        label(words.rungs[i], { class: "small", x: x + 2, y: top + 16 }),
+        label(words.rungs[i], x + 2, top + 16, "small"),
         rect({ class: "band", ...bar, width: room }),
         rect({
           key: `bar${place}-${i}`,
@@ -95,11 +96,9 @@ function panel(place, lengths, text, spills, { places, across, words }) {
           width: Math.max(2, room * length),
         }),
         fault ? rect({ class: "fault", ...bar, width: room * length }) : "",
-        label(text(i), {
+        label(text(i), x + NAME + room + 7, top + 16, {
           key: `text${place}-${i}`,
           class: fault ? "small lit" : "small",
-          x: x + NAME + room + 7,
-          y: top + 16,
         }),
       ].join("");
     }),
@@ -107,8 +106,6 @@ function panel(place, lengths, text, spills, { places, across, words }) {
 }
 
 // ---- the words ---------------------------------------------------------------------
-
-const grouped = (x) => String(x).replace(/\B(?=(\d{3})+$)/g, ",");
 
 /** Speeds, where somebody has measured them. */
 function times({ rates }, words) {
@@ -134,10 +131,10 @@ export function say({ d, device, third }, numbers, words) {
     s3: num(100 * share[2], 0),
   };
   const spilled = spills[1] ? words.saySpilled : "";
-  return [words.say, third ? words.sayThird : "", spilled, times(numbers, words)]
-    .filter(Boolean)
-    .map((sentence) => fill(sentence, values))
-    .join(" ");
+  return sentences(
+    [words.say, third ? words.sayThird : "", spilled, times(numbers, words)],
+    values,
+  );
 }
 
 export function table({ third }, numbers, words) {
@@ -150,7 +147,7 @@ export function table({ third }, numbers, words) {
       num(products[i], 2),
       registers[i],
       spills[i],
-      `${num(100 * share[i], 0)}%`,
+      percent(share[i]),
     ]);
   return { caption: words.tableCaption, head: words.tableHead, rows };
 }

@@ -1,7 +1,8 @@
 // A race: the threads of one block over time, drawn from the log of a kernel that ran.
 // Between two barriers nobody knows which of two threads is first.
 
-import { fill, group, label, line, num, picture, rect, tag } from "livepage/kit.mjs";
+import { group, label, level, picture, rect, tag, upright } from "livepage/draw.mjs";
+import { fill, num, percent } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
 
@@ -114,11 +115,7 @@ export function draw(state, numbers, { wide, words, title, was }) {
     scene.shown.map((each) => happened(each, numbers, scene)),
     numbers.steps
       ? ""
-      : label(words.nothing, {
-          class: "small middle",
-          x: page.width / 2,
-          y: (TOP + FLOOR) / 2,
-        }),
+      : label(words.nothing, page.width / 2, (TOP + FLOOR) / 2, "small middle"),
   ]);
 }
 
@@ -126,10 +123,10 @@ function legend({ width }, words) {
   const sample = (x, look) => rect({ x, y: 3, width: 18, height: 15, class: look });
   return [
     sample(0, "touch writes"),
-    label(words.writes, { class: "small", x: 24, y: 15 }),
+    label(words.writes, 24, 15, "small"),
     sample(90, "touch reads"),
-    label(words.reads, { class: "small", x: 114, y: 15 }),
-    label(words.time, { class: "small end", x: width, y: 15 }),
+    label(words.reads, 114, 15, "small"),
+    label(words.time, width, 15, "small end"),
   ];
 }
 
@@ -162,16 +159,8 @@ function lanes({ threads, across }, { page, words, lane }) {
   const place = (t) => (table ? `${t % across}, ${Math.floor(t / across)}` : `${t}`);
   const name = (t) => (page.thread && !table ? fill(words.thread, { t }) : place(t));
   return Array.from({ length: threads }, (_, t) => [
-    line({
-      class: "lane",
-      x1: page.left,
-      x2: page.width,
-      y1: TOP + (t + 0.5) * lane,
-      y2: TOP + (t + 0.5) * lane,
-    }),
-    t % every
-      ? ""
-      : label(name(t), { class: "small", x: 0, y: TOP + (t + 0.5) * lane + 4 }),
+    level(TOP + (t + 0.5) * lane, page.left, page.width, "lane"),
+    t % every ? "" : label(name(t), 0, TOP + (t + 0.5) * lane + 4, "small"),
   ]);
 }
 
@@ -189,27 +178,28 @@ function section({ number, columns, barrier }, { page, state, words, starts, col
       y: TOP - 8,
       height: FLOOR - TOP + 12,
     }),
-    label(wide > 60 ? fill(words.phase, { k: number }) : `${number}`, {
-      class: "small middle",
-      x: x + wide / 2,
-      y: TOP - 16,
-    }),
+    label(
+      wide > 60 ? fill(words.phase, { k: number }) : `${number}`,
+      x + wide / 2,
+      TOP - 16,
+      "small middle",
+    ),
     barrier === null
       ? ""
       : [
-          line({
-            class: `barrier${number <= state.step ? "" : " coming"}`,
-            x1: end,
-            x2: end,
-            y1: TOP - 12,
-            y2: FLOOR + 6,
-          }),
+          upright(
+            end,
+            TOP - 12,
+            FLOOR + 6,
+            `barrier${number <= state.step ? "" : " coming"}`,
+          ),
           page.thread
-            ? label(words.barrier, {
-                class: "small middle",
-                x: Math.min(end, page.width - 22),
-                y: FLOOR + 21,
-              })
+            ? label(
+                words.barrier,
+                Math.min(end, page.width - 22),
+                FLOOR + 21,
+                "small middle",
+              )
             : "",
         ].join(""),
   );
@@ -249,7 +239,7 @@ function touched(one, wrong, numbers, scene, x) {
     { q: quantity(name), class: look },
     rect({ x: left, width, y: top, height, rx: 3 }),
     text && lane > 14
-      ? label(text, { class: "middle", x: left + width / 2, y: top + height / 2 + 4.5 })
+      ? label(text, left + width / 2, top + height / 2 + 4.5, "middle")
       : "",
   );
 }
@@ -385,7 +375,7 @@ export function table(_, numbers, words) {
   const { phases } = numbers;
   const rows = phases.map(({ number, touches, working, share, clashes }) => {
     const writes = touches.filter(({ how }) => how !== "r").length;
-    const active = `${working} (${num(100 * share, 0)}%)`;
+    const active = `${working} (${percent(share)})`;
     return [number, active, writes, touches.length - writes, clashes.length];
   });
   return { caption: words.tableCaption, head: words.tableHead, rows };

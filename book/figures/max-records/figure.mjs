@@ -1,7 +1,16 @@
 // How often the running maximum rises, and with it how often anything is rescaled.
 
 import { SEED } from "livepage/constants";
-import { fill, group, label, line, num, picture, tag } from "livepage/kit.mjs";
+import {
+  circle,
+  generator,
+  group,
+  label,
+  level,
+  picture,
+  tag,
+} from "livepage/draw.mjs";
+import { fill, num, sentences } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
 
@@ -22,17 +31,6 @@ function arrival(order, n, sample) {
   const scores = Array.from({ length: n }, (_, i) => i + 1);
   if (order === "random") shuffle(scores, generator(sample * SEED + n));
   return order === "descending" ? scores.reverse() : scores;
-}
-
-/** Mulberry32: the same numbers in [0, 1) from the same seed, here and in Python. */
-function generator(seed) {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
 }
 
 function shuffle(scores, random) {
@@ -122,20 +120,14 @@ function stream({ n }, { scores, records }, { page, words, x, s }) {
   const size = n > 512 ? " tiny" : "";
   const climb = ({ at, m }) => ({ place: at + 0.5, to: m });
   const mark = ({ at, m }, i) =>
-    tag("circle", { key: `r${i}`, class: "record", cx: x(at + 0.5), cy: s(m), r: 4.5 });
+    circle(x(at + 0.5), s(m), 4.5, { key: `r${i}`, class: "record" });
   return [
     caption(words.scores, "s", page.scores, page),
     group(
       { q: "s" },
       tag("path", { class: "stems", d: stems }),
       tag("path", { class: `dots${size}`, d: dots }),
-      line({
-        class: "axis",
-        x1: page.left,
-        x2: page.right,
-        y1: page.scores.low,
-        y2: page.scores.low,
-      }),
+      level(page.scores.low, page.left, page.right, "axis"),
     ),
     group(
       { q: "m" },
@@ -146,7 +138,7 @@ function stream({ n }, { scores, records }, { page, words, x, s }) {
 }
 
 const caption = (text, q, { high }, { left: x }) =>
-  label(text, { class: "caption", q, x, y: high - 18 });
+  label(text, x, high - 18, { class: "caption", q });
 
 /** A level line that jumps where a record falls. */
 function stairs(steps, x, y, right) {
@@ -168,24 +160,15 @@ function counting({ n, block }, { records, count }, { page, words, x, c }) {
       { q: "alpha" },
       tag("path", { class: "stairs", d: stairs(climbs, x, c, page.right) }),
     ),
-    line({ class: "axis", x1: page.left, x2: page.right, y1: low, y2: low }),
-    label("0", { class: "small end", x: page.left - 6, y: low + 4 }),
-    label(String(count), {
+    level(low, page.left, page.right, "axis"),
+    label("0", page.left - 6, low + 4, "small end"),
+    label(String(count), page.left - 6, c(count) + 5, {
       key: "count",
       class: "max end",
-      x: page.left - 6,
-      y: c(count) + 5,
     }),
-    line({
-      key: "level",
-      class: "level",
-      x1: page.left,
-      x2: page.right,
-      y1: c(count),
-      y2: c(count),
-    }),
-    label("1", { class: "small middle", x: x(0.5), y: low + 20 }),
-    label(String(n), { class: "small middle", x: x(n - 0.5), y: low + 20 }),
+    level(c(count), page.left, page.right, { key: "level", class: "level" }),
+    label("1", x(0.5), low + 20, "small middle"),
+    label(String(n), x(n - 0.5), low + 20, "small middle"),
   ];
 }
 
@@ -209,25 +192,24 @@ function tries({ counts, expected }, { page, words, c }) {
   const places = counts.map((count) => (row[count] = (row[count] ?? 0) + 1) - 1);
   const pitch = Math.min(9.5, (page.end - page.tries - 8) / (1 + Math.max(...places)));
   const dot = (count, i) =>
-    tag("circle", {
+    circle(page.tries + 8 + places[i] * pitch, c(count), 4, {
       key: `t${i}`,
       class: i === counts.length - 1 ? "try now" : "try",
-      r: 4,
-      cx: page.tries + 8 + places[i] * pitch,
-      cy: c(count),
     });
   return [
-    line({ class: "expected", x1: page.right, x2: page.end, y1: y, y2: y }),
-    label(fill(words.expected, { h: num(expected, 2) }), {
-      class: "truth end",
-      x: page.end,
-      y: page.counts.high - 18,
-    }),
-    label(fill(page.notes ? words.tries : words.triesShort, { k: counts.length }), {
-      class: "small end",
-      x: page.end,
-      y: page.counts.low + 20,
-    }),
+    level(y, page.right, page.end, "expected"),
+    label(
+      fill(words.expected, { h: num(expected, 2) }),
+      page.end,
+      page.counts.high - 18,
+      "truth end",
+    ),
+    label(
+      fill(page.notes ? words.tries : words.triesShort, { k: counts.length }),
+      page.end,
+      page.counts.low + 20,
+      "small end",
+    ),
     group({}, ...counts.map(dot)),
   ];
 }
@@ -254,7 +236,7 @@ export function say({ order, n, block }, { count, expected, counts, mean }, word
       : counts.length > 1
         ? words.sayMean
         : words.sayOne;
-  return [rise, old, compare].map((sentence) => fill(sentence, values)).join(" ");
+  return sentences([rise, old, compare], values);
 }
 
 export function table(_, { records }, words) {

@@ -1,7 +1,18 @@
 // The merge tree: any two states may merge next; the answer changes in its last bits at
 // most, and those only sometimes.
 
-import { fill, group, label, line, num, picture, rect, tag } from "livepage/kit.mjs";
+import {
+  circle,
+  group,
+  label,
+  level,
+  line,
+  picture,
+  rect,
+  tag,
+  upright,
+} from "livepage/draw.mjs";
+import { fill, num, sentences } from "livepage/text.mjs";
 
 const SIZE = 3; // scores in a chunk
 
@@ -170,7 +181,7 @@ export function draw(state, numbers, view) {
   };
   const size = { width: page.width, height: HEIGHT };
   return picture({ ...size, title, glide: scene.forward ? 1200 : 450 }, [
-    label(words.weights, { class: "caption", q: "p", x: 2, y: 16 }),
+    label(words.weights, 2, 16, { class: "caption", q: "p" }),
     numbers.roots.map((root) => panel(root, numbers, scene)),
     bars(numbers, scene),
     factors(numbers, scene),
@@ -189,13 +200,11 @@ function span({ members }, { at, pitch }) {
 function panel(root, { last }, scene) {
   const { from, to } = span(root, scene);
   const { inset, is, digits } = scene.page;
-  const part = (name, rest) => ({
-    key: name + root.key,
-    "data-pick": root.key,
-    at: SLIDE,
-    ...rest,
-  });
+  const own = { "data-pick": root.key, at: SLIDE };
+  const part = (name, rest) => ({ key: name + root.key, ...own, ...rest });
   const lit = root === last ? " lit" : "";
+  const m = part("m", { class: "max", q: "m" });
+  const l = part("l", { class: "middle", q: "l" });
   return [
     rect(
       part("band", {
@@ -208,18 +217,10 @@ function panel(root, { last }, scene) {
       }),
     ),
     root.m > -Infinity
-      ? line(
-          part("max", { class: "max", q: "m", x1: from, x2: to, y1: Y.one, y2: Y.one }),
-        )
+      ? level(Y.one, from, to, part("max", { class: "max", q: "m" }))
       : "",
-    label(
-      `m${is}${num(root.m, 1)}`,
-      part("m", { class: "max", q: "m", x: from + inset - 2, y: Y.one - 8 }),
-    ),
-    label(
-      `ℓ${is}${num(root.l, digits)}`,
-      part("l", { class: "middle", q: "l", x: (from + to) / 2, y: Y.sums }),
-    ),
+    label(`m${is}${num(root.m, 1)}`, from + inset - 2, Y.one - 8, m),
+    label(`ℓ${is}${num(root.l, digits)}`, (from + to) / 2, Y.sums, l),
   ];
 }
 
@@ -249,9 +250,10 @@ function bar(root, k, i, before, { chunks, leaves }, { at, pitch, page: { inset 
   const tall = (m) => Math.max(0.5, Math.exp(s - m) * (Y.zero - Y.one));
   const standing = (m, rest) =>
     rect({ x, width, y: Y.zero - tall(m), height: tall(m), ...rest });
-  const text = { class: "small middle", x: x + width / 2 };
+  const middle = x + width / 2;
+  const text = (key) => part({ class: "small middle", key });
   if (s === -Infinity) {
-    return i === 1 ? label("−∞", part({ ...text, key: `w${id}`, y: Y.zero - 5 })) : "";
+    return i === 1 ? label("−∞", middle, Y.zero - 5, text(`w${id}`)) : "";
   }
   return [
     standing(
@@ -264,7 +266,7 @@ function bar(root, k, i, before, { chunks, leaves }, { at, pitch, page: { inset 
       }),
     ),
     before ? standing(before.m, { key: `g${id}`, class: "ghost", at: SLIDE }) : "",
-    label(num(v, 0), part({ ...text, key: `v${id}`, y: Y.values })),
+    label(num(v, 0), middle, Y.values, text(`v${id}`)),
   ];
 }
 
@@ -287,11 +289,7 @@ function factors({ last, nodes }, scene) {
         from: forward && { opacity: 0 },
       },
       tag("path", { d: `M${from + 4} ${Y.tags + 6}v-5H${to - 4}v5` }),
-      label(`× ${times(alpha)}`, {
-        class: "middle",
-        x: (from + to) / 2,
-        y: Y.tags - 6,
-      }),
+      label(`× ${times(alpha)}`, (from + to) / 2, Y.tags - 6, "middle"),
     );
   });
 }
@@ -319,11 +317,9 @@ function branches({ leaves, nodes, last }, { at, pitch }) {
       });
     const factor = (alpha, x, side) =>
       alpha < 1 && pitch > 60
-        ? label(`× ${times(alpha)}`, {
+        ? label(`× ${times(alpha)}`, x, y - 6, {
             key: node.name + side,
             q: "alpha",
-            x,
-            y: y - 6,
             class: `small ${side}`,
           })
         : "";
@@ -336,11 +332,9 @@ function branches({ leaves, nodes, last }, { at, pitch }) {
     ];
   });
   const names = leaves.map((node) =>
-    label(node.name, {
+    label(node.name, middles.get(node), Y.tree + 6, {
       key: `n${node.key}`,
       class: "strong middle",
-      x: middles.get(node),
-      y: Y.tree + 6,
     }),
   );
   return [joined, names];
@@ -356,22 +350,17 @@ function floats({ ways, trees, farthest, result, truth }, { page, words }) {
   const highest = Math.max(...ways.map(([, count]) => count));
   const size = Math.min(7, 0.88 * Math.sqrt((page.stack * ROOM) / highest));
   const tick = (off) =>
-    label(`${off > 0 ? "+" : ""}${num(off, 0)}`, {
-      class: `small middle${mine(off)}`,
-      x: x(off),
-      y: Y.low + 17,
-    });
+    label(
+      `${off > 0 ? "+" : ""}${num(off, 0)}`,
+      x(off),
+      Y.low + 17,
+      `small middle${mine(off)}`,
+    );
   return group(
     { key: "floats" },
     floor(fill(words.every, { trees, farthest }), page),
-    line({
-      class: "truth",
-      x1: x(truth.part),
-      x2: x(truth.part),
-      y1: Y.low - 7,
-      y2: Y.low + 7,
-    }),
-    label(words.exact, { class: "truth middle", x: x(truth.part), y: Y.low + 34 }),
+    upright(x(truth.part), Y.low - 7, Y.low + 7, "truth"),
+    label(words.exact, x(truth.part), Y.low + 34, "truth middle"),
     ...ways.map(([off, count]) =>
       tag("path", {
         class: `trees${mine(off)}`,
@@ -380,12 +369,12 @@ function floats({ ways, trees, farthest, result, truth }, { page, words }) {
       }),
     ),
     ...Array.from({ length: most - least + 1 }, (_, i) => tick(least + i)),
-    label(`o/ℓ = ${result.y.toPrecision(8)}`, {
-      class: "strong middle",
-      q: "o",
-      x: Math.min(page.width - 70, Math.max(70, x(result.off))),
-      y: Y.low + 49,
-    }),
+    label(
+      `o/ℓ = ${result.y.toPrecision(8)}`,
+      Math.min(page.width - 70, Math.max(70, x(result.off))),
+      Y.low + 49,
+      { class: "strong middle", q: "o" },
+    ),
   );
 }
 
@@ -402,16 +391,14 @@ function stack(count, x, y, dot, width) {
 
 /** The axis at the bottom, and what stands on it. */
 const floor = (text, { width }) =>
-  label(text, { class: "caption", x: 2, y: Y.low - ROOM - 16 }) +
-  line({ class: "axis", x1: 0, x2: width, y1: Y.low, y2: Y.low });
+  label(text, 2, Y.low - ROOM - 16, "caption") + level(Y.low, 0, width, "axis");
 
 /** Not done yet: what each state would answer by itself. */
 function answers({ values }, { roots }, { page, words }) {
   const [least, most] = [Math.min(...values), Math.max(...values)];
   const x = (y) => 20 + ((y - least) / (most - least || 1)) * (page.width - 40);
   const seen = roots.filter(({ l }) => l > 0).sort((a, b) => a.o / a.l - b.o / b.l);
-  const end = (y) =>
-    label(num(y, 0), { class: "small middle", x: x(y), y: Y.low + 20 });
+  const end = (y) => label(num(y, 0), x(y), Y.low + 20, "small middle");
   // A name that would run into the one before it goes up.
   let last = { end: -Infinity, up: 0 };
   const up = (name, y) => {
@@ -425,12 +412,10 @@ function answers({ values }, { roots }, { page, words }) {
     end(least),
     end(most),
     ...seen.flatMap(({ key, name, o, l }) => [
-      tag("circle", { key: `c${key}`, class: "answer", cx: x(o / l), cy: Y.low, r: 6 }),
-      label(name, {
+      circle(x(o / l), Y.low, 6, { key: `c${key}`, class: "answer" }),
+      label(name, x(o / l), Y.low - 14 - up(name, o / l), {
         key: `y${key}`,
         class: "strong middle",
-        x: x(o / l),
-        y: Y.low - 14 - up(name, o / l),
       }),
     ]),
   );
@@ -459,7 +444,7 @@ export function say(_, { last, roots, result, truth, ways, trees, farthest }, wo
     ...(result && { y: result.y.toPrecision(8), off: Math.abs(result.off), here }),
   };
   const told = [words.sayMerged, change, end, count].filter(Boolean);
-  return told.map((sentence) => fill(sentence, values)).join(" ");
+  return sentences(told, values);
 }
 
 export function table(_, { leaves, nodes }, words) {

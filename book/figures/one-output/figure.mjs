@@ -1,7 +1,8 @@
 // One number of attention's output: a row of scores meets a column of values. What the
 // row keeps, m and ℓ, it keeps once; only o exists once a column.
 
-import { fill, group, label, num, picture, rect } from "livepage/kit.mjs";
+import { group, label, picture, rect } from "livepage/draw.mjs";
+import { num, sentences } from "livepage/text.mjs";
 
 const WORDS = ["she", "walked", "along", "the", "river", "bank"];
 const ASPECTS = ["water", "moves", "lives"];
@@ -103,7 +104,7 @@ export function draw(state, numbers, view) {
 }
 
 function captions({ page, words, wide }) {
-  const name = (text, q, x, y) => label(text, { class: "caption", q, x, y });
+  const name = (text, q, x, y) => label(text, x, y, { class: "caption", q });
   return [
     name(words.kept, null, 0, 14),
     name(words.values, null, page.vLeft, 14),
@@ -111,11 +112,12 @@ function captions({ page, words, wide }) {
     name(words.output, "o", page.vLeft, page.sTop - 10),
     wide
       ? WORDS.map((word, k) =>
-          label(words.choices[word], {
-            class: "small middle",
-            x: page.sLeft + (k + 0.5) * page.sPitch,
-            y: page.sTop - 8,
-          }),
+          label(
+            words.choices[word],
+            page.sLeft + (k + 0.5) * page.sPitch,
+            page.sTop - 8,
+            "small middle",
+          ),
         )
       : "",
   ];
@@ -173,13 +175,14 @@ function scoreTable({ S, i, now }, { page, words }) {
     });
   };
   const name = (r) =>
-    label(words.choices[WORDS[r]], {
-      x: page.sLeft - 8,
-      class: r === i ? "small end lit" : "small end",
-      y: page.sTop + (r + 0.5) * page.sTall + 5,
-    });
-  const line = (row, r) => name(r) + row.map((s, k) => bar(s, k, r)).join("");
-  return group({ q: "s" }, ...S.map(line));
+    label(
+      words.choices[WORDS[r]],
+      page.sLeft - 8,
+      page.sTop + (r + 0.5) * page.sTall + 5,
+      r === i ? "small end lit" : "small end",
+    );
+  const drawn = (row, r) => name(r) + row.map((s, k) => bar(s, k, r)).join("");
+  return group({ q: "s" }, ...S.map(drawn));
 }
 
 /** V: what each word says, a column an aspect. */
@@ -187,21 +190,20 @@ function valueTable({ V, c, now }, { page, words, wide }) {
   const middle = (k) => page.vLeft + (k + 0.5) * page.vPitch;
   const y = (k) => page.vTop + (k + 0.5) * page.vTall + 5;
   const head = ASPECTS.map((name, k) =>
-    label(words.choices[name], {
+    label(words.choices[name], middle(k), page.vTop - 6, {
       class: `small middle${k === c ? " lit" : ""}`,
-      x: middle(k),
-      y: page.vTop - 6,
       style: wide ? null : "font-size:12px",
     }),
   );
   const cell = (value, k, r) =>
-    label(num(value, Number.isInteger(value) ? 0 : 1), {
-      class: k === c && r < now.stop ? "middle" : "small middle",
-      x: middle(k),
-      y: y(r),
-    });
+    label(
+      num(value, Number.isInteger(value) ? 0 : 1),
+      middle(k),
+      y(r),
+      k === c && r < now.stop ? "middle" : "small middle",
+    );
   const names = WORDS.map((word, r) =>
-    label(words.choices[word], { class: "small end", x: page.names, y: y(r) }),
+    label(words.choices[word], page.names, y(r), "small end"),
   );
   return group(
     {},
@@ -229,10 +231,7 @@ function output({ i, c, now, steps, trace }, { page, all }) {
       key: `out${r}${k}`,
       class: k === c ? "strong middle" : "small middle",
     };
-    return (
-      frame +
-      label(text, { ...look, x: x + page.vPitch / 2, y: y + page.sTall / 2 + 5 })
-    );
+    return frame + label(text, x + page.vPitch / 2, y + page.sTall / 2 + 5, look);
   };
   const cells = Array.from({ length: N * D }, (_, at) =>
     cell(Math.floor(at / D), at % D),
@@ -262,7 +261,7 @@ function kept({ c, now }, { page, words, wide, all }) {
     : { x: 0, y: boxTop + 72 };
   const place = { x: next.x + (all ? c : 0) * step, y: next.y };
   const shown = now.o.map((o, k) => [o, k]).filter(([, k]) => all || k === c);
-  const note = (text, x, y) => label(text, { class: "small", x, y: y + 47 });
+  const note = (text, x, y) => label(text, x, y + 47, "small");
   return [
     rect({
       key: "kept",
@@ -295,12 +294,8 @@ function one(q, name, value, x, y, box, chosen) {
   return group(
     { q },
     rect({ class: "band", x, y, width: box, height: 30, style: frame }),
-    label(value, {
-      class: q === "m" ? "max middle" : "middle",
-      x: x + box / 2,
-      y: y + 20,
-    }),
-    label(name, { class: "small middle", x: x + box / 2, y: y - 5 }),
+    label(value, x + box / 2, y + 20, q === "m" ? "max middle" : "middle"),
+    label(name, x + box / 2, y - 5, "small middle"),
   );
 }
 
@@ -324,10 +319,7 @@ export function say({ row, column, step, all }, { now, before, steps, c }, words
         ? words.sayRescaled
         : words.saySeen;
   const end = step === 0 ? "" : step < steps ? words.saySoFar : words.sayDone;
-  return [words.sayMeet, change, end, all ? words.sayAll : ""]
-    .filter(Boolean)
-    .map((text) => fill(text, values))
-    .join(" ");
+  return sentences([words.sayMeet, change, end, all ? words.sayAll : ""], values);
 }
 
 export function table(_, { trace }, words) {

@@ -3,16 +3,16 @@
 
 import { FARTHEST, MOST_POWER } from "livepage/constants";
 import {
-  fill,
+  circle,
   group,
   handle,
   label,
-  line,
-  num,
+  level,
   picture,
   rect,
-  tag,
-} from "livepage/kit.mjs";
+  upright,
+} from "livepage/draw.mjs";
+import { num, sentences, tidy } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
 
@@ -191,19 +191,15 @@ function axes({ page, words, x, y }) {
       ? [-100, -30, -10, -3, 0, 3, 10, 30, 100]
       : [-100, -20, -5, 0, 5, 20, 100];
   return [
-    label(words.count, { class: "caption", x: 0, y: high - 16 }),
-    label(words.score, { class: "caption end", q: "s", x: right, y: low + 40 }),
+    label(words.count, 0, high - 16, "caption"),
+    label(words.score, right, low + 40, { class: "caption end", q: "s" }),
     ...[0, 10, 20].map((k) =>
-      label(k ? `2^{${k}}` : "1", { class: "small end", x: left - 15, y: y(k) + 4 }),
+      label(k ? `2^{${k}}` : "1", left - 15, y(k) + 4, "small end"),
     ),
-    ...ticks.map((s) =>
-      label(num(s, 0), { class: "small middle", x: x(s), y: low + 20 }),
-    ),
-    ...ticks.map((s) =>
-      line({ class: "axis", x1: x(s), x2: x(s), y1: low, y2: low + 5 }),
-    ),
-    line({ class: "axis", x1: left, x2: right, y1: low, y2: low }),
-    line({ class: "axis", x1: left, x2: left, y1: high, y2: low }),
+    ...ticks.map((s) => label(num(s, 0), x(s), low + 20, "small middle")),
+    ...ticks.map((s) => upright(x(s), low, low + 5, "axis")),
+    level(low, left, right, "axis"),
+    upright(left, high, low, "axis"),
   ];
 }
 
@@ -221,11 +217,9 @@ function badges({ walls: { zero, overflow, bits, sum } }, { page, words, x, y })
   const room = (k, cx) =>
     k === 4 ? bits < MOST_POWER : cx > left + 3 && cx < right - 3;
   return [
-    label(words.safe, {
+    label(words.safe, between(x(zero), x(0)), foot + 4, {
       key: "ground",
       class: "truth middle",
-      y: foot + 4,
-      x: between(x(zero), x(0)),
     }),
     ...at.filter(([k, cx]) => room(k, cx)).map(([k, cx, cy]) => badge(k, cx, cy)),
   ];
@@ -234,8 +228,8 @@ function badges({ walls: { zero, overflow, bits, sum } }, { page, words, x, y })
 const badge = (k, cx, cy) =>
   group(
     { key: `badge${k}`, q: k > 2 ? "l" : "p" },
-    tag("circle", { key: `ring${k}`, class: "badge", cx, cy, r: 9 }),
-    label(k, { key: `mark${k}`, class: "small middle", x: cx, y: cy + 4.5 }),
+    circle(cx, cy, 9, { key: `ring${k}`, class: "badge" }),
+    label(k, cx, cy + 4.5, { key: `mark${k}`, class: "small middle" }),
   );
 
 /** Where we are; after the subtraction, moved level to a common score of 0. */
@@ -243,35 +237,22 @@ function place({ logit, power, subtract }, { failure }, { page, words, x, y }) {
   const [from, at, up] = [x(logit), x(subtract ? 0 : logit), y(power)];
   const away = Math.abs(from - at) > 12;
   return [
-    line({ key: "across", class: "even", x1: page.left, x2: at, y1: up, y2: up }),
-    line({
-      key: "down",
-      class: "even",
-      q: "s",
-      x1: from,
-      x2: from,
-      y1: up,
-      y2: page.low,
-    }),
+    level(up, page.left, at, { key: "across", class: "even" }),
+    upright(from, up, page.low, { key: "down", class: "even", q: "s" }),
     away
       ? group(
           { key: "away", q: "m" },
-          line({ key: "moved", class: "max was", x1: from, x2: at, y1: up, y2: up }),
-          tag("circle", { class: "left-behind", cx: from, cy: up, r: 5 }),
-          label(words.subtracted, {
-            class: "max middle halo",
-            y: up - 14,
-            x: Math.min(page.right - 60, Math.max(page.left + 60, (from + at) / 2)),
-          }),
+          level(up, from, at, { key: "moved", class: "max was" }),
+          circle(from, up, 5, "left-behind"),
+          label(
+            words.subtracted,
+            Math.min(page.right - 60, Math.max(page.left + 60, (from + at) / 2)),
+            up - 14,
+            "max middle halo",
+          ),
         )
       : "",
-    tag("circle", {
-      key: "here",
-      class: failure ? "here wrong" : "here",
-      cx: at,
-      cy: up,
-      r: 7,
-    }),
+    circle(at, up, 7, { key: "here", class: failure ? "here wrong" : "here" }),
     handle({
       control: "power",
       axis: "y",
@@ -298,13 +279,11 @@ function legend({ failure }, { page, words }) {
     const [x, y] = [4 + column * (page.width / page.columns), page.legend + row * 26];
     const on = failure === i + 1;
     return [
-      tag("circle", { class: on ? "badge on" : "badge", cx: x + 8, cy: y, r: 9 }),
-      label(i + 1, { class: "small middle", x: x + 8, y: y + 4.5 }),
-      label(text, {
+      circle(x + 8, y, 9, on ? "badge on" : "badge"),
+      label(i + 1, x + 8, y + 4.5, "small middle"),
+      label(text, x + 26, y + 4.5, {
         class: on ? "fails" : "small",
         q: i < 2 ? "p" : "l",
-        x: x + 26,
-        y: y + 4.5,
       }),
     ];
   };
@@ -324,8 +303,6 @@ function short(x) {
     x < 1000 ? { maximumSignificantDigits: 4 } : { maximumFractionDigits: 0 };
   return x.toLocaleString("en", shown);
 }
-
-const tidy = (x) => num(x, Number.isInteger(x) ? 0 : 1);
 
 const exponentOfTen = (x) => Number(x.toExponential(2).split("e")[1]);
 
@@ -347,10 +324,7 @@ export function say({ format, subtract }, numbers, words) {
       : failure === 4 && weight * count < 1.01
         ? words.sayHardly
         : words.say[failure];
-  return [subtract ? words.saySubtracted : "", told]
-    .filter(Boolean)
-    .map((sentence) => fill(sentence, values))
-    .join(" ");
+  return sentences([subtract ? words.saySubtracted : "", told], values);
 }
 
 /** The lines of softmax, with what they say right now. */

@@ -1,7 +1,8 @@
 // Operations per byte against the two ceilings of a GPU: what memory allows, what
 // arithmetic allows.
 
-import { fill, group, label, line, num, picture, tag } from "livepage/kit.mjs";
+import { circle, group, label, level, picture, tag, upright } from "livepage/draw.mjs";
+import { fill, grouped, num, sentences } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
 
@@ -80,31 +81,18 @@ function roof({ peak, bandwidth, ridge }, { x, y, left, right, low, words, wide 
       d: `M${x(start)} ${low}L${outline}L${right} ${low}Z`,
     }),
     tag("path", { key: "roof", class: "roof", d: `M${outline}` }),
-    line({
-      key: "ridge",
-      class: "even",
-      x1: x(ridge),
-      x2: x(ridge),
-      y1: y(peak),
-      y2: low,
-    }),
-    label(fill(words.peak, tera), {
+    upright(x(ridge), y(peak), low, { key: "ridge", class: "even" }),
+    label(fill(words.peak, tera), right, y(peak) - 8, {
       key: "peak",
       class: "small end",
-      x: right,
-      y: y(peak) - 8,
     }),
-    label(fill(words.rate, tera), {
+    label(fill(words.rate, tera), left + 8, aboveSlope(bandwidth, { y, wide }), {
       key: "rate",
       class: "small",
-      x: left + 8,
-      y: aboveSlope(bandwidth, { y, wide }),
     }),
-    label(fill(words.ridge, tera), {
+    label(fill(words.ridge, tera), x(ridge) + (beside ? 6 : -6), low - 8, {
       key: "ridge-name",
-      y: low - 8,
       class: beside ? "small halo" : "small halo end",
-      x: x(ridge) + (beside ? 6 : -6),
     }),
   ];
 }
@@ -119,32 +107,23 @@ function axes({ x, y, left, right, high, low, words, wide }) {
     ? [4, 8, 16, 32, 64, 128, 256, 512, 1024]
     : [4, 16, 64, 256, 1024];
   return [
-    label(words.y, { class: "caption", x: 0, y: high - 24 }),
-    label(words.x, { class: "caption end", x: right, y: low + 44 }),
+    label(words.y, 0, high - 24, "caption"),
+    label(words.x, right, low + 44, "caption end"),
     [1, 10, 100, 1000].map((value) => [
-      label(grouped(value), {
-        class: "small end",
-        x: left - 8,
-        y: y(value * TERA) + 4,
-      }),
-      line({
-        class: "axis",
-        x1: left - 4,
-        x2: left,
-        y1: y(value * TERA),
-        y2: y(value * TERA),
-      }),
+      label(grouped(value), left - 8, y(value * TERA) + 4, "small end"),
+      level(y(value * TERA), left - 4, left, "axis"),
     ]),
     across.map((value) => [
-      label(grouped(value), {
-        class: value === X_HIGH ? "small end" : "small middle",
-        x: x(value),
-        y: low + 20,
-      }),
-      line({ class: "axis", x1: x(value), x2: x(value), y1: low, y2: low + 4 }),
+      label(
+        grouped(value),
+        x(value),
+        low + 20,
+        value === X_HIGH ? "small end" : "small middle",
+      ),
+      upright(x(value), low, low + 4, "axis"),
     ]),
-    line({ class: "axis", x1: left, x2: right, y1: low, y2: low }),
-    line({ class: "axis", x1: left, x2: left, y1: high, y2: low }),
+    level(low, left, right, "axis"),
+    upright(left, high, low, "axis"),
   ];
 }
 
@@ -173,21 +152,9 @@ function programs({ intensity, rate, ridge, bandwidth }, scene) {
     taken.push([from, to, under]);
     return group(
       { q: i ? "o" : "s" },
-      line({
-        key: `drop${i}`,
-        class: i ? "drop tiles" : "drop",
-        x1: cx,
-        x2: cx,
-        y1: cy,
-        y2: low,
-      }),
-      tag("circle", { key: `dot${i}`, class: looks[i], cx, cy, r: 8 }),
-      label(words.programs[i], {
-        key: `name${i}`,
-        class: "strong halo",
-        x: from,
-        y: under,
-      }),
+      upright(cx, cy, low, { key: `drop${i}`, class: i ? "drop tiles" : "drop" }),
+      circle(cx, cy, 8, { key: `dot${i}`, class: looks[i] }),
+      label(words.programs[i], from, under, { key: `name${i}`, class: "strong halo" }),
     );
   });
 }
@@ -195,7 +162,6 @@ function programs({ intensity, rate, ridge, bandwidth }, scene) {
 // ---- the words ---------------------------------------------------------------------
 
 const short = (x) => num(x, x >= 99.95 ? 0 : x >= 9.995 ? 1 : 2).replace(/\.0+$/, "");
-const grouped = (x) => String(x).replace(/\B(?=(\d{3})+$)/g, ",");
 
 export function say({ gpu, format }, { intensity, rate, ridge, gain }, words) {
   const values = {
@@ -216,7 +182,7 @@ export function say({ gpu, format }, { intensity, rate, ridge, gain }, words) {
         : intensity[1] < ridge
           ? words.sayMemory
           : words.sayArithmetic;
-  return [words.say, verdict].map((sentence) => fill(sentence, values)).join(" ");
+  return sentences([words.say, verdict], values);
 }
 
 export function table(state, { intensity, rate, ridge, peak, bandwidth }, words) {

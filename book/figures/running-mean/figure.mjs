@@ -1,6 +1,7 @@
 // One stream, two questions: the mean needs two numbers, softmax seems to need them all.
 
-import { fill, group, label, line, num, picture, rect, tag } from "livepage/kit.mjs";
+import { group, label, level, picture, rect, scale, tag } from "livepage/draw.mjs";
+import { fill, num, sentences, tidy } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
 
@@ -73,9 +74,8 @@ export function draw(state, numbers, view) {
 }
 
 /** From a value to its height; zero is always in sight. */
-function scale(values, { low, high }) {
-  const [least, most] = [Math.min(0, ...values), Math.max(0, ...values)];
-  return (v) => low - ((v - least) / (most - least || 1)) * (low - high);
+function heights(values, { low, high }) {
+  return scale(Math.min(0, ...values), Math.max(0, ...values), low, high);
 }
 
 function stream(
@@ -83,7 +83,7 @@ function stream(
   { m, before, changed },
   { page, words, pitch, x, gap },
 ) {
-  const y = scale(scores, page.scores);
+  const y = heights(scores, page.scores);
   const bar = (s, i) =>
     rect({
       key: `s${i}`,
@@ -93,7 +93,7 @@ function stream(
       y: Math.min(y(s), y(0)),
       height: Math.max(1, Math.abs(y(s) - y(0))),
     });
-  const across = { x1: page.left, x2: page.right };
+  const { left, right } = page;
   return [
     step
       ? rect({
@@ -106,30 +106,17 @@ function stream(
           height: page.terms.low - page.scores.high + 18,
         })
       : "",
-    label(words.scores, {
-      class: "caption",
-      q: "s",
-      x: page.left,
-      y: page.scores.high - 24,
-    }),
-    group(
-      { q: "s" },
-      ...scores.map(bar),
-      line({ class: "axis", ...across, y1: y(0), y2: y(0) }),
-    ),
+    label(words.scores, page.left, page.scores.high - 24, { class: "caption", q: "s" }),
+    group({ q: "s" }, ...scores.map(bar), level(y(0), left, right, "axis")),
     step
       ? group(
           { key: "max", q: "m" },
-          changed
-            ? line({ class: "max was", ...across, y1: y(before.m), y2: y(before.m) })
-            : "",
-          line({ key: "m", class: "max", at: [0, 0.3], ...across, y1: y(m), y2: y(m) }),
-          label(fill(words.max, { m: tidy(m) }), {
+          changed ? level(y(before.m), left, right, "max was") : "",
+          level(y(m), left, right, { key: "m", class: "max", at: [0, 0.3] }),
+          label(fill(words.max, { m: tidy(m) }), page.note, y(m) + 5, {
             key: "mt",
             class: "max",
             at: [0, 0.3],
-            x: page.note,
-            y: y(m) + 5,
           }),
         )
       : "",
@@ -160,21 +147,19 @@ function terms({ terms, before, changed, l }, { page, words, pitch, x, gap, forw
   const ghost = (term, i) => rect({ class: "ghost", ...place(i, term) });
   const ghosts = changed ? before.terms.map(ghost) : [];
   return [
-    label(words.terms, { class: "caption", q: "p", x: page.left, y: high - 18 }),
+    label(words.terms, page.left, high - 18, { class: "caption", q: "p" }),
     group(
       { key: "terms", q: "p" },
       ...ghosts,
       ...terms.map(bar),
-      line({ class: "axis", x1: page.left, x2: page.right, y1: low, y2: low }),
+      level(low, page.left, page.right, "axis"),
     ),
     changed ? alarm(changed, { page, words, x, forward }) : "",
     terms.length
-      ? label(`ℓ = ${num(l, 2)}`, {
+      ? label(`ℓ = ${num(l, 2)}`, page.note, low - 4, {
           key: `l${terms.length}`,
           class: "strong",
           q: "l",
-          x: page.note,
-          y: low - 4,
           opacity: 1,
           at: ADD,
           from: forward && { opacity: 0 },
@@ -195,11 +180,7 @@ function alarm(changed, { page, words, x, forward }) {
       from: forward && { opacity: 0 },
     },
     tag("path", { d: `M${from} ${y - 5}v5H${to}v-5` }),
-    label(text, {
-      class: "middle",
-      x: Math.max((from + to) / 2, 4 * text.length),
-      y: y + 18,
-    }),
+    label(text, Math.max((from + to) / 2, 4 * text.length), y + 18, "middle"),
   );
 }
 
@@ -212,15 +193,16 @@ function meanPocket({ sum, count, mean }, { page, words }) {
     [words.count, count],
   ];
   return [
-    label(words.meanPocket, { class: "caption", x, y: y - 10 }),
+    label(words.meanPocket, x, y - 10, "caption"),
     ...held.map(([name, value], i) =>
       box(x + i * (wide + 6), y, wide, height, value, name),
     ),
-    label(count ? `${words.tableHead[3]} ${num(mean, 2)}` : "", {
-      class: "strong",
-      x: x + 2 * wide + 18,
-      y: y + 22,
-    }),
+    label(
+      count ? `${words.tableHead[3]} ${num(mean, 2)}` : "",
+      x + 2 * wide + 18,
+      y + 22,
+      "strong",
+    ),
   ];
 }
 
@@ -231,10 +213,10 @@ function softmaxPocket({ scores, step }, _, { page, words }) {
   const kept = scores.slice(0, step);
   const pitch = Math.min(width + 5, (page.width - x) / Math.max(1, scores.length));
   return [
-    label(words.softmaxPocket, { class: "caption", x, y: y - 10 }),
+    label(words.softmaxPocket, x, y - 10, "caption"),
     ...(step
       ? kept.map((s, i) => box(x + i * pitch, y, pitch - 5, height, tidy(s), null, "s"))
-      : [label(words.empty, { class: "small", x, y: y + 22 })]),
+      : [label(words.empty, x, y + 22, "small")]),
   ];
 }
 
@@ -242,13 +224,9 @@ const box = (x, y, width, height, value, name, q) =>
   group(
     { q },
     rect({ class: "kept", x, y, width, height, rx: 6 }),
-    label(value, { class: "middle", x: x + width / 2, y: y + 22 }),
-    name
-      ? label(name, { class: "small middle", x: x + width / 2, y: y + height + 18 })
-      : "",
+    label(value, x + width / 2, y + 22, "middle"),
+    name ? label(name, x + width / 2, y + height + 18, "small middle") : "",
   );
-
-const tidy = (x) => num(x, Number.isInteger(x) ? 0 : 1);
 
 // ---- the words ---------------------------------------------------------------------
 
@@ -271,9 +249,7 @@ export function say({ scores, step }, { sum, count, mean, m, changed }, words) {
         : changed > 1
           ? words.sayRisen
           : words.sayRisenOne;
-  return [words.sayMean, change, words.sayCarry]
-    .map((text) => fill(text, values))
-    .join(" ");
+  return sentences([words.sayMean, change, words.sayCarry], values);
 }
 
 export function table({ scores }, _, words) {

@@ -1,7 +1,8 @@
 // The budget: what a block of a kernel takes, and how many blocks fit at once.
 
 import { MOST_SHARED, N, SIZES } from "livepage/constants";
-import { fill, group, label, line, num, picture, rect } from "livepage/kit.mjs";
+import { group, label, picture, rect, upright } from "livepage/draw.mjs";
+import { fill, num, percent, sentences } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
 
@@ -130,30 +131,22 @@ function table_({ parts, shared, fits }, { left, right, table: y, words, wide })
         width: Math.max(0, width - 1.5),
         height: 40,
       }),
-      label(text, {
+      label(text, x + width / 2, y + 57, {
         key: `name-${name}`,
         class: "small middle",
-        x: x + width / 2,
-        y: y + 57,
       }),
     ];
   });
   const end = x0 + MOST_SHARED * scale;
   return group(
     { key: "table" },
-    label(fill(words.table, { kb: kilo(shared) }), {
-      class: "caption",
-      x: x0,
-      y: y - 24,
-    }),
+    label(fill(words.table, { kb: kilo(shared) }), x0, y - 24, "caption"),
     ...bars.flat(),
     fits ? "" : rect({ class: "fault", x: x0, y, width: shared * scale, height: 40 }),
-    line({ key: "most", class: "max", x1: end, x2: end, y1: y - 8, y2: y + 46 }),
-    label(words.most, {
+    upright(end, y - 8, y + 46, { key: "most", class: "max" }),
+    label(words.most, end + 7, y + (wide ? 26 : -10), {
       key: "mostname",
       class: "max",
-      x: end + 7,
-      y: y + (wide ? 26 : -10),
     }),
   );
 }
@@ -169,11 +162,12 @@ function office(numbers, page) {
   const { words, wide, left, office: top } = page;
   const scarce = Math.min(...allowed);
   return [
-    label(wide ? words.office : words.officeShort, {
-      class: "caption",
-      x: wide ? 2 : left,
-      y: top - (wide ? 26 : 34),
-    }),
+    label(
+      wide ? words.office : words.officeShort,
+      wide ? 2 : left,
+      top - (wide ? 26 : 34),
+      "caption",
+    ),
     each.map(([one, all, i], row) =>
       gauge(
         {
@@ -208,12 +202,13 @@ function gauge({ name, one, all, count, row, scarce }, page) {
     { key: `gauge${row}`, q: row === 1 ? "o" : null },
     rect({ class: "band", x: left, y, width: right - left, height: 32 }),
     ...Array.from({ length: count }, (_, i) => block(i)),
-    label(name, { class: `small${at.end}`, x: left + at.dx, y: y + at.dy }),
-    label(scarce ? fill(words.scarce, { used }) : `${used}%`, {
-      class: scarce ? "small lit" : "small",
-      x: right + 8,
-      y: y + 21,
-    }),
+    label(name, left + at.dx, y + at.dy, `small${at.end}`),
+    label(
+      scarce ? fill(words.scarce, { used }) : `${used}%`,
+      right + 8,
+      y + 21,
+      scarce ? "small lit" : "small",
+    ),
   );
 }
 
@@ -227,12 +222,13 @@ function verdict({ fits, at_once: count, share, reads, moved }, page) {
     moved: num(moved / 1e6, 0),
   };
   return [
-    label(fill(text, values), { class: "strong", x: 2, y: height - (wide ? 26 : 30) }),
-    label(fill(wide ? words.traffic : words.trafficShort, values), {
-      class: "small",
-      x: 2,
-      y: height - 8,
-    }),
+    label(fill(text, values), 2, height - (wide ? 26 : 30), "strong"),
+    label(
+      fill(wide ? words.traffic : words.trafficShort, values),
+      2,
+      height - 8,
+      "small",
+    ),
   ];
 }
 
@@ -265,9 +261,7 @@ export function say({ kernel, rows, tile: keys, d, device }, numbers, words) {
     : count === 1
       ? words.sayFitsOne
       : words.sayFits;
-  return [words.say, room, words.sayReads]
-    .map((sentence) => fill(sentence, values))
-    .join(" ");
+  return sentences([words.say, room, words.sayReads], values);
 }
 
 export function table(state, _, words) {
@@ -278,7 +272,7 @@ export function table(state, _, words) {
       kilo(each.shared),
       each.fits ? each.registers : "–",
       each.at_once,
-      `${num(100 * each.share, 0)}%`,
+      percent(each.share),
     ];
   });
   return { caption: words.tableCaption, head: words.tableHead, rows };

@@ -2,16 +2,16 @@
 
 import { HIGHEST, LOWEST } from "livepage/constants";
 import {
-  fill,
+  generator,
   group,
   handle,
   label,
-  line,
-  num,
+  level,
   picture,
   rect,
   tag,
-} from "livepage/kit.mjs";
+} from "livepage/draw.mjs";
+import { num, sentences, tidy } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
 
@@ -29,17 +29,6 @@ export function again(count) {
   const score = () => 2 + 2.4 * (random() + random() + random() + random() - 2);
   const scores = Array.from({ length: 8 }, () => Math.round(10 * score()) / 10);
   return { scores: scores.map((s) => Math.min(HIGHEST, Math.max(LOWEST, s))) };
-}
-
-/** Mulberry32: numbers in [0, 1) from a seed. */
-function generator(seed) {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
 }
 
 // ---- the picture -------------------------------------------------------------------
@@ -78,7 +67,7 @@ export function draw(state, numbers, view) {
 }
 
 function captions({ page, words }) {
-  const caption = (text, q, y) => label(text, { class: "caption", q, x: 0, y });
+  const caption = (text, q, y) => label(text, 0, y, { class: "caption", q });
   return [
     caption(words.scores, "s", page.scores.high - 50),
     caption(words.weights, "p", page.weights.high - 34),
@@ -101,11 +90,9 @@ function scores(state, { shown }, scene) {
       height: Math.max(1, Math.abs(y(s) - foot)),
     });
   const pull = (s, i) => [
-    label(tidy(s), {
+    label(tidy(s), middle(i), y(s) + (foot < y(s) ? 27 : -19), {
       key: `st${i}`,
       class: "middle",
-      x: middle(i),
-      y: y(s) + (foot < y(s) ? 27 : -19),
     }),
     handle({
       control: "scores",
@@ -122,7 +109,7 @@ function scores(state, { shown }, scene) {
       { key: "scores", q: "s" },
       ...shown.map(bar),
       foot === y(0)
-        ? line({ class: "axis", x1: 0, x2: page.width, y1: foot, y2: foot })
+        ? level(foot, 0, page.width, "axis")
         : tear(foot + (foot < y(0) ? -7 : 7), page.width),
     ),
     ...shown.flatMap(pull),
@@ -138,8 +125,6 @@ function tear(y, width) {
   return tag("path", { class: "tear", d: `M0 ${y}${teeth}` });
 }
 
-const tidy = (s) => num(s, Number.isInteger(s) ? 0 : 1);
-
 function weights({ weights }, { page, words, left, middle, thick }) {
   const { low, high } = page.weights;
   const tall = (p) => p * (low - high);
@@ -153,18 +138,16 @@ function weights({ weights }, { page, words, left, middle, thick }) {
       y: low - tall(p),
       height: Math.max(0.5, tall(p)),
     }),
-    label(num(p, thick < 48 ? 2 : 3), {
+    label(num(p, thick < 48 ? 2 : 3), middle(i), low - tall(p) - 8, {
       key: `pt${i}`,
       class: "strong middle halo",
-      x: middle(i),
-      y: low - tall(p) - 8,
     }),
   ];
   return group(
     { key: "weights", q: "p" },
-    line({ key: "even", class: "even", x1: 0, x2: page.width, y1: even, y2: even }),
+    level(even, 0, page.width, { key: "even", class: "even" }),
     ...weights.flatMap(bar),
-    line({ class: "axis", x1: 0, x2: page.width, y1: low, y2: low }),
+    level(low, 0, page.width, "axis"),
   );
 }
 
@@ -197,26 +180,26 @@ export function say({ scores, shift, temperature }, { shown, weights }, words) {
     k: first,
     c: num(shift, 0),
     t: num(temperature, Number.isInteger(temperature) ? 0 : 2),
-    scores: list(shown.map(tidy)),
+    scores: list(shown.map((s) => tidy(s))),
     weights: list(weights.map((p) => num(p))),
     s: tidy(shown[top]),
     p: num(weights[top]),
     even: num(1 / scores.length),
   };
-  return [
-    scores.length > 4
-      ? first > 1
-        ? words.sayTied
-        : words.sayMany
-      : scores.length > 1
-        ? words.sayFew
-        : words.sayOne,
-    temperature === 1 ? "" : words.sayTemperature,
-    shift === 0 ? "" : words.sayShift,
-  ]
-    .filter(Boolean)
-    .map((sentence) => fill(sentence, values))
-    .join(" ");
+  return sentences(
+    [
+      scores.length > 4
+        ? first > 1
+          ? words.sayTied
+          : words.sayMany
+        : scores.length > 1
+          ? words.sayFew
+          : words.sayOne,
+      temperature === 1 ? "" : words.sayTemperature,
+      shift === 0 ? "" : words.sayShift,
+    ],
+    values,
+  );
 }
 
 export function table(_, { shown, weights }, words) {

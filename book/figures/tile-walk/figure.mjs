@@ -2,7 +2,8 @@
 // which are never touched.
 
 import { KINDS, SQUARES } from "livepage/constants";
-import { fill, group, label, num, picture, rect, tag } from "livepage/kit.mjs";
+import { group, label, picture, rect, tag } from "livepage/draw.mjs";
+import { fill, grouped, percent } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
 
@@ -106,13 +107,11 @@ function plane({ n }, { sees }, { x, y, side, scale, words }) {
     return `M${left} ${place(y, k * strip, scale)}H${right}v${strip * scale}H${left}z`;
   });
   return [
-    label(words.keys, { class: "caption", x, y: 14 }),
-    label("1", { class: "small", x: x + 2, y: y - 7 }),
-    label(grouped(n), { class: "small end", x: x + side, y: y - 7 }),
-    label(words.queries, {
+    label(words.keys, x, 14, "caption"),
+    label("1", x + 2, y - 7, "small"),
+    label(grouped(n), x + side, y - 7, "small end"),
+    label(words.queries, 0, 0, {
       class: "caption end",
-      x: 0,
-      y: 0,
       transform: `translate(${x - 10} ${y}) rotate(-90)`,
     }),
     rect({ class: "plane", rx: 0, x, y, width: side, height: side }),
@@ -132,11 +131,9 @@ function tiles({ step }, { tiles: all, done }, page) {
     return [
       rect({ key: `t${tile.i}-${tile.j}`, class: `tile ${look}`, rx: 0, ...box }),
       at && roomy
-        ? label(String(at), {
+        ? label(String(at), box.x + box.width / 2, box.y + box.height / 2 + 5, {
             key: `n${tile.i}-${tile.j}`,
             class: "small middle halo",
-            x: box.x + box.width / 2,
-            y: box.y + box.height / 2 + 5,
           })
         : "",
     ].join("");
@@ -164,10 +161,8 @@ function panel({ n, rows, columns, order }, numbers, { panel: { x, y }, words })
   const box = { rx: 0, x, width: 18, height: 18 };
   const row = (k) => [
     rect({ key: `box${k}`, class: `tile ${KINDS[k]}`, ...box, y: y + 16 + 26 * k }),
-    label(`${grouped(counts[k])} ${words.kinds[k]}`, {
+    label(`${grouped(counts[k])} ${words.kinds[k]}`, x + 28, y + 30 + 26 * k, {
       key: `count${k}`,
-      x: x + 28,
-      y: y + 30 + 26 * k,
     }),
   ];
   const tile = fill(words.tile, {
@@ -176,17 +171,17 @@ function panel({ n, rows, columns, order }, numbers, { panel: { x, y }, words })
   });
   const held = order === "keys" ? [1, 0] : [0, 1];
   return [
-    label(tile, { key: "size", class: "strong", x, y }),
+    label(tile, x, y, { key: "size", class: "strong" }),
     [0, 1, 2].map(row),
     share("work", work, y + 118, "weight new", words, x),
     share("seen", seen, y + 152, "seen", words, x),
     held.map((k, at) =>
-      label(fill(words.carried[k], { count: grouped(carried[k]) }), {
-        key: `carried${at}`,
-        class: "small",
+      label(
+        fill(words.carried[k], { count: grouped(carried[k]) }),
         x,
-        y: y + 196 + 20 * at,
-      }),
+        y + 196 + 20 * at,
+        { key: `carried${at}`, class: "small" },
+      ),
     ),
   ];
 }
@@ -198,17 +193,12 @@ function share(name, part, y, look, words, x) {
     { key: `${name}-share`, q: name === "seen" ? "s" : "p" },
     rect({ key: `${name}-rest`, class: "rest", x, y, width: FULL, height: 10 }),
     rect({ key: name, class: look, x, y, width: FULL * part, height: 10 }),
-    label(fill(words[name], { share: percent(part) }), {
+    label(fill(words[name], { share: percent(part, 1) }), x, y - 6, {
       key: `${name}-text`,
       class: "small",
-      x,
-      y: y - 6,
     }),
   );
 }
-
-const percent = (part) => `${num(100 * part, 1)}%`;
-const grouped = (x) => String(x).replace(/\B(?=(\d{3})+$)/g, ",");
 
 // ---- the words ---------------------------------------------------------------------
 
@@ -220,8 +210,8 @@ export function say({ step }, { now, steps, counts, work, seen }, words) {
     all: counts[0],
     some: counts[1],
     none: counts[2],
-    work: percent(work),
-    seen: percent(seen),
+    work: percent(work, 1),
+    seen: percent(seen, 1),
     steps,
   };
   if (!now) return fill(words.sayStart, values);

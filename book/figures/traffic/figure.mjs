@@ -1,7 +1,8 @@
 // What attention holds at once and what it moves: with the table of scores, tile by tile.
 
 import { ROWS, TILE } from "livepage/constants";
-import { fill, group, label, line, num, picture, rect, tag } from "livepage/kit.mjs";
+import { circle, group, label, level, picture, rect, tag } from "livepage/draw.mjs";
+import { fill, grouped, num, sentences } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
 
@@ -59,26 +60,19 @@ function plan({ n, rows }, { reads }, { plan: { x, y, side }, words }) {
   const shown = Math.min(reads, 16);
   const tall = Math.max(side * Math.min(1, rows / n), 5);
   const at = Math.min(y + side - tall, y + Math.floor(shown / 3) * (side / shown));
-  const cut = (i) =>
-    line({
-      class: "cut",
-      x1: x,
-      x2: x + side,
-      y1: y + (i * side) / shown,
-      y2: y + (i * side) / shown,
-    });
+  const cut = (i) => level(y + (i * side) / shown, x, x + side, "cut");
   const strip = (name, top) => [
     rect({ class: "again", x, y: top, width: side, height: STRIP }),
-    label(name, { class: "small end", x: x - 26, y: top + 11 }),
+    label(name, x - 26, top + 11, "small end"),
   ];
   const column = (name, left, q) => [
     rect({ class: "kept", x: left, y, width: STRIP, height: side }),
     rect({ key: name, class: "score", q, x: left, y: at, width: STRIP, height: tall }),
-    label(name, { class: "small middle", x: left + STRIP / 2, y: y + side + 17 }),
+    label(name, left + STRIP / 2, y + side + 17, "small middle"),
   ];
   const middle = x + side / 2;
   return [
-    label(words.plan, { class: "caption", x: x - 34, y: 14 }),
+    label(words.plan, x - 34, 14, "caption"),
     strip("K", y - 38),
     strip("V", y - 20),
     column("Q", x - STRIP - 6, "s"),
@@ -95,12 +89,13 @@ function plan({ n, rows }, { reads }, { plan: { x, y, side }, words }) {
       width: side / 12,
       height: tall,
     }),
-    label(fill(reads === 1 ? words.block : words.blocks, { k: grouped(reads) }), {
-      class: "strong middle",
-      x: middle,
-      y: y + side + 42,
-    }),
-    label(words.each, { class: "small middle", x: middle, y: y + side + 62 }),
+    label(
+      fill(reads === 1 ? words.block : words.blocks, { k: grouped(reads) }),
+      middle,
+      y + side + 42,
+      "strong middle",
+    ),
+    label(words.each, middle, y + side + 62, "small middle"),
   ];
 }
 
@@ -138,12 +133,8 @@ function bars({ strip, square, tile, reads, held, moved }, page) {
     ["movedWithout", y + 52 + 3 * step, moved[1], [["o", "kept", 2 * strip]], keys],
   ];
   return [
-    label(page.words.held, { class: "caption", x, y: y + 4 - (page.wide ? 0 : 16) }),
-    label(page.words.moved, {
-      class: "caption",
-      x,
-      y: y + 36 + 2 * step - (page.wide ? 0 : 16),
-    }),
+    label(page.words.held, x, y + 4 - (page.wide ? 0 : 16), "caption"),
+    label(page.words.moved, x, y + 36 + 2 * step - (page.wide ? 0 : 16), "caption"),
     rows.map((row) => bar(row, scale, reads, page)),
     legend(y + 60 + 4 * step, page),
   ];
@@ -169,13 +160,11 @@ function bar([key, y, total, parts, keys], scale, reads, { bars: { x }, name, wo
   const drawn = parts.map(([q, look, size], i) => piece(q, look, size, i));
   if (keys) drawn.push(slices(keys, reads, scale, piece));
   return [
-    label(words[key], { class: `small${name.end}`, x: name.x, y: y + name.lift }),
+    label(words[key], name.x, y + name.lift, `small${name.end}`),
     group({}, ...drawn),
-    label(size(total), {
+    label(size(total), Math.max(at, x + 2) + 8, y + 16, {
       key: `${key}-total`,
       class: "strong",
-      x: Math.max(at, x + 2) + 8,
-      y: y + 16,
     }),
   ];
 }
@@ -200,7 +189,7 @@ function legend(y, { words, name: { x: left }, bars, wide }) {
     const at = place(i);
     return [
       rect({ class: look, x: at.x, y: at.y - 10, width: 11, height: 11 }),
-      label(words.legend[i], { class: "small", x: at.x + 16, y: at.y }),
+      label(words.legend[i], at.x + 16, at.y, "small"),
     ];
   });
 }
@@ -218,34 +207,30 @@ function curve({ rows }, { curve: ratios, ratio }, { curve: at, words }) {
   );
   const now = ROWS.indexOf(rows);
   return [
-    label(words.curve, { class: "caption", x: left - 38, y: high - 14 }),
+    label(words.curve, left - 38, high - 14, "caption"),
     [
       ["4 ×", 4],
       ["1 ×", 1],
       ["¼ ×", 1 / 4],
-    ].map(([text, value]) =>
-      label(text, { class: "small end", x: left - 6, y: y(value) + 4 }),
-    ),
-    line({ class: "truth", x1: left, x2: right, y1: y(1), y2: y(1) }),
-    label(words.level, { class: "truth end halo", x: right, y: y(1) - 6 }),
+    ].map(([text, value]) => label(text, left - 6, y(value) + 4, "small end")),
+    level(y(1), left, right, "truth"),
+    label(words.level, right, y(1) - 6, "truth end halo"),
     tag("path", { key: "curve", class: "ratio", d: points.join("") }),
     ROWS.map((each, i) =>
-      label(String(each), {
-        class: i === now ? "small lit middle" : "small middle",
-        x: x(i),
-        y: low + 20,
-      }),
+      label(
+        String(each),
+        x(i),
+        low + 20,
+        i === now ? "small lit middle" : "small middle",
+      ),
     ),
-    line({ class: "axis", x1: left, x2: right, y1: low, y2: low }),
-    label(words.axis, { class: "caption end", x: right, y: low + 38 }),
+    level(low, left, right, "axis"),
+    label(words.axis, right, low + 38, "caption end"),
     now < 0
       ? ""
-      : tag("circle", {
+      : circle(x(now), y(ratio), 7, {
           key: "now",
           class: ratio > 1 ? "here wrong" : "here",
-          cx: x(now),
-          cy: y(ratio),
-          r: 7,
         }),
   ];
 }
@@ -261,8 +246,6 @@ function size(bytes) {
   const digits = value >= 99.95 || unit === 0 ? 0 : value >= 9.995 ? 1 : 2;
   return `${num(value, digits)} ${UNITS[unit]}`;
 }
-
-const grouped = (x) => String(x).replace(/\B(?=(\d{3})+$)/g, ",");
 
 export function say({ n, rows }, { reads, held, moved, ratio }, words) {
   const values = {
@@ -281,7 +264,7 @@ export function say({ n, rows }, { reads, held, moved, ratio }, words) {
       : ratio > 1
         ? words.sayMore
         : words.sayLess;
-  return [words.say, verdict].map((sentence) => fill(sentence, values)).join(" ");
+  return sentences([words.say, verdict], values);
 }
 
 export function table({ n }, { curve: ratios, moved }, words) {

@@ -2,16 +2,16 @@
 
 import { HIGHEST, LOWEST } from "livepage/constants";
 import {
-  fill,
   group,
   handle,
   label,
-  line,
-  num,
+  level,
   picture,
   rect,
+  scale,
   tag,
-} from "livepage/kit.mjs";
+} from "livepage/draw.mjs";
+import { fill, num, sentences } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
 
@@ -107,7 +107,7 @@ export function draw(state, numbers, view) {
 function height({ first, offsets }, { low, high }) {
   const least = Math.min(0, LOWEST + Math.min(...offsets), ...first);
   const most = Math.max(0, HIGHEST + Math.max(...offsets), ...first);
-  return (s) => low - ((s - least) / (most - least)) * (low - high);
+  return scale(least, most, low, high);
 }
 
 /** Where score `i` of the second chunk stands; the first chunk's have negative `i`. */
@@ -141,25 +141,16 @@ function chunks(state, { second }, scene) {
       height: Math.max(1, Math.abs(y(s) - y(0))),
     });
   const name = (text, from, to) =>
-    label(text, {
-      class: "small middle",
-      x: (from.x + to.x + to.width) / 2,
-      y: page.low + 22,
-    });
+    label(text, (from.x + to.x + to.width) / 2, page.low + 22, "small middle");
   return [
     band(start, end, ""),
     band(at(0), edge, " lit"),
-    label(words.scores, {
-      class: "caption",
-      q: "s",
-      x: page.left + 2,
-      y: page.high - 24,
-    }),
+    label(words.scores, page.left + 2, page.high - 24, { class: "caption", q: "s" }),
     group(
       { q: "s" },
       ...state.first.map((s, i) => bar(s, i - state.first.length, "gone")),
       ...second.map((s, i) => bar(s, i, state.step === 2 ? "" : "unseen")),
-      line({ class: "axis", x1: page.left, x2: page.right, y1: y(0), y2: y(0) }),
+      level(y(0), page.left, page.right, "axis"),
     ),
     name(words.gone, start, end),
     name(words.arriving, at(0), edge),
@@ -169,19 +160,18 @@ function chunks(state, { second }, scene) {
 /** The largest so far, and, once the chunk counts, the new one. */
 function maxima({ step }, { old, m }, { page, words, y }) {
   const now = step ? m : old.m;
-  const across = { x1: page.left, x2: page.right };
+  const { left, right } = page;
   const risen = step && m > old.m;
   return group(
     { key: "max", q: "m" },
-    risen ? line({ class: "max was", ...across, y1: y(old.m), y2: y(old.m) }) : "",
-    line({ key: "m", class: "max", at: RISE, ...across, y1: y(now), y2: y(now) }),
-    label(fill(words.max, { m: num(now, 1) }), {
-      key: "mt",
-      class: "max",
-      at: RISE,
-      x: page.notes ? page.right + 8 : page.left + 4,
-      y: y(now) + (page.notes ? 5 : -7),
-    }),
+    risen ? level(y(old.m), left, right, "max was") : "",
+    level(y(now), left, right, { key: "m", class: "max", at: RISE }),
+    label(
+      fill(words.max, { m: num(now, 1) }),
+      page.notes ? page.right + 8 : page.left + 4,
+      y(now) + (page.notes ? 5 : -7),
+      { key: "mt", class: "max", at: RISE },
+    ),
   );
 }
 
@@ -191,14 +181,10 @@ function before({ old, terms }, scene) {
   const x = page.before;
   return group(
     { q: "l" },
-    label(words.pocket, { class: "caption", x, y: page.high - 24 }),
+    label(words.pocket, x, page.high - 24, "caption"),
     ...stacked(terms, 0).map((part) => term(part, x, scene, { class: "weight old" })),
     ...foot(x, words.before, scene),
-    label(num(old.l), {
-      class: "strong middle",
-      x: x + page.across / 2,
-      y: page.low - tall(old.l) - 9,
-    }),
+    label(num(old.l), x + page.across / 2, page.low - tall(old.l) - 9, "strong middle"),
   );
 }
 
@@ -211,7 +197,7 @@ function after({ forget, step }, numbers, scene) {
     { q: "l" },
     ...foot(x, words.after, scene),
     step === 0
-      ? label("?", { class: "strong middle", x: x + page.across / 2, y: page.low - 14 })
+      ? label("?", x + page.across / 2, page.low - 14, "strong middle")
       : column(forget ? 1 : numbers.alpha, wrong, step, numbers, scene),
     step ? times(numbers, wrong, scene) : "",
     step === 2 ? verdict(numbers, scene) : "",
@@ -249,15 +235,18 @@ function column(shrink, wrong, step, { terms, fresh, shown, old }, scene) {
         from: forward && { y: top, height: 0 },
       }),
     ),
-    label(page.notes ? `ℓ = ${num(shown)}` : num(shown), {
-      key: `l${step}`,
-      class: "strong",
-      x: page.after + page.across + 12,
-      y: page.low - tall(shown) + 1,
-      opacity: 1,
-      at: step === 2 ? ADD : SHRINK,
-      from: forward && { opacity: 0 },
-    }),
+    label(
+      page.notes ? `ℓ = ${num(shown)}` : num(shown),
+      page.after + page.across + 12,
+      page.low - tall(shown) + 1,
+      {
+        key: `l${step}`,
+        class: "strong",
+        opacity: 1,
+        at: step === 2 ? ADD : SHRINK,
+        from: forward && { opacity: 0 },
+      },
+    ),
   ].join("");
 }
 
@@ -281,8 +270,8 @@ function term({ from, l }, x, { page, tall }, look) {
 function foot(x, text, { page }) {
   const { low, across } = page;
   return [
-    line({ class: "axis", x1: x - 8, x2: x + across + 8, y1: low, y2: low }),
-    label(text, { class: "small middle", x: x + across / 2, y: low + 22 }),
+    level(low, x - 8, x + across + 8, "axis"),
+    label(text, x + across / 2, low + 22, "small middle"),
   ];
 }
 
@@ -303,7 +292,7 @@ function times({ alpha, old }, wrong, { page, words, tall, forward }) {
       from: forward && { opacity: 0 },
     },
     tag("path", { d: `M${from} ${y}H${to}m-6 -5l6 5l-6 5` }),
-    label(text, { class: "middle", x: (from + to) / 2, y: y - 10 }),
+    label(text, (from + to) / 2, y - 10, "middle"),
   );
 }
 
@@ -315,13 +304,9 @@ function verdict({ shown, truth }, { page, words, tall, forward }) {
   const fade = { opacity: 1, at: [0.9, 1], from: forward && { opacity: 0 } };
   return group(
     { key: "truth", ...fade },
-    line({ class: "truth", x1: x - 8, x2: x + page.across + 8, y1: y, y2: y }),
+    level(y, x - 8, x + page.across + 8, "truth"),
     page.notes && clear
-      ? label(words.truth, {
-          class: "truth",
-          x: x + page.across + 12,
-          y: y + (right ? 17 : 5),
-        })
+      ? label(words.truth, x + page.across + 12, y + (right ? 17 : 5), "truth")
       : "",
   );
 }
@@ -346,7 +331,7 @@ export function say({ step, top, forget }, numbers, words) {
     alpha === 1 ? words.saySame : forget ? words.sayForgotten : words.sayRescaled;
   const end = Math.abs(l - truth) > 1e-9 ? words.sayWrong : words.sayRight;
   const told = [[words.sayBefore], [due], [due, words.sayAdded, end]][step];
-  return told.map((sentence) => fill(sentence, values)).join(" ");
+  return sentences(told, values);
 }
 
 /** The lines of the update, with what they say right now. */

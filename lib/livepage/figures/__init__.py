@@ -28,9 +28,10 @@ figure.mjs    Pure functions, no DOM, no state of their own:
                                                 changes, sent when a reader runs a kernel
               `view` is { wide, words, title, was }: draw 720 units wide or, for phones,
               320; `was` is the state the reader comes from, null for a jump. Draw with
-              `livepage/kit.mjs`. An element with a `key` glides from its old place to
-              its new one; `from` and `at` say how and when a new one enters. An element
-              with `q` shows that quantity and lights up with it.
+              `livepage/draw.mjs`, write with `livepage/text.mjs`. An element with a `key`
+              glides from its old place to its new one; `from` and `at` say how and when
+              a new one enters. An element with `q` shows that quantity and lights up
+              with it.
               Numbers that `figure.py` has too come from there: `SPEC.constants`,
               imported from "livepage/constants".
 strings.json  Every word, "en" complete and "es" beside it: `title`, `controls` (a label

@@ -27,7 +27,7 @@ def page_script(figure: str, lang: str = "en") -> str:
     English is in it always, for words that a translation lacks.
     """
     entry = json.dumps(figure)
-    make = f"($kit) => {_figure(figure, (ENGLISH, lang))}"
+    make = f"($given) => {_figure(figure, (ENGLISH, lang))}"
     return f"(window.osFigures ??= []).push([{entry}, {make}]);\n"
 
 
@@ -40,18 +40,18 @@ def host_script() -> str:
 @cache
 def widget_module(figure: str) -> str:
     """A figure with its host, as one ES module for anywidget."""
-    make = f"($kit) => {_figure(figure)}"
+    make = f"($given) => {_figure(figure)}"
     return f"{_host('notebook.mjs')}export default $notebook.widget({make});\n"
 
 
 def v8_script(figure: str) -> str:
-    """A figure for V8: an expression that makes it, given the kit."""
-    return f"(($kit) => {_figure(figure)})($kit)"
+    """A figure for V8: an expression that makes it, given that."""
+    return f"(($given) => {_figure(figure)})($given)"
 
 
 @cache
 def v8_host() -> str:
-    """What draws stills in V8: `$kit`, `$still`, and nothing that needs a page."""
+    """What draws stills in V8: `$given`, `$still`, and nothing that needs a page."""
     return _host("still.mjs")
 
 
@@ -65,7 +65,11 @@ def _host(entry: str) -> str:
 def given(figure: str) -> dict[str, str]:
     """What a figure's module may import, and the expression for it."""
     constants = to_json(spec(figure).constants)
-    return {"livepage/kit.mjs": "$kit", "livepage/constants": constants}
+    return {
+        "livepage/draw.mjs": "$given.draw",
+        "livepage/text.mjs": "$given.text",
+        "livepage/constants": constants,
+    }
 
 
 def _figure(figure: str, languages: Collection[str] = LANGUAGES) -> str:

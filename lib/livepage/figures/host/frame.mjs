@@ -6,7 +6,7 @@ import * as kinds from "livepage/kinds";
 import ui from "livepage/words.json" with { type: "json" };
 
 import { button, div, element, span } from "./html.mjs";
-import { escape, marked } from "./kit.mjs";
+import { escape, marked } from "./text.mjs";
 
 /** A figure with its words in one language, and without its question if it is not to ask.
  *  What is not translated stays English. */

@@ -1,6 +1,6 @@
 // Predict, then reveal: controls stay locked until the reader has answered or skipped.
 
-import { marked } from "./kit.mjs";
+import { marked } from "./text.mjs";
 
 /** Wakes the question; calls `unlock()` once, on the first answer or on Skip. */
 export function gate(root, live, unlock) {

@@ -1,7 +1,8 @@
 // HTML as text: elements, and what the inputs of controls are made of. The still and the
 // figure come alive get the same.
 
-import { escape, marked, tag } from "./kit.mjs";
+import { tag } from "./draw.mjs";
+import { escape, marked } from "./text.mjs";
 
 /** An HTML element; `look` is its class or all of its attributes. */
 export function element(name, look, ...inside) {

@@ -7,7 +7,7 @@ import { wake } from "./controls.mjs";
 import { draggable } from "./drag.mjs";
 import { code, frame, table } from "./frame.mjs";
 import { gate } from "./gate.mjs";
-import { marked, plain } from "./kit.mjs";
+import { marked, plain } from "./text.mjs";
 import { Picture } from "./motion.mjs";
 
 const WIDE = 600; // CSS px; a narrower stage gets the narrow drawing

@@ -9,7 +9,7 @@
 
 import { same } from "./address.mjs";
 import { spoken } from "./frame.mjs";
-import * as kit from "./kit.mjs";
+import * as given from "./given.mjs";
 import { Live } from "./live.mjs";
 
 /** The `render` an anywidget wants, for one figure. */
@@ -20,7 +20,7 @@ function render({ model, el }, make) {
   host.className = "os-figure";
   el.append(host);
   const language = document.documentElement.lang.slice(0, 2);
-  const figure = spoken(make(kit), language, model.get("asks"));
+  const figure = spoken(make(given), language, model.get("asks"));
   const names = figure.spec.controls.map(({ name }) => name);
   const traits = () => Object.fromEntries(names.map((name) => [name, model.get(name)]));
   const live = new Live(host, model.get("name"), figure, traits());

@@ -2,8 +2,8 @@
 
 import { decoded, read, write } from "./address.mjs";
 import { spoken } from "./frame.mjs";
+import * as given from "./given.mjs";
 import { Live } from "./live.mjs";
-import * as kit from "./kit.mjs";
 import { sweeps } from "./sweep.mjs";
 
 const figures = new Map(); // id of the figure → what makes it
@@ -68,7 +68,7 @@ function wake(host) {
 /** The reader has run a kernel: figures that hear of it show what it did. */
 function hear({ detail }) {
   for (const host of document.querySelectorAll(".os-figure")) {
-    if (!figures.get(host.dataset.figure)?.(kit).hear) continue;
+    if (!figures.get(host.dataset.figure)?.(given).hear) continue;
     wake(host)?.hearOf(detail);
   }
 }
@@ -77,7 +77,7 @@ function made(host) {
   const make = figures.get(host.dataset.figure);
   if (!make) throw new Error(`no script for "${host.dataset.figure}" on this page`);
   const language = host.closest("[lang]")?.lang.slice(0, 2);
-  return spoken(make(kit), language, host.dataset.asks !== "no");
+  return spoken(make(given), language, host.dataset.asks !== "no");
 }
 
 /** Write changes to the address; a state asked for there waits for the prediction. */

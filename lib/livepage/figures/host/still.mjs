@@ -2,7 +2,8 @@
 // and the very drawing the reader will drag, made by V8 while the book is built.
 
 import { frame, spoken } from "./frame.mjs";
-import { plain } from "./kit.mjs";
+import "./given.mjs"; // for the figures
+import { plain } from "./text.mjs";
 
 export function still(figure, changes, language, asks) {
   const told = spoken(figure, language, asks);

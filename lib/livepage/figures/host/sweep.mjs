@@ -1,6 +1,6 @@
 // A sweep on a page: a slider over outputs that the build computed, one per position.
 
-import { escape } from "./kit.mjs";
+import { escape } from "./text.mjs";
 
 export function sweeps(page) {
   for (const box of page.querySelectorAll(".os-sweep")) slide(box);

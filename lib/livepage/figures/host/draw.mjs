@@ -1,31 +1,7 @@
 // What every figure draws with. Pure strings: the same code runs on the page, in a
 // notebook and in V8 while the book is built.
 
-const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-export const escape = (text) => String(text).replace(/[&<>"]/g, (c) => ENTITIES[c]);
-
-/** A number as the book prints it: fixed digits, a true minus, −∞ by its sign. */
-export function num(x, digits = 3) {
-  if (Number.isNaN(x)) return "NaN";
-  if (!Number.isFinite(x)) return x < 0 ? "−∞" : "∞";
-  const fixed = x.toFixed(digits);
-  return (Number(fixed) === 0 ? fixed.replace("-", "") : fixed).replace("-", "−");
-}
-
-/** "sum {l}" with { l: "2.19" } gives "sum 2.19". */
-export function fill(template, values = {}) {
-  return template.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
-}
-
-// In words and code, "[l: sum 2.19]" says: this part speaks of the quantity l; and
-// "e^{s − m}" that what stands in the braces is raised.
-const QUANTITY = /\[([a-z]+): ([^\]]*)\]/g;
-const RAISED = /\^\{([^}]*)\}/g;
-export const plain = (text) => text.replace(QUANTITY, "$2").replace(RAISED, "^($1)");
-export const marked = (text) =>
-  escape(text)
-    .replace(QUANTITY, '<span data-q="$1">$2</span>')
-    .replace(RAISED, "<sup>$1</sup>");
+import { escape, RAISED } from "./text.mjs";
 
 const round = (x) => Math.round(x * 100) / 100;
 const SHORT = { key: "data-key", q: "data-q", from: "data-from", at: "data-at" };
@@ -56,10 +32,19 @@ function written(attribute, value) {
 
 const pair = ([name, value]) => `${name}:${round(value)}`;
 
+// The shapes. `look` is an element's class, or all of its other attributes.
+const looks = (look) => (typeof look === "string" ? { class: look } : look);
 export const rect = (attributes) => tag("rect", { rx: 2, ...attributes });
 export const line = (attributes) => tag("line", attributes);
-export const label = (text, attributes) =>
-  tag("text", attributes, escape(text).replace(RAISED, LIFTED));
+/** A line at the height y, from x1 to x2. */
+export const level = (y, x1, x2, look) =>
+  line({ ...looks(look), x1, x2, y1: y, y2: y });
+/** A line at x, from y1 to y2. */
+export const upright = (x, y1, y2, look) =>
+  line({ ...looks(look), x1: x, x2: x, y1, y2 });
+export const circle = (cx, cy, r, look) => tag("circle", { ...looks(look), cx, cy, r });
+export const label = (text, x, y, look) =>
+  tag("text", { ...looks(look), x, y }, escape(text).replace(RAISED, LIFTED));
 const LIFTED =
   '<tspan dy="-0.45em" font-size="78%">$1</tspan><tspan dy="0.35em">\u200b</tspan>';
 export const group = (attributes, ...parts) => tag("g", attributes, parts.join(""));
@@ -93,6 +78,21 @@ export function handle({ control, item, axis, x, y, low, high, bend }) {
       transform: axis === "x" && "rotate(90)",
     }),
   );
+}
+
+/** From a value to its place in a picture: `least` stands at `from`, `most` at `to`. */
+export const scale = (least, most, from, to) => (value) =>
+  from + ((value - least) / (most - least || 1)) * (to - from);
+
+/** Numbers in [0, 1) that look drawn at random, the same from the same seed: Mulberry32. */
+export function generator(seed) {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), state | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
 }
 
 /** The whole picture. `glide` is how long, in ms, its explaining transition takes. */
