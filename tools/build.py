@@ -22,7 +22,6 @@ import nbformat
 import yaml
 from hatchling.builders.wheel import WheelBuilder
 from jupyter_book.config import get_final_config
-from nbformat import NotebookNode
 from sphinx.application import Sphinx
 from sphinx.errors import SphinxError
 from sphinx.util.docutils import docutils_namespace, patch_docutils
@@ -34,6 +33,7 @@ from tools import reader
 from tools.chapters import Page, notebook, pages
 from tools.execute import ChapterFailed, Store, execute, with_outputs
 from tools.freshness import Ours, key
+from tools.made import Made
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -63,6 +63,14 @@ class Book:
     @property
     def staged(self) -> Path:
         return self.out / "src"
+
+    @property
+    def made(self) -> Made:
+        return Made(self.out / "made")
+
+    def chapter(self, page: Page) -> Path:
+        """A chapter with what its code gave, as it is rendered."""
+        return self.staged / f"{page.name}.ipynb"
 
     @property
     def trees(self) -> Path:
@@ -98,57 +106,71 @@ def build(book: Book, shown: Callable[[], None]) -> None:
 
     `shown` is called as soon as the pages can be read.
     """
-    run_chapters(book)
-    executed = {page: with_outputs(page, book.store) for page in book.chapters}
-    stage(book, executed)
+    ours = Ours(book.root)
+    run_chapters(book, ours)
+    stage(book)
     with step("rendering the pages"):
         render(book)
     shown()
     with step("packing the notebooks"):
-        pack_notebooks(book, executed, pack_wheels(book))
+        pack_notebooks(book, ours, pack_wheels(book))
 
 
-def run_chapters(book: Book) -> list[str]:
-    """Execute the stale chapters; say which ran and which did not need to."""
-    ours, lock = Ours(book.root / "lib", book.book), book.root / "requirements.txt"
+def run_chapters(book: Book, ours: Ours) -> list[str]:
+    """Execute the stale chapters, stage the edited ones; return which ran."""
     with step(f"running what changed in {len(book.chapters)} chapters"):
-        keys = {p: key(notebook(p), ours, lock) for p in book.chapters}
+        edited = [page for page in book.chapters if not is_staged(page, book, ours)]
+        keys = {page: key(notebook(page), ours) for page in edited}
         ran = execute(keys, book.store, (ours.lib, ours.book))
+        for page in edited:
+            stage_chapter(page, book, ours)
     print(f"    ran {', '.join(ran)}" if ran else "    all outputs are up to date")
-    check_count(book, keys)
+    check_count(book, ours)
     return ran
 
 
-def check_count(book: Book, keys: dict[Page, str]) -> None:
+def is_staged(page: Page, book: Book, ours: Ours) -> bool:
+    """Whether a chapter, and all that is ours, is as it was when it was staged."""
+    staged = book.chapter(page)
+    if not staged.exists():
+        return False
+    of = digest([page.source], staged.read_text("utf-8"), ours.version)
+    return book.made.is_fresh(f"staged/{page.name}", of)
+
+
+def stage_chapter(page: Page, book: Book, ours: Ours) -> None:
+    """Put the text of a chapter, with what its code gave, where it is rendered."""
+    staged, text = book.chapter(page), nbformat.writes(with_outputs(page, book.store))
+    of = digest([page.source], text, ours.version)
+    with book.made.anew(f"staged/{page.name}", of):
+        write(staged, text.encode())
+
+
+def check_count(book: Book, ours: Ours) -> None:
     """Fail unless every chapter of `_toc.yml` has run as it is now."""
-    missing = [
-        page.name
-        for page in book.chapters
-        if not book.store.is_fresh(page, keys.get(page, ""))
-    ]
+    missing = [page.name for page in book.chapters if not is_staged(page, book, ours)]
     if missing:
         raise BuildFailed(f"chapters that did not run: {', '.join(missing)}")
 
 
-def stage(book: Book, executed: dict[Page, NotebookNode]) -> None:
-    """Put what Jupyter Book renders into one folder; touch only what changed."""
-    wanted: dict[str, bytes] = {}
-    for page in book.pages:
-        if page in executed:
-            text = nbformat.writes(executed[page]).encode()
-            wanted[f"{page.name}.ipynb"] = text
-        else:
-            wanted[page.source.name] = page.source.read_bytes()
-    for extra in (*book.book.glob("*.bib"), *book.book.glob("*.yml")):
-        wanted[extra.name] = extra.read_bytes()
-    book.staged.mkdir(parents=True, exist_ok=True)
+def stage(book: Book) -> None:
+    """Put the other pages, and what they name, beside the chapters; remove what goes."""
+    pages = [page.source for page in book.pages if not page.is_chapter]
+    sources = (*pages, *book.book.glob("*.bib"), *book.book.glob("*.yml"))
+    for source in sources:
+        write(book.staged / source.name, source.read_bytes())
+    wanted = {source.name for source in sources}
+    wanted |= {book.chapter(page).name for page in book.chapters}
     for old in book.staged.iterdir():
         if old.name not in wanted and old.is_file():
             old.unlink()
-    for name, content in wanted.items():
-        file = book.staged / name
-        if not file.exists() or file.read_bytes() != content:
-            file.write_bytes(content)
+
+
+def write(file: Path, content: bytes) -> None:
+    """Write a file, unless it is so already: what is not touched is not read anew."""
+    if not file.exists() or file.read_bytes() != content:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
 
 
 def render(book: Book) -> None:
@@ -195,14 +217,13 @@ def pack_wheels(book: Book) -> list[Path]:
     """Our packages and the book's content as wheels, for notebooks away from here."""
     folder = book.out / "wheels"
     packages = [book.root / package for package in PACKAGES]
-    marker, now = folder / "made-of", digest(files_in(*packages), sys.version)
-    if not marker.exists() or marker.read_text("utf-8") != now:
+    now = digest(files_in(*packages), sys.version)
+    if not book.made.is_fresh("wheels", now):
         shutil.rmtree(folder, ignore_errors=True)
         os.environ["SOURCE_DATE_EPOCH"] = "315619200"  # two builds, one file
-        with modules_read(book):
+        with book.made.anew("wheels", now), modules_read(book):
             for package in packages:
                 list(WheelBuilder(str(package)).build(directory=str(folder)))
-        marker.write_text(now, "utf-8")
     return sorted(folder.glob("*.whl"))
 
 
@@ -218,22 +239,27 @@ def modules_read(book: Book):
         modules.SHIPPED.unlink()
 
 
-def pack_notebooks(
-    book: Book, executed: dict[Page, NotebookNode], packed: list[Path]
-) -> None:
+def pack_notebooks(book: Book, ours: Ours, packed: list[Path]) -> None:
     """The reader's notebooks, each alone and with the wheels, beside the pages."""
     folder = book.html / "notebooks"
     folder.mkdir(parents=True, exist_ok=True)
     wheels = [Path(shutil.copy2(wheel, folder)) for wheel in packed]
-    site = settings(book)["html_baseurl"] or None
-    first = reader.install_cell([wheel.name for wheel in wheels], site)
     around = reader.around(book.book)
-    written = set(wheels)
-    for page, nb in executed.items():
-        text = page.source.read_text("utf-8")
-        nb = reader.reader_notebook(nb, text, first, around)
-        written |= reader.write(nb, wheels, folder, page.name)
-    for old in set(folder.iterdir()) - written:
+    first = reader.install_cell([wheel.name for wheel in wheels], around.site)
+    wanted = set(wheels)
+    for page in book.chapters:
+        files = [folder / f"{page.name}.{kind}" for kind in ("ipynb", "zip")]
+        parts = [book.chapter(page), page.source, *wheels]
+        of = digest(parts, first, repr(around), ours.version)
+        thing = f"notebook/{page.name}"
+        if not (all(map(Path.exists, files)) and book.made.is_fresh(thing, of)):
+            with book.made.anew(thing, of):
+                executed = nbformat.read(book.chapter(page), as_version=4)
+                text = page.source.read_text("utf-8")
+                nb = reader.reader_notebook(executed, text, first, around)
+                reader.write(nb, wheels, *files)
+        wanted |= set(files)
+    for old in set(folder.iterdir()) - wanted:
         old.unlink()
 
 

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from contextlib import ExitStack
 from pathlib import Path
 
 import nbformat
@@ -14,6 +14,7 @@ from nbformat import NotebookNode
 
 import tools
 from tools.chapters import Page, code_cells, line_of, notebook
+from tools.made import Made
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -24,26 +25,15 @@ class ChapterFailed(Exception):
     """A chapter's cell raised; the message says chapter, cell and what it said."""
 
 
-@dataclass(frozen=True)
-class Store:
+class Store(Made):
     """Executed chapters and what they depended on, kept between builds."""
-
-    folder: Path
 
     def notebook(self, page: Page) -> Path:
         return self.folder / f"{page.name}.ipynb"
 
-    def key(self, page: Page) -> Path:
-        return self.folder / f"{page.name}.key"
-
-    def is_fresh(self, page: Page, now: str) -> bool:
+    def has(self, page: Page, key: str) -> bool:
         """Whether the stored outputs of `page` come from what there is now."""
-        stored = self.key(page)
-        return (
-            stored.exists()
-            and self.notebook(page).exists()
-            and stored.read_text("utf-8") == now
-        )
+        return self.notebook(page).exists() and self.is_fresh(f"{page.name}.key", key)
 
 
 def execute(keys: dict[Page, str], store: Store, path: tuple[Path, ...]) -> list[str]:
@@ -52,16 +42,16 @@ def execute(keys: dict[Page, str], store: Store, path: tuple[Path, ...]) -> list
     `keys` says of each chapter what its outputs depend on, `path` where modules are.
     """
     store.folder.mkdir(parents=True, exist_ok=True)
-    stale = [page for page, now in keys.items() if not store.is_fresh(page, now)]
-    for page in stale:
-        store.key(page).unlink(missing_ok=True)
-        nbformat.write(notebook(page), store.notebook(page))
-    if stale:
-        said = _nbmake([store.notebook(page) for page in stale], path)
-        _raise_failures(stale, store, said)
-    for page in stale:
-        _strip(store.notebook(page))
-        store.key(page).write_text(keys[page], "utf-8")
+    stale = [page for page, now in keys.items() if not store.has(page, now)]
+    with ExitStack() as made:
+        for page in stale:
+            made.enter_context(store.anew(f"{page.name}.key", keys[page]))
+            nbformat.write(notebook(page), store.notebook(page))
+        if stale:
+            said = _nbmake([store.notebook(page) for page in stale], path)
+            _raise_failures(stale, store, said)
+        for page in stale:
+            _strip(store.notebook(page))
     return [page.name for page in stale]
 
 

@@ -117,8 +117,8 @@ FAULTS = [
     Fault(
         "a chapter left out of the run",
         "tools/build.py",
-        "for p in book.chapters}\n        ran =",
-        "for p in book.chapters[:-1]}\n        ran =",
+        "edited = [page for page in book.chapters if",
+        "edited = [page for page in book.chapters[:-1] if",
         "",
         r"did not run|has not run",
     ),

@@ -9,9 +9,9 @@ import ast
 import json
 import platform
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -24,20 +24,40 @@ WHOLE = {"blocksim", "livepage"}
 # What only the page sees: scripts and styles reach it when it is rendered.
 RENDERED = {".mjs", ".js", ".css"}
 FOR_THE_SITE = {"site", "vendor"}
+BRANCHES = (ast.stmt, ast.excepthandler, ast.match_case)
 CONTENT = ("figures", "drills")  # what the book's own module hands in
 DATA = re.compile(r"[\w./-]+\.(?:json|yml|csv)")
 
 
 @dataclass(frozen=True, eq=False)
 class Ours:
-    """Where our own modules lie: packages in `lib`, and the book's module in `book`.
+    """What is ours below `root`: packages in `lib`, the book's module in `book`.
 
     One is made for each build: it looks each part up once.
     """
 
-    lib: Path
-    book: Path
+    root: Path
 
+    @property
+    def lib(self) -> Path:
+        return self.root / "lib"
+
+    @property
+    def book(self) -> Path:
+        return self.root / "book"
+
+    @property
+    def lock(self) -> Path:
+        return self.root / "requirements.txt"
+
+    @cached_property
+    def version(self) -> str:
+        """One word for all that a chapter may depend on, besides its own text."""
+        files = _whole(self.lib) | _whole(self.book) | files_in(Path(__file__).parent)
+        texts = {file for file in files if file.suffix == ".md"}
+        return digest([*(files - texts), self.lock], platform.python_version())
+
+    @cache  # noqa: B019  (as the next)
     def has(self, name: str) -> bool:
         """Whether a name of an import is one of ours."""
         top = name.partition(".")[0]
@@ -76,13 +96,21 @@ def imported(code: str) -> frozenset[str]:
     ['numpy', 'onlinesoftmax.state', 'onlinesoftmax.state.State']
     """
     names: set[str] = set()
-    for node in ast.walk(ast.parse(code)):
+    for node in _statements(ast.parse(code)):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
             names.add(node.module)
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
     return frozenset(names)
+
+
+def _statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """Every statement, also inside others; expressions import nothing."""
+    for part in ast.iter_child_nodes(tree):
+        if isinstance(part, BRANCHES):
+            yield part
+            yield from _statements(part)
 
 
 def lib_files(code: str, ours: Ours) -> set[Path]:
@@ -117,19 +145,24 @@ def _whole(folder: Path) -> set[Path]:
 def data_files(code: str, book: Path, files: Iterable[Path] = ()) -> set[Path]:
     """What `code`, or the `files` it uses, name in the folder of data in `book`."""
     texts = [file.read_text("utf-8") for file in files if file.suffix == ".py"]
-    named = {match for text in (code, *texts) for match in DATA.findall(text)}
+    named = _named_data(code).union(*map(_named_data, texts))
     return {
         file for name in named if (file := book / "data" / Path(name).name).is_file()
     }
 
 
-def key(nb: NotebookNode, ours: Ours, lock: Path) -> str:
+@cache
+def _named_data(text: str) -> frozenset[str]:
+    return frozenset(DATA.findall(text))
+
+
+def key(nb: NotebookNode, ours: Ours) -> str:
     """What the outputs of `nb` depend on, as one digest."""
     cells = [[cell.source, cell.metadata.get("tags", [])] for cell in code_cells(nb)]
     code = "\n".join(_plain(cell.source) for cell in code_cells(nb))
     files = lib_files(code, ours)
     files |= data_files(code, ours.book, files)
-    return digest([*files, lock], json.dumps(cells), platform.python_version())
+    return digest([*files, ours.lock], json.dumps(cells), platform.python_version())
 
 
 def _plain(source: str) -> str:

@@ -6,7 +6,6 @@ Numbers that the prose takes from the build are written out.
 import ast
 import textwrap
 import zipfile
-import zlib
 from pathlib import Path
 
 import nbformat
@@ -138,33 +137,12 @@ def _lede(front: dict) -> NotebookNode:
     return nbformat.v4.new_markdown_cell(text, id="lede")
 
 
-def write(nb: NotebookNode, wheels: list[Path], folder: Path, name: str) -> set[Path]:
+def write(nb: NotebookNode, wheels: list[Path], file: Path, packed: Path) -> None:
     """Write the notebook, and the notebook with the wheels beside it as one archive."""
-    file = folder / f"{name}.ipynb"
     nbformat.write(nb, file)
-    packed = folder / f"{name}.zip"
-    members = {member.name: member.read_bytes() for member in (file, *wheels)}
-    if not _holds(packed, members):
-        _pack(packed, members)
-    return {file, packed}
-
-
-def _holds(packed: Path, members: dict[str, bytes]) -> bool:
-    """Whether an archive of an earlier build holds just this."""
-    if not packed.exists():
-        return False
-    try:
-        with zipfile.ZipFile(packed) as archive:
-            held = {each.filename: each.CRC for each in archive.infolist()}
-    except zipfile.BadZipFile:  # a build was stopped
-        return False
-    return held == {name: zlib.crc32(content) for name, content in members.items()}
-
-
-def _pack(packed: Path, members: dict[str, bytes]) -> None:
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members.items():
-            info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+        for member in (file, *wheels):
+            info = zipfile.ZipInfo(member.name, date_time=(1980, 1, 1, 0, 0, 0))
             info.compress_type = zipfile.ZIP_DEFLATED
             info.external_attr = 0o644 << 16
-            archive.writestr(info, content)
+            archive.writestr(info, member.read_bytes())
