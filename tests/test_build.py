@@ -153,9 +153,11 @@ def test_what_a_chapter_depends_on(root: Path) -> None:
     assert "devices.json" in reached("from onlinesoftmax import merge")
     assert "kernels.json" in reached("from onlinesoftmax.gpu import reports")
     assert {"memory.py", "launch.py"} <= reached("from blocksim import run")
-    names = reached("from rescaling import figure")
-    assert {"rescaling.py", "figure.py", "strings.json", "widget.py"} <= names
-    assert {file.name for file in (root / "book" / "drills").glob("*.yml")} <= names
+    names = reached("from rescaling import drill, figure")
+    assert {"rescaling.py", "widget.py"} <= names and "figure.py" not in names
+    names = reached("figure('gpu-ladder')\ndrill('third-weight')")
+    assert {"figure.py", "strings.json", "ladder.py"} <= names
+    assert "01-stable-softmax.yml" in names and "05-merge.yml" not in names
     assert "figure.mjs" not in names  # drawn when the page is rendered
     assert "builder.py" not in names
     assert reached("import numpy as np\nfrom math import exp") == set()

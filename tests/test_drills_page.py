@@ -154,7 +154,7 @@ def test_the_script_is_classic_and_asks_for_nothing() -> None:
 
 def test_python_and_the_simulator_are_one_classic_script_each() -> None:
     assert set(page_assets()) == {"micropython.js", "simulator.js"}
-    assert all(a.startswith(b"globalThis.") for a in page_assets().values())
+    assert all(a.startswith("globalThis.") for a in page_assets().values())
 
 
 # ---- vendored files

@@ -57,6 +57,14 @@ class Book:
         return self.root / "book"
 
     @property
+    def config(self) -> Path:
+        return self.root / "_config.yml"
+
+    @property
+    def toc(self) -> Path:
+        return self.root / "_toc.yml"
+
+    @property
     def store(self) -> Store:
         return Store(self.out / "run")
 
@@ -82,7 +90,7 @@ class Book:
 
     @property
     def pages(self) -> list[Page]:
-        return pages(self.root / "_toc.yml", self.book)
+        return pages(self.toc, self.book)
 
     @property
     def chapters(self) -> list[Page]:
@@ -202,10 +210,10 @@ def render(book: Book) -> None:
 
 def settings(book: Book) -> dict[str, object]:
     """What Sphinx is told: the book's configuration, for pages that have run already."""
-    config = yaml.safe_load((book.root / "_config.yml").read_text("utf-8"))
+    config = yaml.safe_load(book.config.read_text("utf-8"))
     config.setdefault("execute", {})["execute_notebooks"] = "off"
     config["sphinx"]["config"]["book_notebooks"] = True  # `pack_notebooks` makes them
-    toc = (book.root / "_toc.yml").as_posix()
+    toc = book.toc.as_posix()
     more = {"external_toc_path": toc, "latex_individualpages": False, "nitpicky": True}
     return get_final_config(user_yaml=config, cli_config=more, sourcedir=book.staged)[0]
 
@@ -247,10 +255,11 @@ def pack_notebooks(book: Book, ours: Ours, packed: list[Path]) -> None:
     around = reader.around(book.book)
     first = reader.install_cell([wheel.name for wheel in wheels], around.site)
     wanted = set(wheels)
+    shared = [*wheels, *book.book.glob("*.bib"), book.config, book.toc]
+    road, version = repr(around.road), ours.version
     for page in book.chapters:
         files = [folder / f"{page.name}.{kind}" for kind in ("ipynb", "zip")]
-        parts = [book.chapter(page), page.source, *wheels]
-        of = digest(parts, first, repr(around), ours.version)
+        of = digest([book.chapter(page), page.source, *shared], first, road, version)
         thing = f"notebook/{page.name}"
         if not (all(map(Path.exists, files)) and book.made.is_fresh(thing, of)):
             with book.made.anew(thing, of):

@@ -1,8 +1,8 @@
 """When a chapter has to run again: a key over all that its outputs depend on.
 
 The key covers the code cells, every file of the lib that they import (directly or
-through another module), the data files they name, the locked packages and the Python
-that runs them. It does not cover the prose.
+through another module), the figures, drills and data files they name, the locked
+packages and the Python that runs them. It does not cover the prose.
 """
 
 import ast
@@ -17,6 +17,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from livepage.digest import digest, files_in
+from livepage.drills import bank
 from tools.chapters import code_cells
 
 # Packages whose modules lean on each other: whoever imports one depends on all of it.
@@ -25,7 +26,7 @@ WHOLE = {"blocksim", "livepage"}
 RENDERED = {".mjs", ".js", ".css"}
 FOR_THE_SITE = {"site", "vendor"}
 BRANCHES = (ast.stmt, ast.excepthandler, ast.match_case)
-CONTENT = ("figures", "drills")  # what the book's own module hands in
+NAME = re.compile(r"""["']([\w-]+)["']""")
 DATA = re.compile(r"[\w./-]+\.(?:json|yml|csv)")
 
 
@@ -73,7 +74,7 @@ class Ours:
         """
         top, _, inner = part.partition(".")
         if self._own(top).exists():
-            return {self._own(top)}.union(*(_whole(self.book / c) for c in CONTENT))
+            return {self._own(top)}
         root = self.lib / top
         if top in WHOLE:
             return _whole(root)
@@ -83,6 +84,12 @@ class Ours:
         if (root / inner).is_dir():
             return first | _whole(root / inner)
         return {file for file in root.glob("*.*") if file.is_file()}
+
+    @cached_property
+    def drills(self) -> dict[str, Path]:
+        """The file in which each drill is written."""
+        folder = self.book / "drills"
+        return {id: folder / drill.file for id, drill in bank.read(folder).items()}
 
     def _own(self, top: str) -> Path:
         return self.book / f"{top}.py"
@@ -114,18 +121,28 @@ def _statements(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def lib_files(code: str, ours: Ours) -> set[Path]:
-    """Every file of ours that `code` reaches, directly or through another module."""
-    seen: set[Path] = set()
+    """Every file of ours that `code` names or imports, itself or through another."""
+    seen = content_files(code, ours)
     parts: set[str] = set()
-    waiting = _parts(imported(code), ours)
+    waiting = _parts(imported(code), ours) | _imported_parts(seen, ours)
     while waiting:
         parts.add(part := waiting.pop())
         new = ours.files_of(part) - seen
         seen |= new
-        for file in new:
-            if file.suffix == ".py":
-                waiting |= _parts(imported(file.read_text("utf-8")), ours) - parts
+        waiting |= _imported_parts(new, ours) - parts
     return seen
+
+
+def content_files(code: str, ours: Ours) -> set[Path]:
+    """The figures that `code` names, and the files of the drills that it names."""
+    names = set(NAME.findall(code))
+    figures = (_whole(ours.book / "figures" / name) for name in names)
+    return {ours.drills[name] for name in names & set(ours.drills)}.union(*figures)
+
+
+def _imported_parts(files: Iterable[Path], ours: Ours) -> set[str]:
+    texts = (file.read_text("utf-8") for file in files if file.suffix == ".py")
+    return _parts(set().union(*map(imported, texts)), ours)
 
 
 def _parts(names: Iterable[str], ours: Ours) -> set[str]:

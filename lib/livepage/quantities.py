@@ -11,9 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-
-from livepage import book
+from livepage import book, yml
 
 
 class Quantity(NamedTuple):
@@ -37,7 +35,7 @@ def read(file: Path) -> dict[str, Quantity]:
     """Return the quantities of a file by name; none, where there is no such file."""
     if not file.exists():
         return {}
-    rows = yaml.safe_load(file.read_text(encoding="utf-8"))
+    rows = yml.read(file)
     return {name: _quantity(name, row, file) for name, row in rows.items()}
 
 

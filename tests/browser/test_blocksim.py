@@ -60,6 +60,6 @@ def test_faults_are_told_word_for_word_as_in_cpython(page_file, open_page) -> No
 
 
 def test_what_a_page_carries_has_no_need_of_cpython() -> None:
-    script = drills.page_assets()["simulator.js"].decode()
+    script = drills.page_assets()["simulator.js"]
     for name in ("inspect", "numpy", "ast", "typing"):
         assert f"\\nimport {name}" not in script, "at the start of a line of a module"

@@ -14,9 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from livepage import book
+from livepage import book, yml
 from livepage.words import ENGLISH, LANGUAGES
 
 # Fields of every drill, then the further fields of each kind: (required, optional).
@@ -145,10 +143,7 @@ def read(path: Path) -> dict[str, Drill]:
 
 
 def _read_file(file: Path) -> list[Drill]:
-    try:
-        content = yaml.load(file.read_text(encoding="utf-8"), _Loader)
-    except yaml.YAMLError as error:
-        raise ValueError(f"{file.name}: {error}") from None
+    content = yml.read(file)
     if not isinstance(content, dict) or set(content) != {"drills"}:
         raise ValueError(f"{file.name}: expected the key 'drills' and no other")
     return [
@@ -207,17 +202,3 @@ def _check_texts(drill: Drill) -> None:
             or set(text) - {*LANGUAGES}
         ):
             raise drill.fault(field, f"expected text or {{en: …, es: …}}, got {text!r}")
-
-
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # in C: ten times as fast
-    """YAML that refuses to lose one of two fields with the same name."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
-        """Return a mapping whose keys all differ."""
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        for key in keys:
-            if keys.count(key) > 1:
-                raise yaml.MarkedYAMLError(
-                    problem=f"{key!r} stands twice", problem_mark=node.start_mark
-                )
-        return super().construct_mapping(node, deep)

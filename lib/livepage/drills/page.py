@@ -118,7 +118,7 @@ def stylesheet() -> str:
 
 
 @cache
-def page_assets() -> dict[str, bytes]:
+def page_assets() -> dict[str, str]:
     """Return the files to lay beside the script: Python, fetched on the first run.
 
     One classic script carries MicroPython's loader and its WebAssembly as text, because
@@ -129,7 +129,7 @@ def page_assets() -> dict[str, bytes]:
     wasm = gzip.compress((folder / "micropython.wasm").read_bytes(), mtime=0)
     bundle = {"loader": loader, "wasm": base64.b64encode(wasm).decode()}
     script = f"globalThis.livepagePython = {json.dumps(bundle)};\n"
-    return {"micropython.js": script.encode(), "simulator.js": _simulator().encode()}
+    return {"micropython.js": script, "simulator.js": _simulator()}
 
 
 def _played() -> dict[str, str]:

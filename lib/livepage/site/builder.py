@@ -128,7 +128,7 @@ class BookBuilder(StandaloneHTMLBuilder):
         formulas = "".join(
             sorted({letter for page in uses for letter in page.formulas})
         )
-        css, cut = self._fonts(stylesheet.merge(_sheets(), used), text, formulas)
+        css, cut = self._fonts(_merged(_sheets(), sorted(used)), text, formulas)
         licences = {"_static/fonts/LICENSES.txt": _font_licences().encode()}
         return {"_static/book.css": css.encode(), **cut, **licences}
 
@@ -195,22 +195,40 @@ def _sheets() -> list[str]:
     return [figures.tokens(), katex, *own, figures.stylesheet(), drills.stylesheet()]
 
 
+@kept
+def _merged(sheets: list[str], used: list[str]) -> str:
+    return stylesheet.merge(sheets, set(used))
+
+
 def _figure_scripts(uses: list[Uses]) -> dict[str, bytes]:
     from livepage import figures
 
     names = sorted({name for page in uses for name in page.figures})
     if not names and not any(".os-sweep" in page.names for page in uses):
         return {}
-    files = {f"figures/{name}.js": figures.page_script(name).encode() for name in names}
+    files = {f"figures/{name}.js": _figure(name).encode() for name in names}
     return files | {"figures/host.js": figures.host_script().encode()}
 
 
-def _drill_scripts(uses: list[Uses], language: str) -> dict[str, bytes]:
-    from livepage import drills
+@kept
+def _figure(name: str) -> str:
+    from livepage import figures
 
+    return figures.page_script(name)
+
+
+def _drill_scripts(uses: list[Uses], language: str) -> dict[str, bytes]:
     if not any(page.drills for page in uses):
         return {}
-    files = {"drills.js": drills.page_script().encode(), **drills.page_assets()}
+    files = {name: text.encode() for name, text in _drill_engine().items()}
     for name in sorted({name for page in uses for name in page.deck}):
         files[f"cards/{name}.js"] = hosts.card(name, language).encode()
     return {f"drills/{name}": content for name, content in files.items()}
+
+
+@kept
+def _drill_engine() -> dict[str, str]:
+    """The scripts that mark answers, Python among them."""
+    from livepage import drills
+
+    return {"drills.js": drills.page_script(), **drills.page_assets()}

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-import yaml
+from livepage import yml
 
 HERE = Path(__file__).parent
 ENGLISH = "en"
@@ -34,4 +34,4 @@ def table(name: str, language: str) -> Mapping[str, str]:
 
 @cache
 def _file(language: str) -> Mapping[str, Mapping[str, str]]:
-    return yaml.safe_load((HERE / f"{language}.yml").read_text(encoding="utf-8"))
+    return yml.read(HERE / f"{language}.yml")
