@@ -130,6 +130,14 @@ def test_chapters_are_named_and_counted_and_those_without_drills_left_out() -> N
     assert soup.select_one(".os-deck-total").get_text() == f"{len(bank())} drills"
 
 
+@pytest.mark.parametrize(("lang", "count"), [("en", "1 drill"), ("es", "1 ejercicio")])
+def test_a_chapter_with_one_drill_says_so(lang: str, count: str) -> None:
+    alone = [Chapter(1, "Alone", "alone.html", ["rescale-hard"])]
+    soup = BeautifulSoup(deck_html(alone, lang), "html.parser")
+    counts = [soup.select_one(f".os-deck-{name}") for name in ("count", "total")]
+    assert [element.get_text() for element in counts] == [count, count]
+
+
 def test_the_list_is_light() -> None:
     packed = gzip.compress(deck_html(CHAPTERS).encode())
     assert len(packed) < 600 * len(bank()), "half a kilobyte a drill, without formulas"

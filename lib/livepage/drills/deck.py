@@ -87,7 +87,8 @@ def _line(chapter: Chapter, lang: str) -> str:
 
 
 def _count(number: int, lang: str) -> str:
-    return escape(word("deckCount", lang, n=number))
+    key = "deckCountOne" if number == 1 else "deckCount"
+    return escape(word(key, lang, n=number))
 
 
 def _group(chapter: Chapter, lang: str, maths: markup.Maths) -> str:
