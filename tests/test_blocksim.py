@@ -16,7 +16,7 @@ from blocksim import Fault, cuda, float32, load, run
 from blocksim.portable import HERE as PACKAGE
 from blocksim.portable import code_only, sources
 from blocksim.scalars import rounded, wrapped
-from blocksim.traffic import turns
+from blocksim.traffic import passes
 from kernels.correct import CORRECT
 from kernels.faulty import FAULTY
 from kernels.grammar import program
@@ -273,7 +273,7 @@ def test_a_shared_array_with_the_name_of_an_argument_is_counted_apart() -> None:
         ("33 * t", 0),
     ],
 )
-def test_words_of_one_bank_take_turns(index: str, extra: int) -> None:
+def test_words_of_one_bank_take_a_pass_each(index: str, extra: int) -> None:
     body = (
         f"t = cuda.threadIdx.x\ntile = cuda.shared.array(1056, float32)\n"
         f"tile[t] = x[t]\ncuda.syncthreads()\ntile[{index}] = x[t]"
@@ -307,7 +307,7 @@ def test_lanes_that_sit_out_a_turn_do_not_shift_the_others(loop: str) -> None:
 
 
 def test_two_halves_of_a_word_are_one_turn() -> None:
-    assert turns({0, 2}) == 1 and turns({0, 128}) == 2
+    assert passes({0, 2}) == 1 and passes({0, 128}) == 2
 
 
 def test_a_count_that_was_not_kept_is_an_error() -> None:

@@ -521,7 +521,7 @@ s[t] = x[t]
 cuda.syncthreads()
 x[t] = s[t + 1]"""
     report = launched(body, np.zeros(4, np.float32))
-    assert report.left == [{"threads": [3], "line": 6, "block": [0, 0]}]
+    assert report.exits == [{"threads": [3], "line": 6, "block": [0, 0]}]
     assert "nobody has written; thread 3 had left before the barrier on line 6" in str(
         report.faults[0]
     )

@@ -33,8 +33,8 @@ run(kernel, grid, block, *args, mode="race", log=False, shared=0, turns=…) -> 
     what ``load`` returns; ``grid`` and ``block`` an int or up to three, (x, y, z). An
     argument is a number, a numpy array or a list of numbers or of lists, float32 then,
     or int32 if all of them are whole. Arguments may share memory, as numpy's views do.
-    ``shared`` is the number of bytes of dynamic shared memory, ``turns`` how long a
-    loop may be.
+    ``shared`` is the number of bytes of dynamic shared memory, ``turns`` how often a
+    thread may go around its loops.
     "race" computes with Python's floats and finds faults; "full" rounds every number
     to its type, finds float64, and counts transactions and bank conflicts too;
     "plain" only computes. A GPU may differ in the last bits: it may round a product and
@@ -44,9 +44,9 @@ load(source, name, names={}) -> Kernel
     A kernel from text, with further names it may use, such as tile sizes.
 Report
     ``faults``, a list of `Fault`; ``log``; ``loads``, ``stores``: array name -> one
-    number per thread; ``transactions`` (32-byte sectors), ``conflicts`` (extra turns
+    number per thread; ``transactions`` (32-byte sectors), ``conflicts`` (extra passes
     at the banks): array name -> number, in full mode; ``shared_bytes``; ``bytes``:
-    array name -> bytes loaded and stored; ``left``: which threads had left before a
+    array name -> bytes loaded and stored; ``exits``: which threads had left before a
     barrier. True if there is no fault.
 Fault, a ValueError
     ``kind``, ``line``, ``text``, and where they apply ``threads``, ``block``,
@@ -128,7 +128,7 @@ The program: ``emit`` writes the Python that the simulator runs, which computes 
 ``arithmetic``; ``program`` keeps it for each list of argument types, and ``kernel`` is
 what a reader launches. ``functions`` reads kernels that are Python functions, in CPython.
 
-The run: ``launch`` runs the threads in turns. ``device`` is what they call ``cuda``,
+The run: ``launch`` runs one thread after another. ``device`` is what they call ``cuda``,
 ``arguments`` and ``memory`` are the arrays, with a record of who touched what;
 ``meetings`` says who waits for whom, ``order`` what that orders. ``scalars`` are numbers
 as a type holds them, ``traffic`` counts sectors and banks, ``report`` gathers what was

@@ -20,8 +20,8 @@ def take_in(launch, names: list, values: list) -> list:
         for array, value in zip(taken, values)
         if isinstance(array, Array)
     ]
-    for family in families(arrays):
-        for old, new in zip([pair[0] for pair in family], related(launch, family)):
+    for group in groups_on_one_memory(arrays):
+        for old, new in zip([pair[0] for pair in group], on_one_memory(launch, group)):
             taken = [new if each is old else each for each in taken]
     if launch.full:
         for array, value in zip(taken, values):
@@ -141,19 +141,21 @@ def sorted_ids(value: list) -> list:
     return [id(value)]
 
 
-def families(arrays: list) -> list:
+def groups_on_one_memory(arrays: list) -> list:
     """Return the groups of arguments that may share memory, two members at least."""
     groups = []
     for pair in arrays:
-        near = [group for group in groups if any([touch(pair, each) for each in group])]
+        near = [
+            group for group in groups if any([overlap(pair, each) for each in group])
+        ]
         merged = [pair]
         for group in near:
             merged = group + merged
         groups = [group for group in groups if group not in near] + [merged]
-    return [g for g in groups if len(g) > 1 or twice(g[0])]
+    return [g for g in groups if len(g) > 1 or overlaps_itself(g[0])]
 
 
-def touch(a: list, b: list) -> bool:
+def overlap(a: list, b: list) -> bool:
     """Return whether two arguments may share memory."""
     (mine, numpys), (other, others) = a[1], b[1]
     if (numpys is None) != (others is None):
@@ -163,7 +165,7 @@ def touch(a: list, b: list) -> bool:
     return mine[0] < other[1] and other[0] < mine[1]
 
 
-def twice(pair: list) -> bool:
+def overlaps_itself(pair: list) -> bool:
     """Return whether two elements of one argument may have one address."""
     mine, value = pair[1]
     if value is None:
@@ -178,26 +180,26 @@ def twice(pair: list) -> bool:
     return False
 
 
-def related(launch, family: list) -> list:
+def on_one_memory(launch, group: list) -> list:
     """Return arrays on one memory for arguments that share some."""
-    addressed = [cells(*pair) for pair in family]
+    addressed = [cells(*pair) for pair in group]
     known = {}
     for mine in addressed:
         for cell in mine:
             if cell not in known:
                 known[cell] = len(known)
-    if sum([len(set(mine)) for mine in addressed]) == len(known) and len(family) > 1:
-        return [array for array, _ in family]  # neighbours, without a common element
+    if sum([len(set(mine)) for mine in addressed]) == len(known) and len(group) > 1:
+        return [array for array, _ in group]  # neighbours, without a common element
     first, made = None, []
     data = [None] * len(known)
-    for (array, _), mine in zip(family, addressed):
+    for (array, _), mine in zip(group, addressed):
         for cell, number in zip(mine, array.data):
             data[known[cell]] = number
-    for (array, _), mine in zip(family, addressed):
-        if array.dtype.name != family[0][0].dtype.name:
+    for (array, _), mine in zip(group, addressed):
+        if array.dtype.name != group[0][0].dtype.name:
             raise ValueError(
-                f"arguments: {family[0][0].name} and {array.name} share memory, and"
-                f" hold {family[0][0].dtype.name} and {array.dtype.name}; expected one"
+                f"arguments: {group[0][0].name} and {array.name} share memory, and"
+                f" hold {group[0][0].dtype.name} and {array.dtype.name}; expected one"
                 " type"
             )
         alias = aliased(launch, array, data)
@@ -229,7 +231,7 @@ def cells(array: Array, where: tuple) -> list:
     return found
 
 
-# ---- lists, and the way back
+# ---- reading lists, and writing results back
 
 
 def flat(value: list, name: str) -> tuple[list, tuple]:

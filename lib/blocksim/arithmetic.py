@@ -4,6 +4,7 @@ Where Python raises an error a GPU goes on: with an infinity, a NaN, or, for who
 numbers divided by 0, with 0; so it does where a quotient has more than 64 bits.
 """
 
+import builtins
 import math
 
 from .scalars import INF, NAN, Type, cast, rounded, wrapped
@@ -255,43 +256,20 @@ def casts_to(name: str) -> object:
     return lambda value, wide=False: cast(value, name, wide)
 
 
+OPERATIONS = (  # functions of this file
+    "divided whole_quotient whole_rest whole_both whole_power shifted_left shifted_right"
+    " real_quotient real_rest real_power smaller larger nearest part popc ffs clz brev fma"
+    " cbrt selp"
+).split()
+
+
 def device_names() -> dict:
     """Return the names that a kernel's text may use, besides ``__rt``."""
-    names = {
-        "__inf": INF,
-        "__nan": NAN,
-        "__divided": divided,
-        "__math": Maths(),
-        "__whole_quotient": whole_quotient,
-        "__whole_rest": whole_rest,
-        "__popc": popc,
-        "__ffs": ffs,
-        "__clz": clz,
-        "__brev": brev,
-        "__fma": fma,
-        "__cbrt": cbrt,
-        "__selp": selp,
-        "__whole_both": whole_both,
-        "__shifted_left": shifted_left,
-        "__shifted_right": shifted_right,
-        "__whole_power": whole_power,
-        "__real_quotient": real_quotient,
-        "__real_rest": real_rest,
-        "__real_power": real_power,
-        "__smaller": smaller,
-        "__larger": larger,
-        "__nearest": nearest,
-        "__part": part,
-        "__range": range,
-        "__len": len,
-        "__min": min,
-        "__max": max,
-        "__abs": abs,
-        "__int": int,
-        "__float": float,
-        "__bool": bool,
-        "__wrap_mask": wrapped_mask,
-    }
+    names = {"__inf": INF, "__nan": NAN, "__math": Maths(), "__wrap_mask": wrapped_mask}
+    for name in OPERATIONS:
+        names["__" + name] = globals()[name]
+    for name in ("range", "len", "min", "max", "abs", "int", "float", "bool"):
+        names["__" + name] = getattr(builtins, name)
     for name in SIZES:
         names["__type_" + name] = Type(name)
         if name[0] == "f":

@@ -32,16 +32,7 @@ from .types import (
     of_math,
     unified,
 )
-from .values import (
-    Closure,
-    Function,
-    Refusal,
-    Typed,
-    Value,
-    constant,
-    joined,
-    signed,
-)
+from .values import Closure, Function, Refusal, Typed, Value, constant, joined, signed
 
 
 class Calls:
@@ -668,9 +659,7 @@ class Calls:
         if node.path != "cuda.selp":
             axis = f"{node.path}.x" if node.path[5:] in DIMS else ""
             raise Refusal(
-                node.line,
-                f"{node.path} cannot be called",
-                INSIDE.get(node.path, axis),
+                node.line, f"{node.path} cannot be called", INSIDE.get(node.path, axis)
             )
         test, a, b = self.numbers(node, "test", "a", "b")
         if (
@@ -707,15 +696,8 @@ def counted(number: int, what: str) -> str:
     return f"{number} {what}" + "s" * (number != 1)
 
 
-FOLDED = (  # functions that the compiler computes itself, if given only constants
-    "ceil",
-    "copysign",
-    "degrees",
-    "fabs",
-    "floor",
-    "radians",
-    "sqrt",
-)
+# functions that the compiler computes itself, if given only constants
+FOLDED = "ceil copysign degrees fabs floor radians sqrt".split()
 INSIDE = {  # what is no function but holds some, and a call that may be meant
     "cuda.atomic": "cuda.atomic.add(array, index, value)",
     "cuda.shared": "cuda.shared.array(n, float32)",

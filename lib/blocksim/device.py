@@ -146,7 +146,7 @@ class Cuda:
         self._line = 0
         self._where = None  # in full mode: the turns of the loops it is in
         self._watch = None  # called at every access, for the log and the traffic
-        self._left = 0  # how many turns the loops of this thread may still take
+        self._turns_left = 0  # how many turns the loops of this thread may still take
         self.gridDim = Triple(*launch.grid)
         self.blockDim = Triple(*launch.block)
         self.blockIdx = Triple(0, 0, 0)
@@ -270,7 +270,7 @@ class Cuda:
         self._launch.fence(True)
 
     def nanosleep(self, nanoseconds: int) -> None:
-        """Sleep; here nobody waits for it."""
+        """Sleep: no time passes here."""
 
     # ---- called by the launch
 
@@ -293,18 +293,18 @@ class Cuda:
 
     def _leave(self) -> None:
         """Note that the thread leaves the kernel before its last meeting."""
-        self._launch.running.left = True
+        self._launch.running.returned_early = True
 
     def _at(self, line: int) -> bool:
         self._line = line
         return True
 
     def _turns(self, line: int, items: object) -> object:
-        """Count the turns of a for: all at once, or one by one if they are too many."""
+        """Count the turns of a for: all at once, or one by one if not all are allowed."""
         count = extent(items)
-        if count > self._left:
+        if count > self._turns_left:
             return self._counted(line, items)
-        self._left -= count
+        self._turns_left -= count
         return items
 
     def _counted(self, line: int, items: object) -> object:
@@ -314,8 +314,8 @@ class Cuda:
 
     def _turn(self, line: int) -> None:
         """Count a turn of a while."""
-        self._left -= 1
-        if self._left < 0:
+        self._turns_left -= 1
+        if self._turns_left < 0:
             self._take_turn(line)
 
     def _take_turn(self, line: int) -> None:

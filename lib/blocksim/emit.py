@@ -69,7 +69,9 @@ def emit(typed: object, full: bool) -> Text:
     done = 0
     while done < len(text.named):  # each may call others
         function = text.named[done]
-        if not isinstance(function.function, Closure):  # that stands in the kernel
+        if not isinstance(
+            function.function, Closure
+        ):  # a closure is written where the kernel defines it
             Emitter(text, function, text.name_of(function), 0).function()
         done += 1
     return text
@@ -394,11 +396,11 @@ class Emitter:
         return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
 
     def text_IfExp(self, node) -> str:
-        taken = node.body if node.ways[0] else node.orelse
+        taken = node.body if node.possible[0] else node.orelse
         if node.test.got.known:
             return self.expression(node.body if node.test.got.const else node.orelse)
         test = self.test(node.test)
-        if node.ways != (True, True):
+        if node.possible != (True, True):
             return f"({test}, {self.expression(taken)})[1]"
         body, orelse = self.expression(node.body), self.expression(node.orelse)
         return f"({body} if {test} else {orelse})"

@@ -27,9 +27,9 @@ from .values import (
     computed,
     constant,
     joined,
+    possible,
     seen,
     unsure,
-    ways,
 )
 
 
@@ -231,9 +231,9 @@ class Expressions(Calls):
 
     def value_IfExp(self, node: Node) -> Value:
         self.truth(node.test)
-        node.ways = ways(node.test)
-        if node.ways != (True, True):  # Numba cuts off what nobody comes to
-            return self.value(node.body if node.ways[0] else node.orelse)
+        node.possible = possible(node.test)
+        if node.possible != (True, True):  # Numba cuts off what nobody comes to
+            return self.value(node.body if node.possible[0] else node.orelse)
         body, orelse = self.value(node.body), self.value(node.orelse)
         return self.usable(node, joined(body, orelse))
 
@@ -241,7 +241,7 @@ class Expressions(Calls):
         found = self.truth(node.values[0])
         node.reached = 1  # how many of the values are ever computed
         for before, part in zip(node.values, node.values[1:]):
-            true, false = ways(before)
+            true, false = possible(before)
             ends, goes_on = (true, false) if node.op == "or" else (false, true)
             if not goes_on:
                 return found

@@ -1,16 +1,6 @@
 """What can go wrong in a kernel, as a sentence and as data."""
 
-FATAL = (
-    "index",
-    "barrier",
-    "barriers",
-    "shared",
-    "block",
-    "launch",
-    "endless",
-    "error",
-    "compile",
-)
+FATAL = "index barrier barriers shared block launch endless error compile".split()
 
 
 class Fault(ValueError):

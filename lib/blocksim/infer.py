@@ -20,8 +20,8 @@ from .values import (
     either,
     joined,
     merged,
+    possible,
     same_value,
-    ways,
 )
 
 MOST_ROUNDS = 20  # how often a loop is read; each type widens three times at most
@@ -133,7 +133,8 @@ class Inference(Expressions):
         self.local = assigned(typed.node.body, set())
         self.names = {}
         self.stored = {}  # name -> the last value that the text so far has given it
-        self.loops = []  # the loops around this point, with the names at their breaks
+        # The loops around this point, with the names at their breaks and continues.
+        self.loops = []
         self.turned = {}  # loop -> the names as its last turn left them
         self.results = []
         self.inside = []  # the functions that are defined in this one
@@ -320,7 +321,7 @@ class Inference(Expressions):
 
     def read_If(self, node: Node) -> None:
         test = self.truth(node.test)
-        true, false = ways(node.test)
+        true, false = possible(node.test)
         node.taken = bool(test.const) if test.known else None
         before, self.names = self.names, dict(self.names)
         if not true:
@@ -333,11 +334,11 @@ class Inference(Expressions):
 
     def read_While(self, node: Node) -> None:
         self.truth(node.test)
-        if not ways(node.test)[0]:  # as the names are before the loop
+        if not possible(node.test)[0]:  # as the names are before the loop
             return self.block(node.orelse)
         self.enter(node)
         self.truth(node.test)
-        out = dict(self.names) if ways(node.test)[1] else None
+        out = dict(self.names) if possible(node.test)[1] else None
         self.leave(node, out)
 
     def read_For(self, node: Node) -> None:
@@ -357,14 +358,14 @@ class Inference(Expressions):
     def enter(self, node: Node) -> None:
         """Begin a loop: its names come from before it and from its last turn."""
         self.names = merged(self.names, self.turned.get(id(node)))
-        self.loops.append({"breaks": None, "turns": None})
+        self.loops.append({"breaks": None, "continues": None})
 
     def leave(self, node: Node, out: object) -> None:
         """Read a loop's body; go on where it ends."""
         head = dict(self.names)
         self.block(node.body)
         loop = self.loops.pop()
-        turn = merged(self.names, loop["turns"])
+        turn = merged(self.names, loop["continues"])
         if turn is not None:
             self.turned[id(node)] = self.widened(head, turn)
             out = out and merged(out, self.turned[id(node)])
@@ -426,7 +427,7 @@ class Inference(Expressions):
         self.names = None
 
     def read_Continue(self, node: Node) -> None:
-        self.loops[-1]["turns"] = merged(self.loops[-1]["turns"], self.names)
+        self.loops[-1]["continues"] = merged(self.loops[-1]["continues"], self.names)
         self.names = None
 
     def read_FunctionDef(self, node: Node) -> None:

@@ -122,7 +122,7 @@ def load(source: str, name: str, names: object = None, file="kernel.py", whole=T
 
 
 def no_kernel(name: str, found: object, line: int) -> Refusal | None:
-    """Return why a name of a text cannot be launched, or None if it can."""
+    """Return why what a text calls by this name cannot be launched, or None if it can."""
     if not isinstance(found, Kernel) or found.by != "cuda":
         plain = "a plain function of Python's"
         what = "a function for the CPU" if isinstance(found, Kernel) else plain
@@ -153,22 +153,9 @@ def no_method(node: object) -> Refusal | None:
 
 
 OPTIONS = (
-    "device",
-    "inline",
-    "link",
-    "debug",
-    "opt",
-    "lineinfo",
-    "cache",
-    "fastmath",
-    "max_registers",
-    "launch_bounds",
-    "lto",
-    "bind",
-    "boundscheck",
-    "forceinline",
-    "shared_memory_carveout",
-)
+    "device inline link debug opt lineinfo cache fastmath max_registers"
+    " launch_bounds lto bind boundscheck forceinline shared_memory_carveout"
+).split()
 
 
 class Named:
@@ -195,7 +182,7 @@ def run(
     log : bool
         Keep who touched what.
     beat : callable, optional
-        Called whenever a thread gets its turn, as a sign of life.
+        Called whenever a thread goes on, as a sign of life.
     shared : int
         Bytes of dynamic shared memory, for ``shared.array(0, …)``.
     turns : int
@@ -223,7 +210,7 @@ def run(
         report = launch.run(kinds, taken)
     finally:
         give_back(arguments, taken)
-    if report and launch.order.across and again:
+    if report and launch.order.blocks_communicate and again:
         second = Launch(*shape, *options, backwards=True)
         other_taken = take_in(second, program.parameters, again)
         other = second.run(kinds, program.fitted(other_taken, kinds, launch.full))

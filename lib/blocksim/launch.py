@@ -1,24 +1,15 @@
-"""One launch of a kernel: blocks one after the other, their threads in turns.
+"""One launch of a kernel: one block after the other, and one thread at a time.
 
 A thread runs until it waits: at a barrier, for its block, or at a shuffle or a vote,
-for lanes of its warp. When all have come, the next turn begins. Nothing here is in
+for lanes of its warp. When all have come, they go on one by one. Nothing here is in
 parallel, and the order is the same on every run. Each array keeps a record of its
 accesses, and so finds what would depend on the order (``memory``).
 """
 
 from .arguments import constant
 from .device import WARP, Cuda
-from .faults import (
-    FATAL,
-    NONE,
-    NONE_FOR_BLOCKS,
-    Fault,
-    element,
-    in_words,
-    race,
-    shown,
-)
-from .meetings import answers, arrival, different, incomplete, together
+from .faults import FATAL, NONE, NONE_FOR_BLOCKS, Fault, element, in_words, race, shown
+from .meetings import answers, arrival, different, incomplete, ready
 from .memory import Aliased, Array, PlainAliased, Watched, space_of
 from .order import Order
 from .report import Report
@@ -48,13 +39,13 @@ class Thread:
         self.steps = None  # its generator, if the kernel has barriers
         self.wait = None  # what it waits for; None once it is through
         self.answer = None  # what it gets when it goes on
-        self.left = False  # did it return while meetings were still to come?
+        self.returned_early = False  # did it return while meetings were still to come?
         self.missed = None  # the line of the first barrier that came after it had left
         self.meetings = 0
         # For Order: the tick of its last stretch, what it knows, and what it has
         # published to its own block and to all blocks.
         self.tick = 0
-        self.known, self.inside, self.outside = {}, {}, {}
+        self.known, self.to_block, self.to_all = {}, {}, {}
 
 
 class Launch:
@@ -68,7 +59,7 @@ class Launch:
     mode : {"race", "full", "plain"}
     log : bool
     beat : callable
-        Called whenever a thread gets its turn, as a sign of life.
+        Called whenever a thread goes on, as a sign of life.
     shared : int
         Bytes of dynamic shared memory.
     turns : int
@@ -137,7 +128,9 @@ class Launch:
         """Report a kernel that would not compile; nothing of it has run."""
         instead = f"; instead: {refusal.instead}" if refusal.instead else ""
         said, reason = "this does not compile", refusal.reason
-        if refusal.declined:  # Numba may compile it: speak of kernels here only
+        if (
+            refusal.declined
+        ):  # Numba may compile it, so the sentence is about kernels here
             said = "the simulator does not take this, though Numba may"
             reason = (reason + " ").replace("a kernel ", "a kernel here ")[:-1]
         self.fault(
@@ -191,7 +184,7 @@ class Launch:
         """Return how many threads the whole launch has."""
         return self.grid[0] * self.grid[1] * self.grid[2] * self.count
 
-    # ---- threads in turns
+    # ---- one thread after another
 
     def run_block(self, number: int, kernel: object, arguments: list) -> None:
         """Run one block from barrier to barrier."""
@@ -204,7 +197,7 @@ class Launch:
         first = number * self.count
         self.shared = {}
         self.watched = list(self.globals)
-        self.left = None
+        self.early_exit = None
         threads = [Thread(i, self.block, first + i) for i in range(self.count)]
         self.threads = threads
         for thread in threads:
@@ -234,7 +227,7 @@ class Launch:
             waiting = [t for t in warp if t.wait and t.wait.mask is not None]
             if not waiting:
                 return
-            lanes = together(waiting, warp)
+            lanes = ready(waiting, warp)
             if not lanes:
                 self.report_absent_lane(waiting[0], warp)
             self.exchange(lanes, warp)
@@ -254,7 +247,7 @@ class Launch:
         """Run a thread; whatever it raises becomes a fault with its line."""
         self.running, self.thread = thread, thread.number
         self.cuda._enter(thread)
-        self.cuda._left = self.spare = self.turns
+        self.cuda._turns_left = self.spare = self.turns
         self.order.enter(thread)
         self.beat()
         try:
@@ -290,14 +283,14 @@ class Launch:
         for thread in waiting:
             if thread.wait.key != first.wait.key:
                 self.report_two_barriers(thread, first)
-        loose = self.note_left(threads, first.wait.line)
+        exited = self.note_exits(threads, first.wait.line)
         for thread, answer in zip(waiting, answers(waiting)):
             thread.answer = answer
         self.end_phase(first.wait.line)
-        self.order.meet_block(waiting, loose)
+        self.order.meet_block(waiting, exited)
         self.tell("block", waiting)
 
-    def note_left(self, threads: list, line: int) -> bool:
+    def note_exits(self, threads: list, line: int) -> bool:
         """Note who has left before a barrier; return whether any had touched anything.
 
         A thread leaves by a return. One that runs past a barrier to the end of the
@@ -309,12 +302,12 @@ class Launch:
         gone = [t for t in threads if not t.steps and t.missed is None]
         for thread in gone:
             thread.missed = line
-            if not thread.left:
+            if not thread.returned_early:
                 self.report_gone_past(thread, line)
-        if gone and not self.left:
+        if gone and not self.early_exit:
             numbers = [thread.number for thread in gone]
-            self.left = {"threads": numbers, "line": line, "block": self.at}
-            self.report.left.append(self.left)
+            self.early_exit = {"threads": numbers, "line": line, "block": self.at}
+            self.report.exits.append(self.early_exit)
         if self.memory is Array:
             return False
         counts = [a.loads for a in self.watched] + [a.stores for a in self.watched]
@@ -525,8 +518,8 @@ class Launch:
         index = array.index(place)
         what = element(array.name, index)
         text = f"{self.here(thread)} reads {what}, which nobody has written"
-        if self.left and space_of(array) == "shared":
-            who, at = self.left["threads"], self.left["line"]
+        if self.early_exit and space_of(array) == "shared":
+            who, at = self.early_exit["threads"], self.early_exit["line"]
             several = "" if len(who) == 1 else f" and {len(who) - 1} more"
             text += f"; {self.name(who[0])}{several} had left before the barrier on"
             text += f" line {at}"

@@ -16,7 +16,7 @@ def arrival(wait) -> tuple:
     return wait.what, wait.key, wait.mask
 
 
-def together(waiting: list, warp: list) -> list:
+def ready(waiting: list, warp: list) -> list:
     """Return lanes that can go on: all that their masks name have come."""
     for thread in waiting:
         wait = thread.wait

@@ -20,7 +20,24 @@ from .scalars import held
 NEVER = 0
 
 
-class Array:
+class Rows:
+    """What has a shape, and gives what is in it by index."""
+
+    def set_shape(self, shape: tuple) -> None:
+        """Note the shape, and what follows from it."""
+        self.shape, self.ndim, self.size = shape, len(shape), 1
+        for extent in shape:
+            self.size *= extent
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __iter__(self):
+        for i in range(self.shape[0]):
+            yield self[i]
+
+
+class Array(Rows):
     """An array that a kernel uses, and where nobody watches it.
 
     Attributes
@@ -42,25 +59,14 @@ class Array:
         self.gpu = launch.cuda
         self.name = name
         self.space = space
-        self.shape = tuple([int(extent) for extent in shape])
-        self.ndim = len(self.shape)
+        self.set_shape(tuple([int(extent) for extent in shape]))
         self.width = self.shape[-1]
         self.dtype = dtype
-        self.size = 1
-        for extent in self.shape:
-            self.size *= extent
         self.data = [None] * self.size if data is None else data
         self.typed = launch.full or not dtype.is_float
         self.changed = False
         self.read_only = False
         self.others = ()  # arrays that share this one's memory under other names
-
-    def __len__(self) -> int:
-        return self.shape[0]
-
-    def __iter__(self):
-        for i in range(self.shape[0]):
-            yield self[i]
 
     def __getitem__(self, key):
         place = self.place(key)
@@ -163,10 +169,10 @@ class Watched(Array):
         self.read_at = [0] * size  # the line of that read
         # Place -> the other accesses since the last plain write, as a flat list of
         # ticks and lines: tick, line, tick, line, … First reads, then atomics.
-        self.crowds = {}
+        self.other_readers = {}
         self.atomics = {}
         self.clocks = {}  # what atomics have published at an element; see Order
-        self.renewed = set()  # places that were written in an earlier phase already
+        self.rewritten = set()  # places that were written in an earlier phase already
         self.early = {}  # place -> a read of it before anybody had written it
         self.most = 4 * launch.count  # a longer list of readers is thinned out
         self.loads, self.stores = launch.report.counters(self)
@@ -247,14 +253,14 @@ class Watched(Array):
             self.clashes(place, self.atomics[place], "read")
         tick = self.readers[place]
         if tick >= floor:
-            crowd = self.crowds.get(place)
-            if crowd is None:
-                self.crowds[place] = [tick, self.read_at[place]]
+            listed = self.other_readers.get(place)
+            if listed is None:
+                self.other_readers[place] = [tick, self.read_at[place]]
             else:
-                crowd.append(tick)
-                crowd.append(self.read_at[place])
-                if len(crowd) > self.most:
-                    self.crowds[place] = self.kept(crowd)
+                listed.append(tick)
+                listed.append(self.read_at[place])
+                if len(listed) > self.most:
+                    self.other_readers[place] = self.unordered(listed)
         elif tick:
             self.leave_out(place, tick)
         self.readers[place] = gpu._now
@@ -263,18 +269,18 @@ class Watched(Array):
     def leave_out(self, place: int, tick: int) -> None:
         """Forget readers from before a barrier: this thread now represents them."""
         foreign = tick < self.gpu._block_floor
-        if place in self.crowds:
-            crowd = self.kept(self.crowds.pop(place))
+        if place in self.other_readers:
+            listed = self.unordered(self.other_readers.pop(place))
         elif foreign:
-            crowd = []
+            listed = []
         else:
             return
         if foreign:
-            crowd += [tick, self.read_at[place]]
-        if crowd:
-            self.crowds[place] = crowd
+            listed += [tick, self.read_at[place]]
+        if listed:
+            self.other_readers[place] = listed
 
-    def kept(self, accesses: list) -> list:
+    def unordered(self, accesses: list) -> list:
         """Return the accesses that are not ordered before the running thread."""
         order, block_floor = self.order, self.gpu._block_floor
         found, foreign = [], False
@@ -300,7 +306,7 @@ class Watched(Array):
             if tick >= gpu._floor or tick < gpu._block_floor:
                 self.clash(place, tick, self.written_at[place], "both write", value)
             if tick < self.order.phase:
-                self.renewed.add(place)
+                self.rewritten.add(place)
         self.compare_readers(place)
         if self.atomics and place in self.atomics:
             self.clashes(place, self.atomics.pop(place), "both write", value)
@@ -312,8 +318,8 @@ class Watched(Array):
     def compare_readers(self, place: int) -> None:
         """Report earlier reads that nothing orders before this write."""
         gpu = self.gpu
-        if self.crowds and place in self.crowds:
-            self.clashes(place, self.crowds.pop(place), "overwrite")
+        if self.other_readers and place in self.other_readers:
+            self.clashes(place, self.other_readers.pop(place), "overwrite")
         tick = self.readers[place]
         if tick and (tick >= gpu._floor or tick < gpu._block_floor):
             self.clash(place, tick, self.read_at[place], "overwrite")
@@ -323,17 +329,17 @@ class Watched(Array):
         gpu = self.gpu
         tick = self.writers[place]
         if tick and tick < self.order.phase:
-            self.renewed.add(place)
+            self.rewritten.add(place)
         if tick and (tick >= gpu._floor or tick < gpu._block_floor):
             self.clash(place, tick, self.written_at[place], "both write", value)
-        crowd = list(self.crowds.get(place, ()))
-        self.clashes(place, crowd + [self.readers[place], self.read_at[place]])
+        listed = list(self.other_readers.get(place, ()))
+        self.clashes(place, listed + [self.readers[place], self.read_at[place]])
         known = self.atomics.get(place)
         if known is None:
             self.atomics[place] = [gpu._now, self.mark()]
         elif known[-2] != gpu._now:
             if known[-2] < gpu._floor:
-                known = self.atomics[place] = self.kept(known)
+                known = self.atomics[place] = self.unordered(known)
             known.append(gpu._now)
             known.append(self.mark())
 
@@ -350,7 +356,7 @@ class Watched(Array):
         if how == "overwrite" and place in self.early:
             how = "too early"
             del self.early[place]
-        elif how == "read" and self.space == "shared" and place in self.renewed:
+        elif how == "read" and self.space == "shared" and place in self.rewritten:
             how = "ahead"
         self.launch.report_race(self, place, how, tick, mark, value)
 
@@ -392,45 +398,28 @@ class PlainAliased(Array):
 
 
 SHARED = (
-    "data",
-    "writers",
-    "written_at",
-    "readers",
-    "read_at",
-    "crowds",
-    "atomics",
-    "clocks",
-    "renewed",
-    "early",
-)
+    "data writers written_at readers read_at other_readers atomics clocks rewritten early"
+).split()
 
 
-class Part:
+class Part(Rows):
     """A part of an array, of which the first indices are given: ``K[j]``."""
 
     def __init__(self, array, key):
         self.array = array
         self.key = key if isinstance(key, tuple) else (key,)
-        self.shape = array.shape[len(self.key) :]
-        self.ndim = len(self.shape)
-        self.size = 1
-        for extent in self.shape:
-            self.size *= extent
+        self.set_shape(array.shape[len(self.key) :])
 
-    def __len__(self) -> int:
-        return self.shape[0]
-
-    def __iter__(self):
-        for i in range(self.shape[0]):
-            yield self[i]
+    def whole(self, key: object) -> tuple:
+        """Return an index with the indices that were given before."""
+        return self.key + (key if isinstance(key, tuple) else (key,))
 
     def __getitem__(self, key):
-        return self.array[self.key + (key if isinstance(key, tuple) else (key,))]
+        return self.array[self.whole(key)]
 
     def __setitem__(self, key, value):
-        self.array[self.key + (key if isinstance(key, tuple) else (key,))] = value
+        self.array[self.whole(key)] = value
 
     def change(self, key: object, change: object) -> object:
         """Apply an atomic change; return what was there."""
-        rest = key if isinstance(key, tuple) else (key,)
-        return self.array.change(self.key + rest, change)
+        return self.array.change(self.whole(key), change)

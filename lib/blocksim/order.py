@@ -41,7 +41,9 @@ class Order:
         self.gpu = gpu
         self.count = count
         self.owners = [-1]  # tick -> number of its thread; tick 0 stands for "never"
-        self.across = False  # has a block learnt what another has published?
+        self.blocks_communicate = (
+            False  # has a block learnt what another has published?
+        )
         self.published = False  # has any thread published anything to other blocks?
         self.begin_block(0)
 
@@ -49,8 +51,12 @@ class Order:
         """Begin a block: all ticks so far belong to other blocks."""
         self.block = block
         self.gpu._block_floor = len(self.owners)
-        self.apart = False  # do the threads of this block know different things?
-        self.loose = False  # did any thread leave after it had touched something?
+        self.clocks_differ = (
+            False  # do the threads of this block know different things?
+        )
+        self.unordered_exit = (
+            False  # did a thread leave after it had touched something?
+        )
         self.gpu._floor = self.phase = len(self.owners)
 
     def enter(self, thread) -> None:
@@ -72,7 +78,7 @@ class Order:
             return False
         if known.get(who, 0) >= tick:
             return True
-        return known.get(whole(who // self.count), 0) > tick
+        return known.get(block_key(who // self.count), 0) > tick
 
     # ---- what threads learn
 
@@ -80,17 +86,17 @@ class Order:
         """Return all that a thread knows, its own last tick included."""
         clock = dict(thread.known)
         clock[thread.who] = thread.tick
-        clock[whole(self.block)] = self.gpu._floor
+        clock[block_key(self.block)] = self.gpu._floor
         return clock
 
     def fence(self, for_block: bool) -> None:
         """Publish what the running thread knows, to its block only or to all."""
         thread = self.thread
-        thread.inside = self.clock(thread)
+        thread.to_block = self.clock(thread)
         if not for_block:
-            thread.outside = thread.inside
+            thread.to_all = thread.to_block
             self.published = True
-        self.apart = True
+        self.clocks_differ = True
         self.enter(thread)  # a new stretch: what follows is not yet published
 
     def atomic(self, clocks: object, changes: bool) -> object:
@@ -107,57 +113,57 @@ class Order:
         """
         thread = self.thread
         if clocks:
-            outside, inside, block = clocks
-            inside = inside if block == self.block else {}
-            self.across = self.across or block != self.block
-            thread.known = joined([thread.known, outside, inside])
-            thread.outside = joined([thread.outside, outside])
-            thread.inside = joined([thread.inside, outside, inside])
-            self.apart = True
-        if not (changes and thread.inside):
+            to_all, to_block, block = clocks
+            to_block = to_block if block == self.block else {}
+            self.blocks_communicate = self.blocks_communicate or block != self.block
+            thread.known = merged_clocks([thread.known, to_all, to_block])
+            thread.to_all = merged_clocks([thread.to_all, to_all])
+            thread.to_block = merged_clocks([thread.to_block, to_all, to_block])
+            self.clocks_differ = True
+        if not (changes and thread.to_block):
             return clocks
-        return thread.outside, thread.inside, self.block
+        return thread.to_all, thread.to_block, self.block
 
     def meet_warp(self, lanes: list) -> None:
         """Let threads meet at a syncwarp: each now knows what any of them knew."""
-        known = joined([self.clock(lane) for lane in lanes])
-        inside = joined([lane.inside for lane in lanes])
-        outside = joined([lane.outside for lane in lanes])
+        known = merged_clocks([self.clock(lane) for lane in lanes])
+        to_block = merged_clocks([lane.to_block for lane in lanes])
+        to_all = merged_clocks([lane.to_all for lane in lanes])
         for lane in lanes:
-            lane.known, lane.inside, lane.outside = known, inside, outside
-        self.apart = True
+            lane.known, lane.to_block, lane.to_all = known, to_block, to_all
+        self.clocks_differ = True
 
-    def meet_block(self, threads: list, loose: bool) -> None:
+    def meet_block(self, threads: list, exited: bool) -> None:
         """Let threads meet at a barrier.
 
-        ``loose`` says that a thread has left before it after touching something. The
+        ``exited`` says that a thread has left before it after touching something. The
         barrier does not order what that thread did.
         """
-        self.loose = self.loose or loose
+        self.unordered_exit = self.unordered_exit or exited
         self.phase = len(self.owners)
-        if self.loose:  # so note what each of those who came knows, one by one
+        if self.unordered_exit:  # so note what each of those who came knows, one by one
             self.meet_warp(threads)
             return
-        if self.apart:
-            known = joined([thread.known for thread in threads])
-            inside = joined([thread.inside for thread in threads])
-            outside = joined([thread.outside for thread in threads])
-            known = {who: known[who] for who in known if not self.here(who)}
+        if self.clocks_differ:
+            known = merged_clocks([thread.known for thread in threads])
+            to_block = merged_clocks([thread.to_block for thread in threads])
+            to_all = merged_clocks([thread.to_all for thread in threads])
+            known = {who: known[who] for who in known if not self.in_this_block(who)}
             for thread in threads:
-                thread.known, thread.inside, thread.outside = known, inside, outside
+                thread.known, thread.to_block, thread.to_all = known, to_block, to_all
         self.gpu._floor = self.phase
 
-    def here(self, who: int) -> bool:
+    def in_this_block(self, who: int) -> bool:
         """Return whether this entry of a clock is about the running block."""
-        return who == whole(self.block) or who // self.count == self.block
+        return who == block_key(self.block) or who // self.count == self.block
 
 
-def whole(block: int) -> int:
+def block_key(block: int) -> int:
     """Return the key that a clock has for all threads of a block together."""
     return -1 - block
 
 
-def joined(clocks: list) -> dict:
+def merged_clocks(clocks: list) -> dict:
     """Return what is known to any of these clocks."""
     kept = [clock for clock in clocks if clock]
     if len(kept) < 2:

@@ -17,10 +17,10 @@ class Report:
         Array name -> how often each thread of the launch read or wrote it. An array
         with the name of an argument has its space beside it: "tile (shared)".
     transactions, conflicts : dict of str to int
-        In full mode: 32-byte sectors of global memory; extra turns at the banks of
+        In full mode: 32-byte sectors of global memory; extra passes at the banks of
         shared memory.
     shared_bytes : int
-    left : list of dict
+    exits : list of dict
         Where threads had left the kernel when others came to a barrier, for the first
         such barrier of a block: ``threads``, ``line``, ``block``.
     """
@@ -33,7 +33,7 @@ class Report:
         self.loads, self.stores = {}, {}
         self.shared_bytes = 0
         self.total = 0  # the launch's threads; known once the size is checked
-        self.left = []  # threads that left before a barrier, the first of each block
+        self.exits = []  # threads that left before a barrier, the first of each block
         self.traffic = Traffic() if full else None
         self.sizes, self.spaces = {}, {}
         self.logging = log
@@ -55,7 +55,7 @@ class Report:
     @property
     def conflicts(self) -> dict:
         """Extra turns at the banks of shared memory, by the name of the array."""
-        return self._full().turns
+        return self._full().extra_passes
 
     def _full(self) -> Traffic:
         if self.traffic is None:

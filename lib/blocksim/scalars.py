@@ -1,4 +1,4 @@
-"""Numbers as a GPU holds them: whole ones that wrap, floats that are rounded."""
+"""Numbers as a GPU holds them: whole numbers wrap, floats are rounded."""
 
 import math
 
@@ -7,10 +7,7 @@ from .types import SIZES
 
 # Of each format: its binary digits, the exponent below which it has fewer of them, and
 # its largest number.
-FORMATS = {
-    "float16": (11, -13, 65504.0),
-    "float32": (24, -125, 3.4028234663852886e38),
-}
+FORMATS = {"float16": (11, -13, 65504.0), "float32": (24, -125, 3.4028234663852886e38)}
 INF = float("inf")
 NAN = INF - INF
 

@@ -44,7 +44,9 @@ class Source:
 
     def __init__(self, text, file, names: dict, numba: object, whole: bool):
         self.text = plain(text)
-        compile(self.text, file, "exec")  # its syntax errors, before it is changed
+        compile(
+            self.text, file, "exec"
+        )  # raises its syntax errors, before the text is changed
         try:
             self.tree = parse(self.text)
         except RuntimeError as error:
@@ -213,7 +215,7 @@ def resolved(value: object, function: object) -> object:
 
 
 def strange(value: object) -> object:
-    """Return what the compiler makes of any other value: of NumPy's, of Python's."""
+    """Return what the compiler makes of other values of NumPy's or Python's."""
     kind = type(value).__name__
     if kind == "ndarray":
         return constant_array(value)

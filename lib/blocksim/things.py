@@ -35,19 +35,9 @@ COUNTS = ("syncthreads_count", "syncthreads_and", "syncthreads_or")
 MEETINGS = ("syncthreads", "syncwarp", "activemask") + COUNTS + SHUFFLES + tuple(VOTES)
 FENCES = ("threadfence", "threadfence_block", "threadfence_system", "nanosleep")
 BITS = {  # questions about bits: the types they take, and the answer's type
-    "popc": {
-        "int32": "int32",
-        "uint32": "uint32",
-        "int64": "int64",
-        "uint64": "uint64",
-    },
-    "clz": {"int32": "int32", "uint32": "uint32", "int64": "int64", "uint64": "uint64"},
-    "ffs": {
-        "int32": "uint32",
-        "uint32": "uint32",
-        "int64": "uint32",
-        "uint64": "uint32",
-    },
+    "popc": {kind: kind for kind in ("int32", "uint32", "int64", "uint64")},
+    "clz": {kind: kind for kind in ("int32", "uint32", "int64", "uint64")},
+    "ffs": {kind: "uint32" for kind in ("int32", "uint32", "int64", "uint64")},
     "brev": {"int32": "uint32", "uint32": "uint32", "uint64": "uint64"},
 }
 ALIASES = [  # these may be imported by name, and take arguments by keyword, in Numba
@@ -57,19 +47,7 @@ ALIASES = [  # these may be imported by name, and take arguments by keyword, in 
     + SHUFFLES
     + ("ballot_sync", "all_sync", "any_sync", "eq_sync")
 ]
-BUILTINS = (
-    "range",
-    "len",
-    "min",
-    "max",
-    "abs",
-    "int",
-    "float",
-    "bool",
-    "round",
-    "pow",
-    "divmod",
-)
+BUILTINS = "range len min max abs int float bool round pow divmod".split()
 KNOWN = {"numba", "numba.cuda", "numba.types", "cuda.types", "math", "numpy"}
 KNOWN.update(["cuda." + name for name in DIMS])
 KNOWN.update([f"cuda.{name}.{axis}" for name in DIMS for axis in "xyz"])
@@ -204,64 +182,27 @@ class Scalar:
         self.dtype = dtype
 
 
-SPELLINGS = {
-    "f2": "float16",
-    "f4": "float32",
-    "f8": "float64",
-    "i1": "int8",
-    "i2": "int16",
-    "i4": "int32",
-    "i8": "int64",
-    "u1": "uint8",
-    "u2": "uint16",
-    "u4": "uint32",
-    "u8": "uint64",
-    "b1": "bool",
-    "boolean": "bool",
-    "bool_": "bool",
-    "intp": "int64",
-    "uintp": "uint64",
-    "double": "float64",
-    "half": "float16",
-    "single": "float32",
-    "byte": "uint8",
-    "char": "int8",
-    "uchar": "uint8",
-    "short": "int16",
-    "ushort": "uint16",
-    "intc": "int32",
-    "uintc": "uint32",
-    "int_": "int64",
-    "uint": "uint64",
-    "long_": "int64",
-    "ulong": "uint64",
-    "longlong": "int64",
-    "ulonglong": "uint64",
-    "ssize_t": "int64",
-    "size_t": "uint64",
-}
+def pairs(text: str) -> dict:
+    """Return a table that is written as "name:type name:type …"."""
+    return dict([pair.split(":") for pair in text.split()])
+
+
+SPELLINGS = pairs(
+    "f2:float16 f4:float32 f8:float64 i1:int8 i2:int16 i4:int32 i8:int64 u1:uint8"
+    " u2:uint16 u4:uint32 u8:uint64 b1:bool boolean:bool bool_:bool intp:int64"
+    " uintp:uint64 double:float64 half:float16 single:float32 byte:uint8 char:int8"
+    " uchar:uint8 short:int16 ushort:uint16 intc:int32 uintc:uint32 int_:int64"
+    " uint:uint64 long_:int64 ulong:uint64 longlong:int64 ulonglong:uint64"
+    " ssize_t:int64 size_t:uint64"
+)
 # Names that mean another type in NumPy than in Numba, then Numba's names that NumPy does
 # not know, then the codes that NumPy knows in texts.
 OF_NUMPY = {"byte": "int8", "ubyte": "uint8", "long": "int64"}
 NOT_OF_NUMPY = ("boolean", "char", "uchar", "long_", "size_t", "ssize_t")
-CODES = {
-    "?": "bool",
-    "b": "int8",
-    "B": "uint8",
-    "h": "int16",
-    "H": "uint16",
-    "i": "int32",
-    "I": "uint32",
-    "l": "int64",
-    "L": "uint64",
-    "q": "int64",
-    "Q": "uint64",
-    "e": "float16",
-    "f": "float32",
-    "d": "float64",
-    "int": "int64",
-    "float": "float64",
-}
+CODES = pairs(
+    "?:bool b:int8 B:uint8 h:int16 H:uint16 i:int32 I:uint32 l:int64 L:uint64"
+    " q:int64 Q:uint64 e:float16 f:float32 d:float64 int:int64 float:float64"
+)
 
 
 ABSENT = {  # the modules that hold types, with the spellings that each does not have

@@ -11,32 +11,10 @@ WORDS = (
     " return try while with yield"
 ).split()
 WORDS = set(WORDS)
-SIGNS = (  # those of several characters
-    "**=",
-    "//=",
-    "<<=",
-    ">>=",
-    "...",
-    "**",
-    "//",
-    "<<",
-    ">>",
-    "<=",
-    ">=",
-    "==",
-    "!=",
-    "->",
-    ":=",
-    "+=",
-    "-=",
-    "*=",
-    "/=",
-    "%=",
-    "&=",
-    "|=",
-    "^=",
-    "@=",
-)
+# those of several characters
+SIGNS = (
+    "**= //= <<= >>= ... ** // << >> <= >= == != -> := += -= *= /= %= &= |= ^= @="
+).split()
 OPEN, CLOSE = "([{", ")]}"
 PREFIXES = "rRbBuUfF"
 TAB = 8

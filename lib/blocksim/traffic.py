@@ -4,7 +4,7 @@ The threads of a warp act together: the k-th time that a line touches an array, 
 turn of the loops around it, is one access of up to 32 threads. In global memory it
 moves whole sectors of 32 bytes; the fewer, the better: neighbouring threads should
 touch neighbouring elements. Shared memory has 32 banks of 4 bytes; different words of
-one bank take one turn each.
+one bank take one pass each.
 """
 
 SECTOR = 32
@@ -13,10 +13,10 @@ WORD = 4
 
 
 class Traffic:
-    """Counts sectors and extra turns, by the name of the array."""
+    """Counts sectors and extra passes, by the name of the array."""
 
     def __init__(self):
-        self.sectors, self.turns = {}, {}
+        self.sectors, self.extra_passes = {}, {}
         self.times = {}  # (thread, array, kind, where) -> how often in this phase
         self.accesses = {}  # (warp, array, kind, where, time) -> bytes touched
 
@@ -39,12 +39,14 @@ class Traffic:
                 sectors = set([start // SECTOR for start in starts])
                 self.sectors[name] = self.sectors.get(name, 0) + len(sectors)
             else:
-                self.turns[name] = self.turns.get(name, 0) + turns(starts) - 1
+                self.extra_passes[name] = (
+                    self.extra_passes.get(name, 0) + passes(starts) - 1
+                )
         self.times, self.accesses = {}, {}
 
 
-def turns(starts: set) -> int:
-    """Return how many turns shared memory needs for these bytes."""
+def passes(starts: set) -> int:
+    """Return how many passes shared memory needs for these bytes."""
     words = set([start // WORD for start in starts])
     banks = [word % BANKS for word in words]
     return max([banks.count(bank) for bank in banks])

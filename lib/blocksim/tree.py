@@ -14,22 +14,13 @@ BINDING.update({sign: 4 for sign in COMPARISONS})
 BINDING.update({"|": 5, "^": 6, "&": 7, "<<": 8, ">>": 8, "+": 9, "-": 9})
 BINDING.update({sign: 10 for sign in ("*", "/", "//", "%", "@")})
 BINDING["**"] = 12
-BEFORE = {"not": 3, "-": 11, "+": 11, "~": 11}  # the same before a single operand
-CHANGES = (
-    "+=",
-    "-=",
-    "*=",
-    "/=",
-    "//=",
-    "%=",
-    "**=",
-    "&=",
-    "|=",
-    "^=",
-    "<<=",
-    ">>=",
-    "@=",
-)
+BEFORE = {
+    "not": 3,
+    "-": 11,
+    "+": 11,
+    "~": 11,
+}  # how tightly a sign before a single operand binds
+CHANGES = "+= -= *= /= //= %= **= &= |= ^= <<= >>= @=".split()
 BLOCKS = {  # statements with a block, of which no kernel makes use
     "try": "try",
     "with": "with",
@@ -249,7 +240,7 @@ class Parser:
         self.needs(":")
         if self.token.kind != "newline":
             return self.simple_line()
-        self.at += 2  # the end of the line, and the step to the right
+        self.at += 2  # over the end of the line and the indentation
         found = []
         while self.token.kind not in ("dedent", "end"):
             found += self.statement()
@@ -375,7 +366,7 @@ class Parser:
         """Return an expression with all its operators."""
         line = self.line
         if self.sees("lambda"):
-            return self.nameless()
+            return self.lambda_expression()
         if self.sees("*", "**"):
             self.at += 1
             self.expression()
@@ -384,16 +375,16 @@ class Parser:
             what = self.name()
             self.skip_to(")", "]", "}", ",", ";")
             return Node("Refused", line, what=what, words=[])
-        body = self.joined(0)
+        body = self.operation(0)
         if self.token.kind == "sign" and self.takes(":="):
             return Node("NamedExpr", line, target=body, value=self.expression())
         if not self.takes("if"):
             return body
-        test = self.joined(0)
+        test = self.operation(0)
         self.needs("else")
         return Node("IfExp", line, test=test, body=body, orelse=self.expression())
 
-    def nameless(self) -> Node:
+    def lambda_expression(self) -> Node:
         """Return a lambda."""
         line = self.line
         self.at += 1
@@ -402,7 +393,7 @@ class Parser:
         body = self.expression()
         return Node("Lambda", line, parameters=parameters, body=body)
 
-    def joined(self, loosest: int) -> Node:
+    def operation(self, loosest: int) -> Node:
         """Return what operators join that bind more tightly than ``loosest``.
 
         One function reads all of them, because MicroPython's stack is small.
@@ -410,7 +401,7 @@ class Parser:
         line, op = self.line, self.operator()
         if op in BEFORE:
             self.at += 1
-            inner = self.joined(BEFORE[op] - 1)
+            inner = self.operation(BEFORE[op] - 1)
             left = Node("UnaryOp", line, op=op, operand=inner)
         else:
             left = self.postfix()
@@ -422,10 +413,10 @@ class Parser:
             if op in COMPARISONS:
                 left = self.comparison(line, left)
             elif op in ("and", "or"):
-                left = self.several(line, op, left)
+                left = self.bool_operation(line, op, left)
             else:
                 self.at += 1
-                right = self.joined(10 if op == "**" else binding)
+                right = self.operation(10 if op == "**" else binding)
                 left = Node("BinOp", line, left=left, op=op, right=right)
 
     def operator(self) -> str:
@@ -433,11 +424,11 @@ class Parser:
         token = self.tokens[self.at]
         return token.text if token.kind in ("sign", "word") else ""
 
-    def several(self, line: int, word: str, first: Node) -> Node:
+    def bool_operation(self, line: int, word: str, first: Node) -> Node:
         """Return what "and" or "or" joins."""
         values = [first]
         while self.takes(word):
-            values.append(self.joined(BINDING[word]))
+            values.append(self.operation(BINDING[word]))
         return Node("BoolOp", line, op=word, values=values)
 
     def comparison(self, line: int, left: Node) -> Node:
@@ -451,7 +442,7 @@ class Parser:
                 self.needs("in")
                 op = "not in"
             ops.append(op)
-            others.append(self.joined(BINDING["in"]))
+            others.append(self.operation(BINDING["in"]))
         return Node("Compare", line, left=left, ops=ops, comparators=others)
 
     def postfix(self) -> Node:

@@ -144,7 +144,7 @@ def operation(sign: str, a: str, b: str) -> str | None:
 def power(a: str, b: str) -> str:
     """Return the type of a power."""
     if is_integer(a) and is_integer(b):
-        odd = (a, b) == ("bool", "int32")  # Numba's own choice
+        odd = (a, b) == ("bool", "int32")  # Numba has it so
         return "float32" if odd else whole(a, b)
     if is_integer(a):
         return "float32" if a in SMALL and b != "float64" else "float64"
@@ -170,41 +170,10 @@ def signed(sign: str, kind: str) -> str | None:
     return kind if kind in FLOATS else whole(kind, kind)
 
 
-# What ``math`` has on a GPU, by the types it gives.
-HALF = (  # these know float16
-    "ceil",
-    "cos",
-    "exp",
-    "exp2",
-    "fabs",
-    "floor",
-    "log",
-    "log10",
-    "log2",
-    "sin",
-    "sqrt",
-    "tanh",
-    "trunc",
-)
-ONE = HALF + (
-    "acos",
-    "acosh",
-    "asin",
-    "asinh",
-    "atan",
-    "atanh",
-    "cosh",
-    "degrees",
-    "erf",
-    "erfc",
-    "expm1",
-    "gamma",
-    "lgamma",
-    "log1p",
-    "radians",
-    "sinh",
-    "tan",
-)
+# What ``math`` has on a GPU, by the types it gives. Those of HALF know float16.
+HALF = tuple("ceil cos exp exp2 fabs floor log log10 log2 sin sqrt tanh trunc".split())
+OTHERS = "acos acosh asin asinh atan atanh cosh degrees erf erfc expm1 gamma lgamma"
+ONE = HALF + tuple((OTHERS + " log1p radians sinh tan").split())
 TESTS = ("isfinite", "isinf", "isnan")
 ANGLES = ("atan2", "hypot")
 TWO = ("copysign", "fmod", "pow")

@@ -1,7 +1,7 @@
 """What is known of a name or an expression, and what of it remains where ways join.
 
-A way is one that a thread may take through the text: through one arm of an ``if``, once
-more around a loop.
+A way is what a compiler calls a path of control flow: how a thread may come through the
+text, through one arm of an ``if`` or once more around a loop.
 """
 
 from .things import Scalar, Signature, Thing
@@ -100,7 +100,7 @@ def seen(value: Value) -> object:
     return UNKNOWN if value.computed else value.const
 
 
-def ways(node: Node) -> tuple[bool, bool]:
+def possible(node: Node) -> tuple[bool, bool]:
     """Return whether a test, whose types are found, may be true, and whether false.
 
     Where Numba sees the answer it cuts the other way off, and nobody reads that: each
@@ -108,15 +108,15 @@ def ways(node: Node) -> tuple[bool, bool]:
     known for another reason, such as `x is None` of an array, cuts nothing off.
     """
     if node.kind == "UnaryOp" and node.op == "not":
-        true, false = ways(node.operand)
+        true, false = possible(node.operand)
         return false, true
     if node.kind == "BoolOp":
-        return ways_of_several(node)
+        return possible_of_several(node)
     if node.kind == "Compare" and len(node.ops) > 1:
         return False not in node.links, node.links != [True] * len(node.ops)
     if node.kind == "IfExp":
-        true, false = ways(node.test)
-        arms = [ways(node.body)] * true + [ways(node.orelse)] * false
+        true, false = possible(node.test)
+        arms = [possible(node.body)] * true + [possible(node.orelse)] * false
         return any([arm[0] for arm in arms]), any([arm[1] for arm in arms])
     found = node.got.branch
     handed = hasattr(node.got, "argument")  # a None is seen in comparisons only
@@ -125,12 +125,12 @@ def ways(node: Node) -> tuple[bool, bool]:
     return found is not False, found is not True
 
 
-def ways_of_several(node: Node) -> tuple[bool, bool]:
+def possible_of_several(node: Node) -> tuple[bool, bool]:
     """Return the same for "and" and "or", which go on until one part ends them."""
     ends = node.op == "or"
     ended = False
     for part in node.values[: node.reached]:
-        true, false = ways(part)
+        true, false = possible(part)
         ended = ended or (true if ends else false)
         on = false if ends else true
     return (ended, on) if ends else (on, ended)
@@ -264,7 +264,7 @@ def joined(a: Value, b: Value) -> Value:
         same = a.known and b.known and same_constant(a.const, b.const)
         if a.kind == "static" and not same:
             return Value("clash")
-        if same:  # Numba tells two definitions apart, though not their types
+        if same:  # Numba sees two definitions here, even of one value
             return computed(a) if is_number(a.kind) else a
         return Value(a.kind, bits=max(a.bits, b.bits), fixed=a.fixed and b.fixed)
     if is_number(a.kind) and is_number(b.kind):
