@@ -56,7 +56,7 @@ VENDOR = Path(__file__).parents[1] / "lib" / "livepage" / "vendor" / "micropytho
 def run_small(asked: list[tuple[Drill, str]]) -> list[dict[str, Any]]:
     """Return the reports of answers as the page's worker makes them, run in Node."""
     worker = page._source("page/worker.js")
-    cut = [worker.index("let player"), worker.index("const said")]
+    cut = [worker.index("let player"), worker.index("const sent")]
     simulator = page._simulator().split("=", 1)[1].rstrip(";\n ")
     job = {
         "loader": (VENDOR / "micropython.mjs").as_uri(),

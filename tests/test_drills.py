@@ -108,7 +108,7 @@ def test_each_chapter_has_something_to_build_and_something_to_debug() -> None:
 
 
 def test_every_word_is_used() -> None:
-    listed = ("*.py", "page/*.mjs", "replies.json")
+    listed = ("*.py", "page/*.mjs", "grading.json")
     sources = [path for pattern in listed for path in HERE.glob(pattern)]
     text = "\n".join(source.read_text() for source in sources)
     kinds = {"numeric", "choice", "order", "recall", "trace", "code", "kernel"}

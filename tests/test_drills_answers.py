@@ -535,7 +535,7 @@ def test_every_cell_of_a_table_takes_the_same_decimals(v8: MiniRacer, d: Drill) 
             answer = [[*row] for row in rows]
             answer[i][j] = short
             outcome = mark_both(v8, d, [answer])[0]
-            assert (outcome["near"], outcome["place"]) == ("digits", [i, j])
+            assert (outcome["near"], outcome["cell"]) == ("digits", [i, j])
 
 
 # ---- orders
@@ -570,7 +570,7 @@ def test_exactly_the_valid_orders_pass(v8: MiniRacer, d: Drill) -> None:
     for order, outcome in zip(orders, mark_both(v8, d, answers), strict=True):
         assert outcome["passed"] == (order in valid), order
         if not outcome["passed"]:
-            fault = outcome["place"]
+            fault = outcome["slots"]["n"]
             needs = set(data["needs"][order[fault]])
             assert not needs <= set(order[:fault]), "the line blamed is in place"
 

@@ -45,16 +45,16 @@ def test_a_program_earns_its_verdict(id: str, i: int) -> None:
     entry, d = PROGRAMS[id][i], bank()[id]
     report = run(d, source(id, entry))
     assert verdict(d, report) == entry["verdict"], report
-    for key, places in sentences(report):
+    for key, slots in sentences(report):
         for words in table().values():
-            assert set(re.findall(r"{(\w+)}", words[key])) <= {*places, "form"}, key
+            assert set(re.findall(r"{(\w+)}", words[key])) <= {*slots}, key
 
 
 def sentences(report: dict[str, Any]) -> list[Any]:
-    """Return each sentence of a report: its key, and what fills its places."""
+    """Return each sentence of a report: its key, and what fills its slots."""
     said = [row[1:] for row in (report.get("score") or {"rows": []})["rows"]]
     said += [report["launched"]] if "launched" in report else []
-    return said if report["passed"] else [*said, (report["word"], report["places"])]
+    return said if report["passed"] else [*said, (report["word"], report["slots"])]
 
 
 def test_every_drill_is_tried_and_knows_its_mistakes_by_name() -> None:

@@ -64,7 +64,7 @@ def test_a_right_kernel_may_still_move_too_much() -> None:
     lavish = DRILL.get("code").replace("tile[t] = x[i]", "tile[t] = max(x[i], x[i])")
     report = run(lavish, d)
     assert (report["fault"], report["case"]) == ("traffic", None)  # all are right
-    assert report["places"] == {"bytes": 72, "ideal": 48, "most": 60}
+    assert report["slots"] == {"bytes": 72, "ideal": 48, "most": 60}
     hasty = "y[i] = tile[(t + 1) % last]"
     wrong = lavish.replace(hasty, f"{hasty} if n < 11 else float32(0)")
     assert run(wrong, d)["word"] == "elementDiffers"
@@ -81,9 +81,9 @@ def test_a_right_kernel_may_still_leave_the_work_to_one_thread() -> None:
     report = run(
         greedy.replace("(x, y, n)", "(given, y, n)").replace("x[", "given["), d
     )
-    places = {"now": "0", "mine": 4, "array": "`given`", "most": 1, "all": 4}
+    slots = {"now": "0", "mine": 4, "array": "`given`", "most": 1, "all": 4}
     assert (report["fault"], report["case"]) == ("share", None)
-    assert (report["word"], report["places"]) == ("kernelReadsMore", places)
+    assert (report["word"], report["slots"]) == ("kernelReadsMore", slots)
     assert report["log"]["faults"] == []
 
 

@@ -273,7 +273,7 @@ def test_a_drill_may_set_rules(body: str, said: str) -> None:
 
 
 def test_too_few_and_too_many_steps() -> None:
-    case = {"args": {}, "expected": [[1.0], [2.0]]}
+    case = {"args": {}, "expected": [[1.0], [2.0]], "compared": ["m"]}
 
     def drive(function: object) -> object:
         yield from function()
@@ -283,7 +283,7 @@ def test_too_few_and_too_many_steps() -> None:
         return grader.judge(played, case, 1e-9)[1]
 
     def few(count: int) -> dict:
-        return grader.said("count", count, "count", n=count, all=2)
+        return grader.new_fault("count", count, "count", n=count, all=2)
 
     assert follow([[1.0], [2.0]]) is None
     assert follow([[1.0]]) == few(1)

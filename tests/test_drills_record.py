@@ -63,8 +63,8 @@ function openTab(id = "d", name = "code") {
     keep() { draft.keep(this.value === "starter" ? undefined : this.value); },
     refresh() {
       this.keep();
-      const news = draft.news();
-      if (news) this.value = news.value ?? "starter";
+      const update = draft.update();
+      if (update) this.value = update.value ?? "starter";
     },
     hear() { store.retry(); },
   };

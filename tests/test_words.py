@@ -1,4 +1,4 @@
-"""The kit's own words: every language has every key, with the same places to fill."""
+"""The kit's own words: every language has every key, with the same slots to fill."""
 
 import re
 
@@ -11,13 +11,13 @@ SECTIONS = ("site", "figures", "drills")
 
 @pytest.mark.parametrize("language", words.LANGUAGES)
 @pytest.mark.parametrize("section", SECTIONS)
-def test_every_language_has_every_word_and_the_same_places(section, language):
+def test_every_language_has_every_word_and_the_same_slots(section, language):
     english, there = (words.table(section, name) for name in ("en", language))
     assert there.keys() == english.keys()
     assert all(isinstance(text, str) and text for text in there.values())
     for key, text in there.items():
-        places = [sorted(re.findall(r"{(\w+)}", each)) for each in (english[key], text)]
-        assert places[0] == places[1], key
+        slots = [sorted(re.findall(r"{(\w+)}", each)) for each in (english[key], text)]
+        assert slots[0] == slots[1], key
 
 
 @pytest.mark.parametrize("language", words.LANGUAGES)

@@ -80,6 +80,12 @@ class Drill:
         """Return a field, or the default where the file has none."""
         return self.fields.get(field, default)
 
+    @property
+    def mistakes(self) -> list[Mapping[str, Any]]:
+        """The wrong answers it lists; graders know each by its number in this list."""
+        field = {"choice": "choices", "code": "mutants", "kernel": "mutants"}
+        return self.get(field.get(self.kind, "wrong"), [])
+
     def fault(self, field: str, message: str) -> ValueError:
         """Return the error that names this drill's file, id and field."""
         return ValueError(f"{self.file}, drill {self.id!r}, field {field!r}: {message}")

@@ -23,13 +23,11 @@ TOLERANCE = 1e-9
 
 def payload(drill: Drill) -> dict[str, Any]:
     """Return the function asked for, how to drive it, and every case with its rows."""
-    cases = [_case(drill, case) for case in [*_named(drill), *_random(drill)]]
+    cases = [_case(drill, case) for case in [*_named(drill), *drawn(drill, function)]]
     tolerance = float(drill.get("tolerance", TOLERANCE))
     return {
         "function": drill.get("function"),
         "drive": drill.get("drive", DRIVE),
-        "given": drill.get("given", []),
-        "compared": drill.get("compared"),
         "tolerance": tolerance,
         "cases": cases,
         "slips": [_signs(drill, cases, m, tolerance) for m in mutants(drill)],
@@ -53,25 +51,28 @@ def _named(drill: Drill) -> list[Case]:
     return cases
 
 
-def _random(drill: Drill) -> Iterator[Case]:
-    """Yield the seeded cases that the drill's `examples(rng)` draws."""
+def drawn(drill: Drill, read: Callable[..., Any]) -> Iterator[Case]:
+    """Yield the cases that the drill's `examples(rng)` draws, the same in each build."""
     if drill.get("random"):
-        yield from function(drill, "random", "examples")(random.Random(drill.id))
+        yield from read(drill, "random", "examples")(random.Random(drill.id))
 
 
 def _case(drill: Drill, case: Case) -> Case:
     """Add what the lib gives: the columns shown, and the columns asked for."""
     args = {name: _plain(value) for name, value in case.items() if name != "name"}
     rows = function(drill, "oracle", "oracle")(**args)
+    compared = drill.get("compared")
     try:
-        given = [[_plain(row[c]) for c in drill.get("given", [])] for row in rows]
-        expected = [[_plain(row[c]) for c in drill.get("compared")] for row in rows]
+        given = [[c, [_plain(row[c]) for row in rows]] for c in drill.get("given", [])]
+        expected = [[_plain(row[c]) for c in compared] for row in rows]
     except KeyError as error:
         raise drill.fault("oracle", f"its rows have no {error}") from None
     return {
         "name": case["name"],
+        "drawn": case["name"] == "random",
         "args": {name: grader.pack(value) for name, value in args.items()},
         "given": grader.pack(given),
+        "compared": compared,
         "expected": grader.pack(expected),
     }
 
@@ -132,9 +133,10 @@ def answer(drill: Drill, source: str) -> Callable[..., Any]:
     return space[drill.get("function")]
 
 
-def function(drill: Drill, field: str, name: str) -> Callable[..., Any]:
-    """Return a function written in one of the drill's fields."""
+def function(drill: Drill, field: str, name: str, **names: Any) -> Callable[..., Any]:
+    """Return a function written in one of the drill's fields, which may use names."""
     try:
-        return grader.load(drill.get(field), name)
-    except (SyntaxError, KeyError) as error:
+        exec(compile(drill.get(field), f"{drill.file}, {field}", "exec"), names)
+        return names[name]
+    except (SyntaxError, KeyError, TypeError) as error:
         raise drill.fault(field, f"expected a function {name}: {error}") from None

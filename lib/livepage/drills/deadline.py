@@ -1,4 +1,4 @@
-"""A reader's function may never end; here it is given a time, and then ended.
+"""A reader's function may never end; here it is ended when its time is over.
 
 What runs is put into a thread of its own, because an exception can be raised in a
 thread from outside, on every system and in a notebook too. Only what never comes back

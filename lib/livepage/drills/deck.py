@@ -1,6 +1,6 @@
 """All drills of the book on one page: what is due today, then chapter by chapter.
 
-The HTML is a plain list: each question, a link to its place, its folded solution. The
+The HTML is a plain list: each question, a link to its chapter, its folded solution. The
 script turns every question into a button that opens the drill where it stands; the
 drill itself is fetched then, one small script each, so that the page stays light.
 """
@@ -107,12 +107,12 @@ def _group(chapter: Chapter, lang: str, maths: markup.Maths) -> str:
 def _row(id: str, chapter: Chapter, lang: str, maths: markup.Maths) -> str:
     """Return a drill's row: its question, what it is, where it stands, its solution."""
     card = Card(find(id), lang, maths)
-    place = f"{chapter.href}#drill-{id}"
+    href = f"{chapter.href}#drill-{id}"
     return f"""\
 <li class="os-deck-row" id="deck-{id}" data-drill="{id}"\
  data-chapter="{chapter.number}">
 <div class="os-deck-question">{card.prompt()}</div>
 <p class="os-deck-facts"><span>{card.word(card.drill.kind)}</span>\
-<a href="{escape(place)}">{card.word("inChapter", n=chapter.number)}</a></p>
+<a href="{escape(href)}">{card.word("inChapter", n=chapter.number)}</a></p>
 {card.solution()}
 </li>"""

@@ -7,17 +7,11 @@ under the prompt and the numbers that the graders compare with are made from tha
 
 from __future__ import annotations
 
+import decimal
 import math
 import re
 from collections.abc import Iterator
-from decimal import (
-    ROUND_CEILING,
-    ROUND_DOWN,
-    ROUND_FLOOR,
-    ROUND_HALF_EVEN,
-    ROUND_HALF_UP,
-    Decimal,
-)
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 from livepage.drills.words import word
@@ -25,6 +19,8 @@ from livepage.drills.words import word
 SLACK = 1e-9  # what computing in floats may cost
 NEARLY = 5e-3  # as a part of the answer: somebody rounded on the way
 WORTH_ROUNDING = 1000  # nobody rounds a smaller count
+# How people shorten a number; nobody cuts it off to a single digit.
+ROUNDINGS = [decimal.ROUND_HALF_UP, decimal.ROUND_HALF_EVEN, decimal.ROUND_DOWN]
 
 
 class Rule(NamedTuple):
@@ -102,8 +98,9 @@ def safe(value: float, rule: Rule, digits: int) -> float:
     if not rule.side:
         return value
     exact = Decimal(repr(value))
-    way = ROUND_FLOOR if rule.side == "below" else ROUND_CEILING
-    return float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - digits + 1), way))
+    rounding = decimal.ROUND_FLOOR if rule.side == "below" else decimal.ROUND_CEILING
+    last = Decimal(1).scaleb(exact.adjusted() - digits + 1)
+    return float(exact.quantize(last, rounding))
 
 
 def _around(value: float, rule: Rule) -> tuple[float, float]:
@@ -136,21 +133,19 @@ def _rounded(value: float, rule: Rule) -> Iterator[float]:
         return
     exact = Decimal(repr(float(value)))
     first = 2 if rule.kind == "whole" else 1
-    for place, digits in _places(exact, rule):
-        ways = [ROUND_HALF_UP, ROUND_HALF_EVEN, ROUND_DOWN]
-        for way in ways if digits > 1 else ways[:2]:
-            short = exact.quantize(Decimal(1).scaleb(place), way)
+    for power, digits in _coarser(exact, rule):
+        for rounding in ROUNDINGS if digits > 1 else ROUNDINGS[:2]:
+            short = exact.quantize(Decimal(1).scaleb(power), rounding)
             if digits >= first and short and short != exact:
                 yield float(short)
 
 
-def _places(exact: Decimal, rule: Rule) -> Iterator[tuple[int, int]]:
-    """Yield, for each coarser rounding, the power of ten of its last digit, and how
-    many digits that leaves."""
+def _coarser(exact: Decimal, rule: Rule) -> Iterator[tuple[int, int]]:
+    """Yield each coarser rounding: the power of ten of its last digit, and its digits."""
     lead = exact.adjusted()
     if rule.kind == "decimals":
-        for place in range(-1, -rule.count, -1):
-            yield place, lead - place + 1
+        for power in range(-1, -rule.count, -1):
+            yield power, lead - power + 1
     else:
         if lead < -1:
             yield lead + 1, 1  # 0.09 is 0.1 to one decimal

@@ -33,13 +33,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-CONSTANTS = {
-    "e": np.e,
-    "pi": np.pi,
-    "inf": np.inf,
-    "infinity": np.inf,
-    "nan": np.nan,
-}
+CONSTANTS = {"e": np.e, "pi": np.pi, "inf": np.inf, "infinity": np.inf, "nan": np.nan}
 
 
 LEAST = 5e-324  # stands for what is too small for a float, and still is not 0
@@ -57,7 +51,7 @@ class Reading(NamedTuple):
 
 @cache
 def table() -> dict[str, Any]:
-    """Return what ``reading.json`` says about signs, words and numerals."""
+    """Return what ``reading.json`` says about signs, words, numerals and functions."""
     path = Path(__file__).with_name("reading.json")
     return json.loads(path.read_text(encoding="utf-8"))
 
@@ -71,18 +65,8 @@ def harmonic(n: float) -> float:
     return float(np.log(n) + np.euler_gamma + tail)
 
 
-FUNCTIONS = {
-    "exp": np.exp,
-    "log": np.log,
-    "ln": np.log,
-    "log2": np.log2,
-    "log10": np.log10,
-    "sqrt": np.sqrt,
-    "abs": np.abs,
-    "floor": np.floor,
-    "ceil": np.ceil,
-    "harmonic": harmonic,
-}
+FUNCTIONS = {name: getattr(np, name) for name in table()["functions"]}
+FUNCTIONS |= {"ln": np.log, "harmonic": harmonic}
 
 
 def evaluate(text: str, names: Mapping[str, float] | None = None) -> float:

@@ -1,13 +1,13 @@
-"""From an outcome to what a teacher would say: echo, hint or nudge, then the next help.
+"""From an outcome to what a teacher would say about it.
 
 What to say has been decided before: of code and kernels by their graders, of all else
-by ``replies.json``. Here it is put into words, and numbers are written as a reader of
+by ``grading.json``. Here it is put into words, and numbers are written as a reader of
 the notebook sees them; ``page/feedback.mjs`` does that for the page.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from string import ascii_lowercase
 from typing import Any
 
@@ -20,9 +20,6 @@ from livepage.drills.payload import how_exact
 from livepage.drills.words import column, show, word
 
 Table = tuple[tuple[str, ...], ...]
-
-# What a case that was drawn is called.
-RANDOM = {"code": "random", "kernel": "randomLaunch"}
 
 
 def feedback(
@@ -56,13 +53,13 @@ def feedback(
         score = _score(data, outcome, language)
         return (*lines, f"**✓ {word('right', language)}**", why), score
     if drill.kind in WRITTEN:
-        told, table = _code(drill, data, outcome, language)
+        reply, table = _code(drill, data, outcome, language)
     else:
-        told, table = [_told(drill, data, outcome, language)], ()
+        reply, table = [_reply(drill, data, outcome, language)], ()
     heading = "close" if outcome.get("near") else "notYet"
-    lines += [f"**→ {word(heading, language)}**", *told]
+    lines += [f"**→ {word(heading, language)}**", *reply]
     if is_miss(outcome):
-        lines += _more(drill, outcome, misses, language)
+        lines += _next_help(drill, outcome, misses, language)
     return tuple(lines), table
 
 
@@ -73,8 +70,8 @@ def _score(data: Mapping[str, Any], outcome: Mapping[str, Any], language: str) -
         return ()
     counted = ["score", "scoreOn", {"name": in_language(score["case"], language)}]
     return tuple(
-        (word(name, language), sentence(value, places, language))
-        for name, value, places in [counted, *score["rows"]]
+        (word(name, language), sentence(value, slots, language))
+        for name, value, slots in [counted, *score["rows"]]
     )
 
 
@@ -82,65 +79,50 @@ def _echo(
     data: Mapping[str, Any], outcome: Mapping[str, Any], language: str
 ) -> list[str]:
     """Say how a number was read; a formula, a choice or a table needs no echo."""
-    if data["kind"] != "numeric" or "read" not in outcome:
-        return []
-    read = outcome["read"]
-    if isinstance(read, list):
-        a, b = map(show, read)
-        return [word("readEither", language, a=a, b=b)]
-    return [word("readAs", language, value=show(read))]
+    read = outcome.get("read", ()) if data["kind"] == "numeric" else ()
+    key = "readAs" if len(read) == 1 else "readEither"
+    return [word(key, language, **_readings(read))] if read else []
 
 
-def _told(
+def _readings(values: Sequence[float]) -> dict[str, str]:
+    """Return what an answer may mean, for the slots of a sentence: one value or two."""
+    return dict(zip("ab", map(show, values)))
+
+
+def _reply(
     drill: Drill, data: Mapping[str, Any], outcome: Mapping[str, Any], language: str
 ) -> str:
     """Return why an answer is close, or the hint it earns, else the kind's nudge."""
     hint = in_language(earned(drill, outcome) or "", language)
     nudge = in_language(drill.get("nudge") or word("nudge", language), language)
     own = {"hint": hint, "nudge": nudge}
-    places = _places(drill, data, outcome, language) | {"hint": hint}
+    filled = slots(drill, data, language) | outcome.get("slots", {}) | {"hint": hint}
+    filled |= _readings(outcome.get("ask", ()))
     return " ".join(
-        own.get(key) or word(key, language, **places)
+        own.get(key) or sentence(key, filled, language)
         for key in replies(drill.kind, outcome)
     )
 
 
-def _places(
-    drill: Drill, data: Mapping[str, Any], outcome: Mapping[str, Any], language: str
-) -> dict[str, Any]:
-    """Return what fills the places of what an answer may be told."""
-    places = {"id": drill.id, "n": outcome.get("place")}
-    if "ask" in outcome:
-        places["a"], places["b"] = map(show, outcome["ask"])
+def slots(drill: Drill, data: Mapping[str, Any], language: str) -> dict[str, str]:
+    """Return what fills the slots of sentences about a drill, whatever the answer."""
+    found = {"id": drill.id}
     if drill.kind == "order":
-        places["letters"] = ascii_lowercase[: len(drill.get("lines"))]
-    if drill.kind == "recall":
-        places["names"] = names(data)
+        found["letters"] = ascii_lowercase[: len(drill.get("lines"))]
+    if "samples" in data:
+        found["names"] = ", ".join(f"`{name}`" for name in data["samples"][0])
     if rule := how_exact(drill):
-        places["asked"] = asked(rule, language)
-    if drill.kind == "trace" and "place" in outcome:
-        row, cell = outcome["place"]
-        places["row"] = row + 1
-        places["column"] = column(data["columns"][cell], language)
-    return places
+        found["asked"] = asked(rule, language)
+    return found
 
 
 def earned(drill: Drill, outcome: Mapping[str, Any]) -> Any:
-    """Return the hint an outcome earns from the drill's listed misconceptions."""
-    if outcome.get("slip") is not None:
-        return drill.get("mutants")[outcome["slip"]]["hint"]
-    if outcome.get("hint") is None:
-        return None
-    listed = drill.get("choices") if drill.kind == "choice" else drill.get("wrong")
-    return listed[outcome["hint"]]["hint"]
+    """Return the hint an outcome earns from the drill's listed mistakes."""
+    index = outcome.get("slip", outcome.get("hint"))
+    return None if index is None else drill.mistakes[index]["hint"]
 
 
-def names(data: Mapping[str, Any]) -> str:
-    """Return the variables of a formula, as code."""
-    return ", ".join(f"`{name}`" for name in data["samples"][0])
-
-
-def _more(
+def _next_help(
     drill: Drill, outcome: Mapping[str, Any], misses: int, language: str
 ) -> list[str]:
     """Return the staged help of a second and later miss, then the way out."""
@@ -162,12 +144,9 @@ def _code(
     """Say where a function first differs, and show the steps up to there."""
     lines = []
     if outcome["case"] is not None:
-        case = data["cases"][outcome["case"]]
-        name = case["name"]
-        drawn = word(RANDOM[drill.kind], language)
-        name = drawn if name == "random" else in_language(name, language)
+        name = case_name(drill, data["cases"][outcome["case"]], language)
         lines.append(word("failedOn", language, name=f"*{name}*"))
-    lines.append(fault(data, outcome, language))
+    lines.append(fault(outcome, language))
     if "launched" in outcome:
         lines.append(sentence(*outcome["launched"], language))
     hint = earned(drill, outcome)
@@ -175,50 +154,49 @@ def _code(
         lines.append(in_language(hint, language))
     elif "nudge" in outcome:
         lines.append(word(outcome["nudge"], language))
-    told = outcome["word"] in grader.WORDS.values()  # these say all there is to see
-    shown = "table" in outcome and not told
-    return lines, steps(data, outcome["table"], language) if shown else ()
+    enough = outcome["word"] in grader.WORDS.values()  # these say all there is to see
+    shown = "table" in outcome and not enough
+    return lines, steps(outcome["table"], language) if shown else ()
 
 
-def fault(data: Mapping[str, Any], outcome: Mapping[str, Any], language: str) -> str:
+def case_name(drill: Drill, case: Mapping[str, Any], language: str) -> str:
+    """Return what a case is called: by its name, or as one drawn at random."""
+    if case["drawn"]:
+        return word("randomLaunch" if drill.kind == "kernel" else "random", language)
+    return in_language(case["name"], language)
+
+
+def fault(outcome: Mapping[str, Any], language: str) -> str:
     """Return what went wrong."""
-    places = dict(outcome["places"])
-    if "form" in outcome:
-        named = zip(outcome["form"], data["compared"])
-        cells = [cell.replace("#", column(name, language)) for cell, name in named]
-        places["form"] = f"`{', '.join(cells)}`"
-    said = sentence(outcome["word"], places, language)
+    said = sentence(outcome["word"], outcome["slots"], language)
     if outcome.get("ended", True):
         return said
     return f"{said} {word('stillRuns', language)}"
 
 
-def sentence(key: str, places: Mapping[str, Any], language: str) -> str:
-    """Return a sentence with its places filled, numbers as a reader writes them."""
+def sentence(key: str, slots: Mapping[str, Any], language: str) -> str:
+    """Return a sentence with its slots filled; ``grader.py`` says what may fill one."""
+
+    def written(part: Any) -> str:
+        if isinstance(part, dict):
+            return column(part["column"], language)
+        return part if isinstance(part, str) else show(*part)
+
     filled = {
-        name: "".join(part if isinstance(part, str) else show(*part) for part in place)
-        if isinstance(place, list)
-        else place
-        for name, place in places.items()
+        name: "".join(map(written, given)) if isinstance(given, list) else given
+        for name, given in slots.items()
     }
     return word(key, language, **filled)
 
 
-def steps(data: Mapping[str, Any], table: Mapping[str, Any], language: str) -> Table:
-    """Return the steps up to the first fault: what is given, yours beside expected."""
-    columns = [
-        (column(name, language), cells)
-        for name, cells in zip(data["given"], table["given"])
-    ]
-    for name, (yours, expected) in zip(data["compared"], table["compared"]):
-        title = column(name, language)
-        if yours:
-            columns.append((f"{title}, {word('yours', language)}", yours))
-            title = f"{title}, {word('expected', language)}"
-        columns.append((title, expected))
-    count = len(columns[-1][1])
+def steps(columns: Sequence[Mapping[str, Any]], language: str) -> Table:
+    """Return the table of a report: a heading, then a row for each step."""
+    count = len(columns[-1]["cells"])
     shown = [(word("stepColumn", language), *map(str, range(1, count + 1)))]
-    shown += [(title, *(show(*cell) for cell in cells)) for title, cells in columns]
+    for one in columns:
+        title = column(one["name"], language)
+        whose = f", {word(one['whose'], language)}" if one["whose"] else ""
+        shown.append((title + whose, *(show(*cell) for cell in one["cells"])))
     return tuple(zip(*shown))
 
 

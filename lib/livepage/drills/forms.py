@@ -1,7 +1,7 @@
 """The HTML of a drill: its question, the form that answers it, its folded solution.
 
-Everything is written here, once, in the page's language; the script only wakes it. So
-the page is whole without a script, and on paper.
+Everything is written here, once, in the page's language; the script only makes it work.
+So the page is complete without a script, and on paper.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from livepage import markup
 from livepage.drills.bank import WRITTEN, Drill, foreign, in_language
 from livepage.drills.exactness import asked
-from livepage.drills.feedback import RANDOM, answer_text, names, right_choice
+from livepage.drills.feedback import answer_text, case_name, right_choice, slots
 from livepage.drills.payload import how_exact, payload
 from livepage.drills.words import column, show, table, word
 from livepage.quantities import letters
@@ -80,8 +80,8 @@ class Card:
     def prompt(self) -> str:
         """Return the question, and how exact the answer has to be."""
         precision = self.asked()
-        said = f'\n<p class="os-drill-asked">{precision}</p>' if precision else ""
-        return self.blocks(self.drill.get("prompt")) + said
+        line = f'\n<p class="os-drill-asked">{precision}</p>' if precision else ""
+        return self.blocks(self.drill.get("prompt")) + line
 
     def asked(self) -> str:
         """Return how exact a number has to be, as a sentence."""
@@ -151,46 +151,39 @@ class Card:
     def json(self) -> str:
         """Return the drill's data for the script; no text can end its block."""
         drill = self.drill
-        listed = "mutants" if self.form == "code" else "wrong"
-        listed = "choices" if self.form == "choice" else listed
         data = {
             "id": drill.id,
             "form": self.form,
             "payload": self.data,
             "hints": [self.inline(hint) for hint in drill.get("hints", [])],
             "steps": [self.inline(step) for step in drill.get("steps", [])],
-            "earned": [self.inline(s.get("hint", "")) for s in drill.get(listed, [])],
+            "earned": [self.inline(one.get("hint", "")) for one in drill.mistakes],
             "nudge": self.inline(drill.get("nudge", NUDGE)),
-            "asked": self.asked(),
-            **EXTRAS.get(self.form, lambda card: {})(self),
+            "slots": {
+                key: markup.inline(str(text))
+                for key, text in slots(drill, self.data, self.lang).items()
+            },
+            **(_code_data(self) if self.form == "code" else {}),
         }
         packed = json.dumps(data, ensure_ascii=False, allow_nan=False, sort_keys=True)
         return packed.replace("</", "<\\/")
 
 
-# ---- what some kinds add to the data
+# ---- what code adds to the data
 
 
 def _code_data(card: Card) -> dict[str, Any]:
-    """A start, the names of the cases, and for a first step the lines of an answer."""
-
-    drawn = word(RANDOM[card.drill.kind], card.lang)
-
-    def named(name: Any) -> str:
-        return drawn if name == "random" else in_language(name, card.lang)
-
-    cases = [{**case, "name": named(case["name"])} for case in card.data["cases"]]
+    """Return the starter, the names of cases, and as a first step an answer's lines."""
+    cases = [
+        {**case, "name": case_name(card.drill, case, card.lang)}
+        for case in card.data["cases"]
+    ]
     lines = {line.strip() for line in card.drill.get("code").splitlines()} - {""}
     return {
         "payload": {**card.data, "cases": cases},
         "starter": card.drill.get("starter"),
         "steps": [markup.code("\n".join(sorted(lines, key=str.lower)))],
     }
-
-
-EXTRAS: dict[str, Callable[[Card], dict[str, Any]]] = {
-    "code": _code_data,
-}
 
 
 # ---- the forms
@@ -201,7 +194,8 @@ def _numeric(card: Card) -> str:
 
 
 def _formula(card: Card) -> str:
-    how = markup.inline(word("formulaHelp", card.lang, names=names(card.data)))
+    how = word("formulaHelp", card.lang, **slots(card.drill, card.data, card.lang))
+    how = markup.inline(how)
     return _line(card, card.word("formula"), how)
 
 
@@ -248,9 +242,9 @@ def _order_line(card: Card, k: int, line: str) -> str:
     letter = LETTERS[k]
     named = card.word("line", letter=letter)
     up, down = (
-        f'<button type="button" data-move="{way}"'
+        f'<button type="button" data-move="{step}"'
         f' aria-label="{card.word(key)}: {named}">{_icon(arrow)}</button>'
-        for way, key, arrow in [(-1, "up", ARROW_UP), (1, "down", ARROW_DOWN)]
+        for step, key, arrow in [(-1, "up", ARROW_UP), (1, "down", ARROW_DOWN)]
     )
     return f"""\
 <li data-line="{k}"><span class="os-drill-grip" aria-hidden="true">{_icon(GRIP)}</span>\

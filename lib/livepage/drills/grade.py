@@ -1,14 +1,18 @@
 """Marking an answer: what passed, and which misconception a wrong one shows.
 
 Each grader takes a drill's payload and an answer and returns an outcome, a small
-mapping without any words: ``passed``, and where it applies ``read`` (the values as
-understood), ``near`` (why an answer is close and not right), ``ask`` (the two values an
-answer may mean), ``hint`` (which of the drill's hints is earned), ``place`` (where the
-first fault is). What is said of it then stands in ``replies.json``: "rules", in the
-order they are tried, each with what has to be so of an outcome and the words it earns;
-and what is "free" of a miss. ``page/grade.mjs`` is the same code for the page; tests
-feed both the same answers. Code drills are marked by ``grader.py``, which runs in both
-worlds, and own words by their owner.
+mapping without any words: ``passed``, and where it applies ``read`` (the value as
+understood, or two of them), ``near`` (why an answer is close and not right), ``ask``
+(the two values of which the reader has to choose one), ``hint`` (the number of the
+mistake whose hint is earned), ``cell`` (the row and column of the first wrong cell) and
+``slots`` (what fills the slots of a sentence about it).
+
+``page/grade.mjs`` is the same code for the page; tests feed both the same answers. What
+the two share stands in ``grading.json``: "shares", how close two numbers have to be, as
+shares of the number that is compared with; "rules", in the order they are tried, each
+with what has to be true of an outcome and the words it earns; and "free", what makes an
+outcome no miss. Code drills are marked by ``grader.py``, which runs in both worlds, and
+answers in own words by the reader who wrote them.
 """
 
 from __future__ import annotations
@@ -27,12 +31,15 @@ Outcome = dict[str, Any]
 Payload = Mapping[str, Any]
 Goal = Mapping[str, Any]
 
-# All of these are shares of the number that is compared with.
-EQUAL = 1e-9  # closer than this, two numbers are one: the rest is rounding
-ALIKE = 1e-3  # closer than this, one may be the other from rounded parts
-ROUGHLY = 2e-2  # how far a number may be from the mistake it is taken for
-SHORT = 5e-2  # how far one with too few digits may be to count as close
-SINGLE = 5e-3  # as ROUGHLY, for a single digit, which fits many numbers
+GRADING = json.loads(Path(__file__).with_name("grading.json").read_text("utf-8"))
+EQUAL = GRADING["shares"]["equal"]  # two numbers are one: the rest is rounding
+ALIKE = GRADING["shares"]["alike"]  # one may be the other, made from rounded parts
+ROUGHLY = GRADING["shares"]["roughly"]  # from the mistake a number is taken for
+SHORT = GRADING["shares"]["short"]  # one with too few digits still counts as close
+SINGLE = GRADING["shares"]["single"]  # as ROUGHLY: a single digit fits many numbers
+
+UNREADABLE: Outcome = {"passed": False, "unreadable": True}
+EMPTY: Outcome = {**UNREADABLE, "empty": True}
 
 
 # ---- numbers
@@ -42,31 +49,32 @@ def mark(goal: Goal, wrong: Sequence[Any], names: Payload, answer: Any) -> Outco
     """Mark a number as typed; where that may mean two, both are considered."""
     text = str(answer)
     if not text.strip(" "):
-        return {"passed": False, "unreadable": True, "empty": True}
+        return EMPTY
     try:
         readings = read(text, names)
     except ValueError:
-        return {"passed": False, "unreadable": True}
+        return UNREADABLE
     outcomes = [judge(goal, wrong, reading) for reading in readings[:2]]
     first, last = outcomes[0], outcomes[-1]
     if first["passed"] or len(outcomes) == 1:
         return first
     values = [reading.value for reading in readings[:2]]
-    either = "," in text or "e" in text.lower()  # may well be meant in another way
+    either = (
+        "," in text or "e" in text.lower()
+    )  # written differently in other countries
     if last["passed"]:
         return last if either else {"passed": False, "ask": values}
     if not either:
         return first
-    told = first if _says_why(first) or not _says_why(last) else last
-    return {**told, "read": values}
+    clearer = first if _says_why(first) or not _says_why(last) else last
+    return {**clearer, "read": values}
 
 
 def judge(goal: Goal, wrong: Sequence[Any], reading: Reading) -> Outcome:
     """Mark one value: right, close, a known mistake, or none of these."""
     value = reading.value
-    outcome: Outcome = {"passed": hits(goal, value), "read": value}
-    if outcome["passed"]:
-        return outcome
+    if hits(goal, value):
+        return {"passed": True, "read": [value]}
     exact = _only(i for i, slip in enumerate(wrong) if same(value, slip))
     near = _near(goal, reading, exact is not None)
     if near is None:
@@ -75,7 +83,7 @@ def judge(goal: Goal, wrong: Sequence[Any], reading: Reading) -> Outcome:
             near = "digits"
     else:
         hint = exact
-    return {**outcome, "near": near, "hint": hint}
+    return {"passed": False, "read": [value], "near": near, "hint": hint}
 
 
 def _says_why(outcome: Outcome) -> bool:
@@ -83,7 +91,7 @@ def _says_why(outcome: Outcome) -> bool:
 
 
 def hits(goal: Goal, value: float) -> bool:
-    """Say whether a value is right; infinities and NaN hit themselves."""
+    """Say whether a value is right; of an infinity or NaN, only that value is."""
     if "low" not in goal:
         return same(value, goal["value"])
     return goal["low"] <= value <= goal["high"]
@@ -117,7 +125,7 @@ def _near(goal: Goal, reading: Reading, listed: bool) -> str | None:
 def _is_short(goal: Goal, reading: Reading) -> bool:
     """Say whether a value is the answer with too few digits, in whatever unit.
 
-    Who types 9/15 where 9/16 is asked for has not rounded.
+    An expression such as 9/15, typed where the answer is 9/16, is not a rounded answer.
     """
     value, unit = reading
     right = goal["value"]
@@ -177,11 +185,11 @@ def formula(payload: Payload, answer: Any) -> Outcome:
     """Mark a formula by its values at each sample of its variables."""
     text = str(answer)
     if not text.strip(" "):
-        return {"passed": False, "unreadable": True, "empty": True}
+        return EMPTY
     try:
         values = [read(text, at)[0].value for at in payload["samples"]]
     except ValueError:
-        return {"passed": False, "unreadable": True}
+        return UNREADABLE
 
     def equals(targets: Sequence[float]) -> bool:
         return all(same(a, b) for a, b in zip(values, targets, strict=True))
@@ -205,7 +213,8 @@ def trace(payload: Payload, answer: Any) -> Outcome:
             if not outcome["passed"]:
                 hint = outcome.get("hint")
                 hint = None if hint is None else slips[hint][1]
-                return {**outcome, "hint": hint, "place": [i, j]}
+                named = {"row": i + 1, "column": [{"column": payload["columns"][j]}]}
+                return {**outcome, "hint": hint, "cell": [i, j], "slots": named}
     return {"passed": True}
 
 
@@ -216,8 +225,8 @@ def choice(payload: Payload, answer: Any) -> Outcome:
     """Mark a choice, given as its letter or as its place counted from 0."""
     picked = letter(answer)
     if picked is None or not 0 <= picked < payload["count"]:
-        return {"passed": False, "unreadable": True}
-    return {"passed": picked == payload["right"], "read": picked, "hint": picked}
+        return UNREADABLE
+    return {"passed": picked == payload["right"], "hint": picked}
 
 
 def letter(answer: Any) -> int | None:
@@ -239,46 +248,43 @@ def order(payload: Payload, answer: Any) -> Outcome:
     picked = [letter(part) for part in answer if part != " "] if listed else []
     shown = payload["shown"]
     if sorted(p for p in picked if p is not None) != list(range(len(shown))):
-        return {"passed": False, "unreadable": True}
-    places = [shown[p] for p in picked]
-    fault = next((i for i in range(len(places)) if _missing(payload, places, i)), None)
-    if fault is None or places in payload["also"]:
-        return {"passed": True, "read": picked}
+        return UNREADABLE
+    lines = [shown[p] for p in picked]
+    fault = next((i for i in range(len(lines)) if _missing(payload, lines, i)), None)
+    if fault is None or lines in payload["also"]:
+        return {"passed": True}
     early = (
         index
         for index, (first, then) in enumerate(payload["wrong"])
-        if first == places[fault] and then in places[fault:]
+        if first == lines[fault] and then in lines[fault:]
     )
-    hint = next(early, None)
-    told = {"place": fault, "first": fault == 0, "hint": hint}
-    return {"passed": False, "read": picked, **told}
+    hint, in_order = next(early, None), {"n": fault}
+    return {"passed": False, "first": fault == 0, "hint": hint, "slots": in_order}
 
 
-def _missing(payload: Payload, places: Sequence[int], i: int) -> bool:
+def _missing(payload: Payload, lines: Sequence[int], i: int) -> bool:
     """Say whether the i-th line needs one that comes after it."""
-    return any(need in places[i:] for need in payload["needs"][places[i]])
+    return any(need in lines[i:] for need in payload["needs"][lines[i]])
 
 
 # ---- what an outcome earns
 
-REPLIES = json.loads(Path(__file__).with_name("replies.json").read_text("utf-8"))
-
 
 def is_miss(outcome: Mapping[str, Any]) -> bool:
     """Say whether an outcome is a miss: what is close, or cannot be read, is none."""
-    return facts(outcome).isdisjoint(REPLIES["free"])
+    return facts(outcome).isdisjoint(GRADING["free"])
 
 
 def facts(outcome: Mapping[str, Any]) -> set[Any]:
-    """Return what is so of an outcome: the fields it has, and why it is close."""
+    """Return what is true of an outcome: the fields it has, and why it is close."""
     present = {k for k, v in outcome.items() if v is not None and v is not False}
     return {outcome.get("near"), *present}
 
 
 def replies(kind: str, outcome: Mapping[str, Any]) -> list[str]:
-    """Return what an answer is told: words, or its hint, or the drill's own nudge."""
+    """Return the words an answer earns; "hint" and "nudge" are the drill's own."""
     known = facts(outcome) | {kind}
-    return next(words for needs, words in REPLIES["rules"] if known.issuperset(needs))
+    return next(words for needs, words in GRADING["rules"] if known.issuperset(needs))
 
 
 GRADERS = {

@@ -7,14 +7,17 @@ plain Python, without typing or numpy, and it holds no mathematics: the build wr
 what to expect into the cases. Numbers that JSON does not know travel as text ("-inf"),
 there and back.
 
-A case is ``{"args", "expected"}``: keyword arguments for the drill's ``drive``, and the
-rows that ``drive`` should yield. A *sign* is what is left of an answer in one case: ""
-where it is right, else a letter for the way it fails and a number that other results
-would not give. A mistake is named if the signs are those of its mutant in every case.
+A case is ``{"args", "expected", "compared", "given"}``: keyword arguments for the
+drill's ``drive``, the rows that ``drive`` should yield, the names of their columns, and
+what is shown beside them: columns as ``[name, cells]``. A *sign* is what is left of an
+answer in one case: "" where it is right, else a letter for the way it fails and a number
+that other results would not give. A mistake is named if the signs are those of its
+mutant in every case.
 
 What to say is decided here too, without a language: each fault has a ``word``, the key
-of a sentence, and what fills its ``places``: a text, a number, or a list of texts and
-of numbers as ``[value, digits]``, since each world writes numbers in its own way.
+of a sentence, and what fills its ``slots``. In a slot stands a text, a whole number, or
+a list of parts: texts, numbers as ``[value, digits]``, and columns by name, as
+``{"column": name}``. The notebook and the page each write these in their own way.
 """
 
 import math
@@ -24,7 +27,7 @@ ANSWER = "answer.py"  # the reader's file, as tracebacks call it
 DRIVE = "drive.py"
 DEEPEST, LONGEST, WIDEST = 6, 2000, 60  # of a result: its nesting, its lists, its text
 ALIKE = 3e-5  # signs have five decimals
-SMALL = hasattr(sys, "print_exception")  # this is MicroPython
+MICROPYTHON = hasattr(sys, "print_exception")  # which CPython has not
 
 
 class Changed(Exception):
@@ -48,7 +51,7 @@ def defined(source: str, function: str) -> tuple:
 
 def missing(function: str) -> dict:
     """Return the fault of an answer without the function that is asked for."""
-    return said("missing", function, "missing", value=code(function))
+    return new_fault("missing", function, "missing", value=code(function))
 
 
 def load(source: str, name: str) -> object:
@@ -107,7 +110,7 @@ def watched(function: object) -> object:
 
 
 def copied(value: object) -> object:
-    """Return lists in lists anew; what else is in them stays itself."""
+    """Return a copy of lists in lists; what else is in them is not copied."""
     return [copied(part) for part in value] if isinstance(value, list) else value
 
 
@@ -135,13 +138,13 @@ WORDS = {
 
 
 def raised(error: BaseException) -> dict:
-    """Return an exception as a fault: a rule of the drill, or the reader's own."""
+    """Return the fault of an exception, which a rule of the drill or the code raised."""
     if isinstance(error, Changed):
-        return said("changed", "", "changed")
+        return new_fault("changed", "", "changed")
     trace, kind, text = traceback(error), type(error).__name__, str(error)[:400]
     line = last_line(trace)
     if kind == "AssertionError" and text and innermost(trace, DRIVE):
-        fault = said("rule", text, "rule", said=text[:1].upper() + text[1:])
+        fault = new_fault("rule", text, "rule", said=text[:1].upper() + text[1:])
         fault.update({"line": line, "type": "rule"})
         return fault
     if line is None and innermost(trace, DRIVE):  # it takes what the answer returns
@@ -156,19 +159,19 @@ def raised(error: BaseException) -> dict:
 def thrown(kind: str, text: str, line: int | None) -> dict:
     """Return the fault of an exception: what is known of its kind, else what it says."""
     if kind in WORDS:
-        fault = said("raised", text, WORDS[kind], error=code(text))
+        fault = new_fault("raised", text, WORDS[kind], error=code(text))
     else:
         named = code(kind + ": " + text if text else kind)
         word = "raisedAt" if line else "raised"
-        fault = said("raised", text, word, error=named, line=line)
-    if SMALL and (kind == "ImportError" or text.startswith("*x must be")):
+        fault = new_fault("raised", text, word, error=named, line=line)
+    if MICROPYTHON and (kind == "ImportError" or text.startswith("*x must be")):
         fault["nudge"] = "small"
     return fault
 
 
 def traceback(error: BaseException) -> str:
     """Return an exception's traceback as text, in either Python."""
-    if SMALL:
+    if MICROPYTHON:
         from io import StringIO
 
         text = StringIO()
@@ -214,9 +217,9 @@ def grade(
     tolerance : float
         Relative, on every number.
     settled : callable
-        Told once what is certain: the report of the first failure, without its slip, or
-        None where every case passes. What is played later may never end, and what it
-        prints is of no interest.
+        Called once, as soon as the verdict is certain: with the report of the first
+        failure, still without its slip, or with None where every case passes. What is
+        played after that may never end, and what it prints is not shown.
 
     Returns
     -------
@@ -242,11 +245,11 @@ def grade(
 
 
 def again(play: object, cases: list, tolerance: float) -> dict:
-    """Return the report of a right answer: right in another order of the cases too."""
+    """Return the report of a right answer, after playing the cases in another order."""
     for index in reversed(range(len(cases))):
         rows, fault = judge(play(index), cases[index], tolerance)
         if fault:
-            fault = said("differently", "", "differently")
+            fault = new_fault("differently", "", "differently")
             return fail(index, rows, fault, cases[index])
     return {"passed": True, "case": None, "rows": []}
 
@@ -257,10 +260,10 @@ def judge(played: dict, case: dict, tolerance: float) -> tuple:
     for place, row in enumerate(rows):
         if place == len(expected):
             return rows, miscounted(rows, expected)
-        fault = compare(row, expected[place], tolerance)
+        fault = compare(row, expected[place], tolerance, case["compared"])
         if fault:
             if fault["fault"] == "differs" and len(expected) > 1:
-                fault["word"], fault["places"] = "differs", {"n": place + 1}
+                fault["word"], fault["slots"] = "differs", {"n": place + 1}
             return rows[: place + 1], fault
     if played["fault"]:
         return rows, played["fault"]
@@ -271,7 +274,7 @@ def judge(played: dict, case: dict, tolerance: float) -> tuple:
 
 def miscounted(rows: list, expected: list) -> dict:
     """Return the fault of an answer that yields too few rows or too many."""
-    return said("count", len(rows), "count", n=len(rows), all=len(expected))
+    return new_fault("count", len(rows), "count", n=len(rows), all=len(expected))
 
 
 def fail(index: int | None, rows: list, fault: dict, case: dict | None = None) -> dict:
@@ -280,23 +283,23 @@ def fail(index: int | None, rows: list, fault: dict, case: dict | None = None) -
     report.update(fault)
     report["value"] = pack(fault["value"])
     if case:
-        report["table"] = table(case, rows)
+        report["table"] = table(case, rows, fault.get("column"))
     return report
 
 
-def compare(row: object, expected: list, tolerance: float) -> dict | None:
+def compare(row: object, expected: list, tolerance: float, names: list) -> dict | None:
     """Return None, or how a row differs from the expected one."""
     if not alike(row, expected):
-        form = [shape(cell) for cell in expected]
         cells = row if isinstance(row, list) else [row]
-        value = ", ".join([brief(cell) for cell in cells[:6]])
-        word = "shapeNumber" if form == ["#"] else "shape"
-        fault = said("shape", value or "()", word, value=code(value or "()"))
-        fault["form"] = form
-        return fault
+        value = ", ".join([brief(cell) for cell in cells[:6]]) or "()"
+        form = [shape(cell, name) for cell, name in zip(expected, names)]
+        word = "shapeNumber" if form == ["#" + names[0] + "#"] else "shape"
+        parts = code(", ".join(form)).split("#")
+        parts = [{"column": p} if i % 2 else p for i, p in enumerate(parts)]
+        return new_fault("shape", value, word, value=code(value), form=parts)
     for column, (mine, right) in enumerate(zip(row, expected)):
         if not agree(mine, right, tolerance):
-            fault = said("differs", mine, "differsOnce")
+            fault = new_fault("differs", mine, "differsOnce")
             fault.update({"column": column, "nudge": "codeNudge"})
             return fault
     return None
@@ -313,11 +316,11 @@ def alike(a: object, b: object) -> bool:
     return is_number(a) and is_number(b)
 
 
-def shape(value: object) -> str:
-    """Return how a value is laid out, with # for a number."""
+def shape(value: object, name: str) -> str:
+    """Return how a value is laid out, with #name# for each number in it."""
     if not isinstance(value, list):
-        return "#"
-    parts = [shape(part) for part in value[:3]] + ["…"] * (len(value) > 3)
+        return "#" + name + "#"
+    parts = [shape(part, name) for part in value[:3]] + ["…"] * (len(value) > 3)
     return "[" + ", ".join(parts) + "]"
 
 
@@ -353,9 +356,9 @@ def is_number(value: object) -> bool:
 # ---- what to say
 
 
-def said(fault: str, came: object, word: str, **places: object) -> dict:
-    """Return a fault, with the sentence for it and what fills its places."""
-    return {"fault": fault, "value": came, "word": word, "places": places}
+def new_fault(fault: str, came: object, word: str, **slots: object) -> dict:
+    """Return a fault, with the sentence for it and what fills its slots."""
+    return {"fault": fault, "value": came, "word": word, "slots": slots}
 
 
 def code(text: str) -> str:
@@ -363,22 +366,31 @@ def code(text: str) -> str:
     return "`" + text.replace("`", "'") + "`"
 
 
-def table(case: dict, rows: list) -> dict:
+def table(case: dict, rows: list, faulty: int | None) -> list:
     """Return the columns up to the first fault: those given, and those compared.
 
-    A compared column is what came beside what is expected; what came is None if both
-    are written alike in every row. A cell is a value and how many digits to show.
+    A compared column stands there twice, as "yours" and as "expected", if the two are
+    not written alike in every row. A cell is a value and how many digits to show.
     """
     expected = unpack(case["expected"])
     count = min(max(len(rows), 1), len(expected))
-    given = [[[cell, FEW] for cell in column] for column in zip(*case["given"][:count])]
-    compared = []
-    for j in range(len(expected[0]) if expected else 0):
+    columns = [
+        shown_column(name, "", [[cell, FEW] for cell in cells[:count]])
+        for name, cells in case["given"]
+    ]
+    for j, name in enumerate(case["compared"]):
         pairs = [apart(cell_of(rows, i, j), expected[i][j]) for i in range(count)]
-        alike = all([look_alike(*pair) for pair in pairs])
-        yours = None if alike else [mine for mine, _ in pairs]
-        compared.append([yours, [right for _, right in pairs]])
-    return {"given": given, "compared": compared}
+        yours, right = [[pair[side] for pair in pairs] for side in (0, 1)]
+        differs = not all([look_alike(*pair) for pair in pairs])
+        if differs:
+            columns.append(shown_column(name, "yours", yours, j == faulty))
+        columns.append(shown_column(name, "expected" if differs else "", right))
+    return columns
+
+
+def shown_column(name: str, whose: str, cells: list, faulty: bool = False) -> dict:
+    """Return a column of a table; the last cell of a faulty one is wrong."""
+    return {"name": name, "whose": whose, "cells": cells, "faulty": faulty}
 
 
 def cell_of(rows: list, i: int, j: int) -> object:
@@ -415,11 +427,11 @@ def written(value: object, digits: int) -> str:
 
 def mistake(signs: list, slips: list) -> int | None:
     """Return the one mutant that does the same as this answer, or None."""
-    found = [k for k, slip in enumerate(slips) if same(signs, slip.split(";"))]
+    found = [k for k, slip in enumerate(slips) if same_mistake(signs, slip.split(";"))]
     return found[0] if len(found) == 1 else None
 
 
-def same(mine: list, theirs: list) -> bool:
+def same_mistake(mine: list, theirs: list) -> bool:
     """Say whether an answer makes a mutant's mistake.
 
     In the case that is shown they have to fail alike, and also in every other case. Who
@@ -428,7 +440,7 @@ def same(mine: list, theirs: list) -> bool:
     """
     shown, proofs, excused = False, 0, False
     for a, b in zip(mine, theirs):
-        if one(a, b):
+        if same_sign(a, b):
             shown = shown or a != ""
             proofs += a[:1] == "d"
         elif not shown or a[:1] not in ("r", "n"):
@@ -438,7 +450,7 @@ def same(mine: list, theirs: list) -> bool:
     return shown and (proofs >= 2 or not excused)
 
 
-def one(a: str, b: str) -> bool:
+def same_sign(a: str, b: str) -> bool:
     """Say whether two signs are the same, numbers up to rounding."""
     if a[:1] != b[:1] or len(a) < 2:
         return a == b

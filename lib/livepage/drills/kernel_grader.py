@@ -51,7 +51,7 @@ def defined(source: str, function: str) -> tuple:
 def broken(error: BaseException, block: list) -> dict:
     """Return as a fault what ended a launch, or kept it from starting."""
     fields = error.fields if hasattr(error, "fields") else None
-    return told(fields, block) if fields else grader.raised(error)
+    return simulator_fault(fields, block) if fields else grader.raised(error)
 
 
 def play(make: object, case: dict, how: str, beat: object) -> dict:
@@ -91,18 +91,18 @@ def play(make: object, case: dict, how: str, beat: object) -> dict:
     found = [f.fields for f in report.faults if f.fields["kind"] != "float64"]
     outs = [arg for arg in zip(case["args"], arguments) if arg[0][1] == "out"]
     return {
-        "fault": told(found[0], case["block"]) if found else None,
+        "fault": simulator_fault(found[0], case["block"]) if found else None,
         "outs": {arg[0]: grader.pack(value) for arg, value in outs},
         "bytes": moved_bytes(report, case, kernel.program.parameters),
         "shared": report.shared_bytes,
         "double": wide[0]["line"] if wide else None,
         "log": report.log if how == "log" else None,
-        "shuffles": calls(kernel, "shfl_"),
-        "atomic": calls(kernel, "atomic"),
+        "shuffles": uses(kernel, "shfl_"),
+        "atomic": uses(kernel, "atomic"),
     }
 
 
-def calls(kernel: object, name: str) -> bool:
+def uses(kernel: object, name: str) -> bool:
     """Say whether a kernel calls anything with this text in its name."""
     return any([name in code.text for code in kernel.program.compiled.values()])
 
@@ -124,9 +124,10 @@ def grade(
 ) -> dict:
     """Mark a kernel: as ``grader.grade``, with ``play(index, how)``.
 
-    The faults are "kernel" (found by the simulator), "element" (a wrong number) and
-    "traffic". Besides, ``log``: who touched what,
-    in the case that failed, or else in one that shows the kernel whole; and ``score``.
+    The faults are "kernel" (found by the simulator), "element" (a wrong number), and
+    those of a kernel that is right but breaks a rule of the drill. The report also has
+    ``log``, who touched what in the case that failed, or else in one that a figure can
+    show, and ``score``.
     """
     signs, report = [], None
     for index, case in enumerate(cases):
@@ -147,7 +148,7 @@ def grade(
 
 
 def rounded(play: object, cases: list, tolerance: float) -> dict:
-    """Return the report of a kernel that passes: as a GPU rounds, it has to as well."""
+    """Return the report of a kernel that passes, if it also passes rounded as on a GPU."""
     named = [index for index, case in enumerate(cases) if not case["drawn"]]
     for index in named:
         full = play(index, "full")
@@ -158,7 +159,7 @@ def rounded(play: object, cases: list, tolerance: float) -> dict:
     if not named:
         return passed
     last, logs = play(named[-1], ""), [play(index, "log") for index in named]
-    fault, log = unasked(last, logs, [cases[index] for index in named])
+    fault, log = broken_rule(last, logs, [cases[index] for index in named])
     if fault:
         report = fail(None, [], fault)
         report["log"] = log
@@ -166,7 +167,7 @@ def rounded(play: object, cases: list, tolerance: float) -> dict:
     size = [cases[index]["block"][0] * cases[index]["block"][1] for index in named]
     small = [played["log"] for played, n in zip(logs, size) if n <= SHOWN_THREADS]
     passed["log"] = small[-1] if small else logs[-1]["log"]
-    passed["score"] = score(last, full, cases[named[-1]], len(cases))
+    passed["score"] = score_card(last, full, cases[named[-1]], len(cases))
     return passed
 
 
@@ -178,27 +179,24 @@ def fail(index: int | None, rows: list, fault: dict, case: dict | None = None) -
     return report
 
 
-def unasked(last: dict, logs: list, cases: list) -> tuple:
-    """Return the fault of a kernel that is right, not as it was asked for; and a log.
-
-    No case is at fault: all results are right.
-    """
-    fault = lavish(last, cases[-1])
+def broken_rule(last: dict, logs: list, cases: list) -> tuple:
+    """Return the fault of a right kernel that breaks a rule of the drill, and a log."""
+    fault = excess_traffic(last, cases[-1])
     if not fault and any([case.get("together") for case in cases]):
-        fault = None if any([together(played) for played in logs]) else ALONE
+        fault = None if any([work_together(played) for played in logs]) else ALONE
     if fault:
         return fault, logs[-1]["log"]
     for played, case in zip(logs, cases):
-        fault = unshared(played["log"], case)
+        fault = excess_share(played["log"], case)
         if fault:
             return fault, played["log"]
-    return oversized(last, cases[-1]), logs[-1]["log"]
+    return excess_shared(last, cases[-1]), logs[-1]["log"]
 
 
-ALONE = grader.said("alone", 0, "kernelAlone")
+ALONE = grader.new_fault("alone", 0, "kernelAlone")
 
 
-def together(played: dict) -> bool:
+def work_together(played: dict) -> bool:
     """Say whether at least two threads of a block take what others have put there.
 
     They find it in shared memory, or ask another thread of their warp; an atomic takes
@@ -220,7 +218,7 @@ def together(played: dict) -> bool:
     return len(set(takers)) > 1
 
 
-def unshared(log: dict, case: dict) -> dict | None:
+def excess_share(log: dict, case: dict) -> dict | None:
     """Return the fault of a thread that does what others should do, or None.
 
     What a thread takes on of an array is how many of its numbers it reads; where the
@@ -233,7 +231,7 @@ def unshared(log: dict, case: dict) -> dict | None:
         does = "w" if kind == "out" else "r"
         for thread, count in taken_on(log, array, does):
             if name in share and count > share[name]:
-                places = {
+                slots = {
                     "now": thread_name(thread, case["block"]),
                     "mine": count,
                     "array": grader.code(log["arrays"][array]["name"]),
@@ -241,7 +239,7 @@ def unshared(log: dict, case: dict) -> dict | None:
                     "all": numbers(log["arrays"][array]["shape"]),
                 }
                 word = "kernelWritesMore" if kind == "out" else "kernelReadsMore"
-                return grader.said("share", count, word, **places)
+                return grader.new_fault("share", count, word, **slots)
     return None
 
 
@@ -265,8 +263,8 @@ def taken_on(log: dict, array: int, does: str) -> list:
     return [(who, len([1 for thread, _ in known if thread == who])) for who in threads]
 
 
-def score(played: dict, full: dict, case: dict, count: int) -> dict | None:
-    """Return the score card of a drill that asks for one: what, and how it does."""
+def score_card(played: dict, full: dict, case: dict, count: int) -> dict | None:
+    """Return the score card of a drill that has one: rows of a name and a sentence."""
     if case.get("ideal") is None:
         return None
     times = [[played["bytes"] / case["ideal"], 3]]
@@ -286,7 +284,7 @@ def score(played: dict, full: dict, case: dict, count: int) -> dict | None:
     return {"case": case["name"], "rows": rows}
 
 
-def scored(cases: list) -> dict:
+def scored_case(cases: list) -> dict:
     """Return the case that the score card is about: the last with a name."""
     return [case for case in cases if not case["drawn"]][-1]
 
@@ -303,21 +301,21 @@ def judge(played: dict, case: dict, tolerance: float) -> dict | None:
     return None
 
 
-def lavish(played: dict, case: dict) -> dict | None:
+def excess_traffic(played: dict, case: dict) -> dict | None:
     """Return the fault of a right kernel that moves too many bytes, or None."""
     moved = played["bytes"]
     if case.get("most") is None or moved <= case["most"]:
         return None
-    places = {"bytes": moved, "ideal": case["ideal"], "most": case["most"]}
-    return grader.said("traffic", moved, "kernelTraffic", **places)
+    slots = {"bytes": moved, "ideal": case["ideal"], "most": case["most"]}
+    return grader.new_fault("traffic", moved, "kernelTraffic", **slots)
 
 
-def oversized(played: dict, case: dict) -> dict | None:
-    """Return the fault of a kernel whose tables hold all of a small launch, or None."""
+def excess_shared(played: dict, case: dict) -> dict | None:
+    """Return the fault of a kernel that takes too much shared memory, or None."""
     taken, most = played["shared"], case.get("shared")
     if most is None or taken <= most:
         return None
-    return grader.said("shared", taken, "kernelSharedMore", bytes=taken, most=most)
+    return grader.new_fault("shared", taken, "kernelSharedMore", bytes=taken, most=most)
 
 
 def argument(kind: str, value: object, mode: str = "race") -> object:
@@ -353,7 +351,9 @@ def compare(name: str, value: list, expected: list, tolerance: float) -> dict | 
                 zip(("mine", "right"), [[cell] for cell in grader.apart(a, b)])
             )
             key = "elementUnwritten" if a is None else "elementDiffers"
-            fault = grader.said("element", a or 0, key, what=grader.code(what), **cells)
+            fault = grader.new_fault(
+                "element", a or 0, key, what=grader.code(what), **cells
+            )
             fault.update({"array": name, "index": index, "nudge": "kernelNudge"})
             return fault
     return None
@@ -375,7 +375,8 @@ def elements(value: object, index: list) -> list:
 def sign(played: dict, fault: dict | None) -> str:
     """Return what two kernels with the same mistake have in common in one case.
 
-    A fault is written "kind/how:", before a number for the place where it shows.
+    The sign of a fault is its kind, a slash, how it came about, a colon, and a number
+    that stands for the threads and the element at which it shows.
     """
     if fault is None:
         return ""
@@ -388,15 +389,15 @@ def sign(played: dict, fault: dict | None) -> str:
         return "r%s:0" % fault.get("type", kind)
     fields = fault["fields"]
     mine = fields.get("space") != "global"  # then the reader gave it its name
-    place = [fields.get("threads"), fields.get("index")]
-    place += ["" if mine else fields.get("array"), fields.get("error")]
-    where = grader.fingerprint([part or "" for part in place])
+    where = [fields.get("threads"), fields.get("index")]
+    where += ["" if mine else fields.get("array"), fields.get("error")]
+    number = grader.fingerprint([part or "" for part in where])
     kind = "lane" if of_lanes(fields) else fields["kind"]
     kind += "" if mine else " of an argument"
     if kind.startswith("race"):
         atomic = played.get("atomic")
         kind += " of atomics" if atomic else " of %s" % (fields["threads"],)
-    return "k%s/%s:%.5f" % (kind, fields.get("how"), where)
+    return "k%s/%s:%.5f" % (kind, fields.get("how"), number)
 
 
 def blanks(value: object) -> object:
@@ -409,36 +410,38 @@ def blanks(value: object) -> object:
 def mistake(signs: list, slips: list) -> int | None:
     """Return the one mutant that does the same as this kernel, or None."""
     slips = [slip.split(";") for slip in slips]
-    found = [k for k, slip in enumerate(slips) if same(signs, slip, exact)]
+    found = [k for k, slip in enumerate(slips) if same_mistake(signs, slip, same_sign)]
     if not found:  # in a table laid out in another way, the same race is elsewhere
-        found = [k for k, slip in enumerate(slips) if same(signs, slip, roughly)]
+        found = [
+            k for k, slip in enumerate(slips) if same_mistake(signs, slip, same_kind)
+        ]
     return found[0] if len(found) == 1 else None
 
 
-def same(mine: list, theirs: list, one: object) -> bool:
+def same_mistake(mine: list, theirs: list, alike: object) -> bool:
     """Say whether a kernel fails as a mutant does, in every case."""
-    return all([one(a, b) for a, b in zip(mine, theirs)])
+    return all([alike(a, b) for a, b in zip(mine, theirs)])
 
 
-def exact(a: str, b: str) -> bool:
+def same_sign(a: str, b: str) -> bool:
     """Say whether two signs are the same, numbers up to rounding."""
     if a == b or ":" not in a + b:
-        return a == b or grader.one(a, b)
-    (kind, at), (other, place) = cut(a), cut(b)
-    return kind == other and abs(at - place) <= grader.ALIKE
+        return a == b or grader.same_sign(a, b)
+    (kind, where), (other, there) = parts_of(a), parts_of(b)
+    return kind == other and abs(where - there) <= grader.ALIKE
 
 
-def roughly(a: str, b: str) -> bool:
+def same_kind(a: str, b: str) -> bool:
     """Say whether two signs are of the same kind of race, or waiting."""
     if a.startswith("krace") or a.startswith("kbarrier"):
-        return cut(a)[0] == cut(b)[0]
-    return exact(a, b)
+        return parts_of(a)[0] == parts_of(b)[0]
+    return same_sign(a, b)
 
 
-def cut(sign: str) -> tuple:
+def parts_of(sign: str) -> tuple:
     """Return the two parts of a sign."""
-    kind, _, place = sign.partition(":")
-    return kind, float(place or 0)
+    kind, _, where = sign.partition(":")
+    return kind, float(where or 0)
 
 
 # ---- in words
@@ -463,15 +466,15 @@ RACES = {
 }
 
 
-def told(fields: dict, block: list) -> dict:
-    """Return a fault of the simulator as the word for it, and what fills its places."""
-    key, places = word_for(fields), places_of(fields, block)
+def simulator_fault(fields: dict, block: list) -> dict:
+    """Return a fault of the simulator as the word for it, and what fills its slots."""
+    key, slots = word_for(fields), slots_of(fields, block)
     if fields["kind"] == "compile":
-        places["reason"], places["instead"] = fields["reason"], fields["instead"]
+        slots["reason"], slots["instead"] = fields["reason"], fields["instead"]
     if key == "kernelFault":
         said = fields.get("said") or fields["text"]
-        places["said"] = said[:1].upper() + said[1:]
-    fault = grader.said("kernel", fields["text"], key, **places)
+        slots["said"] = said[:1].upper() + said[1:]
+    fault = grader.new_fault("kernel", fields["text"], key, **slots)
     fault.update({"line": fields.get("line"), "fields": fields})
     return fault
 
@@ -499,35 +502,35 @@ def word_for(fields: dict) -> str:
     return WORDS.get(kind, "kernelFault")
 
 
-def places_of(fields: dict, block: list) -> dict:
+def slots_of(fields: dict, block: list) -> dict:
     """Return what the sentences about a fault may name: threads, blocks, elements."""
-    places = {}
-    for place in ("line", "earlier", "bytes", "threads_asked"):
-        if place in fields:
-            places[place] = fields[place]
+    slots = {}
+    for name in ("line", "earlier", "bytes", "threads_asked"):
+        if name in fields:
+            slots[name] = fields[name]
     if fields.get("array"):
-        places["array"] = grader.code(fields["array"])
+        slots["array"] = grader.code(fields["array"])
     if "threads" in fields:
         names = [thread_name(thread, block) for thread in fields["threads"]]
-        places.update(dict(zip(("now", "before"), names)))
+        slots.update(dict(zip(("now", "before"), names)))
     if "index" in fields:
         index = ", ".join([str(i) for i in fields["index"]])
-        places["what"] = grader.code(f"{fields['array']}[{index}]")
+        slots["what"] = grader.code(f"{fields['array']}[{index}]")
     if "shape" in fields:
-        places["shape"] = ", ".join([str(n) for n in fields["shape"]])
+        slots["shape"] = ", ".join([str(n) for n in fields["shape"]])
     if "said" in fields:
-        places["error"] = grader.code(fields["said"])
+        slots["error"] = grader.code(fields["said"])
     blocks = [fields.get("block") or [0, 0], fields.get("other_block") or [0, 0]]
     rows = any([at[1] for at in blocks])  # in a grid with rows each has two numbers
-    places["block"], places["other"] = [shown_block(at, rows) for at in blocks]
-    return places
+    slots["block"], slots["other"] = [shown_block(at, rows) for at in blocks]
+    return slots
 
 
 MOST_SHOWN = 24  # numbers of an input
 
 
 def launched(case: dict) -> list:
-    """Return the sentence on how a case was launched, and what fills its places."""
+    """Return the sentence on how a case was launched, and what fills its slots."""
     extents = []
     for counts in (case["grid"], case["block"]):
         extents.append(" × ".join([str(n) for n in counts if n > 1]) or "1")
@@ -541,7 +544,7 @@ def launched(case: dict) -> list:
 
 
 def shown_input(value: object) -> list:
-    """Return a number, or the first of some rows of numbers, for a place."""
+    """Return a number, or the first of some rows of numbers, for a slot."""
     if not isinstance(value, list):
         return [[value, grader.FEW]]
     rows = value if isinstance(value[0], list) else [value]

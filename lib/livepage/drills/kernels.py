@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,9 +43,10 @@ def out(*shape: int) -> Out:
 
 def payload(drill: Drill) -> dict[str, Any]:
     """Return the kernel asked for and every case with what is expected of it."""
-    cases = [_case(drill, case) for case in [*drill.get("cases"), *_random(drill)]]
+    drawn = code.drawn(drill, _function)
+    cases = [_case(drill, case) for case in [*drill.get("cases"), *drawn]]
     if "most" in drill.fields:
-        scored = kernel_grader.scored(cases)
+        scored = kernel_grader.scored_case(cases)
         scored["most"] = int(drill.get("most") * scored["ideal"])
     if drill.get("together"):
         cases = [{**case, "together": not case["drawn"]} for case in cases]
@@ -64,11 +65,6 @@ def _larger(drill: Drill, larger: Any) -> Case:
     """Return a case for the button only: nothing is counted or drawn from it."""
     case = _case(drill, {"name": "larger", **_inputs(drill, larger)})
     return {**case, "drawn": True}
-
-
-def _random(drill: Drill) -> Iterator[Case]:
-    if drill.get("random"):
-        yield from _function(drill, "random", "examples")(random.Random(drill.id))
 
 
 def _inputs(drill: Drill, larger: Any) -> Case:
@@ -149,19 +145,14 @@ def player(
 
 def _function(drill: Drill, field: str, name: str) -> Callable[..., Any]:
     """Return a function written in one of the drill's fields."""
-    space: dict[str, Any] = {"np": np, "math": math, "out": out, "ints": Ints}
-    try:
-        exec(compile(drill.get(field), f"{drill.file}, {field}", "exec"), space)
-        return space[name]
-    except (SyntaxError, KeyError, TypeError) as error:
-        raise drill.fault(field, f"expected a function {name}: {error}") from None
+    return code.function(drill, field, name, np=np, math=math, out=out, ints=Ints)
 
 
 # ---- in a notebook
 
 
 def maker(kernel: Any) -> Callable[[dict[str, Any]], Any]:
-    """Return what makes a case's kernel from a function, or anyone's jit of one."""
+    """Return what makes the kernel of a case from a function, decorated or not."""
     from blocksim.functions import program
     from blocksim.kernel import Kernel
 
@@ -178,7 +169,7 @@ DEVICE_TOLERANCE = 1e-4  # float32, in whatever order the device adds
 
 
 def on_device(kernel: Any, cases: list[Case]) -> dict[str, Any] | None:
-    """Return what is wrong where the kernel itself is launched, if anything."""
+    """Return the fault of a kernel that is launched on a device as it is, or None."""
     _need_device(kernel)
     from blocksim import cudasim
 

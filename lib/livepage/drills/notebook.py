@@ -18,7 +18,7 @@ from livepage.drills import code, grader, kernel_grader, kernels
 from livepage.drills.bank import WRITTEN, Drill, find, in_language
 from livepage.drills.deadline import OutOfTime, within
 from livepage.drills.exactness import asked
-from livepage.drills.feedback import answer_text, feedback
+from livepage.drills.feedback import answer_text, feedback, slots
 from livepage.drills.grade import GRADERS, is_miss
 from livepage.drills.payload import how_exact, payload
 from livepage.drills.words import word
@@ -116,12 +116,10 @@ class Shown:
 
     def _how(self) -> str:
         drill = self.drill
-        count = len(drill.get("lines", ()))
         kind = "own" if "points" in drill.fields else drill.kind
         return word(
             "how" + kind.capitalize(),
-            id=drill.id,
-            letters=LETTERS[:count],
+            **slots(drill, {}, "en"),
             columns=", ".join(drill.get("columns", ())),
             function=drill.get("function", ""),
         )
@@ -186,14 +184,14 @@ def check(
             f"answer: expected one, got {1 + len(more)}; a table or an order is one list"
         )
     if drill.kind not in WRITTEN:
-        answer = _given(drill, answer)
+        answer = _no_function(drill, answer)
     data = payload(drill)
     if "points" in data:
         return _compare(drill, str(answer), had)
     if on not in ("simulator", "device"):
         raise ValueError(f'on: expected "simulator" or "device", got {on!r}')
     if drill.kind in WRITTEN:
-        outcome = _written(drill, data, answer, on)
+        outcome = _mark_function(drill, data, answer, on)
     else:
         outcome = GRADERS[drill.kind](data, answer)
     misses[id] = 0 if outcome["passed"] else misses.get(id, 0) + is_miss(outcome)
@@ -202,7 +200,7 @@ def check(
 
 
 def _compare(drill: Drill, answer: str, had: Sequence[int] | None) -> Verdict:
-    """Show what an answer in one's own words should say, or take what its owner had."""
+    """Show the points of an answer in own words, or count those that the reader had."""
     points = [in_language(point) for point in drill.get("points")]
     if not answer.strip():
         return Verdict(False, (word("emptyOwn"),))
@@ -221,7 +219,7 @@ def _compare(drill: Drill, answer: str, had: Sequence[int] | None) -> Verdict:
 
 
 def _ticked(had: Sequence[int], count: int) -> set[int]:
-    """Return the numbers of the points somebody had, if they are such numbers."""
+    """Return the numbers of the points that the reader had; refuse other numbers."""
     numbers = set(had) if isinstance(had, (list, tuple, set, range)) else {had}
     if not numbers <= set(range(1, count + 1)):
         raise ValueError(
@@ -234,13 +232,13 @@ def _ticked(had: Sequence[int], count: int) -> set[int]:
 # ---- answers of the wrong kind
 
 
-def _given(drill: Drill, answer: Any) -> Any:
-    """Return an answer that is no function; refuse one that is, and none at all."""
+def _no_function(drill: Drill, answer: Any) -> Any:
+    """Return an answer; refuse a function, and nothing at all."""
     if answer is None or callable(answer) or inspect.isgenerator(answer):
         how = word(
             "how" + drill.kind.capitalize(), id=drill.id, letters="…", columns="…"
         )
-        raise ValueError(f"answer: got {_called(answer)}. {how}")
+        raise ValueError(f"answer: got {_described(answer)}. {how}")
     return answer
 
 
@@ -253,12 +251,12 @@ def _function(drill: Drill, answer: Any) -> Any:
         return answer
     wanted = "kernel" if kernel else "function"
     raise ValueError(
-        f"answer: drill {drill.id!r} expects a {wanted}, got {_called(answer)}. Hand it"
+        f"answer: drill {drill.id!r} expects a {wanted}, got {_described(answer)}. Hand it"
         f' over without calling it: check("{drill.id}", {name})'
     )
 
 
-def _called(answer: Any) -> str:
+def _described(answer: Any) -> str:
     """Return what an answer is, in words."""
     if answer is None or (isinstance(answer, str) and not answer):
         return "nothing"
@@ -278,25 +276,24 @@ def _called(answer: Any) -> str:
 LIMIT_S = 20.0  # as on the page
 
 
-def _written(drill: Drill, data: dict[str, Any], answer: Any, on: str) -> Any:
+def _mark_function(drill: Drill, data: dict[str, Any], answer: Any, on: str) -> Any:
     """Mark a function or a kernel, in the time that the page gives it too."""
     answer = _function(drill, answer)
+    cases = data["cases"]
     if drill.kind == "kernel":
-        marks, play = (
-            kernel_grader,
-            kernels.player(kernels.maker(answer), data["cases"]),
-        )
+        marks, play = kernel_grader, kernels.player(kernels.maker(answer), cases)
     else:
-        marks, play = grader, code.player(data["drive"], answer, data["cases"])
-    outcome = _parameters(drill, answer) or _timed(marks, play, data)
-    # First here, where threads that wait for ever do not: a GPU would hang.
+        marks, play = grader, code.player(data["drive"], answer, cases)
+    outcome = _wrong_parameters(drill, answer) or _mark_in_time(marks, play, data)
+    # On the simulator first: there a thread that waits for ever is a fault, and a GPU
+    # would hang.
     if on == "device" and outcome["passed"] and drill.kind == "kernel":
-        outcome = kernels.on_device(answer, data["cases"]) or outcome
-    _draw(answer, outcome)
+        outcome = kernels.on_device(answer, cases) or outcome
+    _show_in_figures(answer, outcome)
     return outcome
 
 
-def _parameters(drill: Drill, answer: Any) -> dict[str, Any] | None:
+def _wrong_parameters(drill: Drill, answer: Any) -> dict[str, Any] | None:
     """Return the fault of a function that cannot be called with what it will get."""
     tree = ast.parse(drill.get("starter"))
     name = drill.get("function")
@@ -309,14 +306,14 @@ def _parameters(drill: Drill, answer: Any) -> dict[str, Any] | None:
         return None  # written in C: it will say so itself
     except TypeError:
         got = str(signature)[1:-1] or "nothing"
-        places = {"value": grader.code(got), "wanted": grader.code(", ".join(names))}
-        fault = grader.said("raised", "", "parameters", **places)
+        slots = {"value": grader.code(got), "wanted": grader.code(", ".join(names))}
+        fault = grader.new_fault("raised", "", "parameters", **slots)
         return grader.fail(None, [], {**fault, "type": "TypeError"})
     return None
 
 
-def _timed(marks: Any, play: Callable[..., Any], data: dict[str, Any]) -> Any:
-    """Mark within the limit; of what is played after the verdict, print nothing."""
+def _mark_in_time(marks: Any, play: Callable[..., Any], data: dict[str, Any]) -> Any:
+    """Mark within the limit. What is printed after the verdict is not shown."""
     known: dict[str, Any] = {"case": None, "first": None}
     quiet = contextlib.ExitStack()
 
@@ -336,14 +333,14 @@ def _timed(marks: Any, play: Callable[..., Any], data: dict[str, Any]) -> Any:
         with quiet:
             return within(LIMIT_S, work)
     except OutOfTime as error:
-        fault = grader.said("tooLong", LIMIT_S, "tooLong", n=LIMIT_S)
+        fault = grader.new_fault("tooLong", LIMIT_S, "tooLong", n=LIMIT_S)
         fault["ended"] = error.ended
         at = known["case"]
         case = None if at is None else data["cases"][at]
         return known["first"] or marks.fail(at, [], fault, case)
 
 
-def _draw(kernel: Any, outcome: dict[str, Any]) -> None:
+def _show_in_figures(kernel: Any, outcome: dict[str, Any]) -> None:
     """Hand what the kernel did to the figures of this notebook, if there are any."""
     widget = sys.modules.get("livepage.figures.widget")
     if widget and outcome.get("log"):

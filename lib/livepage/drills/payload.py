@@ -24,17 +24,9 @@ TABLE = Rule("decimals", 2)  # how exact each cell of a trace has to be
 # is counted. A lower-case name stands for any spelling; b may be bits, so B is B.
 BYTES = {"bytes": 1, "byte": 1, "B": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30,
          "tib": 2**40}  # fmt: skip
+SIZES = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "p": 1e15}
 FLOPS = {
-    f"{prefix}{name}": size
-    for name in ("flop", "flops")
-    for prefix, size in {
-        "": 1,
-        "k": 1e3,
-        "m": 1e6,
-        "g": 1e9,
-        "t": 1e12,
-        "p": 1e15,
-    }.items()
+    prefix + name: size for name in ("flop", "flops") for prefix, size in SIZES.items()
 }
 
 

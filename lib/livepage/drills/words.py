@@ -16,7 +16,7 @@ def table() -> Mapping[str, Mapping[str, str]]:
 
 
 def word(key: str, language: str = "en", **values: Any) -> str:
-    """Return one text with its {places} filled."""
+    """Return one text with its {slots} filled."""
     text = table().get(language, {}).get(key) or table()[ENGLISH][key]
     for name, value in values.items():
         text = text.replace("{" + name + "}", str(value))

@@ -1,4 +1,4 @@
-// The forms: how each is woken, and how an answer is read from it.
+// The forms: what each does when the page opens, and how an answer is read from it.
 
 import { prepareEditor } from "./editor.mjs";
 import { evaluate } from "./expression.mjs";
@@ -82,7 +82,7 @@ function echo(drill, input) {
   output.value = value === null || bare ? "" : `= ${show(value)}`;
 }
 
-/** What the reader typed into a box; of a cell that is filled in now, before that. */
+/** What the reader typed into a box, even while the page has filled that box in. */
 export function typedIn(box) {
   return box.readOnly ? (box.dataset.typed ?? "") : box.value;
 }
@@ -92,7 +92,7 @@ export function typeInto(box, text) {
   if (!box.readOnly) box.value = text;
 }
 
-/** An answer changed by other means than typing; what listens to the form is told. */
+/** Tell those who listen to the form that an answer changed, though nobody typed. */
 function tellOfAnswer(drill) {
   drill.form.dispatchEvent(new Event("change"));
 }
@@ -134,7 +134,7 @@ function moveLine(drill, button) {
   moved(drill, line);
 }
 
-/** Say where a line is now, and forget the last verdict: it was about another order. */
+/** Say where a line is now. The last verdict goes: it was about another order. */
 function moved(drill, line) {
   endsOfOrder(drill.lines);
   tellOfAnswer(drill);

@@ -1,6 +1,6 @@
 // The page with all drills: those due today first, each opened where it stands.
 
-import { PageDrill, spoken, standing } from "./drill.mjs";
+import { PageDrill, dayInWords, statusOf } from "./drill.mjs";
 import { button, panelFoot } from "./progress.mjs";
 import { HOME, loadScript } from "./python.mjs";
 import { store } from "./store.mjs";
@@ -34,11 +34,11 @@ export class Deck {
     this.due = store.due().filter((id) => this.rows.has(id));
     this.arrange(drills);
     this.count();
-    this.today.querySelector(".os-deck-said").textContent = this.said(drills);
+    this.today.querySelector(".os-deck-said").textContent = this.summary(drills);
     if (this.due.join() !== before) this.openNext();
   }
 
-  /** What is due goes up; it stays there until the reader leaves or forgets it all. */
+  /** Move the rows due today up. They stay there, though answered, until the page closes. */
   arrange(drills) {
     for (const id of this.due) this.rows.get(id).moveTo(this.list);
     for (const [id, row] of this.rows) if (!drills.get(id)?.due) row.moveHome();
@@ -50,13 +50,13 @@ export class Deck {
     if (waiting.length && !waiting.some((row) => row.isOpen)) waiting[0].toggle(true);
   }
 
-  said(drills) {
+  summary(drills) {
     const n = this.due.length;
     if (n) return this.word("dueSome", { n });
     const known = [...this.rows.keys()].map((id) => store.get(id, drills).due);
     const [next] = known.filter(Boolean).sort();
     if (!next) return this.word("dueNone");
-    return this.word("dueNext", { date: spoken(this.word, next) });
+    return this.word("dueNext", { date: dayInWords(this.word, next) });
   }
 
   /** How many are done: of each chapter, and of all. */
@@ -84,7 +84,7 @@ class DeckRow {
     this.chapter = element.dataset.chapter;
     this.word = wordsFor(element);
     this.card = null;
-    this.stand = null; // what keeps its place while the row is above
+    this.standIn = null; // what stands here while the row is in the list of those due today
   }
 
   get isOpen() {
@@ -103,8 +103,8 @@ class DeckRow {
   }
 
   draw(entry) {
-    const said = standing(this.word, entry);
-    this.state.replaceChildren(...(said.length ? said : [this.word("fresh")]));
+    const status = statusOf(this.word, entry);
+    this.state.replaceChildren(...(status.length ? status : [this.word("fresh")]));
   }
 
   toggle(open) {
@@ -131,21 +131,21 @@ class DeckRow {
   }
 
   moveTo(list) {
-    if (this.stand) return;
+    if (this.standIn) return;
     const text = this.button.firstElementChild.cloneNode(true);
     const link = make("a", { href: `#${this.element.id}` }, text);
-    this.stand = make(
+    this.standIn = make(
       "li",
       { class: "os-deck-stand" },
       make("div", { class: "os-deck-question" }, link),
       make("p", { class: "os-deck-facts" }, this.word("dueAbove")),
     );
-    this.element.replaceWith(this.stand);
+    this.element.replaceWith(this.standIn);
     list.append(this.element);
   }
 
   moveHome() {
-    this.stand?.replaceWith(this.element);
-    this.stand = null;
+    this.standIn?.replaceWith(this.element);
+    this.standIn = null;
   }
 }

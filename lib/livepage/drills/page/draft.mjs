@@ -5,16 +5,16 @@ import { TEXTS, alike, isStale } from "./record.mjs";
 import { store } from "./store.mjs";
 
 export class Draft {
-  /** `name` is its place in the entry of the drill: "code", "words" or "answer". */
+  /** `name` is its key in the record of the drill: "code", "words" or "answer". */
   constructor(id, name) {
     this.id = id;
     this.name = name;
-    this.edited = false; // here, since it was last kept
-    this.ground = undefined; // what was last kept or shown; undefined for nothing
+    this.edited = false; // on this page, since it was last kept
+    this.lastKnown = undefined; // what was last kept or shown; undefined for nothing
     this.forgotten = store.forgotten;
   }
 
-  /** What the record has to show here; of a drill that is due again, only code. */
+  /** What the record has. Of a drill that is due again it is not shown, but for code. */
   recorded() {
     const entry = store.get(this.id);
     return this.name !== "code" && isStale(entry) ? undefined : entry[this.name];
@@ -24,10 +24,10 @@ export class Draft {
   keep(value) {
     if (!this.edited) return;
     this.edited = false;
-    const { ground } = this;
-    if (alike(value, ground)) return;
-    this.ground = value;
-    store.keep(this.id, this.name, value, ground);
+    const { lastKnown } = this;
+    if (alike(value, lastKnown)) return;
+    this.lastKnown = value;
+    store.keep(this.id, this.name, value, lastKnown);
   }
 
   /** Whether the reader took this text away in another tab. */
@@ -37,17 +37,19 @@ export class Draft {
   }
 
   /**
-   * After `keep`: what the page should show from now on, {value}, or null. A text that
-   * was `cleared` elsewhere is kept beside what is shown.
+   * What the page should show from now on, as {value}, or null if nothing changed. To be
+   * called after `keep`. Where the text was taken away in another tab, the text that
+   * stood here is kept beside what is shown.
    */
-  news() {
-    const { ground, cleared } = this;
+  update() {
+    const { lastKnown, cleared } = this;
     const value = this.recorded();
     const wish = store.forgotten !== null && store.forgotten !== this.forgotten;
     this.forgotten = store.forgotten ?? this.forgotten;
-    if (alike(value, ground) || (value === undefined && !wish && !cleared)) return null;
-    this.ground = value;
-    if (cleared) store.putBeside(this.id, ground);
+    if (alike(value, lastKnown) || (value === undefined && !wish && !cleared))
+      return null;
+    this.lastKnown = value;
+    if (cleared) store.putBeside(this.id, lastKnown);
     return { value, cleared };
   }
 }

@@ -24,7 +24,7 @@ export class PageDrill {
     this.help = section.querySelector(".os-drill-help");
     this.solution = section.querySelector(".os-drill-solution");
     this.points = section.querySelector(".os-drill-points");
-    this.shape = FORMS[this.data.form];
+    this.handler = FORMS[this.data.form];
     this.misses = 0;
     this.released = 0;
     this.busy = false;
@@ -50,7 +50,7 @@ export class PageDrill {
       const act = event.target.closest("[data-do]")?.dataset.do;
       if (act) this[act](event.target.closest("[data-do]"));
     });
-    this.shape.prepare(this);
+    this.handler.prepare(this);
     this.keeper = new Keeper(this);
     this.keeper.wake();
     if (this.helps.length === 0) actions.querySelector('[data-do="hint"]').remove();
@@ -60,7 +60,7 @@ export class PageDrill {
 
   async check() {
     if (this.busy) return undefined;
-    const answer = this.shape.read(this);
+    const answer = this.handler.read(this);
     if (this.data.form === "own") return this.compare(answer);
     if (this.data.form === "trace" && this.form.elements.level.value === "full") {
       return this.showVerdict([make("p", {}, this.word("studied"))], "");
@@ -88,9 +88,9 @@ export class PageDrill {
     // Python blames the line after the last for a bracket that never closes.
     if (report.line) {
       report.line = Math.min(report.line, answer.split("\n").length);
-      report.places.line = report.line;
+      report.slots.line = report.line;
     }
-    markLine(this.gutter, report.line ?? null, report.places?.earlier);
+    markLine(this.gutter, report.line ?? null, report.slots?.earlier);
     return report;
   }
 
@@ -99,11 +99,11 @@ export class PageDrill {
     if (this.busy) return;
     const { payload } = this.data;
     const [{ grid, block }] = payload.larger;
-    const answer = this.shape.read(this);
+    const answer = this.handler.read(this);
     const cases = payload.larger;
     const report = await this.run(answer, { ...payload, cases });
     if (!report.passed) {
-      this.showVerdict([make("p", {}, ...fault(this, report))], "wrong");
+      this.showVerdict([make("p", {}, ...fault(this.word, report))], "wrong");
       return;
     }
     const counts = { blocks: grid[0] * grid[1], threads: block[0] * block[1] };
@@ -119,17 +119,17 @@ export class PageDrill {
   }
 
   miss(outcome) {
-    const said = tell(this, outcome);
+    const parts = tell(this, outcome);
     if (isMiss(outcome)) this.misses += 1;
     if (this.misses >= 2) {
-      said.push(make("p", { class: "os-drill-offer" }, this.word("offerShow")));
+      parts.push(make("p", { class: "os-drill-offer" }, this.word("offerShow")));
       this.section.classList.add("os-drill-offered");
     }
-    this.showVerdict(said, "wrong");
+    this.showVerdict(parts, "wrong");
     this.markCells(outcome);
   }
 
-  /** Show a verdict; its state is a word and a sign, and only then a colour. */
+  /** Show a verdict. Words and a sign say what it is; a colour only repeats that. */
   showVerdict(parts, state) {
     this.section.dataset.state = state;
     this.out.replaceChildren(...parts);
@@ -145,10 +145,9 @@ export class PageDrill {
     this.out.replaceChildren();
   }
 
-  /** Tell assistive technology which box is wrong, and the eye too. */
+  /** Mark the box that is wrong, for the eye and for assistive technology. */
   markCells(outcome) {
-    const [row, cell] = outcome.place?.length ? outcome.place : [];
-    const faulty = row === undefined ? "answer" : `cell-${row}-${cell}`;
+    const faulty = outcome.cell ? `cell-${outcome.cell.join("-")}` : "answer";
     for (const box of this.form.querySelectorAll("input[type=text], textarea")) {
       const wrong = !outcome.passed && box.name === faulty;
       if (wrong) box.setAttribute("aria-invalid", "true");
@@ -170,7 +169,7 @@ export class PageDrill {
 
   show() {
     store.shown(this.id);
-    this.misses += 1; // an answer given after this was not found alone
+    this.misses += 1; // who has seen the solution has not found the answer alone
     this.openSolution();
     this.solution.querySelector("summary").focus();
     this.announce(`${this.word("shown")} ${this.word("tomorrow")}`);
@@ -181,7 +180,7 @@ export class PageDrill {
     this.solution.open = true;
   }
 
-  /** Own words are judged by their owner: beside the answer, point by point. */
+  /** Nobody marks free text: the reader compares it with the answer, point by point. */
   compare(text) {
     if (!text.trim())
       return this.showVerdict([make("p", {}, this.word("emptyOwn"))], "");
@@ -192,43 +191,43 @@ export class PageDrill {
     return this.points.focus();
   }
 
-  /** All ticked is a pass; with a point missing the drill comes back tomorrow. */
+  /** If all points are ticked, it is a pass; else the drill comes back tomorrow. */
   settle() {
     const boxes = [...this.points.querySelectorAll("input")];
     const n = boxes.filter((box) => box.checked).length;
-    const said = this.word("had", { n, all: boxes.length });
+    const count = this.word("had", { n, all: boxes.length });
     const all = n === boxes.length;
     if (all) store.pass(this.id, this.misses);
     else store.shown(this.id);
     this.misses = all ? 0 : 1;
-    const parts = all ? [said] : [said, " ", this.word("tomorrow")];
+    const parts = all ? [count] : [count, " ", this.word("tomorrow")];
     this.showVerdict([make("p", {}, ...parts)], all ? "right" : "");
   }
 
   again() {
-    this.shape.again(this);
+    this.handler.again(this);
     this.quiet();
   }
 
   drawStatus() {
     const line = this.section.querySelector(".os-drill-status");
-    const said = standing(this.word, store.get(this.id));
-    line.hidden = said.length === 0;
-    line.replaceChildren(...said);
+    const status = statusOf(this.word, store.get(this.id));
+    line.hidden = status.length === 0;
+    line.replaceChildren(...status);
   }
 }
 
 /** A drill's record as a sign and words: done, due again, or when it comes back. */
-export function standing(word, { done, due }) {
+export function statusOf(word, { done, due }) {
   if (!due) return [];
   const late = due <= today();
-  const back = late ? word("due") : word("comesBack", { date: spoken(word, due) });
+  const back = late ? word("due") : word("comesBack", { date: dayInWords(word, due) });
   const mark = done && !late ? MARKS.right : MARKS.wrong;
   return [icon(mark), done ? `${word("done")}, ${back}` : back];
 }
 
 /** A day as one says it: 3 Mar. */
-export function spoken(word, day) {
+export function dayInWords(word, day) {
   const format = { day: "numeric", month: "short" };
   return new Date(`${day}T12:00`).toLocaleDateString(word("dates"), format);
 }

@@ -1,5 +1,5 @@
-// A plain textarea made pleasant: Tab and Enter indent, lines have numbers, an error
-// has its line lit. Escape gives Tab back to the keyboard's way out.
+// A textarea that is good for code: Tab and Enter indent, lines have numbers, the line
+// of an error is lit. After Escape, Tab leaves the textarea, as it does everywhere else.
 
 import { make } from "./words.mjs";
 

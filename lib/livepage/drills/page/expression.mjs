@@ -10,18 +10,8 @@ const CONSTANTS = {
   infinity: Infinity,
   nan: NaN,
 };
-const FUNCTIONS = {
-  exp: Math.exp,
-  log: Math.log,
-  ln: Math.log,
-  log2: Math.log2,
-  log10: Math.log10,
-  sqrt: Math.sqrt,
-  abs: Math.abs,
-  floor: Math.floor,
-  ceil: Math.ceil,
-  harmonic,
-};
+const FUNCTIONS = { ln: Math.log, harmonic };
+for (const name of READING.functions) FUNCTIONS[name] = Math[name];
 const LEAST = 5e-324; // stands for what is too small for a float, and still is not 0
 const EULER_GAMMA = 0.5772156649015329;
 

@@ -1,5 +1,5 @@
 // From an outcome to what a teacher would say, as elements: what feedback.py does in a
-// notebook. Both only put into words what the graders and replies.json have decided.
+// notebook. Both only put into words what the graders and grading.json have decided.
 
 import { quantities } from "livepage/drills";
 
@@ -21,55 +21,37 @@ export function tell(drill, outcome) {
     icon(right ? MARKS.right : MARKS.wrong),
     make("strong", {}, word(right ? "right" : outcome.near ? "close" : "notYet")),
   );
-  if (drill.kind === "numeric" && outcome.read !== undefined) {
-    verdict.append(" ", echoOf(word, outcome.read));
+  if (drill.kind === "numeric" && outcome.read) {
+    const key = outcome.read.length === 1 ? "readAs" : "readEither";
+    verdict.append(" ", word(key, readingsOf(outcome.read)));
   }
   if (drill.runs) return [verdict, ...tellCode(drill, outcome)];
-  return right ? [verdict] : [verdict, fromBank("p", told(drill, outcome))];
+  return right ? [verdict] : [verdict, fromBank("p", reply(drill, outcome))];
 }
 
-function echoOf(word, read) {
-  if (!Array.isArray(read)) return word("readAs", { value: show(read) });
-  const [a, b] = read.map((value) => show(value));
-  return word("readEither", { a, b });
-}
+/** What an answer may mean, for the slots of a sentence: one value or two. */
+const readingsOf = ([a, b]) => ({ a: show(a), b: show(b) });
 
 /** Why an answer is close, or the hint it earns, else the kind's nudge, as HTML. */
-function told(drill, outcome) {
-  const { word, data, kind } = drill;
+function reply({ word, data, kind }, outcome) {
   const own = { hint: data.earned[outcome.hint], nudge: data.nudge };
-  const places = { ...placesOf(drill, outcome), hint: own.hint };
+  const readings = readingsOf(outcome.ask ?? []);
+  const slots = { ...data.slots, ...outcome.slots, ...readings, hint: own.hint };
   const keys = replies(kind, outcome);
-  return keys.map((key) => own[key] ?? word(key, places)).join(" ");
+  return keys.map((key) => own[key] ?? sentence(word, key, slots)).join(" ");
 }
 
-/** What fills the places of what an answer may be told. */
-function placesOf({ word, data, kind }, { ask, place }) {
-  const { asked, payload } = data;
-  const [a, b] = (ask ?? []).map((value) => show(value));
-  const places = { asked, a, b, n: place };
-  if (kind === "recall") {
-    const names = Object.keys(payload.samples[0]);
-    places.names = names.map((name) => `<code>${name}</code>`).join(", ");
-  }
-  if (kind === "trace" && place) {
-    places.row = place[0] + 1;
-    places.column = word.column(payload.columns[place[1]]);
-  }
-  return places;
-}
-
-/** Where a function first differs: the ladder of cases, one sentence, one table. */
+/** How far a function comes: the list of cases, one sentence, one table. */
 function tellCode(drill, report) {
   const { word, data } = drill;
   const { cases } = data.payload;
   const parts = [];
   if (report.passed || report.case !== null) parts.push(ladder(drill, report));
   if (report.passed) parts.push(make("p", {}, word("passedAll", { n: cases.length })));
-  else parts.push(make("p", {}, where(drill, report), ...fault(drill, report)));
+  else parts.push(make("p", {}, where(drill, report), ...fault(word, report)));
   if (report.score) parts.push(scoreCard(drill, report.score));
   const seen = report.rows?.length || report.fault === "raised";
-  if (report.table && seen) parts.push(steps(drill, report));
+  if (report.table && seen) parts.push(stepTable(word, report.table));
   if (report.launched) {
     const how = marked(sentence(word, ...report.launched));
     parts.push(make("p", { class: "os-drill-how" }, ...how));
@@ -84,22 +66,23 @@ function where({ word, data }, report) {
   return `${word("failedOn", { name: data.payload.cases[report.case].name })} `;
 }
 
-/** The hint of the mutant that does the same; else a nudge where one helps. */
+/** The hint of the known mistake that does the same, or else a nudge, if there is one. */
 function hintFor({ word, data }, { slip, nudge }) {
   if (Number.isInteger(slip)) return [fromBank("p", data.earned[slip])];
   return nudge ? [make("p", {}, word(nudge))] : [];
 }
 
-function printed(word, { printed: text, left }) {
+function printed(word, { printed: text, omitted }) {
   const parts = [
     make("p", { class: "os-drill-caption" }, word("printed")),
     make("pre", { class: "os-drill-printed", tabindex: "0" }, visible(text)),
   ];
-  if (left) parts.push(make("p", { class: "os-drill-how" }, word("cut", { n: left })));
+  const cut = word("cut", { n: omitted });
+  if (omitted) parts.push(make("p", { class: "os-drill-how" }, cut));
   return parts;
 }
 
-/** A printed text whose control characters are seen, and do nothing. */
+/** A printed text, with a visible sign for each control character. */
 function visible(text) {
   const picture = (character) => String.fromCharCode(0x2400 + character.charCodeAt(0));
   return text.trimEnd().replace(/[\0-\x08\x0b-\x1f]/g, picture);
@@ -109,11 +92,9 @@ function visible(text) {
 function ladder({ word, kind, data }, report) {
   const { cases } = data.payload;
   const reached = report.passed ? cases.length : report.case;
-  const drawn = kind === "kernel" ? "randomLaunch" : "random";
-  const named = (case_) => case_.name !== word(drawn);
   const items = cases
     .slice(0, reached)
-    .filter(named)
+    .filter(({ drawn }) => !drawn)
     .map(({ name }) => rung("right", `✓ ${name}`));
   const rows = reached - items.length;
   const counted = kind === "kernel" ? "randomLaunches" : "randomRows";
@@ -129,27 +110,10 @@ function ladder({ word, kind, data }, report) {
 const rung = (state, text) => make("li", { class: `os-drill-${state}` }, text);
 
 /** What went wrong, as children of an element. */
-export function fault({ word, data }, report) {
-  const named = (cell, j) =>
-    cell.replaceAll("#", word.column(data.payload.compared[j]));
-  const form = report.form && `\`${report.form.map(named).join(", ")}\``;
-  return marked(sentence(word, report.word, { ...report.places, form }));
-}
+export const fault = (word, report) =>
+  marked(sentence(word, report.word, report.slots));
 
-/** The steps up to the first fault: what is given, yours beside expected. */
-function steps({ word, data }, { table, column }) {
-  const { given, compared } = data.payload;
-  const columns = table.given.map((cells, j) => ({ name: given[j], cells }));
-  table.compared.forEach(([yours, expected], j) => {
-    const name = compared[j];
-    if (yours) {
-      columns.push({ name, whose: "yours", cells: yours, faulty: column === j });
-    }
-    columns.push({ name, whose: yours && "expected", cells: expected });
-  });
-  return stepTable(word, columns);
-}
-
+/** The table of a report: a column of steps, then those that the grader lists. */
 function stepTable(word, columns) {
   const quantity = (name) => (name in quantities ? name : null);
   const title = ({ name, whose }) =>
@@ -175,25 +139,9 @@ function stepTable(word, columns) {
 }
 
 export function icon(path) {
-  const space = "http://www.w3.org/2000/svg";
-  const svg = document.createElementNS(space, "svg");
-  for (const [name, value] of Object.entries({
-    viewBox: "0 0 16 16",
-    width: 16,
-    height: 16,
-    "aria-hidden": "true",
-  }))
-    svg.setAttribute(name, value);
-  const line = document.createElementNS(space, "path");
-  for (const [name, value] of Object.entries({
-    d: path,
-    fill: "none",
-    stroke: "currentColor",
-    "stroke-width": 2,
-    "stroke-linecap": "round",
-    "stroke-linejoin": "round",
-  }))
-    line.setAttribute(name, value);
-  svg.append(line);
-  return svg;
+  const line = `d="${path}" fill="none" stroke="currentColor" stroke-width="2"`;
+  const ends = 'stroke-linecap="round" stroke-linejoin="round"';
+  const box = 'viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"';
+  const svg = `<svg ${box}><path ${line} ${ends}></path></svg>`;
+  return fromBank("span", svg).firstElementChild;
 }

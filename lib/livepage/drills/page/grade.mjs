@@ -1,14 +1,9 @@
-// Marking an answer: the twin of grade.py, outcome for outcome. No words, no page.
+// Marking an answer: the twin of grade.py, with the same outcomes. It knows no words.
 
-import REPLIES from "../replies.json" with { type: "json" };
+import GRADING from "../grading.json" with { type: "json" };
 import { evaluate, readings } from "./expression.mjs";
 
-// All of these are shares of the number that is compared with.
-const EQUAL = 1e-9; // closer than this, two numbers are one: the rest is rounding
-const ALIKE = 1e-3; // closer than this, one may be the other from rounded parts
-const ROUGHLY = 2e-2; // how far a number may be from the mistake it is taken for
-const SHORT = 5e-2; // how far one with too few digits may be to count as close
-const SINGLE = 5e-3; // as ROUGHLY, for a single digit, which fits many numbers
+const SHARES = GRADING.shares; // what each is for stands in grade.py
 
 export const number = (value) =>
   typeof value === "number"
@@ -16,13 +11,13 @@ export const number = (value) =>
     : { inf: Infinity, "-inf": -Infinity, nan: NaN }[value];
 
 const UNREADABLE = { passed: false, unreadable: true };
-const NOTHING = { ...UNREADABLE, empty: true };
+const EMPTY = { ...UNREADABLE, empty: true };
 const isBlank = (text) => /^ *$/.test(text);
 
 /** A number as typed; where that may mean two, both are considered. */
 function mark(goal, wrong, names, answer) {
   const text = String(answer);
-  if (isBlank(text)) return NOTHING;
+  if (isBlank(text)) return EMPTY;
   let read;
   try {
     read = readings(text, names);
@@ -34,17 +29,17 @@ function mark(goal, wrong, names, answer) {
   const [first, last] = [outcomes[0], outcomes.at(-1)];
   if (first.passed || outcomes.length === 1) return first;
   const values = read.map(({ value }) => value);
-  const either = /[,e]/i.test(text); // may well be meant in another way
+  const either = /[,e]/i.test(text); // these are written differently in other countries
   if (last.passed) return either ? last : { passed: false, ask: values };
   if (!either) return first;
-  const told = saysWhy(first) || !saysWhy(last) ? first : last;
-  return { ...told, read: values };
+  const clearer = saysWhy(first) || !saysWhy(last) ? first : last;
+  return { ...clearer, read: values };
 }
 
 /** One value: right, close, a known mistake, or none of these. */
 function judge(goal, wrong, reading) {
   const { value } = reading;
-  if (hits(goal, value)) return { passed: true, read: value };
+  if (hits(goal, value)) return { passed: true, read: [value] };
   const exact = only(wrong.map((slip) => same(value, slip)));
   let near = nearness(goal, reading, exact !== null);
   let hint = exact;
@@ -52,12 +47,12 @@ function judge(goal, wrong, reading) {
     hint ??= mistake(goal, wrong, reading);
     if (hint === null && nearly(goal, value)) near = "digits";
   }
-  return { passed: false, read: value, near, hint };
+  return { passed: false, read: [value], near, hint };
 }
 
 const saysWhy = ({ near, hint }) => near !== null || hint !== null;
 
-/** Whether a value is right; infinities and NaN hit themselves. */
+/** Whether a value is right; of an infinity or NaN, only that value is. */
 function hits(goal, value) {
   if (!("low" in goal)) return same(value, goal.value);
   return goal.low <= value && value <= goal.high;
@@ -67,7 +62,7 @@ function hits(goal, value) {
 function same(value, target) {
   const other = number(target);
   if (Number.isFinite(value) && Number.isFinite(other)) {
-    return Math.abs(value - other) <= EQUAL * Math.abs(other);
+    return Math.abs(value - other) <= SHARES.equal * Math.abs(other);
   }
   return value === other || (Number.isNaN(value) && Number.isNaN(other));
 }
@@ -90,7 +85,7 @@ function nearness(goal, reading, listed) {
 function isShort(goal, { value, unit }) {
   const right = goal.value;
   const gap = Math.abs(value - right);
-  if (gap <= Math.min(unit / 2, SHORT * Math.abs(right))) return true;
+  if (gap <= Math.min(unit / 2, SHARES.short * Math.abs(right))) return true;
   const rounds = unit > 0 || goal.nearly > 0;
   return rounds && goal.rounded.some((short) => same(value, short));
 }
@@ -124,11 +119,12 @@ function mistake(goal, wrong, reading) {
 /** Whether a value is a slip's, rounded or cut off to the digits typed. */
 function agrees({ value, unit }, slip) {
   const gap = Math.abs(value - slip);
-  const reach = Math.abs(value) < 10 * unit ? SINGLE : ROUGHLY;
+  const reach = Math.abs(value) < 10 * unit ? SHARES.single : SHARES.roughly;
   if (gap > reach * Math.abs(slip)) return false;
   const shorter = Math.abs(slip) - Math.abs(value);
   const cut = value * slip > 0 && shorter >= 0 && shorter < unit;
-  return gap <= ALIKE * Math.abs(slip) || gap <= (unit / 2) * (1 + EQUAL) || cut;
+  if (cut || gap <= SHARES.alike * Math.abs(slip)) return true;
+  return gap <= (unit / 2) * (1 + SHARES.equal);
 }
 
 /** The index of the one that holds; of several, none is known to be it. */
@@ -139,7 +135,7 @@ function only(holds) {
 
 /** A formula, by its values at each sample of its variables. */
 function formula(payload, answer) {
-  if (isBlank(answer)) return NOTHING;
+  if (isBlank(answer)) return EMPTY;
   let values;
   try {
     values = payload.samples.map((at) => evaluate(answer, at));
@@ -161,16 +157,12 @@ export const GRADERS = {
     for (const [i, row] of payload.goals.entries()) {
       for (const [j, goal] of row.entries()) {
         const slips = payload.wrong[i][j];
-        const cell = answer[i]?.[j] ?? "";
-        const outcome = mark(
-          goal,
-          slips.map(([value]) => value),
-          {},
-          cell,
-        );
+        const wrong = slips.map(([value]) => value);
+        const outcome = mark(goal, wrong, {}, answer[i]?.[j] ?? "");
         if (outcome.passed) continue;
-        const hint = Number.isInteger(outcome.hint) ? slips[outcome.hint][1] : null;
-        return { ...outcome, hint, place: [i, j] };
+        const hint = slips[outcome.hint]?.[1] ?? null;
+        const slots = { row: i + 1, column: [{ column: payload.columns[j] }] };
+        return { ...outcome, hint, cell: [i, j], slots };
       }
     }
     return { passed: true };
@@ -179,7 +171,7 @@ export const GRADERS = {
   choice(payload, answer) {
     const picked = letterPlace(answer);
     if (picked === null || !(picked >= 0 && picked < payload.count)) return UNREADABLE;
-    return { passed: picked === payload.right, read: picked, hint: picked };
+    return { passed: picked === payload.right, hint: picked };
   },
 
   /** Right is every order in which each line comes after what it needs, and `also`. */
@@ -190,16 +182,16 @@ export const GRADERS = {
       return UNREADABLE;
     }
     const lines = picked.map((p) => shown[p]);
-    const place = lines.findIndex((line, i) =>
+    const fault = lines.findIndex((line, i) =>
       needs[line].some((need) => lines.indexOf(need) > i),
     );
     const named = also.some((order) => order.join() === lines.join());
-    if (place < 0 || named) return { passed: true, read: picked };
-    const hint = wrong.findIndex(
-      ([first, then]) => first === lines[place] && lines.indexOf(then) > place,
+    if (fault < 0 || named) return { passed: true };
+    const early = wrong.findIndex(
+      ([first, then]) => first === lines[fault] && lines.indexOf(then) > fault,
     );
-    const told = { place, first: place === 0, hint: hint < 0 ? null : hint };
-    return { passed: false, read: picked, ...told };
+    const hint = early < 0 ? null : early;
+    return { passed: false, first: fault === 0, hint, slots: { n: fault } };
   },
 };
 
@@ -210,15 +202,15 @@ function letterPlace(answer) {
   return /^[a-z]$/.test(text) ? text.charCodeAt(0) - 97 : null;
 }
 
-/** Whether something is so of an outcome: a field that it has, or why it is close. */
+/** Whether a fact is true of an outcome: a field that it has, or why it is close. */
 const holds = (outcome, fact) =>
   (outcome[fact] ?? false) !== false || fact === outcome.near || fact === outcome.fault;
 
 /** Whether an outcome is a miss: what is close, or cannot be read, is none. */
-export const isMiss = (outcome) => !REPLIES.free.some((fact) => holds(outcome, fact));
+export const isMiss = (outcome) => !GRADING.free.some((fact) => holds(outcome, fact));
 
-/** What an answer is told: words, or its hint, or the drill's own nudge. */
+/** The words an answer earns; "hint" and "nudge" are the drill's own. */
 export const replies = (kind, outcome) =>
-  REPLIES.rules.find(([needs]) =>
+  GRADING.rules.find(([needs]) =>
     needs.every((fact) => fact === kind || holds(outcome, fact)),
   )[1];

@@ -12,15 +12,15 @@ def judge(job, play, settled):
         from livepage.drills import grader as marks
 
     def played(index, how=""):
-        # Said before the case is played: should it never end, this is still known.
+        # Sent along before the case is played, so that it is known if the case never ends.
         launch = (
             marks.launched(job["cases"][index]) if hasattr(marks, "launched") else None
         )
         return json.loads(play(index, how, json.dumps(launch)))
 
-    def told(report):
+    def known(report):
         settled(json.dumps(report))
 
     slips = lambda: job["slips"]
-    report = marks.grade(played, job["cases"], slips, job["tolerance"], told)
+    report = marks.grade(played, job["cases"], slips, job["tolerance"], known)
     return json.dumps(report)

@@ -1,5 +1,6 @@
-// Keeps what the reader does in one drill's form, soon after it is done, and shows what
-// was done before. A textarea is a text of the reader's; all other boxes are an answer.
+// Keeps what the reader does in the form of one drill, soon after it is done, and shows
+// what was done before. What stands in a textarea is a text; all other boxes together are
+// an answer.
 
 import { typeInto, typedIn } from "./answers.mjs";
 import { Draft } from "./draft.mjs";
@@ -49,7 +50,7 @@ export class Keeper {
   /** Keep what was done here; then show what was done elsewhere. */
   refresh() {
     this.keep();
-    const [text, answer] = [this.text?.news(), this.answer.news()];
+    const [text, answer] = [this.text?.update(), this.answer.update()];
     if (text) this.showText(text.value);
     if (answer) this.showAnswer(answer.value);
     if (text || answer) this.forgetVerdict();
@@ -62,7 +63,7 @@ export class Keeper {
     this.drawUnkept();
   }
 
-  /** It was about what stood here before. */
+  /** Take the verdict away: it was about what stood here before. */
   forgetVerdict() {
     this.drill.quiet();
     this.drill.markCells({ passed: true });
@@ -74,13 +75,13 @@ export class Keeper {
     return this.drill.data.starter?.trimEnd() ?? "";
   }
 
-  /** Who wrote nothing keeps nothing, and so gets the newest starter. */
+  /** Undefined if the reader changed nothing, so that a newer starter can be shown. */
   readText() {
     const { value } = this.area;
     return value.trimEnd() === this.starter ? undefined : value;
   }
 
-  /** A tap can be a slip, and a phone has no Ctrl+Z: the text stays, as a version. */
+  /** The text stays, as a version: one may tap by mistake, and a phone has no Ctrl+Z. */
   startAgain() {
     const text = this.readText();
     this.area.select();
@@ -135,9 +136,9 @@ export class Keeper {
     const { word, id } = this.drill;
     const kept = store.stored().drills.get(id) ?? {};
     const missing = (draft) =>
-      draft?.ground !== undefined && !alike(kept[draft.name], draft.ground);
+      draft?.lastKnown !== undefined && !alike(kept[draft.name], draft.lastKnown);
     const beside = !alike(kept.others, store.get(id).others);
-    // Where all is kept, another tab has started again what is missing of an answer.
+    // Where the browser keeps all, an answer is missing only if another tab removed it.
     const lost =
       missing(this.text) || (!store.kept && (missing(this.answer) || beside));
     if (lost === this.unkept.hasChildNodes()) return;
@@ -150,12 +151,12 @@ export class Keeper {
 
   /** What differs from the form as it opens; undefined if nothing does. */
   readAnswer() {
-    const answer = inOrder({ ...this.answer.ground, ...answerOf(this.drill.form) });
+    const answer = inOrder({ ...this.answer.lastKnown, ...answerOf(this.drill.form) });
     return alike(answer, inOrder(this.opening)) ? undefined : answer;
   }
 
   showAnswer(answer = this.opening) {
-    const { form, shape } = this.drill;
+    const { form, handler } = this.drill;
     for (const box of boxesOf(form)) {
       const value = Object.hasOwn(answer, box.name) ? answer[box.name] : "";
       if (box.type === "text") typeInto(box, value);
@@ -163,7 +164,7 @@ export class Keeper {
     }
     const lines = form.querySelector(".os-drill-lines");
     if (lines) sortLines(lines, answer.lines);
-    shape.shown?.(this.drill);
+    handler.shown?.(this.drill);
   }
 }
 
@@ -185,7 +186,7 @@ function answerOf(form) {
   return order ? { ...answer, lines: order } : answer;
 }
 
-/** The same answer always as the same text, without what is empty. */
+/** An answer in a fixed order and without what is empty, so that two can be compared. */
 function inOrder(answer) {
   return Object.fromEntries(
     Object.entries(answer)
@@ -194,7 +195,7 @@ function inOrder(answer) {
   );
 }
 
-/** Put lines into a kept order; one that has not just these lines changes nothing. */
+/** Put lines into an order that was kept, unless it is one of other lines. */
 function sortLines(list, order = "") {
   const lines = [...list.children];
   const sorted = order.split(",").map((n) => lines.find((l) => l.dataset.line === n));

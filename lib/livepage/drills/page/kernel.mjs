@@ -5,7 +5,7 @@ import { make, sentence } from "./words.mjs";
 
 const KERNEL_EVENT = "os-kernel";
 
-/** Hand the log of a run to the figures of the page; late ones find it here too. */
+/** Hand the log of a run to the figures of the page, also to those that open later. */
 export function announceKernel(drill, source, log) {
   if (!log) return;
   const detail = { drill, source, log };
@@ -16,17 +16,11 @@ export function announceKernel(drill, source, log) {
 /** The card in the page, and a button that saves a page with card and code. */
 export function scoreCard(drill, score) {
   const { word } = drill;
-  const rows = score.rows.map(([name, key, places]) => [
+  const rows = score.rows.map(([name, key, slots]) => [
     word(name),
-    sentence(word, key, places),
+    sentence(word, key, slots),
   ]);
-  const body = make(
-    "tbody",
-    {},
-    ...rows.map(([name, value]) =>
-      make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, value)),
-    ),
-  );
+  const body = make("tbody", {}, ...tableRows(rows));
   const caption = make("caption", {}, word("score"));
   const look = "os-drill-table os-drill-score";
   const table = make("table", { class: look }, caption, body);
@@ -37,14 +31,16 @@ export function scoreCard(drill, score) {
   return make("div", { class: "os-drill-card" }, table, on, actions);
 }
 
+const tableRows = (rows) =>
+  rows.map(([name, value]) =>
+    make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, value)),
+  );
+
 /** A page of its own, with no script in it: what was asked, the card, the code. */
 function save(drill, rows, name) {
   const { word } = drill;
   const kept = document.implementation.createHTMLDocument(word("score"));
   kept.documentElement.lang = word.language;
-  const lines = rows.map(([left, right]) =>
-    make("tr", {}, make("th", { scope: "row" }, left), make("td", {}, right)),
-  );
   const prompt = inWords(drill.section.querySelector(".os-drill-prompt"));
   const date = new Date().toLocaleDateString(word("dates"), { dateStyle: "long" });
   const book = document.querySelector("[property='og:site_name']")?.content ?? "";
@@ -52,12 +48,12 @@ function save(drill, rows, name) {
   kept.body.append(
     make("h1", {}, word("score")),
     make("p", {}, prompt),
-    make("table", {}, ...lines),
+    make("table", {}, ...tableRows(rows)),
     make("p", {}, word("scoreOn", { name })),
-    make("pre", {}, drill.shape.read(drill)),
+    make("pre", {}, drill.handler.read(drill)),
     make("p", {}, note),
   );
-  // As text: this page's own policy allows no style that is written here.
+  // Put together as text: the policy of this page forbids to make a style element.
   const whole = kept.documentElement.outerHTML.replace("<head>", `<head>${KEPT_HEAD}`);
   const html = `<!doctype html>\n${whole}\n`;
   download(`${drill.id}.html`, new Blob([html], { type: "text/html" }));

@@ -1,11 +1,11 @@
-// The script of all drills: wakes what a page has of them.
+// The script of all drills: starts whatever of them a page has.
 
 import { Deck } from "./deck.mjs";
 import { PageDrill } from "./drill.mjs";
 import { preparePanel } from "./progress.mjs";
 import { followChanges } from "./store.mjs";
 
-/** On paper the solutions stand open; afterwards they are as they were. */
+/** Open all solutions for printing, and close them again afterwards. */
 function prepareForPrint() {
   const folded = () => document.querySelectorAll(".os-drill-solution:not([open])");
   let opened = [];

@@ -69,7 +69,7 @@ def player(emit, beat):
         def flush(self):
             pass
 
-    def asked(prompt=""):
+    def no_input(prompt=""):
         raise EOFError("input")
 
     def sleep(*seconds):
@@ -77,7 +77,7 @@ def player(emit, beat):
             state["slept"] = True
             show("(No time passes here: sleep returns at once.)")
 
-    def brought(name, *rest):
+    def importing(name, *rest):
         if name.split(".")[0] in HIDDEN and not (len(rest) > 3 and rest[3]):
             raise ImportError("no module named '%s'" % name)
         module = imported(name, *rest)
@@ -111,7 +111,7 @@ def player(emit, beat):
             state["drive"] = marks.load(job["drive"], "drive")
             sys.modules["math"] = mathematics  # a kernel's is the simulator's
         beat()
-        builtins.print, builtins.input, builtins.__import__ = show, asked, brought
+        builtins.print, builtins.input, builtins.__import__ = show, no_input, importing
         sys.modules["sys"] = system
         state["marks"] = marks
         state["function"], fault = marks.defined(job["answer"], job["function"])
@@ -122,7 +122,7 @@ def player(emit, beat):
         case, marks = loads(case), state["marks"]
         if state["drive"] is None:
             return dumps(marks.play(state["function"], case, how, beat))
-        asked = [state["function"], state["drive"], case["args"], case["most"]]
-        return dumps(marks.play(*asked, beat))
+        function, drive = state["function"], state["drive"]
+        return dumps(marks.play(function, drive, case["args"], case["most"], beat))
 
     return define, play

@@ -43,7 +43,7 @@ function drawPanel(word, listed, summary, list) {
 
 /** The buttons, what they did, and where all this is kept. */
 export function panelFoot(word) {
-  const said = make("p", { class: "os-progress-said", role: "status" });
+  const status = make("p", { class: "os-progress-said", role: "status" });
   const note = make("p", { class: "os-drill-how" });
   const asides = make("div", { class: "os-progress-asides" });
   const draw = () => {
@@ -52,25 +52,25 @@ export function panelFoot(word) {
   };
   draw();
   document.addEventListener("os-drills-changed", draw);
-  return [panelButtons(word, said), said, asides, note];
+  return [panelButtons(word, status), status, asides, note];
 }
 
-function panelButtons(word, said) {
+function panelButtons(word, status) {
   const file = make("input", { type: "file", accept: ".json", hidden: "" });
   const clear = sureButton(word("clear"), word("clearSure"), () => {
-    tellOfChanges(); // so that all there is has been kept
+    tellOfChanges(); // so that what was just typed is kept before
     const nothing = store.all().size + store.asides().length === 0;
-    if (nothing && said.querySelector("button")) return; // what there was can come back
+    if (nothing && status.querySelector("button")) return; // the button that brings all back has to stay
     const bringBack = store.forget();
     const undo = button(word("bringBack"), () => {
       bringBack();
-      said.textContent = word("broughtBack");
+      status.textContent = word("broughtBack");
     });
-    said.replaceChildren(word("cleared"), " ", undo);
+    status.replaceChildren(word("cleared"), " ", undo);
   });
   file.addEventListener("change", async () => {
     const [chosen] = file.files;
-    said.textContent = chosen ? await load(word, chosen) : "";
+    status.textContent = chosen ? await load(word, chosen) : "";
     file.value = "";
   });
   return make(
@@ -85,10 +85,10 @@ function panelButtons(word, said) {
 
 const MOST_BYTES = 20e6; // no browser keeps as much, and to read it takes a while
 
-/** Load a file; gives what there is to say of it. */
+/** Load a file; returns the sentences to show about it. */
 async function load(word, file) {
   if (file.size > MOST_BYTES) return word("importFull");
-  tellOfChanges(); // so that the file meets what is written here
+  tellOfChanges(); // so that what was just typed is kept before
   const text = await file.text().catch(() => "");
   const { count, both, fault } = store.import(text);
   if (count === 0) return word(FAULTS[fault] ?? "importFailed");
@@ -103,7 +103,7 @@ async function load(word, file) {
 
 const FAULTS = { newer: "importNewer", full: "importFull" };
 
-/** A record that this page cannot read, or not whole: why it is still there. */
+/** A note on a record that this page cannot read, or only in part. */
 function asideNote(word, { text, fault }) {
   const save = () => download("drills-aside.json", new Blob([text]));
   return make(
@@ -119,7 +119,7 @@ function asideNote(word, { text, fault }) {
   );
 }
 
-/** A button that asks once more; the second half of a double click is no answer. */
+/** A button that asks once more. The second click of a double click is no answer. */
 export function sureButton(text, sure, act) {
   const ask = () => {
     element.textContent = text;
@@ -146,7 +146,7 @@ export function button(text, act) {
 }
 
 export function saveFile() {
-  tellOfChanges(); // so that all there is has been kept
+  tellOfChanges(); // so that what was just typed is kept before
   download("drills.json", new Blob([store.export()], { type: "application/json" }));
 }
 

@@ -1,5 +1,5 @@
 // Python on the page: fetched on the first run. Each run has a worker of its own, which
-// ends with it; the next one is started at once, so that it need not be waited for.
+// ends with it; the worker of the next run is started at once, so that nobody waits for it.
 
 import { graders, interpreters, workerSource } from "livepage/drills";
 
@@ -11,12 +11,12 @@ export const HOME = new URL(".", document.currentScript?.src ?? document.baseURI
 
 let ready = null; // the promise of a worker with Python in it
 export const isStarted = () => ready !== null;
-let turn = Promise.resolve(); // one run after the other
+let lastRun = Promise.resolve(); // the next run begins when this one has ended
 
 /** Mark a code drill; gives the grader's report and what the code printed. */
 export function runPython(drill, answer) {
-  turn = turn.then(() => runNow(drill, answer));
-  return turn;
+  lastRun = lastRun.then(() => runNow(drill, answer));
+  return lastRun;
 }
 
 async function runNow(payload, answer) {
@@ -28,8 +28,8 @@ async function runNow(payload, answer) {
     modules = { ...graders, ...(kernel ? await simulator() : {}) };
   } catch (error) {
     ready = null;
-    const places = { value: error.message };
-    return { passed: false, fault: "noPython", word: "noPython", places, case: null };
+    const slots = { value: error.message };
+    return { passed: false, fault: "noPython", word: "noPython", slots, case: null };
   }
   const { kind, function: name, drive, cases, tolerance, slips } = payload;
   const job = { kind, function: name, drive, cases, tolerance, slips };
@@ -50,21 +50,22 @@ async function runNow(payload, answer) {
 /** Send a job and listen until the report comes, or the worker has to be ended. */
 function converse(worker, job) {
   return new Promise((resolve) => {
-    const printed = { start: "", case: "", left: 0 };
-    let at = null;
-    let launched = null; // how the case was, if it is of a kernel
-    let first = null; // what is certain, though its mistake has no name yet
+    const printed = { start: "", case: "", omitted: 0 };
+    let current = null; // the number of the case that runs
+    let launched = null; // how the case was launched, if it is of a kernel
+    let first = null; // the report of the first failure, before its mistake has a name
     let timers = [];
 
     const finish = (report) => {
       timers.forEach(clearTimeout);
       worker.onmessage = null;
-      resolve({ ...report, printed: printed.start + printed.case, left: printed.left });
+      const { start, omitted } = printed;
+      resolve({ ...report, printed: start + printed.case, omitted });
     };
     const stop = (fault) =>
-      finish(first ?? { passed: false, case: at, launched, rows: [], ...fault });
+      finish(first ?? { passed: false, case: current, launched, rows: [], ...fault });
     const stopAfter = (ms, word) =>
-      setTimeout(() => stop({ fault: word, word, places: { n: ms / 1000 } }), ms);
+      setTimeout(() => stop({ fault: word, word, slots: { n: ms / 1000 } }), ms);
     const listen = () => {
       clearTimeout(timers[0]);
       timers[0] = stopAfter(first ? NAMING_MS : SILENT_MS, "silent");
@@ -74,20 +75,20 @@ function converse(worker, job) {
     const heard = {
       report: finish,
       error: (value) =>
-        stop({ fault: "raised", type: "Error", value, word: "crashed", places: {} }),
+        stop({ fault: "raised", type: "Error", value, word: "crashed", slots: {} }),
       print: (text) => {
-        printed[at === null ? "start" : "case"] += text;
+        printed[current === null ? "start" : "case"] += text;
       },
-      left: (count) => {
-        printed.left = count;
+      omitted: (count) => {
+        printed.omitted = count;
       },
       first: (report) => {
         first = report;
         timers.push(stopAfter(NAMING_MS, "silent"));
       },
       case: (index) => {
-        Object.assign(printed, { case: "", left: 0 });
-        at = index;
+        Object.assign(printed, { case: "", omitted: 0 });
+        current = index;
         listen();
       },
       launched: (how) => {

@@ -1,12 +1,12 @@
-// The record of what the reader has done, as data: read, mended, merged, written.
+// The record of what the reader has done, as data: read, repaired, merged, written.
 // An entry is {stage, done, due} and, where there is something, `code` or `words` (the
 // reader's text, written `at`), `others` (texts it was about to replace), `answer`, or
 // `cleared`: the reader took the text away, it was not lost.
-// What this page does not know, in an entry or of drills, a newer page may: it stays.
+// Fields and drills that this page does not know may be a newer page's: they stay.
 
 const VERSION = 1;
 export const INTERVALS = [1, 3, 7, 21, 60]; // days until a passed drill comes back
-export const TEXTS = ["code", "words"]; // none of them is ever replaced by another one unasked
+export const TEXTS = ["code", "words"]; // neither is ever replaced by another text unasked
 export const FRESH = { stage: 0, done: null, due: null };
 
 const isTable = (value) => Object.prototype.toString.call(value) === "[object Object]";
@@ -31,7 +31,7 @@ export function readRecord(text) {
   }
   const entries = Object.entries(read.drills);
   const tables = entries.filter(([, raw]) => isTable(raw));
-  const drills = new Map(tables.map(([id, raw]) => [id, mended(raw)]));
+  const drills = new Map(tables.map(([id, raw]) => [id, repaired(raw)]));
   const whole = entries.every(([id, raw]) => drills.has(id) && isWhole(raw));
   return { drills, forgotten: read.forgotten ?? null, fault: whole ? null : "damaged" };
 }
@@ -53,7 +53,7 @@ const CLEAN = {
   cleared: (value) => (value === true ? true : null),
 };
 
-function mended(raw) {
+function repaired(raw) {
   const stage = Math.min(Math.max(Math.trunc(raw.stage) || 0, 0), INTERVALS.length);
   const entry = { ...raw, ...FRESH, stage };
   for (const [name, clean] of Object.entries(CLEAN)) {
@@ -66,7 +66,7 @@ function mended(raw) {
 
 /** Whether nothing of an entry had to be left out. */
 function isWhole(raw) {
-  const entry = mended(raw);
+  const entry = repaired(raw);
   return Object.keys(CLEAN).every((name) =>
     alike(raw[name] ?? null, entry[name] ?? null),
   );
@@ -136,20 +136,23 @@ function laterRecord(one, other) {
   return a > b || (a === b && one.stage >= other.stage);
 }
 
-/** Keep a text or an answer; a text that was not the ground of this one stays too. */
-export function written(entry, name, value, ground) {
+/**
+ * Keep a text or an answer. Where the record has a text that the page did not know when
+ * this one was typed, that text stays too.
+ */
+export function written(entry, name, value, lastKnown) {
   const { [name]: before, others = [], cleared: _, ...rest } = entry;
   if (alike(before, value)) return entry;
   const taken = others.some(({ text }) => text === value); // it trades places
   const isText = TEXTS.includes(name);
-  const stays = isText && before !== undefined && (taken || before !== ground);
+  const stays = isText && before !== undefined && (taken || before !== lastKnown);
   const gone = isText ? { cleared: true } : {};
   const now = { ...rest, ...(value === undefined ? gone : { [name]: value }) };
   const beside = stays ? [{ text: before, at: entry.at }, ...others] : others;
   return withOthers({ ...now, at: new Date().toISOString() }, beside);
 }
 
-/** When a drill is due. A day beyond every interval came from a wrong clock. */
+/** When a drill is due. A day beyond every interval was set by a wrong clock. */
 export function dueDay({ due }) {
   const last = daysFrom(today(), INTERVALS.at(-1));
   return due && due > last ? today() : due;

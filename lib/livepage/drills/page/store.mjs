@@ -19,7 +19,7 @@ import {
 } from "./record.mjs";
 
 const STORE_KEY = "onlinesoftmax-drills";
-const ASIDE = `${STORE_KEY}-aside-`; // and a number: records that no page here can read
+const ASIDE = `${STORE_KEY}-aside-`; // followed by a number: records that could not be read
 const EMPTY = writeRecord([]);
 
 export const store = {
@@ -27,13 +27,13 @@ export const store = {
   readable: true,
   text: null, // as it was last read
   record: readRecord(EMPTY),
-  lastForgotten: null, // in this tab
+  lastForgotten: null, // the moment, if it was in this tab
 
   get kept() {
     return this.readable && this.waiting.size === 0;
   },
 
-  /** When all was last forgotten, in any tab; a lost record is no wish to forget. */
+  /** When the reader last forgot all, in any tab. A record may also just be lost. */
   get forgotten() {
     return this.stored().forgotten ?? this.lastForgotten;
   },
@@ -82,10 +82,10 @@ export const store = {
     this.waiting.set(id, { before, after: isEmpty(entry) ? undefined : entry });
   },
 
-  /** Keep a text or an answer. The rest of the page shows neither, and is not told. */
-  keep(id, name, value, ground) {
+  /** Keep a text or an answer. The rest of the page shows neither, so no event is sent. */
+  keep(id, name, value, lastKnown) {
     const { kept } = this;
-    this.put(id, written(this.all().get(id) ?? FRESH, name, value, ground));
+    this.put(id, written(this.all().get(id) ?? FRESH, name, value, lastKnown));
     this.write();
     if (kept !== this.kept) tellOfChanges();
   },
@@ -102,7 +102,7 @@ export const store = {
       localStorage.setItem(STORE_KEY, writeRecord(this.all(), this.forgotten));
       this.waiting.clear();
     } catch {
-      // it goes on waiting
+      // what waits goes on waiting
     }
   },
 
@@ -199,9 +199,9 @@ export const store = {
     this.save();
   },
 
-  // ---- records that cannot be read, or not whole
+  // ---- records that cannot be read, or only in part
 
-  /** Each with its key, its text and its fault; the one in use among them. */
+  /** Each with its key, its text and its fault; the record in use, too, if it is faulty. */
   asides() {
     try {
       const keys = [STORE_KEY, ...asideKeys()];
@@ -215,12 +215,12 @@ export const store = {
     }
   },
 
-  /** Before the record is written over: what cannot be read of it stays elsewhere. */
+  /** Copy a faulty record to another key before it is written over. */
   setAside() {
     if (this.stored().fault && this.text !== null) keepAside(this.text);
   },
 
-  /** Delete such a text, wherever it is by now; what can be read of it stays in use. */
+  /** Delete such a record, under any key; what can be read of the one in use stays. */
   drop(text) {
     for (const { key, fault, ...aside } of this.asides()) {
       if (aside.text !== text) continue;
@@ -255,7 +255,7 @@ export function tellOfChanges() {
   document.dispatchEvent(new Event("os-drills-changed"));
 }
 
-/** Another tab, the way back, or midnight change what is due; leaving keeps all. */
+/** Look again whenever the page is shown or left, or another tab has changed the record. */
 export function followChanges() {
   for (const moment of ["storage", "pageshow", "pagehide", "visibilitychange"]) {
     addEventListener(moment, () => store.retry());

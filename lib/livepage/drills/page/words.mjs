@@ -1,4 +1,4 @@
-// The engine's own words in the page's language, and how numbers are written.
+// The words of the drills in the page's language, and how numbers are written.
 
 import { quantities, words } from "livepage/drills";
 
@@ -28,12 +28,15 @@ export function show(value, digits = 5) {
   return String(Number(known.toPrecision(digits))).replaceAll("-", "−");
 }
 
-/** A sentence with its places filled; grader.py says what stands in a place. */
-export function sentence(word, key, places) {
-  const put = (part) => (typeof part === "string" ? part : show(...part));
-  const filled = Object.entries(places).map(([name, place]) => [
+/** A sentence with its slots filled; grader.py says what may fill one. */
+export function sentence(word, key, slots) {
+  const written = (part) => {
+    if (Array.isArray(part)) return show(...part);
+    return part.column ? word.column(part.column) : part;
+  };
+  const filled = Object.entries(slots).map(([name, given]) => [
     name,
-    Array.isArray(place) ? place.map(put).join("") : place,
+    Array.isArray(given) ? given.map(written).join("") : given,
   ]);
   return word(key, Object.fromEntries(filled));
 }

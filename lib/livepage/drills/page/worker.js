@@ -1,12 +1,22 @@
-// Runs in a worker, once: two MicroPythons, one with the reader's code and one that
-// judges it. The worker can be ended at any moment, and is, when it falls silent.
+// What a worker does for one run: it starts two MicroPythons, one with the reader's code
+// and one that judges it. The page ends the worker if it sends no sign of life.
 
 const MOST_PRINTED = 10000; // characters: an endless print must not fill the page
 const OFTEN_MS = 100;
 
 let player = null;
 let judge = null;
-const said = { case: null, last: 0, printed: 0, left: 0, told: 0, over: false };
+// What the page has been sent: which case runs; when the last sign of life went out, and
+// the last count; of what the case prints, how many characters went out and how many not;
+// whether the verdict did.
+const sent = {
+  case: null,
+  beatAt: 0,
+  countAt: 0,
+  printed: 0,
+  omitted: 0,
+  settled: false,
+};
 
 onmessage = async ({ data }) => {
   try {
@@ -25,8 +35,8 @@ async function boot({ loader, wasm }) {
   self.fetch = async () => new Response(bytes, { headers });
   const source = new Blob([loader], { type: "text/javascript" });
   const { loadMicroPython } = await import(URL.createObjectURL(source));
-  // What one interpreter lets go would be freed in the other. A worker runs once, so
-  // nothing has to be freed.
+  // The loader would free in one interpreter what the other has let go. A worker runs
+  // once, so nothing has to be freed.
   self.FinalizationRegistry = class {
     register() {}
     unregister() {}
@@ -35,7 +45,7 @@ async function boot({ loader, wasm }) {
     const python = await loadMicroPython({
       url: "micropython.wasm",
       heapsize: 8 * 1024 * 1024,
-      pystack: 16 * 1024, // words: calls in calls, as deep as brackets in brackets
+      pystack: 16 * 1024, // words; deeply nested brackets need as many nested calls
       stdout: write,
       stderr: write,
       linebuffer: false,
@@ -51,7 +61,7 @@ async function boot({ loader, wasm }) {
   return { ready: true };
 }
 
-// The loader keeps these of an interpreter as globals, as if there could be one only.
+// The loader keeps these in globals, as if there were one interpreter only.
 const WORLD = [
   "Module",
   "proxy_js_ref",
@@ -91,7 +101,7 @@ function run({ modules, sources, answer, cases, slips, tolerance, ...drill }) {
     JSON.stringify({ args, most: expected.length, grid, block, names }),
   );
   const played = (index, how, launched) => {
-    turnTo(index, JSON.parse(launched));
+    begin(index, JSON.parse(launched));
     try {
       return inside(player, () => play(given[index], how));
     } catch (error) {
@@ -99,7 +109,7 @@ function run({ modules, sources, answer, cases, slips, tolerance, ...drill }) {
     }
   };
   const settled = (report) => {
-    said.over = true;
+    sent.settled = true;
     if (report !== "null") postMessage({ first: JSON.parse(report) });
   };
   const job = JSON.stringify({ kind: drill.kind, cases, slips, tolerance });
@@ -109,7 +119,7 @@ function run({ modules, sources, answer, cases, slips, tolerance, ...drill }) {
   return { report: JSON.parse(report) };
 }
 
-/** A function out of a piece of Python, which then forgets that it had it. */
+/** Return a function that a piece of Python defines, and delete its name there. */
 function take(python, source, name) {
   python.runPython(source);
   const found = python.globals.get(name);
@@ -117,10 +127,10 @@ function take(python, source, name) {
   return found;
 }
 
-/** Python itself broke, which no error of Python's can say. */
+/** The fault of an interpreter that broke down, for which Python has no exception. */
 function broken(error) {
   const value = String(error.message ?? error);
-  return { fault: "raised", type: "Error", value, word: "crashed", places: {} };
+  return { fault: "raised", type: "Error", value, word: "crashed", slots: {} };
 }
 
 /** Lay a module where Python looks for it; its folders come before it. */
@@ -133,10 +143,10 @@ function lay(python, name, source) {
   python.FS.writeFile(`/lib/${name}.py`, source);
 }
 
-/** The next case, whose prints are its own. */
-function turnTo(index, launched) {
-  if (!said.over && index !== said.case) {
-    Object.assign(said, { case: index, printed: 0, left: 0 });
+/** Begin the next case; what it prints is counted anew. */
+function begin(index, launched) {
+  if (!sent.settled && index !== sent.case) {
+    Object.assign(sent, { case: index, printed: 0, omitted: 0 });
     postMessage({ case: index, launched });
   }
   beat();
@@ -145,21 +155,21 @@ function turnTo(index, launched) {
 /** A sign of life, not too often. */
 function beat() {
   const now = Date.now();
-  if (now - said.last < OFTEN_MS) return;
-  said.last = now;
+  if (now - sent.beatAt < OFTEN_MS) return;
+  sent.beatAt = now;
   postMessage({ alive: true });
 }
 
-/** Pass on what the reader's code prints, up to a limit, then count what is left out. */
+/** Pass on what the reader's code prints, up to a limit, then count what is omitted. */
 function print(text, length) {
-  if (said.over) return;
-  const shown = text.slice(0, MOST_PRINTED - said.printed);
-  said.printed += shown.length;
-  said.left += length - shown.length;
+  if (sent.settled) return;
+  const shown = text.slice(0, MOST_PRINTED - sent.printed);
+  sent.printed += shown.length;
+  sent.omitted += length - shown.length;
   if (shown) postMessage({ print: shown });
   const now = Date.now();
-  if (said.left && (shown || now - said.told > OFTEN_MS)) {
-    said.told = now;
-    postMessage({ left: said.left });
+  if (sent.omitted && (shown || now - sent.countAt > OFTEN_MS)) {
+    sent.countAt = now;
+    postMessage({ omitted: sent.omitted });
   }
 }
