@@ -65,7 +65,7 @@ def write_scripts(folder: Path) -> None:
     (folder / "drills").mkdir()
     (folder / "drills" / "drills.js").write_text(drills.page_script())
     for name, content in drills.page_assets().items():
-        (folder / "drills" / name).write_bytes(content)
+        (folder / "drills" / name).write_text(content)
 
 
 def write_page(file: Path, body: str, lang: str = "en") -> None:
