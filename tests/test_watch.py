@@ -1,6 +1,9 @@
 """`make watch`: pages that ask their server for the next build, and are told of it."""
 
 import json
+import re
+import subprocess
+import sys
 import threading
 from urllib.request import urlopen
 
@@ -8,6 +11,7 @@ import pytest
 
 from livepage.site.page import CONTENT_SECURITY_POLICY
 from tools import watch
+from tools.faults import copy_of_the_book
 from tools.serve import server
 
 PAGE = f'<head><meta content="{CONTENT_SECURITY_POLICY}"></head><p>text</p>'
@@ -59,3 +63,28 @@ def test_a_build_that_fails_is_told_and_not_raised(monkeypatch, error) -> None:
     pipe = Pipe()
     watch.build(pipe)
     assert "the page" in pipe.sent[0]
+
+
+@pytest.mark.long
+def test_a_fault_in_the_sources_reaches_the_open_page(tmp_path) -> None:
+    copy_of_the_book(tmp_path, with_outputs=False)
+    (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: nowhere\n")
+    page = tmp_path / "_build" / "html" / "index.html"
+    page.parent.mkdir(parents=True)
+    page.write_text(PAGE)
+    command = [sys.executable, "-m", "tools.watch", "0"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, text=True
+    ) as watching:
+        try:
+            heard = iter(watching.stdout.readline, "")
+            line = next(line for line in heard if "http://" in line)
+            address = re.search(r"http://\S+", line)[0]
+            for _ in range(6):  # a busy machine may need longer than a page waits
+                told = json.load(urlopen(f"{address}.watch?seen=0"))
+                if told["number"]:
+                    break
+        finally:
+            watching.terminate()
+    assert told["number"] == 1
+    assert "_toc.yml names 'nowhere'" in told["said"]
