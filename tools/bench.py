@@ -120,5 +120,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.path[:0] = [str(ROOT / "lib"), str(ROOT / "book")]
     sys.exit(main())

@@ -256,5 +256,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT / "lib"))
     sys.exit(main())
