@@ -41,7 +41,8 @@ FIGURE = {
         SPEC = Spec(controls=(Paint("wall", "red"),), expected=None, states=None)
     """,
     "figure.mjs": """
-        import { label, picture } from "livepage/draw.mjs";
+        import { picture } from "livepage/picture.mjs";
+        import { label } from "livepage/shapes.mjs";
         export const compute = ({ wall }) => ({ wall });
         export const draw = ({ wall }) => picture({ width: 9, height: 9 }, [label(wall, 1, 8)]);
         export const say = ({ wall }) => wall;

@@ -1,17 +1,8 @@
 // The balance: weights as masses, values as places on a beam, o/ℓ where it balances. All
 // masses scaled alike leave it where it is; only the old ones scaled do not.
 
-import {
-  group,
-  handle,
-  label,
-  level,
-  line,
-  picture,
-  rect,
-  scale,
-  upright,
-} from "livepage/draw.mjs";
+import { handle, picture, scale } from "livepage/picture.mjs";
+import { group, label, level, line, rect, upright } from "livepage/shapes.mjs";
 import { fill, num } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------

@@ -1,16 +1,8 @@
 // The block stepper: the same answer at every block size, and what a rescale does to
 // everything already seen.
 
-import {
-  group,
-  label,
-  level,
-  line,
-  picture,
-  rect,
-  scale,
-  tag,
-} from "livepage/draw.mjs";
+import { fading, picture, scale } from "livepage/picture.mjs";
+import { group, label, level, line, rect, tag } from "livepage/shapes.mjs";
 import { fill, num, sentences } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
@@ -251,9 +243,9 @@ function tags({ forget, step }, { now, before }, scene) {
   const tone = !rescaled ? "quiet" : forget ? "wrong" : "on";
   const said = fill(to - from > 9 * text.length ? text : short, { alpha });
   const middle = Math.max((from + to) / 2, from + 4 * said.length);
-  const fade = { key: `tag${step}`, at: [0.1, 0.3], from: forward && { opacity: 0 } };
+  const key = `tag${step}`;
   return group(
-    { class: `tag ${tone}`, q: "alpha", opacity: 1, ...fade },
+    { key, class: `tag ${tone}`, q: "alpha", ...fading([0.1, 0.3], forward) },
     tag("path", { d: `M${from} ${y + 5}v-5H${to}v5` }),
     label(said, middle, y - 6, "middle"),
   );
@@ -300,9 +292,7 @@ function column({ now, before, truth, tallest, right, steps, trace }, scene) {
     label(`ℓ = ${num(now.l)}`, x + width / 2, y - 9, {
       key: `l${now.stop}`,
       class: "strong middle",
-      at: ADD,
-      opacity: 1,
-      from: forward && { opacity: 0 },
+      ...fading(ADD, forward),
     }),
     now.stop && page.roomy ? shares(now, kept, tall, scene) : "",
   );
@@ -321,9 +311,7 @@ function shares({ added, stop }, kept, tall, { page, words, forward }) {
     label(fill(text, { l: num(l) }), x, low - tall((from + to) / 2) + 4, {
       key: `${name}${stop}`,
       class: "small",
-      at,
-      opacity: 1,
-      from: forward && { opacity: 0 },
+      ...fading(at, forward),
     });
   return [
     kept > 0 ? note("old", words.keptShare, kept, SHRINK, 0, kept) : "",

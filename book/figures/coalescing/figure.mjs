@@ -2,7 +2,8 @@
 // fill the time that one of them waits.
 
 import { ROUNDS, TICKS, WAIT, WORK } from "livepage/constants";
-import { group, label, level, picture, rect } from "livepage/draw.mjs";
+import { picture } from "livepage/picture.mjs";
+import { group, label, level, rect } from "livepage/shapes.mjs";
 import { fill, num, percent, sentences } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------

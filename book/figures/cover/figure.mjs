@@ -1,15 +1,7 @@
 // The cover: a stream of scores passes, and only three numbers are kept.
 
-import {
-  group,
-  handle,
-  label,
-  level,
-  picture,
-  rect,
-  tag,
-  upright,
-} from "livepage/draw.mjs";
+import { handle, picture } from "livepage/picture.mjs";
+import { group, label, level, rect, tag, upright } from "livepage/shapes.mjs";
 import { fill, num } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------

@@ -1,7 +1,8 @@
 // The ladder: what each rung reads, takes and leaves room for; times where there are any.
 
 import { DEVICES, N, WIDTHS } from "livepage/constants";
-import { group, label, picture, rect } from "livepage/draw.mjs";
+import { picture } from "livepage/picture.mjs";
+import { group, label, rect } from "livepage/shapes.mjs";
 import { fill, grouped, num, percent, sentences } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------

@@ -1,7 +1,9 @@
 // A race: the threads of one block over time, drawn from the log of a kernel that ran.
 // Between two barriers nobody knows which of two threads is first.
 
-import { group, label, level, picture, rect, tag, upright } from "livepage/draw.mjs";
+import { QUANTITIES } from "livepage/constants";
+import { fading, picture } from "livepage/picture.mjs";
+import { group, label, level, rect, tag, upright } from "livepage/shapes.mjs";
 import { fill, num, percent } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
@@ -215,9 +217,7 @@ function happened({ number, touches, clashes }, numbers, scene) {
   return group(
     {
       key: `t${state.kernel}${number}`,
-      opacity: 1,
-      at: [0, 0.5],
-      from: forward && number === state.step && { opacity: 0 },
+      ...fading([0, 0.5], forward && number === state.step),
     },
     ...touches.slice(0, MOST_COLUMNS * numbers.threads).map(box),
   );
@@ -245,7 +245,7 @@ function touched(one, wrong, numbers, scene, x) {
 }
 
 /** What an array of this name holds, if the book has a letter for it. */
-const quantity = (name) => ("mlosp".includes(name) && name.length === 1 ? name : null);
+const quantity = (name) => (QUANTITIES.includes(name) ? name : null);
 
 /** An element's place as it is written: "5", or "1,2" in two dimensions. */
 function element(index, shape) {

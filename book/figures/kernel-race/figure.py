@@ -15,6 +15,7 @@ import numpy as np
 
 import blocksim
 from livepage.figures.spec import Choice, Log, Prediction, Spec, Step, Values
+from livepage.quantities import quantities
 
 # The kernel of chapter 8, line by line; the tests hold the two together.
 KERNEL = """\
@@ -177,6 +178,7 @@ SPEC = Spec(
     ),
     still=LOOP,
     prediction=Prediction(answer=2, shown_by=(LOOP,) * 4),
+    constants={"QUANTITIES": tuple(quantities())},
     expected=expected,
     states=states,
     pace=2000,

@@ -1,15 +1,8 @@
 // How often the running maximum rises, and with it how often anything is rescaled.
 
 import { SEED } from "livepage/constants";
-import {
-  circle,
-  generator,
-  group,
-  label,
-  level,
-  picture,
-  tag,
-} from "livepage/draw.mjs";
+import { generator, picture } from "livepage/picture.mjs";
+import { circle, group, label, level, tag } from "livepage/shapes.mjs";
 import { fill, num, sentences } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------

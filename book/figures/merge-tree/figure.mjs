@@ -1,17 +1,8 @@
 // The merge tree: any two states may merge next; the answer changes in its last bits at
 // most, and those only sometimes.
 
-import {
-  circle,
-  group,
-  label,
-  level,
-  line,
-  picture,
-  rect,
-  tag,
-  upright,
-} from "livepage/draw.mjs";
+import { fading, picture } from "livepage/picture.mjs";
+import { circle, group, label, level, rect, tag, upright } from "livepage/shapes.mjs";
 import { fill, num, sentences } from "livepage/text.mjs";
 
 const SIZE = 3; // scores in a chunk
@@ -284,9 +275,7 @@ function factors({ last, nodes }, scene) {
         key: `x${nodes.length}${i}`,
         class: `tag ${alpha < 1 ? "on" : "quiet"}`,
         q: "alpha",
-        opacity: 1,
-        at: SHRINK,
-        from: forward && { opacity: 0 },
+        ...fading(SHRINK, forward),
       },
       tag("path", { d: `M${from + 4} ${Y.tags + 6}v-5H${to - 4}v5` }),
       label(`× ${times(alpha)}`, (from + to) / 2, Y.tags - 6, "middle"),
@@ -306,15 +295,10 @@ function branches({ leaves, nodes, last }, { at, pitch }) {
   const joined = nodes.map((node) => {
     const [from, to, y] = [middles.get(node.a), middles.get(node.b), down(node)];
     middles.set(node, (from + to) / 2);
-    const branch = (key, x1, x2, y1) =>
-      line({
-        key: node.name + key,
-        x1,
-        x2,
-        y1,
-        y2: y,
-        class: `branch${node === last ? " lit" : ""}`,
-      });
+    const branch = (key) => ({
+      key: node.name + key,
+      class: `branch${node === last ? " lit" : ""}`,
+    });
     const factor = (alpha, x, side) =>
       alpha < 1 && pitch > 60
         ? label(`× ${times(alpha)}`, x, y - 6, {
@@ -324,9 +308,9 @@ function branches({ leaves, nodes, last }, { at, pitch }) {
           })
         : "";
     return [
-      branch("a", from, from, down(node.a)),
-      branch("b", to, to, down(node.b)),
-      branch("", from, to, y),
+      upright(from, down(node.a), y, branch("a")),
+      upright(to, down(node.b), y, branch("b")),
+      level(y, from, to, branch("")),
       factor(node.alphaA, from + 5, "start"),
       factor(node.alphaB, to - 5, "end"),
     ];

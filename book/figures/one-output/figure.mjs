@@ -1,7 +1,8 @@
 // One number of attention's output: a row of scores meets a column of values. What the
 // row keeps, m and ℓ, it keeps once; only o exists once a column.
 
-import { group, label, picture, rect } from "livepage/draw.mjs";
+import { picture } from "livepage/picture.mjs";
+import { group, label, rect } from "livepage/shapes.mjs";
 import { num, sentences } from "livepage/text.mjs";
 
 const WORDS = ["she", "walked", "along", "the", "river", "bank"];

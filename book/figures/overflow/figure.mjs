@@ -2,16 +2,8 @@
 // walls are where it fails, in one of four ways.
 
 import { FARTHEST, MOST_POWER } from "livepage/constants";
-import {
-  circle,
-  group,
-  handle,
-  label,
-  level,
-  picture,
-  rect,
-  upright,
-} from "livepage/draw.mjs";
+import { handle, picture } from "livepage/picture.mjs";
+import { circle, group, label, level, rect, upright } from "livepage/shapes.mjs";
 import { num, sentences, tidy } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------

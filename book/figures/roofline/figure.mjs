@@ -1,7 +1,8 @@
 // Operations per byte against the two ceilings of a GPU: what memory allows, what
 // arithmetic allows.
 
-import { circle, group, label, level, picture, tag, upright } from "livepage/draw.mjs";
+import { picture } from "livepage/picture.mjs";
+import { circle, group, label, level, tag, upright } from "livepage/shapes.mjs";
 import { fill, grouped, num, sentences } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------

@@ -1,6 +1,7 @@
 // One stream, two questions: the mean needs two numbers, softmax seems to need them all.
 
-import { group, label, level, picture, rect, scale, tag } from "livepage/draw.mjs";
+import { fading, picture, scale } from "livepage/picture.mjs";
+import { group, label, level, rect, tag } from "livepage/shapes.mjs";
 import { fill, num, sentences, tidy } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
@@ -160,9 +161,7 @@ function terms({ terms, before, changed, l }, { page, words, pitch, x, gap, forw
           key: `l${terms.length}`,
           class: "strong",
           q: "l",
-          opacity: 1,
-          at: ADD,
-          from: forward && { opacity: 0 },
+          ...fading(ADD, forward),
         })
       : "",
   ];
@@ -175,9 +174,7 @@ function alarm(changed, { page, words, x, forward }) {
     {
       key: `alarm${changed}`,
       class: "tag on",
-      opacity: 1,
-      at: SHRINK,
-      from: forward && { opacity: 0 },
+      ...fading(SHRINK, forward),
     },
     tag("path", { d: `M${from} ${y - 5}v5H${to}v-5` }),
     label(text, Math.max((from + to) / 2, 4 * text.length), y + 18, "middle"),

@@ -1,7 +1,8 @@
 // The budget: what a block of a kernel takes, and how many blocks fit at once.
 
 import { MOST_SHARED, N, SIZES } from "livepage/constants";
-import { group, label, picture, rect, upright } from "livepage/draw.mjs";
+import { picture } from "livepage/picture.mjs";
+import { group, label, rect, upright } from "livepage/shapes.mjs";
 import { fill, num, percent, sentences } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------

@@ -1,16 +1,8 @@
 // Softmax bars: scores to pull on, and the shares of one whole they turn into.
 
 import { HIGHEST, LOWEST } from "livepage/constants";
-import {
-  generator,
-  group,
-  handle,
-  label,
-  level,
-  picture,
-  rect,
-  tag,
-} from "livepage/draw.mjs";
+import { generator, handle, picture } from "livepage/picture.mjs";
+import { group, label, level, rect, tag } from "livepage/shapes.mjs";
 import { num, sentences, tidy } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------

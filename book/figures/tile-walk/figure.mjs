@@ -2,7 +2,8 @@
 // which are never touched.
 
 import { KINDS, SQUARES } from "livepage/constants";
-import { group, label, picture, rect, tag } from "livepage/draw.mjs";
+import { picture } from "livepage/picture.mjs";
+import { group, label, rect, tag } from "livepage/shapes.mjs";
 import { fill, grouped, percent } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------

@@ -1,7 +1,8 @@
 // What attention holds at once and what it moves: with the table of scores, tile by tile.
 
 import { ROWS, TILE } from "livepage/constants";
-import { circle, group, label, level, picture, rect, tag } from "livepage/draw.mjs";
+import { picture } from "livepage/picture.mjs";
+import { circle, group, label, level, rect, tag } from "livepage/shapes.mjs";
 import { fill, grouped, num, sentences } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------

@@ -1,16 +1,8 @@
 // Two chunks: a sum measured from one maximum meets a chunk that brings a larger one.
 
 import { HIGHEST, LOWEST } from "livepage/constants";
-import {
-  group,
-  handle,
-  label,
-  level,
-  picture,
-  rect,
-  scale,
-  tag,
-} from "livepage/draw.mjs";
+import { fading, handle, picture, scale } from "livepage/picture.mjs";
+import { group, label, level, rect, tag } from "livepage/shapes.mjs";
 import { fill, num, sentences } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
@@ -242,9 +234,7 @@ function column(shrink, wrong, step, { terms, fresh, shown, old }, scene) {
       {
         key: `l${step}`,
         class: "strong",
-        opacity: 1,
-        at: step === 2 ? ADD : SHRINK,
-        from: forward && { opacity: 0 },
+        ...fading(step === 2 ? ADD : SHRINK, forward),
       },
     ),
   ].join("");
@@ -287,9 +277,7 @@ function times({ alpha, old }, wrong, { page, words, tall, forward }) {
       key: "times",
       class: `tag${tone}`,
       q: "alpha",
-      opacity: 1,
-      at: RISE,
-      from: forward && { opacity: 0 },
+      ...fading(RISE, forward),
     },
     tag("path", { d: `M${from} ${y}H${to}m-6 -5l6 5l-6 5` }),
     label(text, (from + to) / 2, y - 10, "middle"),
@@ -301,9 +289,8 @@ function verdict({ shown, truth }, { page, words, tall, forward }) {
   const [x, y] = [page.after, page.low - tall(truth)];
   const right = Math.abs(shown - truth) < 1e-9;
   const clear = right || Math.abs(tall(shown) - tall(truth)) > 18;
-  const fade = { opacity: 1, at: [0.9, 1], from: forward && { opacity: 0 } };
   return group(
-    { key: "truth", ...fade },
+    { key: "truth", ...fading([0.9, 1], forward) },
     level(y, x - 8, x + page.across + 8, "truth"),
     page.notes && clear
       ? label(words.truth, x + page.across + 12, y + (right ? 17 : 5), "truth")

@@ -28,7 +28,8 @@ figure.mjs    Pure functions, no DOM, no state of their own:
                                                 changes, sent when a reader runs a kernel
               `view` is { wide, words, title, was }: draw 720 units wide or, for phones,
               320; `was` is the state the reader comes from, null for a jump. Draw with
-              `livepage/draw.mjs`, write with `livepage/text.mjs`. An element with a `key`
+              `livepage/shapes.mjs` and `livepage/picture.mjs`, write with
+              `livepage/text.mjs`. An element with a `key`
               glides from its old place to its new one; `from` and `at` say how and when
               a new one enters. An element with `q` shows that quantity and lights up
               with it.

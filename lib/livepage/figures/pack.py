@@ -66,7 +66,8 @@ def given(figure: str) -> dict[str, str]:
     """What a figure's module may import, and the expression for it."""
     constants = to_json(spec(figure).constants)
     return {
-        "livepage/draw.mjs": "$given.draw",
+        "livepage/picture.mjs": "$given.picture",
+        "livepage/shapes.mjs": "$given.shapes",
         "livepage/text.mjs": "$given.text",
         "livepage/constants": constants,
     }

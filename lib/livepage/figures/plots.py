@@ -66,7 +66,7 @@ STYLE = {
     "lines.markersize": 5,
     "savefig.facecolor": "none",
     "svg.fonttype": "none",
-    "svg.hashsalt": "onlinesoftmax",
+    "svg.hashsalt": "livepage",
     "text.color": COLOURS["ink"],
     "xtick.color": COLOURS["line"],
     "xtick.labelcolor": COLOURS["soft"],

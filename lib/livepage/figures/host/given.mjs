@@ -1,6 +1,7 @@
-// What a figure's module may import: `livepage/draw.mjs` and `livepage/text.mjs`.
+// What a figure's module may import, as `livepage/shapes.mjs` and so on.
 
-import * as draw from "./draw.mjs";
+import * as picture from "./picture.mjs";
+import * as shapes from "./shapes.mjs";
 import * as text from "./text.mjs";
 
-export { draw, text };
+export { picture, shapes, text };

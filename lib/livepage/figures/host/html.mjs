@@ -1,7 +1,7 @@
 // HTML as text: elements, and what the inputs of controls are made of. The still and the
 // figure come alive get the same.
 
-import { tag } from "./draw.mjs";
+import { tag } from "./shapes.mjs";
 import { escape, marked } from "./text.mjs";
 
 /** An HTML element; `look` is its class or all of its attributes. */
