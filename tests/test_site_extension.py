@@ -415,6 +415,7 @@ def test_a_page_as_it_comes_out(page):
     assert page.select_one("nav.here a[href='#two']")
     assert page.select_one("details.aside > summary").get_text() == "Why"
     assert page.select_one("details.aside > p").get_text() == "Because."
+    assert page.select_one("footer p").get_text().endswith(" code MIT.")
 
 
 def test_a_cell_shows_its_quantities_and_of_an_error_the_last_line(page):

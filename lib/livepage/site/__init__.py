@@ -58,6 +58,7 @@ def setup(app: Sphinx) -> dict[str, object]:
     """Register the builder, the translator, the theme and the book's settings."""
     app.add_config_value("book_module", "", "env", str)
     import_module(app.config.book_module)  # it hands the book in
+    app.add_config_value("book_licence", "", "html", str)
     app.add_config_value("book_notebooks", False, "html", bool)
     app.add_config_value("book_notebook_branch", "gh-pages", "html", str)
     app.add_config_value("book_translations", {}, "html", dict)

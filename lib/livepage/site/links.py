@@ -1,4 +1,4 @@
-"""Links between chapters name the sources: `02-the-rescaling-trick.md#anchor`.
+"""Links between chapters name the sources: `chapter.md#anchor`.
 
 What is rendered are the notebooks made from those sources, so a link to a `.md` file is
 one to the page of that name.

@@ -146,6 +146,7 @@ def prepare(
         launch=launch_links(app, pagename, links.get("repository", ""))
         if chapter
         else {},
+        licence=app.config.book_licence,
         links=links,
         notebook=app.config.book_notebooks and chapter,
         pageurl=address(app, pagename, context),

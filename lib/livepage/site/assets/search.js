@@ -46,7 +46,7 @@
     return unquoted.replace(/^[^\P{P}-]+|[^\P{P}']+$/gu, "");
   }
 
-  // What to look for. A hyphen may be missing: "flash-attention" finds "FlashAttention".
+  // What to look for. A hyphen may be missing: "note-book" finds "NoteBook".
   function sought(query) {
     const asked = plain(query).split(/\s+/).map(bared).filter(Boolean);
     const telling = asked.filter((word) => !LITTLE.has(word));
