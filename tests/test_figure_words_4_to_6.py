@@ -179,7 +179,7 @@ def one(state: dict) -> dict[str, Callable[[Told], bool]]:
 def merged(state: dict) -> dict[str, Callable[[Told], bool]]:
     """The claims of the merge tree."""
     lib = merge_tree.expected(state)
-    ways, result = dict(map(tuple, lib["ways"])), lib["result"]
+    counts, result = dict(map(tuple, lib["ends"])), lib["result"]
     off = result["off"] if result else None
     sides: list[str] = []  # of the last merge, once they have been told
     m = {"F": -np.inf} | dict(zip("ABCDE", (leaf["m"] for leaf in lib["leaves"])))
@@ -199,7 +199,7 @@ def merged(state: dict) -> dict[str, Callable[[Told], bool]]:
     def counted(told: Told) -> bool:
         leaves = ord(told["farthest"]) - ord("A") + 1
         every = prod(range(1, 2 * leaves - 1, 2))  # as many trees as there are
-        return int(told["trees"]) == sum(ways.values()) == every
+        return int(told["trees"]) == sum(counts.values()) == every
 
     def ends(told: Told) -> bool:
         exact = tells(told["truth"], lib["truth"]["y"])
@@ -214,8 +214,8 @@ def merged(state: dict) -> dict[str, Callable[[Told], bool]]:
         "sayLeft": lambda told: int(told["n"]) == len(lib["roots"]) > 1,
         "sayNearest": lambda told: off == 0 and ends(told),
         "sayOff": lambda told: abs(off) == int(told["off"]) > 0 and ends(told),
-        "sayMany": lambda told: int(told["here"]) == ways[off] > 1 and counted(told),
-        "sayOne": lambda told: ways[off] == 1 and counted(told),
+        "sayMany": lambda told: int(told["here"]) == counts[off] > 1 and counted(told),
+        "sayOne": lambda told: counts[off] == 1 and counted(told),
     }
 
 
@@ -313,7 +313,7 @@ def test_what_holds_without_a_cache_is_said_to() -> None:
 def test_the_answer_to_the_merge_tree_is_what_its_dots_show() -> None:
     """More than one bit moves, and no more than the digits it admits to."""
     lib = merge_tree.expected(registry.spec("merge-tree").defaults())
-    offs = [off for off, _ in lib["ways"]]
+    offs = [off for off, _ in lib["ends"]]
     assert max(map(abs, offs)) > 1
     near, gap = np.float32(lib["truth"]["y"]), np.spacing(np.float32(lib["truth"]["y"]))
     assert len({f"{near + off * gap:.5f}" for off in offs}) == 1  # six digits agree

@@ -36,7 +36,7 @@ def script(
     Parameters
     ----------
     entry : Path
-        A module; each constant is named after the way from its folder to a file.
+        A module; each constant is named after the path from its folder to a file.
     given : mapping of str to str
         What is there already: how an import names it, and the object it stands for.
     gathered : mapping
@@ -61,13 +61,13 @@ def unlinked(files: Iterable[Path]) -> str:
 
 
 def to_json(data: object) -> str:
-    """Return JSON for a script: without infinities, or a way to end the script."""
+    """Return JSON that may stand in a script: no infinities, and nothing that ends it."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.replace("</", "<\\/")
 
 
 class _Bundle:
-    """Modules on their way into one script."""
+    """A script that modules are put into, one after the other."""
 
     def __init__(
         self,
@@ -86,8 +86,8 @@ class _Bundle:
 
     def add(self, file: Path) -> str:
         """Put a file, after what it imports, among the parts; return its constant."""
-        way = os.path.relpath(file.with_suffix(""), self.root)
-        name = "$" + re.sub(r"\W", "_", way)
+        path = os.path.relpath(file.with_suffix(""), self.root)
+        name = "$" + re.sub(r"\W", "_", path)
         if name in self.parts:
             return name
         if file in self.reading:
@@ -184,8 +184,8 @@ def _unlinked(file: Path) -> dict[str, Any]:
         try:
             return json.loads(_engine().call("unlink", file.read_text("utf-8")))
         except Exception as error:  # the engine's own kinds, which are loaded late
-            said = re.search(r"\w*Error: .*", str(error))
-            raise ValueError(f"{file}: {said[0] if said else error}") from None
+            reason = re.search(r"\w*Error: .*", str(error))
+            raise ValueError(f"{file}: {reason[0] if reason else error}") from None
 
 
 @cache

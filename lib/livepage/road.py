@@ -24,15 +24,15 @@ class Stop(NamedTuple):
     file: str = ""
 
 
-def stops(toc: SiteMap, told: Callable[[str], tuple[str, str]]) -> list[Stop]:
+def stops(toc: SiteMap, about: Callable[[str], tuple[str, str]]) -> list[Stop]:
     """Return the chapters of a book in order.
 
     Parameters
     ----------
     toc : SiteMap
         The table of contents, with the chapters that are planned in ``meta["planned"]``.
-    told : callable
-        Gives a page's title and the line about it on the map. A page without a line is
+    about : callable
+        Returns a page's title and the line about it on the map. A page without a line is
         no chapter.
 
     Raises
@@ -44,7 +44,7 @@ def stops(toc: SiteMap, told: Callable[[str], tuple[str, str]]) -> list[Stop]:
     pages = [
         (part.caption, str(name)) for part in toc.root.subtrees for name in part.items
     ]
-    written = [(part, *told(name), name) for part, name in pages if told(name)[1]]
+    written = [(part, *about(name), name) for part, name in pages if about(name)[1]]
     numbers = range(1, len(planned) + len(written) + 1)
     taken = {stop.number: stop for stop in planned}
     if len(taken) < len(planned) or not set(taken) <= set(numbers):

@@ -1,4 +1,4 @@
-// The balance: weights as masses, values as places on a beam, o/ℓ where it balances. All
+// The balance: weights as masses, values as positions on a beam, o/ℓ where it balances. All
 // masses scaled alike leave it where it is; only the old ones scaled do not.
 
 import { handle, picture, scale } from "livepage/picture.mjs";
@@ -16,11 +16,11 @@ export function compute({ scores, values, m, rescale, ones }) {
     const fresh = i >= half;
     const mass = Math.exp(s - (fresh ? m : shift(mOld)));
     const [inL, inO] = fresh ? [mass, mass] : [mass * factor("l"), mass * factor("o")];
-    return { place: ones ? 1 : values[i], fresh, mass, inL, inO, due: Math.exp(s - m) };
+    return { value: ones ? 1 : values[i], fresh, mass, inL, inO, due: Math.exp(s - m) };
   });
   const total = (of) => masses.reduce((sum, each) => sum + of(each), 0);
-  const [l, o] = [total(({ inL }) => inL), total(({ inO, place }) => inO * place)];
-  const truth = total(({ due, place }) => due * place) / total(({ due }) => due);
+  const [l, o] = [total(({ inL }) => inL), total(({ inO, value }) => inO * value)];
+  const truth = total(({ due, value }) => due * value) / total(({ due }) => due);
   const past = ({ fresh, mass }) => (fresh ? 0 : mass);
   return {
     half,
@@ -32,10 +32,10 @@ export function compute({ scores, values, m, rescale, ones }) {
     truth,
     answer: o / l,
     oldL: total(past),
-    oldO: total((each) => past(each) * each.place),
+    oldO: total((each) => past(each) * each.value),
     right: Math.abs(o / l - truth) <= 1e-9 * Math.max(1, Math.abs(truth)),
-    most: Math.max(...masses.map(({ place }) => place)),
-    least: Math.min(...masses.map(({ place }) => place)),
+    most: Math.max(...masses.map(({ value }) => value)),
+    least: Math.min(...masses.map(({ value }) => value)),
   };
 }
 
@@ -192,16 +192,16 @@ function beam(
   );
 }
 
-/** Squares whose area is the mass; those at one place stand on each other. */
+/** Squares whose area is the mass; those of one value stand on each other. */
 function masses({ masses }, scene) {
   const { page, x } = scene;
   const unit = page.unit * Math.min(1, page.room / highest(masses, page.unit));
   const tops = new Map();
-  const square = ({ place, fresh, inL, inO, due }, i) => {
+  const square = ({ value, fresh, inL, inO, due }, i) => {
     const [side, other] = [inO, inL].map((mass) => Math.sqrt(mass) * unit);
-    const foot = page.beam.y - 2 - (tops.get(place) ?? 0);
-    tops.set(place, (tops.get(place) ?? 0) + Math.max(side, other));
-    const box = (a) => ({ x: x(place) - a / 2, y: foot - a, width: a, height: a });
+    const foot = page.beam.y - 2 - (tops.get(value) ?? 0);
+    tops.set(value, (tops.get(value) ?? 0) + Math.max(side, other));
+    const box = (a) => ({ x: x(value) - a / 2, y: foot - a, width: a, height: a });
     const heavy = Math.max(inL, inO) > due * (1 + 1e-9);
     return [
       rect({ key: `w${i}`, class: `weight ${fresh ? "new" : "old"}`, ...box(side) }),
@@ -219,8 +219,8 @@ function masses({ masses }, scene) {
 /** How high the highest pile would be. */
 function highest(masses, unit) {
   const piles = new Map();
-  for (const { place, inL, inO } of masses) {
-    piles.set(place, (piles.get(place) ?? 0) + Math.sqrt(Math.max(inL, inO)) * unit);
+  for (const { value, inL, inO } of masses) {
+    piles.set(value, (piles.get(value) ?? 0) + Math.sqrt(Math.max(inL, inO)) * unit);
   }
   return Math.max(...piles.values());
 }
@@ -231,12 +231,12 @@ function names(masses, tops, { page, x, words }) {
   let last = { end: -Infinity, y: 0 };
   return [...tops.keys()]
     .sort((a, b) => a - b)
-    .map((place) => {
-      const here = words.sentence.filter((_, i) => masses[i].place === place);
+    .map((value) => {
+      const here = words.sentence.filter((_, i) => masses[i].value === value);
       const text = here.length < 4 ? here.join(", ") : words.all;
       const half = (text.length * page.letter) / 2;
-      const center = Math.max(half, x(place));
-      const free = page.beam.y - 8 - tops.get(place);
+      const center = Math.max(half, x(value));
+      const free = page.beam.y - 8 - tops.get(value);
       const y = center - half < last.end + 5 ? Math.min(free, last.y - 14) : free;
       last = { end: center + half, y };
       return label(text, center, y, "small middle");
@@ -335,12 +335,12 @@ export function code({ m, rescale }, { mOld, alpha, oldL, oldO, l, o, answer }) 
 }
 
 export function table(_, { masses, l, o }, words) {
-  const rows = masses.map(({ place, inL, inO }, i) => [
+  const rows = masses.map(({ value, inL, inO }, i) => [
     words.sentence[i] ?? i + 1,
-    num(place, 1),
+    num(value, 1),
     num(inL, 4),
     num(inO, 4),
-    num(inO * place, 4),
+    num(inO * value, 4),
   ]);
   const sum = [words.sum, "", num(l, 4), "", num(o, 4)];
   return { caption: words.tableCaption, head: words.tableHead, rows: [...rows, sum] };

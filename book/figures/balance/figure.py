@@ -1,6 +1,6 @@
 """The balance: why ℓ and o must shrink together, and why values of 1 hide so much.
 
-Weights are masses, values are places on a beam; o/ℓ is where it balances.
+Weights are masses, values are positions on a beam; o/ℓ is where it balances.
 
 Prediction. The rescale multiplies old ℓ and old o by one factor. Skip both: where does
 the balance point go? Why wrong answers tempt. "Nowhere": a common factor cancels in a

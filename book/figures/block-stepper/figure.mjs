@@ -207,12 +207,12 @@ function maximum({ scores }, { now, before }, { page, words, rescaled }) {
 function bars({ weights, were, due, before }, scene) {
   const { page, pitch, x, gap, forward, rescaled } = scene;
   const { low, high } = page.weights;
-  const place = (i, w) => {
+  const extent = (i, w) => {
     const tall = w * (low - high);
     const [y, height] = [low - tall, Math.max(0.5, tall)];
     return { x: x(i) + gap, width: pitch - 2 * gap, y, height };
   };
-  const ghost = (w, i) => rect({ class: "ghost", ...place(i, w) });
+  const ghost = (w, i) => rect({ class: "ghost", ...extent(i, w) });
   const bar = (w, i) => {
     const fresh = i >= before.stop;
     const wrong = w > due[i] * (1 + 1e-9) ? " wrong" : "";
@@ -221,7 +221,7 @@ function bars({ weights, were, due, before }, scene) {
       class: `weight ${fresh ? "new" : "old"}${wrong}`,
       at: fresh ? ADD : SHRINK,
       from: forward && fresh && { y: low, height: 0 },
-      ...place(i, w),
+      ...extent(i, w),
     });
   };
   return group(

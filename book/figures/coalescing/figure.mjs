@@ -64,21 +64,21 @@ export function draw(state, numbers, { wide, words, title }) {
 function memory({ wanted, pieces, transactions, moved }, page, words) {
   const pitch = page.width / page.across;
   const number = (pitch - page.gap) / PER_PIECE;
-  const place = (piece) => ({
+  const corner = (piece) => ({
     x: (piece % page.across) * pitch,
     y: MEMORY_TOP + Math.floor(piece / page.across) * (page.tall + 6),
   });
   const box = (piece) =>
     rect({
       key: `p${piece}`,
-      ...place(piece),
+      ...corner(piece),
       rx: 2.5,
       width: pitch - page.gap,
       height: page.tall,
       class: pieces.includes(piece) ? "piece moved" : "piece",
     });
   const cell = (k, i) => {
-    const { x, y } = place(Math.floor(k / PER_PIECE));
+    const { x, y } = corner(Math.floor(k / PER_PIECE));
     return rect({
       key: `k${i}`,
       class: "score",

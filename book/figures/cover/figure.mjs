@@ -15,7 +15,7 @@ export function compute({ scores, step }) {
   return { steps: scores.length, trace, now, weights };
 }
 
-/** One score more, whose value is its place in the stream. */
+/** The state after one more score, whose value is its number in the stream. */
 function update(old, s, v) {
   const m = Math.max(old.m, s);
   const alpha = Math.exp(old.m - m);
@@ -84,7 +84,7 @@ function skyline({ scores, step }, { page, x, y, pitch }) {
   return group({ key: "scores", q: "s" }, ...scores.map(bar));
 }
 
-/** Below it, mirrored: what each of them is worth against the largest so far. */
+/** The weights hang below the line: each score measured from the largest so far. */
 function reflection({ step }, { weights }, { page, x, pitch, forward }) {
   const top = page.axis + 3;
   const bar = (w, i) => {
@@ -193,7 +193,7 @@ function card(q, letter, value, text, i, { width: all, cards }) {
 
 export function say({ step }, { steps, now }, words) {
   const rise = step > 1 && now.alpha < 1;
-  const told =
+  const template =
     step === 0
       ? words.sayStart
       : step === 1
@@ -212,7 +212,7 @@ export function say({ step }, { steps, now }, words) {
     alpha: num(now.alpha, 2),
     answer: num(now.o / now.l, 1),
   };
-  return fill(told, values);
+  return fill(template, values);
 }
 
 export function table({ scores }, { trace }, words) {

@@ -34,7 +34,7 @@ const WIDE = {
   width: 720,
   height: 348,
   across: 348,
-  places: [
+  corners: [
     [0, 16],
     [372, 16],
     [0, 172],
@@ -45,7 +45,7 @@ const NARROW = {
   width: 320,
   height: 652,
   across: 318,
-  places: [
+  corners: [
     [0, 16],
     [0, 168],
     [0, 320],
@@ -77,8 +77,8 @@ export function draw(state, numbers, { wide, words, title }) {
 }
 
 /** One quantity, a bar for each rung. */
-function panel(place, lengths, text, spills, { places, across, words }) {
-  const [x, y] = places[place];
+function panel(place, lengths, text, spills, { corners, across, words }) {
+  const [x, y] = corners[place];
   const room = across - NAME - VALUE;
   return group(
     { key: `panel${place}`, q: place === 2 ? "o" : null },

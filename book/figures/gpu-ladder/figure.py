@@ -37,9 +37,9 @@ def measured(d: int, device: str) -> list[float]:
     for file in sorted(book.current().data.glob("gpu-*.json")):
         record = json.loads(file.read_text("utf-8"))
         rows = record["rows"] if device in record["machine"] else []
-        for way, n, width, dtype, causal, _, rate in rows:
-            if way in rates and (n, width, dtype, causal) == wanted:
-                rates[way] = rate
+        for rung, n, width, dtype, causal, _, rate in rows:
+            if rung in rates and (n, width, dtype, causal) == wanted:
+                rates[rung] = rate
     return list(rates.values())
 
 

@@ -9,17 +9,17 @@ import { fill, num, percent } from "livepage/text.mjs";
 // ---- the numbers -------------------------------------------------------------------
 
 export function compute({ kernel, step, log, examples }) {
-  const told = kernel === "yours" ? log : examples[kernel];
-  const arrays = told.arrays ?? [];
-  const [across, down] = told.block ?? [0, 0];
+  const run = kernel === "yours" ? log : examples[kernel];
+  const arrays = run.arrays ?? [];
+  const [across, down] = run.block ?? [0, 0];
   const threads = across * down;
-  const faults = told.faults ?? [];
+  const faults = run.faults ?? [];
   const races = faults
     .filter(({ kind }) => kind === "race")
     .map(({ array, line: now, earlier }) => pair(array, now, earlier));
   const isRace = ({ before, now }) =>
     races.includes(pair(arrays[now.array].name, before.at, now.at));
-  const phases = inShared(told).map(({ touches, barrier }, k) => ({
+  const phases = inShared(run).map(({ touches, barrier }, k) => ({
     ...phase(touches.map(touch), threads, isRace),
     barrier,
     number: k + 1,
@@ -29,7 +29,7 @@ export function compute({ kernel, step, log, examples }) {
     across,
     phases,
     arrays,
-    told,
+    run,
     steps: phases.length,
     now: phases[Math.min(step, phases.length) - 1] ?? null,
     race: races.length > 0,
@@ -82,9 +82,9 @@ function phase(touches, threads, isRace) {
 function collisions(touches) {
   const seen = new Map();
   return touches.flatMap((now) => {
-    const place = `${now.array}:${now.index}`;
-    const earlier = seen.get(place) ?? [];
-    seen.set(place, [...earlier, now]);
+    const cell = `${now.array}:${now.index}`;
+    const earlier = seen.get(cell) ?? [];
+    seen.set(cell, [...earlier, now]);
     const before = earlier.find(
       ({ thread, how }) => thread !== now.thread && (how !== now.how || how === "w"),
     );
@@ -158,8 +158,8 @@ function layout({ step }, { phases, steps }, { width, left, least, most, gap }) 
 function lanes({ threads, across }, { page, words, lane }) {
   const every = Math.ceil(15 / lane);
   const table = across < threads;
-  const place = (t) => (table ? `${t % across}, ${Math.floor(t / across)}` : `${t}`);
-  const name = (t) => (page.thread && !table ? fill(words.thread, { t }) : place(t));
+  const position = (t) => (table ? `${t % across}, ${Math.floor(t / across)}` : `${t}`);
+  const name = (t) => (page.thread && !table ? fill(words.thread, { t }) : position(t));
   return Array.from({ length: threads }, (_, t) => [
     level(TOP + (t + 0.5) * lane, page.left, page.width, "lane"),
     t % every ? "" : label(name(t), 0, TOP + (t + 0.5) * lane + 4, "small"),
@@ -211,9 +211,9 @@ function section({ number, columns, barrier }, { page, state, words, starts, col
 function happened({ number, touches, clashes }, numbers, scene) {
   const { state, starts, forward } = scene;
   if (number > state.step) return "";
-  const guilty = new Set(clashes.flatMap(({ before, now }) => [before, now]));
+  const clashing = new Set(clashes.flatMap(({ before, now }) => [before, now]));
   const box = (one) =>
-    touched(one, guilty.has(one), numbers, scene, starts.get(number));
+    touched(one, clashing.has(one), numbers, scene, starts.get(number));
   return group(
     {
       key: `t${state.kernel}${number}`,
@@ -247,7 +247,7 @@ function touched(one, wrong, numbers, scene, x) {
 /** What an array of this name holds, if the book has a letter for it. */
 const quantity = (name) => (QUANTITIES.includes(name) ? name : null);
 
-/** An element's place as it is written: "5", or "1,2" in two dimensions. */
+/** The index of an element as it is written: "5", or "1,2" in two dimensions. */
 function element(index, shape) {
   return shape.length < 2
     ? `${index}`
@@ -257,12 +257,12 @@ function element(index, shape) {
 /** A line between every two touches that collide. */
 function links({ number, clashes }, { state, starts, column, lane }) {
   if (number > state.step) return "";
-  const place = ({ thread, column: slot }) => [
+  const center = ({ thread, column: slot }) => [
     starts.get(number) + (slot + 0.5) * column - 1.5,
     TOP + (thread + 0.5) * lane,
   ];
   return clashes.slice(0, MOST_LINKS).map(({ before, now }, k) => {
-    const [[x1, y1], [x2, y2]] = [place(before), place(now)];
+    const [[x1, y1], [x2, y2]] = [center(before), center(now)];
     return tag("path", {
       key: `c${state.kernel}${number}-${k}`,
       class: "clash",
@@ -276,22 +276,26 @@ function links({ number, clashes }, { state, starts, column, lane }) {
 /** An array's name; if it is one of the book's letters, it lights up with it. */
 const spelled = (name) => (quantity(name) ? `[${name}: ${name}]` : name);
 
-/** A touch in words: what it does, where. */
-function told({ thread, how, array, index, at }, { arrays, across, threads }, words) {
+/** What the sentence says of a touch: its thread, its line, what it does and where. */
+function described(
+  { thread, how, array, index, at },
+  { arrays, across, threads },
+  words,
+) {
   const { name, shape } = arrays[array];
-  const place = element(index, shape).replace(",", ", ");
+  const position = element(index, shape).replace(",", ", ");
   const [x, y] = [thread % across, Math.floor(thread / across)];
   const t = across < threads ? `(${x}, ${y})` : thread;
   return {
     t,
     line: at,
     does: how === "r" ? words.doesRead : words.doesWrite,
-    cell: `${spelled(name)}[${place}]`,
+    cell: `${spelled(name)}[${position}]`,
   };
 }
 
 function sentence({ before, now }, numbers, words) {
-  const [a, b] = [told(before, numbers, words), told(now, numbers, words)];
+  const [a, b] = [described(before, numbers, words), described(now, numbers, words)];
   return fill(words.sayClash, {
     a: a.t,
     b: b.t,
@@ -317,7 +321,7 @@ export function say({ step }, numbers, words) {
     names: [...touched].map(spelled).join(", "),
   };
   if (!now) return fill(barriers === 1 ? words.sayStartOne : words.sayStart, values);
-  const clash = worst(now.clashes, numbers.told);
+  const clash = worst(now.clashes, numbers.run);
   const end =
     step < steps
       ? ""
@@ -328,13 +332,13 @@ export function say({ step }, numbers, words) {
           : drawn
             ? words.sayRaceBefore
             : words.sayRaceElsewhere;
-  const met = clash
+  const finding = clash
     ? sentence(clash, numbers, words)
     : now.ordered
       ? words.sayOrdered
       : words.sayFine;
   const does = now.working ? words.sayPhase : words.sayIdle;
-  return [fill(does, values), met, end].filter(Boolean).join(" ");
+  return [fill(does, values), finding, end].filter(Boolean).join(" ");
 }
 
 /** The collision to speak of: the first that the simulator named, if it did. */
@@ -352,10 +356,10 @@ function worst(clashes, { arrays, faults = [] }) {
 const ROWS = 3; // room for so many lines of code at least
 
 /** The lines of the kernel that this phase runs, and the barrier that ends it. */
-export function code(_, { now, arrays, told: { source = "" } }, words) {
+export function code(_, { now, arrays, run: { source = "" } }, words) {
   const lines = source.split("\n");
   const { touches = [], clashes = [], barrier = null } = now ?? {};
-  const guilty = new Set(clashes.flatMap((each) => [each.before.at, each.now.at]));
+  const clashing = new Set(clashes.flatMap((each) => [each.before.at, each.now.at]));
   const at = [...new Set([...touches.map((each) => each.at), barrier])];
   const touched = (number) => arrays[touches.find((one) => one.at === number)?.array];
   const rows = at
@@ -365,7 +369,7 @@ export function code(_, { now, arrays, told: { source = "" } }, words) {
       q: quantity(touched(number)?.name ?? ""),
       text: lines[number - 1]?.trim() ?? "",
       value: fill(words.line, { k: number }),
-      fault: guilty.has(number),
+      fault: clashing.has(number),
     }));
   while (rows.length < ROWS) rows.push({ text: " ", value: "" });
   return rows;

@@ -111,7 +111,7 @@ function stream({ n }, { scores, records }, { page, words, x, s }) {
           .map((score, i) => `M${middle(i)} ${page.scores.low}V${s(score).toFixed(1)}`)
           .join("");
   const size = n > 512 ? " tiny" : "";
-  const climb = ({ at, m }) => ({ place: at + 0.5, to: m });
+  const climb = ({ at, m }) => ({ at: at + 0.5, to: m });
   const mark = ({ at, m }, i) =>
     circle(x(at + 0.5), s(m), 4.5, { key: `r${i}`, class: "record" });
   return [
@@ -135,8 +135,8 @@ const caption = (text, q, { high }, { left: x }) =>
 
 /** A level line that jumps where a record falls. */
 function stairs(steps, x, y, right) {
-  const jump = ({ place, to }, i) =>
-    `${i ? "H" : "M"}${num1(x(place))}${i ? "V" : " "}${num1(y(to))}`;
+  const jump = ({ at, to }, i) =>
+    `${i ? "H" : "M"}${num1(x(at))}${i ? "V" : " "}${num1(y(to))}`;
   return steps.map(jump).join("") + `H${right}`;
 }
 
@@ -145,7 +145,7 @@ const num1 = (value) => value.toFixed(1);
 /** How many rises so far, against what is expected of a random order. */
 function counting({ n, block }, { records, count }, { page, words, x, c }) {
   const { low } = page.counts;
-  const climbs = records.map(({ stop }, i) => ({ place: stop - 0.5, to: i + 1 }));
+  const climbs = records.map(({ stop }, i) => ({ at: stop - 0.5, to: i + 1 }));
   return [
     caption(words.counts, "alpha", page.counts, page),
     tag("path", { class: "expected", d: harmonic(n, block, x, c) }),
@@ -182,10 +182,10 @@ function harmonic(n, block, x, c) {
 function tries({ counts, expected }, { page, words, c }) {
   const y = c(expected);
   const row = {};
-  const places = counts.map((count) => (row[count] = (row[count] ?? 0) + 1) - 1);
-  const pitch = Math.min(9.5, (page.end - page.tries - 8) / (1 + Math.max(...places)));
+  const columns = counts.map((count) => (row[count] = (row[count] ?? 0) + 1) - 1);
+  const pitch = Math.min(9.5, (page.end - page.tries - 8) / (1 + Math.max(...columns)));
   const dot = (count, i) =>
-    circle(page.tries + 8 + places[i] * pitch, c(count), 4, {
+    circle(page.tries + 8 + columns[i] * pitch, c(count), 4, {
       key: `t${i}`,
       class: i === counts.length - 1 ? "try now" : "try",
     });

@@ -29,7 +29,7 @@ export function compute({ scores, values, masked, merges }) {
     result,
     last: nodes[nodes.length - 1] ?? null,
     items: roots.map(({ key, name }) => ({ key, text: name })),
-    ...everyWay(scores, values, truth.near),
+    ...everyEnd(scores, values, truth.near),
   };
 }
 
@@ -64,7 +64,7 @@ function merge(a, b) {
   return { m, l: both(a.l, b.l), o: both(a.o, b.o), alphaA, alphaB };
 }
 
-/** Merge as told, "AC" meaning: the group of A with the group of C. */
+/** Merge pair after pair, "AC" meaning: the group of A with the group of C. */
 function grown(leaves, merges) {
   const [roots, nodes] = [[...leaves], []];
   for (const pair of merges.split(".").filter(Boolean)) {
@@ -88,7 +88,7 @@ function grown(leaves, merges) {
   return { roots, nodes };
 }
 
-/** The answer with many more digits, and which part of the way to the next float it is. */
+/** The answer in double precision, the float nearest to it, and the rest in floats. */
 function exactly(scores, values) {
   const { m, l, o } = leaf((x) => x)({ scores, values }, 0);
   const y = o / (l || 1);
@@ -100,25 +100,25 @@ function exactly(scores, values) {
 /** Where a tree ends: the answer, its bits, and how far from the nearest float. */
 function ending({ l, o }, near) {
   const y = l > 0 ? f32(o / l) : 0;
-  return { y, off: place(y) - place(near) };
+  return { y, off: floatNumber(y) - floatNumber(near) };
 }
 
 /** Which float it is, counted from 0. */
-function place(y) {
+function floatNumber(y) {
   const raw = new Int32Array(new Float32Array([y + 0]).buffer)[0];
   return raw < 0 ? -2147483648 - raw : raw;
 }
 
 /** How many of all trees end at each float: [[off, count], …]. */
-function everyWay(scores, values, near) {
+function everyEnd(scores, values, near) {
   const counts = new Map();
   const states = chunked(scores, values).map(leaf(f32)); // a blank one changes nothing
-  const ends = outcomes(states);
-  for (const { off } of ends.map((end) => ending(end, near))) {
+  const results = outcomes(states);
+  for (const { off } of results.map((each) => ending(each, near))) {
     counts.set(off, (counts.get(off) ?? 0) + 1);
   }
-  const ways = [...counts].sort((a, b) => a[0] - b[0]);
-  return { ways, trees: ends.length, farthest: states[states.length - 1].key };
+  const ends = [...counts].sort((a, b) => a[0] - b[0]);
+  return { ends, trees: results.length, farthest: states[states.length - 1].key };
 }
 
 /** What comes out of every tree over `states`: the first one's side, then the rest. */
@@ -325,13 +325,13 @@ function branches({ leaves, nodes, last }, { at, pitch }) {
 }
 
 /** The floats around the exact answer; a dot for every tree, stacked where it ends. */
-function floats({ ways, trees, farthest, result, truth }, { page, words }) {
-  const offs = ways.map(([off]) => off);
+function floats({ ends, trees, farthest, result, truth }, { page, words }) {
+  const offs = ends.map(([off]) => off);
   const [least, most] = [Math.min(-2, ...offs), Math.max(2, ...offs)];
   const gap = page.width / (most - least + 1);
   const x = (off) => (off - least + 0.5) * gap;
   const mine = (off) => (off === result.off ? " mine" : "");
-  const highest = Math.max(...ways.map(([, count]) => count));
+  const highest = Math.max(...ends.map(([, count]) => count));
   const size = Math.min(7, 0.88 * Math.sqrt((page.stack * ROOM) / highest));
   const tick = (off) =>
     label(
@@ -345,7 +345,7 @@ function floats({ ways, trees, farthest, result, truth }, { page, words }) {
     floor(fill(words.every, { trees, farthest }), page),
     upright(x(truth.part), Y.low - 7, Y.low + 7, "truth"),
     label(words.exact, x(truth.part), Y.low + 34, "truth middle"),
-    ...ways.map(([off, count]) =>
+    ...ends.map(([off, count]) =>
       tag("path", {
         class: `trees${mine(off)}`,
         "stroke-width": 0.8 * size,
@@ -363,14 +363,14 @@ function floats({ ways, trees, farthest, result, truth }, { page, words }) {
 }
 
 /** Dots in rows from the axis upwards, as one path. */
-function stack(count, x, y, dot, width) {
-  const across = Math.max(1, Math.floor(width / dot));
-  const place = (_, i) => {
+function stack(count, x, y, size, width) {
+  const across = Math.max(1, Math.floor(width / size));
+  const dot = (_, i) => {
     const [row, column] = [Math.floor(i / across), i % across];
     const here = Math.min(across, count - row * across);
-    return `M${(x + (column - (here - 1) / 2) * dot).toFixed(1)} ${(y - row * dot).toFixed(1)}h0`;
+    return `M${(x + (column - (here - 1) / 2) * size).toFixed(1)} ${(y - row * size).toFixed(1)}h0`;
   };
-  return Array.from({ length: count }, place).join("");
+  return Array.from({ length: count }, dot).join("");
 }
 
 /** The axis at the bottom, and what stands on it. */
@@ -407,13 +407,13 @@ function answers({ values }, { roots }, { page, words }) {
 
 // ---- the words ---------------------------------------------------------------------
 
-export function say(_, { last, roots, result, truth, ways, trees, farthest }, words) {
+export function say(_, { last, roots, result, truth, ends, trees, farthest }, words) {
   if (!last) return words.sayStart;
   const { a, b, alphaA, alphaB } = last;
   const blank = [a, b].find(({ m }) => m === -Infinity);
   const change = blank ? words.sayBlank : a.m === b.m ? words.sayTie : words.sayShrunk;
   const end = !result ? words.sayLeft : result.off ? words.sayOff : words.sayNearest;
-  const here = result && ways.find(([off]) => off === result.off)[1];
+  const here = result && ends.find(([off]) => off === result.off)[1];
   const count = !result ? "" : here === 1 ? words.sayOne : words.sayMany;
   const values = {
     a: a.name,
@@ -427,8 +427,7 @@ export function say(_, { last, roots, result, truth, ways, trees, farthest }, wo
     truth: truth.y.toPrecision(10),
     ...(result && { y: result.y.toPrecision(8), off: Math.abs(result.off), here }),
   };
-  const told = [words.sayMerged, change, end, count].filter(Boolean);
-  return sentences(told, values);
+  return sentences([words.sayMerged, change, end, count], values);
 }
 
 export function table(_, { leaves, nodes }, words) {

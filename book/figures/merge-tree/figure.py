@@ -56,7 +56,7 @@ def shift(m: Single) -> Single:
 
 
 def grow(leaves: list[State], merges: str) -> tuple[list[State], list[State]]:
-    """Merge groups as told; give those that are left, and every merge in turn."""
+    """Merge groups pair after pair; give those that are left, and every merge in turn."""
     groups = [({chr(65 + k)}, state) for k, state in enumerate(leaves)]
     made = []
     for pair in filter(None, merges.split(".")):
@@ -91,7 +91,7 @@ def answer(state: State) -> Single:
     return state.o / state.l if state.l > 0 else Single(0)
 
 
-def place(y: Single) -> int:
+def float_number(y: Single) -> int:
     """Which float it is, counted from 0."""
     raw = int((Single(y) + Single(0)).view(np.int32))
     return raw if raw >= 0 else -(2**31) - raw
@@ -108,20 +108,20 @@ def expected(state: Values) -> Values:
     wide = [np.ravel(x).astype(np.float32).astype(float) for x in (scores, values)]
     truth = State.of(*wide)
     nearest = Single(truth.result())
-    near = place(nearest)
+    near = float_number(nearest)
     gap = np.spacing(abs(nearest) or Single(1))
     part = round(float((truth.result() - float(nearest)) / float(gap)), 3)
-    ways = Counter(place(answer(end)) - near for end in every_tree(chunks))
+    ends = Counter(float_number(answer(end)) - near for end in every_tree(chunks))
     result = None
     if len(roots) == 1:
         y = answer(roots[0])
-        result = {"y": y, "off": place(y) - near}
+        result = {"y": y, "off": float_number(y) - near}
     return {
         "leaves": [s._asdict() for s in chunks + masked],
         "nodes": [s._asdict() for s in made],
         "roots": [s._asdict() for s in roots],
         "truth": {"m": truth.m, "l": truth.l, "y": truth.result(), "part": part},
-        "ways": [list(pair) for pair in sorted(ways.items())],
+        "ends": [list(pair) for pair in sorted(ends.items())],
         "result": result,
     }
 

@@ -260,15 +260,15 @@ function kept({ c, now }, { page, words, wide, all }) {
   const next = wide
     ? { x: 2 * step + (all ? 18 : 0), y: boxTop }
     : { x: 0, y: boxTop + 72 };
-  const place = { x: next.x + (all ? c : 0) * step, y: next.y };
+  const corner = { x: next.x + (all ? c : 0) * step, y: next.y };
   const shown = now.o.map((o, k) => [o, k]).filter(([, k]) => all || k === c);
   const note = (text, x, y) => label(text, x, y + 47, "small");
   return [
     rect({
       key: "kept",
       class: "band lit",
-      x: place.x,
-      y: place.y,
+      x: corner.x,
+      y: corner.y,
       width: box,
       height: 30,
     }),

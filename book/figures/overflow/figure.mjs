@@ -78,16 +78,16 @@ function exponent(x) {
  * sum by the same step (after a tie, from the second on), so it is reached in one jump.
  */
 function addUp(term, count, format) {
-  let [total, left] = [term, count - 1];
-  while (left > 0 && Number.isFinite(total)) {
+  let [total, missing] = [term, count - 1];
+  while (missing > 0 && Number.isFinite(total)) {
     const next = round(total + term, format);
     const step = next - total;
     if (step === 0) break;
     const room = 2 ** (exponent(total) + 1) - term - total;
     const steady = round(next + term, format) - next === step;
-    const jumps = steady && room > 0 ? Math.min(left, Math.ceil(room / step)) : 1;
+    const jumps = steady && room > 0 ? Math.min(missing, Math.ceil(room / step)) : 1;
     total += jumps * step;
-    left -= jumps;
+    missing -= jumps;
   }
   return total;
 }
@@ -138,7 +138,7 @@ export function draw(state, numbers, view) {
     map(numbers, scene),
     axes(scene),
     badges(numbers, scene),
-    place(state, numbers, scene),
+    position(state, numbers, scene),
     legend(numbers, scene),
   ]);
 }
@@ -224,8 +224,8 @@ const badge = (k, cx, cy) =>
     label(k, cx, cy + 4.5, { key: `mark${k}`, class: "small middle" }),
   );
 
-/** Where we are; after the subtraction, moved level to a common score of 0. */
-function place({ logit, power, subtract }, { failure }, { page, words, x, y }) {
+/** The reader's position on the map; the subtraction moves it to a common score of 0. */
+function position({ logit, power, subtract }, { failure }, { page, words, x, y }) {
   const [from, at, up] = [x(logit), x(subtract ? 0 : logit), y(power)];
   const away = Math.abs(from - at) > 12;
   return [
@@ -310,13 +310,13 @@ export function say({ format, subtract }, numbers, words) {
     even: short(1 / count),
     times: short(weight * count),
   };
-  const told =
+  const verdict =
     count === 1 && !failure
       ? words.sayOne
       : failure === 4 && weight * count < 1.01
         ? words.sayHardly
         : words.say[failure];
-  return sentences([subtract ? words.saySubtracted : "", told], values);
+  return sentences([subtract ? words.saySubtracted : "", verdict], values);
 }
 
 /** The lines of softmax, with what they say right now. */

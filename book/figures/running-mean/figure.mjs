@@ -128,7 +128,7 @@ function stream(
 function terms({ terms, before, changed, l }, { page, words, pitch, x, gap, forward }) {
   const { low, high } = page.terms;
   const tall = (term) => term * (low - high);
-  const place = (i, term) => ({
+  const extent = (i, term) => ({
     x: x(i) + gap,
     width: pitch - 2 * gap,
     y: low - tall(term),
@@ -142,10 +142,10 @@ function terms({ terms, before, changed, l }, { page, words, pitch, x, gap, forw
       class: `weight ${look}`,
       at,
       from: forward && fresh && { y: low, height: 0 },
-      ...place(i, term),
+      ...extent(i, term),
     });
   };
-  const ghost = (term, i) => rect({ class: "ghost", ...place(i, term) });
+  const ghost = (term, i) => rect({ class: "ghost", ...extent(i, term) });
   const ghosts = changed ? before.terms.map(ghost) : [];
   return [
     label(words.terms, page.left, high - 18, { class: "caption", q: "p" }),

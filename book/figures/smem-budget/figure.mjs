@@ -49,17 +49,18 @@ export function compute(state) {
 
 /** Registers of a thread, as the compiler reported them; 0 if it refused. */
 function compiled({ kernel, d, rows, tile, device, compiled: all }) {
-  const places = [
+  const choices = [
     [KERNELS, kernel],
     [WIDTHS, d],
     [ROWS, rows],
     [KEYS, tile],
     [DEVICES, device],
   ];
-  return all[places.reduce((at, [of, one]) => at * of.length + of.indexOf(one), 0)];
+  return all[choices.reduce((at, [of, one]) => at * of.length + of.indexOf(one), 0)];
 }
 
-/** For how many blocks the threads, places, registers and shared memory last. */
+/** How many blocks the threads, the count of blocks, the registers and the shared memory
+ *  each allow. */
 function allows({ threads, registers, shared }, [most, blocks, all, room, unit, kept]) {
   const warps = Math.ceil(threads / WARP);
   const portion = Math.ceil((registers * WARP) / PORTION) * PORTION;

@@ -104,8 +104,8 @@ function plane({ n }, { sees }, { x, y, side, scale, words }) {
   const strip = Math.max(1, n >> 6);
   const strips = Array.from({ length: Math.ceil(n / strip) }, (_, k) => {
     const [first, stop] = sees(Math.min(n - 1, k * strip + (strip >> 1)));
-    const [left, right] = [place(x, first, scale), place(x, stop, scale)];
-    return `M${left} ${place(y, k * strip, scale)}H${right}v${strip * scale}H${left}z`;
+    const [left, right] = [edge(x, first, scale), edge(x, stop, scale)];
+    return `M${left} ${edge(y, k * strip, scale)}H${right}v${strip * scale}H${left}z`;
   });
   return [
     label(words.keys, x, 14, "caption"),
@@ -120,7 +120,7 @@ function plane({ n }, { sees }, { x, y, side, scale, words }) {
   ];
 }
 
-const place = (from, token, scale) => Math.round((from + token * scale) * 10) / 10;
+const edge = (from, token, scale) => Math.round((from + token * scale) * 10) / 10;
 
 /** Every tile: those that were computed are filled and counted, skipped ones dashed. */
 function tiles({ step }, { tiles: all, done }, page) {

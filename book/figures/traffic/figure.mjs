@@ -182,12 +182,12 @@ function legend(y, { words, name: { x: left }, bars, wide }) {
   const x = wide ? left - 96 : bars.x;
   const looks = ["kept", "score", "weight new", "again"];
   const columns = wide ? [0, 96, 194, 266] : [0, 92, 200];
-  const place = (i) => ({
+  const corner = (i) => ({
     x: x + columns[i % columns.length],
     y: y + 20 * Math.floor(i / columns.length),
   });
   return looks.map((look, i) => {
-    const at = place(i);
+    const at = corner(i);
     return [
       rect({ class: look, x: at.x, y: at.y - 10, width: 11, height: 11 }),
       label(words.legend[i], at.x + 16, at.y, "small"),

@@ -89,7 +89,7 @@ export function draw(state, numbers, view) {
       axis: "y",
       low: scene.y(LOWEST),
       high: scene.y(HIGHEST),
-      x: place(0, state, scene).middle,
+      x: slot(0, state, scene).middle,
       y: scene.y(state.top),
     }),
   ]);
@@ -103,7 +103,7 @@ function height({ first, offsets }, { low, high }) {
 }
 
 /** Where score `i` of the second chunk stands; the first chunk's have negative `i`. */
-function place(i, { first, offsets }, { page }) {
+function slot(i, { first, offsets }, { page }) {
   const pitch = (page.right - page.left - 14) / (first.length + offsets.length);
   const x = page.left + (first.length + i) * pitch + (i < 0 ? 0 : 14);
   return { x: x + 3, width: pitch - 6, middle: x + pitch / 2 };
@@ -121,7 +121,7 @@ function chunks(state, { second }, scene) {
       y: page.high - 14,
       height: page.low - page.high + 14,
     });
-  const at = (i) => place(i, state, scene);
+  const at = (i) => slot(i, state, scene);
   const [start, end, edge] = [at(-state.first.length), at(-1), at(second.length - 1)];
   const bar = (s, i, look) =>
     rect({
@@ -317,8 +317,8 @@ export function say({ step, top, forget }, numbers, words) {
   const due =
     alpha === 1 ? words.saySame : forget ? words.sayForgotten : words.sayRescaled;
   const end = Math.abs(l - truth) > 1e-9 ? words.sayWrong : words.sayRight;
-  const told = [[words.sayBefore], [due], [due, words.sayAdded, end]][step];
-  return sentences(told, values);
+  const templates = [[words.sayBefore], [due], [due, words.sayAdded, end]][step];
+  return sentences(templates, values);
 }
 
 /** The lines of the update, with what they say right now. */

@@ -1,7 +1,7 @@
-"""Joins the JavaScript modules into what each place can load.
+"""Joins the JavaScript modules into what a page, a notebook and V8 can load.
 
-The sources are ES modules. Three places want them three ways, and get them from one
-text: a classic script for the page (`file://` blocks module scripts), one
+The sources are ES modules. Each of the three wants them in another form, made from the
+same text: a classic script for the page (`file://` blocks module scripts), one
 self-contained ES module for anywidget (its `_esm` cannot import a sibling), one
 script for V8 at build time. Each module becomes a function that is called at once;
 what it imports becomes constants at its top, what it exports becomes the object it

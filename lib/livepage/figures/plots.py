@@ -117,8 +117,8 @@ def _svg(fig: Figure, width: float, height: float, alt: str) -> str:
     """The figure at one size, as SVG that may stand in a page."""
     fig.set_size_inches(width, height)
     file = io.StringIO()
-    nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    fig.savefig(file, format="svg", metadata=nothing)
+    without = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+    fig.savefig(file, format="svg", metadata=without)
     text = file.getvalue()
     body = text[text.index(">", text.index("<svg")) + 1 :]
     body = re.sub(

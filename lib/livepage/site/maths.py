@@ -83,8 +83,8 @@ def typeset(tex: str, display: bool = False) -> str:
         return engine().eval(f"typeset({json.dumps(tex)}, {json.dumps(display)})")
     except JSEvalException as error:
         reason = re.search(r"\w*Error: (.*)", str(error))
-        told = reason[1] if reason else str(error)
-        raise MathsError(f"KaTeX cannot set the formula {tex!r}: {told}") from error
+        why = reason[1] if reason else str(error)
+        raise MathsError(f"KaTeX cannot set the formula {tex!r}: {why}") from error
 
 
 def _typeset_on_page(self: HTML5Translator, tex: str, display: bool) -> str:

@@ -1,4 +1,4 @@
-"""What a page's template is told: its head, the road, links, scripts, the policy."""
+"""What a page's template is given: its head, the road, links, scripts, the policy."""
 
 from __future__ import annotations
 

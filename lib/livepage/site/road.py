@@ -30,11 +30,11 @@ class RoadDirective(SphinxDirective):
 def chapters(env: BuildEnvironment) -> list[Stop]:
     """The chapters of the book in order."""
 
-    def told(page: str) -> tuple[str, str]:
+    def about(page: str) -> tuple[str, str]:
         title = env.titles[page].astext() if page in env.titles else ""
         return title, env.metadata.get(page, {}).get("line", "")
 
-    return stops(env.external_site_map, told)
+    return stops(env.external_site_map, about)
 
 
 def number(env: BuildEnvironment, page: str) -> str:

@@ -80,7 +80,7 @@ def drop_unused_fonts(css: str) -> str:
 
 
 def squeeze(css: str) -> str:
-    """Take out what a browser does not need: comments and idle white space."""
+    """Remove what a browser does not need: comments, and white space between words."""
     parts = _STRING_OR_COMMENT.split(css)  # every second part is a string or a comment
     for place, part in enumerate(parts):
         if place % 2:

@@ -39,7 +39,7 @@ function along(stage, handle, event) {
   return handle.dataset.axis === "x" ? at.x : at.y;
 }
 
-/** Grabbed off its middle, a handle must not jump. */
+/** How far off its middle a handle was grabbed: it must not jump there. */
 const offset = (stage, handle, event) =>
   along(stage, handle, event) - Number(handle.dataset.place);
 

@@ -23,9 +23,11 @@ export function applied(exact, apply) {
 
 /** Shift and an arrow go ten steps. */
 export function leap(event, slide, changed) {
-  const way = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
-  if (!event.shiftKey || !way) return;
+  const direction = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[
+    event.key
+  ];
+  if (!event.shiftKey || !direction) return;
   event.preventDefault();
-  slide.value = Number(slide.value) + way * 10 * Number(slide.step);
+  slide.value = Number(slide.value) + direction * 10 * Number(slide.step);
   changed();
 }

@@ -25,7 +25,7 @@ function rewrite(box, html) {
   }
 }
 
-/** Text that once grew stays tall: what stands below it does not jump about. */
+/** A box keeps the height it once had, so that what stands below it does not jump. */
 function keepRoom(box) {
   const height = box.offsetHeight;
   if (height > (parseFloat(box.style.minHeight) || 0))
@@ -39,7 +39,7 @@ export class Live {
     const defaults = this.spec.controls.map((each) => [each.name, each.default]);
     this.opening = { ...Object.fromEntries(defaults), ...overrides };
     this.take(this.opening);
-    this.heard = new Set();
+    this.listeners = new Set();
     this.set = this.set.bind(this);
     this.setUp();
     this.render(false);
@@ -91,10 +91,10 @@ export class Live {
     const before = this.state;
     if (!this.take({ ...before, ...changes })) return this.refresh();
     this.render(moving && !calm(), before);
-    for (const hear of this.heard) hear(this.state, before);
+    for (const listen of this.listeners) listen(this.state, before);
   }
 
-  /** A kernel of the reader's ran: show what it did, but first let the reader answer. */
+  /** The reader has run a kernel: show what it did, but not before the prediction. */
   hearOf(run) {
     const { log, ...changes } = this.hear(run);
     this.opening = { ...this.opening, log }; // a reset keeps it
@@ -103,7 +103,8 @@ export class Live {
     else show();
   }
 
-  /** Take over a state as far as it can be, with its numbers; says whether it is new. */
+  /** Take over a state, as near as the controls allow, and compute its numbers; returns
+   *  whether it differs from the old one. */
   take(wanted) {
     const asked = this.fitted(wanted);
     if (this.isAt(asked)) return false;
@@ -164,7 +165,7 @@ export class Live {
     rewrite(this.at.table, table(this.table(this.state, this.numbers, this.words)));
   }
 
-  /** To screen readers, once the reader's hand rests. */
+  /** Tell screen readers the sentence, once the reader has stopped moving things. */
   announce(sentence) {
     clearTimeout(this.speaking);
     this.speaking = setTimeout(() => {
@@ -179,7 +180,7 @@ export class Live {
     if (!box.hidden) this.fillTable();
   }
 
-  /** Step on until the end; from the end, begin again. */
+  /** Step forward until the end; at the end, start again from the beginning. */
   play(name) {
     if (this.state[name] >= this.numbers.steps) this.set({ [name]: 0 });
     this.playing = setInterval(() => this.forward(name), this.spec.pace);
@@ -213,13 +214,13 @@ export class Live {
     for (const box of [stage, ...grow]) this.observer.observe(box);
   }
 
-  /** Another width is another drawing, made anew. */
+  /** Take the drawing for another width; none of the old one's elements stay. */
   layOut(wide) {
     if (this.wide !== wide) this.at.stage.replaceChildren();
     this.wide = wide;
   }
 
-  /** On paper goes what is on the screen, wide; of a figure nobody touched, its still. */
+  /** Print what is on the screen, drawn wide; if nobody touched the figure, its still. */
   toPaper() {
     this.onScreen = { state: this.state, wide: this.wide };
     this.layOut(true);
@@ -237,10 +238,10 @@ export class Live {
     this.render(false);
   }
 
-  /** Call `hear(state, before)` after every change; gives the way to stop it. */
-  on(hear) {
-    this.heard.add(hear);
-    return () => this.heard.delete(hear);
+  /** Call `listen(state, before)` after every change; returns what stops that. */
+  on(listen) {
+    this.listeners.add(listen);
+    return () => this.listeners.delete(listen);
   }
 
   leave() {

@@ -50,7 +50,7 @@ function parse(svg) {
   return template.content.firstElementChild;
 }
 
-/** Show a move when a part `t` of its time has gone by. */
+/** Show a move at `t`, from 0 at its start to 1 at its end. */
 function advance({ node, attribute, start, end, from, to, shape }, t) {
   const part = Math.min(1, Math.max(0, (t - start) / (end - start)));
   const eased = part < 0.5 ? 4 * part ** 3 : 1 - (2 - 2 * part) ** 3 / 2;
@@ -82,13 +82,13 @@ function children(now, next, moves) {
   for (const gone of old.values()) gone.remove();
 }
 
-/** Every child under a name that lasts: its key, or else its number among its like. */
+/** Every child with a name that stays: its key, or its number among those of its tag. */
 function* named(parent) {
   const count = {};
   for (const child of [...parent.children]) {
-    const like = child.nodeName;
-    const name = child.dataset.key ?? (count[like] = (count[like] ?? 0) + 1);
-    yield [`${like} ${name}`, child];
+    const tag = child.nodeName;
+    const name = child.dataset.key ?? (count[tag] = (count[tag] ?? 0) + 1);
+    yield [`${tag} ${name}`, child];
   }
 }
 
@@ -119,7 +119,7 @@ function enter(node, moves) {
 
 const NUMBER = /-?[\d.]+/g;
 
-/** How an attribute gets from one value to another; null if it cannot but jump. */
+/** How an attribute glides from one value to another; null if it can only jump. */
 function move(node, { dataset }, attribute, before, after) {
   const shape = (text) => text.replace(NUMBER, "0");
   if (!GLIDING.has(attribute) || before === null || shape(before) !== shape(after))

@@ -1,11 +1,11 @@
 // In a live notebook: the same figure, its controls tied to the traits of a widget.
 //
-// What the model says is shown and never sent back: of a cell that sets three traits
-// the browser hears one after the other, and the kernel would read the answers, each
-// with two old values in it, when the cell is over. Only what the reader does is written
-// to the traits. What the figure cannot show as it was asked to, say a step beyond the
-// end, goes into the trait `_fit`, together with what was asked; the kernel takes it if
-// it still asks for just that.
+// What the model says is shown and never sent back. When a cell sets three traits, they
+// reach the browser one after the other; answers to the first would hold two old values,
+// and the kernel would read them when the cell is over. So only what the reader does is
+// written to the traits. Where the figure cannot show what it was asked for, such as a
+// step beyond the end, what it shows goes into the trait `_fit`, together with what was
+// asked. The kernel takes it if it still asks for the same.
 
 import { same } from "./address.mjs";
 import { spoken } from "./frame.mjs";
@@ -36,7 +36,7 @@ function render({ model, el }, make) {
   };
 }
 
-/** Keep a figure and a model in step; gives the way to stop it. */
+/** Keep a figure and a model in step; returns what stops that. */
 function tie(live, model, names, traits) {
   const differing = () =>
     Object.entries(live.state).filter(([name, now]) => !same(now, model.get(name)));
@@ -48,27 +48,27 @@ function tie(live, model, names, traits) {
     model.save_changes();
   };
   const oneWay = alone();
-  const tell = oneWay(() => {
+  const writeTraits = oneWay(() => {
     for (const [name, now] of differing()) model.set(name, worded(now));
     model.save_changes();
   });
-  const heed = oneWay(() => {
+  const readTraits = oneWay(() => {
     live.set(traits(), true);
     queueMicrotask(report); // once all of a change has come, not between two traits
   });
-  const quiet = live.on(() => {
-    tell();
-    heed(); // while it told, something linked to it may have answered
+  const stopListening = live.on(() => {
+    writeTraits();
+    readTraits(); // a trait that is linked to another may have changed meanwhile
   });
-  for (const name of names) model.on(`change:${name}`, heed);
-  heed();
+  for (const name of names) model.on(`change:${name}`, readTraits);
+  readTraits();
   return () => {
-    quiet();
-    for (const name of names) model.off(`change:${name}`, heed);
+    stopListening();
+    for (const name of names) model.off(`change:${name}`, readTraits);
   };
 }
 
-/** Makes acts of which none runs while another one does. */
+/** Returns a wrapper for functions, none of which then runs while another one does. */
 function alone() {
   let busy = false;
   return (act) => () => {

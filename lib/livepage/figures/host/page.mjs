@@ -43,7 +43,7 @@ function start() {
   goto();
 }
 
-/** Bring one host alive; if its script throws, the still stays as it was. */
+/** Make one figure live; if its script throws, the still stays as it was. */
 function wake(host) {
   if (awake.has(host) || host.classList.contains("os-failed")) return awake.get(host);
   const still = host.innerHTML;
@@ -108,5 +108,5 @@ function goto() {
   if (live) follow(live);
   const [{ type } = {}] = performance.getEntriesByType("navigation");
   const back = type === "reload" && document.readyState !== "complete";
-  if (!back) host.scrollIntoView({ block: "start" }); // who reloads stays where they were
+  if (!back) host.scrollIntoView({ block: "start" }); // a reload keeps the reader's position
 }

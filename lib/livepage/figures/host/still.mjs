@@ -6,8 +6,11 @@ import "./given.mjs"; // for the figures
 import { plain } from "./text.mjs";
 
 export function still(figure, changes, language, asks) {
-  const told = spoken(figure, language, asks);
-  const { spec, words, ui, compute, draw, say, table, code } = told;
+  const { spec, words, ui, compute, draw, say, table, code } = spoken(
+    figure,
+    language,
+    asks,
+  );
   const defaults = spec.controls.map(({ name, default: value }) => [name, value]);
   const state = { ...Object.fromEntries(defaults), ...changes };
   const numbers = compute(state);

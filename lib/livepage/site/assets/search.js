@@ -16,7 +16,7 @@
   const marks = /[\u0300-\u036f]/g;
   const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
-  // As it is compared: without accents, and with the signs a keyboard has. It stays as
+  // Text as it is compared: without accents, and with the signs a keyboard has. It stays as
   // long as the text, so that a place in one is a place in the other.
   function plain(text) {
     const bare = text.normalize("NFD").replace(marks, "").toLowerCase();
@@ -40,7 +40,7 @@
     return short.length > 2 ? short : word;
   }
 
-  // Without the punctuation around it; m' and -1 keep what belongs to them.
+  // A word without the punctuation around it; m' and -1 keep what belongs to them.
   function bared(word) {
     const unquoted = word.replace(/^'(.*)'$/u, "$1");
     return unquoted.replace(/^[^\P{P}-]+|[^\P{P}']+$/gu, "");
@@ -57,7 +57,7 @@
 
   let compared; // heading and text of every entry, as they are compared
   function comparable() {
-    compared ??= window.bookIndex.map(([, , ...said]) => said.map(plain));
+    compared ??= window.bookIndex.map(([, , ...texts]) => texts.map(plain));
     return compared;
   }
 
@@ -77,7 +77,7 @@
     if (!terms.length) return { terms, found: [] };
     const patterns = terms.map((term) => new RegExp(term, "u"));
     const found = comparable()
-      .map((said, place) => [score(said, patterns), window.bookIndex[place]])
+      .map((texts, place) => [score(texts, patterns), window.bookIndex[place]])
       .filter(([points]) => points > 0)
       .sort((a, b) => b[0] - a[0])
       .map(([, entry]) => entry);

@@ -1,4 +1,5 @@
-// What every page does: colours, the road on small screens, copying, where you are.
+// What every page does: the choice of colours, the menu, buttons that copy, the section
+// in view, and opening the search.
 (() => {
   const root = document.documentElement;
   const words = JSON.parse(document.getElementById("words").textContent);
@@ -56,7 +57,8 @@
     }
   }
 
-  // A formula is in the page twice, for eyes and for ears. Who copies it gets its LaTeX.
+  // A formula stands in the page twice, for the eye and for screen readers. Copying it
+  // gives its LaTeX.
   function formulas() {
     document.addEventListener("copy", (event) => {
       const selection = getSelection();
@@ -75,7 +77,7 @@
     });
   }
 
-  // A range that holds no formula by half.
+  // The range, widened so that no formula is cut in two.
   function whole(chosen) {
     const range = chosen.cloneRange();
     const formula = (node) =>
@@ -90,7 +92,7 @@
     try {
       await navigator.clipboard.writeText(text);
     } catch {
-      // a page opened from a folder may not
+      // a page that was opened from a folder has no clipboard
       const area = document.createElement("textarea");
       area.value = text;
       document.body.append(area);
@@ -122,7 +124,7 @@
     }
   }
 
-  function place() {
+  function currentSection() {
     const links = [...document.querySelectorAll(".here a")];
     if (!links.length || !("IntersectionObserver" in window)) return;
     const anchor = (link) => decodeURIComponent(link.hash.slice(1));
@@ -190,6 +192,6 @@
   copying();
   formulas();
   stops();
-  place();
+  currentSection();
   searching();
 })();

@@ -4,5 +4,5 @@ try {
   if (["light", "dark"].includes(chosen))
     document.documentElement.dataset.theme = chosen;
 } catch {
-  /* no storage, no choice */
+  /* without storage no choice is kept */
 }

@@ -9,7 +9,7 @@ export function html(control, words) {
   return several(control, words, "os-choice os-row", radios(numbers, words), ...inputs);
 }
 
-/** One slider serves a row of numbers; whichever was moved last is the one it holds. */
+/** One slider serves all numbers of the row; it holds the one that was moved last. */
 export function wake(box, { name, low, high }, live) {
   const [slide, exact] = [
     box.querySelector("[type=range]"),

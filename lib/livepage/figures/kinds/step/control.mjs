@@ -5,7 +5,7 @@ import { button, div, element, input, labelled, span } from "../../host/html.mjs
 import { bounded, fillBar, leap } from "../../host/inputs.mjs";
 import { fill } from "../../host/text.mjs";
 
-const HASTE = 150; // ms; who steps faster than this wants to arrive, not to watch
+const HASTE = 150; // ms; steps that follow each other faster are not animated
 
 export const below = true;
 
