@@ -57,6 +57,7 @@ def run_small(asked: list[tuple[Drill, str]]) -> list[dict[str, Any]]:
     """Return the reports of answers as the page's worker makes them, run in Node."""
     worker = page._source("page/worker.js")
     cut = [worker.index("let player"), worker.index("const sent")]
+    graders = page._graders()
     simulator = page._simulator().split("=", 1)[1].rstrip(";\n ")
     job = {
         "loader": (VENDOR / "micropython.mjs").as_uri(),
@@ -65,7 +66,7 @@ def run_small(asked: list[tuple[Drill, str]]) -> list[dict[str, Any]]:
         "world": re.findall(
             r'"(\w+)"', worker.split("const WORLD = ")[1].split("]")[0]
         ),
-        "modules": page._graders() | json.loads(simulator),
+        "modules": {"code": graders, "kernel": graders | json.loads(simulator)},
         "sources": page._played(),
         "jobs": [{**json.loads(packed(d)), "answer": source} for d, source in asked],
     }
