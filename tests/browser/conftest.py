@@ -15,6 +15,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from tools.chromium import FLAGS, find_chromium
 
 LOCAL = ("file:", "data:", "blob:", "about:", "http://127.0.0.1:", "http://localhost:")
+# No name but these leads anywhere, so that a request to elsewhere leaves no machine.
+ALONE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"
 
 
 @pytest.fixture(scope="session")
@@ -27,7 +29,9 @@ def browser() -> Iterator[Browser]:
         )
         pytest.fail(say) if os.environ.get("CI") else pytest.skip(say)
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        chromium = playwright.chromium.launch(
+            executable_path=path, args=[*FLAGS, ALONE]
+        )
         yield chromium
         chromium.close()
 
@@ -57,19 +61,17 @@ def new_window(browser: Browser, width=1280, height=900, dark=False, **context) 
         color_scheme="dark" if dark else "light",
         **context,
     )
-    new.route(
-        "**/*",
-        lambda route: (
-            route.continue_() if route.request.url.startswith(LOCAL) else route.abort()
-        ),
-    )
     page = new.new_page()
     page.tattler = Tattler(page)
     return page
 
 
+def address(where: Path | str) -> str:
+    return where.as_uri() if isinstance(where, Path) else where
+
+
 def go(page: Page, where: Path | str) -> Page:
-    page.goto(where.as_uri() if isinstance(where, Path) else where)
+    page.goto(address(where))
     return page
 
 
@@ -105,21 +107,26 @@ def windows(browser: Browser) -> Iterator[dict[str, Page]]:
 def reuse_page(browser: Browser, windows) -> Iterator[Callable[..., Page]]:
     """`open_page` in a window that is open already, for pages that store nothing.
 
-    To open a window takes longer than most tests of a figure.
+    To open a window takes longer than most tests of a figure. With `load=False` a
+    page that is there already is not loaded again.
     """
     used = []
 
-    def open_one(where: Path | str, **window) -> Page:
+    def open_one(where: Path | str, load: bool = True, **window) -> Page:
         key = repr(sorted(window.items()))
         page = windows.get(key) or new_window(browser, **window)
         windows[key] = page
         used.append(page)
-        go(page, "about:blank")  # or another #place would not load the page anew
-        page.emulate_media(media="null")
+        there = page.url.split("#")[0] == address(where).split("#")[0]
+        if there and load:
+            go(page, "about:blank")  # or another #place would not load the page anew
+        page.emulate_media(
+            media="null", color_scheme="dark" if window.get("dark") else "light"
+        )
         page.set_viewport_size(
             {"width": window.get("width", 1280), "height": window.get("height", 900)}
         )
-        return go(page, where)
+        return page if there and not load else go(page, where)
 
     yield open_one
     faults = [fault for page in used for fault in page.tattler.faults]

@@ -7,7 +7,6 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from livepage import drills
@@ -17,6 +16,7 @@ from livepage.drills.payload import payload
 from livepage.figures import tokens
 from livepage.markup import inline
 
+from .axe import violations
 from .conftest import Tattler
 
 pytestmark = pytest.mark.browser
@@ -708,10 +708,7 @@ def look(page: Page) -> None:
     """Let axe look for anything, on a wide page in the light, on a phone in the dark."""
     wide = page.viewport_size["width"] > 700
     page.emulate_media(color_scheme="light" if wide else "dark")
-    # Or axe would fetch the style sheet, and write long lists of what is right.
-    options = {"preload": False, "resultTypes": ["violations"]}
-    found = Axe().run(page, options=options).response["violations"]
-    assert not found, [(v["id"], v["nodes"][0]["html"]) for v in found]
+    assert not violations(page)
 
 
 @pytest.mark.parametrize("width", [1280, 390])

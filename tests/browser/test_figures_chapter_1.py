@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page
 
-from tests.browser.test_figures import folder, skip, state, visit  # noqa: F401
+from tests.browser.test_figures import folder, fresh, skip, state, visit  # noqa: F401
 
 pytestmark = pytest.mark.browser
 
