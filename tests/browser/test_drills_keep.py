@@ -5,7 +5,7 @@ import re
 import threading
 from collections.abc import Iterator
 from functools import partial
-from http.server import ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,6 @@ from tools.chromium import FLAGS, find_chromium
 
 from .conftest import Tattler
 from .test_drills import answer, card, look, said, status, write_page, write_scripts
-from .test_site import Quiet
 
 pytestmark = pytest.mark.browser
 
@@ -45,6 +44,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         write_page(folder / f"{lang}.html", body, lang)
     write_page(folder / "other.html", drills.page_html("update"))
     return folder
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves files and keeps no log."""
+
+    def log_message(self, *_args: object) -> None:
+        pass
 
 
 @pytest.fixture(scope="module")
