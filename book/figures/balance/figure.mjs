@@ -1,5 +1,5 @@
-// The balance: weights as masses, values as positions on a beam, o/ℓ where it balances. All
-// masses scaled alike leave it where it is; only the old ones scaled do not.
+// The balance: weights as masses, values as positions on a beam, o/ℓ where it balances. It
+// stays where it is if all masses are scaled alike, and moves if only the old ones are.
 
 import { handle, picture, scale } from "livepage/picture.mjs";
 import { group, label, level, line, rect, upright } from "livepage/shapes.mjs";
@@ -102,7 +102,7 @@ function heights({ scores }, { low, high }) {
   return scale(Math.min(0, ...finite), Math.max(5, ...finite), low, high);
 }
 
-/** Two quiet bands, old and new words; the new ones are in hand. */
+/** A band behind the old words and one, lit, behind the new ones. */
 function bands({ half }, { page, pitch, words }) {
   const edge = page.left + half * pitch;
   const band = (from, to, text, lit) => [
@@ -122,7 +122,7 @@ function bands({ half }, { page, pitch, words }) {
   ];
 }
 
-/** A slate bar a score, its word below. */
+/** A bar for each score, with its word below. */
 function scores({ scores }, { page, pitch, y, words }) {
   const named = scores.length === words.sentence.length;
   const bar = (s, i) => {
@@ -144,7 +144,7 @@ function scores({ scores }, { page, pitch, y, words }) {
   return group({ q: "s" }, ...scores.map(bar));
 }
 
-/** What the masses are measured from: m, and where the old ones were left, m_old. */
+/** The lines that masses are measured from: m, and m_old where the old ones stayed at it. */
 function maxima({ m, rescale }, { half, mOld, alpha }, { page, pitch, y }) {
   const edge = page.left + half * pitch;
   const left = rescale === "neither" ? edge : page.left;
@@ -244,7 +244,7 @@ function names(masses, tops, { page, x, words }) {
     .join("");
 }
 
-/** Where all at once balances: a green mark under the beam. */
+/** A green mark under the beam: where the masses would balance if nothing were wrong. */
 function truth({ truth, right }, { page, x, words }) {
   if (right) return "";
   const at = Math.min(page.beam.edge, Math.max(0, x(truth)));
@@ -305,7 +305,7 @@ export function say({ m, rescale, ones }, numbers, words) {
   return `${fill(what, values)} ${fill(end, values)}`;
 }
 
-/** The lines of the update, with what they say right now. */
+/** The lines of the update, with their present values. */
 export function code({ m, rescale }, { mOld, alpha, oldL, oldO, l, o, answer }) {
   const shrinks = (sum) => rescale === "both" || rescale === sum;
   const sumRow = (q, old, is, term) => {

@@ -15,9 +15,9 @@ import numpy as np
 
 from livepage.figures.spec import (
     Choice,
+    Numbers,
     Prediction,
     Range,
-    Scores,
     Spec,
     Toggle,
     Values,
@@ -82,8 +82,8 @@ SPEC = Spec(
         Choice("rescale", "both", of=("both", "l", "o", "neither")),
         Range("m", 3, low=1, high=5, step=0.1),
         Toggle("ones"),
-        Scores("scores", SCORES),
-        Scores("values", VALUES),
+        Numbers("scores", SCORES),
+        Numbers("values", VALUES),
     ),
     still={"rescale": "neither"},
     prediction=Prediction(

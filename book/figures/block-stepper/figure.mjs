@@ -47,7 +47,7 @@ function update(old, scores, start, block, forget) {
   return { m, alpha, added, moment, l, o, top: Math.max(...part), start, stop };
 }
 
-/** What each score seen so far is worth; if never rescaled, what it was worth then. */
+/** The weight of each score seen so far; if never rescaled, its weight when it came. */
 function weights(scores, trace, now, forget) {
   return scores.slice(0, now.stop).map((s, i) => {
     const { m } = forget ? trace.find(({ stop }) => i < stop) : now;
@@ -83,8 +83,9 @@ const NARROW = {
   weights: { low: 340, high: 222 },
 };
 
-// When, on the way to the next block, the maximum rises, the old shrinks, the new is
-// added: one after the other, so that each can be seen to cause the next.
+// The parts of the transition to the next block: the maximum rises, the old weights
+// shrink, the new ones are added. One after the other, so that each is seen to cause the
+// next.
 const [RISE, SHRINK, ADD] = [
   [0, 0.25],
   [0.2, 0.55],
@@ -124,7 +125,7 @@ function captions({ page, words }) {
   ];
 }
 
-/** A quiet band for each block, the one in hand lit. */
+/** A band behind each block; that of the current block is lit. */
 function bands({ scores, block, step }, scene) {
   const count = Math.ceil(scores.length / block);
   return Array.from({ length: count }, (_, k) => {
@@ -159,7 +160,8 @@ function band(k, from, to, ahead, { page, words }) {
   ];
 }
 
-/** Where numbers would touch, every other one stays, and the lit one between gaps. */
+/** Whether a block is named: where names would touch, every other one, and the lit one
+ *  with its neighbours left out. */
 function named(k, ahead, width) {
   if (width >= 21) return true;
   return width >= 13 && (ahead === 0 || (k % 2 === 0 && Math.abs(ahead) > 1));
@@ -319,7 +321,7 @@ function shares({ added, stop }, kept, tall, { page, words, forward }) {
   ];
 }
 
-/** At the end: where the sum of all at once stands. */
+/** At the end: a line at the sum of all scores taken at once. */
 function verdict(tall, truth, { page, words }) {
   const {
     column: x,
@@ -389,7 +391,7 @@ export function say({ step, forget, output }, numbers, words) {
   );
 }
 
-/** The lines of the update, with what they say right now. */
+/** The lines of the update, with their present values. */
 export function code({ step, forget, output }, { now, before, risen }) {
   const [old, m, alpha] = [num(before.m, 1), num(now.m, 1), num(now.alpha)];
   const times = forget ? "" : ` × [alpha: ${alpha}]`;

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from livepage.figures.spec import Prediction, Range, Scores, Spec, Step, Toggle, Values
+from livepage.figures.spec import Numbers, Prediction, Range, Spec, Step, Toggle, Values
 from onlinesoftmax import State, streaming
 from onlinesoftmax.state import rescale
 
@@ -66,7 +66,7 @@ SPEC = Spec(
         Toggle("forget"),
         Toggle("output"),
         Step("step"),
-        Scores("scores", SCORES),
+        Numbers("scores", SCORES),
     ),
     still={"block": 4, "step": 4},
     prediction=Prediction(

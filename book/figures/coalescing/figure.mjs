@@ -46,7 +46,7 @@ function timeline(warps) {
 const PER_PIECE = PIECE / WIDTH;
 const WIDE = { width: 720, across: 32, tall: 26, left: 74, gap: 3 };
 const NARROW = { width: 320, across: 16, tall: 17, left: 46, gap: 2 };
-const MOST = 10; // warps
+const MOST = 10; // as many warps as the control allows
 const [MEMORY_TOP, LANE] = [26, 14];
 
 export function draw(state, numbers, { wide, words, title }) {
@@ -103,7 +103,7 @@ function memory({ wanted, pieces, transactions, moved }, page, words) {
   ];
 }
 
-/** One lane a warp, and under them the unit that does the arithmetic. */
+/** A lane for each warp, and above them the unit that does the arithmetic. */
 function warpsAtWork({ warps }, { spans, busy }, page, words) {
   const { width, left, below } = page;
   const x = (tick) => left + (tick / TICKS) * (width - left - 1);

@@ -123,7 +123,7 @@ function balance({ now }, { page, x, pitch }) {
   );
 }
 
-/** The running maximum of what has passed; when it rises, the factor for the rest. */
+/** The running maximum of what has passed; when it rises, the factor for everything old. */
 function maximum({ step }, { now }, { page, x, y, words, wide }) {
   if (step === 0) return "";
   const end = x(step);

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from livepage.figures.spec import Scores, Spec, Step, Values
+from livepage.figures.spec import Numbers, Spec, Step, Values
 from onlinesoftmax import State, streaming
 from onlinesoftmax.state import rescale
 
@@ -54,7 +54,7 @@ def states(random: np.random.Generator) -> Iterator[Values]:
 
 SPEC = Spec(
     # It opens in the middle of the stream: an empty cover says nothing.
-    controls=(Step("step", 14), Scores("scores", SCORES)),
+    controls=(Step("step", 14), Numbers("scores", SCORES)),
     still={"step": 20},
     expected=expected,
     states=states,

@@ -18,7 +18,7 @@ import numpy as np
 
 from livepage import book
 from livepage.figures import registry
-from livepage.figures.spec import Choice, Prediction, Scores, Spec, Toggle, Values
+from livepage.figures.spec import Choice, Numbers, Prediction, Spec, Toggle, Values
 from onlinesoftmax import costs, devices
 from onlinesoftmax.gpu import Build, reports
 from onlinesoftmax.gpu.ladder import LADDER
@@ -91,7 +91,7 @@ SPEC = Spec(
         Choice("d", 64, of=WIDTHS),
         Choice("device", "A100", of=tuple(ARCHS)),
         Toggle("third"),
-        Scores(
+        Numbers(
             "compiled",
             [
                 number
@@ -99,7 +99,7 @@ SPEC = Spec(
                 for number in row(rung, d, device)
             ],
         ),
-        Scores(
+        Numbers(
             "measured",
             [
                 rate

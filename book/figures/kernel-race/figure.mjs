@@ -97,7 +97,7 @@ function collisions(touches) {
 const WIDE = { width: 720, left: 64, least: 27, most: 54, gap: 16, thread: true };
 const NARROW = { width: 320, left: 28, least: 21, most: 34, gap: 8, thread: false };
 const [TOP, FLOOR, HEIGHT] = [58, 314, 340]; // of the lanes, of the picture
-const [MOST_LINKS, MOST_COLUMNS] = [12, 40]; // drawn
+const [MOST_LINKS, MOST_COLUMNS] = [12, 40]; // no more of them are drawn
 
 export function draw(state, numbers, { wide, words, title, was }) {
   const page = wide ? WIDE : NARROW;
@@ -207,7 +207,7 @@ function section({ number, columns, barrier }, { page, state, words, starts, col
   );
 }
 
-/** What happens there, once it has. */
+/** The touches of a phase that has been reached. */
 function happened({ number, touches, clashes }, numbers, scene) {
   const { state, starts, forward } = scene;
   if (number > state.step) return "";
@@ -353,7 +353,7 @@ function worst(clashes, { arrays, faults = [] }) {
   return faults.map(named).find(Boolean) ?? clashes[0];
 }
 
-const ROWS = 3; // room for so many lines of code at least
+const ROWS = 3; // fewer lines of code are filled up with empty ones
 
 /** The lines of the kernel that this phase runs, and the barrier that ends it. */
 export function code(_, { now, arrays, run: { source = "" } }, words) {
@@ -385,8 +385,8 @@ export function table(_, numbers, words) {
   return { caption: words.tableCaption, head: words.tableHead, rows };
 }
 
-/** What changes when the reader has run a kernel: on to its first collision, or to the
- *  last phase in which something happens. */
+/** What changes when the reader has run a kernel: the figure goes to its first collision,
+ *  or else to the last phase in which something happens. */
 export function hear({ log, source }) {
   const { phases, steps } = compute({ kernel: "yours", step: 0, log, examples: {} });
   const busy = phases.filter(({ touches }) => touches.length);

@@ -33,7 +33,8 @@ function shuffle(scores, random) {
   }
 }
 
-/** The blocks that raise the running maximum: by which score, their end, to what. */
+/** The blocks that raise the running maximum: the score that does, where the block ends,
+ *  and the new maximum. */
 function records(scores, block) {
   const found = [];
   let m = -Infinity;
@@ -178,7 +179,7 @@ function harmonic(n, block, x, c) {
   return path;
 }
 
-/** On the same scale: how every order tried so far ended. */
+/** Beside the curve, on its scale: a dot for the count of each order tried so far. */
 function tries({ counts, expected }, { page, words, c }) {
   const y = c(expected);
   const row = {};

@@ -112,7 +112,7 @@ function floatNumber(y) {
 /** How many of all trees end at each float: [[off, count], …]. */
 function everyEnd(scores, values, near) {
   const counts = new Map();
-  const states = chunked(scores, values).map(leaf(f32)); // a blank one changes nothing
+  const states = chunked(scores, values).map(leaf(f32)); // a masked chunk changes nothing
   const results = outcomes(states);
   for (const { off } of results.map((each) => ending(each, near))) {
     counts.set(off, (counts.get(off) ?? 0) + 1);
@@ -121,7 +121,8 @@ function everyEnd(scores, values, near) {
   return { ends, trees: results.length, farthest: states[states.length - 1].key };
 }
 
-/** What comes out of every tree over `states`: the first one's side, then the rest. */
+/** What comes out of every tree over `states`: of each way to split them in two, the first
+ *  state on the left. */
 function outcomes(states) {
   if (states.length === 1) return states;
   const [first, ...rest] = states;
@@ -377,7 +378,7 @@ function stack(count, x, y, size, width) {
 const floor = (text, { width }) =>
   label(text, 2, Y.low - ROOM - 16, "caption") + level(Y.low, 0, width, "axis");
 
-/** Not done yet: what each state would answer by itself. */
+/** While states are left to merge: what each would answer by itself. */
 function answers({ values }, { roots }, { page, words }) {
   const [least, most] = [Math.min(...values), Math.max(...values)];
   const x = (y) => 20 + ((y - least) / (most - least || 1)) * (page.width - 40);

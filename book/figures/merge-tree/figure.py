@@ -14,7 +14,7 @@ from math import exp
 
 import numpy as np
 
-from livepage.figures.spec import Pairs, Prediction, Scores, Spec, Toggle, Values
+from livepage.figures.spec import Numbers, Pairs, Prediction, Spec, Toggle, Values
 from onlinesoftmax import State
 
 SIZE = 3  # scores in a chunk
@@ -155,8 +155,8 @@ SPEC = Spec(
     controls=(
         Pairs("merges"),
         Toggle("masked"),
-        Scores("scores", SCORES),
-        Scores("values", VALUES),
+        Numbers("scores", SCORES),
+        Numbers("values", VALUES),
     ),
     still={"merges": RIGHT_TO_LEFT},
     prediction=Prediction(

@@ -1,5 +1,5 @@
 // One number of attention's output: a row of scores meets a column of values. What the
-// row keeps, m and ℓ, it keeps once; only o exists once a column.
+// row keeps, m and ℓ, it keeps once; there is one o for each column.
 
 import { picture } from "livepage/picture.mjs";
 import { group, label, rect } from "livepage/shapes.mjs";
@@ -156,7 +156,7 @@ function lit({ i, c }, { page }) {
   ];
 }
 
-/** S: a slate bar a score; in the row that asks, dashed until it has passed. */
+/** S: a bar for each score; in the chosen row it is dashed until it has been read. */
 function scoreTable({ S, i, now }, { page, words }) {
   const finite = S.flat().filter(Number.isFinite);
   const [least, most] = [Math.min(0, ...finite), Math.max(1, ...finite)];
@@ -186,7 +186,7 @@ function scoreTable({ S, i, now }, { page, words }) {
   return group({ q: "s" }, ...S.map(drawn));
 }
 
-/** V: what each word says, a column an aspect. */
+/** V: what each word says, with a column for each aspect. */
 function valueTable({ V, c, now }, { page, words, wide }) {
   const middle = (k) => page.vLeft + (k + 0.5) * page.vPitch;
   const y = (k) => page.vTop + (k + 0.5) * page.vTall + 5;

@@ -10,7 +10,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from livepage.figures.spec import Choice, Prediction, Scores, Spec, Step, Toggle, Values
+from livepage.figures.spec import (
+    Choice,
+    Numbers,
+    Prediction,
+    Spec,
+    Step,
+    Toggle,
+    Values,
+)
 from onlinesoftmax import streaming
 
 WORDS = ("she", "walked", "along", "the", "river", "bank")
@@ -74,8 +82,8 @@ SPEC = Spec(
         Choice("column", "water", of=ASPECTS),
         Toggle("all"),
         Step("step", 3),
-        Scores("scores", SCORES),
-        Scores("values", VALUES),
+        Numbers("scores", SCORES),
+        Numbers("values", VALUES),
     ),
     still={"all": True},
     prediction=Prediction(

@@ -319,7 +319,7 @@ export function say({ format, subtract }, numbers, words) {
   return sentences([subtract ? words.saySubtracted : "", verdict], values);
 }
 
-/** The lines of softmax, with what they say right now. */
+/** The lines of softmax, with their present values. */
 export function code({ logit, subtract }, { score, term, total, weight, failure }) {
   const row = (q, text, value, fault) => ({ q, text, value, fault });
   return [
@@ -357,7 +357,7 @@ export function table({ power, subtract, logit }, _, words) {
   return { caption: words.tableCaption, head: words.tableHead, rows };
 }
 
-/** Raised digits, in a table that knows no markup. */
+/** A text for the table, which knows no markup: its powers as raised digits. */
 const flat = (text) =>
   text.replace(/\^\{(.*?)\}/, (_, power) =>
     [...power].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit] ?? "⁻").join(""),

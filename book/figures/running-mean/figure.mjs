@@ -49,7 +49,7 @@ const NARROW = {
   box: { width: 35, wide: 78, height: 34 },
 };
 
-// The maximum rises, the old terms shrink, the new one is added.
+// The parts of the transition: the old terms shrink, then the new one is added.
 const [SHRINK, ADD] = [
   [0, 0.5],
   [0.55, 1],

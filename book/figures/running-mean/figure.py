@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from livepage.figures.spec import Prediction, Scores, Spec, Step, Values
+from livepage.figures.spec import Numbers, Prediction, Spec, Step, Values
 from onlinesoftmax import State, dense
 
 SCORES = [2.0, 1.0, 3.0, 0.0, 2.0, 5.0, 4.0, 1.0]
@@ -46,7 +46,7 @@ def states(random: np.random.Generator) -> Iterator[Values]:
 
 
 SPEC = Spec(
-    controls=(Step("step"), Scores("scores", SCORES)),
+    controls=(Step("step"), Numbers("scores", SCORES)),
     still=RISEN,
     prediction=Prediction(answer=2, shown_by=(RISEN,) * 3),
     expected=expected,

@@ -14,7 +14,7 @@ from itertools import product
 
 import numpy as np
 
-from livepage.figures.spec import Choice, Prediction, Scores, Spec, Values
+from livepage.figures.spec import Choice, Numbers, Prediction, Spec, Values
 from onlinesoftmax import costs, devices
 from onlinesoftmax.gpu import reports
 
@@ -84,14 +84,14 @@ SPEC = Spec(
         Choice("tile", 32, of=SIZES["tile"]),
         Choice("d", 64, of=SIZES["d"]),
         Choice("device", "A100", of=SIZES["device"]),
-        Scores(
+        Numbers(
             "compiled",
             [
                 found(dict(zip(SIZES, values))).registers or 0
                 for values in product(*SIZES.values())
             ],
         ),
-        Scores("limits", sum(map(limits, ARCHS), [])),
+        Numbers("limits", sum(map(limits, ARCHS), [])),
     ),
     still={"kernel": "registers", "rows": 64, "tile": 32},
     prediction=Prediction(answer=2, shown_by=(HALF,) * 3),

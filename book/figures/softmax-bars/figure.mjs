@@ -67,7 +67,7 @@ function captions({ page, words }) {
   ];
 }
 
-/** Bars from zero, where zero is in sight; torn off at the edge otherwise. */
+/** Bars that stand on zero; where zero is out of sight, on the torn edge of the picture. */
 function scores(state, { shown }, scene) {
   const { page, y, left, thick, middle } = scene;
   const edges = [page.scores.high - 34, page.scores.low + 12];

@@ -150,7 +150,7 @@ function frame({ rows, keys }, { x, y, scale }, inset = 0) {
   };
 }
 
-/** The tile in hand. */
+/** The outline of the current tile. */
 function hand({ now }, page) {
   if (!now) return "";
   return rect({ key: "hand", class: "tile hand", rx: 0, ...frame(now, page, 1) });

@@ -7,13 +7,13 @@ import { fill, grouped, num, sentences } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
 
-const WIDE_NUMBER = 4; // bytes of a number in a state
+const STATE_NUMBER = 4; // bytes of a number in a state
 
 export function compute({ n, d, rows, bytes }) {
   const [strip, square] = [n * d * bytes, n * n * bytes]; // q, k, v or o; the table
   const dense = 4 * square + 4 * strip;
   const tiled = (each) => 2 * strip + 2 * strip * Math.ceil(n / each);
-  const tile = WIDE_NUMBER * (rows * (2 + d) + rows * TILE);
+  const tile = STATE_NUMBER * (rows * (2 + d) + rows * TILE);
   return {
     strip,
     square,

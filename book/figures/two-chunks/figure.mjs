@@ -62,7 +62,8 @@ const NARROW = {
   notes: false,
 };
 
-// The maximum rises, the old shrinks, the new is added: in this order, to be followed.
+// The parts of the transition: the maximum rises, the old weights shrink, the new ones
+// are added.
 const [RISE, SHRINK, ADD] = [
   [0, 0.25],
   [0.2, 0.55],
@@ -109,7 +110,7 @@ function slot(i, { first, offsets }, { page }) {
   return { x: x + 3, width: pitch - 6, middle: x + pitch / 2 };
 }
 
-/** The old scores, gone and pale; the new ones, dashed until they count. */
+/** The old scores, pale because they are gone; the new ones, dashed until they count. */
 function chunks(state, { second }, scene) {
   const { page, words, y } = scene;
   const band = (from, to, lit) =>
@@ -284,7 +285,7 @@ function times({ alpha, old }, wrong, { page, words, tall, forward }) {
   );
 }
 
-/** Where the sum of all at once stands. */
+/** A line at the sum of all scores taken at once. */
 function verdict({ shown, truth }, { page, words, tall, forward }) {
   const [x, y] = [page.after, page.low - tall(truth)];
   const right = Math.abs(shown - truth) < 1e-9;
@@ -321,7 +322,7 @@ export function say({ step, top, forget }, numbers, words) {
   return sentences(templates, values);
 }
 
-/** The lines of the update, with what they say right now. */
+/** The lines of the update, with their present values. */
 export function code({ step, forget }, { old, second, m, alpha, kept, added, l }) {
   const [was, now, by] = [num(old.m, 1), num(m, 1), num(alpha)];
   const scaled = forget ? "[l: l]" : "[l: l] * [alpha: alpha]";

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from livepage.figures.spec import Prediction, Range, Scores, Spec, Step, Toggle, Values
+from livepage.figures.spec import Numbers, Prediction, Range, Spec, Step, Toggle, Values
 from onlinesoftmax import State, merge
 from onlinesoftmax.state import rescale
 
@@ -60,8 +60,8 @@ SPEC = Spec(
         Range("top", 5, low=LOWEST, high=HIGHEST, step=0.1),
         Toggle("forget"),
         Step("step"),
-        Scores("first", [3.0] * 5),
-        Scores("offsets", [0.0, -1.0]),
+        Numbers("first", [3.0] * 5),
+        Numbers("offsets", [0.0, -1.0]),
     ),
     still=MERGED,
     prediction=Prediction(answer=2, shown_by=(MERGED,) * 4),

@@ -22,7 +22,7 @@ HOST = HERE / "host"
 
 
 def page_script(figure: str, lang: str = "en") -> str:
-    """A figure for the page: registers itself with the host, loaded before or after.
+    """A figure for the page: it registers itself with the host, whichever loads first.
 
     English is in it always, for words that a translation lacks.
     """

@@ -43,7 +43,7 @@ def run(figure: str, name: str, state: dict, *rest: str | bool) -> str:
 
 
 def to_json(state: dict) -> str:
-    """JSON in which an infinite score is a word."""
+    """JSON in which an infinity is a word."""
     return json.dumps(finite(state), allow_nan=False)
 
 

@@ -13,7 +13,7 @@ from .build import stylesheet, tokens
 from .pack import widget_module
 from .v8 import finite, numbers, to_json
 
-# Synchronised with the browser; a score of −∞ travels as a word.
+# Synchronised with the browser; an infinity travels as a word.
 SYNC = {
     "sync": True,
     "to_json": lambda value, _: finite(value),
@@ -71,7 +71,7 @@ class Figure(anywidget.AnyWidget):
         return {name: getattr(self, name) for name in defaults}
 
     def _follow_control(self, change: dict) -> None:
-        # All of them: others may have changed at once, and their turn is yet to come.
+        # All controls are read: others may have changed at once, their call comes later.
         self.state = self._controls()
 
     def _follow_state(self, change: dict) -> None:

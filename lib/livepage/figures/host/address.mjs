@@ -30,7 +30,7 @@ export function write(id, spec, state, opening) {
 /** Whether two values of a control are the same; rows are compared number by number. */
 export const same = (a, b) => a === b || (Array.isArray(a) && String(a) === String(b));
 
-/** Without percent signs; a broken one leaves all as it is. */
+/** The text behind its percent signs; where one is broken, the text as it stands. */
 export function decoded(text) {
   try {
     return decodeURIComponent(text);

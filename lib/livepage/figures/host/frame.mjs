@@ -1,6 +1,6 @@
 // What stands around a picture, as HTML: title, prediction, controls, sentence, code,
-// table. One source for the page before any script runs and for the figure come alive,
-// so that nothing jumps when it wakes. No ids: one figure may stand on a page twice.
+// table. One source for the page before any script runs and for the live figure, so that
+// nothing jumps when it wakes. No ids: one figure may stand on a page twice.
 
 import * as kinds from "livepage/kinds";
 import ui from "livepage/words.json" with { type: "json" };
@@ -8,8 +8,8 @@ import ui from "livepage/words.json" with { type: "json" };
 import { button, div, element, span } from "./html.mjs";
 import { escape, marked } from "./text.mjs";
 
-/** A figure with its words in one language, and without its question if it is not to ask.
- *  What is not translated stays English. */
+/** A figure with its words in one language, English where a translation is missing; its
+ *  prediction is left out unless it `asks`. */
 export function spoken(figure, language, asks = true) {
   const words = { ...figure.strings.en, ...figure.strings[language] };
   const spec = asks ? figure.spec : { ...figure.spec, prediction: null };

@@ -1,5 +1,5 @@
 // HTML as text: elements, and what the inputs of controls are made of. The still and the
-// figure come alive get the same.
+// live figure get the same.
 
 import { tag } from "./shapes.mjs";
 import { escape, marked } from "./text.mjs";

@@ -1,4 +1,4 @@
-// A figure come alive: it holds the state, and shows it everywhere at once.
+// A live figure: it holds the state, and shows it in all parts of the figure.
 
 import * as kinds from "livepage/kinds";
 
@@ -86,7 +86,7 @@ export class Live {
     };
   }
 
-  /** Change some controls; `moving` says whether the picture may take its time. */
+  /** Change some controls; `moving` says whether the picture glides. */
   set(changes, moving = false) {
     const before = this.state;
     if (!this.take({ ...before, ...changes })) return this.refresh();

@@ -5,7 +5,7 @@
   const LIMIT = 30; // places listed
   const BEFORE = 60; // characters of text before the first term
   const LENGTH = 180; // characters of text in all
-  // A question's own words, which say nothing of what is sought.
+  // Words that questions are made of, which do not tell what is sought.
   const LITTLE = new Set(
     (
       "a an and are can do does for how in is it of on the to what when where which " +
@@ -192,7 +192,7 @@
       try {
         history.replaceState(null, "", address);
       } catch {
-        /* not from a folder */
+        /* a page from a folder keeps its address */
       }
     });
     update();

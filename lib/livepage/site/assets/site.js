@@ -21,7 +21,7 @@
       try {
         localStorage.setItem("book-theme", next);
       } catch {
-        /* this visit only */
+        /* without storage the choice holds for this page only */
       }
       label();
     });

@@ -8,7 +8,7 @@ from ...control import Control, is_number
 
 
 @dataclass(frozen=True)
-class Scores(Control):
+class Numbers(Control):
     """A list of at least one number."""
 
     offered = False

@@ -5,11 +5,11 @@ The picture may have a handle for each; see `host/drag.mjs`.
 
 from dataclasses import dataclass
 
-from ..data.control import Scores
+from ..data.control import Numbers
 
 
 @dataclass(frozen=True)
-class Row(Scores):
+class Row(Numbers):
     """A list of 1 to `most` numbers from `low` to `high`."""
 
     low: float
