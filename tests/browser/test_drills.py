@@ -549,6 +549,7 @@ def test_an_error_names_its_line(few: Page) -> None:
 def test_where_python_cannot_start_the_page_says_so(site: Path, open_page) -> None:
     page = open_page(site / "few.html")
     page.route("**/micropython.js", lambda route: route.abort())
+    page.reload()
     section = card(page, "update")
     section.get_by_role("button", name="Run").click()
     expect(said(section)).to_contain_text("notebook of this chapter has the same drill")

@@ -156,6 +156,7 @@ def test_a_drill_that_cannot_be_fetched_says_where_else_it_is(
 ) -> None:
     page = open_page(site / "en.html")
     page.route("**/cards/*", lambda route: route.abort())
+    page.reload()
     question(page, "update").click()
     expect(row(page, "update")).to_contain_text("stands in its chapter as well")
     link = facts(page, "update").get_by_role("link")
