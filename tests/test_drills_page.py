@@ -146,7 +146,7 @@ def test_the_list_is_light() -> None:
 @pytest.mark.parametrize("id", ["rescale-hard", "update"])
 def test_a_card_is_a_classic_script_that_brings_the_drill(id: str) -> None:
     context = MiniRacer()
-    context.eval(card_script(id, "es"))
+    context.eval(card_script(id, page_html(id, "es")))
     assert context.eval(f"livepageCards['{id}']") == page_html(id, "es")
 
 

@@ -153,7 +153,7 @@ def test_a_figure_that_cannot_be_drawn_stops_the_build(html):
 
 def test_a_drills_host_is_replaced_whole():
     html = '<div class="os-drill" data-drill="one" id="drill-one"><div>x</div></div>'
-    filled = hosts.fill_drill(html, lambda name, lang, maths: f"<p>{name}</p>", "en")
+    filled = hosts.fill_drill(html, lambda name, lang: f"<p>{name}</p>", "en")
     assert filled == "<p>one</p>"
 
 

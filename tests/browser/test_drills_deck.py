@@ -37,7 +37,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "drills" / "cards").mkdir()
     for id in bank():
         script = folder / "drills" / "cards" / f"{id}.js"
-        script.write_text(drills.card_script(id))
+        script.write_text(drills.card_script(id, drills.page_html(id)))
     chapters = [
         drills.Chapter(
             n,

@@ -64,11 +64,9 @@ def deck_html(
 """
 
 
-def card_script(
-    id: str, lang: str = "en", maths: markup.Maths = markup.plain_maths
-) -> str:
-    """Return a classic script that hands one drill to the page with all of them."""
-    card = json.dumps(Card(find(id), lang, maths).section(), ensure_ascii=False)
+def card_script(id: str, section: str) -> str:
+    """Return a classic script that hands a drill, drawn, to the page with all of them."""
+    card = json.dumps(section, ensure_ascii=False)
     return (
         "globalThis.livepageCards ??= {};\n"
         f"globalThis.livepageCards[{json.dumps(id)}] = {card};\n"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from functools import cache
+from functools import cached_property
 from html import escape
 from typing import Any
 
@@ -24,9 +24,6 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 NUDGE = {lang: words["nudge"] for lang, words in table().items()}
 
 
-payload_once = cache(payload)  # a drill stands in its chapter and among all drills
-
-
 class Card:
     """One drill in one language, with the page's way to write maths."""
 
@@ -34,13 +31,17 @@ class Card:
         self.drill = drill
         self.lang = lang
         self.maths = maths
-        self.data = payload_once(drill)
         self.name = f"drill-{drill.id}"
         self.form = drill.kind
         if drill.kind == "recall":
-            self.form = "own" if "points" in self.data else "formula"
+            self.form = "own" if drill.get("points") else "formula"
         if drill.kind in WRITTEN:
             self.form = "code"
+
+    @cached_property
+    def data(self) -> dict[str, Any]:
+        """What the graders know of the drill; of a kernel's it takes seconds to make."""
+        return payload(self.drill)
 
     def word(self, key: str, **values: Any) -> str:
         """Return one of the engine's own words, escaped."""

@@ -68,7 +68,9 @@ def _still(host: dict[str, str], still: Callable[..., str], language: str) -> st
 
 
 def fill_drill(html: str, page_html: Callable[..., str], language: str) -> str:
-    """Put a drill in the place of its host; other outputs pass unchanged.
+    """Put a drill, `page_html(name, language)`, in the place of its host.
+
+    Other outputs pass unchanged.
 
     Raises
     ------
@@ -82,7 +84,7 @@ def fill_drill(html: str, page_html: Callable[..., str], language: str) -> str:
         return html
     name = attributes(match[1]).get("data-drill", "")
     try:
-        return page_html(name, language, maths=typeset)
+        return page_html(name, language)
     except Exception as error:
         raise HostError(f"drill {name!r} cannot be written: {error}") from error
 
@@ -98,11 +100,15 @@ def _filled(html: str, language: str) -> str:
         from livepage import figures
 
         html = fill_figures(html, figures.still, language)
-    if "os-drill" in html:
-        from livepage import drills
+    return fill_drill(html, drill, language)
 
-        html = fill_drill(html, drills.page_html, language)
-    return html
+
+@kept
+def drill(name: str, language: str) -> str:
+    """A drill as a piece of the page."""
+    from livepage import drills
+
+    return drills.page_html(name, language, maths=typeset)
 
 
 def figures_on(html: str) -> list[str]:
@@ -138,12 +144,11 @@ def deck(pages: list[dict[str, Any]], language: str) -> str:
         raise HostError(f"the drills cannot be listed: {error}") from error
 
 
-@kept
 def card(name: str, language: str) -> str:
     """The script that brings one drill to the page that lists them all."""
     from livepage import drills
 
-    return drills.card_script(name, language, typeset)
+    return drills.card_script(name, drill(name, language))
 
 
 def deck_on(html: str) -> list[str]:
