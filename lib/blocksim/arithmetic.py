@@ -146,7 +146,7 @@ def selp(test: bool, a: object, b: object) -> object:
 # ---- mathematics
 
 
-def limit(name: str, x: float) -> float:
+def instead_of_error(name: str, x: float) -> float:
     """Return what a GPU gives where Python raises an error."""
     if name in ("exp", "exp2", "expm1", "cosh"):
         return INF
@@ -163,14 +163,14 @@ def limit(name: str, x: float) -> float:
     return INF if name == "lgamma" else NAN
 
 
-def ended(name: str, function: object) -> object:
+def without_errors(name: str, function: object) -> object:
     """Return a function of one number that never raises an error."""
 
     def call(x):
         try:
             return function(x)
         except ERRORS:
-            return limit(name, float(x))
+            return instead_of_error(name, float(x))
 
     return call
 
@@ -221,7 +221,7 @@ class Maths:
         for name in ONE:
             function = getattr(math, name, None) or OWN.get(name)
             if function:
-                setattr(self, name, ended(name, function))
+                setattr(self, name, without_errors(name, function))
         for name in ("floor", "ceil", "trunc"):
             setattr(self, name, whole_float(getattr(math, name)))
         for name in TESTS + ("atan2", "copysign"):

@@ -714,24 +714,13 @@ SHUFFLE_NAMES = {
     "shfl_down_sync": "delta",
 }
 CALLS = {
-    "range": "call_range",
-    "len": "call_len",
-    "min": "call_extreme",
-    "max": "call_extreme",
-    "abs": "call_abs",
-    "int": "call_int",
-    "float": "call_float",
-    "bool": "call_bool",
-    "round": "call_round",
-    "pow": "call_pow",
-    "divmod": "call_divmod",
-    "cuda.grid": "call_grid",
-    "cuda.gridsize": "call_grid",
-    "cuda.shared.array": "call_array",
-    "cuda.local.array": "call_array",
-    "cuda.const.array_like": "call_constant_array",
-    "cuda.atomic.compare_and_swap": "call_swap",
+    name: "call_" + name for name in "range len abs int float bool round pow".split()
 }
+CALLS.update({"min": "call_extreme", "max": "call_extreme", "divmod": "call_divmod"})
+CALLS.update({"cuda.grid": "call_grid", "cuda.gridsize": "call_grid"})
+CALLS.update({f"cuda.{space}.array": "call_array" for space in ("shared", "local")})
+CALLS["cuda.const.array_like"] = "call_constant_array"
+CALLS["cuda.atomic.compare_and_swap"] = "call_swap"
 CALLS.update({"cuda." + name: "call_meeting" for name in SHUFFLES + COUNTS})
 CALLS.update({"cuda." + name: "call_meeting" for name in VOTES})
 CALLS.update({"cuda.syncthreads": "call_meeting", "cuda.syncwarp": "call_meeting"})

@@ -13,7 +13,7 @@ def in_warp(what: str, lanes: int) -> int:
     return lanes
 
 
-def some(dimensions: int, x: int, y: int, z: int) -> tuple:
+def coordinates(dimensions: int, x: int, y: int, z: int) -> tuple:
     """Return x and y, or x, y and z."""
     if dimensions not in (2, 3):
         raise ValueError(f"dimensions: expected 1, 2 or 3, got {shown(dimensions)}")
@@ -162,13 +162,13 @@ class Cuda:
         if dimensions == 1:
             return x
         y = at.y * size.y + inside.y
-        return some(dimensions, x, y, at.z * size.z + inside.z)
+        return coordinates(dimensions, x, y, at.z * size.z + inside.z)
 
     def gridsize(self, dimensions: int) -> object:
         """Return how many threads the whole grid has."""
         blocks, size = self.gridDim, self.blockDim
         x, y, z = blocks.x * size.x, blocks.y * size.y, blocks.z * size.z
-        return x if dimensions == 1 else some(dimensions, x, y, z)
+        return x if dimensions == 1 else coordinates(dimensions, x, y, z)
 
     # ---- where threads meet
 
@@ -320,8 +320,8 @@ class Cuda:
 
     def _take_turn(self, line: int) -> None:
         """Count one turn of any loop; too many are a fault."""
-        self._launch.spare -= 1
-        if self._launch.spare < 0:
+        self._launch.last_turns -= 1
+        if self._launch.last_turns < 0:
             self._launch.report_endless(line)
 
     def _back(self, line: int, value: object, where: object = None) -> object:

@@ -24,6 +24,9 @@ WRAPPED = {  # Numba's masks are signed numbers
     "match_all_sync": "__wrap_mask",
 }
 
+PLAIN_CALLS = {name: "__" + name for name in ("range", "len", "int", "float", "bool")}
+PLAIN_CALLS.update({"round": "__nearest", "divmod": "__whole_both"})
+
 
 class Text:
     """The Python text of a kernel and its device functions.
@@ -99,7 +102,7 @@ class Emitter:
     def function(self) -> None:
         """Write the whole function."""
         node = self.typed.node
-        names = ["__key"] + [own(parameter.name) for parameter in node.parameters]
+        names = ["__key"] + [safe_name(parameter.name) for parameter in node.parameters]
         self.write(f"def {self.called}({', '.join(names)}):")
         self.depth += 1
         if self.typed.meets:
@@ -107,7 +110,7 @@ class Emitter:
         if self.text.full:
             self.write(f"__rt._where = {self.where()}")
         for name in sorted(self.typed.unset):
-            self.write(f"{own(name)} = None")
+            self.write(f"{safe_name(name)} = None")
         self.block(node.body)
         self.keep_exits()
         self.depth -= 1
@@ -187,13 +190,13 @@ class Emitter:
             changed = self.text_Subscript(target)
             self.write(f"{changed} = {self.stored(written, got, target)}")
         else:
-            self.write(f"{own(target.id)} = {written}")
+            self.write(f"{safe_name(target.id)} = {written}")
 
     def target(self, target) -> str:
         if target.kind == "Tuple":
             parts = [self.target(part) for part in target.elts]
             return f"({', '.join(parts)},)"
-        return own(target.id)
+        return safe_name(target.id)
 
     def stored(self, written: str, got: object, target) -> str:
         """Return a value as the element of an array holds it."""
@@ -212,7 +215,7 @@ class Emitter:
         self.at(node.line)
         target = node.target
         if target.kind == "Name":
-            old, changed = self.named(target), own(target.id)
+            old, changed = self.named(target), safe_name(target.id)
         else:
             changed, old = self.held(target)
         value = self.expression(node.value)
@@ -380,7 +383,7 @@ class Emitter:
 
     def named(self, node) -> str:
         """Return the value of a name, if its thread has given it one."""
-        name = own(node.id)
+        name = safe_name(node.id)
         return f"__rt._given('{node.id}', {name})" if node.unsure else name
 
     def text_Default(self, node) -> str:
@@ -539,6 +542,8 @@ class Emitter:
         head, _, name = path.rpartition(".")
         if head == "cuda" and name in MEETINGS:
             return self.meeting(node, name)
+        if path in PLAIN_CALLS:
+            return f"{PLAIN_CALLS[path]}({self.arguments(node)})"
         write = getattr(self, "call_" + path.replace(".", "_"), None)
         if write:
             return write(node)
@@ -619,12 +624,6 @@ class Emitter:
             return self.cast(written, kind, wanted)
         return f"__wrap_{wanted}({written})" if node.wraps else f"__int({written})"
 
-    def call_range(self, node) -> str:
-        return f"__range({self.arguments(node)})"
-
-    def call_len(self, node) -> str:
-        return f"__len({self.arguments(node)})"
-
     def call_min(self, node) -> str:
         return self.extreme(node, "min", "smaller")
 
@@ -649,32 +648,16 @@ class Emitter:
         written, kind = f"__abs({self.arguments(node)})", node.got.kind
         return f"__wrap_{kind}({written})" if kind[0] == "i" else written
 
-    def call_int(self, node) -> str:
-        return f"__int({self.arguments(node)})"
-
-    def call_float(self, node) -> str:
-        return f"__float({self.arguments(node)})"
-
-    def call_bool(self, node) -> str:
-        return f"__bool({self.arguments(node)})"
-
-    def call_round(self, node) -> str:
-        return f"__nearest({self.arguments(node)})"
-
     def call_pow(self, node) -> str:
         a, b = node.bound
         return self.operation(
             node, "**", self.expression(a), self.expression(b), a.got, b.got, node.got
         )
 
-    def call_divmod(self, node) -> str:
-        return f"__whole_both({self.arguments(node)})"
-
     def call_cuda_grid(self, node) -> str:
-        return f"__rt.grid({node.bound[0].got.const})"
+        return f"__rt.{node.path[5:]}({node.bound[0].got.const})"
 
-    def call_cuda_gridsize(self, node) -> str:
-        return f"__rt.gridsize({node.bound[0].got.const})"
+    call_cuda_gridsize = call_cuda_grid
 
     def call_cuda_shared_array(self, node) -> str:
         return self.array(node, "shared")
@@ -702,7 +685,7 @@ class Emitter:
         )
 
 
-def own(name: str) -> str:
+def safe_name(name: str) -> str:
     """Return a kernel's name so that it is none of the simulator's: __v, __rt."""
     return "_" + name if name[:2] == "__" else name
 

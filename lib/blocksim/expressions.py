@@ -195,7 +195,11 @@ class Expressions(Calls):
 
     def meant(self, name: str) -> str:
         """Return a name that was perhaps meant by one that nobody knows."""
-        alike = [known for known in sorted(self.local) if bare(known) == bare(name)]
+        alike = [
+            known
+            for known in sorted(self.local)
+            if simplified(known) == simplified(name)
+        ]
         maths = "" if name in COMMON else near("math", name)
         return alike[0] if alike else near("cuda", name) or maths
 
@@ -622,15 +626,15 @@ def number_of(value: Value) -> str:
 
 def near(path: str, name: str) -> str:
     """Return the name in a module that is almost this one, or ""."""
-    meant = bare(name), bare(name) + "sync"
+    meant = simplified(name), simplified(name) + "sync"
     for known in sorted(KNOWN):
         inside = known[: len(path) + 1] == path + "."
-        if inside and bare(known[len(path) :]) in meant:
+        if inside and simplified(known[len(path) :]) in meant:
             return known
     return ALSO.get(name, "") if path == "cuda" else ""
 
 
-def bare(name: str) -> str:
+def simplified(name: str) -> str:
     """Return a name without what is easily mistaken: capitals, dots, underscores."""
     return name.lower().replace("_", "").replace(".", "")
 

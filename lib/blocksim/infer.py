@@ -47,7 +47,7 @@ def varies(value: Value) -> bool:
     return not value.known or not (is_number(value.kind) or value.kind == "none")
 
 
-def directly(value: Node) -> bool:
+def without_tuple(value: Node) -> bool:
     """Return whether Python assigns these values without making a tuple of them."""
     several = value.kind == "Tuple" and len(value.elts) in (2, 3)
     return several and not all([literal(part) for part in value.elts])
@@ -261,7 +261,7 @@ class Inference(Expressions):
         if node.value.kind == "Lambda":
             return self.read_lambda(node)
         value = self.value(node.value)
-        value.direct = directly(node.value)
+        value.direct = without_tuple(node.value)
         for target in node.targets:
             name_arrays(target, node.value)
             self.store(target, value)

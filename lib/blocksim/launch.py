@@ -247,7 +247,7 @@ class Launch:
         """Run a thread; whatever it raises becomes a fault with its line."""
         self.running, self.thread = thread, thread.number
         self.cuda._enter(thread)
-        self.cuda._turns_left = self.spare = self.turns
+        self.cuda._turns_left = self.last_turns = self.turns
         self.order.enter(thread)
         self.beat()
         try:

@@ -146,7 +146,7 @@ def stand_ins(words: list) -> str | None:
     else:
         module, names = None, words[1:]
     taken = []
-    for path, name in named(names):
+    for path, name in imported_names(names):
         whole = f"{module}.{path}" if module else path
         root = whole.split(".")[0]
         if root not in ("numba", "numpy"):
@@ -159,7 +159,7 @@ def stand_ins(words: list) -> str | None:
     return "; ".join(taken)
 
 
-def named(words: list) -> list:
+def imported_names(words: list) -> list:
     """Return the parts between commas as (path, name or None)."""
     found, path, name = [], "", None
     for word in words + [","]:
@@ -211,10 +211,10 @@ def resolved(value: object, function: object) -> object:
     for known in (int, float, bool, len, range, min, max, abs, round, pow, divmod):
         if value is known:
             return builtin(known.__name__)
-    return strange(value)
+    return other_value(value)
 
 
-def strange(value: object) -> object:
+def other_value(value: object) -> object:
     """Return what the compiler makes of other values of NumPy's or Python's."""
     kind = type(value).__name__
     if kind == "ndarray":

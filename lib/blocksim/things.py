@@ -7,30 +7,16 @@ has no value while a kernel runs; only the compiler sees it.
 from .types import ANGLES, CONSTANTS, ONE, SIZES, TESTS, TWO
 
 DIMS = ("threadIdx", "blockIdx", "blockDim", "gridDim")
-ATOMICS = {  # what each changes, and how many values it takes
-    "add": ("numbers", 1),
-    "sub": ("numbers", 1),
-    "max": ("numbers", 1),
-    "min": ("numbers", 1),
-    "nanmax": ("numbers", 1),
-    "nanmin": ("numbers", 1),
-    "and_": ("integers", 1),
-    "or_": ("integers", 1),
-    "xor": ("integers", 1),
-    "exch": ("integers", 1),
-    "inc": ("unsigned", 1),
-    "dec": ("unsigned", 1),
-    "cas": ("integers", 2),
-}
+# What each atomic changes, and how many values it takes.
+ATOMICS = {name: ("numbers", 1) for name in "add sub max min nanmax nanmin".split()}
+ATOMICS.update({name: ("integers", 1) for name in ("and_", "or_", "xor", "exch")})
+ATOMICS.update({"inc": ("unsigned", 1), "dec": ("unsigned", 1), "cas": ("integers", 2)})
 SHUFFLES = ("shfl_sync", "shfl_xor_sync", "shfl_up_sync", "shfl_down_sync")
-VOTES = {  # what the lanes of a mask ask each other: types of value and of answer
-    "ballot_sync": ("test", "int32"),
-    "all_sync": ("test", "bool"),
-    "any_sync": ("test", "bool"),
-    "eq_sync": ("test", "bool"),
-    "match_any_sync": ("number", "int32"),
-    "match_all_sync": ("number", ("tuple", "int32", "bool")),
-}
+# What the lanes of a mask ask each other: the types of the value and of the answer.
+VOTES = {name: ("test", "bool") for name in ("all_sync", "any_sync", "eq_sync")}
+VOTES["ballot_sync"] = ("test", "int32")
+VOTES["match_any_sync"] = ("number", "int32")
+VOTES["match_all_sync"] = ("number", ("tuple", "int32", "bool"))
 COUNTS = ("syncthreads_count", "syncthreads_and", "syncthreads_or")
 MEETINGS = ("syncthreads", "syncwarp", "activemask") + COUNTS + SHUFFLES + tuple(VOTES)
 FENCES = ("threadfence", "threadfence_block", "threadfence_system", "nanosleep")

@@ -379,7 +379,9 @@ def table(case: dict, rows: list, faulty: int | None) -> list:
         for name, cells in case["given"]
     ]
     for j, name in enumerate(case["compared"]):
-        pairs = [apart(cell_of(rows, i, j), expected[i][j]) for i in range(count)]
+        pairs = [
+            distinct_cells(cell_of(rows, i, j), expected[i][j]) for i in range(count)
+        ]
         yours, right = [[pair[side] for pair in pairs] for side in (0, 1)]
         differs = not all([look_alike(*pair) for pair in pairs])
         if differs:
@@ -402,7 +404,7 @@ def cell_of(rows: list, i: int, j: int) -> object:
 FEW, MANY = 5, 12  # digits
 
 
-def apart(mine: object, right: object) -> list:
+def distinct_cells(mine: object, right: object) -> list:
     """Return two values as cells, with as many digits as it takes to tell them apart."""
     few = [[pack(value), FEW] for value in (mine, right)]
     many = [[pack(value), MANY] for value in (mine, right)]

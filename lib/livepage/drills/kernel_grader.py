@@ -348,7 +348,7 @@ def compare(name: str, value: list, expected: list, tolerance: float) -> dict | 
         if a is None or not grader.close(a, b, tolerance):
             what = f"{name}[{', '.join([str(i) for i in index])}]"
             cells = dict(
-                zip(("mine", "right"), [[cell] for cell in grader.apart(a, b)])
+                zip(("mine", "right"), [[cell] for cell in grader.distinct_cells(a, b)])
             )
             key = "elementUnwritten" if a is None else "elementDiffers"
             fault = grader.new_fault(
@@ -392,7 +392,7 @@ def sign(played: dict, fault: dict | None) -> str:
     where = [fields.get("threads"), fields.get("index")]
     where += ["" if mine else fields.get("array"), fields.get("error")]
     number = grader.fingerprint([part or "" for part in where])
-    kind = "lane" if of_lanes(fields) else fields["kind"]
+    kind = "lane" if among_lanes(fields) else fields["kind"]
     kind += "" if mine else " of an argument"
     if kind.startswith("race"):
         atomic = played.get("atomic")
@@ -482,7 +482,7 @@ def simulator_fault(fields: dict, block: list) -> dict:
 def word_for(fields: dict) -> str:
     """Return the word for a fault of the simulator."""
     kind, text = fields["kind"], fields["text"]
-    if of_lanes(fields) or kind == "barrier" and ": it has left" in text:
+    if among_lanes(fields) or kind == "barrier" and ": it has left" in text:
         return "kernelFault"
     if kind == "race":
         here = fields["line"] == fields["earlier"]
@@ -555,7 +555,7 @@ def shown_input(value: object) -> list:
     return shown + ([", …"] if len(rows) > 3 else [])
 
 
-def of_lanes(fields: dict) -> bool:
+def among_lanes(fields: dict) -> bool:
     """Say whether threads of a warp waited for each other, not those of a block."""
     return fields["kind"] == "barrier" and " lane " in fields["text"]
 

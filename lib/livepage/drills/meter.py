@@ -34,10 +34,10 @@ def metered(run, length: int) -> tuple:
         Some hundred. What the stream hands out has to be new each time, or nothing
         would be held by who keeps it.
     """
-    way, tries = (_asked, 1) if hasattr(gc, "mem_alloc") else (_held, TRIES)
+    measure, tries = (_asked, 1) if hasattr(gc, "mem_alloc") else (_held, TRIES)
     for _ in range(tries):
         try:
-            result, grows = way(run, length)
+            result, grows = measure(run, length)
         except RuntimeError as error:
             if not str(error).startswith(TOO_DEEP):
                 raise

@@ -10,7 +10,7 @@ export const FORMS = {
       const input = drill.form.elements.answer;
       input.addEventListener("input", () => echo(drill, input));
     },
-    shown: (drill) => echo(drill, drill.form.elements.answer),
+    restored: (drill) => echo(drill, drill.form.elements.answer),
     read: (drill) => drill.form.elements.answer.value,
   },
 
@@ -25,7 +25,7 @@ export const FORMS = {
 
   order: {
     prepare: (drill) => prepareOrder(drill),
-    shown: (drill) => endsOfOrder(drill.lines),
+    restored: (drill) => endsOfOrder(drill.lines),
     read: (drill) => [...drill.lines.children].map((line) => Number(line.dataset.line)),
     again(drill) {
       const lines = [...drill.lines.children];
@@ -44,7 +44,7 @@ export const FORMS = {
       });
       fillTrace(drill);
     },
-    shown: (drill) => fillTrace(drill),
+    restored: (drill) => fillTrace(drill),
     read: (drill) =>
       drill.data.payload.rows.map((row, i) =>
         row.map((_, j) => drill.form.elements[`cell-${i}-${j}`].value),

@@ -27,8 +27,6 @@ function harmonic(n) {
   return sum;
 }
 
-export const own = (table, key) => Object.prototype.hasOwnProperty.call(table, key);
-
 /** The value of an expression, read in the English way if it can be. */
 export const evaluate = (text, names) => readings(text, names)[0].value;
 
@@ -233,9 +231,9 @@ class Reader {
     if (text === "frac") return this.atom() / this.atom(); // \frac{1}{8}, LaTeX
     if (kind === "name") {
       const lower = text.toLowerCase();
-      if (own(names, text)) return names[text];
-      if (own(names, lower)) return names[lower];
-      if (own(FUNCTIONS, lower)) {
+      if (Object.hasOwn(names, text)) return names[text];
+      if (Object.hasOwn(names, lower)) return names[lower];
+      if (Object.hasOwn(FUNCTIONS, lower)) {
         const value = this.argument();
         const found = FUNCTIONS[lower](value);
         return lower === "exp" ? this.noted(found, value) : found;

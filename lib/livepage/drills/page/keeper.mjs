@@ -164,7 +164,7 @@ export class Keeper {
     }
     const lines = form.querySelector(".os-drill-lines");
     if (lines) sortLines(lines, answer.lines);
-    handler.shown?.(this.drill);
+    handler.restored?.(this.drill);
   }
 }
 

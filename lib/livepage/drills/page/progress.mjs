@@ -1,6 +1,5 @@
 // The panel with the reader's progress: what is due, saving, loading, forgetting.
 
-import { own } from "./expression.mjs";
 import { store, tellOfChanges } from "./store.mjs";
 import { fromBank, make, wordsFor } from "./words.mjs";
 
@@ -26,7 +25,7 @@ export function preparePanel(panel) {
 
 function drawPanel(word, listed, summary, list) {
   const ids = Object.keys(listed);
-  const here = (id) => ids.length === 0 || own(listed, id);
+  const here = (id) => ids.length === 0 || Object.hasOwn(listed, id);
   const done = store.done().filter(here).length;
   const due = store.due().filter(here);
   const counts = { done, due: due.length, all: ids.length };
