@@ -12,15 +12,15 @@ import playwright
 
 from livepage.drills import code, grader, kernel_grader, kernels, page
 from livepage.drills.bank import Drill
-from livepage.drills.forms import payload_once
+from livepage.drills.payload import payload
 
 PRELUDE = "from math import exp, inf, sqrt\n"
 
 
 @cache
 def packed(drill: Drill) -> str:
-    """A drill's payload as the page gets it."""
-    return json.dumps(payload_once(drill), allow_nan=False)
+    """A drill's payload as the page gets it; built once."""
+    return json.dumps(payload(drill), allow_nan=False)
 
 
 def run(
