@@ -33,6 +33,11 @@ def test_a_glued_number_is_found_and_can_be_formatted(value, text, monkeypatch) 
     assert cell.outputs == []  # it is stored, not shown
 
 
+def test_a_name_that_is_no_text_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"name: expected a text, got 2\.5"):
+        prose.glue(2.5, "third")
+
+
 @pytest.mark.parametrize("value", [[1, 2], None, np.zeros(3)])
 def test_what_is_no_number_and_no_text_is_refused(value: object) -> None:
     expected = "value: expected a number or a text, got .* for 'here'"

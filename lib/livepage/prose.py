@@ -23,6 +23,8 @@ def glue(name: str, value: object) -> None:
         A scalar of NumPy is handed over as a number of Python, which the text formats.
     """
     plain = value.item() if isinstance(value, np.generic) else value
+    if not isinstance(name, str):
+        raise TypeError(f"name: expected a text, got {name!r:.60}")
     if not isinstance(plain, int | float | str):
         expected = "expected a number or a text"
         raise TypeError(f"value: {expected}, got {type(value).__name__} for {name!r}")
