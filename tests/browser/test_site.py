@@ -150,18 +150,7 @@ def test_axe_finds_nothing_and_nothing_is_wider_than_the_window(
             page.set_viewport_size({"width": width, "height": 900})
             wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
             assert wide <= 0, f"{name} is {wide} px too wide at {width}"
-        assert wrong_on_a_phone(page, name) == [], f"{name} on a phone"
-
-
-def wrong_on_a_phone(page: Page, name: str) -> list[str]:
-    """On every page what is wider than a phone can be scrolled by keys.
-
-    What else a phone changes is the same on all pages, the menu at the top; and the
-    figures, whose narrow pictures axe has seen in `test_figures.py`.
-    """
-    if name in ("index.html", CHAPTER):
-        return wrong_but_colours(page)
-    return violations(page, runOnly=["scrollable-region-focusable"])
+        assert wrong_but_colours(page) == [], f"{name} on a phone"
 
 
 def test_axe_finds_the_same_colours_faint(open_page, html):
