@@ -89,6 +89,10 @@ def test_pages_are_made_with_what_the_fingerprint_covers(root) -> None:
         "book/figures/two-chunks/figure.mjs",
         "book/rescaling.py",
         "lib/blocksim/memory.py",
+        "lib/livepage/drills/page/python.mjs",
+        "lib/livepage/figures/kinds/range/control.mjs",
+        "lib/livepage/vendor/micropython/micropython.wasm",
+        "lib/livepage/words/en.yml",
         "lib/livepage/site/theme/layout.html",
         "lib/onlinesoftmax/state.py",
     }
