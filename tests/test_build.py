@@ -1,12 +1,13 @@
 """The build: what runs again, what does not, and that no stale number survives."""
 
+import shutil
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbformat.v4 import new_output
 
-from tools.build import Book, BuildFailed, check_count, run_chapters
+from tools.build import Book, BuildFailed, check_count, pack_wheels, run_chapters
 from tools.chapters import code_cells, notebook, pages
 from tools.execute import ChapterFailed, _whole_streams, with_outputs
 from tools.freshness import Ours, data_files, imported, lib_files
@@ -157,6 +158,8 @@ def test_what_a_chapter_depends_on(root: Path) -> None:
     assert {"rescaling.py", "widget.py"} <= names and "figure.py" not in names
     names = reached("figure('gpu-ladder')\ndrill('third-weight')")
     assert {"figure.py", "strings.json", "ladder.py"} <= names
+    figures = {file.parent.name for file in lib_files("figure('gpu-ladder')", ours)}
+    assert {"gpu-ladder", "smem-budget"} <= figures and "cover" not in figures
     assert "01-stable-softmax.yml" in names and "05-merge.yml" not in names
     assert "figure.mjs" not in names  # drawn when the page is rendered
     assert "builder.py" not in names
@@ -164,3 +167,12 @@ def test_what_a_chapter_depends_on(root: Path) -> None:
     assert imported("from math import exp") == {"math", "math.exp"}
     named = data_files("measured('threads.json')", root / "book")
     assert {file.name for file in named} == {"threads.json"}
+
+
+def test_a_wheel_that_was_removed_is_packed_again(root: Path, tmp_path: Path) -> None:
+    book = Book(root, tmp_path)
+    names = [wheel.name for wheel in pack_wheels(book)]
+    (tmp_path / "wheels" / names[0]).unlink()
+    assert [wheel.name for wheel in pack_wheels(book)] == names
+    shutil.rmtree(tmp_path / "wheels")
+    assert [wheel.name for wheel in pack_wheels(book)] == names

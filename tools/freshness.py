@@ -134,10 +134,16 @@ def lib_files(code: str, ours: Ours) -> set[Path]:
 
 
 def content_files(code: str, ours: Ours) -> set[Path]:
-    """The figures that `code` names, and the files of the drills that it names."""
-    names = set(NAME.findall(code))
-    figures = (_whole(ours.book / "figures" / name) for name in names)
-    return {ours.drills[name] for name in names & set(ours.drills)}.union(*figures)
+    """The figures and the files of drills that `code` names, or a figure it names."""
+    found: set[Path] = set()
+    names, waiting = set(), set(NAME.findall(code))
+    while waiting:
+        names.add(name := waiting.pop())
+        for file in (figure := _whole(ours.book / "figures" / name)):
+            if file.suffix == ".py":
+                waiting |= set(NAME.findall(file.read_text("utf-8"))) - names
+        found |= figure
+    return found | {ours.drills[name] for name in names & set(ours.drills)}
 
 
 def _imported_parts(files: Iterable[Path], ours: Ours) -> set[str]:
