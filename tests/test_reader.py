@@ -50,6 +50,7 @@ PUBLISHED = Around(SOURCES, PAGES, ROAD, "https://book.example/en/")
 
 PLAIN = {
     "Five becomes {glue:text}`kept:.3f`.": "Five becomes 0.677.",
+    "## Rounding {label}`optional`": "## Rounding (optional)",
     "the sum {q}`l` and {q}`alpha`": "the sum ℓ and α",
     r"$\ql = \qa\,\ql + \qm$": r"$\ell = \alpha\,\ell + m$",
     r"$\qmax$": r"$\qmax$",

@@ -357,7 +357,7 @@ Because.
 |---|----|
 | m | 3 |
 
-## Two
+## Two {label}`optional`
 
 $$
 x
@@ -412,7 +412,8 @@ def texts(tags: list) -> list[str]:
 def test_a_page_as_it_comes_out(page):
     assert page.select_one("p .q[data-q=m]").get_text() == "m"
     assert page.select_one(".math[tabindex='0'] math")
-    assert page.select_one("nav.here a[href='#two']")
+    assert page.select_one("h2 .label").get_text() == "optional"
+    assert page.select_one("nav.here a[href='#two-optional'] .label")
     assert page.select_one("details.aside > summary").get_text() == "Why"
     assert page.select_one("details.aside > p").get_text() == "Because."
     assert page.select_one("footer p").get_text().endswith(" code MIT.")
@@ -497,7 +498,7 @@ def found(built) -> dict[str, str]:
 
 
 def test_search_reads_citations_and_sources_as_the_page_shows_them(found):
-    page, sources = found["index.html"], found["index.html#two"]
+    page, sources = found["index.html"], found["index.html#two-optional"]
     assert "Milakov and Gimelshein (2018) published it." in page
     assert sources.count("Gimelshein") == 1 and "Online things" in sources
     assert "key2018" not in page + sources
@@ -508,7 +509,7 @@ def test_search_reads_the_summary_in_spanish(found):
 
 
 def test_search_reads_titles_of_figures_and_questions_of_drills(found):
-    text = found["index.html#two"]
+    text = found["index.html#two-optional"]
     assert "A block arrives" in text
     assert "Write streaming_softmax(x, block)." in text
     assert "os-figure" not in text

@@ -117,6 +117,7 @@ class _Translation:
         self.read = 0  # the text of all inline tokens before lies before this
         self.roles: dict[str, Callable[[str], str]] = {
             "glue:text": self._number,
+            "label": lambda word: f"({word})",
             "q": lambda name: quantities()[checked(name, "the role q got")].letter,
             "cite:p": lambda keys: citing.in_brackets(keys, book.sources),
             "cite:t": lambda keys: citing.in_a_sentence(keys, book.sources),
