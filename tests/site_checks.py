@@ -113,6 +113,15 @@ def head_faults(page: BeautifulSoup, policy: str) -> list[str]:
     return faults
 
 
+def fetched_ahead(page: BeautifulSoup) -> list[str]:
+    """Links that make a browser fetch ahead, which the policy refuses.
+
+    Firefox takes a `<link rel="next">` for one, and logs an error on every page.
+    """
+    kinds = {"next", "prefetch", "prerender", "preload", "modulepreload"}
+    return [str(link) for link in page.find_all("link") if kinds & {*link["rel"]}]
+
+
 def heading_faults(page: BeautifulSoup) -> list[str]:
     """Headings that skip a level."""
     faults, level = [], 0

@@ -50,6 +50,10 @@ def test_every_page_says_what_it_is(site):
     assert faults(site, checks.head_faults, POLICY) == []
 
 
+def test_nothing_is_fetched_ahead(site):
+    assert faults(site, checks.fetched_ahead) == []
+
+
 def test_headings_skip_no_level(site):
     assert faults(site, checks.heading_faults) == []
 
@@ -158,6 +162,10 @@ def test_a_link_to_a_figures_state_is_alive():
 def test_a_page_that_hides_what_it_is_is_reported(was, becomes):
     html = PAGE.format(policy=POLICY, body="").replace(was, becomes, 1)
     assert len(checks.head_faults(checks.parse(html), POLICY)) == 1
+
+
+def test_what_firefox_would_fetch_ahead_is_reported():
+    assert len(checks.fetched_ahead(page('<link rel="next" href="b.html">'))) == 1
 
 
 def test_a_skipped_heading_is_reported():
