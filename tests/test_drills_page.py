@@ -18,7 +18,7 @@ from livepage.drills import (
     stylesheet,
 )
 from livepage.drills.bank import bank, foreign
-from livepage.drills.page import progress_html
+from livepage.drills.page import HERE, progress_html
 
 # ---- the HTML
 
@@ -163,6 +163,15 @@ def test_the_script_is_classic_and_asks_for_nothing() -> None:
 def test_python_and_the_simulator_are_one_classic_script_each() -> None:
     assert set(page_assets()) == {"micropython.js", "simulator.js"}
     assert all(a.startswith("globalThis.") for a in page_assets().values())
+
+
+def test_a_worker_is_one_classic_script_too() -> None:
+    """WebKit's workers import nothing on ``file://``, and cannot read a blob."""
+    v8 = MiniRacer()
+    v8.eval("globalThis.self = globalThis;" + page_assets()["micropython.js"])
+    worker = (HERE / "page" / "worker.js").read_text("utf-8")
+    assert "import(" not in worker and "Blob" not in worker
+    v8.eval(f"new Function(livepagePython.loader + {json.dumps(worker)}); 0")
 
 
 # ---- vendored files

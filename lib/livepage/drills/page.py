@@ -24,6 +24,13 @@ from livepage.drills.words import table, word
 from livepage.quantities import letters
 
 HERE = Path(__file__).parent
+# What makes a module of MicroPython's loader, and what stands for it in a script. The
+# last is its command line, for Node.
+NO_MODULE = {
+    r"import\.meta\.url": "self.location.href",
+    r"export default \w+;export ": "",
+    r"if\(globalThis\.loadMicroPython=.*?(?=class PyProxy\{)": "",
+}
 
 
 def page_html(
@@ -125,11 +132,26 @@ def page_assets() -> dict[str, str]:
     a page on ``file://`` may load a script and nothing else.
     """
     folder = HERE.parent / "vendor" / "micropython"
-    loader = (folder / "micropython.mjs").read_text(encoding="utf-8")
+    loader = _classic((folder / "micropython.mjs").read_text(encoding="utf-8"))
     wasm = gzip.compress((folder / "micropython.wasm").read_bytes(), mtime=0)
     bundle = {"loader": loader, "wasm": base64.b64encode(wasm).decode()}
     script = f"globalThis.livepagePython = {json.dumps(bundle)};\n"
     return {"micropython.js": script, "simulator.js": _simulator()}
+
+
+def _classic(module: str) -> str:
+    """Return MicroPython's loader as a classic script that defines `loadMicroPython`.
+
+    Where a page was opened from a disk, WebKit's workers import no module, and no blob
+    either. The page therefore lays the loader before the worker's own text.
+    """
+    for text, instead in NO_MODULE.items():
+        module, times = re.subn(text, instead, module, flags=re.DOTALL)
+        if not times:
+            raise ValueError(
+                f"micropython.mjs has changed: it has no {text!r} any more"
+            )
+    return module
 
 
 def _played() -> dict[str, str]:

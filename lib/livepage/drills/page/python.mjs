@@ -108,13 +108,13 @@ async function startPython() {
   if (!globalThis.livepagePython) await loadScript(`${HOME}micropython.js`);
   const { loader, wasm } = globalThis.livepagePython;
   const bytes = Uint8Array.from(atob(wasm), (c) => c.charCodeAt(0)).buffer;
-  const source = new Blob([workerSource], { type: "text/javascript" });
+  const source = new Blob([loader, workerSource], { type: "text/javascript" });
   const worker = new Worker(URL.createObjectURL(source));
   await new Promise((resolve, reject) => {
     worker.onmessage = ({ data }) =>
       data.ready ? resolve() : reject(new Error(data.error));
     worker.onerror = (event) => reject(new Error(event.message || "worker"));
-    worker.postMessage({ loader, wasm: bytes }, [bytes]);
+    worker.postMessage({ wasm: bytes }, [bytes]);
   });
   return worker;
 }

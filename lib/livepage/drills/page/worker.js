@@ -26,15 +26,13 @@ onmessage = async ({ data }) => {
   }
 };
 
-async function boot({ loader, wasm }) {
+async function boot({ wasm }) {
   // The page's policy allows no request, so the loader is given what it asks for.
-  const packed = new Blob([wasm]).stream();
+  const packed = new Response(wasm).body; // no blob: WebKit cannot read one on file://
   const unpacked = packed.pipeThrough(new DecompressionStream("gzip"));
   const bytes = await new Response(unpacked).arrayBuffer();
   const headers = { "Content-Type": "application/wasm" };
   self.fetch = async () => new Response(bytes, { headers });
-  const source = new Blob([loader], { type: "text/javascript" });
-  const { loadMicroPython } = await import(URL.createObjectURL(source));
   // The loader would free in one interpreter what the other has let go. A worker runs
   // once, so nothing has to be freed.
   self.FinalizationRegistry = class {
