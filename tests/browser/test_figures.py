@@ -220,6 +220,31 @@ def test_every_answer_leads_to_the_state_that_settles_it(visit, id) -> None:
         assert settled.items() <= state(page).items()
 
 
+@asking
+def test_show_me_brings_verdict_and_picture_into_sight_on_a_phone(visit, id) -> None:
+    """Together, in one window; the focus stays, and "Why?" brings the question back."""
+    page = visit(id, width=390, height=844, reduced_motion="reduce")
+    page.locator("[data-option]").last.click()
+    page.locator(".os-proof").click()
+    verdict, picture = page.evaluate(SEEN)
+    assert verdict["top"] >= -1 and picture["bottom"] <= 845
+    assert page.evaluate("document.activeElement.className") == "os-proof"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.evaluate("scrollBy(0, 5)")
+    here = page.evaluate("scrollY")
+    if page.evaluate(SEEN)[0]["top"] >= 0:
+        page.locator(".os-proof").click()
+        assert page.evaluate("scrollY") == here, "what is in sight does not jump"
+    why = page.locator(".os-why")
+    if why.is_visible():
+        why.click()
+        assert page.locator(".os-options").is_visible() and not why.is_visible()
+
+
+SEEN = """[".os-verdict", ".os-stage"].map(
+  (part) => document.querySelector(part).getBoundingClientRect().toJSON())"""
+
+
 # ---- the keyboard ----
 
 

@@ -38,10 +38,10 @@ const WIDE = {
 };
 const NARROW = {
   width: 320,
-  height: 722,
-  plan: { x: 80, y: 58, side: 150 },
-  bars: { x: 1, full: 232, y: 312 },
-  curve: { x: 40, right: 316, high: 608, low: 680 },
+  height: 672,
+  plan: { x: 88, y: 58, side: 128 },
+  bars: { x: 1, full: 232, y: 288 },
+  curve: { x: 40, right: 316, high: 570, low: 630 },
   name: { x: 0, end: "", lift: -5 },
 };
 

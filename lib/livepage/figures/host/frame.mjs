@@ -45,7 +45,12 @@ function question(words, ui) {
     "os-question",
     element("legend", {}, ask),
     div("os-options", ...options, skip),
-    element("p", { class: "os-verdict", "aria-live": "polite" }),
+    div(
+      "os-settle",
+      element("p", { class: "os-verdict", "aria-live": "polite" }),
+      button(ui.show, { class: "os-proof", hidden: "" }),
+      button(ui.why, { class: "os-why", hidden: "" }),
+    ),
   );
 }
 

@@ -1,5 +1,6 @@
 // Predict, then reveal: controls stay locked until the reader has answered or skipped.
 
+import { bringIntoSight, fold } from "./sight.mjs";
 import { marked } from "./text.mjs";
 
 /** Wakes the question; calls `unlock()` once, on the first answer or on Skip. */
@@ -42,18 +43,23 @@ function answer(box, live, chosen) {
     `${right ? ui.yes : words.hints[chosen]} ${words.because}`,
   );
   verdict.dataset.right = right;
-  verdict.append(" ", proof(live, chosen));
   box.querySelector(".os-skip").hidden = true;
+  offer(box, live, chosen);
 }
 
-/** A button that takes the figure to the state which settles the question. */
-function proof({ ui, spec, set }, chosen) {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "os-proof";
-  button.textContent = ui.show;
-  button.onclick = () => set(spec.prediction.shown_by[chosen], true);
-  return button;
+/** "Show me" takes the figure to the state that settles the question; where that folds
+ *  the question away, "Why?" brings it back. */
+function offer(box, { spec, set, at }, chosen) {
+  const [show, why] = box.querySelectorAll(".os-settle button");
+  show.hidden = false;
+  show.onclick = () => {
+    set(spec.prediction.shown_by[chosen], true);
+    bringIntoSight(box, at.stage);
+  };
+  why.onclick = () => {
+    fold(box, false);
+    show.focus();
+  };
 }
 
 function once(act) {

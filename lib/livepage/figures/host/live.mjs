@@ -8,10 +8,9 @@ import { draggable } from "./drag.mjs";
 import { code, frame, table } from "./frame.mjs";
 import { gate } from "./gate.mjs";
 import { marked, plain } from "./text.mjs";
-import { Picture } from "./motion.mjs";
+import { calm, Picture } from "./motion.mjs";
 
 const WIDE = 600; // CSS px; a narrower stage gets the narrow drawing
-const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 /** New words in a box; the quantities that are lit there stay lit. */
 function rewrite(box, html) {

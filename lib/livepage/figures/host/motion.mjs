@@ -7,6 +7,9 @@ const GLIDING = new Set(
   "x y width height x1 x2 y1 y2 cx cy opacity d transform".split(" "),
 );
 
+/** Whether the reader wants nothing to move. */
+export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
 export class Picture {
   constructor(stage) {
     this.stage = stage;
