@@ -10,6 +10,7 @@ from typing import Any
 
 import playwright
 
+from livepage import cells
 from livepage.drills import code, grader, kernel_grader, kernels, page
 from livepage.drills.bank import Drill
 from livepage.drills.payload import payload
@@ -55,6 +56,11 @@ VENDOR = Path(__file__).parents[1] / "lib" / "livepage" / "vendor" / "micropytho
 
 def run_small(asked: list[tuple[Drill, str]]) -> list[dict[str, Any]]:
     """Return the reports of answers as the page's worker makes them, run in Node."""
+    return in_node([{**json.loads(packed(d)), "answer": source} for d, source in asked])
+
+
+def in_node(jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the reports of jobs as the page's worker makes them."""
     worker = page._source("page/worker.js")
     cut = [worker.index("let player"), worker.index("const sent")]
     graders = page._graders()
@@ -66,9 +72,13 @@ def run_small(asked: list[tuple[Drill, str]]) -> list[dict[str, Any]]:
         "world": re.findall(
             r'"(\w+)"', worker.split("const WORLD = ")[1].split("]")[0]
         ),
-        "modules": {"code": graders, "kernel": graders | json.loads(simulator)},
+        "modules": {
+            "code": graders,
+            "kernel": graders | json.loads(simulator),
+            "cell": graders | json.loads(simulator) | cells.modules(),
+        },
         "sources": page._played(),
-        "jobs": [{**json.loads(packed(d)), "answer": source} for d, source in asked],
+        "jobs": jobs,
     }
     script = str(Path(__file__).with_name("micropython.mjs"))
     answer = subprocess.run(

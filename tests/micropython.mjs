@@ -25,12 +25,13 @@ WebAssembly.instantiate = async (...asked) => {
 };
 
 const parts = ["player", "judge", "postMessage"];
-const make = new Function(...parts, `${worker}\nreturn { run, lay };`);
+const make = new Function(...parts, `${worker}\nreturn { run, runCell, lay };`);
 
 // What a run imports before anything else.
 const MARKS = {
   code: "import livepage.drills.grader as marks",
   kernel: "from livepage.drills import kernel_grader as marks; marks.simulator()",
+  cell: "import livepage.cells.runner as marks",
 };
 
 /** Start an interpreter; give a function that returns it as new, each time. */
@@ -75,8 +76,9 @@ for (const job of jobs) {
     printed += print ?? "";
   };
   const [player, judge] = fresh[job.kind].map((again) => again());
-  const { run } = make(player, judge, hear);
-  const { report } = run({ ...job, modules: {}, sources });
+  const { run, runCell } = make(player, judge, hear);
+  const perform = job.cell ? runCell : run;
+  const { report } = perform({ ...job, modules: {}, sources });
   delete report.log;
   reports.push({ ...report, printed });
 }

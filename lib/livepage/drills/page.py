@@ -177,8 +177,12 @@ def _simulator() -> str:
 
 
 def _python(name: str) -> str:
+    return python_text(HERE / name)
+
+
+def python_text(file: Path) -> str:
     """Return a module of Python's without what only its own readers need."""
-    return portable.code_only(_source(name))
+    return portable.code_only(file.read_text(encoding="utf-8"))
 
 
 def _source(name: str) -> str:

@@ -184,7 +184,7 @@ def _font_licences() -> str:
 
 def _sheets() -> list[str]:
     """Every stylesheet, in cascade order."""
-    from livepage import drills, figures
+    from livepage import cells, drills, figures
 
     katex = (VENDOR / "katex" / "katex.min.css").read_text(encoding="utf-8")
     # Only woff2 is vendored, and its address is told from the vendor folder.
@@ -192,7 +192,7 @@ def _sheets() -> list[str]:
     katex = re.sub(r",url\(fonts/[\w-]+\.(?:woff|ttf)\) format\(\"\w+\"\)", "", katex)
     katex = katex.replace("font-display:block", "font-display:swap")
     own = [(ASSETS / name).read_text(encoding="utf-8") for name in STYLES]
-    return [figures.tokens(), katex, *own, figures.stylesheet(), drills.stylesheet()]
+    return [figures.tokens(), katex, *own, figures.stylesheet(), drills.stylesheet(), cells.stylesheet()]
 
 
 @kept
@@ -228,7 +228,8 @@ def _drill_scripts(uses: list[Uses], language: str) -> dict[str, bytes]:
 
 @kept
 def _drill_engine() -> dict[str, str]:
-    """The scripts that mark answers, Python among them."""
-    from livepage import drills
+    """The scripts that mark answers and run cells, Python among them."""
+    from livepage import cells, drills
 
-    return {"drills.js": drills.page_script(), **drills.page_assets()}
+    scripts = {"drills.js": drills.page_script(), "cells.js": cells.page_script()}
+    return scripts | drills.page_assets()

@@ -17,7 +17,7 @@ from sphinx.writers.html5 import HTML5Translator
 
 from livepage.words import table
 
-from . import hosts
+from . import code_cells, hosts
 from .quantities import link_identifiers
 
 _PYTHON = {"python", "python3", "ipython", "ipython3", "py"}
@@ -40,7 +40,8 @@ class BookTranslator(HTML5Translator):
         if kind == "cell_code":
             name = node["cell_metadata"].get("name")
             anchor = f' id="cell-{escape(name)}"' if name else ""
-            self.body.append(f'<div class="cell"{anchor}>\n')
+            runs = code_cells.attributes(self.document, node)
+            self.body.append(f'<div class="cell"{anchor}{runs}>\n')
         elif kind in ("cell_code_source", "cell_code_output"):
             part = "input" if kind == "cell_code_source" else "output"
             self.body.append(f'<div class="cell-{part}">\n')

@@ -1,9 +1,14 @@
 // The script of all drills: starts whatever of them a page has.
 
+import { prepareCells } from "../../cells/page/buttons.mjs";
 import { Deck } from "./deck.mjs";
 import { PageDrill } from "./drill.mjs";
-import { preparePanel } from "./progress.mjs";
-import { followChanges } from "./store.mjs";
+import { drawGutter, markLine, prepareEditor } from "./editor.mjs";
+import { Keeper } from "./keeper.mjs";
+import { button, preparePanel } from "./progress.mjs";
+import { isStarted, runCell } from "./python.mjs";
+import { followChanges, store } from "./store.mjs";
+import { make, marked, sentence, wordsFor } from "./words.mjs";
 
 /** Open all solutions for printing, and close them again afterwards. */
 function prepareForPrint() {
@@ -29,3 +34,19 @@ for (const panel of document.querySelectorAll(".os-progress")) preparePanel(pane
 for (const element of document.querySelectorAll(".os-deck")) new Deck(element).wake();
 followChanges();
 prepareForPrint();
+// What the script behind the cells' buttons shares with the drills.
+globalThis.livepageDrills = {
+  Keeper,
+  button,
+  drawGutter,
+  isStarted,
+  make,
+  markLine,
+  marked,
+  prepareEditor,
+  runCell,
+  sentence,
+  store,
+  wordsFor,
+};
+prepareCells();

@@ -3,7 +3,7 @@
 
 
 def player(emit, beat):
-    """Return the two functions the page calls: define an answer, and play a case."""
+    """Return what the page calls: define an answer, play a case, perform a cell."""
     import builtins
     import json
     import math
@@ -11,6 +11,7 @@ def player(emit, beat):
 
     loads, dumps, imported = json.loads, json.dumps, builtins.__import__
     state = {"function": None, "drive": None, "marks": None}
+    state["hidden"] = "blocksim", "livepage", "js", "jsffi"
 
     class Module:
         pass
@@ -51,11 +52,15 @@ def player(emit, beat):
             start *= value
         return start
 
+    def said(text):
+        if not state.get("quiet"):
+            emit(text[:MOST], len(text))
+
     def show(*values, sep=" ", end="\n", file=None, flush=False):
         sep, end = " " if sep is None else sep, "\n" if end is None else end
         text = sep.join([str(value) for value in values]) + end
         if file is None or not hasattr(file, "write"):
-            emit(text[:MOST], len(text))
+            said(text)
         else:
             file.write(text)
 
@@ -63,7 +68,7 @@ def player(emit, beat):
         """What `sys.stdout` is: the interpreter's own passes on letter by letter."""
 
         def write(self, text):
-            emit(text[:MOST], len(text))
+            said(text)
             return len(text)
 
         def flush(self):
@@ -78,7 +83,7 @@ def player(emit, beat):
             show("(No time passes here: sleep returns at once.)")
 
     def importing(name, *rest):
-        if name.split(".")[0] in HIDDEN and not (len(rest) > 3 and rest[3]):
+        if name.split(".")[0] in state["hidden"] and not (len(rest) > 3 and rest[3]):
             raise ImportError("no module named '%s'" % name)
         module = imported(name, *rest)
         if name == "time":
@@ -87,7 +92,6 @@ def player(emit, beat):
         return module
 
     MOST = 10000  # characters of one print: the page keeps no more
-    HIDDEN = ("blocksim", "livepage", "js", "jsffi")
 
     mathematics = shadow(math)
     for name in ("exp", "expm1", "cosh", "sinh"):
@@ -96,6 +100,11 @@ def player(emit, beat):
     mathematics.fsum, mathematics.prod = fsum, prod
     system = shadow(sys)
     system.stdout = system.stderr = Stream()
+
+    def furnish():
+        """Give the reader's code what the page has for it."""
+        builtins.print, builtins.input, builtins.__import__ = show, no_input, importing
+        sys.modules["sys"] = system
 
     def define(job):
         """Run the text of an answer; return a fault as JSON, or null."""
@@ -111,8 +120,7 @@ def player(emit, beat):
             state["drive"] = marks.load(job["drive"], "drive")
             sys.modules["math"] = mathematics  # a kernel's is the simulator's
         beat()
-        builtins.print, builtins.input, builtins.__import__ = show, no_input, importing
-        sys.modules["sys"] = system
+        furnish()
         state["marks"] = marks
         state["function"], fault = marks.defined(job["answer"], job["function"])
         return dumps(fault)
@@ -125,4 +133,16 @@ def player(emit, beat):
         function, drive = state["function"], state["drive"]
         return dumps(marks.play(function, drive, case["args"], case["most"], beat))
 
-    return define, play
+    def perform(job):
+        """Run a cell after those that it needs; return what stopped it, or null."""
+        from livepage.cells import runner
+
+        job = loads(job)
+        runner.prepare(job)
+        state["hidden"] = "livepage", "js", "jsffi"
+        sys.modules["math"] = mathematics
+        furnish()
+        state["quiet"] = True
+        return dumps(runner.perform(job, lambda: state.pop("quiet")))
+
+    return define, play, perform

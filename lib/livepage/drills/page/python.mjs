@@ -15,30 +15,38 @@ let lastRun = Promise.resolve(); // the next run begins when this one has ended
 
 /** Mark a code drill; gives the grader's report and what the code printed. */
 export function runPython(drill, answer) {
-  lastRun = lastRun.then(() => runNow(drill, answer));
+  const { kind, function: name, drive, cases, tolerance, slips } = drill;
+  const job = { kind, function: name, drive, cases, tolerance, slips, answer };
+  return inTurn(job, kind === "kernel", { silent: SILENT_MS });
+}
+
+/**
+ * Run a cell of a chapter; gives what stopped it, and what it printed. `stopper` is given
+ * a function that ends the run.
+ */
+export function runCell(cell, modules, stopper) {
+  const kernel = [cell.text, ...cell.above.map(({ text }) => text)].join().includes("cuda");
+  return inTurn({ cell }, kernel, { silent: LONGEST_MS, modules, stopper });
+}
+
+function inTurn(...run) {
+  lastRun = lastRun.then(() => runNow(...run));
   return lastRun;
 }
 
-async function runNow(payload, answer) {
+async function runNow(job, kernel, { silent, stopper, modules: more = {} }) {
   let worker, modules;
   try {
     ready ??= startPython();
     worker = await ready;
-    const kernel = payload.kind === "kernel";
-    modules = { ...graders, ...(kernel ? await simulator() : {}) };
+    modules = { ...graders, ...more, ...(kernel ? await simulator() : {}) };
   } catch (error) {
     ready = null;
     const slots = { value: error.message };
     return { passed: false, fault: "noPython", word: "noPython", slots, case: null };
   }
-  const { kind, function: name, drive, cases, tolerance, slips } = payload;
-  const job = { kind, function: name, drive, cases, tolerance, slips };
-  const report = await converse(worker, {
-    ...job,
-    modules,
-    sources: interpreters,
-    answer,
-  });
+  const whole = { ...job, modules, sources: interpreters };
+  const report = await converse(worker, whole, silent, stopper);
   worker.terminate();
   ready = startPython();
   ready.catch(() => {
@@ -48,7 +56,7 @@ async function runNow(payload, answer) {
 }
 
 /** Send a job and listen until the report comes, or the worker has to be ended. */
-function converse(worker, job) {
+function converse(worker, job, silent, stopper) {
   return new Promise((resolve) => {
     const printed = { start: "", case: "", omitted: 0 };
     let current = null; // the number of the case that runs
@@ -68,7 +76,7 @@ function converse(worker, job) {
       setTimeout(() => stop({ fault: word, word, slots: { n: ms / 1000 } }), ms);
     const listen = () => {
       clearTimeout(timers[0]);
-      timers[0] = stopAfter(first ? NAMING_MS : SILENT_MS, "silent");
+      timers[0] = stopAfter(first ? NAMING_MS : silent, "silent");
     };
     timers = [null, stopAfter(LONGEST_MS, "tooLong")];
 
@@ -99,7 +107,8 @@ function converse(worker, job) {
     worker.onmessage = ({ data }) => {
       for (const [what, value] of Object.entries(data)) heard[what](value);
     };
-    timers[0] = stopAfter(STARTING_MS, "silent");
+    timers[0] = stopAfter(job.cell ? LONGEST_MS : STARTING_MS, "silent");
+    stopper?.(() => stop({ fault: "stopped", word: "stopped", slots: {} }));
     worker.postMessage(job);
   });
 }

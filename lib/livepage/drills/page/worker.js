@@ -20,7 +20,8 @@ const sent = {
 
 onmessage = async ({ data }) => {
   try {
-    postMessage(data.wasm ? await boot(data) : run(data));
+    if (data.wasm) postMessage(await boot(data));
+    else postMessage(data.cell ? runCell(data) : run(data));
   } catch (error) {
     postMessage({ error: String(error.message ?? error) });
   }
@@ -115,6 +116,16 @@ function run({ modules, sources, answer, cases, slips, tolerance, ...drill }) {
     take(python, sources.judge, "judge")(job, played, settled),
   );
   return { report: JSON.parse(report) };
+}
+
+/** Run a cell of the page; nothing judges it. */
+function runCell({ modules, sources, cell }) {
+  for (const [name, source] of Object.entries(modules)) lay(player.python, name, source);
+  const fault = inside(player, (python) => {
+    const [, , perform] = [...take(python, sources.player, "player")(print, beat)];
+    return perform(JSON.stringify(cell));
+  });
+  return { report: { fault: JSON.parse(fault) } };
 }
 
 /** Return a function that a piece of Python defines, and delete its name there. */

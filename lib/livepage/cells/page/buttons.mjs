@@ -1,0 +1,56 @@
+// The buttons on code cells. What they do is fetched when the first one is pressed, or at
+// once where the reader has changed a cell of this page before.
+
+import { HOME, loadScript } from "../../drills/page/python.mjs";
+import { store } from "../../drills/page/store.mjs";
+import { make, wordsFor } from "../../drills/page/words.mjs";
+import { isRunnable, keyOf, notebook } from "./keys.mjs";
+
+let fetched = null;
+
+function fetchCells() {
+  fetched ??= loadScript(`${HOME}cells.js`);
+  fetched.catch(() => {
+    fetched = null; // the next press tries again
+  });
+  return fetched;
+}
+
+export function prepareCells() {
+  const cells = [...document.querySelectorAll(".cell:has(.code)")];
+  const word = wordsFor(document.body);
+  const [runnable, others] = [[], []];
+  for (const cell of cells) (isRunnable(cell) ? runnable : others).push(cell);
+  for (const cell of runnable) addBar(cell, runButtons(cell, word));
+  const href = notebook();
+  const link = () => make("a", { href, download: "" }, word("inNotebook"));
+  if (runnable.length && href) for (const cell of others) addBar(cell, [link()]);
+  const changed = runnable.some((cell) => store.get(keyOf(cell)).code !== undefined);
+  if (changed) fetchCells().then(() => globalThis.livepageCells.restore());
+}
+
+function runButtons(cell, word) {
+  const press = (what) => async () => {
+    try {
+      await fetchCells();
+    } catch (error) {
+      console.warn(error);
+      return;
+    }
+    globalThis.livepageCells[what](cell);
+  };
+  return ["edit", "run"].map((what) => {
+    const element = make("button", { type: "button", "data-do": what }, word(what));
+    element.addEventListener("click", press(what));
+    return element;
+  });
+}
+
+/** A bar over a corner of the code, with the button that copies. */
+function addBar(cell, parts) {
+  const code = cell.querySelector(".code");
+  const bar = make("div", { class: "code-bar" }, ...parts);
+  const copy = code.querySelector(".copy");
+  if (copy) bar.prepend(copy);
+  code.append(bar);
+}

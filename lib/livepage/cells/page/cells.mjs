@@ -1,0 +1,193 @@
+// What the buttons on a code cell do: run it, open it in the editor, put it back.
+
+import { modules } from "livepage/cells";
+import {
+  Keeper,
+  button,
+  isStarted,
+  make,
+  markLine,
+  prepareEditor,
+  runCell,
+  store,
+  wordsFor,
+} from "livepage/drills/page";
+
+import { isRunnable, keyOf } from "./keys.mjs";
+import { tellFault } from "./fault.mjs";
+
+class PageCell {
+  constructor(element) {
+    this.element = element;
+    this.id = keyOf(element);
+    this.word = wordsFor(element);
+    this.code = element.querySelector(".code");
+    this.starter = element.querySelector(".code code").textContent.trimEnd();
+    this.stored = element.querySelector(":scope > .cell-output");
+    this.form = null;
+    this.stop = null; // while it runs
+    this.result = make("div", { class: "os-cell-result", role: "status" });
+    (this.stored ?? element.lastElementChild).after(this.result);
+  }
+
+  get text() {
+    return this.form?.hidden === false ? this.area.value : this.starter;
+  }
+
+  get changed() {
+    return this.text.trimEnd() !== this.starter;
+  }
+
+  // ---- the editor
+
+  edit({ focus = true } = {}) {
+    if (!this.form) this.makeForm();
+    this.open(true);
+    this.keeper.refresh();
+    if (focus) this.area.focus();
+  }
+
+  open(open) {
+    this.form.hidden = !open;
+    this.code.hidden = open;
+  }
+
+  makeForm() {
+    const { word } = this;
+    this.gutter = make("div", { class: "os-drill-gutter", "aria-hidden": "true" });
+    this.area = make("textarea", {
+      "aria-label": word("editor"),
+      spellcheck: "false",
+      autocapitalize: "off",
+      autocorrect: "off",
+      wrap: "off",
+    });
+    this.area.value = this.starter;
+    this.main = button(word("run"), () => this.run());
+    this.main.className = "os-drill-main";
+    const reset = button(word("reset"), () => this.reset());
+    this.form = make(
+      "form",
+      { class: "os-cell" },
+      make("div", { class: "os-drill-editor" }, this.gutter, this.area),
+      make("div", { class: "os-drill-actions" }, this.main, reset),
+      make("p", { class: "os-drill-how" }, word("editorHelp")),
+    );
+    this.code.after(this.form);
+    prepareEditor(this.area, this.gutter, () => this.run());
+    this.area.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || !event.shiftKey) return;
+      event.preventDefault(); // as in a notebook
+      this.run();
+    });
+    this.keeper = new Keeper(this.forKeeper());
+    this.keeper.wake();
+  }
+
+  /** What keeps an editor's text has to know of the cell: the same as of a drill. */
+  forKeeper() {
+    return {
+      id: this.id,
+      form: this.form,
+      gutter: this.gutter,
+      runs: true,
+      word: this.word,
+      data: { starter: this.starter },
+      handler: {},
+      markCells() {},
+      quiet: () => this.quiet(),
+      announce: (text) => this.say([make("p", { class: "os-drill-how" }, text)]),
+    };
+  }
+
+  /** The text and the result that the page came with; what was typed is kept beside. */
+  reset() {
+    this.stop?.();
+    this.keeper.startAgain();
+    this.quiet();
+    this.open(false);
+    this.element.querySelector('[data-do="edit"]').focus();
+  }
+
+  // ---- a run
+
+  async run() {
+    if (this.stop) return this.stop();
+    this.keeper?.keep();
+    this.running(true);
+    const job = { text: this.text, above: above(this) };
+    const report = await runCell(job, modules, (stop) => {
+      if (this.stop) this.stop = stop;
+    });
+    this.running(false);
+    this.show(report);
+    return undefined;
+  }
+
+  running(runs) {
+    this.stop = runs ? () => {} : null;
+    const run = this.element.querySelector('[data-do="run"]');
+    for (const each of [run, this.main].filter(Boolean)) {
+      each.textContent = this.word(runs ? "stop" : "run");
+    }
+    if (runs) this.say([make("p", {}, this.word(isStarted() ? "running" : "loading"))]);
+  }
+
+  show(report) {
+    const { word } = this;
+    const fault = report.fault ?? null;
+    const parts = [make("p", { class: "os-drill-caption" }, word("yourRun"))];
+    const text = report.printed?.trimEnd();
+    if (text) parts.push(make("pre", { class: "printed", tabindex: "0" }, text));
+    if (report.omitted) {
+      parts.push(make("p", { class: "os-drill-how" }, word("cut", { n: report.omitted })));
+    }
+    if (fault) parts.push(...tellFault(this, report));
+    else if (/^\s*assert\b/m.test(this.text)) parts.push(note(word("holds")));
+    else if (!text) parts.push(note(word("printsNothing")));
+    this.say(parts);
+    if (this.form) markLine(this.gutter, fault?.above ? null : (fault?.line ?? null));
+  }
+
+  say(parts) {
+    this.result.replaceChildren(...parts);
+    this.element.classList.add("os-cell-ran");
+  }
+
+  /** What was computed when the book was built stands there again. */
+  quiet() {
+    this.result.replaceChildren();
+    this.element.classList.remove("os-cell-ran");
+    if (this.form) markLine(this.gutter, null);
+  }
+}
+
+const note = (text) => make("p", { class: "os-drill-how" }, text);
+
+/** Cells above that may be needed, as the reader has left them. */
+function above({ element }) {
+  const cells = [...document.querySelectorAll(".cell[data-binds], .cell[data-imports]")];
+  return cells.slice(0, cells.indexOf(element)).map((each) => {
+    if (!isRunnable(each)) return { name: each.id, text: each.dataset.imports, binds: null };
+    const cell = of(each);
+    const binds = cell.changed ? null : each.dataset.binds.split(" ");
+    return { name: each.id, text: cell.text, binds };
+  });
+}
+
+const known = new Map();
+
+function of(element) {
+  if (!known.has(element)) known.set(element, new PageCell(element));
+  return known.get(element);
+}
+
+globalThis.livepageCells = {
+  run: (element) => of(element).run(),
+  edit: (element) => of(element).edit(),
+  restore() {
+    for (const element of document.querySelectorAll(".cell[data-binds]")) {
+      if (store.get(keyOf(element)).code !== undefined) of(element).edit({ focus: false });
+    }
+  },
+};

@@ -1,0 +1,52 @@
+// What stopped a cell, in words.
+
+import { make, marked, sentence } from "livepage/drills/page";
+
+import { notebook } from "./keys.mjs";
+
+/** Elements that say what stopped a cell, and where. */
+export function tellFault({ word }, report) {
+  const { fault } = report;
+  if (typeof fault === "string") return [said(sentence(word, report.word, report.slots))];
+  const parts = [];
+  if (fault.above) parts.push(stoppedAbove(word, fault.above));
+  const claim = fault.compared;
+  if (claim) parts.push(...falseClaim(word, fault, claim));
+  else parts.push(said(word(...whatAndWhere(fault))));
+  if (fault.compared === null) parts.push(said(word("noValues")));
+  if (["ImportError", "NameError"].includes(fault.kind)) parts.push(smallPython(word));
+  return parts;
+}
+
+const said = (text) => make("p", { class: "os-cell-said" }, ...marked(text));
+
+/** The sentence about an error, and what fills it. */
+function whatAndWhere({ kind, line, said: text }) {
+  const what = `\`${text ? `${kind}: ${text}` : kind}\``.replaceAll("``", "`");
+  if (kind === "Fault") return line ? ["onLine", { what: text, line }] : ["only", { what: text }];
+  return line ? ["onLine", { what, line }] : ["only", { what }];
+}
+
+/** What a false assertion compared: each side, and its value. */
+function falseClaim(word, { line, said: message }, { part, sides }) {
+  const parts = [said(word("isFalse", { line, part: `\`${part}\`` }))];
+  if (message) parts.push(said(message));
+  const rows = sides.map(([text, value]) =>
+    make("div", {}, make("dt", {}, make("code", {}, text)), make("dd", {}, value)),
+  );
+  if (rows.length) parts.push(make("dl", { class: "os-cell-sides" }, ...rows));
+  return parts;
+}
+
+function stoppedAbove(word, name) {
+  const link = make("a", { href: `#${name}` }, word("cellAbove"));
+  const [before, after] = word("stoppedAbove").split("{link}");
+  return make("p", { class: "os-cell-said" }, before, link, after);
+}
+
+function smallPython(word) {
+  const href = notebook();
+  const link = href ? make("a", { href, download: "" }, word("theNotebook")) : word("theNotebook");
+  const [before, after] = word("noNumpy").split("{link}");
+  return make("p", { class: "os-cell-said" }, before, link, after);
+}
