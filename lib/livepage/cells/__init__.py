@@ -22,8 +22,9 @@ HERE = Path(__file__).parent
 
 def modules() -> dict[str, str]:
     """Return what the page's Python needs to run cells, by path."""
-    runner = python_text(HERE / "runner.py")
-    return {"livepage/cells/__init__": "", "livepage/cells/runner": runner}
+    files = {name: python_text(HERE / f"{name}.py") for name in ("runner", "small")}
+    named = {f"livepage/cells/{name}": text for name, text in files.items()}
+    return {"livepage/cells/__init__": "", **named}
 
 
 @cache

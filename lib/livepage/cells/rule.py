@@ -22,6 +22,7 @@ HAS = {
     "numba": "cuda float32 float64 int32 int64 uint32",
     "blocksim": "cuda float16 float32 float64 int32 int64 load run uint32",
     "textwrap": "fill",
+    "fractions": "Fraction",
 }
 LACKS = frozenset("ascii breakpoint format vars aiter anext globals locals".split())
 METHODS = frozenset(
@@ -79,8 +80,8 @@ def _decide(source: str, known: dict[str, bool]) -> tuple[Cell, dict[str, bool]]
     lacks = [name for name, (found, _) in imported.items() if not found]
     lacks += [name for name in sorted(uses) if not _has(name, known)]
     why = f"needs {lacks[0]}" if lacks else _unsaid(tree)
-    if not why and all(isinstance(each, ast.Import | ast.ImportFrom) for each in tree.body):
-        why = "only imports"
+    if all(isinstance(each, ast.Import | ast.ImportFrom) for each in tree.body):
+        why = why or "only imports"
     kept = dict.fromkeys(text for found, text in imported.values() if found)
     given = dict.fromkeys(binds, not why)
     if why:
@@ -102,39 +103,49 @@ def _imports(tree: ast.Module) -> dict[str, tuple[bool, str]]:
     """
     found: dict[str, tuple[bool, str]] = {}
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Import | ast.ImportFrom):
-            continue
-        for alias in node.names:
-            module = getattr(node, "module", None)
-            name = alias.asname or alias.name.split(".")[0]
-            has = alias.name in HAS.get(module or "", "").split() if module else alias.name in HAS
-            head = f"from {module} " if module else ""
-            text = f"{head}import {alias.name}" + (f" as {alias.asname}" if alias.asname else "")
-            if has or not found.get(name, (False, ""))[0]:
-                found[name] = has, text
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for alias in node.names:
+                name = alias.asname or alias.name.split(".")[0]
+                if not found.get(name, (False,))[0]:
+                    found[name] = _imported(getattr(node, "module", None), alias)
     return found
+
+
+def _imported(module: str | None, alias: ast.alias) -> tuple[bool, str]:
+    """Return whether the page has what is imported, and the import as text."""
+    has = alias.name in (HAS.get(module, "").split() if module else HAS)
+    head = f"from {module} " if module else ""
+    tail = f" as {alias.asname}" if alias.asname else ""
+    return has, f"{head}import {alias.name}{tail}"
 
 
 def _unsaid(tree: ast.Module) -> str:
     """Return what a cell says that the page's Python does not understand, or nothing."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.List | ast.Tuple | ast.Set):
-            if isinstance(node.ctx if hasattr(node, "ctx") else ast.Load(), ast.Load) and any(
-                isinstance(each, ast.Starred) for each in node.elts
-            ):
-                return "has a star in a list"
-        elif isinstance(node, ast.Dict) and None in node.keys:
+        if isinstance(node, ast.List | ast.Tuple | ast.Set) and _starred(node):
+            return "has a star in a list"
+        if isinstance(node, ast.Dict) and None in node.keys:
             return "has stars in a dictionary"
-        elif isinstance(node, ast.Match | ast.AsyncFunctionDef | ast.TryStar):
+        if isinstance(node, ast.DictComp) or (
+            isinstance(node, ast.Dict) and node.keys[1:]
+        ):
+            return "has a dictionary, which has no order on the page"
+        if isinstance(node, ast.Match | ast.AsyncFunctionDef | ast.TryStar):
             return "says what a small Python does not know"
-        elif isinstance(node, ast.Attribute) and node.attr in METHODS:
+        if isinstance(node, ast.Attribute) and node.attr in METHODS:
             return f"calls {node.attr}"
-        elif isinstance(node, ast.FunctionDef) and _nested_kernel(node):
+        if isinstance(node, ast.FunctionDef) and _nested_kernel(node):
             return "has a kernel inside a function"
     last = tree.body[-1] if tree.body else None
     if isinstance(last, ast.Expr) and not isinstance(last.value, ast.Call):
         return "shows a value"
     return ""
+
+
+def _starred(node: ast.List | ast.Tuple | ast.Set) -> bool:
+    """Whether a list takes another one in with a star; a target may have one."""
+    read = isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
+    return read and any(isinstance(each, ast.Starred) for each in node.elts)
 
 
 def _nested_kernel(function: ast.FunctionDef) -> bool:
@@ -179,7 +190,8 @@ class _Names(ast.NodeVisitor):
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         self.visit(node.value)
-        self.uses |= {n.id for n in [node.target] if isinstance(n, ast.Name)} - self.binds
+        if isinstance(node.target, ast.Name):
+            self.uses |= {node.target.id} - self.binds
         self.visit(node.target)
 
     def visit_For(self, node: ast.For) -> None:
@@ -188,11 +200,13 @@ class _Names(ast.NodeVisitor):
         for statement in [*node.body, *node.orelse]:
             self.visit(statement)
 
-    def _visit_scope(self, node: ast.AST, first: Sequence[ast.AST], name: str = "") -> None:
+    def _visit_scope(
+        self, node: ast.AST, first: Sequence[ast.AST], name: str = ""
+    ) -> None:
         """Read what has names of its own; `first` is read outside of it."""
         for each in first:
             self.visit(each)
-        self.later |= _free(node, set())
+        self.later |= _free(node)
         if name:
             self.binds.add(name)
 
@@ -207,7 +221,7 @@ class _Names(ast.NodeVisitor):
         self._visit_scope(node, [])
 
     def _visit_comprehension(self, node: ast.expr) -> None:
-        self.uses |= _free(node, set()) - self.binds
+        self.uses |= _free(node) - self.binds
 
     visit_ListComp = visit_SetComp = visit_GeneratorExp = _visit_comprehension
     visit_DictComp = _visit_comprehension
@@ -218,12 +232,12 @@ class _Names(ast.NodeVisitor):
     visit_ImportFrom = visit_Import
 
 
-def _free(node: ast.AST, around: set[str]) -> set[str]:
+def _free(node: ast.AST) -> set[str]:
     """Return the names that a function, class or comprehension takes from outside.
 
     Whatever is bound anywhere inside counts as its own.
     """
-    own = {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)} | around
+    own = {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
     own |= {
         each.id
         for each in ast.walk(node)
@@ -231,5 +245,5 @@ def _free(node: ast.AST, around: set[str]) -> set[str]:
     }
     inner = (ast.FunctionDef, ast.ClassDef)
     own |= {each.name for each in ast.walk(node) if isinstance(each, inner)}
-    used = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-    return used - own
+    names = [each for each in ast.walk(node) if isinstance(each, ast.Name)]
+    return {each.id for each in names if isinstance(each.ctx, ast.Load)} - own

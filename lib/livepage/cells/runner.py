@@ -125,7 +125,9 @@ class _Finder:
                 source = self.source(text)
                 if name in source.functions:
                     return source.own(kernel)
-        raise ValueError("%s: a kernel stands at the left margin of its cell" % name)
+        raise ValueError(
+            f"{name}: a kernel has to stand at the left margin of its cell"
+        )
 
     def source(self, text):
         """Return a text as the simulator reads it."""
@@ -198,7 +200,10 @@ def compared(text: str, line: int, space: dict) -> dict | None:
     try:
         for part in cut(condition, [" and "]):
             if not value_of(part, space):
-                return {"part": " ".join(bare(part).split()), "sides": sides(part, space)}
+                return {
+                    "part": " ".join(bare(part).split()),
+                    "sides": sides(part, space),
+                }
     except BaseException:
         pass
     return None
@@ -224,7 +229,9 @@ def sides(part: str, space: dict) -> list:
 def bare(text: str) -> str:
     """Return a text without brackets around the whole of it."""
     text = text.strip()
-    while text.startswith("(") and closes(text[1:]) and len(cut(text[1:-1], [","])) == 1:
+    while (
+        text.startswith("(") and closes(text[1:]) and len(cut(text[1:-1], [","])) == 1
+    ):
         text = text[1:-1].strip()
     return text
 
@@ -242,7 +249,9 @@ def first_false(claim: str, space: dict) -> list:
         return []
     ends = claim[len(parts[0]) :]
     glue = " and " if len(cut(ends, [" if "])) > 1 else " if "
-    failing = value_of("[(" + names + ",)" + ends + glue + "not (" + parts[0] + ")]", space)
+    failing = value_of(
+        "[(" + names + ",)" + ends + glue + "not (" + parts[0] + ")]", space
+    )
     first = failing[0][0] if len(failing[0]) == 1 else failing[0]
     return [[names, shown(first)]]
 

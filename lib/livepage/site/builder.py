@@ -192,7 +192,14 @@ def _sheets() -> list[str]:
     katex = re.sub(r",url\(fonts/[\w-]+\.(?:woff|ttf)\) format\(\"\w+\"\)", "", katex)
     katex = katex.replace("font-display:block", "font-display:swap")
     own = [(ASSETS / name).read_text(encoding="utf-8") for name in STYLES]
-    return [figures.tokens(), katex, *own, figures.stylesheet(), drills.stylesheet(), cells.stylesheet()]
+    return [
+        figures.tokens(),
+        katex,
+        *own,
+        figures.stylesheet(),
+        drills.stylesheet(),
+        cells.stylesheet(),
+    ]
 
 
 @kept

@@ -52,7 +52,8 @@ def _prints_only(cell: nodes.container) -> bool:
         if part.get("nb_element") == "cell_code_output":
             blocks = list(part.children)
             return all(
-                isinstance(block, nodes.literal_block) and "stderr" not in block["classes"]
+                isinstance(block, nodes.literal_block)
+                and "stderr" not in block["classes"]
                 for block in blocks
             )
     return True

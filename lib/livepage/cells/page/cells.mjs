@@ -140,7 +140,9 @@ class PageCell {
     const text = report.printed?.trimEnd();
     if (text) parts.push(make("pre", { class: "printed", tabindex: "0" }, text));
     if (report.omitted) {
-      parts.push(make("p", { class: "os-drill-how" }, word("cut", { n: report.omitted })));
+      parts.push(
+        make("p", { class: "os-drill-how" }, word("cut", { n: report.omitted })),
+      );
     }
     if (fault) parts.push(...tellFault(this, report));
     else if (/^\s*assert\b/m.test(this.text)) parts.push(note(word("holds")));
@@ -166,9 +168,12 @@ const note = (text) => make("p", { class: "os-drill-how" }, text);
 
 /** Cells above that may be needed, as the reader has left them. */
 function above({ element }) {
-  const cells = [...document.querySelectorAll(".cell[data-binds], .cell[data-imports]")];
+  const cells = [
+    ...document.querySelectorAll(".cell[data-binds], .cell[data-imports]"),
+  ];
   return cells.slice(0, cells.indexOf(element)).map((each) => {
-    if (!isRunnable(each)) return { name: each.id, text: each.dataset.imports, binds: null };
+    if (!isRunnable(each))
+      return { name: each.id, text: each.dataset.imports, binds: null };
     const cell = of(each);
     const binds = cell.changed ? null : each.dataset.binds.split(" ");
     return { name: each.id, text: cell.text, binds };
@@ -187,7 +192,8 @@ globalThis.livepageCells = {
   edit: (element) => of(element).edit(),
   restore() {
     for (const element of document.querySelectorAll(".cell[data-binds]")) {
-      if (store.get(keyOf(element)).code !== undefined) of(element).edit({ focus: false });
+      if (store.get(keyOf(element)).code !== undefined)
+        of(element).edit({ focus: false });
     }
   },
 };

@@ -7,7 +7,8 @@ import { notebook } from "./keys.mjs";
 /** Elements that say what stopped a cell, and where. */
 export function tellFault({ word }, report) {
   const { fault } = report;
-  if (typeof fault === "string") return [said(sentence(word, report.word, report.slots))];
+  if (typeof fault === "string")
+    return [said(sentence(word, report.word, report.slots))];
   const parts = [];
   if (fault.above) parts.push(stoppedAbove(word, fault.above));
   const claim = fault.compared;
@@ -23,7 +24,8 @@ const said = (text) => make("p", { class: "os-cell-said" }, ...marked(text));
 /** The sentence about an error, and what fills it. */
 function whatAndWhere({ kind, line, said: text }) {
   const what = `\`${text ? `${kind}: ${text}` : kind}\``.replaceAll("``", "`");
-  if (kind === "Fault") return line ? ["onLine", { what: text, line }] : ["only", { what: text }];
+  if (kind === "Fault")
+    return line ? ["onLine", { what: text, line }] : ["only", { what: text }];
   return line ? ["onLine", { what, line }] : ["only", { what }];
 }
 
@@ -46,7 +48,9 @@ function stoppedAbove(word, name) {
 
 function smallPython(word) {
   const href = notebook();
-  const link = href ? make("a", { href, download: "" }, word("theNotebook")) : word("theNotebook");
+  const link = href
+    ? make("a", { href, download: "" }, word("theNotebook"))
+    : word("theNotebook");
   const [before, after] = word("noNumpy").split("{link}");
   return make("p", { class: "os-cell-said" }, before, link, after);
 }

@@ -135,10 +135,11 @@ def player(emit, beat):
 
     def perform(job):
         """Run a cell after those that it needs; return what stopped it, or null."""
-        from livepage.cells import runner
+        from livepage.cells import runner, small
 
         job = loads(job)
         runner.prepare(job)
+        small.furnish(mathematics)
         state["hidden"] = "livepage", "js", "jsffi"
         sys.modules["math"] = mathematics
         furnish()

@@ -25,7 +25,9 @@ export function runPython(drill, answer) {
  * a function that ends the run.
  */
 export function runCell(cell, modules, stopper) {
-  const kernel = [cell.text, ...cell.above.map(({ text }) => text)].join().includes("cuda");
+  const kernel = [cell.text, ...cell.above.map(({ text }) => text)]
+    .join()
+    .includes("cuda");
   return inTurn({ cell }, kernel, { silent: LONGEST_MS, modules, stopper });
 }
 

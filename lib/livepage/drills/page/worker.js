@@ -120,7 +120,8 @@ function run({ modules, sources, answer, cases, slips, tolerance, ...drill }) {
 
 /** Run a cell of the page; nothing judges it. */
 function runCell({ modules, sources, cell }) {
-  for (const [name, source] of Object.entries(modules)) lay(player.python, name, source);
+  for (const [name, source] of Object.entries(modules))
+    lay(player.python, name, source);
   const fault = inside(player, (python) => {
     const [, , perform] = [...take(python, sources.player, "player")(print, beat)];
     return perform(JSON.stringify(cell));

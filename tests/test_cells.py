@@ -1,0 +1,241 @@
+"""Cells that run on the page: which they are, and what their runs give there."""
+
+import fractions
+import itertools
+import math
+import textwrap
+from operator import add, mul, sub, truediv
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+
+from livepage.cells import plan, runner, small
+from marking import in_node
+
+IMPORTS = "from math import exp, inf\nimport numpy as np"
+
+
+def runs(*cells: str) -> list[bool]:
+    return [cell.runs for cell in plan([IMPORTS, *cells])[1:]]
+
+
+@pytest.mark.parametrize(
+    "cells, expected",
+    [
+        (["x = exp(1)\nprint(x)"], [True]),
+        (["x = np.exp(1)"], [False]),
+        (["x = 1", "print(x)"], [True, True]),
+        (["x = 1", "x = np.ones(2)", "print(x)"], [True, False, False]),
+        (["x = np.ones(2)", "x = 1", "print(x)"], [False, True, True]),
+        (["def f():\n    return g()", "f()"], [False, False]),  # nobody defines g
+        (["def f():\n    return g()\ndef g():\n    return 1", "f()"], [True, True]),
+        (["total += 1"], [False]),
+        (["total = 0", "total += 1"], [True, True]),
+        (["for i in [1]:\n    last = i\n    print(last)"], [True]),
+        (["print(last)\nlast = 1"], [False]),
+        (["a = [y for y in [1]]", "print(y)"], [True, False]),
+        (["y = (lambda z: z + exp(0))(1)"], [True]),
+        (["from decimal import Decimal\nx = 1"], [False]),
+        (["from math import erf\nx = 1"], [False]),  # not in the list
+        (["import os\nx = 1"], [False]),
+        (["x = [*[1], 2]"], [False]),
+        (["x = {1: 2, 3: 4}"], [False]),  # the page's dictionaries have no order
+        (["first, *rest = 1, 2\nprint(max(0, *rest))"], [True]),
+        (["%matplotlib inline"], [False]),
+        (["x = 1\nx"], [False]),  # shows a value
+        (["from math import log"], [False]),  # nothing to run
+        (
+            [
+                "if np:\n    from blocksim import cuda\nelse:\n    from numba import cuda",
+                "x = cuda",
+            ],
+            [False, True],
+        ),
+    ],
+)
+def test_a_cell_runs_if_all_it_needs_is_on_the_page(cells, expected):
+    assert runs(*cells) == expected
+
+
+def test_of_a_cell_that_does_not_run_the_imports_that_work_are_kept():
+    first, *_ = plan([IMPORTS])
+    assert (
+        first.imports == "from math import exp\nfrom math import inf" and not first.runs
+    )
+
+
+# ---- a run
+
+
+def job(text: str, *above: tuple[str, list[str] | None]) -> dict:
+    cells = [
+        {"name": str(at), "text": each, "binds": binds}
+        for at, (each, binds) in enumerate(above)
+    ]
+    return {"text": text, "above": cells}
+
+
+def fault(text: str, *above: tuple[str, list[str] | None]) -> dict | None:
+    return runner.perform(job(text, *above), lambda: None)
+
+
+def test_only_the_cells_that_are_needed_run_before():
+    never = ("1 / 0", ["z"])
+    assert fault("assert y == 2", ("x = 1", ["x"]), never, ("y = x + 1", ["y"])) is None
+    assert fault("z", never)["above"] == "0"
+    # A cell that was edited may give any name it holds.
+    assert fault("assert w == 3", ("w = 3", None)) is None
+
+
+def test_a_run_leaves_nothing_behind():
+    assert fault("left = 1") is None
+    assert fault("left")["kind"] == "NameError"
+
+
+@pytest.mark.parametrize(
+    "text, part, sides",
+    [
+        ("a, b = 1, 2\nassert a == b", "a == b", {"a": "1", "b": "2"}),
+        ("a = 1\nassert a < 2 and a > 5  # no", "a > 5", {"a": "1"}),
+        ("a = 1\nassert 2 < a < 4, 'said'", "2 < a < 4", {"a": "1"}),
+        ("a = 1\nassert (a ==\n        2)", "a == 2", {"a": "1"}),
+        (
+            "x = 3.0\nassert abs(x - 1) < 0.5",
+            "abs(x - 1) < 0.5",
+            {"x": "3.0", "abs(x - 1)": "2.0"},
+        ),
+        (
+            "from math import isclose\nx = 3.0\nassert isclose(x, x + 1, abs_tol=0.1)",
+            "isclose(x, x + 1, abs_tol=0.1)",
+            {"x": "3.0", "x + 1": "4.0"},
+        ),
+        ("a = [1]\nassert not a", "not a", {"a": "[1]"}),
+        ("a = 'b == c'\nassert a == 'x, y'", "a == 'x, y'", {"a": "'b == c'"}),
+        ("a = 3\nassert a in [1, 2] or a == 4", "a in [1, 2] or a == 4", {}),
+        ("for i in range(3):\n    assert i < 2", "i < 2", {"i": "2"}),
+        ("assert all(x > 2 for x in [3, 1])", "all(x > 2 for x in [3, 1])", {"x": "1"}),
+        ("assert all(a == b for a, b in zip([1], [2]))", None, {"a, b": "(1, 2)"}),
+        ("a = 6\nassert a >> 1 == 2", "a >> 1 == 2", {"a >> 1": "3"}),
+    ],
+)
+def test_a_false_assertion_shows_what_it_compared(text, part, sides):
+    compared = fault(text)["compared"]
+    assert part in (compared["part"], None)
+    assert sides.items() <= dict(compared["sides"]).items()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(x):\n    assert x == 2\nf(1)",  # its names are gone
+        "rows = iter([1])\nassert next(rows) == 2",  # nothing is left to compare
+        "said = [1, 2]\nassert said.pop() == 1",  # true, the second time
+    ],
+)
+def test_of_an_assertion_that_cannot_be_worked_out_again_nothing_is_claimed(text):
+    assert fault(text)["compared"] is None
+
+
+def test_lines_are_those_of_the_cell():
+    assert fault("x = 1\n\ny = x / 0")["line"] == 3
+    assert fault("def f():\n    return 1 / 0\n\n\nf()")["line"] == 2
+    assert fault("x = (1,\n")["kind"] == "SyntaxError"
+
+
+# ---- what MicroPython lacks
+
+
+def test_what_is_ours_does_as_the_original():
+    texts = ["right, and yet: thread 1 reads s[0]", "one", "", "verylongword " * 9]
+    for text in texts:
+        assert small.fill(text, 14) == textwrap.fill(text, 14)
+    assert list(small.permutations("abcd")) == list(itertools.permutations("abcd"))
+    assert [small.comb(8, k) for k in range(10)] == [math.comb(8, k) for k in range(10)]
+
+
+def test_fractions_of_ours_do_as_the_original():
+    values = [(3, 4), (-2, 6), (5, 1), (0, 3), (7, -2)]
+    results = []
+    for kind in (fractions.Fraction, small.Fraction):
+        made = [kind(*value) for value in values]
+        found = [
+            made[0] ** -2,
+            made[1] ** 3,
+            kind(2) ** -1,
+            sum(made),
+            1 - made[0],
+            1 / made[1],
+        ]
+        found += [
+            op(a, b) for a in made for b in made[:2] for op in (add, sub, mul, truediv)
+        ]
+        results.append([*map(str, found), *map(float, made), made[0] > made[1]])
+        assert len({kind(1, 2), kind(2, 4), kind(1)}) == 2
+    assert results[0] == results[1]
+
+
+# ---- on the pages, in MicroPython
+
+
+def jobs_of(page: Path) -> list[tuple[str, dict, str]]:
+    """Return name, job and stored output of each cell that a page says it can run."""
+    soup = BeautifulSoup(page.read_text("utf-8"), "html.parser")
+    above, found = [], []
+    for cell in soup.select(".cell[data-binds], .cell[data-imports]"):
+        if "data-imports" in cell.attrs:
+            above.append(
+                {"name": cell["id"], "text": cell["data-imports"], "binds": None}
+            )
+            continue
+        text = cell.select_one(".code code").get_text()
+        printed = "".join(each.get_text() for each in cell.select(".printed"))
+        found.append(
+            (f"{page.stem} {cell['id']}", {"text": text, "above": [*above]}, printed)
+        )
+        above.append(
+            {"name": cell["id"], "text": text, "binds": cell["data-binds"].split()}
+        )
+    return found
+
+
+def unlike(found: list[tuple[str, dict, str]]) -> list[str]:
+    """Return the cells whose runs give something else than the page shows."""
+    reports = in_node([{"kind": "cell", "cell": cell} for _, cell, _ in found])
+    return [
+        f"{name}: {report}"
+        for (name, _, printed), report in zip(found, reports, strict=True)
+        if report["fault"] or report["printed"].rstrip() != printed.rstrip()
+    ]
+
+
+def test_every_cell_with_a_button_runs_and_prints_what_the_page_shows(html):
+    found = [each for page in sorted(html.glob("0*.html")) for each in jobs_of(page)]
+    assert found
+    assert not unlike(found)
+
+
+def test_a_cell_that_gives_something_else_is_found():
+    wrong = [
+        ("numpy", job("import numpy"), ""),
+        ("other", job("print(0.5)"), "0.6"),
+        ("right", job("print(0.5)"), "0.5\n"),
+    ]
+    assert [said.split(":")[0] for said in unlike(wrong)] == ["numpy", "other"]
+
+
+def test_a_kernel_of_a_cell_runs_on_the_simulator():
+    kernel = (
+        "from numba import cuda, float32\nimport math\n\n"
+        "@cuda.jit(device=True)\ndef twice(x):\n    return 2 * math.exp(x)\n",
+        ["cuda", "twice"],
+    )
+    text = (
+        "from blocksim import run\n\n@cuda.jit\ndef shift(x, y):\n"
+        "    y[cuda.threadIdx.x] = twice(x[cuda.threadIdx.x])\n\n"
+        "x, y = [0.0, 0.0], [0.0, 0.0]\nshift[1, 2](x, y)\nprint(y)\n"
+        "print(bool(run(shift, 1, 2, x, y)))\nshift[1, 3](x, y)"
+    )
+    (report,) = in_node([{"kind": "cell", "cell": job(text, kernel)}])
+    assert report["printed"] == "[2.0, 2.0]\nTrue\n"
+    assert report["fault"]["kind"] == "Fault" and report["fault"]["line"] == 11
