@@ -2,7 +2,8 @@
 
     from rescaling import check, drill, figure, measured, plot, published, sweep
 
-`ladder`, `rows` and `steps` are what drills about one row of scores share.
+`sentence` is the example that chapters and figures share; `ladder`, `rows` and `steps`
+are what drills about one row of scores share.
 """
 
 import json
@@ -60,6 +61,40 @@ def published(program: str) -> Published:
     if program not in stored:
         raise ValueError(f"program: expected one of {sorted(stored)}, got {program!r}")
     return Published(**stored[program])
+
+
+class Sentence(NamedTuple):
+    """A sentence with the vectors of attention, one row for each word."""
+
+    words: tuple[str, ...]
+    queries: tuple[tuple[int, ...], ...]
+    keys: tuple[tuple[int, ...], ...]
+    values: tuple[tuple[int, ...], ...]
+
+
+def sentence() -> Sentence:
+    """Return "She walked along the river bank", with small vectors set by hand.
+
+    Queries and keys have two numbers, for place and for motion; values have three, for
+    water (0 is money, 10 is water), for motion and for life.
+
+    Examples
+    --------
+    >>> she, *others = sentence().words
+    >>> others
+    ['walked', 'along', 'the', 'river', 'bank']
+    """
+    return Sentence(*zip(*SENTENCE, strict=True))
+
+
+SENTENCE = [
+    ("she", (0, 2), (0, 1), (4, 5, 9)),
+    ("walked", (2, 0), (1, 3), (6, 9, 6)),
+    ("along", (1, 1), (1, 2), (8, 6, 2)),
+    ("the", (1, -1), (0, 0), (5, 0, 0)),
+    ("river", (0, 1), (3, 1), (10, 7, 3)),
+    ("bank", (1, 0), (2, 0), (2, 0, 1)),
+]
 
 
 INF = float("inf")

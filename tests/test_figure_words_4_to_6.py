@@ -20,15 +20,18 @@ from onlinesoftmax import costs, dense, devices, streaming
 merge_tree = registry.module("merge-tree")
 one_output = registry.module("one-output")
 roofline = registry.module("roofline")
+word_asks = registry.module("word-asks")
 
 Told = dict[str, str]  # what stands in a template's places
-PLACE = r"[^\s:]+?(?: [kMGTP]?B)?"  # a name, a number, or a number of bytes
+# A name, a number, a number of bytes, a pair of numbers, or several names in quotes.
+PLACE = r"(?:\([^)]*\)|[“«].*[”»]|[^\s:]+?(?: [kMGTP]?B)?)"
+STEPS = {"one-output": 3, "word-asks": 3}
 SIZE = {"bytes": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "PB": 1e15}
 
 
 def reachable(figure: str) -> Iterator[dict]:
     """Every state of the chapter's figure: what a reader sets, not an author."""
-    spec, steps = registry.spec(figure), 3 if figure == "one-output" else 0
+    spec, steps = registry.spec(figure), STEPS.get(figure, 0)
     for state in everywhere(figure, steps):
         faults = (c.fault(state[c.name]) for c in spec.controls)
         data = (c for c in spec.controls if c.kind == "data")
@@ -142,6 +145,40 @@ def balance(state: dict) -> dict[str, Callable[[Told], bool]]:
             and tells(told["most"], max(places))
         ),
         "sayNotOne": lambda told: state["ones"] and not right and answers(told),
+    }
+
+
+def asked(state: dict) -> dict[str, Callable[[Told], bool]]:
+    """The claims of a word that asks."""
+    lib, who = word_asks.expected(state), word_asks.WORDS.index(state["asks"])
+    query = np.reshape(state["queries"], (6, 2))[who]
+    best = [
+        word
+        for word, s in zip(word_asks.WORDS, lib["scores"])
+        if s == max(lib["scores"])
+    ]
+
+    def the_best(told: Told) -> bool:
+        return re.findall(r"\w+", re.sub(r" (and|y) ", " ", told["best"])) == best
+
+    def largest(told: Told) -> bool:
+        share = float(told["share"].removesuffix("%")) / 100
+        return the_best(told) and abs(share - max(lib["shares"])) <= 0.005
+
+    return {
+        "sayAsks": lambda told: (
+            told["asks"] == state["asks"] and tells(told["query"].strip("()"), query)
+        ),
+        "sayScores": lambda told: (
+            the_best(told) and tells(told["score"], max(lib["scores"]))
+        ),
+        "sayShares": lambda told: len(best) == 1 and largest(told),
+        "sayEach": lambda told: len(best) > 1 and largest(told),
+        "sayAnswer": lambda told: (
+            tells(told["answer"], np.dot(lib["shares"], state["values"]))
+            and told["asks"] == state["asks"]
+            and tells(told["own"], state["values"][who])
+        ),
     }
 
 
@@ -279,6 +316,7 @@ def under_the_roof(state: dict) -> dict[str, Callable[[Told], bool]]:
 
 
 CLAIMS = {
+    "word-asks": asked,
     "balance": balance,
     "one-output": one,
     "merge-tree": merged,

@@ -26,7 +26,7 @@ from onlinesoftmax import dense
 from onlinesoftmax import state as states_of
 
 # "she walked along | the river bank": how much bank listens, and what each word says
-# from 0, a house with a counter, to 10, the edge of a river.
+# from 0, money, to 10, the edge of a river.
 SCORES = [0, 1, 1, 0, 3, 2]
 VALUES = [4, 6, 8, 5, 10, 2]
 

@@ -20,22 +20,16 @@ from livepage.figures.spec import (
     Values,
 )
 from onlinesoftmax import streaming
+from rescaling import sentence
 
-WORDS = ("she", "walked", "along", "the", "river", "bank")
+WORDS, QUERIES, KEYS, ROWS = sentence()
 ASPECTS = ("water", "moves", "lives")
 BLOCK = 2
 
 # Row i: how much word i listens to each word. The last row is the chapter's.
-SCORES = [
-    *(2, 1, 0, 0, 0, 1),
-    *(3, 1, 2, 0, 1, 0),
-    *(0, 2, 1, 0, 3, 1),
-    *(0, 0, 0, 1, 1, 2),
-    *(0, 1, 2, 0, 1, 2),
-    *(0, 1, 1, 0, 3, 2),
-]
+SCORES = [int(np.dot(query, key)) for query in QUERIES for key in KEYS]
 # Row k: what word k says, one column an aspect. The first column is the chapter's.
-VALUES = [4, 5, 9, 6, 9, 6, 8, 6, 2, 5, 0, 0, 10, 7, 3, 2, 0, 1]
+VALUES = [value for row in ROWS for value in row]
 
 
 def expected(state: Values) -> Values:
