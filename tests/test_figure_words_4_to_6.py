@@ -150,8 +150,8 @@ def balance(state: dict) -> dict[str, Callable[[Told], bool]]:
 
 def asked(state: dict) -> dict[str, Callable[[Told], bool]]:
     """The claims of a word that asks."""
-    lib, who = word_asks.expected(state), word_asks.WORDS.index(state["asks"])
-    query = np.reshape(state["queries"], (6, 2))[who]
+    lib, who = word_asks.expected(state), word_asks.WORDS.index(state["word"])
+    query = np.reshape(state["Q"], (6, 2))[who]
     best = [
         word
         for word, s in zip(word_asks.WORDS, lib["scores"])
@@ -167,7 +167,7 @@ def asked(state: dict) -> dict[str, Callable[[Told], bool]]:
 
     return {
         "sayAsks": lambda told: (
-            told["asks"] == state["asks"] and tells(told["query"].strip("()"), query)
+            told["asks"] == state["word"] and tells(told["query"].strip("()"), query)
         ),
         "sayScores": lambda told: (
             the_best(told) and tells(told["score"], max(lib["scores"]))
@@ -176,7 +176,7 @@ def asked(state: dict) -> dict[str, Callable[[Told], bool]]:
         "sayEach": lambda told: len(best) > 1 and largest(told),
         "sayAnswer": lambda told: (
             tells(told["answer"], np.dot(lib["shares"], state["values"]))
-            and told["asks"] == state["asks"]
+            and told["asks"] == state["word"]
             and tells(told["own"], state["values"][who])
         ),
     }

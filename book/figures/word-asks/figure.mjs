@@ -9,9 +9,9 @@ const N = WORDS.length;
 
 // ---- the numbers -------------------------------------------------------------------
 
-export function compute({ asks, queries, keys, values }) {
-  const [Q, K] = [queries, keys].map(rows);
-  const who = WORDS.indexOf(asks);
+export function compute({ word, values, ...flat }) {
+  const [Q, K] = [flat.Q, flat.K].map(rows);
+  const who = WORDS.indexOf(word);
   const scores = K.map((key) => dot(Q[who], key));
   const most = Math.max(...scores);
   const terms = scores.map((s) => Math.exp(s - most));
@@ -39,7 +39,7 @@ const WIDE = {
   value: 209,
   score: { high: 246, low: 284 },
   share: { low: 364, unit: 58, note: 382 },
-  beam: { y: 472, zero: 120, step: 48 },
+  beam: { y: 472, zero: 112, step: 54 },
   letter: 7.2,
 };
 const NARROW = {
@@ -72,7 +72,7 @@ export function draw(state, numbers, view) {
     ...{ page, pitch, step, words: view.words, wide: view.wide },
     x: (k) => page.left + (k + 0.5) * pitch,
     place: scale(least, most, zero, zero + 10 * unit),
-    forward: view.was && view.was.asks === state.asks && view.was.step === step - 1,
+    forward: view.was && view.was.word === state.word && view.was.step === step - 1,
   };
   return picture({ ...page, title: view.title, glide: step === STEPS ? 1400 : 700 }, [
     question(numbers, scene),
@@ -262,17 +262,12 @@ function beam({ values }, { shares, answer, who }, scene) {
   return [
     group(
       { q: "o" },
-      label(
-        words.low,
-        wide ? zero - 14 : 0,
-        y + (wide ? 5 : 20),
-        `small${wide ? " end" : ""}`,
-      ),
+      label(words.low, wide ? zero : 0, y + 21, `small${wide ? " middle" : ""}`),
       label(
         words.high,
-        wide ? end + 14 : page.width,
-        y + (wide ? 5 : 20),
-        `small${wide ? "" : " end"}`,
+        wide ? end : page.width,
+        y + 21,
+        `small ${wide ? "middle" : "end"}`,
       ),
       level(y, zero - 8, end + 8, { class: "axis", style: "stroke-width:4" }),
       ...ruler,
@@ -295,7 +290,7 @@ function names(values, shares, { page, place, words, step }) {
     const side = step > 2 ? Math.sqrt(shares[k]) * page.share.unit : 0;
     let y = page.beam.y - 9 - side;
     for (const other of placed.filter(({ end }) => at - half < end + 4)) {
-      if (Math.abs(y - other.y) < 14) y = other.y - 15;
+      if (Math.abs(y - other.y) < 11) y = other.y - 15;
     }
     placed.push({ end: at + half, y });
     return label(text, at, y, { key: `n${k}`, class: "small middle halo" });
@@ -320,13 +315,13 @@ function fulcrum(answer, word, { page, place }, shown) {
 // ---- the words ---------------------------------------------------------------------
 
 export function say(
-  { asks, step, values },
+  { word, step, values },
   { who, Q, scores, shares, best, answer },
   words,
 ) {
   const name = (k) => words.quoted.replace("{word}", words.choices[WORDS[k]]);
   const told = {
-    asks: words.choices[asks],
+    asks: words.choices[word],
     query: pair(Q[who]),
     score: tidy(scores[best[0]]),
     best: best.map(name).join(words.and),

@@ -26,10 +26,9 @@ ANSWERED = {"step": STEPS}
 def expected(state: Values) -> Values:
     """The lib's softmax of the word's row of scores, and its softmax-dot."""
     queries, keys = (
-        np.reshape(state[name], (len(WORDS), -1)).astype(float)
-        for name in ("queries", "keys")
+        np.reshape(state[name], (len(WORDS), -1)).astype(float) for name in "QK"
     )
-    scores = keys @ queries[WORDS.index(state["asks"])]
+    scores = keys @ queries[WORDS.index(state["word"])]
     return {
         "steps": STEPS,
         "scores": scores,
@@ -47,23 +46,23 @@ def states(random: np.random.Generator) -> Iterator[Values]:
     tables += [random.integers(-2, 4, (2, 2 * n)) for _ in range(6)]
     for queries, keys in tables:
         values = random.integers(0, 11, n)
-        for asks in WORDS:
+        for word in WORDS:
             for step in range(STEPS + 1):
                 yield {
-                    "asks": asks,
+                    "word": word,
                     "step": step,
-                    "queries": queries.tolist(),
-                    "keys": keys.tolist(),
+                    "Q": queries.tolist(),
+                    "K": keys.tolist(),
                     "values": values.tolist(),
                 }
 
 
 SPEC = Spec(
     controls=(
-        Choice("asks", "bank", of=WORDS),
+        Choice("word", "bank", of=WORDS),
         Step("step", 1),
-        Numbers("queries", [x for row in QUERIES for x in row]),
-        Numbers("keys", [x for row in KEYS for x in row]),
+        Numbers("Q", [x for row in QUERIES for x in row]),
+        Numbers("K", [x for row in KEYS for x in row]),
         Numbers("values", [row[0] for row in VALUES]),
     ),
     still=ANSWERED,
