@@ -103,6 +103,7 @@ class PageCell {
   /** The text and the result that the page came with; what was typed is kept beside. */
   reset() {
     this.stop?.();
+    this.running(null);
     this.keeper.startAgain();
     this.quiet();
     this.open(false);
@@ -114,23 +115,28 @@ class PageCell {
   async run() {
     if (this.stop) return this.stop();
     this.keeper?.keep();
-    this.running(true);
+    let wished = false; // the reader may stop it before it has begun
+    this.running(() => {
+      wished = true;
+    });
     const job = { text: this.text, above: above(this) };
     const report = await runCell(job, modules, (stop) => {
-      if (this.stop) this.stop = stop;
+      this.stop = stop;
+      if (wished) stop();
     });
-    this.running(false);
-    this.show(report);
+    const isReset = this.stop === null;
+    this.running(null);
+    if (!isReset) this.show(report);
     return undefined;
   }
 
-  running(runs) {
-    this.stop = runs ? () => {} : null;
+  running(stop) {
+    this.stop = stop;
     const run = this.element.querySelector('[data-do="run"]');
     for (const each of [run, this.main].filter(Boolean)) {
-      each.textContent = this.word(runs ? "stop" : "run");
+      each.textContent = this.word(stop ? "stop" : "run");
     }
-    if (runs) this.say([make("p", {}, this.word(isStarted() ? "running" : "loading"))]);
+    if (stop) this.say([make("p", {}, this.word(isStarted() ? "running" : "loading"))]);
   }
 
   show(report) {

@@ -1,0 +1,160 @@
+"""Code cells that run on the page, as a reader meets them: run, edit, reset."""
+
+import re
+from html import escape
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from livepage import cells, drills
+
+from .axe import violations
+from .test_drills import write_page, write_scripts
+from .test_drills_keep import wait_kept
+
+pytestmark = pytest.mark.browser
+
+CHAPTER = [
+    ("imports", "from math import exp, isclose\nimport numpy as np", ""),
+    ("first", "scores = [1.0, 2.0]\nprint(scores)", "[1.0, 2.0]"),
+    ("numpy", "rows = np.ones(2)\nprint(rows)", "[1. 1.]"),
+    ("second", "total = sum(scores)\nassert total == 3\nprint(total)", "3.0"),
+    ("quiet", "def twice(x):\n    return 2 * x", ""),
+]
+NOTEBOOK = (
+    '<ul class="head-facts"><li><a href="page.ipynb" download>Notebook</a></li></ul>'
+)
+
+
+def on_page(name: str, text: str, printed: str, cell: cells.Cell) -> str:
+    """A cell as the site writes it."""
+    runs = f'data-binds="{" ".join(cell.binds)}"' if cell.runs else ""
+    runs = runs or f'data-imports="{escape(cell.imports)}"'
+    out = f'<div class="cell-output"><pre class="printed" tabindex="0">{printed}</pre></div>'
+    return (
+        f'<div class="cell" id="cell-{name}" {runs}><div class="cell-input"><div class="code">'
+        f'<pre tabindex="0"><code>{escape(text)}</code></pre></div></div>'
+        f"{out if printed else ''}</div>\n"
+    )
+
+
+@pytest.fixture(scope="session")
+def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("cells")
+    write_scripts(folder)
+    (folder / "drills" / "cells.js").write_text(cells.page_script())
+    with (folder / "page.css").open("a") as style:
+        style.write(".code, .cell { position: relative } " + cells.stylesheet())
+    plan = cells.plan([text for _, text, _ in CHAPTER])
+    body = "".join(on_page(*row, cell) for row, cell in zip(CHAPTER, plan, strict=True))
+    write_page(folder / "page.html", NOTEBOOK + body + drills.progress_html("en"))
+    return folder / "page.html"
+
+
+@pytest.fixture
+def page(page_file: Path, open_page) -> Page:
+    return open_page(page_file)
+
+
+def cell(page: Page, name: str) -> Locator:
+    return page.locator(f"#cell-{name}")
+
+
+def press(page: Page, name: str, what: str) -> None:
+    cell(page, name).locator(f'.code-bar [data-do="{what}"]').click()
+
+
+def result(page: Page, name: str) -> Locator:
+    return cell(page, name).locator(".os-cell-result")
+
+
+def edit(page: Page, name: str, text: str) -> Locator:
+    press(page, name, "edit")
+    area = cell(page, name).locator("textarea")
+    area.fill(text)
+    return area
+
+
+def test_a_run_takes_the_cells_it_needs_and_stands_where_the_output_stood(page):
+    scripts = page.evaluate("[...document.scripts].map((s) => s.src).join()")
+    assert "cells.js" not in scripts  # nothing is fetched before it is asked for
+    press(page, "second", "run")
+    expect(result(page, "second").locator(".printed")).to_have_text("3.0")
+    expect(cell(page, "second").locator(".cell-output")).to_be_hidden()
+    press(page, "quiet", "run")
+    expect(result(page, "quiet")).to_contain_text("printed nothing")
+    links = page.locator(".code-bar a")
+    assert links.evaluate_all("all => all.map((a) => a.closest('.cell').id)") == [
+        "cell-imports",
+        "cell-numpy",
+    ]
+
+
+def test_an_edited_cell_runs_fails_with_its_values_and_is_reset(page):
+    edit(page, "first", "scores = [1.0, 2.5]")  # the next cell takes it as it is now
+    press(page, "second", "run")
+    said = result(page, "second")
+    expect(said).to_contain_text("Line 2: total == 3 is false.")
+    expect(said.locator("dt")).to_have_text(["total"])
+    expect(said.locator("dd")).to_have_text(["3.5"])
+    cell(page, "first").get_by_role("button", name="Reset").click()
+    expect(cell(page, "first").locator("textarea")).to_be_hidden()
+    expect(cell(page, "first").locator(".cell-output")).to_be_visible()
+    press(page, "second", "run")
+    expect(said).to_contain_text("Every assertion holds.")
+
+
+def test_numpy_is_said_to_be_in_the_notebook_and_lines_are_the_cells_own(page):
+    area = edit(page, "first", "x = 1\nimport numpy")
+    area.press("Control+Enter")
+    expect(result(page, "first")).to_contain_text("no NumPy")
+    expect(result(page, "first").get_by_role("link")).to_have_attribute(
+        "href", re.compile(r"page\.ipynb$")
+    )
+    expect(cell(page, "first").locator(".os-drill-fault")).to_have_text("2")
+
+
+def test_what_is_typed_survives_a_reload_and_is_forgotten_when_told(page):
+    edit(page, "first", "mine = 1")
+    wait_kept(page, "page#cell-first", "mine")
+    page.reload()
+    area = cell(page, "first").locator("textarea")
+    expect(area).to_have_value("mine = 1")
+    page.get_by_role("button", name="Forget everything").click()
+    page.get_by_role("button", name="Really forget everything?").click()
+    expect(area).to_have_value(CHAPTER[1][1])
+    page.reload()
+    expect(cell(page, "first").locator(".code")).to_be_visible()
+    expect(area).to_have_count(0)
+
+
+def test_keys_alone_open_run_stop_and_reset(page):
+    cell(page, "first").locator('[data-do="edit"]').focus()
+    page.keyboard.press("Enter")
+    area = cell(page, "first").locator("textarea")
+    expect(area).to_be_focused()
+    area.fill("while True:\n    pass")
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")
+    stop = cell(page, "first").get_by_role("button", name="Stop").last
+    expect(stop).to_be_focused()
+    page.wait_for_timeout(300)
+    page.keyboard.press("Enter")
+    expect(result(page, "first")).to_contain_text("Stopped.")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")  # Reset
+    expect(cell(page, "first").locator('[data-do="edit"]')).to_be_focused()
+    press(page, "second", "run")  # nothing of the endless loop is left
+    expect(result(page, "second").locator(".printed")).to_have_text("3.0")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_axe_finds_nothing(page_file, open_page, width: int):
+    page = open_page(page_file, width=width, dark=width < 500)
+    edit(page, "first", "scores = [1.0]\nassert scores == [2.0]").press("Control+Enter")
+    expect(result(page, "first").locator("dd")).to_have_text("[1.0]")
+    press(page, "second", "run")
+    expect(result(page, "second")).to_contain_text("A cell above")
+    assert not violations(page)
