@@ -32,7 +32,8 @@ figure.mjs    Pure functions, no DOM, no state of their own:
               `livepage/text.mjs`. An element with a `key`
               glides from its old place to its new one; `from` and `at` say how and when
               a new one enters. An element with `q` shows that quantity and lights up
-              with it.
+              with it. A `Film` is a control for the time: the picture and the caption,
+              which is what `say` gives, are functions of it.
               Numbers that `figure.py` has too come from there: `SPEC.constants`,
               imported from "livepage/constants".
 strings.json  Every word, "en" complete and "es" beside it: `title`, `controls` (a label

@@ -16,7 +16,8 @@ export function spoken(figure, language, asks = true) {
   return { ...figure, spec, words, ui: ui[language] ?? ui.en };
 }
 
-/** Everything inside <figure>; `parts`: its svg, sentence, code and table. */
+/** Everything inside <figure>; `parts`: its svg, stills, sentence, code and
+ *  table. */
 export function frame(spec, words, ui, parts) {
   const inputs = (below) =>
     spec.controls
@@ -28,6 +29,7 @@ export function frame(spec, words, ui, parts) {
     spec.prediction ? question(words, ui) : "",
     div("os-inputs os-locked", ...inputs(false), presets(spec, words)),
     div("os-stage", parts.stage),
+    parts.stills,
     element("p", "os-say", marked(parts.sentence)),
     element("p", { class: "os-aside", "aria-live": "polite" }),
     parts.code ? element("ol", "os-code", code(parts.code)) : "",

@@ -7,6 +7,7 @@ import { wake } from "./controls.mjs";
 import { draggable } from "./drag.mjs";
 import { code, frame, table } from "./frame.mjs";
 import { gate } from "./gate.mjs";
+import { stills } from "./stills.mjs";
 import { marked, plain } from "./text.mjs";
 import { calm, Picture } from "./motion.mjs";
 
@@ -40,6 +41,7 @@ export class Live {
     this.take(this.opening);
     this.listeners = new Set();
     this.set = this.set.bind(this);
+    this.stop = this.stop.bind(this);
     this.setUp();
     this.render(false);
     gate(root, this, () => {
@@ -78,6 +80,7 @@ export class Live {
   parts() {
     const { state, numbers, words } = this;
     return {
+      stills: stills(this, state),
       stage: "",
       sentence: this.say(state, numbers, words),
       code: this.code?.(state, numbers, words),
@@ -154,10 +157,12 @@ export class Live {
     };
     this.picture.show(this.draw(state, numbers, view), moving);
     this.refresh();
-    rewrite(this.at.say, marked(sentence));
+    const news = sentence !== this.sentence;
+    this.sentence = sentence;
+    if (news) rewrite(this.at.say, marked(sentence));
     if (this.at.code) rewrite(this.at.code, code(this.code(state, numbers, words)));
     if (!this.at.table.hidden) this.fillTable();
-    if (was) this.announce(plain(sentence));
+    if (was && news) this.announce(plain(sentence));
   }
 
   fillTable() {
@@ -182,8 +187,17 @@ export class Live {
   /** Step forward until the end; at the end, start again from the beginning. */
   play(name) {
     if (this.state[name] >= this.numbers.steps) this.set({ [name]: 0 });
-    this.playing = setInterval(() => this.forward(name), this.spec.pace);
+    this.run(() => {
+      const steps = setInterval(() => this.forward(name), this.spec.pace);
+      return () => clearInterval(steps);
+    });
     this.forward(name);
+  }
+
+  /** Begin what moves by itself: `begin` returns what ends it. */
+  run(begin) {
+    this.playing = begin();
+    this.refresh();
   }
 
   forward(name) {
@@ -192,7 +206,7 @@ export class Live {
   }
 
   stop() {
-    clearInterval(this.playing);
+    this.playing?.();
     this.playing = null;
     this.refresh();
   }

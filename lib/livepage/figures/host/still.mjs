@@ -3,22 +3,16 @@
 
 import { frame, spoken } from "./frame.mjs";
 import "./given.mjs"; // for the figures
-import { plain } from "./text.mjs";
+import { snapshot, stills } from "./stills.mjs";
 
 export function still(figure, changes, language, asks) {
-  const { spec, words, ui, compute, draw, say, table, code } = spoken(
-    figure,
-    language,
-    asks,
-  );
+  const one = spoken(figure, language, asks);
+  const { spec, words, ui, table, code } = one;
   const defaults = spec.controls.map(({ name, default: value }) => [name, value]);
   const state = { ...Object.fromEntries(defaults), ...changes };
-  const numbers = compute(state);
-  const sentence = say(state, numbers, words);
-  const view = (wide) => ({ wide, words, title: plain(sentence), was: null });
-  const picture = (wide) => draw(state, numbers, view(wide));
-  const [wide, narrow] = [picture(true), picture(false)];
+  const { numbers, sentence, wide, narrow } = snapshot(one, state);
   return frame(spec, words, ui, {
+    stills: stills(one, state),
     stage: `<div class="os-wide">${wide}</div><div class="os-narrow">${narrow}</div>`,
     sentence,
     code: code?.(state, numbers, words),
