@@ -143,6 +143,25 @@ def block_stepper(state: dict) -> dict:
     }  # fmt: skip
 
 
+def one_factor(state: dict) -> dict:
+    film = registry.module("one-factor")
+    called = sum(beat["call"] <= state["t"] for beat in film.BEATS)
+    seen = np.array(film.SCORES[:called])
+    tops = np.maximum.accumulate(seen)
+    rises = [i for i in range(1, called) if tops[i] > tops[i - 1]]
+    facts = {"called": called, "rises": len(rises), "truth": State.of(film.SCORES).l}
+    if called > 1:
+        facts["less"] = seen[-1] < tops[-1]
+        joined = sum(beat["join"][1] <= state["t"] for beat in film.BEATS)
+        now = film.expected(state)
+        whole = State.of(film.SCORES[:joined])
+        facts["exact"] = np.isclose(now["l"], rescale(whole, now["m"]).l)
+    if rises:
+        i = rises[-1]
+        facts["alpha"] = rescale(State(tops[i - 1], 1.0), tops[i]).l
+    return facts
+
+
 FACTS: dict[str, Callable[[dict], dict]] = {
     "cover": cover,
     "softmax-bars": softmax_bars,
@@ -151,6 +170,7 @@ FACTS: dict[str, Callable[[dict], dict]] = {
     "two-chunks": two_chunks,
     "max-records": records,
     "block-stepper": block_stepper,
+    "one-factor": one_factor,
 }
 
 # ---- what each sentence claims ----
@@ -279,6 +299,22 @@ CLAIMS: dict[str, dict[str, Callable[[Facts], bool]]] = {
         ),
         "All at once gives a sum of {truth}, which balances at {balance}: this sum is "
         "{factor} times as large.": lambda f: f.done and f.factor > 1.005,
+    },
+    "one-factor": {
+        "Scores come one at a time.": lambda f: f.called <= 1,
+        "The largest so far counts as 1.": lambda f: f.called == 1,
+        "A smaller one adds less to the sum ℓ.": lambda f: f.less and f.rises == 0,
+        "Now a larger one: too tall.": lambda f: f.rises == 1 and not f.less,
+        "Everything shrinks by the same factor, α = {alpha}, until it fits.": (
+            lambda f: f.rises == 1
+        ),
+        "The scores are gone.": lambda f: f.rises >= 1,
+        "The sum is exact.": lambda f: f.exact,
+        "Larger still: again one factor, × {alpha}.": lambda f: f.rises == 2,
+        "A giant, off the page: one factor, × {alpha}.": (
+            lambda f: f.rises == 3 and f.alpha < 1 / 3
+        ),
+        "All six at once: the same sum, {truth}.": lambda f: f.called == 6 and f.exact,
     },
 }
 
