@@ -305,7 +305,7 @@ CLAIMS: dict[str, dict[str, Callable[[Facts], bool]]] = {
         "The largest so far counts as 1.": lambda f: f.called == 1,
         "A smaller one adds less to the sum ℓ.": lambda f: f.less and f.rises == 0,
         "Now a larger one: too tall.": lambda f: f.rises == 1 and not f.less,
-        "Everything shrinks by the same factor, α = {alpha}, until it fits.": (
+        "Everything shrinks by the same factor, α\u00a0=\u00a0{alpha}, until it fits.": (
             lambda f: f.rises == 1
         ),
         "The scores are gone.": lambda f: f.rises >= 1,
