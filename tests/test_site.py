@@ -78,7 +78,9 @@ def test_only_pages_with_figures_or_drills_load_their_scripts(site):
         figures = {tag["data-figure"] for tag in content.select("figure.os-figure")}
         loaded = {Path(s).stem for s in sources if "/figures/" in s} - {"host"}
         assert loaded == figures, name
-        has_drills = content.select_one(".os-drill, .os-deck") is not None
+        has_drills = (
+            content.select_one(".os-drill, .os-deck, [data-drills]") is not None
+        )
         assert any("/drills/" in s for s in sources) == has_drills, name
 
 

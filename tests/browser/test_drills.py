@@ -619,7 +619,7 @@ def test_progress_code_and_record_outlive_the_page(few: Page, tmp_path: Path) ->
     expect(status(few, "rescale-hard")).to_contain_text("done")
     expect(card(few, "update").get_by_label("Your code")).to_have_value("x = 7")
     panel = few.locator(".os-progress")
-    expect(panel).to_contain_text("1 done so far, 0 due today")
+    expect(panel).to_contain_text("Drills done so far: 1. Due today: 0.")
 
     with few.expect_download() as download:
         panel.get_by_role("button", name="Save to a file").click()

@@ -229,7 +229,7 @@ def test_another_page_of_the_book_is_noticed(site: Path, dated) -> None:
     chapter.clock.set_fixed_time(f"{day(0)}T12:00:00")
     chapter.goto((site / "2.html").as_uri())
     panel = chapter.locator(".os-progress")
-    expect(panel).to_contain_text("1 of 2 done, 1 due today.")
+    expect(panel).to_contain_text("Drills done: 1 of 2. Due today: 1.")
     answer(chapter, bank()["rescale-hard"])
     expect(to_go(page)).to_contain_text("Nothing more is due today")
     whole = panel.get_by_role("link", name="All drills of the book")

@@ -415,7 +415,7 @@ def test_a_damaged_entry_takes_no_other_with_it(reader: Page) -> None:
     text = record(update={"code": MINE}, rescale_hard=due, trace_123=None)
     write(reader, text)
     expect(editor(reader)).to_have_value(MINE)
-    expect(panel(reader)).to_contain_text("1 done so far, 1 due today.")
+    expect(panel(reader)).to_contain_text("Drills done so far: 1. Due today: 1.")
     expect(panel(reader)).to_contain_text("is damaged")
     editor(reader).fill(OTHER)
     wait_kept(reader, "update", "other")

@@ -72,6 +72,7 @@ from livepage.drills.page import (
     page_html,
     page_script,
     progress_html,
+    road_script,
     stylesheet,
 )
 
@@ -86,5 +87,6 @@ __all__ = [
     "page_html",
     "page_script",
     "progress_html",
+    "road_script",
     "stylesheet",
 ]

@@ -61,6 +61,7 @@ def progress_html(
     maths: markup.Maths = markup.plain_maths,
     pages: Mapping[str, str] = MappingProxyType({}),
     whole: str = "",
+    page: str = "",
 ) -> str:
     """Return the panel with the reader's progress: due list, save, load, forget.
 
@@ -75,6 +76,8 @@ def progress_html(
         The address of the page a drill stands on, if it is not this one.
     whole : str
         The address of the page with all drills, if there is one.
+    page : str
+        The name under which it is kept that this page was read; none keeps nothing.
     """
     listed = {
         id: {
@@ -86,7 +89,8 @@ def progress_html(
     packed = json.dumps(listed, ensure_ascii=False, sort_keys=True)
     return (
         f'<section class="os-progress" aria-label="{escape(word("progress", lang))}"'
-        f' data-whole="{escape(whole)}" hidden><script type="application/json">'
+        f' data-whole="{escape(whole)}" data-page="{escape(page)}" hidden>'
+        '<script type="application/json">'
         + packed.replace("</", "<\\/")
         + "</script></section>\n"
     )
@@ -103,6 +107,12 @@ def _title(id: str, lang: str, maths: markup.Maths) -> str:
 def page_script() -> str:
     """Return the script of all drills: classic, to be deferred."""
     return f"(() => {{\n{bundle('main.mjs')}}})();\n"
+
+
+@cache
+def road_script() -> str:
+    """Return the script of the page that shows the road: how far its reader has come."""
+    return f"(() => {{\n{modules.script(HERE / 'page' / 'road.mjs')}}})();\n"
 
 
 def bundle(entry: str) -> str:

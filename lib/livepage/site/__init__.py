@@ -28,6 +28,7 @@ from . import (
     reference,
     road,
     search,
+    times,
 )
 from .builder import BookBuilder
 from .translator import BookTranslator, register_nodes
@@ -45,6 +46,7 @@ PARTS = (
     reference,
     road,
     search,
+    times,
     page,
 )
 THEME = Path(__file__).parent / "theme"

@@ -238,5 +238,9 @@ def _drill_engine() -> dict[str, str]:
     """The scripts that mark answers and run cells, Python among them."""
     from livepage import cells, drills
 
-    scripts = {"drills.js": drills.page_script(), "cells.js": cells.page_script()}
+    scripts = {
+        "drills.js": drills.page_script(),
+        "cells.js": cells.page_script(),
+        "road.js": drills.road_script(),
+    }
     return scripts | drills.page_assets()

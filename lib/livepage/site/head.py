@@ -11,11 +11,11 @@ from sphinx.application import Sphinx
 from sphinx.errors import ThemeError
 
 from livepage import markup
+from livepage.words import table
 
-from . import hosts, road, search
+from . import hosts, road, times
 from .maths import typeset
 
-WORDS_A_MINUTE = 200
 _HEADING = re.compile(r"\A(.*?)<h1[^>]*>(.*?)</h1>\s*", re.DOTALL)
 _PERMALINK = re.compile(r'<a class="headerlink".*?</a>')
 _APOSTROPHE = re.compile(r"(?<=\w)'(?=\w)")
@@ -40,13 +40,6 @@ def inline(line: str) -> str:
     return markup.inline(_APOSTROPHE.sub("’", line), typeset)
 
 
-def reading_minutes(app: Sphinx, pagename: str) -> int:
-    """Minutes a reader needs for the prose of a page, code and figures aside."""
-    found = search.store(app.env).get(pagename, [])
-    words = sum(section["words"] for section in found)
-    return max(1, round(words / WORDS_A_MINUTE))
-
-
 def on_this_page(app: Sphinx, pagename: str) -> str:
     """The page's own headings below its title, as a list of links; may be empty."""
     outline = app.env.tocs.get(pagename)
@@ -56,12 +49,6 @@ def on_this_page(app: Sphinx, pagename: str) -> str:
     for reference in below.findall(nodes.reference):
         reference["refuri"] = reference["anchorname"] or "#"
     return app.builder.render_partial(below)["fragment"]
-
-
-def all_drills(app: Sphinx, pagename: str) -> str:
-    """Address of the page that lists all drills; empty without one."""
-    found = [name for name, meta in app.env.metadata.items() if "deck" in meta]
-    return app.builder.get_relative_uri(pagename, found[0]) if found else ""
 
 
 def head(app: Sphinx, pagename: str, body: str) -> dict[str, Any]:
@@ -74,7 +61,7 @@ def head(app: Sphinx, pagename: str, body: str) -> dict[str, Any]:
         "heading": heading,
         "body": rest,
         "number": road.number(app.env, pagename),
-        "minutes": reading_minutes(app, pagename),
+        "times": times.of(app.env, pagename).said(table("site", app.config.language)),
         "description": description,
         "lede": inline(description),
         "learn": [inline(line) for line in front_list(meta, "learn")],
@@ -82,6 +69,6 @@ def head(app: Sphinx, pagename: str, body: str) -> dict[str, Any]:
         "summary_es": inline(meta.get("summary_es", "")),
         "local_toc": on_this_page(app, pagename),
         "progress": hosts.progress(
-            body, app.config.language, all_drills(app, pagename)
+            body, app.config.language, road.all_drills(app, pagename), pagename
         ),
     }

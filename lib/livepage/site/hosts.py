@@ -123,6 +123,14 @@ def drills_on(html: str) -> list[str]:
     return list(dict.fromkeys(drills))
 
 
+def kinds(drills: list[str]) -> list[str]:
+    """The kind of each drill; one that does not exist stops the build elsewhere."""
+    from livepage.drills import bank
+
+    known = bank.bank()
+    return [known[name].kind for name in drills if name in known]
+
+
 @kept
 def deck(pages: list[dict[str, Any]], language: str) -> str:
     """The list of all drills of some pages: number, title, address, drills of each.
@@ -156,14 +164,15 @@ def deck_on(html: str) -> list[str]:
     return re.findall(r'class="os-deck-row"[^>]*data-drill="([^"]+)"', html)
 
 
-def progress(html: str, language: str, whole: str = "") -> str:
+def progress(html: str, language: str, whole: str = "", page: str = "") -> str:
     """The reader's progress with a page's drills; empty where there are none.
 
-    `whole` is the address of the page with all drills, if there is one.
+    `whole` is the address of the page with all drills, if there is one; `page` is the
+    name under which it is kept that this page was read.
     """
     ids = drills_on(html)
     if not ids:
         return ""
     from livepage import drills
 
-    return drills.progress_html(language, ids, typeset, whole=whole)
+    return drills.progress_html(language, ids, typeset, whole=whole, page=page)

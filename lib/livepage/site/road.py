@@ -14,16 +14,19 @@ from sphinx.writers.html5 import HTML5Translator
 from livepage.road import Stop, stops
 from livepage.words import table
 
+from . import times
+
 
 class road_map(nodes.General, nodes.Element):
     """The map's place in a page."""
 
 
 class RoadDirective(SphinxDirective):
-    """Draws the road; `page.refresh` sees to it that the map is up to date."""
+    """Draws the road."""
 
     def run(self) -> list[nodes.Node]:
         """Mark the place: the chapters are known once all pages are read."""
+        self.env.metadata[self.env.docname]["road"] = "yes"
         return [road_map("")]
 
 
@@ -44,25 +47,35 @@ def number(env: BuildEnvironment, page: str) -> str:
 
 
 def _stop(self: HTML5Translator, stop: Stop) -> str:
-    builder = self.builder
     title, line = escape(stop.title), escape(stop.line)
+    number = f'<span class="map-number">{stop.number}</span>'
+    line = f'<span class="map-line">{line}</span>'
     if stop.file:
-        href = builder.get_relative_uri(builder.current_docname, stop.file)
-        name = f'<a class="map-title" href="{escape(href)}">{title}</a>'
-    else:
-        soon = table("site", self.config.language)["soon"]
-        soon = f'<span class="map-soon">{soon}</span>'
-        name = f'<span class="map-title">{title} {soon}</span>'
+        return _written(self, stop.file, number, title, line)
+    soon = table("site", self.config.language)["soon"]
+    soon = f'<span class="map-soon">{soon}</span>'
+    title = f'<span class="map-title">{title} {soon}</span>'
+    return f'<li class="map-stop">{number}{title}{line}</li>'
+
+
+def _written(
+    self: HTML5Translator, page: str, number: str, title: str, line: str
+) -> str:
+    """A stop that can be read: its address, how long it takes, what drills it has."""
+    builder = self.builder
+    href = escape(builder.get_relative_uri(builder.current_docname, page))
+    took = times.of(builder.env, page).said(table("site", self.config.language))
+    drills = " ".join(builder.env.metadata[page].get("drills", []))
     return (
-        f'<li class="map-stop{" map-there" if stop.file else ""}">'
-        f'<span class="map-number">{stop.number}</span>'
-        f'{name}<span class="map-line">{line}</span></li>'
+        f'<li class="map-stop map-there" data-page="{page}" data-drills="{drills}">'
+        f'{number}<a class="map-title" href="{href}">{title}</a>{line}'
+        f'<span class="map-times">{escape(" · ".join(took))}</span></li>'
     )
 
 
 def visit_road_map(self: HTML5Translator, node: road_map) -> None:
     """Write the parts in order, each with its chapters."""
-    self.body.append('<div class="map">\n')
+    self.body.append(f'<div class="map"{_whole(self)}>\n')
     env = self.builder.env
     for part, here in groupby(chapters(env), key=lambda stop: stop.part):
         branches = env.external_site_map.meta.get("branches", [])
@@ -72,11 +85,31 @@ def visit_road_map(self: HTML5Translator, node: road_map) -> None:
             f'<div class="map-part{branch}"><h3 class="map-name">{escape(part)}</h3>\n'
             f'<ol class="map-stops">{listed}</ol></div>\n'
         )
-    self.body.append("</div>\n")
+    rule = times.rule(table("site", self.config.language))
+    self.body.append(f'<p class="map-rule">{escape(rule)}</p></div>\n')
     raise nodes.SkipNode
 
 
+def _whole(self: HTML5Translator) -> str:
+    """Where all drills are listed, as an attribute."""
+    builder = self.builder
+    href = all_drills(builder.app, builder.current_docname)
+    return f' data-whole="{escape(href)}"' if href else ""
+
+
+def all_drills(app: Sphinx, pagename: str) -> str:
+    """Address of the page that lists all drills; empty without one."""
+    found = [name for name, meta in app.env.metadata.items() if "deck" in meta]
+    return app.builder.get_relative_uri(pagename, found[0]) if found else ""
+
+
+def refresh(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Write the map anew, whichever page changed: it says how long each takes."""
+    return [name for name, meta in env.metadata.items() if "road" in meta]
+
+
 def setup(app: Sphinx) -> None:
-    """Register the directive."""
+    """Register the directive; draw the map anew with every build."""
+    app.connect("env-updated", refresh)
     app.add_node(road_map, html=(visit_road_map, None))
     app.add_directive("road", RoadDirective)

@@ -7,6 +7,7 @@ import { drawGutter, markLine, prepareEditor } from "./editor.mjs";
 import { Keeper } from "./keeper.mjs";
 import { button, preparePanel } from "./progress.mjs";
 import { isStarted, runCell } from "./python.mjs";
+import { prepareReading } from "./reading.mjs";
 import { followChanges, store } from "./store.mjs";
 import { make, marked, sentence, wordsFor } from "./words.mjs";
 
@@ -30,7 +31,10 @@ for (const section of document.querySelectorAll(".os-drill[data-kind]")) {
     console.error(`drill ${section.dataset.drill}: ${error.message}`);
   }
 }
-for (const panel of document.querySelectorAll(".os-progress")) preparePanel(panel);
+for (const panel of document.querySelectorAll(".os-progress")) {
+  preparePanel(panel);
+  prepareReading(panel);
+}
 for (const element of document.querySelectorAll(".os-deck")) new Deck(element).wake();
 followChanges();
 prepareForPrint();

@@ -58,8 +58,7 @@ function panelButtons(word, status) {
   const file = make("input", { type: "file", accept: ".json", hidden: "" });
   const clear = sureButton(word("clear"), word("clearSure"), () => {
     tellOfChanges(); // so that what was just typed is kept before
-    const nothing = store.all().size + store.asides().length === 0;
-    if (nothing && status.querySelector("button")) return; // the button that brings all back has to stay
+    if (store.isEmpty && status.querySelector("button")) return; // the button that brings all back has to stay
     const bringBack = store.forget();
     const undo = button(word("bringBack"), () => {
       bringBack();
@@ -89,10 +88,11 @@ async function load(word, file) {
   if (file.size > MOST_BYTES) return word("importFull");
   tellOfChanges(); // so that what was just typed is kept before
   const text = await file.text().catch(() => "");
-  const { count, both, fault } = store.import(text);
-  if (count === 0) return word(FAULTS[fault] ?? "importFailed");
+  const { count, read, both, fault } = store.import(text);
+  if (count + read === 0) return word(FAULTS[fault] ?? "importFailed");
   return [
-    word(count === 1 ? "importedOne" : "imported", { n: count }),
+    count ? word(count === 1 ? "importedOne" : "imported", { n: count }) : "",
+    read ? word("importedRead", { n: read }) : "",
     both ? word("importedBoth") : "",
     fault ? word("importedPart") : "",
   ]

@@ -9,7 +9,8 @@ export const INTERVALS = [1, 3, 7, 21, 60]; // days until a passed drill comes b
 export const TEXTS = ["code", "words"]; // neither is ever replaced by another text unasked
 export const FRESH = { stage: 0, done: null, due: null };
 
-const isTable = (value) => Object.prototype.toString.call(value) === "[object Object]";
+export const isTable = (value) =>
+  Object.prototype.toString.call(value) === "[object Object]";
 
 export const alike = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
@@ -36,9 +37,9 @@ export function readRecord(text) {
   return { drills, forgotten: read.forgotten ?? null, fault: whole ? null : "damaged" };
 }
 
-export function writeRecord(drills, forgotten, indent) {
+export function writeRecord(drills, forgotten) {
   const record = { version: VERSION, drills: Object.fromEntries(drills) };
-  return JSON.stringify(forgotten ? { ...record, forgotten } : record, null, indent);
+  return JSON.stringify(forgotten ? { ...record, forgotten } : record);
 }
 
 /** What each part of an entry has to be; null for what it cannot be. */
@@ -77,7 +78,7 @@ function cleanText(value) {
 }
 
 /** A day that the calendar has. */
-function cleanDay(value) {
+export function cleanDay(value) {
   const parts = /^(\d{4})-(\d\d)-(\d\d)$/.exec(cleanText(value))?.slice(1).map(Number);
   return parts && isoDay(parts[0], parts[1] - 1, parts[2]) === value ? value : null;
 }

@@ -2,6 +2,7 @@
 // so each change starts from what is there now. What the browser does not take (some
 // keep nothing on file://, and a full one has no room) waits here and is tried again.
 
+import { pages } from "./pages.mjs";
 import {
   FRESH,
   INTERVALS,
@@ -150,13 +151,16 @@ export const store = {
     return [...this.all()].filter(([, { done }]) => done).map(([id]) => id);
   },
 
+  /** All that a file takes along: the record, and which pages were read. */
   export() {
-    return writeRecord(this.all(), 2);
+    const record = JSON.parse(writeRecord(this.all()));
+    return JSON.stringify({ ...record, pages: pages.all() }, null, 2);
   },
 
   /**
-   * Take over a saved file: how many drills it held, for how many of them a text is now
-   * kept beside another one, and what was wrong. Without room, nothing is taken over.
+   * Take over a saved file: how many drills it held, and pages that were read, for how
+   * many drills a text is now kept beside another one, and what was wrong. Without room,
+   * nothing is taken over.
    */
   import(text) {
     const { drills, fault } = readRecord(text);
@@ -166,17 +170,26 @@ export const store = {
     if (drills.size) this.write();
     const full = this.readable && this.waiting.size > 0;
     if (full) this.waiting = earlier;
+    const isRecord = !full && (fault === null || fault === "damaged");
+    const read = isRecord ? pages.merge(JSON.parse(text).pages) : 0;
     tellOfChanges();
-    if (full) return { count: 0, both: 0, fault: "full" };
+    if (full) return { count: 0, read, both: 0, fault: "full" };
     const both = [...drills].filter(([id, entry]) => differ(mine.get(id), entry));
-    return { count: drills.size, both: both.length, fault };
+    return { count: drills.size, read, both: both.length, fault };
+  },
+
+  get isEmpty() {
+    const read = Object.keys(pages.all()).length;
+    return this.all().size + this.asides().length + read === 0;
   },
 
   /** Forget everything; gives what brings it back. */
   forget() {
     const drills = this.all();
     const asides = this.asides();
+    const read = pages.all();
     this.waiting.clear();
+    pages.write({});
     this.lastForgotten = new Date().toISOString();
     try {
       for (const { key } of asides) localStorage.removeItem(key);
@@ -185,11 +198,12 @@ export const store = {
       // where nothing is kept, nothing is left
     }
     tellOfChanges();
-    return () => this.bringBack(drills, asides);
+    return () => this.bringBack(drills, asides, read);
   },
 
-  bringBack(drills, asides) {
+  bringBack(drills, asides, read) {
     const now = this.all();
+    pages.merge(read);
     for (const [id, entry] of drills) this.put(id, mergeEntries(entry, now.get(id)));
     try {
       for (const { text } of asides) keepAside(text);

@@ -1,0 +1,56 @@
+"""How long a page takes: counted by a rule, and not pretended to be exact."""
+
+from types import SimpleNamespace
+
+import pytest
+from docutils import nodes
+from myst_nb.sphinx_ext import HideCodeCellNode
+
+from livepage.drills.bank import KINDS
+from livepage.site import times
+from livepage.words import LANGUAGES, table
+
+
+@pytest.mark.parametrize(
+    "minutes, said",
+    [(0, 1), (0.4, 1), (7.4, 7), (10, 10), (12, 10), (13, 15), (33, 35)],
+)
+def test_more_than_ten_minutes_come_in_fives(minutes, said):
+    assert times.rounded(minutes) == said
+
+
+def test_every_kind_of_drill_takes_its_time():
+    assert set(times.DRILL) == set(KINDS)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_rule_and_the_times_are_said_in_every_language(language):
+    words = table("site", language)
+    assert not {"{", "}"} & set(times.rule(words))
+    for drills, told in [(0, 1), (1, 2), (5, 2)]:
+        said = times.Times(20, drills, 8).said(words)
+        assert len(said) == told and "20" in said[0]
+        assert told == 1 or (str(drills) in said[1] and "8" in said[1])
+
+
+def document(*children: nodes.Node) -> nodes.Element:
+    made = nodes.section()
+    made.extend(children)
+    return made
+
+
+def test_code_and_figures_count_but_neither_outputs_nor_what_is_folded():
+    folded = HideCodeCellNode("", nodes.literal_block("", "x\n" * 90))
+    printed = nodes.literal_block("", "y\n" * 90, classes=["output"])
+    figure = '<figure class="os-figure" data-figure="a"></figure>'
+    twice = nodes.raw("", figure + figure, format="html")
+    code = nodes.literal_block("", "z\n" * 45)
+    app = SimpleNamespace(env=SimpleNamespace(docname="a", metadata={"a": {}}))
+    times.remember(app, document(folded, printed, twice, code))
+    assert app.env.metadata["a"]["amounts"] == {"lines": 45, "figures": 1}
+
+
+def test_words_lines_and_figures_add_up_to_a_time():
+    about = {"amounts": {"lines": 45, "figures": 1}, "drills": []}
+    env = SimpleNamespace(metadata={"a": about}, book_sections={"a": [{"words": 600}]})
+    assert times.of(env, "a") == times.Times(reading=3 + 3 + 2, drills=0, doing=1)
