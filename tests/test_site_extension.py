@@ -290,6 +290,9 @@ NOTEBOOK = {
 }
 
 
+BASE = "https://book.example/here/"
+
+
 def render(
     folder: Path,
     text: str,
@@ -316,7 +319,7 @@ def render(
         cli_config={"external_toc_path": str(toc), "latex_individualpages": False},
         sourcedir=source,
     )
-    config["nb_execution_mode"] = "off"
+    config |= {"nb_execution_mode": "off", "html_baseurl": BASE}
     with patch_docutils(None), docutils_namespace():
         app = Sphinx(
             str(source),
@@ -428,6 +431,17 @@ def test_the_site_has_what_its_pages_need_and_no_more(built):
     names = {f.name for f in built.parent.rglob("*") if f.is_file()}
     assert {"index.html", "search.html", "book.css"} <= names
     assert not {"doctools.js", "basic.css", "genindex.html"} & names
+
+
+def test_a_lost_reader_is_shown_the_way_at_any_depth(built):
+    page = (built.parent / "404.html").read_text(encoding="utf-8")
+    lost = BeautifulSoup(page, "html.parser")
+    links = [tag[name] for name in ("href", "src") for tag in lost.select(f"[{name}]")]
+    assert len(links) > 5 and f"{BASE}search.html" in links
+    assert [link for link in links if not link.startswith((BASE, "#"))] == []
+    assert lost.html["data-root"] == BASE
+    assert not lost.select("[rel=canonical]") and lost.select_one("[name=robots]")
+    assert "404" not in (built.parent / "sitemap.xml").read_text(encoding="utf-8")
 
 
 def test_an_empty_corner_of_a_table_is_no_heading(page):

@@ -114,6 +114,13 @@ def faint(page: Page) -> list[str]:
     return found
 
 
+LARGE = """() => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync("html { font-size: 200% !important }");
+  document.adoptedStyleSheets = [sheet];
+}"""
+
+
 def wrong_but_colours(page: Page) -> list[str]:
     return violations(page, rules=WITHOUT_COLOURS)
 
@@ -150,6 +157,12 @@ def test_axe_finds_nothing_and_nothing_is_wider_than_the_window(
             page.set_viewport_size({"width": width, "height": 900})
             wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
             assert wide <= 0, f"{name} is {wide} px too wide at {width}"
+        page.set_viewport_size({"width": 360, "height": 900})
+        page.evaluate(LARGE)
+        wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert wide <= 0, f"{name} is {wide} px too wide in letters of twice the size"
+        page.evaluate("document.adoptedStyleSheets = []")
+        page.set_viewport_size({"width": PHONE, "height": 900})
         assert wrong_but_colours(page) == [], f"{name} on a phone"
 
 
@@ -308,14 +321,20 @@ def test_the_search_page_takes_its_question_from_the_address(open_page, html):
     expect(page.locator(".find-count")).to_have_text("Nothing found for “xyzzy”")
 
 
-@pytest.mark.parametrize("missing", ["search.js", "search-index.js"])
-def test_a_search_that_cannot_be_fetched_lists_every_heading(open_page, html, missing):
+@pytest.mark.parametrize("damaged", [None, "", "<!doctype html><title>Sorry</title>"])
+@pytest.mark.parametrize("file", ["search.js", "search-index.js"])
+def test_a_search_that_failed_says_so_and_lists_every_heading(
+    open_page, html, file, damaged
+):
     page = open_page(html / CHAPTER)
-    page.route(f"**/{missing}", lambda route: route.abort())
+    fulfil = {"body": damaged, "content_type": "text/javascript"}
+    missing = damaged is None
+    page.route(f"**/{file}", lambda r: r.abort() if missing else r.fulfill(**fulfil))
     page.reload()  # what comes from a disk is held up only if that began before the page
     page.keyboard.press("/")
     page.wait_for_url("**/search.html")
-    expect(page.locator("main")).to_contain_text("Every heading of the book is listed")
+    expect(page.locator("main")).to_contain_text("The search could not be loaded")
+    expect(page.locator("#said")).to_contain_text("The search could not be loaded")
     expect(page.locator("main li a")).to_have_count(headings(html))
     page.tattler.faults.clear()
 
@@ -463,19 +482,6 @@ def test_pointing_lights_and_leaving_darkens(open_page, html):
 
 
 # The page as it is -----------------------------------------------------------
-
-
-LARGE = """() => {
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync("html { font-size: 200% !important }");
-  document.adoptedStyleSheets = [sheet];
-}"""
-
-
-def test_nothing_is_wider_than_a_phone_in_letters_of_twice_the_size(open_page, html):
-    page = open_page(html / CHAPTER, width=360)
-    page.evaluate(LARGE)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
 def test_without_scripts_the_book_can_be_read(open_page, html):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urljoin
 from xml.sax.saxutils import escape
 
 from sphinx.builders.html import StandaloneHTMLBuilder
@@ -75,14 +76,19 @@ class BookBuilder(StandaloneHTMLBuilder):
         """The book has no index of terms; search does its work."""
 
     def gen_additional_pages(self) -> None:
-        """The search page."""
+        """The search page, and what a server shows in the place of one it has not."""
         self.handle_page("search", {}, "search.html")
+        self.handle_page("404", {}, "404.html")
+        if self.config.html_baseurl:
+            lost = Path(self.outdir, "404.html")
+            page = lost.read_text(encoding="utf-8")
+            lost.write_text(absolute(page, self.config.html_baseurl), encoding="utf-8")
 
     def finish(self) -> None:
         """Write what pages share, once all pages stand."""
         super().finish()
         self.finish_tasks.join()
-        names = {*self.env.found_docs, "search"}
+        names = {*self.env.found_docs, "search", "404"}
         pages = {f"{name}.html" for name in names}
         uses = [Uses(*uses_of(self._read(page))) for page in sorted(pages)]
         files = self._scripts(uses)
@@ -165,6 +171,18 @@ class BookBuilder(StandaloneHTMLBuilder):
         space = "http://www.sitemaps.org/schemas/sitemap/0.9"
         head = '<?xml version="1.0" encoding="UTF-8"?>\n'
         return f'{head}<urlset xmlns="{space}">\n{entries}</urlset>\n'
+
+
+def absolute(page: str, base: str) -> str:
+    """A page whose links hold at any depth: a server shows it for every lost address.
+
+    `base` is where the book is published.
+    """
+
+    def anchored(found: re.Match[str]) -> str:
+        return f'{found[1]}="{urljoin(base.rstrip("/") + "/", found[2])}"'
+
+    return re.sub(r'\b(href|src|data-root)="(?!#)([^"]*)"', anchored, page)
 
 
 def _write(file: Path, content: bytes) -> None:

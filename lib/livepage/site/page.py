@@ -120,7 +120,12 @@ def for_scripts(words: Mapping[str, str], language: str) -> dict[str, Any]:
 
 
 def address(app: Sphinx, pagename: str, context: dict[str, Any]) -> str | None:
-    """Where the page is published; None while `html.baseurl` is unset."""
+    """Where the page is published; None while `html.baseurl` is unset.
+
+    The page for an address that leads nowhere has none of its own.
+    """
+    if pagename == "404":
+        return None
     if context["pageurl"] and pagename == app.config.root_doc:
         return app.config.html_baseurl.rstrip("/") + "/"
     return context["pageurl"]

@@ -28,7 +28,8 @@
     return new Promise((resolve, reject) => {
       const script = document.createElement("script");
       script.src = `${root}_static/search-index.js`;
-      script.onload = resolve;
+      // What was fetched may be cut short, or a page that says something else.
+      script.onload = () => (Array.isArray(window.bookIndex) ? resolve() : reject());
       script.onerror = reject;
       document.head.append(script);
     });

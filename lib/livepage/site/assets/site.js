@@ -151,11 +151,16 @@
     }
   }
 
-  // Where the search cannot be fetched, its page lists every heading of the book.
+  // Where the search cannot be fetched or read, its page says so, and lists every heading
+  // of the book.
   function withoutSearch() {
     const host = document.getElementById("search-page");
-    if (host) host.innerHTML = document.querySelector("main noscript").textContent;
-    else location.assign(document.getElementById("search-link").href);
+    if (!host) {
+      location.assign(document.getElementById("search-link").href);
+      return;
+    }
+    host.innerHTML = document.querySelector("main noscript").textContent;
+    host.querySelector("p").textContent = said.textContent = words.search_failed;
   }
 
   function searching() {
@@ -169,7 +174,7 @@
       if (window.bookSearch) return window.bookSearch();
       const script = document.createElement("script");
       script.src = `${root.dataset.root}_static/search.js`;
-      script.onload = () => window.bookSearch();
+      script.onload = () => (window.bookSearch ?? withoutSearch)();
       script.onerror = withoutSearch;
       document.head.append(script);
     };
