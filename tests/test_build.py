@@ -7,9 +7,17 @@ import nbformat
 import pytest
 from nbformat.v4 import new_output
 
-from tools.build import Book, BuildFailed, check_count, pack_wheels, run_chapters
-from tools.chapters import code_cells, notebook, pages
-from tools.execute import ChapterFailed, _whole_streams, with_outputs
+from tools.build import (
+    Book,
+    BuildFailed,
+    check_count,
+    check_sources,
+    pack_wheels,
+    run_chapters,
+    settings,
+)
+from tools.chapters import code_cells, in_source, notebook, pages
+from tools.execute import ChapterFailed, _raise_failures, _whole_streams, with_outputs
 from tools.freshness import Ours, data_files, imported, lib_files
 
 HEADER = "---\njupytext: {text_representation: {format_name: myst}}\n---\n\n"
@@ -98,6 +106,73 @@ def test_a_failing_assert_names_chapter_cell_and_message(small: Book) -> None:
     # The chapter stays stale: the next build runs it again and fails again.
     with pytest.raises(ChapterFailed):
         run(small)
+
+
+def test_a_cell_that_python_cannot_read_is_named_before_anything_runs(small) -> None:
+    two = small.book / "02-two.md"
+    text = chapter("y = (2 is not Python.", "%time\nx = 1\ny = (2", "open")
+    two.write_text(text)
+    line = text.splitlines().index("y = (2") + 1
+    said = rf"02-two\.md:{line}, cell 'open'\n    y = \(2\n  SyntaxError"
+    with pytest.raises(ValueError, match=said):
+        run(small)
+    assert not small.store.folder.exists()
+
+
+def test_a_broken_module_is_named_by_file_and_line(small: Book) -> None:
+    inner = small.root / "lib" / "onlinesoftmax" / "inner.py"
+    inner.write_text("FACTOR = 2\ndef\n")
+    with pytest.raises(ValueError, match=r"onlinesoftmax.inner\.py:2\n"):
+        run(small)
+
+
+def test_what_breaks_every_chapter_is_said_once(small: Book) -> None:
+    small.store.folder.mkdir(parents=True)
+    for page in small.chapters:
+        nb = notebook(page)
+        fault = {"ename": "ValueError", "evalue": "no data", "traceback": ["----> 1 x"]}
+        code_cells(nb)[0].outputs = [new_output("error", **fault)]
+        nbformat.write(nb, small.store.notebook(page))
+    with pytest.raises(ChapterFailed) as failed:
+        _raise_failures(small.chapters, small.store, "")
+    said = str(failed.value)
+    assert said.count("no data") == 1
+    assert "01-one.md:" in said and "02-two.md:" in said
+
+
+@pytest.mark.parametrize("name", ["_config.yml", "_toc.yml", "book/02-two.md"])
+def test_broken_yaml_is_named_by_file_and_line(small: Book, name: str) -> None:
+    file = small.root / name
+    before = file.read_text() if file.exists() else "a: 1\n"
+    lines = before.splitlines()
+    file.write_text("\n".join([*lines[:1], "broken: [", *lines[1:]]))
+    read = settings if name == "_config.yml" else run
+    with pytest.raises(ValueError, match=rf"(?s){file.name}.*line [23],") as failed:
+        read(small)
+    assert "unicode string" not in str(failed.value)
+
+
+def test_a_broken_list_of_sources_is_named(small: Book) -> None:
+    (small.book / "sources.bib").write_text("@article{key, title={Open\n")
+    with pytest.raises(BuildFailed, match=r"sources\.bib: .*line 1"):
+        check_sources(small)
+
+
+def test_what_the_renderer_says_is_told_of_the_sources(small: Book) -> None:
+    one, pages = small.book / "01-one.md", small.pages
+    code = CELL.format(options=":name: two\n", code="one")
+    one.write_text(f"{HEADER}# A title\n\none\n\n{code}\nLast.\n\n[dead](#dead)\n")
+    last = one.read_text().splitlines().index("[dead](#dead)") + 1
+    said = (
+        f"{small.staged}/01-one.ipynb:30003: WARNING: no 'dead'\n"
+        f"{small.staged}/index.md:4: WARNING: x\n{small.staged}/02-two.ipynb: WARNING: y"
+    )
+    told = in_source(said, small.staged, pages)
+    assert told.splitlines() == [
+        f"book/01-one.md:{last}: WARNING: no 'dead'",
+        "book/index.md:4: WARNING: x",
+        "book/02-two.md: WARNING: y",
+    ]
 
 
 def test_a_chapter_left_out_of_the_run_stops_the_build(small: Book) -> None:

@@ -19,19 +19,25 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
-import yaml
 from hatchling.builders.wheel import WheelBuilder
 from jupyter_book.config import get_final_config
+from pybtex.database import parse_file
+from pybtex.exceptions import PybtexError
 from sphinx.application import Sphinx
 from sphinx.errors import SphinxError
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
-import rescaling  # noqa: F401  (hands the book in)
-from livepage import modules
+try:
+    import rescaling  # noqa: F401  (hands the book in)
+except SyntaxError as error:
+    place = f"{error.filename}:{error.lineno}\n    {(error.text or '').strip()}"
+    sys.exit(f"The build stopped.\n{place}\n  SyntaxError: {error.msg}")
+from livepage import modules, yml
 from livepage.digest import digest, files_in
+from livepage.quantities import quantities
 from tools import reader
-from tools.chapters import Page, notebook, pages
-from tools.execute import ChapterFailed, Store, execute, with_outputs
+from tools.chapters import Page, check_code, in_source, notebook, pages
+from tools.execute import ANSI, ChapterFailed, Store, execute, with_outputs
 from tools.freshness import Ours, key
 from tools.made import Made
 
@@ -114,6 +120,7 @@ def build(book: Book, shown: Callable[[], None]) -> None:
 
     `shown` is called as soon as the pages can be read.
     """
+    settings(book), quantities(), check_sources(book)  # before the long run
     ours = Ours(book.root)
     run_chapters(book, ours)
     stage(book)
@@ -128,6 +135,8 @@ def run_chapters(book: Book, ours: Ours) -> list[str]:
     """Execute the stale chapters, stage the edited ones; return which ran."""
     with step(f"running what changed in {len(book.chapters)} chapters"):
         edited = [page for page in book.chapters if not is_staged(page, book, ours)]
+        for page in edited:
+            check_code(page)
         keys = {page: key(notebook(page), ours) for page in edited}
         ran = execute(keys, book.store, (ours.lib, ours.book))
         for page in edited:
@@ -174,6 +183,15 @@ def stage(book: Book) -> None:
             old.unlink()
 
 
+def check_sources(book: Book) -> None:
+    """Refuse a list of sources that cannot be read; the message names the file."""
+    for file in book.book.glob("*.bib"):
+        try:
+            parse_file(str(file))
+        except PybtexError as error:
+            raise BuildFailed(f"{file.name}: {error}") from None
+
+
 def write(file: Path, content: bytes) -> None:
     """Write a file, unless it is so already: what is not touched is not read anew."""
     if not file.exists() or file.read_bytes() != content:
@@ -202,15 +220,23 @@ def render(book: Book) -> None:
             )
             made_by.build()
         except SphinxError as error:
-            raise BuildFailed(f"Jupyter Book refused to render:\n{error}") from error
+            said.write(f"{error}\n")
+            raise BuildFailed(refused(book, said.getvalue())) from error
     if made_by.statuscode:
-        raise BuildFailed(f"Jupyter Book refused to render:\n{said.getvalue()}")
+        raise BuildFailed(refused(book, said.getvalue()))
     whole.touch()
+
+
+def refused(book: Book, said: str) -> str:
+    """What the renderer said, each line once, with the places in the book's sources."""
+    told = in_source(ANSI.sub("", said), book.staged, book.pages)
+    lines = dict.fromkeys(line for line in told.splitlines() if line.strip())
+    return "\n".join(["Jupyter Book refused to render:", *lines])
 
 
 def settings(book: Book) -> dict[str, object]:
     """What Sphinx is told: the book's configuration, for pages that have run already."""
-    config = yaml.safe_load(book.config.read_text("utf-8"))
+    config = yml.read(book.config)
     config.setdefault("execute", {})["execute_notebooks"] = "off"
     config["sphinx"]["config"]["book_notebooks"] = True  # `pack_notebooks` makes them
     toc = book.toc.as_posix()

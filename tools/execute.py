@@ -86,15 +86,19 @@ def _nbmake(files: list[Path], ours: tuple[Path, ...]) -> str:
 
 
 def _raise_failures(stale: list[Page], store: Store, said: str) -> None:
-    failures = [failure for page in stale if (failure := _failure(page, store))]
-    if failures:
+    told: dict[str, list[str]] = {}  # what breaks every chapter is said once
+    for page in stale:
+        for where, what in _failure(page, store):
+            told.setdefault(what, []).append(where)
+    if told:
+        failures = ("\n".join([*where, what]) for what, where in told.items())
         raise ChapterFailed("\n\n".join(failures))
     if said:
         raise ChapterFailed(f"nbmake failed without a failing cell:\n{said}")
 
 
-def _failure(page: Page, store: Store) -> str | None:
-    """Chapter, cell and message of the first cell that raised, or None."""
+def _failure(page: Page, store: Store) -> list[tuple[str, str]]:
+    """Of the first cell that raised, if any: where it stands, and what it said."""
     nb = nbformat.read(store.notebook(page), as_version=4)
     for cell in code_cells(nb):
         for output in cell.get("outputs", []):
@@ -103,11 +107,11 @@ def _failure(page: Page, store: Store) -> str | None:
                 said = f"{output.ename}: {output.evalue or '(no message)'}"
                 trace = ANSI.sub("", "\n".join(output.traceback))
                 marked = [ln for ln in trace.splitlines() if re.match(r"\s*-+>", ln)]
-                return "\n".join([where, *marked[:1], f"  {said}"])
+                return [("\n".join([where, *marked[:1]]), f"  {said}")]
         if cell.source.strip() and cell.get("execution_count") is None:
             where = f"{page.source.name}:{line_of(page, cell)}, cell {cell.id!r}"
-            return f"{where}\n  did not finish (the limit is {LIMIT} s)"
-    return None
+            return [(where, f"  did not finish (the limit is {LIMIT} s)")]
+    return []
 
 
 def _strip(file: Path) -> None:

@@ -18,7 +18,7 @@ from nbformat import NotebookNode
 
 from livepage.digest import digest, files_in
 from livepage.drills import bank
-from tools.chapters import code_cells
+from tools.chapters import code_cells, plain
 
 # Packages whose modules lean on each other: whoever imports one depends on all of it.
 WHOLE = {"blocksim", "livepage"}
@@ -147,8 +147,17 @@ def content_files(code: str, ours: Ours) -> set[Path]:
 
 
 def _imported_parts(files: Iterable[Path], ours: Ours) -> set[str]:
-    texts = (file.read_text("utf-8") for file in files if file.suffix == ".py")
-    return _parts(set().union(*map(imported, texts)), ours)
+    names = (_imported_by(file) for file in files if file.suffix == ".py")
+    return _parts(set().union(*names), ours)
+
+
+def _imported_by(file: Path) -> frozenset[str]:
+    try:
+        return imported(file.read_text("utf-8"))
+    except SyntaxError as error:
+        line = (error.text or "").strip()
+        said = f"{file}:{error.lineno}\n    {line}\n  SyntaxError: {error.msg}"
+        raise ValueError(said) from None
 
 
 def _parts(names: Iterable[str], ours: Ours) -> set[str]:
@@ -182,13 +191,7 @@ def _named_data(text: str) -> frozenset[str]:
 def key(nb: NotebookNode, ours: Ours) -> str:
     """What the outputs of `nb` depend on, as one digest."""
     cells = [[cell.source, cell.metadata.get("tags", [])] for cell in code_cells(nb)]
-    code = "\n".join(_plain(cell.source) for cell in code_cells(nb))
+    code = "\n".join(plain(cell.source) for cell in code_cells(nb))
     files = lib_files(code, ours)
     files |= data_files(code, ours.book, files)
     return digest([*files, ours.lock], json.dumps(cells), platform.python_version())
-
-
-def _plain(source: str) -> str:
-    """`source` without IPython's own lines, which Python cannot parse."""
-    lines = source.splitlines()
-    return "\n".join("" if re.match(r"\s*[%!]", line) else line for line in lines)

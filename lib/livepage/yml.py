@@ -33,4 +33,5 @@ def read(file: Path) -> Any:
     try:
         return yaml.load(file.read_text(encoding="utf-8"), _Loader)
     except yaml.YAMLError as error:
-        raise ValueError(f"{file.name}: {error}") from None
+        said = str(error).replace("<unicode string>", file.name)
+        raise ValueError(f"{file.name}: {said}") from None

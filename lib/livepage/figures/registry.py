@@ -59,4 +59,8 @@ def _module(file: Path) -> ModuleType:
 
 def strings(figure: str) -> dict[str, dict[str, Any]]:
     """The figure's words, by language."""
-    return json.loads((folder(figure) / "strings.json").read_text("utf-8"))
+    file = folder(figure) / "strings.json"
+    try:
+        return json.loads(file.read_text("utf-8"))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"figures/{figure}/{file.name}: {error}") from None
