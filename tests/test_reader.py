@@ -8,9 +8,12 @@ import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import NamedTuple
 
 import nbformat
 import pytest
+import yaml
 from pybtex.database import BibliographyData, Entry, Person
 
 from livepage.road import Stop
@@ -18,7 +21,7 @@ from tools import lab
 from tools.chapters import code_cells, notebook, pages
 from tools.lab import copies
 from tools.plain_markdown import Around, plain_markdown
-from tools.reader import around, install_cell, reader_notebook, without_glue
+from tools.reader import around, install_cell, reader_notebook, wheels_at, without_glue
 
 SOURCES = BibliographyData(
     {
@@ -250,6 +253,10 @@ def test_published_notebooks_run_from_the_wheels_alone(html: Path, tmp_path) -> 
         "            linecache.cache[name] = (len(cell.source), None, lines, name)\n"
         "            exec(compile(cell.source, name, 'exec'), space)\n"
         "import rescaling\n"
+        "from livepage.figures.registry import ids\n"
+        "for id in ids():\n"  # the still, for a notebook that cannot show a widget
+        "    shown = rescaling.figure(id)._repr_mimebundle_()[0]['text/html']\n"
+        "    assert '<svg' in shown and 'reload this page' in shown, id\n"
         "print('from', rescaling.__file__)\n"
     )
     env = {**os.environ, "PYTHONPATH": str(tmp_path / "site"), "MPLBACKEND": "agg"}
@@ -281,6 +288,81 @@ def test_without_lib_wheel_or_address_the_first_cell_says_what_to_do(tmp_path) -
     assert "Put the .whl files next to this notebook" in done.stderr
     # IPython wraps SystemExit in a warning and a hint at %tb.
     assert "\nModuleNotFoundError: The book's packages are missing." in done.stderr
+
+
+class Here(NamedTuple):
+    """What a notebook finds where it is opened, and what its first cell says there."""
+
+    rescaling: str | None = None  # the version that is installed
+    anywidget: bool = False
+    colab: bool = False
+    vscode: bool = False
+    network: bool = True
+    installs: bool = True
+    says: str = ""
+
+
+RELOAD = "reload this page in your browser"
+FIRST = {
+    "JupyterLab, nothing installed": Here(says=RELOAD),
+    "widgets are there already": Here(anywidget=True),
+    "Colab": Here(colab=True),
+    "VS Code": Here(vscode=True),
+    "an older book": Here(rescaling="0.0.9", anywidget=True),
+    "this book": Here(rescaling="9", installs=False),
+    "no network": Here(network=False, says="Is there a network? It said:\nno route"),
+}
+
+
+@pytest.mark.parametrize("here", FIRST.values(), ids=FIRST)
+def test_the_first_cell_installs_and_says_when_to_reload(
+    here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    (tmp_path / "rescaling-9.whl").touch()
+    found = {"rescaling": here.rescaling, "anywidget": here.anywidget or None}
+    versions = [SimpleNamespace(version=here.rescaling)] if here.rescaling else []
+    asked = []
+
+    def pip(command: list[str], **options: object) -> SimpleNamespace:
+        asked.append(command)
+        return SimpleNamespace(returncode=not here.network, stderr="no route")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("importlib.util.find_spec", found.get)
+    monkeypatch.setattr("importlib.metadata.distributions", lambda name: versions)
+    monkeypatch.setattr("subprocess.run", pip)
+    monkeypatch.delenv("VSCODE_PID", raising=False)
+    if here.vscode:
+        monkeypatch.setenv("VSCODE_PID", "1")
+    if here.colab:
+        monkeypatch.setitem(sys.modules, "google.colab", SimpleNamespace())
+    try:
+        exec(install_cell(["rescaling-9.whl"], None), {})
+    except RuntimeError as error:
+        print(error)
+    assert [command[-1] for command in asked] == (
+        [f"{tmp_path}/rescaling-9.whl"] if here.installs else []
+    )
+    said = capsys.readouterr().out
+    assert here.says in said and (here.says == RELOAD) == (RELOAD in said)
+
+
+WHERE = {
+    "{}": None,
+    "{html: {baseurl: 'https://book.example/en/'}}": "https://book.example/en/notebooks/",
+    "{repository: {url: 'https://github.com/one/two/'}}": (
+        "https://raw.githubusercontent.com/one/two/shelf/notebooks/"
+    ),
+    "{repository: {url: 'https://elsewhere.example/one/two'}}": None,
+}
+
+
+@pytest.mark.parametrize("keys", WHERE)
+def test_a_notebook_finds_its_wheels_where_it_is_published(keys, tmp_path) -> None:
+    config = yaml.safe_load(keys)
+    config["sphinx"] = {"config": {"book_notebook_branch": "shelf"}}
+    (tmp_path / "_config.yml").write_text(yaml.safe_dump(config), "utf-8")
+    assert wheels_at(tmp_path / "book") == WHERE[keys]
 
 
 def folders(tmp_path: Path, **notebooks: str) -> tuple[Path, Path]:

@@ -183,11 +183,11 @@ def test_links_to_the_repository_are_absent_while_it_has_no_address():
 
     class App:
         class config:
-            book_notebook_branch = "gh-pages"
+            book_notebook_branch = "shelf"
 
     assert launch_links(App, "a", "") == {}
     colab = launch_links(App, "02-a", "https://github.com/one/two")["colab"]
-    assert colab.endswith("/github/one/two/blob/gh-pages/notebooks/02-a.ipynb")
+    assert colab.endswith("/github/one/two/blob/shelf/notebooks/02-a.ipynb")
 
 
 def test_a_page_loads_only_the_scripts_it_needs():

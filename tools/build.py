@@ -28,11 +28,11 @@ from sphinx.errors import SphinxError
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
 try:
-    import rescaling  # noqa: F401  (hands the book in)
+    import rescaling  # hands the book in
 except SyntaxError as error:
     place = f"{error.filename}:{error.lineno}\n    {(error.text or '').strip()}"
     sys.exit(f"The build stopped.\n{place}\n  SyntaxError: {error.msg}")
-from livepage import modules, yml
+from livepage import figures, modules, yml
 from livepage.digest import digest, files_in
 from livepage.quantities import quantities
 from tools import reader
@@ -69,6 +69,11 @@ class Book:
     @property
     def toc(self) -> Path:
         return self.root / "_toc.yml"
+
+    @property
+    def stills(self) -> Path:
+        """Where the packed book has the stills of its figures, while it is packed."""
+        return self.book / rescaling.HERE.stills.relative_to(rescaling.HERE.folder)
 
     @property
     def store(self) -> Store:
@@ -256,22 +261,29 @@ def pack_wheels(book: Book) -> list[Path]:
     if not (there and book.made.is_fresh("wheels", now)):
         shutil.rmtree(folder, ignore_errors=True)
         os.environ["SOURCE_DATE_EPOCH"] = "315619200"  # two builds, one file
-        with book.made.anew("wheels", now), modules_read(book):
+        with book.made.anew("wheels", now), drawn_for_readers(book):
             for package in packages:
                 list(WheelBuilder(str(package)).build(directory=str(folder)))
     return sorted(folder.glob("*.whl"))
 
 
 @contextmanager
-def modules_read(book: Book):
-    """While packing, what V8 found in the figures' modules: readers have no V8."""
+def drawn_for_readers(book: Book):
+    """While packing, what V8 made of the figures: readers of notebooks have no V8."""
     folders = (book.root / "lib" / "livepage" / "figures", book.book / "figures")
     sources = (source for folder in folders for source in folder.rglob("*.mjs"))
-    modules.SHIPPED.write_text(modules.unlinked(sources), "utf-8")
     try:
+        modules.SHIPPED.write_text(modules.unlinked(sources), "utf-8")
+        book.stills.write_text(figures.stills(), "utf-8")
         yield
     finally:
-        modules.SHIPPED.unlink()
+        forget_drawn(book)
+
+
+def forget_drawn(book: Book) -> None:
+    """Only wheels hold them: a chapter that finds a still puts it on its page."""
+    for file in (modules.SHIPPED, book.stills):
+        file.unlink(missing_ok=True)
 
 
 def pack_notebooks(book: Book, ours: Ours, packed: list[Path]) -> None:
@@ -280,7 +292,8 @@ def pack_notebooks(book: Book, ours: Ours, packed: list[Path]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     wheels = [Path(shutil.copy2(wheel, folder)) for wheel in packed]
     around = reader.around(book.book)
-    first = reader.install_cell([wheel.name for wheel in wheels], around.site)
+    names = [wheel.name for wheel in wheels]
+    first = reader.install_cell(names, reader.wheels_at(book.book))
     wanted = set(wheels)
     shared = [*wheels, *book.book.glob("*.bib"), book.config, book.toc]
     road, version = repr(around.road), ours.version
@@ -320,6 +333,7 @@ FAILURES = (BuildFailed, ChapterFailed, ValueError)
 def make(book: Book = HERE, shown: Callable[[], None] = lambda: None) -> None:
     """Build the book, alone in its folder."""
     with only_one(book.out):
+        forget_drawn(book)  # of a build that was interrupted
         build(book, shown)
 
 

@@ -4,9 +4,9 @@ Numbers that the prose takes from the build are written out.
 """
 
 import ast
-import textwrap
 import zipfile
 from pathlib import Path
+from urllib.parse import urlparse
 
 import nbformat
 import yaml
@@ -20,9 +20,14 @@ from tools.plain_markdown import Around, plain_markdown
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 
 
+def configured(book: Path) -> dict:
+    """The configuration of the book whose pages are in the folder `book`."""
+    return yaml.safe_load((book.parent / "_config.yml").read_text("utf-8"))
+
+
 def around(book: Path) -> Around:
     """The book whose pages are in the folder `book`."""
-    config = yaml.safe_load((book.parent / "_config.yml").read_text("utf-8"))
+    config = configured(book)
     settings = (config.get("sphinx") or {}).get("config") or {}
     toc = book.parent / "_toc.yml"
     return Around(
@@ -33,6 +38,22 @@ def around(book: Path) -> Around:
         extensions=frozenset(settings.get("myst_enable_extensions", ())),
         language=settings.get("language", ENGLISH),
     )
+
+
+def wheels_at(book: Path) -> str | None:
+    """Where a notebook without its wheels finds them; None while it is nowhere.
+
+    They are beside the published pages, and on the branch that Colab opens notebooks of.
+    """
+    config = configured(book)
+    if site := (config.get("html") or {}).get("baseurl"):
+        return f"{site.rstrip('/')}/notebooks/"
+    repository = urlparse((config.get("repository") or {}).get("url") or "")
+    if repository.netloc != "github.com":
+        return None
+    branch = config["sphinx"]["config"]["book_notebook_branch"]
+    path = f"{repository.path.rstrip('/')}/{branch}/notebooks/"
+    return f"https://raw.githubusercontent.com{path}"
 
 
 def glued(nb: NotebookNode) -> dict[str, object]:
@@ -75,34 +96,58 @@ def _is_glue(node: ast.stmt) -> bool:
     return isinstance(call, ast.Call) and getattr(call.func, "id", "") == "glue"
 
 
-def install_cell(wheels: list[str], site: str | None) -> str:
-    """The first cell: the packages are there, or are installed and the cell says so."""
-    listed = "".join(f"\n    {wheel!r}," for wheel in wheels)
-    elsewhere = repr(f"{site.rstrip('/')}/notebooks/") if site else "None"
-    return textwrap.dedent("""\
-        # The book's own packages: used if they are here, installed if they are not.
-        import importlib.util, pathlib, subprocess, sys
+FIRST_CELL = """\
+# The book's own packages: used if they are here, installed if they are not.
+import importlib.metadata, importlib.util, os, pathlib, subprocess, sys
 
-        WHEELS = [{listed}
-        ]
-        if importlib.util.find_spec("rescaling") is None:
-            beside, site = pathlib.Path(WHEELS[0]).exists(), {elsewhere}
-            if not beside and site is None:
-                raise ModuleNotFoundError(
-                    "The book's packages are missing. Put the .whl files next to this "
-                    "notebook: they are in the .zip that the chapter's page offers."
-                )
-            print("installing the book's packages from", "here" if beside else site)
-            here = pathlib.Path.cwd()
-            wanted = [str(here / w) if beside else site + w for w in WHEELS]
-            command = [sys.executable, "-m", "pip", "install", "-q", *wanted]
-            subprocess.run(command, check=True)
-
-        import rescaling
-
-        print("rescaling", rescaling.__version__)""").format(
-        listed=listed, elsewhere=elsewhere
+VERSION, WHEELS = {version!r}, [{listed}
+]
+here = [one.version for one in importlib.metadata.distributions(name="rescaling")]
+if importlib.util.find_spec("rescaling") is None or here[:1] not in ([], [VERSION]):
+    beside, site = pathlib.Path(WHEELS[0]).exists(), {elsewhere}
+    if not beside and site is None:
+        raise ModuleNotFoundError(
+            "The book's packages are missing. Put the .whl files next to this "
+            "notebook: they are in the .zip that the chapter's page offers."
+        )
+    print("installing the book's packages from", "here" if beside else site)
+    folder = str(pathlib.Path.cwd()) + "/" if beside else site
+    loads_widgets = "google.colab" in sys.modules or "VSCODE_PID" in os.environ
+    was_there = importlib.util.find_spec("anywidget")
+    command = [sys.executable, "-m", "pip", "install", "-q"]
+    done = subprocess.run(
+        command + [folder + wheel for wheel in WHEELS], capture_output=True, text=True
     )
+    if done.returncode:
+        raise RuntimeError(
+            "pip could not install the book's packages, or what they need (numpy, "
+            "matplotlib, numba, anywidget …). Is there a network? It said:\\n"
+            + done.stderr
+        )
+    importlib.invalidate_caches()
+    if not (loads_widgets or was_there):
+        print(
+            "Installed. Now reload this page in your browser and run all cells again: "
+            "a page that was open before cannot show a figure that moves."
+        )
+
+import rescaling
+
+print("rescaling", rescaling.__version__)"""
+
+
+def install_cell(wheels: list[str], site: str | None) -> str:
+    """The first cell: the packages are there, or are installed and the cell says so.
+
+    The wheels lie beside the notebook, or else in the folder `site` of the network.
+    """
+    listed = "".join(f"\n    {wheel!r}," for wheel in wheels)
+    return FIRST_CELL.format(version=version_of(wheels), listed=listed, elsewhere=repr(site))
+
+
+def version_of(wheels: list[str]) -> str:
+    """The book's version, as the name of its wheel has it."""
+    return next(Path(name).stem.split("-")[1] for name in wheels if "rescaling-" in name)
 
 
 def reader_notebook(
@@ -110,7 +155,8 @@ def reader_notebook(
 ) -> NotebookNode:
     """What a reader downloads of the chapter `executed`, whose text is `source`."""
     values = glued(executed)
-    cells = [nbformat.v4.new_code_cell(first, id="install")]
+    folded = {"jupyter": {"source_hidden": True}}
+    cells = [nbformat.v4.new_code_cell(first, id="install", metadata=folded)]
     for cell in executed.cells:
         if cell.cell_type == "markdown":
             text = plain_markdown(cell.source, values, book)

@@ -24,6 +24,11 @@ class Book:
         return self.folder / "figures"
 
     @property
+    def stills(self) -> Path:
+        """Each figure's still as JSON: packed with the book, where no V8 draws one."""
+        return self.figures / "stills.json"
+
+    @property
     def drills(self) -> Path:
         """One YAML file of drills for each chapter."""
         return self.folder / "drills"

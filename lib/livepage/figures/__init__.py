@@ -55,6 +55,7 @@ _HOME = {
     "page_script": "build",
     "plot": "plots",
     "still": "build",
+    "stills": "widget",
     "stylesheet": "build",
     "sweep": "sweeps",
     "tokens": "build",

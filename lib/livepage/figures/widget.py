@@ -1,6 +1,7 @@
 """Figures in a notebook: anywidgets whose traits are the figure's controls."""
 
 import html
+import json
 from functools import cache
 from typing import Any
 from weakref import WeakSet
@@ -8,8 +9,11 @@ from weakref import WeakSet
 import anywidget
 import traitlets
 
+from livepage import book
+from livepage.words import ENGLISH, table
+
 from . import registry
-from .build import stylesheet, tokens
+from .build import still, stylesheet, tokens
 from .pack import widget_module
 from .v8 import finite, numbers, to_json
 
@@ -96,16 +100,22 @@ class Figure(anywidget.AnyWidget):
         return data | {"text/html": self._host()}, metadata
 
     def _host(self) -> str:
-        """The empty host that the site fills and the page wakes."""
+        """The host that the site fills and the page wakes: empty while a book is built.
+
+        Where the book is installed, it holds the figure's still: a notebook that is
+        open while it installs the packages of widgets has nothing else to show.
+        """
         defaults = registry.spec(self.figure_id).defaults()
         changed = {
             name: now for name, now in self.state.items() if now != defaults[name]
         }
         state = html.escape(to_json(changed))
         asks = "" if self.asks else ' data-asks="no"'
+        still = _still(self.figure_id)
+        style, failed = (f"<style>{_style()}</style>", " os-failed") if still else ("", "")
         return (
-            f'<figure class="os-figure" id="{html.escape(self.name)}"'
-            f' data-figure="{self.figure_id}" data-state="{state}"{asks}></figure>'
+            f'{style}<figure class="os-figure{failed}" id="{html.escape(self.name)}"'
+            f' data-figure="{self.figure_id}" data-state="{state}"{asks}>{still}</figure>'
         )
 
 
@@ -144,6 +154,24 @@ def _class_of(id: str) -> type[Figure]:
     members = {"figure_id": id, "_esm": widget_module(id), "_css": _style()}
     title = "".join(part.capitalize() for part in id.split("-"))
     return type(f"{title}Figure", (Figure,), traits | members)
+
+
+def stills() -> str:
+    """Return the text of `Book.stills`: each figure as it looks before it moves.
+
+    It is drawn by V8, which those who read in a notebook do not have.
+    """
+    return to_json({name: still(name) for name in registry.ids()})
+
+
+def _still(figure: str) -> str:
+    """A figure's still and how to make it move; empty where none is packed."""
+    packed = book.current().stills
+    if not packed.exists():
+        return ""
+    drawn = json.loads(packed.read_text("utf-8"))[figure]
+    advice = table("figures", ENGLISH)["still"]
+    return f'{drawn}<p class="os-still">{advice}</p>'
 
 
 @cache

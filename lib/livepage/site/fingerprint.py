@@ -32,7 +32,7 @@ def ingredients() -> set[Path]:
     code = (EXTENSION.parent, Path(blocksim.__file__).parent, *ours.made_with)
     files = files_in(*code, ours.figures, ours.drills, ours.data)
     files |= set(ours.folder.glob("*.py"))
-    shared = files_in(ASSETS) | {modules.SHIPPED}
+    shared = files_in(ASSETS) | {modules.SHIPPED, ours.stills}
     return {file for file in files if file.suffix != ".css"} - shared
 
 
