@@ -24,7 +24,7 @@ import pytest
 import blocksim
 from livepage.measurements import Measurement
 from onlinesoftmax import costs, dense, gpu, masks
-from onlinesoftmax.gpu import launch
+from onlinesoftmax.gpu import launch, trial
 from onlinesoftmax.gpu.ladder import LADDER, Build, in_order
 from tools import gpu as make_gpu
 from tools import kernels as make_kernels
@@ -612,33 +612,89 @@ def test_without_a_gpu_make_gpu_says_so(capsys: pytest.CaptureFixture) -> None:
     assert make_gpu.work() == make_gpu.NO_GPU != 0
     said = capsys.readouterr().out
     assert said.count("\n") == 1 and "nothing timed" in said
+    assert trial.time_all() == []
+    assert "nothing is timed" in capsys.readouterr().out
 
 
 @rungs
 def test_its_checks_can_pass_and_fail(rung: str, monkeypatch) -> None:
     shape = (2, 1, 11, 13)
-    assert make_gpu.check(rung, 8, "float32", masks.causal(), shape) == ""
-    assert make_gpu.check(rung, 5, "float16", masks.padding([9, 0]), shape) == ""
+    causal = trial.Case(rung, 8, "float32", masks.causal(), shape)
+    assert trial.check(causal) == ""
+    padded = masks.padding([9, 0])
+    assert trial.check(trial.Case(rung, 5, "float16", padded, shape)) == ""
     right = gpu.attention
     monkeypatch.setattr(
-        gpu, "attention", lambda *args, mask, **options: right(*args, **options)
+        trial, "attention", lambda *args, mask, **options: right(*args, **options)
     )
-    assert "off by" in make_gpu.check(rung, 8, "float32", masks.causal(), shape)
+    assert "off by" in trial.check(causal)
 
 
-def test_times_are_stored_with_where_they_come_from(monkeypatch, tmp_path) -> None:
-    (tmp_path / "book" / "data").mkdir(parents=True)
-    monkeypatch.setattr(make_gpu, "ROOT", tmp_path)
-    where = {"machine": "A GPU (sm_80)", "versions": {}, "date": "", "command": ""}
-    monkeypatch.setattr(make_gpu, "provenance", lambda: where)
-    file = make_gpu.store([["tiled", 512, 64, "float32", False, 1.0, 2.0]])
-    assert file.name == "gpu-a-gpu-sm-80.json"
-    assert Measurement(**json.loads(file.read_text("utf-8"))).machine == "A GPU (sm_80)"
+def test_what_is_wrong_on_a_device_is_listed(monkeypatch, capsys) -> None:
+    case = trial.Case("naive", 8, "float32", None, (2, 1, 11, 13))
+    monkeypatch.setattr(trial, "cases", lambda: [case, case._replace(rung="tiled")])
+    monkeypatch.setattr(trial, "check", lambda c: "lse is off" if c == case else "")
+    assert trial.check_all() == [f"{case}: lse is off"]
+    assert capsys.readouterr().out.endswith("1 of 2 cases are right\n")
 
 
 def test_a_time_is_of_one_run_among_many(monkeypatch) -> None:
-    monkeypatch.setattr(make_gpu, "between_events", lambda way, count: 0.5 * count)
-    assert make_gpu.milliseconds(lambda count: None) == 0.5
-    row = make_gpu.timed("tiled", lambda count: None, 1024, 64, "float32", True)
+    monkeypatch.setattr(trial, "between_events", lambda way, count: 0.5 * count)
+    assert trial.milliseconds(lambda count: None) == 0.5
+    row = trial.timed("tiled", lambda count: None, 1024, 64, "float32", True)
     assert row[:6] == ["tiled", 1024, 64, "float32", True, 0.5]
     assert row[6] == round(2 * 16 * 1024**2 * 64 / 0.5e-3 / 1e12, 2)
+
+
+@pytest.fixture
+def pretended(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
+    """A GPU whose every way takes (n / 512)² times what this says of it."""
+    took = {"naive": 10.0, "tiled": 1.0, "torch": 0.1}
+    size = []
+
+    def ways(*asked):
+        size[:] = asked
+        return ((name, name) for name in took)
+
+    def milliseconds(name: str) -> float:
+        if name == "torch" and size[1] == 128:
+            raise MemoryError("no room for\nthe table")
+        return took[name] * (size[0] / 512) ** 2
+
+    monkeypatch.setattr(trial, "has_gpu", lambda: True)
+    monkeypatch.setattr(trial, "ways", ways)
+    monkeypatch.setattr(trial, "milliseconds", milliseconds)
+    where = {"machine": "A GPU (sm_80)", "versions": {}, "date": ""}
+    monkeypatch.setattr(trial, "provenance", lambda: where)
+    return took
+
+
+def test_a_slow_way_is_left_out_where_it_would_take_too_long(pretended, capsys) -> None:
+    rows = trial.time_all()
+    longest = {way: max(row[1] for row in rows if row[0] == way) for way in pretended}
+    assert longest == {"naive": 2048, "tiled": 8192, "torch": 16384}
+    assert len({tuple(row[:5]) for row in rows}) == len(rows)
+    assert not any(row[0] == "torch" and row[2] == 128 for row in rows)
+    assert "torch n=512 d=128 float32: no room for\n" in capsys.readouterr().out
+
+
+def test_when_the_time_is_up_what_is_timed_is_kept(pretended, monkeypatch, capsys):
+    clock = count(step=30)  # every look at it comes half a minute later
+    monkeypatch.setattr(trial.time, "monotonic", lambda: next(clock))
+    rows = trial.time_all(minutes=1.2)
+    assert {tuple(row[1:5]) for row in rows} == {
+        (512, 64, "float32", False), (512, 64, "float32", True)
+    }  # fmt: skip
+    assert "the time is up before (512, 64, 'float16'" in capsys.readouterr().out
+
+
+def test_times_are_stored_with_where_they_come_from(pretended, tmp_path) -> None:
+    file = trial.save(trial.time_all(lengths=[512]), tmp_path)
+    assert file.name == "gpu-a-gpu-sm-80.json"
+    stored = Measurement(**json.loads(file.read_text("utf-8")))
+    assert stored.machine == "A GPU (sm_80)" and stored.command == "make gpu"
+    assert len(stored.rows[0]) == len(stored.columns)
+    with pytest.raises(
+        ValueError, match="rows: expected the rows of time_all, got none"
+    ):
+        trial.save([], tmp_path)

@@ -142,12 +142,16 @@ def install_cell(wheels: list[str], site: str | None) -> str:
     The wheels lie beside the notebook, or else in the folder `site` of the network.
     """
     listed = "".join(f"\n    {wheel!r}," for wheel in wheels)
-    return FIRST_CELL.format(version=version_of(wheels), listed=listed, elsewhere=repr(site))
+    return FIRST_CELL.format(
+        version=version_of(wheels), listed=listed, elsewhere=repr(site)
+    )
 
 
 def version_of(wheels: list[str]) -> str:
     """The book's version, as the name of its wheel has it."""
-    return next(Path(name).stem.split("-")[1] for name in wheels if "rescaling-" in name)
+    return next(
+        Path(name).stem.split("-")[1] for name in wheels if "rescaling-" in name
+    )
 
 
 def reader_notebook(
