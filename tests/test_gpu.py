@@ -15,7 +15,7 @@ import subprocess
 import sys
 from itertools import count
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +28,9 @@ from onlinesoftmax.gpu import launch, trial
 from onlinesoftmax.gpu.ladder import LADDER, Build, in_order
 from tools import gpu as make_gpu
 from tools import kernels as make_kernels
+from tools.chapters import Page, code_cells, notebook
 
+ROOT = Path(__file__).resolve().parent.parent
 rungs = pytest.mark.parametrize("rung", gpu.RUNGS)
 
 
@@ -698,3 +700,33 @@ def test_times_are_stored_with_where_they_come_from(pretended, tmp_path) -> None
         ValueError, match="rows: expected the rows of time_all, got none"
     ):
         trial.save([], tmp_path)
+
+
+# ---- the notebook for those who have a GPU ----
+
+
+def cells_of_the_notebook() -> dict[str, str]:
+    """The code of `gpu.ipynb` by the names of its cells."""
+    page = Page("gpu", ROOT / "book" / "gpu.md")
+    return {cell.id: cell.source for cell in code_cells(notebook(page))}
+
+
+def test_the_notebook_installs_what_make_gpu_installs() -> None:
+    pins = (ROOT / "requirements-gpu.in").read_text("utf-8")
+    wanted = re.search(r'wanted = "(.*)"', cells_of_the_notebook()["numba-cuda"])[1]
+    assert re.search(rf"^{re.escape(wanted)}\s", pins, re.M)
+
+
+def test_the_notebook_times_and_hands_the_file_over(
+    pretended, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handed = []
+    colab = SimpleNamespace(files=SimpleNamespace(download=handed.append))
+    monkeypatch.setitem(sys.modules, "google.colab", colab)
+    monkeypatch.chdir(tmp_path)
+    cells, names = cells_of_the_notebook(), {"trial": trial, "sys": sys}
+    for name in ("time", "save"):
+        exec(cells[name], names)
+    assert handed == ["gpu-a-gpu-sm-80.json"]
+    stored = Measurement(**json.loads((tmp_path / handed[0]).read_text("utf-8")))
+    assert stored.rows == trial.time_all() and "gpu.ipynb" in stored.command

@@ -107,6 +107,12 @@ class Book:
     def chapters(self) -> list[Page]:
         return [page for page in self.pages if page.is_chapter]
 
+    @property
+    def handouts(self) -> list[Page]:
+        """Notebooks for readers that are no pages of the book; no build runs them."""
+        found = (Page(source.stem, source) for source in sorted(self.book.glob("*.md")))
+        return [page for page in found if page.is_notebook_only]
+
 
 HERE = Book(ROOT, ROOT / "_build")
 
@@ -297,15 +303,16 @@ def pack_notebooks(book: Book, ours: Ours, packed: list[Path]) -> None:
     wanted = set(wheels)
     shared = [*wheels, *book.book.glob("*.bib"), book.config, book.toc]
     road, version = repr(around.road), ours.version
-    for page in book.chapters:
+    for page in [*book.chapters, *book.handouts]:
         files = [folder / f"{page.name}.{kind}" for kind in ("ipynb", "zip")]
-        of = digest([book.chapter(page), page.source, *shared], first, road, version)
+        run = [book.chapter(page)] if page in book.chapters else []
+        of = digest([*run, page.source, *shared], first, road, version)
         thing = f"notebook/{page.name}"
         if not (all(map(Path.exists, files)) and book.made.is_fresh(thing, of)):
             with book.made.anew(thing, of):
-                executed = nbformat.read(book.chapter(page), as_version=4)
+                source = nbformat.read(run[0], as_version=4) if run else notebook(page)
                 text = page.source.read_text("utf-8")
-                nb = reader.reader_notebook(executed, text, first, around)
+                nb = reader.reader_notebook(source, text, first, around)
                 reader.write(nb, wheels, *files)
         wanted |= set(files)
     for old in set(folder.iterdir()) - wanted:
