@@ -169,6 +169,8 @@ def fault_of(error: BaseException, text: str, file: str, space: dict) -> dict:
     line, inside = place(grader.traceback(error), file)
     if line is None and getattr(error, "line", None):
         line = error.line  # of a kernel, which runs as another text
+    if line:  # a bracket that never closes is blamed on the line after the last
+        line = min(line, len(text.rstrip().split("\n")))
     fault = {"kind": kind, "said": said, "line": line}
     if kind == "AssertionError" and line:
         fault["compared"] = None if inside else compared(text, line, space)
