@@ -6,10 +6,11 @@ A book is a folder of content. It hands itself in once, in a module of its own:
     book.open(Path(__file__).parent, version="1.0")
 
 `figures/` holds the host that every figure shares, `drills/` the bank and what marks an
-answer, `cells/` the code cells that run on the page, `site/` the Sphinx extension, `words/` what the kit itself says in
-every language, `measurements.py` what was measured and stored, `prose.py` how a cell
-hands a number to the text. `road.py` orders the chapters, `quantities.py` reads what
-the book's letters stand for, `markup.py` the little markup of prompts and front matter.
+answer, `cells/` the code cells that run on the page, `site/` the Sphinx extension with
+its theme, `words/` what the kit itself says in every language, `measurements.py` what was
+measured and stored, `prose.py` how a cell hands a number to the text. `road.py` orders
+the chapters, `quantities.py` reads what the book's letters stand for, `markup.py` the
+little markup of prompts and front matter.
 Nothing here knows what the book is about.
 """
 

@@ -1,6 +1,7 @@
 """Code cells that run on the page, as a reader meets them: run, edit, reset."""
 
 import re
+import shutil
 from html import escape
 from pathlib import Path
 
@@ -158,3 +159,16 @@ def test_axe_finds_nothing(page_file, open_page, width: int):
     press(page, "second", "run")
     expect(result(page, "second")).to_contain_text("A cell above")
     assert not violations(page)
+
+
+def test_where_the_script_is_missing_the_button_says_so(page_file, tmp_path, open_page):
+    lost = shutil.copytree(page_file.parent, tmp_path / "lost") / "page.html"
+    script = lost.parent / "drills" / "cells.js"
+    script.rename(script.with_suffix(".away"))
+    page = open_page(lost)
+    press(page, "second", "run")
+    expect(cell(page, "second").get_by_role("status")).to_contain_text("notebook")
+    page.tattler.faults.clear()
+    script.with_suffix(".away").rename(script)
+    press(page, "second", "run")
+    expect(result(page, "second").locator(".printed")).to_have_text("3.0")

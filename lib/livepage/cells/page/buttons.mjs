@@ -33,8 +33,8 @@ function runButtons(cell, word) {
   const press = (what) => async () => {
     try {
       await fetchCells();
-    } catch (error) {
-      console.warn(error);
+    } catch {
+      sayNotLoaded(cell, word);
       return;
     }
     globalThis.livepageCells[what](cell);
@@ -44,6 +44,14 @@ function runButtons(cell, word) {
     element.addEventListener("click", press(what));
     return element;
   });
+}
+
+/** Said in the place of a run, until a press of the button loads what was missing. */
+function sayNotLoaded(cell, word) {
+  const said = make("p", { class: "os-cell-result", role: "status" });
+  cell.querySelector(".os-cell-result")?.remove();
+  cell.append(said);
+  said.textContent = word("notLoaded");
 }
 
 /** A bar over a corner of the code, with the button that copies. */

@@ -26,6 +26,7 @@ class PageCell {
     this.stored = element.querySelector(":scope > .cell-output");
     this.form = null;
     this.stop = null; // while it runs
+    element.querySelector(".os-cell-result")?.remove(); // that nothing could be loaded
     this.result = make("div", { class: "os-cell-result", role: "status" });
     (this.stored ?? element.lastElementChild).after(this.result);
   }
@@ -96,7 +97,7 @@ class PageCell {
       handler: {},
       markCells() {},
       quiet: () => this.quiet(),
-      announce: (text) => this.say([make("p", { class: "os-drill-how" }, text)]),
+      announce: (text) => this.result.replaceChildren(note(text)),
     };
   }
 

@@ -7,8 +7,10 @@ import { notebook } from "./keys.mjs";
 /** Elements that say what stopped a cell, and where. */
 export function tellFault({ word }, report) {
   const { fault } = report;
-  if (typeof fault === "string")
-    return [said(sentence(word, report.word, report.slots))];
+  if (typeof fault === "string") {
+    const key = report.word === "noPython" ? "cellNoPython" : report.word;
+    return [said(sentence(word, key, report.slots))];
+  }
   const parts = [];
   if (fault.above) parts.push(stoppedAbove(word, fault.above));
   const claim = fault.compared;
