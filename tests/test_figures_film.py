@@ -17,7 +17,7 @@ from onlinesoftmax import State
 FILM = "one-factor"
 film = registry.module(FILM)
 FRAMES = 120  # a second
-FASTEST = 30  # units of the picture from one frame to the next: the giant's growth
+FASTEST = 40  # units of the picture from one frame to the next: the giant's growth
 READ = 20  # characters a second, as fast as captions are read
 
 DRAW = """

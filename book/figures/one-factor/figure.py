@@ -19,7 +19,7 @@ from onlinesoftmax import State, streaming
 from onlinesoftmax.state import rescale
 
 SECONDS = 20
-SCORES = [2.0, 1.3, 2.7, 4.0, 6.3, 5.6]
+SCORES = [2.0, 1.3, 2.7, 3.5, 5.8, 5.1]
 # When each score is called, when its bar grows, when all shrinks if it is too tall, and
 # when it joins the sum: the first rescale takes its time, the last is the largest.
 BEATS = [
