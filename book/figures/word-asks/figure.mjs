@@ -110,7 +110,7 @@ function listening({ who, shares }, { page, x, step }) {
   const slots = landings(who, shares, x(who) - whole / 2, whole);
   const wide = shares.map((share) => (known ? Math.max(0.8, share * whole) : 1.2));
   const rise = heights(who, wide, page.arc);
-  const arc = (_, k) => {
+  const arc = (k) => {
     const to = known ? slots[k] : x(who);
     return tag("path", {
       key: `a${k}`,
@@ -121,7 +121,9 @@ function listening({ who, shares }, { page, x, step }) {
           : ribbon(x(k), to, wide[k], low, rise[k]),
     });
   };
-  return group({ q: "p" }, ...WORDS.map(arc));
+  const far = (k) => Math.abs(k - who);
+  const order = WORDS.map((_, k) => k).sort((a, b) => far(b) - far(a));
+  return group({ q: "p" }, ...order.map(arc));
 }
 
 /** How far up each arc's outer edge is drawn: over the arcs below it. */
@@ -247,37 +249,46 @@ const square = (x, foot, side) => ({
 
 /** The beam: every word at its value, a square for its share, and where it balances. */
 function beam({ values }, { shares, answer, who }, scene) {
-  const { page, place, words, step, x, wide, forward } = scene;
-  const { y, zero, step: unit } = page.beam;
-  const end = zero + 10 * unit;
+  const { page, place, words, step, x, forward } = scene;
   const landed = step > 2;
   const weight = (share, k) => {
     const side = step > 1 ? Math.sqrt(share) * page.share.unit : 0;
-    const [at, foot] = landed ? [place(values[k]), y - 2] : [x(k), page.share.low];
+    const [at, foot] = landed
+      ? [place(values[k]), page.beam.y - 2]
+      : [x(k), page.share.low];
     const look = { key: `w${k}`, class: "weight new", at: landed ? FALL : null };
     return rect({ ...look, ...square(at, foot, side) });
   };
-  const tick = (_, v) => upright(place(v), y, y + 5, "axis");
-  const ruler = Array.from({ length: 11 }, tick);
+  const word = words.choices[WORDS[who]];
   return [
-    group(
-      { q: "o" },
-      label(words.low, wide ? zero : 0, y + 21, `small${wide ? " middle" : ""}`),
-      label(
-        words.high,
-        wide ? end : page.width,
-        y + 21,
-        `small ${wide ? "middle" : "end"}`,
-      ),
-      level(y, zero - 8, end + 8, { class: "axis", style: "stroke-width:4" }),
-      ...ruler,
-    ),
+    ruler(scene),
     group({ q: "p" }, ...shares.map(weight)),
     names(values, shares, scene),
-    landed
-      ? fulcrum(answer, words.choices[WORDS[who]], scene, fading(REST, forward))
-      : "",
+    landed ? fulcrum(answer, word, scene, fading(REST, forward)) : "",
   ];
+}
+
+function ruler({ page, place, words, wide }) {
+  const { y, zero, step } = page.beam;
+  const end = zero + 10 * step;
+  const [low, high] = wide
+    ? [
+        label(words.low, zero, y + 21, "small middle"),
+        label(words.high, end, y + 21, "small middle"),
+      ]
+    : [
+        label(words.low, 0, y + 21, "small"),
+        label(words.high, page.width, y + 21, "small end"),
+      ];
+  const tick = (_, v) => upright(place(v), y, y + 5, "axis");
+  const look = { class: "axis", style: "stroke-width:4" };
+  return group(
+    { q: "o" },
+    low,
+    high,
+    level(y, zero - 8, end + 8, look),
+    ...Array.from({ length: 11 }, tick),
+  );
 }
 
 /** The words above the beam; one that would run into another goes up. */
@@ -290,7 +301,7 @@ function names(values, shares, { page, place, words, step }) {
     const side = step > 2 ? Math.sqrt(shares[k]) * page.share.unit : 0;
     let y = page.beam.y - 9 - side;
     for (const other of placed.filter(({ end }) => at - half < end + 4)) {
-      if (Math.abs(y - other.y) < 11) y = other.y - 15;
+      if (Math.abs(y - other.y) < 10) y = other.y - 15;
     }
     placed.push({ end: at + half, y });
     return label(text, at, y, { key: `n${k}`, class: "small middle halo" });
