@@ -225,7 +225,12 @@ def sides(part: str, space: dict) -> list:
     for piece in [] if found else operands(part):
         piece = " ".join(piece.split())
         found.append([piece, shown(value_of(piece, space))])
-    return [pair for pair in found if squeezed(pair[0]) != squeezed(pair[1])]
+    return [pair for pair in found if tells(*pair)]
+
+
+def tells(piece: str, value: str) -> bool:
+    """Say whether a value is more than its own text, or where an object lies."""
+    return not value.startswith("<") and squeezed(piece) != squeezed(value)
 
 
 def bare(text: str) -> str:

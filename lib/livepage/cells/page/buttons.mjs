@@ -30,7 +30,8 @@ export function prepareCells() {
 }
 
 function runButtons(cell, word) {
-  const press = (what) => async () => {
+  const press = (what) => async (event) => {
+    if (event.detail > 1) return; // the second click of two would stop what the first began
     try {
       await fetchCells();
     } catch {

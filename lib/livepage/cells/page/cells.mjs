@@ -64,7 +64,7 @@ class PageCell {
       wrap: "off",
     });
     this.area.value = this.starter;
-    this.main = button(word("run"), () => this.run());
+    this.main = button(word("run"), ({ detail }) => detail > 1 || this.run());
     this.main.className = "os-drill-main";
     const reset = button(word("reset"), () => this.reset());
     this.form = make(
