@@ -507,7 +507,7 @@ def test_a_transition_never_delays_input(visit, id) -> None:
 
 def attributes(svg: str) -> list[str]:
     """The picture without what only tells how it came to be."""
-    svg = re.sub(r' data-(from|at|glide)="[^"]*"', "", svg)
+    svg = re.sub(r' data-(from|at|sway|glide)="[^"]*"', "", svg)
     return sorted(re.findall(r"<[^/][^>]*>", svg))
 
 
@@ -1090,3 +1090,28 @@ def test_axe_finds_nothing(open_page, folder, html, width: int, dark: bool) -> N
             figure.locator(f'[data-option="{chosen}"]').click()
         figure.get_by_role("button", name="As a table").click()
     assert not violations(page)
+
+
+# ---- what only one figure can do ----
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_beam_tips_to_its_heavier_side_and_comes_to_rest(visit, width) -> None:
+    page = visit("balance", width=width, reduced_motion="reduce")
+    skip(page)
+    for rescale in ("both", "l", "o", "neither"):
+        for m in (1, 2, 3, 4.5):
+            put(page, {"rescale": rescale, "m": m})
+            turn, fallen, off = page.evaluate(BEAM)
+            assert fallen == (off > 10.5 - 7.525) and abs(turn) <= 7
+            # Held left of where it balances, it sinks on the right, and so clockwise.
+            wanted = 0 if fallen or abs(off) < 1e-9 else -np.sign(off)
+            assert np.sign(turn) == wanted, (rescale, m)
+
+
+BEAM = """() => {
+  const { numbers } = [...osFigures.awake.values()][0];
+  const beam = document.querySelector('[data-key="beam"]').getAttribute("transform");
+  const [, fall, turn] = beam.match(/translate\\(0 (\\S+)\\) rotate\\((\\S+)/).map(Number);
+  return [turn, fall > 0, numbers.answer - numbers.truth];
+}"""

@@ -1,8 +1,9 @@
-// The balance: weights as masses, values as positions on a beam, o/ℓ where it balances. It
-// stays where it is if all masses are scaled alike, and moves if only the old ones are.
+// The balance: weights as masses, values as positions on a beam, o/ℓ where it is held up.
+// If all masses are scaled alike, that is where it balances. If only the old ones are, o/ℓ
+// moves, the masses do not, and the beam tips to its heavier side.
 
 import { handle, picture, scale } from "livepage/picture.mjs";
-import { group, label, level, line, rect, upright } from "livepage/shapes.mjs";
+import { group, label, level, rect, round, tag, upright } from "livepage/shapes.mjs";
 import { fill, num } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
@@ -46,27 +47,27 @@ const shift = (m) => (m === -Infinity ? 0 : m);
 
 const WIDE = {
   width: 720,
-  height: 382,
+  height: 396,
   left: 0,
   right: 600,
   grip: 630,
-  unit: 46,
-  room: 160,
+  unit: 42,
+  room: 136,
   letter: 7.2,
   scores: { low: 118, high: 28 },
-  beam: { y: 320, zero: 78, step: 40, edge: 704 },
+  beam: { y: 300, ground: 330, zero: 78, step: 40, edge: 704 },
 };
 const NARROW = {
   width: 320,
-  height: 352,
+  height: 374,
   left: 0,
   right: 258,
   grip: 286,
-  unit: 28,
-  room: 136,
+  unit: 24,
+  room: 112,
   letter: 6.8,
   scores: { low: 116, high: 28 },
-  beam: { y: 290, zero: 18, step: 22, edge: 304 },
+  beam: { y: 280, ground: 308, zero: 18, step: 22, edge: 304 },
 };
 
 export function draw(state, numbers, view) {
@@ -79,15 +80,15 @@ export function draw(state, numbers, view) {
     x: (value) => page.beam.zero + value * page.beam.step,
     pitch: (page.right - page.left) / state.scores.length,
   };
-  return picture({ ...page, title: view.title, glide: 700 }, [
+  return picture({ ...page, title: view.title, glide: 1200 }, [
     captions(scene),
     bands(numbers, scene),
     scores(state, scene),
     maxima(state, numbers, scene),
-    beam(numbers, scene),
-    masses(numbers, scene),
+    ground(scene),
     truth(numbers, scene),
     fulcrum(numbers, scene),
+    beam(numbers, scene),
   ]);
 }
 
@@ -123,8 +124,9 @@ function bands({ half }, { page, pitch, words }) {
 }
 
 /** A bar for each score, with its word below. */
-function scores({ scores }, { page, pitch, y, words }) {
+function scores({ scores }, { page, pitch, y, words, wide }) {
   const named = scores.length === words.sentence.length;
+  const look = { class: "small middle", style: wide ? null : "font-size:12px" };
   const bar = (s, i) => {
     const x = page.left + i * pitch;
     const tall = Number.isFinite(s) ? Math.abs(y(s) - y(0)) : 0;
@@ -137,7 +139,7 @@ function scores({ scores }, { page, pitch, y, words }) {
         height: Math.max(2, tall),
       }),
       named
-        ? label(words.sentence[i], x + pitch / 2, page.scores.low + 17, "small middle")
+        ? label(words.sentence[i], x + pitch / 2, page.scores.low + 17, look)
         : "",
     ].join("");
   };
@@ -164,79 +166,103 @@ function maxima({ m, rescale }, { half, mOld, alpha }, { page, pitch, y }) {
   );
 }
 
-/** The beam, with a ruler from 0 to 10. */
-function beam(
-  { answer },
-  {
-    page: {
-      beam: { y },
-    },
-    x,
-    words,
-    wide,
-  },
-) {
-  const tick = (value) =>
-    [
-      upright(x(value), y, y + 6, "axis"),
-      value % 5 || Math.abs(x(value) - x(answer)) < 16
-        ? ""
-        : label(`${value}`, x(value), y + 20, "small middle"),
-    ].join("");
-  return group(
-    {},
-    level(y, x(-0.5), x(10.5), { class: "axis", style: "stroke-width:4" }),
-    ...Array.from({ length: 11 }, (_, value) => tick(value)),
+/** The ground, with a ruler from 0 to 10. */
+function ground({ page, x, words, wide }) {
+  const y = page.beam.ground;
+  const tick = (value) => [
+    upright(x(value), y, y + 6, "axis"),
+    value % 5 ? "" : label(`${value}`, x(value), y + 20, "small middle"),
+  ];
+  return [
+    level(y, x(-0.5), x(10.5), "axis"),
+    Array.from({ length: 11 }, (_, value) => tick(value)),
     wide ? label(words.counter, x(0) - 12, y + 20, "small end") : "",
     wide ? label(words.water, x(10) + 14, y + 20, "small") : "",
+  ];
+}
+
+/** The beam with its masses. First the support moves, then the beam gives way. */
+function beam(numbers, scene) {
+  const { y } = scene.page.beam;
+  const ends = [scene.x(-0.5), scene.x(10.5)];
+  return group(
+    { key: "beam", at: [0.2, 1], sway: true, transform: lie(numbers, scene, ends) },
+    level(y, ...ends, { class: "axis", style: "stroke-width:4" }),
+    masses(numbers, scene),
   );
 }
 
-/** Squares whose area is the mass; those of one value stand on each other. */
+const STEEPEST = 7; // degrees
+
+/** How the beam lies: level where it balances, else tipped to its heavier side, the more
+ *  the further off it is held, until it touches the ground; where the support stands
+ *  beyond its ends, it lies on the ground. */
+function lie({ answer, truth, right }, { page, x }, [left, end]) {
+  const { y, ground } = page.beam;
+  const at = x(answer);
+  const [held, fall] = [at >= left && at <= end, ground - y - 3];
+  const pull = right ? 0 : truth - answer;
+  const low = Math.asin(Math.min(1, fall / (pull > 0 ? end - at : at - left)));
+  const most = Math.min(STEEPEST, (low * 180) / Math.PI);
+  const turn = held ? most * Math.tanh(pull) : 0;
+  const pivot = Math.min(end, Math.max(left, at));
+  return `translate(0 ${held ? 0 : fall}) rotate(${round(turn)} ${round(pivot)} ${y})`;
+}
+
+/** Squares whose area is the mass; those of one value stand on each other. Outlined is
+ *  what a sum counts instead. */
 function masses({ masses }, scene) {
   const { page, x } = scene;
   const unit = page.unit * Math.min(1, page.room / highest(masses, page.unit));
-  const tops = new Map();
+  const piles = new Map();
   const square = ({ value, fresh, inL, inO, due }, i) => {
-    const [side, other] = [inO, inL].map((mass) => Math.sqrt(mass) * unit);
-    const foot = page.beam.y - 2 - (tops.get(value) ?? 0);
-    tops.set(value, (tops.get(value) ?? 0) + Math.max(side, other));
+    const counted = Math.abs(inL - due) > Math.abs(inO - due) ? inL : inO;
+    const [side, other] = [due, counted].map((mass) => Math.sqrt(mass) * unit);
+    const pile = piles.get(value) ?? { tall: 0, side: 0 };
+    const foot = page.beam.y - 2 - pile.tall;
+    const wide = Math.max(side, other);
+    piles.set(value, { tall: pile.tall + wide, side: Math.max(pile.side, wide) });
     const box = (a) => ({ x: x(value) - a / 2, y: foot - a, width: a, height: a });
-    const heavy = Math.max(inL, inO) > due * (1 + 1e-9);
     return [
       rect({ key: `w${i}`, class: `weight ${fresh ? "new" : "old"}`, ...box(side) }),
-      Math.abs(other - side) > 0.5 ? rect({ class: "ghost", ...box(other) }) : "",
-      heavy ? rect({ class: "weight wrong", ...box(Math.max(side, other)) }) : "",
+      Math.abs(other - side) > 0.5
+        ? rect({ class: "weight wrong", ...box(other) })
+        : "",
     ].join("");
   };
   return group(
     { key: "masses", q: "p" },
     ...masses.map(square),
-    names(masses, tops, scene),
+    names(masses, piles, scene),
   );
 }
 
 /** How high the highest pile would be. */
 function highest(masses, unit) {
   const piles = new Map();
-  for (const { value, inL, inO } of masses) {
-    piles.set(value, (piles.get(value) ?? 0) + Math.sqrt(Math.max(inL, inO)) * unit);
+  for (const { value, inL, inO, due } of masses) {
+    const side = Math.sqrt(Math.max(inL, inO, due)) * unit;
+    piles.set(value, (piles.get(value) ?? 0) + side);
   }
   return Math.max(...piles.values());
 }
 
-/** The words over their masses; a name that would run into the one before it goes up. */
-function names(masses, tops, { page, x, words }) {
+/** The words over their masses; a name that would run into the one before it, or into a
+ *  larger mass beside it, goes up. */
+function names(masses, piles, { page, x, words }) {
   if (masses.length !== words.sentence.length) return "";
   let last = { end: -Infinity, y: 0 };
-  return [...tops.keys()]
+  return [...piles.keys()]
     .sort((a, b) => a - b)
     .map((value) => {
       const here = words.sentence.filter((_, i) => masses[i].value === value);
       const text = here.length < 4 ? here.join(", ") : words.all;
       const half = (text.length * page.letter) / 2;
-      const center = Math.max(half, x(value));
-      const free = page.beam.y - 8 - tops.get(value);
+      const center = Math.max(half + 14, x(value)); // the beam may lean that far
+      const under = [...piles].filter(
+        ([other, { side }]) => Math.abs(x(other) - center) < half + side / 2,
+      );
+      const free = page.beam.y - 8 - Math.max(...under.map(([, { tall }]) => tall));
       const y = center - half < last.end + 5 ? Math.min(free, last.y - 14) : free;
       last = { end: center + half, y };
       return label(text, center, y, "small middle");
@@ -244,35 +270,39 @@ function names(masses, tops, { page, x, words }) {
     .join("");
 }
 
-/** A green mark under the beam: where the masses would balance if nothing were wrong. */
+/** A green mark on the ruler: where the masses balance. */
 function truth({ truth, right }, { page, x, words }) {
   if (right) return "";
   const at = Math.min(page.beam.edge, Math.max(0, x(truth)));
-  const y = page.beam.y;
+  const y = page.beam.ground;
   const text = fill(words.truth, { truth: num(truth) });
   return group(
     { class: "balance" },
-    upright(at, y - 8, y + 24, { key: "truth", class: "truth" }),
+    upright(at, y - 7, y + 7, { key: "truth", class: "truth" }),
     label(text, Math.max(64, at), y + 58, "truth middle"),
   );
 }
 
-/** The fulcrum, at o/ℓ; where that lies off the picture, an arrow says so. */
+/** The support, at o/ℓ; where that lies off the picture, an arrow says so. */
 function fulcrum({ answer, right }, { page, x }) {
-  const { y, edge } = page.beam;
+  const { y, ground, edge } = page.beam;
   const at = Math.min(edge, Math.max(12, x(answer)));
-  const ink = `stroke:var(${right ? "--ink" : "--wrong"});stroke-width:3;stroke-linecap:round`;
-  const side = (name, x1, y1, x2, y2) =>
-    line({ key: name, style: ink, x1, y1, x2, y2 });
+  const look = `fill:var(--panel);stroke:var(${right ? "--ink" : "--wrong"});stroke-width:3`;
   const text = `o/ℓ = ${num(answer)}${x(answer) > edge ? " →" : ""}`;
   const half = text.length * 4.2;
+  const [tall, move] = [ground - y - 2, [0, 0.5]];
   return group(
     { key: "fulcrum", q: "o", class: "balance" },
-    side("f1", at, y + 5, at - 9, y + 21),
-    side("f2", at, y + 5, at + 9, y + 21),
-    side("f3", at - 9, y + 21, at + 9, y + 21),
-    label(text, Math.min(page.width - half, Math.max(half, at)), y + 38, {
+    tag("path", {
+      key: "support",
+      at: move,
+      d: `M0 0L-11 ${tall}L11 ${tall}Z`,
+      style: `${look};stroke-linejoin:round`,
+      transform: `translate(${round(at)} ${y + 3})`,
+    }),
+    label(text, Math.min(page.width - half, Math.max(half, at)), ground + 39, {
       key: "answer",
+      at: move,
       class: "middle",
     }),
   );

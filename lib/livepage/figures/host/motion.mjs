@@ -53,12 +53,17 @@ function parse(svg) {
   return template.content.firstElementChild;
 }
 
+/** Slow at both ends. */
+const eased = (part) => (part < 0.5 ? 4 * part ** 3 : 1 - (2 - 2 * part) ** 3 / 2);
+/** Once a little beyond its end, and back to rest, as a beam does. */
+const swayed = (part) => 1 - Math.exp(-5 * part) * Math.cos(2.5 * Math.PI * part);
+
 /** Show a move at `t`, from 0 at its start to 1 at its end. */
-function advance({ node, attribute, start, end, from, to, shape }, t) {
+function advance({ node, attribute, start, end, from, to, shape, pace }, t) {
   const part = Math.min(1, Math.max(0, (t - start) / (end - start)));
-  const eased = part < 0.5 ? 4 * part ** 3 : 1 - (2 - 2 * part) ** 3 / 2;
+  const done = pace(part);
   let i = 0;
-  const next = () => from[i] + (to[i++] - from[i - 1]) * eased;
+  const next = () => from[i] + (to[i++] - from[i - 1]) * done;
   const between = () => shape.replace(NUMBER, () => Math.round(next() * 100) / 100);
   node.setAttribute(attribute, part === 1 ? shape : between());
 }
@@ -129,5 +134,6 @@ function move(node, { dataset }, attribute, before, after) {
     return null;
   const [from, to] = [before, after].map((text) => text.match(NUMBER).map(Number));
   const [start, end] = (dataset.at ?? "0 1").split(" ").map(Number);
-  return { node, attribute, from, to, shape: after, start, end };
+  const pace = dataset.sway ? swayed : eased;
+  return { node, attribute, from, to, shape: after, start, end, pace };
 }

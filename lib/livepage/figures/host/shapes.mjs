@@ -4,16 +4,23 @@
 import { escape, RAISED } from "./text.mjs";
 
 export const round = (x) => Math.round(x * 100) / 100;
-const SHORT = { key: "data-key", q: "data-q", from: "data-from", at: "data-at" };
+const SHORT = {
+  key: "data-key",
+  q: "data-q",
+  from: "data-from",
+  at: "data-at",
+  sway: "data-sway",
+};
 
 /**
- * One SVG element. Attributes that are null, undefined or false are left out. Four
+ * One SVG element. Attributes that are null, undefined or false are left out. Five
  * names are short for data attributes the host understands (see motion.mjs and
  * drag.mjs):
  *   key   who this is, from one picture to the next: keyed elements glide
  *   q     the quantity it shows: pointing at it lights the same quantity elsewhere
  *   from  where it comes from when it enters: { height: 0, y: 100 }
  *   at    the part of the transition in which it moves: [0, 0.5]
+ *   sway  that it goes a little too far and comes back to rest
  */
 export function tag(name, attributes = {}, inside = "") {
   let out = `<${name}`;
