@@ -598,6 +598,91 @@ def all_is_in_sight(page: Page, id: str, width: int) -> None:
         assert not small or width < 390
 
 
+@ids
+@pytest.mark.parametrize("language", ["", "-es"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_names_and_numbers_are_clear_of_each_other(visit, id, width, language):
+    """Wherever the controls may stand: no text runs into another one, off the picture,
+    across an edge, or under a line."""
+    page = visit(f"{id}{language}", width=width)
+    assert page.evaluate(CROWDED) == {}
+
+
+CROWDED = """() => {
+  const [live] = osFigures.awake.values();
+  const { controls, prediction, presets, still } = live.spec;
+  const kinds = {
+    toggle: () => [false, true],
+    choice: ({ of }) => of,
+    range: ({ low, high }) => [0, 0.1, 0.3, 0.6, 1].map((at) => low + at * (high - low)),
+    step: (_, { steps }) => [0, 0.2, 0.4, 0.7, 1].map((at) => Math.round(at * steps)),
+  };
+  const whole = (some) => {
+    const wanted = live.fitted({ ...live.opening, ...some });
+    return live.within(wanted, live.compute(wanted));
+  };
+  let states = [{}, still, ...(prediction?.shown_by ?? []), ...presets].map(whole);
+  for (const control of controls.filter(({ kind }) => kinds[kind])) {
+    const values = (state) => kinds[control.kind](control, live.compute(state));
+    const turned = (state) => values(state).map((x) => whole({ ...state, [control.name]: x }));
+    const more = [...states, ...states.flatMap(turned)];
+    states = [...new Map(more.map((each) => [JSON.stringify(each), each])).values()];
+    states = states.filter((_, i) => i % Math.ceil(states.length / 60) === 0);
+  }
+
+  const stage = live.at.stage.cloneNode(false);
+  stage.style.width = live.wide ? "720px" : "320px";
+  live.root.append(stage);
+  const touch = (a, b, gap) =>
+    a.left < b.right + gap && b.left < a.right + gap && a.top < b.bottom && b.top < a.bottom;
+  const within = (a, b) => a.left >= b.left - 2 && a.right <= b.right + 2
+    && a.top >= b.top - 2 && a.bottom <= b.bottom + 2;
+  const faults = (state) => {
+    const numbers = live.compute(state);
+    const view = { wide: live.wide, words: live.words, title: "", was: null };
+    stage.innerHTML = live.draw(state, numbers, view);
+    const all = stage.firstChild.getBoundingClientRect();
+    const parts = (names) => [...stage.querySelectorAll(names)].map((part) => {
+      const { left, right, top, bottom } = part.getBoundingClientRect();
+      return { part, left, right, top, bottom, look: getComputedStyle(part) };
+    });
+    const texts = parts("text").filter(({ part }) => part.textContent.trim());
+    for (const text of texts) {  // from its box to its ink
+      const size = parseFloat(text.look.fontSize);
+      text.bottom -= 0.2 * size;
+      text.top = text.bottom - 0.74 * size;
+      text.halo = text.look.paintOrder.startsWith("stroke");
+    }
+    const [rects, lines] = [parts("rect:not(.band)"), parts("line")];
+    const grounds = [...rects, ...parts("circle")];
+    const shown = ({ look }) => look.stroke !== "none" || look.fill !== "none";
+    const upright = (a) => Math.min(a.right - a.left, a.bottom - a.top) < 3;
+    const under = (text) => grounds.find((each) => within(text, each) && shown(each))?.part;
+    return texts.flatMap((text, i) => {
+      const name = text.part.textContent;
+      const ground = under(text);
+      const hidden = ({ part }) =>
+        ground && part.compareDocumentPosition(ground) & Node.DOCUMENT_POSITION_FOLLOWING;
+      return [
+        within(text, { left: all.left - 3, right: all.right + 3, top: all.top, bottom: all.bottom })
+          ? [] : `${name} leaves the picture`,
+        texts.slice(i + 1).filter((other) => touch(text, other, 2) && !(ground && under(other)))
+          .map(({ part }) => `${name} runs into ${part.textContent}`),
+        text.halo ? [] : lines.filter((each) => touch(text, each, 0) && upright(each) && !hidden(each))
+          .map(({ part }) => `${name} is struck by ${part.dataset.key ?? part.getAttribute("class")}`),
+        text.halo || ground ? [] : rects.filter((each) => touch(text, each, -1) && !within(text, each) && shown(each))
+          .map(({ part }) => `${name} crosses the edge of ${part.getAttribute("class")}`),
+      ].flat();
+    });
+  };
+  const found = {};
+  for (const state of states)
+    for (const fault of faults(state)) found[fault] ??= JSON.stringify(state);
+  stage.remove();
+  return found;
+}"""
+
+
 TARGETS = "button, [type=range], [type=number], label:has([type=radio]), .os-toggle"
 
 

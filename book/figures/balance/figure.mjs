@@ -138,9 +138,7 @@ function scores({ scores }, { page, pitch, y, words, wide }) {
         y: Math.min(y(0), y(Math.max(s, -1e9))),
         height: Math.max(2, tall),
       }),
-      named
-        ? label(words.sentence[i], x + pitch / 2, page.scores.low + 17, look)
-        : "",
+      named ? label(words.sentence[i], x + pitch / 2, page.scores.low + 17, look) : "",
     ].join("");
   };
   return group({ q: "s" }, ...scores.map(bar));
@@ -260,9 +258,9 @@ function names(masses, piles, { page, x, words }) {
       const half = (text.length * page.letter) / 2;
       const center = Math.max(half + 14, x(value)); // the beam may lean that far
       const under = [...piles].filter(
-        ([other, { side }]) => Math.abs(x(other) - center) < half + side / 2,
+        ([other, { side }]) => Math.abs(x(other) - center) < half + 4 + side / 2,
       );
-      const free = page.beam.y - 8 - Math.max(...under.map(([, { tall }]) => tall));
+      const free = page.beam.y - 11 - Math.max(...under.map(([, { tall }]) => tall));
       const y = center - half < last.end + 5 ? Math.min(free, last.y - 14) : free;
       last = { end: center + half, y };
       return label(text, center, y, "small middle");
@@ -279,7 +277,7 @@ function truth({ truth, right }, { page, x, words }) {
   return group(
     { class: "balance" },
     upright(at, y - 7, y + 7, { key: "truth", class: "truth" }),
-    label(text, Math.max(64, at), y + 58, "truth middle"),
+    label(text, Math.max(3.8 * text.length, at), y + 58, "truth middle"),
   );
 }
 

@@ -62,10 +62,10 @@ const shift = (m) => (m === -Infinity ? 0 : m);
 
 const WIDE = {
   width: 720,
-  height: 398,
+  height: 390,
   left: 0,
-  right: 524,
-  column: 598,
+  right: 500,
+  column: 585,
   across: 44,
   roomy: true,
   scores: { low: 150, high: 34 },
@@ -73,7 +73,7 @@ const WIDE = {
 };
 const NARROW = {
   width: 320,
-  height: 388,
+  height: 380,
   left: 0,
   right: 236,
   column: 264,
@@ -153,7 +153,7 @@ function band(k, from, to, ahead, { page, words }) {
     panel(page.weights, "low"),
     !named(k, ahead, to - from)
       ? ""
-      : label(name, (from + to) / 2, page.weights.low + 20, {
+      : label(name, (from + to) / 2, page.scores.low + 15, {
           key: `name${k}`,
           class: `small middle${lit}`,
         }),
@@ -327,12 +327,11 @@ function verdict(tall, truth, { page, words }) {
     column: x,
     across,
     weights: { low },
-    roomy,
   } = page;
-  const y = low - tall(truth.l);
+  const middle = Math.min(x + across / 2, page.width - 3.8 * words.truth.length);
   return [
-    level(y, x - 8, x + across + 8, "truth"),
-    roomy ? label(words.truth, x - 12, y + 4, "truth end") : "",
+    level(low - tall(truth.l), x - 8, x + across + 8, "truth"),
+    label(words.truth, middle, low + 20, "truth middle"),
   ];
 }
 
@@ -344,7 +343,7 @@ function balance({ now }, { page, x, pitch }) {
   return group(
     { key: "balance", q: "o", class: "balance" },
     tag("path", { key: "bp", d: "M0 0l8 13h-16z", transform: `translate(${cx} ${y})` }),
-    label(`o/ℓ = ${num(at, 2)}`, Math.max(40, Math.min(page.right - 30, cx)), y + 41, {
+    label(`o/ℓ = ${num(at, 2)}`, Math.max(40, Math.min(page.right - 30, cx)), y + 32, {
       key: "bt",
       class: "middle",
     }),

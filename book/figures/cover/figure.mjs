@@ -65,8 +65,18 @@ export function draw(state, numbers, view) {
     balance(numbers, scene),
     maximum(state, numbers, scene),
     head(state, scene),
+    captions(scene),
     pocket(state, numbers, scene),
   ]);
+}
+
+/** What the bars above the line are, and those below it. */
+function captions({ page, words, wide }) {
+  const low = page.axis + page.depth + 22;
+  return [
+    label(words.scores, page.left, page.high - 16, { class: "caption halo", q: "s" }),
+    wide ? label(words.terms, page.right, low, { class: "caption end", q: "p" }) : "",
+  ];
 }
 
 /** Scores stand on the line; those that have passed are shadows. */
@@ -137,7 +147,7 @@ function maximum({ step }, { now }, { page, x, y, words, wide }) {
       ? label(text, first ? end + 10 : end - 14, y(now.m) - 9, {
           key: `a${step}`,
           q: "alpha",
-          class: first ? "max" : "max end",
+          class: first ? "max halo" : "max end halo",
         })
       : "",
   );

@@ -73,7 +73,7 @@ const WIDE = {
 const NARROW = {
   width: 320,
   height: 400,
-  left: 40,
+  left: 46,
   right: 220,
   tries: 232,
   end: 318,

@@ -279,7 +279,7 @@ function factors({ last, nodes }, scene) {
         ...fading(SHRINK, forward),
       },
       tag("path", { d: `M${from + 4} ${Y.tags + 6}v-5H${to - 4}v5` }),
-      label(`× ${times(alpha)}`, (from + to) / 2, Y.tags - 6, "middle"),
+      label(`× ${times(alpha)}`, Math.max(28, (from + to) / 2), Y.tags - 6, "middle"),
     );
   });
 }

@@ -157,7 +157,7 @@ function lit({ i, c }, { page }) {
 }
 
 /** S: a bar for each score; in the chosen row it is dashed until it has been read. */
-function scoreTable({ S, i, now }, { page, words }) {
+function scoreTable({ S, i, now }, { page, words, wide }) {
   const finite = S.flat().filter(Number.isFinite);
   const [least, most] = [Math.min(0, ...finite), Math.max(1, ...finite)];
   const bar = (s, k, r) => {
@@ -175,12 +175,13 @@ function scoreTable({ S, i, now }, { page, words }) {
       height: tall,
     });
   };
+  const small = wide ? null : "font-size:11.5px";
   const name = (r) =>
     label(
       words.choices[WORDS[r]],
       page.sLeft - 8,
       page.sTop + (r + 0.5) * page.sTall + 5,
-      r === i ? "small end lit" : "small end",
+      { class: r === i ? "small end lit" : "small end", style: small },
     );
   const drawn = (row, r) => name(r) + row.map((s, k) => bar(s, k, r)).join("");
   return group({ q: "s" }, ...S.map(drawn));
@@ -193,7 +194,7 @@ function valueTable({ V, c, now }, { page, words, wide }) {
   const head = ASPECTS.map((name, k) =>
     label(words.choices[name], middle(k), page.vTop - 6, {
       class: `small middle${k === c ? " lit" : ""}`,
-      style: wide ? null : "font-size:12px",
+      style: wide ? null : "font-size:11px",
     }),
   );
   const cell = (value, k, r) =>

@@ -137,6 +137,7 @@ export function draw(state, numbers, view) {
   return picture({ ...page, title: view.title, glide: 500 }, [
     map(numbers, scene),
     axes(scene),
+    lines(state, scene),
     badges(numbers, scene),
     position(state, numbers, scene),
     legend(numbers, scene),
@@ -195,25 +196,29 @@ function axes({ page, words, x, y }) {
   ];
 }
 
-/** A number on each area, for the legend. */
-function badges({ walls: { zero, overflow, bits, sum } }, { page, words, x, y }) {
+const between = (a, b) => (a + b) / 2;
+
+/** Where the safe ground is named, and each area numbered for the legend: [text, x, y].
+ *  A strip that is too thin has no number. */
+function places({ walls: { zero, overflow, bits, sum } }, { page, words, x, y }) {
   const { left, right, high, low } = page;
-  const between = (a, b) => (a + b) / 2;
   const foot = low - 16;
-  const at = [
+  const room = ([k, cx]) =>
+    k === 4 ? bits < MOST_POWER : cx > left + 3 && cx < right - 3;
+  const numbered = [
     [1, between(x(overflow), right), foot],
     [2, between(left, x(zero)), foot],
     [3, between(x(sum(bits)), x(overflow)), y(bits - 3)],
     [4, between(x(zero), x(sum(MOST_POWER))), high + 14],
   ];
-  const room = (k, cx) =>
-    k === 4 ? bits < MOST_POWER : cx > left + 3 && cx < right - 3;
+  return [[words.safe, between(x(zero), x(0)), foot], ...numbered.filter(room)];
+}
+
+function badges(numbers, scene) {
+  const [[safe, cx, cy], ...numbered] = places(numbers, scene);
   return [
-    label(words.safe, between(x(zero), x(0)), foot + 4, {
-      key: "ground",
-      class: "truth middle",
-    }),
-    ...at.filter(([k, cx]) => room(k, cx)).map(([k, cx, cy]) => badge(k, cx, cy)),
+    label(safe, cx, cy + 4, { key: "ground", class: "truth middle halo" }),
+    ...numbered.map((place) => badge(...place)),
   ];
 }
 
@@ -224,26 +229,55 @@ const badge = (k, cx, cy) =>
     label(k, cx, cy + 4.5, { key: `mark${k}`, class: "small middle" }),
   );
 
-/** The reader's position on the map; the subtraction moves it to a common score of 0. */
-function position({ logit, power, subtract }, { failure }, { page, words, x, y }) {
-  const [from, at, up] = [x(logit), x(subtract ? 0 : logit), y(power)];
-  const away = Math.abs(from - at) > 12;
+/** Where a state stands: its score, the score after a subtraction, its count. */
+const spot = ({ logit, power, subtract }, { x, y }) => [
+  x(logit),
+  x(subtract ? 0 : logit),
+  y(power),
+];
+
+/** From the reader's position to both axes. */
+function lines(state, scene) {
+  const [from, at, up] = spot(state, scene);
+  const { left, low } = scene.page;
   return [
-    level(up, page.left, at, { key: "across", class: "even" }),
-    upright(from, up, page.low, { key: "down", class: "even", q: "s" }),
-    away
-      ? group(
-          { key: "away", q: "m" },
-          level(up, from, at, { key: "moved", class: "max was" }),
-          circle(from, up, 5, "left-behind"),
-          label(
-            words.subtracted,
-            Math.min(page.right - 60, Math.max(page.left + 60, (from + at) / 2)),
-            up - 14,
-            "max middle halo",
-          ),
-        )
-      : "",
+    level(up, left, at, { key: "across", class: "even" }),
+    upright(from, up, low, { key: "down", class: "even", q: "s" }),
+  ];
+}
+
+/** What moves the position, written where no other name stands. */
+function away([from, at, up], numbers, scene) {
+  const { page, words } = scene;
+  const half = 4.4 * words.subtracted.length;
+  const middle = Math.min(
+    page.right - half,
+    Math.max(page.left + half, (from + at) / 2),
+  );
+  const free = (y) =>
+    y > page.high &&
+    y < page.low &&
+    places(numbers, scene).every(
+      ([text, cx, cy]) =>
+        Math.abs(cy + 4 - y) > 18 ||
+        Math.abs(cx - middle) > half + 8 + 4 * String(text).length,
+    );
+  const height = [-14, 24, 44, -34, -54].map((down) => up + down).find(free) ?? up - 14;
+  return group(
+    { key: "away", q: "m" },
+    level(up, from, at, { key: "moved", class: "max was" }),
+    circle(from, up, 5, "left-behind"),
+    label(words.subtracted, middle, height, "max middle halo"),
+  );
+}
+
+/** The reader's position on the map; the subtraction moves it to a common score of 0. */
+function position(state, numbers, scene) {
+  const { page, y } = scene;
+  const { failure } = numbers;
+  const [from, at, up] = spot(state, scene);
+  return [
+    Math.abs(from - at) > 12 ? away([from, at, up], numbers, scene) : "",
     circle(at, up, 7, { key: "here", class: failure ? "here wrong" : "here" }),
     handle({
       control: "power",

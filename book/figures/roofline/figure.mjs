@@ -58,23 +58,19 @@ export function draw(state, numbers, { wide, words, title }) {
   };
   return picture({ ...page, title, glide: 500 }, [
     roof(numbers, scene),
+    drops(numbers, scene),
+    limits(numbers, scene),
     axes(scene),
     programs(numbers, scene),
   ]);
 }
 
 /** The slope that memory allows, and the flat part that arithmetic allows. */
-function roof({ peak, bandwidth, ridge }, { x, y, left, right, low, words, wide }) {
+function roof({ peak, bandwidth, ridge }, { x, y, right, low }) {
   const start = begin(bandwidth);
   const outline =
     `${x(start)} ${y(start * bandwidth)}L${x(ridge)} ${y(peak)}` +
     `L${right} ${y(peak)}`;
-  const tera = {
-    peak: short(peak / TERA),
-    rate: short(bandwidth / TERA),
-    ridge: short(ridge),
-  };
-  const beside = x(ridge) + (wide ? 80 : 66) < right;
   return [
     tag("path", {
       key: "under",
@@ -83,6 +79,28 @@ function roof({ peak, bandwidth, ridge }, { x, y, left, right, low, words, wide 
     }),
     tag("path", { key: "roof", class: "roof", d: `M${outline}` }),
     upright(x(ridge), y(peak), low, { key: "ridge", class: "even" }),
+  ];
+}
+
+/** From each program down to the operations it does for a byte. */
+const drops = ({ intensity, rate }, { x, y, low }) =>
+  intensity.map((each, i) =>
+    upright(x(each), y(rate[i]), low, {
+      key: `drop${i}`,
+      q: i ? "o" : "s",
+      class: i ? "drop tiles" : "drop",
+    }),
+  );
+
+/** What the slope, the flat part and the corner between them are. */
+function limits({ peak, bandwidth, ridge }, { x, y, left, right, low, words, wide }) {
+  const tera = {
+    peak: short(peak / TERA),
+    rate: short(bandwidth / TERA),
+    ridge: short(ridge),
+  };
+  const beside = x(ridge) + (wide ? 80 : 66) < right;
+  return [
     label(fill(words.peak, tera), right, y(peak) - 8, {
       key: "peak",
       class: "small end",
@@ -128,7 +146,7 @@ function axes({ x, y, left, right, high, low, words, wide }) {
   ];
 }
 
-const [NAME, RIDGE, ROW] = [90, 66, 17]; // room for names: across, and from row to row
+const [NAME, RIDGE, ROW] = [98, 66, 17]; // room for names: across, and from row to row
 
 /** How fast both programs may be: three steps with the table, and tile by tile. */
 function programs({ intensity, rate, ridge, bandwidth }, scene) {
@@ -149,11 +167,11 @@ function programs({ intensity, rate, ridge, bandwidth }, scene) {
       at < low - 4 &&
       !taken.some(([a, b, used]) => a < to && from < b && Math.abs(used - at) < ROW);
     const under =
-      [24, 44, 64, 84, -34, -14].map((down) => cy + down).find(free) ?? cy + 24;
+      [24, 44, 64, 84, 104, -34, -14, -54].map((down) => cy + down).find(free) ??
+      cy + 24;
     taken.push([from, to, under]);
     return group(
       { q: i ? "o" : "s" },
-      upright(cx, cy, low, { key: `drop${i}`, class: i ? "drop tiles" : "drop" }),
       circle(cx, cy, 8, { key: `dot${i}`, class: looks[i] }),
       label(words.programs[i], from, under, { key: `name${i}`, class: "strong halo" }),
     );

@@ -40,8 +40,8 @@ const NARROW = {
   width: 320,
   height: 500,
   left: 0,
-  right: 248,
-  note: 254,
+  right: 244,
+  note: 250,
   scores: { low: 132, high: 40 },
   terms: { low: 272, high: 188 },
   mean: { x: 0, y: 340 },
@@ -169,7 +169,8 @@ function terms({ terms, before, changed, l }, { page, words, pitch, x, gap, forw
 
 function alarm(changed, { page, words, x, forward }) {
   const [from, to, y] = [page.left + 2, x(changed) - 2, page.terms.low + 10];
-  const text = fill(changed > 1 ? words.changed : words.changedOne, { n: changed });
+  const said = [words.changedOne, words.changedTwo][changed - 1] ?? words.changed;
+  const text = fill(said, { n: changed });
   return group(
     {
       key: `alarm${changed}`,
@@ -177,7 +178,7 @@ function alarm(changed, { page, words, x, forward }) {
       ...fading(SHRINK, forward),
     },
     tag("path", { d: `M${from} ${y - 5}v5H${to}v-5` }),
-    label(text, Math.max((from + to) / 2, 4 * text.length), y + 18, "middle"),
+    label(text, Math.max((from + to) / 2, 4.4 * text.length), y + 18, "middle"),
   );
 }
 

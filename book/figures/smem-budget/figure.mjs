@@ -80,7 +80,7 @@ const WIDE = {
   width: 720,
   height: 388,
   left: 150,
-  right: 640,
+  right: 624,
   table: 44,
   office: 178,
   step: 56,
@@ -90,8 +90,8 @@ const NARROW = {
   width: 320,
   height: 462,
   left: 2,
-  right: 234,
-  table: 32,
+  right: 228,
+  table: 35,
   office: 190,
   step: 72,
   name: { dx: 0, end: "", dy: -6 },
@@ -116,13 +116,16 @@ export function draw(state, numbers, { wide, words, title }) {
 /** One block's shared memory, part by part, against the 48 KiB. */
 function table_({ parts, shared, fits }, { left, right, table: y, words, wide }) {
   const x0 = wide ? left - 148 : 2;
-  const scale = (right + 70 - x0) / Math.max(1.25 * MOST_SHARED, shared);
-  let at = x0;
+  const scale = (right + (wide ? 86 : 76) - x0) / Math.max(1.25 * MOST_SHARED, shared);
+  let [at, free] = [x0, 0];
   const bars = parts.map(([name, bytes]) => {
     const [x, width] = [at, bytes * scale];
     at += width;
     const roomy = width > 8 * words.parts[name].length;
     const text = (roomy ? words.parts : words.short)[name];
+    const half = 3.6 * text.length;
+    const middle = Math.max(free + half, x + width / 2);
+    free = middle + half + 4;
     return [
       rect({
         key: `part-${name}`,
@@ -133,7 +136,7 @@ function table_({ parts, shared, fits }, { left, right, table: y, words, wide })
         width: Math.max(0, width - 1.5),
         height: 40,
       }),
-      label(text, x + width / 2, y + 57, {
+      label(text, middle, y + 57, {
         key: `name-${name}`,
         class: "small middle",
       }),
@@ -148,7 +151,7 @@ function table_({ parts, shared, fits }, { left, right, table: y, words, wide })
     upright(end, y - 8, y + 46, { key: "most", class: "max" }),
     label(words.most, end + 7, y + (wide ? 26 : -10), {
       key: "mostname",
-      class: "max",
+      class: "max halo",
     }),
   );
 }

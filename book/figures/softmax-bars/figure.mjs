@@ -3,7 +3,7 @@
 import { HIGHEST, LOWEST } from "livepage/constants";
 import { generator, handle, picture } from "livepage/picture.mjs";
 import { group, label, level, rect, tag } from "livepage/shapes.mjs";
-import { num, sentences, tidy } from "livepage/text.mjs";
+import { num, percent, sentences, tidy } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
 
@@ -149,14 +149,17 @@ function whole({ weights }, { page }) {
   const share = (p, i) => {
     const [x, width] = [from * page.width, p * page.width];
     from += p;
-    return rect({
+    const part = {
       key: `share${i}`,
       class: "weight new",
       x,
       y: page.whole,
       height: 22,
-      width: Math.max(0, width - 2),
-    });
+      width: Math.max(0, width - 4),
+    };
+    const text = { key: `percent${i}`, class: "small middle share" };
+    const inside = width < 44 ? "" : percent(p);
+    return rect(part) + label(inside, x + width / 2 - 2, page.whole + 16, text);
   };
   return group({ key: "whole", q: "p" }, ...weights.map(share));
 }

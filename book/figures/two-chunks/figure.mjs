@@ -44,8 +44,8 @@ const WIDE = {
   right: 340,
   low: 304,
   high: 40,
-  before: 438,
-  after: 566,
+  before: 430,
+  after: 556,
   across: 58,
   notes: true,
 };
