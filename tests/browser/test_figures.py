@@ -1148,6 +1148,26 @@ def test_a_slider_has_its_track_in_forced_colours_too(visit, forced: str) -> Non
     assert sum(counts > row.shape[0] // 10) >= 2, "the way gone, and the way to go"
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_in_forced_colours_states_and_pictures_can_be_told(visit, theme: str) -> None:
+    """Also where the page's theme is the contrary of the colours that are forced."""
+    page = visit("balance", forced_colors="active", dark=theme == "light")
+    page.evaluate("theme => (document.documentElement.dataset.theme = theme)", theme)
+    skip(page)
+    assert darkness(page.locator(".os-stage"), 0, 0) == (theme == "dark")
+    options = page.locator("[data-control=rescale] label")
+    chosen, other = (imread(BytesIO(options.nth(i).screenshot())) for i in (0, 1))
+    assert np.abs(chosen[4, 4, :3] - other[4, 4, :3]).max() > 0.3, "which is chosen"
+    assert darkness(page.locator(".os-stage svg"), 0.9, 0.99) == (theme == "dark")
+
+
+def darkness(part: Locator, across: float, down: float) -> bool:
+    """Whether a part of the page is dark at some place of it."""
+    picture = imread(BytesIO(part.screenshot()))
+    at = [int(share * (n - 1)) for share, n in zip((down, across), picture.shape)]
+    return picture[at[0], at[1], :3].mean() < 0.5
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("width", "dark"), [(1280, False), (390, True)], ids=["light", "phone-dark"]
