@@ -13,8 +13,12 @@ import { calm, Picture } from "./motion.mjs";
 
 const WIDE = 600; // CSS px; a narrower stage gets the narrow drawing
 
+const written = new WeakMap(); // box → the words last put there
+
 /** New words in a box; the quantities that are lit there stay lit. */
 function rewrite(box, html) {
+  if (written.get(box) === html) return;
+  written.set(box, html);
   const lit = new Set(
     [...box.querySelectorAll(".q-on")].map(({ dataset }) => dataset.q),
   );

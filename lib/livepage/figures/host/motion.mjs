@@ -68,7 +68,9 @@ function advance({ node, attribute, start, end, from, to, shape, pace }, t) {
   node.setAttribute(attribute, part === 1 ? shape : between());
 }
 
+/** What is the same already is left alone: most of a picture, from one input to the next. */
 function merge(now, next, moves) {
+  if (now.isEqualNode(next)) return;
   attributes(now, next, moves);
   if (next.nodeName !== "text") children(now, next, moves);
   else if (now.innerHTML !== next.innerHTML) now.innerHTML = next.innerHTML;

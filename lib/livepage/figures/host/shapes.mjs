@@ -26,7 +26,7 @@ export function tag(name, attributes = {}, inside = "") {
   let out = `<${name}`;
   for (const [attribute, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
-    out += ` ${SHORT[attribute] ?? attribute}="${escape(written(attribute, value))}"`;
+    out += ` ${SHORT[attribute] ?? attribute}="${written(attribute, value)}"`;
   }
   return inside === "" ? `${out}/>` : `${out}>${inside}</${name}>`;
 }
@@ -34,7 +34,7 @@ export function tag(name, attributes = {}, inside = "") {
 function written(attribute, value) {
   if (attribute === "from") return Object.entries(value).map(pair).join(";");
   if (attribute === "at") return value.map(round).join(" ");
-  return typeof value === "number" ? round(value) : value;
+  return typeof value === "number" ? round(value) : escape(value);
 }
 
 const pair = ([name, value]) => `${name}:${round(value)}`;
