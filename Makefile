@@ -10,7 +10,7 @@ RUN := .venv/bin/python -m
 
 .DEFAULT_GOAL := help
 .PHONY: help book watch serve lab check format test kernels gpu faults mutants fuzz budgets \
-	bench lighthouse lock clean
+	bench browsers lighthouse lock clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*##/  make \1	/p' Makefile
@@ -59,6 +59,9 @@ budgets: book  ## what the book weighs and how fast it is, against its budgets
 
 bench: .venv/ready  ## measure on this machine what the book reports, and store it
 	@$(RUN) tools.bench
+
+browsers: book  ## the main paths in Chromium, Firefox and WebKit
+	@$(RUN) tools.browsers
 
 lighthouse: book  ## Lighthouse on the content pages (needs Node.js)
 	@$(RUN) tools.lighthouse
