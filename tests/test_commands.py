@@ -5,11 +5,12 @@ import os
 import shutil
 import subprocess
 import sys
+import venv
 from pathlib import Path
 
 import pytest
 
-from tools import chromium
+from tools import budgets, chromium, serve
 from tools import test as tools_test
 
 ROOT = Path(__file__).parents[1]
@@ -44,6 +45,40 @@ def test_what_pip_says_is_shown_only_if_it_fails(capfd) -> None:
     with pytest.raises(SystemExit) as stop:
         run("installing", sys.executable, "-c", "exit('no network')")
     assert stop.value.code == "no network\n\ninstalling failed"
+
+
+def test_an_environment_that_was_interrupted_is_made_anew(
+    tmp_path, monkeypatch
+) -> None:
+    module = environment()
+    venv.create(tmp_path / "half", with_pip=False)
+    half = (
+        tmp_path / "half" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    )
+    assert module.has_pip(sys.executable)
+    assert not module.has_pip(str(half))
+    assert not module.has_pip(str(tmp_path / "none"))
+    ran: list[tuple[str, ...]] = []
+    monkeypatch.setattr(module, "run", lambda what, *command: ran.append(command))
+    monkeypatch.setattr(module, "has_pip", lambda python: False)
+    monkeypatch.setattr(module, "VENV", str(tmp_path))
+    module.main()
+    assert ran[0][1:] == ("-m", "venv", "--clear", str(tmp_path))
+
+
+@pytest.mark.parametrize("port", ["taken", "99999", "x"])
+def test_a_port_that_cannot_be_had_is_said_plainly(tmp_path, port: str) -> None:
+    (tmp_path / "index.html").touch()
+    with serve.server(tmp_path) as running:
+        number = str(running.server_port) if port == "taken" else port
+        with pytest.raises(ValueError, match=f"port: .*{number}"):
+            serve.server(tmp_path, serve.asked([number]))
+
+
+def test_without_a_browser_the_budgets_say_what_to_install(monkeypatch) -> None:
+    monkeypatch.setattr(budgets, "find_chromium", lambda: None)
+    with pytest.raises(SystemExit, match="install Chromium, Chrome or Edge"):
+        budgets.main()
 
 
 @pytest.mark.skipif(os.name == "nt" or not shutil.which("make"), reason="no make")

@@ -24,7 +24,7 @@ from bs4 import BeautifulSoup
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tools.build import ROOT, Book
-from tools.chromium import FLAGS, find_chromium
+from tools.chromium import FLAGS, MISSING, find_chromium
 from tools.faults import copy_of_the_book
 from tools.serve import COMPRESSED
 
@@ -233,6 +233,8 @@ def pace() -> float:
 
 
 def main() -> int:
+    if find_chromium() is None:
+        sys.exit(MISSING)
     over = 0
     print(f"  ten million turns of a Python loop take {pace():.2f} s here and now")
     for group in (pages, builds):

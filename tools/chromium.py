@@ -22,6 +22,7 @@ FLAGS = [
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 NAMES += ("microsoft-edge", "chrome", "msedge")
 MACOS = ("Chromium", "Google Chrome", "Microsoft Edge")
+MISSING = "no Chromium: install Chromium, Chrome or Edge, or set CHROMIUM to its path"
 WINDOWS = ("Chromium", "Google/Chrome", "Microsoft/Edge")  # each below these:
 PROGRAMS = ("PROGRAMFILES", "PROGRAMFILES(X86)", "LOCALAPPDATA")
 

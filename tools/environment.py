@@ -38,14 +38,24 @@ def run(what, *command):
         sys.exit("%s\n%s failed" % (done.stdout.decode(errors="replace"), what))
 
 
+def has_pip(python):
+    """Whether an environment can be installed into: one that was interrupted cannot."""
+    try:
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        return subprocess.call([python, "-c", "import pip"], **quiet) == 0
+    except OSError:
+        return False
+
+
 def main():
     problem = complaint()
     if problem:
         sys.exit(problem)
     python = os.path.join(BIN, "python.exe" if os.name == "nt" else "python")
     pip = (python, "-m", "pip", "install", "-q", "--disable-pip-version-check")
-    if not os.path.exists(python):
-        run("making an environment in .venv", sys.executable, "-m", "venv", VENV)
+    if not has_pip(python):
+        venv = (sys.executable, "-m", "venv", "--clear", VENV)
+        run("making an environment in .venv", *venv)
     run(
         "installing what the book needs (a minute or two)",
         *pip,

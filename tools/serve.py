@@ -54,13 +54,33 @@ def server(
         raise ValueError(f"no built book in {html}: run `make book` first")
 
     made = partial(handler, directory=str(html))
-    return ThreadingHTTPServer(("127.0.0.1", port), made)
+    try:
+        return ThreadingHTTPServer(("127.0.0.1", port), made)
+    except (OSError, OverflowError) as error:
+        said = f"port: {port} cannot be had ({error}); name another, such as {port + 1}"
+        raise ValueError(said) from None
 
 
-if __name__ == "__main__":
-    with server(port=int(sys.argv[1]) if len(sys.argv) > 1 else 8000) as running:
+def asked(arguments: list[str]) -> int:
+    """The port that a command line asks for."""
+    if not arguments:
+        return 8000
+    if not arguments[0].isdigit():
+        raise ValueError(f"port: expected a number, got {arguments[0]!r}")
+    return int(arguments[0])
+
+
+def main() -> None:
+    with server(port=asked(sys.argv[1:])) as running:
         print(f"The book is at http://127.0.0.1:{running.server_port}/ (Ctrl-C ends)")
         try:
             running.serve_forever()
         except KeyboardInterrupt:
             print()
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except ValueError as error:
+        sys.exit(str(error))

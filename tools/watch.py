@@ -18,7 +18,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlparse
 
 from livepage.digest import files_in
-from tools.serve import HTML, Handler, server
+from tools.serve import HTML, Handler, asked, server
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("book", "lib", "tools")
@@ -183,7 +183,7 @@ def watch() -> None:
 
 
 def main() -> int:
-    port = int(sys.argv[1]) if len(sys.argv) > 1 else 8000
+    port = asked(sys.argv[1:])
     threading.Thread(target=watch, daemon=True).start()
     HTML.mkdir(parents=True, exist_ok=True)
     try:
@@ -199,4 +199,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except ValueError as error:
+        sys.exit(str(error))

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tools.chromium import FLAGS, find_chromium
+from tools.chromium import FLAGS, MISSING, find_chromium
 
 LOCAL = ("file:", "data:", "blob:", "about:", "http://127.0.0.1:", "http://localhost:")
 # No name but these leads anywhere, so that a request to elsewhere leaves no machine.
@@ -24,10 +24,7 @@ def browser() -> Iterator[Browser]:
     """One Chromium for the whole run of one worker."""
     path = find_chromium()
     if path is None:
-        say = (
-            "no Chromium: install Chromium, Chrome or Edge, or set CHROMIUM to its path"
-        )
-        pytest.fail(say) if os.environ.get("CI") else pytest.skip(say)
+        pytest.fail(MISSING) if os.environ.get("CI") else pytest.skip(MISSING)
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(
             executable_path=path, args=[*FLAGS, ALONE]
