@@ -14,16 +14,17 @@ from livepage.digest import digest
 from livepage.site import fingerprint, keep
 from livepage.site.paths import ASSETS
 
-TOC = "format: jb-book\nroot: index\nchapters: [{file: one}, {file: two}]\n"
+TOC = "format: jb-book\nroot: index\nchapters: [{file: one}, {file: two}, {file: three}]\n"
 FIGURE = '<figure class="os-figure" id="a" data-figure="two-chunks" data-state="{}">'
+SOURCE = "@book{key, title={T}, author={Ann Author}, publisher={P}, year={%s}}"
 HOSTS = [
     f"{FIGURE}</figure>",
     '<div class="os-drill" data-drill="third-weight"></div>',
 ]
 
 
-def write(source: Path, prose: str) -> None:
-    """Write a book of three pages, one of them with a figure and a drill."""
+def write(source: Path, prose: str, year: int) -> None:
+    """Write a book of four pages, one of them with a figure and a drill."""
     source.mkdir(parents=True, exist_ok=True)
     cells = [nbformat.v4.new_markdown_cell(f"# One\n\n{prose} $m^2$", id="t")]
     for place, html in enumerate(HOSTS):
@@ -33,8 +34,9 @@ def write(source: Path, prose: str) -> None:
     texts = {
         "one.ipynb": nbformat.writes(page),
         "index.md": "# A book\n\n```{road}\n```\n",
-        "two.md": "# Two\n\nAs in {doc}`one`, but **longer**.\n",
-        "references.bib": "",
+        "two.md": "# Two\n\nAs in {doc}`one`, by {cite:t}`key`.\n",
+        "three.md": "# Three\n\n```{bibliography}\n```\n",
+        "references.bib": SOURCE % year,
     }
     for name, text in texts.items():
         if not (source / name).exists() or (source / name).read_text("utf-8") != text:
@@ -42,9 +44,11 @@ def write(source: Path, prose: str) -> None:
     (source.parent / "_toc.yml").write_text(TOC)
 
 
-def built(folder: Path, root: Path, prose: str) -> dict[str, bytes]:
+def built(
+    folder: Path, root: Path, prose: str, year: int, licence: str
+) -> dict[str, bytes]:
     """The files of the site, made in a folder that may hold an earlier one."""
-    write(folder / "src", prose)
+    write(folder / "src", prose, year)
     config, _ = get_final_config(
         user_yaml=root / "_config.yml",
         cli_config={
@@ -53,7 +57,7 @@ def built(folder: Path, root: Path, prose: str) -> dict[str, bytes]:
         },
         sourcedir=folder / "src",
     )
-    config["nb_execution_mode"] = "off"
+    config |= {"nb_execution_mode": "off", "book_licence": licence}
     with patch_docutils(None), docutils_namespace():
         folders = (folder / "src", None, folder / "html", folder / "made" / "trees")
         made = Sphinx(*folders, "html", config, status=None, warning=None)
@@ -63,20 +67,24 @@ def built(folder: Path, root: Path, prose: str) -> dict[str, bytes]:
 
 
 @pytest.mark.long
-def test_after_edits_of_prose_and_style_the_site_is_as_if_built_anew(
+def test_after_edits_of_every_kind_the_site_is_as_if_built_anew(
     tmp_path, root, monkeypatch
 ) -> None:
     assets = tmp_path / "assets"
     shutil.copytree(ASSETS, assets)
     monkeypatch.setattr("livepage.site.builder.ASSETS", assets)
     monkeypatch.setattr("livepage.site.fonts.ALWAYS", "abc")  # letters come and go
-    first = built(tmp_path / "grown", root, "Prose with a ü.")
+    first = built(tmp_path / "grown", root, "Prose with a ü.", 2018, "Mine.")
     with (assets / "base.css").open("a") as sheet:
         sheet.write("\nh1 { outline-offset: 3px }\n")
-    grown = built(tmp_path / "grown", root, "Other prose.")
-    anew = built(tmp_path / "new", root, "Other prose.")
+    other = ("Other prose.", 2019, "Yours.")
+    sourced = built(tmp_path / "grown", root, other[0], other[1], "Mine.")
+    assert b"2019" in sourced["two.html"] and b"2019" in sourced["three.html"]
+    grown = built(tmp_path / "grown", root, *other)
+    anew = built(tmp_path / "new", root, *other)
     changed = {name for name in anew if first.get(name) != anew[name]}
     assert {"one.html", "_static/book.css", "_static/search-index.js"} <= changed
+    assert b"Yours." in grown["index.html"] and b"Mine." not in grown["two.html"]
     assert [name for name in grown if grown[name] != anew.get(name)] == []
     assert grown.keys() == anew.keys()
 
