@@ -68,24 +68,38 @@ def test_of_a_cell_that_does_not_run_the_imports_that_work_are_kept():
 # ---- a run
 
 
-def job(text: str, *above: tuple[str, list[str] | None]) -> dict:
-    cells = [
-        {"name": str(at), "text": each, "binds": binds}
-        for at, (each, binds) in enumerate(above)
-    ]
-    return {"text": text, "above": cells}
+def job(text: str, *above: str, changed: bool = False) -> dict:
+    """A cell below others, as the page hands them over."""
+    made = []
+    for source, cell in zip([*above, text], plan([*above, text]), strict=True):
+        if cell.runs:
+            each = {"text": source, "binds": cell.binds, "needs": cell.needs}
+        else:
+            each = {"text": cell.imports or source, "binds": [], "needs": None}
+        made.append({"name": str(len(made)), **each})
+    if changed:
+        made[-1]["needs"] = None
+    return {**made.pop(), "above": made}
 
 
-def fault(text: str, *above: tuple[str, list[str] | None]) -> dict | None:
-    return runner.perform(job(text, *above), lambda: None)
+def fault(text: str, *above: str, changed: bool = True) -> dict | None:
+    return runner.perform(job(text, *above, changed=changed), lambda: None)
 
 
 def test_only_the_cells_that_are_needed_run_before():
-    never = ("1 / 0", ["z"])
-    assert fault("assert y == 2", ("x = 1", ["x"]), never, ("y = x + 1", ["y"])) is None
-    assert fault("z", never)["above"] == "0"
-    # A cell that was edited may give any name it holds.
-    assert fault("assert w == 3", ("w = 3", None)) is None
+    never = "z = 1 / 0"
+    assert fault("assert y == 2", "x = 1", never, "y = x + 1") is None
+    assert fault("y = z", never)["above"] == "0"
+    # A name that a cell binds itself is not taken from above, unless the text is new.
+    assert fault("z = 1\nassert z", never, changed=False) is None
+
+
+def test_what_a_changed_cell_binds_is_read_from_its_text():
+    text = "def f(a):\n    return g(b=1)\nx, y = z == 1, 2\nfor i, j in k:\n    n += 1\nimport q as r"
+    assert runner.bound(text) == {*"fxyijnqr", "def", "for", "import", "as"}
+    cells = job("assert w == 3 and exp", "from math import exp", "w = exp(1)")
+    cells["above"][1].update(text="w = int(exp(0)) + 2", needs=None)
+    assert runner.perform(cells, lambda: None) is None
 
 
 def test_a_run_leaves_nothing_behind():
@@ -185,19 +199,17 @@ def jobs_of(page: Path) -> list[tuple[str, dict, str]]:
     soup = BeautifulSoup(page.read_text("utf-8"), "html.parser")
     above, found = [], []
     for cell in soup.select(".cell[data-binds], .cell[data-imports]"):
+        made = {"name": cell["id"], "binds": [], "needs": None}
         if "data-imports" in cell.attrs:
-            above.append(
-                {"name": cell["id"], "text": cell["data-imports"], "binds": None}
-            )
+            above.append({**made, "text": cell["data-imports"]})
             continue
-        text = cell.select_one(".code code").get_text()
+        made |= {key: cell[f"data-{key}"].split() for key in ("binds", "needs")}
+        made["text"] = cell.select_one(".code code").get_text()
         printed = "".join(each.get_text() for each in cell.select(".printed"))
         found.append(
-            (f"{page.stem} {cell['id']}", {"text": text, "above": [*above]}, printed)
+            (f"{page.stem} {cell['id']}", {**made, "above": [*above]}, printed)
         )
-        above.append(
-            {"name": cell["id"], "text": text, "binds": cell["data-binds"].split()}
-        )
+        above.append(made)
     return found
 
 
@@ -229,8 +241,7 @@ def test_a_cell_that_gives_something_else_is_found():
 def test_a_kernel_of_a_cell_runs_on_the_simulator():
     kernel = (
         "from numba import cuda, float32\nimport math\n\n"
-        "@cuda.jit(device=True)\ndef twice(x):\n    return 2 * math.exp(x)\n",
-        ["cuda", "twice"],
+        "@cuda.jit(device=True)\ndef twice(x):\n    return 2 * math.exp(x)\n"
     )
     text = (
         "from blocksim import run\n\n@cuda.jit\ndef shift(x, y):\n"

@@ -30,7 +30,8 @@ NOTEBOOK = (
 
 def on_page(name: str, text: str, printed: str, cell: cells.Cell) -> str:
     """A cell as the site writes it."""
-    runs = f'data-binds="{" ".join(cell.binds)}"' if cell.runs else ""
+    needs = f' data-needs="{" ".join(cell.needs)}"'
+    runs = f'data-binds="{" ".join(cell.binds)}"{needs}' if cell.runs else ""
     runs = runs or f'data-imports="{escape(cell.imports)}"'
     out = f'<div class="cell-output"><pre class="printed" tabindex="0">{printed}</pre></div>'
     return (

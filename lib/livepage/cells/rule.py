@@ -40,8 +40,8 @@ class Cell:
     runs : bool
     why : str
         What it lacks, if it does not run.
-    binds : list of str
-        The names it gives to the cells below.
+    binds, needs : list of str
+        The names it gives to the cells below, and those it takes from above.
     imports : str
         Of a cell that does not run, the imports that work on the page all the same.
     """
@@ -49,6 +49,7 @@ class Cell:
     runs: bool = False
     why: str = ""
     binds: list[str] = field(default_factory=list)
+    needs: list[str] = field(default_factory=list)
     imports: str = ""
 
 
@@ -86,8 +87,8 @@ def _decide(source: str, known: dict[str, bool]) -> tuple[Cell, dict[str, bool]]
     given = dict.fromkeys(binds, not why)
     if why:
         given |= {name: found for name, (found, _) in imported.items()}
-        return Cell(False, why, [], "\n".join(kept)), given
-    return Cell(True, "", sorted(binds)), given
+        return Cell(why=why, imports="\n".join(kept)), given
+    return Cell(True, binds=sorted(binds), needs=sorted(uses & set(known))), given
 
 
 def _has(name: str, known: dict[str, bool]) -> bool:

@@ -20,14 +20,15 @@ def perform(job: dict, show: object) -> dict | None:
     Parameters
     ----------
     job : dict
-        ``text``, and ``above``, a list of ``{"name", "text", "binds"}``: what a cell is
-        called, and the names it gives, or None where it may give any name it holds.
+        ``text``, ``needs`` and ``above``, a list of ``{"name", "text", "needs", "binds"}``:
+        what a cell is called, and the names that it takes and gives. ``needs`` is None
+        where the reader has changed the text, and then they are read from it.
     show : callable
         Called where what is printed begins to be shown.
     """
     above, space, texts = job["above"], {"__name__": "__main__"}, []
     _finder.begin(space, texts)
-    for index in needed(job["text"], above):
+    for index in needed(job, above):
         fault = run(above[index]["text"], ABOVE, space, texts)
         if fault:
             fault["above"] = above[index]["name"]
@@ -49,26 +50,48 @@ def run(text: str, file: str, space: dict, texts: list) -> dict | None:
 # ---- which cells a cell needs
 
 
-def needed(text: str, above: list) -> list:
-    """Return the places of the cells that a text needs, in the page's order."""
-    found, open_ends = set(), [(text, len(above))]
+def needed(cell: dict, above: list) -> list:
+    """Return the places of the cells that a cell needs, in the page's order."""
+    found, open_ends = set(), [(cell, len(above))]
     while open_ends:
-        text, end = open_ends.pop()
-        for name in words(text):
+        cell, end = open_ends.pop()
+        names = words(cell["text"]) if cell["needs"] is None else cell["needs"]
+        for name in names:
             index = giver(name, above[:end])
             if index is not None and index not in found:
                 found.add(index)
-                open_ends.append((above[index]["text"], index))
+                open_ends.append((above[index], index))
     return sorted(found)
 
 
 def giver(name: str, above: list) -> int | None:
     """Return the place of the last cell that gives a name, or None."""
     for index in range(len(above) - 1, -1, -1):
-        binds = above[index]["binds"]
-        if name in (words(above[index]["text"]) if binds is None else binds):
+        cell = above[index]
+        if name in cell["binds"]:
+            return index
+        if cell["needs"] is None and name in bound(cell["text"]):
             return index
     return None
+
+
+def bound(text: str) -> set:
+    """Return what looks like a name that a text binds, line by line."""
+    found = set()
+    for line in text.split("\n"):
+        line = line.strip()
+        first = line.split(" ")[0]
+        if first in ("def", "class"):
+            found |= words(line.replace(":", "(").split("(")[0])
+        elif first in ("import", "from"):
+            found |= words(line)
+        elif first == "for":
+            found |= words(line.split(" in ")[0])
+        for sign in ("==", "!=", "<=", ">="):
+            line = line.replace(sign, " ")
+        for target in cut(line, ["="])[:-1]:
+            found |= words(target)
+    return found
 
 
 _words = {}

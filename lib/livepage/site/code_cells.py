@@ -1,7 +1,8 @@
 """Which code cells of a page its own Python can run, as attributes of their elements.
 
-`data-binds` stands on a cell that runs, with the names that it gives to those below. A
-cell that does not run may have `data-imports`, those of its imports that work.
+`data-binds` stands on a cell that runs, with the names that it gives to those below,
+beside `data-needs`, those that it takes from above. A cell that does not run may have
+`data-imports`, those of its imports that work.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ def attributes(document: nodes.document, node: nodes.container) -> str:
     if cell is None or "name" not in node["cell_metadata"]:
         return ""
     if cell.runs:
-        return f' data-binds="{escape(" ".join(cell.binds))}"'
+        binds, needs = (escape(" ".join(names)) for names in (cell.binds, cell.needs))
+        return f' data-binds="{binds}" data-needs="{needs}"'
     return f' data-imports="{escape(cell.imports)}"' if cell.imports else ""
 
 

@@ -35,8 +35,15 @@ class PageCell {
     return this.form?.hidden === false ? this.area.value : this.starter;
   }
 
-  get changed() {
-    return this.text.trimEnd() !== this.starter;
+  /** Its text, and the names that the text takes and gives, as far as they are known. */
+  job() {
+    const { binds, needs } = this.element.dataset;
+    const changed = this.text.trimEnd() !== this.starter;
+    return {
+      text: this.text,
+      binds: names(binds),
+      needs: changed ? null : names(needs),
+    };
   }
 
   // ---- the editor
@@ -120,7 +127,7 @@ class PageCell {
     this.running(() => {
       wished = true;
     });
-    const job = { text: this.text, above: above(this) };
+    const job = { ...this.job(), above: above(this) };
     const report = await runCell(job, modules, (stop) => {
       this.stop = stop;
       if (wished) stop();
@@ -179,13 +186,12 @@ function above({ element }) {
     ...document.querySelectorAll(".cell[data-binds], .cell[data-imports]"),
   ];
   return cells.slice(0, cells.indexOf(element)).map((each) => {
-    if (!isRunnable(each))
-      return { name: each.id, text: each.dataset.imports, binds: null };
-    const cell = of(each);
-    const binds = cell.changed ? null : each.dataset.binds.split(" ");
-    return { name: each.id, text: cell.text, binds };
+    const imports = { text: each.dataset.imports, binds: [], needs: null };
+    return { name: each.id, ...(isRunnable(each) ? of(each).job() : imports) };
   });
 }
+
+const names = (text) => text.split(" ").filter(Boolean);
 
 const known = new Map();
 
