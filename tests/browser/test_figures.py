@@ -245,6 +245,16 @@ SEEN = """[".os-verdict", ".os-stage"].map(
   (part) => document.querySelector(part).getBoundingClientRect().toJSON())"""
 
 
+def test_a_locked_control_leads_to_the_question(visit) -> None:
+    page = visit("balance", width=390, reduced_motion="reduce")
+    asked = page.locator(".os-question.os-asked")
+    page.locator("[data-control=m]").scroll_into_view_if_needed()
+    page.mouse.click(*middle(page.locator("[data-control=m]")))
+    assert asked.is_visible() and state(page) == opening("balance")
+    page.locator("[data-option]").first.click()
+    assert not asked.count()
+
+
 # ---- the keyboard ----
 
 

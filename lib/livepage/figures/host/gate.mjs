@@ -1,5 +1,6 @@
 // Predict, then reveal: controls stay locked until the reader has answered or skipped.
 
+import { calm } from "./motion.mjs";
 import { bringIntoSight, fold } from "./sight.mjs";
 import { marked } from "./text.mjs";
 
@@ -8,7 +9,11 @@ export function gate(root, live, unlock) {
   const box = root.querySelector(".os-question");
   if (!box) return unlock();
   lock(root, true);
+  const lead = (event) => leadToQuestion(root, box, event);
+  root.addEventListener("pointerdown", lead);
   const open = once(() => {
+    root.removeEventListener("pointerdown", lead);
+    box.classList.remove("os-asked");
     lock(root, false);
     unlock();
   });
@@ -23,6 +28,17 @@ export function gate(root, live, unlock) {
     box.hidden = true;
     root.querySelector(".os-inputs input, .os-steps button")?.focus();
   };
+}
+
+/** Who tries a control that is still locked is shown what comes first. */
+function leadToQuestion(root, box, { clientX: x, clientY: y }) {
+  const holds = (part) => {
+    const { left, right, top, bottom } = part.getBoundingClientRect();
+    return left <= x && x <= right && top <= y && y <= bottom;
+  };
+  if (![...root.querySelectorAll(".os-locked")].some(holds)) return;
+  box.classList.add("os-asked");
+  box.scrollIntoView({ block: "nearest", behavior: calm() ? "instant" : "smooth" });
 }
 
 function lock(root, locked) {
