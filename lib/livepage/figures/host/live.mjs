@@ -220,14 +220,16 @@ export class Live {
     const grow = [this.at.say, this.at.code].filter(Boolean);
     const wide = () => stage.clientWidth >= WIDE;
     this.wide = wide();
-    this.observer = new ResizeObserver(() => {
+    const fit = () => {
       if (this.onScreen) return;
       grow.forEach(keepRoom);
       if (this.wide === wide()) return;
       for (const box of grow) box.style.minHeight = "";
       this.layOut(wide());
       this.render(false);
-    });
+    };
+    // What is resized while the observer tells is told as an error: so a frame later.
+    this.observer = new ResizeObserver(() => requestAnimationFrame(fit));
     for (const box of [stage, ...grow]) this.observer.observe(box);
   }
 
