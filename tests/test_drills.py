@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from livepage import cells
 from livepage.drills import check, code, drill, page_html
 from livepage.drills.bank import WRITTEN, Drill, bank, in_language, read
 from livepage.drills.feedback import earned
@@ -109,7 +110,8 @@ def test_each_chapter_has_something_to_build_and_something_to_debug() -> None:
 
 def test_every_word_is_used() -> None:
     listed = ("*.py", "page/*.mjs", "grading.json")
-    sources = [path for pattern in listed for path in HERE.glob(pattern)]
+    folders = (HERE, Path(cells.__file__).parent)  # cells speak with the same words
+    sources = [path for at in folders for each in listed for path in at.glob(each)]
     text = "\n".join(source.read_text() for source in sources)
     kinds = {"numeric", "choice", "order", "recall", "trace", "code", "kernel"}
     levels = {"full", "half", "blank"}

@@ -368,7 +368,7 @@ def test_a_file_without_room_is_refused_and_blocks_nothing(browser: MiniRacer) -
     type_in(browser, "a", "mine")
     browser.eval("kept.room = 2000")
     said = load(browser, record(d={"code": "x" * 5000}))
-    assert said == {"count": 0, "both": 0, "fault": "full"}
+    assert said == {"count": 0, "read": 0, "both": 0, "fault": "full"}
     type_in(browser, "a", "mine, still kept")
     assert get(browser, "store.kept") and texts(browser) == ["mine, still kept"]
 
@@ -384,7 +384,7 @@ def test_a_saved_file_comes_back_whole(browser: MiniRacer) -> None:
     browser.eval("tabs.n.draft.keep({answer: '2.04', level: 'half'})")
     saved, before = get(browser, "store.export()"), get(browser, "[...store.all()]")
     browser.eval("store.forget()")
-    assert load(browser, saved) == {"count": 3, "both": 0, "fault": None}
+    assert load(browser, saved) == {"count": 3, "read": 0, "both": 0, "fault": None}
     assert get(browser, "[...store.all()]") == before
     assert shown(browser, "a") == "b"
 
@@ -407,7 +407,7 @@ def test_of_two_texts_the_later_is_shown_and_both_are_kept(browser, at, first) -
     type_in(browser, "a", "mine")
     other = {"code": "theirs", "others": [{"text": "mine"}, {"text": "third"}]}
     said = load(browser, record(d={**other, "at": at} if at else other))
-    assert said == {"count": 1, "both": 1, "fault": None}
+    assert said == {"count": 1, "read": 0, "both": 1, "fault": None}
     assert shown(browser, "a") == texts(browser)[0] == first
     assert sorted(texts(browser)) == ["mine", "theirs", "third"]
 
@@ -432,7 +432,12 @@ NO_FILES = {
 def test_another_file_is_refused_and_nothing_lost(browser, text: str) -> None:
     browser.eval("store.pass('a', 0)")
     before = get(browser, "kept")
-    assert load(browser, text) == {"count": 0, "both": 0, "fault": NO_FILES[text]}
+    assert load(browser, text) == {
+        "count": 0,
+        "read": 0,
+        "both": 0,
+        "fault": NO_FILES[text],
+    }
     assert get(browser, "kept") == before
 
 

@@ -373,7 +373,8 @@ class Parser:
             return Node("Refused", line, what="a star before an expression", words=[])
         if self.sees("yield", "await"):
             what = self.name()
-            self.skip_to(")", "]", "}", ",", ";")
+            commas = () if what == "yield" else (",",)  # it yields a tuple with them
+            self.skip_to(")", "]", "}", ";", *commas)
             return Node("Refused", line, what=what, words=[])
         body = self.operation(0)
         if self.token.kind == "sign" and self.takes(":="):

@@ -628,12 +628,12 @@ def test_progress_code_and_record_outlive_the_page(few: Page, tmp_path: Path) ->
     assert json.loads(file.read_text())["drills"]["update"]["code"] == "x = 7"
 
     panel.get_by_role("button", name="Forget everything").click()
-    expect(panel).to_contain_text("1 done so far")
+    expect(panel).to_contain_text("Drills done so far: 1")
     panel.get_by_role("button", name="Really forget everything?").click()
-    expect(panel).to_contain_text("0 done so far")
+    expect(panel).to_contain_text("Drills done so far: 0")
 
     panel.locator("input[type=file]").set_input_files(file)
-    expect(panel).to_contain_text("1 done so far")
+    expect(panel).to_contain_text("Drills done so far: 1")
     file.write_text("[]")
     panel.locator("input[type=file]").set_input_files(file)
     expect(panel).to_contain_text("holds no drills of this book")
@@ -657,7 +657,7 @@ def test_blocked_storage_breaks_nothing(site: Path, open_page) -> None:
     page.reload()
     answer(page, bank()["rescale-hard"])
     expect(card(page, "rescale-hard")).to_have_attribute("data-state", "right")
-    expect(page.locator(".os-progress")).to_contain_text("1 done so far")
+    expect(page.locator(".os-progress")).to_contain_text("Drills done so far: 1")
     expect(page.locator(".os-progress")).to_contain_text("lasts until you leave")
 
 
@@ -668,7 +668,7 @@ def test_a_full_storage_loses_nothing_while_the_page_is_open(site, open_page) ->
     expect(page.locator(".os-progress")).to_contain_text("Kept in this browser")
     answer(page, bank()["rescale-hard"])
     expect(card(page, "rescale-hard")).to_have_attribute("data-state", "right")
-    expect(page.locator(".os-progress")).to_contain_text("1 done so far")
+    expect(page.locator(".os-progress")).to_contain_text("Drills done so far: 1")
     expect(page.locator(".os-progress")).to_contain_text("lasts until you leave")
 
 

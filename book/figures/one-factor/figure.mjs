@@ -95,7 +95,7 @@ const NARROW = {
   stream: 194,
   whole: 266,
   equals: 251,
-  measure: [318, "max end"],
+  measure: [318, "max end halo"],
   names: [
     [194, 0, "middle"],
     [306, 20, "end"],

@@ -49,7 +49,9 @@ class BookStyle(PlainStyle):
 
 def refresh(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Any page may cite: when the sources change, write all pages anew."""
-    files = [Path(app.srcdir, name) for name in app.config.bibtex_bibfiles]
+    files = [
+        Path(app.srcdir, name) for name in getattr(app.config, "bibtex_bibfiles", ())
+    ]
     now = digest(file for file in files if file.exists())
     if getattr(env, "book_sources", None) == now:
         return []
