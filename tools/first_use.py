@@ -148,6 +148,13 @@ def look(page, live: bool) -> None:
 
 # ---- kernels as Colab and VS Code start them ----
 
+# What anywidget asks of Colab's own package.
+COLAB_OUTPUT = """
+from types import SimpleNamespace
+_widgets = SimpleNamespace(_installed_url=None)
+enable_custom_widget_manager = disable_custom_widget_manager = lambda: None
+"""
+
 EXECUTE = """
 import sys, nbformat
 from nbclient import NotebookClient
@@ -195,9 +202,8 @@ def as_in_colab(folder: Path) -> None:
         nbformat.write(nb, notebook)
         colab = folder / "google" / "colab"
         colab.mkdir(parents=True)
-        start = "enable_custom_widget_manager = disable_custom_widget_manager = print\n"
         (colab / "__init__.py").write_text("from . import output\n", "utf-8")
-        (colab / "output.py").write_text(start, "utf-8")
+        (colab / "output.py").write_text(COLAB_OUTPUT, "utf-8")
         at_start = folder / "ipython" / "profile_default" / "startup" / "colab.py"
         at_start.parent.mkdir(parents=True)
         at_start.write_text("import google.colab\n", "utf-8")
