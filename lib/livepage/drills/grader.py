@@ -166,7 +166,14 @@ def thrown(kind: str, text: str, line: int | None) -> dict:
         fault = new_fault("raised", text, word, error=named, line=line)
     if MICROPYTHON and (kind == "ImportError" or text.startswith("*x must be")):
         fault["nudge"] = "small"
+    if kind == "NameError" and names_math(text):
+        fault["nudge"] = "toImport"
     return fault
+
+
+def names_math(text: str) -> bool:
+    """Whether the name that an error quotes is `math`, or one that it holds."""
+    return any("'" + name + "'" in text for name in ["math"] + dir(math))
 
 
 def traceback(error: BaseException) -> str:
