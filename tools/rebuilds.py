@@ -173,9 +173,9 @@ def try_edit(folder: Path, edit: Edit) -> list[str]:
     if edit.find not in text:
         return [f"cannot be edited: {edit.file} has no {edit.find!r}"]
     file.write_text(text.replace(edit.find, edit.replace, 1), "utf-8")
-    shown = build(folder).get(edit.page, b"").decode()
-    print(f"    {edit.file}", flush=True)
-    return [] if edit.shows in shown else [f"{edit.file}: {edit.page} is stale"]
+    seen = edit.shows in build(folder).get(edit.page, b"").decode()
+    print(f"    {edit.file}{'' if seen else ': STALE'}", flush=True)
+    return [] if seen else [f"{edit.file}: {edit.page} is stale"]
 
 
 CHECKS: dict[str, Callable[[Path], list[str]]] = {"twice": twice, "edits": edits}
