@@ -110,8 +110,9 @@ class Book:
     @property
     def handouts(self) -> list[Page]:
         """Notebooks for readers that are no pages of the book; no build runs them."""
-        found = (Page(source.stem, source) for source in sorted(self.book.glob("*.md")))
-        return [page for page in found if page.is_notebook_only]
+        return [
+            Page(name, self.book / f"{name}.md") for name in reader.handouts(self.book)
+        ]
 
 
 HERE = Book(ROOT, ROOT / "_build")

@@ -34,11 +34,6 @@ class Page:
         return bool(self.notebook_header or self.told[1])
 
     @property
-    def is_notebook_only(self) -> bool:
-        """Whether it is handed out as a notebook, and has no place in the book."""
-        return bool(front_matter(self.source.read_text("utf-8")).get("notebook_only"))
-
-    @property
     def notebook_header(self) -> dict:
         """The `jupytext` entry of the front matter; empty where there is none."""
         return self.head.get("jupytext", {})

@@ -32,12 +32,23 @@ def around(book: Path) -> Around:
     toc = book.parent / "_toc.yml"
     return Around(
         sources=citing.sources(book / "references.bib"),
-        notebooks=frozenset(page.name for page in pages(toc, book) if page.is_chapter),
+        notebooks=frozenset(
+            (
+                *(page.name for page in pages(toc, book) if page.is_chapter),
+                *handouts(book),
+            )
+        ),
         road=tuple(road(toc, book)),
         site=(config.get("html") or {}).get("baseurl") or None,
         extensions=frozenset(settings.get("myst_enable_extensions", ())),
         language=settings.get("language", ENGLISH),
     )
+
+
+def handouts(book: Path) -> list[str]:
+    """Sources in the folder `book` that are handed out as notebooks, and are no pages."""
+    settings = (configured(book).get("sphinx") or {}).get("config") or {}
+    return settings.get("book_handouts", [])
 
 
 def wheels_at(book: Path) -> str | None:

@@ -64,6 +64,7 @@ def setup(app: Sphinx) -> dict[str, object]:
     import_module(app.config.book_module)  # it hands the book in
     app.add_config_value("book_licence", "", "html", str)
     app.add_config_value("book_notebooks", False, "html", bool)
+    app.add_config_value("book_handouts", [], "env", list)
     app.add_config_value("book_notebook_branch", "notebooks", "html", str)
     app.add_config_value("book_translations", {}, "html", dict)
     # Jupyter Book sets this for an extension that the book does not use.
