@@ -231,7 +231,9 @@ def test_words_live_in_the_table_and_not_in_the_drawing(figure: str) -> None:
 
 
 # One of something in the plural; "1 has passed" is a verb.
-ONE = re.compile(r"(?<![\d.,−^])\b1 (?!(?:is|has|makes|writes|es)\b)[a-záéíóúñ]+s\b")
+ONE = re.compile(
+    r"(?<![\d.,−^])\b1 (?!(?:is|has|makes|takes|writes|es)\b)[a-záéíóúñ]+s\b"
+)
 
 
 @ids
