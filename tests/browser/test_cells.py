@@ -173,3 +173,10 @@ def test_where_the_script_is_missing_the_button_says_so(page_file, tmp_path, ope
     script.with_suffix(".away").rename(script)
     press(page, "second", "run")
     expect(result(page, "second").locator(".printed")).to_have_text("3.0")
+
+
+def test_a_cell_is_edited_from_its_first_letter(page: Page) -> None:
+    press(page, "second", "edit")
+    area = cell(page, "second").locator("textarea")
+    expect(area).to_be_focused()
+    assert area.evaluate("(area) => [area.selectionStart, area.scrollLeft]") == [0, 0]

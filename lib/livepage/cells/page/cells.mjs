@@ -49,9 +49,12 @@ class PageCell {
   // ---- the editor
 
   edit({ focus = true } = {}) {
-    if (!this.form) this.makeForm();
+    const isNew = !this.form;
+    if (isNew) this.makeForm();
     this.open(true);
     this.keeper.refresh();
+    // A browser leaves the caret behind the last letter: a phone would show that corner.
+    if (isNew) this.area.setSelectionRange(0, 0);
     if (focus) this.area.focus();
   }
 
