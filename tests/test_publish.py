@@ -100,6 +100,17 @@ def test_a_workflow_that_would_publish_dead_buttons_is_told(
     assert found and all(line.startswith(says) for line in found)
 
 
+def test_a_page_without_its_buttons_is_told(tmp_path: Path) -> None:
+    notebook = (
+        '<ul class="head-facts"><a href="notebooks/a.ipynb" download>Notebook</a>'
+    )
+    (tmp_path / "a.html").write_text(notebook)
+    (tmp_path / "b.html").write_text("<p>No notebook.</p>")
+    assert publish.dead_buttons(tmp_path, tmp_path) == [
+        "a.html: a notebook, and no button that opens it"
+    ]
+
+
 def test_wheels_that_are_nowhere_are_told(tmp_path: Path) -> None:
     (tmp_path / "notebooks").mkdir()
     for name, text in {

@@ -110,11 +110,14 @@ def pushed(remote: Path, branch: str) -> set[str]:
 
 
 def dead_buttons(html: Path, remote: Path) -> list[str]:
-    """Buttons of the pages that lead to no file of the branch they name."""
+    """Buttons that lead to no file of the branch they name, or are not there."""
     found = []
     for page in sorted(html.glob("*.html")):
         soup = BeautifulSoup(page.read_text("utf-8"), "html.parser")
-        for link in soup.select(".head-facts a[href^=https]"):
+        buttons = soup.select(".head-facts a[href^=https]")
+        if soup.select(".head-facts a[download]") and not buttons:
+            found.append(f"{page.name}: a notebook, and no button that opens it")
+        for link in buttons:
             target = re.search(r"/blob/([\w-]+)/(.*)$", link["href"])
             target = target or re.search(
                 r"/([\w-]+)\?urlpath=lab/tree/(.*)", link["href"]
