@@ -162,12 +162,54 @@ def test_there_is_a_caption_at_any_time_and_time_to_read_it(language: str) -> No
 # ---- the stills ----
 
 
-def test_four_stills_tell_it_without_motion() -> None:
+STORY = [
+    "Two scores have come. The larger, {m}, counts as 1, and {s} counts {w}. "
+    "The sum ℓ is {l}.",
+    "Now {s} comes. Measured from {m}, it counts {w}: too tall.",
+    "So {s} becomes the largest, m. Everything old shrinks by one factor, "
+    "α\u00a0=\u00a0{alpha}, and the sum with it: ℓ\u00a0=\u00a0{l}.",
+    "After all six scores the sum is {truth}. All six counted at once give the same.",
+]
+# What each sentence of the story claims of the moment that it stands under.
+CLAIMED = [
+    lambda f: f["called"] == f["joined"] == 2 and f["worth"][0] == 1 > f["worth"][1],
+    lambda f: f["called"] == 3 and f["worth"][2] > 1 and f["m"] == film.SCORES[0],
+    lambda f: f["called"] == 3 > f["joined"] and f["m"] == max(film.SCORES[:3]),
+    lambda f: f["joined"] == 6 and np.isclose(f["l"], f["truth"]),
+]
+
+
+def stills() -> list[tuple[str, str]]:
+    """The pictures side by side, and what each is called."""
     html = figures.still(FILM)
-    stills = re.findall(r'<figure><svg [^>]*aria-label="([^"]*)".*?</figure>', html)
-    times = registry.spec(FILM).controls[0].stills
-    assert len(stills) == 4
-    assert stills == [said(FILM, {"t": t}) for t in times]
+    found = re.findall(r'<figure>(<svg [^>]*aria-label="([^"]*)".*?)</figure>', html)
+    return [(picture, name) for picture, name in found]
+
+
+def test_four_stills_tell_it_without_motion() -> None:
+    told = []
+    for t, sentence, claimed in zip(film.STILLS, STORY, CLAIMED, strict=True):
+        facts = film.expected({"t": t})
+        assert claimed(facts), sentence
+        last = facts["called"] - 1
+        shown = {"s": film.SCORES[last], "w": facts["worth"][last]} | facts
+        digits = {"s": 1, "m": 1, "truth": 3}
+        numbers = {
+            name: f"{shown[name]:.{digits.get(name, 2)}f}"
+            for name in ("s", "m", "w", "l", "alpha", "truth")
+        }
+        told.append(sentence.format(**numbers))
+    assert [name for _, name in stills()] == told
+
+
+def test_nothing_is_empty_above_a_still() -> None:
+    """What stands highest, a bar or a word, is near the upper edge."""
+    for picture, name in stills():
+        tops = [
+            float(y) - (14 if tag == "text" else 0)
+            for tag, y in re.findall(r'<(rect|text)[^>]* y="([\d.]+)"', picture)
+        ]
+        assert 0 <= min(tops) <= 24, name
 
 
 def test_a_figure_without_a_film_has_no_stills() -> None:

@@ -4,7 +4,7 @@
 // largest score to the new one, and with it everything shrinks, as when a camera backs
 // away from somebody tall.
 
-import { ALL, BEATS, CAPTIONS, SCORES } from "livepage/constants";
+import { ALL, BEATS, CAPTIONS, SCORES, STILLS } from "livepage/constants";
 import { picture } from "livepage/picture.mjs";
 import { group, label, level, rect, tag } from "livepage/shapes.mjs";
 import { fill, num } from "livepage/text.mjs";
@@ -103,8 +103,20 @@ const NARROW = {
   digits: 2,
 };
 
+// A still stands alone on the page: what is tallest in it reaches up to its edge.
+const STILL = { ...NARROW, unit: 92, measure: [112, "max"], counted: true };
+
+/** The page of a still: no taller than what stands in it. */
+function cropped(t, { l, called, joined, worth }) {
+  const inHand = called > joined ? worth[called - 1] : 0;
+  const tallest = Math.max(inHand, rescaling(t)?.old.l ?? 0, l);
+  const above = t < ALL.equal[0] ? 22 : 44; // units, for the words on top
+  const ground = Math.ceil(STILL.unit * tallest) + above;
+  return { ...STILL, ground, height: ground + 44 };
+}
+
 export function draw({ t }, numbers, view) {
-  const page = view.wide ? WIDE : NARROW;
+  const page = view.still ? cropped(t, numbers) : view.wide ? WIDE : NARROW;
   const parts =
     t > 0
       ? moment(t, numbers, page, view.words)
@@ -201,14 +213,22 @@ function rescaling(t) {
 function tower(scene) {
   const { t, page, joined, worth } = scene;
   const x = page.stream;
+  const now = rescaling(t);
+  const labelled = page.counted && !now && t < ALL.call;
   let from = 0;
   const parts = worth.slice(0, joined).map((w, i) => {
     from += w;
     const look = { key: `part${i}`, class: "weight old" };
-    return bar(x, from - w, w, look, scene);
+    const part = bar(x, from - w, w, look, scene);
+    return labelled ? part + beside(from - w / 2, w, scene) : part;
   });
-  const now = rescaling(t);
   return group({ q: "l" }, ...parts, now ? before(now, scene) : "");
+}
+
+/** In a still, what a part of the tower counts. */
+function beside(middle, w, { page, tall }) {
+  const x = page.stream + page.across + 6;
+  return label(num(w, 2), x, page.ground - tall(middle) + 5, "worth");
 }
 
 /** How tall the tower was, and the line that was at 1: it falls with everything. */
@@ -330,6 +350,19 @@ function poster({ width, ground }, parts) {
 export function say({ t }, { alpha, truth }, words) {
   const i = CAPTIONS.filter((start) => start <= t).length - 1;
   return fill(words.captions[i], { alpha: num(alpha, 2), truth: num(truth) });
+}
+
+/** What stands under a still: the story in four sentences. */
+export function retell({ t }, { m, called, worth, l, alpha, truth }, words) {
+  const last = Math.max(0, called - 1);
+  return fill(words.stills[STILLS.indexOf(t)], {
+    s: num(SCORES[last], 1),
+    m: num(m, 1),
+    w: num(worth[last], 2),
+    l: num(l, 2),
+    alpha: num(alpha, 2),
+    truth: num(truth),
+  });
 }
 
 export function table(_, __, words) {

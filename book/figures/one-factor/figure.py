@@ -33,6 +33,8 @@ BEATS = [
 ALL = {"call": 17.9, "grow": [18.0, 18.4], "join": [18.5, 19.1], "equal": [19.1, 19.4]}
 # When each of the captions in `strings.json` begins.
 CAPTIONS = [0.0, 1.7, 3.7, 5.8, 7.5, 10.7, 12.6, 14.7, 17.8]
+# The moments that tell it without motion; `stills` in `strings.json` says what they show.
+STILLS = [5.75, 7.4, 10.3, 20.0]
 
 
 def eased(span: list[float], t: float) -> float:
@@ -76,7 +78,7 @@ def states(random: np.random.Generator) -> Iterator[Values]:
 
 
 SPEC = Spec(
-    controls=(Film("t", seconds=SECONDS, stills=(4.8, 7.4, 10.3, 20.0)),),
+    controls=(Film("t", seconds=SECONDS, stills=tuple(STILLS)),),
     still={"t": SECONDS},
     expected=expected,
     states=states,
@@ -85,5 +87,6 @@ SPEC = Spec(
         "BEATS": BEATS,
         "ALL": ALL,
         "CAPTIONS": CAPTIONS,
+        "STILLS": STILLS,
     },
 )

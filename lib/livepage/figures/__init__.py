@@ -23,11 +23,14 @@ figure.mjs    Pure functions, no DOM, no state of their own:
                 say(state, numbers, words)      the sentence under it
                 table(state, numbers, words)    { caption, head, rows }
                 code(state, numbers, words)     optional: lines of code with live values
+                retell(state, numbers, words)   optional: what stands under a `Film`'s still
+                                                in place of what `say` gives
                 again(count, state)             optional: what else an `Again` changes
                 hear(detail)                    optional: what the event "os-kernel"
                                                 changes, sent when a reader runs a kernel
-              `view` is { wide, words, title, was }: draw 720 units wide or, for phones,
-              320; `was` is the state the reader comes from, null for a jump. Draw with
+              `view` is { wide, words, title, was, still }: draw 720 units wide or, for
+              phones, 320; `was` is the state the reader comes from, null for a jump;
+              `still` is true of a `Film`'s stills. Draw with
               `livepage/shapes.mjs` and `livepage/picture.mjs`, write with
               `livepage/text.mjs`. An element with a `key`
               glides from its old place to its new one; `from` and `at` say how and when

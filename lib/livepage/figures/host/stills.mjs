@@ -6,11 +6,13 @@ import * as kinds from "livepage/kinds";
 import { div, element } from "./html.mjs";
 import { marked, plain } from "./text.mjs";
 
-/** The sentence for a state, and its picture wide and narrow. */
-export function snapshot({ words, compute, draw, say }, state) {
+/** The sentence for a state, and its picture wide and narrow; `still` is true of one of
+ *  several pictures that tell a story. */
+export function snapshot({ words, compute, draw, say, retell }, state, still = false) {
   const numbers = compute(state);
-  const sentence = say(state, numbers, words);
-  const view = (wide) => ({ wide, words, title: plain(sentence), was: null });
+  const tell = (still && retell) || say;
+  const sentence = tell(state, numbers, words);
+  const view = (wide) => ({ wide, words, title: plain(sentence), was: null, still });
   const picture = (wide) => draw(state, numbers, view(wide));
   return { numbers, sentence, wide: picture(true), narrow: picture(false) };
 }
@@ -21,7 +23,7 @@ export function stills(figure, state) {
     (control) => kinds[control.kind].stills?.(control) ?? [],
   );
   const each = (moment) => {
-    const { narrow, sentence } = snapshot(figure, { ...state, ...moment });
+    const { narrow, sentence } = snapshot(figure, { ...state, ...moment }, true);
     return element("figure", {}, narrow, element("figcaption", {}, marked(sentence)));
   };
   return moments.length ? div("os-stage os-stills", ...moments.map(each)) : "";
