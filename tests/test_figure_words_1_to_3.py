@@ -35,15 +35,14 @@ def always(_: Facts) -> bool:
 def cover(state: dict) -> dict:
     scores = np.array(state["scores"], float)
     k, n = state["step"], len(scores)
-    places = np.arange(1.0, n + 1)
     if k == 0:
-        return {"k": 0, "n": n, "rises": False}
-    before, now = (State.of(scores[:i], places[:i]) for i in (k - 1, k))
+        return {"k": 0, "n": n, "rises": False, "next": False}
+    before, now = (State.of(scores[:i]) for i in (k - 1, k))
     return {
-        "k": k, "n": n, "m": now.m, "l": now.l, "o": now.o,
-        "answer": dense.softmax_dot(scores[:k], places[:k]),
+        "k": k, "n": n, "m": now.m, "l": now.l,
         "alpha": rescale(State(before.m, 1.0), now.m).l,
         "rises": k > 1 and now.m > before.m,
+        "next": k < n and scores[k] > now.m,
     }  # fmt: skip
 
 
@@ -177,17 +176,21 @@ FACTS: dict[str, Callable[[dict], dict]] = {
 
 CLAIMS: dict[str, dict[str, Callable[[Facts], bool]]] = {
     "cover": {
-        "Drag the handle: the scores pass, {n} in all.": lambda f: f.k == 0,
-        "Three numbers stay in your pocket.": lambda f: f.k == 0,
-        "{k} of {n} has passed.": lambda f: f.k == 1,
-        "{k} of {n} have passed.": lambda f: f.k > 1,
-        "The pocket holds m = {m}, ℓ = {l} and o = {o}, nothing else.": always,
-        "Number {k} is the largest so far, m = {m}: everything old is multiplied by "
-        "{alpha}, at once.": lambda f: f.rises,
-        "All {n} have passed.": lambda f: f.k == f.n > 1,
-        "m = {m}, ℓ = {l}, o = {o}: the softmax-weighted average is o/ℓ = {answer}.": (
-            always
+        "{n} scores will pass, one at a time, and none comes back.": (
+            lambda f: f.k == 0
         ),
+        "You keep two numbers.": lambda f: f.k == 0,
+        "Drag the handle, or press Play.": lambda f: f.k == 0,
+        "{k} of {n} scores has passed.": lambda f: f.k == 1,
+        "{k} of {n} scores have passed.": lambda f: f.k > 1,
+        "You keep the largest, m = {m}, and the sum of the blue bars, ℓ = {l}.": always,
+        "The next score is larger.": lambda f: f.next,
+        "Score {k} is the largest so far, and counts\u00a01.": lambda f: f.rises,
+        "Every older blue bar is multiplied by the same number, {alpha}, and so is "
+        "their sum.": lambda f: f.rises,
+        "All {n} scores have passed.": lambda f: f.k == f.n > 1,
+        "You kept m = {m} and ℓ = {l}, exactly what all the scores at once would "
+        "give.": lambda f: f.k == f.n > 1,
     },
     "softmax-bars": {
         "A score of {scores} gives a weight of {weights}.": lambda f: f.n == 1,

@@ -1,49 +1,50 @@
-// The cover: a stream of scores passes, and only three numbers are kept.
+// The cover: a stream of scores passes, and only two numbers are kept.
 
 import { handle, picture } from "livepage/picture.mjs";
-import { group, label, level, rect, tag, upright } from "livepage/shapes.mjs";
-import { fill, num } from "livepage/text.mjs";
+import { group, label, level, rect, upright } from "livepage/shapes.mjs";
+import { fill, num, sentences } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
 
 export function compute({ scores, step }) {
-  const empty = { m: -Infinity, alpha: 0, l: 0, o: 0 };
+  const empty = { m: -Infinity, alpha: 0, l: 0 };
   const trace = [empty];
-  for (const [i, s] of scores.entries()) trace.push(update(trace[i], s, i + 1));
+  for (const [i, s] of scores.entries()) trace.push(update(trace[i], s));
   const now = trace[Math.min(step, scores.length)];
   const weights = scores.slice(0, step).map((s) => Math.exp(s - now.m));
   return { steps: scores.length, trace, now, weights };
 }
 
-/** The state after one more score, whose value is its number in the stream. */
-function update(old, s, v) {
+/** The state after one more score. */
+function update(old, s) {
   const m = Math.max(old.m, s);
   const alpha = Math.exp(old.m - m);
-  const w = Math.exp(s - m);
-  return { m, alpha, l: old.l * alpha + w, o: old.o * alpha + w * v };
+  return { m, alpha, l: old.l * alpha + Math.exp(s - m) };
 }
 
 // ---- the picture -------------------------------------------------------------------
 
 const WIDE = {
   width: 720,
-  height: 366,
+  height: 354,
   left: 14,
   right: 706,
   axis: 166,
   high: 32,
   depth: 96,
-  cards: { y: 300, height: 64, gap: 16, pad: 14 },
+  counts: 286,
+  cards: { y: 304, height: 50, gap: 16, pad: 14, beside: 44, base: 32 },
 };
 const NARROW = {
   width: 320,
-  height: 340,
+  height: 348,
   left: 14,
   right: 306,
   axis: 146,
   high: 32,
   depth: 84,
-  cards: { y: 272, height: 66, gap: 8, pad: 10 },
+  counts: 252,
+  cards: { y: 280, height: 66, gap: 8, pad: 10, beside: 10, base: 52 },
 };
 
 export function draw(state, numbers, view) {
@@ -62,20 +63,22 @@ export function draw(state, numbers, view) {
   return picture({ ...page, title: view.title, glide: 420 }, [
     skyline(state, scene),
     reflection(state, numbers, scene),
-    balance(numbers, scene),
     maximum(state, numbers, scene),
     head(state, scene),
-    captions(scene),
+    captions(state, scene),
     pocket(state, numbers, scene),
   ]);
 }
 
 /** What the bars above the line are, and those below it. */
-function captions({ page, words, wide }) {
-  const low = page.axis + page.depth + 22;
+function captions({ scores, step }, { page, words, wide, x }) {
+  const counts = wide ? words.counts : words.countsShort;
+  const room = step < scores.length && x(step) < page.right - (wide ? 170 : 150);
+  const waiting = { key: "waiting", class: "caption end", q: "s" };
   return [
     label(words.scores, page.left, page.high - 16, { class: "caption halo", q: "s" }),
-    wide ? label(words.terms, page.right, low, { class: "caption end", q: "p" }) : "",
+    room ? label(words.waiting, page.right, page.axis + 24, waiting) : "",
+    label(counts, page.left, page.counts, { class: "caption", q: "p" }),
   ];
 }
 
@@ -117,39 +120,23 @@ function reflection({ step }, { weights }, { page, x, pitch, forward }) {
   );
 }
 
-/** Where the weights balance: the answer so far, o / ℓ. */
-function balance({ now }, { page, x, pitch }) {
-  if (!now.l) return "";
-  const at = x(now.o / now.l - 0.5);
-  const y = page.axis + page.depth + 10;
-  const late = at > page.right - 70;
-  return group(
-    { key: "balance", q: "o", class: "balance" },
-    tag("path", { key: "bp", d: "M0 0l8 13h-16z", transform: `translate(${at} ${y})` }),
-    label("o/ℓ", at + (late ? -13 : 13), y + 12, {
-      key: "bt",
-      class: late ? "end" : "",
-    }),
-  );
-}
-
-/** The running maximum of what has passed; when it rises, the factor for everything old. */
+/** The largest score that has passed; when it rises, the factor for everything old. */
 function maximum({ step }, { now }, { page, x, y, words, wide }) {
   if (step === 0) return "";
   const end = x(step);
   const rise = step > 1 && now.alpha < 1;
-  const first = end < page.left + (wide ? 190 : 70);
-  const text = fill(wide ? words.rescaled : "× {alpha}", { alpha: num(now.alpha, 2) });
+  const first = end < page.left + (wide ? 190 : 140);
+  const factor = fill(wide ? words.rescaled : words.rescaledShort, {
+    alpha: num(now.alpha, 2),
+  });
   return group(
     { key: "max", q: "m" },
     level(y(now.m), page.left, end, { key: "m", class: "max" }),
-    rise
-      ? label(text, first ? end + 10 : end - 14, y(now.m) - 9, {
-          key: `a${step}`,
-          q: "alpha",
-          class: first ? "max halo" : "max end halo",
-        })
-      : "",
+    label(rise ? factor : wide ? words.max : words.maxShort, first ? end + 14 : end - 14, y(now.m) - 9, {
+      key: rise ? `a${step}` : "name",
+      q: rise && "alpha",
+      class: first ? "max halo" : "max end halo",
+    }),
   );
 }
 
@@ -176,57 +163,50 @@ function head({ step }, { page, x, words }) {
   ];
 }
 
-/** All that is kept: three numbers. */
+/** All that is kept: two numbers. */
 function pocket({ step }, { now }, { page, words, wide }) {
   const short = wide ? "" : "Short";
   return [
     card("m", "m", step ? num(now.m, 1) : "−∞", words[`max${short}`], 0, page),
     card("l", "ℓ", num(now.l, 2), words[`sum${short}`], 1, page),
-    card("o", "o", num(now.o, 1), words[`output${short}`], 2, page),
   ];
 }
 
 function card(q, letter, value, text, i, { width: all, cards }) {
-  const { y, height, gap, pad } = cards;
-  const width = (all - 2 * gap) / 3;
+  const { y, height, gap, pad, beside, base } = cards;
+  const width = (all - gap) / 2;
   const x = i * (width + gap);
   return group(
     { q },
     rect({ class: "card", x, y, width, height, rx: 10 }),
-    label(letter, x + pad, y + 29, "letter"),
-    label(value, x + width - pad, y + 29, "value end"),
-    label(text, x + pad, y + height - 14, "small"),
+    label(letter, x + pad, y + 32, "letter"),
+    label(value, x + width - pad, y + 32, "value end"),
+    label(text, x + beside, y + base, "small"),
   );
 }
 
 // ---- the words ---------------------------------------------------------------------
 
-export function say({ step }, { steps, now }, words) {
-  const rise = step > 1 && now.alpha < 1;
-  const template =
-    step === 0
-      ? words.sayStart
-      : step === 1
-        ? words.sayOne
-        : step === steps
-          ? words.sayEnd
-          : rise
-            ? words.sayRise
-            : words.sayOn;
-  const values = {
+export function say({ scores, step }, { steps, now }, words) {
+  const rises = step > 1 && now.alpha < 1;
+  const passed = [words.sayNone, words.sayOne][step] ?? words.sayOn;
+  const told =
+    step === steps && step > 1
+      ? [words.sayAll]
+      : rises
+        ? [words.sayRise]
+        : [passed, step > 0 && scores[step] > now.m && words.sayNext];
+  return sentences(told, {
     k: step,
     n: steps,
     m: num(now.m, 1),
     l: num(now.l, 2),
-    o: num(now.o, 1),
     alpha: num(now.alpha, 2),
-    answer: num(now.o / now.l, 1),
-  };
-  return fill(template, values);
+  });
 }
 
 export function table({ scores }, { trace }, words) {
-  const row = (k) => [k, num(trace[k].m, 1), num(trace[k].l), num(trace[k].o)];
+  const row = (k) => [k, num(trace[k].m, 1), num(trace[k].l)];
   const shown = [1, Math.ceil(scores.length / 2), scores.length];
   return { caption: words.tableCaption, head: words.tableHead, rows: shown.map(row) };
 }
