@@ -193,7 +193,7 @@ def test_four_stills_tell_it_without_motion() -> None:
         assert claimed(facts), sentence
         last = facts["called"] - 1
         shown = {"s": film.SCORES[last], "w": facts["worth"][last]} | facts
-        digits = {"s": 1, "m": 1, "truth": 3}
+        digits = {"s": 1, "m": 1}
         numbers = {
             name: f"{shown[name]:.{digits.get(name, 2)}f}"
             for name in ("s", "m", "w", "l", "alpha", "truth")

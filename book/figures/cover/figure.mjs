@@ -132,11 +132,16 @@ function maximum({ step }, { now }, { page, x, y, words, wide }) {
   return group(
     { key: "max", q: "m" },
     level(y(now.m), page.left, end, { key: "m", class: "max" }),
-    label(rise ? factor : wide ? words.max : words.maxShort, first ? end + 14 : end - 14, y(now.m) - 9, {
-      key: rise ? `a${step}` : "name",
-      q: rise && "alpha",
-      class: first ? "max halo" : "max end halo",
-    }),
+    label(
+      rise ? factor : wide ? words.max : words.maxShort,
+      first ? end + 14 : end - 14,
+      y(now.m) - 9,
+      {
+        key: rise ? `a${step}` : "name",
+        q: rise && "alpha",
+        class: first ? "max halo" : "max end halo",
+      },
+    ),
   );
 }
 

@@ -361,7 +361,7 @@ export function retell({ t }, { m, called, worth, l, alpha, truth }, words) {
     w: num(worth[last], 2),
     l: num(l, 2),
     alpha: num(alpha, 2),
-    truth: num(truth),
+    truth: num(truth, 2),
   });
 }
 
