@@ -74,7 +74,7 @@ def test_what_is_said_of_the_threads_is_what_the_command_would_say():
     """The size and the statistic are the cells' own: nothing is said twice by hand."""
     (file,) = (bench.ROOT / "book").glob("05-*.md")
     cells = {c.id: c.source for c in code_cells(notebook(Page(file.stem, file)))}
-    size = re.search(r"standard_normal\(2 \*\* (\d+)\)", cells["threads"])[1]
+    size = re.search(r"standard_normal\(2 \*\* (\d+)\)", cells["without-threads"])[1]
     said = bench.THREADS.format(scores=2 ** int(size), repeats=bench.REPEATS)
     assert measured("threads.json").what == said
     assert "Best of" in said and "return min(times)" in cells["timing"]
