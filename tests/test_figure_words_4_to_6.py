@@ -290,8 +290,11 @@ def under_the_roof(state: dict) -> dict[str, Callable[[Told], bool]]:
     gpu, size = devices.gpu(state["gpu"]), roofline.BYTES[state["format"]]
     loop = costs.tiled_traffic(n, d, rows, itemsize=size)
     per_byte = costs.flops(n, d) / loop
-    allowed = costs.roofline(per_byte, getattr(gpu, state["format"]), gpu.bandwidth)
-    memory_waits = allowed == getattr(gpu, state["format"])
+    peak, ridge = getattr(gpu, state["format"]), lib["ridge"]
+    allowed = costs.roofline(per_byte, peak, gpu.bandwidth)
+    memory_waits = allowed == peak
+    three, under = lib["rate"][0], min(peak, lib["intensity"][0] * gpu.bandwidth)
+    product = costs.flops(n, d) / 2 / (n * (n + 2 * d) * size)  # operations per byte
 
     def faster(told: Told) -> bool:
         return lib["gain"] > 1 and times(told, lib["gain"])
@@ -304,6 +307,7 @@ def under_the_roof(state: dict) -> dict[str, Callable[[Told], bool]]:
             and tells(told["dense"], lib["intensity"][0])
             and tells(told["low"], lib["rate"][0] / 1e12)
         ),
+        "sayInTurn": lambda told: three < 0.999 * under and product >= ridge,
         "sayMemory": lambda told: faster(told) and not memory_waits,
         "sayArithmetic": lambda told: faster(told) and memory_waits,
         "sayWorse": lambda told: (

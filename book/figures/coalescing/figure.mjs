@@ -4,7 +4,7 @@
 import { ROUNDS, TICKS, WAIT, WORK } from "livepage/constants";
 import { picture } from "livepage/picture.mjs";
 import { group, label, level, rect } from "livepage/shapes.mjs";
-import { fill, num, percent, sentences } from "livepage/text.mjs";
+import { fill, grouped, num, percent, sentences } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
 
@@ -93,7 +93,10 @@ function memory({ wanted, pieces, transactions, moved }, page, words) {
   return [
     label(words.memory, 0, 14, "caption"),
     label(
-      fill(transactions === 1 ? words.one : words.many, { k: transactions, moved }),
+      fill(transactions === 1 ? words.one : words.many, {
+        k: transactions,
+        moved: grouped(moved),
+      }),
       page.width - page.gap,
       15,
       "strong end",
@@ -144,14 +147,20 @@ function warpsAtWork({ warps }, { spans, busy }, page, words) {
 
 // ---- the words ---------------------------------------------------------------------
 
+/** The number that thread i reads: "i", "4·i", "31 + i". */
+function place({ stride, start }) {
+  const run = stride === 1 ? "i" : `${stride}·i`;
+  return start ? `${start} + ${run}` : run;
+}
+
 export function say({ stride, start, warps }, numbers, words) {
   const { transactions, moved, used, busy } = numbers;
   const values = {
-    stride,
     start,
     warps,
+    place: place({ stride, start }),
     k: transactions,
-    moved,
+    moved: grouped(moved),
     used,
     share: num(100 * numbers.share, 0),
     busy: num(100 * busy, 0),

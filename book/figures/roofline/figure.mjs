@@ -182,7 +182,12 @@ function programs({ intensity, rate, ridge, bandwidth }, scene) {
 
 const short = (x) => num(x, x >= 99.95 ? 0 : x >= 9.995 ? 1 : 2).replace(/\.0+$/, "");
 
-export function say({ gpu, format }, { intensity, rate, ridge, gain }, words) {
+/** Whether the three steps wait for arithmetic and for bytes, one after the other. */
+const inTurn = ({ intensity, rate, peak, bandwidth }) =>
+  rate[0] < 0.999 * Math.min(peak, intensity[0] * bandwidth);
+
+export function say({ gpu, format }, numbers, words) {
+  const { intensity, rate, ridge, gain } = numbers;
   const values = {
     gpu,
     format,
@@ -201,12 +206,13 @@ export function say({ gpu, format }, { intensity, rate, ridge, gain }, words) {
         : intensity[1] < ridge
           ? words.sayMemory
           : words.sayArithmetic;
-  return sentences([words.say, verdict], values);
+  return sentences([words.say, inTurn(numbers) && words.sayInTurn, verdict], values);
 }
 
-export function table(state, { intensity, rate, ridge, peak, bandwidth }, words) {
+export function table(state, numbers, words) {
+  const { intensity, rate, ridge } = numbers;
   const limit = (each, i) =>
-    rate[i] < 0.999 * Math.min(peak, each * bandwidth) ? 2 : each < ridge ? 0 : 1;
+    i === 0 && inTurn(numbers) ? 2 : each < ridge ? 0 : 1;
   const rows = intensity.map((each, i) => [
     words.programs[i],
     short(each),

@@ -121,7 +121,9 @@ function table_({ parts, shared, fits }, { left, right, table: y, words, wide })
   const bars = parts.map(([name, bytes]) => {
     const [x, width] = [at, bytes * scale];
     at += width;
-    const roomy = width > 8 * words.parts[name].length;
+    const alike = parts.filter(([, other]) => other === bytes); // named in one way
+    const longest = Math.max(...alike.map(([each]) => words.parts[each].length));
+    const roomy = width > 8 * longest;
     const text = (roomy ? words.parts : words.short)[name];
     const half = 3.6 * text.length;
     const middle = Math.max(free + half, x + width / 2);

@@ -203,8 +203,9 @@ function share(name, part, y, look, words, x) {
 
 // ---- the words ---------------------------------------------------------------------
 
-const span = ([from, to], words) =>
-  fill(words.span, { from: grouped(from + 1), to: grouped(to) });
+/** Places from first to last, in the words for one place or for several. */
+const span = ([from, to], [one, several]) =>
+  fill(from + 1 === to ? one : several, { from: grouped(from + 1), to: grouped(to) });
 
 export function say({ step }, { now, steps, counts, work, seen }, words) {
   const values = {
@@ -216,7 +217,10 @@ export function say({ step }, { now, steps, counts, work, seen }, words) {
     steps,
   };
   if (!now) return fill(words.sayStart, values);
-  const tile = { rows: span(now.rows, words), keys: span(now.keys, words) };
+  const tile = {
+    rows: span(now.rows, words.rows),
+    columns: span(now.keys, words.columns),
+  };
   const met = `${fill(words.sayTile, tile)} ${words.sayKind[KINDS.indexOf(now.kind)]}`;
   return step < steps ? met : `${met} ${fill(words.sayEnd, values)}`;
 }
@@ -227,7 +231,7 @@ export function table(_, { tiles: all }, words) {
     .map((i) => {
       const own = all.filter((tile) => tile.i === i);
       const count = (kind) => own.filter((tile) => tile.kind === kind).length;
-      return [span(own[0].rows, words), count("all"), count("some"), count("none")];
+      return [span(own[0].rows, words.span), count("all"), count("some"), count("none")];
     });
   return { caption: words.tableCaption, head: words.tableHead, rows };
 }
