@@ -129,7 +129,9 @@ def loads(language: str) -> Facts:
         state = {"stride": stride, "start": start, "warps": warps}
         truth = coalescing.expected(state)
         run = "i" if stride == 1 else f"{stride}·i"
-        facts = [f" {start} + {run}" if start and stride else f" {run if stride else start}"]
+        facts = [
+            f" {start} + {run}" if start and stride else f" {run if stride else start}"
+        ]
         if truth["transactions"] > 1:
             facts += [
                 f" {truth['transactions']} ",

@@ -119,7 +119,7 @@ if importlib.util.find_spec("rescaling") is None or here[:1] not in ([], [VERSIO
     if not beside and site is None:
         raise ModuleNotFoundError(
             "The book's packages are missing. Put the .whl files next to this "
-            "notebook: they are in the .zip that the chapter's page offers."
+            "notebook: they are in the .zip of its name, published beside it."
         )
     print("installing the book's packages from", "here" if beside else site)
     folder = str(pathlib.Path.cwd()) + "/" if beside else site

@@ -211,8 +211,7 @@ export function say({ gpu, format }, numbers, words) {
 
 export function table(state, numbers, words) {
   const { intensity, rate, ridge } = numbers;
-  const limit = (each, i) =>
-    i === 0 && inTurn(numbers) ? 2 : each < ridge ? 0 : 1;
+  const limit = (each, i) => (i === 0 && inTurn(numbers) ? 2 : each < ridge ? 0 : 1);
   const rows = intensity.map((each, i) => [
     words.programs[i],
     short(each),

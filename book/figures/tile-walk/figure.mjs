@@ -231,7 +231,12 @@ export function table(_, { tiles: all }, words) {
     .map((i) => {
       const own = all.filter((tile) => tile.i === i);
       const count = (kind) => own.filter((tile) => tile.kind === kind).length;
-      return [span(own[0].rows, words.span), count("all"), count("some"), count("none")];
+      return [
+        span(own[0].rows, words.span),
+        count("all"),
+        count("some"),
+        count("none"),
+      ];
     });
   return { caption: words.tableCaption, head: words.tableHead, rows };
 }
