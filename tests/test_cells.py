@@ -11,6 +11,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from livepage.cells import plan, runner, small
+from livepage.drills.words import table
 from marking import in_node
 
 IMPORTS = "from math import exp, inf\nimport numpy as np"
@@ -83,7 +84,7 @@ def job(text: str, *above: str, changed: bool = False) -> dict:
 
 
 def fault(text: str, *above: str, changed: bool = True) -> dict | None:
-    return runner.perform(job(text, *above, changed=changed), lambda: None)
+    return runner.perform(job(text, *above, changed=changed), lambda: None)["fault"]
 
 
 def test_only_the_cells_that_are_needed_run_before():
@@ -99,7 +100,7 @@ def test_what_a_changed_cell_binds_is_read_from_its_text():
     assert runner.bound(text) == {*"fxyijnqr", "def", "for", "import", "as"}
     cells = job("assert w == 3 and exp", "from math import exp", "w = exp(1)")
     cells["above"][1].update(text="w = int(exp(0)) + 2", needs=None)
-    assert runner.perform(cells, lambda: None) is None
+    assert runner.perform(cells, lambda: None)["fault"] is None
 
 
 def test_a_run_leaves_nothing_behind():
@@ -132,6 +133,9 @@ def test_a_run_leaves_nothing_behind():
         ("assert all(a == b for a, b in zip([1], [2]))", None, {"a, b": "(1, 2)"}),
         ("assert all(map(bool, [0]))", "all(map(bool, [0]))", {}),
         ("a = 6\nassert a >> 1 == 2", "a >> 1 == 2", {"a >> 1": "3"}),
+        ("a = 6\nassert a == 6; assert a == 7", "a == 7", {"a": "6"}),
+        ("a = 6\nif a: assert a == 7, 'said'", "a == 7", {"a": "6"}),
+        ("a = 6\nassert 1 < a and \\\n    a == 7", "a == 7", {"a": "6"}),
     ],
 )
 def test_a_false_assertion_shows_what_it_compared(text, part, sides):
@@ -151,6 +155,49 @@ def test_a_false_assertion_shows_what_it_compared(text, part, sides):
 )
 def test_of_an_assertion_that_cannot_be_worked_out_again_nothing_is_claimed(text):
     assert fault(text)["compared"] is None
+
+
+# A cell without a fault: the lines of its assertions that say nothing, and why.
+SAYING = {
+    "assert 1 < 2\nassert 2 < 3, 'said'": [],
+    "for i in [1, 2]:\n    assert i > 0  # each": [],
+    "if 1: assert [1] == [1]; assert 'a' in 'ab'": [],
+    "def f(x):\n    assert x\n    return x\nassert f(2) == 2": [],
+    "rows = [0]\nassert rows\nassert (rows, 1) == (rows, 1)": [],
+    "assert 1 == 1 or 2 == 3\nassert len([])  == 0\nassert not ()": [],
+    "word = 'assert'\nasserted = assertion = 1\n# assert 0\n'''\nassert 0\n'''": [],
+    "assert (1 == 2, 'said')": [(1, "alwaysTuple", "(1 == 2, 'said')")],
+    "x = 1\nassert (\n    x == 2,\n)": [(2, "alwaysTuple", "( x == 2, )")],
+    "assert 'x is 2'": [(1, "alwaysValue", "'x is 2'")],
+    "x = 1\nassert x == 2 or 3": [(2, "alwaysValue", "3")],
+    "assert f'{1}', 'said'": [(1, "alwaysValue", "f'{1}'")],
+    "assert [x > 3 for x in [1]]": [(1, "alwaysList", "[x > 3 for x in [1]]")],
+    "assert (x > 3 for x in [1])": [(1, "alwaysList", "x > 3 for x in [1]")],
+    "def f(): return False\nassert f": [(2, "alwaysFunction", "f")],
+    "assert lambda x: x == 2": [(1, "alwaysFunction", "lambda x: x == 2")],
+    "if 1 == 2:\n    assert 1 == 2": [(2, "neverRan", "")],
+    "def f(x):\n    assert x == 2": [(2, "neverRan", "")],
+    "for x in []: assert x\nassert 1": [(1, "neverRan", ""), (2, "alwaysValue", "1")],
+    "try:\n    assert 0\nexcept AssertionError:\n    pass": [(2, "caught", "")],
+    "assert 1 == \\\n    1\nassert (1,\\\n    2)": [(3, "alwaysTuple", "(1, 2)")],
+}
+
+
+@pytest.mark.filterwarnings("ignore:assertion is always true")
+def test_only_an_assertion_that_ran_and_could_fail_is_said_to_hold():
+    jobs = [job(text, changed=True) for text in SAYING]
+    here = [runner.perform(each, lambda: None) for each in jobs]
+    page = in_node([{"kind": "cell", "cell": each} for each in jobs])
+    for (text, said), *reports in zip(SAYING.items(), here, page, strict=True):
+        for report in reports:
+            doubts = [(d["line"], d["word"], d["part"]) for d in report["doubts"]]
+            assert (report["fault"], doubts) == (None, said), text
+
+
+def test_the_words_for_what_says_nothing_are_there():
+    said = {word for doubts in SAYING.values() for _, word, _ in doubts}
+    for words in table().values():
+        assert said <= set(words)
 
 
 def test_lines_are_those_of_the_cell():
@@ -219,7 +266,9 @@ def unlike(found: list[tuple[str, dict, str]]) -> list[str]:
     return [
         f"{name}: {report}"
         for (name, _, printed), report in zip(found, reports, strict=True)
-        if report["fault"] or report["printed"].rstrip() != printed.rstrip()
+        if report["fault"]
+        or report["doubts"]
+        or report["printed"].rstrip() != printed.rstrip()
     ]
 
 
@@ -234,8 +283,10 @@ def test_a_cell_that_gives_something_else_is_found():
         ("numpy", job("import numpy"), ""),
         ("other", job("print(0.5)"), "0.6"),
         ("right", job("print(0.5)"), "0.5\n"),
+        ("empty", job("def f():\n    assert 0"), ""),
     ]
-    assert [said.split(":")[0] for said in unlike(wrong)] == ["numpy", "other"]
+    found = [said.split(":")[0] for said in unlike(wrong)]
+    assert found == ["numpy", "other", "empty"]
 
 
 def test_a_kernel_of_a_cell_runs_on_the_simulator():

@@ -107,6 +107,28 @@ def test_an_edited_cell_runs_fails_with_its_values_and_is_reset(page):
     expect(said).to_contain_text("Every assertion holds.")
 
 
+def test_that_assertions_hold_has_to_be_earned(page):
+    said = result(page, "second")
+    edit(page, "second", "assert (1 == 2, 'not so')\nassert 1 == 1").press(
+        "Control+Enter"
+    )
+    expect(said).to_contain_text(
+        "Line 1: this assertion cannot fail. (1 == 2, 'not so')"
+    )
+    expect(said).to_contain_text("The other assertions hold.")
+    expect(said).not_to_contain_text("Every assertion holds")
+    expect(cell(page, "second").locator(".os-drill-fault")).to_have_text("1")
+    area = cell(page, "second").locator("textarea")
+    for text, words in [
+        ("def f():\n    assert 1 == 2", "Line 2: this assertion never ran."),
+        ("total = 3  # assert total == 4", "No assertion is left in it."),
+    ]:
+        area.fill(text)
+        area.press("Control+Enter")
+        expect(said).to_contain_text(words)
+        expect(said).not_to_contain_text("hold")
+
+
 def test_numpy_is_said_to_be_in_the_notebook_and_lines_are_the_cells_own(page):
     area = edit(page, "first", "x = 1\nimport numpy")
     area.press("Control+Enter")

@@ -22,7 +22,8 @@ HERE = Path(__file__).parent
 
 def modules() -> dict[str, str]:
     """Return what the page's Python needs to run cells, by path."""
-    files = {name: python_text(HERE / f"{name}.py") for name in ("runner", "small")}
+    names = ("assertions", "runner", "small")
+    files = {name: python_text(HERE / f"{name}.py") for name in names}
     named = {f"livepage/cells/{name}": text for name, text in files.items()}
     return {"livepage/cells/__init__": "", **named}
 

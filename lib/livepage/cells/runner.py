@@ -8,14 +8,15 @@ shown: a run depends on nothing but the texts.
 
 import sys
 
+from livepage.cells.assertions import Tally, bare, closes, conditions_at, cut
 from livepage.drills import grader
 
 CELL, ABOVE = "cell.py", "above.py"  # as tracebacks call the cell, and one above it
 WIDEST = 300  # letters of a value that is shown
 
 
-def perform(job: dict, show: object) -> dict | None:
-    """Run a cell after those that it needs; return what stopped it, or None.
+def perform(job: dict, show: object) -> dict:
+    """Run a cell after those that it needs; return what stopped it, and what it claims.
 
     Parameters
     ----------
@@ -25,6 +26,12 @@ def perform(job: dict, show: object) -> dict | None:
         where the reader has changed the text, and then they are read from it.
     show : callable
         Called where what is printed begins to be shown.
+
+    Returns
+    -------
+    dict
+        ``fault``, what stopped the cell or one above it, or None; ``claims``, how many
+        assertions the cell has; ``doubts``, those of them that say nothing.
     """
     above, space, texts = job["above"], {"__name__": "__main__"}, []
     _finder.begin(space, texts)
@@ -32,19 +39,35 @@ def perform(job: dict, show: object) -> dict | None:
         fault = run(above[index]["text"], ABOVE, space, texts)
         if fault:
             fault["above"] = above[index]["name"]
-            return fault
+            return {"fault": fault, "claims": 0, "doubts": []}
     show()
-    return run(job["text"], CELL, space, texts)
+    tally = Tally(job["text"])
+    fault = run(job["text"], CELL, space, texts, tally)
+    doubts = [] if fault else tally.doubts(space)
+    return {"fault": fault, "claims": len(tally.places), "doubts": doubts}
 
 
-def run(text: str, file: str, space: dict, texts: list) -> dict | None:
+def run(
+    text: str, file: str, space: dict, texts: list, tally: Tally | None = None
+) -> dict | None:
     """Run one text in the names there are; return what stopped it, or None."""
     texts.append(text)
     try:
-        exec(compile(text, file, "exec"), space)
+        code = compiled(text, file, tally)
+        if tally:
+            space.update(tally.names())
+        exec(code, space)
     except BaseException as error:
         return fault_of(error, text, file, space)
     return None
+
+
+def compiled(text: str, file: str, tally: Tally | None) -> object:
+    """Return the code of a text, with its assertions counted where that can be."""
+    try:
+        return compile(tally.counted() if tally else text, file, "exec")
+    except SyntaxError:
+        return compile(text, file, "exec")
 
 
 # ---- which cells a cell needs
@@ -221,9 +244,9 @@ def compared(text: str, line: int, space: dict) -> dict | None:
     The values are those that the names have now. Where working it out again gives
     something true, nothing is claimed.
     """
-    condition = condition_at(text, line)
+    claims = conditions_at(text, line)
     try:
-        for part in cut(condition, [" and "]):
+        for part in [part for claim in claims for part in cut(claim, [" and "])]:
             if not value_of(part, space):
                 return {
                     "part": " ".join(bare(part).split()),
@@ -254,16 +277,6 @@ def sides(part: str, space: dict) -> list:
 def tells(piece: str, value: str) -> bool:
     """Say whether a value is more than its own text, or where an object lies."""
     return not value.startswith("<") and squeezed(piece) != squeezed(value)
-
-
-def bare(text: str) -> str:
-    """Return a text without brackets around the whole of it."""
-    text = text.strip()
-    while (
-        text.startswith("(") and closes(text[1:]) and len(cut(text[1:-1], [","])) == 1
-    ):
-        text = text[1:-1].strip()
-    return text
 
 
 def squeezed(text: str) -> str:
@@ -316,91 +329,7 @@ def first_word(text: str) -> str:
     return text.replace("==", "")
 
 
-def closes(rest: str) -> bool:
-    """Say whether the bracket before a text closes at its very end."""
-    depth = 1
-    for index, letter, level in outside(rest, 1):
-        depth = level
-        if level == 0:
-            return index == len(rest.rstrip()) - 1
-    return depth == 0
-
-
 def shown(value: object) -> str:
     """Return a value as Python writes it, not too long."""
     text = repr(value)
     return text if len(text) <= WIDEST else text[:WIDEST] + "…"
-
-
-# ---- reading an assertion, without a parser
-
-
-def condition_at(text: str, line: int) -> str:
-    """Return what the assertion on a line claims, without its message and comments."""
-    lines = text.split("\n")
-    first = min(line, len(lines)) - 1
-    while first > 0 and not lines[first].lstrip().startswith("assert"):
-        first -= 1
-    found = uncommented("\n".join(lines[first:]).lstrip()[len("assert") :])
-    end = len(found)
-    for index, letter, depth in outside(found):
-        if letter in "\n;" and depth == 0:
-            end = index
-            break
-    return cut(found[:end], [","])[0].strip()
-
-
-def uncommented(text: str) -> str:
-    """Return a text without its comments."""
-    kept, done, comment = "", 0, False
-    for index, letter, _ in outside(text):
-        if letter == "#" and not comment:
-            kept += text[done:index]
-            comment = True
-        elif letter == "\n" and comment:
-            done, comment = index, False
-    return kept if comment else kept + text[done:]
-
-
-def cut(text: str, separators: list) -> list:
-    """Cut a text at separators that stand outside of brackets and strings."""
-    parts, start, free = [], 0, 0
-    for index, letter, depth in outside(text):
-        if depth or index < free:
-            continue
-        for separator in separators:
-            if text[index : index + len(separator)] == separator:
-                if text[index : index + 2] in ("<<", ">>"):
-                    free = index + 2
-                    break
-                parts.append(text[start:index])
-                start = free = index + len(separator)
-                break
-    return parts + [text[start:]]
-
-
-def outside(text: str, depth: int = 0):
-    """Yield place, letter and depth of brackets for each letter outside of strings."""
-    quote, index, comment = "", 0, False
-    while index < len(text):
-        letter = text[index]
-        if quote:
-            if letter == "\\":
-                index += 1
-            elif text[index : index + len(quote)] == quote:
-                index += len(quote) - 1
-                quote = ""
-        elif comment:
-            if letter == "\n":
-                comment = False
-                yield index, letter, depth
-        elif letter in "'\"":
-            quote = text[index : index + 3]
-            quote = quote if quote == letter * 3 else letter
-            index += len(quote) - 1
-        else:
-            comment = letter == "#"
-            depth -= letter in ")]}"
-            yield index, letter, depth
-            depth += letter in "([{"
-        index += 1

@@ -14,7 +14,7 @@ import {
 } from "livepage/drills/page";
 
 import { isRunnable, keyOf } from "./keys.mjs";
-import { tellFault } from "./fault.mjs";
+import { note, tellClaims, tellFault } from "./fault.mjs";
 
 class PageCell {
   constructor(element) {
@@ -162,10 +162,12 @@ class PageCell {
       );
     }
     if (fault) parts.push(...tellFault(this, report));
-    else if (/^\s*assert\b/m.test(this.text)) parts.push(note(word("holds")));
+    else if (report.claims) parts.push(...tellClaims(word, report));
+    else if (/^\s*assert\b/m.test(this.starter)) parts.push(note(word("noneLeft")));
     else if (!text) parts.push(note(word("printsNothing")));
     this.say(parts);
-    if (this.form) markLine(this.gutter, fault?.above ? null : (fault?.line ?? null));
+    const { line } = fault ?? report.doubts?.[0] ?? {};
+    if (this.form) markLine(this.gutter, fault?.above ? null : (line ?? null));
   }
 
   say(parts) {
@@ -180,8 +182,6 @@ class PageCell {
     if (this.form) markLine(this.gutter, null);
   }
 }
-
-const note = (text) => make("p", { class: "os-drill-how" }, text);
 
 /** Cells above that may be needed, as the reader has left them. */
 function above({ element }) {

@@ -1,4 +1,4 @@
-// What stopped a cell, in words.
+// What stopped a cell, in words, and what its assertions have shown.
 
 import { make, marked, sentence } from "livepage/drills/page";
 
@@ -20,6 +20,18 @@ export function tellFault({ word }, report) {
   if (["ImportError", "NameError"].includes(fault.kind)) parts.push(smallPython(word));
   return parts;
 }
+
+/** Elements that say whether the assertions hold, and which of them say nothing. */
+export function tellClaims(word, { claims, doubts }) {
+  const parts = doubts.map(({ word: why, line, part }) =>
+    said(word(why, { line, part: `\`${part}\`` })),
+  );
+  if (!doubts.length) parts.push(note(word("holds")));
+  else if (doubts.length < claims) parts.push(note(word("othersHold")));
+  return parts;
+}
+
+export const note = (text) => make("p", { class: "os-drill-how" }, text);
 
 const said = (text) => make("p", { class: "os-cell-said" }, ...marked(text));
 

@@ -134,7 +134,7 @@ def player(emit, beat):
         return dumps(marks.play(function, drive, case["args"], case["most"], beat))
 
     def perform(job):
-        """Run a cell after those that it needs; return what stopped it, or null."""
+        """Run a cell after those that it needs; return what came of it as JSON."""
         from livepage.cells import runner, small
 
         job = loads(job)

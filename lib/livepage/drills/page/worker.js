@@ -122,11 +122,11 @@ function run({ modules, sources, answer, cases, slips, tolerance, ...drill }) {
 function runCell({ modules, sources, cell }) {
   for (const [name, source] of Object.entries(modules))
     lay(player.python, name, source);
-  const fault = inside(player, (python) => {
+  const report = inside(player, (python) => {
     const [, , perform] = [...take(python, sources.player, "player")(print, beat)];
     return perform(JSON.stringify(cell));
   });
-  return { report: { fault: JSON.parse(fault) } };
+  return { report: JSON.parse(report) };
 }
 
 /** Return a function that a piece of Python defines, and delete its name there. */
