@@ -25,6 +25,7 @@ from livepage.quantities import quantities
 from livepage.words import LANGUAGES
 
 kernel_race = registry.module("kernel-race")
+four_barriers = registry.module("four-barriers")
 
 ids = pytest.mark.parametrize("figure", registry.ids())
 
@@ -183,6 +184,23 @@ def test_the_kernel_race_shows_the_kernel_of_its_chapter() -> None:
         source = kernel_race.EXAMPLES[name]["source"]
         assert source.count("syncthreads") == barriers
         assert bool(kernel_race.EXAMPLES[name]["faults"]) == (barriers < 2)
+
+
+@pytest.mark.parametrize(("gone", "hurt"), [("2", 3), ("3", 3), ("none", 0)])
+def test_four_barriers_marks_who_reads_the_wrong_thing(gone: str, hurt: int) -> None:
+    """In the first run one thread reads in time, and three do not; in step, all do."""
+    for run, wanted in ((1, hurt), (four_barriers.IN_STEP, 0)):
+        drawn = figures.still("four-barriers", {"gone": gone, "run": run, "step": 5})
+        for picture in re.findall(r"<svg .*?</svg>", drawn):
+            assert len(re.findall(r'class="share [^"]*wrong"', picture)) == wanted
+            assert len(re.findall(r'class="danger"', picture)) == (wanted > 0)
+
+
+def test_each_of_the_four_barriers_is_needed() -> None:
+    d, _, keys = four_barriers.SIZE
+    assert four_barriers.record("none")["faults"] == []
+    for gone in four_barriers.GONE[1:]:
+        assert four_barriers.risky(gone) == d * keys  # "each number in the tile"
 
 
 def test_traffic_is_level_where_a_block_is_half_the_width() -> None:
