@@ -518,7 +518,7 @@ def test_a_mistake_is_named_by_one_digit_only_if_it_is_that_digit() -> None:
     assert hint("6.94", 6.94, 6.941) == 0, "one of them is the value itself"
     assert hint("6.9", 6.94, 6.941) is None, "either may be meant"
     assert hint("-7", 7.0) is hint("70", 7.0) is None
-    data["goal"] = exactness.goal(9.901, Rule("digits", 4))
+    data = {**data, "goal": exactness.goal(9.901, Rule("digits", 4))}
     assert hint("9.905", 9.907) == 0
     assert hint("9.903", 9.907) is None, "the answer is nearer"
 

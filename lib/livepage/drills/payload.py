@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from livepage.drills import code, exactness, kernels
@@ -30,8 +31,13 @@ FLOPS = {
 }
 
 
+@cache
 def payload(drill: Drill) -> dict[str, Any]:
-    """Return what the graders need to know about a drill; texts are not in it."""
+    """Return what the graders need to know about a drill; texts are not in it.
+
+    Of a code drill every mutant is run for it, which takes seconds. So a drill's payload
+    is made once, and everybody is given the same: nobody may change it.
+    """
     return {"kind": drill.kind, **BUILDERS[drill.kind](drill)}
 
 
