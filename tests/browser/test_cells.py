@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from livepage import cells, drills
 
-from .axe import violations
+from .axe import wrong
 from .test_drills import write_page, write_scripts
 from .test_drills_keep import wait_kept
 
@@ -181,7 +181,7 @@ def test_axe_finds_nothing(page_file, open_page, width: int):
     expect(result(page, "first").locator("dd")).to_have_text("[1.0]")
     press(page, "second", "run")
     expect(result(page, "second")).to_contain_text("A cell above")
-    assert not violations(page)
+    assert not wrong(page)
 
 
 def test_where_the_script_is_missing_the_button_says_so(page_file, tmp_path, open_page):

@@ -16,7 +16,7 @@ from livepage.drills.payload import payload
 from livepage.figures import tokens
 from livepage.markup import inline
 
-from .axe import violations
+from .axe import wrong
 from .conftest import Tattler
 
 pytestmark = pytest.mark.browser
@@ -710,7 +710,7 @@ def look(page: Page) -> None:
     """Let axe look for anything, on a wide page in the light, on a phone in the dark."""
     wide = page.viewport_size["width"] > 700
     page.emulate_media(color_scheme="light" if wide else "dark")
-    assert not violations(page)
+    assert not wrong(page)
 
 
 @pytest.mark.parametrize("width", [1280, 390])
