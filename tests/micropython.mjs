@@ -79,7 +79,6 @@ for (const job of jobs) {
   const { run, runCell } = make(player, judge, hear);
   const perform = job.cell ? runCell : run;
   const { report } = perform({ ...job, modules: {}, sources });
-  delete report.log;
   reports.push({ ...report, printed });
 }
 console.log(JSON.stringify(reports));

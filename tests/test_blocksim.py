@@ -21,6 +21,8 @@ from kernels.correct import CORRECT
 from kernels.faulty import FAULTY
 from kernels.grammar import program
 from livepage.drills import kernel_grader
+from livepage.drills.kernels import player
+from marking import in_node
 
 # ---- right kernels, and faulty ones
 
@@ -45,6 +47,35 @@ def test_a_fault_is_found_with_threads_element_and_line(name: str) -> None:
     assert fault and fault["fault"] == "kernel"
     assert {key: fault["fields"].get(key) for key in fields} == fields
     json.dumps(fault, allow_nan=False)
+
+
+def in_micropython(kernels: list[tuple[str, dict]]) -> list[dict]:
+    drill = {"kind": "kernel", "function": "kernel", "tolerance": 1e-12, "slips": []}
+    return in_node(
+        [{**drill, "cases": [case], "answer": source} for source, case in kernels]
+    )
+
+
+@pytest.mark.long
+def test_in_micropython_it_is_silent_about_the_same_kernels() -> None:
+    reports = in_micropython([*CORRECT.values()])
+    for name, report in zip(CORRECT, reports, strict=True):
+        assert report["passed"], (name, report)
+
+
+@pytest.mark.long
+def test_in_micropython_faults_are_told_word_for_word_as_here() -> None:
+    reports = in_micropython([kernel[:2] for kernel in FAULTY.values()])
+    for (name, kernel), report in zip(FAULTY.items(), reports, strict=True):
+        source, case, _ = kernel
+        make, _ = kernel_grader.defined(source, "kernel")
+        asked = player(make, [case]), [case], list, 1e-12, lambda report: None
+        expected = kernel_grader.grade(*asked)
+        if expected["fields"]["kind"] == "error":  # the message is Python's own
+            assert report["fields"]["line"] == expected["fields"]["line"]
+            continue
+        assert report["fields"] == expected["fields"], name
+        assert report["log"] == expected["log"], name
 
 
 def test_what_was_read_too_early_is_forgotten_at_the_barrier() -> None:

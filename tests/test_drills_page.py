@@ -165,6 +165,12 @@ def test_python_and_the_simulator_are_one_classic_script_each() -> None:
     assert all(a.startswith("globalThis.") for a in page_assets().values())
 
 
+def test_the_simulator_on_the_page_has_no_need_of_cpython() -> None:
+    script = page_assets()["simulator.js"]
+    for name in ("inspect", "numpy", "ast", "typing"):
+        assert f"\\nimport {name}" not in script, "at the start of a line of a module"
+
+
 def test_a_worker_is_one_classic_script_too() -> None:
     """WebKit's workers import nothing on ``file://``, and cannot read a blob."""
     v8 = MiniRacer()
