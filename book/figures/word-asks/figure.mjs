@@ -53,7 +53,7 @@ const NARROW = {
   value: 188,
   score: { high: 224, low: 258 },
   share: { low: 320, unit: 40, note: 337 },
-  beam: { y: 426, zero: 42, step: 23.6 },
+  beam: { y: 426, zero: 54, step: 21.4 },
   letter: 6.6,
 };
 // The parts of the transition: shares fall onto the beam, then it finds its balance.
@@ -261,33 +261,29 @@ function beam({ values }, { shares, answer, who }, scene) {
   };
   const word = words.choices[WORDS[who]];
   return [
-    ruler(scene),
+    ruler(landed ? place(answer) : null, scene),
     group({ q: "p" }, ...shares.map(weight)),
     names(values, shares, scene),
     landed ? fulcrum(answer, word, scene, fading(REST, forward)) : "",
   ];
 }
 
-function ruler({ page, place, words, wide }) {
+/** The beam with its scale; the number where the support stands gives way to it. */
+function ruler(support, { page, place, words }) {
   const { y, zero, step } = page.beam;
-  const end = zero + 10 * step;
-  const [low, high] = wide
-    ? [
-        label(words.low, zero, y + 21, "small middle"),
-        label(words.high, end, y + 21, "small middle"),
-      ]
-    : [
-        label(words.low, 0, y + 21, "small"),
-        label(words.high, page.width, y + 21, "small end"),
-      ];
   const tick = (_, v) => upright(place(v), y, y + 5, "axis");
+  const number = (v) =>
+    support !== null && Math.abs(place(v) - support) < 16
+      ? ""
+      : label(`${v}`, place(v), y + 21, "small middle");
   const look = { class: "axis", style: "stroke-width:4" };
   return group(
     { q: "o" },
-    low,
-    high,
-    level(y, zero - 8, end + 8, look),
+    label(words.low, place(0) - 10, y + 21, "small end"),
+    label(words.high, place(10) + 12, y + 21, "small"),
+    level(y, zero - 8, zero + 10 * step + 8, look),
     ...Array.from({ length: 11 }, tick),
+    ...[0, 5, 10].map(number),
   );
 }
 
