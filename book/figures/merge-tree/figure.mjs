@@ -151,7 +151,7 @@ const Y = {
   tree: 242,
   low: 440,
 };
-const [LEVEL, ROOM, HEIGHT] = [18, 66, 492];
+const [LEVEL, ROOM, HEIGHT] = [18, 66, 498];
 
 // A group slides beside the other, then the side with the lower maximum shrinks.
 const [SLIDE, SHRINK] = [
@@ -326,7 +326,7 @@ function branches({ leaves, nodes, last }, { at, pitch }) {
 }
 
 /** The floats around the exact answer; a dot for every tree, stacked where it ends. */
-function floats({ ends, trees, farthest, result, truth }, { page, words }) {
+function floats({ ends, trees, result, truth }, { page, words }) {
   const offs = ends.map(([off]) => off);
   const [least, most] = [Math.min(-2, ...offs), Math.max(2, ...offs)];
   const gap = page.width / (most - least + 1);
@@ -343,7 +343,7 @@ function floats({ ends, trees, farthest, result, truth }, { page, words }) {
     );
   return group(
     { key: "floats" },
-    floor(fill(words.every, { trees, farthest }), page),
+    floor(fill(words.every, { trees }), page),
     upright(x(truth.part), Y.low - 7, Y.low + 7, "truth"),
     label(words.exact, x(truth.part), Y.low + 34, "truth middle"),
     ...ends.map(([off, count]) =>
@@ -357,7 +357,7 @@ function floats({ ends, trees, farthest, result, truth }, { page, words }) {
     label(
       `o/ℓ = ${result.y.toPrecision(8)}`,
       Math.min(page.width - 70, Math.max(70, x(result.off))),
-      Y.low + 49,
+      Y.low + 54,
       { class: "strong middle", q: "o" },
     ),
   );
