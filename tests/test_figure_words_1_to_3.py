@@ -211,9 +211,8 @@ CLAIMS: dict[str, dict[str, Callable[[Facts], bool]]] = {
             lambda f: f.subtract
         ),
         "None of the four failures.": lambda f: f.fine,
-        "A term of {term}, {n} times, makes a sum of {l}, and each weight is {p}.": (
-            lambda f: f.n > 1
-        ),
+        "A term of {term}, added {n} times and rounded each time, makes a sum of {l}, "
+        "and each weight is {p}.": lambda f: f.n > 1,
         "One term of {term} makes a sum of {l}, and its weight is {p}.": (
             lambda f: f.n == 1
         ),
