@@ -84,7 +84,7 @@ function scores(state, { shown }, scene) {
   const pull = (s, i) => [
     label(tidy(s), middle(i), y(s) + (foot < y(s) ? 27 : -19), {
       key: `st${i}`,
-      class: "middle",
+      class: thick < 48 ? "small middle" : "middle",
     }),
     handle({
       control: "scores",
