@@ -123,6 +123,8 @@ function legend({ width, long }, words) {
     label(words.reads, 110, 14, "small"),
     level(9, 160, 180, "waits"),
     label(words.waits, 186, 14, "small"),
+    upright(240, 1, 17, "barrier"),
+    label(words.barrier, 248, 14, "small"),
     long ? label(words.time, width, 14, "small end") : "",
   ];
 }
@@ -132,7 +134,6 @@ const middle = (t) => TOP + (t + 0.5) * LANE;
 function lanes({ threads }, { page, words }) {
   const name = (t) => (page.long ? fill(words.thread, { t }) : `${t}`);
   return [
-    label(words.barrier, 0, NUMBERS + 5, "small"),
     label(TILE, 0, TILE_TOP + TILE_TALL / 2 + 5, "small"),
     Array.from({ length: threads }, (_, t) =>
       label(name(t), 0, middle(t) + 5, "small"),
@@ -181,6 +182,9 @@ function contents(done, scene) {
   );
 }
 
+/** The quantity that rows of K or of V are there for. */
+const serves = (name) => (name === "K" ? "s" : "o");
+
 /** One tile of rows: while it is written over the one before, and once it is there. */
 function lying(copy, before, next, done, { page, words, state, x, was }) {
   const { number, brings, first, last, spans } = copy;
@@ -194,7 +198,7 @@ function lying(copy, before, next, done, { page, words, state, x, was }) {
     {
       key: `holds${number}`,
       class: `held ${brings}`,
-      q: brings === "K" ? "s" : "o",
+      q: serves(brings),
       ...fading([0, 0.5], fresh),
     },
     box("arriving", left, there - left, [turns, brings]),
@@ -206,7 +210,7 @@ function lying(copy, before, next, done, { page, words, state, x, was }) {
 
 /** A box in the row of the tile, with the first of the texts that fits. */
 function box(look, x, width, texts) {
-  const text = texts.find((each) => 8 * each.length < width - 4) ?? "";
+  const text = texts.find((each) => 7.6 * each.length < width - 4) ?? "";
   return [
     rect({
       class: look,
@@ -300,9 +304,10 @@ export function say({ gone, step }, { pieces, waiting, race }, words) {
 
 /** The barrier before the piece, and the lines that touch shared memory. */
 export function code({ step }, { pieces }, words) {
-  const { barrier: line, lines, open } = pieces[Math.max(0, step - 1)];
+  const { barrier: line, lines, open, holds } = pieces[Math.max(0, step - 1)];
   const rows = lines.map(([text, how]) => ({
     text,
+    q: text.includes(TILE) ? serves(holds.brings) : "p",
     value: how === "w" ? words.writes : words.reads,
   }));
   while (rows.length < 2) rows.push({ text: " ", value: "" });
