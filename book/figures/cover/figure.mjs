@@ -30,7 +30,7 @@ const WIDE = {
   left: 14,
   right: 706,
   axis: 166,
-  high: 32,
+  high: 44,
   depth: 96,
   counts: 286,
   cards: { y: 304, height: 50, gap: 16, pad: 14, beside: 44, base: 32 },
@@ -41,7 +41,7 @@ const NARROW = {
   left: 14,
   right: 306,
   axis: 146,
-  high: 32,
+  high: 44,
   depth: 84,
   counts: 252,
   cards: { y: 280, height: 66, gap: 8, pad: 10, beside: 10, base: 52 },
@@ -76,7 +76,7 @@ function captions({ scores, step }, { page, words, wide, x }) {
   const room = step < scores.length && x(step) < page.right - (wide ? 170 : 150);
   const waiting = { key: "waiting", class: "caption end", q: "s" };
   return [
-    label(words.scores, page.left, page.high - 16, { class: "caption halo", q: "s" }),
+    label(words.scores, page.left, 14, { class: "caption halo", q: "s" }),
     room ? label(words.waiting, page.right, page.axis + 24, waiting) : "",
     label(counts, page.left, page.counts, { class: "caption", q: "p" }),
   ];
@@ -153,7 +153,7 @@ function head({ step }, { page, x, words }) {
     beside
       ? label(words.drag, at + 18, page.axis + 24, { key: "drag", class: "small" })
       : "",
-    upright(at, page.high - 26, page.axis + page.depth + 8, {
+    upright(at, 6, page.axis + page.depth + 8, {
       key: "head",
       class: "head",
     }),
