@@ -143,7 +143,8 @@ def steps(
 ) -> list[dict[str, float]]:
     """Return a row's trace: for each block m, alpha, l, o and what made them.
 
-    Without values there is no o, o_old or moment (what the block adds to o).
+    Without values there is no o, o_old, moment (what the block adds to o) or bare (the
+    sum of its values).
     """
     found, o_old = [], 0.0
     for step in streaming.trace(scores, block, values):
@@ -158,7 +159,8 @@ def steps(
         }
         if values is not None:
             moment = step.o - step.alpha * o_old
-            row |= {"o_old": o_old, "moment": moment, "o": step.o}
+            bare = sum(values[step.start : step.stop])
+            row |= {"o_old": o_old, "moment": moment, "bare": bare, "o": step.o}
             o_old = step.o
         found.append({name: float(value) for name, value in row.items()})
     return found

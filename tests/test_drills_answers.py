@@ -688,6 +688,27 @@ def test_equal_formulas_pass_and_no_others(v8: MiniRacer, d: Drill) -> None:
         assert verdict == (text in right), text
 
 
+def test_a_name_that_is_not_known_is_said(v8: MiniRacer) -> None:
+    said = {"alpha*l + added": "alpha", "l*exp(m-mneu)+added": "mneu", "l*(m": None}
+    said |= {"pow(l)": "pow", "l ? m": None, "return l*exp(m)": "return"}
+    d = bank()["write-update"]
+    for outcome, name in zip(mark_both(v8, d, [*said]), said.values(), strict=True):
+        assert outcome.get("slots", {}).get("name") == (name and f"`{name}`")
+    told = repr(check("write-update", "alpha*l + added"))
+    assert "`alpha` is no name" in told and "`m_new`" in told
+
+
+def test_an_empty_cell_is_not_called_unreadable() -> None:
+    assert "α in row 1 is still empty" in repr(check("trace-123", [[1, "", 1]]))
+
+
+def test_who_rounds_on_the_way_is_told_to_keep_more_digits(v8: MiniRacer) -> None:
+    rows = [list(row) for row in payload(bank()["bank-trace"])["rows"]]
+    rows[2][3] = "13.16"  # 0.14 · 17.31 + 10.74, each rounded as it is asked for
+    assert "Keep more digits" in repr(check("bank-trace", rows))
+    assert mark_both(v8, bank()["bank-trace"], [rows])[0]["near"] == "rough"
+
+
 def test_a_formula_is_finite_wherever_it_is_tried() -> None:
     for d in MARKED:
         if d.kind == "recall":

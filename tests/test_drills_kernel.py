@@ -122,6 +122,17 @@ def test_what_is_no_kernel_is_named(source: str, fault: str, line: object) -> No
     assert (report["fault"], report.get("line")) == (fault, line)
 
 
+def test_a_loop_without_end_is_told_with_its_line() -> None:
+    waits = "    while True:\n        cuda.syncthreads()\n"
+    loops = "    while t >= 0:\n        t += 0\n"
+    for body, said in ((waits, "come to a barrier"), (loops, "loops more than")):
+        text = DRILL.get("code").rstrip() + "\n" + body
+        report = run(text)
+        line = text[: text.index(body)].count("\n") + (2 if body == waits else 1)
+        assert report["word"] == "kernelEndless" and said in report["slots"]["said"]
+        assert report["slots"]["line"] == line
+
+
 def test_what_only_the_simulator_declines_is_not_called_uncompilable() -> None:
     words = {"print(n)": "kernelDeclinedBut", "round(x[0], 2)": "kernelDeclined",
              "zz": "kernelCompile"}  # fmt: skip

@@ -14,6 +14,7 @@ import marking
 from blocksim import cuda
 from livepage.drills import check, drill, grader, notebook
 from livepage.drills.bank import bank
+from livepage.drills.feedback import feedback
 from livepage.drills.payload import payload
 from livepage.markup import blocks, inline
 
@@ -295,3 +296,14 @@ def test_infinities_travel_through_json() -> None:
     values = [1, -2.5, inf, -inf, [inf]]
     assert grader.unpack(grader.pack(values)) == values
     assert grader.pack([nan]) == ["nan"]
+
+
+def test_a_kernel_that_did_not_compile_is_not_helped_with_what_it_computes() -> None:
+    d = bank()["second-row"]
+    for old, new, helped in (
+        ("T // 2", "halves", False),
+        ("scores[row, t] - m[0]", "m[t]", True),
+    ):
+        report = marking.run(d, d.get("code").replace(old, new))
+        lines, _ = feedback(d, payload(d), report, 1)
+        assert (d.get("hints")[0] in lines) == helped, lines

@@ -409,7 +409,8 @@ class Launch:
         count = self.turns // 50 if what == "meets others" else self.turns
         said = f"{self.here(self.thread)} {what} more than {count} times{ENDLESS}"
         if what != "loops":
-            said = f"{self.here(self.thread)} has met others {count} times"
+            said = f"{self.here(self.thread)} has come to a barrier {count} times: does"
+            said += " a loop around it never end?"
         self.fault("endless", said, line=line, threads=[self.thread], said=said)
 
     # ---- memory

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from livepage.drills.words import word
 
 SLACK = 1e-9  # what computing in floats may cost
-NEARLY = 5e-3  # as a part of the answer: somebody rounded on the way
+NEARLY = 1e-2  # as a part of the answer: somebody rounded on the way
 WORTH_ROUNDING = 1000  # nobody rounds a smaller count
 # How people shorten a number; nobody cuts it off to a single digit.
 ROUNDINGS = [decimal.ROUND_HALF_UP, decimal.ROUND_HALF_EVEN, decimal.ROUND_DOWN]

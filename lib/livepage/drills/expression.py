@@ -120,6 +120,17 @@ def read(text: str, names: Mapping[str, float] | None = None) -> list[Reading]:
     return found
 
 
+def unknown(text: str, names: Mapping[str, float]) -> str:
+    """Return the first name in a text that is not known, or nothing."""
+    known = {*CONSTANTS, *table()["words"], *FUNCTIONS, *names, "frac"}
+    try:
+        tokens = _tokens(_plain(text[: table()["longest"]]), table()["conventions"][0])
+    except ValueError:
+        return ""
+    found = (name for kind, name in tokens if kind == "name")
+    return next((n for n in found if not {n, n.lower()} & known), "")
+
+
 def _same(a: float, b: float) -> bool:
     return a == b or (a != a and b != b)
 

@@ -21,6 +21,9 @@ from livepage.drills.words import column, show, word
 
 Table = tuple[tuple[str, ...], ...]
 
+# Of an answer that did not run, a hint about what it computes says nothing.
+UNTRIED = ("kernelError", "kernelCompile", "kernelDeclined", "missing")
+
 
 def feedback(
     drill: Drill,
@@ -129,7 +132,8 @@ def _next_help(
     staged = [in_language(hint, language) for hint in drill.get("hints", [])]
     staged += [in_language(step, language) for step in drill.get("steps", [])]
     lines = []
-    broken = outcome.get("fault") == "raised" or outcome.get("word") == "kernelError"
+    broken = outcome.get("fault") == "raised"
+    broken = broken or outcome.get("word", "").startswith(UNTRIED)
     alone = earned(drill, outcome) is None
     if alone and staged and not broken:
         lines.append(staged[min(misses, len(staged)) - 1])

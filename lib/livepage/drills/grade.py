@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from livepage.drills.expression import Reading, read
+from livepage.drills.expression import Reading, read, unknown
 
 Outcome = dict[str, Any]
 Payload = Mapping[str, Any]
@@ -80,7 +80,7 @@ def judge(goal: Goal, wrong: Sequence[Any], reading: Reading) -> Outcome:
     if near is None:
         hint = exact if exact is not None else mistake(goal, wrong, reading)
         if hint is None and _nearly(goal, value):
-            near = "digits"
+            near = "rough"
     else:
         hint = exact
     return {"passed": False, "read": [value], "near": near, "hint": hint}
@@ -189,6 +189,8 @@ def formula(payload: Payload, answer: Any) -> Outcome:
     try:
         values = [read(text, at)[0].value for at in payload["samples"]]
     except ValueError:
+        return _unknown(text, payload["samples"][0])
+    if text.count("=") > 1:  # two lines of code, of which only the last would be read
         return UNREADABLE
 
     def equals(targets: Sequence[float]) -> bool:
@@ -198,6 +200,13 @@ def formula(payload: Payload, answer: Any) -> Outcome:
         return {"passed": True}
     wrong = (i for i, targets in enumerate(payload["wrong"]) if equals(targets))
     return {"passed": False, "hint": next(wrong, None)}
+
+
+def _unknown(text: str, names: Payload) -> Outcome:
+    """Say which name of a formula that cannot be read is not known, if it is that."""
+    name = unknown(text, names)
+    found = {"unknown": True, "slots": {"name": f"`{name}`"}} if name else {}
+    return {**UNREADABLE, **found}
 
 
 def trace(payload: Payload, answer: Any) -> Outcome:

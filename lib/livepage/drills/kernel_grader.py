@@ -455,6 +455,7 @@ WORDS = {
     "shared": "kernelShared",
     "block": "kernelBlock",
     "error": "kernelError",
+    "endless": "kernelEndless",
     "float64": "kernelFloat64",
 }
 RACES = {
@@ -471,7 +472,7 @@ def simulator_fault(fields: dict, block: list) -> dict:
     key, slots = word_for(fields), slots_of(fields, block)
     if fields["kind"] == "compile":
         slots["reason"], slots["instead"] = fields["reason"], fields["instead"]
-    if key == "kernelFault":
+    if key in ("kernelFault", "kernelEndless"):
         said = fields.get("said") or fields["text"]
         slots["said"] = said[:1].upper() + said[1:]
     fault = grader.new_fault("kernel", fields["text"], key, **slots)

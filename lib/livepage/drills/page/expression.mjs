@@ -52,6 +52,23 @@ export function readings(text, names = {}) {
   return found;
 }
 
+/** The first name in a text that is not known, or nothing. */
+export function unknown(text, names) {
+  const known = { ...CONSTANTS, ...READING.words, ...FUNCTIONS, ...names, frac: null };
+  const isKnown = (name) => Object.hasOwn(known, name);
+  try {
+    const typed = [...String(text)].slice(0, READING.longest).join("");
+    return (
+      tokenize(plain(typed), READING.conventions[0]).find(
+        ({ kind, text: name }) =>
+          kind === "name" && !isKnown(name) && !isKnown(name.toLowerCase()),
+      )?.text ?? ""
+    );
+  } catch {
+    return "";
+  }
+}
+
 const isOne = (a, b) => a === b || Object.is(a, b);
 
 function readAs(convention, text, names) {

@@ -1,7 +1,7 @@
 // Marking an answer: the twin of grade.py, with the same outcomes. It knows no words.
 
 import GRADING from "../grading.json" with { type: "json" };
-import { evaluate, readings } from "./expression.mjs";
+import { evaluate, readings, unknown } from "./expression.mjs";
 
 const SHARES = GRADING.shares; // what each is for stands in grade.py
 
@@ -45,7 +45,7 @@ function judge(goal, wrong, reading) {
   let hint = exact;
   if (near === null) {
     hint ??= mistake(goal, wrong, reading);
-    if (hint === null && nearly(goal, value)) near = "digits";
+    if (hint === null && nearly(goal, value)) near = "rough";
   }
   return { passed: false, read: [value], near, hint };
 }
@@ -133,6 +133,10 @@ function only(holds) {
   return index < 0 || holds.lastIndexOf(true) !== index ? null : index;
 }
 
+/** Which name of a formula that cannot be read is not known, if it is that. */
+const saidUnknown = (name) =>
+  name ? { ...UNREADABLE, unknown: true, slots: { name: `\`${name}\`` } } : UNREADABLE;
+
 /** A formula, by its values at each sample of its variables. */
 function formula(payload, answer) {
   if (isBlank(answer)) return EMPTY;
@@ -140,8 +144,10 @@ function formula(payload, answer) {
   try {
     values = payload.samples.map((at) => evaluate(answer, at));
   } catch {
-    return UNREADABLE;
+    return saidUnknown(unknown(answer, payload.samples[0]));
   }
+  // Two lines of code, of which only the last would be read.
+  if (String(answer).split("=").length > 2) return UNREADABLE;
   const equals = (targets) => values.every((value, i) => same(value, targets[i]));
   if (equals(payload.values)) return { passed: true };
   const index = payload.wrong.findIndex(equals);
