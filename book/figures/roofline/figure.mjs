@@ -93,13 +93,17 @@ const drops = ({ intensity, rate }, { x, y, low }) =>
   );
 
 /** What the slope, the flat part and the corner between them are. */
-function limits({ peak, bandwidth, ridge }, { x, y, left, right, low, words, wide }) {
+function limits(numbers, { x, y, left, right, low, words, wide }) {
+  const { peak, bandwidth, ridge, intensity } = numbers;
   const tera = {
     peak: short(peak / TERA),
     rate: short(bandwidth / TERA),
     ridge: short(ridge),
   };
-  const beside = x(ridge) + (wide ? 80 : 66) < right;
+  const room = wide ? 80 : 66;
+  const end = x(ridge) + room;
+  const crossed = intensity.some((each) => x(ridge) < x(each) && x(each) < end);
+  const beside = end < right && !(crossed && left < x(ridge) - room);
   return [
     label(fill(words.peak, tera), right, y(peak) - 8, {
       key: "peak",
@@ -157,7 +161,9 @@ function programs({ intensity, rate, ridge, bandwidth }, scene) {
     [x(ridge) - RIDGE, x(ridge) + RIDGE, low - 8],
     [left, left + NAME, aboveSlope(bandwidth, scene)],
   ];
-  return intensity.map((each, i) => {
+  const highest = [0, 1].sort((a, b) => rate[b] - rate[a]); // its name comes first
+  return highest.map((i) => {
+    const each = intensity[i];
     const [cx, cy] = [x(each), y(rate[i])];
     const [from, to] = [
       Math.min(cx + 12, right - NAME),
