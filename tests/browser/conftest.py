@@ -67,23 +67,26 @@ def address(where: Path | str) -> str:
     return where.as_uri() if isinstance(where, Path) else where
 
 
-def go(page: Page, where: Path | str) -> Page:
+def go(page: Page, where: Path | str, all_of_it: bool = True) -> Page:
+    """Load a page, and lay out all of it, as it would do by itself a moment later."""
     page.goto(address(where))
+    if all_of_it:
+        page.evaluate("delete document.documentElement.dataset.far")
     return page
 
 
 @pytest.fixture
 def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
-    """`open_page(path_or_url, width=1280, dark=False, **context)` → a loaded page.
+    """`open_page(address, all_of_it=True, width=1280, dark=False, **context)` → a page.
 
     `page.tattler.faults` lists what went wrong so far; whatever is left there when the
     test ends fails it. A test that plants a fault clears the list.
     """
     opened = []
 
-    def open_one(where: Path | str, **window) -> Page:
+    def open_one(where: Path | str, all_of_it: bool = True, **window) -> Page:
         opened.append(new_window(browser, **window))
-        return go(opened[-1], where)
+        return go(opened[-1], where, all_of_it)
 
     yield open_one
     for page in opened:

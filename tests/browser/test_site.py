@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from livepage import words
 
 from .axe import COLOUR_RULES, faint, violations, wrong_but_colours
+from .conftest import go
 
 pytestmark = pytest.mark.browser
 
@@ -441,6 +442,44 @@ def test_what_a_late_font_widens_can_be_scrolled_from_the_keyboard(open_page, ht
     )
     assert page.evaluate(OUT_OF_REACH) == []
     assert stops.count() > narrow
+
+
+# What lies far below, on a fresh visit -----------------------------------------
+
+WHEN_IDLE = "window.tasks = []; window.requestIdleCallback = (task) => tasks.push(task)"
+LAST = "getComputedStyle([...document.querySelectorAll('section > section')].at(-1))"
+
+
+@pytest.fixture
+def busy_page(open_page) -> Page:
+    """A page of a device that has no time, until `tasks` are called."""
+    page = open_page("about:blank")
+    page.add_init_script(WHEN_IDLE)
+    return page
+
+
+def waits(page: Page) -> bool:
+    return page.evaluate(f"{LAST}.contentVisibility") == "auto"
+
+
+def test_far_sections_wait_until_the_device_is_idle(busy_page, html):
+    go(busy_page, html / CHAPTER, all_of_it=False)
+    assert waits(busy_page)
+    busy_page.evaluate("() => { for (const task of tasks) task(); }")
+    assert not waits(busy_page)
+    assert busy_page.evaluate("document.documentElement.dataset.far ?? null") is None
+
+
+def test_far_sections_do_not_wait_for_who_knows_where_to_go(busy_page, html):
+    go(busy_page, html / CHAPTER, all_of_it=False)
+    busy_page.reload()
+    assert not waits(busy_page)
+    go(busy_page, (html / CHAPTER).as_uri() + "?again", all_of_it=False)
+    assert waits(busy_page)
+    busy_page.locator("a.headerlink").first.click()
+    assert not waits(busy_page)
+    go(busy_page, (html / CHAPTER).as_uri() + "?other#recap", all_of_it=False)
+    assert not waits(busy_page)
 
 
 def test_fonts_arrive_without_moving_the_text(open_page, html):

@@ -124,6 +124,23 @@
     }
   }
 
+  // What theme.js left for later is laid out a section at a time, whenever the device has
+  // nothing else to do; all of it at once where a link leads to another place of the page.
+  function farSections() {
+    const whenIdle = window.requestIdleCallback ?? ((task) => setTimeout(task, 50));
+    const waiting = [...document.querySelectorAll("section > section")];
+    const all = () => delete root.dataset.far;
+    const next = () => {
+      if (!waiting.length) return all();
+      waiting.shift().classList.add("near");
+      whenIdle(next);
+    };
+    document.addEventListener("click", (event) => {
+      if (event.target.closest?.("a")?.hash) all();
+    });
+    addEventListener("load", () => whenIdle(next));
+  }
+
   function currentSection() {
     const links = [...document.querySelectorAll(".here a")];
     if (!links.length || !("IntersectionObserver" in window)) return;
@@ -197,6 +214,7 @@
   copying();
   formulas();
   stops();
+  farSections();
   currentSection();
   searching();
 })();
