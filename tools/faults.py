@@ -193,11 +193,17 @@ def copy_of_the_book(folder: Path, with_outputs: bool = True) -> None:
         shutil.copytree(ROOT / "_build" / "run", folder / "_build" / "run")
 
 
-def red(folder: Path, fault: Fault) -> str:
-    """What the build or the tests complain of in `folder`; empty if nothing."""
+def environment_of(folder: Path) -> dict[str, str]:
+    """What a command in a copy runs with, so that it imports the copy's own code."""
     path = os.pathsep.join(map(str, (folder, folder / "lib", folder / "book")))
     env = {**os.environ, "PYTHONPATH": path}
     env.pop("BOOK_HTML", None)
+    return env
+
+
+def red(folder: Path, fault: Fault) -> str:
+    """What the build or the tests complain of in `folder`; empty if nothing."""
+    env = environment_of(folder)
     steps = [["-m", "tools.build"]] if fault.builds else []
     if fault.tests:
         steps.append(["-m", "pytest", "-q", "-x", "-n0", *fault.tests.split()])

@@ -11,5 +11,8 @@ try {
 
 // A fresh visit begins at the top, so what lies far below may be laid out later (site.js).
 // Who comes back, or follows a link to a place, needs the way there at once.
-if (!location.hash && performance.getEntriesByType("navigation")[0]?.type === "navigate")
+if (
+  !location.hash &&
+  performance.getEntriesByType("navigation")[0]?.type === "navigate"
+)
   document.documentElement.dataset.far = "";
