@@ -204,6 +204,8 @@ def test_lines_are_those_of_the_cell():
     assert fault("x = 1\n\ny = x / 0")["line"] == 3
     assert fault("def f():\n    return 1 / 0\n\n\nf()")["line"] == 2
     assert fault("x = (1,\n")["kind"] == "SyntaxError"
+    said = fault("x = 1\ny = x − 1")
+    assert [said[key] for key in ("word", "line", "sign")] == ["foreignSign", 2, "−"]
 
 
 # ---- what MicroPython lacks

@@ -149,6 +149,31 @@ AWKWARD = {
 }
 
 
+# What is no Python: the word for what is wrong with it, its line, and the sign meant.
+MISSPELT = {
+    RIGHT.replace("m - m_new", "m − m_new"): ("foreignSign", 9, "−"),
+    RIGHT.replace("exp(m - m_new)", "exp(m - m_new"): ("openBracket", 9, "("),
+    RIGHT.rstrip() + "\n    x = (1,": ("openBracket", 12, "("),
+    RIGHT.replace("exp(m - m_new)", "exp(m - m_new))"): ("strayBracket", 9, ")"),
+    RIGHT.replace("block):", "block)"): ("noColon", 4, ":"),
+    with_line("if m = l: pass"): ("oneEquals", 6, "="),
+    with_line("print('m, m)"): ("openQuote", 6, "'"),
+    with_line("while m == l\n        pass"): ("noColon", 6, ":"),
+    with_line("m m"): ("raisedAt", 6, None),
+    ">>> " + RIGHT: ("raisedAt", 1, None),
+}
+
+
+def test_of_what_is_no_python_is_said_what_is_wrong() -> None:
+    small = run_small([(UPDATE, text) for text in MISSPELT])
+    for (text, wanted), there in zip(MISSPELT.items(), small, strict=True):
+        word, line, sign = wanted
+        for report in (run(UPDATE, text), there):
+            assert (report["word"], report["line"]) == (word, line), (text, report)
+            assert report["slots"]["line"] == line
+            assert report["slots"].get("sign") == (sign and f"`{sign}`")
+
+
 def told(report: dict[str, Any]) -> str:
     said = verdict(UPDATE, report)
     return "unnamed" if said == "no name" else said

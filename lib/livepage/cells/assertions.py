@@ -7,6 +7,8 @@ This file runs in MicroPython on the page, and in CPython where it is tested, so
 plain Python.
 """
 
+from livepage.drills.syntax import outside
+
 
 class Tally:
     """How often each assertion of a text begins, and how often it holds.
@@ -202,30 +204,3 @@ def cut(text: str, separators: list) -> list:
                 start = free = index + len(separator)
                 break
     return parts + [text[start:]]
-
-
-def outside(text: str, depth: int = 0):
-    """Yield place, letter and depth of brackets for each letter outside of strings."""
-    quote, index, comment = "", 0, False
-    while index < len(text):
-        letter = text[index]
-        if quote:
-            if letter == "\\":
-                index += 1
-            elif text[index : index + len(quote)] == quote:
-                index += len(quote) - 1
-                quote = ""
-        elif comment:
-            if letter == "\n":
-                comment = False
-                yield index, letter, depth
-        elif letter in "'\"":
-            quote = text[index : index + 3]
-            quote = quote if quote == letter * 3 else letter
-            index += len(quote) - 1
-        else:
-            comment = letter == "#"
-            depth -= letter in ")]}"
-            yield index, letter, depth
-            depth += letter in "([{"
-        index += 1

@@ -9,7 +9,7 @@ shown: a run depends on nothing but the texts.
 import sys
 
 from livepage.cells.assertions import Tally, bare, closes, conditions_at, cut
-from livepage.drills import grader
+from livepage.drills import grader, syntax
 
 CELL, ABOVE = "cell.py", "above.py"  # as tracebacks call the cell, and one above it
 WIDEST = 300  # letters of a value that is shown
@@ -218,6 +218,9 @@ def fault_of(error: BaseException, text: str, file: str, space: dict) -> dict:
     if line:  # a bracket that never closes is blamed on the line after the last
         line = min(line, len(text.rstrip().split("\n")))
     fault = {"kind": kind, "said": said, "line": line}
+    slip = syntax.slip(text, line) if kind == "SyntaxError" else None
+    if slip:
+        fault["word"], fault["line"], fault["sign"] = slip
     if kind == "AssertionError" and line:
         fault["compared"] = None if inside else compared(text, line, space)
     return fault

@@ -23,6 +23,8 @@ a list of parts: texts, numbers as ``[value, digits]``, and columns by name, as
 import math
 import sys
 
+from livepage.drills import syntax
+
 ANSWER = "answer.py"  # the reader's file, as tracebacks call it
 DRIVE = "drive.py"
 DEEPEST, LONGEST, WIDEST = 6, 2000, 60  # of a result: its nesting, its lists, its text
@@ -42,11 +44,29 @@ def defined(source: str, function: str) -> tuple:
     space = {"__name__": "answer"}
     try:
         exec(compile(source, ANSWER, "exec"), space)
+    except SyntaxError as error:
+        return None, misspelt(error, source)
     except BaseException as error:
         return None, raised(error)
     if not callable(space.get(function)):
         return None, missing(function)
     return space[function], None
+
+
+def misspelt(error: SyntaxError, source: str) -> dict:
+    """Return the fault of a text that is no Python: what is wrong, if that is known."""
+    fault = raised(error)
+    # A bracket that never closes is blamed on the line after the last.
+    last = len(source.rstrip().split("\n"))
+    line = min(fault["line"], last) if fault["line"] else None
+    found = syntax.slip(source, line)
+    if found:
+        word, line, sign = found
+        fault.update({"word": word, "slots": {"line": line, "sign": code(sign)}})
+    elif "line" in fault["slots"]:
+        fault["slots"]["line"] = line
+    fault["line"] = line
+    return fault
 
 
 def missing(function: str) -> dict:

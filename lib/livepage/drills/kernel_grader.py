@@ -39,6 +39,8 @@ def defined(source: str, function: str) -> tuple:
     except BaseException as error:
         if "expected a function" in str(error) and not hasattr(error, "fields"):
             return None, grader.missing(function)
+        if isinstance(error, SyntaxError):
+            return None, grader.misspelt(error, source)
         return None, broken(error, [1, 1])
 
     def make(names):

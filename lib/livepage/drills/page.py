@@ -172,7 +172,8 @@ def _played() -> dict[str, str]:
 def _graders() -> dict[str, str]:
     """Return what marks a code drill: modules by their path, as Python looks for it."""
     files = {
-        f"livepage/drills/{name}": _python(f"{name}.py") for name in ("grader", "meter")
+        f"livepage/drills/{name}": _python(f"{name}.py")
+        for name in ("grader", "meter", "syntax")
     }
     packages = ("livepage", "livepage/drills")
     return files | {f"{package}/__init__": "" for package in packages}

@@ -15,7 +15,10 @@ export function tellFault({ word }, report) {
   if (fault.above) parts.push(stoppedAbove(word, fault.above));
   const claim = fault.compared;
   if (claim) parts.push(...falseClaim(word, fault, claim));
-  else parts.push(said(word(...whatAndWhere(fault))));
+  else if (fault.word) {
+    const { word: slip, line, sign } = fault;
+    parts.push(said(word(slip, { line, sign: `\`${sign}\`` })));
+  } else parts.push(said(word(...whatAndWhere(fault))));
   if (fault.compared === null) parts.push(said(word("noValues")));
   if (["ImportError", "NameError"].includes(fault.kind)) parts.push(smallPython(word));
   return parts;

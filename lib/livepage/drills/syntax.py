@@ -1,0 +1,110 @@
+"""Says what is wrong with a text that is no Python, where a small Python says less.
+
+This file runs in MicroPython on the page, and in CPython where it is tested, so it is
+plain Python.
+"""
+
+BLOCKS = "def class for while if elif else try except finally with".split()
+ASKING = "if elif while assert".split()
+CLOSING = {"(": ")", "[": "]", "{": "}"}
+
+
+def slip(text: str, line: int | None) -> tuple | None:
+    """Return the word for a slip, its line, and the sign it is about; None if unknown.
+
+    Parameters
+    ----------
+    text : str
+        What could not be compiled.
+    line : int or None
+        Where Python stopped reading.
+    """
+    whole = foreign_sign(text) or open_quote(text) or lone_bracket(text)
+    return whole or slip_of_line(text, line)
+
+
+def foreign_sign(text: str) -> tuple | None:
+    """Return the first sign that Python does not know, such as a printed minus."""
+    for index, letter, _ in outside(text):
+        if ord(letter) > 127 and not letter.isalpha():
+            return "foreignSign", line_of(text, index), letter
+    return None
+
+
+def open_quote(text: str) -> tuple | None:
+    """Return the quotation mark of a text in quotes that does not end on its line."""
+    before = -1
+    for index in [index for index, _, _ in outside(text)] + [len(text)]:
+        quoted = text[before + 1 : index]
+        mark = quoted[:1]
+        if mark in ("'", '"') and quoted[:3] != mark * 3 and "\n" in quoted:
+            return "openQuote", line_of(text, before + 1), mark
+        before = index
+    return None
+
+
+def lone_bracket(text: str) -> tuple | None:
+    """Return a bracket without its partner."""
+    open_ones = []
+    for index, letter, _ in outside(text):
+        if letter in "([{":
+            open_ones.append((index, letter))
+        elif letter in ")]}" and (
+            not open_ones or CLOSING[open_ones.pop()[1]] != letter
+        ):
+            return "strayBracket", line_of(text, index), letter
+    if not open_ones:
+        return None
+    index, letter = open_ones[0]
+    return "openBracket", line_of(text, index), letter
+
+
+def slip_of_line(text: str, line: int | None) -> tuple | None:
+    """Return what is missing in the line where Python stopped."""
+    lines = text.split("\n")
+    if line is None or line > len(lines):
+        return None
+    bare = "".join(
+        [letter for _, letter, depth in outside(lines[line - 1]) if not depth]
+    )
+    first = bare.strip().replace(":", " ").split(" ")[0]
+    compared = bare
+    for sign in ("==", "!=", "<=", ">=", ":="):
+        compared = compared.replace(sign, "")
+    if first in ASKING and "=" in compared:
+        return "oneEquals", line, "="
+    if first in BLOCKS and ":" not in bare:
+        return "noColon", line, ":"
+    return None
+
+
+def line_of(text: str, index: int) -> int:
+    """Return the number of the line that a letter stands in."""
+    return text[:index].count("\n") + 1
+
+
+def outside(text: str, depth: int = 0):
+    """Yield place, letter and depth of brackets for each letter outside of strings."""
+    quote, index, comment = "", 0, False
+    while index < len(text):
+        letter = text[index]
+        if quote:
+            if letter == "\\":
+                index += 1
+            elif text[index : index + len(quote)] == quote:
+                index += len(quote) - 1
+                quote = ""
+        elif comment:
+            if letter == "\n":
+                comment = False
+                yield index, letter, depth
+        elif letter in "'\"":
+            quote = text[index : index + 3]
+            quote = quote if quote == letter * 3 else letter
+            index += len(quote) - 1
+        else:
+            comment = letter == "#"
+            depth -= letter in ")]}"
+            yield index, letter, depth
+            depth += letter in "([{"
+        index += 1
