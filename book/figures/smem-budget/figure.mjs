@@ -222,6 +222,7 @@ function gauge({ name, one, all, count, row, scarce }, page) {
 function verdict({ fits, at_once: count, share, reads, moved }, page) {
   const { words, height, wide } = page;
   const text = !fits ? words.refused : count === 1 ? words.verdictOne : words.verdict;
+  const traffic = wide ? words.traffic : words.trafficShort;
   const values = {
     count,
     share: num(100 * share, 0),
@@ -230,12 +231,7 @@ function verdict({ fits, at_once: count, share, reads, moved }, page) {
   };
   return [
     label(fill(text, values), 2, height - (wide ? 26 : 30), "strong"),
-    label(
-      fill(wide ? words.traffic : words.trafficShort, values),
-      2,
-      height - 8,
-      "small",
-    ),
+    label(fits ? fill(traffic, values) : "", 2, height - 8, "small"),
   ];
 }
 
@@ -268,7 +264,7 @@ export function say({ kernel, rows, tile: keys, d, device }, numbers, words) {
     : count === 1
       ? words.sayFitsOne
       : words.sayFits;
-  return sentences([words.say, room, words.sayReads], values);
+  return sentences([words.say, room, fits && words.sayReads], values);
 }
 
 export function table(state, _, words) {
