@@ -507,6 +507,41 @@ def test_a_heartbeat_is_no_licence_to_run_for_ever(site: Path, open_page) -> Non
     expect(said(section)).to_contain_text("Stopped after 20 seconds")
 
 
+@pytest.mark.parametrize(("first", "patience"), [(10, 2000), (200, 6000)])
+def test_a_mistake_without_end_is_told_without_its_name(
+    site: Path, open_page, first: int, patience: int
+) -> None:
+    """A machine that took longer to find the failure may take longer to name it."""
+    page = open_page(site / "few.html")
+    page.clock.install()
+    page.add_init_script(f"const FIRST_MS = {first};{NAMELESS_WORKER}")
+    page.reload()
+    section = card(page, "update")
+    section.get_by_role("button", name="Run").click()
+    page.clock.run_for(first + patience - 100)
+    expect(section).to_have_attribute("data-state", "")
+    page.clock.run_for(200)
+    expect(said(section)).to_contain_text("ZeroDivisionError")
+
+
+# A worker that is ready at once, fails soon, and beats for ever after that.
+NAMELESS_WORKER = """window.livepagePython = {loader: "", wasm: ""};
+window.Worker = class {
+  postMessage(data) {
+    if ("wasm" in data) {
+      return void queueMicrotask(() => this.onmessage({data: {ready: true}}));
+    }
+    const fault = {fault: "raised", word: "raised", slots: {error: "ZeroDivisionError"}};
+    const report = {passed: false, case: 0, rows: [], ...fault};
+    setTimeout(() => {
+      this.onmessage({data: {first: report}});
+      this.beat = setInterval(() => this.onmessage({data: {alive: true}}), 1000);
+    }, FIRST_MS);
+  }
+  terminate() { clearInterval(this.beat); }
+};"""
+
+
 # A worker that is ready at once, beats every second, and never reports.
 BEATING_WORKER = """window.livepagePython = {loader: "", wasm: ""};
 window.Worker = class {

@@ -5,7 +5,10 @@ import { graders, interpreters, workerSource } from "livepage/drills";
 
 const STARTING_MS = 10000; // until the reader's code begins
 const SILENT_MS = 2000; // without a sign of life
-const NAMING_MS = 2000; // after the first failure, to find out which mistake it is
+// After the first failure, to find out which mistake it is: as many times as long as it
+// took to get there, for a slow or busy machine takes longer for either; at least so long.
+const NAMING_TIMES = 30;
+const NAMING_MS = 2000;
 const LONGEST_MS = 20000; // in all
 export const HOME = new URL(".", document.currentScript?.src ?? document.baseURI).href;
 
@@ -64,6 +67,7 @@ function converse(worker, job, silent, stopper) {
     let current = null; // the number of the case that runs
     let launched = null; // how the case was launched, if it is of a kernel
     let first = null; // the report of the first failure, before its mistake has a name
+    const begun = performance.now();
     let timers = [];
 
     const finish = (report) => {
@@ -76,9 +80,12 @@ function converse(worker, job, silent, stopper) {
       finish(first ?? { passed: false, case: current, launched, rows: [], ...fault });
     const stopAfter = (ms, word) =>
       setTimeout(() => stop({ fault: word, word, slots: { n: ms / 1000 } }), ms);
-    const listen = () => {
+    const waitAnother = (ms) => {
       clearTimeout(timers[0]);
-      timers[0] = stopAfter(first ? NAMING_MS : silent, "silent");
+      timers[0] = stopAfter(ms, "silent");
+    };
+    const listen = () => {
+      if (!first) waitAnother(silent);
     };
     timers = [null, stopAfter(LONGEST_MS, "tooLong")];
 
@@ -94,7 +101,8 @@ function converse(worker, job, silent, stopper) {
       },
       first: (report) => {
         first = report;
-        timers.push(stopAfter(NAMING_MS, "silent"));
+        const took = performance.now() - begun;
+        waitAnother(Math.max(NAMING_MS, NAMING_TIMES * took));
       },
       case: (index) => {
         Object.assign(printed, { case: "", omitted: 0 });
