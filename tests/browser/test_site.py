@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from livepage import words
 
-from .axe import COLOUR_RULES, faint, violations, wrong_but_colours
+from .axe import COLOUR_RULES, WITHOUT_COLOURS, faint, violations, wrong_but_colours
 from .conftest import go
 
 pytestmark = pytest.mark.browser
@@ -43,6 +43,28 @@ LARGE = """() => {
 }"""
 
 
+NOTE_WHAT_IS_SHOWN = """() => {
+  globalThis.shownParts = () => [...document.querySelectorAll("body, body *")].filter(
+    (part) => part.checkVisibility({ visibilityProperty: true }));
+  globalThis.shownWide = new Set(shownParts());
+}"""
+MARK_WHAT_IS_NEW = """() => {
+  for (const part of shownParts()) part.toggleAttribute("data-new", !shownWide.has(part));
+  return document.querySelectorAll("[data-new]").length;
+}"""
+
+
+def wrong_on_a_phone(page: Page) -> list[str]:
+    """What axe finds in that which only a phone shows; what can be scrolled, everywhere.
+
+    Of the rest all has been said on the wide page, and asking again takes as long.
+    """
+    found = violations(page, runOnly=["scrollable-region-focusable"])
+    if page.evaluate(MARK_WHAT_IS_NEW):
+        found += violations(page, within="[data-new]", rules=WITHOUT_COLOURS)
+    return found
+
+
 def bring_alive(page: Page) -> None:
     """Scroll to the end, so that every figure on the way is mounted; open each."""
     page.evaluate(
@@ -69,19 +91,18 @@ def test_axe_finds_nothing_and_nothing_is_wider_than_the_window(
         page = reuse_page(html / name, reduced_motion="reduce")
         bring_alive(page)
         assert faint(page) == wrong_but_colours(page) == [], name
+        page.evaluate(NOTE_WHAT_IS_SHOWN)
         page.emulate_media(color_scheme="dark")  # which changes colours and no more
         assert faint(page) == [], f"{name}, dark"
         for width in (1280, 768, 320, PHONE):
             page.set_viewport_size({"width": width, "height": 900})
             wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
             assert wide <= 0, f"{name} is {wide} px too wide at {width}"
+        assert wrong_on_a_phone(page) == [], f"{name} on a phone"
         page.set_viewport_size({"width": 360, "height": 900})
         page.evaluate(LARGE)
         wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
         assert wide <= 0, f"{name} is {wide} px too wide in letters of twice the size"
-        page.evaluate("document.adoptedStyleSheets = []")
-        page.set_viewport_size({"width": PHONE, "height": 900})
-        assert wrong_but_colours(page) == [], f"{name} on a phone"
 
 
 def test_axe_finds_the_same_colours_faint(open_page, html):
@@ -135,6 +156,22 @@ def test_a_formula_is_in_the_ink_of_its_text(open_page, html):
     assert page.evaluate(OTHER_INK) == []
     page.evaluate("document.querySelector('.katex [data-q]').style.color = '#888'")
     assert page.evaluate(OTHER_INK) != []
+
+
+def test_axe_would_find_what_only_a_phone_shows(open_page, html):
+    page = open_page(html / "search.html")
+    plant = """() => {
+      const [picture, style] = [document.createElement("img"), new CSSStyleSheet()];
+      picture.src = "data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==";
+      document.querySelector("article").append(picture);
+      style.replaceSync("@media (width > 700px) { article img { display: none } }");
+      document.adoptedStyleSheets = [style];
+    }"""
+    page.evaluate(plant)
+    assert wrong_but_colours(page) == []
+    page.evaluate(NOTE_WHAT_IS_SHOWN)
+    page.set_viewport_size({"width": PHONE, "height": 900})
+    assert {fault.split()[0] for fault in wrong_on_a_phone(page)} == {"image-alt"}
 
 
 def test_axe_would_find_something(open_page, html):
@@ -285,7 +322,7 @@ def places_found(page: Page, asked: str) -> list[str]:
     ],
 )
 def test_search_hears_a_word_as_a_reader_types_it(reuse_page, html, asked, same):
-    page = reuse_page(html / "search.html")
+    page = reuse_page(html / "search.html", load=False)
     assert places_found(page, asked) == places_found(page, same) != []
 
 
@@ -301,7 +338,7 @@ def test_search_hears_a_word_as_a_reader_types_it(reuse_page, html, asked, same)
     ],
 )
 def test_search_finds_what_a_reader_sees(reuse_page, html, asked, told):
-    page = reuse_page(html / "search.html")
+    page = reuse_page(html / "search.html", load=False)
     assert places_found(page, asked)
     expect(page.locator(".find-list")).to_contain_text(told)
     assert page.locator(".find-list mark").count()
