@@ -205,7 +205,7 @@ def formula(payload: Payload, answer: Any) -> Outcome:
 def _unknown(text: str, names: Payload) -> Outcome:
     """Say which name of a formula that cannot be read is not known, if it is that."""
     name = unknown(text, names)
-    found = {"unknown": True, "slots": {"name": f"`{name}`"}} if name else {}
+    found = {"unknown": True, "slots": {"name": name}} if name else {}
     return {**UNREADABLE, **found}
 
 

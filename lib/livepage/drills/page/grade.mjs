@@ -135,7 +135,7 @@ function only(holds) {
 
 /** Which name of a formula that cannot be read is not known, if it is that. */
 const saidUnknown = (name) =>
-  name ? { ...UNREADABLE, unknown: true, slots: { name: `\`${name}\`` } } : UNREADABLE;
+  name ? { ...UNREADABLE, unknown: true, slots: { name } } : UNREADABLE;
 
 /** A formula, by its values at each sample of its variables. */
 function formula(payload, answer) {
