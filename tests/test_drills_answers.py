@@ -747,10 +747,12 @@ def test_own_words_are_compared_point_by_point_by_their_owner(d: Drill) -> None:
 
 def test_numbers_are_written_alike(v8: MiniRacer) -> None:
     texts_and_lists = ["-inf", "nan", "–", [1, 2.5]]
-    for value in [2.0446, 1, -3.0, 0.1353352832, 1e22, 1.5e-7, *texts_and_lists]:
+    whole = [1, -3.0, 8589934592, -(2**53) + 1]
+    for value in [2.0446, 0.1353352832, 1e22, 1.5e-7, *whole, *texts_and_lists]:
         written = v8.eval(f"show({json.dumps(value)})")
         plain = [
             text.replace("e+", "e").replace("e−0", "e−")
             for text in (written, show(value))
         ]
         assert plain[0] == plain[1]
+    assert show(8589934592) == "8589934592"

@@ -29,7 +29,7 @@ def column(name: str, language: str = "en") -> str:
 
 
 def show(value: Any, digits: int = 5) -> str:
-    """Return a number or a list as a reader writes it.
+    """Return a number or a list as a reader writes it; whole ones have all digits.
 
     Examples
     --------
@@ -45,4 +45,5 @@ def show(value: Any, digits: int = 5) -> str:
     value = float(value)
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else "∞" if value > 0 else "−∞"
-    return f"{value:.{digits}g}".replace("-", "−")
+    whole = value.is_integer() and abs(value) < 2**53
+    return (f"{value:.0f}" if whole else f"{value:.{digits}g}").replace("-", "−")

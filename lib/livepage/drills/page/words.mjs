@@ -18,14 +18,15 @@ export function wordsFor(element) {
   return word;
 }
 
-/** A number or a list as a reader writes it: 2, 0.13534, −∞. */
+/** A number or a list as a reader writes it: 2, 0.13534, −∞. Whole ones have all digits. */
 export function show(value, digits = 5) {
   if (Array.isArray(value)) return value.map((part) => show(part, digits)).join(", ");
   const known = typeof value === "string" ? number(value) : value;
   if (known === undefined || known === null) return String(value);
   if (Number.isNaN(known)) return "NaN";
   if (!Number.isFinite(known)) return known > 0 ? "∞" : "−∞";
-  return String(Number(known.toPrecision(digits))).replaceAll("-", "−");
+  const whole = Number.isSafeInteger(known);
+  return String(whole ? known : Number(known.toPrecision(digits))).replaceAll("-", "−");
 }
 
 /** A sentence with its slots filled; grader.py says what may fill one. */
