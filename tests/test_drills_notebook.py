@@ -88,7 +88,7 @@ def test_a_trace_may_hold_expressions() -> None:
     assert check("trace-123", rows)
     rows[1][2] = 2
     assert "as it was" in repr(check("trace-123", rows))
-    assert "Row 1" in repr(check("trace-123", []))
+    assert "row 1 is still empty" in repr(check("trace-123", []))
 
 
 NO_FUNCTIONS = {
