@@ -565,7 +565,7 @@ def test_python_itself_may_break_and_is_started_again(few: Page) -> None:
 
 
 ERRORS = [  # a source, what is said about it, the line that is marked
-    ("x = 1\n\ny = (", "SyntaxError", ["3"]),
+    ("x = 1\n\ny = (", "this ( is never closed", ["3"]),
     ("def update(m, l, block):\n    return m, foo\n", "'foo' isn't defined", ["2"]),
     ("def update(m, l, block):\n    return m, exp(l)\n", "from math import exp", ["2"]),
     ("import numpy\n", "lists, loops and math", ["1"]),

@@ -116,7 +116,7 @@ def neighbour(x, y, n):
         pass
 """
 BROKEN = [
-    ("x = (", "SyntaxError"),
+    ("x = (", "this ( is never closed"),
     ("x = 1", "no function called neighbour"),
     (
         DRILL.get("code").replace("t + 1", "t + one"),
