@@ -251,6 +251,20 @@ def test_a_broken_file_names_its_line() -> None:
     assert report(late)["line"] == 3
 
 
+@pytest.mark.parametrize(
+    ("body", "shown"),
+    [
+        ("return m, l", True),
+        ("return m / 0", True),  # its inputs
+        ("return update(m, l, block)", False),  # recursion: the sentence says it all
+        ("block.append(1); return m, l", False),
+    ],
+)
+def test_a_table_is_shown_where_it_says_more(body: str, shown: bool) -> None:
+    came = report(f"def update(m, l, block):\n    {body}")
+    assert ("table" in came) == shown, came["word"]
+
+
 def test_a_missing_function_is_named() -> None:
     assert report("def updat(): pass")["fault"] == "missing"
     assert report("def updat(): pass")["value"] == "update"

@@ -305,11 +305,12 @@ def miscounted(rows: list, expected: list) -> dict:
 
 
 def fail(index: int | None, rows: list, fault: dict, case: dict | None = None) -> dict:
-    """Return the report of a failure, with the table of what a case should give."""
+    """Return the report of a failure, with a table of the case where that says more."""
     report = {"passed": False, "case": index, "rows": pack(rows), "slip": None}
     report.update(fault)
     report["value"] = pack(fault["value"])
-    if case:
+    # Of code that raised something of its own, a table without results shows the inputs.
+    if case and (rows or fault["word"] in ("raised", "raisedAt")):
         report["table"] = table(case, rows, fault.get("column"))
     return report
 

@@ -50,8 +50,7 @@ function tellCode(drill, report) {
   if (report.passed) parts.push(make("p", {}, word("passedAll", { n: cases.length })));
   else parts.push(make("p", {}, where(drill, report), ...fault(word, report)));
   if (report.score) parts.push(scoreCard(drill, report.score));
-  const seen = report.rows?.length || report.fault === "raised";
-  if (report.table && seen) parts.push(stepTable(word, report.table));
+  if (report.table) parts.push(stepTable(word, report.table));
   if (report.launched) {
     const how = marked(sentence(word, ...report.launched));
     parts.push(make("p", { class: "os-drill-how" }, ...how));
