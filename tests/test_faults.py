@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from tools.faults import FAULTS, ROOT
+from tools.copies import ROOT
+from tools.faults import FAULTS
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)

@@ -11,7 +11,7 @@ import pytest
 
 from livepage.site.page import CONTENT_SECURITY_POLICY
 from tools import watch
-from tools.faults import copy_of_the_book
+from tools.copies import copy_of_the_book
 from tools.serve import server
 
 PAGE = f'<head><meta content="{CONTENT_SECURITY_POLICY}"></head><p>text</p>'

@@ -33,7 +33,7 @@ from playwright.sync_api import Browser, ElementHandle, Page, sync_playwright
 
 from tools.build import ROOT, Book
 from tools.chromium import FLAGS, MISSING, find_chromium
-from tools.faults import copy_of_the_book, environment_of
+from tools.copies import built, copy_of_the_book, environment_of
 from tools.serve import COMPRESSED
 
 BOOK = Book(ROOT, ROOT / "_build")
@@ -142,11 +142,7 @@ def watched(folder: Path) -> Iterator[Callable[[Callable[[], None]], float]]:
 
 def _build(folder: Path) -> float:
     start = time.perf_counter()
-    command = [sys.executable, "-m", "tools.build"]
-    environment = environment_of(folder)
-    subprocess.run(
-        command, cwd=folder, env=environment, check=True, capture_output=True
-    )
+    built(folder)
     return time.perf_counter() - start
 
 

@@ -8,16 +8,14 @@ is shown: red for another reason is no proof. Only the tests named for a fault r
 are part of `make test`.
 """
 
-import os
 import re
-import shutil
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from tools.copies import copy_of_the_book, run_in
+
 CHAPTER = "book/03-the-online-recurrence.md"
 LAYOUT = "lib/livepage/site/theme/layout.html"
 
@@ -177,44 +175,13 @@ FAULTS = [
 ]
 
 
-def copy_of_the_book(folder: Path, with_outputs: bool = True) -> None:
-    """What git tracks, and the outputs of the last build if they are wanted."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard", "-z"],
-        cwd=ROOT, capture_output=True, encoding="utf-8", check=True,
-    )  # fmt: skip
-    for name in filter(None, listed.stdout.split("\0")):
-        if (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, folder / name)
-    if (ROOT / ".venv-gpu").is_dir():  # the kernels' compiler
-        (folder / ".venv-gpu").symlink_to(ROOT / ".venv-gpu")
-    if with_outputs and (ROOT / "_build" / "run").is_dir():
-        shutil.copytree(ROOT / "_build" / "run", folder / "_build" / "run")
-
-
-def environment_of(folder: Path) -> dict[str, str]:
-    """What a command in a copy runs with, so that it imports the copy's own code."""
-    path = os.pathsep.join(map(str, (folder, folder / "lib", folder / "book")))
-    env = {**os.environ, "PYTHONPATH": path}
-    env.pop("BOOK_HTML", None)
-    return env
-
-
 def red(folder: Path, fault: Fault) -> str:
     """What the build or the tests complain of in `folder`; empty if nothing."""
-    env = environment_of(folder)
     steps = [["-m", "tools.build"]] if fault.builds else []
     if fault.tests:
         steps.append(["-m", "pytest", "-q", "-x", "-n0", *fault.tests.split()])
     for step in steps:
-        done = subprocess.run(
-            [sys.executable, *step],
-            cwd=folder,
-            env=env,
-            capture_output=True,
-            encoding="utf-8",
-        )
+        done = run_in(folder, *step)
         if done.returncode:
             return done.stdout + done.stderr
     return ""

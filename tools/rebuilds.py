@@ -6,8 +6,6 @@ python -m tools.rebuilds edits     an edit of each kind of file, seen at once; i
                                    end the site is as if built from nothing
 """
 
-import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -15,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from tools.faults import copy_of_the_book
+from tools.copies import built, copy_of_the_book
 
 FIRST = "book/01-stable-softmax.md"
 FIGURE = "book/figures/two-chunks"
@@ -114,16 +112,12 @@ EDITS = [
 
 def build(folder: Path) -> dict[str, bytes]:
     """Build a copy of the book; return the files of its site."""
-    path = os.pathsep.join(map(str, (folder, folder / "lib", folder / "book")))
-    done = subprocess.run(
-        [sys.executable, "-m", "tools.build"],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        encoding="utf-8",
-    )
-    if done.returncode:
-        raise RuntimeError(done.stdout + done.stderr)
+    built(folder)
+    return site(folder)
+
+
+def site(folder: Path) -> dict[str, bytes]:
+    """Return the files of the site that was built in a folder."""
     html = folder / "_build" / "html"
     files = (file for file in html.rglob("*") if file.is_file())
     return {file.relative_to(html).as_posix(): file.read_bytes() for file in files}
@@ -157,13 +151,8 @@ def edits(folder: Path) -> list[str]:
     for source in sources:
         source.rename(new / source.name)
     anew = build(new)
-    html = grown / "_build" / "html"
-    old = {
-        file.relative_to(html).as_posix(): file.read_bytes()
-        for file in html.rglob("*")
-        if file.is_file()
-    }
-    return faults + [f"stale after the edits: {name}" for name in differing(old, anew)]
+    stale = differing(site(grown), anew)
+    return faults + [f"stale after the edits: {name}" for name in stale]
 
 
 def try_edit(folder: Path, edit: Edit) -> list[str]:
