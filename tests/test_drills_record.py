@@ -14,7 +14,7 @@ from py_mini_racer import MiniRacer
 from livepage import modules
 from livepage.drills.page import HERE
 
-KEY = "onlinesoftmax-drills"
+KEY = "book-drills"
 
 # A browser's storage that can be full or shut, and tabs that share it. In each tab one
 # editor does what the page's own does: see keeper.js.

@@ -288,7 +288,7 @@ def test_what_is_ticked_says_when_the_drill_comes_back(
 
 def record(page: Page, id: str) -> dict:
     """Return what the browser keeps of a drill."""
-    stored = page.evaluate("localStorage.getItem('onlinesoftmax-drills')")
+    stored = page.evaluate("localStorage.getItem('book-drills')")
     return json.loads(stored)["drills"][id]
 
 

@@ -26,7 +26,7 @@ from .test_drills import (
 pytestmark = pytest.mark.browser
 
 TODAY = date(2025, 1, 30)
-STORE = "localStorage.setItem('onlinesoftmax-drills', {!r})"
+STORE = "localStorage.setItem('book-drills', {!r})"
 
 
 @pytest.fixture(scope="session")

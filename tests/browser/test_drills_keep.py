@@ -20,7 +20,7 @@ from .test_drills import answer, card, look, said, status, write_page, write_scr
 
 pytestmark = pytest.mark.browser
 
-KEY = "onlinesoftmax-drills"
+KEY = "book-drills"
 SOME = [
     "rescale-hard",
     "update",

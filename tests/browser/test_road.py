@@ -78,7 +78,7 @@ def test_the_road_says_how_far_one_has_come(open_page, html: Path) -> None:
         "drills": {first: DONE, last: {**DONE, "due": "2999-01-01"}},
     }
     keep = "([key, record]) => localStorage.setItem(key, JSON.stringify(record))"
-    page.evaluate(keep, ["onlinesoftmax-drills", record])
+    page.evaluate(keep, ["book-drills", record])
     page.reload()
     total = len(stop(page).get_attribute("data-drills").split())
     expect(stop(page)).to_contain_text(f"2 of {total} drills done · 2 due today")
@@ -104,7 +104,7 @@ def test_what_was_read_is_saved_loaded_and_forgotten(
         press("Forget everything")
         press("Really forget everything?")
         expect(read_line(chapter)).to_contain_text("Not read yet")
-        assert chapter.evaluate("localStorage.getItem('onlinesoftmax-pages')") is None
+        assert chapter.evaluate("localStorage.getItem('book-pages')") is None
         press("Bring it all back")
         expect(read_line(chapter)).to_contain_text("You have read")
     press("Not yet")
@@ -117,7 +117,7 @@ def test_what_was_read_is_saved_loaded_and_forgotten(
 @pytest.mark.parametrize("damaged", ["", "[", "[1]", '{"x": 1, "y": {"read": "soon"}}'])
 def test_a_damaged_list_of_pages_breaks_nothing(open_page, html, damaged: str) -> None:
     page = cover(open_page("about:blank"), html)
-    page.evaluate("text => localStorage.setItem('onlinesoftmax-pages', text)", damaged)
+    page.evaluate("text => localStorage.setItem('book-pages', text)", damaged)
     page.reload()
     expect(page.locator(".map-said")).to_have_count(0)
     page.goto((html / f"{CHAPTER}.html").as_uri())

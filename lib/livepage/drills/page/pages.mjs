@@ -3,7 +3,7 @@
 
 import { cleanDay, isTable, today } from "./record.mjs";
 
-const PAGES_KEY = "onlinesoftmax-pages";
+const PAGES_KEY = "book-pages";
 
 export const pages = {
   unkept: null, // what the browser does not take holds until this page is left

@@ -19,7 +19,7 @@ import {
   written,
 } from "./record.mjs";
 
-const STORE_KEY = "onlinesoftmax-drills";
+const STORE_KEY = "book-drills";
 const ASIDE = `${STORE_KEY}-aside-`; // followed by a number: records that could not be read
 const EMPTY = writeRecord([]);
 
