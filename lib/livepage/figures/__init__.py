@@ -43,7 +43,8 @@ strings.json  Every word, "en" complete and "es" beside it: `title`, `controls` 
               for each), for a prediction `ask`, `options`, `hints`, `because`, for
               presets `presets`, and the figure's own. "[l: the sum]" marks words that
               speak of a quantity.
-style.css     Optional: how its own elements look. Every colour is one of the tokens.
+style.css     Optional: how its own elements look. Every colour is one of the tokens. What
+              several figures draw alike stands in `marks.css`, beside their folders.
 
 `tests/test_figures.py` then holds the new figure to the same checks as all the others;
 a test of what only it can do goes to `tests/browser/test_figures.py`.

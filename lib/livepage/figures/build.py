@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from livepage import book
 from livepage.quantities import quantities
 
 from . import kinds, registry, v8
@@ -34,14 +35,15 @@ def still(
 def stylesheet() -> str:
     """Return the figures' style sheet; every colour is one of `tokens()`.
 
-    What a kind of control or a figure adds stands between what all share: it may count
-    on `figures.css`, and gives way to `around.css`.
+    What the book's figures share, and what a kind of control or a figure adds, stands
+    between what all share: it may count on `figures.css`, and gives way to `around.css`.
     """
     folders = [
         *(kinds.HERE / kind for kind in kinds.names()),
         *(registry.folder(figure) for figure in registry.ids()),
     ]
-    own = (folder / "style.css" for folder in folders)
+    own = [book.current().figures / "marks.css"]
+    own += [folder / "style.css" for folder in folders]
     files = [HERE / "figures.css", *filter(Path.exists, own), HERE / "around.css"]
     texts = [file.read_text("utf-8") for file in files]
     return "".join(texts) + _coloured()
