@@ -112,9 +112,8 @@ class Figure(anywidget.AnyWidget):
         state = html.escape(to_json(changed))
         asks = "" if self.asks else ' data-asks="no"'
         still = _still(self.figure_id)
-        style, failed = (
-            (f"<style>{_style()}</style>", " os-failed") if still else ("", "")
-        )
+        style = f"<style>{_style()}</style>" if still else ""
+        failed = " os-failed" if still else ""
         return (
             f'{style}<figure class="os-figure{failed}" id="{html.escape(self.name)}"'
             f' data-figure="{self.figure_id}" data-state="{state}"{asks}>{still}</figure>'

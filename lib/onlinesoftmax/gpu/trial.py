@@ -110,28 +110,11 @@ def check(case: Case) -> str:
     -------
     str
     """
-    heads, shared, n, keys = case.shape
-    rng = np.random.default_rng(9)
-    sizes = [
-        (2, heads, n, case.d),
-        (2, shared, keys, case.d),
-        (2, shared, keys, case.d),
-    ]
-    q, k, v = (rng.standard_normal(size) for size in sizes)
-    q *= 8  # so that the maximum rises, and rescaling matters
-    if case.mask is not None and case.mask.lengths is not None:
-        for sequence, length in enumerate(
-            case.mask.lengths
-        ):  # filling may hold anything
-            k[sequence, :, length:] = v[sequence, :, length:] = np.nan
-    q, k, v = (x.astype(case.dtype) for x in (q, k, v))
+    q, k, v = drawn(case)
     out, lse = attention(q, k, v, mask=case.mask, kernel=case.rung, return_lse=True)
     wide = (x.astype(np.float64) for x in (q, k, v))
     truth, true_lse = dense.attention(*wide, mask=case.mask, return_lse=True)
-    largest = np.abs(truth).max()
-    # Blocks of one key: so many roundings; fast exponentials add two bits; then half.
-    allowed = (keys + np.log2(keys) + 4) * 4 * 2.0**-24 * largest
-    allowed += 2.0**-11 * largest if case.dtype == "float16" else 0
+    allowed = tolerance(case, np.abs(truth).max())
     off = np.abs(out.astype(np.float64) - truth).max()
     if not off <= allowed:
         return f"off by {off:.2e}, allowed {allowed:.2e}"
@@ -140,6 +123,29 @@ def check(case: Case) -> str:
     if not same or not np.allclose(lse[seen], true_lse[seen], rtol=1e-5, atol=1e-5):
         return "lse is off"
     return ""
+
+
+def drawn(case: Case) -> list[np.ndarray]:
+    """Draw queries, keys and values; what a mask of lengths cuts off is NaN."""
+    heads, shared, n, keys = case.shape
+    rng = np.random.default_rng(9)
+    few = (2, shared, keys, case.d)
+    sizes = [(2, heads, n, case.d), few, few]
+    q, k, v = (rng.standard_normal(size) for size in sizes)
+    q *= 8  # so that the maximum rises, and rescaling matters
+    if case.mask is not None and case.mask.lengths is not None:
+        for sequence, length in enumerate(case.mask.lengths):
+            k[sequence, :, length:] = v[sequence, :, length:] = np.nan
+    return [x.astype(case.dtype) for x in (q, k, v)]
+
+
+def tolerance(case: Case, largest: float) -> float:
+    """How far off a kernel may be where the largest output is this."""
+    keys = case.shape[3]
+    # Blocks of one key: so many roundings. Fast exponentials add two bits, and a result
+    # in half precision is rounded once more.
+    allowed = (keys + math.log2(keys) + 4) * 4 * 2.0**-24 * largest
+    return allowed + (2.0**-11 * largest if case.dtype == "float16" else 0)
 
 
 # ---- how long does it take? ----
