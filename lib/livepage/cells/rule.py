@@ -24,7 +24,9 @@ HAS = {
     "textwrap": "fill",
     "fractions": "Fraction",
 }
-LACKS = frozenset("ascii breakpoint format vars aiter anext globals locals slice".split())
+LACKS = frozenset(
+    "ascii breakpoint format vars aiter anext globals locals slice".split()
+)
 METHODS = frozenset(
     "ljust rjust zfill bit_length bit_count as_integer_ratio casefold"
     " removeprefix removesuffix expandtabs swapcase title hex fromhex".split()
