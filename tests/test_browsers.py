@@ -7,12 +7,12 @@ from tools.engines.engine import Engine, Missing, ScriptFailed
 
 
 class Pretended(Engine):
-    """An engine that does what its path is called; every third one goes wrong."""
+    """No browser: each script goes well, but for what it is told to pretend."""
 
     name, install = "pretended", "nothing"
 
-    def __init__(self, broken: str = "", console: str = "", still: str = "") -> None:
-        self.broken, self.console, self.still = broken, console, still
+    def __init__(self, broken: str = "", console: str = "", unmoved: str = "") -> None:
+        self.broken, self.console, self.unmoved = broken, console, unmoved
         self.opened: list[str] = []
 
     def __exit__(self, *error: object) -> None:
@@ -24,8 +24,8 @@ class Pretended(Engine):
     def call(self, text: str, argument: str) -> str:
         if self.broken and self.broken in text:
             return '{"error": "Error: it never came: results"}'
-        still = f'["{self.still}"]' if self.still else "[]"
-        return f'{{"answer": {{"still": {still}, "sliders": 1}}}}'
+        unmoved = f'["{self.unmoved}"]' if self.unmoved else "[]"
+        return f'{{"answer": {{"unmoved": {unmoved}, "sliders": 1}}}}'
 
     def faults(self) -> list[str]:
         return [self.console] if self.console else []
@@ -33,7 +33,7 @@ class Pretended(Engine):
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    def paths(site: str):
+    def paths():
         yield "the figures", "one.html", browsers.FIGURES, []
         yield "search", "search.html", browsers.SEARCH, []
 
@@ -47,7 +47,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
         (Pretended(broken="#search-page"), ["search: Error: it never came: results"]),
         (Pretended(console="refused"), ["the figures: console: refused",
                                         "search: console: refused"]),
-        (Pretended(still="a slider"), ["the figures: a slider", "search: a slider"]),
+        (Pretended(unmoved="a slider"), ["the figures: a slider", "search: a slider"]),
     ],
 )  # fmt: skip
 def test_what_goes_wrong_on_a_path_is_told(few, engine: Pretended, told) -> None:
@@ -61,7 +61,7 @@ def test_a_script_that_throws_is_no_answer() -> None:
 
 
 def test_the_paths_lead_to_what_the_book_has(html) -> None:
-    for what, page, _, given in browsers.paths(""):
+    for what, page, _, given in browsers.paths():
         if page:
             file = html / page.partition("?")[0]
             assert file.exists(), what

@@ -52,7 +52,7 @@ const write = (box, text) => {
 """
 
 FIGURES = """async () => {
-  const still = [];
+  const unmoved = [];
   let sliders = 0;
   for (const figure of document.querySelectorAll(".os-figure")) {
     figure.scrollIntoView();
@@ -67,10 +67,10 @@ FIGURES = """async () => {
       slider.dispatchEvent(new Event("change", { bubbles: true }));
       const moved = () => figure.innerHTML !== before;
       const what = `${figure.id} moved by a slider`;
-      await until(moved, what).catch((error) => still.push(String(error)));
+      await until(moved, what).catch((error) => unmoved.push(String(error)));
     }
   }
-  return { still, sliders };
+  return { unmoved, sliders };
 }"""
 
 ANSWER = """async (id, answer, verdict) => {
@@ -127,7 +127,7 @@ KEPT = """async (id) => {
 }"""
 
 
-def paths(site: str) -> Iterator[tuple[str, str, str, list[object]]]:
+def paths() -> Iterator[tuple[str, str, str, list[object]]]:
     """Yield what is done, the page, the script and what it is given."""
     for page in sorted(HTML.glob("*.html")):
         yield f"figures of {page.stem}", page.name, FIGURES, []
@@ -150,7 +150,7 @@ def paths(site: str) -> Iterator[tuple[str, str, str, list[object]]]:
 def walk(engine: Engine, site: str) -> list[str]:
     """Go every path; return what went wrong."""
     wrong = []
-    for what, page, script, given in paths(site):
+    for what, page, script, given in paths():
         try:
             if page:
                 engine.open(site + page)
@@ -158,16 +158,16 @@ def walk(engine: Engine, site: str) -> list[str]:
                 f"async (...given) => {{{COMMON} return ({script})(...given); }}",
                 *given,
             )
-            wrong += [f"{what}: {line}" for line in still_of(answer)]
+            wrong += [f"{what}: {line}" for line in unmoved(answer)]
         except (ScriptFailed, RuntimeError) as error:
             wrong.append(f"{what}: {error}")
         wrong += [f"{what}: console: {line}" for line in engine.faults()]
     return wrong
 
 
-def still_of(answer: object) -> list[str]:
+def unmoved(answer: object) -> list[str]:
     """Figures that a slider did not move."""
-    return answer["still"] if isinstance(answer, dict) else []
+    return answer["unmoved"] if isinstance(answer, dict) else []
 
 
 # ---- where the book is ----

@@ -61,7 +61,7 @@ export const pages = {
   },
 };
 
-export function cleanPages(raw) {
+function cleanPages(raw) {
   const tables = Object.entries(isTable(raw) ? raw : {}).filter(([, one]) =>
     isTable(one),
   );
