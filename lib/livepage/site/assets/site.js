@@ -116,7 +116,7 @@
     const observer = new ResizeObserver((entries) => {
       const boxes = entries.map(({ target }) => target);
       for (const box of boxes) seen.add(box);
-      measure(boxes);
+      requestAnimationFrame(() => measure(boxes)); // to ask while it tells is told as an error
     });
     document.fonts?.addEventListener("loadingdone", () => measure([...seen]));
     for (const box of document.querySelectorAll(":is(pre, .table, .math)[tabindex]")) {
