@@ -125,7 +125,7 @@
   }
 
   // What theme.js left for later is laid out a section at a time, whenever the device has
-  // nothing else to do; all of it at once where a link leads to another place of the page.
+  // nothing else to do; all of it at once when the reader acts, and may go to another place.
   function farSections() {
     const whenIdle = window.requestIdleCallback ?? ((task) => setTimeout(task, 50));
     const waiting = [...document.querySelectorAll("section > section")];
@@ -135,9 +135,9 @@
       waiting.shift().classList.add("near");
       whenIdle(next);
     };
-    document.addEventListener("click", (event) => {
-      if (event.target.closest?.("a")?.hash) all();
-    });
+    for (const act of ["click", "keydown"]) {
+      document.addEventListener(act, all, { capture: true, once: true });
+    }
     addEventListener("load", () => whenIdle(next));
   }
 
