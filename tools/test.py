@@ -65,7 +65,8 @@ def main() -> int:
     chapters = len(Book(ROOT, BUILD).chapters)
     report = BUILD / "tests.xml"
     report.unlink(missing_ok=True)
-    command = [sys.executable, "-m", "pytest", "-n", "2", "-q", "--durations=12"]
+    command = [sys.executable, "-m", "pytest", "-q", "--durations=12"]
+    command += ["-n", "3"]  # on two cores: often one of them waits for its browser
     command += ["--dist", "worksteal"]  # no core idles while the other has a queue
     command += [f"--junitxml={report}", *sys.argv[1:]]
     code = subprocess.call(command, cwd=ROOT)
