@@ -170,6 +170,13 @@ SAYING = {
     "x = 1\nassert (\n    x == 2,\n)": [(2, "alwaysTuple", "( x == 2, )")],
     "assert 'x is 2'": [(1, "alwaysValue", "'x is 2'")],
     "x = 1\nassert x == 2 or 3": [(2, "alwaysValue", "3")],
+    "x = 1\nassert x == 2 or True": [(2, "alwaysValue", "True")],
+    "assert not False\nassert (True)": [
+        (1, "alwaysValue", "not False"),
+        (2, "alwaysValue", "True"),
+    ],
+    "assert -1": [(1, "alwaysValue", "-1")],
+    "true = False\nassert not true": [],
     "assert f'{1}', 'said'": [(1, "alwaysValue", "f'{1}'")],
     "assert [x > 3 for x in [1]]": [(1, "alwaysList", "[x > 3 for x in [1]]")],
     "assert (x > 3 for x in [1])": [(1, "alwaysList", "x > 3 for x in [1]")],

@@ -82,7 +82,7 @@ def kind_of(part: str, space: dict) -> str:
         return "alwaysTuple"
     if whole or len(cut(part, [" for "])) > 1:
         return "alwaysList"
-    if is_text(part) or is_number(part):
+    if is_text(part) or is_number(part) or is_word(part):
         return "alwaysValue"
     return "alwaysFunction" if is_function(part, space) else ""
 
@@ -96,9 +96,16 @@ def is_text(part: str) -> bool:
 def is_number(part: str) -> bool:
     """Say whether an expression is a number as it stands, and not 0."""
     try:
-        return part[0] in "0123456789." and float(part) != 0
+        return part[0] in "+-0123456789." and float(part) != 0
     except ValueError:
         return False
+
+
+def is_word(part: str) -> bool:
+    """Say whether an expression is a word of Python's that is true, and no more."""
+    if part.startswith("not "):
+        return bare(part[4:]) in ("False", "None", "0")
+    return part in ("True", "...", "Ellipsis")
 
 
 def is_function(part: str, space: dict) -> bool:
