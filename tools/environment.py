@@ -9,7 +9,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 VENV = os.path.join(ROOT, ".venv")
-PACKAGES = ("lib/blocksim", "lib/onlinesoftmax", "lib/livepage", "book")
+PACKAGES = ("lib/blocksim", "lib/ptxsim", "lib/onlinesoftmax", "lib/livepage", "book")
 BIN = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin")
 
 

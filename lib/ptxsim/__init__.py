@@ -1,0 +1,76 @@
+"""Runs PTX, what a compiler for NVIDIA's GPUs makes of a kernel, in NumPy.
+
+No GPU takes part. Every thread is an element of NumPy's arrays, and many blocks of
+threads run at once; each basic block of the PTX becomes a Python function.
+
+>>> import numpy as np, ptxsim
+>>> x, y = np.arange(64, dtype="f4"), np.empty(64, "f4")
+>>> result = ptxsim.run(text, grid=2, args=(x, y), outputs=[1])  # doctest: +SKIP
+
+Names
+-----
+run(text, grid, args, *, threads, outputs=(), changed=(), …) -> Result
+    ``args`` are those of the Python kernel, handed over as Numba does: an array as its
+    object, its parent, its numbers of elements and of bytes of each, its address, its
+    shape and its strides; a number as it is. Arrays of `outputs` hold nothing before;
+    those of `changed` may be read and written; no others may be written.
+trace(text, grid, args, *, block, thread, …) -> list of Moment
+    What one thread did: each instruction with what it left in registers.
+Result
+    How often each instruction was executed, by threads and by warps; with
+    ``profile=True`` also the wavefronts of shared memory and the sectors of global
+    memory. `by_opcode` and `by_source_line` add them up.
+Fault, a ValueError
+    ``kind``, ``detail``, ``line`` and ``text`` of the PTX, ``source`` (the file and line
+    of Python, where the PTX has line information), ``block`` and ``thread``.
+Unsupported, a NotImplementedError
+    PTX that the machine does not know; it never guesses.
+
+Faults
+------
+out of bounds       an access outside of every array
+uninitialised       a read of what nobody has written
+misaligned          an address that is no multiple of the size of the access. Arrays in
+                    shared memory are aligned no better than the PTX declares.
+race                two threads touch the same bytes, one of them writes, not both by
+                    atomic operations, and no barrier is between
+copy under way      a touch of what ``cp.async`` has not been waited for
+barrier             threads of a block wait at different barriers, or have ended
+warp not whole      part of a warp misses an instruction that all of it has to execute
+shuffle             a thread reads a register of a thread that is not there
+input overwritten   a write to an argument that is neither an output nor changed
+not written         an element of an output that no thread has written
+division by zero    of whole numbers: the result is not defined
+trap                the kernel gives up
+endless             more than ``limit`` basic blocks
+
+Limits
+------
+PTX is not what a GPU executes: an assembler, ptxas, translates it once more. It is
+trusted here, and its registers, its schedule and its instructions are not seen.
+
+- One kernel without calls. No tensor cores, textures, ``mbarrier`` or bulk copies, no
+  arithmetic on pairs of halves, only masks of the whole warp, and of the roundings of
+  arithmetic only the nearest. What is missing raises `Unsupported`.
+- A launch is one way through the code: what it does not come to is not looked at.
+- Accesses are ordered by barriers only: those of a block, and ``bar.warp.sync`` for a
+  warp. Code that orders them by fences, flags or other atomics is called a race.
+- Blocks of one batch run together, batches one after the other; whoever waits in a loop
+  for a later block waits for ever, which is the fault ``endless``.
+- ``ex2``, ``lg2``, ``sin``, ``cos``, ``tanh``, ``rcp``, ``rsqrt``, ``sqrt`` and ``div`` are
+  as exact as NumPy's; a GPU's approximations are off by a few units in the last place.
+- ``fma`` is rounded once. With ``.ftz``, results that are subnormal become zero; those
+  that are exact, and subnormal numbers that go in, are looked for only with
+  ``exact=True``, or if the arguments hold some.
+- An instruction with a predicate is counted for all threads that come to it.
+- Wavefronts count passes through 32 banks of four bytes, where 8 bytes are served for 16
+  threads at a time and 16 bytes for 8. Caches are not modelled, and nothing is timed.
+"""
+
+from ptxsim.faults import Fault, Unsupported
+from ptxsim.launch import run
+from ptxsim.result import Count, Result
+from ptxsim.trace import Moment, trace
+
+__version__ = "0.1.0"
+__all__ = ["Count", "Fault", "Moment", "Result", "Unsupported", "run", "trace"]

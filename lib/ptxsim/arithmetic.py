@@ -1,0 +1,367 @@
+"""Arithmetic that NumPy has no name for, over arrays with an element a thread.
+
+A function with `out` writes its result there; the others return it.
+"""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+HALFWAY = -(2**63)  # between two numbers of single precision: 1, and 28 times 0
+TINY = 2.0**-126  # the smallest number that is not subnormal in single precision
+ROUNDINGS = {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}
+
+
+def bits_of(x: Array) -> int:
+    """Return the bits of a number of an array."""
+    return x.dtype.itemsize * 8
+
+
+# ---- whole numbers ----
+
+
+def multiply_high(a: Array, b: Array, kind: str) -> Array:
+    """Return the upper half of products."""
+    bits = int(kind[1:])
+    if bits < 64:
+        wide = f"{'i' if kind[0] == 's' else 'u'}{bits // 4}"
+        return np.multiply(a, b, dtype=wide) >> np.array(bits, wide)
+    a, b = np.atleast_1d(a), np.atleast_1d(b)
+    product = _high_64(a.view("u8"), b.view("u8"))
+    if kind == "s64":  # a negative number was read as one of 2⁶⁴ more
+        product = product - np.where(a < 0, b.view("u8"), 0).astype("u8")
+        product = product - np.where(b < 0, a.view("u8"), 0).astype("u8")
+        product = product.view("i8")
+    return product
+
+
+def _high_64(a: Array, b: Array) -> Array:
+    """Return the upper 64 bits of products of 64-bit numbers, by halves."""
+    half, low = np.uint64(32), np.uint64(2**32 - 1)
+    a1, a0, b1, b0 = a >> half, a & low, b >> half, b & low
+    middle = a1 * b0 + (a0 * b0 >> half)
+    other = a0 * b1 + (middle & low)
+    return a1 * b1 + (middle >> half) + (other >> half)
+
+
+def quotient(a: Array, b: Array) -> Array:
+    """Divide, rounding toward zero."""
+    result = np.floor_divide(a, b)
+    if result.dtype.kind == "i":
+        result = result + ((result * b != a) & ((a < 0) != (b < 0)))
+    return result
+
+
+def remainder(a: Array, b: Array) -> Array:
+    """Return what `quotient` leaves, with the sign of `a`."""
+    return np.fmod(a, b)
+
+
+def shift_left(a: Array, by: Array) -> Array:
+    bits = bits_of(a)
+    shifted = a << np.minimum(by, bits - 1).astype(a.dtype)
+    return np.where(by < bits, shifted, a.dtype.type(0))
+
+
+def shift_right(a: Array, by: Array) -> Array:
+    """Shift; signed numbers are filled up with their sign."""
+    bits = bits_of(a)
+    shifted = a >> np.minimum(by, bits - 1).astype(a.dtype)
+    if a.dtype.kind == "i":
+        return shifted
+    return np.where(by < bits, shifted, a.dtype.type(0))
+
+
+def funnel_shift(a: Array, b: Array, by: Array, left: bool, wrap: bool) -> Array:
+    """Shift the 64 bits b:a; return the upper word if `left`, else the lower one."""
+    both = (np.asarray(b).astype("u8") << np.uint64(32)) | a
+    by = (by & np.uint32(31) if wrap else np.minimum(by, np.uint32(32))).astype("u8")
+    if left:
+        return ((both << by) >> np.uint64(32)).astype("u4")
+    return (both >> by).astype("u4")
+
+
+def leading_zeros(x: Array) -> Array:
+    return bits_of(x) - 1 - _highest(x)
+
+
+def _highest(x: Array) -> Array:
+    """Return the place of the highest 1 in unsigned numbers; −1 if there is none."""
+    x, found = np.array(x), np.full(np.shape(x), -1, "i4")
+    step = bits_of(x) // 2
+    found += (x != 0).astype("i4")
+    while step:
+        above = x >> x.dtype.type(step)
+        found += np.where(above != 0, step, 0).astype("i4")
+        x = np.where(above != 0, above, x)
+        step //= 2
+    return found
+
+
+def highest_bit(x: Array, amount: bool) -> Array:
+    """bfind: the highest bit that is not the sign, or how far it is from the top."""
+    bits = bits_of(x)
+    if x.dtype.kind == "i":
+        x = np.where(x < 0, ~x, x).view(f"u{bits // 8}")
+    found = _highest(x)
+    if amount:
+        found = np.where(found < 0, found, bits - 1 - found)
+    return found.astype("i4").view("u4")
+
+
+def reverse(x: Array) -> Array:
+    """Return the bits in the opposite order."""
+    result = np.zeros_like(x)
+    for i in range(bits_of(x)):
+        bit = (x >> x.dtype.type(i)) & x.dtype.type(1)
+        result = result | (bit << x.dtype.type(bits_of(x) - 1 - i))
+    return result
+
+
+def extract_field(a: Array, at: Array, count: Array) -> Array:
+    """bfe: `count` bits from the place `at`, and their sign if numbers have one."""
+    bits = bits_of(a)
+    at, count = (np.minimum(x & np.uint32(255), 128) for x in (at, count))
+    unsigned = np.dtype(f"u{bits // 8}")
+    there = np.minimum(count, np.maximum(bits - at.astype("i8"), 0)).astype("u4")
+    mask = shift_left(np.ones(np.shape(there), unsigned), there) - unsigned.type(1)
+    low = shift_right(np.asarray(a).view(unsigned), at) & mask
+    if a.dtype.kind == "u":
+        return low
+    top = np.minimum(at.astype("i8") + count - 1, bits - 1).astype("u4")
+    sign = (shift_right(np.asarray(a), top) & 1).astype(bool) & (count > 0)
+    return np.where(sign, low | ~mask, low).view(a.dtype)
+
+
+def insert_field(a: Array, b: Array, at: Array, count: Array) -> Array:
+    """bfi: `b` with the lowest `count` bits of `a` at the place `at`."""
+    at, count = (np.minimum(x & np.uint32(255), 128) for x in (at, count))
+    ones = np.ones(np.shape(count), b.dtype)
+    mask = shift_left((shift_left(ones, count) - 1).astype(b.dtype), at)
+    return (shift_left(np.asarray(a), at) & mask) | (b & ~mask)
+
+
+def permute_bytes(a: Array, b: Array, how: Array) -> Array:
+    """prmt: four of eight bytes, by the lowest hexadecimal digits of `how`."""
+    both = np.asarray(a).astype("u8") | (np.asarray(b).astype("u8") << np.uint64(32))
+    result = np.zeros(np.broadcast(a, b, how).shape, "u4")
+    for i in range(4):
+        pick = (how >> np.uint32(4 * i)) & np.uint32(15)
+        byte = both >> (np.uint64(8) * (pick & np.uint32(7)).astype("u8"))
+        byte = (byte & np.uint64(255)).astype("u4")
+        sign = np.where(byte > 127, np.uint32(255), np.uint32(0))
+        byte = np.where(pick & np.uint32(8), sign, byte)
+        result |= byte << np.uint32(8 * i)
+    return result
+
+
+def logic(a: Array, b: Array, c: Array, table: int) -> Array:
+    """lop3: bit `4a + 2b + c` of the table, for each place."""
+    result = np.zeros(np.broadcast(a, b, c).shape, "u4")
+    for i in range(8):
+        if table >> i & 1:
+            picked = [
+                x if i >> place & 1 else ~x for x, place in ((a, 2), (b, 1), (c, 0))
+            ]
+            result |= picked[0] & picked[1] & picked[2]
+    return result
+
+
+def join(*parts: Array) -> Array:
+    """Return numbers that are made of these, the lowest first."""
+    together = np.stack(np.broadcast_arrays(*(np.atleast_1d(x) for x in parts)), -1)
+    return together.view(f"u{together.itemsize * len(parts)}")[:, 0]
+
+
+def split(x: Array, dtype: str) -> Array:
+    """Return the parts of numbers, one after the other."""
+    return np.ascontiguousarray(np.atleast_1d(x)).view(dtype)
+
+
+# ---- conversions ----
+
+
+def wrapped(x: Array, dtype: str) -> Array:
+    """Keep the lowest bits."""
+    return np.asarray(x).astype(dtype)
+
+
+def clamped(x: Array, dtype: str) -> Array:
+    """Return the nearest number that a type holds."""
+    into, source = np.iinfo(dtype), np.iinfo(x.dtype)
+    low, high = max(into.min, source.min), min(into.max, source.max)
+    return np.clip(x, x.dtype.type(low), x.dtype.type(high)).astype(dtype)
+
+
+def to_whole(x: Array, mode: str, dtype: str) -> Array:
+    """Round to whole numbers; what is too large is the largest, and NaN is 0."""
+    into = np.iinfo(dtype)
+    exact = ROUNDINGS[mode](np.asarray(x).astype("f8"))
+    above = exact >= float(into.max)  # in 64 bits this may be one more than the largest
+    inside = np.where(np.isnan(exact) | above, 0, np.maximum(exact, float(into.min)))
+    return np.where(above, np.array(into.max, dtype), inside.astype(dtype))
+
+
+def rounded(x: Array, mode: str) -> Array:
+    return ROUNDINGS[mode](x)
+
+
+def half_bits(x: Array) -> Array:
+    return np.asarray(x).astype("f2").view("u2")
+
+
+def bfloat_bits(x: Array) -> Array:
+    """Round single precision to bfloat16, to even."""
+    bits = np.asarray(x).view("u4")
+    near = bits + np.uint32(0x7FFF) + (bits >> np.uint32(16) & np.uint32(1))
+    near = np.where(np.isnan(x), np.uint32(0x7FFF0000), near)
+    return (near >> np.uint32(16)).astype("u2")
+
+
+# ---- floats ----
+
+
+def fma_f16(a: Array, b: Array, c: Array, out: Array) -> None:
+    """a · b + c; in double precision the product is exact, and the sum near enough."""
+    wide = np.multiply(a, b, dtype="f8")
+    np.copyto(out, np.add(wide, c, dtype="f8"), casting="unsafe")
+
+
+class Fma32:
+    """a · b + c in single precision, rounded once.
+
+    The product is exact in double precision. The sum is rounded there, and then once
+    more. That makes a difference only if the first rounding ends halfway between two
+    numbers of single precision, or in its subnormals; then the sum is made odd, away
+    from the halfway. Of its subnormals NumPy tells, by noting an underflow. Without a
+    list for that, they are zero anyway.
+    """
+
+    def __init__(self, lanes: int, underflow: list[int] | None) -> None:
+        self.product, self.other, self.total = (np.empty(lanes) for _ in range(3))
+        self.low_bits, self.underflow = np.empty(lanes, "i8"), underflow
+
+    def __call__(self, a: Array, b: Array, c: Array, out: Array) -> None:
+        product, other, total = self.product, self.other, self.total
+        product[...], other[...] = a, b
+        np.multiply(product, other, out=product)
+        other[...] = c
+        np.add(product, other, out=total)
+        np.left_shift(total.view("i8"), 35, out=self.low_bits)
+        if self.low_bits.min() == HALFWAY:
+            _make_odd(total, product, other, np.flatnonzero(self.low_bits == HALFWAY))
+        if self.underflow is None:
+            np.copyto(out, total, casting="unsafe")
+            return
+        self.underflow.clear()
+        np.copyto(out, total, casting="unsafe")
+        if self.underflow:
+            _make_odd(total, product, other, np.flatnonzero(np.abs(total) < TINY))
+            np.copyto(out, total, casting="unsafe")
+
+
+def _make_odd(total: Array, a: Array, b: Array, which: Array) -> None:
+    """Move some sums a + b that are not exact to the neighbour whose last bit is 1."""
+    rounded, a, b = total[which], a[which], b[which]
+    back = rounded - a
+    error = (a - (rounded - back)) + (b - back)
+    wrong = (error != 0) & (rounded.view("i8") & 1 == 0) & np.isfinite(error)
+    if wrong.any():
+        toward = np.where(error > 0, np.inf, -np.inf)
+        total[which] = np.where(wrong, np.nextafter(rounded, toward), rounded)
+
+
+def fma_f64(a: Array, b: Array, c: Array, out: Array) -> None:
+    """a · b + c in double precision, rounded once; by exact fractions, so it is slow."""
+    for i, given in enumerate(zip(*(np.broadcast_to(x, out.shape) for x in (a, b, c)))):
+        x, y, z = map(float, given)
+        out[i] = x * y + z
+        if np.isfinite([x, y, z]).all():
+            exact = Fraction(x) * Fraction(y) + Fraction(z)
+            out[i] = _as_float(exact) if exact else out[i]
+
+
+def _as_float(exact: Fraction) -> float:
+    """Return a fraction as a float; infinite if it is too large for one."""
+    try:
+        return float(exact)
+    except OverflowError:
+        return np.inf if exact > 0 else -np.inf
+
+
+def reciprocal(a: Array, out: Array) -> None:
+    np.divide(out.dtype.type(1), a, out=out)
+
+
+def inverse_root(a: Array, out: Array) -> None:
+    np.divide(out.dtype.type(1), np.sqrt(a), out=out)
+
+
+def divide_approximately(a: Array, b: Array, out: Array) -> None:
+    """div.approx: 0 where the divisor is above 2¹²⁶, as the manual says."""
+    huge = (np.abs(b) > np.float32(2.0**126)) & np.isfinite(b)
+    zero = np.where(np.isinf(a), np.float32(np.nan), np.copysign(np.float32(0), a))
+    zero = np.where(np.signbit(b), -zero, zero)
+    np.divide(a, b, out=out)
+    np.copyto(out, zero, where=huge)
+
+
+def extreme(a: Array, b: Array, out: Array, largest: bool) -> None:
+    """The larger or the smaller one; a NaN loses, and −0 is below +0."""
+    (np.fmax if largest else np.fmin)(a, b, out=out)
+    if not out.all():
+        _mend_zeros(a, b, out, largest)
+
+
+def extreme_or_nan(a: Array, b: Array, out: Array, largest: bool) -> None:
+    """The larger or the smaller one; a NaN wins, and −0 is below +0."""
+    (np.maximum if largest else np.minimum)(a, b, out=out)
+    if not out.all():
+        _mend_zeros(a, b, out, largest)
+
+
+def _mend_zeros(a: Array, b: Array, out: Array, largest: bool) -> None:
+    both = (a == 0) & (b == 0)
+    signs = [np.signbit(a), np.signbit(b)]
+    negative = signs[0] & signs[1] if largest else signs[0] | signs[1]
+    zero = np.where(negative, -out.dtype.type(0), out.dtype.type(0))
+    np.copyto(out, zero, where=both)
+
+
+def subnormal_to_zero(x: Array) -> Array:
+    """Return zeros with the same sign for subnormal numbers, as .ftz asks."""
+    x = np.asarray(x)
+    return np.where(np.abs(x) < np.float32(TINY), np.copysign(np.float32(0), x), x)
+
+
+def flush(out: Array) -> None:
+    """Make subnormal results zero, with their sign."""
+    small = np.abs(out) < np.float32(TINY)
+    np.copyto(out, np.copysign(np.float32(0), out), where=small)
+
+
+def saturate(out: Array) -> None:
+    """Bring results to between 0 and 1; NaN becomes 0."""
+    np.copyto(out, within_0_and_1(out))
+
+
+def within_0_and_1(x: Array) -> Array:
+    x = np.asarray(x)
+    return np.where(np.isnan(x), x.dtype.type(0), np.clip(x, 0, 1)) + x.dtype.type(0)
+
+
+# What translated code calls by name; `Fma32` and `flush` belong to a machine.
+FUNCTIONS = {
+    function.__name__: function
+    for function in (
+        bfloat_bits, clamped, divide_approximately, extract_field, extreme,
+        extreme_or_nan, fma_f16, fma_f64, funnel_shift, half_bits, highest_bit,
+        insert_field, inverse_root, join, leading_zeros, logic, multiply_high,
+        permute_bytes, quotient, reciprocal, remainder, reverse, rounded, saturate,
+        shift_left, shift_right, split, subnormal_to_zero, to_whole, within_0_and_1,
+        wrapped,
+    )
+}  # fmt: skip

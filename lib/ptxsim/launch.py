@@ -1,0 +1,262 @@
+"""Launches a kernel: from the arguments of its Python function to what it counted."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ptxsim.access import BASES, Access
+from ptxsim.arithmetic import TINY
+from ptxsim.faults import Fault
+from ptxsim.lanes import Lanes
+from ptxsim.machine import Machine, Step
+from ptxsim.memory import CHANGEABLE, GAP, GIVEN
+from ptxsim.registers import DTYPES
+from ptxsim.result import Result
+from ptxsim.syntax import Kernel
+from ptxsim.translate import translated
+
+ALIGNED = 256  # bytes: how memory for an array is aligned on a GPU
+MOST_THREADS = 1024  # of a block
+
+
+def run(
+    text: str,
+    grid: int | Sequence[int],
+    args: Sequence[Any],
+    *,
+    threads: int | Sequence[int] | None = None,
+    outputs: Sequence[int] = (),
+    changed: Sequence[int] = (),
+    name: str | None = None,
+    dynamic: int = 0,
+    check: bool = True,
+    loose: bool = True,
+    profile: bool = False,
+    exact: bool | None = None,
+    lanes: int = 4096,
+    limit: int = 1_000_000,
+    step: Step | None = None,
+) -> Result:
+    """Execute a kernel, and count.
+
+    Parameters
+    ----------
+    text : str
+        PTX.
+    grid : int or up to three ints
+        How many blocks of threads.
+    args : sequence
+        The arguments of the Python kernel: C-contiguous arrays of one or more
+        dimensions, and NumPy numbers. What the kernel writes is written to the arrays.
+    threads : int or up to three ints, optional
+        The threads of a block; what the PTX declares unless given.
+    outputs : sequence of int
+        The places, among the arguments, of arrays that hold nothing yet. The kernel has
+        to write every element.
+    changed : sequence of int
+        The places of arrays that the kernel reads and writes. It may write no others.
+    name : str, optional
+        Which kernel, if the text has several.
+    dynamic : int
+        Bytes of shared memory that the launch adds.
+    check : bool
+        Whether to look for faults of memory.
+    loose : bool
+        Whether arrays in shared memory are aligned no better than the PTX declares.
+    profile : bool
+        Whether to count wavefronts and sectors.
+    exact : bool, optional
+        Whether ``.ftz`` looks at every number that goes in or comes out. Unless given,
+        it does if an array or a number of the arguments is subnormal.
+    lanes : int
+        How many threads are computed at a time: whole blocks, and at least one.
+    limit : int
+        The most basic blocks that a batch of blocks of threads may go through.
+    step : function, optional
+        Called after each instruction: ``step(machine, number, lanes)``.
+
+    Returns
+    -------
+    Result
+    """
+    if exact is None:
+        exact = any(map(_has_subnormals, args))
+    program = translated(text, name, step is not None, exact)
+    kernel = program.kernel
+    shape = _shape("grid", grid)
+    block = _threads(kernel, threads)
+    arrays = _arrays(args, outputs, changed)
+    places = Lanes(shape, block, lanes)
+    gap = max([GAP, *(array.nbytes for array in arrays.values())])
+    access = Access(kernel, places, check, -(-gap // ALIGNED) * ALIGNED, profile)
+    addresses = _place(kernel, access, dynamic, loose)
+    values = _parameters(kernel, args, arrays, access)
+    access.make(bool(changed))
+    _fill(kernel, access, addresses, arrays, outputs, changed)
+    machine = Machine(program, places, access, limit, step)
+    machine.names |= {"ADDRESS": addresses, "PARAMETER": values}
+    machine.names["special_dynamic_smem_size"] = np.uint32(dynamic)
+    machine.run()
+    _take_back(access, arrays, outputs, changed)
+    counted = access.profile or Counter()
+    return Result(kernel, machine.threads, machine.warps, machine.taken, counted)
+
+
+def _has_subnormals(value: Any) -> bool:
+    """Return whether a number, or one of an array, is subnormal in single precision."""
+    if getattr(value, "dtype", None) != np.float32:
+        return False
+    size = np.abs(value)
+    return bool(((size > 0) & (size < np.float32(TINY))).any())
+
+
+def _shape(name: str, given: int | Sequence[int]) -> tuple[int, ...]:
+    """Return up to three numbers as a tuple."""
+    shape = tuple(given) if isinstance(given, Sequence) else (given,)
+    whole = all(isinstance(x, int | np.integer) and x > 0 for x in shape)
+    if not (whole and 1 <= len(shape) <= 3):
+        raise ValueError(
+            f"{name}: expected one to three numbers above 0, got {given!r}"
+        )
+    return tuple(int(x) for x in shape)
+
+
+def _threads(kernel: Kernel, given: int | Sequence[int] | None) -> tuple[int, ...]:
+    """Return the threads of a block, as asked for or as the kernel declares."""
+    if given is None and not kernel.threads:
+        raise ValueError(
+            "threads: the PTX does not declare how many, and none are given"
+        )
+    block = _shape("threads", kernel.threads if given is None else given)
+    if np.prod(block) > MOST_THREADS:
+        raise ValueError(f"threads: expected at most {MOST_THREADS}, got {block}")
+    return block
+
+
+# ---- arguments ----
+
+
+def _arrays(
+    args: Sequence[Any], outputs: Sequence[int], changed: Sequence[int]
+) -> dict[int, np.ndarray[Any, Any]]:
+    """Return the arrays among the arguments, by their place."""
+    arrays: dict[int, np.ndarray[Any, Any]] = {}
+    for i, value in enumerate(args):
+        if isinstance(value, np.ndarray):
+            if not (value.flags.c_contiguous and value.ndim):
+                raise ValueError(
+                    f"args[{i}]: expected a C-contiguous array of one or more"
+                    f" dimensions, got shape {value.shape}, strides {value.strides}"
+                )
+            if any(np.shares_memory(value, other) for other in arrays.values()):
+                raise ValueError(f"args[{i}]: it shares memory with another argument")
+            arrays[i] = value
+        elif not isinstance(value, np.generic):
+            raise TypeError(
+                f"args[{i}]: expected a NumPy array or number, got {type(value).__name__}"
+            )
+    for what, chosen in (("outputs", outputs), ("changed", changed)):
+        if strange := [i for i in chosen if i not in arrays]:
+            raise ValueError(f"{what}: expected places of arrays, got {strange[0]!r}")
+    return arrays
+
+
+def _parameters(
+    kernel: Kernel, args: Sequence[Any], arrays: dict[int, Any], access: Access
+) -> dict[str, Any]:
+    """Return the value of each parameter, as Numba hands over arguments."""
+    values: list[tuple[int, Any]] = []
+    for i, value in enumerate(args):
+        if i in arrays:
+            place = access.spaces["GLOBAL"].place
+            address = place(f"args[{i}]", max(1, value.nbytes), ALIGNED, False)
+            parts = [0, 0, value.size, value.itemsize, address]
+            parts += [*value.shape, *value.strides]  # after the object and its parent
+            values += [(i, np.uint64(part)) for part in parts]
+        else:
+            values.append((i, value))
+    wanted = kernel.parameters
+    if len(values) != len(wanted):
+        raise ValueError(
+            f"args: they make {len(values)} parameters, and the kernel has {len(wanted)};"
+            " an array makes 5 and 2 for each dimension"
+        )
+    return {
+        name: _parameter(f"args[{i}]", value, kind)
+        for (name, kind), (i, value) in zip(wanted.items(), values)
+    }
+
+
+def _parameter(name: str, value: Any, kind: str) -> Any:
+    """Return a number as the type of a parameter, if it is one of that type."""
+    wanted = np.dtype(DTYPES[kind])
+    floats = (value.dtype.kind == "f") == (kind[0] == "f")
+    bits = kind[0] == "b" or value.dtype.kind == "b"
+    if value.dtype.itemsize != wanted.itemsize or not (floats or bits):
+        raise TypeError(f"{name}: expected a number for .{kind}, got {value.dtype}")
+    return value.view(wanted)
+
+
+# ---- memory ----
+
+
+def _place(kernel: Kernel, access: Access, dynamic: int, loose: bool) -> dict[str, Any]:
+    """Give each variable of the kernel its address."""
+    found = {}
+    for variable in kernel.variables:
+        space = access.spaces[variable.space.upper()]
+        size = dynamic if variable.size < 0 else variable.size
+        loosely = loose and variable.space == "shared"
+        address = space.place(variable.name, size, variable.align, loosely)
+        found[variable.name] = np.uint64(address)
+    return found
+
+
+def _fill(
+    kernel: Kernel,
+    access: Access,
+    addresses: dict[str, Any],
+    arrays: dict[int, Any],
+    outputs: Sequence[int],
+    changed: Sequence[int],
+) -> None:
+    """Write what memory holds before the launch."""
+    for variable in kernel.variables:
+        if variable.content is not None:
+            space = access.spaces[variable.space.upper()]
+            tag = GIVEN if variable.space == "const" else CHANGEABLE
+            space.fill(int(addresses[variable.name]), variable.content, tag)
+    memory = access.spaces["GLOBAL"]
+    for i, address in _addresses(access, arrays).items():
+        if i not in outputs and arrays[i].size:
+            tag = CHANGEABLE if i in changed else GIVEN
+            memory.fill(address, arrays[i].reshape(-1).view("u1"), tag)
+
+
+def _addresses(access: Access, arrays: dict[int, Any]) -> dict[int, int]:
+    """Return the address of each array among the arguments."""
+    places = {name: at for name, at, _ in access.spaces["GLOBAL"].places}
+    return {i: BASES["GLOBAL"] + places[f"args[{i}]"] for i in arrays}
+
+
+def _take_back(
+    access: Access,
+    arrays: dict[int, Any],
+    outputs: Sequence[int],
+    changed: Sequence[int],
+) -> None:
+    """Copy what the kernel wrote to the arrays; look for what it should not have done."""
+    memory = access.spaces["GLOBAL"]
+    for i, address in _addresses(access, arrays).items():
+        at, array = address - memory.base, arrays[i]
+        data = memory.bytes[at : at + array.nbytes]
+        tags = memory.written[at >> memory.lg : (at + array.nbytes) >> memory.lg]
+        if i in outputs:
+            missing = int(np.count_nonzero(tags < 0))
+            if access.check and missing:
+                detail = f"{missing} of {len(tags)} pieces of args[{i}]"
+                raise Fault("not written", f"{detail}, {memory.grain} bytes each")
+        if i in outputs or i in changed:
+            array.reshape(-1).view("u1")[:] = data

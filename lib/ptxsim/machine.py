@@ -1,0 +1,369 @@
+"""Runs translated code: many blocks of threads at once, an element a thread.
+
+Threads that are at the earliest basic block go first, so that those that parted at a
+branch meet again. Before a block in which a warp does something together, threads wait
+for the rest of their warp; at a barrier, for the rest of their block of threads.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ptxsim import arithmetic
+from ptxsim.access import Access
+from ptxsim.lanes import WARP, Lanes
+from ptxsim.memory import Array
+from ptxsim.registers import DTYPES
+from ptxsim.syntax import Block, Instruction
+from ptxsim.translate import WHOLE_WARPS, Program
+
+# In place of a basic block: held until the warp is whole, waiting at a barrier, ended.
+HELD, WAITS, ENDED = 1 << 20, 1 << 21, 1 << 22
+Step = Callable[["Machine", int, Array], None]
+
+
+def needs_warps(block: Block) -> bool:
+    """Return whether a basic block is for whole warps only."""
+    return any(one.words[0] in WHOLE_WARPS for one in block.instructions)
+
+
+class Machine:
+    """A kernel, its threads and what they hold.
+
+    Attributes
+    ----------
+    program : Program
+    lanes : Lanes
+    access : Access
+    limit : int
+        The most basic blocks that a batch may go through.
+    registers : dict of str to ndarray
+        By name; an element for each lane.
+    next : ndarray
+        The basic block at which each thread goes on.
+    state : ndarray
+        The same, or HELD, WAITS or ENDED.
+    threads, warps : ndarray
+        How many threads, and how many warps, came to each basic block.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        lanes: Lanes,
+        access: Access,
+        limit: int,
+        step: Step | None,
+    ) -> None:
+        self.program, self.lanes, self.access, self.limit = (
+            program,
+            lanes,
+            access,
+            limit,
+        )
+        self.blocks = program.kernel.blocks
+        self.whole = [needs_warps(block) for block in self.blocks]
+        self.registers: dict[str, Array] = {}
+        self.underflow: list[int] = []
+        self.threads = np.zeros(len(self.blocks), "i8")
+        self.warps = np.zeros(len(self.blocks), "i8")
+        self.taken = np.zeros(len(self.blocks), "i8")
+        self.names = self._names()
+        if step:
+            self.names["STEP"] = lambda number, act: step(self, number, act)
+        exec(program.code, self.names)
+        self.functions = [
+            (self.names[f"block_{b}_full"], self.names[f"block_{b}_part"])
+            for b in range(len(self.blocks))
+        ]
+
+    def _names(self) -> dict[str, Any]:
+        """Return what translated code finds under which name."""
+        access, count = self.access, self.lanes.count
+        names: dict[str, Any] = {"np": np, **arithmetic.FUNCTIONS, **access.spaces}
+        names |= self.program.constants | self.lanes.names
+        for name, (register, kind) in self.program.views.items():
+            names[name] = self.view(register, kind)
+        names |= {f"spare_{kind}": np.empty(count, x) for kind, x in DTYPES.items()}
+        names |= {"GENERIC": None, "UNDERFLOW": self.underflow, "flush": self.flush}
+        names |= {"LOAD": access.load, "STORE": access.store, "ATOMIC": access.atomic}
+        names |= {"COPY": access.copy, "COMMIT": access.commit, "WAIT": access.wait}
+        names |= {"SHUFFLE": self.shuffle, "VOTE": self.vote, "REDUCE": self.reduce}
+        names |= {"ALL_LANES": self.all_lanes, "DIVISOR": self.divisor}
+        names["fma_f32"] = arithmetic.Fma32(count, self.underflow)
+        names["fma_f32_flushed"] = arithmetic.Fma32(count, None)
+        return names
+
+    def view(self, register: str, kind: str) -> Array:
+        """Return a register of every lane, read as a type."""
+        own = self.program.kernel.type_of(register) or kind
+        if register not in self.registers:
+            array = np.empty(self.lanes.count, DTYPES[own])
+            array.view("u1").fill(0 if own == "pred" else 0xFF)
+            self.registers[register] = array
+        array, dtype = self.registers[register], np.dtype(DTYPES[kind])
+        return array.view(dtype)[:: array.itemsize // dtype.itemsize]
+
+    def flush(self, out: Array) -> None:
+        """Make subnormal results zero; called after an underflow."""
+        arithmetic.flush(out)
+        self.underflow.clear()
+
+    def run(self) -> None:
+        """Run all blocks of threads, batch after batch."""
+        with np.errstate(all="ignore", under="call"):
+            before = np.seterrcall(lambda *_: self.underflow.append(1))
+            try:
+                for first in range(0, self.lanes.total, self.lanes.blocks):
+                    self._batch(first)
+            finally:
+                np.seterrcall(before)
+
+    # ---- who goes on ----
+
+    def _batch(self, first: int) -> None:
+        """Run some blocks of threads to their ends."""
+        lanes = self.lanes
+        lanes.begin_batch(first)
+        self.access.begin_batch()
+        self.next = np.where(lanes.alive, 0, ENDED).astype("i4")
+        self.state = self.next.copy()
+        self.steps = 0
+        while True:
+            at = int(self.state.min())
+            if at >= HELD:
+                if not self._meet():
+                    return
+                continue
+            mask = self.state == at
+            if self.whole[at]:
+                mask = self._whole_warps(at)
+            if mask.any():
+                self._go(at, mask)
+
+    def _whole_warps(self, at: int) -> Array:
+        """Return the threads at a block whose warps are whole; hold the others there."""
+        here = (self.next == at) & (self.state <= HELD)
+        there = self.lanes.launched.reshape(-1, WARP)
+        whole = (here.reshape(-1, WARP) == there).all(1)
+        ready = here & np.repeat(whole, WARP)
+        self.state[here] = HELD
+        self.state[ready] = at
+        return ready
+
+    def _go(self, at: int, mask: Array) -> None:
+        """Run basic blocks for as long as nobody parts and nobody joins."""
+        lanes, count = self.lanes, int(np.count_nonzero(mask))
+        others = self.state[~mask] if count < lanes.count else np.empty(0, "i4")
+        rest = int(others.min(initial=ENDED))
+        act = None if count == lanes.count else np.flatnonzero(mask)
+        warps = np.count_nonzero(mask.reshape(-1, WARP).any(1))
+        part = int(count < np.count_nonzero(lanes.alive))
+        self.active = mask
+        while True:
+            self.steps += 1
+            if self.steps > self.limit:
+                self._endless(at, mask)
+            self.threads[at] += count
+            self.warps[at] += warps
+            self.functions[at][part](act, mask)
+            end = self.blocks[at].end
+            after = at + 1
+            if end is not None:
+                goes_on = self._end(at, end, mask, count)
+                if goes_on is None:
+                    return
+                after = goes_on
+            if after >= rest or self.whole[after]:
+                self.state[mask] = self.next[mask] = after
+                return
+            at = after
+
+    def _end(self, at: int, end: Instruction, mask: Array, count: int) -> int | None:
+        """Do what ends a block; return where all go on, or None if threads part."""
+        does = mask
+        if end.guard:
+            guard = self.registers[end.guard]
+            does = mask & ~guard if end.negated else mask & guard
+        doing = count if does is mask else int(np.count_nonzero(does))
+        if not doing:
+            return at + 1
+        branch, target = end.words[0] == "bra", self.blocks[at].target
+        self.taken[at] += doing if branch else 0
+        if branch and doing == count:
+            return target
+        if end.opcode == "bar.warp.sync":
+            self._warps_meet(end, mask, doing == count)
+            return at + 1
+        self.state[mask] = self.next[mask] = at + 1
+        if branch:
+            self.state[does] = self.next[does] = target
+        elif end.words[0] in ("bar", "barrier"):
+            self.state[does] = WAITS
+        elif end.words[0] == "trap":
+            lane = int(np.flatnonzero(does)[0])
+            raise self.lanes.fault("trap", "the kernel gives up", end, lane)
+        else:
+            self.state[does] = self.next[does] = ENDED
+            self.lanes.alive = self.lanes.alive & ~does
+        return None
+
+    def _warps_meet(self, end: Instruction, mask: Array, everyone: bool) -> None:
+        """bar.warp.sync: what the threads of a warp did is over for that warp."""
+        if not everyone:
+            lane = int(np.flatnonzero(mask)[0])
+            raise self.lanes.fault("warp not whole", "only some come here", end, lane)
+        self.access.tick()
+        self.lanes.since[mask] = self.access.spaces["SHARED"].now
+
+    def _meet(self) -> bool:
+        """Let the threads go on that wait at a barrier; return False at the end."""
+        alive = self.lanes.alive
+        if not alive.any():
+            return False
+        held = alive & (self.state == HELD)
+        if held.any():
+            self._not_whole(int(np.flatnonzero(held)[0]))
+        shape = (-1, self.lanes.padded)
+        for number in np.flatnonzero(alive.reshape(shape).any(1)).tolist():
+            self._same_barrier(number * self.lanes.padded)
+        self.access.meet()
+        self.state[alive] = self.next[alive]
+        return True
+
+    def _same_barrier(self, first: int) -> None:
+        """Raise a fault unless all threads of a block wait at one barrier."""
+        lanes = self.lanes
+        own = slice(first, first + lanes.padded)
+        waiting = first + np.flatnonzero(lanes.alive[own])
+        ended = int(np.count_nonzero(lanes.launched[own]) - len(waiting))
+        one = self._barrier_before(int(self.next[waiting[0]]))
+        if ended:
+            detail = f"{len(waiting)} threads wait here, {ended} have ended"
+            raise lanes.fault("barrier", detail, one, int(waiting[0]))
+        apart = np.flatnonzero(self.next[waiting] != self.next[waiting[0]])
+        if len(apart):
+            other = self._barrier_before(int(self.next[waiting[apart[0]]]))
+            detail = f"some threads wait here, others at line {other.line}"
+            raise lanes.fault("barrier", detail, one, int(waiting[0]))
+
+    def _barrier_before(self, at: int) -> Instruction:
+        end = self.blocks[at - 1].end
+        assert end is not None
+        return end
+
+    def _not_whole(self, lane: int) -> None:
+        """Raise a fault: a thread is at an instruction for a whole warp."""
+        block = self.blocks[int(self.next[lane])]
+        one = next(x for x in block.instructions if x.words[0] in WHOLE_WARPS)
+        first = lane // WARP * WARP
+        own = slice(first, first + WARP)
+        missing = self.lanes.launched[own] & (self.next[own] != self.next[lane])
+        detail = f"{np.count_nonzero(missing)} threads of its warp do not come here"
+        raise self.lanes.fault("warp not whole", detail, one, lane)
+
+    def _endless(self, at: int, mask: Array) -> None:
+        """Raise a fault: the limit is reached."""
+        one = self.blocks[at].instructions[-1]
+        detail = f"more than {self.limit} basic blocks, and no end"
+        raise self.lanes.fault("endless", detail, one, int(np.flatnonzero(mask)[0]))
+
+    # ---- what warps do together ----
+
+    def _instruction(self, number: int) -> Instruction:
+        return self.program.instructions[number]
+
+    def shuffle(
+        self, number: int, mode: str, out: Array, valid: Array | None, a: Array, b: Array,
+        c: Array, act: Array,
+    ) -> None:  # fmt: skip
+        """shfl: a number from another thread of the warp."""
+        lane = self.lanes.lane
+        source, inside = shuffle_source(mode, lane, b, c)
+        place = np.arange(self.lanes.count) - lane + source
+        here = self._asked(act)
+        lost = here & ~here[place]
+        if lost.any():
+            thread = int(np.flatnonzero(lost)[0])
+            other = self.lanes.inside[place[thread]]
+            detail = f"it reads thread {other}, which is not there"
+            raise self.lanes.fault("shuffle", detail, self._instruction(number), thread)
+        value = np.broadcast_to(a, self.lanes.count)[place]
+        which = slice(None) if act is None else act
+        out[which] = value[which]
+        if valid is not None:
+            valid[which] = inside[which]
+
+    def vote(self, mode: str, p: Array, act: Array) -> Array:
+        """vote: all, any, whether all agree, or a bit for each thread of the warp."""
+        here = self._asked(act)
+        p = np.broadcast_to(p, self.lanes.count)
+        yes = (p & here).reshape(-1, WARP)
+        no = (~p & here).reshape(-1, WARP)
+        if mode == "ballot":
+            weights = np.uint32(1) << np.arange(WARP, dtype="u4")
+            return np.repeat((yes * weights).sum(1).astype("u4"), WARP)
+        found = {"all": ~no.any(1), "any": yes.any(1)}
+        found["uni"] = ~(yes.any(1) & no.any(1))
+        return np.repeat(found[mode], WARP)
+
+    def reduce(self, mode: str, a: Array, act: Array) -> Array:
+        """redux: one number of all threads of the warp."""
+        here = self._asked(act).reshape(-1, WARP)
+        values = np.broadcast_to(a, self.lanes.count).reshape(-1, WARP)
+        info = np.iinfo(values.dtype)
+        start = {"min": info.max, "and": info.max, "max": info.min}.get(mode, 0)
+        names: dict[str, Any] = {"add": np.add, "min": np.minimum, "max": np.maximum}
+        names |= {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
+        values = np.where(here, values, values.dtype.type(start))
+        return np.repeat(names[mode].reduce(values, axis=1, dtype=values.dtype), WARP)
+
+    def _asked(self, act: Array) -> Array:
+        """Return which threads execute the instruction at hand."""
+        here = np.zeros(self.lanes.count, bool)
+        here[slice(None) if act is None else act] = True
+        return here
+
+    def all_lanes(self, number: int, mask: Array, act: Array) -> None:
+        """Refuse a mask in a register that leaves lanes of the warp out."""
+        given = mask if act is None else mask.take(act)
+        if (given != 0xFFFFFFFF).any():
+            raise self._instruction(number).unsupported("only masks of the whole warp")
+
+    def divisor(self, number: int, b: Array, act: Array) -> Array:
+        """Return divisors, 1 in lanes that do not divide; raise a fault if one is 0."""
+        zero = np.broadcast_to(b == 0, self.lanes.count)
+        if not zero.any():
+            return b
+        wrong = zero & self._asked(act)
+        if wrong.any():
+            one, lane = self._instruction(number), int(np.flatnonzero(wrong)[0])
+            raise self.lanes.fault(
+                "division by zero", "the result is not defined", one, lane
+            )
+        return np.where(zero, b.dtype.type(1), b)
+
+
+def shuffle_source(mode: str, lane: Array, b: Array, c: Array) -> tuple[Array, Array]:
+    """Return the lane that each lane reads, and whether that is inside its segment.
+
+    Parameters
+    ----------
+    mode : {"up", "down", "bfly", "idx"}
+    lane, b, c : ndarray
+        As in NVIDIA's manual: `b` says which lane, `c` holds clamp and segment.
+
+    Returns
+    -------
+    source, valid : ndarray
+    """
+    lane, b, c = (np.asarray(x).astype("i4") for x in (lane, b, c))
+    b, clamp, segment = b & 31, c & 31, c >> 8 & 31
+    most = (lane & segment) | (clamp & ~segment)
+    least = lane & segment
+    sources = {"up": lane - b, "down": lane + b, "bfly": lane ^ b}
+    sources["idx"] = least | (b & ~segment)
+    source = sources[mode]
+    valid = source >= most if mode == "up" else source <= most
+    return np.where(valid, source, lane), valid

@@ -1,0 +1,250 @@
+"""Integers, bits, predicates and moves."""
+
+import re
+from typing import TYPE_CHECKING
+
+from ptxsim.opcodes import BITS, INTEGERS, SIGNED, opcode
+from ptxsim.registers import DTYPES
+from ptxsim.syntax import SIZES, Instruction, Memory, Operand, Pair, Vector
+
+if TYPE_CHECKING:
+    from ptxsim.translate import Writer
+
+PLAIN = {"add": "np.add", "sub": "np.subtract", "mul": "np.multiply"}
+PLAIN |= {"min": "np.minimum", "max": "np.maximum", "neg": "np.negative"}
+PLAIN |= {"and": "np.bitwise_and", "or": "np.bitwise_or", "xor": "np.bitwise_xor"}
+PLAIN |= {"not": "np.bitwise_not", "abs": "np.abs"}
+COMPARISONS = {"eq": "np.equal", "ne": "np.not_equal", "lt": "np.less"}
+COMPARISONS |= {"le": "np.less_equal", "gt": "np.greater", "ge": "np.greater_equal"}
+UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
+OPPOSITES = {
+    "equ": "ne",
+    "neu": "eq",
+    "ltu": "ge",
+    "leu": "gt",
+    "gtu": "le",
+    "geu": "lt",
+}
+TWO_OF = {"and": "&", "or": "|", "xor": "^"}
+
+
+def arguments(w: "Writer", one: Instruction, kind: str) -> str:
+    """Return all operands that are read, as arguments of a call."""
+    return ", ".join(w.value(word, kind) for word in one.operands[1:])
+
+
+def wider(kind: str) -> str:
+    """Return the type of twice the size."""
+    return f"{kind[0]}{SIZES[kind] * 16}"
+
+
+@opcode(f"<add sub min max>{INTEGERS}", f"<neg abs>{SIGNED}", f"<and or xor not>{BITS}")
+def plain(w: "Writer", one: Instruction) -> None:
+    call = f"{PLAIN[one.words[0]]}({arguments(w, one, one.kind)}"
+    w.compute(one.operands[0], one.kind, call)
+
+
+@opcode("<and or xor not>.pred")
+def predicates(w: "Writer", one: Instruction) -> None:
+    name = {"not": "np.logical_not"}.get(one.words[0], PLAIN[one.words[0]])
+    w.compute(one.operands[0], "pred", f"{name}({arguments(w, one, 'pred')}")
+
+
+@opcode(f"mul<.lo .hi>{INTEGERS}", "mul.wide<.u16 .s16 .u32 .s32>")
+def multiply(w: "Writer", one: Instruction) -> None:
+    given = arguments(w, one, one.kind)
+    if one.has("lo"):
+        w.compute(one.operands[0], one.kind, f"np.multiply({given}")
+    elif one.has("hi"):
+        w.put(one.operands[0], one.kind, f"multiply_high({given}, {one.kind!r})")
+    else:
+        wide = wider(one.kind)
+        w.compute(one.operands[0], wide, f"np.multiply({given}, dtype={DTYPES[wide]!r}")
+
+
+@opcode(f"mad<.lo .hi>{INTEGERS}", "mad.wide<.u16 .s16 .u32 .s32>")
+def multiply_add(w: "Writer", one: Instruction) -> None:
+    result, a, b, c = one.operands
+    a, b = w.value(a, one.kind), w.value(b, one.kind)
+    kind = wider(one.kind) if one.has("wide") else one.kind
+    if one.has("hi"):
+        w.say(f"product = multiply_high({a}, {b}, {kind!r})")
+    else:
+        w.say(f"product = np.multiply({a}, {b}, dtype={DTYPES[kind]!r})")
+    w.compute(result, kind, f"np.add(product, {w.value(c, kind)}")
+
+
+@opcode(f"<div rem>{INTEGERS}")
+def divide(w: "Writer", one: Instruction) -> None:
+    a, b = (w.value(word, one.kind) for word in one.operands[1:])
+    w.say(f"divisor = DIVISOR({w.number}, {b}, act)")
+    name = "quotient" if one.words[0] == "div" else "remainder"
+    w.put(one.operands[0], one.kind, f"{name}({a}, divisor)")
+
+
+@opcode(f"shl{BITS}", f"shr{BITS}", f"shr{INTEGERS}")
+def shift(w: "Writer", one: Instruction) -> None:
+    result, a, by = one.operands
+    kind, bits = one.kind.replace("b", "u"), SIZES[one.kind] * 8
+    if isinstance(by, str) and re.fullmatch(r"\d+", by) and int(by) < bits:
+        name = {"shl": "np.left_shift", "shr": "np.right_shift"}[one.words[0]]
+        return w.compute(
+            result, kind, f"{name}({w.value(a, kind)}, {w.value(by, kind)}"
+        )
+    name = {"shl": "shift_left", "shr": "shift_right"}[one.words[0]]
+    return w.put(result, kind, f"{name}({w.value(a, kind)}, {w.value(by, 'u32')})")
+
+
+@opcode("shf<.l .r><.wrap .clamp>.b32")
+def funnel(w: "Writer", one: Instruction) -> None:
+    a, b, c = (w.value(word, "u32") for word in one.operands[1:])
+    left, wrap = one.words[1] == "l", one.has("wrap")
+    w.put(one.operands[0], "u32", f"funnel_shift({a}, {b}, {c}, {left}, {wrap})")
+
+
+@opcode("<popc clz><.b32 .b64>")
+def count_bits(w: "Writer", one: Instruction) -> None:
+    name = {"popc": "np.bitwise_count", "clz": "leading_zeros"}[one.words[0]]
+    w.put(one.operands[0], "u32", f"{name}({arguments(w, one, one.kind)})")
+
+
+@opcode("brev<.b32 .b64>")
+def reverse_bits(w: "Writer", one: Instruction) -> None:
+    w.put(one.operands[0], one.kind, f"reverse({arguments(w, one, one.kind)})")
+
+
+@opcode("bfind[.shiftamt]<.u32 .s32 .u64 .s64>")
+def find_bit(w: "Writer", one: Instruction) -> None:
+    amount = one.has("shiftamt")
+    call = f"highest_bit({arguments(w, one, one.kind)}, {amount})"
+    w.put(one.operands[0], "u32", call)
+
+
+@opcode("bfe<.u32 .s32 .u64 .s64>")
+def extract(w: "Writer", one: Instruction) -> None:
+    result, a, at, count = one.operands
+    at, count = w.value(at, "u32"), w.value(count, "u32")
+    w.put(result, one.kind, f"extract_field({w.value(a, one.kind)}, {at}, {count})")
+
+
+@opcode("bfi<.b32 .b64>")
+def insert(w: "Writer", one: Instruction) -> None:
+    result, a, b, at, count = one.operands
+    a, b = w.value(a, one.kind), w.value(b, one.kind)
+    at, count = w.value(at, "u32"), w.value(count, "u32")
+    w.put(result, one.kind, f"insert_field({a}, {b}, {at}, {count})")
+
+
+@opcode("prmt.b32")
+def permute(w: "Writer", one: Instruction) -> None:
+    w.put(one.operands[0], "b32", f"permute_bytes({arguments(w, one, 'b32')})")
+
+
+@opcode("lop3.b32")
+def any_logic(w: "Writer", one: Instruction) -> None:
+    result, a, b, c, table = one.operands
+    given = ", ".join(w.value(word, "b32") for word in (a, b, c))
+    w.put(result, "b32", f"logic({given}, {w.whole_number(table)})")
+
+
+# ---- moves ----
+
+ANY = "<.b16 .b32 .b64 .u16 .u32 .u64 .s16 .s32 .s64 .f32 .f64>"
+
+
+@opcode(f"mov{ANY}", "mov.pred")
+def move(w: "Writer", one: Instruction) -> None:
+    result, a = one.operands
+    if isinstance(a, Vector):
+        part = f"b{SIZES[one.kind] * 8 // len(a.parts)}"
+        w.put(result, one.kind, f"join({', '.join(w.value(x, part) for x in a.parts)})")
+    elif isinstance(result, Vector):
+        count = len(result.parts)
+        part = f"b{SIZES[one.kind] * 8 // count}"
+        w.say(f"parts = split({w.value(a, one.kind)}, {DTYPES[part]!r})")
+        for i, register in enumerate(result.parts):
+            if register != "_":
+                w.put(register, part, f"parts[{i}::{count}]")
+    elif one.kind == "pred":
+        w.put(result, "pred", w.predicate(a))
+    else:
+        w.put(result, one.kind, w.value(a, one.kind))
+
+
+@opcode("cvta[.to]<.global .shared .local .const>.u64")
+def address(w: "Writer", one: Instruction) -> None:
+    """Spaces have addresses of their own here, and so a generic one is the same."""
+    w.put(one.operands[0], "u64", w.value(one.operands[1], "u64"))
+
+
+@opcode(f"selp{ANY}")
+def select(w: "Writer", one: Instruction) -> None:
+    result, a, b, p = one.operands
+    a, b = w.value(a, one.kind), w.value(b, one.kind)
+    w.put(result, one.kind, f"np.where({w.predicate(p)}, {a}, {b})")
+
+
+# ---- comparisons ----
+
+SIGNS = "<.eq .ne .lt .le .gt .ge>"
+FLOATS = "<.eq .ne .lt .le .gt .ge .equ .neu .ltu .leu .gtu .geu .num .nan>"
+
+
+@opcode(
+    f"setp{SIGNS}[.and .or .xor]{INTEGERS}",
+    "setp<.lo .ls .hi .hs>[.and .or .xor]<.u16 .u32 .u64>",
+    f"setp<.eq .ne>[.and .or .xor]{BITS}",
+    f"setp{FLOATS}[.and .or .xor][.ftz].f32",
+    f"setp{FLOATS}[.and .or .xor]<.f16 .f64>",
+)
+def compare(w: "Writer", one: Instruction) -> None:
+    results, a, b, *more = one.operands
+    flushed = "subnormal_to_zero({})" if one.has("ftz") and w.exact else "{}"
+    a, b = (flushed.format(w.value(word, one.kind)) for word in (a, b))
+    how = UNSIGNED.get(one.words[1], one.words[1])
+    unordered = one.kind[0] == "f" and how in ("ne", "num", "nan")
+    single = not isinstance(results, Pair) and not more
+    if single and how in COMPARISONS and not unordered:
+        w.compute(results, "pred", f"{COMPARISONS[how]}({a}, {b}")
+        return
+    w.say(f"found = {comparison(how, one.kind, a, b)}")
+    names = (results.first, results.second) if isinstance(results, Pair) else (results,)
+    values = ["found", "~found"][: len(names)]
+    if more:  # both are found before either is written: one may be an operand
+        sign = TWO_OF[one.words[2]]
+        w.say(f"other = {w.predicate(more[0])}.copy()")
+        values = [f"({value} {sign} other)" for value in values]
+    for name, value in zip(names, values):
+        if name != "_":
+            w.put(name, "pred", value)
+
+
+def comparison(how: str, kind: str, a: str, b: str) -> str:
+    """Return an expression: where at most one is NaN, and where that counts as true."""
+    nan = f"(np.isnan({a}) | np.isnan({b}))"
+    if how == "nan":
+        return nan
+    if how == "num":
+        return f"~{nan}"
+    if how in OPPOSITES:  # true for NaN
+        opposite = OPPOSITES[how]
+        if opposite == "ne":
+            return f"(np.equal({a}, {b}) | {nan})"
+        return f"~{COMPARISONS[opposite]}({a}, {b})"
+    if how == "ne" and kind[0] == "f":
+        return f"(np.not_equal({a}, {b}) & ~{nan})"
+    return f"{COMPARISONS[how]}({a}, {b})"
+
+
+def memory_operand(w: "Writer", word: Operand) -> tuple[str, int]:
+    """Return an expression for the address in brackets, and the offset."""
+    if not isinstance(word, Memory):
+        raise w.one.unsupported("it needs an address in brackets")
+    if w.is_register(word.base):
+        kind = w.kernel.type_of(word.base) or ""
+        return w.view(word.base, f"u{SIZES[kind] * 8}"), word.offset
+    if re.match(r"\d", word.base):
+        return w.value(word.base, "u64"), word.offset
+    if word.base in w.variables:
+        return f"ADDRESS[{word.base!r}]", word.offset
+    raise w.one.unsupported(f"{word.base} is neither a register nor a variable")

@@ -1,0 +1,57 @@
+"""What a register holds: types, numbers as they stand in PTX, special registers."""
+
+from typing import Any
+
+import numpy as np
+
+DTYPES = {
+    "pred": "?", "b8": "u1", "u8": "u1", "s8": "i1", "b16": "u2", "u16": "u2",
+    "s16": "i2", "f16": "f2", "bf16": "u2", "b32": "u4", "u32": "u4", "s32": "i4",
+    "f32": "f4", "f16x2": "u4", "bf16x2": "u4", "b64": "u8", "u64": "u8", "s64": "i8",
+    "f64": "f8",
+}  # fmt: skip
+# Registers that each thread finds filled.
+SPECIAL = {f"%{name}.{axis}" for name in ("tid", "ctaid") for axis in "xyz"}
+SPECIAL |= {f"%{name}.{axis}" for name in ("ntid", "nctaid") for axis in "xyz"}
+SPECIAL |= {"%laneid", "%warpid", "%dynamic_smem_size", "%total_smem_size"}
+SPECIAL |= {f"%lanemask_{which}" for which in ("eq", "lt", "le", "gt", "ge")}
+
+
+def literal(text: str, kind: str) -> Any:
+    """Return a number as it stands in PTX, as a NumPy number of a type.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``12``, ``-1``, ``0x1F``, ``0f3F800000``, ``0d3FF0000000000000``.
+    kind : str
+        The type of PTX.
+
+    Returns
+    -------
+    NumPy scalar
+
+    Examples
+    --------
+    >>> literal("0f3F800000", "f32"), literal("-1", "u32")
+    (np.float32(1.0), np.uint32(4294967295))
+    """
+    sign, digits = (-1, text[1:]) if text[0] == "-" else (1, text)
+    if digits[:2] in ("0f", "0F", "0d", "0D"):
+        return _of_bits(sign, digits, kind)
+    number = sign * int(digits.rstrip("U"), 0)
+    if kind == "pred":
+        return np.bool_(number)
+    if kind in ("f16", "f32", "f64"):
+        raise ValueError(f"text: expected the bits of a float, as 0f…, got {text}")
+    bits = np.dtype(DTYPES[kind]).itemsize * 8
+    return np.array(number % 2**bits, f"u{bits // 8}").view(DTYPES[kind])[()]
+
+
+def _of_bits(sign: int, digits: str, kind: str) -> Any:
+    """Return a float that is given by its bits, in single or in double precision."""
+    wide = digits[1] in "dD"
+    bits = np.array(int(digits[2:], 16), "u8" if wide else "u4")
+    if kind in ("b32", "u32", "s32", "b64", "u64", "s64"):
+        return bits.astype(DTYPES[kind])[()]
+    return (sign * bits.view("f8" if wide else "f4")[()]).astype(DTYPES[kind])

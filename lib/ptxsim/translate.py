@@ -1,0 +1,286 @@
+"""Basic blocks of PTX as Python functions over NumPy arrays, an element a thread.
+
+Each block becomes two functions. One computes for every lane; that is right if all the
+threads that still run are in the block. The other keeps, of the registers that other
+blocks can see, what belongs to threads that are elsewhere. A register that a single
+block defines and uses needs no such care.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import lru_cache
+from types import CodeType
+from typing import Any, NamedTuple
+
+from ptxsim.faults import Unsupported
+from ptxsim.opcodes import OPCODES, control, conversions, floats, integers, memory
+from ptxsim.registers import DTYPES, SPECIAL, literal
+from ptxsim.syntax import (
+    SIZES,
+    Instruction,
+    Kernel,
+    Memory,
+    Operand,
+    Pair,
+    Vector,
+    parse,
+)
+
+TRANSLATORS = (control, conversions, floats, integers, memory)  # they fill OPCODES
+NO_RESULT = {"st", "red", "bra", "ret", "exit", "trap", "bar", "barrier", "cp", "fence"}
+NO_RESULT |= {"membar"}
+WHOLE_WARPS = {"shfl", "vote", "redux", "bar", "barrier"}
+
+
+class Program(NamedTuple):
+    """A kernel, translated.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    code : CodeType
+        Defines two functions for each basic block.
+    source : str
+        The same as text.
+    views : dict of str to (str, str)
+        The register and the type behind each array's name in the code.
+    constants : dict of str to NumPy scalar
+    instructions : tuple of Instruction
+        The code calls them by their number.
+    """
+
+    kernel: Kernel
+    code: CodeType
+    source: str
+    views: dict[str, tuple[str, str]]
+    constants: dict[str, Any]
+    instructions: tuple[Instruction, ...]
+
+
+@lru_cache(maxsize=64)
+def translated(text: str, name: str | None, stepping: bool, exact: bool) -> Program:
+    """Return the program of a kernel.
+
+    Parameters
+    ----------
+    text : str
+    name : str or None
+        Which kernel of the text.
+    stepping : bool
+        Whether it calls STEP after each instruction.
+    exact : bool
+        Whether ``.ftz`` looks at every number that goes in or comes out.
+
+    Returns
+    -------
+    Program
+    """
+    kernel = parse(text, name)
+    writer = Writer(kernel, stepping, exact)
+    source = writer.write()
+    code = compile(source, "<ptx>", "exec")
+    views, constants = writer.views, writer.constants
+    return Program(kernel, code, source, views, constants, tuple(kernel.instructions()))
+
+
+class Writer:
+    """Writes the functions; translators of opcodes call `compute`, `put` and `say`.
+
+    Attributes
+    ----------
+    views : dict of str to (str, str)
+        The register and the type behind each array's name.
+    constants : dict of str to NumPy scalar
+    number : int
+        That of the instruction being translated.
+    exact : bool
+        Whether ``.ftz`` looks at every number that goes in or comes out.
+    """
+
+    def __init__(self, kernel: Kernel, stepping: bool, exact: bool) -> None:
+        self.kernel, self.stepping, self.exact = kernel, stepping, exact
+        self.views: dict[str, tuple[str, str]] = {}
+        self.constants: dict[str, Any] = {}
+        self.variables = {variable.name for variable in kernel.variables}
+        self.shared_by_blocks = _shared_by_blocks(kernel)
+        self.lines: list[str] = []
+        self.number, self.masked = 0, False
+
+    def write(self) -> str:
+        """Return the text of all functions."""
+        first = 0
+        for b, block in enumerate(self.kernel.blocks):
+            for self.masked in (False, True):
+                name = f"block_{b}_{'part' if self.masked else 'full'}"
+                self.lines.append(f"def {name}(act, mask):")
+                for self.number, one in enumerate(block.instructions, first):
+                    self.one = one
+                    self._instruction(one)
+                self.lines.append(" return")
+            first += len(block.instructions)
+        return "\n".join(self.lines)
+
+    def _instruction(self, one: Instruction) -> None:
+        emitter = OPCODES.get(one.opcode)
+        if emitter is None:
+            raise one.unsupported()
+        ends = one.words[0] in ("bra", "ret", "exit", "bar", "barrier", "trap")
+        self.guarded = one.guard is not None and not ends
+        if self.guarded:
+            test = self.predicate(f"{'!' * one.negated}{one.guard}")
+            self.say("every, all_act = mask, act")
+            self.say(f"mask = mask & {test}; act = np.flatnonzero(mask)")
+        try:
+            emitter(self, one)
+        except Unsupported:
+            raise
+        except (ValueError, IndexError, KeyError, TypeError, AttributeError) as problem:
+            raise one.unsupported(f"{problem}") from problem
+        if self.guarded:
+            self.say("mask, act = every, all_act")
+        if self.stepping:
+            self.say(f"STEP({self.number}, act)")
+
+    # ---- operands ----
+
+    def is_register(self, word: Operand) -> bool:
+        """Return whether an operand is a declared register."""
+        return isinstance(word, str) and self.kernel.type_of(word) is not None
+
+    def view(self, register: Operand, kind: str) -> str:
+        """Return the name of the array that is a register, read as a type."""
+        own = self.kernel.type_of(register) if isinstance(register, str) else None
+        if own is None:
+            raise self.one.unsupported(f"{register} is no register")
+        if SIZES[kind] > SIZES[own] or (kind == "pred") != (own == "pred"):
+            raise self.one.unsupported(f"{register} is a .{own}")
+        name = re.sub(r"\W", "_", f"r{register}_{kind}")
+        self.views[name] = (str(register), kind)
+        return name
+
+    def value(self, word: Operand, kind: str) -> str:
+        """Return an expression for an operand that is read."""
+        if not isinstance(word, str):
+            raise self.one.unsupported()
+        if word in SPECIAL:
+            return self.special(word, kind)
+        if self.is_register(word):
+            return self.view(word, kind)
+        if re.match(r"-?\d", word):
+            return self.constant(literal(word, kind))
+        if word in self.variables:
+            return f"ADDRESS[{word!r}].astype({DTYPES[kind]!r})"
+        raise self.one.unsupported(f"{word} is neither a register nor a variable")
+
+    def special(self, word: str, kind: str) -> str:
+        """Return an expression for a special register."""
+        name = f"special_{word[1:].replace('.', '_')}"
+        return name if SIZES[kind] == 4 else f"{name}.astype({DTYPES[kind]!r})"
+
+    def predicate(self, word: Operand) -> str:
+        """Return an expression for a predicate, perhaps negated by an ``!``."""
+        if isinstance(word, str) and word[0] == "!":
+            return f"~{self.view(word[1:], 'pred')}"
+        return self.value(word, "pred")
+
+    def constant(self, value: Any) -> str:
+        """Return the name of a number."""
+        name = f"c_{value.dtype.str[1:].replace('?', 'p')}_{value.tobytes().hex()}"
+        self.constants[name] = value
+        return name
+
+    def whole_number(self, word: Operand) -> int:
+        """Return an operand that has to be a number in the text."""
+        if not isinstance(word, str) or not re.fullmatch(
+            r"-?(0[xX])?[\da-fA-F]+U?", word
+        ):
+            raise self.one.unsupported("it needs a number here")
+        return int(word.rstrip("U"), 0)
+
+    # ---- statements ----
+
+    def say(self, line: str) -> None:
+        """Add a line to the function."""
+        self.lines.append(f" {line}")
+
+    def _keeps(self, register: Operand) -> bool:
+        """Return whether a register has to survive where a thread does not write it."""
+        return self.guarded or (self.masked and register in self.shared_by_blocks)
+
+    def compute(self, register: Operand, kind: str, call: str, *then: str) -> None:
+        """Let a call write a register: its result goes where ``out=`` says.
+
+        Each of `then` is the name of a function that changes the result afterwards.
+        """
+        keeps, own = self._keeps(register), self.view(register, kind)
+        target = f"spare_{kind}" if keeps else own
+        self.say(f"{call}, out={target})")
+        for change in then:
+            self.say(change.format(target))
+        if keeps:
+            self.say(f"np.copyto({own}, {target}, where=mask)")
+
+    def put(self, register: Operand, kind: str, value: str) -> None:
+        """Copy an expression to a register."""
+        where = ", where=mask" if self._keeps(register) else ""
+        own = self.view(register, kind)
+        self.say(f"np.copyto({own}, {value}, casting='unsafe'{where})")
+
+
+def results(one: Instruction) -> set[str]:
+    """Return the registers that an instruction writes.
+
+    Parameters
+    ----------
+    one : Instruction
+
+    Returns
+    -------
+    set of str
+    """
+    if one.words[0] in NO_RESULT or not one.operands:
+        return set()
+    return set(_words(one.operands[:1]))
+
+
+def reads(one: Instruction) -> set[str]:
+    """Return the words that an instruction reads, registers among them.
+
+    Parameters
+    ----------
+    one : Instruction
+
+    Returns
+    -------
+    set of str
+    """
+    operands = one.operands if one.words[0] in NO_RESULT else one.operands[1:]
+    return set(_words(operands)) | ({one.guard} if one.guard else set())
+
+
+def _words(operands: Iterable[Operand]) -> Iterable[str]:
+    for operand in operands:
+        if isinstance(operand, Memory):
+            yield operand.base
+        elif isinstance(operand, Vector):
+            yield from (part.lstrip("!") for part in operand.parts)
+        elif isinstance(operand, Pair):
+            yield from (operand.first, operand.second)
+        else:
+            yield operand.lstrip("!")
+
+
+def _shared_by_blocks(kernel: Kernel) -> set[str]:
+    """Return the registers that hold something from one basic block to another."""
+    where, early = defaultdict(set), set()
+    for b, block in enumerate(kernel.blocks):
+        defined: set[str] = set()
+        for one in block.instructions:
+            early |= reads(one) - defined
+            if one.guard:  # what is not written keeps what it had
+                early |= results(one)
+            for register in results(one) | reads(one):
+                where[register].add(b)
+            defined |= results(one)
+    return early | {register for register, places in where.items() if len(places) > 1}

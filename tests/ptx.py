@@ -1,0 +1,171 @@
+"""PTX by hand for the tests of ptxsim: single instructions, and short kernels.
+
+`TEXTS` keeps every text that is made here, so that NVIDIA's assembler can judge it.
+"""
+
+import re
+
+import numpy as np
+
+import ptxsim
+from ptxsim.registers import DTYPES
+
+TEXTS: dict[str, str] = {}
+REGISTERS = {"pred": "pred", "u8": "b16", "s8": "b16", "b8": "b16", "bf16": "b16"}
+REGISTERS |= {"f16": "b16", "f16x2": "b32", "bf16x2": "b32"}
+MODULE = """.version 8.8
+.target {target}
+.address_size 64
+{before}
+.visible .entry k({parameters})
+.maxntid {threads}, 1, 1
+{{
+.reg .pred %p<10>;
+.reg .b16 %h<20>;
+.reg .b32 %r<40>;
+.reg .f32 %f<20>;
+.reg .f64 %d<20>;
+.reg .b64 %rd<40>;
+{body}
+ret;
+}}
+"""
+
+
+def parameters(*arrays: int) -> str:
+    """The parameters of arrays with so many dimensions: p0, p1, …"""
+    count = sum(5 + 2 * dimensions for dimensions in arrays)
+    return ", ".join(f".param .u64 p{i}" for i in range(count))
+
+
+def module(
+    body: str, arrays: int, threads: int = 32, before: str = "", target: str = "sm_90a"
+) -> str:
+    """A kernel with so many arrays of one dimension; their addresses are p4, p11, …"""
+    text = MODULE.format(
+        target=target,
+        before=before,
+        parameters=parameters(*[1] * arrays),
+        threads=threads,
+        body=body,
+    )
+    TEXTS.setdefault(body + before, text)
+    return text
+
+
+def own(kind: str) -> str:
+    """The type of the registers that hold a type."""
+    return REGISTERS.get(kind, kind.replace("u", "b").replace("s", "b"))
+
+
+def signature(opcode: str) -> tuple[str, list[str]]:
+    """The types of an instruction's result and of its operands."""
+    name, *words = opcode.split(".")
+    kind = words[-1]
+    wide = f"{kind[0]}{int(kind[1:]) * 2}" if "wide" in words else kind
+    known = {
+        "shl": (kind, [kind, "u32"]), "shr": (kind, [kind, "u32"]),
+        "shf": (kind, ["b32", "b32", "u32"]), "bfe": (kind, [kind, "u32", "u32"]),
+        "bfi": (kind, [kind, kind, "u32", "u32"]), "popc": ("u32", [kind]),
+        "clz": ("u32", [kind]), "bfind": ("u32", [kind]), "prmt": (kind, ["b32"] * 3),
+        "mul": (wide, [kind] * 2), "mad": (wide, [kind, kind, wide]),
+        "fma": (kind, [kind] * 3), "selp": (kind, [kind, kind, "pred"]),
+        "setp": ("pred", [kind, kind]), "cvt": (words[-2] if words[1:] else "", [kind]),
+        "copysign": (kind, [kind, kind]), "lop3": (kind, [kind] * 3),
+    }  # fmt: skip
+    if name == "setp" and set(words) & {"and", "or", "xor"}:
+        known["setp"] = ("pred", [kind, kind, "pred"])
+    if name == "cvt" and words[-2] in ("f16x2", "bf16x2"):
+        known["cvt"] = (words[-2], ["f32", "f32"])
+    one = ("neg", "abs", "not", "sqrt", "rcp", "rsqrt", "ex2", "lg2", "sin", "cos")
+    if name in (*one, "tanh", "brev", "mov"):
+        known[name] = (kind, [kind])
+    return known.get(name, (kind, [kind, kind]))
+
+
+def load(register: str, kind: str, i: int) -> str:
+    """Read a thread's element of array `i` into a register."""
+    size = np.dtype(DTYPES[kind]).itemsize
+    lines = [f"ld.param.u64 %rd1, [p{4 + 7 * i}];"]
+    lines += [f"mul.wide.u32 %rd2, %r0, {size};", "add.s64 %rd1, %rd1, %rd2;"]
+    if kind == "pred":
+        lines += ["ld.global.u8 %h19, [%rd1];", f"setp.ne.u16 {register}, %h19, 0;"]
+    else:
+        width = f"b{size * 8}"
+        lines.append(f"ld.global.{width} {register}, [%rd1];")
+    return "\n".join(lines)
+
+
+def applied(opcode: str, i: int, kinds: list[str], constants: tuple[str, ...]) -> str:
+    """An instruction on a0, a1, …, whose result goes to array `i`."""
+    result, _ = signature(opcode)
+    size = 4 if result == "pred" else np.dtype(DTYPES[result]).itemsize
+    operands = ", ".join([*(f"a{k}" for k in range(len(kinds))), *constants])
+    lines = [f".reg .{own(result)} x{i};", f"{opcode} x{i}, {operands};"]
+    lines += [f"ld.param.u64 %rd1, [p{4 + 7 * i}];", f"mul.wide.u32 %rd2, %r0, {size};"]
+    lines += ["add.s64 %rd1, %rd1, %rd2;"]
+    if result == "pred":
+        lines += [f"selp.u32 %r3, 1, 0, x{i};", "st.global.u32 [%rd1], %r3;"]
+    else:
+        lines.append(f"st.global.b{size * 8} [%rd1], x{i};")
+    return "\n".join(lines)
+
+
+def text_of(opcodes: list[str], constants: tuple[str, ...] = ()) -> str:
+    """A text that applies instructions, all to the same numbers."""
+    kinds = signature(opcodes[0])[1]
+    assert all(signature(opcode)[1] == kinds for opcode in opcodes)
+    lines = ["mov.u32 %r0, %tid.x;", "mov.u32 %r1, %ctaid.x;"]
+    lines += ["mad.lo.u32 %r0, %r1, 32, %r0;"]
+    lines += [f".reg .{own(kind)} a{i};" for i, kind in enumerate(kinds)]
+    count = len(opcodes)
+    lines += [load(f"a{i}", kind, count + i) for i, kind in enumerate(kinds)]
+    lines += [applied(opcode, i, kinds, constants) for i, opcode in enumerate(opcodes)]
+    return module("\n".join(lines), count + len(kinds))
+
+
+def apply_all(
+    opcodes: list[str],
+    *columns: object,
+    constants: tuple[str, ...] = (),
+    **options: object,
+) -> dict[str, np.ndarray]:
+    """What instructions make of the same columns of operands, a row a thread."""
+    kinds = signature(opcodes[0])[1]
+    given = [
+        to_array(column, kind) for column, kind in zip(columns, kinds, strict=True)
+    ]
+    count = max(map(len, given))
+    full = -(-count // 32) * 32
+    given = [np.resize(x, full) for x in given]
+    results = [signature(opcode)[0] for opcode in opcodes]
+    outs = [np.empty(full, "u4" if x == "pred" else DTYPES[x]) for x in results]
+    outputs = range(len(outs))
+    text = text_of(opcodes, constants)
+    ptxsim.run(text, full // 32, (*outs, *given), outputs=outputs, **options)
+    return {opcode: out[:count] for opcode, out in zip(opcodes, outs, strict=True)}
+
+
+def apply(opcode: str, *columns: object, **options: object) -> np.ndarray:
+    """What one instruction makes of columns of operands."""
+    return apply_all([opcode], *columns, **options)[opcode]
+
+
+def to_array(column: object, kind: str) -> np.ndarray:
+    """Numbers as an array of a type; whole numbers wrap around."""
+    dtype = np.dtype("u1" if kind == "pred" else DTYPES[kind])
+    if isinstance(column, np.ndarray):
+        return column.astype(dtype)
+    numbers = list(column) if isinstance(column, list | tuple) else [column]
+    if dtype.kind == "f":
+        return np.array(numbers, dtype)
+    bits = [int(x) % 2 ** (8 * dtype.itemsize) for x in numbers]
+    return np.array(bits, f"u{dtype.itemsize}").view(dtype)
+
+
+def words(body: str) -> set[str]:
+    """The opcodes that stand in a text."""
+    body = re.sub(r"//.*", "", body)
+    statements = re.split(r"[;\n{}]|\$\w+:", body)
+    found = (re.match(r"\s*(?:@!?%\w+\s+)?([a-z][\w.:]*)", x) for x in statements)
+    return {match[1] for match in found if match}

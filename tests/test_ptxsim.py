@@ -1,0 +1,235 @@
+"""ptxsim as a whole: its arguments, what it counts, its traces, what it refuses."""
+
+import numpy as np
+import pytest
+
+import ptx
+import ptxsim
+
+COPY = """mov.u32 %r0, %tid.x;
+ld.param.u64 %rd1, [p4];
+ld.param.u64 %rd2, [p11];
+mul.wide.u32 %rd3, %r0, 4;
+add.s64 %rd1, %rd1, %rd3;
+add.s64 %rd2, %rd2, %rd3;
+ld.global.f32 %f1, [%rd2];
+setp.lt.u32 %p1, %r0, 40;
+@%p1 bra $SKIP;
+add.f32 %f1, %f1, %f1;
+$SKIP:
+st.global.f32 [%rd1], %f1;"""
+
+
+def copied(body: str = COPY, threads: int = 64, **options) -> tuple:
+    x, y = np.arange(threads, dtype="f4"), np.empty(threads, "f4")
+    text = ptx.module(body, 2, threads)
+    return y, ptxsim.run(text, 1, (y, x), outputs=[0], **options)
+
+
+def test_a_kernel_runs_and_every_instruction_is_counted() -> None:
+    y, result = copied()
+    x = np.arange(64)
+    assert np.array_equal(y, np.where(x < 40, x, 2 * x))
+    assert [count.threads for count in result.counts] == [64] * 9 + [24] + [64] * 2
+    assert [count.warps for count in result.counts] == [2] * 9 + [1] + [2] * 2
+    assert [count.block for count in result.counts] == [0] * 9 + [1] + [2] * 2
+    assert result.entered == ((64, 2), (24, 1), (64, 2))
+    assert result.by_opcode()["add.s64"] == 128
+    assert result.by_opcode("warps")["add.f32"] == 1
+    assert result.threads == 64 * 11 + 24 and result.warps == 23
+    assert result.counts[9].instruction.text == "add.f32 %f1, %f1, %f1"
+
+
+def test_lines_of_python_are_counted() -> None:
+    body = COPY.replace("ld.global", ".loc 1 7 0\nld.global")
+    body = body.replace("$SKIP:", "$SKIP:\n.loc 1 9 0")
+    text = ptx.module(body, 2, 64) + '.file 1 "there/copy.py"\n'
+    x, y = np.arange(64, dtype="f4"), np.empty(64, "f4")
+    result = ptxsim.run(text, 1, (y, x), outputs=[0])
+    lines = result.by_source_line()
+    assert lines == {("", 0): 384, ("there/copy.py", 7): 216, ("there/copy.py", 9): 128}
+    with pytest.raises(
+        ptxsim.Fault, match=r"^out of bounds: line \d+ \(copy.py:7\), block"
+    ):
+        ptxsim.run(text, 2, (y, x[:60].copy()), outputs=[0])
+
+
+# ---- arguments ----
+
+X, Y = np.arange(64, dtype="f4"), np.empty(64, "f4")
+TEXT = ptx.module(COPY, 2, 64)
+MISTAKES = [
+    (
+        (TEXT, 1, (Y, [1.0])),
+        {},
+        r"args\[1\]: expected a NumPy array or number, got list",
+    ),
+    ((TEXT, 1, (Y, 3)), {}, r"args\[1\]: expected a NumPy array or number, got int"),
+    (
+        (TEXT, 1, (Y, np.zeros((8, 8), "f4").T)),
+        {},
+        r"args\[1\]: expected a C-contiguous",
+    ),
+    ((TEXT, 1, (Y, Y[3:])), {}, r"args\[1\]: it shares memory with another argument"),
+    ((TEXT, 1, (Y,)), {}, "args: they make 7 parameters, and the kernel has 14"),
+    ((TEXT, 1, (Y, np.zeros((8, 8), "f4"))), {}, "args: they make 16 parameters"),
+    ((TEXT, 0, (Y, X)), {}, "grid: expected one to three numbers above 0, got 0"),
+    ((TEXT, (1, 1, 1, 1), (Y, X)), {}, "grid: expected one to three"),
+    ((TEXT, 1, (Y, X)), {"threads": 1025}, "threads: expected at most 1024, got"),
+    ((TEXT, 1, (Y, X)), {"threads": 0.5}, "threads: expected one to three"),
+    ((TEXT, 1, (Y, X)), {"outputs": [2]}, "outputs: expected places of arrays, got 2"),
+    (
+        (TEXT, 1, (Y, X)),
+        {"changed": [-1]},
+        "changed: expected places of arrays, got -1",
+    ),
+    (
+        (TEXT, 1, (Y, X)),
+        {"name": "other"},
+        r"name: expected one of \['k'\], got 'other'",
+    ),
+    (
+        (TEXT.replace(".maxntid 64, 1, 1", ""), 1, (Y, X)),
+        {},
+        "threads: the PTX does not",
+    ),
+    ((b"", 1, ()), {}, "text: expected PTX as a str, got bytes"),
+    (("", 1, ()), {}, r"text: expected PTX with an .entry, got none"),
+]
+
+
+@pytest.mark.parametrize(("args", "options", "says"), MISTAKES)
+def test_a_mistake_is_named(args: tuple, options: dict, says: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=says):
+        ptxsim.run(*args, **options)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("f32", np.float64(1)),
+        ("f32", np.int32(1)),
+        ("u32", np.int64(1)),
+        ("u32", np.float32(1)),
+    ],
+)
+def test_a_number_of_another_type_is_refused(kind: str, value: np.generic) -> None:
+    text = f".version 8.0\n.target sm_80\n.entry k(.param .{kind} a)\n{{ ret; }}"
+    with pytest.raises(
+        TypeError, match=rf"args\[0\]: expected a number for \.{kind}, got"
+    ):
+        ptxsim.run(text, 1, (value,), threads=32)
+
+
+# ---- what it does not know ----
+
+UNKNOWN = [
+    "dp4a.u32.u32 %r1, %r0, %r0, %r0;", "add.rz.f32 %f1, %f1, %f1;", "call f, (%r0);",
+    "mov.u32 %r1, %clock;", "ld.global.v4.u64 {%rd5, %rd6, %rd7, %rd8}, [%rd1];",
+    "bar.sync 0, 32;", "bar.sync %r0;", "bar.arrive 0, 64;", "bar.warp.sync 15;",
+    "shfl.sync.idx.b32 %r1, %r0, 0, 31, 0xffff;", "mov.u32 %r1, nobody;",
+    "add.s32 %r1, %h1, %r0;", "add.s32 %r1, 0f3F800000x, %r0;",
+    "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2}, {%r3},"
+    " {%f1,%f2,%f3,%f4};", "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r0];",
+    "cp.async.cg.shared.global [%r0], [%rd1], 8;", "brx.idx %r0, $T;", "bra $NOWHERE;",
+    "mul.wide.s32 %r1, %r0, %r0;", ".pragma2 \"x\";", "lop3.b32 %r1, %r0, %r0, %r0, %r0;",
+    "ld.global.v2.u32 {%r1}, [%rd1];", "setp.lt.u32 %r1, %r0, 3;", "ld.global.u32 %r1, %rd1;",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("statement", UNKNOWN)
+def test_what_it_does_not_know_it_refuses_and_names(statement: str) -> None:
+    body = COPY.replace("add.f32 %f1, %f1, %f1;", statement)
+    with pytest.raises(ptxsim.Unsupported) as caught:
+        copied(body)
+    line = next(
+        i for i, x in enumerate(ptx.module(body, 2).splitlines(), 1) if statement in x
+    )
+    assert caught.value.line == line
+    assert caught.value.text.split()[0] == statement.split()[0].rstrip(";")
+    assert str(caught.value).startswith(f"line {line}: ")
+
+
+def test_a_kernel_has_an_end() -> None:
+    text = TEXT.replace("ret;", "")
+    with pytest.raises(ptxsim.Unsupported, match="threads run past the end"):
+        ptxsim.run(text, 1, (Y, X))
+    with pytest.raises(ptxsim.Unsupported, match="the text ends early"):
+        ptxsim.run(TEXT.rstrip()[:-1], 1, (Y, X))
+
+
+# ---- reading the text ----
+
+
+def test_a_text_may_hold_comments_sections_and_other_kernels() -> None:
+    more = """.section .debug_str { .b8 1 }
+.func f { ret; }
+.entry other(.param .u64 a) { ret; }
+"""
+    text = TEXT.replace(".visible", f"/* many\nlines */ // and one\n{more}.visible")
+    with pytest.raises(
+        ValueError, match=r"name: expected one of \['other', 'k'\], got None"
+    ):
+        ptxsim.run(text, 1, (Y, X), outputs=[0])
+    ptxsim.run(text, 1, (Y, X), outputs=[0], name="k")
+    line = next(i for i, x in enumerate(text.splitlines(), 1) if "ld.global" in x)
+    with pytest.raises(ptxsim.Fault, match=f"^out of bounds: line {line},"):
+        ptxsim.run(text, 1, (Y, X[:9].copy()), outputs=[0], name="k")
+
+
+def test_scopes_have_registers_of_their_own() -> None:
+    scope = (
+        "{ .reg .f32 t; add.f32 t, %f1, %f1; { .reg .f32 t; mov.f32 t, 0f00000000; }"
+    )
+    scope += " mov.f32 %f1, t; }"
+    y, _ = copied(COPY.replace("add.f32 %f1, %f1, %f1;", scope))
+    assert np.array_equal(y, np.where(X < 40, X, 2 * X))
+
+
+def test_grids_and_blocks_have_three_dimensions() -> None:
+    body = """mov.u32 %r0, %tid.x;
+mov.u32 %r1, %tid.y;
+mov.u32 %r2, %tid.z;
+mov.u32 %r3, %ctaid.x;
+mov.u32 %r4, %ctaid.y;
+mov.u32 %r5, %ctaid.z;
+mov.u32 %r6, %nctaid.x;
+mov.u32 %r7, %nctaid.y;
+mad.lo.u32 %r8, %r5, %r7, %r4;
+mad.lo.u32 %r8, %r8, %r6, %r3;
+mov.u32 %r9, %ntid.z;
+mad.lo.u32 %r8, %r8, %r9, %r2;
+mov.u32 %r9, %ntid.y;
+mad.lo.u32 %r8, %r8, %r9, %r1;
+mov.u32 %r9, %ntid.x;
+mad.lo.u32 %r8, %r8, %r9, %r0;
+ld.param.u64 %rd1, [p4];
+mul.wide.u32 %rd2, %r8, 4;
+add.s64 %rd1, %rd1, %rd2;
+st.global.u32 [%rd1], %r8;"""
+    for lanes in (32, 4096):
+        out = np.empty(2 * 3 * 4 * 5 * 2 * 3, "u4")
+        text = ptx.module(body, 1)
+        ptxsim.run(text, (2, 3, 4), (out,), threads=(5, 2, 3), outputs=[0], lanes=lanes)
+        assert np.array_equal(out, np.arange(720))
+
+
+# ---- traces ----
+
+
+def test_a_trace_tells_what_one_thread_did() -> None:
+    moments = ptxsim.trace(TEXT, 1, (Y, X), outputs=[0], thread=50)
+    assert [m.instruction.opcode for m in moments[6:]] == [
+        "ld.global.f32", "setp.lt.u32", "bra", "add.f32", "st.global.f32", "ret"
+    ]  # fmt: skip
+    assert moments[6].values == {"%f1": 50.0} and moments[7].values == {"%p1": False}
+    assert moments[9].values == {"%f1": 100.0} and moments[10].values == {}
+    moments = ptxsim.trace(TEXT, 1, (Y, X), outputs=[0], thread=3)
+    assert "add.f32" not in [m.instruction.opcode for m in moments]
+
+
+def test_a_trace_of_nobody_is_refused() -> None:
+    with pytest.raises(ValueError, match="no thread 64 in a block 0"):
+        ptxsim.trace(TEXT, 1, (Y, X), outputs=[0], thread=64)
+    with pytest.raises(ValueError, match="thread: expected a number from 0, got -1"):
+        ptxsim.trace(TEXT, 1, (Y, X), outputs=[0], thread=-1)

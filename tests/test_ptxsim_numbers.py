@@ -1,0 +1,641 @@
+"""What each instruction computes, against Python's whole numbers and exact fractions.
+
+The definitions here are those of NVIDIA's manual, *Parallel Thread Execution ISA*, written
+down bit by bit or with fractions, without NumPy. Examples that name a section are quoted.
+"""
+
+import math
+import random
+import struct
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ptx
+from ptxsim.opcodes import expand
+from ptxsim.translate import OPCODES
+
+few = settings(max_examples=6, deadline=None)
+SLOW = ("ld", "st", "atom", "red", "cp", "bra", "ret", "exit", "trap", "bar", "barrier")
+SLOW += (
+    "shfl",
+    "vote",
+    "redux",
+    "membar",
+    "fence",
+    "cvta",
+)  # in test_ptxsim_threads.py
+
+
+def named(*names: str) -> list[str]:
+    """All opcodes whose first word is one of some names."""
+    return [opcode for opcode in OPCODES if opcode.split(".")[0] in names]
+
+
+def is_whole(opcode: str) -> bool:
+    return not opcode.endswith(("f16", "f32", "f64", "pred"))
+
+
+def bits_of(kind: str) -> int:
+    return int(kind[1:])
+
+
+def wrap(value: int, kind: str) -> int:
+    """The number that a register of a type holds after this was written."""
+    bits = bits_of(kind)
+    value %= 2**bits
+    return value - 2**bits if kind[0] == "s" and value >> (bits - 1) else value
+
+
+# ---- whole numbers ----
+
+
+def range_of(kind: str) -> tuple[int, int]:
+    bits = bits_of(kind)
+    return (
+        (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+        if kind[0] == "s"
+        else (0, 2**bits - 1)
+    )
+
+
+def truncated(a: int, b: int) -> int:
+    """a / b, toward zero."""
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+def bit(x: int, place: int) -> int:
+    return x >> place & 1
+
+
+def bfe(kind: str, a: int, at: int, count: int) -> int:
+    """The pseudocode of the manual's section on bfe."""
+    top, at, count = bits_of(kind) - 1, at & 255, count & 255
+    sign = bit(a, min(at + count - 1, top)) if kind[0] == "s" and count else 0
+    found = [
+        bit(a, at + i) if i < count and at + i <= top else sign for i in range(top + 1)
+    ]
+    return sum(x << i for i, x in enumerate(found))
+
+
+def bfi(kind: str, a: int, b: int, at: int, count: int) -> int:
+    """The pseudocode of the manual's section on bfi."""
+    at, count = at & 255, count & 255
+    for i in range(count):
+        if at + i < bits_of(kind):
+            b = b & ~(1 << at + i) | bit(a, i) << at + i
+    return b
+
+
+def prmt(a: int, b: int, how: int) -> int:
+    """The pseudocode of the manual's section on prmt, without a mode."""
+    found = 0
+    for i in range(4):
+        pick = how >> 4 * i & 15
+        byte = (b << 32 | a) >> 8 * (pick & 7) & 255
+        found |= (255 * (byte >> 7) if pick & 8 else byte) << 8 * i
+    return found
+
+
+def bfind(kind: str, a: int, amount: bool) -> int:
+    bits = bits_of(kind)
+    a = -1 - a if a < 0 else a
+    place = a.bit_length() - 1
+    return place % 2**32 if place < 0 or not amount else bits - 1 - place
+
+
+def funnel(words: list[str], a: int, b: int, c: int) -> int:
+    by = c & 31 if words[2] == "wrap" else min(c, 32)
+    both = b << 32 | a
+    return both << by >> 32 if words[1] == "l" else both >> by
+
+
+def product(words: list[str], a: int, b: int) -> int:
+    """The part of a product that mul and mad keep."""
+    return a * b >> bits_of(words[-1]) if "hi" in words else a * b
+
+
+WHOLE: dict[str, Callable[..., int]] = {
+    "add": lambda w, a, b: a + b,
+    "sub": lambda w, a, b: a - b,
+    "mul": product,
+    "mad": lambda w, a, b, c: product(w, a, b) + c,
+    "div": lambda w, a, b: truncated(a, b or 1),
+    "rem": lambda w, a, b: a - truncated(a, b or 1) * (b or 1),
+    "min": lambda w, a, b: min(a, b),
+    "max": lambda w, a, b: max(a, b),
+    "neg": lambda w, a: -a,
+    "abs": lambda w, a: abs(a),
+    "and": lambda w, a, b: a & b,
+    "or": lambda w, a, b: a | b,
+    "xor": lambda w, a, b: a ^ b,
+    "not": lambda w, a: ~a,
+    "shl": lambda w, a, by: a << by if by < 64 else 0,
+    "shr": lambda w, a, by: a >> min(by, 64),
+    "shf": funnel,
+    "popc": lambda w, a: bin(a).count("1"),
+    "clz": lambda w, a: bits_of(w[-1]) - a.bit_length(),
+    "brev": lambda w, a: int(f"{a:0{bits_of(w[-1])}b}"[::-1], 2),
+    "bfind": lambda w, a: bfind(w[-1], a, "shiftamt" in w),
+    "bfe": lambda w, *x: bfe(w[-1], *x),
+    "bfi": lambda w, *x: bfi(w[-1], *x),
+    "prmt": lambda w, *x: prmt(*x),
+}
+WHOLE_OPCODES = [opcode for opcode in named(*WHOLE) if is_whole(opcode)]
+
+
+def ends(kind: str) -> list[int]:
+    """Numbers of a type near 0, near its ends, and near the widths of registers."""
+    bits = bits_of(kind)
+    found = [0, 1, -1, 2, 7, 31, 32, 33, 63, 64, 255, 256, 2 ** (bits - 1), 2**bits - 2]
+    found += [2 ** (bits - 1) - 1, 2 ** (bits - 1) + 1, 0x55555555, 0x80008000]
+    return [wrap(x, kind) for x in found]
+
+
+def drawn(kinds: list[str], seed: str) -> list[tuple[int, ...]]:
+    """Rows of operands, half of them near the ends."""
+    rng = random.Random(seed)
+    rows = [tuple(rng.choice(ends(kind)) for kind in kinds) for _ in range(96)]
+    return rows + [
+        tuple(wrap(rng.getrandbits(bits_of(kind)), kind) for kind in kinds)
+        for _ in range(64)
+    ]
+
+
+def check_whole(opcode: str, numbers: list[tuple[int, ...]]) -> None:
+    """Compare an instruction with its definition, row by row."""
+    words = opcode.split(".")
+    result, _ = ptx.signature(opcode)
+    if words[0] in ("div", "rem"):
+        numbers = [(a, b or 1) for a, b in numbers]
+    found = ptx.apply(opcode, *zip(*numbers, strict=True)).tolist()
+    for row, x in zip(numbers, found, strict=True):
+        unsigned = f"u{bits_of(result)}"
+        assert wrap(x, unsigned) == wrap(WHOLE[words[0]](words, *row), unsigned), row
+
+
+@pytest.mark.parametrize("opcode", WHOLE_OPCODES)
+def test_whole_numbers(opcode: str) -> None:
+    check_whole(opcode, drawn(ptx.signature(opcode)[1], opcode))
+
+
+HARD = ["bfe.s32", "bfe.u64", "bfi.b32", "bfi.b64", "prmt.b32", "shl.b64", "shr.s32"]
+HARD += ["mul.hi.s64", "mul.hi.u64", "mad.hi.s32", "shf.l.clamp.b32", "shf.r.wrap.b32"]
+
+
+@pytest.mark.parametrize("opcode", HARD)
+def test_whole_numbers_that_nobody_has_thought_of(opcode: str) -> None:
+    kinds = ptx.signature(opcode)[1]
+    sizes = (st.integers(*range_of(kind)) for kind in kinds)
+    rows = st.lists(st.tuples(*sizes), min_size=1, max_size=16)
+    few(given(rows)(lambda numbers: check_whole(opcode, numbers)))()
+
+
+@pytest.mark.parametrize(
+    "table", [0x00, 0xFF, 0x80, 0xF0, 0xCC, 0xAA, 0x1A, 0xE8, 0x96]
+)
+def test_any_logic_of_three(table: int) -> None:
+    rng = np.random.default_rng(table)
+    a, b, c = rng.integers(0, 2**32, (3, 64))
+    found = ptx.apply("lop3.b32", a, b, c, constants=(hex(table),))
+    for x, y, z, w in zip(
+        a.tolist(), b.tolist(), c.tolist(), found.tolist(), strict=True
+    ):
+        places = [4 * bit(x, i) + 2 * bit(y, i) + bit(z, i) for i in range(32)]
+        assert w == sum(bit(table, place) << i for i, place in enumerate(places))
+
+
+def test_examples_of_the_manuals() -> None:
+    """Sections lop3 (0x1A is (0xF0 & 0xCC) ^ 0xAA's kind), and cub::PRMT's example."""
+    assert ptx.apply("prmt.b32", 0x03020100, 0x07060504, 0x7531)[0] == 0x07050301
+    first, second, third = 0xF0, 0xCC, 0xAA  # what the table of a function is made with
+    table = first & second | third
+    found = ptx.apply("lop3.b32", first, second, third, constants=(str(table),))
+    assert found[0] == table
+    assert ptx.apply("shr.s32", -8, 40)[0] == -1  # amounts above 31 are taken as 32
+    assert ptx.apply("shl.b32", 1, 32)[0] == 0
+    assert ptx.apply("bfind.u32", 0)[0] == 0xFFFFFFFF  # "no bit found"
+
+
+@pytest.mark.parametrize(
+    "opcode", [x for x in named("and", "or", "xor", "not") if "pred" in x]
+)
+def test_predicates(opcode: str) -> None:
+    a, b = [0, 0, 1, 1], [0, 1, 0, 1]
+    expected = {
+        "and": [0, 0, 0, 1], "or": [0, 1, 1, 1], "xor": [0, 1, 1, 0], "not": [1, 1, 0, 0]
+    }  # fmt: skip
+    given_ = (a,) if opcode == "not.pred" else (a, b)
+    assert ptx.apply(opcode, *given_).tolist() == expected[opcode.split(".")[0]]
+
+
+# ---- floats: exact fractions, rounded by hand ----
+
+FORMATS = {"f16": (11, -14, "<e"), "f32": (24, -126, "<f"), "f64": (53, -1022, "<d")}
+MOST = {
+    "f16": 65504.0,
+    "f32": float(np.finfo("f4").max),
+    "f64": float(np.finfo("f8").max),
+}
+
+
+def nearest(x: Fraction, kind: str, flush: bool = False) -> float:
+    """An exact number as a float of a type: to the nearest one, ties to even."""
+    if not x:
+        return 0.0
+    digits, lowest, _ = FORMATS[kind]
+    exponent = abs(x.numerator).bit_length() - x.denominator.bit_length()
+    exponent += abs(x) >= Fraction(2) ** (exponent + 1)
+    exponent -= abs(x) < Fraction(2) ** exponent
+    unit = Fraction(2) ** (max(exponent, lowest) - digits + 1)
+    found = round(x / unit) * unit  # Python's round goes to even as well
+    if flush and abs(found) < Fraction(2) ** lowest:
+        return math.copysign(0.0, x)
+    if abs(found) > Fraction(MOST[kind]):
+        return math.inf if x > 0 else -math.inf
+    return float(found) if found else math.copysign(0.0, x)
+
+
+def same(found: float, expected: float) -> bool:
+    """Whether two floats have the same bits; any NaN is the same."""
+    if math.isnan(expected):
+        return math.isnan(found)
+    return struct.pack("<d", found) == struct.pack("<d", expected)
+
+
+def drawn_floats(kind: str, count: int, seed: str) -> list[tuple[float, ...]]:
+    """Rows of floats: of middling size, of any size, and with few digits."""
+    rng = random.Random(seed)
+    digits, lowest, _ = FORMATS[kind]
+
+    def one() -> float:
+        few = rng.random() < 0.3
+        x = Fraction(rng.getrandbits(4 if few else digits) * rng.choice((1, -1)))
+        wide = rng.random() < 0.3
+        exponent = (
+            rng.randint(lowest - digits, -lowest - digits) if wide else 1 - digits
+        )
+        found = nearest(x * Fraction(2) ** (exponent + rng.randint(-2, 2)), kind)
+        return found if abs(found) <= MOST[kind] else 1.0
+
+    return [tuple(one() for _ in range(count)) for _ in range(160)]
+
+
+def small(x: float, kind: str, flush: bool) -> float:
+    """A number that goes in: .ftz takes subnormal ones for zero."""
+    tiny = Fraction(2) ** FORMATS[kind][1]
+    return math.copysign(0.0, x) if flush and abs(Fraction(x)) < tiny else x
+
+
+EXACT: dict[str, Callable[..., Fraction]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "fma": lambda a, b, c: a * b + c,
+    "div": lambda a, b: a / b,
+    "rcp": lambda a: 1 / a,
+    "neg": lambda a: -a,
+    "abs": abs,
+}
+ROUNDED = [x for x in named(*EXACT) if not is_whole(x) and "approx" not in x]
+ROUNDED = [x for x in ROUNDED if "full" not in x]
+
+
+@pytest.mark.parametrize("opcode", ROUNDED)
+def test_floats_are_rounded_once(opcode: str) -> None:
+    name, *words = opcode.split(".")
+    kind, flush = words[-1], "ftz" in words
+
+    def expected(row: tuple[float, ...]) -> float:
+        exact = EXACT[name](*(Fraction(small(x, kind, flush)) for x in row))
+        found = nearest(exact, kind, flush)
+        return min(max(found, 0.0), 1.0) if "sat" in words else found
+
+    numbers = drawn_floats(kind, len(ptx.signature(opcode)[1]), opcode)
+    if name in ("div", "rcp"):
+        numbers = [(*x, y if small(y, kind, flush) else 1.0) for *x, y in numbers]
+    found = ptx.apply(opcode, *zip(*numbers, strict=True), exact=True).tolist()
+    for row, x in zip(numbers, found, strict=True):
+        right = expected(row)  # the sign of an exact zero is another test's
+        assert same(x, right) or x == right == 0, (row, x, right)
+
+
+@few
+@given(st.lists(st.tuples(*[st.floats(-4, 4, width=32)] * 3), min_size=1, max_size=32))
+def test_fma_against_exact_fractions(rows: list[tuple[float, float, float]]) -> None:
+    found = ptx.apply("fma.rn.f32", *zip(*rows, strict=True)).tolist()
+    for (a, b, c), x in zip(rows, found, strict=True):
+        assert x == nearest(Fraction(a) * Fraction(b) + Fraction(c), "f32")
+
+
+def test_fma_rounds_once_where_double_precision_would_round_twice() -> None:
+    """(1 + 2⁻¹²)² − 2⁻⁷⁵ and its like end just beside halfway."""
+    a = 1 + 2.0**-12
+    for c in (-(2.0**-75), 2.0**-75, 0.0, -(2.0**-40)):
+        exact = nearest(Fraction(a) * Fraction(a) + Fraction(c), "f32")
+        for opcode in ("fma.rn.f32", "fma.rn.ftz.f32"):
+            assert ptx.apply(opcode, a, a, c)[0] == exact
+    x, y = 2.0**-70, 1.5 * 2.0**-70  # subnormal, and just above halfway by the third
+    exact = nearest(Fraction(x) * Fraction(y) + Fraction(2.0**-149), "f32")
+    assert ptx.apply("fma.rn.f32", x, y, 2.0**-149)[0] == exact
+
+
+INFINITE = [
+    ("add.f32", (math.inf, -math.inf), math.nan), ("sub.f32", (math.inf, 1), math.inf),
+    ("mul.f32", (0, math.inf), math.nan), ("mul.f32", (-0.0, 5), -0.0),
+    ("add.f32", (-0.0, -0.0), -0.0), ("add.f32", (-0.0, 0.0), 0.0),
+    ("fma.rn.f32", (0, math.inf, 1), math.nan), ("fma.rn.f32", (math.inf, 2, 1), math.inf),
+    ("fma.rn.f64", (math.inf, 2, 1), math.inf), ("fma.rn.f64", (1e300, 1e300, 1), math.inf),
+    ("fma.rn.f16", (200, 400, 0), math.inf), ("div.rn.f32", (1, 0), math.inf),
+    ("div.rn.f32", (0, 0), math.nan), ("rcp.rn.f32", (-0.0,), -math.inf),
+    ("rcp.approx.f32", (math.inf,), 0.0), ("sqrt.rn.f32", (-1,), math.nan),
+    ("sqrt.rn.f32", (-0.0,), -0.0), ("rsqrt.approx.f32", (0,), math.inf),
+    ("rsqrt.approx.f32", (math.inf,), 0.0), ("ex2.approx.f32", (-math.inf,), 0.0),
+    ("ex2.approx.f32", (math.inf,), math.inf), ("ex2.approx.f32", (math.nan,), math.nan),
+    ("ex2.approx.ftz.f32", (-127.5,), 0.0), ("lg2.approx.f32", (0,), -math.inf),
+    ("lg2.approx.f32", (-1,), math.nan), ("lg2.approx.f32", (math.inf,), math.inf),
+    ("min.f32", (math.nan, 1), 1.0), ("max.f32", (1, math.nan), 1.0),
+    ("max.f32", (math.nan, math.nan), math.nan), ("max.f32", (-0.0, 0.0), 0.0),
+    ("max.f32", (0.0, -0.0), 0.0), ("min.f32", (0.0, -0.0), -0.0),
+    ("min.f32", (-0.0, 0.0), -0.0), ("max.f32", (-math.inf, -math.inf), -math.inf),
+    ("max.NaN.f32", (math.nan, 1), math.nan), ("min.NaN.f32", (1, math.nan), math.nan),
+    ("max.NaN.f32", (-0.0, 0.0), 0.0), ("min.NaN.f16", (2, math.nan), math.nan),
+    ("add.sat.f32", (math.nan, 1), 0.0), ("add.sat.f32", (3, 1), 1.0),
+    ("mul.sat.f32", (-3, 1), 0.0), ("copysign.f32", (-0.0, 3), -3.0),
+    ("copysign.f64", (1, -3), 3.0), ("neg.f32", (0.0,), -0.0), ("abs.f32", (-0.0,), 0.0),
+    ("div.approx.f32", (2.0**120, 1.5 * 2.0**126), 0.0),  # "if 2¹²⁶ < |y| < 2¹²⁸"
+    ("div.approx.f32", (math.inf, 1.5 * 2.0**126), math.nan),
+    ("div.full.f32", (2.0**120, 1.5 * 2.0**126), 2.0**-6 / 1.5),
+    ("tanh.approx.f32", (math.inf,), 1.0), ("sin.approx.f32", (-0.0,), -0.0),
+    ("cos.approx.f32", (math.inf,), math.nan),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("opcode", "row", "expected"), INFINITE)
+def test_the_tables_of_special_numbers(
+    opcode: str, row: tuple, expected: float
+) -> None:
+    found = float(ptx.apply(opcode, *row)[0])
+    assert same(found, expected) or math.isclose(found, expected, rel_tol=1e-6)
+
+
+@pytest.mark.parametrize("opcode", [x for x in named("min", "max") if not is_whole(x)])
+def test_the_larger_and_the_smaller(opcode: str) -> None:
+    a = [1.5, -2.0, 0.25, -math.inf, 7.0]
+    b = [1.0, -1.0, 0.5, 3.0, math.inf]
+    pick = min if opcode.startswith("min") else max
+    assert ptx.apply(opcode, a, b).tolist() == [
+        pick(x, y) for x, y in zip(a, b, strict=True)
+    ]
+
+
+APPROXIMATE = {
+    "ex2": lambda x: 2.0**x, "lg2": math.log2, "sqrt": math.sqrt, "sin": math.sin,
+    "cos": math.cos, "tanh": math.tanh, "rcp": lambda x: 1 / x,
+    "rsqrt": lambda x: 1 / math.sqrt(x),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "opcode", [x for x in named(*APPROXIMATE, "div") if not is_whole(x)]
+)
+def test_functions(opcode: str) -> None:
+    x = np.random.default_rng(1).uniform(0.1, 6, 64).astype("f4")
+    y = np.full(64, 3, "f4")
+    name = opcode.split(".")[0]
+    found = ptx.apply(opcode, x, y) if name == "div" else ptx.apply(opcode, x)
+    function = APPROXIMATE.get(name, lambda x: x / 3)
+    expected = [function(float(value)) for value in x]
+    assert np.allclose(found, expected, rtol=3e-7, atol=2e-7)
+
+
+def test_ftz_takes_subnormal_numbers_for_zero_and_others_do_not() -> None:
+    tiny, half = 2.0**-126, 2.0**-127
+    for exact in (None, True):  # found out from the arguments, or asked for
+        options = {"exact": exact}
+        assert ptx.apply("add.f32", half, 0.0, **options)[0] == half
+        assert ptx.apply("add.ftz.f32", half, 0.0, **options)[0] == 0
+        assert ptx.apply("add.ftz.f32", half, half, **options)[0] == 0  # goes in as 0
+        assert ptx.apply("setp.gt.ftz.f32", half, 0.0, **options)[0] == 0
+        assert ptx.apply("setp.gt.f32", half, 0.0, **options)[0] == 1
+        assert ptx.apply("cvt.rpi.ftz.s32.f32", half, **options)[0] == 0
+        assert ptx.apply("cvt.rpi.s32.f32", half, **options)[0] == 1
+    found = ptx.apply("mul.ftz.f32", tiny, -0.3)[0]  # NumPy reports an underflow
+    assert found == 0 and np.signbit(found)
+    assert ptx.apply("sub.ftz.f32", 1.5 * tiny, tiny, exact=True)[0] == 0  # it does not
+    assert ptx.apply("mul.f32", tiny, 0.5)[0] == half
+
+
+# ---- comparisons and choices ----
+
+ORDER: dict[str, Callable[[float, float], bool]] = {
+    "eq": lambda a, b: a == b, "ne": lambda a, b: a != b, "lt": lambda a, b: a < b,
+    "le": lambda a, b: a <= b, "gt": lambda a, b: a > b, "ge": lambda a, b: a >= b,
+}  # fmt: skip
+ORDER |= {"lo": ORDER["lt"], "ls": ORDER["le"], "hi": ORDER["gt"], "hs": ORDER["ge"]}
+
+
+def compared(how: str, a: float, b: float) -> bool:
+    """The comparisons of the manual; those that end in u are true for NaN."""
+    nan = a != a or b != b
+    if how in ("num", "nan"):
+        return nan == (how == "nan")
+    if how not in ORDER:
+        return nan or ORDER[how.removesuffix("u")](a, b)
+    return not nan and ORDER[how](a, b)
+
+
+def together(opcodes: list[str]) -> list[list[str]]:
+    """Opcodes that take the same operands."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for opcode in opcodes:
+        groups.setdefault(tuple(ptx.signature(opcode)[1]), []).append(opcode)
+    return list(groups.values())
+
+
+@pytest.mark.parametrize("opcodes", together(named("setp")), ids=lambda x: x[0])
+def test_comparisons(opcodes: list[str]) -> None:
+    kind = opcodes[0].split(".")[-1]
+    ends = (
+        [-1.5, -0.0, 0.0, 1.0, math.nan, math.inf] if kind[0] == "f" else [-2, 0, 1, 5]
+    )
+    rows = [(a, b, c) for a in ends for b in ends for c in (0, 1)]
+    columns = list(zip(*rows, strict=True))[: len(ptx.signature(opcodes[0])[1])]
+    for opcode, found in ptx.apply_all(opcodes, *columns).items():
+        words = opcode.split(".")
+        both = next((x for x in words[2:] if x in ("and", "or", "xor")), None)
+        for (x, y, z), value in zip(rows, found.tolist(), strict=True):
+            if kind[0] in "ub":
+                x, y = x % 2 ** bits_of(kind), y % 2 ** bits_of(kind)
+            right = compared(words[1], x, y)
+            ways = {
+                "and": right and z,
+                "or": right or z,
+                "xor": right != z,
+                None: right,
+            }
+            assert value == ways[both], (opcode, x, y, z)
+
+
+@pytest.mark.parametrize("opcode", named("selp"))
+def test_choices(opcode: str) -> None:
+    assert ptx.apply(opcode, [1, 2], [3, 4], [0, 1]).tolist() == [3, 2]
+
+
+@pytest.mark.parametrize("opcode", [x for x in named("mov") if "pred" not in x])
+def test_moves(opcode: str) -> None:
+    assert ptx.apply(opcode, [1, 2]).tolist() == [1, 2]
+
+
+# ---- conversions ----
+
+WHOLE_KINDS = ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64")
+FLOAT_KINDS = ("f16", "f32", "f64")
+
+
+def conversions(to: tuple[str, ...], source: str) -> list[str]:
+    """The opcodes of conversions from a type."""
+    found = [opcode.split(".") for opcode in named("cvt")]
+    return [".".join(w) for w in found if w[-1] == source and w[-2] in to]
+
+
+def clamp(x: int, kind: str) -> int:
+    low, high = range_of(kind)
+    return min(max(x, low), high)
+
+
+@pytest.mark.parametrize("source", WHOLE_KINDS)
+def test_whole_numbers_become_others(source: str) -> None:
+    low, high = range_of(source)
+    numbers = sorted(
+        {low, high, 0, 1, *(clamp(x, source) for x in (-3, 127, 128, 40000))}
+    )
+    for opcode, found in ptx.apply_all(
+        conversions(WHOLE_KINDS, source), numbers
+    ).items():
+        to = opcode.split(".")[-2]
+        change = clamp if "sat" in opcode else wrap
+        assert [wrap(x, to) for x in found.tolist()] == [change(x, to) for x in numbers]
+
+
+def whole(x: float, mode: str) -> int:
+    ways = {"rni": round, "rzi": math.trunc, "rmi": math.floor, "rpi": math.ceil}
+    return ways[mode](Fraction(x))
+
+
+@pytest.mark.parametrize("source", FLOAT_KINDS)
+def test_floats_become_whole(source: str) -> None:
+    numbers = [
+        0.5,
+        1.5,
+        2.5,
+        -0.5,
+        -1.5,
+        -2.7,
+        2.3,
+        126.5,
+        300.0,
+        -300.0,
+        65504.0,
+        -0.0,
+    ]
+    if source != "f16":
+        numbers += [
+            2.0**31,
+            -(2.0**31) - 256,
+            2.0**40,
+            2.0**63,
+            -(2.0**63),
+            2.0**64,
+            1e30,
+        ]
+    numbers = [nearest(Fraction(x), source) if x else x for x in numbers]
+    given = [*numbers, math.inf, -math.inf, math.nan]
+    for opcode, found in ptx.apply_all(conversions(WHOLE_KINDS, source), given).items():
+        _, mode, *_, to, _ = opcode.split(".")
+        expected = [clamp(whole(x, mode), to) for x in numbers]
+        expected += [range_of(to)[1], range_of(to)[0], 0]
+        assert [wrap(x, to) for x in found.tolist()] == expected, opcode
+
+
+@pytest.mark.parametrize("source", WHOLE_KINDS)
+def test_whole_numbers_become_floats(source: str) -> None:
+    odd = [
+        2049,
+        4097,
+        2**24 + 1,
+        2**24 + 3,
+        2**31 - 65,
+        65519,
+        65520,
+        2**53 + 1,
+        2**60 + 1,
+    ]
+    low, high = range_of(source)
+    numbers = [low, high, 0, *(x for x in odd if low <= x <= high), low // 3]
+    for opcode, found in ptx.apply_all(
+        conversions(FLOAT_KINDS, source), numbers
+    ).items():
+        to = opcode.split(".")[-2]
+        assert found.tolist() == [nearest(Fraction(x), to) for x in numbers], opcode
+
+
+@pytest.mark.parametrize("source", FLOAT_KINDS)
+def test_floats_become_others(source: str) -> None:
+    numbers = [0.1, -2.5, 0.5, 1.5, 3.75, -0.0, 65504.0, 1 + 2.0**-11, 2.0**-14, 0.3]
+    if source != "f16":
+        numbers += [65519.9, 65520.0, 1e-7, 2.0**-25, 1 + 3 * 2.0**-11, 2.0**-126, 3e38]
+    numbers = [nearest(Fraction(x), source) if x else x for x in numbers]
+    given = [*numbers, math.inf, math.nan]
+    opcodes = conversions(FLOAT_KINDS, source)
+    for opcode, found in ptx.apply_all(opcodes, given).items():
+        _, mode, *_ = words = opcode.split(".")
+        for x, value in zip(numbers, found.tolist(), strict=False):
+            exact = Fraction(
+                whole(x, mode) if mode in ("rni", "rzi", "rmi", "rpi") else x
+            )
+            near = nearest(exact, words[-2])
+            assert value == (min(max(near, 0.0), 1.0) if "sat" in words else near), (
+                opcode,
+                x,
+            )
+        infinite, nan = found.tolist()[-2:]
+        assert (infinite, nan) == (1, 0) if "sat" in words else math.isnan(nan)
+
+
+def test_two_halves_the_first_on_top() -> None:
+    x = [1 + 2.0**-11, 65520.0, -2.0, 1 + 2.0**-8, math.nan]
+    y = [0.5] * 5
+    found = ptx.apply("cvt.rn.f16x2.f32", x, y).tolist()
+    expected = [struct.pack("<e", z) for z in (1.0, math.inf, -2.0, 1 + 2.0**-8)]
+    assert [struct.pack("<I", z)[2:] for z in found[:4]] == expected
+    assert all(struct.pack("<I", z)[:2] == struct.pack("<e", 0.5) for z in found)
+    found = ptx.apply("cvt.rn.bf16x2.f32", x, y).tolist()
+    tops = [struct.unpack("<f", struct.pack("<I", z & 0xFFFF0000))[0] for z in found]
+    assert tops[:4] == [1.0, 65536.0, -2.0, 1.0] and math.isnan(tops[4])  # ties to even
+    assert ptx.apply("cvt.rn.bf16.f32", 1 + 3 * 2.0**-8)[0] == 0x3F82
+    assert ptx.apply("cvt.f32.bf16", 0x3F82)[0] == 1 + 2.0**-6
+
+
+# ---- nothing is left out ----
+
+
+def test_every_opcode_of_numbers_is_in_one_of_these_tables() -> None:
+    tested = {
+        *WHOLE_OPCODES,
+        *ROUNDED,
+        *named("setp", "selp", "mov", "cvt", "min", "max"),
+    }
+    tested |= {*named(*APPROXIMATE), *named("div", "lop3", "copysign"), "and.pred"}
+    tested |= {"or.pred", "xor.pred", "not.pred"}
+    assert {x for x in OPCODES if x.split(".")[0] not in SLOW} - tested == set()
+
+
+def test_forms_are_written_as_in_the_manual() -> None:
+    assert expand("a[.b .c]<.d .e>") == [
+        "a.d", "a.e", "a.b.d", "a.b.e", "a.c.d", "a.c.e"
+    ]  # fmt: skip
