@@ -41,6 +41,8 @@ test: .venv/ready  ## build the book and run every test
 
 kernels: .venv/ready  ## compile the GPU kernels, and store what the compiler says
 	@$(RUN) tools.kernels
+	@$(RUN) tools.excerpts
+	@$(RUN) tools.laboratory
 
 gpu: .venv/ready  ## on a GPU: check the kernels, time them, store the times
 	@$(RUN) tools.gpu

@@ -2,12 +2,13 @@
 
 import doctest
 from itertools import product
-from math import inf
+from math import gcd, inf
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from blocksim import traffic
 from onlinesoftmax import costs, devices
 
 small, tiny = st.integers(1, 40), st.integers(1, 9)
@@ -308,6 +309,46 @@ def test_occupancy_is_what_packing_finds(
     assert 0 <= got.share <= 1
 
 
+def clock_by_clock(other, products, wavefronts, special, on) -> int:
+    """How long a multiprocessor takes that always finds a warp which can go on."""
+    left = {"fp32": products, "shared": wavefronts, "special": special, "other": other}
+    rate = {"fp32": on.fp32 / 32, "shared": 1, "special": on.special / 32, "other": 4}
+    credit = dict.fromkeys(left, 0.0)
+    clocks = 0
+    while any(left.values()):
+        clocks += 1
+        slots = 4
+        for part in sorted(left, key=lambda part: -left[part] / rate[part]):
+            credit[part] = min(credit[part] + rate[part], max(rate[part], 1))
+            while slots and left[part] and credit[part] >= 1:
+                slots, left[part], credit[part] = (
+                    slots - 1,
+                    left[part] - 1,
+                    credit[part] - 1,
+                )
+    return clocks
+
+
+@given(
+    *[st.integers(0, 60)] * 4,
+    st.sampled_from(devices.capabilities()),
+)
+def test_the_bound_is_what_a_multiprocessor_without_waiting_takes(
+    other, products, wavefronts, special, capability
+) -> None:
+    on = devices.multiprocessor(capability)
+    issued = other + products + wavefronts + special
+    found = costs.bound(issued, products, wavefronts, special, on)
+    took = clock_by_clock(other, products, wavefronts, special, on)
+    assert found.clocks == max(found.needs.values()) == found.needs[found.limit]
+    assert found.clocks <= took <= found.clocks + 4
+
+
+def test_a_bound_of_less_than_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="wavefronts: expected 0 or more, got -1"):
+        costs.bound(1, 1, -1, 0, devices.multiprocessor("9.0"))
+
+
 def test_what_a_block_does_not_use_sets_no_limit() -> None:
     limits = costs.occupancy(32, 0, 0, devices.multiprocessor("7.5")).limits
     assert limits["registers"] == limits["shared"] == inf
@@ -363,6 +404,65 @@ def test_strided_transactions(stride, start, width) -> None:
     assert got == walked_sectors(addresses, width, 32)
 
 
+def served(addresses: list[int], width: int) -> int:
+    """Let the banks hand out words, one each in a wavefront, until nobody waits.
+
+    Of each part of the warp in turn: 32 threads, 16 with loads of 8 bytes, 8 with 16.
+    """
+    together, count = {8: 16, 16: 8}.get(width, 32), 0
+    for first in range(0, len(addresses), together):
+        part = addresses[first : first + together]
+        waiting = {(a + byte) // 4 for a in part for byte in range(width)}
+        while waiting:
+            handed_out = {word % 32: word for word in waiting}  # one for each bank
+            waiting -= set(handed_out.values())
+            count += 1
+    return count
+
+
+widths = st.sampled_from([1, 2, 4, 8, 16])
+loads = widths.flatmap(
+    lambda width: st.tuples(
+        st.lists(st.integers(0, 99).map(width.__mul__), max_size=32)
+        | st.lists(st.integers(0, 99).map(width.__mul__), min_size=32, max_size=32),
+        st.just(width),
+    )
+)
+
+
+@given(loads)
+def test_wavefronts_are_those_that_the_banks_take(load) -> None:
+    assert costs.wavefronts(*load) == served(*load)
+
+
+@given(st.integers(0, 100), st.integers(0, 100))
+def test_a_stride_meets_a_bank_as_often_as_it_shares_factors(stride, start) -> None:
+    """Of 32 single words; and where all want the same word, it is handed out once."""
+    addresses = [4 * (start + lane * stride) for lane in range(32)]
+    assert costs.wavefronts(addresses) == (gcd(stride, 32) if stride else 1)
+
+
+@given(
+    st.lists(st.integers(0, 2000), min_size=1, max_size=32), st.randoms(), widths, tiny
+)
+def test_who_wants_a_word_and_where_it_begins_do_not_matter(
+    places, random, width, shift
+) -> None:
+    """Threads change places within what is served together; all move by some banks."""
+    addresses = [width * place for place in places]
+    moved = [address + 16 * shift for address in addresses]
+    assert costs.wavefronts(addresses, width) == costs.wavefronts(moved, width)
+    if width <= 4:
+        random.shuffle(moved)
+        assert costs.wavefronts(addresses, width) == costs.wavefronts(moved, width)
+
+
+@given(st.lists(st.integers(0, 300), min_size=1, max_size=32))
+def test_the_simulator_counts_the_same_passes(words) -> None:
+    addresses = [4 * word for word in words]
+    assert traffic.passes(set(addresses)) == costs.wavefronts(addresses)
+
+
 # ---- published figures ----
 
 
@@ -406,6 +506,10 @@ ON = devices.multiprocessor("8.0")
         (lambda: costs.occupancy(32, 256, 0, ON), "registers: .*0 to 255, got 256"),
         (lambda: costs.occupancy(32, 32, -1, ON), "shared: .*at least 0, got -1"),
         (lambda: costs.strided_transactions(1, 3), "width: .*divisor of 32, got 3"),
+        (lambda: costs.wavefronts([0], 3), "width: expected 1, 2, 4, 8 or 16, got 3"),
+        (lambda: costs.wavefronts([132], 16), "addresses: .*multiples of 16, got 132"),
+        (lambda: costs.wavefronts([-4]), "addresses: .*multiples of 4, got -4"),
+        (lambda: costs.wavefronts(range(0, 132, 4)), "expected at most 32, got 33"),
         (lambda: devices.gpu("X"), r"name: expected one of \['T4', .*\], got 'X'"),
         (lambda: devices.multiprocessor("1.0"), "capability: expected one of"),
     ],

@@ -31,6 +31,7 @@ ids = pytest.mark.parametrize("figure", registry.ids())
 
 STATES = 200  # at least, for each figure
 KILOBYTES = 6  # at most, for each figure's script, compressed
+TEXTS = {"cost-by-line": 3}  # kilobytes more, for the text of all kernels
 
 
 # ---- the mathematics, once in Python and once in JavaScript ----
@@ -203,6 +204,18 @@ def test_each_of_the_four_barriers_is_needed() -> None:
         assert four_barriers.risky(gone) == d * keys  # "each number in the tile"
 
 
+def test_no_bank_hands_out_two_numbers_in_one_wavefront() -> None:
+    for state in cases("banks"):
+        got = numbers("banks", state)
+        handed_out = [
+            (at, (k + e) % 32)
+            for k, at, _ in got["served"]
+            for e in range(state["at_once"])
+        ]
+        assert len(handed_out) == len(set(handed_out))
+        assert {at for at, _ in handed_out} == set(range(got["wavefronts"]))
+
+
 def test_traffic_is_level_where_a_block_is_half_the_width() -> None:
     state = {"n": 65536, "d": 128, "rows": 64}
     state = registry.spec("traffic").defaults() | state
@@ -323,7 +336,8 @@ def test_a_picture_says_what_it_shows(figure: str) -> None:
     for svg in re.findall(r"<svg [^>]*>", picture):
         assert 'role="img"' in svg
         assert re.search(r'aria-label="([^"]*)"', svg)[1] == spoken
-    assert re.search(r'<(g|text|path|rect)[^>]* data-q="', still)
+    none = "no quantity" in registry.module(figure).__doc__
+    assert bool(re.search(r'<(g|text|path|rect)[^>]* data-q="', still)) != none
     words = json.dumps(registry.strings(figure))
     marked = re.findall(r'data-q="([^"]*)"', still) + re.findall(r"\[([a-z]+): ", words)
     assert set(marked) <= set(quantities())
@@ -406,7 +420,8 @@ def test_a_module_that_throws_stops_the_build(spoilt, old: str, new: str) -> Non
 @ids
 def test_a_script_is_small(figure: str) -> None:
     size = len(gzip.compress(figures.page_script(figure).encode()))
-    assert size <= KILOBYTES * 1000, f"{figure}: {size} bytes"
+    most = KILOBYTES + TEXTS.get(figure, 0)
+    assert size <= most * 1000, f"{figure}: {size} bytes"
 
 
 @ids

@@ -16,10 +16,12 @@ import pytest
 import blocksim
 from livepage import figures
 from livepage.figures import registry
-from onlinesoftmax import costs
-from onlinesoftmax.gpu import Build, reports
+from onlinesoftmax.gpu import Build, counts, reports
+from onlinesoftmax.gpu.rungs import registers as rung_3
 
+banks = registry.module("banks")
 coalescing = registry.module("coalescing")
+cost_by_line = registry.module("cost-by-line")
 gpu_ladder = registry.module("gpu-ladder")
 kernel_race = registry.module("kernel-race")
 smem_budget = registry.module("smem-budget")
@@ -79,20 +81,27 @@ def budget(language: str) -> Facts:
 
 
 def ladder(language: str) -> Facts:
-    """What each rung reads and takes."""
-    for d, device in product(gpu_ladder.WIDTHS, gpu_ladder.ARCHS):
-        found = [
-            reports.stored(rung, d, gpu_ladder.ARCHS[device])
-            for rung in gpu_ladder.RUNGS
+    """What a pair of a query and a key costs on each rung, and the rung below it."""
+    for d, device, upto in product(
+        gpu_ladder.WIDTHS, gpu_ladder.ARCHS, range(1, len(gpu_ladder.RUNGS) + 1)
+    ):
+        arch = gpu_ladder.ARCHS[device]
+        facts = [
+            device,
+            f"{100 * gpu_ladder.bound(gpu_ladder.RUNGS[upto - 1], d, device):.0f}%",
         ]
-        per_product = Build.shipped("registers", d).reads_per_product
-        reads = [costs.key_reads(gpu_ladder.N, each.block_q) for each in found[1:]]
-        facts = [f" {count} " for count in reads]
-        facts += [f"{each.registers}" for each in found]
-        facts += [rounded(100 * each.occupancy.share) + "%" for each in found]
-        facts += [str(each.spills) for each in found[:2] if each.spills]
-        facts += [f"{per_product:.2f}".rstrip("0"), device]
-        yield {"d": d, "device": device, "third": True}, facts
+        for rung in gpu_ladder.RUNGS[max(upto - 2, 0) : upto]:
+            found = counts.stored(rung, d, arch)
+            per_pair = found.warp_instructions * 32 / found.pairs
+            facts.append(rounded(per_pair))
+            facts += [
+                f" {rounded(x / found.pairs, 2).rstrip('0').rstrip('.')}"
+                for x in (found.sectors, found.wavefronts)
+            ]
+        report = reports.stored(gpu_ladder.RUNGS[upto - 1], d, arch)
+        facts.append(f" {report.registers} ")
+        facts.append(f" {report.occupancy.blocks * report.threads // 32} warps")
+        yield {"d": d, "device": device, "upto": upto}, facts
 
 
 def walk(language: str) -> Facts:
@@ -143,11 +152,62 @@ def loads(language: str) -> Facts:
         yield state, facts
 
 
+def queues(language: str) -> Facts:
+    """How many wavefronts, in how many parts; and which addresses are refused."""
+    many, one, everybody, in_all, stops = {
+        "en": ("wavefronts", "one wavefront", "to all of them", "in all",
+               "a GPU stops with an error"),
+        "es": ("tandas", "una tanda", "a todos", "en total",
+               "una GPU se detiene con un error"),
+    }[language]  # fmt: skip
+    for reads, row, pad, at_once in product(
+        banks.READS, (16, 24, 32, 33, 64), (0, 1, 2, 4), banks.AT_ONCE
+    ):
+        state = {"reads": reads, "row": row, "pad": pad, "at_once": at_once}
+        truth = banks.expected(state)
+        count, parts = truth["wavefronts"], truth["parts"]
+        facts = [f" {row + pad} "] if reads in ("column", "eight") else []
+        if not truth["aligned"]:
+            yield state, [*facts, stops, f" {4 * at_once} bytes", f" {row + pad} "]
+        elif at_once == 1:
+            facts += [f" {truth['banks']} "] if count > 1 < truth["banks"] else []
+            facts += [everybody] if reads == "same" else []
+            yield state, [*facts, f": {count} {many}." if count > 1 else one]
+        else:
+            total = f": {count} " + (in_all if count == parts else many)
+            yield state, [*facts, f" {parts} part", f" {32 // parts} ", total]
+
+
+def lines(language: str) -> Facts:
+    """What all of a kernel executes, and what each of its lines does."""
+    line = {"en": "Line", "es": "Línea"}[language]
+    for rung, found in cost_by_line.COUNTED.items():
+        total, most = found.warp_instructions, cost_by_line.costliest(rung)
+        costs_most = max(sum(row[4:]) for row in cost_by_line.KERNELS[rung]["rows"])
+        in_all = rounded(found.a_pair(total), 1)
+        fma = rounded(100 * found.by_kind()["fma"] / total) + "%"
+        facts = [
+            f" {rung}: {in_all} ",
+            f" {fma} ",
+            f" {most} ",
+            percent(costs_most / total),
+        ]
+        yield {"rung": rung, "bars": True}, facts
+        for at, to, _, text, *_ in cost_by_line.KERNELS[rung]["rows"]:
+            own = sum(cost_by_line.within(found, at, to))
+            cost = rounded(found.a_pair(own), 1)
+            facts = [] if cost == "0.0" else [f" {cost} ", in_all, percent(own / total)]
+            facts += (
+                [f"{line} {at}, "] if text else [f" {at} ", f" {to}:"] if at else []
+            )
+            yield {"rung": rung, "line": str(at)}, facts
+
+
 @pytest.mark.parametrize("language", ["en", "es"])
 @pytest.mark.parametrize(
     ("figure", "facts"),
     [("smem-budget", budget), ("gpu-ladder", ladder), ("tile-walk", walk),
-     ("coalescing", loads)],
+     ("coalescing", loads), ("banks", queues), ("cost-by-line", lines)],
 )  # fmt: skip
 def test_what_is_said_is_what_the_library_finds(
     figure: str, facts: Callable[[str], Facts], language: str
@@ -173,10 +233,13 @@ def test_halving_a_tile_makes_no_room_where_registers_have_run_out() -> None:
     assert options[smem_budget.SPEC.prediction.answer] == "Not one more"
 
 
-def test_rung_3_fetches_each_key_twice_as_often_as_rung_2_at_64() -> None:
-    _, tiled, registers = (Build.shipped(rung, 64) for rung in gpu_ladder.RUNGS)
-    assert (registers.block_q, tiled.block_q) == (64, 128)
-    assert registers.reads_per_product < 0.5 < tiled.reads_per_product
+def test_rung_2_saves_sectors_before_anything_else() -> None:
+    naive, tiled = (counts.stored(rung, 64, "sm_80") for rung in gpu_ladder.RUNGS[:2])
+    assert tiled.sectors < naive.sectors / 10
+    assert naive.warp_instructions / 2 < tiled.warp_instructions
+    products = [each.by_kind()["fma"] for each in (naive, tiled)]
+    assert np.isclose(*products, rtol=0.01)
+    assert gpu_ladder.SPEC.prediction.answer == 1
 
 
 def test_a_column_moves_eight_times_a_row() -> None:
@@ -185,6 +248,23 @@ def test_a_column_moves_eight_times_a_row() -> None:
     )
     assert (row["transactions"], column["transactions"]) == (4, 32)
     assert np.isclose(1 - column["share"], 7 / 8)
+
+
+def test_one_number_of_padding_ends_the_queue_of_a_column() -> None:
+    column = banks.expected(banks.COLUMN)
+    padded = banks.expected(banks.COLUMN | {"pad": 1})
+    assert (column["banks"], column["wavefronts"]) == (1, 32)
+    assert (padded["banks"], padded["wavefronts"]) == (32, 1)
+
+
+def test_the_keys_of_register_tiles_are_padded_as_the_figure_pads_them() -> None:
+    """Rung 3's threads, eight side by side, read eight keys, four numbers at once."""
+    _, keys, padded = (banks.SPEC.defaults() | each for each in banks.SPEC.presets[1:])
+    size = Build.shipped("registers", keys["row"])
+    assert size.block_k == 8 * rung_3.SIDE == 8 * keys["at_once"]
+    assert padded == keys | {"pad": rung_3.PAD * rung_3.SIDE}
+    taken = [banks.expected(state)["wavefronts"] for state in (keys, padded)]
+    assert taken == [32, keys["at_once"]]
 
 
 # ---- the race ----

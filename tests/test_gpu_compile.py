@@ -40,8 +40,8 @@ def test_every_kernel_that_ships_is_stored_and_as_it_should_be(stored: dict) -> 
                         build.block_q,
                         build.block_k,
                     )
-                    assert report.registers and report.float64 == report.local == 0
-                    assert report.spills == 0 or d == 128
+                    assert report.registers and report.float64 == report.spills == 0
+                    assert report.local == 0 or arch not in kernels.ON_PAGES
 
 
 def test_the_sizes_of_the_sliders_are_stored() -> None:
@@ -77,7 +77,7 @@ def changed(stored: dict, **change: object) -> dict:
         ({"local": 2}, "2 local arrays in memory"),
         ({"spills": 8}, "8 bytes spilled"),
         ({"registers": None, "spills": None}, "more than a block has"),
-        ({"shared": 16388}, "16388 bytes of shared memory, not the 16384"),
+        ({"shared": 16388}, "16388 bytes of shared memory, not the 17408"),
     ],
 )
 def test_a_fault_in_a_report_is_a_complaint(stored: dict, change: dict, says: str):
@@ -105,16 +105,18 @@ def test_figures_of_another_compiler_are_not_compared(
 def test_a_changed_kernel_is_compiled_again(
     monkeypatch, tmp_path: Path, stored: dict
 ) -> None:
-    before = kernels.key([])
+    before = kernels.key([], [])
     copied = shutil.copytree(kernels.SOURCES, tmp_path / "gpu")
     monkeypatch.setattr(kernels, "SOURCES", copied)
-    assert kernels.key([]) == before
+    assert kernels.key([], []) == before
+    counted = kernels.key([], [("tiled",)])
     tiled = copied / "rungs" / "tiled.py"
     reworded = tiled.read_text("utf-8").replace("Rung 2", "The second rung")
     tiled.write_text(f"{reworded}\n# a remark\n", "utf-8")
-    assert kernels.key([]) == before and kernels.check(stored) == []
+    assert kernels.key([], []) == before and kernels.check(stored) == []
+    assert kernels.key([], [("tiled",)]) != counted  # its lines have moved
     tiled.write_text("another = kernel", "utf-8")
-    assert kernels.key([]) != before
+    assert kernels.key([], []) != before
     assert kernels.check(stored) == [
         "kernels.json is of other kernels: run `make kernels`"
     ]
@@ -219,7 +221,50 @@ def test_planted_faults_turn_the_compiler_s_report_red(tmp_path: Path) -> None:
     assert "float64 instructions" in said["literal"][0]
     assert any("local arrays" in fault for fault in said["index"])
     assert "bytes spilled" in said["spill"][0]
-    assert said["tile"] == ["65536 bytes of shared memory: more than a block has"]
+    assert said["tile"] == ["69632 bytes of shared memory: more than a block has"]
+
+
+COUNT = """
+import json
+import numpy as np
+from numba import cuda, float32
+from onlinesoftmax.gpu import lab
+
+def kernel(x, y, n):
+    i = cuda.grid(1)
+    if i < n:
+        y[i] = x[i] * float32(3.0) + float32(1.0)
+
+def races(x, y, n):
+    y[0] = x[cuda.grid(1)]
+
+x, y = np.ones(70, np.float32), np.zeros(70, np.float32)
+found = lab.count(kernel, 3, 32, x, y, np.int32(70), outputs=[1])
+first = kernel.__code__.co_firstlineno
+said = {"kinds": found.machine.by_kind(), "right": bool((y == 4).all())}
+said["last line"] = found.by_line()[first + 3]
+for name, wrong in (("race", (races, 3, 32, x, y, np.int32(70))),
+                    ("type", (kernel, 3, 32, x, y, 70))):
+    try:
+        lab.count(*wrong, outputs=[1])
+    except Exception as problem:
+        said[name] = f"{type(problem).__name__}: {problem}"
+print(json.dumps(said))
+"""
+
+
+def test_the_laboratory_counts_a_reader_s_kernel(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(textwrap.dedent(COUNT), "utf-8")
+    said = json.loads(compiled(f"import runpy; runpy.run_path({str(file)!r})"))
+    assert said["right"]
+    assert said["kinds"]["fma"] == said["last line"]["fma"] == 3  # one for each warp
+    assert said["kinds"]["global"] == said["last line"]["global"] == 6
+    assert said["kinds"]["shared"] == said["kinds"]["special"] == 0
+    assert said["race"].startswith("Fault") and "mine.py" in said["race"]
+    assert (
+        said["type"].startswith("TypeError: args[2]: expected") and "70" in said["type"]
+    )
 
 
 # Numba's own code for a launch, told that an A100 is there; names apart, its PTX.
@@ -243,7 +288,7 @@ def plain(ptx):
 
 compile.cuda.compile = remember
 build = Build.shipped("tiled", 64)
-reported, _ = compile.link(compile.to_ltoir(build, "sm_80"), "sm_80", "-ptx")
+reported = compile.link(compile.to_ltoir(build, "sm_80"), "sm_80", "-ptx").ptx
 jitted = launch.compiled(build)
 runs = dispatcher._Kernel(build.kernel, wanted[-1], **jitted.targetoptions)
 print(plain(runs.library.get_lto_ptx(cc=(8, 0))) == plain(reported))

@@ -273,7 +273,7 @@ def test_published_notebooks_run_from_the_wheels_alone(html: Path, tmp_path) -> 
     assert f"from {tmp_path / 'site'}" in done.stdout
 
 
-WHEELS = ["blocksim", "livepage", "onlinesoftmax", "rescaling"]
+WHEELS = ["blocksim", "livepage", "onlinesoftmax", "ptxsim", "rescaling"]
 
 
 def test_the_archive_holds_notebook_and_wheels(html: Path) -> None:

@@ -51,8 +51,9 @@ def printed(codes: list[str], folder: Path, path: str, *options: str) -> list[st
     return json.loads(done.stdout)
 
 
-def test_onlinesoftmax_does_what_its_readme_says(tmp_path: Path) -> None:
-    pairs = blocks("onlinesoftmax")
+@pytest.mark.parametrize("package", ["onlinesoftmax", "ptxsim"])
+def test_a_package_does_what_its_readme_says(package: str, tmp_path: Path) -> None:
+    pairs = blocks(package)
     heard = printed([code for code, _ in pairs], tmp_path, str(LIB))
     assert heard == [text for _, text in pairs]
 

@@ -256,7 +256,7 @@ def settings(book: Book) -> dict[str, object]:
     return get_final_config(user_yaml=config, cli_config=more, sourcedir=book.staged)[0]
 
 
-PACKAGES = ("lib/blocksim", "lib/onlinesoftmax", "lib/livepage", "book")
+PACKAGES = ("lib/blocksim", "lib/ptxsim", "lib/onlinesoftmax", "lib/livepage", "book")
 
 
 def pack_wheels(book: Book) -> list[Path]:

@@ -21,7 +21,7 @@ from livepage.drills import bank
 from tools.chapters import code_cells, plain
 
 # Packages whose modules lean on each other: whoever imports one depends on all of it.
-WHOLE = {"blocksim", "livepage"}
+WHOLE = {"blocksim", "livepage", "ptxsim"}
 # What only the page sees: scripts and styles reach it when it is rendered.
 RENDERED = {".mjs", ".js", ".css"}
 FOR_THE_SITE = {"site", "vendor"}

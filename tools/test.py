@@ -14,7 +14,7 @@ import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tools import kernels
+from tools import excerpts, kernels, laboratory
 from tools.build import ROOT, Book
 
 BUILD = ROOT / "_build"
@@ -54,7 +54,9 @@ def main() -> int:
     start = time.perf_counter()
     # The pages are rendered by one process; the compiler has the other core meanwhile.
     with ThreadPoolExecutor() as beside:
-        compiled = beside.submit(kernels.gate)
+        compiled = beside.submit(
+            lambda: kernels.gate() + excerpts.gate() + laboratory.gate()
+        )
         if subprocess.call([sys.executable, "-m", "tools.build"], cwd=ROOT):
             print("0 passed, 1 failed, 0 skipped")
             return 1

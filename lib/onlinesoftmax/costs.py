@@ -7,6 +7,7 @@ All of it is for one head, with n queries and `keys` keys, in rows of d numbers.
 has `block_q` queries and a tile has `block_k` keys; the last ones may be shorter.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from math import inf
 from typing import NamedTuple
@@ -18,6 +19,8 @@ WARP = 32  # threads that run together
 REGISTER_UNIT = 256  # a warp gets its registers in multiples of so many
 PARTITIONS = 4  # a multiprocessor has so many parts; a warp's registers come from one
 SECTOR = 32  # bytes: memory is read and written in pieces of this size
+BANKS = 32  # parts of shared memory that can each hand out a word at the same time
+WORD = 4  # bytes that a bank hands out at once
 
 
 # ---- arithmetic ----
@@ -563,6 +566,82 @@ def _shared_limit(shared: int, on: Multiprocessor) -> float:
     return on.shared // portion if portion else inf
 
 
+class Bound(NamedTuple):
+    """What a multiprocessor needs at least for some work, and what it needs it for.
+
+    Attributes
+    ----------
+    clocks : float
+        As many as its busiest part is busy.
+    limit : str
+        Which part that is.
+    needs : dict of str to float
+        The clocks of each part alone: "issue", where each of four schedulers begins one
+        instruction of a warp in a clock; "fp32", which multiplies; "memory", shared
+        and first cache in one, which serves one wavefront in a clock; and "special"
+        functions.
+    """
+
+    clocks: float
+    limit: str
+    needs: dict[str, float]
+
+
+def bound(
+    issued: float,
+    products: float,
+    wavefronts: float,
+    special: float,
+    on: Multiprocessor,
+) -> Bound:
+    """Return the fewest clocks in which a multiprocessor can execute instructions.
+
+    It is no time. It takes for granted that there is always a warp that can go on,
+    that nothing waits for memory, and that the parts work at the same time.
+
+    Parameters
+    ----------
+    issued : float
+        All instructions, each counted once for a warp.
+    products : float
+        Those of them that multiply or add in float32.
+    wavefronts : float
+        In how many portions shared memory is read and written, and the first cache,
+        which is the same memory; an access to global memory is one at least.
+    special : float
+        Those that compute special functions.
+    on : Multiprocessor
+
+    Returns
+    -------
+    Bound
+
+    Examples
+    --------
+    >>> from onlinesoftmax.devices import multiprocessor
+    >>> half = bound(100, 50, 20, 1, multiprocessor("9.0"))
+    >>> half.clocks, half.limit, half.needs["fp32"]
+    (25.0, 'issue', 12.5)
+    """
+    counts = {
+        "issued": issued,
+        "products": products,
+        "wavefronts": wavefronts,
+        "special": special,
+    }
+    for name, count in counts.items():
+        if not count >= 0:
+            raise ValueError(f"{name}: expected 0 or more, got {count!r}")
+    needs = {
+        "issue": issued / PARTITIONS,
+        "fp32": products * WARP / on.fp32,
+        "memory": float(wavefronts),
+        "special": special * WARP / on.special,
+    }
+    limit = max(needs, key=needs.__getitem__)
+    return Bound(needs[limit], limit, needs)
+
+
 # ---- a warp's memory accesses ----
 
 
@@ -625,6 +704,59 @@ def strided_transactions(
     if stride >= per_sector:
         return WARP
     return (start + (WARP - 1) * stride) // per_sector - start // per_sector + 1
+
+
+def wavefronts(addresses: Iterable[int], width: int = WORD) -> int:
+    """Return how often shared memory has to hand out words until a warp has its own.
+
+    Word w lies in bank w mod 32, and in one wavefront each bank hands out one word. A
+    word that several threads want is handed out once, to all of them (NVIDIA, CUDA C++
+    Programming Guide, "Shared Memory"). Loads of 8 bytes are served half a warp at a
+    time, loads of 16 bytes a quarter (NVIDIA, Programming Tensor Cores, GTC 2019,
+    S9593). Writing is no different. Some devices serve two of those parts together,
+    where neighbours want the same; that is not counted.
+
+    Parameters
+    ----------
+    addresses : iterable of int
+        The byte at which each thread's number begins, in the order of the threads, at
+        most 32; multiples of `width`, as a GPU demands.
+    width : int
+        Bytes that a thread reads at once: 1, 2, 4, 8 or 16.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> column, padded = range(0, 32 * 128, 128), range(0, 32 * 132, 132)
+    >>> wavefronts(column), wavefronts(padded)
+    (32, 1)
+    >>> wavefronts(32 * [0]), wavefronts(32 * [0], 16)
+    (1, 4)
+    """
+    if width not in (1, 2, 4, 8, 16):
+        raise ValueError(f"width: expected 1, 2, 4, 8 or 16, got {width!r}")
+    starts = [_aligned(address, width) for address in addresses]
+    if len(starts) > WARP:
+        raise ValueError(f"addresses: expected at most {WARP}, got {len(starts)}")
+    together = WARP * WORD // max(width, WORD)
+    parts = (starts[i : i + together] for i in range(0, len(starts), together))
+    return sum(_longest_queue(part, width) for part in parts)
+
+
+def _aligned(address: int, width: int) -> int:
+    """Return the address, which has to be a multiple of `width`."""
+    if address % width or address < 0:
+        raise ValueError(f"addresses: expected multiples of {width}, got {address!r}")
+    return address
+
+
+def _longest_queue(starts: list[int], width: int) -> int:
+    """Return how many different words are wanted of the bank that is wanted most."""
+    words = {byte // WORD for start in starts for byte in range(start, start + width)}
+    return max(Counter(word % BANKS for word in words).values())
 
 
 # ---- arguments ----

@@ -25,6 +25,9 @@ class Multiprocessor(NamedTuple):
         A block gets its shared memory in multiples of so many bytes.
     shared_reserved : int
         Bytes of every block's shared memory that the system keeps for itself.
+    fp32, special : int
+        How many products in float32, and how many special functions such as 2^x, it
+        computes in a clock.
     source : str
         The document that states the numbers.
     """
@@ -36,6 +39,8 @@ class Multiprocessor(NamedTuple):
     shared_block: int
     shared_unit: int
     shared_reserved: int
+    fp32: int
+    special: int
     source: str
 
 
@@ -54,6 +59,8 @@ class Gpu(NamedTuple):
         Bytes a second between the GPU and its memory.
     source : str
         The document that states the numbers.
+    multiprocessors : int or None
+        How many there are; None if no document states it.
     """
 
     capability: str
@@ -61,6 +68,7 @@ class Gpu(NamedTuple):
     fp16: float
     bandwidth: float
     source: str
+    multiprocessors: int | None = None
 
 
 def gpu(name: str) -> Gpu:

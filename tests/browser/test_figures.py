@@ -275,7 +275,7 @@ def test_the_keyboard_alone_reaches_everything(visit, id) -> None:
 
 REACHABLE = """figure => {
   const one = new Set();  // of radio buttons, the chosen one
-  const parts = [...figure.querySelectorAll("button, input")].filter((part) =>
+  const parts = [...figure.querySelectorAll("button, input, select")].filter((part) =>
     part.checkVisibility() && !part.disabled && !part.closest("[inert]")
     && (part.type !== "radio" || part.checked));
   return parts.map((part, i) => (part.dataset.test = `part${i}`));
@@ -399,13 +399,15 @@ def test_sentence_table_and_quantities(visit, id) -> None:
     put(page, registry.spec(id).still)
     assert page.locator(".os-aside").text_content() == ""  # once the hand rests
     the_table_can_be_shown(page)
-    quantities_are_addressed(page)
+    has_quantities = "no quantity" not in registry.module(id).__doc__
+    if has_quantities:
+        quantities_are_addressed(page)
     until(page, "document.querySelector('.os-aside').textContent !== ''")
     aside = page.locator(".os-aside")
     assert aside.get_attribute("aria-live") == "polite"
     spoken = page.locator(".os-stage svg").first.get_attribute("aria-label")
     assert squeezed(aside.text_content()) == squeezed(spoken)
-    if "step" in registry.spec(id).defaults():
+    if has_quantities and "step" in registry.spec(id).defaults():
         a_lit_quantity_stays_lit(page)
 
 
@@ -693,7 +695,9 @@ CROWDED = """() => {
 }"""
 
 
-TARGETS = "button, [type=range], [type=number], label:has([type=radio]), .os-toggle"
+TARGETS = (
+    "button, select, [type=range], [type=number], label:has([type=radio]), .os-toggle"
+)
 
 
 def shown_by(id: str) -> tuple[dict, ...]:
@@ -1230,3 +1234,37 @@ BEAM = """() => {
   const [, fall, turn] = beam.match(/translate\\(0 (\\S+)\\) rotate\\((\\S+)/).map(Number);
   return [turn, fall > 0, numbers.answer - numbers.truth];
 }"""
+
+
+def test_a_line_is_picked_by_pointing_at_it_and_from_the_menu(visit) -> None:
+    page = visit("cost-by-line", reduced_motion="reduce")
+    rows = page.locator(".os-stage [data-pick-one]")
+    keys = rows.evaluate_all("rows => rows.map((row) => row.dataset.pickOne)")
+    menu, said = page.locator("[data-control=line] select"), page.locator(".os-say")
+    rows.nth(3).hover()
+    assert state(page)["line"] == "", "before the prediction"
+    skip(page)
+    for at in (4, 0, 5):
+        rows.nth(at).hover()
+        assert state(page)["line"] == menu.input_value() == keys[at]
+    assert re.match(rf"Lines? {keys[5]}\b", said.inner_text())
+    page.mouse.move(0, 0)
+    menu.focus()
+    page.keyboard.press("ArrowDown")
+    assert state(page)["line"] == keys[6]
+    assert rows.nth(6).locator(".lit").count() == 1
+
+
+def test_a_line_is_picked_by_a_finger_and_said_in_sight(visit) -> None:
+    page = visit("cost-by-line", width=390, height=600, has_touch=True, is_mobile=True)
+    skip(page)
+    last = registry.spec("cost-by-line").controls[0].of[-1]
+    put(page, {"rung": last, "bars": True})
+    rows = page.locator(".os-stage [data-pick-one]")
+    rows.nth(8).tap()
+    assert state(page)["line"] == rows.nth(8).get_attribute("data-pick-one") != ""
+    box = page.locator(".os-say").bounding_box()
+    assert 0 <= box["y"] <= 600 - box["height"] + 1
+    put(page, {"rung": registry.spec("cost-by-line").controls[0].of[0]})
+    first = page.locator("[data-control=line] option").first
+    assert first.evaluate("option => option.selected"), "this kernel has no such line"

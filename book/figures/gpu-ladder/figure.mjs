@@ -1,105 +1,99 @@
-// The ladder: what each rung reads, takes and leaves room for; times where there are any.
+// The ladder: what a pair of a query and a key costs on each rung, and a bound.
 
-import { DEVICES, N, WIDTHS } from "livepage/constants";
+import { DEVICES, RUNGS, WARPS, WIDTHS } from "livepage/constants";
 import { picture } from "livepage/picture.mjs";
 import { group, label, rect } from "livepage/shapes.mjs";
-import { fill, grouped, num, percent, sentences } from "livepage/text.mjs";
+import { fill, num, percent, sentences } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
 
-const [RUNGS, FIELDS] = [3, 6];
-const SIDE = 4; // rows and keys of a thread in rung 3
+const FIELDS = [
+  "sectors",
+  "wavefronts",
+  "instructions",
+  "fma",
+  "bound",
+  "registers",
+  "warps",
+];
 
 export function compute({ d, device, compiled, measured }) {
   const width = WIDTHS.indexOf(d);
   const start = (width * DEVICES.length + DEVICES.indexOf(device)) * RUNGS;
-  const rungs = [0, 1, 2].map((rung) =>
-    compiled.slice((start + rung) * FIELDS, (start + rung + 1) * FIELDS),
+  const rungs = Array.from({ length: RUNGS }, (_, rung) => rung);
+  const numbers = Object.fromEntries(
+    FIELDS.map((name, at) => [
+      name,
+      rungs.map((rung) => compiled[(start + rung) * FIELDS.length + at]),
+    ]),
   );
-  const keys = rungs[2][1];
-  const patch = (3 / SIDE + keys / (SIDE * d)) / 2;
   return {
-    reads: rungs.map(([rows]) => Math.ceil(N / rows)),
-    per_product: [1, 1, patch],
-    registers: rungs.map((each) => each[2]),
-    spills: rungs.map((each) => each[3]),
-    share: rungs.map((each) => each[4] / each[5]),
+    ...numbers,
+    share: rungs.map((rung) => numbers.fma[rung] / numbers.instructions[rung]),
     rates: measured.slice(start, start + RUNGS),
   };
 }
 
 // ---- the picture -------------------------------------------------------------------
 
-const WIDE = {
-  width: 720,
-  height: 348,
-  across: 348,
-  corners: [
-    [0, 16],
-    [372, 16],
-    [0, 172],
-    [372, 172],
-  ],
-};
-const NARROW = {
-  width: 320,
-  height: 652,
-  across: 318,
-  corners: [
-    [0, 16],
-    [0, 168],
-    [0, 320],
-    [0, 472],
-  ],
-};
-const [NAME, VALUE, BAR, STEP] = [80, 102, 22, 34];
+const [NAME, VALUE, BAR, STEP, TOP] = [92, 62, 14, 19, 16];
+const ROW = 30 + RUNGS * STEP;
+const WIDE = { width: 720, height: 3 * ROW + 24, across: 348, columns: 2 };
+const NARROW = { width: 320, height: 6 * ROW + 24, across: 318, columns: 1 };
+
+/** The six quantities: each rung's bar, from 0 to 1, and what stands beside it. */
+function panels({ sectors, wavefronts, instructions, share, bound, warps }, device) {
+  const most = (values) => Math.max(...values, 1e-9);
+  const of = (values) => values.map((x) => x / most(values));
+  const log = (values) =>
+    values.map((x) => Math.log2(1 + x * 64) / Math.log2(1 + most(values) * 64));
+  return [
+    [log(sectors), (i) => num(sectors[i], 2)],
+    [of(wavefronts), (i) => num(wavefronts[i], 2)],
+    [of(instructions), (i) => num(instructions[i], 0)],
+    [share, (i) => percent(share[i])],
+    [bound, (i) => percent(bound[i])],
+    [warps.map((x) => x / WARPS[device]), (i) => String(warps[i])],
+  ];
+}
 
 export function draw(state, numbers, { wide, words, title }) {
   const page = { ...(wide ? WIDE : NARROW), words };
-  const { reads, per_product: products, registers, spills, share } = numbers;
-  const spilled = (i) => (spills[i] ? words.spilled : words.unit);
-  const panels = [
-    [reads, reads.map((x) => Math.log2(x) / Math.log2(N)), (i) => grouped(reads[i])],
-    [products, products, (i) => num(products[i], 2)],
-    [
-      registers,
-      registers.map((x) => x / 255),
-      (i) => fill(spilled(i), { count: registers[i], bytes: spills[i] }),
-    ],
-    [share, share, (i) => percent(share[i])],
-  ];
   return picture({ ...page, title, glide: 450 }, [
-    panels.map(([, lengths, text], i) =>
-      panel(i, lengths.slice(0, state.third ? 3 : 2), text, spills, page),
+    panels(numbers, state.device).map(([lengths, text], i) =>
+      panel(i, lengths, state.upto, text, page),
     ),
-    label(times(numbers, words), 2, page.height - 10, "strong"),
+    label(times(numbers, words), 2, page.height - 8, "strong"),
   ]);
 }
 
-/** One quantity, a bar for each rung. */
-function panel(place, lengths, text, spills, { corners, across, words }) {
-  const [x, y] = corners[place];
+/** One quantity, a row for each rung; those up to `shown` have a bar. */
+function panel(place, lengths, shown, text, { across, columns, words }) {
+  const x = (place % columns) * (across + 24);
+  const y = TOP + Math.floor(place / columns) * ROW;
   const room = across - NAME - VALUE;
   return group(
-    { key: `panel${place}`, q: place === 2 ? "o" : null },
+    { key: `panel${place}`, q: place === 5 ? "o" : null },
     label(words.panels[place], x + 2, y, "caption"),
     ...lengths.map((length, i) => {
-      const top = y + 14 + i * STEP;
-      const fault = place === 2 && spills[i] > 0;
+      const top = y + 10 + i * STEP;
       const bar = { x: x + NAME, y: top, height: BAR };
-      return [
-        label(words.rungs[i], x + 2, top + 16, "small"),
+      const row = [
+        label(words.rungs[i], x + 2, top + 12, "small"),
         rect({ class: "band", ...bar, width: room }),
+      ];
+      if (i >= shown) return row.join("");
+      return [
+        ...row,
         rect({
           key: `bar${place}-${i}`,
-          class: `weight ${place === 1 && i === 0 ? "old" : "new"}`,
+          class: `weight ${i === shown - 1 ? "new" : "old"}`,
           ...bar,
-          width: Math.max(2, room * length),
+          width: Math.max(length ? 2 : 0, room * length),
         }),
-        fault ? rect({ class: "fault", ...bar, width: room * length }) : "",
-        label(text(i), x + NAME + room + 7, top + 16, {
+        label(text(i), x + NAME + room + 7, top + 12, {
           key: `text${place}-${i}`,
-          class: fault ? "small lit" : "small",
+          class: "small",
         }),
       ].join("");
     }),
@@ -114,41 +108,45 @@ function times({ rates }, words) {
   return fill(words.measured, { rates: rates.map((rate) => num(rate, 1)).join(", ") });
 }
 
-export function say({ d, device, third }, numbers, words) {
-  const { reads, per_product: products, registers, spills, share } = numbers;
+export function say({ d, device, upto }, numbers, words) {
+  const [last, before] = [upto - 1, upto - 2];
+  const at = (name, digits, i) => num(numbers[name][i] ?? 0, digits);
   const values = {
     d,
     device,
-    tiled: reads[1],
-    patched: reads[2],
-    patch: num(products[2], 2),
-    r1: registers[0],
-    r2: registers[1],
-    r3: registers[2],
-    lost1: spills[0],
-    lost: spills[1],
-    s1: num(100 * share[0], 0),
-    s2: num(100 * share[1], 0),
-    s3: num(100 * share[2], 0),
+    rung: upto,
+    below: upto - 1,
+    sectors: at("sectors", 2, last),
+    sectorsBelow: at("sectors", 2, before),
+    waves: at("wavefronts", 2, last),
+    wavesBelow: at("wavefronts", 2, before),
+    count: at("instructions", 0, last),
+    countBelow: at("instructions", 0, before),
+    share: num(100 * numbers.share[last], 0),
+    bound: num(100 * numbers.bound[last], 0),
+    registers: numbers.registers[last],
+    warps: numbers.warps[last],
   };
-  const spilled = spills[1] ? words.saySpilled : "";
+  const compared = before < 0 ? [] : [words.sayBelow];
   return sentences(
-    [words.say, third ? words.sayThird : "", spilled, times(numbers, words)],
+    [words.say, ...compared, words.sayBound, times(numbers, words)],
     values,
   );
 }
 
-export function table({ third }, numbers, words) {
-  const { reads, per_product: products, registers, spills, share } = numbers;
+export function table({ upto }, numbers, words) {
+  const { sectors, wavefronts, instructions, share, bound, registers, warps } = numbers;
   const rows = words.rungs
-    .slice(0, third ? 3 : 2)
+    .slice(0, upto)
     .map((name, i) => [
       name,
-      grouped(reads[i]),
-      num(products[i], 2),
-      registers[i],
-      spills[i],
+      num(sectors[i], 2),
+      num(wavefronts[i], 2),
+      num(instructions[i], 0),
       percent(share[i]),
+      percent(bound[i]),
+      registers[i],
+      warps[i],
     ]);
   return { caption: words.tableCaption, head: words.tableHead, rows };
 }

@@ -1,13 +1,14 @@
-"""The ladder: what each rung reads, takes and leaves room for; times if there are any.
+"""The ladder: what a pair of a query and a key costs on each rung, and a bound.
 
-Registers are as the compiler reported them (`make kernels`), times as `make gpu` stored
-them; where none are stored the figure says so.
+Instructions are those of the machine code, times how often they run (`make kernels`);
+registers are the compiler's. Times are as `make gpu` stored them; where none are
+stored, the figure says so.
 
-Prediction. Rung 3 follows rung 2. At d = 64, does it move fewer bytes from global
-memory? Why wrong answers tempt. "Yes": a later rung has to be better, and bytes were
-what rung 2 was about. "As many": both share tiles in blocks. What settles it: the first
-panel, where its blocks have 64 rows, not 128, and each key is read twice as often. What
-falls is the second panel.
+Prediction. Rung 2 is rung 1 with tiles in shared memory. Of what does it need far less?
+Why wrong answers tempt. "Instructions": it is the better kernel, so it should have less
+to do. "Products": attention is the same sum, so nothing can be left out, but a saving
+is expected of a better kernel. What settles it: the panels, where sectors fall to less
+than a tenth, instructions by less than a half, and the products not at all.
 """
 
 import json
@@ -18,15 +19,15 @@ import numpy as np
 
 from livepage import book
 from livepage.figures import registry
-from livepage.figures.spec import Choice, Numbers, Prediction, Spec, Toggle, Values
+from livepage.figures.spec import Choice, Numbers, Prediction, Spec, Values
 from onlinesoftmax import costs, devices
-from onlinesoftmax.gpu import Build, reports
+from onlinesoftmax.gpu import counts, reports
 from onlinesoftmax.gpu.ladder import LADDER
 
 WIDTHS = (64, 128)
-RUNGS = ("naive", "tiled", "registers")  # those the figure compares
+RUNGS = tuple(name for name, rung in LADDER.items() if rung.then is None)
 BUDGET = registry.module("smem-budget")
-ARCHS, N = BUDGET.ARCHS, BUDGET.N  # both figures speak of the same GPUs and length
+ARCHS = {name: BUDGET.ARCHS[name] for name in ("A100", "H100")}  # those counted
 LENGTH = 4096  # tokens, of the times that are shown
 
 
@@ -43,54 +44,70 @@ def measured(d: int, device: str) -> list[float]:
     return list(rates.values())
 
 
-def rows_per_read(rung: str, block_q: int) -> int:
-    """Return how many rows make use of a key once it is read from global memory."""
-    return block_q if LADDER[rung].has_tiles else 1
+def counted(rung: str, d: int, device: str) -> counts.Counts:
+    """What a rung executes for the pairs of a query and a key."""
+    return counts.stored(rung, d, ARCHS[device])
 
 
-def row(rung: str, d: int, device: str) -> list[int]:
-    """What the figure's script is given of one kernel."""
-    report = reports.stored(rung, d, ARCHS[device])
-    most = devices.multiprocessor(devices.gpu(device).capability).threads
-    at_once = report.occupancy.blocks * report.threads
+def bound(rung: str, d: int, device: str) -> float:
+    """The most of the peak that a rung can reach, by the clocks that it needs."""
+    on = devices.multiprocessor(devices.gpu(device).capability)
+    found = counted(rung, d, device)
+    kinds = found.by_kind()
+    products = kinds.get("fma", 0) + kinds.get("float", 0)
+    least = costs.bound(
+        found.warp_instructions,
+        products,
+        found.wavefronts + found.requests,
+        kinds.get("special", 0),
+        on,
+    )
+    needed = 2 * d * found.pairs / on.fp32  # as if there were nothing but products
+    return needed / least.clocks
+
+
+def row(rung: str, d: int, device: str) -> list[float]:
+    """What the figure's script is given of one kernel: for a pair, and of a thread."""
+    found, report = counted(rung, d, device), reports.stored(rung, d, ARCHS[device])
+    kinds = found.by_kind()
     return [
-        rows_per_read(rung, report.block_q),
-        report.block_k,
-        report.registers,
-        report.spills,
-        at_once,
-        most,
+        found.sectors / found.pairs,
+        found.wavefronts / found.pairs,
+        found.a_pair(found.warp_instructions),
+        found.a_pair(kinds.get("fma", 0)),
+        bound(rung, d, device),
+        report.registers or 0,
+        report.occupancy.blocks * report.threads // costs.WARP,
     ]
 
 
 def expected(state: Values) -> Values:
-    """The compiler's figures and the lib's account of them."""
-    d = state["d"]
-    found = [reports.stored(rung, d, ARCHS[state["device"]]) for rung in RUNGS]
-    return {
-        "reads": [
-            costs.key_reads(N, rows_per_read(each.rung, each.block_q)) for each in found
-        ],
-        "per_product": [Build.shipped(rung, d).reads_per_product for rung in RUNGS],
-        "registers": [each.registers for each in found],
-        "spills": [each.spills for each in found],
-        "share": [each.occupancy.share for each in found],
-        "rates": measured(d, state["device"]),
+    """The stored counts and the lib's account of them."""
+    rows = [row(rung, state["d"], state["device"]) for rung in RUNGS]
+    names = ("sectors", "wavefronts", "instructions", "fma", "bound")
+    found = dict(zip(names, zip(*rows, strict=True)))
+    shares = [fma / all_ for fma, all_ in zip(found["fma"], found["instructions"])]
+    return {name: list(values) for name, values in found.items()} | {
+        "share": shares,
+        "registers": [each[5] for each in rows],
+        "warps": [each[6] for each in rows],
+        "rates": measured(state["d"], state["device"]),
     }
 
 
 def states(random: np.random.Generator) -> Iterator[Values]:
-    """Every width and device there is, again and again, with and without rung 3."""
-    for _ in range(34):
+    """Every width and device there is, again and again, up to any rung."""
+    for _ in range(50):
         for d, device in product(WIDTHS, ARCHS):
-            yield {"d": d, "device": device, "third": bool(random.integers(2))}
+            upto = int(random.integers(1, len(RUNGS) + 1))
+            yield {"d": d, "device": device, "upto": upto}
 
 
 SPEC = Spec(
     controls=(
         Choice("d", 64, of=WIDTHS),
-        Choice("device", "A100", of=tuple(ARCHS)),
-        Toggle("third"),
+        Choice("device", "H100", of=tuple(ARCHS)),
+        Choice("upto", 1, of=tuple(range(1, len(RUNGS) + 1))),
         Numbers(
             "compiled",
             [
@@ -108,9 +125,18 @@ SPEC = Spec(
             ],
         ),
     ),
-    still={"third": True},
-    prediction=Prediction(answer=2, shown_by=({"d": 64, "third": True},) * 3),
-    constants={"N": N, "WIDTHS": WIDTHS, "DEVICES": tuple(ARCHS)},
+    still={"upto": len(RUNGS)},
+    prediction=Prediction(answer=1, shown_by=({"d": 64, "upto": 2},) * 3),
+    constants={
+        "WIDTHS": WIDTHS,
+        "DEVICES": tuple(ARCHS),
+        "RUNGS": len(RUNGS),
+        "WARPS": {
+            device: devices.multiprocessor(devices.gpu(device).capability).threads
+            // costs.WARP
+            for device in ARCHS
+        },
+    },
     expected=expected,
     states=states,
 )

@@ -12,11 +12,12 @@ const [WARP, PORTION, QUARTERS] = [32, 256, 4];
 
 export function compute(state) {
   const { kernel, d, rows, tile: keys, device } = state;
+  const sharers = kernel === "tiled" ? Math.max(d / 64, 1) : keys / 4; // of a row
   const parts =
     kernel === "tiled"
       ? [
-          ["k", keys * d * 4],
-          ["v", keys * d * 4],
+          ["k", keys * (d + 4 * sharers) * 4],
+          ["v", keys * (d + 4 * sharers) * 4],
         ]
       : [
           ["q", rows * (d + 4) * 4],
@@ -24,7 +25,7 @@ export function compute(state) {
           ["p", rows * (keys + 8) * 4],
         ];
   const shared = parts.reduce((sum, [, bytes]) => sum + bytes, 0);
-  const threads = kernel === "tiled" ? rows : Math.ceil((rows * keys) / 16);
+  const threads = (kernel === "tiled" ? rows : rows / 4) * sharers;
   const reads = Math.ceil(N / rows);
   const registers = compiled(state);
   const fits = registers > 0;

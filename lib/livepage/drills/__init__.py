@@ -60,9 +60,13 @@ kernel
     memory, gives the drill a score card, for the last case with a name; ``most`` fails
     a kernel that moves more than so many times as much there, ``together: true`` one
     whose threads take nothing from each other, and ``shared`` one that takes more bytes
-    of shared memory: its tables hold all of the launches tried, and no larger one. A
-    mutant is known by the fault (kind, threads, element) or by the first wrong element
-    and its value.
+    of shared memory: its tables hold all of the launches tried, and no larger one.
+    ``limit`` is how many instructions a right kernel may take, and ``sizes`` says in
+    words of which launch they are counted. ``variants()`` returns
+    texts with their counts, or None where there is no telling; a kernel is looked up
+    among them, whatever it calls its own names. ``count(kernel)`` counts any other in a
+    notebook, and raises a RuntimeError where there is no compiler. A mutant is known by
+    the fault (kind, threads, element) or by the first wrong element and its value.
 """
 
 from livepage.drills.deck import Chapter, card_script, deck_html

@@ -32,7 +32,8 @@ KINDS: dict[str, tuple[set[str], set[str]]] = {
     "kernel": (
         {"function", "starter", "code", "launch", "oracle", "cases", "mutants"},
         {"tolerance", "random", "larger", "ideal", "most", "together"}
-        | {"share", "shared"},  # what one thread may take on, and what one block
+        | {"share", "shared"}  # what one thread may take on, and what one block
+        | {"limit", "sizes", "variants", "count"},  # of instructions
     ),
 }
 WRITTEN = ("code", "kernel")  # answered with a text that is run

@@ -48,6 +48,8 @@ def payload(drill: Drill) -> dict[str, Any]:
     if "most" in drill.fields:
         scored = kernel_grader.scored_case(cases)
         scored["most"] = int(drill.get("most") * scored["ideal"])
+    if "limit" in drill.fields:
+        kernel_grader.scored_case(cases)["counted"] = _counted(drill)
     if drill.get("together"):
         cases = [{**case, "together": not case["drawn"]} for case in cases]
     tolerance = float(drill.get("tolerance", TOLERANCE))
@@ -59,6 +61,18 @@ def payload(drill: Drill) -> dict[str, Any]:
         "larger": [_larger(drill, larger)] if larger else [],
         "slips": [_signs(drill, cases, m, tolerance) for m in code.mutants(drill)],
     }
+
+
+def _counted(drill: Drill) -> dict[str, Any]:
+    """Return how many instructions the forms take that were counted beforehand."""
+    forms = {}
+    for text, count in _function(drill, "variants", "variants")().items():
+        make, fault = kernel_grader.defined(text, drill.get("function"))
+        if fault:
+            raise drill.fault("variants", f"{fault['value']!r}, of\n{text}")
+        forms[kernel_grader.form(make({}))] = count and round(count, 1)
+    given = {name: drill.get(name) for name in ("limit", "sizes")}
+    return {**given, "forms": forms}
 
 
 def _larger(drill: Drill, larger: Any) -> Case:
@@ -153,16 +167,34 @@ def _function(drill: Drill, field: str, name: str) -> Callable[..., Any]:
 
 def maker(kernel: Any) -> Callable[[dict[str, Any]], Any]:
     """Return what makes the kernel of a case from a function, decorated or not."""
-    from blocksim.functions import program
+    from blocksim.functions import program, text
     from blocksim.kernel import Kernel
 
     made = program(kernel)
+    made.written = text(kernel)
 
     def make(names: dict[str, Any]) -> Kernel:
         made.names = dict(names)
         return Kernel(made)
 
     return make
+
+
+def recounted(drill: Drill, kernel: Any, case: Case) -> dict[str, Any] | None:
+    """Return the outcome of a right kernel that nobody had counted beforehand.
+
+    None where it cannot be counted here, for want of a compiler.
+    """
+    try:
+        count = _function(drill, "count", "count")(kernel)
+    except RuntimeError:
+        return None
+    counted = {**case["counted"], "forms": {"": count}}
+    fault = kernel_grader.miscounted("", counted)
+    if fault:
+        return {**kernel_grader.fail(None, [], fault), "near": not count}
+    score = kernel_grader.counted_card(counted, "")
+    return {"passed": True, "case": None, "rows": [], "score": score}
 
 
 DEVICE_TOLERANCE = 1e-4  # float32, in whatever order the device adds

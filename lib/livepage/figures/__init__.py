@@ -16,7 +16,8 @@ holds three files or four.
 
 figure.py     `SPEC`: what the reader may change, the still, the prediction, and the
               lib's numbers for a state. Its docstring states the prediction, why wrong
-              answers tempt, and the state that settles it.
+              answers tempt, and the state that settles it. What has no prediction, or
+              shows no quantity of the book, says so there.
 figure.mjs    Pure functions, no DOM, no state of their own:
                 compute(state)                  the numbers; a `Step` needs `steps`
                 draw(state, numbers, view)      the picture, as an SVG string

@@ -1,11 +1,12 @@
 """Attention kernels in Numba CUDA: a ladder of rungs, and what runs it.
 
-    rungs/         the kernels, a file each: naive, tiled, registers
+    rungs/         the kernels, a file each: naive, tiled, registers, split
     rung.py        what belongs to a rung besides its kernel: sizes, threads, memory
     ladder.py      the rungs in their order; `Build`, a kernel in one size
     launch.py      `attention`: picks a rung, launches it; a simulator where no GPU is
     compile.py     `compile_report`: what the compiler makes of a kernel, without a GPU
     reports.py     those reports, stored
+    counts.py      how many instructions each line executes, stored
 
 Every kernel is the fold of the first chapters: a state (m, l, o) for each row, rescaled
 when the maximum rises, starting from (−∞, 0, 0).

@@ -4,12 +4,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
+from inspect import signature
 from pkgutil import iter_modules
 from typing import Any
 
 from onlinesoftmax import _inputs as inputs
 from onlinesoftmax.gpu import rungs
-from onlinesoftmax.gpu.rung import Kernel, Rung, Size
+from onlinesoftmax.gpu.rung import Kernel, Rung, Size, Work
 
 WIDTHS = (64, 128)  # what the kernels ship for; narrower rows are filled up with zeros
 MOST_THREADS = 1024  # the most that a block can have
@@ -69,7 +70,7 @@ class Build:
     Attributes
     ----------
     rung : str
-        The name of a rung, one of `RUNGS`.
+        The name of a rung, one of `RUNGS`, or of what is launched after one.
     d : int
         Numbers in a row of Q, K, V and O.
     block_q, block_k : int
@@ -91,12 +92,12 @@ class Build:
         rung_named(self.rung)
         for name in ("d", "block_q", "block_k"):
             inputs.block_size(getattr(self, name), name)
-        self._rung.check(self.size)
         if self.threads > MOST_THREADS:
             raise ValueError(
                 f"block_q, block_k: expected at most {MOST_THREADS} threads,"
                 f" got {self.threads}"
             )
+        self._rung.check(self.size)
 
     @classmethod
     def shipped(cls, rung: str, d: int) -> "Build":
@@ -121,25 +122,27 @@ class Build:
 
     @classmethod
     def small(cls, rung: str, d: int) -> "Build":
-        """Return a rung in a size for the simulator: tiles of eight by eight.
+        """Return a rung in a size for the simulator: most with tiles of eight by eight.
 
         Parameters
         ----------
         rung : str
             One of `RUNGS`.
         d : int
-            The next multiple of eight is taken.
+            The next multiple of eight is taken; above 64, the next power of two.
 
         Returns
         -------
         Build
         """
-        width = -(-inputs.block_size(d, "d") // SMALL) * SMALL
-        return cls(rung, width, SMALL, SMALL if rung_named(rung).has_tiles else 1)
+        d = inputs.block_size(d, "d")
+        width = -(-d // SMALL) * SMALL if d <= WIDTHS[0] else 1 << (d - 1).bit_length()
+        tile = SMALL, SMALL if rung_named(rung).has_tiles else 1
+        return cls(rung, width, *(rung_named(rung).small or tile))
 
     @property
     def _rung(self) -> Rung:
-        return LADDER[self.rung]
+        return rung_named(self.rung)
 
     @property
     def size(self) -> Size:
@@ -183,6 +186,45 @@ class Build:
         """The kernel, a Python function."""
         return self._rung.kernel(self.size)
 
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """What the arguments of the kernel are called."""
+        return tuple(signature(self.kernel).parameters)
+
+    def grid(self, work: Work) -> tuple[int, ...]:
+        """Return how many blocks are launched.
+
+        Parameters
+        ----------
+        work : Work
+
+        Returns
+        -------
+        tuple of int
+        """
+        return self._rung.grid(self.size, work)
+
+    def parts(self, work: Work, keys: int, multiprocessors: int) -> int:
+        """Return into how many parts the keys are dealt out: 1 in most rungs.
+
+        Parameters
+        ----------
+        work : Work
+        keys, multiprocessors : int
+
+        Returns
+        -------
+        int
+        """
+        room = multiprocessors * self._rung.blocks.get(self.d, 1)
+        return self._rung.parts(self.size, work, keys, room)
+
+    @property
+    def launches(self) -> tuple["Build", ...]:
+        """What is launched, in this order: itself, and what finishes its work."""
+        then = self._rung.then
+        return (self,) if then is None else (self, Build(then.name, self.d, block_q=1))
+
 
 def rung_named(name: str) -> Rung:
     """Return a rung by its name.
@@ -190,12 +232,14 @@ def rung_named(name: str) -> Rung:
     Parameters
     ----------
     name : str
-        One of `RUNGS`.
+        One of `RUNGS`, or what is launched after one.
 
     Returns
     -------
     Rung
     """
-    if not (isinstance(name, str) and name in LADDER):
+    after = [rung.then for rung in LADDER.values() if rung.then]
+    known = {rung.name: rung for rung in after} | LADDER
+    if not (isinstance(name, str) and name in known):
         raise ValueError(f"kernel: expected one of {list(LADDER)}, got {name!r}")
-    return LADDER[name]
+    return known[name]

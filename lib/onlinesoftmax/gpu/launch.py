@@ -6,8 +6,10 @@ row. It launches a kernel, and brings the output back into the form of the argum
 `plan` tells beforehand which kernel would run, where, and why.
 """
 
+import math
 import time
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from inspect import signature
 from typing import Any, NamedTuple
 
@@ -20,10 +22,13 @@ from blocksim import cudasim
 from onlinesoftmax import _inputs as inputs
 from onlinesoftmax._inputs import Array, DType
 from onlinesoftmax.gpu.ladder import LADDER, Build
+from onlinesoftmax.gpu.rung import Rung, Work
 from onlinesoftmax.masks import Mask, checked
 
 MOST_HEADS = 65_535  # the most blocks that CUDA allows in a grid's second dimension
+STATE = 2  # numbers of a state besides o: m and l
 MOST = float(np.finfo(np.float32).max)
+SIMULATED = 108  # multiprocessors of the GPU that a simulation plays: those of an A100
 PATIENCE = 30  # the most seconds that a simulation may be expected to take
 OTHER_CODE = (  # printed where a kernel is not compiled as its stored report tells
     "compiled without numba-cuda's nvJitLink: registers and spills are not"
@@ -42,12 +47,15 @@ class Plan(NamedTuple):
     why : str
     seconds : float
         How long the simulator is expected to take; 0 on a GPU.
+    parts : int
+        Into how many parts the keys are dealt out, in a rung that does so.
     """
 
     build: Build
     device: str
     why: str
     seconds: float = 0.0
+    parts: int = 1
 
     def __str__(self) -> str:
         return f"kernel {self.build.rung!r} on {self.device}: {self.why}"
@@ -68,20 +76,42 @@ class Task(NamedTuple):
     right: np.int32
     group: np.int32
 
-    def grid(self, build: Build) -> tuple[int, int]:
+    def grid(self, build: Build, parts: int = 1) -> tuple[int, ...]:
         """Return how many blocks are launched.
 
         Parameters
         ----------
         build : Build
+        parts : int
+            Into how many parts the keys are dealt out, in a rung that does so.
 
         Returns
         -------
-        (int, int)
-            How many for the rows of a head, and how many heads.
+        tuple of int
+            For most: how many for the rows of a head, and how many heads.
         """
         heads, n, _ = self.q.shape
-        return -(-n // build.block_q), heads
+        return build.grid(Work(heads, n, int(self.group), parts))
+
+    def given(self, out: Array, lse: Array, parts: int = 1) -> dict[str, Any]:
+        """Return all that a kernel may ask for, by the names of its arguments.
+
+        Parameters
+        ----------
+        out, lse : ndarray
+            What the last kernel fills.
+        parts : int
+
+        Returns
+        -------
+        dict of str to ndarray or number
+            `states` has a row for each part, head and query; `rungs/split.py` says
+            what is in it.
+        """
+        heads, n, d = self.q.shape
+        states = np.zeros((parts, heads * n, d + STATE), np.float32)
+        names = ("Q", "K", "V", "lengths", "scale", "left", "right", "group")
+        return dict(zip(names, self)) | {"O": out, "LSE": lse, "states": states}
 
     def visits(self) -> int:
         """Return how many numbers of K all rows together read."""
@@ -143,6 +173,12 @@ def attention(
     Without a GPU, small inputs run in the block simulator, and large ones raise a
     ValueError that says how long they would take. The simulator adds up in double
     precision, unless numbers can come up that float32 cannot hold.
+
+    Whichever kernel runs and wherever, NaN and ∞ come out at the same places, and
+    numbers agree as far as rounding allows: every kernel adds in an order of its own,
+    and a GPU decides into how many parts keys are dealt out. Left open is only what
+    becomes of NaN or ∞ in the value of a key that is not hidden, but whose weight is 0
+    or too small for float32.
     """
     inputs.flag("return_lse", return_lse)
     asked = _asked(q, k, v, scale)
@@ -156,7 +192,7 @@ def attention(
             " of work for it"
         )
     task = fit(asked, mask, chosen.build.d)
-    out, lse = launch(chosen.build, task)
+    out, lse = launch(chosen.build, task, chosen.parts)
     columns = asked.v.shape[-1]
     out = out[..., :columns].reshape(*asked.q.shape[:-1], columns)
     return (out, lse.reshape(asked.shape[:-1])) if return_lse else out
@@ -198,6 +234,17 @@ def device() -> str:
     gpu = cuda.get_current_device()
     name = gpu.name.decode() if isinstance(gpu.name, bytes) else gpu.name
     return f"{name} (sm_{''.join(map(str, gpu.compute_capability))})"
+
+
+@cache
+def multiprocessors() -> int:
+    """Return how many multiprocessors the GPU has.
+
+    Returns
+    -------
+    int
+    """
+    return int(cuda.get_current_device().MULTIPROCESSOR_COUNT)
 
 
 @cache
@@ -264,13 +311,15 @@ def interval(mask: Mask | None) -> Mask:
     return mask
 
 
-def launch(build: Build, task: Task) -> tuple[Array, Array]:
-    """Run a kernel, on the device or in the simulator.
+def launch(build: Build, task: Task, parts: int = 1) -> tuple[Array, Array]:
+    """Run a kernel, and what is launched after it, on the device or in the simulator.
 
     Parameters
     ----------
     build : Build
     task : Task
+    parts : int
+        Into how many parts the keys are dealt out, in a rung that does so.
 
     Returns
     -------
@@ -281,29 +330,52 @@ def launch(build: Build, task: Task) -> tuple[Array, Array]:
     lse = np.zeros(task.q.shape[:2], np.float32)
     if not out.size:
         return out, lse
+    given = task.given(out, lse, parts)
     if not has_gpu() and not config.ENABLE_CUDASIM:
-        report = blocksim.run(
-            build.kernel,
-            task.grid(build),
-            build.threads,
-            *task[:3],
-            out,
-            lse,
-            *task[3:],
-            mode=task.mode(),
-        )
-        if report.faults:
-            raise report.faults[0]
+        for each in build.launches:
+            arguments = (given[name] for name in each.arguments)
+            where = each.kernel, task.grid(each, parts), each.threads
+            report = blocksim.run(*where, *arguments, mode=task.mode())
+            if report.faults:
+                raise report.faults[0]
         return out, lse
     if len(task.q) > MOST_HEADS:
         raise ValueError(
             f"q: expected at most {MOST_HEADS} heads in all sequences"
             f" together, got {len(task.q)}"
         )
-    arrays = [cuda.to_device(x) for x in (*task[:3], out, lse, task.lengths)]
+    given |= {name: cuda.to_device(x) for name, x in given.items() if np.ndim(x)}
     cudasim.mend()
-    compiled(build)[task.grid(build), build.threads](*arrays, *task[4:])
-    return arrays[3].copy_to_host(), arrays[4].copy_to_host()
+    for run in launches(build, task, given, parts):
+        run()
+    return given["O"].copy_to_host(), given["LSE"].copy_to_host()
+
+
+def launches(
+    build: Build, task: Task, given: dict[str, Any], parts: int = 1
+) -> list[Callable[[], None]]:
+    """Return what to call, one after the other, to run a kernel on a GPU.
+
+    Parameters
+    ----------
+    build : Build
+    task : Task
+    given : dict of str to device array or number
+        As `Task.given` returns it.
+    parts : int
+
+    Returns
+    -------
+    list of callable
+        One for the kernel, and one for what is launched after it, if anything is.
+    """
+    return [
+        partial(
+            compiled(each)[task.grid(each, parts), each.threads],
+            *(given[name] for name in each.arguments),
+        )
+        for each in build.launches
+    ]
 
 
 @cache
@@ -356,14 +428,25 @@ def _plan(asked: inputs.Attention, mask: Mask | None, kernel: str) -> Plan:
     """Return a plan for arguments that have been checked."""
     mask, rung = interval(mask), _rung(kernel)
     width = max(asked.q.shape[-1], asked.v.shape[-1])
+    work, keys = _work(asked), asked.k.shape[-2]
     if has_gpu():
-        rung, why = _best() if rung is None else (rung, "as asked")
+        rung, why = _best(work, width) if rung is None else (rung, "as asked")
         build = Build.shipped(rung, width)
-        return Plan(build, device(), f"{why}; rows of {build.d} numbers")
+        parts = build.parts(work, keys, multiprocessors())
+        why = f"{why}; rows of {build.d} numbers"
+        return Plan(build, device(), why, parts=parts)
     build = Build.small(rung or _best_to_simulate(), width)
     task = fit(asked, mask, build.d)
     seconds = task.visits() * _seconds_per_visit(build.rung, task.mode())
-    return Plan(build, device(), f"{_no_gpu()}; small tiles", seconds)
+    parts = build.parts(work, keys, SIMULATED)
+    return Plan(build, device(), f"{_no_gpu()}; small tiles", seconds, parts)
+
+
+def _work(asked: inputs.Attention) -> Work:
+    """Return how much there is to do."""
+    *batch, n, _ = asked.q.shape
+    group = batch[-1] // max(asked.k.shape[-3], 1) if batch else 1
+    return Work(math.prod(batch), n, group)
 
 
 def _rung(kernel: str) -> str | None:
@@ -373,13 +456,28 @@ def _rung(kernel: str) -> str | None:
     return None if kernel == "auto" else kernel
 
 
-def _best() -> tuple[str, str]:
+def _best(work: Work, width: int) -> tuple[str, str]:
+    """Return the rung for a GPU, and why it.
+
+    It is the highest that Numba can compile here; where rows are few, one for few rows.
+    """
+    rung, why = _highest()
+    block_q = Build.shipped(rung.name, width).block_q
+    for other in LADDER.values():
+        if other.for_few_rows and other.pays(work, block_q, multiprocessors()):
+            return other.name, other.merit
+    return rung.name, why
+
+
+def _highest() -> tuple[Rung, str]:
     """Return the highest rung that Numba can compile here for a GPU, and why it."""
     passed_over = ""
     for number, rung in reversed(list(enumerate(LADDER.values(), 1))):
+        if rung.for_few_rows:
+            continue
         missing = rung.missing()
         if not missing:
-            return rung.name, passed_over or rung.merit
+            return rung, passed_over or rung.merit
         passed_over = passed_over or f"rung {number} {missing}"
     raise RuntimeError(f"no kernel can run here: {passed_over}")
 

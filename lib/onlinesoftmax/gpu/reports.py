@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from onlinesoftmax import costs
 from onlinesoftmax.devices import multiprocessor
 
-ARCHS = ("sm_75", "sm_80", "sm_90a")
+ARCHS = ("sm_75", "sm_80", "sm_90a", "sm_100", "sm_120")
 DTYPES = ("float32", "float16")
 
 
@@ -117,7 +117,8 @@ def stored(
     ----------
     rung : str
     d : int
-    arch : {"sm_75", "sm_80", "sm_90a"}
+    arch : str
+        One of `ARCHS`.
     dtype : {"float32", "float16"}
     tile : (int, int), optional
         `block_q` and `block_k`; those in which the rung ships, unless given.

@@ -8,8 +8,11 @@ ladder finds it: no list names the rungs.
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from inspect import signature
 from pathlib import Path
 from typing import ClassVar, NamedTuple
+
+from numba import cuda
 
 Kernel = Callable[..., None]
 THREAD_REGISTERS = 255  # the most that a thread can have
@@ -33,6 +36,27 @@ class Size(NamedTuple):
     block_k: int = 1
 
 
+class Work(NamedTuple):
+    """How much there is to do, as far as a grid depends on it.
+
+    Attributes
+    ----------
+    heads : int
+        Heads of queries in all sequences together.
+    n : int
+        Query rows of a head.
+    group : int
+        How many heads of queries share a head of keys.
+    parts : int
+        Into how many parts the keys are dealt out, in a rung that does so.
+    """
+
+    heads: int
+    n: int
+    group: int = 1
+    parts: int = 1
+
+
 class Rung(ABC):
     """A rung of the ladder.
 
@@ -51,8 +75,19 @@ class Rung(ABC):
         the same time. The compiler then uses fewer registers. Empty: as it likes.
     has_tiles : bool
         Whether a block's threads share tiles of keys and values.
+    aligned : bool
+        Whether its tiles are placed so that four numbers can be read at once. That
+        takes the package numba-cuda.
     for_simulator : bool
         Whether the block simulator takes it, unless another rung is asked for.
+    small : (int, int) or None
+        The `block_q` and `block_k` for the simulator; None: tiles of eight by eight.
+    for_few_rows : bool
+        Whether it is for few rows that see many keys. Then it is picked where `pays`
+        says so; of the others, the highest one is.
+    then : Rung or None
+        Whose kernel is launched after this one and finishes the work, if its own kernel
+        leaves states behind in place of the output. It is no rung of the ladder.
     """
 
     name: ClassVar[str]
@@ -61,13 +96,18 @@ class Rung(ABC):
     shipped: ClassVar[Mapping[int, tuple[int, int]]]
     blocks: ClassVar[Mapping[int, int]] = {}
     has_tiles: ClassVar[bool] = True
+    aligned: ClassVar[bool] = False
     for_simulator: ClassVar[bool] = False
+    small: ClassVar[tuple[int, int] | None] = None
+    for_few_rows: ClassVar[bool] = False
+    then: ClassVar["Rung | None"] = None
 
     @abstractmethod
     def kernel(self, size: Size) -> Kernel:
         """Return the kernel, a Python function.
 
-        Its arguments are those of every rung; `rungs/naive.py` describes them.
+        A launch gives it what its arguments are called; `launch.Task.given` lists the
+        names, and `rungs/naive.py` describes the arguments.
         """
 
     @abstractmethod
@@ -81,6 +121,24 @@ class Rung(ABC):
     @abstractmethod
     def kept(self, size: Size) -> int:
         """Return how many numbers a thread keeps, in registers if they fit."""
+
+    def grid(self, size: Size, work: Work) -> tuple[int, ...]:
+        """Return how many blocks are launched.
+
+        Most have so many for the rows of a head, and so many heads.
+        """
+        return -(-work.n // size.block_q), work.heads
+
+    def parts(self, size: Size, work: Work, keys: int, room: int) -> int:
+        """Return into how many parts the keys are dealt out; in most rungs they are not.
+
+        `room` is how many blocks the device can run at the same time.
+        """
+        return 1
+
+    def pays(self, work: Work, block_q: int, multiprocessors: int) -> bool:
+        """Return whether it is better than a rung whose blocks have `block_q` rows."""
+        return True
 
     def reads_per_product(self, size: Size) -> float:
         """Return how many numbers a thread reads for each product.
@@ -96,7 +154,9 @@ class Rung(ABC):
 
     def missing(self) -> str:
         """Return what it needs and Numba lacks here, for a GPU; empty if nothing."""
-        return ""
+        if not self.aligned or "alignment" in signature(cuda.shared.array).parameters:
+            return ""
+        return "aligns its tiles, which takes the package numba-cuda"
 
     def spills(self, size: Size) -> bool:
         """Return whether a thread keeps more numbers than it can have registers."""

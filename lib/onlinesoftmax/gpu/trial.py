@@ -28,7 +28,7 @@ from numba import cuda
 from onlinesoftmax import _inputs as inputs
 from onlinesoftmax import dense, masks
 from onlinesoftmax.gpu.ladder import RUNGS, Build
-from onlinesoftmax.gpu.launch import attention, compiled, device, fit, has_gpu
+from onlinesoftmax.gpu.launch import attention, device, fit, has_gpu, launches
 
 HEADS, LENGTHS = 16, (512, 1024, 2048, 4096, 8192, 16384)
 RUNS, WINDOW = 10, 20  # windows of so many milliseconds
@@ -177,20 +177,23 @@ def again(run: Callable[[], object], count: int) -> None:
         run()
 
 
+def in_turn(runs: list[Callable[[], None]]) -> None:
+    for run in runs:
+        run()
+
+
 def kernels(n: int, d: int, dtype: str, causal: bool) -> Iterator[tuple[str, Way]]:
     """Yield every rung, ready to run on arrays that are on the device already."""
     rng = np.random.default_rng(1)
     q, k, v = (rng.standard_normal((HEADS, n, d)).astype(dtype) for _ in range(3))
     asked = inputs.attention(q, k, v, None, None, None)
     task = fit(asked, masks.causal() if causal else None, d)
-    *arrays, lengths = (cuda.to_device(x) for x in task[:4])
-    out = cuda.device_array_like(arrays[0])
-    lse = cuda.device_array((HEADS, n), np.float32)
+    out, lse = np.zeros_like(task.q), np.zeros((HEADS, n), np.float32)
+    given = task.given(out, lse)
+    given |= {name: cuda.to_device(x) for name, x in given.items() if np.ndim(x)}
     for rung in RUNGS:
-        build = Build.shipped(rung, d)
-        launch = compiled(build)[task.grid(build), build.threads]
-        run = partial(launch, *arrays, out, lse, lengths, *task[4:])
-        yield rung, partial(again, run)
+        runs = launches(Build.shipped(rung, d), task, given)
+        yield rung, partial(again, partial(in_turn, runs))
 
 
 def library(n: int, d: int, dtype: str, causal: bool) -> Iterator[tuple[str, Way]]:

@@ -7,9 +7,11 @@ waits for another.
 
 import math
 
-from numba import cuda, float32
+from numba import cuda, float32, uint32
 
 from onlinesoftmax.gpu.rung import Kernel, Rung, Size
+
+MOST = 64  # with more columns of the output a thread has too few registers
 
 
 def naive(d: int) -> Kernel:
@@ -40,6 +42,8 @@ def naive(d: int) -> Kernel:
         How many heads of queries share a head of keys and values.
     """
 
+    width = min(d, MOST)  # columns of the output that a thread has at a time
+
     def kernel(Q, K, V, O, LSE, lengths, scale, left, right, group):
         i = cuda.grid(1)  # my row
         head = cuda.blockIdx.y
@@ -52,32 +56,37 @@ def naive(d: int) -> Kernel:
         stop = min(place + right + 1, lengths[head])
 
         q = cuda.local.array(d, float32)  # (d,)
-        o = cuda.local.array(d, float32)  # (d,)
+        o = cuda.local.array(width, float32)  # some columns of (d,)
         for c in range(d):
             q[c] = float32(Q[head, i, c]) * scale
-            o[c] = float32(0.0)
-        m = float32(-math.inf)
-        l = float32(0.0)
 
-        for j in range(first, stop):  # hidden keys are not even read
-            s = float32(0.0)
-            for c in range(d):
-                s += q[c] * float32(K[shared_head, j, c])
-            m_new = max(m, s)
-            shift = m_new if m_new > float32(-math.inf) else float32(0.0)
-            alpha = math.exp(m - shift)
-            p = math.exp(s - shift)
-            m = m_new
-            l = alpha * l + p
-            for c in range(d):
-                o[c] = alpha * o[c] + p * float32(V[shared_head, j, c])
+        for edge in range(0, d, width):  # all columns at once, if they are not too many
+            for c in range(width):
+                o[c] = float32(0.0)
+            m = float32(-math.inf)
+            l = float32(0.0)
 
-        inverse = float32(1.0) / l if l != float32(0.0) else float32(0.0)
-        for c in range(d):
-            O[head, i, c] = o[c] * inverse
-        if l != float32(0.0):
-            m += math.log(l)
-        LSE[head, i] = m
+            for j in range(first, stop):  # hidden keys are not even read
+                s = float32(0.0)
+                for c in range(d):
+                    s += q[c] * float32(K[shared_head, j, c])
+                m_new = max(m, s)
+                shift = m_new if m_new > float32(-math.inf) else float32(0.0)
+                alpha = math.exp(m - shift)
+                p = math.exp(s - shift)
+                m = m_new
+                l = alpha * l + p
+                for c in range(width):
+                    o[c] = alpha * o[c] + p * float32(
+                        V[shared_head, j, uint32(edge) + c]
+                    )
+
+            inverse = float32(1.0) / l if l != float32(0.0) else float32(0.0)
+            for c in range(width):
+                O[head, i, uint32(edge) + c] = o[c] * inverse
+            if l != float32(0.0):
+                m += math.log(l)
+            LSE[head, i] = m
 
     return kernel
 
@@ -101,8 +110,15 @@ class Naive(Rung):
     def shared(self, size: Size) -> int:
         return 0
 
+    def check(self, size: Size) -> None:
+        """A thread has the same number of columns each time."""
+        if size.d > MOST and size.d % MOST:
+            raise ValueError(
+                f"d: expected at most {MOST}, or a multiple of it, got {size.d}"
+            )
+
     def kept(self, size: Size) -> int:
-        return 2 * size.d  # the query, and its output
+        return size.d + min(size.d, MOST)  # the query, and its output
 
 
 RUNG = Naive()

@@ -12,15 +12,15 @@ enough, since 0 · NaN is NaN. So their weight is HIDDEN, and their values are l
 """
 
 import math
-from inspect import signature
 
-from numba import cuda, float32
+from numba import cuda, float32, uint32
 
 from onlinesoftmax import costs
 from onlinesoftmax.gpu.rung import Kernel, Rung, Size
 
 SIDE = 4  # rows and keys of a thread; four numbers of float32 are read at once
-PAD = 4  # unused numbers at the end of a row in shared memory
+PAD = 1  # unused fours at the end of a row in shared memory
+LOW = 1023  # bits of a number below 1024: so the compiler knows that it is not negative
 HIDDEN = -1  # the weight of a hidden key: no real weight is below 0
 ALL = 0xFFFFFFFF  # every thread of the warp takes part in a shuffle
 
@@ -46,39 +46,55 @@ def registers(d: int, block_q: int, block_k: int) -> Kernel:
     threads = across * down
     hops = across.bit_length() - 1  # shuffles until all threads of a row know
     width = d // across  # output columns of a thread
+    fours = d // SIDE  # a row of Q, K or V is kept in groups of four numbers
+    wide = math.gcd(threads, fours)  # threads that copy side by side
+    high = threads // wide  # rows that are copied at the same time
     # Rows in shared memory are padded, so that those that are read at the same time
     # begin in different banks.
-    fours = (d + PAD) // SIDE  # a row of Q, K or V, in groups of four numbers
-    p_fours = (block_k + 2 * PAD) // SIDE  # a row of weights
-    q_size, tile = block_q * d, block_k * d
+    padded = fours + PAD
+    p_padded = across + 2 * PAD
 
     def kernel(Q, K, V, O, LSE, lengths, scale, left, right, group):
-        t = cuda.threadIdx.x & 1023  # at most 1024: no index is negative
+        if Q.shape[2] != d or K.shape[2] != d or V.shape[2] != d or O.shape[2] != d:
+            return  # never; but now the compiler knows how far apart two rows are
+        t = cuda.threadIdx.x & LOW
         tx = t % across  # which keys, and which columns of the output
         ty = t // across  # which rows
+        cx = t % wide  # which columns to copy
+        cy = t // wide
         top = cuda.blockIdx.x * block_q
         head = cuda.blockIdx.y
         n = Q.shape[1]
         keys = K.shape[1]
-        shared_head = head // group
+        shared_head = uint32(head // group)
         length = lengths[head]
         place = top + keys - n  # of the block's first row
 
-        q_tile = cuda.shared.array((block_q, fours, SIDE), float32, alignment=16)
-        kv_tile = cuda.shared.array((block_k, fours, SIDE), float32, alignment=16)
-        p_tile = cuda.shared.array((block_q, p_fours, SIDE), float32, alignment=16)
+        # Four numbers that lie together are a quarter of a row apart in global memory:
+        # tile[r, f, e] is number e * fours + f. So neighbours copy neighbours, and yet
+        # a thread writes four numbers at once.
+        q_tile = cuda.shared.array((block_q, padded, SIDE), float32, alignment=16)
+        kv_tile = cuda.shared.array((block_k, padded, SIDE), float32, alignment=16)
+        p_tile = cuda.shared.array((block_q, p_padded, SIDE), float32, alignment=16)
+        x = cuda.local.array(SIDE, float32)  # four numbers to be copied
         a = cuda.local.array((SIDE, SIDE), float32)  # my rows, four columns
         b = cuda.local.array((SIDE, SIDE), float32)  # my keys, the same columns
         s = cuda.local.array((SIDE, SIDE), float32)  # my rows, my keys
         o = cuda.local.array((SIDE, width), float32)  # my rows, my columns
         m = cuda.local.array(SIDE, float32)
         l = cuda.local.array(SIDE, float32)  # my keys' share of each sum
-        for x in range(t, q_size, threads):
-            r = x // d
-            c = x % d
-            q_tile[r, c // SIDE, c % SIDE] = float32(0.0)
-            if top + r < n:
-                q_tile[r, c // SIDE, c % SIDE] = float32(Q[head, top + r, c]) * scale
+        for e in range(SIDE):
+            x[e] = float32(0.0)  # what is copied beyond the end does not matter
+        for y in range(0, block_q, high):
+            r = (y + cy) & LOW
+            row = uint32(top) + r
+            for z in range(0, fours, wide):
+                f = (z + cx) & LOW
+                for e in range(SIDE):
+                    if row < n:
+                        x[e] = float32(Q[head, row, e * fours + f]) * scale
+                for e in range(SIDE):
+                    q_tile[r, f, e] = x[e]
         for i in range(SIDE):
             m[i] = float32(-math.inf)
             l[i] = float32(0.0)
@@ -92,19 +108,23 @@ def registers(d: int, block_q: int, block_k: int) -> Kernel:
         soonest = min(place + right + 1, length)  # … to here
         for base in range(begin, end, block_k):
             cuda.syncthreads()  # the last tile's V and P have been read
-            for x in range(t, tile, threads):
-                r = x // d
-                c = x % d
-                kv_tile[r, c // SIDE, c % SIDE] = float32(0.0)
-                if base + r < length:
-                    k = float32(K[shared_head, base + r, c])
-                    kv_tile[r, c // SIDE, c % SIDE] = k
+            for y in range(0, block_k, high):
+                r = (y + cy) & LOW
+                key = uint32(base) + r
+                for z in range(0, fours, wide):
+                    f = (z + cx) & LOW
+                    for e in range(SIDE):
+                        if key < length:
+                            x[e] = float32(K[shared_head, key, e * fours + f])
+                    for e in range(SIDE):
+                        kv_tile[r, f, e] = x[e]
             cuda.syncthreads()  # K is here
 
             for i in range(SIDE):
                 for j in range(SIDE):
                     s[i, j] = float32(0.0)
-            for step in range(d // SIDE):
+            step = 0  # with `while`, since a `for` counts twice
+            while step < fours:
                 for i in range(SIDE):
                     for e in range(SIDE):
                         a[i, e] = q_tile[ty + i * down, step, e]
@@ -113,6 +133,7 @@ def registers(d: int, block_q: int, block_k: int) -> Kernel:
                     for j in range(SIDE):
                         for e in range(SIDE):
                             s[i, j] += a[i, e] * b[j, e]
+                step += 1
 
             if base < latest or base + block_k > soonest:
                 for i in range(SIDE):  # some row does not see all of this tile
@@ -145,15 +166,20 @@ def registers(d: int, block_q: int, block_k: int) -> Kernel:
                     o[i, c] = alpha * o[i, c]
             cuda.syncthreads()  # everybody has read K
 
-            for x in range(t, tile, threads):
-                r = x // d
-                c = x % d
-                if base + r < length:
-                    v = float32(V[shared_head, base + r, c])
-                    kv_tile[r, c // SIDE, c % SIDE] = v
+            for y in range(0, block_k, high):
+                r = (y + cy) & LOW
+                key = uint32(base) + r
+                for z in range(0, fours, wide):
+                    f = (z + cx) & LOW
+                    for e in range(SIDE):
+                        if key < length:
+                            x[e] = float32(V[shared_head, key, e * fours + f])
+                    for e in range(SIDE):
+                        kv_tile[r, f, e] = x[e]
             cuda.syncthreads()  # V and P are here
 
-            for step in range(block_k // SIDE):
+            step = 0
+            while step < across:
                 for i in range(SIDE):
                     for e in range(SIDE):
                         a[i, e] = p_tile[ty + i * down, step, e]
@@ -163,18 +189,19 @@ def registers(d: int, block_q: int, block_k: int) -> Kernel:
                         for i in range(SIDE):
                             if a[i, e] >= float32(0.0):  # not HIDDEN
                                 o[i, c] += a[i, e] * v
+                step += 1
 
         for i in range(SIDE):
             total = l[i]
             for hop in range(hops):
                 other = cuda.shfl_xor_sync(ALL, total, 1 << hop)
                 total += other
-            row = top + ty + i * down
+            row = uint32(top) + ty + i * down
             inverse = float32(1.0) / total if total != float32(0.0) else float32(0.0)
             if row < n:
                 for c in range(width):
-                    column = (c // SIDE * across + tx) * SIDE + c % SIDE
-                    O[head, row, column] = o[i, c] * inverse
+                    f = c // SIDE * across + tx
+                    O[head, row, c % SIDE * fours + f] = o[i, c] * inverse
                 if total != float32(0.0):
                     m[i] += math.log(total)
                 if tx == 0:
@@ -190,6 +217,7 @@ class Registers(Rung):
     below = "tiled"
     merit = "it reads the fewest numbers for each product"
     shipped = {64: (64, 32), 128: (32, 32)}
+    aligned = True
 
     def kernel(self, size: Size) -> Kernel:
         return registers(*size)
@@ -199,9 +227,9 @@ class Registers(Rung):
 
     def shared(self, size: Size) -> int:
         d, block_q, block_k = size
-        q_and_keys = (block_q + block_k) * (d + PAD)
-        weights = block_q * (block_k + 2 * PAD)
-        return (q_and_keys + weights) * 4
+        q_and_keys = (block_q + block_k) * (d // SIDE + PAD)
+        weights = block_q * (block_k // SIDE + 2 * PAD)
+        return (q_and_keys + weights) * SIDE * 4
 
     def kept(self, size: Size) -> int:
         factors_and_scores = 3 * SIDE * SIDE
@@ -228,11 +256,13 @@ class Registers(Rung):
             raise ValueError(f"block_k: expected a divisor of d = {d}, got {block_k}")
         if block_q % SIDE:
             raise ValueError(f"block_q: expected a multiple of {SIDE}, got {block_q}")
-
-    def missing(self) -> str:
-        if "alignment" in signature(cuda.shared.array).parameters:
-            return ""
-        return "aligns its tiles, which takes the package numba-cuda"
+        threads = self.threads(size)
+        high = threads // math.gcd(threads, d // SIDE)
+        if block_q % high or block_k % high:
+            raise ValueError(
+                f"block_q, block_k: expected multiples of {high}, the rows that"
+                f" {threads} threads copy at a time, got {block_q} and {block_k}"
+            )
 
 
 RUNG = Registers()
