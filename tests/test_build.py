@@ -1,12 +1,15 @@
 """The build: what runs again, what does not, and that no stale number survives."""
 
 import shutil
+import zipfile
 from pathlib import Path
 
 import nbformat
 import pytest
+from hatchling.builders.wheel import WheelBuilder
 from nbformat.v4 import new_output
 
+from tools import build
 from tools.build import (
     Book,
     BuildFailed,
@@ -242,6 +245,31 @@ def test_what_a_chapter_depends_on(root: Path) -> None:
     assert imported("from math import exp") == {"math", "math.exp"}
     named = data_files("measured('threads.json')", root / "book")
     assert {file.name for file in named} == {"threads.json"}
+
+
+def test_packed_wheels_hold_what_is_drawn_and_the_sources_never_do(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn, packed = {"unlinked.json", "stills.json"}, []
+
+    class Watched(WheelBuilder):
+        def build(self, **options):
+            packed.append(
+                [
+                    x
+                    for n in drawn
+                    for top in ("lib", "book")
+                    for x in (root / top).rglob(n)
+                ]
+            )
+            return super().build(**options)
+
+    monkeypatch.setattr(build, "WheelBuilder", Watched)
+    wheels = pack_wheels(Book(root, tmp_path))
+    names = [name for file in wheels for name in zipfile.ZipFile(file).namelist()]
+    assert {Path(name).name for name in names} >= drawn
+    assert len(packed) == len(wheels) and not any(packed)
+    assert not [name for name in names if "__pycache__" in name]
 
 
 def test_a_wheel_that_was_removed_is_packed_again(root: Path, tmp_path: Path) -> None:

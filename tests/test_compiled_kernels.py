@@ -15,7 +15,7 @@ from onlinesoftmax import _inputs as inputs
 from onlinesoftmax import masks
 from onlinesoftmax.gpu import RUNGS, WIDTHS, Build, reports, trial
 from onlinesoftmax.gpu.launch import fit
-from tools import compiled
+from tools import compiled, kernels
 
 pytestmark = pytest.mark.skipif(
     not compiled.programs() and not os.environ.get("CI"),
@@ -93,7 +93,7 @@ def test_what_runs_for_another_architecture_is_the_same_code_or_attends_as_well(
 ) -> None:
     executed = [plain(text) for text in texts(rung, d, dtype).values()]
     case = trial.Case(rung, d, dtype, *WIDE["everything"])
-    for arch in reports.ARCHS:
+    for arch in kernels.ON_PAGES:
         own = texts(rung, d, dtype, arch)
         if [plain(text) for text in own.values()] != executed:
             assert compiled.judge(case, own) == "", arch

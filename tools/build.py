@@ -12,8 +12,9 @@ import io
 import os
 import shutil
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,8 +73,8 @@ class Book:
 
     @property
     def stills(self) -> Path:
-        """Where the packed book has the stills of its figures, while it is packed."""
-        return self.book / rescaling.HERE.stills.relative_to(rescaling.HERE.folder)
+        """Where in its folder the packed book has the stills of its figures."""
+        return rescaling.HERE.stills.relative_to(rescaling.HERE.folder)
 
     @property
     def store(self) -> Store:
@@ -268,29 +269,29 @@ def pack_wheels(book: Book) -> list[Path]:
     if not (there and book.made.is_fresh("wheels", now)):
         shutil.rmtree(folder, ignore_errors=True)
         os.environ["SOURCE_DATE_EPOCH"] = "315619200"  # two builds, one file
-        with book.made.anew("wheels", now), drawn_for_readers(book):
-            for package in packages:
+        with book.made.anew("wheels", now), drawn_for_readers(book) as copies:
+            for package in copies:
                 list(WheelBuilder(str(package)).build(directory=str(folder)))
     return sorted(folder.glob("*.whl"))
 
 
 @contextmanager
-def drawn_for_readers(book: Book):
-    """While packing, what V8 made of the figures: readers of notebooks have no V8."""
+def drawn_for_readers(book: Book) -> Iterator[list[Path]]:
+    """Copies of the packages, with what V8 made of the figures: readers have no V8.
+
+    It stands in no source tree, where a chapter would find a still and put it on its
+    page.
+    """
     folders = (book.root / "lib" / "livepage" / "figures", book.book / "figures")
     sources = (source for folder in folders for source in folder.rglob("*.mjs"))
-    try:
-        modules.SHIPPED.write_text(modules.unlinked(sources), "utf-8")
-        book.stills.write_text(figures.stills(), "utf-8")
-        yield
-    finally:
-        forget_drawn(book)
-
-
-def forget_drawn(book: Book) -> None:
-    """Only wheels hold them: a chapter that finds a still puts it on its page."""
-    for file in (modules.SHIPPED, book.stills):
-        file.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory() as place:
+        for package in PACKAGES:
+            unpacked = shutil.ignore_patterns("__pycache__", "*.egg-info")
+            shutil.copytree(book.root / package, Path(place, package), ignore=unpacked)
+        shipped = Path(place, "lib", "livepage", modules.SHIPPED.name)
+        shipped.write_text(modules.unlinked(sources), "utf-8")
+        Path(place, "book", book.stills).write_text(figures.stills(), "utf-8")
+        yield [Path(place, package) for package in PACKAGES]
 
 
 def pack_notebooks(book: Book, ours: Ours, packed: list[Path]) -> None:
@@ -341,7 +342,6 @@ FAILURES = (BuildFailed, ChapterFailed, ValueError)
 def make(book: Book = HERE, shown: Callable[[], None] = lambda: None) -> None:
     """Build the book, alone in its folder."""
     with only_one(book.out):
-        forget_drawn(book)  # of a build that was interrupted
         build(book, shown)
 
 

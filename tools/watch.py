@@ -124,10 +124,8 @@ def look() -> dict[Path, int]:
     """Return when each source was last changed."""
     found = files_in(*(ROOT / name for name in FOLDERS))
     found |= {ROOT / name for name in FILES}
-    made = {"unlinked.json", "stills.json"}  # by a build, while it packs
-    sources = (file for file in found if file.name not in made)
     seen = {}
-    for file in sources:
+    for file in found:
         try:
             seen[file] = file.stat().st_mtime_ns
         except FileNotFoundError:  # an editor's, gone already

@@ -16,7 +16,7 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 
 import blocksim
-from livepage import book, modules
+from livepage import book
 from livepage.digest import digest, files_in
 
 from .paths import ASSETS, EXTENSION
@@ -32,8 +32,7 @@ def ingredients() -> set[Path]:
     code = (EXTENSION.parent, Path(blocksim.__file__).parent, *ours.made_with)
     files = files_in(*code, ours.figures, ours.drills, ours.data)
     files |= set(ours.folder.glob("*.py"))
-    shared = files_in(ASSETS) | {modules.SHIPPED, ours.stills}
-    return {file for file in files if file.suffix != ".css"} - shared
+    return {file for file in files if file.suffix != ".css"} - files_in(ASSETS)
 
 
 def installed() -> list[str]:
