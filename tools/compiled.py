@@ -1,21 +1,36 @@
-"""The kernels that ship, as a launch runs them, on the PTX machine."""
+"""The kernels that ship, as a launch runs them, on the PTX machine.
+
+    python -m tools.compiled    every kernel whose code for another architecture is other
+
+`make test` executes what is compiled for one architecture. Of the others this runs what
+`python -m tools.kernels --check --every` has left.
+"""
 
 import json
+import re
+import sys
 from functools import cache
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
 import ptxsim
 from onlinesoftmax import _inputs as inputs
-from onlinesoftmax import dense
-from onlinesoftmax.gpu import trial
+from onlinesoftmax import dense, masks
+from onlinesoftmax.gpu import RUNGS, WIDTHS, reports, trial
 from onlinesoftmax.gpu.ladder import Build
 from onlinesoftmax.gpu.launch import Task, fit
 from tools import kernels
 
 WRITTEN = ("O", "LSE", "states")  # what kernels may write
 PARTS = 2  # into which a rung deals out the keys that does so
+# A case with every kind of mask and ragged lengths; heads of queries and of keys,
+# queries, keys.
+EVERYTHING = (
+    masks.causal() & masks.window(40) & masks.padding([60, 9]),
+    (2, 1, 50, 70),
+)
 
 
 @cache
@@ -25,9 +40,14 @@ def programs() -> dict[str, str]:
     return json.loads(file.read_text("utf-8"))["ptx"] if file.exists() else {}
 
 
-def text(build: Build, dtype: str, arch: str = kernels.GATE[1]) -> str:
-    """The PTX of a kernel."""
-    return programs()[f"{build.rung}-{build.d}-{dtype}-{arch}"]
+def texts(
+    rung: str, d: int, dtype: str, arch: str = kernels.GATE[1]
+) -> dict[Build, str]:
+    """The PTX of a rung that ships, and of what is launched after it."""
+    return {
+        build: programs()[f"{build.rung}-{build.d}-{dtype}-{arch}"]
+        for build in Build.shipped(rung, d).launches
+    }
 
 
 class Answer(NamedTuple):
@@ -79,3 +99,45 @@ def judge(case: trial.Case, texts: dict[Build, str], **options) -> str:
     if not np.allclose(lse[seen], true_lse[seen], rtol=1e-5, atol=1e-5):
         return "lse is off"
     return ""
+
+
+def elsewhere(
+    case: trial.Case, own: dict[Build, str], executed: dict[Build, str]
+) -> str | None:
+    """What is wrong with code of another architecture; None where it is no other."""
+    if [plain(text) for text in own.values()] == [*map(plain, executed.values())]:
+        return None
+    return judge(case, own)
+
+
+def plain(text: str) -> list[str]:
+    """A program without what tells architectures and lines of Python apart, or names."""
+    text = re.sub(r"_ZN\w+?(?=_param_|\()", "kernel", re.sub(r"//.*", "", text))
+    names = dict.fromkeys(re.findall(r"_cudapy_\w+", text))
+    for number, name in enumerate(names):
+        text = re.sub(rf"{name}\b", f"array_{number}", text)
+    lines = [" ".join(line.split()) for line in text.split("\n")]
+    return [x for x in lines if x and not x.startswith((".target", ".loc", ".file"))]
+
+
+def main() -> int:
+    wrong = ran = 0
+    others = [arch for arch in reports.ARCHS if arch != kernels.GATE[1]]
+    for rung, d, dtype, arch in product(RUNGS, WIDTHS, reports.DTYPES, others):
+        case = trial.Case(rung, d, dtype, *EVERYTHING)
+        try:
+            own = texts(rung, d, dtype, arch)
+        except KeyError:
+            print("not compiled: python -m tools.kernels --check --every")
+            return 2
+        said = elsewhere(case, own, texts(rung, d, dtype))
+        ran += said is not None
+        if said:
+            wrong += 1
+            print(f"{case} {arch}: {said}")
+    print(f"{ran} kernels for other architectures are other code: {wrong} are wrong")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

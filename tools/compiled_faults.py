@@ -101,8 +101,7 @@ def noticed(rung: str, texts: dict[Build, str]) -> str:
 
 
 def texts_of(rung: str) -> dict[Build, str]:
-    builds = Build.shipped(rung, 64).launches
-    return {build: compiled.text(build, "float32") for build in builds}
+    return compiled.texts(rung, 64, "float32")
 
 
 def named() -> Iterator[str]:

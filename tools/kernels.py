@@ -2,6 +2,7 @@
 
     python -m tools.kernels            compile, check, write kernels.json beside the kernels
     python -m tools.kernels --check    compile what ships, compare with what is written
+    python -m tools.kernels --check --every    the same, for every architecture and size
 
 It works in an environment of its own, .venv-gpu, with the packages that
 requirements-gpu.txt locks. What was compiled from the same sources before is kept.
@@ -46,7 +47,7 @@ COUNTED = (
 # The architectures whose figures stand on pages: they are counted, and the sizes of the
 # sliders are for them. On the others it is known that what ships compiles.
 ON_PAGES = ("sm_75", "sm_80", "sm_90a")
-GATE = ("float32", "sm_80")  # what `make test` counts again
+GATE = ("float32", "sm_80")  # what `make test` counts again; of the second it runs all
 
 Wanted = tuple[str, int, int, int, str, str]  # rung, d, block_q, block_k, dtype, arch
 
@@ -54,18 +55,17 @@ Wanted = tuple[str, int, int, int, str, str]  # rung, d, block_q, block_k, dtype
 def wanted(gate: bool = False) -> list[Wanted]:
     """Return every kernel to compile: as they ship, then the sizes of the sliders.
 
-    The gate compiles those that ship, for the architectures that stand on pages.
+    The gate compiles those that ship, for one architecture: the others are of the same
+    sources and of the same compiler.
     """
     from onlinesoftmax.gpu.ladder import LADDER, WIDTHS, Build
     from onlinesoftmax.gpu.reports import ARCHS, DTYPES
 
     sizes = product(LADDER, WIDTHS)
     shipped = [one for size in sizes for one in Build.shipped(*size).launches]
-    builds = list(product(shipped, DTYPES, ON_PAGES))
+    builds = list(product(shipped, DTYPES, [GATE[1]] if gate else ARCHS))
     if not gate:
-        builds += product(shipped, DTYPES, [x for x in ARCHS if x not in ON_PAGES])
-        sizes = product(SLIDERS, WIDTHS, ROWS, KEYS)
-        others = [Build(*size) for size in sizes]
+        others = [Build(*size) for size in product(SLIDERS, WIDTHS, ROWS, KEYS)]
         others = [build for build in others if build not in shipped]
         builds += product(others, ["float32"], ON_PAGES)
     return [
@@ -105,7 +105,7 @@ def to_count(gate: bool = False) -> list[Wanted]:
     if gate:
         return [one for one in every if one[1] == WIDTHS[0] and one[4:] == GATE]
     # The PTX is the same for every architecture: one worker gets a kernel for all.
-    return [one for arch in ON_PAGES for one in every if one[5] == arch]
+    return [(*one[:5], arch) for arch in ON_PAGES for one in every]
 
 
 def compile_all(
@@ -149,9 +149,10 @@ def key(wanted: list[Wanted], counted: list[Wanted]) -> str:
     """
     what = [sources(), wanted, counted, sys.version_info[:2]]
     if counted:
-        files = [*SOURCES.glob("*.py"), *SOURCES.glob("rungs/*.py")]
-        files += (ROOT / "lib" / "ptxsim").rglob("*.py")
-        what += [file.read_text("utf-8") for file in sorted(files)]
+        rungs = sorted(SOURCES.glob("rungs/*.py"))
+        what += [file.read_text("utf-8") for file in rungs]
+        files = [*SOURCES.glob("*.py"), *(ROOT / "lib" / "ptxsim").rglob("*.py")]
+        what += [without_words(file.read_text("utf-8")) for file in sorted(files)]
     return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
 
 
@@ -316,14 +317,17 @@ def _write(file: Path, head: dict, name: str, rows: list) -> None:
 
 
 def gated() -> Path:
-    """Return the file of what the gate found."""
-    return CACHE / f"{key(wanted(gate=True), to_count(gate=True))}.json"
+    """Return the file of what the gate found, or of all where all has been compiled."""
+    files = [
+        CACHE / f"{key(wanted(gate), to_count(gate))}.json" for gate in (False, True)
+    ]
+    return files[0] if files[0].exists() else files[1]
 
 
-def gate() -> list[str]:
+def gate(every: bool = False) -> list[str]:
     """Compile what ships and compare; `make test` calls it. One line where it cannot.
 
-    The sizes of the sliders are not compiled again: they are of the same sources.
+    With `every`, that is done for each architecture, and for the sizes of the sliders.
     """
     if not sys.platform.startswith("linux"):
         print("  kernels are not compiled here: the gate runs on Linux")
@@ -335,7 +339,7 @@ def gate() -> list[str]:
             return [str(problem)]
         print(f"  kernels are not compiled here: {LOCK.name} could not be installed")
         return []
-    return check(compile_all(wanted(gate=True), to_count(gate=True)))
+    return check(compile_all(wanted(not every), to_count(not every)))
 
 
 def main() -> int:
@@ -347,7 +351,7 @@ def main() -> int:
         return 2
     start = time.perf_counter()
     if "--check" in sys.argv:
-        said = gate()
+        said = gate(every="--every" in sys.argv)
     else:
         try:
             environment()
@@ -360,7 +364,7 @@ def main() -> int:
             write(found)
     print(*said, sep="\n", end="\n" if said else "")
     print(
-        f"{len(wanted())} kernels, {time.perf_counter() - start:.0f} s:",
+        f"{time.perf_counter() - start:.0f} s:",
         f"{len(said)} complaints" if said else "all as they should be",
     )
     return bool(said)

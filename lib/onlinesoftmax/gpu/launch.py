@@ -176,9 +176,9 @@ def attention(
 
     Whichever kernel runs and wherever, NaN and ∞ come out at the same places, and
     numbers agree as far as rounding allows: every kernel adds in an order of its own,
-    and a GPU decides into how many parts keys are dealt out. Left open is only what
-    becomes of NaN or ∞ in the value of a key that is not hidden, but whose weight is 0
-    or too small for float32.
+    and a GPU decides into how many parts keys are dealt out. A key whose score is −∞
+    counts as hidden. Left open is only what becomes of NaN or ∞ in the value of a key
+    whose weight is too small for float32.
     """
     inputs.flag("return_lse", return_lse)
     asked = _asked(q, k, v, scale)

@@ -70,10 +70,11 @@ def naive(d: int) -> Kernel:
                 s = float32(0.0)
                 for c in range(d):
                     s += q[c] * float32(K[shared_head, j, c])
+                if s == float32(-math.inf):
+                    continue  # the key adds nothing
                 m_new = max(m, s)
-                shift = m_new if m_new > float32(-math.inf) else float32(0.0)
-                alpha = math.exp(m - shift)
-                p = math.exp(s - shift)
+                alpha = math.exp(m - m_new)
+                p = math.exp(s - m_new)
                 m = m_new
                 l = alpha * l + p
                 for c in range(width):

@@ -165,6 +165,7 @@ def patches(d: int, block_q: int, block_k: int) -> Kernel:
                         if key < here - left or key > here + right or key >= length:
                             s[i, j] = float32(-math.inf)
 
+            lowest = float32(math.inf)
             for i in range(tall):
                 m_new = m[i]
                 for j in range(SIDE):
@@ -182,6 +183,11 @@ def patches(d: int, block_q: int, block_k: int) -> Kernel:
                     p_tile[ty + i * down, tx, j] = p  # of key tx + j * across
                 for c in range(width):
                     o[i, c] = alpha * o[i, c]
+            for i in range(tall):
+                for j in range(SIDE):
+                    lowest = min(lowest, s[i, j])
+            # Rows and their weights stay within a warp, so a warp decides for itself.
+            whole = not cuda.any_sync(ALL, lowest == float32(-math.inf))
             if not whole:
                 for i in range(tall):
                     for j in range(SIDE):

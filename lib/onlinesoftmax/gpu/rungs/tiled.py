@@ -107,11 +107,10 @@ def tiled(d: int, block_q: int, block_k: int) -> Kernel:
                     s += q[c] * k_tile[j, part, c]
                 for hop in range(hops):
                     s += cuda.shfl_xor_sync(ALL, s, 1 << hop)
-                if first <= base + j < stop:
+                if first <= base + j < stop and s != float32(-math.inf):
                     m_new = max(m, s)
-                    shift = m_new if m_new > float32(-math.inf) else float32(0.0)
-                    alpha = math.exp(m - shift)
-                    p = math.exp(s - shift)
+                    alpha = math.exp(m - m_new)
+                    p = math.exp(s - m_new)
                     m = m_new
                     l = alpha * l + p
                     for c in range(width):
