@@ -457,6 +457,19 @@ def test_who_wants_a_word_and_where_it_begins_do_not_matter(
         assert costs.wavefronts(addresses, width) == costs.wavefronts(moved, width)
 
 
+@given(loads.filter(lambda load: load[0] and load[1] > 4))
+def test_no_merging_of_two_parts_needs_fewer_than_the_least(load) -> None:
+    """Two parts of a wide load at once: as many passes as for all words of both."""
+    addresses, width = load
+    both = 2 * 32 * 4 // width
+    pairs = [addresses[i : i + both] for i in range(0, len(addresses), both)]
+    merged = sum(costs._longest_queue(pair, width) for pair in pairs)
+    counted = costs.wavefronts(addresses, width)
+    assert costs.least_wavefronts(counted, 1) <= merged
+    same = costs.wavefronts(32 * [addresses[0]], width)
+    assert costs.least_wavefronts(same, 1) == len(range(0, 32, both))
+
+
 @given(st.lists(st.integers(0, 300), min_size=1, max_size=32))
 def test_the_simulator_counts_the_same_passes(words) -> None:
     addresses = [4 * word for word in words]

@@ -713,8 +713,8 @@ def wavefronts(addresses: Iterable[int], width: int = WORD) -> int:
     word that several threads want is handed out once, to all of them (NVIDIA, CUDA C++
     Programming Guide, "Shared Memory"). Loads of 8 bytes are served half a warp at a
     time, loads of 16 bytes a quarter (NVIDIA, Programming Tensor Cores, GTC 2019,
-    S9593). Writing is no different. Some devices serve two of those parts together,
-    where neighbours want the same; that is not counted.
+    S9593). Writing is no different. GPUs may serve two of those parts together, where
+    neighbours want the same; `least_wavefronts` says how few that may be.
 
     Parameters
     ----------
@@ -744,6 +744,33 @@ def wavefronts(addresses: Iterable[int], width: int = WORD) -> int:
     together = WARP * WORD // max(width, WORD)
     parts = (starts[i : i + together] for i in range(0, len(starts), together))
     return sum(_longest_queue(part, width) for part in parts)
+
+
+def least_wavefronts(counted: float, accesses: float) -> float:
+    """Return the fewest wavefronts that some GPU may take for what was counted.
+
+    `wavefronts` counts each part of a wide load by itself. GPUs may serve two parts
+    together where neighbours want the same, and so halve the number: for 7.0 to 7.5 an
+    answer in NVIDIA's developer forum says so (topic 77228), on 8.6 and 9.0 a reader of
+    it saw it in NVIDIA's profiler (topic 373160). An access still takes one at least.
+
+    Parameters
+    ----------
+    counted : float
+        By `wavefronts`, over all accesses.
+    accesses : float
+        How many instructions of a warp they are.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> least_wavefronts(wavefronts(32 * [0], 16), 1), least_wavefronts(1, 1)
+    (2.0, 1)
+    """
+    return max(accesses, counted / 2)
 
 
 def _aligned(address: int, width: int) -> int:

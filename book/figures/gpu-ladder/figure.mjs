@@ -38,8 +38,8 @@ export function compute({ d, device, compiled, measured }) {
 
 const [NAME, VALUE, BAR, STEP, TOP] = [92, 62, 14, 19, 16];
 const ROW = 30 + RUNGS * STEP;
-const WIDE = { width: 720, height: 3 * ROW + 24, across: 348, columns: 2 };
-const NARROW = { width: 320, height: 6 * ROW + 24, across: 318, columns: 1 };
+const WIDE = { width: 720, height: 3 * ROW, across: 348, columns: 2 };
+const NARROW = { width: 320, height: 6 * ROW, across: 318, columns: 1 };
 
 /** The six quantities: each rung's bar, from 0 to 1, and what stands beside it. */
 function panels({ sectors, wavefronts, instructions, share, bound, warps }, device) {
@@ -59,12 +59,12 @@ function panels({ sectors, wavefronts, instructions, share, bound, warps }, devi
 
 export function draw(state, numbers, { wide, words, title }) {
   const page = { ...(wide ? WIDE : NARROW), words };
-  return picture({ ...page, title, glide: 450 }, [
+  return picture(
+    { ...page, title, glide: 450 },
     panels(numbers, state.device).map(([lengths, text], i) =>
       panel(i, lengths, state.upto, text, page),
     ),
-    label(times(numbers, words), 2, page.height - 8, "strong"),
-  ]);
+  );
 }
 
 /** One quantity, a row for each rung; those up to `shown` have a bar. */

@@ -55,10 +55,11 @@ def bound(rung: str, d: int, device: str) -> float:
     found = counted(rung, d, device)
     kinds = found.by_kind()
     products = kinds.get("fma", 0) + kinds.get("float", 0)
+    waves = costs.least_wavefronts(found.wavefronts, kinds.get("shared", 0))
     least = costs.bound(
         found.warp_instructions,
         products,
-        found.wavefronts + found.requests,
+        waves + found.requests,
         kinds.get("special", 0),
         on,
     )
