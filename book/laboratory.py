@@ -56,7 +56,7 @@ def mended(d: int, keys: int, threads: int) -> Kernel:
     """Return the same copy in numbers that cannot be negative, and with a `while`.
 
     A number without a sign needs no mending after a division, and as an index cannot
-    count from the end. A `while` has no length to work out first.
+    count from the end. A `while` has no length to work out first, and no turns to count.
 
     Parameters
     ----------
