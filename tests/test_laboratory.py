@@ -6,7 +6,7 @@ import pytest
 
 import copy_loops
 from blocksim import load
-from livepage.drills import kernel_grader
+from livepage.drills import check, kernel_grader
 from livepage.drills.bank import find
 from livepage.drills.payload import payload
 from tools import laboratory
@@ -58,6 +58,16 @@ def test_what_a_kernel_does_makes_another_form(old, new):
 def test_what_stands_around_a_kernel_belongs_to_its_form(old, new):
     text = next(text for text in copy_loops.texts() if "uint32(" in text)
     assert old in text and form(text.replace(old, new, 1)) != form(text)
+
+
+def test_a_loop_that_nobody_counted_may_be_decorated_by_the_simulator(tmp_path):
+    """It was handed to the compiler with the decorator around it, and that failed."""
+    text = find("copy-loop").get("code").replace("+ row", "+ row + uint32(0)")
+    file = tmp_path / "copies.py"
+    file.write_text(text.replace("from numba", "from blocksim"))
+    names = dict(copy_loops.SIZES)
+    exec(compile(file.read_text(), file, "exec"), names)
+    assert "It is right" in str(check("copy-loop", names["copy"]))
 
 
 def counted() -> dict:

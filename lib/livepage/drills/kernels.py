@@ -185,8 +185,10 @@ def recounted(drill: Drill, kernel: Any, case: Case) -> dict[str, Any] | None:
 
     None where it cannot be counted here, for want of a compiler.
     """
+    from blocksim.functions import bare
+
     try:
-        count = _function(drill, "count", "count")(kernel)
+        count = _function(drill, "count", "count")(bare(kernel))
     except RuntimeError:
         return None
     counted = {**case["counted"], "forms": {"": count}}
