@@ -606,8 +606,9 @@ def bound(
     products : float
         Those of them that multiply or add in float32.
     wavefronts : float
-        In how many portions shared memory is read and written, and the first cache,
-        which is the same memory; an access to global memory is one at least.
+        In how many portions shared memory is read and written, at the least
+        (`least_wavefronts`), and the first cache, which is the same memory; an access
+        to global memory is one at least.
     special : float
         Those that compute special functions.
     on : Multiprocessor
