@@ -72,8 +72,9 @@ CASES = [
     Asked(masks.window(50, 8), (2, 1, 71, 93)),
     Asked(masks.padding([34, 45]), (2, 1, 64, 64), parts=4),
     Asked(masks.padding([53, 61]), (2, 1, 64, 64)),
-    Asked(masks.window(25, 29), (1, 1, 131, 170), parts=1),
-    *(Asked(None, (1, 1, n, n)) for n in range(1, 32, 2)),
+    Asked(masks.window(35, 29), (2, 1, 131, 170), parts=1),
+    Asked(masks.window(19, 13), (2, 1, 131, 170)),
+    *(Asked(None, (1, 1, n, n)) for n in (*range(1, 32, 2), 36, 44, 52)),
 ]
 
 
@@ -100,7 +101,7 @@ NAMED = [
     Fault("the largest becomes the smallest", r"max(?=\S*\.f32)", "min", 2),
     Fault("a shuffle hands back its own", r"(shfl\.sync\.bfly\.b32\s+[^,]+, [^,]+), [^,]+,", r"\1, 0,", 2),
     Fault("a global load 1 GB on", r"(ld\.global\S*\s+[^\[]+\[%rd\d+)(\+\d+)?\]", r"\1+1073741824]", 2),
-    Fault("a global load 4 bytes on", r"(ld\.global\.v4\S*\s+[^\[]+\[%rd\d+)(\+\d+)?\]", r"\1+4]", 1),
+    Fault("a global load 4 bytes on", r"(ld\.global\S*\s+[^\[]+\[%rd\d+)(\+\d+)?\]", r"\1+4]", 2),
     Fault("a global store 4 bytes on", r"(st\.global\S*\s+\[%rd\d+)(\+\d+)?\]", r"\1+4]", 2),
     Fault("a global store is left out", r"st\.global\S*\s+[^;]+;", "", 2),
     Fault("a shared load 4 bytes on", r"(ld\.shared\.v4\S*\s+[^\[]+\[%r\w+)(\+\d+)?\]", r"\1+4]", 1),
