@@ -14,7 +14,7 @@ import pytest
 
 from blocksim import Fault, cuda, float32, load, run
 from blocksim.portable import HERE as PACKAGE
-from blocksim.portable import code_only, sources
+from blocksim.portable import code_only, sources, translator
 from blocksim.scalars import rounded, wrapped
 from blocksim.traffic import passes
 from kernels.correct import CORRECT
@@ -630,8 +630,8 @@ def test_comments_and_docstrings_stay_behind_and_lines_keep_their_numbers() -> N
 
 
 def test_every_module_means_the_same_without_its_comments() -> None:
-    for path, code in sources().items():
-        text = (PACKAGE / f"{Path(path).name}.py").read_text("utf-8")
+    for path, code in (sources() | translator()).items():
+        text = (PACKAGE.parent / f"{path}.py").read_text("utf-8")
         assert outline(code) == outline(text), path
 
 

@@ -134,8 +134,9 @@ The run: ``launch`` runs one thread after another. ``device`` is what they call 
 as a type holds them, ``traffic`` counts sectors and banks, ``report`` gathers what was
 found, and ``faults`` words it.
 
-Apart from these, ``portable`` packs the modules for MicroPython, and ``cudasim`` repairs
-Numba's own simulator where it differs from a GPU.
+Apart from these, ``wgsl`` writes a kernel for the GPU of a browser, ``portable`` packs
+the modules for MicroPython, and ``cudasim`` repairs Numba's own simulator where it
+differs from a GPU.
 """
 
 from .faults import Fault

@@ -23,6 +23,17 @@ def sources() -> dict[str, str]:
     }
 
 
+def translator() -> dict[str, str]:
+    """Return the text of each module that writes WGSL, to be put beside `sources`.
+
+    Whoever runs no kernel on a GPU does without them.
+    """
+    return {
+        f"blocksim/wgsl/{path.stem}": code_only(path.read_text(encoding="utf-8"))
+        for path in sorted((HERE / "wgsl").glob("*.py"))
+    }
+
+
 def code_only(source: str) -> str:
     """Return the text of a module without comments and docstrings, line for line.
 

@@ -14,6 +14,8 @@ class Code:
 
     Attributes
     ----------
+    typed : Typed
+        The tree with types that it was made of.
     meets : bool
         Whether its threads meet anywhere.
     sites : list of tuple
@@ -28,6 +30,7 @@ class Code:
 
     def __init__(self, typed, doubles: dict, full: bool):
         text = emit(typed, full)
+        self.typed = typed
         self.meets = typed.meets
         self.sites = text.sites
         self.constants = text.constants

@@ -1,0 +1,525 @@
+"""Expressions in WGSL: names, operations, elements of arrays.
+
+What does more than compute stands on a line of its own, in the order of the text. So the
+numbers that stand before it are computed on lines before it, too.
+"""
+
+from .. import arithmetic
+from ..emit import MOST_NESTED
+from ..expressions import COMPARED, chained
+from ..things import Thing
+from ..types import FLOATS, is_integer, is_tuple
+from .calls import Calls
+from .pieces import (
+    NOTHING,
+    Number,
+    Parts,
+    Ref,
+    bare,
+    flat,
+    product,
+    total,
+    type_of,
+    whole,
+    written,
+)
+
+
+class Expressions(Calls):
+    """Writes expressions."""
+
+    def value(self, node) -> object:
+        """Return what an expression is: a number, several, or a place in an array."""
+        if node.kind != "Call":
+            found = self.constant(node.got)
+            if found is not None:
+                return found
+        return getattr(self, "of_" + node.kind)(node)
+
+    def constant(self, got) -> object:
+        """Return a constant; None for what is none."""
+        if hasattr(got, "scalar"):
+            return Number("", type_of(got.kind), got.scalar)
+        if hasattr(got, "array"):
+            return Ref(self.module.constant("table", got.array, self.line), [])
+        if not got.known:
+            return None
+        if is_tuple(got.kind):
+            return Parts([self.constant(part) or NOTHING for part in got.const])
+        if isinstance(got.const, (bool, int, float)):
+            return Number("", type_of(got.kind), got.const)
+        return NOTHING
+
+    def values(self, nodes: list) -> list:
+        """Return the values of expressions that are computed one after the other."""
+        found = []
+        for node in nodes:
+            mark = len(self.out)
+            piece = self.value(node)
+            found = self.before(mark, found) + [piece]
+        return found
+
+    def before(self, mark: int, pieces: list) -> list:
+        """Return pieces as they are at a line, if others have been written since."""
+        if len(self.out) == mark:
+            return pieces
+        end = len(self.out)
+        found = []
+        for piece in pieces:
+            now = len(self.out)
+            found.append(self.settled(piece, mark + now - end))
+        return found
+
+    def settled(self, piece: object, at: object = None) -> object:
+        """Return a piece whose texts mean the same wherever they stand."""
+        if isinstance(piece, Parts):
+            return Parts([self.each_settled(part, at) for part in piece.parts])
+        return self.each_settled(piece, at)
+
+    def each_settled(self, piece: object, at: object) -> object:
+        """Return the same for a part of a tuple, a number or an array."""
+        if isinstance(piece, Ref):
+            return Ref(piece.array, [self.each_settled(n, at) for n in piece.at])
+        if isinstance(piece, Parts):
+            return self.settled(piece, at)
+        if piece.settled:
+            return piece
+        return self.temporary(bare(piece.code), piece.type, at)
+
+    def text(self, number: Number, type: str) -> str:
+        """Return a number as a text of this type."""
+        return written(number, type, self.line, self.module.ieee)
+
+    def as_type(self, number: Number, type: str) -> Number:
+        """Return a number as one of this type."""
+        if number.known:
+            return Number("", type, number.const)
+        if number.type == type:
+            return number
+        return Number(self.text(number, type), type, settled=number.settled)
+
+    # ---- names and tuples
+
+    def of_Name(self, node) -> object:
+        if node.got.kind == "static":
+            return NOTHING
+        return self.read_name(node.id, node.got.kind)
+
+    def of_Default(self, node) -> object:
+        return self.value(node.value)
+
+    def of_Tuple(self, node) -> Parts:
+        return Parts(self.values(node.elts))
+
+    # ---- tests
+
+    def test(self, node) -> str:
+        """Return the text of a test."""
+        if node.kind == "BoolOp" and not node.got.known:
+            return self.joined(node)
+        piece = self.value(node)
+        return self.text(piece, "bool") if isinstance(piece, Number) else "false"
+
+    def joined(self, node) -> str:
+        """Return the text of "and" or "or" as a test."""
+        sign = " && " if node.op == "and" else " || "
+        found = self.test(node.values[0])
+        for part in node.values[1 : node.reached]:
+            begun, lines = self.aside()
+            text = self.test(part)
+            own = self.back(begun, lines)
+            if not own:
+                found = f"({found}{sign}{text})"
+                continue
+            name = self.new_name("t")
+            self.emit(f"var {name} = {bare(found)};")
+            self.emit(f"if ({name if node.op == 'and' else '!' + name})" + " {")
+            self.out += own
+            self.emit(f"  {name} = {bare(text)};")
+            self.emit("}")
+            found = name
+        return found
+
+    def aside(self) -> tuple:
+        """Begin lines that may have to stand under an if."""
+        lines, self.out = self.out, []
+        self.depth += 1
+        return lines, self.line
+
+    def back(self, lines: list, line: int) -> list:
+        """End such lines; return them."""
+        own, self.out = self.out, lines
+        self.depth -= 1
+        self.line = line
+        return own
+
+    def of_BoolOp(self, node) -> Number:
+        """Return "and" or "or", whose value is that of one of its parts."""
+        parts = node.values[: node.reached]
+        if node.got.kind == "bool":
+            return Number(self.joined(node), "bool")
+        type, name = type_of(node.got.kind), self.new_name("t")
+        self.emit(f"var {name} = {bare(self.text(self.value(parts[0]), type))};")
+        for part in parts[1:]:
+            test = self.text(Number(name, type), "bool")
+            test = test if node.op == "and" else f"(!{test})"
+            self.emit(f"if {test}" + " {")
+            self.depth += 1
+            self.emit(f"{name} = {bare(self.text(self.value(part), type))};")
+            self.depth -= 1
+        for _ in parts[1:]:
+            self.emit("}")
+        return Number(name, type, settled=True)
+
+    def of_IfExp(self, node) -> object:
+        if node.test.got.known:
+            return self.value(node.body if node.test.got.const else node.orelse)
+        test = self.test(node.test)
+        if node.possible != (True, True):
+            return self.value(node.body if node.possible[0] else node.orelse)
+        arms, kind = [], node.got.kind
+        for arm in (node.body, node.orelse):
+            lines, line = self.aside()
+            piece = self.value(arm)
+            arms.append((piece, self.back(lines, line)))
+        if isinstance(arms[0][0], Ref) or isinstance(arms[1][0], Ref):
+            raise self.refusal("one of two arrays", "an if, with a name for each array")
+        if is_tuple(kind) or arms[0][1] or arms[1][1]:
+            return self.one_of_two(test, arms, kind)
+        # Memory may be read in vain: WebGPU stays inside of it.
+        type = type_of(kind)
+        a, b = [self.text(arm[0], type) for arm in arms]
+        return Number(f"select({bare(b)}, {bare(a)}, {bare(test)})", type)
+
+    def one_of_two(self, test: str, arms: list, kind: object) -> object:
+        """Return one of two values, of which only one is computed."""
+        names = []
+        shape = self.shape_of(kind, names)
+        for name, type in names:
+            self.emit(f"var {name}: {type};")
+        self.emit(f"if ({bare(test)})" + " {")
+        for number, (piece, lines) in enumerate(arms):
+            if number:
+                self.emit("} else {")
+            self.out += lines
+            for (name, type), part in zip(names, flat(piece)):
+                self.emit(f"  {name} = {bare(self.text(part, type))};")
+        self.emit("}")
+        return shape
+
+    def shape_of(self, kind: object, names: list) -> object:
+        """Return a value of new variables, and add their names and types."""
+        if is_tuple(kind):
+            return Parts([self.shape_of(part, names) for part in kind[1:]])
+        name = self.new_name("t")
+        names.append((name, type_of(kind)))
+        return Number(name, type_of(kind), settled=True)
+
+    # ---- operations
+
+    def of_UnaryOp(self, node) -> Number:
+        if node.op == "not":
+            return Number(f"(!{self.test(node.operand)})", "bool")
+        operand, kind = self.value(node.operand), node.got.kind
+        if operand.known:
+            return Number("", type_of(kind), signed(node.op, operand.const))
+        if node.op == "~" and kind == "bool":
+            return Number(f"(!{operand.code})", "bool")
+        code, type = self.text(operand, type_of(kind)), type_of(kind)
+        if node.op == "+":
+            return Number(code, type)
+        if node.op == "-" and type == "u32":
+            return Number(f"(0u - {code})", type)
+        return Number(f"({node.op}{code})", type)
+
+    def of_BinOp(self, node) -> object:
+        """Return a chain of operations, as a + b + c is one."""
+        *chain, first = chained(node)
+        found = self.value(first)
+        for node in reversed(chain):
+            if node.got.known:  # an operation on literals
+                found = self.value(node)
+                continue
+            mark = len(self.out)
+            right = self.value(node.right)
+            (found,) = self.before(mark, [found])
+            if isinstance(found, Parts):
+                found = Parts(found.parts + right.parts)
+                continue
+            found = self.operation(node, node.op, found, right, node.got.kind)
+            if len(chain) > MOST_NESTED:
+                found = self.settled(found)
+        return found
+
+    def operation(self, node, sign: str, a: Number, b: Number, kind: str) -> Number:
+        """Return an operation between two numbers."""
+        type = type_of(kind)
+        if a.known and b.known:
+            return Number("", type, folded(sign, a.const, b.const, kind))
+        if type == "f32":
+            found = self.real_operation(sign, a, b)
+        elif sign in ("<<", ">>"):
+            found = self.shift(sign, a, b, type)
+        elif sign in ("//", "%"):
+            found = self.division(sign, a, b, type)
+        elif sign == "**":
+            self.module.need("whole_power")
+            x, y = self.text(a, "i32"), self.text(b, "i32")
+            found = self.as_type(Number(f"whole_power({x}, {y})", "i32"), type)
+        else:
+            if type == "bool":
+                sign = "!=" if sign == "^" else sign
+            x, y = self.text(a, type), self.text(b, type)
+            found = Number(f"({x} {sign} {y})", type)
+        if kind == "float16":
+            found = Number(f"quantizeToF16({bare(found.code)})", "f32")
+        return found
+
+    def real_operation(self, sign: str, a: Number, b: Number) -> Number:
+        """Return an operation whose result is a float."""
+        x, y = self.text(a, "f32"), self.text(b, "f32")
+        if sign in ("//", "%"):
+            name = self.module.need("real_quotient" if sign == "//" else "real_rest")
+            return Number(f"{name}({bare(x)}, {bare(y)})", "f32")
+        if sign == "**":
+            if b.type != "f32":
+                name, y = "power_of_whole", self.text(b, "i32")
+            else:
+                name = "real_power"
+            self.module.need(name)
+            return Number(f"{name}({bare(x)}, {bare(y)})", "f32")
+        return Number(f"({x} {sign} {y})", "f32")
+
+    def shift(self, sign: str, a: Number, b: Number, type: str) -> Number:
+        """Return a shift; one by 32 or more leaves nothing."""
+        x = self.text(a, "u32" if a.type == "u32" else type)
+        by = self.text(b, "i32")
+        unsigned = a.type == "u32" or type == "u32"
+        if b.known and 0 <= b.const < 32:
+            found = Number(f"({x} {sign} {b.const}u)", "u32" if unsigned else type)
+        elif sign == "<<":
+            name = self.module.need("left")
+            found = Number(f"{name}({self.text(a, 'i32')}, {by})", "i32")
+        elif unsigned:
+            name = self.module.need("unsigned_right")
+            found = Number(f"{name}({bare(x)}, {by})", "u32")
+        else:
+            found = Number(f"{self.module.need('right')}({bare(x)}, {by})", "i32")
+        return self.as_type(found, type)
+
+    def division(self, sign: str, a: Number, b: Number, type: str) -> Number:
+        """Return // or % of whole numbers; WGSL's own go towards 0."""
+        positive = b.known and b.const > 0
+        unsigned = type == "u32" or (a.type == "u32" and positive)
+        mine = "u32" if unsigned else "i32"
+        x, y = self.text(a, mine), self.text(b, mine)
+        power = positive and b.const & (b.const - 1) == 0
+        if power and sign == "%":
+            found = f"({x} & {self.text(whole(b.const - 1), mine)})"
+        elif power:
+            found = f"({x} >> {bits(b.const)}u)"
+        elif unsigned and positive:
+            found = f"({x} {sign[0]} {y})"
+        else:
+            name = "quotient" if sign == "//" else "rest"
+            name = self.module.need(f"unsigned_{name}" if unsigned else name)
+            found = f"{name}({bare(x)}, {bare(y)})"
+        return self.as_type(Number(found, mine), type)
+
+    def of_Compare(self, node) -> Number:
+        pieces = self.values([node.left] + node.comparators)
+        if len(pieces) > 2:
+            pieces = [self.settled(piece) for piece in pieces]
+        found = []
+        for op, a, b in zip(node.ops, pieces, pieces[1:]):
+            if a.known and b.known:
+                found.append("true" if COMPARED[op](a.const, b.const) else "false")
+            else:
+                found.append(self.comparison(op, a, b))
+        code = found[0] if len(found) == 1 else f"({' && '.join(found)})"
+        return Number(code, "bool")
+
+    def comparison(self, op: str, a: Number, b: Number) -> str:
+        """Return the text of a comparison."""
+        types = (a.type, b.type)
+        if "f32" in types:
+            type = "f32"
+        elif types == ("u32", "u32") or "u32" in types and "bool" in types:
+            type = "u32"
+        elif "u32" in types and not (a.known or b.known):
+            return self.mixed(op, a, b)
+        elif "u32" in types:
+            number = a if a.known else b
+            type = "u32" if number.const >= 0 else "i32"
+            if type == "i32":
+                return self.mixed(op, a, b)
+        else:
+            type = "i32"
+        return f"({self.text(a, type)} {op} {self.text(b, type)})"
+
+    def mixed(self, op: str, a: Number, b: Number) -> str:
+        """Return a comparison of a whole number with one that has no sign."""
+        self.module.need("order")
+        if a.type == "u32":
+            return f"(0 {op} order({self.text(b, 'i32')}, {self.text(a, 'u32')}))"
+        return f"(order({self.text(a, 'i32')}, {self.text(b, 'u32')}) {op} 0)"
+
+    # ---- attributes and elements
+
+    def of_Attribute(self, node) -> object:
+        base = node.value.got
+        if base.kind == "static":
+            return self.of_thing(node, base.const)
+        ref = self.value(node.value)
+        extents = self.extents(ref)
+        if node.attr == "shape":
+            return Parts(extents)
+        size = whole(1)
+        for extent in extents:
+            size = product(size, extent)
+        return size
+
+    def of_thing(self, node, const: object) -> object:
+        """Return an index or an extent of the launch."""
+        path = const.path if isinstance(const, Thing) else ""
+        parts = path.split(".")
+        name, axis = parts[-1], node.attr
+        block = self.module.block["xyz".find(axis)] if axis in "xyz" else 0
+        if name == "threadIdx" and axis in "xyz":
+            return (
+                whole(0)
+                if block == 1
+                else Number(f"thread.{axis}", "i32", settled=True)
+            )
+        if name == "blockIdx" and axis in "xyz":
+            return Number(f"block.{axis}", "i32", settled=True)
+        if name == "blockDim" and axis in "xyz":
+            return whole(block)
+        if name == "gridDim" and axis in "xyz":
+            return Number(f"P.grid_{axis}", "i32", settled=True)
+        if axis == "warpsize":
+            return whole(32)
+        if axis == "laneid":
+            self.module.lanes = True
+            return Number("i32(lane & 31u)", "i32", settled=True)
+        return NOTHING
+
+    def extents(self, ref: Ref) -> list:
+        """Return how far an array reaches in each of its dimensions."""
+        return ref.array.shape[len(ref.at) :]
+
+    def of_Subscript(self, node) -> object:
+        if not is_tuple(node.value.got.kind):
+            return self.load(self.place(node))
+        tuple, index = self.values([node.value, node.slice])
+        if index.known:
+            return tuple.parts[index.const]
+        return self.chosen(tuple.parts, self.settled(index), node.got.kind)
+
+    def chosen(self, parts: list, index: Number, kind: str) -> Number:
+        """Return one of several numbers, by a number that nobody knows before."""
+        type, last = type_of(kind), len(parts) - 1
+        found = self.text(parts[last], type)
+        at = self.text(index, "i32")
+        for number in range(last):
+            below = f"{at} == {number} || {at} == {number - last - 1}"
+            found = f"select({found}, {self.text(parts[number], type)}, {below})"
+        return Number(found, type)
+
+    def place(self, node) -> Ref:
+        """Return an element's place: an array and one index into all of it."""
+        several = node.slice.kind == "Tuple"
+        indices = node.slice.elts if several else [node.slice]
+        ref, *at = self.values([node.value] + indices)
+        numbers = []
+        for piece in at:
+            numbers += flat(piece)
+        return self.joined_place(ref, numbers)
+
+    def joined_place(self, ref: Ref, numbers: list) -> Ref:
+        """Return the place that further indices lead to."""
+        at = ref.at + [self.as_type(number, "i32") for number in numbers]
+        shape = ref.array.shape
+        if len(at) < len(shape):
+            return Ref(ref.array, at)
+        index = at[0]
+        for extent, number in zip(shape[1:], at[1:]):
+            index = total(product(index, extent), number)
+        found = Ref(ref.array, [index])
+        found.whole = True
+        return found
+
+    def element(self, ref: Ref, numbers: list) -> object:
+        """Return an element of an array, or a part of it."""
+        return self.load(self.joined_place(ref, numbers))
+
+    def load(self, place: Ref) -> object:
+        """Return the number at a place; a part of an array stays one."""
+        if not hasattr(place, "whole"):
+            return place
+        array, module = place.array, self.module
+        type, index = type_of(array.kind), bare(self.text(place.at[0], "i32"))
+        module.read.add(array.key)
+        if array.kind == "float16" and array.key not in module.stored:
+            return Number(f"{module.half(array)}({index})", type)
+        where = self.where(place)
+        if array.space == "shared" and self.line in module.uniform:
+            name = self.temporary(f"workgroupUniformLoad(&{where})", type)
+            return name
+        if array.key in module.atomic:
+            where = f"atomicLoad(&{where})"
+            where = f"bitcast<f32>({where})" if type == "f32" else where
+        return Number(where, type)
+
+    def where(self, place: Ref) -> str:
+        """Return the text of a place."""
+        array = place.array
+        return f"{array.called}[{bare(self.text(place.at[0], 'i32'))}]"
+
+    def store(self, place: Ref, number: Number) -> None:
+        """Write a number at a place."""
+        array, module = place.array, self.module
+        module.stored.add(array.key)
+        text = self.text(number, type_of(array.kind))
+        if array.kind == "float16":
+            text = f"quantizeToF16({bare(text)})"
+        if array.key in module.atomic:
+            if array.kind[0] == "f":
+                text = f"bitcast<u32>({bare(text)})"
+            return self.emit(f"atomicStore(&{self.where(place)}, {bare(text)});")
+        self.emit(f"{self.where(place)} = {bare(text)};")
+
+
+def folded(sign: str, a: object, b: object, kind: str) -> object:
+    """Return an operation on constants."""
+    named = {"//": "quotient", "%": "rest", "**": "power"}
+    if sign == "/":
+        return arithmetic.divided(float(a), float(b))
+    if sign in named:
+        group = "real" if kind in FLOATS else "whole"
+        return getattr(arithmetic, f"{group}_{named[sign]}")(a, b)
+    if sign in ("<<", ">>"):
+        name = "shifted_left" if sign == "<<" else "shifted_right"
+        return getattr(arithmetic, name)(a, b)
+    found = {
+        "+": lambda: a + b,
+        "-": lambda: a - b,
+        "*": lambda: a * b,
+        "&": lambda: a & b,
+        "|": lambda: a | b,
+        "^": lambda: a ^ b,
+    }[sign]()
+    return found if is_integer(kind) else float(found)
+
+
+def signed(sign: str, value: object) -> object:
+    """Return a constant with a sign before it."""
+    return {"-": lambda: -value, "+": lambda: +value, "~": lambda: ~value}[sign]()
+
+
+def bits(value: int) -> int:
+    """Return which power of two this is."""
+    found = 0
+    while value > 1:
+        value, found = value >> 1, found + 1
+    return found

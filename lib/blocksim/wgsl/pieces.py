@@ -1,0 +1,254 @@
+"""What an expression is in WGSL: a number, several of them, or a place in an array."""
+
+from ..scalars import rounded
+from ..types import FLOATS, UNSIGNED, WHOLE_BITS, is_number
+from ..values import UNKNOWN
+
+STAND_IN = 2.0**126  # WGSL may assume that no infinity occurs: this one stands for it
+FAR = 2.0**120  # what is at least that large came from one, perhaps made smaller since
+TYPES = ("bool", "u32", "i32", "f32")  # each can become those after it
+
+
+class Untranslatable(ValueError):
+    """A kernel that WebGPU cannot run as it is.
+
+    Attributes
+    ----------
+    line : int
+    reason, instead : str
+        What there is no way to write; what to write in its place, or "".
+    """
+
+    def __init__(self, line: int, reason: str, instead: str = ""):
+        said = f"; instead: {instead}" if instead else ""
+        super().__init__(f"WebGPU cannot run this: {reason}{said} (line {line})")
+        self.line = line
+        self.reason = reason
+        self.instead = instead
+
+
+class Number:
+    """A number: its text and its type in WGSL.
+
+    Attributes
+    ----------
+    code : str
+    type : str
+        One of TYPES.
+    const : object
+        What it is, if that is known; its text depends on the type that is wanted then.
+    settled : bool
+        Does its text mean the same wherever it stands?
+    """
+
+    def __init__(self, code: str, type: str, const=UNKNOWN, settled=False):
+        self.code = code
+        self.type = type
+        self.const = const
+        self.settled = settled or const is not UNKNOWN
+
+    @property
+    def known(self) -> bool:
+        """Whether it is a constant."""
+        return self.const is not UNKNOWN
+
+
+class Parts:
+    """A tuple: its parts."""
+
+    def __init__(self, parts: list):
+        self.parts = parts
+
+
+class Ref:
+    """An array, or the part of it that some first indices leave.
+
+    Attributes
+    ----------
+    array : Array
+    at : list of Number
+        The first indices.
+    """
+
+    def __init__(self, array: object, at: list):
+        self.array = array
+        self.at = at
+
+
+class Array:
+    """An array of the kernel's.
+
+    Attributes
+    ----------
+    key : object
+        What tells it from all others.
+    name, called : str
+        The reader's name and that in WGSL.
+    space : str
+        "global", "shared", "local" or "constant".
+    kind : str
+        The type of its numbers, as the kernel has it.
+    shape : list of Number
+    line : int
+    """
+
+    def __init__(self, key, name: str, called: str, space: str, kind: str, shape, line):
+        self.key = key
+        self.name = name
+        self.called = called
+        self.space = space
+        self.kind = kind
+        self.shape = shape
+        self.line = line
+
+    @property
+    def size(self) -> int:
+        """How many numbers it has; not known of one in global memory."""
+        size = 1
+        for extent in self.shape:
+            size *= extent.const
+        return size
+
+    def as_pointer(self, called: str) -> "Array":
+        """Return the array as a function sees it that was handed a pointer to it."""
+        shape = (self.space, self.kind, self.shape, self.line)
+        return Array(self.key, self.name, called, *shape)
+
+
+NOTHING = Parts([])  # what a call gives that gives nothing
+
+
+def type_of(kind: str) -> str:
+    """Return the type in WGSL of a number; all of them have 32 bits."""
+    if kind == "bool":
+        return "bool"
+    if kind in FLOATS:
+        return "f32"
+    return "u32" if kind in UNSIGNED else "i32"
+
+
+def plain(name: str) -> str:
+    """Return a name of the reader's so that WGSL allows it: none begins with __."""
+    return "v" + name if name[:2] == "__" else name
+
+
+def mangled(name: str) -> str:
+    """Return a name of the reader's so that it is no word of WGSL's, nor ours."""
+    return plain(name).replace(".", "_") + "_"
+
+
+def leaves(name: str, kind: object) -> list:
+    """Return the numbers in a value of this type: pairs of a name and a type."""
+    if is_number(kind):
+        return [(name, kind)]
+    found = []
+    if isinstance(kind, tuple) and kind[0] == "tuple":
+        for number, part in enumerate(kind[1:]):
+            found += leaves(f"{name}.{number}", part)
+    return found
+
+
+def flat(piece: object) -> list:
+    """Return the numbers of a piece, in order."""
+    if isinstance(piece, Number):
+        return [piece]
+    found = []
+    for part in piece.parts if isinstance(piece, Parts) else []:
+        found += flat(part)
+    return found
+
+
+def whole(value: int) -> Number:
+    """Return a whole number that is known."""
+    return Number("", "i32", value)
+
+
+def product(a: Number, b: Number) -> Number:
+    """Return the product of two whole numbers that are extents or indices."""
+    if a.known and b.known:
+        return whole(a.const * b.const)
+    for one, other in ((a, b), (b, a)):
+        if one.known and one.const == 0:
+            return whole(0)
+        if one.known and one.const == 1:
+            return other
+    return Number(f"({written(a, 'i32')} * {written(b, 'i32')})", "i32")
+
+
+def total(a: Number, b: Number) -> Number:
+    """Return the sum of two whole numbers that are indices."""
+    for one, other in ((a, b), (b, a)):
+        if one.known and one.const == 0:
+            return other
+    if a.known and b.known:
+        return whole(a.const + b.const)
+    return Number(f"({written(a, 'i32')} + {written(b, 'i32')})", "i32")
+
+
+def written(number: Number, type: str, line: int = 0, ieee: bool = False) -> str:
+    """Return the text of a number as one of another type.
+
+    Parameters
+    ----------
+    number : Number
+    type : str
+    line : int
+        Where it stands, to refuse one that is too large.
+    ieee : bool
+        Is an infinity IEEE's?
+    """
+    if number.known:
+        return literal(number.const, type, line, ieee)
+    if type == number.type:
+        return number.code
+    if type == "bool":
+        return f"({number.code} != {literal(0, number.type, line)})"
+    return f"{type}({bare(number.code)})"
+
+
+def bare(code: str) -> str:
+    """Return a text without the brackets around the whole of it.
+
+    A comparison keeps them: between two of them WGSL would see a list of types.
+    """
+    if code[:1] != "(" or code[-1:] != ")" or "<" in code:
+        return code
+    depth = 0
+    for sign in code[:-1]:
+        depth += (sign == "(") - (sign == ")")
+        if depth == 0:
+            return code
+    return code[1:-1]
+
+
+def literal(value: object, type: str, line: int, ieee: bool = False) -> str:
+    """Return a constant as a text of this type."""
+    if type == "bool":
+        return "true" if value else "false"
+    if type == "f32":
+        return real(float(value), ieee)
+    value = int(value)
+    high = WHOLE_BITS["int32" if type == "i32" else "uint32"]
+    if not -(1 << 31) <= value < 1 << high:
+        raise Untranslatable(line, f"{value} has more than 32 bits")
+    if type == "u32":
+        return f"{value & 0xFFFFFFFF}u"
+    if value == -(1 << 31):
+        return "i32(-2147483648)"
+    return f"({value})" if value < 0 else f"{value}"
+
+
+def real(value: float, ieee: bool) -> str:
+    """Return a float; no compiler foresees an infinity or NaN that a launch gives."""
+    if value != value:
+        return "P.nan"
+    near = rounded(value, "float32")
+    if near - near != 0 or abs(near) >= STAND_IN:
+        if ieee and near - near != 0:
+            return "P.infinity" if near > 0 else "(-P.infinity)"
+        near = STAND_IN if near > 0 else -STAND_IN
+    text = "%.6g" % near
+    if rounded(float(text), "float32") != near:
+        text = "%.9g" % near
+    text += "f"
+    return f"({text})" if text[0] == "-" else text
