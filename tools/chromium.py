@@ -19,6 +19,9 @@ FLAGS = [
     "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,HttpsUpgrades,"
     "MediaRouter,OptimizationHints,PaintHolding,ThirdPartyStoragePartitioning",
 ]
+# WebGPU on a GPU in software, which every machine has.
+WEBGPU = [flag for flag in FLAGS if flag != "--disable-gpu"]
+WEBGPU += ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"]
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 NAMES += ("microsoft-edge", "chrome", "msedge")
 MACOS = ("Chromium", "Google Chrome", "Microsoft Edge")

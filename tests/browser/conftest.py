@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, sync_playwright
 
 from tools.chromium import FLAGS, MISSING, find_chromium
 
@@ -20,17 +20,27 @@ ALONE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE local
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """One Chromium for the whole run of one worker."""
+def chromium() -> str:
+    """Where the installed Chromium is."""
     path = find_chromium()
     if path is None:
         pytest.fail(MISSING) if os.environ.get("CI") else pytest.skip(MISSING)
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=path, args=[*FLAGS, ALONE]
-        )
-        yield chromium
-        chromium.close()
+    return path
+
+
+@pytest.fixture(scope="session")
+def playwright() -> Iterator[Playwright]:
+    """What drives browsers; there can be one in a process."""
+    with sync_playwright() as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright, chromium: str) -> Iterator[Browser]:
+    """One Chromium for the whole run of one worker."""
+    started = playwright.chromium.launch(executable_path=chromium, args=[*FLAGS, ALONE])
+    yield started
+    started.close()
 
 
 class Tattler:
