@@ -3,15 +3,18 @@
 That the texts compute the right numbers is for `browser/test_wgsl.py`.
 """
 
+import inspect
 import json
 import re
 import struct
 import subprocess
+import textwrap
 
 import numpy as np
 import pytest
 
 from blocksim import load, portable
+from blocksim.functions import used
 from blocksim.wgsl import Untranslatable, explained, kinds_of, translate, words
 from kernels.correct import CORRECT
 from kernels.semantics import ALONE, HEAD, TOGETHER, text
@@ -36,11 +39,22 @@ def made_of(name: str) -> dict:
 def rung(name: str) -> tuple[Build, dict]:
     """A rung in its small build, and its translation."""
     build = Build.small(name, 8)
+    return build, translate(build.kernel, build.threads, kinds_of_rung(build))
+
+
+def kinds_of_rung(build: Build) -> list:
+    """The types of the arguments of a rung."""
     kinds = dict.fromkeys(("Q", "K", "V", "O", "states"), ("array", "float32", 3))
     kinds |= {"LSE": ("array", "float32", 2), "lengths": ("array", "int32", 1)}
     kinds |= {"scale": "float32", "left": "int32", "right": "int32", "group": "int32"}
-    asked = [kinds[name] for name in build.arguments]
-    return build, translate(build.kernel, build.threads, asked)
+    return [kinds[name] for name in build.arguments]
+
+
+def text_of_rung(build: Build) -> tuple[str, dict]:
+    """The text of a rung's kernel, and the numbers that it takes from around it."""
+    source = textwrap.dedent(inspect.getsource(build.kernel))
+    names = used(build.kernel).items()
+    return source, {name: x for name, x in names if isinstance(x, int | float)}
 
 
 # ---- what holds of every text
@@ -120,6 +134,22 @@ def test_a_barrier_stands_at_the_readers_line() -> None:
         assert here == set(there)
 
 
+def test_global_memory_has_a_barrier_where_threads_talk_through_it() -> None:
+    talks = made_of("global between barriers")["wgsl"]
+    assert talks.count("workgroupBarrier(); storageBarrier();") == 3
+    assert "storageBarrier" not in made_of("tiled attention")["wgsl"]
+
+
+def test_what_stands_for_an_infinity() -> None:
+    source = HEAD + "    y[i] = -math.inf\n    y[i] = x[i] * float32(INF)\n"
+    made = translate(load(source, "kernel"), 8, [ROW, ROW])["wgsl"]
+    assert f"y_global[i_] = -{2.0**126:.9g}f;" in made
+    assert f"y_global[i_] = x_global[i_] * {2.0**126:.9g}f;" in made
+    ieee = translate(load(source, "kernel"), 8, [ROW, ROW], ieee=True)["wgsl"]
+    assert "y_global[i_] = -P.infinity;" in ieee
+    assert "y_global[i_] = x_global[i_] * P.infinity;" in ieee
+
+
 def test_names_that_a_launch_gives_are_constants() -> None:
     source = "from numba import cuda\n\n@cuda.jit\ndef kernel(x):\n    x[0] = TILE\n"
     for tile in (5, 2.5):
@@ -137,6 +167,8 @@ def test_shuffles_go_by_subgroups_where_these_are_wide_enough() -> None:
         assert undeclared(made["wgsl"]) == set()
     near = HEAD + "    y[i] = cuda.shfl_xor_sync(0xffffffff, x[i], 2)\n"
     assert translate(load(near, "kernel"), 64, [ROW, ROW])["reach"] == 4
+    build, made = rung("registers")  # four threads share a row of two tiles' keys
+    assert build.block_k // 4 == made["reach"] == 2
 
 
 def test_what_numba_computes_in_float64_is_listed() -> None:
@@ -280,20 +312,25 @@ import json
 from blocksim import load
 from blocksim.wgsl import translate, words
 found = []
-for source in json.loads(%r):
-    kind = ("array", "float32", 1)
-    made = translate(load(source, "kernel"), 64, [kind, kind])
-    found.append([made, words(made, [2, 1], [[16], [16]])])
+for source, names, block, kinds in json.loads(%r):
+    kernel = load(source, "kernel", names, whole=not names)
+    made = translate(kernel, block, kinds)
+    found.append([made, [] if names else words(made, [2, 1], [[16], [16]])])
 print(json.dumps(found))
 """
 
 
 def test_in_micropython_it_writes_the_same_texts() -> None:
+    asked = [(source, {}, 64, [ROW, ROW]) for source in TEXTS.values()]
+    for name in RUNGS:
+        build = Build.small(name, 8)
+        shape = build.threads, kinds_of_rung(build)
+        asked.append((*text_of_rung(build), *shape))
     job = {
         "loader": (VENDOR / "micropython.mjs").as_uri(),
         "wasm": str(VENDOR / "micropython.wasm"),
         "files": portable.sources() | portable.translator(),
-        "text": THERE % json.dumps([*TEXTS.values()]),
+        "text": THERE % json.dumps(asked),
     }
     done = subprocess.run(
         [NODE, "--input-type=module", "-e", SMALL],
@@ -302,10 +339,12 @@ def test_in_micropython_it_writes_the_same_texts() -> None:
         text=True,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    for name, (made, launched) in zip(TEXTS, json.loads(done.stdout), strict=True):
-        mine = made_of(name)
-        assert made == json.loads(json.dumps(mine)), name
-        assert launched == words(mine, (2, 1), [(16,), (16,)])
+    for job, (made, launched) in zip(asked, json.loads(done.stdout), strict=True):
+        source, names, block, kinds = job
+        mine = translate(load(source, "kernel", names, whole=not names), block, kinds)
+        assert made == json.loads(json.dumps(mine)), source
+        if not names:
+            assert launched == words(mine, (2, 1), [(16,), (16,)])
 
 
 def test_pages_load_it_apart_from_the_simulator() -> None:

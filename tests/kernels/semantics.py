@@ -166,6 +166,15 @@ ALONE = {
         a[0] += 10
         return a[0]
     y[i] = own[0] + bump(own) * 100 + own[0] + (bump(own) if i % 2 else 7) + own[0]""",
+    "ordered arguments": """own = cuda.local.array(2, float32)
+    own[0] = x[i]
+    def bump(a):
+        a[0] += 10
+        return a[0]
+    a, b, c = own[0], bump(own), own[0]
+    less = own[0] < bump(own) < own[0] + 1
+    y[i] = a + b * 100 + c * 10000 + less + max(own[0], bump(own), own[0])""",
+    "no number": "y[i] = math.nan if i == 3 else x[i]",
     "short circuit": """own = cuda.local.array(1, int32)
     own[0] = 0
     def note(a, v):
