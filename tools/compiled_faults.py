@@ -39,7 +39,7 @@ class Asked(NamedTuple):
     mask: masks.Mask | None
     shape: tuple[int, int, int, int]  # heads of queries and of keys, queries, keys
     parts: int = 2  # into which `split` deals out the keys
-    spoiled: bool = False  # scores of −∞, and values that are NaN
+    absent: tuple[int, ...] = ()  # keys whose scores are −∞, and their values NaN
 
     def drawn(self, rung: str) -> list[np.ndarray]:
         """Draw queries, keys and values; what no row sees is NaN."""
@@ -48,11 +48,10 @@ class Asked(NamedTuple):
         if self.mask is not None and keys - n > self.mask.left:
             k[..., : keys - n - int(self.mask.left), :] = np.nan
             v[..., : keys - n - int(self.mask.left), :] = np.nan
-        if self.spoiled:
+        if self.absent:
             q[..., 0] = 1 + abs(q[..., 0])
-            absent = [7, 13, 20, 26]  # one for each key of a thread
-            k[..., absent, 0], v[..., absent, :] = -np.inf, np.nan
-            v[..., 30, 5] = np.nan
+            k[..., self.absent, 0], v[..., self.absent, :] = -np.inf, np.nan
+            v[..., 30, 5] = np.nan  # the rows that see it have a NaN as well
         return [q, k, v]
 
     def of(self, rung: str) -> trial.Case:
@@ -63,12 +62,14 @@ class Asked(NamedTuple):
 # many of a head that a block of `split` ends inside one; parts without keys; whole tiles.
 # Each key of a thread is once the first beyond the end, and at either end of a window;
 # each row and each key of those that are copied one after the other is once the last.
+# Each key of a thread is once the only one that is absent in its tile.
 CASES = [
     Asked(None, (2, 1, 1, 2), parts=5),
     Asked(None, (6, 2, 1, 34)),
     Asked(None, (2, 1, 1, 144), parts=9),
     Asked(masks.window(17, 15) & masks.padding([0, 66]), (3, 1, 61, 66), parts=3),
-    Asked(masks.causal(), (1, 1, 75, 50), spoiled=True),
+    Asked(masks.causal(), (1, 1, 75, 50), absent=(7,)),
+    Asked(None, (1, 1, 75, 128), absent=(7, 45, 84, 122)),
     Asked(masks.window(50, 8), (2, 1, 71, 93)),
     Asked(masks.padding([34, 45]), (2, 1, 64, 64), parts=4),
     Asked(masks.padding([53, 61]), (2, 1, 64, 64)),
