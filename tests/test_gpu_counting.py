@@ -88,6 +88,15 @@ def test_a_call_of_a_place_in_the_function_is_a_branch() -> None:
     assert [block.after for block in blocks(text)] == [[3, 1], [2], [2, 3], []]
 
 
+@pytest.mark.parametrize(
+    ("operands", "kind"),
+    [("R2, -RZ, RZ, 1.875, 0", "integer"), ("R2, RZ, RZ, 0, 0", "integer"),
+     ("R2, R4, R5, RZ", "fma"), ("R2, R4, RZ, R5", "fma"), ("RZ, R4, RZ, R5", "fma")],
+)  # fmt: skip
+def test_a_constant_put_into_a_register_is_no_fma(operands: str, kind: str) -> None:
+    assert sass.Instruction(0, "", "HFMA2.MMA", operands, 0).kind == kind
+
+
 def test_what_is_not_known_is_an_error_that_names_its_place() -> None:
     with pytest.raises(sass.Unknown, match="0x50.*QFMA"):
         sass.read(LOOP.replace("FFMA", "QFMA"))[7].kind  # noqa: B018

@@ -157,8 +157,8 @@ FAULTS = [
     Fault(
         "a float64 literal in a kernel",
         "lib/onlinesoftmax/gpu/rungs/tiled.py",
-        "p = math.exp(s - shift)",
-        "p = math.exp(s - shift) * 1.0",
+        "p = math.exp(s - m_new)",
+        "p = math.exp(s - m_new) * 1.0",
         "tests/test_gpu_compile.py::test_planted_faults_turn_the_compiler_s_report_red",
         r"float64 instructions",
         builds=False,

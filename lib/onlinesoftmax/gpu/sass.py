@@ -44,6 +44,7 @@ BEGINS = {
     " UCGABAR_WAIT PREEXIT",
 }
 KIND = {name: kind for kind, names in BEGINS.items() for name in names.split()}
+NOTHING = re.compile(r"\bRZ, -?RZ\b")  # the product of two registers that are 0
 LEAVE = ("EXIT", "RET", "KILL", "BPT")  # nothing after them runs
 LINE = re.compile(r'//## File "(?P<file>[^"]*)", line (?P<line>\d+)')
 LABEL = re.compile(r"^(?P<name>[.$\w]+):")
@@ -89,6 +90,8 @@ class Instruction(NamedTuple):
         """One of `KINDS`."""
         if self.name not in KIND:
             raise Unknown(f"{self.address:#x}: no kind is known for {self.opcode}")
+        if self.name == "HFMA2" and NOTHING.search(self.operands):
+            return "integer"  # a constant is put into a register so
         return KIND[self.name]
 
     @property

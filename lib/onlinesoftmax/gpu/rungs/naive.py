@@ -1,6 +1,6 @@
 """Rung 1, the naive kernel: a thread for each query row, keys from global memory.
 
-It is the recurrence of chapter 3, one key at a time, in as many threads as there are
+It is the recurrence of chapter 4, one key at a time, in as many threads as there are
 rows. A row's state is in the registers of its thread. Nothing is shared, so no thread
 waits for another.
 """

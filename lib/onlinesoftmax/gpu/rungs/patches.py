@@ -186,8 +186,10 @@ def patches(d: int, block_q: int, block_k: int) -> Kernel:
             for i in range(tall):
                 for j in range(SIDE):
                     lowest = min(lowest, s[i, j])
-            # Rows and their weights stay within a warp, so a warp decides for itself.
-            whole = not cuda.any_sync(ALL, lowest == float32(-math.inf))
+            for hop in range(hops):
+                other = cuda.shfl_xor_sync(ALL, lowest, 1 << hop)
+                lowest = min(lowest, other)
+            whole = lowest > float32(-math.inf)  # my rows see every key
             if not whole:
                 for i in range(tall):
                     for j in range(SIDE):

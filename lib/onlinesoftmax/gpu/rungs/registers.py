@@ -215,7 +215,7 @@ class Registers(Rung):
 
     name = "registers"
     below = "tiled"
-    merit = "it reads the fewest numbers for each product"
+    merit = "what a thread reads serves many products"
     shipped = {64: (64, 32), 128: (32, 32)}
     aligned = True
 

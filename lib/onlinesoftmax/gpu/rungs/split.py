@@ -20,7 +20,7 @@ TEAM = 8  # threads that share a key: in float32, eight columns are a sector of 
 HOPS = 3  # shuffles until all eight know a sum
 ALL = 0xFFFFFFFF  # every thread of the warp takes part in a shuffle
 TURNS = 4  # a part has enough keys for so many turns: its merge costs about as much
-DEARER = 4  # a row costs at most so many times the instructions of one in a full tile
+DEARER = 4  # a row costs about so many times the instructions of one in a full tile
 PAD = 8  # unused numbers at the end of a row in shared memory, against bank conflicts
 
 
