@@ -220,6 +220,14 @@ def test_a_name_has_to_mean_one_thing_in_two_functions() -> None:
         translate(load(text(body), "kernel"), 8, [ROW, ROW])
 
 
+def test_an_argument_that_is_none_takes_no_place() -> None:
+    source = HEAD.replace("(x, y)", "(x, y, n)")
+    kernel = load(source + "    y[i] = x[i] if n is None else n\n", "kernel")
+    made = translate(kernel, 8, [ROW, ROW, "none"])
+    assert "y_global[i_] = x_global[i_];" in made["wgsl"]
+    assert len(words(made, 1, [(8,), (8,), None])) == 8
+
+
 def test_arguments_of_other_types_are_refused_by_name() -> None:
     kernel = load(HEAD + "    y[i] = x[i]\n", "kernel")
     for kind in ("float64", "int64", "int8", "bool"):

@@ -110,6 +110,14 @@ ALONE = {
     for v in (x[i], x[0]):
         s += v
     y[i] = p[0] + p[1] * p[2] + q[3] + a + b + c + s + PAIR[0] + PAIR[1] + (4, 5, 6)[i % 3] + len(p)""",
+    "pairs in a loop": """s, m = 0, float("-inf")
+    for a, (b, c) in ((1, (2, x[i])), (i, (3, x[0]))):
+        s += a * b + c
+    for _ in range(2):
+        s += _
+    for _x in (i, 2):
+        s += _x
+    y[i] = s + (((1, 2), (3, 4))[i % 2])[1] + (m == -math.inf)""",
     "early returns": "y[i] = sign_of(x[i]) * 10 + first_bigger(x, x[i])",
     "closures": """k = i * 2
     def twice(a):

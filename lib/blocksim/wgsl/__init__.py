@@ -147,7 +147,7 @@ def words(made: dict, grid, arguments: list, first: int = 0) -> list:
                     f"{name}: expected {ndim} extents, got {list(value)!r}"
                 )
             found += [count(extent, name) for extent in value]
-        else:
+        elif type != "none":
             found.append(word(name, value, type, made["ieee"]))
     return found + [0] * (-len(found) % 4)
 

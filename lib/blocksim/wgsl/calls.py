@@ -3,7 +3,7 @@
 from .. import arithmetic
 from ..scalars import cast, wrapped
 from ..things import BITS, FENCES, MEETINGS
-from ..types import FLOATS, SIZES, is_array, is_integer
+from ..types import FLOATS, SIZES, is_array, is_integer, is_number
 from ..values import Closure
 from .helpers import ATOMICS, WARP
 from .pieces import (
@@ -76,8 +76,11 @@ class Calls:
     call_int = call_bool = converted
 
     def call_float(self, node) -> Number:
-        (number,) = self.arguments(node)
-        return self.as_type(number, "f32")
+        found = self.constant(node.got)  # of a text, such as "inf"
+        if found is None:
+            (number,) = self.arguments(node)
+            found = self.as_type(number, "f32")
+        return found
 
     def cast(self, number: Number, kind: str) -> Number:
         """Return a number in another of Numba's types."""
@@ -488,6 +491,8 @@ def result_of(kind: object, texts: object) -> object:
     """Return a value of this type whose numbers have these texts."""
     if isinstance(kind, tuple):
         return Parts([result_of(part, texts) for part in kind[1:]])
+    if not is_number(kind):
+        return NOTHING
     return Number(next(texts), type_of(kind), settled=True)
 
 

@@ -416,8 +416,11 @@ class Expressions(Calls):
             return tuple.parts[index.const]
         return self.chosen(tuple.parts, self.settled(index), node.got.kind)
 
-    def chosen(self, parts: list, index: Number, kind: str) -> Number:
-        """Return one of several numbers, by a number that nobody knows before."""
+    def chosen(self, parts: list, index: Number, kind: object) -> object:
+        """Return one of several values, by a number that nobody knows before."""
+        if is_tuple(kind):
+            columns = zip(kind[1:], *[part.parts for part in parts])
+            return Parts([self.chosen(list(c[1:]), index, c[0]) for c in columns])
         type, last = type_of(kind), len(parts) - 1
         found = self.text(parts[last], type)
         at = self.text(index, "i32")

@@ -3,7 +3,17 @@
 from ..types import is_array, is_number
 from .body import Body
 from .helpers import CHANGED, HALF, HELPERS, NEW, SWAPPED
-from .pieces import Array, Number, Ref, Untranslatable, mangled, plain, type_of, written
+from .pieces import (
+    NOTHING,
+    Array,
+    Number,
+    Ref,
+    Untranslatable,
+    mangled,
+    plain,
+    type_of,
+    written,
+)
 
 MOST_PASSES = 9
 KINDS = ("float16", "float32", "int32", "uint32")  # what an array can hold
@@ -113,7 +123,9 @@ class Module:
         node = self.typed.node
         for parameter, kind in zip(node.parameters, self.typed.kinds):
             name = parameter.name
-            if kind == "bool":
+            if kind == "none":
+                found.append(NOTHING)
+            elif kind == "bool":
                 found.append(Number(f"(P.{mangled(name)} != 0)", "bool", settled=True))
             elif is_number(kind):
                 found.append(Number(f"P.{mangled(name)}", type_of(kind), settled=True))
@@ -225,6 +237,8 @@ class Module:
                 type = "i32" if type == "bool" else type
                 fields.append((mangled(parameter.name), type))
                 parameters.append((parameter.name, type, 0))
+            elif kind == "none":
+                parameters.append((parameter.name, "none", 0))
             else:
                 extents = [
                     (f"{plain(parameter.name)}_{k}", "i32") for k in range(kind[2])
@@ -300,7 +314,7 @@ class Module:
         for array in self.arrays:
             if array.space in ("global", "local"):
                 continue
-            inside = f"array<{self.cell(array)}, {array.size}>"
+            inside = f"array<{self.cell(array)}, {max(array.size, 1)}>"
             if array.space == "shared":
                 lines.append((f"var<workgroup> {array.called}: {inside};", array.line))
             else:

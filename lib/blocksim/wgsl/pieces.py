@@ -128,8 +128,8 @@ def type_of(kind: str) -> str:
 
 
 def plain(name: str) -> str:
-    """Return a name of the reader's so that WGSL allows it: none begins with __."""
-    return "v" + name if name[:2] == "__" else name
+    """Return a name of the reader's so that WGSL allows it: none is _ or begins with __."""
+    return "v" + name if name[:1] == "_" else name
 
 
 def mangled(name: str) -> str:
