@@ -20,12 +20,12 @@ from blocksim.declined import DECLINED
 from blocksim.infer import Compiler
 from blocksim.kernel import Kernel
 from blocksim.launch import MOST_SHARED
-from blocksim.things import SPELLINGS
 from blocksim.tokens import plain
 from blocksim.tree import Node, parse
 from blocksim.types import is_array, is_tuple
 from blocksim.values import Refusal
 from kernels import expressions
+from kernels.spelled import kinds
 from tools import verdicts
 
 ROOT = Path(__file__).parent.parent
@@ -151,27 +151,6 @@ def test_an_expression_is_cpythons(text: str) -> None:
 
 
 # ---- types, against Numba's
-
-
-def kinds(args: str) -> tuple:
-    """The types of a kernel's arguments, as the simulator has them."""
-    found, depth = [""], 0
-    for sign in args:
-        depth += (sign in "[(") - (sign in "])")
-        if sign == "," and not depth:
-            found.append("")
-        else:
-            found[-1] += sign
-    return tuple(kind(part.strip()) for part in found if part.strip())
-
-
-def kind(name: str) -> object:
-    """A type that Numba writes so."""
-    if found := re.fullmatch(r"(\w+)\[(.*)\]", name):
-        return "array", SPELLINGS.get(found[1], found[1]), found[2].count(",") + 1
-    if found := re.fullmatch(r"UniTuple\((\w+), (\d+)\)", name):
-        return ("tuple",) + (found[1],) * int(found[2])
-    return SPELLINGS.get(name, name)
 
 
 def said(kind: object) -> str:

@@ -9,18 +9,22 @@ import re
 import struct
 import subprocess
 import textwrap
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
-from blocksim import load, portable
+from blocksim import Kernel, load, portable
 from blocksim.functions import used
+from blocksim.values import Refusal
 from blocksim.wgsl import Untranslatable, explained, kinds_of, translate, words
 from kernels.correct import CORRECT
 from kernels.semantics import ALONE, HEAD, TOGETHER, text
+from kernels.spelled import kinds
 from livepage.drills import kernel_grader
 from marking import NODE, VENDOR
 from onlinesoftmax.gpu.ladder import RUNGS, Build
+from tools import verdicts
 
 ROW = ("array", "float32", 1)
 TEXTS = {name: text(body) for name, body in (ALONE | TOGETHER).items()}
@@ -114,12 +118,54 @@ def test_a_name_that_nobody_declares_would_be_noticed() -> None:
     assert undeclared(made["wgsl"].replace("var t", "// t")) != set()
 
 
+def of_the_corpus() -> Iterator[tuple[str, Kernel, list]]:
+    """What the simulator takes of the corpus, with numbers that a browser's GPU has."""
+    narrow = {"float64": "float32", "int64": "int32", "bool": "int32"}
+    for asked in verdicts.corpus():
+        try:
+            kernel = load(asked.head + asked.text, "kernel")
+            given = [
+                ("array", narrow.get(kind[1], kind[1]), kind[2])
+                if kind[0] == "array"
+                else kind
+                for kind in kinds(asked.args)
+            ]
+            kernel.program.code(tuple(given), False)
+        except (Refusal, ValueError, SyntaxError, ImportError, AttributeError):
+            continue
+        if len(given) == len(kernel.program.parameters):
+            yield asked.name, kernel, given
+
+
+@pytest.mark.filterwarnings("ignore::SyntaxWarning")
+def test_what_the_simulator_takes_is_translated_or_refused_at_a_line() -> None:
+    found = []
+    for name, kernel, given in of_the_corpus():
+        try:
+            made = translate(kernel, 64, given)
+        except Untranslatable as refused:
+            assert refused.line > 0, name
+            found.append(refused)
+        else:
+            assert undeclared(made["wgsl"]) == set(), name
+            found.append(made)
+    refused = [one for one in found if isinstance(one, Untranslatable)]
+    assert len(refused) < len(found) / 8
+    assert len(found) > 150
+
+
 @pytest.mark.parametrize("name", RUNGS)
 def test_rungs_are_translated_as_they_stand(name: str) -> None:
     build, made = rung(name)
     assert undeclared(made["wgsl"]) == set()
     assert made["threads"] == build.threads
-    memory = 8 * build.threads * (made["reach"] > 0)  # through which shuffles go
+    shuffles = name in (
+        "registers",
+        "patches",
+        "split",
+    )  # in `tiled` no two share a row
+    assert (made["reach"] > 0) == shuffles
+    memory = 8 * build.threads * shuffles  # through which they go
     assert made["shared"] == build.shared + memory
     written = {bound["name"] for bound in made["bindings"] if bound["written"]}
     assert written == {"states"} if name == "split" else {"O", "LSE"}

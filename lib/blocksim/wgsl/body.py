@@ -451,6 +451,9 @@ class Body(Expressions):
         start, stop, step = self.range_of(node.iter)
         type = type_of(node.iter.got.kind[1])
         name, line = getattr(node.target, "id", ""), node.line
+        if start.known and stop.known and step.known:
+            if not range(start.const, stop.const, step.const):  # nobody's shuffles
+                return self.block(node.orelse)
         flag = self.begin_else(node)
         own = name in self.loop_names
         counter = mangled(name) if own else self.new_name("i")
