@@ -217,6 +217,22 @@ def test_shuffles_go_by_subgroups_where_these_are_wide_enough() -> None:
     assert build.block_k // 4 == made["reach"] == 2
 
 
+def test_a_line_is_that_of_a_call_or_else_of_its_statement() -> None:
+    body = "y[i] = (x[i] +\n            first_bigger(x, x[0]) +\n            x[0])"
+    made = translate(load(text(body), "kernel"), 8, [ROW, ROW])
+    lines = dict(zip(made["wgsl"].splitlines(), made["lines"]))
+    first = HEAD.count("\n") + 1
+    assert {lines[text] - first for text in lines if "= first_bigger" in text} == {1}
+    assert {lines[text] - first for text in lines if "y_global[i_] =" in text} == {0}
+
+
+def test_constants_in_float16_are_rounded_beforehand() -> None:
+    kernel = load(HEAD + "    y[i] = 0.1\n    y[i] = -INF\n", "kernel")
+    made = translate(kernel, 8, [ROW, ("array", "float16", 1)])["wgsl"]
+    assert "= 0.0999755859f;" in made
+    assert "quantizeToF16" not in made
+
+
 def test_what_numba_computes_in_float64_is_listed() -> None:
     made = translate(load(HEAD + "    y[i] = x[i] * 0.5\n", "kernel"), 8, [ROW, ROW])
     line = HEAD.count("\n") + 1

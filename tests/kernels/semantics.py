@@ -110,6 +110,10 @@ ALONE = {
     for v in (x[i], x[0]):
         s += v
     y[i] = p[0] + p[1] * p[2] + q[3] + a + b + c + s + PAIR[0] + PAIR[1] + (4, 5, 6)[i % 3] + len(p)""",
+    "a pair turned around": """p = (x[i], x[0])
+    for k in range(i):
+        p = (p[1], p[0] + k)
+    y[i] = p[0] * 10 + p[1]""",
     "pairs in a loop": """s, m = 0, float("-inf")
     for a, (b, c) in ((1, (2, x[i])), (i, (3, x[0]))):
         s += a * b + c

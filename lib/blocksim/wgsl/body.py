@@ -309,6 +309,8 @@ class Body(Expressions):
         """Give a value to a name."""
         if isinstance(piece, Ref):
             return self.assign_array(name, piece)
+        if isinstance(piece, Parts):
+            piece = self.settled(piece)  # the name may stand in its own new value
         for leaf, number in zip(names_of(name, piece), flat(piece)):
             types = self.variables.get(leaf, [])
             least = TYPES.index(number.type)

@@ -1,7 +1,7 @@
 """Calls in WGSL: device functions, ``math``, ``cuda`` and Python's own."""
 
 from .. import arithmetic
-from ..scalars import cast, wrapped
+from ..scalars import cast, rounded, wrapped
 from ..things import BITS, FENCES, MEETINGS
 from ..types import FLOATS, SIZES, is_array, is_integer, is_number
 from ..values import Closure
@@ -42,7 +42,13 @@ class Calls:
     """Writes calls."""
 
     def of_Call(self, node) -> object:
-        self.line = node.line
+        around, self.line = self.line, node.line
+        found = self.called_by(node)
+        self.line = around
+        return found
+
+    def called_by(self, node) -> object:
+        """Return what a call gives."""
         if hasattr(node, "typed"):
             return self.call_own(node)
         path = node.path
@@ -407,7 +413,7 @@ class Calls:
 
     def call_own(self, node) -> object:
         """Return what a function of the text gives: it is written for these arrays."""
-        typed, line = node.typed, node.line
+        typed = node.typed
         pieces = self.values(node.args)
         arrays = [piece for piece in pieces if isinstance(piece, Ref)]
         closure = id(self) if isinstance(typed.function, Closure) else 0
@@ -416,7 +422,6 @@ class Calls:
         body = self.module.instance(
             key, lambda number: self.function(typed, pieces, number)
         )
-        self.line = line
         given = ["block", "thread"] + self.handed_arrays(arrays)
         for piece, kind in zip(pieces, typed.kinds):
             for number, (_, part) in zip(flat(piece), leaves("", kind)):
@@ -500,7 +505,7 @@ def cast_constant(number: Number, kind: str) -> object:
     """Return a constant in another of Numba's types."""
     value = number.const
     if kind in FLOATS:
-        return float(value)
+        return rounded(float(value), kind)
     if kind == "bool":
         return bool(value)
     if isinstance(value, float):

@@ -7,6 +7,7 @@ numbers that stand before it are computed on lines before it, too.
 from .. import arithmetic
 from ..emit import MOST_NESTED
 from ..expressions import COMPARED, chained
+from ..scalars import rounded
 from ..things import Thing
 from ..types import FLOATS, is_integer, is_tuple
 from .calls import Calls
@@ -483,8 +484,10 @@ class Expressions(Calls):
         """Write a number at a place."""
         array, module = place.array, self.module
         module.stored.add(array.key)
+        if number.known and array.kind[:5] == "float":
+            number = Number("", "f32", rounded(float(number.const), array.kind))
         text = self.text(number, type_of(array.kind))
-        if array.kind == "float16":
+        if array.kind == "float16" and not number.known:
             text = f"quantizeToF16({bare(text)})"
         if array.key in module.atomic:
             if array.kind[0] == "f":
