@@ -200,6 +200,25 @@ def test_a_function_is_a_kernel_with_its_closure_and_helpers() -> None:
     assert y.tolist() == [6, 4, 2, 0]
 
 
+def shadowed(y):
+    k = cuda.threadIdx.x
+
+    def inner(a):
+        return a + k
+
+    def outer(k):
+        return inner(2 * k)
+
+    y[k] = outer(3)
+
+
+def test_a_function_inside_sees_the_names_where_it_is_written() -> None:
+    """And not those of its caller, even where these are constants."""
+    y = np.zeros(4, np.float32)
+    assert run(shadowed, 1, 4, y)
+    assert y.tolist() == [6, 7, 8, 9]
+
+
 def test_a_launch_raises_the_first_fault_and_says_where_in_this_file() -> None:
     x, y = np.zeros(4, np.float32), np.zeros(4, np.float32)
     with pytest.raises(Fault, match=r"thread 2 asks for tile\[2\]; its shape is \[2\]"):

@@ -224,16 +224,18 @@ class Calls:
         if closure.node in self.around_me():
             raise Refusal(node.line, f"{closure.name} calls itself", "use a loop")
         typed = Typed(closure, clone(closure.node), tuple([v.kind for v in values]))
-        type(self)(self.compiler, typed, self).run(values)
+        inference = type(self)(self.compiler, typed, closure.outer)
+        inference.caller = self
+        inference.run(values)
         closure.node.copies[id(node)] = typed
         return typed
 
     def around_me(self) -> list:
         """Return the closures that are being read, this one included."""
         found, inference = [], self
-        while inference.outer is not None:
+        while inference.caller is not None:
             found.append(inference.typed.function.node)
-            inference = inference.outer
+            inference = inference.caller
         return found
 
     def meet(self) -> None:

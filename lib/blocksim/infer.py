@@ -129,6 +129,7 @@ class Inference(Expressions):
         self.compiler = compiler
         self.typed = typed
         self.outer = outer  # the inference of the function around a closure
+        self.caller = None  # and of the one that calls it
         self.find = typed.function.find
         self.local = assigned(typed.node.body, set())
         self.names = {}
