@@ -239,6 +239,17 @@ def test_what_numba_computes_in_float64_is_listed() -> None:
     assert made["doubles"] == [[line, "float32 * float64 is computed in float64"]]
 
 
+def test_dynamic_shared_memory_is_as_large_as_the_launch_says() -> None:
+    tile = "    a = cuda.shared.array(0, float32)\n    y[i] = a[i]\n"
+    kernel = load(HEAD + tile, "kernel")
+    made = translate(kernel, 16, [ROW, ROW], shared=64)
+    assert "a_shared: array<f32, 16>" in made["wgsl"]
+    assert made["shared"] == 64
+    twice = load(HEAD + tile + tile.replace("a =", "b ="), "kernel")
+    with pytest.raises(Untranslatable, match="two arrays in dynamic shared memory"):
+        translate(twice, 16, [ROW, ROW], shared=64)
+
+
 # ---- what is refused
 
 REFUSED = {

@@ -28,12 +28,18 @@ infinity, unless ``ieee`` is asked for: who launches makes larger numbers that l
 before (`cut`), and what comes back larger than 2**120 (`FAR`) infinite. That hides a
 NaN which came from an infinity; the simulator shows it.
 
+``//`` and ``%`` of floats are rounded on the way, unlike those of whole numbers.
+
 Barriers
 --------
 Whether all threads come to a barrier is proved by the browser when it compiles.
 `explained` brings what it says to the reader's lines. Where a number in shared memory
 decides it, no compiler knows that all threads read the same: translated again with that
 line in ``uniform``, it is read once for all of them.
+
+Threads of a warp need not move together on such a GPU. So ``syncwarp``, and shuffles and
+votes that go through memory, are barriers of the whole block, whatever their masks say:
+all threads of the block have to come there. By subgroups nobody proves that they do.
 
 A GPU is no judge: it reads 0 where nobody has written, stays inside of arrays, and races
 may go well. The simulator has to come first.
