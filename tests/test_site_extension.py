@@ -248,6 +248,31 @@ def test_the_stylesheet_keeps_what_can_match_and_no_more():
     assert 'content:"a  /* kept */  b"' in css
 
 
+FACES = """
+@font-face { font-family: Maths; src: url(plain.woff2) }
+@font-face { font-family: Maths; font-weight: 700; src: url(bold.woff2) }
+@font-face { font-family: Maths; font-style: italic; src: url(slanted.woff2) }
+@font-face { font-family: Maths; font-weight: 700; font-style: italic; src: url(both.woff2) }
+@font-face { font-family: Text; font-weight: 600; src: url(words.woff2) }
+:root { --text: Text, serif }
+.katex { font: normal 1.2em Maths, serif }
+.q { font: italic 1.1em/1 Maths }
+.katex .bold { font-family: Maths; font-weight: 700 }
+.katex .also { font-weight: bold; font-style: italic }
+"""
+
+
+@pytest.mark.parametrize(
+    ("classes", "files"),
+    [("katex", {"plain"}), ("katex bold", {"plain", "bold"}), ("q", {"slanted"}),
+     ("katex also", {"plain", "both"}), ("other", set())],
+)  # fmt: skip
+def test_a_font_s_look_that_no_rule_asks_for_is_not_published(classes, files):
+    used = stylesheet.names_on(f'<p class="{classes}">')
+    css = stylesheet.merge([FACES], used)
+    assert set(re.findall(r"(\w+)\.woff2", css)) == {*files, "words"}
+
+
 def test_a_broken_stylesheet_stops_the_build():
     with pytest.raises(ValueError, match="cannot be read"):
         stylesheet.merge([".a { color: red } }"], set())

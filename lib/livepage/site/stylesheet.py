@@ -15,6 +15,8 @@ _IGNORED = re.compile(r"\[[^\]]*\]|::?[\w-]+(\((?:[^()]|\([^()]*\))*\))?")
 _TAG, _ID, _CLASS = map(  # of pages as they are written here: always in double quotes
     re.compile, (r"<([a-z][\w-]*)", r'\bid="([^"]*)"', r'\bclass="([^"]*)"')
 )
+_FACE = re.compile(r"@font-face\s*\{[^}]*\}")
+_BODY = re.compile(r"\{([^{}]*)\}")
 _STRING_OR_COMMENT = re.compile(r"(\"[^\"]*\"|'[^']*'|/\*.*?\*/)", re.DOTALL)
 
 
@@ -68,15 +70,32 @@ def purge(rules: list[Node], used: set[str]) -> str:
 
 
 def drop_unused_fonts(css: str) -> str:
-    """Remove the font faces that no remaining rule names."""
-    face = re.compile(r"@font-face\s*\{[^}]*\}")
-    outside = face.sub("", css)
+    """Remove the font faces that no remaining rule asks for."""
+    rules = _FACE.sub("", css)
+    return _FACE.sub(lambda face: face[0] if _is_used(face[0], rules) else "", css)
 
-    def keep(match: re.Match[str]) -> str:
-        family = re.search(r"font-family:\s*[\"']?([^;\"'}]+)", match[0])
-        return match[0] if family and family[1].strip() in outside else ""
 
-    return face.sub(keep, css)
+def _is_used(face: str, rules: str) -> bool:
+    """Whether a rule names the family, and one that does so wants it to look so.
+
+    A family that is named in a custom property only may be wanted in any look, and so
+    may one whose look is set by a rule of its own.
+    """
+    family = re.search(r"font-family:\s*[\"']?([^;\"'}]+)", face)
+    if not family or family[1].strip() not in rules:
+        return False
+    name = re.escape(family[1].strip())
+    direct = re.compile(rf"font(-family)?:[^;]*\b{name}\b")
+    asking = [body for body in _BODY.findall(rules) if direct.search(body)]
+    maths = re.findall(r"\.katex[^{},]*\{([^{}]*font-(?:weight|style)[^{}]*)\}", rules)
+    asking += [body for body in maths if "family" not in body] if asking else []
+    return not asking or _look(face) in map(_look, asking)
+
+
+def _look(declarations: str) -> tuple[bool, bool]:
+    """Whether they say that type is bold, and italic."""
+    fonts = " ".join(re.findall(r"font[\w-]*:[^;}]*", declarations))
+    return bool(re.search(r"\b(bold|700)\b", fonts)), "italic" in fonts
 
 
 def squeeze(css: str) -> str:
