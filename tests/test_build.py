@@ -16,6 +16,7 @@ from tools.build import (
     check_count,
     check_sources,
     pack_wheels,
+    packed_from,
     run_chapters,
     settings,
 )
@@ -270,6 +271,20 @@ def test_packed_wheels_hold_what_is_drawn_and_the_sources_never_do(
     assert {Path(name).name for name in names} >= drawn
     assert len(packed) == len(wheels) and not any(packed)
     assert not [name for name in names if "__pycache__" in name]
+
+
+def test_wheels_are_packed_anew_for_what_they_hold_and_for_no_chapter(root) -> None:
+    book = Book(root, root / "_build")
+    sources = packed_from(book)
+    assert not sources & {page.source for page in book.chapters}
+    inside = {
+        "rescaling.py",
+        "laboratory.py",
+        "strings.json",
+        "pyproject.toml",
+        "machine.py",
+    }
+    assert inside <= {file.name for file in sources}
 
 
 def test_a_wheel_that_was_removed_is_packed_again(root: Path, tmp_path: Path) -> None:

@@ -263,9 +263,8 @@ PACKAGES = ("lib/blocksim", "lib/ptxsim", "lib/onlinesoftmax", "lib/livepage", "
 def pack_wheels(book: Book) -> list[Path]:
     """Our packages and the book's content as wheels, for notebooks away from here."""
     folder = book.out / "wheels"
-    packages = [book.root / package for package in PACKAGES]
-    now = digest(files_in(*packages), sys.version)
-    there = len(list(folder.glob("*.whl"))) == len(packages)
+    now = digest(packed_from(book), sys.version)
+    there = len(list(folder.glob("*.whl"))) == len(PACKAGES)
     if not (there and book.made.is_fresh("wheels", now)):
         shutil.rmtree(folder, ignore_errors=True)
         os.environ["SOURCE_DATE_EPOCH"] = "315619200"  # two builds, one file
@@ -273,6 +272,12 @@ def pack_wheels(book: Book) -> list[Path]:
             for package in copies:
                 list(WheelBuilder(str(package)).build(directory=str(folder)))
     return sorted(folder.glob("*.whl"))
+
+
+def packed_from(book: Book) -> set[Path]:
+    """The files that wheels are made of; an edit of a chapter leaves them as they are."""
+    packages = (book.root / package for package in PACKAGES)
+    return files_in(*packages) - set(book.book.glob("*.md"))
 
 
 @contextmanager
