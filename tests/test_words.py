@@ -6,7 +6,7 @@ import pytest
 
 from livepage import words
 
-SECTIONS = ("site", "figures", "drills")
+SECTIONS = ("site", "figures", "drills", "gpu")
 
 
 @pytest.mark.parametrize("language", words.LANGUAGES)

@@ -33,7 +33,8 @@ KINDS: dict[str, tuple[set[str], set[str]]] = {
         {"function", "starter", "code", "launch", "oracle", "cases", "mutants"},
         {"tolerance", "random", "larger", "ideal", "most", "together"}
         | {"share", "shared"}  # what one thread may take on, and what one block
-        | {"limit", "sizes", "variants", "count"},  # of instructions
+        | {"limit", "sizes", "variants", "count"}  # of instructions
+        | {"bench"},  # that times it on the reader's GPU
     ),
 }
 WRITTEN = ("code", "kernel")  # answered with a text that is run

@@ -54,7 +54,9 @@ def payload(drill: Drill) -> dict[str, Any]:
         cases = [{**case, "together": not case["drawn"]} for case in cases]
     tolerance = float(drill.get("tolerance", TOLERANCE))
     larger = drill.get("larger")
+    bench = {"bench": drill.get("bench")} if "bench" in drill.fields else {}
     return {
+        **bench,
         "function": drill.get("function"),
         "tolerance": tolerance,
         "cases": cases,

@@ -18,6 +18,7 @@ from types import MappingProxyType
 
 from blocksim import portable
 from livepage import markup, modules
+from livepage.drills import benches
 from livepage.drills.bank import find, foreign, in_language
 from livepage.drills.forms import Card
 from livepage.drills.words import table, word
@@ -136,7 +137,9 @@ def stylesheet() -> str:
 
 @cache
 def page_assets() -> dict[str, str]:
-    """Return the files to lay beside the script: Python, fetched on the first run.
+    """Return the files to lay beside the script, fetched when a reader asks for them.
+
+    These are Python and the simulator, on the first run, and what runs on a GPU.
 
     One classic script carries MicroPython's loader and its WebAssembly as text, because
     a page on ``file://`` may load a script and nothing else.
@@ -146,7 +149,12 @@ def page_assets() -> dict[str, str]:
     wasm = gzip.compress((folder / "micropython.wasm").read_bytes(), mtime=0)
     bundle = {"loader": loader, "wasm": base64.b64encode(wasm).decode()}
     script = f"globalThis.livepagePython = {json.dumps(bundle)};\n"
-    return {"micropython.js": script, "simulator.js": _simulator()}
+    return {
+        "micropython.js": script,
+        "simulator.js": _simulator(),
+        "gpu.js": benches.script(),
+        "gpu.css": _source("page/gpu/gpu.css"),
+    }
 
 
 def _classic(module: str) -> str:

@@ -3,6 +3,7 @@
 import { FORMS } from "./answers.mjs";
 import { markLine } from "./editor.mjs";
 import { MARKS, fault, icon, tell } from "./feedback.mjs";
+import { GpuCard } from "./gpu.mjs";
 import { GRADERS, isMiss } from "./grade.mjs";
 import { Keeper } from "./keeper.mjs";
 import { announceKernel } from "./kernel.mjs";
@@ -53,6 +54,7 @@ export class PageDrill {
     this.handler.prepare(this);
     this.keeper = new Keeper(this);
     this.keeper.wake();
+    if (this.kind === "kernel") this.gpu = new GpuCard(this);
     if (this.helps.length === 0) actions.querySelector('[data-do="hint"]').remove();
     this.drawStatus();
     document.addEventListener("os-drills-changed", () => this.drawStatus());
@@ -68,6 +70,7 @@ export class PageDrill {
     const outcome = this.runs
       ? await this.run(answer)
       : GRADERS[this.kind](this.data.payload, answer);
+    this.gpu?.judged(outcome.passed ? answer : null);
     return outcome.passed ? this.pass(outcome) : this.miss(outcome);
   }
 

@@ -6,10 +6,10 @@ import { PageDrill } from "./drill.mjs";
 import { drawGutter, markLine, prepareEditor } from "./editor.mjs";
 import { Keeper } from "./keeper.mjs";
 import { button, preparePanel } from "./progress.mjs";
-import { isStarted, runCell } from "./python.mjs";
+import { isStarted, openPython, runCell } from "./python.mjs";
 import { prepareReading } from "./reading.mjs";
 import { followChanges, store } from "./store.mjs";
-import { make, marked, sentence, wordsFor } from "./words.mjs";
+import { make, marked, sentence, show, wordsFor } from "./words.mjs";
 
 /** Open all solutions for printing, and close them again afterwards. */
 function prepareForPrint() {
@@ -38,7 +38,7 @@ for (const panel of document.querySelectorAll(".os-progress")) {
 for (const element of document.querySelectorAll(".os-deck")) new Deck(element).wake();
 followChanges();
 prepareForPrint();
-// What the script behind the cells' buttons shares with the drills.
+// What the scripts behind the cells' buttons and the GPU's card share with the drills.
 globalThis.livepageDrills = {
   Keeper,
   button,
@@ -47,9 +47,11 @@ globalThis.livepageDrills = {
   make,
   markLine,
   marked,
+  openPython,
   prepareEditor,
   runCell,
   sentence,
+  show,
   store,
   wordsFor,
 };

@@ -123,6 +123,12 @@ function converse(worker, job, silent, stopper) {
   });
 }
 
+/** A worker with a Python that nobody else uses, and the simulator's files for it. */
+export async function openPython() {
+  const files = await simulator();
+  return { worker: await startPython(), simulator: files };
+}
+
 async function startPython() {
   if (!globalThis.livepagePython) await loadScript(`${HOME}micropython.js`);
   const { loader, wasm } = globalThis.livepagePython;

@@ -4,10 +4,10 @@ import { quantities, words } from "livepage/drills";
 
 import { number } from "./grade.mjs";
 
-/** A function that gives words in the language of an element. */
-export function wordsFor(element) {
+/** A function that gives words in the language of an element, the drills' or others. */
+export function wordsFor(element, from = words) {
   const language = (element.closest("[lang]")?.lang || "en").slice(0, 2);
-  const table = { ...words.en, ...words[language] };
+  const table = { ...from.en, ...from[language] };
   const word = (key, values = {}) =>
     Object.entries(values).reduce(
       (text, [name, value]) => text.replaceAll(`{${name}}`, String(value)),

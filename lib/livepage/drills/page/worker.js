@@ -6,6 +6,7 @@ const OFTEN_MS = 100;
 
 let player = null;
 let judge = null;
+let helper = null; // a function of Python's that answers one question after the other
 // What the page has been sent: which case runs; when the last sign of life went out, and
 // the last count; of what the case prints, how many characters went out and how many not;
 // whether the verdict did.
@@ -21,6 +22,7 @@ const sent = {
 onmessage = async ({ data }) => {
   try {
     if (data.wasm) postMessage(await boot(data));
+    else if (data.ask) postMessage({ answer: help(data) });
     else postMessage(data.cell ? runCell(data) : run(data));
   } catch (error) {
     postMessage({ error: String(error.message ?? error) });
@@ -127,6 +129,15 @@ function runCell({ modules, sources, cell }) {
     return perform(JSON.stringify(cell));
   });
   return { report: JSON.parse(report) };
+}
+
+/** Let a function of Python's answer; what it needs comes with the first question. */
+function help({ modules = {}, source, name, ask }) {
+  for (const [path, text] of Object.entries(modules)) lay(player.python, path, text);
+  return inside(player, (python) => {
+    helper ??= take(python, source, name);
+    return helper(ask);
+  });
 }
 
 /** Return a function that a piece of Python defines, and delete its name there. */

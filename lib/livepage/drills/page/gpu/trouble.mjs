@@ -1,0 +1,27 @@
+// What keeps a run on the GPU from going on: a word of the kit, and what fills it.
+
+export class Trouble extends Error {
+  constructor(word, slots = {}, { line = null, wgsl = null } = {}) {
+    super(word);
+    Object.assign(this, { word, slots, line, wgsl });
+  }
+}
+
+/** Wait for a promise, unless a signal ends the run first. */
+export async function unless(signal, promise) {
+  promise.catch(() => {}); // if the run ends first, nobody waits for it
+  signal.throwIfAborted();
+  let end;
+  const ended = new Promise((_, reject) => {
+    end = () => reject(signal.reason);
+    signal.addEventListener("abort", end);
+  });
+  try {
+    return await Promise.race([promise, ended]);
+  } finally {
+    signal.removeEventListener("abort", end);
+  }
+}
+
+/** Let the page answer for a moment. */
+export const breathe = () => new Promise((resolve) => setTimeout(resolve, 0));

@@ -1,0 +1,302 @@
+"""The card "On your GPU": a kernel on Chromium's GPU in software, and all that goes wrong."""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, Playwright, expect
+
+from livepage.drills.bank import Drill, bank, read
+from livepage.drills.forms import Card
+from livepage.markup import plain_maths
+from tools.chromium import WEBGPU
+
+from .axe import wrong
+from .conftest import ALONE, go, new_window
+from .test_drills import write_page, write_scripts
+
+pytestmark = pytest.mark.browser
+
+SMALL = read(Path(__file__).parents[1] / "kernels")["neighbour"]
+RIGHT = SMALL.get("code")
+CAPSTONE = bank()["tiled-attention"]
+# So little shared memory that of the rungs only two fit.
+LITTLE = """Object.defineProperty(
+  GPUSupportedLimits.prototype, "maxComputeWorkgroupStorageSize", { get: () => 9000 },
+);"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Pages with a small kernel and with the capstone."""
+    folder = tmp_path_factory.mktemp("gpu")
+    write_scripts(folder)
+    for lang in ("en", "es"):
+        write_page(folder / f"{lang}.html", card_of(SMALL, lang), lang)
+    write_page(folder / "capstone.html", card_of(CAPSTONE, "en"))
+    return folder
+
+
+def card_of(drill: Drill, lang: str) -> str:
+    return Card(drill, lang, plain_maths).section()
+
+
+@pytest.fixture(scope="module")
+def with_gpu(playwright: Playwright, chromium: str) -> Iterator[Browser]:
+    """A Chromium that opens a GPU in software."""
+    started = playwright.chromium.launch(
+        executable_path=chromium, args=[*WEBGPU, ALONE]
+    )
+    yield started
+    started.close()
+
+
+@pytest.fixture
+def visit(with_gpu: Browser) -> Iterator[Callable[..., Page]]:
+    """Open a page, after a script; whatever it logs as an error fails the test."""
+    opened = []
+
+    def open_one(where: Path, before: str = "", **window) -> Page:
+        page = new_window(with_gpu, **window)
+        opened.append(page)
+        page.add_init_script(before)
+        return go(page, where)
+
+    yield open_one
+    faults = [fault for page in opened for fault in page.tattler.faults]
+    for page in opened:
+        page.context.close()
+    assert not faults
+
+
+def passed(page: Page, source: str = RIGHT) -> Locator:
+    """Let the simulator pass a text; return its drill."""
+    section = page.locator(".os-drill")
+    section.locator("textarea").fill(source)
+    section.locator(".os-drill-main").click()
+    expect(section).to_have_attribute("data-state", "right", timeout=20_000)
+    return section
+
+
+def start(section: Locator) -> Locator:
+    """Press the card's button; return what it says."""
+    section.locator(".os-gpu > .os-drill-actions button").click()
+    return section.locator(".os-gpu-status")
+
+
+def begun(page: Page, source: str = RIGHT) -> Locator:
+    return start(passed(page, source))
+
+
+# ---- what goes well
+
+
+def test_a_kernel_that_passed_runs_and_an_edit_takes_it_back(site, visit) -> None:
+    page = visit(site / "en.html")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url.rsplit("/")[-1]))
+    card = page.locator(".os-gpu")
+    expect(card).to_be_hidden()
+    section = passed(page)
+    expect(card).to_contain_text("The simulator has passed this text.")
+    assert "gpu.js" not in asked and "gpu.css" not in asked
+    said = start(section)
+    expect(said).to_contain_text(
+        "in all 5 launches. The largest error is", timeout=9_000
+    )
+    expect(card).to_contain_text("a program that stands in for one on your processor")
+    card.get_by_text("What your GPU is given").click()
+    expect(card.locator("pre")).to_contain_text("@compute @workgroup_size(4, 1, 1)")
+    assert asked.count("gpu.js") == asked.count("gpu.css") == 1
+    section.locator("textarea").fill(f"{RIGHT}\n")
+    expect(card).to_be_hidden()
+    assert not card.locator("pre").count()
+    passed(page)
+    expect(card).to_be_visible()
+
+
+def test_the_capstone_is_guessed_checked_timed_and_copied(site, visit) -> None:
+    page = visit(site / "capstone.html", LITTLE, width=390)
+    card = page.locator(".os-gpu")
+    expect(card).to_contain_text("Once the simulator has passed your kernel")
+    button = card.get_by_role("button", name="Run on your GPU")
+    expect(button).to_have_attribute("aria-disabled", "true")
+    button.press("Enter")
+    expect(card.locator("fieldset")).to_have_count(0)
+    passed(page, CAPSTONE.get("code"))
+    button.press("Enter")
+    card.get_by_role("button", name="Measure it").press("Enter")
+    expect(card.locator(".os-gpu-status")).to_have_text(re.compile("Guess first"))
+    card.get_by_label("up to twice as fast").check()
+    card.get_by_role("button", name="Measure it").press("Enter")
+    expect(card.get_by_role("button", name="Stop")).to_be_focused()
+    table = card.locator("table")
+    expect(table).to_be_visible(timeout=60_000)
+    names = table.locator("tbody th").all_text_contents()
+    assert names == ["naive", "yours", "tiled"]
+    assert (
+        table.locator("tbody tr").nth(2).locator("td").first.text_content() == "64 × 16"
+    )
+    rates = [float(x) for x in table.locator("td:nth-child(4)").all_text_contents()]
+    times = [float(x) for x in table.locator("td:nth-child(3)").all_text_contents()]
+    n = int(re.search(r"N = (\d+)", table.inner_text())[1])
+    for rate, ms in zip(rates, times):
+        assert rate == pytest.approx(4 * n * n * 64 / ms / 1e6, rel=0.02)
+    expect(card).to_contain_text(re.compile(r"registers: \d+ bytes .*device has 9000"))
+    expect(card).to_contain_text(re.compile(r"patches: \d+ bytes"))
+    expect(card).to_contain_text("Your guess was “It is up to twice as fast”")
+    expect(card).to_contain_text("Your roofline: a plain loop")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    card.get_by_role("button", name="Copy as text").press("Enter")
+    expect(card).to_contain_text("Copied.")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert "yours\t64 × 16\t" in copied and "stands in for one" in copied
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    assert wide <= 390
+    assert not wrong(page)
+
+
+def test_spanish_readers_are_told_in_spanish(site, visit) -> None:
+    said = begun(visit(site / "es.html", dark=True))
+    expect(said).to_contain_text("en los 5 lanzamientos", timeout=9_000)
+
+
+# ---- what goes wrong: one sentence, and the page goes on
+
+
+FAILURES = {
+    "no WebGPU": ("delete Navigator.prototype.gpu", "it has no WebGPU"),
+    "no adapter": (
+        "GPU.prototype.requestAdapter = async () => null",
+        "finds no GPU that it may use",
+    ),
+    "no device": (
+        "GPUAdapter.prototype.requestDevice = async () => { throw new Error() }",
+        "finds no GPU that it may use",
+    ),
+    "lost": (
+        """const submit = GPUQueue.prototype.submit;
+        const ask = GPUAdapter.prototype.requestDevice;
+        GPUAdapter.prototype.requestDevice = async function (...given) {
+          globalThis.device = await ask.apply(this, given);
+          return device;
+        };
+        GPUQueue.prototype.submit = function (work) {
+          submit.call(this, work);
+          device.destroy();
+        };""",
+        "took the GPU away",
+    ),
+    "hung": (
+        "GPUQueue.prototype.onSubmittedWorkDone = () => new Promise(() => {})",
+        "has not answered for 5 seconds",
+    ),
+    "no memory": (
+        """const pop = GPUDevice.prototype.popErrorScope;
+        GPUDevice.prototype.popErrorScope = async function () {
+          await pop.call(this);
+          return new GPUOutOfMemoryError("none left");
+        };""",
+        "has no room for these arrays",
+    ),
+    "hidden": (
+        """GPUQueue.prototype.onSubmittedWorkDone = () => {
+          Object.defineProperty(document, "hidden", { get: () => true });
+          document.dispatchEvent(new Event("visibilitychange"));
+          return new Promise(() => {});
+        };""",
+        "You left this tab",
+    ),
+    "wrong numbers": (
+        """const map = GPUBuffer.prototype.getMappedRange;
+        GPUBuffer.prototype.getMappedRange = function (...given) {
+          const bytes = map.apply(this, given);
+          if (this.size === 16) new Float32Array(bytes)[1] = 77;
+          return bytes;
+        };""",
+        "the numbers are wrong, in the launch: one block",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", FAILURES)
+def test_a_failure_is_one_sentence_and_the_page_goes_on(site, visit, what) -> None:
+    before, sentence = FAILURES[what]
+    page = visit(site / "en.html", before)
+    section = passed(page)
+    expect(start(section)).to_contain_text(sentence, timeout=9_000)
+    button = section.get_by_role("button", name="Run on your GPU")
+    expect(button).to_have_attribute("aria-disabled", "false")
+    expect(section.get_by_role("button", name="Stop")).to_have_count(0)
+    passed(page)  # the simulator goes on
+
+
+def test_a_barrier_that_the_browser_cannot_prove_is_shown_at_its_line(site, visit):
+    parted = RIGHT.replace(
+        "    cuda.syncthreads()", "    if t >= 0:\n        cuda.syncthreads()"
+    )
+    page = visit(site / "en.html")
+    line = parted.splitlines().index("        cuda.syncthreads()") + 1
+    said = begun(page, parted)
+    expect(said).to_contain_text(
+        f"Line {line}: the browser cannot prove", timeout=9_000
+    )
+    expect(said).to_contain_text(f"because line {line - 1} may send")
+    marked = page.locator(".os-drill-gutter .os-drill-fault")
+    assert marked.all_text_contents() == [str(line)]
+
+
+ENDLESS = """
+        k = 0
+        while n > 50 and k >= 0:
+            k = (k + 1) % 7
+        y[i] = tile[(t + 1) % last]"""
+
+
+def test_a_loop_that_never_ends_is_ended(site, visit) -> None:
+    endless = RIGHT.replace("\n        y[i] = tile[(t + 1) % last]", ENDLESS)
+    said = begun(visit(site / "en.html"), endless)
+    expect(said).to_contain_text("more than a million turns", timeout=9_000)
+
+
+def test_a_reader_can_stop_and_begin_again(site, visit) -> None:
+    before = "GPUQueue.prototype.onSubmittedWorkDone = () => new Promise(() => {})"
+    section = passed(visit(site / "en.html", before))
+    said = start(section)
+    expect(said).to_contain_text("Launch 1 of 5", timeout=9_000)
+    section.get_by_role("button", name="Stop").press("Enter")
+    expect(said).to_have_text("Stopped.")
+    expect(start(section)).to_contain_text("Launch 1 of 5", timeout=9_000)
+    section.locator("textarea").press("End")
+    section.locator("textarea").press("Space")
+    expect(section.locator(".os-gpu")).to_be_hidden()
+
+
+def test_a_size_that_is_typed_gives_wrong_numbers_where_it_is_timed(
+    site, visit
+) -> None:
+    typed = CAPSTONE.get("code").replace("* BR + t", "* 8 + t")
+    page = visit(site / "capstone.html", LITTLE)
+    begun(page, typed)
+    page.get_by_label("up to twice as fast").check()
+    page.get_by_role("button", name="Measure it").click()
+    said = page.locator(".os-gpu-status")
+    expect(said).to_contain_text("Your kernel gives wrong numbers", timeout=60_000)
+
+
+def test_without_a_gpu_the_card_says_so_and_logs_nothing(site, open_page) -> None:
+    said = begun(open_page(site / "en.html"))
+    expect(said).to_contain_text(re.compile("no WebGPU|finds no GPU"), timeout=9_000)
+
+
+@pytest.mark.long
+def test_the_whole_ladder_is_timed(site, visit) -> None:
+    page = visit(site / "capstone.html")
+    begun(page, CAPSTONE.get("code"))
+    page.get_by_label("up to twice as fast").check()
+    page.get_by_role("button", name="Measure it").click()
+    table = page.locator(".os-gpu table")
+    expect(table).to_be_visible(timeout=120_000)
+    names = table.locator("tbody th").all_text_contents()
+    assert names == ["naive", "yours", "tiled", "registers", "patches"]
