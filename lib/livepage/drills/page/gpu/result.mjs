@@ -23,7 +23,7 @@ export function ladderResult({ word, gpu, label }, found) {
     ...(gpu.isSoftware ? [note(word("software"))] : []),
     bars(told),
     table(told),
-    ...found.refused.map((rung) => note(refusal(told, rung))),
+    ...found.refused.map((rung) => small(refusal(told, rung))),
     copier(told),
     reasons(word),
     wgslOf(word, found.wgsl),
@@ -32,6 +32,7 @@ export function ladderResult({ word, gpu, label }, found) {
 }
 
 const note = (text) => make("p", {}, text);
+const small = (text) => make("p", { class: "os-drill-how" }, text);
 
 /** The guess, beside what was measured. */
 function settled({ word, found, naive }) {
@@ -43,8 +44,8 @@ function settled({ word, found, naive }) {
   return word(key === found.guess ? "guessRight" : "guessWrong", slots);
 }
 
-const refusal = ({ word, label }, rung) =>
-  `${label(rung.name)}: ${word(rung.word, rung.slots)}`;
+const refusal = ({ word, label }, { name, word: why, slots }) =>
+  word("unfit", { name: label(name), why: word(why, slots) });
 
 /** Bars as long as the rates, for the eye; the table says the same. */
 function bars({ word, label, found }) {
@@ -89,16 +90,19 @@ function table(told) {
   const caption = word("caption", { n: found.n, name: gpu.name });
   const made = make(
     "table",
-    { class: "os-drill-table" },
-    make("caption", {}, caption),
+    { class: "os-drill-table", "aria-label": caption },
     make("thead", {}, make("tr", {}, ...heads)),
     make("tbody", {}, ...rows),
   );
   const around = { class: "os-drill-scroll", tabindex: "0", role: "group" };
-  const roof = note(word("roof", { rate: show(found.roof, 3) }));
-  roof.className = "os-drill-how";
+  const roof = small(word("roof", { rate: show(found.roof, 3) }));
   const scrolled = make("div", { ...around, "aria-label": caption }, made);
-  return make("div", {}, scrolled, roof);
+  const title = make(
+    "p",
+    { class: "os-drill-caption", "aria-hidden": "true" },
+    caption,
+  );
+  return make("div", {}, title, scrolled, roof);
 }
 
 /** All of it as lines of text. */
