@@ -17,6 +17,9 @@ settings.register_profile("book", deadline=None, derandomize=True, max_examples=
 settings.register_profile("search", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "book"))
 
+# A GPU of any make is played by Mesa's software, whatever else the machine has.
+os.environ.setdefault("WGPUPY_WGPU_ADAPTER_NAME", "llvmpipe")
+
 
 def pytest_configure() -> None:
     """Windows opens files in an encoding of its own, unless it is told not to."""

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import marking
-from blocksim import cuda
+from blocksim import cuda, webgpu
 from livepage.drills import check, drill, grader, notebook
 from livepage.drills.bank import bank
 from livepage.drills.feedback import feedback
@@ -196,13 +196,20 @@ def test_prints_are_there_once_and_stdout_is_as_before(capsys) -> None:
     assert capsys.readouterr().out == "x\n"
 
 
-def test_a_device_that_is_not_there_is_missed_in_words() -> None:
+def test_a_device_that_is_not_there_is_missed_in_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def missing() -> None:
+        raise webgpu.NoDevice("it is switched off")
+
+    monkeypatch.setattr(webgpu, "device", missing)
+
     def terms(scores, m, out):
         i = cuda.grid(1)
         if i < scores.shape[0]:
             out[i] = math.exp(scores[i] - m)
 
-    with pytest.raises(ValueError, match='on: "device" needs an NVIDIA GPU'):
+    with pytest.raises(ValueError, match='on: "device" needs an NVIDIA GPU.*is switched'):
         check("guarded-terms", cuda.jit(terms), on="device")
 
 

@@ -6,8 +6,8 @@ import tokenize
 from pathlib import Path
 
 HERE = Path(__file__).parent
-# These need CPython: its own functions, Numba's simulator, and files.
-CPYTHON_ONLY = {"cudasim", "functions", "portable"}
+# These need CPython: its own functions, Numba's simulator, files, and packages.
+CPYTHON_ONLY = {"cudasim", "functions", "portable", "webgpu"}
 
 
 def sources() -> dict[str, str]:

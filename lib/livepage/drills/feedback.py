@@ -21,7 +21,7 @@ from livepage.drills.words import column, show, word
 Table = tuple[tuple[str, ...], ...]
 
 # Of an answer that did not run, a hint about what it computes says nothing.
-UNTRIED = ("kernelError", "kernelCompile", "kernelDeclined", "missing")
+UNTRIED = ("kernelError", "kernelCompile", "kernelDeclined", "deviceRef", "missing")
 
 
 def feedback(

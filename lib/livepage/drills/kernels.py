@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from blocksim import webgpu
+from blocksim.wgsl import Untranslatable
 from livepage.drills import code, grader, kernel_grader
 from livepage.drills.bank import Drill
 
@@ -204,16 +206,73 @@ def recounted(drill: Drill, kernel: Any, case: Case) -> dict[str, Any] | None:
 DEVICE_TOLERANCE = 1e-4  # float32, in whatever order the device adds
 
 
-def on_device(kernel: Any, cases: list[Case]) -> dict[str, Any] | None:
-    """Return the fault of a kernel that is launched on a device as it is, or None."""
-    _need_device(kernel)
+def on_device(kernel: Any, cases: list[Case]) -> tuple[dict[str, Any] | None, str]:
+    """Return the fault of a kernel on the GPU at hand, or None, and the GPU's name.
+
+    Numba launches it as it is, if it can; or else wgpu, on a GPU of any make. A
+    ValueError says what is missing for both.
+    """
+    if _numba_launches():
+        if not type(kernel).__module__.startswith("numba"):
+            raise ValueError(
+                'on: "device" needs a kernel under `@cuda.jit` of numba, got'
+                f" {getattr(kernel, '__name__', kernel)!r}, which is not"
+            )
+        return _on_numba(kernel, cases), ""
+    try:
+        name = webgpu.device().name
+    except webgpu.NoDevice as error:
+        raise ValueError(
+            'on: "device" needs an NVIDIA GPU and its driver, or Numba\'s simulator'
+            " (NUMBA_ENABLE_CUDASIM=1, set before Python starts), or any GPU by the"
+            f" package wgpu, and there is none of them: {error}"
+        ) from None
+    return on_webgpu(maker(kernel), cases), name
+
+
+def _numba_launches() -> bool:
+    """Return whether Numba finds a GPU of NVIDIA, or plays one."""
+    try:
+        from numba import config, cuda
+    except ImportError:
+        return False
+    return bool(config.ENABLE_CUDASIM) or cuda.is_available()
+
+
+def _on_numba(kernel: Any, cases: list[Case]) -> dict[str, Any] | None:
+    """Return the fault of a kernel that Numba launches, or None."""
     from blocksim import cudasim
 
     cudasim.mend()
+
+    def run(case: Case, arguments: list[Any]) -> None:
+        kernel[tuple(case["grid"]), tuple(case["block"])](*arguments)
+
+    return _launched(run, cases)
+
+
+def on_webgpu(
+    make: Callable[[dict[str, Any]], Any], cases: list[Case]
+) -> dict[str, Any] | None:
+    """Return the fault of a kernel on a GPU of any make, or None."""
+
+    def run(case: Case, arguments: list[Any]) -> None:
+        shape = tuple(case["grid"]), tuple(case["block"])
+        webgpu.run(make(case["names"]), *shape, *arguments)
+
+    return _launched(run, cases)
+
+
+def _launched(
+    run: Callable[[Case, list[Any]], None], cases: list[Case]
+) -> dict[str, Any] | None:
+    """Return the first fault of launches on a device, or None."""
     for index, case in enumerate(cases):
         arguments = [_array(kind, value) for _, kind, value in case["args"]]
         try:
-            kernel[tuple(case["grid"]), tuple(case["block"])](*arguments)
+            run(case, arguments)
+        except (Untranslatable, webgpu.Refused) as error:
+            return kernel_grader.fail(index, [], _refused(error), case)
         except Exception as error:  # the compiler's, the driver's or the kernel's own
             return kernel_grader.fail(index, [], grader.raised(error), case)
         for (name, kind, _), value in zip(case["args"], arguments):
@@ -226,24 +285,14 @@ def on_device(kernel: Any, cases: list[Case]) -> dict[str, Any] | None:
     return None
 
 
-def _need_device(kernel: Any) -> None:
-    """Say what is missing, in words, where a kernel cannot be launched as it is."""
-    try:
-        from numba import config, cuda
-
-        there = config.ENABLE_CUDASIM or cuda.is_available()
-    except ImportError:
-        there = False
-    if not there:
-        raise ValueError(
-            'on: "device" needs an NVIDIA GPU and its driver, or Numba\'s simulator'
-            " (NUMBA_ENABLE_CUDASIM=1, set before Python starts), and there is neither"
-        )
-    if not type(kernel).__module__.startswith("numba"):
-        raise ValueError(
-            'on: "device" needs a kernel under `@cuda.jit` of numba, got'
-            f" {getattr(kernel, '__name__', kernel)!r}, which is not"
-        )
+def _refused(error: Any) -> dict[str, Any]:
+    """Return the fault of a kernel that cannot run on a GPU, at the reader's line."""
+    key = "deviceRefused" if error.line else "deviceRefusedWhole"
+    instead = getattr(error, "instead", "")
+    reason = f"{error.reason}; {instead}" if instead else error.reason
+    slots = {"line": error.line, "reason": reason}
+    fault = grader.new_fault("kernel", str(error), key, **slots)
+    return {**fault, "line": error.line, "fields": {"kind": "compile"}}
 
 
 def _array(kind: str, value: Any) -> Any:

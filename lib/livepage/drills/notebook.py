@@ -161,7 +161,8 @@ def check(
         Show the solution instead.
     on : {"simulator", "device"}
         Where a kernel runs: on the book's simulator, which looks for races, or, if it
-        passes there, as it is as well, on a GPU or on Numba's simulator.
+        passes there, on a GPU as well: as it is, on one of NVIDIA or on Numba's
+        simulator, or else on one of any make, by the package wgpu.
     had : sequence of int, optional
         Of an answer in your own words: the numbers of the points it makes. Only you can
         tell, so nothing is marked before you say it.
@@ -196,6 +197,8 @@ def check(
         outcome = GRADERS[drill.kind](data, answer)
     misses[id] = 0 if outcome["passed"] else misses.get(id, 0) + is_miss(outcome)
     lines, table = feedback(drill, data, outcome, misses[id])
+    if outcome.get("device"):
+        lines = *lines, word("rightOn", device=outcome["device"])
     return Verdict(outcome["passed"], lines, table)
 
 
@@ -291,7 +294,8 @@ def _mark_function(drill: Drill, data: dict[str, Any], answer: Any, on: str) -> 
     # On the simulator first: there a thread that waits for ever is a fault, and a GPU
     # would hang.
     if on == "device" and outcome["passed"] and drill.kind == "kernel":
-        outcome = kernels.on_device(answer, cases) or outcome
+        fault, name = kernels.on_device(answer, cases)
+        outcome = fault or outcome | {"device": name}
     _show_in_figures(answer, outcome)
     return outcome
 

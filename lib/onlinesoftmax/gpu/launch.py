@@ -1,4 +1,4 @@
-"""Attention on a GPU; without one, on the block simulator.
+"""Attention on a GPU, NVIDIA's or any; without one, on the block simulator.
 
 `attention` brings its arguments into the form that kernels take: rows filled up to
 their width with zeros, all heads in one array, the mask as an interval of keys for each
@@ -9,7 +9,9 @@ row. It launches a kernel, and brings the output back into the form of the argum
 import math
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, partial
+from importlib import import_module
 from inspect import signature
 from typing import Any, NamedTuple
 
@@ -29,6 +31,7 @@ MOST_HEADS = 65_535  # the most blocks that CUDA allows in a grid's second dimen
 STATE = 2  # numbers of a state besides o: m and l
 MOST = float(np.finfo(np.float32).max)
 SIMULATED = 108  # multiprocessors of the GPU that a simulation plays: those of an A100
+DEVICES = ("auto", "cuda", "webgpu", "simulator")
 PATIENCE = 30  # the most seconds that a simulation may be expected to take
 OTHER_CODE = (  # printed where a kernel is not compiled as its stored report tells
     "compiled without numba-cuda's nvJitLink: registers and spills are not"
@@ -49,6 +52,8 @@ class Plan(NamedTuple):
         How long the simulator is expected to take; 0 on a GPU.
     parts : int
         Into how many parts the keys are dealt out, in a rung that does so.
+    on : str
+        The kind of device, one of `DEVICES` besides "auto".
     """
 
     build: Build
@@ -56,6 +61,7 @@ class Plan(NamedTuple):
     why: str
     seconds: float = 0.0
     parts: int = 1
+    on: str = "simulator"
 
     def __str__(self) -> str:
         return f"kernel {self.build.rung!r} on {self.device}: {self.why}"
@@ -128,10 +134,13 @@ class Task(NamedTuple):
         stays finite, which it does not on a GPU. If such numbers can come up, it takes
         "full", which is slow.
         """
-        q, k, v = (_largest(x) for x in self[:3])
+        return "plain" if self.bound() < MOST else "full"
+
+    def bound(self) -> float:
+        """Return what no score and no sum of values exceeds, of finite numbers."""
+        q, k, v = (largest(x) for x in self[:3])
         score = q * abs(float(self.scale)) * k * self.q.shape[2]
-        largest = max(score, v * self.k.shape[1])
-        return "plain" if largest < MOST else "full"
+        return max(score, v * self.k.shape[1])
 
 
 def attention(
@@ -142,6 +151,7 @@ def attention(
     mask: Mask | None = None,
     scale: float | None = None,
     kernel: str = "auto",
+    device: str = "auto",
     return_lse: bool = False,
 ) -> Array | tuple[Array, Array]:
     """Return softmax(q kᵀ · scale) v from one of the kernels.
@@ -157,6 +167,10 @@ def attention(
         1/√d unless given.
     kernel : str
         One of `gpu.RUNGS`; "auto" picks one, and prints which and why.
+    device : str
+        "cuda": NVIDIA's GPU, by Numba; "webgpu": a GPU of any make, by the package wgpu,
+        be it one in software; "simulator". "auto" takes the first of them that is here,
+        and no GPU in software.
     return_lse : bool
         Whether to return the logsumexp of each row of scores as well.
 
@@ -174,6 +188,11 @@ def attention(
     ValueError that says how long they would take. The simulator adds up in double
     precision, unless numbers can come up that float32 cannot hold.
 
+    WebGPU lets a compiler assume that there is neither ∞ nor NaN. So numbers that hold
+    one, or whose scores come near the largest of float32, are refused for "webgpu", and
+    "auto" leaves them to the simulator. Tiles are cut to the shared memory of the GPU,
+    and launches into slices, so that no driver takes it for hung.
+
     Whichever kernel runs and wherever, NaN and ∞ come out at the same places, and
     numbers agree as far as rounding allows: every kernel adds in an order of its own,
     and a GPU decides into how many parts keys are dealt out. A key whose score is −∞
@@ -182,7 +201,7 @@ def attention(
     """
     inputs.flag("return_lse", return_lse)
     asked = _asked(q, k, v, scale)
-    chosen = _plan(asked, mask, kernel)
+    chosen = _plan(asked, mask, kernel, device)
     if _rung(kernel) is None:
         _print_once(str(chosen))
     if chosen.seconds > PATIENCE:
@@ -192,7 +211,7 @@ def attention(
             " of work for it"
         )
     task = fit(asked, mask, chosen.build.d)
-    out, lse = launch(chosen.build, task, chosen.parts)
+    out, lse = launch(chosen.build, task, chosen.parts, chosen.on)
     columns = asked.v.shape[-1]
     out = out[..., :columns].reshape(*asked.q.shape[:-1], columns)
     return (out, lse.reshape(asked.shape[:-1])) if return_lse else out
@@ -205,23 +224,24 @@ def plan(
     *,
     mask: Mask | None = None,
     kernel: str = "auto",
+    device: str = "auto",
 ) -> Plan:
     """Return which kernel `attention` would run, where, and why.
 
     Parameters
     ----------
-    q, k, v, mask, kernel
+    q, k, v, mask, kernel, device
         As for `attention`.
 
     Returns
     -------
     Plan
     """
-    return _plan(_asked(q, k, v, None), mask, kernel)
+    return _plan(_asked(q, k, v, None), mask, kernel, device)
 
 
 def device() -> str:
-    """Return what kernels run on here: the name of a GPU, or of a simulator.
+    """Return what kernels under Numba's `cuda.jit` run on: a GPU, or a simulator.
 
     Returns
     -------
@@ -245,6 +265,16 @@ def multiprocessors() -> int:
     int
     """
     return int(cuda.get_current_device().MULTIPROCESSOR_COUNT)
+
+
+def numba_launches() -> bool:
+    """Return whether Numba can launch a kernel: on a GPU, or on its own simulator.
+
+    Returns
+    -------
+    bool
+    """
+    return bool(config.ENABLE_CUDASIM) or has_gpu()
 
 
 @cache
@@ -311,7 +341,9 @@ def interval(mask: Mask | None) -> Mask:
     return mask
 
 
-def launch(build: Build, task: Task, parts: int = 1) -> tuple[Array, Array]:
+def launch(
+    build: Build, task: Task, parts: int = 1, on: str = "auto"
+) -> tuple[Array, Array]:
     """Run a kernel, and what is launched after it, on the device or in the simulator.
 
     Parameters
@@ -320,6 +352,8 @@ def launch(build: Build, task: Task, parts: int = 1) -> tuple[Array, Array]:
     task : Task
     parts : int
         Into how many parts the keys are dealt out, in a rung that does so.
+    on : str
+        One of `DEVICES`; "auto" is Numba's device if there is one, or the simulator.
 
     Returns
     -------
@@ -330,8 +364,11 @@ def launch(build: Build, task: Task, parts: int = 1) -> tuple[Array, Array]:
     lse = np.zeros(task.q.shape[:2], np.float32)
     if not out.size:
         return out, lse
+    if on == "webgpu":
+        _webgpu().launch(build, task, parts, out, lse)
+        return out, lse
     given = task.given(out, lse, parts)
-    if not has_gpu() and not config.ENABLE_CUDASIM:
+    if on == "simulator" or not numba_launches():
         for each in build.launches:
             arguments = (given[name] for name in each.arguments)
             where = each.kernel, task.grid(each, parts), each.threads
@@ -424,22 +461,69 @@ def _asked(
     return asked
 
 
-def _plan(asked: inputs.Attention, mask: Mask | None, kernel: str) -> Plan:
+def _plan(asked: inputs.Attention, mask: Mask | None, kernel: str, device: str) -> Plan:
     """Return a plan for arguments that have been checked."""
     mask, rung = interval(mask), _rung(kernel)
-    width = max(asked.q.shape[-1], asked.v.shape[-1])
-    work, keys = _work(asked), asked.k.shape[-2]
-    if has_gpu():
-        rung, why = _best(work, width) if rung is None else (rung, "as asked")
-        build = Build.shipped(rung, width)
-        parts = build.parts(work, keys, multiprocessors())
-        why = f"{why}; rows of {build.d} numbers"
-        return Plan(build, device(), why, parts=parts)
-    build = Build.small(rung or _best_to_simulate(), width)
+    if not isinstance(device, str) or device not in DEVICES:
+        raise ValueError(f"device: expected one of {[*DEVICES]}, got {device!r}")
+    if device == "cuda" and not numba_launches():
+        raise ValueError(
+            'device: "cuda" needs an NVIDIA GPU, and Numba finds none here'
+        )
+    if device == "webgpu":
+        return _on_webgpu(asked, mask, rung)
+    if device in ("auto", "cuda") and has_gpu():
+        return _on_cuda(asked, rung)
+    if device == "auto" and not numba_launches() and _webgpu().is_real():
+        with suppress(ValueError):  # the numbers, or the size, are not for it
+            return _on_webgpu(asked, mask, rung)
+    return _simulated(asked, mask, rung, device)
+
+
+def _on_cuda(asked: inputs.Attention, rung: str | None) -> Plan:
+    """Return a plan for a GPU of NVIDIA."""
+    width, work = _width(asked), _work(asked)
+    rung, why = _best(work, width) if rung is None else (rung, "as asked")
+    build = Build.shipped(rung, width)
+    parts = build.parts(work, asked.k.shape[-2], multiprocessors())
+    why = f"{why}; rows of {build.d} numbers"
+    return Plan(build, device(), why, parts=parts, on="cuda")
+
+
+def _on_webgpu(asked: inputs.Attention, mask: Mask, rung: str | None) -> Plan:
+    """Return a plan for a GPU of any make; refuse numbers that it may get wrong."""
+    webgpu = _webgpu()
+    name, width, work = webgpu.name(), _width(asked), _work(asked)
+    build = webgpu.fitting(rung or webgpu.best(work, width), width)
+    if why := webgpu.unfit(webgpu.settled(fit(asked, mask, build.d))):
+        raise ValueError(why)
+    parts = build.parts(work, asked.k.shape[-2], webgpu.CORES)
+    why = f"tiles that fit it; rows of {build.d} numbers"
+    return Plan(build, name, why, parts=parts, on="webgpu")
+
+
+def _simulated(
+    asked: inputs.Attention, mask: Mask, rung: str | None, device: str
+) -> Plan:
+    """Return a plan for a simulator: Numba's if it is switched on, or the book's."""
+    build = Build.small(rung or _best_to_simulate(), _width(asked))
+    on = "cuda" if config.ENABLE_CUDASIM and device != "simulator" else "simulator"
     task = fit(asked, mask, build.d)
-    seconds = task.visits() * _seconds_per_visit(build.rung, task.mode())
-    parts = build.parts(work, keys, SIMULATED)
-    return Plan(build, device(), f"{_no_gpu()}; small tiles", seconds, parts)
+    seconds = task.visits() * _seconds_per_visit(build.rung, task.mode(), on)
+    parts = build.parts(_work(asked), asked.k.shape[-2], SIMULATED)
+    name = "Numba's simulator" if on == "cuda" else "the block simulator"
+    why = "as asked" if device == "simulator" else _no_gpu()
+    return Plan(build, name, f"{why}; small tiles", seconds, parts, on)
+
+
+def _webgpu() -> Any:
+    """Return the module for a GPU of any make, which stands on this one."""
+    return import_module("onlinesoftmax.gpu.webgpu")
+
+
+def _width(asked: inputs.Attention) -> int:
+    """Return how many numbers are in the longest rows."""
+    return max(asked.q.shape[-1], asked.v.shape[-1])
 
 
 def _work(asked: inputs.Attention) -> Work:
@@ -495,13 +579,13 @@ def _no_gpu() -> str:
 
 
 @cache
-def _seconds_per_visit(rung: str, mode: str) -> float:
+def _seconds_per_visit(rung: str, mode: str, on: str) -> float:
     """Return how long the simulator takes for one number of K; it measures that now."""
     rows = np.full((1, 16, 8), 0.0 if mode == "plain" else MOST, np.float32)
     lengths, far = np.array([16], np.int32), np.int32(32)
     task = Task(rows, rows, rows, lengths, np.float32(1), far, far, np.int32(1))
     start = time.perf_counter()
-    launch(Build.small(rung, 8), task)
+    launch(Build.small(rung, 8), task, on=on)
     return (time.perf_counter() - start) / task.visits()
 
 
@@ -536,8 +620,17 @@ def _print_once(text: str) -> None:
     print(text)
 
 
-def _largest(x: Array) -> float:
-    """Return the largest finite magnitude."""
+def largest(x: Array) -> float:
+    """Return the largest finite magnitude.
+
+    Parameters
+    ----------
+    x : ndarray
+
+    Returns
+    -------
+    float
+    """
     return float(np.abs(x[np.isfinite(x)]).max(initial=0))
 
 
