@@ -209,7 +209,9 @@ def test_a_device_that_is_not_there_is_missed_in_words(
         if i < scores.shape[0]:
             out[i] = math.exp(scores[i] - m)
 
-    with pytest.raises(ValueError, match='on: "device" needs an NVIDIA GPU.*is switched'):
+    with pytest.raises(
+        ValueError, match='on: "device" needs an NVIDIA GPU.*is switched'
+    ):
         check("guarded-terms", cuda.jit(terms), on="device")
 
 

@@ -1,6 +1,6 @@
 """Kernels on a GPU of any make, by wgpu: here on Mesa's, which is software.
 
-Where no GPU is found, they are skipped; on CI that is a failure.
+Where no GPU is found, they are skipped; on CI that is a failure, on Linux.
 """
 
 import os
@@ -39,7 +39,7 @@ def device() -> webgpu.Device:
     try:
         return webgpu.device()
     except webgpu.NoDevice as error:
-        if os.environ.get("CI"):
+        if os.environ.get("CI") and sys.platform == "linux":  # .ci/run installs Mesa's
             raise
         pytest.skip(str(error))
 

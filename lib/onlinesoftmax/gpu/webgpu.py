@@ -151,8 +151,8 @@ def unfit(task: Task) -> str:
         odd = x[~np.isfinite(x)]
         if odd.size:
             return (
-                f"{argument}: expected finite numbers for WebGPU, which may assume that there"
-                f" are no others, got {odd[0]}"
+                f"{argument}: expected finite numbers for WebGPU, which may assume that"
+                f" there are no others, got {odd[0]}"
             )
     most = webgpu.device().turns // (LOOPS * task.q.shape[2])
     if webgpu.device().turns and task.k.shape[1] > most:
