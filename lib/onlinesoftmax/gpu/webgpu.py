@@ -101,7 +101,7 @@ def smaller(build: Build) -> Iterator[Build]:
         for block_k in halves(build.block_k):
             try:
                 yield Build(build.rung, build.d, block_q, block_k)
-            except ValueError:  # there is no such kernel
+            except (ValueError, ZeroDivisionError):  # there is no such kernel
                 continue
 
 

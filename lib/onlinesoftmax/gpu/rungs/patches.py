@@ -282,6 +282,7 @@ class Patches(Registers):
 
     def check(self, size: Size) -> None:
         """A thread has all of its rows, and all columns of a step."""
+        super().check(size)
         if size.d % DEEP:
             raise ValueError(f"d: expected a multiple of {DEEP}, got {size.d}")
         tall = tallness(size.d)
@@ -289,7 +290,6 @@ class Patches(Registers):
             raise ValueError(
                 f"block_q: expected a multiple of {tall}, got {size.block_q}"
             )
-        super().check(size)
 
 
 RUNG = Patches()
