@@ -122,6 +122,7 @@ def test_a_damaged_list_of_pages_breaks_nothing(open_page, html, damaged: str) -
     expect(page.locator(".map-said")).to_have_count(0)
     page.goto((html / f"{CHAPTER}.html").as_uri())
     read_line(page).get_by_role("button", name="I have read it").click()
+    expect(read_line(page)).to_contain_text("You have read")
     expect(cover(page, html).locator(".map-read")).to_have_count(1)
 
 
