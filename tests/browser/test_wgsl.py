@@ -4,6 +4,7 @@ All run in one window, some at the same time: to compile a kernel takes longer t
 to run it.
 """
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -152,6 +153,9 @@ def test_solutions_of_drills(page: Page) -> None:
         assert worst(answer, expected) < CLOSE, launch.kernel.program.name
 
 
+# Once a week: other programs, and more of them.
+FROM = int(os.environ.get("PROGRAMS_FROM", 0))
+TIMES = int(os.environ.get("PROGRAMS_TIMES", 1))
 ORDERED = re.compile(r"= cuda.atomic|atomic\.(exch|cas)|threadfence|activemask")
 
 
@@ -159,10 +163,10 @@ def random_launches() -> list[Launch]:
     """Programs of both grammars that have no fault and one result in any order."""
     x = np.array([((7 * k) % 16 - 8) / 4 for k in range(16)], np.float32)
     found = []
-    for seed in range(160):
+    for seed in range(FROM, FROM + 160 * TIMES):
         kernel = load(program(seed), "kernel")
         found.append(Launch(kernel, 2, 8, [x.copy(), np.zeros(16, np.float32)]))
-    for seed in range(1200):
+    for seed in range(FROM, FROM + 1200 * TIMES):
         source, shape = wild(seed)
         if shape["alias"] != "apart" or ORDERED.search(source):
             continue
@@ -183,8 +187,8 @@ def test_random_programs_are_equal_to_the_simulator(page: Page) -> None:
         else:
             assert worst(answer, simulated(launch, "race")) < CLOSE
             equal += 1
-    assert equal >= 200
-    assert refused <= 10
+    assert equal >= (150 if FROM else 200) * TIMES
+    assert refused <= equal / 20
 
 
 # ---- rungs
