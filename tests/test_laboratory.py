@@ -70,6 +70,25 @@ def test_a_loop_that_nobody_counted_may_be_decorated_by_the_simulator(tmp_path):
     assert "It is right" in str(check("copy-loop", names["copy"]))
 
 
+@pytest.mark.parametrize(
+    ("meaning", "verdict"),
+    [("", "Right"), ("uint32 = int32", "nobody has counted"), ("float32 = float64", "nobody has counted"),
+     ("D, shape, r = 64, 3, 5", "Right")],
+)  # fmt: skip
+def test_in_a_notebook_a_name_s_other_meaning_is_another_kernel(
+    tmp_path, meaning, verdict
+):
+    file = tmp_path / "copies.py"
+    text = (
+        find("copy-loop").get("code").replace("uint32\n", "float64, int32, uint32\n", 1)
+    )
+    file.write_text(text.replace("@cuda.jit", f"{meaning}\n\n\n@cuda.jit"))
+    names = dict(copy_loops.SIZES)
+    exec(compile(file.read_text(), file, "exec"), names)
+    said = str(check("copy-loop", names["copy"]))
+    assert verdict in said and ("Right" in said) == (verdict == "Right")
+
+
 def counted() -> dict:
     return kernel_grader.scored_case(payload(find("copy-loop"))["cases"])["counted"]
 

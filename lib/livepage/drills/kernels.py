@@ -9,8 +9,10 @@ memory a block may take. All of them run here, at build time; the page receives 
 
 from __future__ import annotations
 
+import dis
 import math
 import random
+import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -175,13 +177,33 @@ def maker(kernel: Any) -> Callable[[dict[str, Any]], Any]:
     from blocksim.kernel import Kernel
 
     made = program(kernel)
-    made.written = text(kernel)
 
     def make(names: dict[str, Any]) -> Kernel:
         made.names = dict(names)
+        made.written = _other_meanings(kernel, names) + text(kernel)
         return Kernel(made)
 
     return make
+
+
+def _other_meanings(kernel: Any, names: dict[str, Any]) -> str:
+    """Return a line for each name around a kernel that is not Numba's own, or ours.
+
+    In a notebook its text does not tell what a name means: `uint32` may be `int32`.
+    """
+    import blocksim
+    from blocksim.functions import bare, used
+
+    function = bare(kernel)
+    meanings, own = used(function), [sys.modules.get("numba"), blocksim]
+    loaded = {x.argval for x in dis.get_instructions(function) if "GLOBAL" in x.opname}
+    loaded.update(function.__code__.co_freevars)
+    known = [{"math": math}, *(vars(module) for module in own if module)]
+    return "".join(
+        f"{name} = other\n"
+        for name in sorted(loaded & meanings.keys() - names.keys())
+        if not any(meanings[name] is module.get(name) for module in known)
+    )
 
 
 def recounted(drill: Drill, kernel: Any, case: Case) -> dict[str, Any] | None:
