@@ -107,14 +107,24 @@ def write(found: dict[str, Any]) -> None:
 
 
 def main() -> int:
+    return command(made, gate, lambda: write(asked()), f"{len(LOOPS)} loops")
+
+
+def command(
+    made: Callable[[], dict[str, Any]],
+    gate: Callable[[], list[str]],
+    store: Callable[[], None],
+    what: str,
+) -> int:
+    """Do what the command line asks for: make it, check what is stored, or store it."""
     if "--worker" in sys.argv:
         json.dump(made(), sys.stdout)
         return 0
     said = gate() if "--check" in sys.argv else []
     if "--check" not in sys.argv:
-        write(asked())
+        store()
     print(*said, sep="\n", end="\n" if said else "")
-    print(f"{len(LOOPS)} loops: {len(said)} complaints")
+    print(f"{what}: {len(said)} complaints")
     return bool(said)
 
 

@@ -57,17 +57,14 @@ def sources() -> str:
     return hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:16]
 
 
+def store() -> None:
+    """Store what the other environment counts, a list a line."""
+    text = json.dumps(excerpts.asked("tools.laboratory"), indent=1)
+    STORED.write_text(re.sub(r"\n {4,}|\n {3}(?=[\]}])", " ", text) + "\n", "utf-8")
+
+
 def main() -> int:
-    if "--worker" in sys.argv:
-        json.dump(made(), sys.stdout)
-        return 0
-    said = gate() if "--check" in sys.argv else []
-    if "--check" not in sys.argv:
-        text = json.dumps(excerpts.asked("tools.laboratory"), indent=1)
-        STORED.write_text(re.sub(r"\n {4,}|\n {3}(?=[\]}])", " ", text) + "\n", "utf-8")
-    print(*said, sep="\n", end="\n" if said else "")
-    print(f"the laboratory: {len(said)} complaints")
-    return bool(said)
+    return excerpts.command(made, gate, store, "the laboratory")
 
 
 # ---- where the compiler is ----
