@@ -35,6 +35,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for lang in ("en", "es"):
         write_page(folder / f"{lang}.html", card_of(SMALL, lang), lang)
     write_page(folder / "capstone.html", card_of(CAPSTONE, "en"))
+    small = card_of(SMALL, "en")
+    other = small.replace("neighbour", "another")
+    write_page(folder / "two.html", small + other)
     return folder
 
 
@@ -72,7 +75,10 @@ def visit(with_gpu: Browser) -> Iterator[Callable[..., Page]]:
 
 def passed(page: Page, source: str = RIGHT) -> Locator:
     """Let the simulator pass a text; return its drill."""
-    section = page.locator(".os-drill")
+    return solved(page.locator(".os-drill"), source)
+
+
+def solved(section: Locator, source: str = RIGHT) -> Locator:
     section.locator("textarea").fill(source)
     section.locator(".os-drill-main").click()
     expect(section).to_have_attribute("data-state", "right", timeout=20_000)
@@ -105,7 +111,10 @@ def test_a_kernel_that_passed_runs_and_an_edit_takes_it_back(site, visit) -> Non
     expect(said).to_contain_text(
         "in all 5 launches. The largest error is", timeout=9_000
     )
+    expect(said).to_be_focused()
     expect(card).to_contain_text("a program that stands in for one on your processor")
+    expect(card).not_to_contain_text("Its times")  # none were taken
+    assert not wrong(page)
     card.get_by_text("What your GPU is given").click()
     expect(card.locator("pre")).to_contain_text("@compute @workgroup_size(4, 1, 1)")
     assert asked.count("gpu.js") == asked.count("gpu.css") == 1
@@ -148,7 +157,12 @@ def test_the_capstone_is_guessed_checked_timed_and_copied(site, visit) -> None:
     )
     expect(card).to_contain_text("patches does not fit.")
     expect(card).to_contain_text("Your guess was “It is up to twice as fast”")
-    expect(card).to_contain_text("Your roofline: a plain loop")
+    expect(card).to_contain_text("flat part of your roofline: a plain loop")
+    all_rows = f"all rows at N = 200, and {n if n <= 512 else 64} rows at N = {n}"
+    expect(card).to_contain_text(
+        f"the shortest of 3. Compared with float64: {all_rows}"
+    )
+    expect(card).to_contain_text("Its times say nothing about GPUs.")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     card.get_by_role("button", name="Copy as text").press("Enter")
     expect(card).to_contain_text("Copied.")
@@ -164,10 +178,100 @@ def test_spanish_readers_are_told_in_spanish(site, visit) -> None:
     expect(said).to_contain_text("en los 5 lanzamientos", timeout=9_000)
 
 
+# ---- who has passed what, who is where
+
+
+COUNTS_DEVICES = """globalThis.devices = 0;
+const ask = GPUAdapter.prototype.requestDevice;
+GPUAdapter.prototype.requestDevice = function (...given) {
+  devices += 1;
+  return ask.apply(this, given);
+};"""
+NEVER = "GPUQueue.prototype.onSubmittedWorkDone = () => new Promise(() => {})"
+
+
+def test_who_presses_twice_is_answered_once(site, visit) -> None:
+    page = visit(site / "en.html", COUNTS_DEVICES)
+    section = passed(page)
+    section.get_by_role("button", name="Run on your GPU").evaluate(
+        "(it) => { it.click(); it.click(); it.click(); }"
+    )
+    expect(section.locator(".os-gpu-status")).to_contain_text(
+        "in all 5 launches", timeout=9_000
+    )
+    assert page.evaluate("devices") == 1
+
+
+def test_one_kernel_at_a_time_has_the_gpu(site, visit) -> None:
+    page = visit(site / "two.html", NEVER)
+    first, second = page.locator(".os-drill").all()
+    solved(first)
+    solved(second, RIGHT.replace("neighbour", "another"))
+    expect(start(first)).to_contain_text("Launch 1 of 5", timeout=9_000)
+    expect(start(second)).to_contain_text("Another kernel has the GPU just now")
+    first.get_by_role("button", name="Stop").press("Enter")
+    expect(start(second)).to_contain_text("Launch 1 of 5", timeout=9_000)
+
+
+def test_a_run_that_ends_takes_nobody_from_elsewhere(site, visit) -> None:
+    page = visit(site / "two.html")
+    first, second = page.locator(".os-drill").all()
+    said = start(solved(first))
+    second.locator("textarea").focus()
+    expect(said).to_contain_text("in all 5 launches", timeout=9_000)
+    expect(second.locator("textarea")).to_be_focused()
+
+
+def test_a_text_that_was_changed_while_it_was_judged_has_not_passed(
+    site, visit
+) -> None:
+    page = visit(site / "en.html")
+    section = page.locator(".os-drill")
+    section.locator("textarea").fill(RIGHT)
+    section.evaluate(
+        """(it) => {
+          it.querySelector(".os-drill-main").click();
+          const area = it.querySelector("textarea");
+          area.value += "#";
+          area.dispatchEvent(new Event("input", { bubbles: true }));
+        }"""
+    )
+    expect(section).to_have_attribute("data-state", "right", timeout=20_000)
+    expect(section.locator(".os-gpu")).to_be_hidden()
+
+
+def test_an_edit_in_another_tab_takes_it_back_too(site, visit) -> None:
+    page = visit(site / "en.html")
+    said = begun(page)
+    expect(said).to_contain_text("in all 5 launches", timeout=9_000)
+    other = go(page.context.new_page(), site / "en.html")
+    other.locator("textarea").fill(f"{RIGHT}#")
+    other.locator("textarea").blur()
+    page.bring_to_front()
+    expect(page.locator("textarea")).to_have_value(f"{RIGHT}#")
+    expect(page.locator(".os-gpu")).to_be_hidden()
+
+
+ONLY_SMALL = RIGHT.replace("    if i < n", "    if i < n and cuda.blockIdx.x < 4")
+
+
+def test_a_kernel_that_fails_on_more_blocks_may_be_at_fault(site, visit) -> None:
+    section = passed(visit(site / "en.html"), ONLY_SMALL)
+    said = start(section)
+    expect(said).to_contain_text("in a launch of 16 blocks", timeout=9_000)
+    section.get_by_role("button", name="Run larger").click()
+    expect(section).to_have_attribute("data-state", "wrong", timeout=20_000)
+    expect(section.locator(".os-gpu")).to_be_hidden()
+
+
 # ---- what goes wrong: one sentence, and the page goes on
 
 
 FAILURES = {
+    "not secure": (
+        "Object.defineProperty(globalThis, 'isSecureContext', { value: false })",
+        "only to pages that come over https",
+    ),
     "no WebGPU": ("delete Navigator.prototype.gpu", "it has no WebGPU"),
     "no adapter": (
         "GPU.prototype.requestAdapter = async () => null",
@@ -192,6 +296,20 @@ FAILURES = {
     ),
     "hung": (
         "GPUQueue.prototype.onSubmittedWorkDone = () => new Promise(() => {})",
+        "has not answered for 5 seconds",
+    ),
+    "hung before a launch": (
+        """const kinds = [];
+        const push = GPUDevice.prototype.pushErrorScope;
+        const pop = GPUDevice.prototype.popErrorScope;
+        GPUDevice.prototype.pushErrorScope = function (kind) {
+          kinds.push(kind);
+          push.call(this, kind);
+        };
+        GPUDevice.prototype.popErrorScope = async function () {
+          const found = await pop.call(this);
+          return kinds.pop() === "validation" ? found : new Promise(() => {});
+        };""",
         "has not answered for 5 seconds",
     ),
     "no memory": (
@@ -227,7 +345,10 @@ def test_a_failure_is_one_sentence_and_the_page_goes_on(site, visit, what) -> No
     before, sentence = FAILURES[what]
     page = visit(site / "en.html", before)
     section = passed(page)
-    expect(start(section)).to_contain_text(sentence, timeout=9_000)
+    said = start(section)
+    expect(said).to_contain_text(sentence, timeout=9_000)
+    expect(said).to_be_focused()
+    assert not wrong(page)
     button = section.get_by_role("button", name="Run on your GPU")
     expect(button).to_have_attribute("aria-disabled", "false")
     expect(section.get_by_role("button", name="Stop")).to_have_count(0)
@@ -263,12 +384,12 @@ def test_a_loop_that_never_ends_is_ended(site, visit) -> None:
 
 
 def test_a_reader_can_stop_and_begin_again(site, visit) -> None:
-    before = "GPUQueue.prototype.onSubmittedWorkDone = () => new Promise(() => {})"
-    section = passed(visit(site / "en.html", before))
+    section = passed(visit(site / "en.html", NEVER))
     said = start(section)
     expect(said).to_contain_text("Launch 1 of 5", timeout=9_000)
     section.get_by_role("button", name="Stop").press("Enter")
     expect(said).to_have_text("Stopped.")
+    expect(said).to_be_focused()
     expect(start(section)).to_contain_text("Launch 1 of 5", timeout=9_000)
     section.locator("textarea").press("End")
     section.locator("textarea").press("Space")
@@ -284,7 +405,11 @@ def test_a_size_that_is_typed_gives_wrong_numbers_where_it_is_timed(
     page.get_by_label("up to twice as fast").check()
     page.get_by_role("button", name="Measure it").click()
     said = page.locator(".os-gpu-status")
-    expect(said).to_contain_text("Your kernel gives wrong numbers", timeout=60_000)
+    expect(said).to_contain_text(
+        "Your kernel gives wrong numbers at N = 200, with BC = 16, BR = 64, D = 64.",
+        timeout=60_000,
+    )
+    expect(said).to_contain_text("(BC, BR, D) written as a number")
 
 
 SLOW = """globalThis.slices = [];

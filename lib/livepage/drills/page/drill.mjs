@@ -106,6 +106,7 @@ export class PageDrill {
     const cases = payload.larger;
     const report = await this.run(answer, { ...payload, cases });
     if (!report.passed) {
+      this.gpu?.judged(null);
       this.showVerdict([make("p", {}, ...fault(this.word, report))], "wrong");
       return;
     }

@@ -13,7 +13,8 @@ export class GpuCard {
     this.isBusy = false;
     const id = `${drill.section.id}-gpu`;
     const title = make("p", { id }, make("strong", {}, word("onGpu")));
-    this.note = make("p", { class: "os-drill-how", id: `${id}-note` });
+    const look = { class: "os-drill-how", id: `${id}-note`, role: "status" };
+    this.note = make("p", look);
     this.start = button(word("runOnGpu"), () => this.press());
     this.start.setAttribute("aria-describedby", this.note.id);
     const actions = make("div", { class: "os-drill-actions" }, this.start);
@@ -28,14 +29,15 @@ export class GpuCard {
 
   /** The simulator has passed a text, or has found a fault in it: null. */
   judged(text) {
-    if (text !== this.text) this.panel?.forget();
-    this.text = text;
+    const passed = text === this.drill.handler.read(this.drill) ? text : null;
+    if (passed !== this.text) this.panel?.forget();
+    this.text = passed;
     this.draw();
   }
 
-  /** A text that was changed has to be passed anew. */
+  /** A text that was changed has to be passed anew, whoever changed it. */
   check() {
-    if (this.text !== this.drill.handler.read(this.drill)) this.judged(null);
+    this.judged(this.text);
   }
 
   busy(isBusy) {
@@ -47,23 +49,28 @@ export class GpuCard {
     const { word, data } = this.drill;
     const isReady = this.text !== null;
     this.element.hidden = !isReady && !data.payload.bench;
-    const key = isReady ? "onGpuReady" : "onGpuNotYet";
-    this.note.textContent = word(key);
+    this.tell(word(isReady ? "onGpuReady" : "onGpuNotYet"));
     this.start.setAttribute("aria-disabled", String(!isReady || this.isBusy));
+  }
+
+  /** Say something beside the button, once: what is said anew is read out anew. */
+  tell(text) {
+    if (this.note.textContent !== text) this.note.textContent = text;
   }
 
   async press() {
     this.check();
     if (this.text === null || this.isBusy) return;
-    try {
-      await load();
-    } catch {
-      this.note.textContent = this.drill.word("onGpuMissing");
-      return;
-    }
-    if (this.text === null) return; // changed while it was fetched
+    this.busy(true); // who presses twice is answered once
+    const isThere = await load().then(
+      () => true,
+      () => false,
+    );
+    this.busy(false);
+    if (!isThere) return this.tell(this.drill.word("onGpuMissing"));
+    if (this.text === null) return undefined; // changed while it was fetched
     this.panel ??= globalThis.livepageGpu.open(this);
-    this.panel.begin(this.text);
+    return this.panel.begin(this.text);
   }
 }
 

@@ -66,6 +66,7 @@ export class Keeper {
   /** Take the verdict away: it was about what stood here before. */
   forgetVerdict() {
     this.drill.quiet();
+    this.drill.gpu?.check();
     this.drill.markCells({ passed: true });
   }
 

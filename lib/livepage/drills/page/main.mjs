@@ -4,6 +4,7 @@ import { prepareCells } from "../../cells/page/buttons.mjs";
 import { Deck } from "./deck.mjs";
 import { PageDrill } from "./drill.mjs";
 import { drawGutter, markLine, prepareEditor } from "./editor.mjs";
+import { MARKS, icon } from "./feedback.mjs";
 import { Keeper } from "./keeper.mjs";
 import { button, preparePanel } from "./progress.mjs";
 import { isStarted, openPython, runCell } from "./python.mjs";
@@ -41,8 +42,10 @@ prepareForPrint();
 // What the scripts behind the cells' buttons and the GPU's card share with the drills.
 globalThis.livepageDrills = {
   Keeper,
+  MARKS,
   button,
   drawGutter,
+  icon,
   isStarted,
   make,
   markLine,

@@ -20,8 +20,7 @@ def translator(asked):
         kernel = load(job["text"], job["function"], job["names"], whole=job["whole"])
         made = wgsl.translate(kernel, job["block"], job["kinds"], **options)
     except wgsl.Untranslatable as error:
-        found = {"line": error.line, "reason": error.reason}
-        found["instead"] = error.instead and "; " + error.instead
+        found = {"line": error.line, "reason": error.reason, "instead": error.instead}
         return json.dumps({"refused": found})
     wgsl.written.append(made)
     known = {"key": len(wgsl.written) - 1, "standIn": wgsl.STAND_IN, "far": wgsl.FAR}

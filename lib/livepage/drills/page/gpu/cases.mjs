@@ -21,11 +21,18 @@ export async function runCases({ gpu, translator, say }, text, payload) {
     wgsl = kernels.get(key).made.wgsl;
     for (const [name, right] of Object.entries(one.expected)) {
       const off = distance(found[name] ?? [], flat(right));
-      if (!(off <= CLOSE)) throw new Trouble("offCase", { name: one.name }, { wgsl });
+      if (!(off <= CLOSE)) throw wrongNumbers(payload, one, wgsl);
       worst = Math.max(worst, off);
     }
   }
   return { count: cases.length, worst, wgsl };
+}
+
+/** The simulator has passed the cases; of a larger launch it knows nothing. */
+function wrongNumbers({ cases }, one, wgsl) {
+  const word = cases.includes(one) ? "offCase" : "offLarger";
+  const [x, y = 1] = one.grid;
+  return new Trouble(word, { name: one.name, blocks: x * y }, { wgsl });
 }
 
 function jobOf(text, name, { names, block }, args) {

@@ -13,10 +13,25 @@ const LIMITS = [
 ];
 const PROGRAMS = /swiftshader|llvmpipe|lavapipe|basic render|software/i;
 
+/** Open a device with all that its adapter has; null if that cannot be. */
+function opened(adapter, signal) {
+  const features = ["timestamp-query", "subgroups"];
+  const asked = adapter
+    .requestDevice({
+      requiredFeatures: features.filter((name) => adapter.features.has(name)),
+      requiredLimits: Object.fromEntries(
+        LIMITS.map((name) => [name, adapter.limits[name]]),
+      ),
+    })
+    .catch(() => null);
+  return unless(signal, asked, (device) => device?.destroy());
+}
+
 export class Gpu {
   /** Open the GPU with all that it has. */
   static async open(signal) {
     const { gpu } = navigator;
+    if (!isSecureContext) throw new Trouble("notSecure");
     if (!gpu) throw new Trouble("noWebgpu");
     const asked = gpu.requestAdapter({ powerPreference: "high-performance" });
     const adapter = await unless(
@@ -24,17 +39,7 @@ export class Gpu {
       asked.catch(() => null),
     );
     if (!adapter) throw new Trouble("noAdapter");
-    const features = ["timestamp-query", "subgroups"];
-    const opened = adapter.requestDevice({
-      requiredFeatures: features.filter((name) => adapter.features.has(name)),
-      requiredLimits: Object.fromEntries(
-        LIMITS.map((name) => [name, adapter.limits[name]]),
-      ),
-    });
-    const device = await unless(
-      signal,
-      opened.catch(() => null),
-    );
+    const device = await opened(adapter, signal);
     if (!device) throw new Trouble("noAdapter");
     return new Gpu(adapter, device, signal);
   }
@@ -75,8 +80,8 @@ export class Gpu {
     device.pushErrorScope("validation");
     const module = device.createShaderModule({ code: wgsl });
     const scope = device.popErrorScope();
-    const { messages } = await this.wait(module.getCompilationInfo(), false);
-    await scope;
+    const told = Promise.all([module.getCompilationInfo(), scope]);
+    const [{ messages }] = await this.wait(told, false);
     const said = messages.map(({ type, message, lineNum }) => [type, message, lineNum]);
     if (said.some(([type]) => type === "error")) return { said };
     const kinds = ["uniform", "storage"];
@@ -113,7 +118,7 @@ export class Gpu {
     } catch {
       // The browser itself has no room.
     }
-    const refused = await device.popErrorScope();
+    const refused = await this.wait(device.popErrorScope());
     if (refused || !made) throw new Trouble("noMemory");
     return made;
   }
@@ -132,7 +137,7 @@ export class Gpu {
       if (isLaunch) timer = setTimeout(late, HUNG_MS);
     });
     const lost = this.device.lost.then(({ message }) => {
-      throw new Trouble("lost", { message: message || "–" });
+      throw new Trouble("lost", { message });
     });
     try {
       const found = await unless(this.signal, Promise.race([promise, hung, lost]));

@@ -1,5 +1,7 @@
 // The reader's kernel among the rungs of a bench: each checked, then all timed in turns.
 
+import { show } from "livepage/drills/page";
+
 import { CLOSE, distance } from "./compare.mjs";
 import { Launch } from "./launch.mjs";
 import { roofline } from "./roofline.mjs";
@@ -22,8 +24,8 @@ export async function runLadder(run, text, payload, bench) {
   const [naive, ...others] = kernels;
   say("findsRoof");
   const roof = await roofline(gpu);
-  const { n, rows } = await timed(run, [naive, yours, ...others], bench);
-  return { roof, n, rows, refused, wgsl: yours.made.wgsl };
+  const found = await timed(run, [naive, yours, ...others], bench);
+  return { roof, ...found, few: few.n, refused, wgsl: yours.made.wgsl };
 }
 
 const isYours = ({ name }) => name === "yours";
@@ -116,7 +118,13 @@ async function compared(run, kernel, bench, given, arrays) {
     }
   }
   if (worst <= CLOSE) return worst;
-  const slots = { n: given.n, name: run.label(kernel.name) };
+  const sizes = Object.entries(kernel.names);
+  const slots = {
+    n: given.n,
+    name: run.label(kernel.name),
+    sizes: sizes.map(([name, value]) => `${name} = ${value}`).join(", "),
+    names: sizes.map(([name]) => name).join(", "),
+  };
   const word = isYours(kernel) ? "offYours" : "offRung";
   throw new Trouble(word, slots, { wgsl: kernel.made.wgsl });
 }
@@ -152,7 +160,7 @@ async function timed(run, kernels, bench) {
     const laid = [];
     for (const kernel of kernels) {
       const guess = 4 * kernel.ms;
-      const slots = { name: run.label(kernel.name), n, ms: Math.round(guess) };
+      const slots = { name: run.label(kernel.name), n, ms: show(guess, 2) };
       run.say(guess ? "times" : "timesFirst", slots);
       const { launch, grid } = await opened(run, kernel, bench, given);
       kernel.ms = (await launch.run(grid)).ms;
@@ -162,13 +170,17 @@ async function timed(run, kernels, bench) {
     const isLast = 4 * slowest > LONGEST_MS || 2 * n > bench.MOST;
     if (isLast) await settle(run, laid, bench, given);
     for (const { launch } of laid) launch.close();
-    if (isLast) return { n, rows: kernels.map((kernel) => rowOf(kernel, bench, n)) };
+    if (!isLast) continue;
+    const rows = kernels.map((kernel) => rowOf(kernel, bench, n));
+    return { n, rows, times: timesOn(run.gpu), compared: rowsOf(n, 1).length };
   }
 }
 
+const timesOn = ({ isSoftware }) => (isSoftware ? FEWER : TIMES);
+
 async function settle(run, laid, bench, given) {
   const { n } = given;
-  const times = run.gpu.isSoftware ? FEWER : TIMES;
+  const times = timesOn(run.gpu);
   for (let time = 1; time < times; time += 1) {
     run.say("repeats", { n, time: time + 1, all: times });
     for (const { kernel, launch, grid } of laid) {

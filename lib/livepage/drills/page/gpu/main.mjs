@@ -1,6 +1,14 @@
 // What the card "On your GPU" does once it is asked: predict, run, stop, show.
 
-import { button, make, markLine, marked, wordsFor } from "livepage/drills/page";
+import {
+  MARKS,
+  button,
+  icon,
+  make,
+  markLine,
+  marked,
+  wordsFor,
+} from "livepage/drills/page";
 import { benches, words } from "livepage/gpu";
 
 import { runCases } from "./cases.mjs";
@@ -10,12 +18,15 @@ import { casesResult, ladderResult, wgslOf } from "./result.mjs";
 import { Translator } from "./translator.mjs";
 import { Trouble } from "./trouble.mjs";
 
+let running = null; // the panel that has the GPU: two would spoil each other's times
+
 class Panel {
   constructor(card) {
     this.card = card;
     this.word = wordsFor(card.drill.section, words);
-    this.status = make("p", { class: "os-gpu-status", role: "status" });
-    this.body = make("div", { class: "os-gpu-body", tabindex: "-1" });
+    const look = { class: "os-gpu-status", role: "status", tabindex: "-1" };
+    this.status = make("p", look);
+    this.body = make("div", { class: "os-gpu-body" });
     card.element.append(this.status, this.body);
     const { bench } = card.drill.data.payload;
     this.bench = bench && benches[bench.ladder];
@@ -64,6 +75,8 @@ class Panel {
   }
 
   async run(guess) {
+    if (running) return this.say("otherRuns");
+    running = this;
     const ender = new AbortController();
     const end = (why) => ender.abort(new Trouble(why));
     const leave = () => document.hidden && end("hidden");
@@ -74,15 +87,16 @@ class Panel {
     stop.focus();
     document.addEventListener("visibilitychange", leave);
     const opened = [];
-    try {
-      this.show(await this.work(ender.signal, opened, guess));
-    } catch (error) {
-      this.fail(error);
-    }
+    const found = await this.work(ender.signal, opened, guess).catch((error) => error);
     for (const one of opened) one.close();
     document.removeEventListener("visibilitychange", leave);
-    this.end = null;
+    const isHere = document.activeElement === stop; // or the reader is elsewhere by now
+    if (found instanceof Error) this.fail(found);
+    else this.show(found);
+    running = this.end = null;
     this.card.busy(false);
+    if (isHere) this.status.focus({ preventScroll: true });
+    return undefined;
   }
 
   async work(signal, opened, guess) {
@@ -104,8 +118,8 @@ class Panel {
 
   show({ said, parts }) {
     this.say(...said);
+    this.status.prepend(icon(MARKS.right));
     this.body.replaceChildren(...parts);
-    this.body.focus({ preventScroll: true });
   }
 
   /** One sentence; the page and the simulator go on. */

@@ -19,8 +19,8 @@ export function ladderResult({ word, gpu, label }, found) {
   const ratio = show(naive.ms / yours.ms, 2);
   const told = { word, gpu, label, found, naive };
   const parts = [
+    ...(gpu.isSoftware ? [note(`${word("software")} ${word("softwareTimes")}`)] : []),
     note(settled(told)),
-    ...(gpu.isSoftware ? [note(word("software"))] : []),
     bars(told),
     table(told),
     ...found.refused.map((rung) => small(refusal(told, rung))),
@@ -96,13 +96,14 @@ function table(told) {
   );
   const around = { class: "os-drill-scroll", tabindex: "0", role: "group" };
   const roof = small(word("roof", { rate: show(found.roof, 3) }));
+  const how = small(word("how", found));
   const scrolled = make("div", { ...around, "aria-label": caption }, made);
   const title = make(
     "p",
     { class: "os-drill-caption", "aria-hidden": "true" },
     caption,
   );
-  return make("div", {}, title, scrolled, roof);
+  return make("div", {}, title, scrolled, roof, how);
 }
 
 /** All of it as lines of text. */
@@ -111,7 +112,7 @@ function asText(told) {
   const lines = [COLUMNS.map((key) => word(`col_${key}`)), ...cells(told)];
   return [
     word("caption", { n: found.n, name: gpu.name }),
-    ...(gpu.isSoftware ? [word("software")] : []),
+    ...(gpu.isSoftware ? [word("software"), word("softwareTimes")] : []),
     ...lines.map((line) => line.join("\t")),
     ...found.refused.map((rung) => refusal(told, rung)),
     word("roof", { rate: show(found.roof, 3) }),
@@ -140,7 +141,7 @@ function copier(told) {
 }
 
 function reasons(word) {
-  const keys = ["whyCache", "whySmall", "whyDriver", "whySoftware"];
+  const keys = ["whyMore", "whyCache", "whySmall", "whyDriver", "whySoftware"];
   const items = keys.map((key) => make("li", {}, word(key)));
   const judge = note(word("judge"));
   const summary = make("summary", {}, word("why"));

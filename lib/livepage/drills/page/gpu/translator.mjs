@@ -12,7 +12,8 @@ export class Translator {
     const opened = openPython().catch(() => {
       throw new Trouble("noTranslator");
     });
-    const { worker, simulator } = await unless(signal, opened);
+    const end = ({ worker }) => worker.terminate();
+    const { worker, simulator } = await unless(signal, opened, end);
     return new Translator(worker, { ...simulator, ...modules }, signal);
   }
 
@@ -55,7 +56,7 @@ export async function prepare(gpu, translator, job, subgroup = gpu.subgroup) {
   const uniform = [];
   for (;;) {
     const { made, refused } = await translator.ask({ ...job, subgroup, uniform });
-    if (refused) throw new Trouble("untranslatable", refused, refused);
+    if (refused) throw untranslatable(refused);
     const unfit = gpu.refuses(made);
     if (unfit) throw new Trouble(unfit.word, unfit.slots, { wgsl: made.wgsl });
     const { said, ...compiled } = await gpu.compile(made);
@@ -66,6 +67,11 @@ export async function prepare(gpu, translator, job, subgroup = gpu.subgroup) {
     if (!fresh.length) throw compilerSays(fault, made.wgsl);
     uniform.push(...fresh);
   }
+}
+
+function untranslatable(refused) {
+  const word = refused.instead ? "untranslatableInstead" : "untranslatable";
+  return new Trouble(word, refused, refused);
 }
 
 function compilerSays({ kind, line, cause, text }, wgsl) {

@@ -7,9 +7,9 @@ export class Trouble extends Error {
   }
 }
 
-/** Wait for a promise, unless a signal ends the run first. */
-export async function unless(signal, promise) {
-  promise.catch(() => {}); // if the run ends first, nobody waits for it
+/** Wait for a promise, unless a signal ends the run first; then discard what comes. */
+export async function unless(signal, promise, discard = () => {}) {
+  promise.then((late) => signal.aborted && discard(late)).catch(() => {});
   signal.throwIfAborted();
   let end;
   const ended = new Promise((_, reject) => {
