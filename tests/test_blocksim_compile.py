@@ -1,10 +1,9 @@
 """The simulator compiles what Numba compiles: texts, types, verdicts.
 
 Numba's own answers are stored (tools/verdicts.py): for kernels whether each compiles,
-for expressions their types. CPython's own `ast` is the oracle for the trees.
+for expressions their types.
 """
 
-import ast
 import inspect
 import json
 import linecache
@@ -12,16 +11,12 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from blocksim import load, run
 from blocksim.declined import DECLINED
 from blocksim.infer import Compiler
 from blocksim.kernel import Kernel
 from blocksim.launch import MOST_SHARED
-from blocksim.tokens import plain
-from blocksim.tree import Node, parse
 from blocksim.types import is_array, is_tuple
 from blocksim.values import Refusal
 from kernels import expressions
@@ -31,124 +26,6 @@ from tools import verdicts
 ROOT = Path(__file__).parent.parent
 CORPUS = {kernel.name: kernel for kernel in verdicts.corpus()}
 NUMBAS = {row["name"]: row for row in verdicts.stored()["rows"]}
-
-# ---- trees, against CPython's own
-
-SIGNS = {
-    "Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "//", "Mod": "%",
-    "Pow": "**", "MatMult": "@", "LShift": "<<", "RShift": ">>", "BitOr": "|",
-    "BitAnd": "&", "BitXor": "^", "USub": "-", "UAdd": "+", "Invert": "~", "Not": "not",
-    "And": "and", "Or": "or", "Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">=", "Eq": "==",
-    "NotEq": "!=", "Is": "is", "IsNot": "is not", "In": "in", "NotIn": "not in",
-}  # fmt: skip
-REFUSED = (
-    ast.List, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictComp, ast.Match,
-    ast.GeneratorExp, ast.JoinedStr, ast.Starred, ast.Yield, ast.YieldFrom, ast.Await,
-    ast.Try, ast.With, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Global, ast.Raise,
-    ast.Nonlocal, ast.Delete, ast.Assert, ast.AsyncFunctionDef,
-)  # fmt: skip
-SKIPPED = ("ctx", "type_comment", "simple", "kind", "returns", "type_params", "args")
-
-
-def theirs(node):
-    """CPython's tree in tuples; what no kernel uses is its line only."""
-    if isinstance(node, list):
-        return [theirs(part) for part in node]
-    if not isinstance(node, ast.AST):
-        return node
-    if isinstance(node, ast.For) and isinstance(node.iter, ast.List):
-        node.iter = ast.Tuple(node.iter.elts, lineno=node.iter.lineno)
-    kind = type(node).__name__
-    if kind in SIGNS:
-        return SIGNS[kind]
-    if isinstance(node, ast.JoinedStr) and len(ast.unparse(node).split("{")) == 1:
-        return "Constant", repr("".join(part.value for part in node.values))
-    if isinstance(node, REFUSED) or (
-        isinstance(node, ast.Constant)
-        and type(node.value) in (bytes, complex, type(...))
-    ):
-        return "Refused"
-    if kind == "Constant":
-        return kind, repr(node.value)
-    if kind == "Slice":
-        return kind, theirs([node.lower, node.upper, node.step])
-    if kind == "Call":
-        named = [(k.arg, theirs(k.value)) for k in node.keywords if k.arg]
-        stars = ["Refused" for k in node.keywords if not k.arg]
-        return kind, theirs(node.func), theirs(node.args) + stars, named
-    parts = [(f, theirs(getattr(node, f))) for f in node._fields if f not in SKIPPED]
-    return kind, node.lineno, [part for part in parts if part[0] != "decorator_list"]
-
-
-def ours(node):
-    """Our tree in the same tuples."""
-    if isinstance(node, list):
-        return [ours(part) for part in node]
-    if not isinstance(node, Node):
-        return node
-    kind = node.kind
-    if kind == "Refused":
-        return "Refused"
-    if kind == "Constant":
-        return kind, repr(node.value)
-    if kind == "Slice":
-        return kind, ours(node.parts)
-    if kind == "Call":
-        named = [(name, ours(value)) for name, value in node.keywords]
-        return kind, ours(node.func), ours(node.args), named
-    fields = [f for f in getattr(ast, kind)._fields if f not in SKIPPED]
-    parts = [(f, ours(getattr(node, f))) for f in fields if f != "decorator_list"]
-    return kind, node.line, parts
-
-
-def functions(text: str) -> list:
-    """The functions of a text that stand alone, by name and place."""
-    return [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
-
-
-TEXTS = {
-    file.stem: file.read_text("utf-8")
-    for file in ROOT.glob("lib/onlinesoftmax/gpu/*.py")
-}
-TEXTS |= {
-    name: kernel.text for name, kernel in CORPUS.items() if kernel.file != "broken"
-}
-
-
-def test_a_tree_is_cpythons() -> None:
-    compared = 0
-    for name, text in TEXTS.items():
-        found = [node for node in parse(plain(text)) if node.kind == "FunctionDef"]
-        for expected, node in zip(functions(text), found, strict=True):
-            assert ours(node.body) == theirs(expected.body), name
-            compared += 1
-    assert compared > 500
-
-
-NAMES = st.sampled_from(["a", "b", "x", "tile", "cuda.threadIdx.x"])
-NUMBERS = st.sampled_from(["0", "1", "2.5", "1e-3", "0x1f", "1_000", ".5", "True"])
-EXPRESSIONS = st.recursive(NAMES | NUMBERS, lambda inner: st.one_of(
-    st.tuples(inner, st.sampled_from("+ - * / // % ** & | ^ << >> @".split()), inner)
-    .map(" ".join),
-    st.tuples(inner, st.sampled_from("< <= == != > >= and or".split()), inner)
-    .map(" ".join),
-    st.tuples(st.sampled_from(["-", "+", "~", "not "]), inner).map("".join),
-    inner.map("({})".format), inner.map("f({}, k=1)".format),
-    inner.map("x[{}]".format), st.tuples(inner, inner).map("x[{0[0]}, {0[1]}]".format),
-    st.tuples(inner, inner, inner).map("({0[0]} if {0[1]} else {0[2]})".format),
-    st.tuples(inner, inner).map("({0[0]}, {0[1]})".format),
-), max_leaves=12)  # fmt: skip
-
-
-@given(EXPRESSIONS)
-@settings(max_examples=300)
-def test_an_expression_is_cpythons(text: str) -> None:
-    try:
-        expected = theirs(ast.parse(text).body)
-    except SyntaxError:  # "not" behind an operator
-        return
-    assert ours(parse(text)) == expected
-
 
 # ---- types, against Numba's
 

@@ -115,7 +115,10 @@ class Scanner:
         while start and self.source[start - 1] != "\n":
             start -= 1
         for sign in self.source[start : self.at]:
-            column = column // TAB * TAB + TAB if sign == "\t" else column + 1
+            if sign == "\t":
+                column = column // TAB * TAB + TAB
+            else:
+                column = 0 if sign == "\f" else column + 1
         while column < self.columns[-1]:
             self.columns.pop()
             self.add("dedent", self.at)
@@ -164,25 +167,62 @@ class Scanner:
 
     def take_string(self) -> None:
         at = self.quote()
-        mark = [self.source[at]]
-        if self.source[at : at + 3] == 3 * mark:
-            mark = 3 * mark
-        stop = at + len(mark)
-        while stop < self.size and self.source[stop : stop + len(mark)] != mark:
-            stop += 2 if self.source[stop] == "\\" else 1
-        stop = min(stop + len(mark), self.size)
+        prefix = self.source[self.at : at]
+        stop = self.end_of_string(at, "f" in prefix or "F" in prefix)
         lines = self.source[self.at : stop].count("\n")
         self.add("string", stop)
         self.line += lines
+
+    def end_of_string(self, at: int, fields: bool) -> int:
+        """Return where a string ends whose first quote is here; may it have fields?"""
+        source = self.source
+        mark = [source[at]]
+        if source[at : at + 3] == 3 * mark:
+            mark = 3 * mark
+        stop = at + len(mark)
+        while stop < self.size and source[stop : stop + len(mark)] != mark:
+            if fields and source[stop] == "{":
+                stop = self.end_of_field(stop)
+            else:
+                stop += 2 if source[stop] == "\\" else 1
+        return min(stop + len(mark), self.size)
+
+    def end_of_field(self, at: int) -> int:
+        """Return where a field of an f-string ends, in which strings may stand."""
+        source, start, depth = self.source, at, 0
+        if source[at + 1] == "{":  # two are a letter
+            return at + 2
+        # Behind a colon stands how the field is written; a quote is a letter there.
+        told = False
+        while at < self.size:
+            sign = source[at]
+            if sign == "{" and at > start and told:
+                at = self.end_of_field(at)
+                continue
+            if sign in "\"'" and not told:
+                before, last = source[at - 2 : at]
+                fields = last in "fF" or (last in "rR" and before in "fF")
+                at = self.end_of_string(at, fields)
+                continue
+            depth += (sign in OPEN) - (sign in CLOSE)
+            told = told or (depth == 1 and sign == ":")
+            at += 1
+            if depth == 0:
+                break
+        return at
 
     def end_of_number(self) -> int:
         """Return where a number ends: 0x1f, 1_000, 1.5e-3, 2j."""
         stop = self.at + 1
         hexadecimal = self.source[stop] in "xX"
+        dotted = hexadecimal or self.source[self.at] == "."
         while True:
             sign, before = self.source[stop], self.source[stop - 1]
-            exponent = sign in "+-" and before in "eE" and not hexadecimal
-            if not (in_name(sign) or sign == "." or exponent):
+            exponent = before in "eE" and not hexadecimal
+            # A second dot, or one behind an exponent, asks for an attribute.
+            dot = sign == "." and not (dotted or exponent)
+            dotted = dotted or dot or sign in "eE"
+            if not (in_name(sign) or dot or (sign in "+-" and exponent)):
                 break
             stop += 1
         return stop

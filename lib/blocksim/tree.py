@@ -269,11 +269,15 @@ class Parser:
         """Return a for."""
         line = self.line
         self.at += 1
-        target = self.series(self.postfix)
+        target = self.series(self.target)
         self.needs("in")
         items, body = self.items(), self.block()
         orelse = self.block() if self.takes("else") else []
         return Node("For", line, target=target, iter=items, body=body, orelse=orelse)
+
+    def target(self) -> Node:
+        """Return what a for gives a value to."""
+        return self.expression() if self.sees("*") else self.postfix()
 
     def items(self) -> Node:
         """Return what a for goes through: Python makes a tuple of a list there."""
@@ -519,7 +523,7 @@ class Parser:
             texts.append(self.name())
         for text in texts:
             prefix = text[: min(text.find(mark) for mark in "\"'" if mark in text)]
-            if "f" in prefix.lower() and "{" in text:
+            if "f" in prefix.lower() and "{" in text.replace("{{", ""):
                 return Node("Refused", line, what="an f-string", words=[])
             if "b" in prefix.lower():
                 return Node("Refused", line, what="a bytes literal", words=[])
@@ -545,14 +549,16 @@ class Parser:
         opens = self.name()
         first, closes = self.at, "]" if opens == "[" else "}"
         self.skip_to(closes)
-        depth, inside = 0, []
+        depth, inside, before = 0, [], opens
         for token in self.tokens[first : self.at]:
             depth -= token.kind == "sign" and token.text in CLOSE
             if depth == 0 and token.kind in ("sign", "word"):
-                inside.append(token.text)
+                spread = token.text == "**" and before in ("{", ",")
+                inside.append(":" if spread else token.text)
             depth += token.kind == "sign" and token.text in OPEN
+            before = token.text
         self.needs(closes)
-        pairs = ":" in inside or first == self.at - 1
+        pairs = inside.count(":") > inside.count("lambda") or first == self.at - 1
         what = "list" if opens == "[" else "dictionary" if pairs else "set"
         what += " comprehension" if "for" in inside else ""
         return Node("Refused", line, what=f"a {what}", words=[])
