@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from py_mini_racer import MiniRacer
 
+from javascript import engine
 from livepage.drills import check, drill, exactness
 from livepage.drills.bank import WRITTEN, Drill, bank, in_language
 from livepage.drills.exactness import Rule, asked, rule
@@ -47,7 +48,7 @@ every = pytest.mark.parametrize("d", MARKED, ids=lambda d: d.id)
 
 def graders() -> MiniRacer:
     """Return the page's graders, without a page."""
-    context = MiniRacer()
+    context = engine()
     context.eval(bundle("words.mjs"))  # and all that it imports
     context.eval("Object.assign(globalThis, $words, $grade, $expression); 0")
     return context

@@ -6,8 +6,8 @@ import re
 
 import pytest
 from bs4 import BeautifulSoup
-from py_mini_racer import MiniRacer
 
+from javascript import engine
 from livepage.drills import (
     Chapter,
     card_script,
@@ -145,7 +145,7 @@ def test_the_list_is_light() -> None:
 
 @pytest.mark.parametrize("id", ["rescale-hard", "update"])
 def test_a_card_is_a_classic_script_that_brings_the_drill(id: str) -> None:
-    context = MiniRacer()
+    context = engine()
     context.eval(card_script(id, page_html(id, "es")))
     assert context.eval(f"livepageCards['{id}']") == page_html(id, "es")
 
@@ -156,7 +156,7 @@ def test_colours_are_tokens() -> None:
 
 def test_the_script_is_classic_and_asks_for_nothing() -> None:
     script = page_script()
-    MiniRacer().eval(f"new Function({json.dumps(script)}); 0")  # a module would not do
+    engine().eval(f"new Function({json.dumps(script)}); 0")  # a module would not do
     assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", script)
 
 
@@ -174,7 +174,7 @@ def test_the_simulator_on_the_page_has_no_need_of_cpython() -> None:
 
 def test_a_worker_is_one_classic_script_too() -> None:
     """WebKit's workers import nothing on ``file://``, and cannot read a blob."""
-    v8 = MiniRacer()
+    v8 = engine()
     v8.eval("globalThis.self = globalThis;" + page_assets()["micropython.js"])
     worker = (HERE / "page" / "worker.js").read_text("utf-8")
     assert "import(" not in worker and "Blob" not in worker

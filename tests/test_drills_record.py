@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from py_mini_racer import MiniRacer
 
+from javascript import engine
 from livepage import modules
 from livepage.drills.page import HERE
 
@@ -83,7 +84,7 @@ def browser() -> MiniRacer:
 
 def new_browser() -> MiniRacer:
     sources = modules.script(HERE / "page" / "draft.mjs")  # and all that it imports
-    context = MiniRacer()
+    context = engine()
     context.eval(BROWSER.replace("SOURCES", sources))
     context.eval("const tabs = {}; tabs.a = openTab(); const store = tabs.a.store;")
     return context

@@ -3,11 +3,12 @@
 Each case is run: V8 evaluates the script, and the test asks it for a value.
 """
 
+import asyncio
 from pathlib import Path
 
 import pytest
-from py_mini_racer import MiniRacer
 
+from javascript import engine
 from livepage import modules
 
 
@@ -18,7 +19,7 @@ def value(tmp_path: Path):
     def run(asked: str, given: dict | None = None, **files: str) -> object:
         write(tmp_path, files)
         script = modules.script(tmp_path / "main.mjs", given or {})
-        return MiniRacer().eval(f"{script}{asked}")
+        return engine().eval(f"{script}{asked}")
 
     return run
 
@@ -185,3 +186,12 @@ def test_a_wheel_brings_what_v8_found(tmp_path: Path, monkeypatch) -> None:
         assert "const a = 1;" in modules.script(file)
     finally:
         modules._shipped.cache_clear()
+
+
+def test_v8_works_where_a_loop_is_marked_as_running() -> None:
+    """As Playwright leaves its own, for all tests that come after one of a browser."""
+
+    async def asked() -> object:
+        return engine().eval("6 * 7", timeout_sec=30)
+
+    assert asyncio.run(asked()) == 42
