@@ -4,6 +4,7 @@ Where no GPU is found, they are skipped; on CI that is a failure, on Linux.
 """
 
 import os
+import re
 import runpy
 import sys
 from collections.abc import Callable, Iterator
@@ -18,8 +19,9 @@ from blocksim import run as simulate
 from blocksim.wgsl import Untranslatable
 from kernels.correct import CORRECT
 from kernels.semantics import ALONE, TOGETHER, text
-from livepage.drills import kernel_grader, kernels
+from livepage.drills import kernel_grader, kernels, notebook
 from livepage.drills.bank import bank
+from livepage.drills.code import mutants
 from livepage.drills.notebook import check
 from livepage.drills.payload import payload
 from onlinesoftmax import dense, gpu
@@ -440,3 +442,52 @@ def test_what_it_cannot_run_is_told_at_its_line(
     verdict = check("guarded-terms", answer(), on="device")
     said = "The GPU cannot run line 6: WGSL has no erf; a polynomial."
     assert not verdict and said in repr(verdict)
+
+
+# Without one of the barriers: the first is needed before reading, the second after it.
+RACES = [
+    "no barrier after the copy",
+    "no barrier after the folding",
+]
+FULL = 512  # rows and keys, in the tiles that the page times
+# Half as wide: Mesa's GPU in software may leave a loop of 65,536 turns before its end.
+SIZES = bank()["tiled-attention"].get("bench")["names"] | {"D": 32}
+
+
+@pytest.mark.parametrize("race", [None, *RACES])
+def test_a_race_at_full_size_is_a_wrong_number_in_a_row(
+    device: webgpu.Device, race: str | None, monkeypatch: Any, tmp_path: Path
+) -> None:
+    drill = bank()["tiled-attention"]
+    texts = {m["name"]: text for m, text in zip(drill.get("mutants"), mutants(drill))}
+    source = texts.get(race, drill.get("code"))
+    sizes = "BR, BC, D = {BR}, {BC}, {D}".format(**SIZES)
+    source = source.replace("BR, BC, D = 8, 4, 3", sizes)
+    file = tmp_path / "cell.py"
+    file.write_text(source.replace("from numba", "from blocksim"))
+    answer = runpy.run_path(str(file))["attention"]
+    full = payload(drill) | {"cases": [full_size()]}
+    monkeypatch.setattr(notebook, "payload", lambda drill: full)
+    passed = {"passed": True, "case": None, "rows": [], "score": None}
+    monkeypatch.setattr(kernel_grader, "grade", lambda *_: passed)
+    verdict = check("tiled-attention", answer, on="device")
+    assert bool(verdict) == (race is None)
+    assert bool(re.search(r"`O\[\d+, \d+\]`", repr(verdict))) == bool(race), verdict
+
+
+def full_size() -> dict[str, Any]:
+    """A launch, with what is right in float64."""
+    rng = np.random.default_rng(0)
+    q, k, v = (rng.normal(size=(FULL, SIZES["D"])).astype(np.float32) for _ in range(3))
+    given = [[name, "floats", x.tolist()] for name, x in zip("QKV", (q, k, v))]
+    numbers = [["n", "number", FULL], ["scale", "number", SIZES["D"] ** -0.5]]
+    right = dense.attention(*(x.astype(float) for x in (q, k, v)))
+    return {
+        "name": "full size",
+        "drawn": False,
+        "grid": [FULL // SIZES["BR"], 1],
+        "block": [SIZES["BR"], 1],
+        "names": {},
+        "args": [*given, ["O", "out", [FULL, SIZES["D"]]], *numbers],
+        "expected": {"O": right.tolist()},
+    }
