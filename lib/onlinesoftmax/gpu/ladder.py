@@ -92,10 +92,10 @@ class Build:
         rung_named(self.rung)
         for name in ("d", "block_q", "block_k"):
             inputs.block_size(getattr(self, name), name)
-        if self.threads > MOST_THREADS:
+        if not 1 <= self.threads <= MOST_THREADS:
             raise ValueError(
-                f"block_q, block_k: expected at most {MOST_THREADS} threads,"
-                f" got {self.threads}"
+                f"block_q, block_k: expected sizes for 1 to {MOST_THREADS} threads, got"
+                f" {self.block_q} and {self.block_k}, which are for {self.threads}"
             )
         self._rung.check(self.size)
 
