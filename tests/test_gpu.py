@@ -13,7 +13,9 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import count, product
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -23,12 +25,14 @@ import numpy as np
 import pytest
 
 import blocksim
+from blocksim import webgpu
 from livepage.measurements import Measurement
-from onlinesoftmax import costs, dense, gpu, masks
+from onlinesoftmax import _inputs, costs, dense, gpu, masks
 from onlinesoftmax.gpu import launch, trial
 from onlinesoftmax.gpu.ladder import LADDER, Build, in_order
 from onlinesoftmax.gpu.rung import Work
 from tools import gpu as make_gpu
+from tools import kernels as gate
 from tools.chapters import Page, code_cells, notebook
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -436,7 +440,12 @@ def test_nothing_creeps_up_to_double_precision(rung: str) -> None:
         (("tiled", 64, 48, 32), "block_q, block_k: expected multiples of 3"),
         (("tiled", 64, 96, 64), "block_q one of block_k if it is larger"),
         (("registers", 64, 96, 16), "block_q, block_k: expected multiples of 6"),
-        (("registers", 64, 512, 64), "expected at most 1024 threads, got 2048"),
+        (("registers", 64, 512, 64), "1 to 1024 threads, got 512 and 64, .* for 2048"),
+        (("patches", 64, 2, 4), "block_q, block_k: expected .* got 2 and 4, .* for 0"),
+        (
+            ("registers", 64, 3, 4),
+            "block_q, block_k: expected .* got 3 and 4, .* for 0",
+        ),
         (("split", 60, 4, 16), "d: expected a multiple of 8, got 60"),
         (("split", 64, 4, 6), "block_k: expected a multiple of 4"),
     ],
@@ -444,6 +453,28 @@ def test_nothing_creeps_up_to_double_precision(rung: str) -> None:
 def test_a_size_that_cannot_be_is_refused(build: tuple, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         Build(*build)
+
+
+@rungs
+def test_every_size_is_right_or_refused(rung: str) -> None:
+    """Tiny and odd ones too: no size fails but by an error that names the argument."""
+    small, builds = [*range(1, 10), 16], []
+    for size in product([*small, 24], small, small):
+        try:
+            builds.append(Build(rung, *size))
+        except ValueError as error:
+            refused = r"(d|block_q|block_k|block_q, block_k): expected .* got "
+            assert re.match(refused, str(error)), size
+    assert builds
+    for build in builds[:: max(len(builds) // 12, 1)]:
+        q, k, v = np.random.default_rng(1).standard_normal(
+            (3, 1, 5, build.d), np.float32
+        )
+        asked = _inputs.attention(q, k, v, None, None, None)
+        task = launch.fit(asked, masks.causal(), build.d)
+        out, _ = launch.launch(build, task, on="simulator")
+        right = dense.attention(q, k, v, mask=masks.causal())
+        assert np.allclose(out, right, atol=1e-5), build
 
 
 # ---- the ladder ----
@@ -667,12 +698,48 @@ def test_no_rows_and_no_keys() -> None:
 # ---- make gpu ----
 
 
-def test_without_a_gpu_make_gpu_says_so(capsys: pytest.CaptureFixture) -> None:
-    assert make_gpu.work() == make_gpu.NO_GPU != 0
+def test_without_a_gpu_make_gpu_says_so(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(make_gpu.shutil, "which", lambda _: None)
+    monkeypatch.setattr(webgpu, "device", no_device)
+    assert make_gpu.main() == make_gpu.NO_GPU != 0
     said = capsys.readouterr().out
-    assert said.count("\n") == 1 and "nothing timed" in said
+    assert said.count("\n") == 1 and "nothing timed: no driver" in said
     assert trial.time_all() == []
     assert "nothing is timed" in capsys.readouterr().out
+
+
+def no_device() -> None:
+    raise webgpu.NoDevice("no driver")
+
+
+@pytest.mark.parametrize(
+    ("status", "asked", "called", "returned"),
+    [
+        (0, [], 1, 0),
+        (1, [], 1, 1),
+        (make_gpu.NO_GPU, [], 1, 77),
+        (0, ["--webgpu"], 0, 77),
+    ],
+)
+def test_numba_comes_first_and_webgpu_where_it_finds_no_gpu(
+    status: int, asked: list, called: int, returned: int, monkeypatch
+) -> None:
+    calls = []
+    monkeypatch.setattr(make_gpu.sys, "argv", ["gpu", *asked])
+    monkeypatch.setattr(make_gpu.sys, "platform", "linux")
+    monkeypatch.setattr(make_gpu.shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(gate, "environment", lambda: None)
+    monkeypatch.setattr(
+        make_gpu.subprocess, "call", lambda *a, **_: calls.append(a) or status
+    )
+    monkeypatch.setattr(make_gpu, "by_webgpu", lambda: 77)
+    assert (make_gpu.main(), len(calls)) == (returned, called)
+
+
+@pytest.mark.parametrize("wish", ["gpu", "CUDA", None, 1])
+def test_another_place_is_refused(wish: object) -> None:
+    with pytest.raises(ValueError, match="on: expected one of .*, got"):
+        trial.place(wish)
 
 
 @rungs
@@ -691,46 +758,79 @@ def test_its_checks_can_pass_and_fail(rung: str, monkeypatch) -> None:
 
 def test_what_is_wrong_on_a_device_is_listed(monkeypatch, capsys) -> None:
     case = trial.Case("naive", 8, "float32", None, (2, 1, 11, 13))
-    monkeypatch.setattr(trial, "cases", lambda: [case, case._replace(rung="tiled")])
-    monkeypatch.setattr(trial, "check", lambda c: "lse is off" if c == case else "")
+    both = [case, case._replace(rung="tiled")]
+    monkeypatch.setattr(trial, "cases", lambda on: both)
+    monkeypatch.setattr(trial, "check", lambda c, on: "lse is off" if c == case else "")
     assert trial.check_all() == [f"{case}: lse is off"]
     assert capsys.readouterr().out.endswith("1 of 2 cases are right\n")
 
 
-def test_a_time_is_of_one_run_among_many(monkeypatch) -> None:
-    monkeypatch.setattr(trial, "between_events", lambda way, count: 0.5 * count)
-    assert trial.milliseconds(lambda count: None) == 0.5
-    row = trial.timed("tiled", lambda count: None, 1024, 64, "float32", True)
+def test_a_row_has_the_rate_of_what_is_computed() -> None:
+    row = trial.row_of("tiled", (1024, 64, "float32", True), 0.5)
     assert row[:6] == ["tiled", 1024, 64, "float32", True, 0.5]
     assert row[6] == round(2 * 16 * 1024**2 * 64 / 0.5e-3 / 1e12, 2)
+    assert trial.row_of("tiled", (1024, 64, "float32", False), 0.5)[6] > 1.9 * row[6]
+
+
+class Pretended(SimpleNamespace):
+    """A GPU whose every way takes (n / 512)² times what `took` says of it."""
+
+    BACKEND = "CUDA, by Numba"
+
+    def ways(self, heads: int, n: int, d: int, dtype: str, causal: bool) -> Iterator:
+        for name, took in self.took.items():
+            yield name, partial(self.run, name, took * (n / 512) ** 2, d)
+
+    def run(self, name: str, took: float, d: int, count: int) -> float:
+        if name == "torch" and d == 128:
+            raise MemoryError("no room for\nthe table")
+        self.ran.append((name, count))
+        return took * count
 
 
 @pytest.fixture
-def pretended(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
-    """A GPU whose every way takes (n / 512)² times what this says of it."""
-    took = {"naive": 10.0, "tiled": 1.0, "torch": 0.1}
-    size = []
-
-    def ways(*asked):
-        size[:] = asked
-        return ((name, name) for name in took)
-
-    def milliseconds(name: str) -> float:
-        if name == "torch" and size[1] == 128:
-            raise MemoryError("no room for\nthe table")
-        return took[name] * (size[0] / 512) ** 2
-
+def pretended(monkeypatch: pytest.MonkeyPatch) -> Pretended:
+    """It stands where there would be a GPU of NVIDIA."""
+    gpu = Pretended(
+        took={"naive": 10.0, "tiled": 1.0, "torch": 0.1},
+        ran=[],
+        name=lambda: "A GPU (sm_80)",
+        is_software=lambda: False,
+        refusals=lambda: (MemoryError,),
+        remarks=lambda: ["Timed by hand."],
+        versions=lambda: {"driver": "1"},
+    )
     monkeypatch.setattr(trial, "has_gpu", lambda: True)
-    monkeypatch.setattr(trial, "ways", ways)
-    monkeypatch.setattr(trial, "milliseconds", milliseconds)
-    where = {"machine": "A GPU (sm_80)", "versions": {}, "date": ""}
-    monkeypatch.setattr(trial, "provenance", lambda: where)
-    return took
+    monkeypatch.setattr(trial, "clock", lambda on: gpu)
+    return gpu
+
+
+def test_the_ways_run_in_turn_a_window_each(pretended) -> None:
+    rows = trial.times((512, 64, "float32", False), None, "cuda")
+    windows = pretended.ran[2 * len(pretended.took) :]  # after those to get warm
+    turn = [("naive", 2), ("tiled", 20), ("torch", 200)]
+    assert windows == trial.RUNS * turn
+    assert [row[5] for row in rows] == [10.0, 1.0, 0.1]
+
+
+def test_what_the_library_has_no_memory_for_leaves_the_kernels(
+    pretended, capsys
+) -> None:
+    whole = pretended.ways
+
+    def ways(*size):
+        yield from whole(*size)
+        raise MemoryError("no room")
+
+    pretended.ways = ways
+    assert len(trial.times((512, 64, "float32", False), None, "cuda")) == 3
+    assert "(512, 64, 'float32', False): no room\n" in capsys.readouterr().out
 
 
 def test_a_slow_way_is_left_out_where_it_would_take_too_long(pretended, capsys) -> None:
     rows = trial.time_all()
-    longest = {way: max(row[1] for row in rows if row[0] == way) for way in pretended}
+    ways = pretended.took
+    longest = {way: max(row[1] for row in rows if row[0] == way) for way in ways}
     assert longest == {"naive": 2048, "tiled": 8192, "torch": 16384}
     assert len({tuple(row[:5]) for row in rows}) == len(rows)
     assert not any(row[0] == "torch" and row[2] == 128 for row in rows)
@@ -752,11 +852,16 @@ def test_times_are_stored_with_where_they_come_from(pretended, tmp_path) -> None
     assert file.name == "gpu-a-gpu-sm-80.json"
     stored = Measurement(**json.loads(file.read_text("utf-8")))
     assert stored.machine == "A GPU (sm_80)" and stored.command == "make gpu"
+    assert stored.backend in stored.source() and "by hand. Left out: reg" in stored.what
     assert len(stored.rows[0]) == len(stored.columns)
     with pytest.raises(
         ValueError, match="rows: expected the rows of time_all, got none"
     ):
         trial.save([], tmp_path)
+    pretended.is_software = lambda: True
+    with pytest.raises(ValueError, match="on: expected a GPU, got A GPU"):
+        trial.save(stored.rows, tmp_path)
+    assert trial.time_all() == []
 
 
 # ---- the notebook for those who have a GPU ----
@@ -769,9 +874,12 @@ def cells_of_the_notebook() -> dict[str, str]:
 
 
 def test_the_notebook_installs_what_make_gpu_installs() -> None:
+    cell = cells_of_the_notebook()["numba-cuda"]
+    numba, wgpu = re.search(r'wanted = "(.*)" if has_driver else "(.*)"', cell).groups()
     pins = (ROOT / "requirements-gpu.in").read_text("utf-8")
-    wanted = re.search(r'wanted = "(.*)"', cells_of_the_notebook()["numba-cuda"])[1]
-    assert re.search(rf"^{re.escape(wanted)}\s", pins, re.M)
+    assert re.search(rf"^{re.escape(numba)}\s", pins, re.M)
+    pins = (ROOT / "requirements.txt").read_text("utf-8")
+    assert re.search(rf"^{re.escape(wgpu.removesuffix('*'))}\d", pins, re.M)
 
 
 def test_the_notebook_times_and_hands_the_file_over(

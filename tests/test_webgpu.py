@@ -3,18 +3,21 @@
 Where no GPU is found, they are skipped; on CI that is a failure, on Linux.
 """
 
+import json
 import os
 import re
 import runpy
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from blocksim import cuda, float32, load, webgpu
+from blocksim import cuda, float32, load, stopwatch, webgpu
 from blocksim import run as simulate
 from blocksim.wgsl import Untranslatable
 from kernels.correct import CORRECT
@@ -24,10 +27,13 @@ from livepage.drills.bank import bank
 from livepage.drills.code import mutants
 from livepage.drills.notebook import check
 from livepage.drills.payload import payload
+from livepage.figures import registry
+from livepage.measurements import Measurement
 from onlinesoftmax import dense, gpu
-from onlinesoftmax.gpu import launch
+from onlinesoftmax.gpu import launch, timing_webgpu, trial
 from onlinesoftmax.gpu import webgpu as any_gpu
 from onlinesoftmax.masks import causal, padding, window
+from tools import gpu as make_gpu
 
 LEAST = 16 * 1024  # bytes of shared memory that every device has for a block
 CLOSE = 1e-5
@@ -372,6 +378,190 @@ def test_few_rows_take_a_rung_of_their_own(
     few, many = (np.zeros((1, n, 64), np.float32) for n in (1, 4096))
     assert gpu.plan(few, many, many, device="webgpu").build.rung == "split"
     assert gpu.plan(many, many, many, device="webgpu").build.rung == "patches"
+
+
+def test_a_plan_says_what_it_assumes(
+    device: webgpu.Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(device, "turns", 0)
+    few, many = (np.zeros((1, n, 64), np.float32) for n in (1, 4096))
+    plan = gpu.plan(few, many, many, device="webgpu")
+    assert "32 multiprocessors assumed" in plan.why and plan.parts > 32
+    assert "assumed" not in gpu.plan(many, many, many, device="webgpu").why
+
+
+# ---- make gpu
+
+
+def burst(work: Callable[..., None], blocks: int, *given: Any) -> stopwatch.Burst:
+    """A launch that has run once, ready to be timed."""
+    launch = webgpu.Launch(work, blocks, 16, given)
+    launch.go()
+    return stopwatch.Burst([launch])
+
+
+def busy(x: Any, y: Any, turns: int) -> None:
+    i = cuda.grid(1)
+    total = float32(0.0)
+    for _ in range(turns):
+        total = total * float32(0.5) + x[i]
+    y[i] = total
+
+
+def test_what_takes_longer_is_timed_longer(device: webgpu.Device) -> None:
+    x, y = numbers(1600)
+    short, long = burst(busy, 100, x, y, 50), burst(busy, 100, x, y, 5000)
+    assert short.milliseconds(20) < long.milliseconds(20) / 4
+    once, often = (min(long.milliseconds(n) for _ in range(5)) for n in (1, 8))
+    assert 4 < often / once < 16
+
+
+@pytest.mark.parametrize("factor", [0.0, 1e-3, 1e3])
+def test_stamps_that_the_wall_clock_does_not_bear_out_are_not_believed(
+    device: webgpu.Device, monkeypatch: pytest.MonkeyPatch, factor: float
+) -> None:
+    x, y = numbers(1600)
+    right = burst(busy, 100, x, y, 5000)
+    took = right.milliseconds(20)
+    assert took > stopwatch.LONG and right.how == stopwatch.STAMPS
+    monkeypatch.setattr(device, "tick", factor * device.tick)
+    wrong = burst(busy, 100, x, y, 5000)
+    assert 0.5 < wrong.milliseconds(20) / took < 2
+    assert wrong.how == stopwatch.WALL
+
+
+def test_a_burst_has_all_blocks(device: webgpu.Device) -> None:
+    x, y = numbers(webgpu.MOST_BLOCKS + 100)
+    launch = webgpu.Launch(double, x.size, 1, (x, y))
+    stopwatch.Burst([launch]).milliseconds(1)
+    launch.fetch()
+    assert np.array_equal(y, 2 * x)
+
+
+def test_launches_share_what_is_on_the_gpu(device: webgpu.Device) -> None:
+    x, y = numbers(100)
+    held: dict = {}
+    first = webgpu.Launch(double, 2, 64, (x, y), held=held)
+    first.go()
+    second = webgpu.Launch(double, 2, 64, (y, np.zeros_like(y)), held=held)
+    second.go()
+    second.fetch()
+    assert len(held) == 3 and np.array_equal(second.arrays[1], 4 * x)
+
+
+CAUSAL = trial.Case("tiled", 64, "float32", causal(), (2, 1, 40, 50))
+
+
+def test_cases_are_checked_on_the_gpu(
+    device: webgpu.Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert trial.check(CAUSAL, "webgpu") == ""
+    assert {case.shape for case in trial.cases("webgpu")} == set(trial.SHORT)
+    whole = webgpu.run
+    monkeypatch.setattr(webgpu, "run", lambda *_, **__: None)
+    assert "off by" in trial.check(CAUSAL, "webgpu")
+    monkeypatch.setattr(webgpu, "run", whole)
+    monkeypatch.setattr(device, "shared", 100)
+    assert "does not run: kernel: 'tiled' expects" in trial.check(CAUSAL, "webgpu")
+    monkeypatch.setattr(device, "software", False)
+    monkeypatch.setattr(any_gpu, "is_real", lambda: True)
+    assert trial.place() == "webgpu" and trial.named().endswith("(Vulkan)")
+    assert {case.shape for case in trial.cases()} == set(trial.WHOLE)
+
+
+def test_make_gpu_stores_no_time_of_a_gpu_in_software(
+    device: webgpu.Device, monkeypatch: pytest.MonkeyPatch, capsys: Any, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(make_gpu, "ROOT", tmp_path)
+    monkeypatch.setattr(make_gpu.sys, "argv", ["gpu", "--webgpu"])
+    monkeypatch.setattr(trial, "IN_SOFTWARE", (32, 64, "float32", False))
+    monkeypatch.setattr(trial, "cases", lambda on: [CAUSAL])
+    assert make_gpu.main() == make_gpu.IN_SOFTWARE not in (0, make_gpu.NO_GPU)
+    said = capsys.readouterr().out.splitlines()
+    assert said[1] == "1 of 1 cases are right"
+    assert said[-2].startswith("times as fast as the lowest rung: naive 1.00, tiled")
+    assert all(rung in said[-2] for rung in gpu.RUNGS)
+    assert "a GPU in software" in said[-1] and "no time was stored" in said[-1]
+    assert not list(tmp_path.iterdir())
+    assert trial.time_all(on="webgpu") == []
+    with pytest.raises(ValueError, match="on: expected a GPU, got .* in software"):
+        trial.save([["naive"]], tmp_path, on="webgpu")
+    monkeypatch.setattr(trial, "check", lambda *_: "lse is off")
+    assert make_gpu.main() == 1
+
+
+@pytest.fixture
+def real(
+    device: webgpu.Device, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Path:
+    """A folder for what is measured; the GPU says that it is an H100, by Vulkan."""
+    (tmp_path / "book" / "data").mkdir(parents=True)
+    monkeypatch.setattr(make_gpu, "ROOT", tmp_path)
+    monkeypatch.setattr(device, "software", False)
+    monkeypatch.setattr(device, "shared", 32 * 1024)
+    monkeypatch.setattr(device, "name", "NVIDIA H100 PCIe")
+    return tmp_path / "book" / "data"
+
+
+def test_make_gpu_stores_what_a_gpu_takes(
+    real: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(make_gpu.sys, "argv", ["gpu", "--webgpu"])
+    monkeypatch.setattr(trial, "cases", lambda on: [CAUSAL])
+    times = partial(trial.time_all, 0.02, [16, 32])  # seconds; two lengths
+    monkeypatch.setattr(trial, "time_all", times)
+    assert make_gpu.main() == 0
+    (file,) = real.iterdir()
+    assert file.name == "gpu-nvidia-h100-pcie-vulkan.json"
+    found = Measurement(**json.loads(file.read_text("utf-8")))
+    assert found.machine == "NVIDIA H100 PCIe (Vulkan)"
+    assert found.backend == "WebGPU, by wgpu" and found.backend in found.source()
+    assert {"driver", "system", "wgpu"} == set(found.versions)
+    for said in (
+        "by time stamps",
+        "registers (d = 64) 32 × 32",
+        "PyTorch is not timed",
+    ):
+        assert said in found.what
+    assert {row[0] for row in found.rows} == set(gpu.RUNGS)
+    assert all(row[5] > 0 for row in found.rows)
+
+
+def test_the_book_tells_webgpu_from_cuda(
+    real: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Made files of one GPU, reached in both ways."""
+    ladder = registry.module("gpu-ladder")
+    monkeypatch.setattr(ladder.book, "current", lambda: SimpleNamespace(data=real))
+    rows = [[rung, 4096, 64, "float32", False, 1.0, 2.5] for rung in gpu.RUNGS[:2]]
+    rows.append(["naive", 8192, 64, "float32", False, 4.0, 2.5])
+    file = trial.save(rows, real, on="webgpu")
+    assert ladder.measured(64, "H100") == [0.0] * len(ladder.RUNGS)
+    (shown,) = ladder.tables()
+    assert shown.columns == ["keys", "naive", "tiled"]
+    assert shown.rows == [["4,096", 2.5, 2.5], ["8,192", 2.5, "–"]]
+    assert "WebGPU, by wgpu" in shown._repr_html_()
+    assert "Left out: registers, patches, split." in shown.what
+    other = json.loads(file.read_text("utf-8")) | {"backend": "CUDA, by Numba"}
+    (real / "gpu-nvidia-h100-pcie-sm-90.json").write_text(json.dumps(other), "utf-8")
+    assert ladder.measured(64, "H100") == [2.5, 2.5, 0.0, 0.0]
+    assert ladder.measured(128, "H100") == ladder.measured(64, "A100") == [0.0] * 4
+    assert [table.backend[:4] for table in ladder.tables()] == ["CUDA", "WebG"]
+
+
+def test_what_is_too_slow_for_one_launch_is_left_out(
+    real: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.setattr(timing_webgpu, "TOO_LONG", 0.0)
+    sizes = [(n, 64, "float32", False) for n in (16, 32)]
+    assert trial.times(sizes[0], None, "webgpu") == []
+    said = capsys.readouterr().out
+    assert "naive n=16 d=64 float32: " in said and "too long to run in one" in said
+    assert trial.times(sizes[1], {}, "webgpu") == [] and not capsys.readouterr().out
+    monkeypatch.setattr(make_gpu.sys, "argv", ["gpu", "--webgpu"])
+    monkeypatch.setattr(trial, "cases", lambda on: [CAUSAL])
+    monkeypatch.setattr(trial, "time_all", lambda on: [])
+    assert make_gpu.main() == 1 and not list(real.iterdir())
 
 
 # ---- drills

@@ -7,7 +7,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 # These need CPython: its own functions, Numba's simulator, files, and packages.
-CPYTHON_ONLY = {"cudasim", "functions", "portable", "webgpu"}
+CPYTHON_ONLY = {"cudasim", "functions", "portable", "stopwatch", "webgpu"}
 
 
 def sources() -> dict[str, str]:

@@ -24,6 +24,7 @@ GROWTH = 4  # a slice is at most that many times as large as the one before
 MOST_BLOCKS = 65_535  # the most that WebGPU launches in one direction
 SECOND_TRY, ENDLESS = 1, 2  # the bits of the word that a launch leaves behind
 MOST_TURNS = 65_535  # Mesa's limit
+STAMPS = "timestamp-query"  # the feature of GPUs that tell when work began and ended
 TYPES = {"f32": np.float32, "i32": np.int32, "u32": np.uint32}
 LIMITS = (
     "max-compute-workgroup-storage-size",
@@ -72,6 +73,10 @@ class Device:
         The bytes of shared memory and the threads that a block may have.
     largest : int
         The bytes that an array may have.
+    info : dict of str to str
+        What wgpu tells of it: its maker, its driver, by what it is reached.
+    tick : float
+        Nanoseconds between two stamps of its clock; 0 where it cannot be asked.
     turns : int
         After how many turns of all loops together it leaves a thread's loops, and says
         nothing: Mesa's GPU in software does. 0 where it does not.
@@ -79,13 +84,18 @@ class Device:
 
     def __init__(self, adapter: object):
         limits = {name: adapter.limits[name] for name in LIMITS}
-        self.software = adapter.info["adapter_type"] == "CPU"
+        self.info = dict(adapter.info)
+        self.software = self.info["adapter_type"] == "CPU"
         kind = ", a GPU in software" if self.software else ""
-        self.name = f"{adapter.info['device']}{kind}"
+        self.name = f"{self.info['device']}{kind}"
         self.shared = limits["max-compute-workgroup-storage-size"]
         self.threads = limits["max-compute-invocations-per-workgroup"]
         self.largest = limits["max-storage-buffer-binding-size"]
-        self.gpu = adapter.request_device_sync(required_limits=limits)
+        wanted = [STAMPS] if STAMPS in adapter.features else []
+        self.gpu = adapter.request_device_sync(
+            required_limits=limits, required_features=wanted
+        )
+        self.tick = tick(self.gpu) if wanted else 0.0
         self.pipelines: dict = {}  # by their text
         self.turns = turns(self) if self.software else 0
 
@@ -139,9 +149,12 @@ class Launch:
     kernel, grid, block, arguments, shared
         As `run` takes them.
     on : Device, optional
+    held : dict, optional
+        Arrays that are in the GPU's memory already, for launches that share them; what
+        this launch brings there is added.
     """
 
-    def __init__(self, kernel, grid, block, arguments, shared=0, on=None):
+    def __init__(self, kernel, grid, block, arguments, shared=0, on=None, held=None):
         self.device = on or device()
         self.kernel = kernel_of(kernel)
         self.arguments = [taken(self.kernel, value) for value in arguments]
@@ -152,12 +165,14 @@ class Launch:
         self.fits()
         self.pipeline = self.device.pipeline(self.made)
         shapes = [np.shape(x) or x for x in self.arguments]
-        numbers = np.array(words(self.made, grid, shapes), np.uint32)
-        self.numbers = self.device.buffer(numbers.tobytes(), uniform=True)
+        self.words = np.array(words(self.made, grid, shapes), np.uint32)
+        self.numbers = self.device.buffer(self.words.tobytes(), uniform=True)
         self.trouble = self.device.buffer(bytes(4))
         bound = zip(self.arrays, self.made["bindings"])
-        self.buffers = [self.device.buffer(packed(*each)) for each in bound]
-        self.group = self.grouped()
+        self.buffers = [
+            self.brought(*each, {} if held is None else held) for each in bound
+        ]
+        self.group = self.grouped(self.numbers)
 
     def fits(self) -> None:
         """Refuse a launch that the device has no room for."""
@@ -185,9 +200,16 @@ class Launch:
                     " that shares it with another argument"
                 )
 
-    def grouped(self) -> object:
-        """Return the launch's memory in the order of its bindings."""
-        held = [self.numbers, self.trouble, *self.buffers]
+    def brought(self, array: np.ndarray, bound: dict, held: dict) -> object:
+        """Return the memory of an array on the GPU, filled."""
+        key = id(array), bound["halves"]
+        if key not in held:
+            held[key] = self.device.buffer(packed(array, bound))
+        return held[key]
+
+    def grouped(self, numbers: object) -> object:
+        """Return the launch's memory, numbers first, in the order of its bindings."""
+        held = [numbers, self.trouble, *self.buffers]
         entries = [
             {"binding": place, "resource": {"buffer": buffer}}
             for place, buffer in enumerate(held)
@@ -283,6 +305,20 @@ def device() -> Device:
             "wgpu finds no GPU here: it takes a driver for Vulkan, Metal or Direct3D 12"
             " (one in software, for Linux, is in mesa-vulkan-drivers)"
         ) from error
+
+
+def tick(gpu: object) -> float:
+    """Return how many nanoseconds lie between two stamps of a GPU's clock, or 0.
+
+    A browser counts in nanoseconds; wgpu hands on what the GPU counts, and says what it
+    is by a function that has no public name in Python.
+    """
+    try:
+        from wgpu.backends.wgpu_native import _api
+
+        return float(_api.libf.wgpuQueueGetTimestampPeriod(gpu.queue._internal))
+    except (ImportError, AttributeError):
+        return 0.0
 
 
 def turns(on: Device) -> int:

@@ -24,11 +24,13 @@ class Measurement(NamedTuple):
     versions: dict[str, str]
     date: str
     command: str
+    backend: str = ""  # by what a GPU was reached
 
     def source(self) -> str:
         """Return one line that says where and how it was measured."""
         versions = ", ".join(f"{name} {n}" for name, n in self.versions.items())
-        return f"{self.machine}; {versions}; {self.date}; {self.command}"
+        parts = (self.machine, self.backend, versions, self.date, self.command)
+        return "; ".join(part for part in parts if part)
 
     def __str__(self) -> str:
         lines = [[str(cell) for cell in line] for line in (self.columns, *self.rows)]

@@ -5,6 +5,7 @@
     ladder.py      the rungs in their order; `Build`, a kernel in one size
     launch.py      `attention`: picks a rung, launches it; a simulator where no GPU is
     webgpu.py      the builds that fit a GPU of any make, and their launches there
+    trial.py       checks and times the rungs on a GPU, by timing_cuda or timing_webgpu
     compile.py     `compile_report`: what the compiler makes of a kernel, without a GPU
     reports.py     those reports, stored
     counts.py      how many instructions each line executes, stored

@@ -498,7 +498,9 @@ def _on_webgpu(asked: inputs.Attention, mask: Mask, rung: str | None) -> Plan:
     if why := webgpu.unfit(webgpu.settled(fit(asked, mask, build.d))):
         raise ValueError(why)
     parts = build.parts(work, asked.k.shape[-2], webgpu.CORES)
-    why = f"tiles that fit it; rows of {build.d} numbers"
+    guess = f"; {webgpu.CORES} multiprocessors assumed, for WebGPU tells none"
+    few = LADDER[build.rung].for_few_rows
+    why = f"tiles that fit it; rows of {build.d} numbers{guess if few else ''}"
     return Plan(build, name, why, parts=parts, on="webgpu")
 
 

@@ -1,10 +1,12 @@
-"""On the GPU at hand: is every kernel right, and how long does it take beside torch?
+"""On the GPU at hand: is every kernel right, and how long does it take?
 
     print(trial.check_all())     every case that is wrong; without a GPU, simulated ones
     rows = trial.time_all(6)     of every way to attend, for at most so many minutes
     trial.save(rows, folder)     a file with the times, the device and the versions
 
-`make gpu` and the notebook `gpu.ipynb` call these. Without a GPU the smallest cases run
+`make gpu` and the notebook `gpu.ipynb` call these. The GPU is one of NVIDIA that Numba
+finds, or one of any make that the package wgpu does. On a GPU in software kernels are
+checked when it is asked for, and no time is stored. Without any, the smallest cases run
 in the block simulator, and nothing is timed.
 """
 
@@ -12,34 +14,78 @@ import json
 import math
 import re
 import statistics
-import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator
 from datetime import date
-from functools import partial
-from importlib.metadata import PackageNotFoundError, version
+from importlib import import_module
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import cuda
 
-from onlinesoftmax import _inputs as inputs
 from onlinesoftmax import dense, masks
-from onlinesoftmax.gpu.ladder import RUNGS, Build
-from onlinesoftmax.gpu.launch import attention, device, fit, has_gpu, launches
+from onlinesoftmax.gpu import webgpu as any_gpu
+from onlinesoftmax.gpu.ladder import RUNGS
+from onlinesoftmax.gpu.launch import DEVICES, attention, device, has_gpu, numba_launches
 
 HEADS, LENGTHS = 16, (512, 1024, 2048, 4096, 8192, 16384)
 RUNS, WINDOW = 10, 20  # windows of so many milliseconds
 TOO_LONG = 400  # milliseconds of one run: what would take longer is left out
+IN_SOFTWARE = 128, 64, "float32", False  # the size at which such a GPU compares ways
 COLUMNS = ["way", "n", "d", "dtype", "causal", "milliseconds", "TFLOP/s"]
 SHOWN = "  {:32} n={:6} d={:4} {:8} causal={!s:6} {:10} ms {:8} TFLOP/s"
 COMMAND = "make gpu"
 WHAT = (
     "Milliseconds of one attention with 16 heads, forward, run back to back with"
-    " warm caches in windows of 20 ms between two CUDA events: the middle of 10."
+    " warm caches in windows of 20 ms, the ways in turn: the middle of 10."
 )
+
+
+# ---- where? ----
+
+
+def place(on: str = "auto") -> str:
+    """Return on what kernels are tried: "cuda", "webgpu" or "simulator".
+
+    Parameters
+    ----------
+    on : str
+        One of them; "auto" takes the first that is here, and no GPU in software.
+
+    Returns
+    -------
+    str
+    """
+    if on not in DEVICES:
+        raise ValueError(f"on: expected one of {[*DEVICES]}, got {on!r}")
+    if on != "auto":
+        return on
+    if has_gpu():
+        return "cuda"
+    real = not numba_launches() and any_gpu.is_real()
+    return "webgpu" if real else "simulator"
+
+
+def clock(on: str) -> Any:
+    """Return the module that times kernels there."""
+    return import_module(f"onlinesoftmax.gpu.timing_{on}")
+
+
+def named(on: str = "auto") -> str:
+    """Return what kernels are tried on, in words.
+
+    Parameters
+    ----------
+    on : str
+        As for `place`.
+
+    Returns
+    -------
+    str
+    """
+    on = place(on)
+    return device() if on == "simulator" else str(clock(on).name())
 
 
 # ---- is it right? ----
@@ -59,15 +105,25 @@ class Case(NamedTuple):
         return f"{self.rung} d={self.d} {self.dtype} {self.shape} {seen}"
 
 
-ON_A_GPU = [(4, 4, 200, 200), (4, 2, 77, 200), (2, 1, 200, 200), (2, 2, 1, 200),
+WHOLE = [(4, 4, 200, 200), (4, 2, 77, 200), (2, 1, 200, 200), (2, 2, 1, 200),
             (2, 1, 230, 200)]  # fmt: skip
+SHORT = [(4, 2, 77, 100), (2, 1, 130, 120)]  # for one in software, which is slow
 SIMULATED = [(2, 1, 11, 13)]
 
 
-def cases() -> Iterator[Case]:
-    """Yield the cases for the device at hand: the smallest where it is simulated."""
-    real = has_gpu()
-    for shape in ON_A_GPU if real else SIMULATED:
+def cases(on: str = "auto") -> Iterator[Case]:
+    """Yield the cases for the device at hand: the smallest where it is simulated.
+
+    Parameters
+    ----------
+    on : str
+        As for `place`.
+    """
+    on = place(on)
+    shapes = SIMULATED
+    if on != "simulator":
+        shapes = SHORT if clock(on).is_software() else WHOLE
+    for shape in shapes:
         n, keys = shape[2:]
         seen = [
             None,
@@ -78,40 +134,53 @@ def cases() -> Iterator[Case]:
             & masks.window(keys // 5)
             & masks.padding([keys - 1, keys // 6]),
         ]
-        widths = (64, 128, 40) if real else (8, 5)
+        widths = (8, 5) if on == "simulator" else (64, 128, 40)
         grid = product(RUNGS, widths, ("float32", "float16"), seen)
         yield from (Case(*each, shape) for each in grid)
 
 
-def check_all() -> list[str]:
+def check_all(on: str = "auto") -> list[str]:
     """Check every case; return what is wrong, and say how many are right.
+
+    Parameters
+    ----------
+    on : str
+        As for `place`.
 
     Returns
     -------
     list of str
         A line for each wrong case.
     """
-    print(f"on {device()}" + ("" if has_gpu() else ": the smallest cases"))
-    checked = [(case, check(case)) for case in cases()]
+    on = place(on)
+    print(f"on {named(on)}" + (": the smallest cases" if on == "simulator" else ""))
+    checked = [(case, check(case, on)) for case in cases(on)]
     wrong = [f"{case}: {said}" for case, said in checked if said]
     print("".join(f"  {line}\n" for line in wrong), end="")
     print(f"{len(checked) - len(wrong)} of {len(checked)} cases are right")
     return wrong
 
 
-def check(case: Case) -> str:
+def check(case: Case, on: str = "auto") -> str:
     """Return what is wrong with a kernel's answer, by the accuracy rule; or nothing.
 
     Parameters
     ----------
     case : Case
+    on : str
+        As for `place`.
 
     Returns
     -------
     str
     """
     q, k, v = drawn(case)
-    out, lse = attention(q, k, v, mask=case.mask, kernel=case.rung, return_lse=True)
+    options: dict[str, Any] = {"mask": case.mask, "return_lse": True}
+    asked = "auto" if on == "simulator" else on  # Numba may simulate as well
+    try:
+        out, lse = attention(q, k, v, kernel=case.rung, device=asked, **options)
+    except (ValueError, RuntimeError) as error:
+        return f"it does not run: {first_line(error)}"
     wide = (x.astype(np.float64) for x in (q, k, v))
     truth, true_lse = dense.attention(*wide, mask=case.mask, return_lse=True)
     allowed = tolerance(case, np.abs(truth).max())
@@ -150,103 +219,14 @@ def tolerance(case: Case, largest: float) -> float:
 
 # ---- how long does it take? ----
 
-Way = Callable[[int], None]  # does the same thing so many times
+Way = Callable[[int], float]  # does it so many times; the milliseconds of all of them
 Size = tuple[int, int, str, bool]  # n, d, dtype, causal
 Row = list[Any]  # of the columns COLUMNS
 
 
-def milliseconds(way: Way) -> float:
-    """Of one run: many back to back between two events, so that no device waits."""
-    way(2)
-    count = math.ceil(WINDOW / max(between_events(way, 1), 0.001))
-    return statistics.median(between_events(way, count) / count for _ in range(RUNS))
-
-
-def between_events(way: Way, count: int) -> float:
-    """Milliseconds that the device takes for `count` runs."""
-    start, stop = cuda.event(), cuda.event()
-    start.record()
-    way(count)
-    stop.record()
-    stop.synchronize()
-    return cuda.event_elapsed_time(start, stop)
-
-
-def again(run: Callable[[], object], count: int) -> None:
-    for _ in range(count):
-        run()
-
-
-def in_turn(runs: list[Callable[[], None]]) -> None:
-    for run in runs:
-        run()
-
-
-def kernels(n: int, d: int, dtype: str, causal: bool) -> Iterator[tuple[str, Way]]:
-    """Yield every rung, ready to run on arrays that are on the device already."""
-    rng = np.random.default_rng(1)
-    q, k, v = (rng.standard_normal((HEADS, n, d)).astype(dtype) for _ in range(3))
-    asked = inputs.attention(q, k, v, None, None, None)
-    task = fit(asked, masks.causal() if causal else None, d)
-    out, lse = np.zeros_like(task.q), np.zeros((HEADS, n), np.float32)
-    given = task.given(out, lse)
-    given |= {name: cuda.to_device(x) for name, x in given.items() if np.ndim(x)}
-    for rung in RUNGS:
-        runs = launches(Build.shipped(rung, d), task, given)
-        yield rung, partial(again, partial(in_turn, runs))
-
-
-def library(n: int, d: int, dtype: str, causal: bool) -> Iterator[tuple[str, Way]]:
-    """Yield torch's ways to attend: three steps in plain torch, and its back ends."""
-    import torch
-    from torch.nn.attention import SDPBackend, sdpa_kernel
-    from torch.nn.functional import scaled_dot_product_attention
-
-    q, k, v = (
-        torch.randn(1, HEADS, n, d, dtype=getattr(torch, dtype), device="cuda")
-        for _ in range(3)
-    )
-    hidden = torch.ones(n, n, dtype=torch.bool, device="cuda").triu(1)
-
-    def plain() -> torch.Tensor:
-        scores = q @ k.mT * d**-0.5
-        if causal:
-            scores = scores.masked_fill(hidden, float("-inf"))
-        return scores.softmax(-1) @ v
-
-    def attend(backend: SDPBackend, count: int) -> None:
-        run = partial(scaled_dot_product_attention, q, k, v, is_causal=causal)
-        with sdpa_kernel(backend):
-            again(run, count)
-
-    yield "torch, three steps", partial(again, plain)
-    yield "torch, matmul alone", partial(again, lambda: q @ k.mT)
-    backends = ("MATH", "EFFICIENT_ATTENTION", "FLASH_ATTENTION", "CUDNN_ATTENTION")
-    for name in filter(partial(hasattr, SDPBackend), backends):
-        label = f"torch SDPA, {name.lower().replace('_', ' ')}"
-        yield label, partial(attend, getattr(SDPBackend, name))
-
-
-def on_one_stream(way: Way, count: int) -> None:
-    """Torch's work on the stream that Numba's events are recorded on."""
-    import torch
-
-    with torch.cuda.stream(torch.cuda.default_stream()), torch.no_grad():
-        way(count)
-
-
-def ways(*size: Any) -> Iterator[tuple[str, Way]]:
-    """Yield the kernels, and torch's ways where torch is."""
-    yield from kernels(*size)
-    if has_torch():
-        import torch
-
-        for name, way in library(*size):
-            yield name, partial(on_one_stream, way)
-        torch.cuda.empty_cache()
-
-
-def time_all(minutes: float = math.inf, lengths: Iterable[int] = LENGTHS) -> list[Row]:
+def time_all(
+    minutes: float = math.inf, lengths: Iterable[int] = LENGTHS, on: str = "auto"
+) -> list[Row]:
     """Time every way to attend; short sequences first, until the time is up.
 
     Parameters
@@ -255,97 +235,117 @@ def time_all(minutes: float = math.inf, lengths: Iterable[int] = LENGTHS) -> lis
         When to stop; what has been timed by then is returned.
     lengths : iterable of int
         How many queries and keys, in rising order.
+    on : str
+        As for `place`.
 
     Returns
     -------
     list of lists
         Rows of the columns `COLUMNS`; empty where there is no GPU to time.
     """
-    if not has_gpu():
-        print(f"on {device()}: nothing is timed")
+    on = place(on)
+    if on == "simulator" or clock(on).is_software():
+        print(f"on {named(on)}: nothing is timed")
         return []
     rows: list[Row] = []
     end = time.monotonic() + 60 * minutes
+    lengths = tuple(lengths)
     for size in product(lengths, (64, 128), ("float32", "float16"), (False, True)):
         if time.monotonic() > end:
             print(f"  the time is up before {size}")
             break
-        for row in times(size, {tuple(row[:5]): row[5] for row in rows}):
+        before = {tuple(row[:5]): row[5] for row in rows}
+        for row in times(size, before if size[0] > lengths[0] else None, on):
             rows.append(row)
             print(SHOWN.format(*row), flush=True)
     return rows
 
 
-def times(size: Size, before: dict[tuple[Any, ...], float]) -> Iterator[Row]:
-    """Yield a row for each way at one size, but for those that `before` calls too slow.
+def times(
+    size: Size, before: dict[tuple[Any, ...], float] | None, on: str
+) -> list[Row]:
+    """Return a row for each way at one size, but for those that `before` calls too slow.
 
-    Twice the length is four times the work.
+    `before` has the milliseconds by what comes before them in a row; None at the first
+    length. Twice the length is four times the work. The ways run in turn, a window each, so
+    that what slows the machine down for a while slows all of them.
     """
     n, *rest = size
+    ready = {}  # the ways, and how often each runs in a window
+    for name, way in listed(size, on):
+        half = 0.0 if before is None else before.get((name, n // 2, *rest))
+        if half is None or 4 * half > TOO_LONG:
+            continue  # it was left out at half the length, or would be too slow
+        if count := warmed(name, way, size, on):
+            ready[name] = way, count
+    took: dict[str, list[float]] = {name: [] for name in ready}
+    for _ in range(RUNS):
+        for name, (way, count) in ready.items():
+            took[name].append(way(count) / count)
+    return [row_of(name, size, statistics.median(took[name])) for name in ready]
+
+
+def listed(size: Size, on: str) -> list[tuple[str, Way]]:
+    """Return the ways to attend at one size, as far as there is memory for them."""
+    found = []
     try:
-        for name, way in ways(*size):
-            half = before.get((name, n // 2, *rest), 0.0 if n == LENGTHS[0] else None)
-            if half is None or 4 * half > TOO_LONG:
-                continue  # it was left out at half the length, or would be too slow
-            if row := timed(name, way, *size):
-                yield row
-    except refusals() as error:  # no memory for the inputs
+        for each in clock(on).ways(HEADS, *size):
+            found.append(each)
+    except clock(on).refusals() as error:
         print(f"  {size}: {first_line(error)}")
+    return found
 
 
-def timed(name: str, way: Way, n: int, d: int, dtype: str, causal: bool) -> Row | None:
-    """Return the row of one way, or None where it declines."""
+def warmed(name: str, way: Way, size: Size, on: str) -> int:
+    """Return how often a way runs in a window, once it is warm; 0 where it declines."""
     try:
-        took = milliseconds(way)
-    except refusals() as error:  # a back end that cannot, or no memory
+        way(1)
+        return math.ceil(WINDOW / max(way(1), 0.001))
+    except clock(on).refusals() as error:  # a back end that cannot, or no memory
+        n, d, dtype, _ = size
         print(f"  {name} n={n} d={d} {dtype}: {first_line(error)}")
-        return None
+        return 0
+
+
+def row_of(name: str, size: Size, took: float) -> Row:
+    """Return the row of one way, which takes so many milliseconds."""
+    n, d, dtype, causal = size
     work = 4 * HEADS * n * n * d
     if "alone" in name or causal:
         work /= 2
     return [name, n, d, dtype, causal, round(took, 4), round(work / took / 1e9, 2)]
 
 
-def refusals() -> tuple[type[Exception], ...]:
-    from numba.cuda.cudadrv.driver import CudaAPIError
+def ratios(on: str) -> dict[str, float]:
+    """Return how many times as fast as the lowest rung each way is, at a small size.
 
-    return RuntimeError, MemoryError, CudaAPIError
+    Parameters
+    ----------
+    on : str
+        As for `place`.
+
+    Returns
+    -------
+    dict of str to float
+    """
+    rows = times(IN_SOFTWARE, None, place(on))
+    return {row[0]: rows[0][5] / row[5] for row in rows}
 
 
 def first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:60]
-
-
-def has_torch() -> bool:
-    try:
-        import torch
-    except ImportError:
-        return False
-    return torch.cuda.is_available()
+    """Return the first line of what an error says, cut short."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:100]
 
 
 # ---- what is stored ----
 
 
-def provenance() -> dict[str, Any]:
-    """The device, its driver, the versions and the day."""
-    query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
-    done = subprocess.run(query, capture_output=True, encoding="utf-8")
-    versions = {"driver": done.stdout.split("\n")[0] or "unknown"}
-    versions["CUDA"] = ".".join(map(str, cuda.runtime.get_version()))
-    for name in ("numba-cuda", "numba", "torch"):
-        try:
-            versions[name] = version(name)
-        except PackageNotFoundError:
-            versions[name] = "absent"
-    return {
-        "machine": device(),
-        "versions": versions,
-        "date": date.today().isoformat(),
-    }
-
-
-def save(rows: list[Row], folder: Path | str = ".", command: str = COMMAND) -> Path:
+def save(
+    rows: list[Row],
+    folder: Path | str = ".",
+    command: str = COMMAND,
+    on: str = "auto",
+) -> Path:
     """Write the times, with where they come from, as the book reads them.
 
     Parameters
@@ -356,6 +356,8 @@ def save(rows: list[Row], folder: Path | str = ".", command: str = COMMAND) -> P
         Where the file goes; to be published, to `book/data` of the repository.
     command : str
         What measured them.
+    on : str
+        As for `time_all`.
 
     Returns
     -------
@@ -365,9 +367,24 @@ def save(rows: list[Row], folder: Path | str = ".", command: str = COMMAND) -> P
         raise ValueError(
             "rows: expected the rows of time_all, got none: nothing was timed"
         )
-    source = provenance() | {"command": command}
-    record = {"what": WHAT, "columns": COLUMNS, "rows": rows} | source
-    name = re.sub(r"[^a-z0-9]+", "-", source["machine"].lower()).strip("-")
+    timed = clock(place(on))
+    if timed.is_software():
+        raise ValueError(
+            f"on: expected a GPU, got {timed.name()}: its times are of no use"
+        )
+    absent = [rung for rung in RUNGS if rung not in {row[0] for row in rows}]
+    left_out = [f"Left out: {', '.join(absent)}."] if absent else []
+    record = {
+        "what": " ".join([WHAT, *timed.remarks(), *left_out]),
+        "columns": COLUMNS,
+        "rows": rows,
+        "machine": timed.name(),
+        "backend": timed.BACKEND,
+        "versions": timed.versions(),
+        "date": date.today().isoformat(),
+        "command": command,
+    }
+    name = re.sub(r"[^a-z0-9]+", "-", record["machine"].lower()).strip("-")
     file = Path(folder) / f"gpu-{name}.json"
     file.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", "utf-8")
     return file
