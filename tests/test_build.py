@@ -248,6 +248,16 @@ def test_what_a_chapter_depends_on(root: Path) -> None:
     assert {file.name for file in named} == {"threads.json"}
 
 
+def test_a_measurement_that_is_added_is_seen(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    for name in ("gpu-one.json", "gpu-two.json", "other.json"):
+        (tmp_path / "data" / name).touch()
+    for code, count in (("data.glob('gpu-*.json')", 2), ("# in book/data/*.json", 0)):
+        assert len(data_files(code, tmp_path)) == count
+    ladder = lib_files("figure('gpu-ladder')", Ours(root))
+    assert len(data_files("", tmp_path, ladder)) == 2
+
+
 def test_packed_wheels_hold_what_is_drawn_and_the_sources_never_do(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,7 +27,7 @@ RENDERED = {".mjs", ".js", ".css"}
 FOR_THE_SITE = {"site", "vendor"}
 BRANCHES = (ast.stmt, ast.excepthandler, ast.match_case)
 NAME = re.compile(r"""["']([\w-]+)["']""")
-DATA = re.compile(r"[\w./-]+\.(?:json|yml|csv)")
+DATA = re.compile(r"[\w./-]*[\w-]\*?\.(?:json|yml|csv)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,12 +175,13 @@ def _whole(folder: Path) -> set[Path]:
 
 
 def data_files(code: str, book: Path, files: Iterable[Path] = ()) -> set[Path]:
-    """What `code`, or the `files` it uses, name in the folder of data in `book`."""
+    """What `code`, or the `files` it uses, name in the folder of data in `book`.
+
+    A name such as `gpu-*.json` is that of every file that begins so.
+    """
     texts = [file.read_text("utf-8") for file in files if file.suffix == ".py"]
     named = _named_data(code).union(*map(_named_data, texts))
-    return {
-        file for name in named if (file := book / "data" / Path(name).name).is_file()
-    }
+    return {file for name in named for file in (book / "data").glob(Path(name).name)}
 
 
 @cache
