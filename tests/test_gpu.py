@@ -736,6 +736,19 @@ def test_numba_comes_first_and_webgpu_where_it_finds_no_gpu(
     assert (make_gpu.main(), len(calls)) == (returned, called)
 
 
+def test_where_numba_cannot_be_installed_webgpu_is_left(monkeypatch, capsys) -> None:
+    def fails() -> None:
+        raise gate.NoCompiler("pip could not install it")
+
+    monkeypatch.setattr(make_gpu.sys, "argv", ["gpu"])
+    monkeypatch.setattr(make_gpu.sys, "platform", "linux")
+    monkeypatch.setattr(make_gpu.shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(gate, "environment", fails)
+    monkeypatch.setattr(make_gpu, "by_webgpu", lambda: 77)
+    assert make_gpu.main() == 77
+    assert "could not install" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("wish", ["gpu", "CUDA", None, 1])
 def test_another_place_is_refused(wish: object) -> None:
     with pytest.raises(ValueError, match="on: expected one of .*, got"):

@@ -77,19 +77,26 @@ def in_software(name: str) -> int:
     return IN_SOFTWARE
 
 
-def main() -> int:
+def by_driver() -> int:
+    """Check, then time, in .venv-gpu, where there is a driver of NVIDIA."""
     from tools import kernels as gate
 
-    has_driver = shutil.which("nvidia-smi") and sys.platform.startswith(gate.SUPPORTED)
-    if has_driver and "--webgpu" not in sys.argv:
+    if not (shutil.which("nvidia-smi") and sys.platform.startswith(gate.SUPPORTED)):
+        return NO_GPU
+    try:
         gate.environment()
-        paths = os.pathsep.join(map(str, (ROOT, ROOT / "lib")))
-        env = {**os.environ, "PYTHONPATH": paths}
-        command = [gate.PYTHON, "-m", "tools.gpu", "--here", *sys.argv[1:]]
-        status = subprocess.call(command, cwd=ROOT, env=env)
-        if status != NO_GPU:
-            return status
-    return by_webgpu()
+    except gate.NoCompiler as problem:
+        print(problem)
+        return NO_GPU
+    paths = os.pathsep.join(map(str, (ROOT, ROOT / "lib")))
+    env = {**os.environ, "PYTHONPATH": paths}
+    command = [gate.PYTHON, "-m", "tools.gpu", "--here", *sys.argv[1:]]
+    return subprocess.call(command, cwd=ROOT, env=env)
+
+
+def main() -> int:
+    status = NO_GPU if "--webgpu" in sys.argv else by_driver()
+    return by_webgpu() if status == NO_GPU else status
 
 
 if __name__ == "__main__":
