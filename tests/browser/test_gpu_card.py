@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Locator, Page, Playwright, expect
 from livepage.drills.bank import Drill, bank, read
 from livepage.drills.forms import Card
 from livepage.markup import plain_maths
+from tools import unseen
 from tools.chromium import WEBGPU
 
 from .axe import wrong
@@ -406,10 +407,33 @@ def test_a_size_that_is_typed_gives_wrong_numbers_where_it_is_timed(
     page.get_by_role("button", name="Measure it").click()
     said = page.locator(".os-gpu-status")
     expect(said).to_contain_text(
-        "Your kernel gives wrong numbers at N = 200, with BC = 16, BR = 64, D = 64.",
-        timeout=60_000,
+        "Your kernel gives wrong numbers at N = 200, for example in row", timeout=60_000
     )
+    expect(said).to_contain_text("with BC = 16, BR = 64, D = 64.")
     expect(said).to_contain_text("(BC, BR, D) written as a number")
+
+
+FULL = 512  # rows and keys
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The capstone, whose kernel is checked at full size at once."""
+    page = unseen.lay_out(tmp_path_factory.mktemp("full"), CAPSTONE)
+    script = page.with_name("gpu.js")
+    text = script.read_text()
+    assert text.count("CHECKED = 200;") == 1
+    script.write_text(text.replace("CHECKED = 200;", f"CHECKED = {FULL};"))
+    return page
+
+
+@pytest.mark.parametrize("barrier", ["copy", "folding"])
+def test_a_race_at_full_size_is_a_wrong_number_in_a_row(full, visit, barrier) -> None:
+    """The simulator lets no such kernel pass, so the card is given it without asking."""
+    text = dict(unseen.wrong_kernels(CAPSTONE))[f"no barrier after the {barrier}"]
+    word, slots = visit(full).evaluate(unseen.TRY, text)
+    assert (word, slots["n"]) == ("offYours", FULL)
+    assert 0 <= slots["row"] < FULL
 
 
 SLOW = """globalThis.slices = [];

@@ -107,20 +107,22 @@ async function check(run, kernel, bench, given) {
 }
 
 async function compared(run, kernel, bench, given, arrays) {
-  let worst = 0;
+  let [worst, at] = [0, null];
   for (const row of rowsOf(given.n, kernel.rows)) {
     const rights = await known(run, bench, given, row);
     for (const [name, right] of Object.entries(rights)) {
       const all = arrays[name];
       if (!all) continue; // a drill's kernel need not give all that the rungs do
       const mine = all.subarray(row * right.length, (row + 1) * right.length);
-      worst = Math.max(worst, distance(mine, right));
+      const off = distance(mine, right);
+      if (off > worst) [worst, at] = [off, row];
     }
   }
   if (worst <= CLOSE) return worst;
   const sizes = Object.entries(kernel.names);
   const slots = {
     n: given.n,
+    row: at,
     name: run.label(kernel.name),
     sizes: sizes.map(([name, value]) => `${name} = ${value}`).join(", "),
     names: sizes.map(([name]) => name).join(", "),
