@@ -228,6 +228,30 @@ def test_a_launch_raises_the_first_fault_and_says_where_in_this_file() -> None:
     assert lines[report.faults[0].line - 1].strip() == "tile[t] = x[t]"
 
 
+SIZES = """from numba import cuda, float32
+
+ROWS, KEYS = 8, 4  # of a tile
+if KEYS: HALF: int = ROWS // 2; KEYS *= 3; ALL = (ROWS,
+                                                  KEYS)
+
+@cuda.jit
+def sizes(x):
+    x[0], x[1], x[2] = HALF, ALL[0], ALL[1]
+    x[5] = 0
+"""
+
+
+@pytest.mark.parametrize(
+    "given, found",
+    [({}, [4, 8, 12]), ({"ROWS": 64}, [32, 64, 12]), ({"KEYS": 5}, [4, 8, 5])],
+)
+def test_what_a_text_makes_of_a_name_is_made_of_what_is_given(given, found) -> None:
+    """And no line moves."""
+    x = np.zeros(3, np.float32)
+    report = run(load(SIZES, "sizes", given), 1, 1, x)
+    assert x.tolist() == found and report.faults[0].line == 10
+
+
 def test_a_slice_of_an_array_is_written_through() -> None:
     board = np.zeros((4, 3), np.float32)
     make_kernel(4)[1, 4](np.arange(4.0, dtype=np.float32), board[:, 1])

@@ -9,7 +9,7 @@ import math
 
 from .things import ALIASES, BUILTINS, DType, Scalar, Thing, Type, type_of_name
 from .tokens import plain
-from .tree import parse
+from .tree import parse, parts_of
 from .values import Function, Unusable, Value
 
 TOO_DEEP = "more brackets or blocks in each other than the simulator reads"
@@ -35,7 +35,7 @@ class Source:
     file : str
         What tracebacks call it.
     names : dict
-        Further names that the text may use.
+        Further names that the text may use; what it says of them itself is passed over.
     numba : Thing
         What ``import numba`` gives.
     whole : bool
@@ -53,7 +53,7 @@ class Source:
             if not too_deep(error):
                 raise
             raise SyntaxError(TOO_DEEP) from None
-        self.code = compile(without_numba(self.text, self.tree), file, "exec")
+        self.file = file
         self.functions = {node.name: node for node in defined(self.tree)}
         self.numba = numba
         self.given = names
@@ -64,8 +64,10 @@ class Source:
         """Return the names of the text, as Python finds them; it runs once."""
         if self.space is None:
             self.space = {"__name__": "kernels", "__numba": self.numba}
+            self.space["__given"] = self.given
             self.space.update(self.given)
-            exec(self.code, self.space)
+            edits = stand_ins_of(self.tree) + taken_back(self)
+            exec(compile(edited(self.text, edits), self.file, "exec"), self.space)
         return self.space
 
     def find(self, name: str) -> object:
@@ -113,26 +115,51 @@ def defined(body: list) -> list:
     return found
 
 
-def without_numba(text: str, tree: list) -> str:
-    """Return a text that takes Numba's names from stand-ins; no line moves."""
+def edited(text: str, edits: list) -> str:
+    """Return a text with other words from one place to another; no line moves."""
     parts, done = [], 0
-    for node in imports(tree):
-        lines = text[node.start : node.stop].count("\n")
-        taken = stand_ins(node.words)
-        if taken is not None:
-            parts += [text[done : node.start], taken, "\n" * lines]
-            done = node.stop
+    for start, stop, words in sorted(edits):
+        parts += [text[done:start], words, "\n" * text[start:stop].count("\n")]
+        done = stop
     return "".join(parts) + text[done:]
 
 
-def imports(body: list) -> list:
-    """Return the imports of a module, also those under an if."""
+def stand_ins_of(tree: list) -> list:
+    """Return the edits that take Numba's names from stand-ins."""
+    found = []
+    for node in statements(tree):
+        if node.kind == "Refused" and node.words[:1] in (["import"], ["from"]):
+            taken = stand_ins(node.words)
+            if taken is not None:
+                found.append((node.start, node.stop, taken))
+    return found
+
+
+def taken_back(source: Source) -> list:
+    """Return the edits after which a name that is given stands for what is given.
+
+    So do the names that the text makes of it.
+    """
+    found = []
+    for node in statements(source.tree):
+        targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
+        if node.kind not in ("Assign", "AnnAssign", "AugAssign"):
+            continue
+        parts = [part for target in targets for part in parts_of(target)]
+        names = [part.id for part in parts if part.kind == "Name"]
+        again = [
+            f"; {name} = __given[{name!r}]" for name in names if name in source.given
+        ]
+        found.append((node.stop, node.stop, "".join(again)))
+    return found
+
+
+def statements(body: list) -> list:
+    """Return the statements of a module, also those under an if."""
     found = []
     for node in body:
-        if node.kind == "Refused" and node.words[:1] in (["import"], ["from"]):
-            found.append(node)
-        elif node.kind == "If":
-            found += imports(node.body) + imports(node.orelse)
+        inside = statements(node.body + node.orelse) if node.kind == "If" else [node]
+        found += inside
     return found
 
 

@@ -190,7 +190,9 @@ class Parser:
                     start=start,
                     stop=stop,
                 )
-        return self.assignment(line)
+        node = self.assignment(line)
+        node.stop = self.tokens[self.at - 1].stop
+        return node
 
     def assignment(self, line: int) -> Node:
         """Return an assignment, or an expression that stands alone."""

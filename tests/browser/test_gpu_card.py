@@ -436,6 +436,22 @@ def test_a_race_at_full_size_is_a_wrong_number_in_a_row(full, visit, barrier) ->
     assert 0 <= slots["row"] < FULL
 
 
+def test_a_kernel_that_needs_too_much_in_the_size_that_is_timed_does_not_fit(
+    site, visit
+) -> None:
+    large = CAPSTONE.get("code").replace(
+        "    v_tile =", "    more = cuda.shared.array((D, D, 2), float32)\n    v_tile ="
+    )
+    page = visit(site / "capstone.html")
+    begun(page, large)
+    page.get_by_label("up to twice as fast").check()
+    page.get_by_role("button", name="Measure it").click()
+    expect(page.locator(".os-gpu-status")).to_contain_text(
+        re.compile(r"With BC = 16, .* does not fit. A block takes 40960 bytes"),
+        timeout=60_000,
+    )
+
+
 SLOW = """globalThis.slices = [];
 const dispatch = GPUComputePassEncoder.prototype.dispatchWorkgroups;
 GPUComputePassEncoder.prototype.dispatchWorkgroups = function (count) {

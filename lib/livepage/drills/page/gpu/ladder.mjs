@@ -19,7 +19,7 @@ const UNFIT = ["tooManyThreads", "tooMuchShared", "tooManyArrays"];
 export async function runLadder(run, text, payload, bench) {
   const { gpu, say } = run;
   const few = bench.problem(bench.CHECKED);
-  const yours = await ready(run, kernelOf(text, payload, bench), bench, few);
+  const yours = await readyYours(run, kernelOf(text, payload, bench), bench, few);
   const { kernels, refused } = await readyRungs(run, bench, few);
   const [naive, ...others] = kernels;
   say("findsRoof");
@@ -43,6 +43,24 @@ function kernelOf(text, payload, bench) {
     whole: true,
     builds: [{ names, block, rows: block, tile }],
   };
+}
+
+/** The reader's kernel has one build; one that does not fit is no fault of the drill. */
+async function readyYours(run, rung, bench, few) {
+  try {
+    return await ready(run, rung, bench, few);
+  } catch (error) {
+    if (!UNFIT.includes(error.word)) throw error;
+    const why = run.word(error.word, error.slots);
+    const slots = { why, ...sizesOf(rung.builds[0]) };
+    throw new Trouble("unfitYours", slots, { wgsl: error.wgsl });
+  }
+}
+
+/** The sizes of a build, for the slots of a sentence. */
+function sizesOf({ names }) {
+  const sizes = Object.entries(names).map(([name, value]) => `${name} = ${value}`);
+  return { sizes: sizes.join(", "), names: Object.keys(names).join(", ") };
 }
 
 /** The rungs in the first build that fits, and those that fit in none. */
@@ -119,14 +137,8 @@ async function compared(run, kernel, bench, given, arrays) {
     }
   }
   if (worst <= CLOSE) return worst;
-  const sizes = Object.entries(kernel.names);
-  const slots = {
-    n: given.n,
-    row: at,
-    name: run.label(kernel.name),
-    sizes: sizes.map(([name, value]) => `${name} = ${value}`).join(", "),
-    names: sizes.map(([name]) => name).join(", "),
-  };
+  const name = run.label(kernel.name);
+  const slots = { n: given.n, row: at, name, ...sizesOf(kernel) };
   const word = isYours(kernel) ? "offYours" : "offRung";
   throw new Trouble(word, slots, { wgsl: kernel.made.wgsl });
 }

@@ -108,7 +108,7 @@ class Panel {
     opened.push(gpu);
     const translator = await Translator.open(signal);
     opened.push(translator);
-    const run = { gpu, translator, say, label };
+    const run = { gpu, translator, say, label, word };
     if (!this.bench) {
       return casesResult(word, gpu, await runCases(run, text, payload));
     }
