@@ -230,15 +230,12 @@ def test_every_kernel_has_cpythons_tree() -> None:
 # ---- odd spellings
 
 
-@pytest.mark.parametrize("source", LINES)
-def test_an_odd_spelling_has_cpythons_tree(source: str) -> None:
-    assert same(source)
-
-
 # From 3.12 on a string in a field may have the quotes of the string around it.
-@pytest.mark.skipif(sys.version_info < (3, 12), reason="Python reads them from 3.12 on")
-@pytest.mark.parametrize("source", NESTED)
-def test_quotes_in_quotes_have_cpythons_tree(source: str) -> None:
+READ_HERE = LINES + (NESTED if sys.version_info >= (3, 12) else [])
+
+
+@pytest.mark.parametrize("source", READ_HERE)
+def test_an_odd_spelling_has_cpythons_tree(source: str) -> None:
     assert same(source)
 
 
