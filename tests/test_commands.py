@@ -127,3 +127,14 @@ def test_chrome_is_found_on_macos(monkeypatch) -> None:
     monkeypatch.setattr(chromium.Path, "exists", lambda path: "Edge" in str(path))
     wanted = "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge"
     assert Path(chromium.find_chromium()) == Path(wanted)
+
+
+@pytest.mark.parametrize(
+    ("drill", "said"),
+    [("stable-softmax", "1 drills, 0 to look at"), ("ratio-two", "got ratio-two")],
+)
+def test_mutants_of_a_drill_can_be_asked_for(drill: str, said: str) -> None:
+    """The command opens the book by itself; among the tests, others have opened it."""
+    command = [sys.executable, "-m", "tools.drill_mutants", drill]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8")
+    assert said in done.stdout + done.stderr

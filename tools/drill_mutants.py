@@ -20,6 +20,7 @@ from typing import Any
 
 import yaml
 
+import rescaling  # noqa: F401  (hands the book in)
 from livepage.drills import code, grader, kernel_grader, kernels
 from livepage.drills.bank import WRITTEN, Drill, bank
 from livepage.drills.deadline import OutOfTime
@@ -185,7 +186,11 @@ def survivors(drill: Drill) -> Iterator[str]:
 def main(ids: list[str]) -> int:
     """Report what is neither told wrong nor listed, and what is listed for nothing."""
     known = yaml.safe_load(LISTED.read_text(encoding="utf-8")) or {}
-    wanted = ids or [d.id for d in bank().values() if d.kind in WRITTEN]
+    written = [d.id for d in bank().values() if d.kind in WRITTEN]
+    strange = [id for id in ids if id not in written]
+    if strange:
+        sys.exit(f"expected drills that ask for code, got {', '.join(strange)}")
+    wanted = ids or written
     faults = 0
     for id in wanted:
         found = dict.fromkeys(survivors(bank()[id]))
