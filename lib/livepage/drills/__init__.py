@@ -42,7 +42,8 @@ code
     ``random``, the source of ``examples(rng)``, for more. ``oracle`` is the source of a
     function that asks the lib for the rows to expect; ``compared`` names the columns an
     answer has to give, ``given`` those shown beside them. ``drive`` is the source of
-    ``drive(function, **arguments)``, which yields one row of results per step.
+    ``drive(function, **arguments)``, which yields one row of results per step: numbers,
+    lists of them, or texts, which the oracle gives as their ``repr``.
     ``mutants: [{name, hint, code or change: {old: new}}]``. Starter, code, drive and
     mutants also run in MicroPython: lists and math only.
 kernel

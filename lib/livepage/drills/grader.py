@@ -334,13 +334,15 @@ def compare(row: object, expected: list, tolerance: float, names: list) -> dict 
 
 
 def alike(a: object, b: object) -> bool:
-    """Say whether a has numbers where b has them, and lists of the same length."""
+    """Say whether a has numbers and texts where b has them, and lists as long."""
     if isinstance(b, list):
         return (
             isinstance(a, list)
             and len(a) == len(b)
             and all([alike(x, y) for x, y in zip(a, b)])
         )
+    if isinstance(b, str):
+        return isinstance(a, str)
     return is_number(a) and is_number(b)
 
 
@@ -364,7 +366,7 @@ def agree(a: object, b: object, tolerance: float) -> bool:
     """Compare two values of the same shape."""
     if isinstance(b, list):
         return all([agree(x, y, tolerance) for x, y in zip(a, b)])
-    return close(a, b, tolerance)
+    return a == b if isinstance(b, str) else close(a, b, tolerance)
 
 
 def close(a: float, b: float, tolerance: float) -> bool:
