@@ -9,7 +9,7 @@ PYTHON ?= $(eval PYTHON := $(shell for p in python3.14 python3.13 python3.12 pyt
 RUN := .venv/bin/python -m
 
 .DEFAULT_GOAL := help
-.PHONY: help book watch serve lab check format test kernels gpu faults mutants fuzz budgets \
+.PHONY: help book watch serve lab check format test kernels gpu model faults mutants fuzz budgets \
 	bench browsers lighthouse lock clean
 
 help:  ## this list
@@ -46,6 +46,9 @@ kernels: .venv/ready  ## compile the GPU kernels, and store what the compiler sa
 
 gpu: .venv/ready  ## on a GPU: check the kernels, time them, store the times
 	@$(RUN) tools.gpu
+
+model: .venv/ready  ## train the model of the last chapter again, and store it (some twenty minutes)
+	@$(RUN) tools.model
 
 faults: .venv/ready  ## plant faults one by one; each has to turn the tests red
 	@$(RUN) tools.faults

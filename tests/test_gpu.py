@@ -738,7 +738,7 @@ def test_numba_comes_first_and_webgpu_where_it_finds_no_gpu(
 
 def test_where_numba_cannot_be_installed_webgpu_is_left(monkeypatch, capsys) -> None:
     def fails() -> None:
-        raise gate.NoCompiler("pip could not install it")
+        raise gate.environments.NotInstalled("pip could not install it")
 
     monkeypatch.setattr(make_gpu.sys, "argv", ["gpu"])
     monkeypatch.setattr(make_gpu.sys, "platform", "linux")

@@ -132,7 +132,7 @@ def test_without_its_packages_the_gate_fails_in_ci_and_else_says_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
     def fails() -> None:
-        raise kernels.NoCompiler("pip could not install it")
+        raise kernels.environments.NotInstalled("pip could not install it")
 
     monkeypatch.setattr(kernels.sys, "platform", "linux")
     monkeypatch.setattr(kernels, "environment", fails)

@@ -13,8 +13,9 @@ from rescaling import published
 from tools import bench
 from tools.chapters import Page, code_cells, notebook
 
-# Published by others, counted by `make kernels`, or tried by `tools.unseen`: not timed.
-OTHERWISE = {"published.json", "laboratory.json", "unseen.json"}
+# Published by others, counted by `make kernels`, tried by `tools.unseen`, or trained by
+# `make model`: not timed.
+OTHERWISE = {"published.json", "laboratory.json", "unseen.json", "speaker.json"}
 DATA = book.current().data
 GPUS = {file.name for file in DATA.glob("gpu-*.json")}  # by `make gpu`
 STORED = sorted({file.name for file in DATA.glob("*.json")} - OTHERWISE - GPUS)

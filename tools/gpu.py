@@ -85,7 +85,7 @@ def by_driver() -> int:
         return NO_GPU
     try:
         gate.environment()
-    except gate.NoCompiler as problem:
+    except gate.environments.NotInstalled as problem:
         print(problem)
         return NO_GPU
     paths = os.pathsep.join(map(str, (ROOT, ROOT / "lib")))

@@ -20,6 +20,8 @@ from functools import cache
 from itertools import product
 from pathlib import Path
 
+from tools import environments
+
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "lib" / "onlinesoftmax" / "gpu"
 STORED = SOURCES / "kernels.json"
@@ -27,7 +29,7 @@ COUNTS = SOURCES / "counts.json"
 DECIDE = ("rungs/*.py", "rung.py", "ladder.py", "compile.py")  # the files that count
 LOCK = ROOT / "requirements-gpu.txt"
 VENV = ROOT / ".venv-gpu"
-PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+PYTHON = environments.python_of(VENV)
 CACHE = ROOT / "_build" / "kernels"
 SUPPORTED = ("linux", "win32")  # NVIDIA publishes its compiler for these
 # The sizes that chapter 9's sliders offer: rungs, query rows and keys of a tile.
@@ -73,24 +75,9 @@ def wanted(gate: bool = False) -> list[Wanted]:
     ]
 
 
-class NoCompiler(Exception):
-    """The packages of requirements-gpu.txt could not be installed."""
-
-
 def environment() -> None:
     """Make .venv-gpu, or bring it up to date with requirements-gpu.txt."""
-    ready = VENV / "ready"
-    now = hashlib.sha256(LOCK.read_bytes()).hexdigest()
-    if ready.exists() and ready.read_text("utf-8") == now:
-        return
-    print("  making an environment in .venv-gpu (a minute or two) …", flush=True)
-    if not PYTHON.exists():
-        subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
-    pip = [PYTHON, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-    done = subprocess.run([*pip, "-r", LOCK], capture_output=True, encoding="utf-8")
-    if done.returncode:
-        raise NoCompiler(f"pip could not install {LOCK.name}:\n{done.stderr[-1000:]}")
-    ready.write_text(now, "utf-8")
+    environments.environment(VENV, LOCK)
 
 
 def to_count(gate: bool = False) -> list[Wanted]:
@@ -334,7 +321,7 @@ def gate(every: bool = False) -> list[str]:
         return []
     try:
         environment()
-    except NoCompiler as problem:
+    except environments.NotInstalled as problem:
         if os.environ.get("CI"):
             return [str(problem)]
         print(f"  kernels are not compiled here: {LOCK.name} could not be installed")
@@ -355,7 +342,7 @@ def main() -> int:
     else:
         try:
             environment()
-        except NoCompiler as problem:
+        except environments.NotInstalled as problem:
             print(problem)
             return 2
         found = compile_all(wanted(), to_count())

@@ -1,4 +1,4 @@
-"""Compiles the two requirements*.in into locks, for Python 3.11 to 3.14 at once.
+"""Compiles the three requirements*.in into locks, for Python 3.11 to 3.14 at once.
 
 python -m tools.lock [--upgrade]
 """
@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LOCKS = ("requirements", "requirements-gpu")
+LOCKS = ("requirements", "requirements-gpu", "requirements-model")
 HEADER = "# Made by `make lock` from {name}.in, for Python 3.11 to 3.14.\n"
 
 
