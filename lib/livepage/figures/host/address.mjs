@@ -9,7 +9,7 @@ export function read(hash, id, spec) {
   if (name !== id || !rest) return null;
   const found = {};
   for (const pair of rest.split("&")) {
-    const [key, text] = pair.split("=");
+    const [key, text] = pair.split(/=(.*)/s);
     const control = spec.controls.find((each) => each.name === key);
     if (!control || !text) continue;
     const value = kinds[control.kind].read?.(control, text);

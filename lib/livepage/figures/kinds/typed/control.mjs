@@ -1,0 +1,54 @@
+// A short text to type. What cannot be taken stays in the field, with a sentence that
+// says why; the figure goes on with the text it had.
+
+import { box, element, input, labelled, span } from "../../host/html.mjs";
+import { applied } from "../../host/inputs.mjs";
+import { escape, fill } from "../../host/text.mjs";
+
+export function html(control, words) {
+  const field = { maxlength: `${control.most}`, size: `${control.most}` };
+  const quiet = { spellcheck: "false", autocomplete: "off", autocapitalize: "off" };
+  const name = span(labelled(control, words));
+  return box(
+    "div",
+    control,
+    "os-typed",
+    element("label", {}, name, input("text", { ...field, ...quiet })),
+    element("p", { class: "os-complaint", role: "alert" }),
+  );
+}
+
+export function wake(element, control, live) {
+  const [field, complaint] = [element.querySelector("input"), element.lastChild];
+  const { name, rewinds } = control;
+  const complain = () => {
+    const fault = faultOf(control, field.value, live.ui);
+    complaint.innerHTML = escape(fault);
+    field.setAttribute("aria-invalid", fault !== "");
+    return fault;
+  };
+  field.oninput = complain;
+  applied(field, () => {
+    if (complain() || field.value === live.state[name]) return;
+    live.stop();
+    live.set({ [name]: field.value, ...(rewinds && { [rewinds]: 0 }) });
+  });
+  let shown;
+  return () => {
+    if (live.state[name] === shown) return; // what is being typed stays
+    field.value = shown = live.state[name];
+    complain();
+  };
+}
+
+function faultOf({ letters }, text, ui) {
+  const letter = [...text].find((each) => !letters.includes(each));
+  if (letter) return fill(ui.unknown, { letter, letters });
+  return text ? "" : ui.nothing;
+}
+
+export function fit({ letters, most }, value) {
+  const fits = typeof value === "string" && value.length > 0 && value.length <= most;
+  return fits && [...value].every((each) => letters.includes(each)) ? value : undefined;
+}
+export const read = fit;
