@@ -15,24 +15,26 @@ def cases(figure: str) -> list[dict]:
     return [spec.defaults() | changes for changes in drawn]
 
 
-def differences(wanted: object, got: object, at: str = "") -> Iterator[str]:
-    """Where `got`, from JavaScript, is not `wanted`, from the lib, to 1e-12."""
+def differences(
+    wanted: object, got: object, at: str = "", room: float = 0.0
+) -> Iterator[str]:
+    """Where `got`, from JavaScript, is not `wanted`, from the lib, to 1e-12 or `room`."""
     if isinstance(wanted, dict):
         for name, each in wanted.items():
-            yield from differences(each, got.get(name), f"{at}.{name}")
+            yield from differences(each, got.get(name), f"{at}.{name}", room)
     elif isinstance(wanted, (list, tuple, np.ndarray)):
         if len(wanted) != len(got):
             yield f"{at}: {len(wanted)} wanted, {len(got)} got"
         for i, (one, other) in enumerate(zip(wanted, got)):
-            yield from differences(one, other, f"{at}[{i}]")
-    elif not _same(wanted, got):
+            yield from differences(one, other, f"{at}[{i}]", room)
+    elif not _same(wanted, got, room):
         yield f"{at}: {wanted!r} wanted, {got!r} got"
 
 
-def _same(wanted: object, got: object) -> bool:
+def _same(wanted: object, got: object, room: float) -> bool:
     if wanted is None or got is None or isinstance(wanted, (str, bool)):
         return wanted == got
     wanted, got = float(wanted), float(got)
     if math.isnan(wanted):
         return math.isnan(got)
-    return math.isclose(wanted, got, rel_tol=1e-12, abs_tol=1e-300)
+    return math.isclose(wanted, got, rel_tol=1e-12, abs_tol=max(room, 1e-300))

@@ -9,7 +9,7 @@ import json
 import math
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import jupytext
@@ -20,7 +20,7 @@ from golden import cases, differences
 from livepage import book, figures
 from livepage.engine import lock
 from livepage.figures import pack, registry, v8
-from livepage.modules import expression
+from livepage.figures.spec import Spec
 from livepage.quantities import quantities
 from livepage.words import LANGUAGES
 
@@ -43,17 +43,25 @@ def numbers(figure: str, state: dict) -> dict:
 
 @ids
 def test_the_figure_computes_what_the_lib_computes(figure: str) -> None:
-    states, expected = cases(figure), registry.spec(figure).expected
+    states, spec = cases(figure), registry.spec(figure)
     assert len(states) >= STATES
     for state in states:
-        wrong = list(differences(expected(state), numbers(figure, state)))
+        got = numbers(figure, state)
+        wrong = list(differences(spec.expected(state), got, room=spec.room))
         assert not wrong, (state, wrong[:5])
 
 
+def arithmetic(figure: str) -> Path:
+    """The module that computes: what a figure loads, or its own."""
+    names = ("loaded.mjs", "figure.mjs")
+    files = [registry.folder(figure) / name for name in names]
+    return next(filter(Path.exists, files))
+
+
 def mutants(figure: str) -> Iterator[str]:
-    """The figure's module with one sign, or one division, wrong in its numbers."""
-    source = (registry.folder(figure) / "figure.mjs").read_text("utf-8")
-    end = source.index("// ---- the picture")
+    """The module that computes with one sign, or one division, wrong in its numbers."""
+    source = arithmetic(figure).read_text("utf-8")
+    end = source.find("// ---- the picture")
     right, wrong = (
         ("Math.exp(", "Math.exp(-") if "Math.exp(" in source else (" / ", " * ")
     )
@@ -63,27 +71,30 @@ def mutants(figure: str) -> Iterator[str]:
 
 @ids
 def test_a_wrong_sign_is_found(figure: str, tmp_path: Path) -> None:
-    expected = registry.spec(figure).expected
-    states = cases(figure)
+    spec, states = registry.spec(figure), cases(figure)
     planted = list(mutants(figure))
     assert planted, "nothing to plant a fault in"
-    file, given = tmp_path / "figure.mjs", pack.given(figure)
+    for module in registry.folder(figure).glob("*.mjs"):
+        shutil.copy(module, tmp_path)
     for source in planted:
-        file.write_text(source, "utf-8")
-        v8._engine().eval(f'figures["mutant"] = {expression(file, given)}; 0')
-        assert any(differs(state, expected) for state in states), source
+        (tmp_path / arithmetic(figure).name).write_text(source, "utf-8")
+        made = f"(($given) => {pack.functions(figure, tmp_path)})($given)"
+        v8._engine().eval(f'figures["mutant"] = {made}; 0')
+        assert any(differs(state, spec) for state in states), source
 
 
-def differs(state: dict, expected: Callable[[dict], dict]) -> bool:
+def differs(state: dict, spec: Spec) -> bool:
     with lock:
         text = v8._engine().call("run", "mutant", "compute", v8.to_json(state))
-    return any(differences(expected(state), v8.from_json(text)))
+    wanted = spec.expected(state)
+    return any(differences(wanted, v8.from_json(text), room=spec.room))
 
 
 @ids
 def test_a_drawing_is_pure(figure: str) -> None:
     """Nothing of the page, of time or of chance: same state, same picture."""
-    source = (registry.folder(figure) / "figure.mjs").read_text("utf-8")
+    modules = registry.folder(figure).glob("*.mjs")
+    source = "".join(module.read_text("utf-8") for module in modules)
     for name in (
         "document",
         "window",
@@ -430,6 +441,7 @@ def test_a_page_script_is_classic_and_registers_the_figure(figure: str) -> None:
     assert not re.search(r"^\s*(import|export)\b", script, re.M)
     names = v8._engine().eval(f"""(() => {{
         const window = {{}};
+        const document = {{ currentScript: {{ src: "" }} }};
         {script}
         const [id, make] = window.osFigures[0];
         return id + ":" + Object.keys(make($given)).sort().join();

@@ -6,13 +6,13 @@ In a chapter:
     plot(fig, alt="what it shows")       a matplotlib figure in the book's style
     sweep(function, values=[1, 2, 4])    a slider that runs a function
 
-To the site, while it is built: `still`, `page_script`, `host_script`, `stylesheet` and
-`tokens`.
+To the site, while it is built: `still`, `page_script`, `loaded_script`, `host_script`,
+`stylesheet` and `tokens`.
 
 Adding a figure
 ---------------
 Make a folder in the book's `figures/`, named like the figure; nothing else changes. It
-holds three files or four.
+holds three files, up to five.
 
 figure.py     `SPEC`: what the reader may change, the still, the prediction, and the
               lib's numbers for a state. Its docstring states the prediction, why wrong
@@ -27,6 +27,9 @@ figure.mjs    Pure functions, no DOM, no state of their own:
                 retell(state, numbers, words)   optional: what stands under a `Film`'s still
                                                 in place of what `say` gives
                 again(count, state)             optional: what else an `Again` changes
+                quick(state)                    optional: whether `compute` takes less than
+                                                a frame; otherwise it waits until the
+                                                reader's hand rests
                 hear(detail)                    optional: what the event "os-kernel"
                                                 changes, sent when a reader runs a kernel
               `view` is { wide, words, title, was, still }: draw 720 units wide or, for
@@ -44,6 +47,13 @@ strings.json  Every word, "en" complete and "es" beside it: `title`, `controls` 
               for each), for a prediction `ask`, `options`, `hints`, `because`, for
               presets `presets`, and the figure's own. "[l: the sum]" marks words that
               speak of a quantity.
+loaded.mjs    Optional: what is too heavy for a page that is only read. `SPEC.loads` gives
+              the data that it imports from "livepage/data". What it exports reaches
+              `compute` and `quick` as a second argument. A page loads it with the
+              reader's first change; until then the still stands, as it does where it
+              cannot be loaded, and `compute` is called without it for what the controls
+              need, such as `steps`. It may remember what it has computed, as long as
+              that changes no number.
 style.css     Optional: how its own elements look. Every colour is one of the tokens. What
               several figures draw alike stands in `marks.css`, beside their folders.
 
@@ -57,6 +67,7 @@ _HOME = {
     "Figure": "widget",
     "figure": "widget",
     "host_script": "build",
+    "loaded_script": "build",
     "page_script": "build",
     "plot": "plots",
     "still": "build",

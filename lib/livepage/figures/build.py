@@ -6,10 +6,17 @@ from livepage import book
 from livepage.quantities import quantities
 
 from . import kinds, registry, v8
-from .pack import host_script, page_script
+from .pack import host_script, loaded_script, page_script
 from .registry import HERE
 
-__all__ = ["host_script", "page_script", "still", "stylesheet", "tokens"]
+__all__ = [
+    "host_script",
+    "loaded_script",
+    "page_script",
+    "still",
+    "stylesheet",
+    "tokens",
+]
 
 
 def still(

@@ -11,6 +11,7 @@ returns.
 import json
 from collections.abc import Collection
 from functools import cache
+from pathlib import Path
 
 from livepage.modules import expression, script, to_json
 from livepage.words import ENGLISH, LANGUAGES, section
@@ -27,8 +28,18 @@ def page_script(figure: str, lang: str = "en") -> str:
     English is in it always, for words that a translation lacks.
     """
     entry = json.dumps(figure)
-    make = f"($given) => {_figure(figure, (ENGLISH, lang))}"
-    return f"(window.osFigures ??= []).push([{entry}, {make}]);\n"
+    module = expression(folder(figure) / "figure.mjs", given(figure))
+    make = f"($given) => ({{...{module}, ...{_said(figure, (ENGLISH, lang))}}})"
+    source = ", document.currentScript.src" if spec(figure).loads else ""
+    return f"(window.osFigures ??= []).push([{entry}, {make}{source}]);\n"
+
+
+def loaded_script(figure: str) -> str | None:
+    """What a page loads when the figure is first used; None where it needs no more."""
+    if not spec(figure).loads:
+        return None
+    name, loaded = json.dumps(figure), _loaded(figure, folder(figure))
+    return f"(window.osLoaded ??= {{}})[{name}] = {loaded};\n"
 
 
 @cache
@@ -40,13 +51,13 @@ def host_script() -> str:
 @cache
 def widget_module(figure: str) -> str:
     """A figure with its host, as one ES module for anywidget."""
-    make = f"($given) => {_figure(figure)}"
+    make = f"($given) => {_whole(figure)}"
     return f"{_host('notebook.mjs')}export default $notebook.widget({make});\n"
 
 
 def v8_script(figure: str) -> str:
     """A figure for V8: an expression that makes it, given that."""
-    return f"(($given) => {_figure(figure)})($given)"
+    return f"(($given) => {_whole(figure)})($given)"
 
 
 @cache
@@ -73,9 +84,31 @@ def given(figure: str) -> dict[str, str]:
     }
 
 
-def _figure(figure: str, languages: Collection[str] = LANGUAGES) -> str:
-    """An expression that makes a figure: its module, spec and words."""
+def functions(figure: str, home: Path) -> str:
+    """An expression for a figure's functions, from modules that lie in `home`; they have
+    what a page would load later."""
+    made = expression(home / "figure.mjs", given(figure))
+    if not spec(figure).loads:
+        return made
+    loaded = _loaded(figure, home)
+    return f"((f) => ({{...f, ...$loaded.completed(f, {loaded})}}))({made})"
+
+
+def _loaded(figure: str, home: Path) -> str:
+    """An expression for what a figure loads: what its `loaded.mjs` exports."""
+    loads = spec(figure).loads
+    assert loads, figure
+    known = given(figure) | {"livepage/data": to_json(loads())}
+    return expression(home / "loaded.mjs", known)
+
+
+def _whole(figure: str) -> str:
+    """An expression that makes a figure for where nothing is loaded later."""
+    made = functions(figure, folder(figure))
+    return f"({{...{made}, ...{_said(figure, LANGUAGES)}}})"
+
+
+def _said(figure: str, languages: Collection[str]) -> str:
+    """Spec and words of a figure."""
     words = {lang: each for lang, each in strings(figure).items() if lang in languages}
-    data = {"spec": spec(figure).for_host(figure), "strings": words}
-    module = expression(folder(figure) / "figure.mjs", given(figure))
-    return f"({{...{module}, ...{to_json(data)}}})"
+    return to_json({"spec": spec(figure).for_host(figure), "strings": words})

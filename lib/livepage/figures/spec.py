@@ -66,6 +66,11 @@ class Spec:
     constants : dict
         What the drawing imports from "livepage/constants", by name: numbers that it and
         `expected` have to agree on.
+    loads : callable, optional
+        What `loaded.mjs` imports from "livepage/data", by name.
+    room : float
+        By how much `compute` may differ from `expected`, beside the last digits: where
+        the two add long rows of numbers in another order.
     """
 
     controls: tuple[Control, ...]
@@ -76,6 +81,8 @@ class Spec:
     presets: tuple[Values, ...] = ()
     pace: int = 1600
     constants: Values = field(default_factory=dict)
+    loads: Callable[[], Values] | None = None
+    room: float = 0.0
 
     def defaults(self) -> Values:
         return {control.name: control.default for control in self.controls}

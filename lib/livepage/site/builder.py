@@ -232,6 +232,10 @@ def _figure_scripts(uses: list[Uses]) -> dict[str, bytes]:
     if not names and not any(".os-sweep" in page.names for page in uses):
         return {}
     files = {f"figures/{name}.js": _figure(name).encode() for name in names}
+    later = {name: _figure_later(name) for name in names}
+    files |= {
+        f"figures/{n}-loaded.js": text.encode() for n, text in later.items() if text
+    }
     return files | {"figures/host.js": figures.host_script().encode()}
 
 
@@ -240,6 +244,13 @@ def _figure(name: str) -> str:
     from livepage import figures
 
     return figures.page_script(name)
+
+
+@kept
+def _figure_later(name: str) -> str | None:
+    from livepage import figures
+
+    return figures.loaded_script(name)
 
 
 def _drill_scripts(uses: list[Uses], language: str) -> dict[str, bytes]:

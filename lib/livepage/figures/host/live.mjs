@@ -12,6 +12,8 @@ import { marked, plain } from "./text.mjs";
 import { calm, Picture } from "./motion.mjs";
 
 const WIDE = 600; // CSS px; a narrower stage gets the narrow drawing
+const REST = 200; // ms without a change: what takes longer than a frame may begin
+const TOLD = 5000; // ms between two sentences to a listener while a figure plays
 
 const written = new WeakMap(); // box → the words last put there
 
@@ -37,9 +39,11 @@ function keepRoom(box) {
 }
 
 export class Live {
-  /** `figure` is { spec, words, ui, compute, draw, say, table, code }. */
+  /** `figure` is { spec, words, ui, compute, draw, say, table, code }, and `bring` where
+   *  something has to be loaded first: until then the still stands. */
   constructor(root, id, figure, overrides = {}) {
     Object.assign(this, { root, id, overrides }, figure);
+    this.here = !figure.bring;
     const defaults = this.spec.controls.map((each) => [each.name, each.default]);
     this.opening = { ...Object.fromEntries(defaults), ...overrides };
     this.take(this.opening);
@@ -95,9 +99,51 @@ export class Live {
   /** Change some controls; `moving` says whether the picture glides. */
   set(changes, moving = false) {
     const before = this.state;
-    if (!this.take({ ...before, ...changes })) return this.refresh();
+    const asked = this.fitted({ ...before, ...changes });
+    if (!this.soon(asked)) return this.putOff(asked, moving);
+    if (!this.take(asked)) return this.refresh();
     this.render(moving && !calm(), before);
+    this.tell(before);
+  }
+
+  tell(before) {
     for (const listen of this.listeners) listen(this.state, before);
+  }
+
+  /** Whether the numbers of a state are there within a frame. */
+  soon(state) {
+    return this.here && (this.isShown(state) || (this.quick?.(state) ?? true));
+  }
+
+  /** The controls go on, and the picture follows once the hand rests. */
+  putOff(asked, moving) {
+    const before = this.state;
+    this.state = asked;
+    this.refresh();
+    clearTimeout(this.late);
+    const rest = moving ? 0 : REST;
+    this.late = setTimeout(() => this.catchUp(moving, before), rest);
+    if (!this.isAt(before)) this.tell(before);
+  }
+
+  async catchUp(moving = false, before = this.state) {
+    if (!this.here && !(await this.brought())) return;
+    if (this.take(this.state)) this.render(moving && !calm(), before);
+  }
+
+  /** Load what is missing; if that fails, say so, and the next change tries again. */
+  async brought() {
+    rewrite(this.at.say, marked(this.ui.loading));
+    try {
+      Object.assign(this, await this.bring());
+      this.here = true;
+    } catch {
+      this.stop();
+      this.late = null;
+      rewrite(this.at.say, marked(this.ui.missing));
+      this.announce(this.ui.missing);
+    }
+    return this.here;
   }
 
   /** The reader has run a kernel: show what it did, but not before the prediction. */
@@ -112,21 +158,28 @@ export class Live {
   /** Take over a state, as near as the controls allow, and compute its numbers; returns
    *  whether it differs from the old one. */
   take(wanted) {
+    clearTimeout(this.late);
+    this.late = null;
     const asked = this.fitted(wanted);
-    if (this.isAt(asked)) return false;
+    if (this.isShown(asked)) return false;
     let numbers = this.compute(asked);
     const allowed = this.within(asked, numbers);
     if (allowed !== asked) {
-      if (this.isAt(allowed)) return false;
+      if (this.isShown(allowed)) return false;
       numbers = this.compute(allowed);
     }
     [this.state, this.numbers] = [allowed, numbers];
+    this.shown = this.here && allowed;
     return true;
   }
 
-  isAt(state) {
-    const now = this.state;
+  isAt(state, now = this.state) {
     return now && this.spec.controls.every(({ name }) => same(state[name], now[name]));
+  }
+
+  /** Whether the numbers are those of a state, and the controls too. */
+  isShown(state) {
+    return this.isAt(state) && this.isAt(state, this.shown);
   }
 
   /** Every control within its bounds; an impossible value changes nothing. */
@@ -151,6 +204,7 @@ export class Live {
   }
 
   render(moving, was = null) {
+    if (!this.here) return this.refresh();
     const { state, numbers, words } = this;
     const sentence = this.say(state, numbers, words);
     const view = {
@@ -176,16 +230,20 @@ export class Live {
   /** Tell screen readers the sentence, once the reader has stopped moving things. */
   announce(sentence) {
     clearTimeout(this.speaking);
-    this.speaking = setTimeout(() => {
+    const say = () => {
+      this.spoke = performance.now();
       this.at.aside.textContent = sentence;
-    }, 300);
+    };
+    // Quick steps would put it off to the end of them all.
+    if (this.playing && performance.now() - this.spoke > TOLD) say();
+    else this.speaking = setTimeout(say, 300);
   }
 
   showTable(button) {
     const { table: box } = this.at;
     box.hidden = !box.hidden;
     button.setAttribute("aria-expanded", !box.hidden);
-    if (!box.hidden) this.fillTable();
+    if (!box.hidden && this.here) this.fillTable();
   }
 
   /** Step forward until the end; at the end, start again from the beginning. */
@@ -200,6 +258,7 @@ export class Live {
 
   /** Begin what moves by itself: `begin` returns what ends it. */
   run(begin) {
+    this.spoke = performance.now();
     this.playing = begin();
     this.refresh();
   }
@@ -235,12 +294,13 @@ export class Live {
 
   /** Take the drawing for another width; none of the old one's elements stay. */
   layOut(wide) {
-    if (this.wide !== wide) this.at.stage.replaceChildren();
+    if (this.wide !== wide && this.here) this.at.stage.replaceChildren();
     this.wide = wide;
   }
 
   /** Print what is on the screen, drawn wide; if nobody touched the figure, its still. */
   toPaper() {
+    if (!this.here) return; // its still stands
     this.onScreen = { state: this.state, wide: this.wide };
     this.layOut(true);
     const still = { ...this.opening, ...this.spec.still, ...this.overrides };
@@ -265,6 +325,7 @@ export class Live {
 
   leave() {
     this.stop();
+    clearTimeout(this.late);
     this.observer.disconnect();
     this.picture.settle();
   }

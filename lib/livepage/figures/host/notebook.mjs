@@ -11,6 +11,7 @@ import { same } from "./address.mjs";
 import { spoken } from "./frame.mjs";
 import * as given from "./given.mjs";
 import { Live } from "./live.mjs";
+import "./loaded.mjs"; // for figures that would load something
 
 /** The `render` an anywidget wants, for one figure. */
 export const widget = (make) => ({ render: (context) => render(context, make) });

@@ -4,14 +4,42 @@ import { decoded, read, write } from "./address.mjs";
 import { spoken } from "./frame.mjs";
 import * as given from "./given.mjs";
 import { Live } from "./live.mjs";
+import { completed } from "./loaded.mjs";
 import { sweeps } from "./sweep.mjs";
 
 const figures = new Map(); // id of the figure → what makes it
 const awake = new Map(); // host element → Live
+const coming = new Map(); // address of a script → when it has run
 
-/** Page scripts of figures call this; they may load before or after the host. */
-export function register(id, make) {
-  figures.set(id, make);
+/** Page scripts of figures call this; they may load before or after the host. `source`
+ *  is where a script lies whose figure has something to load. */
+export function register(id, make, source) {
+  figures.set(id, source ? (given) => loading(id, make(given), source) : make);
+}
+
+/** A figure that loads the rest of it when it is asked to; every page of it gets one. */
+function loading(id, figure, source) {
+  const bring = async () => {
+    const from = new URL(`${id}-loaded.js`, source).href;
+    coming.set(from, coming.get(from) ?? load(from));
+    try {
+      await coming.get(from);
+      return completed(figure, window.osLoaded[id]);
+    } catch (error) {
+      coming.delete(from);
+      throw error;
+    }
+  };
+  return { ...figure, bring };
+}
+
+/** Scripts, unlike what is fetched, come from a disk as well. */
+function load(address) {
+  return new Promise((done, failed) => {
+    const script = document.createElement("script");
+    Object.assign(script, { src: address, onload: done, onerror: failed });
+    document.head.append(script);
+  });
 }
 
 /** Begin once every deferred script, and so every figure of the page, has run. */
@@ -22,8 +50,8 @@ export function begin() {
 
 function start() {
   const waiting = window.osFigures ?? [];
-  window.osFigures = { push: ([id, make]) => register(id, make), awake };
-  for (const [id, make] of waiting) register(id, make);
+  window.osFigures = { push: (entry) => register(...entry), awake };
+  for (const entry of waiting) register(...entry);
   const near = new IntersectionObserver(
     (entries) =>
       entries

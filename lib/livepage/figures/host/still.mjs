@@ -3,6 +3,7 @@
 
 import { frame, spoken } from "./frame.mjs";
 import "./given.mjs"; // for the figures
+import "./loaded.mjs"; // for those that load something
 import { snapshot, stills } from "./stills.mjs";
 
 export function still(figure, changes, language, asks) {

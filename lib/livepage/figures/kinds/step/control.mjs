@@ -10,13 +10,13 @@ const HASTE = 150; // ms; steps that follow each other faster are not animated
 export const below = true;
 
 export function html(control, words, ui) {
-  const go = (where) => button(ui[where], { "data-go": where });
+  const go = (where, text = ui[where]) => button(text, { "data-go": where });
   const slider = input("range", { min: 0, max: 1, step: 1, value: 0 });
   const name = span(labelled(control, words), { class: "os-unseen" });
   return div(
     { class: "os-steps os-locked", "data-control": control.name },
     go("back"),
-    go("play"),
+    go("play", words.play ?? ui.play),
     go("next"),
     element("label", {}, name, slider),
     element("output", {}),
@@ -25,14 +25,14 @@ export function html(control, words, ui) {
 
 export function wake(box, { name }, live) {
   const slide = box.querySelector("input");
-  const [back, play, next] = box.querySelectorAll("button");
+  const [back, play, forth] = box.querySelectorAll("button");
   let moved = -HASTE;
   const go = (to, moving = true) => {
     live.stop();
     live.set({ [name]: to }, moving);
   };
   back.onclick = () => go(live.state[name] - 1);
-  next.onclick = () => go(live.state[name] + 1);
+  forth.onclick = () => go(live.state[name] + 1);
   play.onclick = () => (live.playing ? live.stop() : live.play(name));
   slide.oninput = ({ timeStamp: now }) => {
     go(Number(slide.value), now - moved > HASTE);
@@ -47,9 +47,10 @@ export function wake(box, { name }, live) {
     const words = fill(live.ui.position, { at, end });
     slide.setAttribute("aria-valuetext", words);
     box.querySelector("output").textContent = words;
-    play.textContent = live.playing ? live.ui.pause : live.ui.play;
+    const next = live.playing ? "pause" : "play";
+    play.textContent = live.words[next] ?? live.ui[next];
     back.setAttribute("aria-disabled", at === 0);
-    next.setAttribute("aria-disabled", at === end);
+    forth.setAttribute("aria-disabled", at === end);
   };
 }
 
