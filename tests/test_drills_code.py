@@ -64,6 +64,41 @@ def test_every_drill_is_tried_and_knows_its_mistakes_by_name() -> None:
         assert len(names) == len(set(names)), d.id
 
 
+ECHOES = [  # a text to go on from, keys in a tile, what is written, and what should be
+    ("echo-forgets", "abcab", 1, "bbbb", "cabc"),
+    ("echo-stutters", "abacada", 4, "caca", "dada"),
+]
+
+
+@pytest.mark.parametrize(("id", "text", "block", "wrong", "right"), ECHOES)
+def test_a_model_writes_what_its_prompt_says(
+    id: str, text: str, block: int, wrong: str, right: str
+) -> None:
+    d = bank()[id]
+    assert all(f"`{said}`" in d.get("prompt") for said in (text, wrong, right))
+    assert written(d, "starter", text, block) == wrong
+    assert written(d, "code", text, block) == right
+
+
+def test_in_tiles_of_two_letters_are_right_and_chances_are_not() -> None:
+    d = bank()["echo-forgets"]
+    assert written(d, "starter", "abcab", 2) == written(d, "code", "abcab", 2)
+    echo = code.answer(d, d.get("starter"))
+    assert max(chance for _, chance in echo("abcab", 4, 2)) > 1
+
+
+def test_tiles_of_one_key_leave_no_key_out() -> None:
+    d = bank()["echo-stutters"]
+    for text in {case["text"] for case in d.get("cases")}:
+        assert written(d, "starter", text, 1) == written(d, "code", text, 1)
+
+
+def written(d: Drill, field: str, text: str, block: int) -> str:
+    """The four letters with which a drill's model goes on."""
+    echo = code.answer(d, d.get(field))
+    return "".join(letter for letter, _ in echo(text, 4, block))
+
+
 # ---- the small Python of the page
 
 
