@@ -1,7 +1,7 @@
 // The cases of a drill, on the reader's GPU: each launch has to give what is expected.
 
 import { CLOSE, distance, flat, number, shapeOf } from "./compare.mjs";
-import { Launch } from "./launch.mjs";
+import { launchAll } from "./together.mjs";
 import { prepare } from "./translator.mjs";
 import { Trouble } from "./trouble.mjs";
 
@@ -17,8 +17,9 @@ export async function runCases({ gpu, translator, say }, text, payload) {
     const job = jobOf(text, payload.function, one, args);
     const key = JSON.stringify(job);
     if (!kernels.has(key)) kernels.set(key, await prepare(gpu, translator, job));
-    const found = await launched({ gpu, translator }, kernels, key, one.grid, args);
-    wgsl = kernels.get(key).made.wgsl;
+    const kernel = kernels.get(key);
+    const [found] = await launchAll({ gpu, translator }, kernel, one.grid, [args]);
+    wgsl = kernel.made.wgsl;
     for (const [name, right] of Object.entries(one.expected)) {
       const off = distance(found[name] ?? [], flat(right));
       if (!(off <= CLOSE)) throw wrongNumbers(payload, one, wgsl);
@@ -35,12 +36,12 @@ function wrongNumbers({ cases }, one, wgsl) {
   return new Trouble(word, { name: one.name, blocks: x * y }, { wgsl });
 }
 
-function jobOf(text, name, { names, block }, args) {
+export function jobOf(text, name, { names, block }, args) {
   const kinds = args.map(({ kind }) => kind);
   return { text, function: name, names, whole: true, block, kinds };
 }
 
-function argument([name, kind, value]) {
+export function argument([name, kind, value]) {
   if (kind === "number") {
     const whole = Number.isInteger(value);
     return { name, kind: whole ? "int64" : "float64", value: number(value) };
@@ -53,21 +54,4 @@ function argument([name, kind, value]) {
       : (kind === "ints" ? Int32Array : Float32Array).from(flat(value));
   const type = kind === "ints" ? "int32" : "float32";
   return { name, kind: ["array", type, shape.length], data, shape };
-}
-
-async function launched({ gpu, translator }, kernels, key, grid, args) {
-  const kernel = kernels.get(key);
-  const values = args.map(({ shape, value }) => shape ?? value);
-  const job = { launch: grid, arguments: values, of: kernel.made.key };
-  const given = args.filter(({ data }) => data);
-  const header = await translator.ask(job);
-  const launch = await Launch.open(gpu, kernel, header, given);
-  const [x, y = 1] = grid;
-  await launch.run(x * y);
-  const { arrays, inStep } = await launch.results();
-  launch.close();
-  if (inStep) return arrays;
-  // Its threads do not sit in subgroups in their order: shuffles go through memory.
-  kernels.set(key, await prepare(gpu, translator, kernel.job, 0));
-  return launched({ gpu, translator }, kernels, key, grid, args);
 }

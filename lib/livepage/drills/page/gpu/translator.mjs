@@ -1,52 +1,17 @@
-// The translator: a Python of its own that writes kernels in WGSL, in a worker.
+// The translator: a Python of its own that writes kernels in WGSL.
 
-import { openPython } from "livepage/drills/page";
 import { modules, translatorSource } from "livepage/gpu";
 
-import { Trouble, unless } from "./trouble.mjs";
+import { Helper } from "./helper.mjs";
+import { Trouble } from "./trouble.mjs";
 
-const SILENT_MS = 20000;
-
-export class Translator {
-  static async open(signal) {
-    const opened = openPython().catch(() => {
-      throw new Trouble("noTranslator");
-    });
-    const end = ({ worker }) => worker.terminate();
-    const { worker, simulator } = await unless(signal, opened, end);
-    return new Translator(worker, { ...simulator, ...modules }, signal);
-  }
-
-  constructor(worker, files, signal) {
-    Object.assign(this, { worker, signal });
-    this.first = { modules: files, source: translatorSource, name: "translator" };
-  }
-
-  /** Ask it one thing; it answers one question after the other. */
-  async ask(asked) {
-    let timer;
-    const answer = new Promise((resolve, reject) => {
-      const fail = () => reject(new Trouble("noTranslator"));
-      timer = setTimeout(fail, SILENT_MS);
-      this.worker.onerror = fail;
-      this.worker.onmessage = ({ data }) => {
-        if (data.error) fail();
-        else if (data.answer) resolve(JSON.parse(data.answer));
-      };
-    });
-    this.worker.postMessage({ ask: JSON.stringify(asked), ...this.first });
-    this.first = {};
-    try {
-      return await unless(this.signal, answer);
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
-  close() {
-    this.worker.terminate();
-  }
-}
+export const openTranslator = (signal) =>
+  Helper.open(signal, {
+    modules,
+    source: translatorSource,
+    name: "translator",
+    silent: "noTranslator",
+  });
 
 /**
  * Translate and compile a kernel for a device. Where a number in shared memory decides
