@@ -262,6 +262,21 @@ function chosen(scores, temperature, draw) {
   return at < 0 ? scores.length - 1 : at;
 }
 
+/** The model itself, for who brings another attention: `definition` is that of a query. */
+export const model = {
+  sizes,
+  pieces,
+  layers: LAYERS,
+  cut,
+  uniform,
+  chosen,
+  embedded,
+  asked,
+  fed,
+  scored,
+  definition: (q, rows) => found(q, rows, { start: 0, stop: rows.length, ...RIGHT }),
+};
+
 /** A text on its way: what was read, and what is kept of it. */
 function begun({ prompt, temperature, seed, block, mistake }) {
   const given = cut(prompt);
