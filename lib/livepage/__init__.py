@@ -27,6 +27,7 @@ HOME = {
     "measured": "measurements",
     "plot": "figures",
     "sweep": "figures",
+    "with_your_kernel": "drills",
 }
 __all__ = sorted(HOME)
 

@@ -80,6 +80,7 @@ from livepage.drills.page import (
     road_script,
     stylesheet,
 )
+from livepage.drills.uses import use_html, use_script, with_your_kernel
 
 __all__ = [
     "Chapter",
@@ -94,4 +95,7 @@ __all__ = [
     "progress_html",
     "road_script",
     "stylesheet",
+    "use_html",
+    "use_script",
+    "with_your_kernel",
 ]

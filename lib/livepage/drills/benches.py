@@ -33,9 +33,8 @@ def _script(folder: Path) -> str:
     given = {
         "words": words.section("gpu"),
         "modules": portable.translator(),
-        "translatorSource": portable.code_only(
-            (PAGE / "translator.py").read_text(encoding="utf-8")
-        ),
+        "translatorSource": _python("translator.py"),
+        "launcherSource": _python("launcher.py"),
     }
     benches = "".join(
         f"{modules.to_json(name)}: {{...{modules.expression(folder / name / 'bench.mjs')},"
@@ -50,6 +49,10 @@ def _script(folder: Path) -> str:
         f"(() => {{\nconst $given = {modules.to_json(given)};\n"
         f"$given.benches = {{\n{benches}}};\n{made}}})();\n"
     )
+
+
+def _python(name: str) -> str:
+    return portable.code_only((PAGE / name).read_text(encoding="utf-8"))
 
 
 def _rungs(file: Path) -> list[dict[str, Any]]:

@@ -40,6 +40,7 @@ class Uses(NamedTuple):
     figures: list[str]
     drills: list[str]
     deck: list[str]
+    kernels: list[str]  # what a reader's kernel is put to
 
 
 @kept
@@ -52,6 +53,7 @@ def uses_of(page: str) -> list[list[str] | str]:
         hosts.figures_on(page),
         hosts.drills_on(page),
         hosts.deck_on(page),
+        hosts.uses_on(page),
     ]
 
 
@@ -254,12 +256,21 @@ def _figure_later(name: str) -> str | None:
 
 
 def _drill_scripts(uses: list[Uses], language: str) -> dict[str, bytes]:
-    if not any(page.drills for page in uses):
+    if not any(page.drills or page.kernels for page in uses):
         return {}
     files = {name: text.encode() for name, text in _drill_engine().items()}
     for name in sorted({name for page in uses for name in page.deck}):
         files[f"cards/{name}.js"] = hosts.card(name, language).encode()
+    for name in sorted({name for page in uses for name in page.kernels}):
+        files[f"uses/{name}.js"] = _use(name).encode()
     return {f"drills/{name}": content for name, content in files.items()}
+
+
+@kept
+def _use(name: str) -> str:
+    from livepage import drills
+
+    return drills.use_script(name)
 
 
 @kept

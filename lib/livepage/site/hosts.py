@@ -18,6 +18,7 @@ from .maths import typeset
 
 _FIGURE = re.compile(r'<figure class="os-figure"([^>]*)></figure>')
 _DRILL = re.compile(r'\s*<div class="os-drill"([^>]*)>.*</div>\s*', re.DOTALL)
+_USE = re.compile(r'\s*<div class="os-use"([^>]*)>.*</div>\s*', re.DOTALL)
 _ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 
 
@@ -100,7 +101,16 @@ def _filled(html: str, language: str) -> str:
         from livepage import figures
 
         html = fill_figures(html, figures.still, language)
+    if match := _USE.fullmatch(html):
+        return use(attributes(match[1])["data-use"], language)
     return fill_drill(html, drill, language)
+
+
+def use(name: str, language: str) -> str:
+    """What a reader's kernel is put to, as a piece of the page."""
+    from livepage import drills
+
+    return drills.use_html(name, language)
 
 
 @kept
@@ -121,6 +131,11 @@ def drills_on(html: str) -> list[str]:
     """Ids of the drills on a page, each once, in the page's order."""
     drills = re.findall(r'class="os-drill"[^>]*data-drill="([^"]+)"', html)
     return list(dict.fromkeys(drills))
+
+
+def uses_on(html: str) -> list[str]:
+    """Names of what a reader's kernel is put to on a page."""
+    return re.findall(r'class="os-drill os-use"[^>]*data-use="([^"]+)"', html)
 
 
 def kinds(drills: list[str]) -> list[str]:

@@ -108,7 +108,8 @@ def scripts(body: str, search_page: bool) -> list[str]:
         found += [f"figures/{name}.js" for name in [*ids, "host"]]
     if "data-drills=" in body:
         found.append("drills/road.js")
-    if hosts.drills_on(body) or hosts.deck_on(body) or "data-binds=" in body:
+    asked = hosts.drills_on(body) or hosts.deck_on(body) or hosts.uses_on(body)
+    if asked or "data-binds=" in body:
         found.append("drills/drills.js")
     return found + (["search.js"] if search_page else [])
 

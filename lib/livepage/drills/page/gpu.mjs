@@ -62,7 +62,7 @@ export class GpuCard {
     this.check();
     if (this.text === null || this.isBusy) return;
     this.busy(true); // who presses twice is answered once
-    const isThere = await load().then(
+    const isThere = await loadGpu().then(
       () => true,
       () => false,
     );
@@ -75,7 +75,7 @@ export class GpuCard {
 }
 
 /** Fetch the runner and its style. */
-async function load() {
+export async function loadGpu() {
   if (globalThis.livepageGpu) return;
   const style = make("link", { rel: "stylesheet", href: `${HOME}gpu.css` });
   document.head.append(style);

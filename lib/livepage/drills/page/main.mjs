@@ -7,9 +7,10 @@ import { drawGutter, markLine, prepareEditor } from "./editor.mjs";
 import { MARKS, icon } from "./feedback.mjs";
 import { Keeper } from "./keeper.mjs";
 import { button, preparePanel } from "./progress.mjs";
-import { isStarted, openPython, runCell } from "./python.mjs";
+import { graders, isStarted, openPython, runCell, runPython } from "./python.mjs";
 import { prepareReading } from "./reading.mjs";
 import { followChanges, store } from "./store.mjs";
+import { prepareUse } from "./use.mjs";
 import { make, marked, sentence, show, wordsFor } from "./words.mjs";
 
 /** Open all solutions for printing, and close them again afterwards. */
@@ -37,14 +38,16 @@ for (const panel of document.querySelectorAll(".os-progress")) {
   prepareReading(panel);
 }
 for (const element of document.querySelectorAll(".os-deck")) new Deck(element).wake();
+for (const section of document.querySelectorAll(".os-use")) prepareUse(section);
 followChanges();
 prepareForPrint();
-// What the scripts behind the cells' buttons and the GPU's card share with the drills.
+// What the scripts behind the cells' buttons and on the GPU share with the drills.
 globalThis.livepageDrills = {
   Keeper,
   MARKS,
   button,
   drawGutter,
+  graders,
   icon,
   isStarted,
   make,
@@ -53,6 +56,7 @@ globalThis.livepageDrills = {
   openPython,
   prepareEditor,
   runCell,
+  runPython,
   sentence,
   show,
   store,

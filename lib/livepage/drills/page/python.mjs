@@ -3,6 +3,8 @@
 
 import { graders, interpreters, workerSource } from "livepage/drills";
 
+export { graders }; // for who marks a kernel elsewhere
+
 const STARTING_MS = 10000; // until the reader's code begins
 const SILENT_MS = 2000; // without a sign of life
 // After the first failure, to find out which mistake it is: as many times as long as it

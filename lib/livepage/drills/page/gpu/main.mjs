@@ -9,6 +9,7 @@ import { runLadder } from "./ladder.mjs";
 import { Panel } from "./panel.mjs";
 import { casesResult, ladderResult, wgslOf } from "./result.mjs";
 import { openTranslator } from "./translator.mjs";
+import { UsePanel } from "./use.mjs";
 
 class CardPanel extends Panel {
   constructor(card) {
@@ -86,4 +87,7 @@ class CardPanel extends Panel {
   }
 }
 
-globalThis.livepageGpu = { open: (card) => new CardPanel(card) };
+globalThis.livepageGpu = {
+  open: (card) => new CardPanel(card),
+  use: (...given) => new UsePanel(...given),
+};
