@@ -1,6 +1,7 @@
 """The book's own module: hands the book in, and gives its chapters what they use.
 
     from rescaling import check, drill, figure, measured, plot, published, sweep
+    from rescaling import with_your_kernel
 
 `sentence` is the example that chapters and figures share; `ladder`, `rows` and `steps`
 are what drills about one row of scores share.
