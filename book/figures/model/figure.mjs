@@ -58,7 +58,7 @@ function apart(ones, others) {
     const unit = 2 ** (Math.floor(Math.log2(size)) - BITS);
     return x === others[i]
       ? 0
-      : Math.ceil(Math.log2(Math.abs(x - others[i]) / unit + 1));
+      : Math.min(BITS, Math.ceil(Math.log2(Math.abs(x - others[i]) / unit + 1)));
   };
   const all = ones.map(bits).sort((a, b) => a - b);
   return { usual: all[all.length >> 1], most: all.at(-1) };
@@ -109,9 +109,10 @@ export function draw(state, numbers, { wide, words, title }) {
   const pitch = Math.min(30, page.right / n);
   const x = (i) => i * pitch;
   const scene = { page, words, n, x, wide, gap: Math.min(2, pitch / 6) };
+  const looks = state.mistake === "none" ? words.looks : words.looksWrong;
   return picture({ ...page, title, glide: 120 }, [
     texts(state, numbers, scene),
-    label(fill(words.looks, state), 0, page.head, { key: "looks", class: "caption" }),
+    label(fill(looks, state), 0, page.head, { key: "looks", class: "caption" }),
     bands(numbers.head, scene),
     scores(numbers.head, scene),
     weights(numbers, scene),
@@ -147,7 +148,8 @@ const sheet = (name, { left, top }, width, { lines, tall }, look) => {
   ];
 };
 
-/** The last lines of a text: what was given, what was written, its newest piece. */
+/** The last lines of a text: what was given, what was written, its newest piece. Two
+ *  texts side by side begin at the same line. */
 function paragraph({ prompt }, { texts, newest, parts, same }, i, { page }) {
   const text = texts[i];
   const marks = [
@@ -167,7 +169,10 @@ function paragraph({ prompt }, { texts, newest, parts, same }, i, { page }) {
     const key = `line${i}:${row}`;
     return tag("text", { key, ...place, class: "written" }, runs.join(""));
   };
-  return wrapped(text, page.beside).slice(-page.lines).map(line);
+  const lines = Math.max(...texts.map((one) => wrapped(one, page.beside).length));
+  return wrapped(text, page.beside)
+    .slice(Math.max(0, lines - page.lines))
+    .map(line);
 }
 
 /** Where lines begin and end: at a line's end, at a space, or where it is full. */
@@ -371,6 +376,7 @@ export function say(state, numbers, words) {
       bits && (bits.most ? words.sayBits : words.sayNoBit),
       right ? words.sayLoss : words.sayLosses,
       wrong ? words.sayWrong : words.sayHead,
+      wrong && words.sayColours,
       words.sayWritten,
     ],
     told,
