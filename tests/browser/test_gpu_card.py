@@ -223,6 +223,22 @@ def test_a_run_that_ends_takes_nobody_from_elsewhere(site, visit) -> None:
     expect(second.locator("textarea")).to_be_focused()
 
 
+def test_a_run_that_begins_takes_nobody_from_elsewhere(site, visit) -> None:
+    """What runs is fetched first; meanwhile the reader has gone on to the next drill."""
+    page = visit(site / "two.html")
+    first, second = page.locator(".os-drill").all()
+    solved(first)
+    page.evaluate(
+        """() => {
+          const [first, second] = document.querySelectorAll(".os-drill");
+          first.querySelector(".os-gpu > .os-drill-actions button").click();
+          second.querySelector("textarea").focus();
+        }"""
+    )
+    expect(first.get_by_role("button", name="Stop")).to_be_visible(timeout=9_000)
+    expect(second.locator("textarea")).to_be_focused()
+
+
 def test_a_text_that_was_changed_while_it_was_judged_has_not_passed(
     site, visit
 ) -> None:

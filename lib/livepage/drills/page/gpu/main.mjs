@@ -54,7 +54,7 @@ class CardPanel extends Panel {
     });
     const actions = make("div", { class: "os-drill-actions" }, go);
     this.body.replaceChildren(asked, actions);
-    asked.querySelector("input").focus();
+    this.lead(asked.querySelector("input"));
   }
 
   async work(signal, opened, guess) {

@@ -12,6 +12,7 @@ export class Panel {
 
   /** `work(signal, opened, asked)` does it; `busy` is told when it begins and ends. */
   constructor(section, element, busy) {
+    this.element = element;
     this.busy = busy;
     this.word = wordsFor(section, words);
     const look = { class: "os-gpu-status", role: "status", tabindex: "-1" };
@@ -24,6 +25,12 @@ export class Panel {
     this.status.replaceChildren(...(key ? marked(this.word(key, slots)) : []));
   }
 
+  /** Bring the keyboard to what comes next, unless the reader has gone elsewhere. */
+  lead(control) {
+    const at = document.activeElement;
+    if (at === document.body || this.element.contains(at)) control.focus();
+  }
+
   async run(asked) {
     if (running) return this.say("otherRuns");
     running = this;
@@ -34,7 +41,7 @@ export class Panel {
     this.end = end;
     this.busy(true);
     this.body.replaceChildren(make("div", { class: "os-drill-actions" }, stop));
-    stop.focus();
+    this.lead(stop);
     document.addEventListener("visibilitychange", leave);
     const opened = [];
     const found = await this.work(ender.signal, opened, asked).catch((error) => error);
