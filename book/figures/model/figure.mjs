@@ -222,7 +222,7 @@ function bands({ tiles }, scene) {
 
 /** Each key's score, and the maximum so far, tile by tile. */
 function scores({ scores, tiles }, scene) {
-  const { page, x, words, wide } = scene;
+  const { page, x, words } = scene;
   const { high, low } = page.scores;
   const y = scale(Math.min(0, ...scores), Math.max(0, ...scores), low, high);
   const from = tiles[0].start;
@@ -239,7 +239,7 @@ function scores({ scores, tiles }, scene) {
       boxes("score", all.slice(0, seen)),
       boxes("score unseen", all.slice(seen)),
       level(y(0), 0, page.right, "axis"),
-      wide ? label(words.scores, page.note, low, "caption") : "",
+      label(words.scores, page.note, low, "caption"),
     ),
     group(
       { q: "m" },
@@ -251,7 +251,7 @@ function scores({ scores, tiles }, scene) {
 
 /** What each key counts for; where that is wrong, also what it should. */
 function weights({ head, keys }, scene) {
-  const { page, words, wide } = scene;
+  const { page, words } = scene;
   const { high, low } = page.weights;
   const { weights, due } = head;
   const y = scale(0, Math.max(...weights, ...due.weights), low, high);
@@ -272,7 +272,7 @@ function weights({ head, keys }, scene) {
       bars(weights).filter((_, i) => !wrong[i]),
     ),
     level(low, 0, page.right, "axis"),
-    wide ? label(words.weights, page.note, low, "caption") : "",
+    label(words.weights, page.note, low, "caption"),
     names(weights, keys, scene).join(""),
   );
 }
