@@ -24,6 +24,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from urllib.error import URLError
@@ -158,6 +159,7 @@ def weight(page: Path) -> float:
     return (_size(page) + sum(map(_size, files))) / 1000
 
 
+@cache
 def _size(file: Path) -> int:
     content = file.read_bytes()
     packed = file.suffix in COMPRESSED

@@ -82,6 +82,22 @@ def bring_alive(page: Page) -> None:
     )
 
 
+CROWDED_PLOTS = """() => [...document.querySelectorAll(".os-plot svg")].flatMap((svg) => {
+  const picture = svg.getBoundingClientRect();
+  const texts = [...svg.querySelectorAll("text")].filter((text) => text.textContent.trim());
+  const boxes = texts.map((text) => text.getBoundingClientRect());
+  const inner = (a) => a.left >= picture.left - 3 && a.right <= picture.right + 3;
+  // A box is taller than its letters: names on two lines may touch.
+  const clear = (a, b) =>
+    a.right <= b.left || b.right <= a.left || a.bottom - 4 <= b.top || b.bottom - 4 <= a.top;
+  return boxes.flatMap((a, i) => [
+    ...(inner(a) ? [] : [`${texts[i].textContent} leaves the picture`]),
+    ...texts.slice(i + 1).filter((_, j) => !clear(a, boxes[i + 1 + j]))
+      .map((other) => `${texts[i].textContent} runs into ${other.textContent}`),
+  ]);
+})"""
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("share", range(SHARES))
 def test_axe_finds_nothing_and_nothing_is_wider_than_the_window(
@@ -98,11 +114,21 @@ def test_axe_finds_nothing_and_nothing_is_wider_than_the_window(
             page.set_viewport_size({"width": width, "height": 900})
             wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
             assert wide <= 0, f"{name} is {wide} px too wide at {width}"
+            assert page.evaluate(CROWDED_PLOTS) == [], f"{name} at {width}"
         assert wrong_on_a_phone(page) == [], f"{name} on a phone"
         page.set_viewport_size({"width": 360, "height": 900})
         page.evaluate(LARGE)
         wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
         assert wide <= 0, f"{name} is {wide} px too wide in letters of twice the size"
+
+
+def test_names_in_a_plot_that_collide_are_found(reuse_page, html):
+    page = reuse_page(html / "10-a-model-that-speaks.html")
+    assert page.evaluate(CROWDED_PLOTS) == []
+    second = "document.querySelectorAll('[aria-label^=Twelve] text')[1]"
+    page.evaluate(f"{second}.textContent = 'head 1, the first of all the heads'")
+    found = page.evaluate(CROWDED_PLOTS)
+    assert any("runs into head 2" in fault for fault in found)
 
 
 def test_axe_finds_the_same_colours_faint(open_page, html):
