@@ -61,12 +61,28 @@ def changed(node: ast.AST) -> Iterator[ast.AST | None]:
         yield _with(node, test=ast.Constant(False))
         if isinstance(node, ast.If):
             yield _with(node, test=ast.Constant(True))
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "max":
+        yield from _other_maxima(node)
     yield from _leaves(node)
     if isinstance(node, (ast.Assign, ast.AugAssign, ast.If)) or _calls(node):
         yield None
     if isinstance(node, ast.Continue):
         yield ast.Break()
         yield ast.Pass()
+
+
+def _other_maxima(call: ast.Call) -> Iterator[ast.AST]:
+    """Yield what is near the maximum, and shifts no less on harmless scores."""
+    whole = len(call.args) == 1 and not isinstance(call.args[0], ast.Starred)
+    several = [ast.Starred(call.args[0], ast.Load())] if whole else call.args
+    row = ast.unparse(ast.List(several, ast.Load()))
+    for other in (
+        f"sorted({row})[(len({row}) - 1) // 2]",
+        f"sorted({row})[-2:][0]",
+        f"min(max({row}), 500)",
+        f"max(max({row}), 0)",
+    ):
+        yield ast.parse(other, mode="eval").body
 
 
 def _leaves(node: ast.AST) -> Iterator[ast.AST]:
