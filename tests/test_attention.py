@@ -589,16 +589,16 @@ FAULTS = {
         "largest(scores)",
     ),
     "nothing is rescaled": (
-        "    return add(rescale(state, m), new)\n\n\ndef _weigh",
-        "    return add(state, new)\n\n\ndef _weigh",
+        "    return add(rescale(state, m), new)\n\n\ndef weigh",
+        "    return add(state, new)\n\n\ndef weigh",
     ),
     "the sum is not rescaled": (
-        "    return add(rescale(state, m), new)\n\n\ndef _weigh",
-        "    return add(rescale(state, m)._replace(l=state.l), new)\n\n\ndef _weigh",
+        "    return add(rescale(state, m), new)\n\n\ndef weigh",
+        "    return add(rescale(state, m)._replace(l=state.l), new)\n\n\ndef weigh",
     ),
     "the output is not rescaled": (
-        "    return add(rescale(state, m), new)\n\n\ndef _weigh",
-        "    return add(rescale(state, m)._replace(o=state.o), new)\n\n\ndef _weigh",
+        "    return add(rescale(state, m), new)\n\n\ndef weigh",
+        "    return add(rescale(state, m)._replace(o=state.o), new)\n\n\ndef weigh",
     ),
     "partial tiles are taken as full": ('if kind == "some":', "if False:"),
     "the scale is forgotten": ("np.float64).T * asked.scale", "np.float64).T"),

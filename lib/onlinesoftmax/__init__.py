@@ -15,6 +15,7 @@ The mathematics, with NumPy only:
     dense.py       the definitions, slow and plainly right
     state.py       the state (m, l, o): how it is measured, rescaled and merged
     streaming.py   the same answers as `dense`, computed block by block
+    backward.py    the gradients of an attention, whose weights are made again by tiles
 
 What it costs, and on which machine:
 
@@ -31,7 +32,7 @@ from typing import Any
 
 __version__ = "0.1.0"
 MODULES = (
-    "costs", "dense", "devices", "gpu", "masks", "precision", "state",
+    "backward", "costs", "dense", "devices", "gpu", "masks", "precision", "state",
     "streaming",
 )  # fmt: skip
 __all__ = ["State", "merge", *MODULES]

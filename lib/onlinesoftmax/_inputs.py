@@ -143,6 +143,14 @@ def flag(name: str, x: bool) -> bool:
     raise ValueError(f"{name}: expected True or False, got {x!r}")
 
 
+def shaped(name: str, x: ArrayLike, shape: tuple[int, ...], why: str) -> Array:
+    """Return `x` as a float array of exactly this shape."""
+    x = floats(name, x)
+    if x.shape != shape:
+        raise ValueError(f"{name}: expected shape {shape}, {why}, got {x.shape}")
+    return x
+
+
 def spread(name: str, x: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
     """Return `x` broadcast to a shape, without a copy."""
     try:
@@ -170,6 +178,11 @@ class Attention(NamedTuple):
         return (*self.q.shape[:-1], self.k.shape[-2])
 
     @property
+    def output(self) -> tuple[int, ...]:
+        """The shape of the output, (..., heads, queries, columns)."""
+        return (*self.q.shape[:-1], self.v.shape[-1])
+
+    @property
     def wide(self) -> DType:
         """The narrowest dtype to add up in."""
         return np.result_type(self.dtype, np.float32)
@@ -181,14 +194,15 @@ class Attention(NamedTuple):
             if at:
                 group = self.q.shape[-3] // self.k.shape[-3]
                 shared = (*at[:-1], at[-1] // group)
-            sink = float(self.sinks[at[-1:] or (0,)])
-            yield OneHead(at, self.q[at], self.k[shared], self.v[shared], sink)
+            sink = float(self.sinks[at[-1:] or 0])
+            yield OneHead(at, shared, self.q[at], self.k[shared], self.v[shared], sink)
 
 
 class OneHead(NamedTuple):
     """One head of an attention: one matrix of scores."""
 
     at: tuple[int, ...]  # (..., head), or () where there are no heads
+    shared: tuple[int, ...]  # the same in k and v, whose heads may be fewer
     q: Array  # (queries, d)
     k: Array  # (keys, d)
     v: Array  # (keys, columns)

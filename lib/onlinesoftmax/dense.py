@@ -5,6 +5,8 @@ They compute in float64 and round once, at the end, to the dtype of the argument
 as ordinary code does: that is the fair comparison for streaming in float32.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
@@ -175,13 +177,11 @@ def attention(
     """
     asked = inputs.attention(q, k, v, scale, softcap, sinks)
     compute = inputs.float_type("compute", compute)
-    out = np.empty((*asked.q.shape[:-1], asked.v.shape[-1]), asked.dtype)
+    out = np.empty(asked.output, asked.dtype)
     lse = np.empty(asked.shape[:-1], asked.wide)
     for head in asked.heads():
         q, k, v = (x.astype(compute) for x in (head.q, head.k, head.v))
-        scores = q @ k.T * asked.scale  # (queries, keys)
-        if asked.softcap:
-            scores = asked.softcap * np.tanh(scores / asked.softcap)
+        scores, _ = capped(q @ k.T * asked.scale, asked.softcap)  # (queries, keys)
         scores = head_of(mask, asked.shape, head.at).apply(scores)
         scores = np.pad(scores, ((0, 0), (0, 1)), constant_values=head.sink)
         values = np.pad(v, ((0, 1), (0, 0)))  # the sink's value is 0
@@ -189,6 +189,167 @@ def attention(
         for row, own in enumerate(scores):
             out[head.at][row] = softmax_dot(own, values, compute=compute)
     return (out, lse) if return_lse else out
+
+
+class Gradients(NamedTuple):
+    """The gradients of a loss by the arguments of an attention.
+
+    Attributes
+    ----------
+    q, k, v : ndarray
+        Of the shapes of q, k and v.
+    sinks : ndarray, or None
+        Of the shape of the sinks; None if none were given.
+    """
+
+    q: Array
+    k: Array
+    v: Array
+    sinks: Array | None
+
+
+class Sums(NamedTuple):
+    """Gradients that are still added up.
+
+    Attributes
+    ----------
+    q, k, v : ndarray
+        Of the shapes of q, k and v.
+    sinks : ndarray, (heads,), or (1,) if there are no heads
+    """
+
+    q: Array
+    k: Array
+    v: Array
+    sinks: Array
+
+    @classmethod
+    def zeros(cls, asked: inputs.Attention, dtype: DType) -> "Sums":
+        """Return sums of nothing.
+
+        Parameters
+        ----------
+        asked : Attention
+            The arguments of the attention, checked.
+        dtype : dtype
+
+        Returns
+        -------
+        Sums
+        """
+        arrays = asked.q, asked.k, asked.v, asked.sinks
+        return cls(*(np.zeros(x.shape, dtype) for x in arrays))
+
+    def rounded(self, dtype: DType, sinks: ArrayLike | None) -> Gradients:
+        """Return the gradients that were added up.
+
+        Parameters
+        ----------
+        dtype : dtype
+        sinks : array_like, optional
+            As they were given. Heads that share one add up.
+
+        Returns
+        -------
+        Gradients
+        """
+        q, k, v, own = (x.astype(dtype, copy=False) for x in self)
+        if sinks is None:
+            return Gradients(q, k, v, None)
+        shape = np.shape(sinks)
+        return Gradients(
+            q, k, v, own if own.shape == shape else own.sum().reshape(shape)
+        )
+
+
+def attention_grad(
+    q: ArrayLike,
+    k: ArrayLike,
+    v: ArrayLike,
+    do: ArrayLike,
+    *,
+    mask: Mask | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    sinks: ArrayLike | None = None,
+    compute: DTypeLike | None = None,
+) -> Gradients:
+    """Return the gradients of an attention, given that of its output.
+
+    The weights p of a query are a softmax, and it has a Jacobian, diag(p) − p pᵀ. Here
+    it is written out for every query.
+
+    Parameters
+    ----------
+    q, k, v, mask, scale, softcap, sinks, compute
+        As for `attention`.
+    do : array_like, (..., heads, queries, columns)
+        The gradient of the loss by the output.
+
+    Returns
+    -------
+    Gradients
+        In the widest dtype of q, k and v. Heads of q that share a head of k and v add
+        up; a query that sees nothing adds 0.
+
+    Notes
+    -----
+    Biases and slopes of a mask get no gradient: that of a bias may be as large as the
+    whole table of scores.
+
+    Examples
+    --------
+    >>> grads = attention_grad([[1.0]], [[1.0], [0.0]], [[5.0], [7.0]], [[1.0]])
+    >>> grads.q.round(4).tolist(), grads.v.round(4).tolist()
+    ([[-0.3932]], [[0.7311], [0.2689]])
+    """
+    asked = inputs.attention(q, k, v, scale, softcap, sinks)
+    compute = inputs.float_type("compute", compute)
+    do = inputs.shaped("do", do, asked.output, "that of the output").astype(compute)
+    sums = Sums.zeros(asked, compute)
+    for head in asked.heads():
+        q, k, v = (x.astype(compute) for x in (head.q, head.k, head.v))
+        scores, slopes = capped(q @ k.T * asked.scale, asked.softcap)
+        scores = head_of(mask, asked.shape, head.at).apply(scores)  # (queries, keys)
+        dq, dk, dv = sums.q[head.at], sums.k[head.shared], sums.v[head.shared]
+        for i, row in enumerate(scores):
+            j = np.flatnonzero(row != -np.inf)  # the keys that query i sees
+            p, ds, dsink = _row_grad(row[j], head.sink, v[j] @ do[head.at][i])
+            ds = ds * slopes[i, j] * asked.scale  # by q · k, before scale and cap
+            dq[i] = ds @ k[j]
+            dk[j] += np.outer(ds, q[i])
+            dv[j] += np.outer(p, do[head.at][i])
+            sums.sinks[head.at[-1:] or 0] += dsink
+    return sums.rounded(asked.dtype, sinks)
+
+
+def capped(scores: Array, softcap: float | None) -> tuple[Array, Array]:
+    """Return the scores after the cap, and the slope of the cap at each of them.
+
+    Parameters
+    ----------
+    scores : ndarray
+    softcap : float, or None
+        c in c · tanh(s / c), whose slope is 1 − tanh²(s / c).
+
+    Returns
+    -------
+    scores, slopes : ndarray, the shape and dtype of `scores`
+    """
+    if softcap is None:
+        return scores, np.ones_like(scores)
+    share = np.tanh(scores / softcap)
+    return softcap * share, 1 - share**2
+
+
+def _row_grad(scores: Array, sink: float, dp: Array) -> tuple[Array, Array, Numbers]:
+    """Return the weights of one row, and the gradients of its scores and of its sink."""
+    if not scores.size:
+        return scores, scores, scores.sum()  # it sees nothing
+    p = softmax(np.pad(scores, (0, 1), constant_values=sink), compute=scores.dtype)
+    jacobian = np.diag(p) - np.outer(p, p)
+    ds = jacobian @ np.pad(dp, (0, 1))  # the sink's value is 0, and so is its dp
+    return p[:-1], ds[:-1], ds[-1]
 
 
 def _prepare(x: ArrayLike, axis: int, compute: DTypeLike | None) -> tuple[Array, DType]:

@@ -378,15 +378,27 @@ def update_tile(state: State, scores: Array, values: Array) -> State:
     """
     m = np.maximum(state.m, largest(scores))  # (Br,)
     weights = np.exp(scores - shift(m)[:, None])  # (Br, Bc)
-    new = State(m, weights.sum(-1), _weigh(weights, scores, values))
+    new = State(m, weights.sum(-1), weigh(weights, scores, values))
     return add(rescale(state, m), new)
 
 
-def _weigh(weights: Array, scores: Array, values: Array) -> Array:
-    """Return weights · values (Br, d); a row does not read the values it cannot see.
+def weigh(weights: Array, scores: Array, values: Array) -> Array:
+    """Return weights · values; a row does not read the values it cannot see.
 
     Values that are not finite are added one key at a time, to the rows that see it. A
     product of matrices would multiply them by weights of 0 as well, and 0 · ∞ is NaN.
+
+    Parameters
+    ----------
+    weights : ndarray, (Br, Bc)
+        0 where nothing is seen.
+    scores : ndarray, (Br, Bc)
+        −∞ where nothing is seen.
+    values : ndarray, (Bc, d)
+
+    Returns
+    -------
+    ndarray, (Br, d), the dtype of `weights`
     """
     wide, values = weights.astype(np.float64), values.astype(np.float64)
     finite = np.isfinite(values).all(-1, keepdims=True)  # (Bc, 1)

@@ -20,11 +20,12 @@ from statements import functions, statement, statements
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 FIELD = ROOT / "_build" / "mutation"
-FLOOR = ["_inputs", "masks", "dense", "state", "streaming"]
+FLOOR = ["_inputs", "masks", "dense", "state", "streaming", "backward"]
 TESTS = [
     "conftest",
     "exact",
     "test_attention",
+    "test_backward",
     "test_dense",
     "test_masks",
     "test_state",
