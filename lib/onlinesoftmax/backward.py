@@ -69,10 +69,10 @@ def attention_grad(
     row are off by the same factor; so is Δ, by the rounding of the output. For float32
     the largest error, in units of 2⁻²⁴ of the largest gradient, was 3 where |LSE| was
     6, 26 where it was 124, and 9,080 where it was 10,000 (200 queries, causal). An LSE
-    in base 2 is no better, and one in float64 hardly: it still belongs to
-    scores that the forward pass had rounded. With `o=None` both sums of a row, that of
-    the weights and Δ, are made again in float64 before they are used. It takes 7
-    products a tile instead of 5, and the error was below 2 units in all three cases.
+    in base 2 is no better, and one in float64 hardly: it still belongs to scores that
+    the forward pass had rounded. With `o=None` both sums of a row, that of the weights
+    and Δ, are made again in float64 before they are used. It takes 7 products a tile
+    instead of 5, and the error was below 2 units in all three cases.
 
     Examples
     --------
