@@ -3,6 +3,7 @@
 import inspect
 import sys
 import tracemalloc
+from functools import partial
 from itertools import product
 from math import ceil, inf, isclose, log, sqrt, tanh
 from pathlib import Path
@@ -17,10 +18,13 @@ from hypothesis import strategies as st
 import exact
 from exact import allowed
 from onlinesoftmax import dense, masks, streaming
+from onlinesoftmax import exact as leaves
 from onlinesoftmax.masks import alibi, bias, causal, documents, padding, window
 
 INF, NAN = np.inf, np.nan
 DTYPES = [np.float16, np.float32, np.float64]
+same_bits = partial(streaming.attention, exact_blocks=True)
+WAYS = (dense.attention, streaming.attention, same_bits)
 quiet = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 
@@ -89,8 +93,8 @@ def test_both_are_what_the_definition_says(kind: str, options: dict) -> None:
     got = dense.attention(q, k, v, mask=mask, return_lse=True, **options)
     np.testing.assert_allclose(got[0], out, rtol=1e-13, atol=1e-15)
     np.testing.assert_allclose(got[1], lse, rtol=1e-13)
-    for block_q, block_k in product((1, 2, 5, 9), (1, 3, 7, 64)):
-        got = streaming.attention(
+    for attend, block_q, block_k in product(WAYS[1:], (1, 2, 5, 9), (1, 3, 7, 64)):
+        got = attend(
             q,
             k,
             v,
@@ -135,11 +139,11 @@ def problems(draw: st.DrawFn) -> tuple[tuple[np.ndarray, ...], dict]:
     return (q, k, v), {"mask": mask, **options}
 
 
-@given(problems(), st.integers(1, 10), st.integers(1, 10))
-def test_tiles_of_any_size_give_what_dense_gives(problem, block_q, block_k) -> None:
+@given(problems(), st.integers(1, 10), st.integers(1, 10), st.sampled_from(WAYS[1:]))
+def test_tiles_of_any_size_give_what_dense_gives(problem, block_q, block_k, attend):
     arrays, options = problem
     out, lse = dense.attention(*arrays, **options, return_lse=True)
-    got, log_sum = streaming.attention(
+    got, log_sum = attend(
         *arrays, **options, block_q=block_q, block_k=block_k, return_lse=True
     )
     dtype = arrays[0].dtype
@@ -158,11 +162,12 @@ def test_tiles_of_any_size_give_what_dense_gives(problem, block_q, block_k) -> N
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 @pytest.mark.parametrize("block", [1, 16, 64, 300])
 @pytest.mark.parametrize("mask", [None, causal(), window(40, 0)])
-def test_the_accuracy_rule(dtype, block: int, mask) -> None:
+@pytest.mark.parametrize("attend", WAYS[1:])
+def test_the_accuracy_rule(dtype, block: int, mask, attend) -> None:
     q, k = (normal(300, 16, seed=seed, dtype=dtype) for seed in (0, 1))
     v = np.random.default_rng(2).random((300, 8)).astype(dtype)
     expected = dense.attention(*(x.astype(float) for x in (q, k, v)), mask=mask)
-    got = streaming.attention(q, k, v, mask=mask, block_q=50, block_k=block)
+    got = attend(q, k, v, mask=mask, block_q=50, block_k=block)
     allow = allowed(300, ceil(300 / block), dtype) * np.abs(expected).max()
     if dtype is not np.float64:  # there the oracle is no better
         assert np.abs(got - expected).max() <= allow
@@ -170,10 +175,11 @@ def test_the_accuracy_rule(dtype, block: int, mask) -> None:
 
 
 @pytest.mark.parametrize("block", [32, 100, 512])
-def test_of_many_outputs_the_error_is_about_that_of_dense(block: int) -> None:
+@pytest.mark.parametrize("attend", WAYS[1:])
+def test_of_many_outputs_the_error_is_about_that_of_dense(block: int, attend) -> None:
     q, k, v = (normal(512, 64, seed=seed, dtype=np.float32) for seed in range(3))
     expected = dense.attention(*(x.astype(float) for x in (q, k, v)))
-    error = np.abs(streaming.attention(q, k, v, block_k=block) - expected).max()
+    error = np.abs(attend(q, k, v, block_k=block) - expected).max()
     ordinary = dense.attention(q, k, v, compute=np.float32)
     top = np.abs(expected).max()
     assert error <= allowed(512, ceil(512 / block), np.float32) * top
@@ -183,7 +189,7 @@ def test_of_many_outputs_the_error_is_about_that_of_dense(block: int) -> None:
 def test_the_answer_has_the_widest_dtype() -> None:
     q, k, v = (normal(4, 2, seed=seed) for seed in range(3))
     half, single = q.astype(np.float16), k.astype(np.float32)
-    for attend in (dense.attention, streaming.attention):
+    for attend in WAYS:
         assert attend(half, single, half).dtype == np.float32
         assert attend(half, half, v).dtype == attend(q, half, half).dtype == np.float64
         assert attend([[1]], [[1]], [[3]]).tolist() == [[3.0]]
@@ -247,7 +253,7 @@ def test_nothing_is_added_up_in_float16() -> None:
 
 def test_heads_are_each_for_themselves_and_groups_share() -> None:
     q, k, v = normal(2, 6, 5, 4), normal(2, 3, 7, 4, seed=1), normal(2, 3, 7, 2, seed=2)
-    for attend in (dense.attention, streaming.attention):
+    for attend in WAYS:
         out, lse = attend(q, k, v, mask=causal(), return_lse=True)
         assert out.shape == (2, 6, 5, 2) and lse.shape == (2, 6, 5)
         for b, h in np.ndindex(2, 6):
@@ -259,7 +265,7 @@ def test_heads_are_each_for_themselves_and_groups_share() -> None:
 
 def test_the_last_query_stands_at_the_last_key() -> None:
     q, k, v = normal(9, 4), normal(9, 4, seed=1), normal(9, 3, seed=2)
-    for attend in (dense.attention, streaming.attention):
+    for attend in WAYS:
         whole = attend(q, k, v, mask=causal())
         np.testing.assert_allclose(attend(q[6:], k, v, mask=causal()), whole[6:])
         early = attend(q, k[:4], v[:4], mask=causal())
@@ -269,7 +275,7 @@ def test_the_last_query_stands_at_the_last_key() -> None:
 
 def test_nothing_to_ask_and_nothing_to_see() -> None:
     with np.errstate(all="raise"):
-        for attend in (dense.attention, streaming.attention):
+        for attend in WAYS:
             none = attend(np.zeros((0, 2)), np.zeros((3, 2)), np.zeros((3, 5)))
             assert none.shape == (0, 5)
             out, lse = attend(
@@ -294,7 +300,7 @@ def test_inputs_are_left_alone() -> None:
     q = np.array([[1.0, NAN], [2.0, 3.0]])
     before = q.tobytes()
     with np.errstate(invalid="ignore"):
-        for attend in (dense.attention, streaming.attention):
+        for attend in WAYS:
             attend(q, q, q, mask=causal() & bias([0.0, -INF]) & alibi(1.0), softcap=2.0)
     assert q.tobytes() == before
 
@@ -356,10 +362,8 @@ def test_nan_reaches_those_who_read_it_and_nobody_else(bad: float, which: str) -
     clean = dense.attention(*arrays.values(), mask=causal())
     arrays[which][3, 1] = bad
     expected = dense.attention(*arrays.values(), mask=causal())
-    for block_q, block_k in product((1, 4, 6), (1, 4, 6)):
-        got = streaming.attention(
-            *arrays.values(), mask=causal(), block_q=block_q, block_k=block_k
-        )
+    for attend, block_q, block_k in product(WAYS[1:], (1, 4, 6), (1, 4, 6)):
+        got = attend(*arrays.values(), mask=causal(), block_q=block_q, block_k=block_k)
         np.testing.assert_allclose(got, expected, atol=1e-14)
     reached = np.isin(np.arange(6), 3) if which == "q" else np.arange(6) >= 3
     assert np.array_equal(got[~reached], clean[~reached]) or np.allclose(
@@ -375,7 +379,7 @@ def test_nan_reaches_those_who_read_it_and_nobody_else(bad: float, which: str) -
 @quiet
 def test_nan_in_a_sink_or_a_bias_propagates() -> None:
     q, k, v = normal(3, 2), normal(3, 2, seed=1), normal(3, 2, seed=2)
-    for attend in (dense.attention, streaming.attention):
+    for attend in WAYS:
         assert np.isnan(attend(q, k, v, sinks=NAN)).all()
         assert np.isnan(attend(q, k, v, mask=bias([[NAN], [0.0], [0.0]]))[0]).all()
         assert np.isfinite(attend(q, k, v, mask=bias([[NAN], [0.0], [0.0]]))[1:]).all()
@@ -386,7 +390,7 @@ def test_nan_in_a_sink_or_a_bias_propagates() -> None:
 
 def test_a_sink_is_a_key_with_value_zero() -> None:
     q, k, v = normal(2, 5, 4), normal(2, 6, 4, seed=1), normal(2, 6, 3, seed=2)
-    for attend in (dense.attention, streaming.attention):
+    for attend in WAYS:
         plain, lse = attend(q, k, v, return_lse=True)
         out, all_of_it = attend(q, k, v, sinks=[0.0, 2.0], return_lse=True)
         for h, sink in enumerate((0.0, 2.0)):
@@ -401,7 +405,7 @@ def test_a_sink_is_a_key_with_value_zero() -> None:
 
 def test_the_cap_comes_after_the_scale_and_before_the_mask() -> None:
     q, k, v = np.full((1, 1), 30.0), np.array([[1.0], [2.0]]), np.eye(2)
-    for attend in (dense.attention, streaming.attention):
+    for attend in WAYS:
         out, lse = attend(
             q, k, v, scale=0.1, softcap=5.0, mask=bias([0.0, 10.0]), return_lse=True
         )
@@ -624,8 +628,8 @@ MASK_FAULTS = {
         "        place = row\n",
     ),
     "a tile is skipped by its first row": (
-        "        _, stop = self.interval(rows.stop - 1)\n        for",
-        "        _, stop = self.interval(rows.start)\n        for",
+        "        _, stop = self.interval(rows.stop - 1)\n        beyond",
+        "        _, stop = self.interval(rows.start)\n        beyond",
     ),
     "a tile is full if its last row is": ("<= first_stop", "<= stop"),
     "padding is seen": ("np.minimum(stop, self.length)", "np.minimum(stop, self.keys)"),
@@ -638,7 +642,7 @@ MASK_FAULTS = {
 
 
 def test_what_is_not_faulty_is_right() -> None:
-    assert right(streaming.attention)
+    assert right(streaming.attention) and right(same_bits)
     assert right(
         faulty("import numpy as np", "import numpy as np  # as it was").attention
     )
@@ -648,6 +652,37 @@ def test_what_is_not_faulty_is_right() -> None:
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_found(name: str) -> None:
     assert not right(faulty(*FAULTS[name]).attention)
+
+
+LEAF_FAULTS = {
+    "nothing is rescaled": (
+        "State(m, _scaled(l, gap), _scaled(o, gap[..., None]))",
+        "State(m, l, o)",
+    ),
+    "the fraction is lost": (
+        "return power, np.exp(rest)",
+        "return power, 1 + 0 * rest",
+    ),
+    "keys that fill a leaf are seen": (
+        "full_like(table, -np.inf)",
+        "full_like(table, 0)",
+    ),
+    "what a mask hides is seen": (
+        'if tile.kind == "all" and keys == leaves * LEAF:',
+        "if True:",
+    ),
+    "the sink has no weight": ("np.where(m == -np.inf, 0, fraction)", "0 * fraction"),
+    "the scale is forgotten": ("swapaxes(-1, -2) * asked.scale", "swapaxes(-1, -2)"),
+    "the cap is forgotten": ("        scores = asked.softcap * ", "        pass  # "),
+    "hidden values are read": ("seen[:, leaf, :, key, None]", "True"),
+}
+
+
+@quiet
+@pytest.mark.parametrize("name", LEAF_FAULTS)
+def test_a_fault_in_leaves_is_found(monkeypatch, name: str) -> None:
+    monkeypatch.setattr(streaming, "exact", faulty(*LEAF_FAULTS[name], leaves))
+    assert not right(same_bits)
 
 
 @quiet
@@ -773,7 +808,7 @@ BAD = [
 
 @pytest.mark.parametrize(("arrays", "options", "message"), BAD)
 def test_bad_input(arrays, options, message) -> None:
-    for attend in (dense.attention, streaming.attention):
+    for attend in WAYS:
         with pytest.raises(ValueError) as error:
             attend(*arrays, **options)
         assert str(error.value) == message

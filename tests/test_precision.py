@@ -1,5 +1,6 @@
 """Formats against NumPy's own float16, float32 and float64, and against bit patterns."""
 
+import doctest
 import math
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onlinesoftmax import precision
 from onlinesoftmax.precision import (
     EIGHT_BITS,
     FORMATS,
@@ -346,3 +348,7 @@ def test_what_is_too_large_in_a_sum_is_beyond(name):
         got = sum_in([large, large, 1.0], name, order, block=2)
         assert not np.isfinite(got)
     np.testing.assert_array_equal(running_sum([large] * 2, name)[1], find(name).beyond)
+
+
+def test_the_examples():
+    assert doctest.testmod(precision).failed == 0

@@ -14,6 +14,7 @@ The mathematics, with NumPy only:
     masks.py       what each query sees, and so: all, some or none of a tile
     dense.py       the definitions, slow and plainly right
     state.py       the state (m, l, o): how it is measured, rescaled and merged
+    exact.py       attention whose bits no block changes; it can wait
     streaming.py   the same answers as `dense`, computed block by block
     backward.py    the gradients of an attention, whose weights are made again by tiles
 
@@ -32,8 +33,8 @@ from typing import Any
 
 __version__ = "0.1.0"
 MODULES = (
-    "backward", "costs", "dense", "devices", "gpu", "masks", "precision", "state",
-    "streaming",
+    "backward", "costs", "dense", "devices", "exact", "gpu", "masks", "precision",
+    "state", "streaming",
 )  # fmt: skip
 __all__ = ["State", "merge", *MODULES]
 

@@ -201,7 +201,7 @@ class Head(NamedTuple):
         inside = last_first <= keys.start and keys.stop <= first_stop
         return "all" if inside and self.plain else "some"
 
-    def tiles(self, rows: slice, block: int) -> Iterator[Tile]:
+    def tiles(self, rows: slice, block: int, grain: int = 1) -> Iterator[Tile]:
         """Yield the tiles of which a block of queries sees something, in order.
 
         Parameters
@@ -210,6 +210,8 @@ class Head(NamedTuple):
             The queries of the block.
         block : int
             The keys of a tile.
+        grain : int
+            A tile ends at a multiple of it, and leaves what comes after to the next.
 
         Yields
         ------
@@ -217,10 +219,11 @@ class Head(NamedTuple):
         """
         first, _ = self.interval(rows.start)
         _, stop = self.interval(rows.stop - 1)
-        for start in range(int(first) // block * block, int(stop), block):
-            keys = slice(start, min(start + block, self.keys))
-            kind = self.kind(rows, keys)
-            if kind != "none":
+        beyond = min(int(stop) + grain - 1, self.keys)
+        for edge in range(int(first) // block * block, beyond, block):
+            start, end = (x // grain * grain for x in (edge, edge + block))
+            keys = slice(start, end if edge + block < self.keys else self.keys)
+            if start < keys.stop and (kind := self.kind(rows, keys)) != "none":
                 yield Tile(rows, keys, kind)
 
     def apply(

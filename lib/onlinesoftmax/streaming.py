@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from onlinesoftmax import _inputs as inputs
+from onlinesoftmax import exact
 from onlinesoftmax._inputs import Array, Numbers
 from onlinesoftmax.masks import Head, Mask, Tile, head_of
 from onlinesoftmax.state import (
@@ -261,6 +262,7 @@ def attention(
     softcap: float | None = None,
     sinks: ArrayLike | None = None,
     return_lse: bool = False,
+    exact_blocks: bool = False,
 ) -> Array | tuple[Array, Array]:
     """Return softmax(q kᵀ · scale) v, with one tile of scores in memory at a time.
 
@@ -282,6 +284,9 @@ def attention(
         The score of one more key, which every query sees and whose value is 0.
     return_lse : bool
         Whether to return the logsumexp of each row of scores as well.
+    exact_blocks : bool
+        Whether the answer, to its last bit, is to be the same for every `block_q` and
+        `block_k`. How that goes is told in `onlinesoftmax.exact`.
 
     Returns
     -------
@@ -301,17 +306,28 @@ def attention(
            [5.2384]])
     """
     asked = inputs.attention(q, k, v, scale, softcap, sinks)
+    block_q = inputs.block_size(block_q, "block_q")
     block_k = inputs.block_size(block_k, "block_k")
+    answer = _answer
+    if inputs.flag("exact_blocks", exact_blocks):
+        answer, block_q = exact.answer, exact.whole_panels(block_q)
     out = np.empty((*asked.q.shape[:-1], asked.v.shape[-1]), asked.dtype)
     lse = np.empty(asked.shape[:-1], asked.wide)
     for head in asked.heads():
         seen = head_of(mask, asked.shape, head.at)
         for rows in inputs.blocks(seen.queries, block_q, "block_q"):
-            for state in fold(asked, head, seen, rows, block_k):
-                pass  # only the last state is used
-            out[head.at][rows] = state.result()
-            lse[head.at][rows] = state.logsumexp()
+            own = answer(asked, head, seen, rows, block_k)
+            out[head.at][rows], lse[head.at][rows] = own
     return (out, lse) if return_lse else out
+
+
+def _answer(
+    asked: inputs.Attention, head: inputs.OneHead, seen: Head, rows: slice, block_k: int
+) -> tuple[Numbers, Numbers]:
+    """Return the output and the logsumexp of a block of queries."""
+    for state in fold(asked, head, seen, rows, block_k):
+        pass  # only the last state is used
+    return state.result(), state.logsumexp()
 
 
 def fold(
