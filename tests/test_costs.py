@@ -51,13 +51,26 @@ def test_operations_of_the_streaming_loop(n, keys, d, block_q, block_k) -> None:
     assert costs.exponentials(n, keys=keys) == n * keys
 
 
+@given(n=small, keys=small, d=tiny, block_q=tiny, block_k=tiny)
+def test_operations_of_the_backward_loop(n, keys, d, block_q, block_k) -> None:
+    products = 0
+    for rows, tile in product(blocks(n, block_q), blocks(keys, block_k)):
+        for _ in product(rows, tile):
+            products += 2 * d  # the score, made again
+            products += 2 * d  # dO · v
+            products += 3 * 2 * d  # what it adds to dV, to dQ and to dK
+    assert costs.backward_flops(n, d, keys=keys) == products
+
+
 @given(n=small, d=tiny, block_k=tiny)
 def test_the_keys_are_as_many_as_the_queries_unless_given(n, d, block_k) -> None:
     for cost, arguments in [
         (costs.flops, (n, d)),
+        (costs.backward_flops, (n, d)),
         (costs.rescale_flops, (n, d, block_k)),
         (costs.exponentials, (n,)),
         (costs.dense_footprint, (n,)),
+        (costs.dense_backward_footprint, (n,)),
         (costs.dense_traffic, (n, d)),
         (costs.tiled_traffic, (n, d, block_k)),
         (costs.causal_tiles, (n, 3, block_k)),
@@ -162,14 +175,55 @@ def test_tiled_holds_one_tile(n, keys, d, block_q, block_k, itemsize) -> None:
     assert costs.state_footprint(1, d, itemsize=itemsize) == row.most
 
 
+@given(n=small, keys=small, itemsize=st.sampled_from([2, 4, 8]))
+def test_what_training_holds_by_tables(n, keys, itemsize) -> None:
+    memory, lse = Memory(itemsize), Memory(itemsize)
+    for _ in range(n):  # the forward pass
+        memory.take(keys)  # P, which overwrites the scores
+        lse.take(1)
+    assert costs.dense_footprint(n, keys=keys, itemsize=itemsize) == memory.held
+    assert costs.kept_footprint(n, itemsize=itemsize) == lse.held
+    for _ in range(n):  # the backward pass
+        memory.take(keys)  # dP, which dS overwrites
+    got = costs.dense_backward_footprint(n, keys=keys, itemsize=itemsize)
+    assert got == memory.most
+
+
+@given(
+    n=small,
+    keys=small,
+    d=tiny,
+    block_q=tiny,
+    block_k=tiny,
+    itemsize=st.sampled_from([2, 4, 8]),
+)
+def test_what_the_backward_loop_holds(n, keys, d, block_q, block_k, itemsize) -> None:
+    block_q, block_k = min(block_q, n), min(block_k, keys)
+    memory = Memory(itemsize)
+    for rows in blocks(n, block_q):
+        memory.take(len(rows) * (1 + 1 + d))  # LSE, Δ, dQ
+        for tile in blocks(keys, block_k):
+            memory.take(len(rows) * len(tile))  # P
+            memory.take(len(rows) * len(tile))  # dP, and then dS
+            memory.give_back(2 * len(rows) * len(tile))
+        memory.give_back(len(rows) * (1 + 1 + d))
+    assert memory.held == 0
+    got = costs.tiled_backward_footprint(block_q, block_k, d, itemsize=itemsize)
+    assert got == memory.most
+
+
 def test_scores_are_fp16_and_states_fp32_unless_given() -> None:
     assert costs.dense_footprint(9) == costs.dense_footprint(9, itemsize=2)
+    tables = costs.dense_backward_footprint
+    assert tables(9) == tables(9, itemsize=2)
     assert costs.dense_traffic(9, 4) == costs.dense_traffic(9, 4, itemsize=2)
     assert costs.dense_steps(9, 4) == costs.dense_steps(9, 4, itemsize=2)
     assert costs.tiled_traffic(9, 4, 2) == costs.tiled_traffic(9, 4, 2, itemsize=2)
     for size, arguments in [
         (costs.state_footprint, (9, 4)),
+        (costs.kept_footprint, (9,)),
         (costs.tiled_footprint, (9, 4, 8)),
+        (costs.tiled_backward_footprint, (9, 4, 8)),
         (costs.shared_memory, (9, 4, 8)),
     ]:
         assert size(*arguments) == size(*arguments, itemsize=4)
@@ -507,6 +561,10 @@ ON = devices.multiprocessor("8.0")
         (lambda: costs.flops(0, 64), "n: expected an integer of at least 1, got 0"),
         (lambda: costs.flops(8, 64.5), "d: .*of at least 1, got 64.5"),
         (lambda: costs.flops(8, 64, keys=-1), "keys: .*got -1"),
+        (lambda: costs.backward_flops(8, 0), "d: .*of at least 1, got 0"),
+        (lambda: costs.kept_footprint(0), "n: .*of at least 1, got 0"),
+        (lambda: costs.kept_footprint(8, itemsize=0), "itemsize: .*got 0"),
+        (lambda: costs.tiled_backward_footprint(8, 0, 4), "block_k: .*got 0"),
         (lambda: costs.rescale_flops(8, 64, 0), "block_k: .*got 0"),
         (lambda: costs.exponentials(8, 0), "block_k: .*got 0"),
         (lambda: costs.tiled_traffic(8, 64, 0), "block_q: .*got 0"),

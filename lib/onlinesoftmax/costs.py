@@ -66,6 +66,34 @@ def flops(n: int, d: int, *, keys: int | None = None) -> int:
     return matmul_flops(n, d, keys) + matmul_flops(n, keys, d)
 
 
+def backward_flops(n: int, d: int, *, keys: int | None = None) -> int:
+    """Return the operations of the backward pass, 10·n·keys·d: those of five products.
+
+    They are the scores Q·Kᵀ, made again, dP = dO·Vᵀ, dV = Pᵀ·dO, dQ = dS·K and
+    dK = dSᵀ·Q. Where the table of weights was kept, there are four.
+
+    Parameters
+    ----------
+    n, d : int
+        Queries; numbers in a row of q, k and v.
+    keys : int, optional
+        As many as queries unless given.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> backward_flops(8192, 64) / flops(8192, 64)
+    2.5
+    """
+    n, d, keys = _shape(n, d, keys)
+    table, to_rows, to_keys = (n, d, keys), (n, keys, d), (keys, n, d)
+    products = [table, table, to_keys, to_rows, to_keys]
+    return sum(matmul_flops(*product) for product in products)
+
+
 def rescale_flops(n: int, d: int, block_k: int, *, keys: int | None = None) -> int:
     """Return the multiplications that streaming adds, to rescale its states.
 
@@ -188,6 +216,92 @@ def tiled_footprint(block_q: int, block_k: int, d: int, *, itemsize: int = 4) ->
     """
     scores = _size("block_q", block_q) * _size("block_k", block_k)
     return state_footprint(block_q, d, itemsize=itemsize) + scores * itemsize
+
+
+def kept_footprint(n: int, *, itemsize: int = 4) -> int:
+    """Return the bytes that are kept for the backward pass: one LSE for each query.
+
+    q, k, v and the output, which are kept as well, are not counted. By the definition
+    it would be the table of weights, `dense_footprint`.
+
+    Parameters
+    ----------
+    n : int
+        Queries.
+    itemsize : int
+        Bytes of a number.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> dense_footprint(65536) // kept_footprint(65536)
+    32768
+    """
+    return _size("n", n) * _size("itemsize", itemsize)
+
+
+def dense_backward_footprint(
+    n: int, *, keys: int | None = None, itemsize: int = 2
+) -> int:
+    """Return the bytes of the two tables that a dense backward pass holds at once.
+
+    They are P, kept since the forward pass, and dP, which dS may overwrite. Not counted
+    are the arguments, the output and all gradients.
+
+    Parameters
+    ----------
+    n : int
+        Queries.
+    keys : int, optional
+        As many as queries unless given.
+    itemsize : int
+        Bytes of a number.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> dense_backward_footprint(65536) / 2**30
+    16.0
+    """
+    return 2 * dense_footprint(n, keys=keys, itemsize=itemsize)
+
+
+def tiled_backward_footprint(
+    block_q: int, block_k: int, d: int, *, itemsize: int = 4
+) -> int:
+    """Return the bytes that a backward pass by tiles holds at once.
+
+    These are a tile of P and one of dP, which dS may overwrite; and for each query of
+    the block its LSE, its Δ and its row of dQ. Not counted are the arguments, the
+    output and all gradients.
+
+    Parameters
+    ----------
+    block_q, block_k : int
+        Queries of a block; keys of a tile.
+    d : int
+        Numbers in a row of q.
+    itemsize : int
+        Bytes of a number.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> tiled_backward_footprint(64, 64, 128)
+    66048
+    """
+    tiles = 2 * _size("block_q", block_q) * _size("block_k", block_k)
+    rows = block_q * (2 + _size("d", d))
+    return (tiles + rows) * _size("itemsize", itemsize)
 
 
 def dense_traffic(n: int, d: int, *, keys: int | None = None, itemsize: int = 2) -> int:
