@@ -6,6 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parent.parent
+# Torch trains the model of the last chapter, and is an oracle for gradients.
+TORCH = ROOT / ".venv-model", ROOT / "requirements-model.txt"
+
 
 class NotInstalled(Exception):
     """The packages of a lock could not be installed."""
@@ -32,3 +36,16 @@ def environment(folder: Path, lock: Path) -> Path:
         raise NotInstalled(f"pip could not install {lock.name}:\n{done.stderr[-1000:]}")
     ready.write_text(now, "utf-8")
     return python
+
+
+def hand_over(module: str, folder: Path, lock: Path) -> int:
+    """Run a module of ours again in an environment, with --here before its arguments."""
+    try:
+        python = environment(folder, lock)
+    except NotInstalled as problem:
+        print(problem)
+        return 1
+    paths = os.pathsep.join(str(ROOT / part) for part in ("", "lib", "book"))
+    env = {**os.environ, "PYTHONPATH": paths}
+    command = [python, "-m", module, "--here", *sys.argv[1:]]
+    return subprocess.call(command, cwd=ROOT, env=env)

@@ -9,14 +9,10 @@ when the prose changes: its file says when it was trained, and on which letters.
 """
 
 import json
-import os
-import subprocess
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-LOCK = ROOT / "requirements-model.txt"
-VENV = ROOT / ".venv-model"
+from tools.environments import ROOT, TORCH, hand_over
+
 STORED = ROOT / "book" / "data" / "speaker.json"
 
 
@@ -45,19 +41,5 @@ def check() -> int:
     return bool(wrong)
 
 
-def main() -> int:
-    from tools.environments import NotInstalled, environment
-
-    try:
-        python = environment(VENV, LOCK)
-    except NotInstalled as problem:
-        print(problem)
-        return 1
-    paths = os.pathsep.join(str(ROOT / part) for part in ("", "lib", "book"))
-    env = {**os.environ, "PYTHONPATH": paths}
-    command = [python, "-m", "tools.model", "--here", *sys.argv[1:]]
-    return subprocess.call(command, cwd=ROOT, env=env)
-
-
 if __name__ == "__main__":
-    sys.exit(work() if "--here" in sys.argv else main())
+    sys.exit(work() if "--here" in sys.argv else hand_over("tools.model", *TORCH))
