@@ -67,8 +67,8 @@ def attention_grad(
 
     Sums are of float32 at least. The LSE comes rounded, and with it all weights of a
     row are off by the same factor; so is Δ, by the rounding of the output. For float32
-    the largest error, in units of 2⁻²⁴ of the largest gradient, was 3 where |LSE| was
-    6, 26 where it was 124, and 9,080 where it was 10,000 (200 queries, causal). An LSE
+    the largest error, in units of 2⁻²⁴ of the largest gradient, was 3 with an LSE near
+    6, 26 with one of 124, and 9,080 with one of 10,000 (200 queries, causal). An LSE
     in base 2 is no better, and one in float64 hardly: it still belongs to scores that
     the forward pass had rounded. With `o=None` both sums of a row, that of the weights
     and Δ, are made again in float64 before they are used. It takes 7 products a tile
