@@ -235,6 +235,15 @@ def test_traffic_is_level_where_a_block_is_half_the_width() -> None:
     assert round(halved, 1) == 0.5
 
 
+@pytest.mark.parametrize(("keep", "kept"), [("least", 6), ("weights", 36)])
+def test_made_again_keeps_a_number_a_row_or_the_table(keep: str, kept: int) -> None:
+    opening = registry.spec("made-again").defaults() | {"keep": keep}
+    back = [numbers("made-again", opening | {"step": 7 + k}) for k in range(6)]
+    assert {found["kept"] for found in back} == {kept}
+    first_rows = [sum(map(sum, found["tile"])) for found in back[::2]]
+    assert math.isclose(sum(first_rows), 3)  # the shares of three rows
+
+
 @pytest.mark.parametrize(("rows", "tiled"), [(64, 63.5), (128, 126)])
 def test_roofline_counts_operations_per_byte(rows: int, tiled: float) -> None:
     state = registry.spec("roofline").defaults() | {"rows": rows}

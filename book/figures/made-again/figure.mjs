@@ -71,7 +71,7 @@ function logsumexp(row) {
 
 const WIDE = {
   width: 720,
-  height: 330,
+  height: 302,
   left: 76,
   top: 46,
   w: 50,
@@ -84,7 +84,7 @@ const WIDE = {
 };
 const NARROW = {
   width: 320,
-  height: 356,
+  height: 346,
   left: 52,
   top: 30,
   w: 25,
@@ -198,7 +198,7 @@ function beside({ at, lse }, { page, words, wide, keep }) {
     const [top, tall] = [y(page, i) + 3, page.h - 6];
     const there = Math.min(1, Math.max(0, at - block * ALONG) / ALONG);
     const past = Math.max(0, at - TILES - block);
-    const known = keep === "number" && i < lse.length;
+    const known = keep === "least" && i < lse.length;
     return [
       filling(one, top, page.box, tall, there),
       known
@@ -217,7 +217,9 @@ function beside({ at, lse }, { page, words, wide, keep }) {
   };
   return [
     head(words.output, one, page.box),
-    head(wide ? words.number : words.short, two, page.lse),
+    keep === "least" && lse.length
+      ? head(wide ? words.number : words.short, two, page.lse)
+      : "",
     head(words.queries, three, page.box),
     ...range(N).map(row),
   ];

@@ -19,7 +19,7 @@ WORDS, QUERIES, KEYS, _ = sentence()
 N, ROWS, COLUMNS = len(WORDS), 3, 2  # of the table; of a tile
 TILES = (N // ROWS) * (N // COLUMNS)
 SCORES = [int(np.dot(query, key)) for query in QUERIES for key in KEYS]
-KEEPS = ("number", "weights")
+KEEPS = ("least", "weights")
 
 
 def tile_at(step: int) -> tuple[int, int]:
@@ -69,7 +69,7 @@ def states(random: np.random.Generator) -> Iterator[Values]:
 
 SPEC = Spec(
     controls=(
-        Choice("keep", "number", of=KEEPS),
+        Choice("keep", "least", of=KEEPS),
         Step("step", 0),
         Numbers("scores", SCORES),
     ),
