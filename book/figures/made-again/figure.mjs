@@ -136,39 +136,37 @@ function names({ at, first, key }, { page, words, wide }) {
 function cells({ P, tile, seen, at, first, key }, { page, keep }) {
   const inTile = (i, j) =>
     at && i >= first && i < first + ROWS && j >= key && j < key + COLUMNS;
-  const cell = (i, j) => {
-    const frame = rect({
+  const frame = (i, j) =>
+    rect({
       class: "band",
       x: x(page, j) + 1,
       y: y(page, i) + 1,
       width: page.w - 2,
       height: page.h - 2,
     });
+  const square = (i, j) => {
     const here = inTile(i, j);
-    if (!here && !(keep === "weights" && seen(i, j))) return frame;
-    const p = here ? tile[i - first][j - key] : P[i][j];
+    const shown = here || (keep === "weights" && seen(i, j));
+    const p = here ? tile[i - first][j - key] : shown ? P[i][j] : 0;
     const side = Math.min(page.w, page.h - 4) * Math.sqrt(Math.min(p, 1));
-    const square = rect({
+    return rect({
       class: `weight ${here ? "new" : "old"}`,
       x: x(page, j) + (page.w - side) / 2,
       y: y(page, i) + (page.h - side) / 2,
       width: side,
       height: side,
     });
-    return frame + square;
   };
-  const around = at
-    ? rect({
-        key: "tile",
-        style: "fill:none;stroke:var(--ink);stroke-width:2.5",
-        x: x(page, key),
-        y: y(page, first),
-        width: COLUMNS * page.w,
-        height: ROWS * page.h,
-      })
-    : "";
-  const each = range(N).flatMap((i) => range(N).map((j) => cell(i, j)));
-  return group({ q: "p" }, ...each, around);
+  const around = rect({
+    key: "tile",
+    style: `fill:none;stroke:var(--ink);stroke-width:${at ? 2.5 : 0}`,
+    x: x(page, key),
+    y: y(page, first),
+    width: COLUMNS * page.w,
+    height: ROWS * page.h,
+  });
+  const all = (draw) => range(N).flatMap((i) => range(N).map((j) => draw(i, j)));
+  return group({ q: "p" }, ...all(frame), ...all(square), around);
 }
 
 /** How far a sum has come: a box that fills up. */
@@ -191,6 +189,7 @@ function beside({ at, lse }, { page, words, wide, keep }) {
   const one = x(page, N) + page.gap;
   const two = one + page.box + page.gap;
   const three = two + page.lse + page.gap;
+  const number = wide ? words.number : words.short;
   const head = (text, left, width) =>
     label(text, left + width / 2, page.top - 8, "small middle");
   const row = (i) => {
@@ -201,25 +200,26 @@ function beside({ at, lse }, { page, words, wide, keep }) {
     const known = keep === "least" && i < lse.length;
     return [
       filling(one, top, page.box, tall, there),
-      known
-        ? rect({ class: "kept", x: two, y: top, width: page.lse, height: tall })
-        : "",
-      known
-        ? label(
-            num(lse[i], 2),
-            two + page.lse / 2,
-            y(page, i) + page.h / 2 + 5,
-            "middle",
-          )
-        : "",
+      rect({
+        class: "kept",
+        x: two,
+        y: top,
+        width: page.lse,
+        height: tall,
+        style: known ? null : "opacity:0",
+      }),
+      label(
+        known ? num(lse[i], 2) : "",
+        two + page.lse / 2,
+        y(page, i) + page.h / 2 + 5,
+        "middle",
+      ),
       filling(three, top, page.box, tall, Math.min(1, Math.ceil(past / DOWN) / ALONG)),
     ].join("");
   };
   return [
     head(words.output, one, page.box),
-    keep === "least" && lse.length
-      ? head(wide ? words.number : words.short, two, page.lse)
-      : "",
+    head(keep === "least" && lse.length ? number : "", two, page.lse),
     head(words.queries, three, page.box),
     ...range(N).map(row),
   ];
