@@ -20,8 +20,8 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-IDEAS = ("attention", "backward", "costs", "dense", "exact_blocks", "masks", "package")
-IDEAS += ("precision", "state", "streaming")
+IDEAS = ("attention", "autograd", "backward", "costs", "dense", "exact_blocks", "masks")
+IDEAS += ("package", "precision", "state", "streaming")
 # The longest first: the others are run beside it.
 STEPS = {
     "tests": ["pytest", "-q", "-m", "not long", *(f"tests/test_{i}.py" for i in IDEAS)],
