@@ -351,7 +351,8 @@ def test_a_picture_says_what_it_shows(figure: str) -> None:
     """The drawing's label is the sentence, and quantities can be addressed."""
     still = figures.still(figure, {})
     sentence = re.search(r'<p class="os-say">(.*?)</p>', still)[1]
-    spoken = re.sub(r"<[^>]+>", "", sentence)
+    raised = re.sub(r"<sup>(.*?)</sup>", r"^(\1)", sentence)
+    spoken = re.sub(r"<[^>]+>", "", raised)
     picture = still.split('<div class="os-stage os-stills">')[0]
     for svg in re.findall(r"<svg [^>]*>", picture):
         assert 'role="img"' in svg

@@ -6,15 +6,15 @@ the code rescales at every step, so every step seems to matter. What settles it:
 n = 1,024 and many shuffles, which gather around H_1024 = 7.51; ascending, 1,024.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 
 import numpy as np
 
+from livepage.figures.generator import generator
 from livepage.figures.spec import Again, Choice, Prediction, Spec, Values
 from onlinesoftmax import streaming
 
-WORD = 0xFFFFFFFF
 SEED = 40503  # one of many whose forty orders are typical ones
 
 
@@ -22,25 +22,11 @@ def arrival(order: str, n: int, sample: int) -> list[int]:
     """The scores 1 … n in the figure's own order, from the figure's own generator."""
     scores = list(range(1, n + 1))
     if order == "random":
-        random = _generator(sample * SEED + n)
+        random = generator(sample * SEED + n)
         for i in range(n - 1, 0, -1):
             j = int(random() * (i + 1))
             scores[i], scores[j] = scores[j], scores[i]
     return scores[::-1] if order == "descending" else scores
-
-
-def _generator(seed: int) -> Callable[[], float]:
-    """Mulberry32, as in `figure.mjs`."""
-    state = seed
-
-    def draw() -> float:
-        nonlocal state
-        state = (state + 0x6D2B79F5) & WORD
-        t = (state ^ state >> 15) * (state | 1) & WORD
-        t ^= (t + ((t ^ t >> 7) * (t | 61) & WORD)) & WORD
-        return (t ^ t >> 14) / 2**32
-
-    return draw
 
 
 def expected(state: Values) -> Values:

@@ -1,20 +1,14 @@
 // A map of softmax in four formats: a common score across, how many scores upwards. The
 // walls are where it fails, in one of four ways.
 
-import { FARTHEST, MOST_POWER } from "livepage/constants";
+import { FARTHEST, FORMATS, MOST_POWER } from "livepage/constants";
 import { handle, picture } from "livepage/picture.mjs";
 import { circle, group, label, level, rect, upright } from "livepage/shapes.mjs";
 import { num, sentences, tidy } from "livepage/text.mjs";
 
-// ---- the numbers -------------------------------------------------------------------
+import { adder, rounder } from "../rounding.mjs";
 
-// Of each format: digits in bits; 2^low is the smallest normal number, 2^high too large.
-const FORMATS = {
-  float16: [11, -14, 16],
-  bfloat16: [8, -126, 128],
-  float32: [24, -126, 128],
-  float64: [53, -1022, 1024],
-};
+// ---- the numbers -------------------------------------------------------------------
 
 export function compute({ logit, power, format, subtract }) {
   const score = subtract ? 0 : logit;
@@ -28,8 +22,9 @@ export function compute({ logit, power, format, subtract }) {
 
 /** What naive softmax makes of 2^power equal scores, every step rounded to the format. */
 function softmax(score, power, format) {
-  const term = round(Math.exp(score), format);
-  const total = addUp(term, 2 ** power, format);
+  const round = rounder(FORMATS[format]);
+  const term = round(Math.exp(score));
+  const total = adder(FORMATS[format])(term, 2 ** power);
   const failure =
     term === Infinity
       ? 1
@@ -37,59 +32,23 @@ function softmax(score, power, format) {
         ? 2
         : total === Infinity
           ? 3
-          : power > FORMATS[format][0]
+          : power > FORMATS[format].bits
             ? 4
             : 0;
-  return { term, total, weight: round(term / total, format), failure };
+  return { term, total, weight: round(term / total), failure };
 }
 
 /** Where exp vanishes and overflows, and where the sum of 2^k terms overflows. */
 function walls(format) {
-  const [bits, low, high] = FORMATS[format];
+  const { bits, low, largest } = FORMATS[format];
   const zero = (low - bits) * Math.LN2;
-  const overflow = Math.log(2 - 2 ** (1 - bits)) + (high - 1) * Math.LN2;
+  const overflow = Math.log(largest);
   return {
     zero,
     overflow,
     bits,
     sum: (k) => overflow - Math.min(k, bits + 1) * Math.LN2,
   };
-}
-
-/** The nearest number of a format, ties to even. */
-function round(x, format) {
-  const [bits, low, high] = FORMATS[format];
-  if (format === "float64" || !(x > 0) || x === Infinity) return x;
-  const unit = 2 ** (Math.max(exponent(x), low) + 1 - bits);
-  const [whole, rest] = [Math.floor(x / unit), (x / unit) % 1];
-  const up = rest > 0.5 || (rest === 0.5 && whole % 2 === 1);
-  const rounded = (whole + (up ? 1 : 0)) * unit;
-  return rounded >= 2 ** high ? Infinity : rounded;
-}
-
-/** The largest e with 2^e ≤ x. */
-function exponent(x) {
-  const e = Math.floor(Math.log2(x));
-  return 2 ** e > x ? e - 1 : 2 ** (e + 1) <= x ? e + 1 : e;
-}
-
-/**
- * term + term + …, rounded each time. Up to the next power of two every addition moves the
- * sum by the same step (after a tie, from the second on), so it is reached in one jump.
- */
-function addUp(term, count, format) {
-  let [total, missing] = [term, count - 1];
-  while (missing > 0 && Number.isFinite(total)) {
-    const next = round(total + term, format);
-    const step = next - total;
-    if (step === 0) break;
-    const room = 2 ** (exponent(total) + 1) - term - total;
-    const steady = round(next + term, format) - next === step;
-    const jumps = steady && room > 0 ? Math.min(missing, Math.ceil(room / step)) : 1;
-    total += jumps * step;
-    missing -= jumps;
-  }
-  return total;
 }
 
 // ---- the picture -------------------------------------------------------------------

@@ -64,7 +64,14 @@ SPEC = Spec(
     ),
     still=CROWD,
     prediction=Prediction(answer=2, shown_by=(CROWD, {**CROWD, "power": 0}, CROWD)),
-    constants={"FARTHEST": FARTHEST, "MOST_POWER": MOST_POWER},
+    constants={
+        "FARTHEST": FARTHEST,
+        "MOST_POWER": MOST_POWER,
+        "FORMATS": {
+            name: form._asdict() | {"largest": form.largest}
+            for name, form in precision.FORMATS.items()
+        },
+    },
     expected=expected,
     states=states,
 )

@@ -42,7 +42,8 @@ figure.mjs    Pure functions, no DOM, no state of their own:
               with it. A `Film` is a control for the time: the picture and the caption,
               which is what `say` gives, are functions of it.
               Numbers that `figure.py` has too come from there: `SPEC.constants`,
-              imported from "livepage/constants".
+              imported from "livepage/constants". What several figures calculate
+              alike stands beside their folders: `import { … } from "../name.mjs"`.
 strings.json  Every word, "en" complete and "es" beside it: `title`, `controls` (a label
               for each), for a prediction `ask`, `options`, `hints`, `because`, for
               presets `presets`, and the figure's own. "[l: the sum]" marks words that

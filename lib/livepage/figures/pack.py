@@ -76,7 +76,9 @@ def _host(entry: str) -> str:
 def given(figure: str) -> dict[str, str]:
     """What a figure's module may import, and the expression for it."""
     constants = to_json(spec(figure).constants)
+    beside = folder(figure).parent.glob("*.mjs")
     return {
+        **{f"../{file.name}": expression(file) for file in beside},
         "livepage/picture.mjs": "$given.picture",
         "livepage/shapes.mjs": "$given.shapes",
         "livepage/text.mjs": "$given.text",
