@@ -191,6 +191,7 @@ function addition({ before, added, total }, { x, line, words, right }) {
       class: "small",
     }),
     moved &&
+      Math.abs(end - to) > 12 &&
       group(
         { key: "rounding", q: "l" },
         tag("path", {
@@ -231,21 +232,21 @@ function history({ format }, numbers, scene) {
     .map((sum, k) => [x(count(k)), Number.isFinite(sum) ? y(sum) : high - 10])
     .map(([px, py], k) => `${k ? "L" : "M"}${r(px)} ${r(py)}`)
     .join("");
-  const powers = Array.from(
-    { length: 20 },
-    (_, k) => k * (doublings > 16 ? 5 : doublings > 10 ? 4 : 2),
-  ).filter((k) => k <= doublings);
+  const stride = doublings > 16 ? 5 : doublings > 10 ? 4 : 2;
+  const powers = Array.from({ length: 20 }, (_, k) => k * stride);
+  const across = powers.filter((k) => k <= doublings);
+  const upwards = powers.map((k) => k + Math.ceil(Math.log2(term)));
   const limit = Math.log2(form.largest) < most;
   return [
     label(words.sums, 0, high - 24, { class: "caption", q: "l" }),
     label(words.counts, end, low + 40, "caption end"),
     level(low, start, end, "axis"),
     upright(start, high, low, "axis"),
-    powers.map((k) => label(power(k), x(2 ** k), low + 20, "small middle")),
-    powers.map((k) => upright(x(2 ** k), low, low + 4, "axis")),
-    powers.map((k) =>
-      label(short(term * 2 ** k), start - 8, y(term * 2 ** k) + 4, "small end"),
-    ),
+    across.map((k) => label(power(k), x(2 ** k), low + 20, "small middle")),
+    across.map((k) => upright(x(2 ** k), low, low + 4, "axis")),
+    upwards
+      .filter((k) => k <= most)
+      .map((k) => label(power(k), start - 8, y(2 ** k) + 4, "small end")),
     tag("path", {
       key: "truth",
       class: "truth-line",
@@ -268,7 +269,7 @@ function history({ format }, numbers, scene) {
   ].filter(Boolean);
 }
 
-const power = (k) => (k < 11 ? grouped(2 ** k) : `2^{${k}}`);
+const power = (k) => (k < 11 ? short(2 ** k) : `2^{${k}}`);
 
 // ---- the words ---------------------------------------------------------------------
 
@@ -300,7 +301,9 @@ export function say({ format, order }, numbers, words) {
       ? words.sayLost
       : total !== exact
         ? words.sayRounded
-        : words.sayExact;
+        : before
+          ? words.sayExact
+          : words.sayFirst;
   const far = total === truth ? words.sayRight : words.sayWrong;
   return sentences([words.say[order], Number.isFinite(total) && far, verdict], values);
 }

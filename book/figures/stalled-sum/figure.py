@@ -87,7 +87,7 @@ def states(random: np.random.Generator) -> Iterator[Values]:
             yield state | {"step": int(step)}
 
 
-GONE = {"format": "float16", "addend": 1, "order": "serial", "step": 40}  # 2,560
+GONE = {"format": "float16", "addend": 1, "order": "serial", "step": 51}  # 16,384
 ON = GONE | {"step": 36}  # 1,280
 END = GONE | {"step": 63}
 
