@@ -128,9 +128,12 @@ function axes({ all, of }, { block }, scene) {
   const { x, e, c, left, right, errors, counts, words, wide, last } = scene;
   const at = x(Math.log2(block));
   const steps = Array.from({ length: last + 1 }, (_, k) => k);
+  const through = (place, look) =>
+    [errors, counts].map(({ low, high }, i) => upright(place, high, low, look(i)));
   const named = steps.filter((k) => (wide ? k % 2 === 0 || last < 8 : k % 4 === 0));
   return [
     label(words.errors[of], 0, errors.high - 20, {
+      key: "errors",
       class: "caption",
       q: of === "l" ? "l" : "o",
     }),
@@ -156,12 +159,12 @@ function axes({ all, of }, { block }, scene) {
       upright(left, high, low, "axis"),
     ]),
     all && [
-      upright(x(last / 2), errors.high, counts.low, "even"),
+      through(x(last / 2), (i) => ({ key: `even${i}`, class: "even" })),
       label("√N", x(last / 2) + 5, errors.high + 4, "small halo"),
     ],
-    upright(at, errors.high, counts.low, { key: "at", class: "at" }),
+    through(at, (i) => ({ key: `at${i}`, class: "at" })),
   ]
-    .flat(2)
+    .flat(Infinity)
     .filter(Boolean);
 }
 

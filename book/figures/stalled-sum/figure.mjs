@@ -72,7 +72,7 @@ const sums = {
 
 const WIDE = {
   width: 720,
-  height: 462,
+  height: 470,
   left: 8,
   right: 712,
   line: 122,
@@ -83,7 +83,7 @@ const WIDE = {
 };
 const NARROW = {
   width: 320,
-  height: 470,
+  height: 478,
   left: 2,
   right: 318,
   line: 126,
@@ -238,7 +238,7 @@ function history({ format }, numbers, scene) {
   const upwards = powers.map((k) => k + Math.ceil(Math.log2(term)));
   const limit = Math.log2(form.largest) < most;
   return [
-    label(words.sums, 0, high - 24, { class: "caption", q: "l" }),
+    label(words.sums, 0, high - 24, { key: "sums", class: "caption", q: "l" }),
     label(words.counts, end, low + 40, "caption end"),
     level(low, start, end, "axis"),
     upright(start, high, low, "axis"),
