@@ -273,13 +273,13 @@ const power = (k) => (k < 11 ? short(2 ** k) : `2^{${k}}`);
 
 // ---- the words ---------------------------------------------------------------------
 
-/** Whole numbers whole, others with what digits they need, up to seven. */
-const short = (x) =>
-  Number.isFinite(x) && x % 1
-    ? String(Number(x.toPrecision(7)))
-    : Number.isFinite(x)
-      ? grouped(x)
-      : num(x, 0);
+/** Whole numbers whole, others with seven digits, or two after the point. */
+function short(x) {
+  if (!Number.isFinite(x)) return num(x, 0);
+  if (Number.isInteger(x)) return grouped(x);
+  if (x < 1000) return String(Number(x.toPrecision(7)));
+  return x.toLocaleString("en", { maximumFractionDigits: 2 });
+}
 
 export function say({ format, order }, numbers, words) {
   const { count: n, term, total, before, added, truth, gap } = numbers;
@@ -296,7 +296,9 @@ export function say({ format, order }, numbers, words) {
     gap: short(gap),
   };
   const verdict = !Number.isFinite(total)
-    ? words.sayBeyond
+    ? Number.isFinite(exact)
+      ? words.sayBeyond
+      : words.sayGone
     : total === before
       ? words.sayLost
       : total !== exact
