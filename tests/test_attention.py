@@ -574,6 +574,8 @@ def right(attend) -> bool:
         (q, k[:1], v[:1], {}),
     ]
     cases.append((q, k, np.where(late[:, None], v, NAN), {"mask": bias(hidden)}))
+    many = normal(2, 150, 4, seed=3)
+    cases.append((q, many * np.arange(150)[:, None], many, {}))
     for *arrays, each in cases:
         expected = dense.attention(*arrays, **each, return_lse=True)
         got = attend(*arrays, **each, block_q=2, block_k=2, return_lse=True)
@@ -655,10 +657,8 @@ def test_a_fault_is_found(name: str) -> None:
 
 
 LEAF_FAULTS = {
-    "nothing is rescaled": (
-        "State(m, _scaled(l, gap), _scaled(o, gap[..., None]))",
-        "State(m, l, o)",
-    ),
+    "the sum is not rescaled": ("l = _scaled(l, gap)", "l = l"),
+    "the output is not rescaled": ("o = _scaled(o, gap[..., None])", "o = o"),
     "the fraction is lost": (
         "return power, np.exp(rest)",
         "return power, 1 + 0 * rest",

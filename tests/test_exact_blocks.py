@@ -302,7 +302,7 @@ ONE_REFERENCE = (
 )
 NO_INTEGER = ("power = np.rint(scores * LOG2_E)", "power = scores * LOG2_E")
 REAL_RESCALE = (
-    "return np.ldexp(x, np.where(gap > GONE, gap, GONE).astype(np.intc))",
+    "return np.ldexp(x, np.fmax(gap, GONE).astype(np.intc))",
     "return x * np.exp2(np.where(gap > GONE, gap, GONE))",
 )
 ORDINARY = 3 * np.random.default_rng(6).normal(size=(200, KEYS))

@@ -46,7 +46,7 @@ import numpy as np
 from onlinesoftmax import _inputs as inputs
 from onlinesoftmax._inputs import Array
 from onlinesoftmax.masks import Head, Tile
-from onlinesoftmax.state import State, add
+from onlinesoftmax.state import State
 
 LEAF = 64  # keys
 PANEL = 16  # queries
@@ -207,21 +207,17 @@ def _update(state: State, scores: Array, values: Array) -> State:
     ms = np.maximum.accumulate(ms, 1)[:, 1:]  # (panels, leaves, 16), after each leaf
     weights = _scaled(fractions, powers - ms[..., None])
     ls, os = weights.sum(-1), _weigh(weights, powers != -np.inf, values)
+    m, l, o = (np.asarray(x) for x in state)
     for leaf in range(scores.shape[1]):
-        m, l, o = (x[:, leaf] for x in (ms, ls, os))
-        state = add(_rescale(state, m), State(m, l, o))
-    return state
-
-
-def _rescale(state: State, m: Array) -> State:
-    """Return the same state, measured from a larger power of two."""
-    gap, l, o = (np.asarray(x) for x in (state.m - m, state.l, state.o))
-    return State(m, _scaled(l, gap), _scaled(o, gap[..., None]))
+        gap, m = m - ms[:, leaf], ms[:, leaf]
+        l = _scaled(l, gap) + ls[:, leaf]
+        o = _scaled(o, gap[..., None]) + os[:, leaf]
+    return State(m, l, o)
 
 
 def _scaled(x: Array, gap: Array) -> Array:
     """Return x · 2^gap. For a gap of −∞ it is 0, and for NaN, which is ∞ − ∞."""
-    return np.ldexp(x, np.where(gap > GONE, gap, GONE).astype(np.intc))
+    return np.ldexp(x, np.fmax(gap, GONE).astype(np.intc))
 
 
 def _weigh(weights: Array, seen: Array, values: Array) -> Array:
@@ -230,6 +226,8 @@ def _weigh(weights: Array, seen: Array, values: Array) -> Array:
     Values that are not finite are added one key at a time, to the rows that see it.
     """
     finite = np.isfinite(values).all(-1, keepdims=True)  # (leaves, 64, 1)
+    if finite.all():
+        return weights @ values
     o = weights @ np.where(finite, values, 0)
     for leaf, key, _ in zip(*np.nonzero(~finite)):
         products = weights[:, leaf, :, key, None] * values[leaf, key]
