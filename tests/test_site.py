@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 from livepage.site.page import CONTENT_SECURITY_POLICY as POLICY  # noqa: E402
 from tools.budgets import weight  # noqa: E402
+from tools.chapters import pages  # noqa: E402
 
 PAGE = """<!DOCTYPE html><html lang="en"><head><title>A page</title>
 <meta http-equiv="Content-Security-Policy" content="{policy}">
@@ -88,8 +89,8 @@ def test_the_page_of_all_drills_has_each_of_them(site, html):
     listed = [row["data-drill"] for row in site["drills.html"].select(".os-deck-row")]
     placed = [
         drill["data-drill"]
-        for _, page in sorted(site.items())
-        for drill in page.select(".os-drill:not(.os-use)")
+        for page in pages(ROOT / "_toc.yml", ROOT / "book")
+        for drill in site[f"{page.name}.html"].select(".os-drill:not(.os-use)")
     ]
     assert listed == placed
     cards = html / "_static" / "drills" / "cards"

@@ -51,15 +51,40 @@ def threads(cells: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-BENCHES = {"threads": Bench("05-merge", "threads", threads)}
+EXACT = (
+    "An attention in tiles of 64 queries and 64 keys of 64 numbers, as above: how many"
+    " times as long it takes with exact_blocks. Best of {repeats} runs."
+)
 
 
-def interleaved(tasks: list[Callable[[], object]]) -> list[float]:
+def exact(cells: dict[str, Any]) -> dict[str, Any]:
+    """Bits that no block size changes: how many times as long they take."""
+    tried, repeats, rows = cells["tried"], 9, []
+    for n in (1024, 4096):
+        ways = [lambda n=n, same=same: tried(n, same) for same in (False, True)]
+        usual, same_bits = interleaved(ways, repeats)
+        rows.append([f"{n:,}", f"{same_bits / usual:.2f}"])
+    return {
+        "what": EXACT.format(repeats=repeats),
+        "columns": ["queries and keys", "times as long"],
+        "rows": rows,
+    }
+
+
+BENCHES = {
+    "threads": Bench("05-merge", "threads", threads),
+    "exact": Bench("where-the-digits-go", "its-price", exact),
+}
+
+
+def interleaved(
+    tasks: list[Callable[[], object]], repeats: int = REPEATS
+) -> list[float]:
     """The best time of each task in seconds; all take turns, so that none is lucky."""
     times: list[list[float]] = [[] for _ in tasks]
     for task in tasks:
         task()
-    for _ in range(REPEATS):
+    for _ in range(repeats):
         for task, spent in zip(tasks, times, strict=True):
             start = time.perf_counter()
             task()
