@@ -228,6 +228,17 @@ def test_there_is_one_zero_and_one_nan() -> None:
     assert out.tobytes() == np.array([0.0, NAN, NAN]).tobytes()
 
 
+@quiet
+def test_scores_without_end_and_keys_without_weight() -> None:
+    q, k, v = np.zeros((4, 1)), np.zeros((3, 1)), np.array([[1.0], [1e308], [3.0]])
+    rows = [[0, INF, 0], [0, NAN, INF], [0, -INF, 0], [-INF, -INF, -INF]]
+    out, lse = streaming.attention(
+        q, k, v, mask=bias(rows), exact_blocks=True, return_lse=True
+    )
+    np.testing.assert_array_equal(out[:, 0], [NAN, NAN, 2, 0])
+    np.testing.assert_array_equal(lse, [INF, NAN, np.log(2), -INF])
+
+
 # The state.
 
 
@@ -266,6 +277,18 @@ def test_a_tile_that_ends_inside_a_leaf_leaves_it_to_the_next() -> None:
         (300, [0, 300]),
     ):
         assert [s.l[0, 0] for s in states(scores, v, block_k)] == sums
+
+
+def test_blocks_of_queries_begin_with_a_panel(monkeypatch) -> None:
+    """Here BLAS rounds every row of a panel alike; another may not."""
+    begun, answer = [], exact.answer
+    monkeypatch.setattr(
+        exact, "answer", lambda *of: begun.append(of[3].start) or answer(*of)
+    )
+    for block_q, starts in ((1, range(0, 80, 16)), (20, (0, 32, 64)), (80, (0,))):
+        begun.clear()
+        bits(np.zeros((80, 1)), np.zeros((2, 1)), np.zeros((2, 1)), block_q, 1)
+        assert begun == list(starts)
 
 
 # Planted faults: each is found, and by rows of the kind that is named.
