@@ -106,7 +106,7 @@ EDITS = [
         "index.html",
         "Markconfig",
     ),
-    Edit("_toc.yml", "title: Precision", "title: Marktoc", "index.html", "Marktoc"),
+    Edit("_toc.yml", "title: Tensor cores", "title: Marktoc", "index.html", "Marktoc"),
 ]
 
 
