@@ -59,9 +59,10 @@ EXACT = (
 
 def exact(cells: dict[str, Any]) -> dict[str, Any]:
     """Bits that no block size changes: how many times as long they take."""
-    tried, repeats, rows = cells["tried"], 9, []
-    for n in (1024, 4096):
-        ways = [lambda n=n, same=same: tried(n, same) for same in (False, True)]
+    tried, repeats, rows = cells["tried"], 31, []
+    for n in (1024, 2048, 4096):
+        given = cells["drawn"](n)
+        ways = [lambda x=given, same=same: tried(x, same) for same in (False, True)]
         usual, same_bits = interleaved(ways, repeats)
         rows.append([f"{n:,}", f"{same_bits / usual:.2f}"])
     return {
