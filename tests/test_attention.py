@@ -563,7 +563,7 @@ def right(attend) -> bool:
         {"mask": alibi([0.1, 2.0]) & causal()},
         {"mask": bias(hidden)},
         {"mask": window(1, 0) & padding(4)},
-        {"softcap": 0.5},
+        {"softcap": 0.5, "mask": bias(np.linspace(0, 2, 9))},
         {"sinks": [0.0, 3.0]},
     ]
     low = k - 60 * np.sign(q.sum(1))[:, None]  # scores far below zero
@@ -609,9 +609,12 @@ FAULTS = {
     "partial tiles are taken as full": ('if kind == "some":', "if False:"),
     "the scale is forgotten": ("np.float64).T * asked.scale", "np.float64).T"),
     "the cap comes after the mask": (
-        "            scores = asked.softcap * np.tanh(scores / asked.softcap)\n"
-        "        if kind",
-        "            scores = np.tanh(scores)\n        if kind",
+        "        scores = capped(scores, asked.softcap)\n"
+        '        if kind == "some":\n'
+        "            scores = seen.apply(scores, rows, keys)\n",
+        '        if kind == "some":\n'
+        "            scores = seen.apply(scores, rows, keys)\n"
+        "        scores = capped(scores, asked.softcap)\n",
     ),
     "the sink has no weight": (
         "np.full((size, 1), head.sink, wide)",
@@ -673,7 +676,7 @@ LEAF_FAULTS = {
     ),
     "the sink has no weight": ("np.where(m == -np.inf, 0, fraction)", "0 * fraction"),
     "the scale is forgotten": ("swapaxes(-1, -2) * asked.scale", "swapaxes(-1, -2)"),
-    "the cap is forgotten": ("        scores = asked.softcap * ", "        pass  # "),
+    "the cap is forgotten": ("return capped(scores, asked.softcap)", "return scores"),
     "hidden values are read": ("seen[:, leaf, :, key, None]", "True"),
 }
 

@@ -51,7 +51,7 @@ DENSE_FAULTS = {
     "the Jacobian is its diagonal": ("np.diag(p) - np.outer(p, p)", "np.diag(p)"),
     "the Jacobian has the wrong sign": ("np.diag(p) - np", "np.diag(p) + np"),
     "the scale is forgotten": ("slopes[i, j] * asked.scale", "slopes[i, j]"),
-    "the cap has no slope": ("1 - share**2", "1 + 0 * share"),
+    "the cap has no slope": ("1 - (scores / softcap) ** 2", "np.ones_like(scores)"),
     "heads that share do not add up": ("dk[j] +=", "dk[j] ="),
     "the sink is forgotten": ("(0, 1), constant_values=sink)", "(0, 1))"),
     "hidden keys are seen": ("np.flatnonzero(row != -np.inf)", "np.arange(len(row))"),

@@ -308,11 +308,13 @@ FAULTS = {
     "the scale is taken twice": ("dq += scale *", "dq += scale * scale *"),
     "the scale is forgotten in dK": ("dk[keys] += scale *", "dk[keys] +="),
     "the mask comes before the cap": (
-        "scores, slopes = capped(block.q @ k.T * asked.scale, asked.softcap)  # (Br, Bc)\n"
+        "scores = capped(block.q @ k.T * asked.scale, asked.softcap)  # (Br, Bc)\n"
+        "        slopes = cap_slopes(scores, asked.softcap)\n"
         '        if kind == "some":\n'
         "            scores = seen.apply(scores, block.rows, keys)\n",
         "scores = seen.apply(block.q @ k.T * asked.scale, block.rows, keys)\n"
-        "        scores, slopes = capped(scores, asked.softcap)\n",
+        "        scores = capped(scores, asked.softcap)\n"
+        "        slopes = cap_slopes(scores, asked.softcap)\n",
     ),
     "partial tiles are taken as full": ('if kind == "some":', "if False:"),
     "the LSE is off by a bit": ("exp(scores - shift", "exp(scores - 1e-6 - shift"),

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from onlinesoftmax import _inputs as inputs
 from onlinesoftmax._inputs import Array
-from onlinesoftmax.dense import Gradients, Sums, capped
+from onlinesoftmax.dense import Gradients, Sums, cap_slopes, capped
 from onlinesoftmax.masks import Head, Mask, head_of
 from onlinesoftmax.state import divisor, shift
 from onlinesoftmax.streaming import weigh
@@ -225,7 +225,8 @@ def tiles(
     """
     for _, keys, kind in seen.tiles(block.rows, block_k):
         k, v = (x[keys].astype(np.float64) for x in (head.k, head.v))
-        scores, slopes = capped(block.q @ k.T * asked.scale, asked.softcap)  # (Br, Bc)
+        scores = capped(block.q @ k.T * asked.scale, asked.softcap)  # (Br, Bc)
+        slopes = cap_slopes(scores, asked.softcap)
         if kind == "some":
             scores = seen.apply(scores, block.rows, keys)
         scores = scores.astype(block.lse.dtype)

@@ -181,7 +181,7 @@ def attention(
     lse = np.empty(asked.shape[:-1], asked.wide)
     for head in asked.heads():
         q, k, v = (x.astype(compute) for x in (head.q, head.k, head.v))
-        scores, _ = capped(q @ k.T * asked.scale, asked.softcap)  # (queries, keys)
+        scores = capped(q @ k.T * asked.scale, asked.softcap)  # (queries, keys)
         scores = head_of(mask, asked.shape, head.at).apply(scores)
         scores = np.pad(scores, ((0, 0), (0, 1)), constant_values=head.sink)
         values = np.pad(v, ((0, 1), (0, 0)))  # the sink's value is 0
@@ -309,7 +309,8 @@ def attention_grad(
     sums = Sums.zeros(asked, compute)
     for head in asked.heads():
         q, k, v = (x.astype(compute) for x in (head.q, head.k, head.v))
-        scores, slopes = capped(q @ k.T * asked.scale, asked.softcap)
+        scores = capped(q @ k.T * asked.scale, asked.softcap)
+        slopes = cap_slopes(scores, asked.softcap)
         scores = head_of(mask, asked.shape, head.at).apply(scores)  # (queries, keys)
         dq, dk, dv = sums.q[head.at], sums.k[head.shared], sums.v[head.shared]
         for i, row in enumerate(scores):
@@ -323,23 +324,36 @@ def attention_grad(
     return sums.rounded(asked.dtype, sinks)
 
 
-def capped(scores: Array, softcap: float | None) -> tuple[Array, Array]:
-    """Return the scores after the cap, and the slope of the cap at each of them.
+def capped(scores: Array, softcap: float | None) -> Array:
+    """Return the scores after the cap.
 
     Parameters
     ----------
     scores : ndarray
     softcap : float, or None
-        c in c · tanh(s / c), whose slope is 1 − tanh²(s / c).
+        c in c · tanh(s / c).
 
     Returns
     -------
-    scores, slopes : ndarray, the shape and dtype of `scores`
+    ndarray, the shape and dtype of `scores`
     """
-    if softcap is None:
-        return scores, np.ones_like(scores)
-    share = np.tanh(scores / softcap)
-    return softcap * share, 1 - share**2
+    return scores if softcap is None else softcap * np.tanh(scores / softcap)
+
+
+def cap_slopes(scores: Array, softcap: float | None) -> Array:
+    """Return the slope of the cap, 1 − tanh²(s / c), at each score.
+
+    Parameters
+    ----------
+    scores : ndarray
+        After the cap.
+    softcap : float, or None
+
+    Returns
+    -------
+    ndarray, the shape and dtype of `scores`
+    """
+    return np.ones_like(scores) if softcap is None else 1 - (scores / softcap) ** 2
 
 
 def _row_grad(scores: Array, sink: float, dp: Array) -> tuple[Array, Array, Numbers]:

@@ -45,6 +45,7 @@ import numpy as np
 
 from onlinesoftmax import _inputs as inputs
 from onlinesoftmax._inputs import Array
+from onlinesoftmax.dense import capped
 from onlinesoftmax.masks import Head, Tile
 from onlinesoftmax.state import State
 
@@ -182,9 +183,7 @@ def _stack(x: Array, size: int) -> Array:
 def _scores(asked: inputs.Attention, q: Array, keys: Array) -> Array:
     """Return the scores (panels, leaves, 16, 64) of a tile."""
     scores = q @ keys.swapaxes(-1, -2) * asked.scale
-    if asked.softcap:
-        scores = asked.softcap * np.tanh(scores / asked.softcap)
-    return scores
+    return capped(scores, asked.softcap)
 
 
 def _masked(scores: Array, seen: Head, tile: Tile) -> Array:

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from onlinesoftmax import _inputs as inputs
 from onlinesoftmax import exact
 from onlinesoftmax._inputs import Array, Numbers
+from onlinesoftmax.dense import capped
 from onlinesoftmax.masks import Head, Mask, Tile, head_of
 from onlinesoftmax.state import (
     State,
@@ -367,8 +368,7 @@ def fold(
     q = head.q[rows].astype(np.float64)  # (Br, d)
     for _, keys, kind in seen.tiles(rows, block_k):
         scores = q @ head.k[keys].astype(np.float64).T * asked.scale  # (Br, Bc)
-        if asked.softcap:
-            scores = asked.softcap * np.tanh(scores / asked.softcap)
+        scores = capped(scores, asked.softcap)
         if kind == "some":
             scores = seen.apply(scores, rows, keys)
         state = update_tile(state, scores.astype(wide), head.v[keys])
