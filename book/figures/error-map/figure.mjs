@@ -273,12 +273,13 @@ export function say(
     values[`b${i}`] = grouped(lowest[i]);
   });
   const same = order === "blocks" && (block === 1 || block === n);
+  const isOne = new Set(lowest).size === 1;
   return sentences(
     [
       words.say[order],
       same && words.sayRow,
       words.sayErrors[of],
-      all && words.sayLowest,
+      all && (isOne ? words.sayLowestOne : words.sayLowest),
     ],
     values,
   );
