@@ -39,6 +39,7 @@ def allowed(n: int, blocks: int, dtype: type) -> float:
     """Return the accuracy rule: the largest error, as a share of the largest output.
 
     (T + log₂ n + 4) units of the dtype that adds, and, where the answer is then rounded
-    to a narrower one, that rounding.
+    to a narrower one, that rounding. It counts from the scores on; where large scores are
+    computed as well, the rule has one term more, as the chapter on digits says.
     """
     return (blocks + log2(n) + 4) * UNIT[dtype] + ROUNDING[dtype]
