@@ -124,7 +124,8 @@ export function draw(state, numbers, { wide, words, title }) {
   ]);
 }
 
-function axes({ all, of }, { block }, scene) {
+function axes({ all, of, order }, { block }, scene) {
+  const rooted = all && order === "blocks"; // in pairs √N means nothing
   const { x, e, c, left, right, errors, counts, words, wide, last } = scene;
   const at = x(Math.log2(block));
   const steps = Array.from({ length: last + 1 }, (_, k) => k);
@@ -158,7 +159,7 @@ function axes({ all, of }, { block }, scene) {
       level(low, left, right, "axis"),
       upright(left, high, low, "axis"),
     ]),
-    all && [
+    rooted && [
       through(x(last / 2), (i) => ({ key: `even${i}`, class: "even" })),
       label("√N", x(last / 2) + 5, errors.high + 4, "small halo"),
     ],
@@ -247,9 +248,9 @@ function measured(
 
 // ---- the words ---------------------------------------------------------------------
 
-/** Two digits: as a share in percent, or with a power of ten. */
+/** Two digits, as on the axis: a share, most often with a power of ten. */
 function short(x) {
-  if (x >= 1e-4) return `${Number((100 * x).toPrecision(2))}%`;
+  if (x >= 0.1) return num(x, 2);
   const power = Math.floor(Math.log10(x));
   return x ? `${num(x / 10 ** power, 1)} × 10^{${num(power, 0)}}` : "0";
 }
@@ -276,10 +277,11 @@ export function say(
   const isOne = new Set(lowest).size === 1;
   return sentences(
     [
-      words.say[order],
+      words.say[rest ? order : "blocks"],
       same && words.sayRow,
       words.sayErrors[of],
       all && (isOne ? words.sayLowestOne : words.sayLowest),
+      all && order === "blocks" && words.sayRoot,
     ],
     values,
   );

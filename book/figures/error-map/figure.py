@@ -5,7 +5,8 @@ known from the start, so that nothing is rescaled, and every rounding is that of
 addition. A weight passes B − 1 additions in its block and up to N/B − 1 after it: most at
 both ends, where B = 1 and B = N are one and the same row of additions, and least at √N.
 That is the worst case. Errors of different blocks are independent and cancel in part, so
-the smallest error that is measured lies there or a little to the right, towards N^(2/3).
+the smallest error that is measured lies near there, most often to the right of it,
+towards N^(2/3).
 
 Prediction. 4,096 weights, a sum kept in bf16: in which blocks is the error smallest? Why
 wrong answers tempt. "One by one": no block, so nothing is put together twice. "All in

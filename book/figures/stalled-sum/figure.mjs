@@ -115,6 +115,7 @@ function closeUp({ format }, numbers, scene) {
   const per = (right - left) / (BEHIND + AHEAD) / added;
   const near = {
     ...scene,
+    short: writer(numbers),
     per,
     x: (value) => left + BEHIND * added * per + (value - before) * per,
     from: Math.max(0, before - BEHIND * added),
@@ -171,7 +172,7 @@ function places({ per, x, from, to, line, left, right }) {
 }
 
 /** From the sum before, by the addend, to where no number may be; and to the nearest. */
-function addition({ before, added, total }, { x, line, words, right }) {
+function addition({ before, added, total }, { x, line, words, right, short }) {
   const [from, to] = [x(before), x(before + added)];
   const lost = total === before;
   const end = Number.isFinite(total) ? x(total) : right;
@@ -273,19 +274,30 @@ const power = (k) => (k < 11 ? short(2 ** k) : `2^{${k}}`);
 
 // ---- the words ---------------------------------------------------------------------
 
-/** Whole numbers whole, others with seven digits, or two after the point. */
-function short(x) {
+/** Whole numbers whole, others with seven digits, or as many as are asked for. */
+function short(x, digits = 7) {
   if (!Number.isFinite(x)) return num(x, 0);
   if (Number.isInteger(x)) return grouped(x);
-  if (x < 1000) return String(Number(x.toPrecision(7)));
-  return x.toLocaleString("en", { maximumFractionDigits: 2 });
+  return x.toLocaleString("en", { maximumSignificantDigits: digits });
 }
 
-export function say({ format, order }, numbers, words) {
+/** A writer with as many digits as it takes that different numbers look different. */
+function writer({ before, added, total, truth }) {
+  const all = new Set([before, before + added, total, truth]);
+  const alike = (digits) =>
+    new Set([...all].map((x) => short(x, digits))).size < all.size;
+  let digits = 7;
+  while (digits < 17 && alike(digits)) digits++;
+  return (x) => short(x, digits);
+}
+
+export function say({ format, addend, order }, numbers, words) {
   const { count: n, term, total, before, added, truth, gap } = numbers;
   const exact = before + added;
+  const short = writer(numbers);
   const values = {
     n: grouped(n),
+    addend,
     term: short(term),
     format: words.choices[format] ?? format,
     l: short(total),
@@ -300,14 +312,20 @@ export function say({ format, order }, numbers, words) {
       ? words.sayBeyond
       : words.sayGone
     : total === before
-      ? words.sayLost
+      ? 2 * added === gap
+        ? words.sayTie
+        : words.sayLost
       : total !== exact
         ? words.sayRounded
         : before
           ? words.sayExact
           : words.sayFirst;
   const far = total === truth ? words.sayRight : words.sayWrong;
-  return sentences([words.say[order], Number.isFinite(total) && far, verdict], values);
+  const itself = term !== addend && words.sayTerm;
+  return sentences(
+    [words.say[order], itself, Number.isFinite(total) && far, verdict],
+    values,
+  );
 }
 
 export function table({ format, addend }, { count: n, truth }, words) {

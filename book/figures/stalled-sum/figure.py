@@ -1,11 +1,9 @@
 """A sum on the number line of a small format: where it stands still.
 
-Prediction. Ones are added in float16, one after another: where does the sum stop? Why
-wrong answers tempt. "65,504": it is the largest number, and the sum has a long way to
-go. "1,024": ten bits are stored, and the eleventh, the leading 1, is forgotten.
-"Nowhere": a computer adds what it is given. What settles it: more ones than are needed,
-and the sum still at 2,048, where the numbers are 2 apart and 2,049 is none of them. At
-1,024 it goes on.
+Prediction. Tenths are added in bfloat16, one after another: where does the sum stop? Why
+wrong answers tempt. "25.6": 256 of them, as many as there would be ones. "256": ones stop
+there. "Nowhere": a computer adds what it is given. What settles it: more tenths than are
+needed, and the sum still at 32, where the numbers are 1/4 apart. At 25.6 it goes on.
 """
 
 from collections.abc import Iterator
@@ -87,14 +85,15 @@ def states(random: np.random.Generator) -> Iterator[Values]:
             yield state | {"step": int(step)}
 
 
-GONE = {"format": "float16", "addend": 1, "order": "serial", "step": 51}  # 16,384
-ON = GONE | {"step": 36}  # 1,280
-END = GONE | {"step": 63}
+TENTHS = {"format": "bfloat16", "addend": 0.1, "order": "serial"}
+GONE = TENTHS | {"step": 35}  # 1,024 of them
+ON = TENTHS | {"step": 27}  # 256
+END = TENTHS | {"step": 51}
 
 SPEC = Spec(
     controls=(
-        Choice("format", "float16", of=FORMATS),
-        Choice("addend", 1, of=ADDENDS),
+        Choice("format", "bfloat16", of=FORMATS),
+        Choice("addend", 0.1, of=ADDENDS),
         Choice("order", "serial", of=ORDERS),
         Step("step"),
     ),
@@ -102,7 +101,7 @@ SPEC = Spec(
     prediction=Prediction(answer=1, shown_by=(ON, GONE, END, END)),
     presets=(
         {"format": "float8_e5m2", "addend": 1, "order": "serial", "step": 8},
-        {"format": "float16", "addend": 0.1, "order": "serial", "step": 45},
+        {"format": "float16", "addend": 1, "order": "serial", "step": 51},
         {"format": "float16", "addend": 1, "order": "blocks", "step": 59},
     ),
     constants={
