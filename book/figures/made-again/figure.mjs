@@ -30,7 +30,7 @@ export function compute({ scores, keep, step }) {
     }),
   );
   const kept = keep === "weights" ? there * ROWS * COLUMNS : ended;
-  const held = keep === "weights" || !at ? kept : kept + ROWS * COLUMNS;
+  const held = keep === "weights" ? kept : at && ROWS * COLUMNS;
   const seen = (i, j) => tileNumber(i, j) < there;
   const P = S.map((row, i) => row.map((_, j) => weigh(i, j, key + COLUMNS)));
   return {
@@ -120,7 +120,7 @@ function names({ at, first, key }, { page, words, wide }) {
     });
   const column = (word, j) =>
     label(
-      words.choices[word],
+      wide ? words.choices[word] : words.choices[word][0],
       x(page, j) + page.w / 2,
       page.top - 8,
       `small middle${lit(j >= key && j < key + COLUMNS)}`,
@@ -128,7 +128,7 @@ function names({ at, first, key }, { page, words, wide }) {
   return [
     label(words.weights, 0, wide ? 14 : 12, { class: "caption", q: "p" }),
     ...WORDS.map(row),
-    ...(wide ? WORDS.map(column) : []),
+    ...WORDS.map(column),
   ];
 }
 
@@ -146,8 +146,9 @@ function cells({ P, tile, seen, at, first, key }, { page, keep }) {
     });
   const square = (i, j) => {
     const here = inTile(i, j);
-    const shown = here || (keep === "weights" && seen(i, j));
-    const p = here ? tile[i - first][j - key] : shown ? P[i][j] : 0;
+    const whole = keep === "weights";
+    const shown = whole ? seen(i, j) : here;
+    const p = !shown ? 0 : whole ? P[i][j] : tile[i - first][j - key];
     const side = Math.min(page.w, page.h - 4) * Math.sqrt(Math.min(p, 1));
     return rect({
       class: `weight ${here ? "new" : "old"}`,
@@ -252,18 +253,19 @@ function account({ at, back, held, kept }, { page, words }) {
 
 // ---- the words ---------------------------------------------------------------------
 
-export function say({ keep }, { at, back, steps, held, kept, lse }, words) {
+export function say({ keep }, { at, back, steps, held, kept, key }, words) {
   if (at === 0) return words.sayNone;
   const whole = keep === "weights";
-  const values = { k: back ? at - TILES : at, tiles: TILES, held, kept };
+  const [one, other] = WORDS.slice(key, key + COLUMNS).map((w) => words.choices[w]);
+  const values = { k: back ? at - TILES : at, tiles: TILES, held, kept, one, other };
   const there = whole ? words.sayKeptWhole : words.sayForgotten;
-  const through = !back && at % ALONG === 0 && lse.length && !whole;
+  const through = whole ? words.sayCorrected : words.sayThrough;
   const again = whole ? words.sayFetched : words.sayAgain;
   return sentences(
     [
       back ? words.sayBack : words.sayForward,
       back ? again : there,
-      through ? words.sayThrough : "",
+      !back && at % ALONG === 0 ? through : "",
       at === steps ? words.sayDone : words.sayHeld,
     ],
     values,

@@ -2,8 +2,8 @@
 
 Prediction. Six queries pass six keys, tile by tile, and on the way back every tile needs
 its weights again: how many numbers have to be kept for that? Why wrong answers tempt.
-"none": scores can be made again. "18": each tile had a maximum and a sum. "36": the
-weights are what is wanted. What settles it: the way back with one number a row. A tile
+"none": scores can be made again. "12": a weight takes a maximum and a sum. "18": each
+tile had those of its own. "36": the weights are what is wanted. What settles it: the way back with one number a row. A tile
 makes its scores again, and the row's number turns them into final weights.
 """
 
@@ -38,7 +38,7 @@ def expected(state: Values) -> Values:
     known = dense.logsumexp(scores[:ended]).tolist() if ended else []
     whole = state["keep"] == "weights"
     kept = min(step, TILES) * ROWS * COLUMNS if whole else ended
-    held = kept if whole else kept + ROWS * COLUMNS * (step > 0)
+    held = kept if whole else ROWS * COLUMNS * (step > 0)
     tile = weights(scores, step) if step else []
     return {"steps": 2 * TILES, "lse": known, "tile": tile, "kept": kept, "held": held}
 
@@ -79,6 +79,7 @@ SPEC = Spec(
         shown_by=(
             {"step": 7},
             {"step": 12},
+            {"step": 7},
             {"step": 6},
             {"keep": "weights", "step": 12},
         ),
