@@ -84,16 +84,16 @@ const WIDE = {
 };
 const NARROW = {
   width: 320,
-  height: 346,
+  height: 356,
   left: 52,
-  top: 30,
+  top: 40,
   w: 25,
   h: 30,
   gap: 6,
   box: 24,
   lse: 46,
   text: 0,
-  textTop: 282,
+  textTop: 292,
 };
 
 export function draw({ keep }, numbers, view) {
