@@ -3,8 +3,9 @@
 Prediction. Six queries pass six keys, tile by tile, and on the way back every tile needs
 its weights again: how many numbers have to be kept for that? Why wrong answers tempt.
 "none": scores can be made again. "12": a weight takes a maximum and a sum. "18": each
-tile had those of its own. "36": the weights are what is wanted. What settles it: the way back with one number a row. A tile
-makes its scores again, and the row's number turns them into final weights.
+tile had those of its own. "36": the weights are what is wanted. What settles it: the way
+back with one number a row. A tile makes its scores again, and the row's number turns them
+into final weights.
 """
 
 from collections.abc import Iterator
