@@ -105,7 +105,7 @@ export function draw(state, numbers, { wide, words, title }) {
 }
 
 /** The last addition, among the numbers that there are. */
-function closeUp({ format }, numbers, scene) {
+function closeUp({ format, addend }, numbers, scene) {
   const { before, added } = numbers;
   const { words, form, left, right, line } = scene;
   const name = fill(words.close, { format: words.choices[format] ?? format });
@@ -115,7 +115,7 @@ function closeUp({ format }, numbers, scene) {
   const per = (right - left) / (BEHIND + AHEAD) / added;
   const near = {
     ...scene,
-    short: writer(numbers),
+    short: writer(numbers, addend),
     per,
     x: (value) => left + BEHIND * added * per + (value - before) * per,
     from: Math.max(0, before - BEHIND * added),
@@ -282,8 +282,8 @@ function short(x, digits = 7) {
 }
 
 /** A writer with as many digits as it takes that different numbers look different. */
-function writer({ before, added, total, truth }) {
-  const all = new Set([before, before + added, total, truth]);
+function writer({ before, added, total, truth, term }, addend) {
+  const all = new Set([before, before + added, total, truth, term, addend]);
   const alike = (digits) =>
     new Set([...all].map((x) => short(x, digits))).size < all.size;
   let digits = 7;
@@ -294,7 +294,7 @@ function writer({ before, added, total, truth }) {
 export function say({ format, addend, order }, numbers, words) {
   const { count: n, term, total, before, added, truth, gap } = numbers;
   const exact = before + added;
-  const short = writer(numbers);
+  const short = writer(numbers, addend);
   const values = {
     n: grouped(n),
     addend,
@@ -323,7 +323,7 @@ export function say({ format, addend, order }, numbers, words) {
   const far = total === truth ? words.sayRight : words.sayWrong;
   const itself = term !== addend && words.sayTerm;
   return sentences(
-    [words.say[order], itself, Number.isFinite(total) && far, verdict],
+    [words.say[order], Number.isFinite(total) && far, itself, verdict],
     values,
   );
 }
