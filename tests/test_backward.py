@@ -178,6 +178,36 @@ def test_dense_computes_in_what_it_is_told() -> None:
         dense.attention_grad(q, k, v, do, compute=int)
 
 
+def test_single_precision_is_kept_where_it_was_asked_for() -> None:
+    """One query's dV is its weights, when dO is 1: those of a softmax in float32."""
+    q, k, v, do = normal(1, 8), normal(50, 8, seed=1), np.ones((50, 1)), np.ones((1, 1))
+    single = dense.attention_grad(q, k, v, do, compute=np.float32).v[:, 0]
+    q, k = q.astype("f4"), k.astype("f4")
+    scores = (k @ q[0] * np.float32(8**-0.5)).astype("f4")
+    weights = dense.softmax(np.append(scores, -np.inf), compute=np.float32)[:-1]
+    np.testing.assert_array_equal(single, weights)
+    rounded = dense.attention_grad(q, k, v, np.float32(do / 3), compute=np.float32)
+    plain = dense.attention_grad(q, k, v, do / 3, compute=np.float32)
+    for one, other in pairs(plain, rounded):
+        np.testing.assert_array_equal(one.astype("f4"), other.astype("f4"))
+
+
+@pytest.mark.parametrize("wider", ["lse", "queries"])
+def test_the_wider_of_scores_and_lse_is_computed_in(wider: str) -> None:
+    """A narrow LSE counts as the wide number that it is; a wide one is not rounded."""
+    dtype, kept = ("f4", "f8") if wider == "lse" else ("f8", "f4")
+    q, k, v, do = (normal(40, 8, seed=seed).astype(dtype) for seed in range(4))
+    q = q * np.array(30, dtype)  # so that the LSE is large, and so its rounding
+    wide = [x.astype("f8") for x in (q, k, v)]
+    o, lse = streaming.attention(*wide, return_lse=True)
+    lse = lse.astype(kept)
+    got = backward.attention_grad(q, k, v, o, lse, do)
+    expected = backward.attention_grad(*wide, o, lse.astype("f8"), do.astype("f8"))
+    for one, other in pairs(got, expected):
+        allow = 2.0**-22 * np.abs(other).max() if wider == "lse" else 0
+        assert np.abs(one - other).max() <= allow
+
+
 def test_nothing_to_ask_and_nothing_to_see() -> None:
     with np.errstate(all="raise"):
         for grad in (dense.attention_grad, by_tiles):

@@ -253,7 +253,7 @@ class Sums(NamedTuple):
         -------
         Gradients
         """
-        q, k, v, own = (x.astype(dtype, copy=False) for x in self)
+        q, k, v, own = (x.astype(dtype) for x in self)
         if sinks is None:
             return Gradients(q, k, v, None)
         shape = np.shape(sinks)

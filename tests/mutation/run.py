@@ -27,6 +27,7 @@ TESTS = [
     "test_attention",
     "test_backward",
     "test_dense",
+    "test_exact_blocks",
     "test_masks",
     "test_state",
     "test_streaming",
