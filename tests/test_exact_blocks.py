@@ -207,6 +207,11 @@ def test_the_largest_scores_stand_for_themselves() -> None:
     power, fraction = exact.split(np.array([2.0**53, 1e300, -1e300, INF, -INF, 1e308]))
     assert power.tolist() == [2.0**54, 2e300, -2e300, INF, -INF, INF]
     assert (fraction == 1).all()
+    first = np.rint(2.0**53 / exact.LOG2_E) + np.arange(-3, 4)
+    [first] = first[np.rint(first * exact.LOG2_E) == 2.0**53]
+    power, fraction = exact.split(np.array([first - 2, first]))
+    assert power.tolist() == [np.rint((first - 2) * exact.LOG2_E), 2 * first]
+    assert fraction[1] == 1
     q, k, v = np.zeros((3, 1)), np.zeros((3, 1)), np.array([[1.0], [2.0], [4.0]])
     least = float(np.finfo(np.float32).min)
     rows = [[least, least, -INF], [1e30, 1e30, 9e29], [least, 5.0, 5.0]]
@@ -237,6 +242,35 @@ def test_scores_without_end_and_keys_without_weight() -> None:
     )
     np.testing.assert_array_equal(out[:, 0], [NAN, NAN, 2, 0])
     np.testing.assert_array_equal(lse, [INF, NAN, np.log(2), -INF])
+
+
+def test_what_is_too_large_or_no_number_is_so_in_silence() -> None:
+    rows = [[1e308, 1e308, 0], [INF, NAN, 0], [INF, INF, -INF], [-1e308, 0, -1e308]]
+    q, k = np.array([[1e308], [1], [0], [-1e308]]), np.array([[0], [1e308], [1]])
+    v = np.array([[1e308, INF], [1e308, -INF], [1e-308, 0]])
+    with np.errstate(all="raise", under="ignore"):
+        exact.split(np.array([1e308, -1e308, INF, -INF, NAN]))
+        for mask, sinks in product((bias(rows), None), (None, 1e308, -1e308)):
+            options = {"mask": mask, "sinks": sinks, "exact_blocks": True}
+            streaming.attention(q, k, v, block_k=64, **options)
+
+
+def test_values_may_have_no_columns() -> None:
+    q, k, v = np.zeros((3, 2)), np.zeros((5, 2)), np.zeros((5, 0))
+    out, lse = streaming.attention(q, k, v, exact_blocks=True, return_lse=True)
+    assert out.shape == (3, 0) and (lse == np.log(5)).all()
+
+
+def test_no_mask_is_put_on_what_is_seen_in_full(monkeypatch) -> None:
+    masked, apply = [], streaming.Head.apply
+    monkeypatch.setattr(
+        streaming.Head, "apply", lambda *of: masked.append(of[3]) or apply(*of)
+    )
+    x = np.random.default_rng(1).normal(size=(192, 4))
+    streaming.attention(x, x, x, mask=causal(), block_q=64, exact_blocks=True)
+    assert len(masked) == 3  # of 9 tiles, 3 are seen in full and 3 not at all
+    streaming.attention(x, x[:150], x[:150], block_q=192, exact_blocks=True)
+    assert masked[3:] == [slice(128, 150)]  # its leaf is not full
 
 
 # The state.
@@ -331,7 +365,7 @@ REAL_RESCALE = (
 ORDINARY = 3 * np.random.default_rng(6).normal(size=(200, KEYS))
 
 
-def test_with_whole_powers_a_tile_may_have_one_reference(monkeypatch) -> None:
+def test_one_reference_a_tile_is_no_fault_with_whole_powers(monkeypatch) -> None:
     """Rescales are exact: where m moves makes no difference. With the maximum it does."""
     v = nasty_values(2)[:, :1]
     one = rows_that_differ(monkeypatch, faulty(ONE_REFERENCE), ORDINARY, v)
@@ -341,7 +375,7 @@ def test_with_whole_powers_a_tile_may_have_one_reference(monkeypatch) -> None:
 
 
 @quiet
-def test_but_not_where_numbers_become_subnormal(monkeypatch) -> None:
+def test_but_it_is_a_fault_where_numbers_become_subnormal(monkeypatch) -> None:
     """A column in which the heavy keys have the value 0: so m moves with the leaves."""
     rows, v = ORDINARY.copy(), nasty_values(2)[:, 1:2]
     rows[:, :100] -= 715  # and late keys, whose values are 0, have all the weight
@@ -370,7 +404,7 @@ def test_a_fault_is_found(monkeypatch, name: str) -> None:
 
 
 @quiet
-def test_products_of_the_size_of_a_tile_would_be_found(monkeypatch) -> None:
+def test_products_of_the_size_of_a_tile_are_a_fault_that_is_found(monkeypatch) -> None:
     """Where BLAS rounds by shape; where it does not, there is nothing to find."""
     rng = np.random.default_rng(0)
     q, k, v = rng.normal(size=(3, 256, 64))

@@ -138,7 +138,7 @@ class Block(NamedTuple):
         Block
         """
         q, do = (x[rows].astype(np.float64) for x in (head.q, do[head.at]))
-        delta = np.zeros(len(q)) if o is None else (do * o[head.at][rows]).sum(-1)
+        delta = np.zeros(len(q)) if o is None else (do * o[head.at][rows]).sum(1)
         return cls(rows, q, do, lse[head.at][rows], delta)
 
 
@@ -261,8 +261,8 @@ def summed_again(
     block = block._replace(lse=block.lse.astype(np.float64))
     l, mean = np.exp(head.sink - shift(block.lse)), np.zeros_like(block.delta)
     for _, _, p, dp, _ in tiles(asked, head, seen, block, block_k):
-        l += p.sum(-1)
-        mean += (p * dp).sum(-1)
+        l += p.sum(1)
+        mean += (p * dp).sum(1)
     return block._replace(lse=block.lse + np.log(divisor(l)), delta=mean / divisor(l))
 
 

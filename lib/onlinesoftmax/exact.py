@@ -103,7 +103,7 @@ def fold(
     q = _stack(head.q[rows], PANEL)[:, None]  # (panels, 1, 16, d)
     m, fraction = split(np.full((len(q), PANEL), head.sink))
     l = np.where(m == -np.inf, 0, fraction)
-    state = State(m, l, np.zeros((*l.shape, head.v.shape[-1])))  # a key of value 0
+    state = State(m, l, np.zeros((*l.shape, head.v.shape[1])))  # a key of value 0
     yield state
     for tile in seen.tiles(rows, block_k, LEAF):
         keys, values = (_stack(x[tile.keys], LEAF) for x in (head.k, head.v))
@@ -137,7 +137,7 @@ def answer(
         out = np.where((m < np.inf)[..., None], state.result(), np.nan)
     out = np.where(np.isnan(out), np.nan, out + 0.0)  # one NaN, and one 0
     size = rows.stop - rows.start
-    return out.reshape(-1, out.shape[-1])[:size], lse.ravel()[:size]
+    return np.concatenate(out)[:size], np.concatenate(lse)[:size]
 
 
 def split(scores: Array) -> tuple[Array, Array]:
@@ -175,8 +175,8 @@ def _stack(x: Array, size: int) -> Array:
 
     It is a copy, so that memory lies in the same way each time.
     """
-    stack = np.zeros((-(-len(x) // size), size, x.shape[-1]))
-    stack.reshape(-1, x.shape[-1])[: len(x)] = x
+    stack = np.zeros((-(-len(x) // size), size, x.shape[1]))
+    stack.ravel()[: x.size] = x.ravel()
     return stack
 
 
