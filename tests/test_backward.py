@@ -166,6 +166,14 @@ def test_nothing_is_added_up_in_float16() -> None:
     assert abs(by_tiles(q, k, half, q[:1] * 0 + 1).q) < 0.1
 
 
+def test_float32_is_added_up_in_float32() -> None:
+    """That halves the memory of the sums, and so 2²⁴ and twice 1 are still 2²⁴."""
+    x, do = np.ones((1, 1), "f4"), np.array([[2.0**24], [1], [1]])
+    for dtype, total in (("f4", 2.0**24), ("f8", 2.0**24 + 2)):
+        q, k, v = np.ones((3, 1), dtype), x.astype(dtype), x.astype(dtype)
+        assert by_tiles(q, k, v, do, block_q=1).v == total
+
+
 def test_dense_computes_in_what_it_is_told() -> None:
     q, k, v, do = (normal(40, 8, seed=seed) for seed in range(4))
     exact = dense.attention_grad(q, k, v, do, sinks=0.5)
@@ -251,6 +259,8 @@ def test_a_row_that_sees_nothing_adds_nothing(keep: bool, block: int) -> None:
                 block_k=block,
             )
             other = dense.attention_grad(*arrays.values(), mask=bias(hidden))
+            options = {"mask": bias(hidden), "keep": keep, "sinks": -INF}
+            assert by_tiles(*arrays.values(), **options).sinks == 0
         for one, two, expected in zip(got[:3], other, clean):
             np.testing.assert_allclose(one, expected, rtol=1e-12, atol=1e-14)
             np.testing.assert_allclose(two, expected, rtol=1e-12, atol=1e-14)
