@@ -10,7 +10,7 @@ import yaml
 from livepage.drills import code
 from livepage.drills.bank import WRITTEN, Drill, bank
 from livepage.drills.words import table
-from marking import PRELUDE, name_of, run, run_small
+from marking import PRELUDE, mistake, name_of, run, run_small
 
 PROGRAMS = yaml.safe_load(
     (Path(__file__).parent / "data" / "programs.yml").read_text(encoding="utf-8")
@@ -120,7 +120,7 @@ def test_in_micropython_mutants_earn_their_names() -> None:
         listed = list(zip(d.get("mutants"), texts, strict=True))
         for mutant, text in listed[:: 4 if d.kind == "code" else 7]:
             asked.append((d, text))
-            names.append(mutant["name"])
+            names.append(mistake(mutant))
     deep = "(" * 20 + "cuda.threadIdx.x" + ")" * 20  # of which its stack once held 6
     text = bank()["neighbour"].get("code").replace("cuda.threadIdx.x", deep)
     asked.append((bank()["neighbour"], text))

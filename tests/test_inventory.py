@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from unittest.mock import MagicMock
 
 import jupytext
+import numpy as np
 import pytest
 import yaml
 
@@ -53,12 +54,14 @@ def perform(cell: SimpleNamespace, source: str, namespace: dict) -> None:
 def noticed_in(row: dict, namespace: dict) -> str | None:
     """The name of the cell whose assert fails once a row's statement is false.
 
-    The namespace is as before its false cell, and is left so.
+    The namespace is as before its false cell, and is left so; its random generators too.
     """
     breaks = {"cell": row["cell"], **row["breaks"]}
     cells = code_cells(row["chapter"])
     names = [cell.name for cell in cells]
     before = dict(namespace)
+    drawing = [x for x in namespace.values() if isinstance(x, np.random.Generator)]
+    states = [each.bit_generator.state for each in drawing]
     try:
         for cell in cells[names.index(breaks["cell"]) : names.index(row["cell"]) + 1]:
             source = cell.source
@@ -75,6 +78,8 @@ def noticed_in(row: dict, namespace: dict) -> str | None:
     finally:
         namespace.clear()
         namespace.update(before)
+        for each, state in zip(drawing, states, strict=True):
+            each.bit_generator.state = state
 
 
 @pytest.fixture

@@ -93,6 +93,7 @@ const NARROW = {
   end: 306,
 };
 const [BEHIND, AHEAD] = [2.6, 5.4]; // so many addends are in sight, to either side
+const DIGIT = 9.4; // the width of a bold one
 const DENSE = 3.5; // ticks that are closer become a band
 
 export function draw(state, numbers, { wide, words, title }) {
@@ -172,8 +173,9 @@ function places({ per, x, from, to, line, left, right }) {
 }
 
 /** From the sum before, by the addend, to where no number may be; and to the nearest. */
-function addition({ before, added, total }, { x, line, words, right, short }) {
+function addition({ before, added, total }, { x, line, words, left, right, short }) {
   const [from, to] = [x(before), x(before + added)];
+  const room = DIGIT * short(before).length; // a long number goes on above the arrow
   const lost = total === before;
   const end = Number.isFinite(total) ? x(total) : right;
   const moved = total !== before + added;
@@ -203,7 +205,10 @@ function addition({ before, added, total }, { x, line, words, right, short }) {
       ),
     group(
       { q: "l" },
-      label(short(before), from - 4, line - 70, { key: "before", class: "strong end" }),
+      label(short(before), Math.max(from - 4, left + room), line - 70, {
+        key: "before",
+        class: "strong end",
+      }),
       circle(from, line, 5, { key: "was", class: "was" }),
       circle(end, line, 7, { key: "sum", class: lost ? "sum lost" : "sum" }),
       label(fill(words.rounded, { total: short(total) }), end, line + 44, {
