@@ -1,0 +1,185 @@
+"""The inner loops of the kernels, written for a machine's vectors.
+
+Numba lets a function say itself which instructions it becomes: an *intrinsic*. Those
+here take addresses, as integers, and distances in bytes; the kernels work them out. They
+go through six rows at a time, a *strip*, and through the numbers of a row a vector at a
+time, so that rows have to hold whole vectors.
+
+    product_set, product_add    a strip of a product of two matrices
+    largest                     the largest number of each row of a strip
+    weigh                       2 to the power of (score − m), and the sum of those
+    scale                       a row times a number
+    dots                        the products of one row with several others
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from onlinesoftmax.cpu import lanes
+from onlinesoftmax.cpu.lanes import BYTES, LANES, MACHINE, Builder, Value, number
+
+ROWS = 6  # of a strip
+# How many vectors of each row a strip of a product holds: as many as the registers take
+# beside one row of the second matrix and one number of the first.
+VECTORS = 4 if MACHINE.registers == 32 else 2
+PANEL = VECTORS * LANES  # columns that a strip of a product has
+ADDRESS, NUMBER = types.intp, types.float32
+
+
+def product(vectors: int, onto: bool) -> Callable[..., None]:
+    """Return an intrinsic for a strip of a product of two matrices.
+
+    It is `c[r, j] = Σ a[r, k] · b[k, j]`, or `c[r, j] += …`, for six rows and a few
+    vectors of columns. All of c stays in registers while k runs: one row of b is loaded,
+    and each number of a column of a multiplies all of it.
+
+    Parameters
+    ----------
+    vectors : int
+        How many vectors of columns there are.
+    onto : bool
+        Whether the product is added to what stands in c.
+
+    Returns
+    -------
+    function
+        Of a, the bytes from row to row and from k to k; b, the bytes from row to row;
+        c, the bytes from row to row; and how many k there are.
+    """
+
+    @intrinsic
+    def strip(typing: Any, a: Any, a_row: Any, a_k: Any, b: Any, b_row: Any, c: Any,
+              c_row: Any, count: Any) -> Any:  # fmt: skip
+        return types.void(*[ADDRESS] * 8), emit
+
+    def emit(context: Any, at: Builder, signature: Any, given: list[Value]) -> Value:
+        a, a_row, a_k, b, b_row, c, c_row, count = given
+        places = [(r, v) for r in range(ROWS) for v in range(vectors)]
+        rows = [at.add(c, at.mul(c_row, number(r))) for r in range(ROWS)]
+        sums = {
+            (r, v): cgutils.alloca_once_value(
+                at, lanes.load(at, rows[r], v * BYTES) if onto else lanes.constant(0)
+            )
+            for r, v in places
+        }
+        with cgutils.for_range(at, count) as loop:
+            column = at.add(a, at.mul(loop.index, a_k))
+            row = at.add(b, at.mul(loop.index, b_row))
+            loaded = [lanes.load(at, row, v * BYTES) for v in range(vectors)]
+            for r in range(ROWS):
+                place = at.add(column, at.mul(a_row, number(r)))
+                one = at.load(lanes.pointer(at, place, lanes.FLOAT))
+                factor = lanes.splat(at, one)
+                for v, own in enumerate(loaded):
+                    sum_ = at.load(sums[r, v])
+                    at.store(lanes.fma(at, factor, own, sum_), sums[r, v])
+        for r, v in places:
+            lanes.store(at, at.load(sums[r, v]), rows[r], v * BYTES)
+        return context.get_dummy_value()
+
+    return strip
+
+
+product_set = product(VECTORS, onto=False)
+product_add = product(VECTORS, onto=True)
+# Columns that fill no panel, a vector at a time.
+product_add_one = product(1, onto=True)
+
+
+@intrinsic
+def absorb(typing: Any, scores: Any, row: Any, vectors: Any, m: Any, l: Any, o: Any,
+           columns: Any) -> Any:  # fmt: skip
+    """Take a strip of scores into the states of its rows; the scores become weights.
+
+    Where the largest score of a row is above its m, l and o are rescaled to it. Each
+    score is replaced by 2 to the power of (score − m), and these are added to l.
+
+    `row` is the bytes from row to row of the scores, `vectors` the length of each; m has
+    a number for each row, l a vector, o so many vectors as `columns` says.
+    """
+    return types.void(*[ADDRESS] * 7), _absorb
+
+
+def _absorb(context: Any, at: Builder, signature: Any, given: list[Value]) -> Value:
+    scores, row, vectors, m, l, o, columns = given
+    starts = [at.add(scores, at.mul(row, number(r))) for r in range(ROWS)]
+    maxima = _largest(at, starts, vectors)
+    for group, found in enumerate(maxima):
+        old = lanes.load(at, m, group * BYTES)
+        own = [group * LANES + lane < ROWS for lane in range(LANES)]
+        mask = ir.Constant(ir.VectorType(ir.IntType(1), LANES), own)
+        rises = at.and_(at.fcmp_ordered(">", found, old), mask)
+        bits = at.bitcast(rises, ir.IntType(LANES))
+        with at.if_then(at.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))):
+            alphas = lanes.exp2(at, at.fsub(old, found))
+            for r in range(group * LANES, min(group * LANES + LANES, ROWS)):
+                lane = ir.Constant(lanes.INT32, r % LANES)
+                with at.if_then(at.extract_element(rises, lane)):
+                    place = lanes.pointer(at, m, lanes.FLOAT, 4 * r)
+                    at.store(at.extract_element(found, lane), place)
+                    alpha = lanes.splat(at, at.extract_element(alphas, lane))
+                    _scale(at, at.add(l, number(r * BYTES)), number(1), alpha)
+                    o_row = at.mul(columns, number(r * BYTES))
+                    _scale(at, at.add(o, o_row), columns, alpha)
+    totals = [
+        cgutils.alloca_once_value(at, lanes.load(at, l, r * BYTES)) for r in range(ROWS)
+    ]
+    shifts = [_shift(at, at.add(m, number(4 * r))) for r in range(ROWS)]
+    with cgutils.for_range(at, vectors) as loop:
+        offset = at.mul(loop.index, number(BYTES))
+        for start, shift, total in zip(starts, shifts, totals):
+            place = at.add(start, offset)
+            weight = lanes.exp2(at, at.fsub(lanes.load(at, place), shift))
+            lanes.store(at, weight, place)
+            at.store(at.fadd(at.load(total), weight), total)
+    for r, total in enumerate(totals):
+        lanes.store(at, at.load(total), l, r * BYTES)
+    return context.get_dummy_value()
+
+
+def _largest(at: Builder, starts: list[Value], vectors: Value) -> list[Value]:
+    """Return the largest number of each row, a row in a lane; NaN is left out."""
+    lowest = lanes.constant(float("-inf"))
+    found = [cgutils.alloca_once_value(at, lowest) for _ in starts]
+    with cgutils.for_range(at, vectors) as loop:
+        offset = at.mul(loop.index, number(BYTES))
+        for start, so_far in zip(starts, found):
+            own = lanes.load(at, at.add(start, offset))
+            at.store(lanes.larger(at, at.load(so_far), own), so_far)
+    each, size = [at.load(x) for x in found], min(LANES, 8)
+    each += [lowest] * (-len(each) % size)
+    return [
+        lanes.across(at, each[first : first + size], lanes.larger)
+        for first in range(0, len(each), size)
+    ]
+
+
+def _shift(at: Builder, m: Value) -> Value:
+    """Return what to subtract from scores: m in every lane, but 0 where it is −∞."""
+    own = at.load(lanes.pointer(at, m, lanes.FLOAT))
+    nothing = at.fcmp_ordered("==", own, ir.Constant(lanes.FLOAT, float("-inf")))
+    return lanes.splat(at, at.select(nothing, ir.Constant(lanes.FLOAT, 0.0), own))
+
+
+def _scale(at: Builder, row: Value, vectors: Value, factor: Value) -> None:
+    """Multiply a row by a number, which stands in every lane of `factor`."""
+    with cgutils.for_range(at, vectors) as loop:
+        place = at.add(row, at.mul(loop.index, number(BYTES)))
+        lanes.store(at, at.fmul(lanes.load(at, place), factor), place)
+
+
+@intrinsic
+def address(typing: Any, x: Any) -> Any:
+    """Return the address of an array's first number."""
+    if isinstance(x, types.Array):
+        return ADDRESS(x), _address
+
+
+def _address(context: Any, at: Builder, signature: Any, given: list[Value]) -> Value:
+    array = context.make_array(signature.args[0])(context, at, given[0])
+    return at.ptrtoint(array.data, lanes.INT64)
