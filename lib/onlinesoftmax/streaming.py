@@ -309,23 +309,34 @@ def attention(
     asked = inputs.attention(q, k, v, scale, softcap, sinks)
     block_q = inputs.block_size(block_q, "block_q")
     block_k = inputs.block_size(block_k, "block_k")
-    answer = _answer
+    one_block = answer
     if inputs.flag("exact_blocks", exact_blocks):
-        answer, block_q = exact.answer, exact.whole_panels(block_q)
+        one_block, block_q = exact.answer, exact.whole_panels(block_q)
     out = np.empty((*asked.q.shape[:-1], asked.v.shape[-1]), asked.dtype)
     lse = np.empty(asked.shape[:-1], asked.wide)
     for head in asked.heads():
         seen = head_of(mask, asked.shape, head.at)
         for rows in inputs.blocks(seen.queries, block_q, "block_q"):
-            own = answer(asked, head, seen, rows, block_k)
+            own = one_block(asked, head, seen, rows, block_k)
             out[head.at][rows], lse[head.at][rows] = own
     return (out, lse) if return_lse else out
 
 
-def _answer(
+def answer(
     asked: inputs.Attention, head: inputs.OneHead, seen: Head, rows: slice, block_k: int
 ) -> tuple[Numbers, Numbers]:
-    """Return the output and the logsumexp of a block of queries."""
+    """Return the output and the logsumexp of a block of queries.
+
+    Parameters
+    ----------
+    asked, head, seen, rows, block_k
+        As for `fold`.
+
+    Returns
+    -------
+    out : ndarray, (Br, columns)
+    lse : ndarray, (Br,)
+    """
     for state in fold(asked, head, seen, rows, block_k):
         pass  # only the last state is used
     return state.result(), state.logsumexp()

@@ -26,6 +26,7 @@ def edition() -> str:
 
 
 EDITION = edition()
+inner = njit(error_model="numpy")  # what kernels call; x / 0 is no error there
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -41,7 +42,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     -------
     function
     """
-    compiled = njit(nogil=True, cache=True)(function)
+    compiled = njit(nogil=True, cache=True, error_model="numpy")(function)
     # Numba compiles again if the function's own file has changed. A kernel is made of
     # other files as well, so the whole package stands for it.
     compiled._cache._cache_file._source_stamp = EDITION

@@ -6,13 +6,13 @@ go through six rows at a time, a *strip*, and through the numbers of a row a vec
 time, so that rows have to hold whole vectors.
 
     product_set, product_add    a strip of a product of two matrices
-    largest                     the largest number of each row of a strip
-    weigh                       2 to the power of (score − m), and the sum of those
-    scale                       a row times a number
-    dots                        the products of one row with several others
+    absorb                      takes a strip of scores into the states of its rows
+    row_largest, row_sum, row_write, row_scale      what a softmax does to a row
+    fetch                       asks for bytes that are needed soon
 """
 
 from collections.abc import Callable
+from math import e, log2
 from typing import Any
 
 from llvmlite import ir
@@ -28,6 +28,9 @@ ROWS = 6  # of a strip
 # beside one row of the second matrix and one number of the first.
 VECTORS = 4 if MACHINE.registers == 32 else 2
 PANEL = VECTORS * LANES  # columns that a strip of a product has
+ABREAST = 4  # vectors of a row that are worked on at once, none waiting for another
+STEP = ABREAST * LANES  # numbers of a row in one step
+LOG2_E = log2(e)
 ADDRESS, NUMBER = types.intp, types.float32
 
 
@@ -129,7 +132,8 @@ def _absorb(context: Any, at: Builder, signature: Any, given: list[Value]) -> Va
     totals = [
         cgutils.alloca_once_value(at, lanes.load(at, l, r * BYTES)) for r in range(ROWS)
     ]
-    shifts = [_shift(at, at.add(m, number(4 * r))) for r in range(ROWS)]
+    stored = [at.load(lanes.pointer(at, m, lanes.FLOAT, 4 * r)) for r in range(ROWS)]
+    shifts = [_guarded(at, own) for own in stored]
     with cgutils.for_range(at, vectors) as loop:
         offset = at.mul(loop.index, number(BYTES))
         for start, shift, total in zip(starts, shifts, totals):
@@ -159,11 +163,13 @@ def _largest(at: Builder, starts: list[Value], vectors: Value) -> list[Value]:
     ]
 
 
-def _shift(at: Builder, m: Value) -> Value:
-    """Return what to subtract from scores: m in every lane, but 0 where it is −∞."""
-    own = at.load(lanes.pointer(at, m, lanes.FLOAT))
-    nothing = at.fcmp_ordered("==", own, ir.Constant(lanes.FLOAT, float("-inf")))
-    return lanes.splat(at, at.select(nothing, ir.Constant(lanes.FLOAT, 0.0), own))
+def _guarded(at: Builder, m: Value) -> Value:
+    """Return what to subtract from scores: m in every lane, but 0 where it is −∞.
+
+    Nothing was seen there, and −∞ − (−∞) would be NaN.
+    """
+    nothing = at.fcmp_ordered("==", m, ir.Constant(lanes.FLOAT, float("-inf")))
+    return lanes.splat(at, at.select(nothing, ir.Constant(lanes.FLOAT, 0.0), m))
 
 
 def _scale(at: Builder, row: Value, vectors: Value, factor: Value) -> None:
@@ -183,3 +189,102 @@ def address(typing: Any, x: Any) -> Any:
 def _address(context: Any, at: Builder, signature: Any, given: list[Value]) -> Value:
     array = context.make_array(signature.args[0])(context, at, given[0])
     return at.ptrtoint(array.data, lanes.INT64)
+
+
+@intrinsic
+def row_largest(typing: Any, row: Any, steps: Any) -> Any:
+    """Return the largest number of a row of so many steps; NaN is left out."""
+    return NUMBER(ADDRESS, ADDRESS), _row_largest
+
+
+def _row_largest(context: Any, at: Builder, signature: Any, given: list[Value]) -> Value:
+    row, steps = given
+    lowest = lanes.constant(float("-inf"))
+    found = [cgutils.alloca_once_value(at, lowest) for _ in range(ABREAST)]
+    with cgutils.for_range(at, steps) as loop:
+        place = at.add(row, at.mul(loop.index, number(4 * STEP)))
+        for v, so_far in enumerate(found):
+            own = lanes.load(at, place, v * BYTES)
+            at.store(lanes.larger(at, at.load(so_far), own), so_far)
+    return _combined(at, found, lanes.larger)
+
+
+def row_weigh(kept: bool) -> Callable[..., Any]:
+    """Return an intrinsic that weighs a row, and returns the sum of its weights.
+
+    A weight is e to the power of (score − m), times a factor that the sum does not know.
+
+    Parameters
+    ----------
+    kept : bool
+        Whether the weights are written.
+
+    Returns
+    -------
+    function
+        Of a row, its steps, m, the factor, and the row that is written.
+    """
+
+    @intrinsic
+    def strip(typing: Any, row: Any, steps: Any, m: Any, factor: Any, to: Any) -> Any:
+        return NUMBER(ADDRESS, ADDRESS, NUMBER, NUMBER, ADDRESS), emit
+
+    def emit(context: Any, at: Builder, signature: Any, given: list[Value]) -> Value:
+        row, steps, m, factor, to = given
+        shift, by = _guarded(at, m), lanes.splat(at, factor)
+        nothing = lanes.constant(0)
+        totals = [cgutils.alloca_once_value(at, nothing) for _ in range(ABREAST)]
+        with cgutils.for_range(at, steps) as loop:
+            offset = at.mul(loop.index, number(4 * STEP))
+            for v, total in enumerate(totals):
+                score = lanes.load(at, at.add(row, offset), v * BYTES)
+                power = at.fmul(at.fsub(score, shift), lanes.constant(LOG2_E))
+                weight = lanes.exp2(at, power)
+                at.store(at.fadd(at.load(total), weight), total)
+                if kept:
+                    weight = at.fmul(weight, by)
+                    lanes.store(at, weight, at.add(to, offset), v * BYTES)
+        return _combined(at, totals, lanes.add)
+
+    return strip
+
+
+row_sum, row_write = row_weigh(kept=False), row_weigh(kept=True)
+
+
+def _combined(at: Builder, places: list[Value], combine: Any) -> Value:
+    """Return all lanes of the vectors in several places, combined to one number."""
+    first, *others = (at.load(place) for place in places)
+    for other in others:
+        first = combine(at, first, other)
+    found = lanes.across(at, [first], combine)
+    return at.extract_element(found, ir.Constant(lanes.INT32, 0))
+
+
+@intrinsic
+def row_scale(typing: Any, row: Any, steps: Any, factor: Any) -> Any:
+    """Multiply a row of so many steps by a number."""
+    return types.void(ADDRESS, ADDRESS, NUMBER), _row_scale
+
+
+def _row_scale(context: Any, at: Builder, signature: Any, given: list[Value]) -> Value:
+    row, steps, factor = given
+    vectors = at.mul(steps, number(ABREAST))
+    _scale(at, row, vectors, lanes.splat(at, factor))
+    return context.get_dummy_value()
+
+
+@intrinsic
+def fetch(typing: Any, at: Any) -> Any:
+    """Ask for the line of memory at an address, which will be read soon."""
+    return types.void(ADDRESS), _fetch
+
+
+def _fetch(context: Any, at: Builder, signature: Any, given: list[Value]) -> Value:
+    byte = ir.IntType(8).as_pointer()
+    kind = ir.FunctionType(ir.VoidType(), [byte, *[lanes.INT32] * 3])
+    ask = cgutils.get_or_insert_function(at.module, kind, "llvm.prefetch.p0")
+    to_read, to_second_cache, data = (ir.Constant(lanes.INT32, n) for n in (0, 2, 1))
+    place = at.inttoptr(given[0], byte)
+    at.call(ask, [place, to_read, to_second_cache, data])
+    return context.get_dummy_value()
