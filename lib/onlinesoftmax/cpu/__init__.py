@@ -6,13 +6,14 @@
     given.py       the arguments, in the form that the kernels read
     softmax.py     `softmax`
     forward.py     `attention`
+    decoding.py    `decode`: one query or a few, and many keys
     compiled.py    compiles the kernels once, and keeps them on disk
     pool.py        shares the work between threads
 """
 
 from importlib import import_module
 
-_HOME = {"attention": "forward", "machine": "lanes", "softmax": "softmax"}
+_HOME = {"attention": "forward", "decode": "decoding", "machine": "lanes", "softmax": "softmax"}
 __all__ = list(_HOME)
 
 

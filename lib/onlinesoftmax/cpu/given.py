@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from onlinesoftmax import _inputs as inputs
 from onlinesoftmax._inputs import Array, DType
+from onlinesoftmax.cpu.lanes import LANES
 from onlinesoftmax.cpu.pool import share
 from onlinesoftmax.cpu.steps import LOG2_E, PANEL, ROWS
 from onlinesoftmax.cpu.tiles import LINE, PANELS, TILE, pack
@@ -54,6 +55,16 @@ def is_bfloat16(x: ArrayLike) -> bool:
 def plain(x: NDArray[Any]) -> Floats:
     """Return an array as float32, its rows one after another; a copy if need be."""
     return np.ascontiguousarray(x, np.float32)
+
+
+def widened(x: NDArray[Any]) -> Floats:
+    """Return rows as float32, each filled up with 0 to whole vectors."""
+    columns = -(-x.shape[1] // LANES) * LANES
+    if columns == x.shape[1]:
+        return plain(x)
+    wide = np.zeros((len(x), columns), np.float32)
+    wide[:, : x.shape[1]] = x
+    return wide
 
 
 def output(
@@ -161,8 +172,13 @@ class Rows(NamedTuple):
     bias: Floats  # (queries, keys), or (0, 0)
 
     @classmethod
-    def of(cls, seen: Head, rows: slice, keys: slice = slice(None)) -> "Rows":
-        """Return what the queries of a block see; a bias for some of the keys only."""
+    def of(
+        cls, seen: Head, rows: slice, keys: slice = slice(None), base: float = LOG2_E
+    ) -> "Rows":
+        """Return what the queries of a block see; a bias for some of the keys only.
+
+        What is added to scores is multiplied by `base`.
+        """
         at = np.arange(rows.start, rows.stop)
         first, stop = (
             np.broadcast_to(np.maximum(x, 0), at.shape).astype(np.int64)
@@ -172,9 +188,9 @@ class Rows(NamedTuple):
         if seen.biases or seen.documents is not None and not seen.documents.whole:
             *_, n = np.empty(seen.keys)[keys].shape
             scores = seen.apply(np.zeros((len(at), n), np.float32), rows, keys)
-            bias = scores * np.float32(LOG2_E)
+            bias = scores * np.float32(base)
         elif seen.slope is not None:
-            slope = np.float32(seen.slope * LOG2_E)
+            slope = np.float32(seen.slope * base)
         return cls(first, stop, rows.start + seen.keys - seen.queries, slope, bias)
 
 

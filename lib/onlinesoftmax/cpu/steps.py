@@ -6,6 +6,7 @@ go through six rows at a time, a *strip*, and through the numbers of a row a vec
 time, so that rows have to hold whole vectors.
 
     product_set, product_add    a strip of a product of two matrices
+    dots                        the products of one row with several others
     absorb                      takes a strip of scores into the states of its rows
     row_largest, row_sum, row_write, row_scale      what a softmax does to a row
     fetch                       asks for bytes that are needed soon
@@ -34,10 +35,10 @@ LOG2_E = log2(e)
 ADDRESS, NUMBER = types.intp, types.float32
 
 
-def product(vectors: int, onto: bool) -> Callable[..., None]:
+def product(vectors: int, onto: bool, height: int = ROWS) -> Callable[..., None]:
     """Return an intrinsic for a strip of a product of two matrices.
 
-    It is `c[r, j] = Σ a[r, k] · b[k, j]`, or `c[r, j] += …`, for six rows and a few
+    It is `c[r, j] = Σ a[r, k] · b[k, j]`, or `c[r, j] += …`, for a few rows and a few
     vectors of columns. All of c stays in registers while k runs: one row of b is loaded,
     and each number of a column of a multiplies all of it.
 
@@ -47,6 +48,8 @@ def product(vectors: int, onto: bool) -> Callable[..., None]:
         How many vectors of columns there are.
     onto : bool
         Whether the product is added to what stands in c.
+    height : int
+        How many rows there are.
 
     Returns
     -------
@@ -62,8 +65,8 @@ def product(vectors: int, onto: bool) -> Callable[..., None]:
 
     def emit(context: Any, at: Builder, signature: Any, given: list[Value]) -> Value:
         a, a_row, a_k, b, b_row, c, c_row, count = given
-        places = [(r, v) for r in range(ROWS) for v in range(vectors)]
-        rows = [at.add(c, at.mul(c_row, number(r))) for r in range(ROWS)]
+        places = [(r, v) for r in range(height) for v in range(vectors)]
+        rows = [at.add(c, at.mul(c_row, number(r))) for r in range(height)]
         sums = {
             (r, v): cgutils.alloca_once_value(
                 at, lanes.load(at, rows[r], v * BYTES) if onto else lanes.constant(0)
@@ -74,7 +77,7 @@ def product(vectors: int, onto: bool) -> Callable[..., None]:
             column = at.add(a, at.mul(loop.index, a_k))
             row = at.add(b, at.mul(loop.index, b_row))
             loaded = [lanes.load(at, row, v * BYTES) for v in range(vectors)]
-            for r in range(ROWS):
+            for r in range(height):
                 place = at.add(column, at.mul(a_row, number(r)))
                 one = at.load(lanes.pointer(at, place, lanes.FLOAT))
                 factor = lanes.splat(at, one)
@@ -92,6 +95,30 @@ product_set = product(VECTORS, onto=False)
 product_add = product(VECTORS, onto=True)
 # Columns that fill no panel, a vector at a time.
 product_add_one = product(1, onto=True)
+# One row alone.
+row_add = product(VECTORS, onto=True, height=1)
+row_add_one = product(1, onto=True, height=1)
+
+
+@intrinsic
+def dots(typing: Any, q: Any, k: Any, k_row: Any, vectors: Any, out: Any) -> Any:
+    """Write the products of one row with LANES others, `k_row` bytes from each other."""
+    return types.void(*[ADDRESS] * 5), _dots
+
+
+def _dots(context: Any, at: Builder, signature: Any, given: list[Value]) -> Value:
+    q, k, k_row, vectors, out = given
+    rows = [at.add(k, at.mul(k_row, number(r))) for r in range(LANES)]
+    sums = [cgutils.alloca_once_value(at, lanes.constant(0)) for _ in rows]
+    with cgutils.for_range(at, vectors) as loop:
+        offset = at.mul(loop.index, number(BYTES))
+        own = lanes.load(at, at.add(q, offset))
+        for row, sum_ in zip(rows, sums):
+            other = lanes.load(at, at.add(row, offset))
+            at.store(lanes.fma(at, own, other, at.load(sum_)), sum_)
+    found = lanes.across(at, [at.load(sum_) for sum_ in sums], lanes.add)
+    lanes.store(at, found, out)
+    return context.get_dummy_value()
 
 
 @intrinsic
