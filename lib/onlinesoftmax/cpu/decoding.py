@@ -34,7 +34,7 @@ from onlinesoftmax.cpu.tiles import TILE, copy, dress
 from onlinesoftmax.masks import Mask
 from onlinesoftmax.state import State, merge
 
-PARTS = 64  # of the keys, at most: as many whatever the number of threads
+PARTS = 16  # of the keys, at most: as many whatever the number of threads
 SMALLEST = 8192  # keys of a part
 ONE, NOWHERE = np.float32(1), np.float32(-np.inf)
 

@@ -108,14 +108,14 @@ def dots(typing: Any, q: Any, k: Any, k_row: Any, vectors: Any, out: Any) -> Any
 
 def _dots(context: Any, at: Builder, signature: Any, given: list[Value]) -> Value:
     q, k, k_row, vectors, out = given
-    rows = [at.add(k, at.mul(k_row, number(r))) for r in range(LANES)]
-    sums = [cgutils.alloca_once_value(at, lanes.constant(0)) for _ in rows]
-    with cgutils.for_range(at, vectors) as loop:
-        offset = at.mul(loop.index, number(BYTES))
-        own = lanes.load(at, at.add(q, offset))
-        for row, sum_ in zip(rows, sums):
-            other = lanes.load(at, at.add(row, offset))
-            at.store(lanes.fma(at, own, other, at.load(sum_)), sum_)
+    sums = []
+    for r in range(LANES):  # one after another, as they lie in memory
+        row = at.add(k, at.mul(k_row, number(r)))
+        sums.append(cgutils.alloca_once_value(at, lanes.constant(0)))
+        with cgutils.for_range(at, vectors) as loop:
+            offset = at.mul(loop.index, number(BYTES))
+            own, other = (lanes.load(at, at.add(x, offset)) for x in (q, row))
+            at.store(lanes.fma(at, own, other, at.load(sums[r])), sums[r])
     found = lanes.across(at, [at.load(sum_) for sum_ in sums], lanes.add)
     lanes.store(at, found, out)
     return context.get_dummy_value()
