@@ -83,7 +83,7 @@ def attention_grad(
     array([[-0.3932]])
     """
     asked = inputs.attention(q, k, v, scale, softcap, sinks)
-    o, lse, do = _kept(asked, o, lse, do)
+    o, lse, do = kept(asked, o, lse, do)
     block_k = inputs.block_size(block_k, "block_k")
     sums = Sums.zeros(asked, asked.wide)
     for head in asked.heads():
@@ -266,10 +266,22 @@ def summed_again(
     return block._replace(lse=block.lse + np.log(divisor(l)), delta=mean / divisor(l))
 
 
-def _kept(
+def kept(
     asked: inputs.Attention, o: ArrayLike | None, lse: ArrayLike, do: ArrayLike
 ) -> tuple[Array | None, Array, Array]:
-    """Return the output, the LSE and the gradient of the output, checked."""
+    """Return the output, the LSE and the gradient of the output, checked.
+
+    Parameters
+    ----------
+    asked : Attention
+        The arguments of the attention, checked.
+    o, lse, do
+        As for `attention_grad`.
+
+    Returns
+    -------
+    o, lse, do : ndarray
+    """
     like = "that of the output"
     o = None if o is None else inputs.shaped("o", o, asked.output, like)
     lse = inputs.shaped("lse", lse, asked.shape[:-1], "one number a query")

@@ -6,6 +6,7 @@
     given.py       the arguments, in the form that the kernels read
     softmax.py     `softmax`
     forward.py     `attention`
+    backward.py    `attention_grad`
     decoding.py    `decode`: one query or a few, and many keys
     compiled.py    compiles the kernels once, and keeps them on disk
     pool.py        shares the work between threads
@@ -13,7 +14,8 @@
 
 from importlib import import_module
 
-_HOME = {"attention": "forward", "decode": "decoding", "machine": "lanes", "softmax": "softmax"}
+_HOME = {"attention": "forward", "attention_grad": "backward",
+    "decode": "decoding", "machine": "lanes", "softmax": "softmax"}
 __all__ = list(_HOME)
 
 

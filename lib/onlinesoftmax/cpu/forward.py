@@ -25,14 +25,13 @@ from onlinesoftmax.cpu.steps import (
     VECTORS,
     absorb,
     address,
-    product_add,
-    product_add_one,
     product_set,
 )
 from onlinesoftmax.cpu.tiles import (
     NOWHERE,
     PANELS,
     TILE,
+    add_rows,
     carve,
     copy,
     dress,
@@ -214,19 +213,5 @@ def fold(q, keys, values, first, stop, place, slope, bias, softcap, m, l, o, sco
             # Keys that no row of the strip sees are left out: their values may be NaN.
             low, high = max(first[top], start) - start, min(stop[last], end) - start
             if low < high:
-                add_values(
-                    address(scores) + (top * TILE + low) * 4, tile[low:high], o[top:]
-                )
-
-
-@inner
-def add_values(weights, values, o):
-    """Add weights · values to the outputs of a strip; the weights stand at an address."""
-    row, keys, left = o.shape[1] * 4, values.shape[0], o.shape[1]
-    at_values, at_o = address(values), address(o)
-    while left >= PANEL:
-        product_add(weights, TILE * 4, 4, at_values, row, at_o, row, keys)
-        at_values, at_o, left = at_values + PANEL * 4, at_o + PANEL * 4, left - PANEL
-    while left > 0:
-        product_add_one(weights, TILE * 4, 4, at_values, row, at_o, row, keys)
-        at_values, at_o, left = at_values + LANES * 4, at_o + LANES * 4, left - LANES
+                weights = address(scores) + (top * TILE + low) * 4
+                add_rows(weights, TILE * 4, 4, tile[low:high], o[top:])

@@ -8,6 +8,7 @@ time, so that rows have to hold whole vectors.
     product_set, product_add    a strip of a product of two matrices
     dots                        the products of one row with several others
     absorb                      takes a strip of scores into the states of its rows
+    differ                      weights and dS of a row, from its scores and dP
     row_largest, row_sum, row_write, row_scale      what a softmax does to a row
     fetch                       asks for bytes that are needed soon
 """
@@ -216,6 +217,28 @@ def address(typing: Any, x: Any) -> Any:
 def _address(context: Any, at: Builder, signature: Any, given: list[Value]) -> Value:
     array = context.make_array(signature.args[0])(context, at, given[0])
     return at.ptrtoint(array.data, lanes.INT64)
+
+
+@intrinsic
+def differ(typing: Any, scores: Any, dp: Any, vectors: Any, lse: Any, delta: Any) -> Any:
+    """Put the weights of a row in the place of its scores, and dS in that of dP.
+
+    A weight p is 2 to the power of (score − lse), and dS is p · (dP − delta).
+    """
+    return types.void(ADDRESS, ADDRESS, ADDRESS, NUMBER, NUMBER), _differ
+
+
+def _differ(context: Any, at: Builder, signature: Any, given: list[Value]) -> Value:
+    scores, dp, vectors, lse, delta = given
+    shift, mean = lanes.splat(at, lse), lanes.splat(at, delta)
+    with cgutils.for_range(at, vectors) as loop:
+        offset = at.mul(loop.index, number(BYTES))
+        here, there = at.add(scores, offset), at.add(dp, offset)
+        p = lanes.exp2(at, at.fsub(lanes.load(at, here), shift))
+        lanes.store(at, p, here)
+        gap = at.fsub(lanes.load(at, there), mean)
+        lanes.store(at, at.fmul(p, gap), there)
+    return context.get_dummy_value()
 
 
 @intrinsic

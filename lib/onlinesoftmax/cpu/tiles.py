@@ -9,7 +9,13 @@ import numpy as np
 
 from onlinesoftmax.cpu.compiled import inner, kernel
 from onlinesoftmax.cpu.lanes import LANES
-from onlinesoftmax.cpu.steps import PANEL, fetch
+from onlinesoftmax.cpu.steps import (
+    PANEL,
+    address,
+    fetch,
+    product_add,
+    product_add_one,
+)
 
 LINE = 64  # bytes that the processor fetches at once
 TILE = 64  # keys
@@ -37,6 +43,12 @@ def carve(room, start, rows, columns):
 
 @kernel
 def pack(keys, panels):
+    """Put keys (n, d) side by side: panels (panels, d, PANEL), filled up with 0."""
+    side_by_side(keys, panels)
+
+
+@inner
+def side_by_side(keys, panels):
     """Put keys (n, d) side by side: panels (panels, d, PANEL), filled up with 0."""
     n, d = keys.shape
     for p in range(panels.shape[0]):
@@ -83,3 +95,20 @@ def dress(scores, softcap, slope, place, bias, first, stop):
     late = scores[max(min(stop, scores.size), 0) :]
     for j in range(late.size):
         late[j] = NOWHERE
+
+
+@inner
+def add_rows(factors, row, step, rows, to):
+    """Add a strip of factors times rows (n, columns) to a strip of `to` (…, columns).
+
+    The factors stand at an address; from strip row to row it is `row` bytes, and from one
+    of the n to the next it is `step`.
+    """
+    wide, left = rows.shape[1] * 4, rows.shape[1]
+    at, at_to = address(rows), address(to)
+    while left >= PANEL:
+        product_add(factors, row, step, at, wide, at_to, wide, rows.shape[0])
+        at, at_to, left = at + PANEL * 4, at_to + PANEL * 4, left - PANEL
+    while left > 0:
+        product_add_one(factors, row, step, at, wide, at_to, wide, rows.shape[0])
+        at, at_to, left = at + LANES * 4, at_to + LANES * 4, left - LANES
