@@ -109,12 +109,14 @@ def test_both_are_what_the_definition_says(kind: str, options: dict) -> None:
 
 
 @st.composite
-def problems(draw: st.DrawFn) -> tuple[tuple[np.ndarray, ...], dict]:
+def problems(
+    draw: st.DrawFn, most: int = 9, dtypes: list[type] = DTYPES
+) -> tuple[tuple[np.ndarray, ...], dict]:
     """Draw q, k, v of any layout and dtype, a mask that fits, and other options."""
     batch = draw(st.sampled_from([None, (), (2,), (2, 1)]))
     groups, shared = draw(st.sampled_from([(1, 1), (2, 1), (2, 2), (1, 3)]))
-    queries, keys = draw(st.integers(0, 9)), draw(st.integers(0, 9))
-    dtype, seed = draw(st.sampled_from(DTYPES)), draw(st.integers(0, 99))
+    queries, keys = draw(st.integers(0, most)), draw(st.integers(0, most))
+    dtype, seed = draw(st.sampled_from(dtypes)), draw(st.integers(0, 99))
     of = lambda heads: () if batch is None else (*batch, heads)  # noqa: E731
     q = normal(*of(groups * shared), queries, 4, seed=seed, dtype=dtype)
     k = normal(*of(groups), keys, 4, seed=seed + 1, dtype=dtype)

@@ -4,7 +4,7 @@
     steps.py       the inner loops, written for those vectors
     tiles.py       what the kernels do with a tile besides multiplying
     given.py       the arguments, in the form that the kernels read
-    softmax.py     `softmax`
+    rows.py        `softmax`
     forward.py     `attention`
     backward.py    `attention_grad`
     decoding.py    `decode`: one query or a few, and many keys
@@ -15,7 +15,7 @@
 from importlib import import_module
 
 _HOME = {"attention": "forward", "attention_grad": "backward",
-    "decode": "decoding", "machine": "lanes", "softmax": "softmax"}
+    "decode": "decoding", "machine": "lanes", "softmax": "rows"}
 __all__ = list(_HOME)
 
 

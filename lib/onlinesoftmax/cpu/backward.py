@@ -86,6 +86,8 @@ def attention_grad(
     """
     asked, dtype = given.attention(q, k, v, scale, softcap, sinks)
     o, lse, do = (np.asarray(x, "f4") if given.is_bfloat16(x) else x for x in (o, lse, do))
+    if o is None:
+        raise ValueError("o: expected the output of the attention, got None")
     kept = backward.kept(asked, o, lse, do)
     sums, threads = Sums.zeros(asked, np.dtype(np.float32)), threads_of(threads)
     for group in given.groups(asked, mask):
@@ -153,7 +155,8 @@ class Queries(NamedTuple):
 
 def filled(x, rows: int) -> Floats:
     """Return rows as float32, filled up with 0 to so many, and to whole vectors."""
-    wide = given.aligned(rows * (-(-x.shape[1] // LANES) * LANES)).reshape(rows, -1)
+    columns = -(-x.shape[1] // LANES) * LANES
+    wide = given.aligned(rows * columns).reshape(rows, columns)
     wide[:] = 0
     wide[: len(x), : x.shape[1]] = x
     return wide
