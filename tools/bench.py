@@ -3,21 +3,26 @@
     python -m tools.bench            everything
     python -m tools.bench threads    one measurement
 
-What is timed are the cells a chapter prints, run as they stand there.
+What is timed are the cells a chapter prints, run as they stand there. Those named cpu…
+take turns with PyTorch, and say so where it is missing.
 """
 
 import argparse
 import json
 import os
 import platform
+import subprocess
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from importlib.metadata import version
+from importlib.util import find_spec
 from typing import Any
 
+from tools import bench_cpu
 from tools.chapters import Page, code_cells, notebook
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -26,11 +31,15 @@ REPEATS = 200
 
 @dataclass(frozen=True)
 class Bench:
-    """Which cell of which chapter to time, and how to make a table of it."""
+    """Which cell of which chapter to time, and how to make a table of it.
+
+    `beside` are packages that it takes turns with; the book does not need them.
+    """
 
     chapter: str
     cell: str
     measure: Callable[[dict[str, Any]], dict[str, Any]]
+    beside: tuple[str, ...] = ()
 
 
 THREADS = (
@@ -72,10 +81,24 @@ def exact(cells: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def on_cpu(
+    measure: Callable[..., dict[str, Any]], cell: str, *beside: str
+) -> Bench:
+    """A bench of the chapter on CPUs."""
+    return Bench("tiles-on-a-cpu", cell, lambda c: measure(c, interleaved), beside)
+
+
 BENCHES = {
     "threads": Bench("05-merge", "threads", threads),
     "exact": Bench("where-the-digits-go", "its-price", exact),
+    "cpu": on_cpu(bench_cpu.ladder, "every-rung", "numba", "torch"),
+    "cpu-lines": on_cpu(bench_cpu.lines, "by-lines"),
+    "cpu-blocks": on_cpu(bench_cpu.blocks, "strips", "numba"),
+    "cpu-softmax": on_cpu(bench_cpu.alone, "alone", "numba", "torch"),
+    "cpu-decode": on_cpu(bench_cpu.decoding, "by-lines", "numba", "torch"),
 }
+# NumPy's products would take all cores by themselves. It reads this when it is imported.
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
 def interleaved(
@@ -111,11 +134,12 @@ def run_until(chapter: str, last: str) -> dict[str, Any]:
 
 def provenance(name: str) -> dict[str, Any]:
     """The machine, the versions, the day and the command."""
-    import numpy as np
-
+    packages = {"numpy": "NumPy", "numba": "Numba", "torch": "PyTorch"}
+    beside = ("numpy", *BENCHES[name].beside) if name in BENCHES else ("numpy",)
     return {
         "machine": f"{_processor()}, {os.cpu_count()} cores",
-        "versions": {"Python": platform.python_version(), "NumPy": np.__version__},
+        "versions": {"Python": platform.python_version()}
+        | {packages[package]: version(package) for package in beside},
         "date": date.today().isoformat(),
         "command": f"python -m tools.bench {name}",
     }
@@ -128,20 +152,34 @@ def _processor() -> str:
     return named[0] if named else platform.processor() or platform.machine()
 
 
+def take(name: str) -> None:
+    """Measure, and store what is found."""
+    bench = BENCHES[name]
+    result = bench.measure(run_until(bench.chapter, bench.cell)) | provenance(name)
+    file = ROOT / "book" / "data" / f"{name}.json"
+    file.parent.mkdir(exist_ok=True)
+    text = json.dumps(result, indent=2, ensure_ascii=False)
+    file.write_text(text + "\n", "utf-8")
+    print(f"{file.relative_to(ROOT)}: {result['rows']}")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="name", help=", ".join(BENCHES))
     names = parser.parse_args().names or list(BENCHES)
     if unknown := sorted(set(names) - set(BENCHES)):
         parser.error(f"no measurement {', '.join(unknown)}: there are {list(BENCHES)}")
-    for name in names:
-        bench = BENCHES[name]
-        result = bench.measure(run_until(bench.chapter, bench.cell)) | provenance(name)
-        file = ROOT / "book" / "data" / f"{name}.json"
-        file.parent.mkdir(exist_ok=True)
-        text = json.dumps(result, indent=2, ensure_ascii=False)
-        file.write_text(text + "\n", "utf-8")
-        print(f"{file.relative_to(ROOT)}: {result['rows']}")
+    if len(names) > 1:  # each in a process of its own, so that none warms another up
+        runs = [[sys.executable, "-m", "tools.bench", name] for name in names]
+        return max(subprocess.run(run, check=False).returncode for run in runs)
+    [name] = names
+    missing = [each for each in BENCHES[name].beside if find_spec(each) is None]
+    if missing:
+        print(f"{name}: not measured; pip install {' '.join(missing)}")
+        return 0
+    if name.startswith("cpu"):
+        os.environ |= ONE_THREAD
+    take(name)
     return 0
 
 

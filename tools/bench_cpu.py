@@ -1,0 +1,198 @@
+"""What the chapter on CPUs reports: its ladder, its blocks, a softmax alone, one query.
+
+PyTorch is measured beside them. The book does not need it otherwise:
+
+    pip install torch --index-url https://download.pytorch.org/whl/cpu
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+Cells = dict[str, Any]
+Task = Callable[[], object]
+
+KEYS, WIDTH = 4096, 64
+BLOCKS_Q = (64, 128, 256, 512, 1024, 2048)
+BLOCKS_K = (12, 48, 192, 768, 3072)
+WIDTHS = (256, 4096, 2**16, 2**20, 2**22)
+CACHED = 2**20  # keys of one query
+LADDER = (
+    "Attention of {n:,} queries and keys of {d} numbers, one head, float32. “Of the peak”"
+    " is the share of what the strip reaches on numbers that never change: {peak:.0f}"
+    " billion operations a second. Best of {repeats} runs, taking turns."
+)
+LINES = (
+    "Dense attention line by line, {n:,} queries and keys of {d} numbers, one thread: how"
+    " often a line reads or writes the table, and its share of the time. Best of"
+    " {repeats} runs."
+)
+BLOCKS = (
+    "Milliseconds of the attention in strips, {n:,} queries and keys of {d} numbers, one"
+    " thread: a line for each block of queries, a column for each tile of keys. Best of"
+    " {repeats} runs."
+)
+ALONE = (
+    "Softmax of rows alone, one thread: time in proportion to three reads with the"
+    " weights kept. Best of {repeats} runs."
+)
+DECODING = (
+    "One query over {n:,} keys and values of {d} numbers, float32: milliseconds, and"
+    " billions of bytes a second. Best of {repeats} runs."
+)
+
+
+def ladder(cells: Cells, interleaved: Any) -> dict[str, Any]:
+    """The chapter's rungs, the library and PyTorch, on one thread and on two."""
+    import numpy as np
+
+    from onlinesoftmax import cpu
+
+    repeats, operations = 15, 4 * KEYS**2 * WIDTH
+    q, k, v = rows = cells["drawn"](KEYS)
+    out = np.empty_like(q)
+    in_strips = partial(cells["in_strips"], block_q=128, block_k=96)
+    named: list[tuple[str, int, Task]] = [
+        ("1 dense NumPy", 1, lambda: cells["by_lines"](*rows)),
+        ("2 key by key", 1, lambda: cells["by_key"](*rows, out)),
+        ("3 tiles, plain loops", 1, lambda: cells["by_tiles"](*rows, out, 64, 64)),
+        ("4 a lane for each query", 1, lambda: cells["in_lanes"](*rows, out, 128, 96)),
+        ("5 strips in registers", 1, lambda: in_strips(*rows, out)),
+        ("6 two threads", 2, lambda: cells["on_threads"](in_strips, *rows, out, 2)),
+    ]
+    for threads in (1, 2):
+        named.append(
+            ("the library", threads, lambda n=threads: cpu.attention(*rows, threads=n))
+        )
+        named.append((f"PyTorch {_torch_version()}", threads, _sdpa(rows, threads)))
+    tasks = [task for _, _, task in named]
+    a, sums, turns = np.ones((2, 8192), np.float32), np.zeros((6, 64), np.float32), 10**6
+    tasks.append(lambda: cells["sprint"](*a, sums, turns))
+    *seconds, sprint = interleaved(tasks, repeats)
+    peak = 2 * sums.size * turns / sprint / 1e9
+    lines = [
+        [
+            name,
+            threads,
+            f"{1e3 * s:.1f}",
+            f"{operations / s / 1e9:.0f}",
+            f"{100 * operations / s / 1e9 / peak / threads:.0f} %",
+        ]
+        for (name, threads, _), s in zip(named, seconds, strict=True)
+    ]
+    what = LADDER.format(n=KEYS, d=WIDTH, peak=peak, repeats=repeats)
+    columns = ["", "threads", "milliseconds", "billion operations a second", "of the peak"]
+    return {"what": what, "columns": columns, "rows": lines}
+
+
+def lines(cells: Cells, interleaved: Any) -> dict[str, Any]:
+    """Dense attention, line by line."""
+    repeats = 15
+    own, _ = cells["lines_of"](*cells["drawn"](KEYS))
+    seconds = interleaved([task for _, _, task in own], repeats)
+    return {
+        "what": LINES.format(n=KEYS, d=WIDTH, repeats=repeats),
+        "columns": ["line", "passes", "milliseconds", "share"],
+        "rows": [
+            [text, passes, f"{1e3 * s:.1f}", f"{100 * s / sum(seconds):.0f} %"]
+            for (text, passes, _), s in zip(own, seconds, strict=True)
+        ],
+    }
+
+
+def blocks(cells: Cells, interleaved: Any) -> dict[str, Any]:
+    """The chapter's last kernel in blocks of many sizes."""
+    import numpy as np
+
+    repeats, rows = 15, cells["drawn"](KEYS)
+    out = np.empty_like(rows[0])
+    tasks = [
+        lambda q=q, k=k: cells["in_strips"](*rows, out, block_q=q, block_k=k)
+        for q in BLOCKS_Q
+        for k in BLOCKS_K
+    ]
+    found = [f"{1e3 * s:.1f}" for s in interleaved(tasks, repeats)]
+    across = len(BLOCKS_K)
+    return {
+        "what": BLOCKS.format(n=KEYS, d=WIDTH, repeats=repeats),
+        "columns": ["queries", *(f"{k:,} keys" for k in BLOCKS_K)],
+        "rows": [
+            [f"{q:,}", *found[i * across : (i + 1) * across]]
+            for i, q in enumerate(BLOCKS_Q)
+        ],
+    }
+
+
+def alone(cells: Cells, interleaved: Any) -> dict[str, Any]:
+    """A softmax of rows by three reads, online, and PyTorch's."""
+    import torch
+
+    repeats, table = 15, []
+    torch.set_num_threads(1)
+    for width in WIDTHS:
+        x = cells["rng"].standard_normal((max(1, 2**22 // width), width), dtype="float32")
+        given, answer = torch.from_numpy(x), torch.empty(x.shape)
+        three, online, theirs = interleaved(
+            [
+                lambda x=x, out=answer.numpy(): cells["three_reads"](x, out),
+                lambda x=x, out=answer.numpy(): cells["online"](x, out),
+                lambda x=given, out=answer: torch.softmax(x, 1, out=out),
+            ],
+            repeats,
+        )
+        table.append([f"{width:,}", "1.00", f"{online / three:.2f}", f"{theirs / three:.2f}"])
+    return {
+        "what": ALONE.format(repeats=repeats),
+        "columns": ["numbers in a row", "three reads", "online", f"PyTorch {_torch_version()}"],
+        "rows": table,
+    }
+
+
+def decoding(cells: Cells, interleaved: Any) -> dict[str, Any]:
+    """One query and very many keys: the library, PyTorch, and reading alone."""
+    import numpy as np
+
+    from onlinesoftmax import cpu
+
+    repeats, table = 9, []
+    k, v = cells["rng"].standard_normal((2, CACHED, WIDTH), dtype="float32")
+    q = k[:1] / 8
+    for threads in (1, 2):
+        seconds = interleaved(
+            [
+                lambda n=threads: cpu.decode(q, k, v, threads=n),
+                _sdpa((q, k, v), threads),
+                lambda: cells["by_lines"](q, k, v),
+            ],
+            repeats,
+        )
+        names = ["the library", f"PyTorch {_torch_version()}", "dense NumPy"]
+        for name, s in zip(names[: 3 if threads == 1 else 2], seconds):
+            size = k.nbytes + v.nbytes
+            table.append([name, threads, f"{1e3 * s:.1f}", f"{size / s / 1e9:.1f}"])
+    assert np.isfinite(q).all()
+    return {
+        "what": DECODING.format(n=CACHED, d=WIDTH, repeats=repeats),
+        "columns": ["", "threads", "milliseconds", "billion bytes a second"],
+        "rows": table,
+    }
+
+
+def _torch_version() -> str:
+    import torch
+
+    return torch.__version__.partition("+")[0]
+
+
+def _sdpa(rows: Any, threads: int) -> Task:
+    """PyTorch's own attention; on four axes, since others take a slower path."""
+    import torch
+    from torch.nn.functional import scaled_dot_product_attention
+
+    q, k, v = (torch.from_numpy(x)[None, None] for x in rows)
+
+    def run() -> None:
+        torch.set_num_threads(threads)
+        scaled_dot_product_attention(q, k, v)
+
+    return run
