@@ -1,4 +1,4 @@
-"""What the figures of chapters 7 to 9 say, in every state, held to the library.
+"""What the figures of chapters 7 to 9 and of that on CPUs say, held to the library.
 
 The numbers are tested elsewhere; here it is the sentences that stand for them. A fact
 is a piece of text that has to be said in that state, made from the library alone.
@@ -21,6 +21,7 @@ from onlinesoftmax.gpu.rungs import registers as rung_3
 
 banks = registry.module("banks")
 coalescing = registry.module("coalescing")
+cpu_blocks = registry.module("cpu-blocks")
 cost_by_line = registry.module("cost-by-line")
 gpu_ladder = registry.module("gpu-ladder")
 kernel_race = registry.module("kernel-race")
@@ -203,11 +204,31 @@ def lines(language: str) -> Facts:
             yield {"rung": rung, "line": str(at)}, facts
 
 
+def measured_blocks(language: str) -> Facts:
+    """Each stored time, the least of them, and what the block and its tile take."""
+    found = cpu_blocks.times(cpu_blocks.FOUND)
+    times = "times" if language == "en" else "veces"
+    for (i, block), (j, tile) in product(
+        enumerate(cpu_blocks.BLOCKS), enumerate(cpu_blocks.TILES)
+    ):
+        bytes_used = 4 * (2 * block * 64 + 2 * tile * 64 + block * tile)
+        facts = [f" {block:,} ", f" {tile:,} ", f": {found[i, j]:.1f} ms"]
+        facts += [
+            f" {bytes_used // 1024:,} KiB",
+            f" {-(-cpu_blocks.N // block)} {times}",
+        ]
+        if found[i, j] > found.min():
+            facts += [f" {rounded(found[i, j] / found.min(), 2)} {times}"]
+            facts += [f" {found.min():.1f} ms"]
+        yield {"block": block, "tile": tile, "all": True}, facts
+
+
 @pytest.mark.parametrize("language", ["en", "es"])
 @pytest.mark.parametrize(
     ("figure", "facts"),
     [("smem-budget", budget), ("gpu-ladder", ladder), ("tile-walk", walk),
-     ("coalescing", loads), ("banks", queues), ("cost-by-line", lines)],
+     ("coalescing", loads), ("banks", queues), ("cost-by-line", lines),
+     ("cpu-blocks", measured_blocks)],
 )  # fmt: skip
 def test_what_is_said_is_what_the_library_finds(
     figure: str, facts: Callable[[str], Facts], language: str
@@ -240,6 +261,16 @@ def test_rung_2_saves_sectors_before_anything_else() -> None:
     products = [each.by_kind()["fma"] for each in (naive, tiled)]
     assert np.isclose(*products, rtol=0.01)
     assert gpu_ladder.SPEC.prediction.answer == 1
+
+
+def test_times_that_the_question_does_not_fit_stop_the_build() -> None:
+    """Where larger blocks pay, the right answer would be another one."""
+    found, across = cpu_blocks.FOUND, len(cpu_blocks.TILES)
+    faster = [[row[0], *[90 - 9 * i] * across] for i, row in enumerate(found.rows)]
+    with pytest.raises(ValueError, match="the largest block to take 0.9 times as long"):
+        cpu_blocks.tile_of_the_question(found._replace(rows=faster))
+    with pytest.raises(ValueError, match="expected L1 and L2, got .*48.*: L2 missing"):
+        cpu_blocks.own_caches(found._replace(caches={"L1": 48}))
 
 
 def test_a_column_moves_eight_times_a_row() -> None:

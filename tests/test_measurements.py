@@ -116,6 +116,19 @@ def test_the_best_of_turns_is_taken(monkeypatch):
     assert bench.interleaved([lambda: next(ticks), lambda: None]) == [2, 1]
 
 
+def test_caches_are_those_of_a_core_that_hold_numbers(tmp_path):
+    told = [("Data", 1, "48K"), ("Instruction", 1, "64K"), ("Unified", 3, "64M")]
+    for i, (kind, level, size) in enumerate([*told, ("Unified", 2, "2048K")]):
+        cache = tmp_path / f"index{i}"
+        cache.mkdir()
+        for name, text in (("type", kind), ("level", level), ("size", size)):
+            (cache / name).write_text(f"{text}\n")
+    assert bench.caches(tmp_path) == {"L1": 48, "L2": 2048}
+    assert bench.caches(tmp_path / "none") == {}
+    shown = measured("threads.json")._replace(caches=bench.caches(tmp_path))
+    assert "L1 48 KiB, L2 2,048 KiB" in shown.source()
+
+
 def test_what_is_stored_can_be_read_back(tmp_path):
     record = {"what": "w", "columns": ["a"], "rows": [[1]]}
     record |= bench.provenance("threads")

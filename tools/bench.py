@@ -27,6 +27,8 @@ from tools.chapters import Page, code_cells, notebook
 
 ROOT = Path(__file__).resolve().parent.parent
 REPEATS = 200
+CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+OWN = 2  # a core has its first two caches to itself
 
 
 @dataclass(frozen=True)
@@ -81,9 +83,7 @@ def exact(cells: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def on_cpu(
-    measure: Callable[..., dict[str, Any]], cell: str, *beside: str
-) -> Bench:
+def on_cpu(measure: Callable[..., dict[str, Any]], cell: str, *beside: str) -> Bench:
     """A bench of the chapter on CPUs."""
     return Bench("tiles-on-a-cpu", cell, lambda c: measure(c, interleaved), beside)
 
@@ -133,11 +133,12 @@ def run_until(chapter: str, last: str) -> dict[str, Any]:
 
 
 def provenance(name: str) -> dict[str, Any]:
-    """The machine, the versions, the day and the command."""
+    """The machine, the versions, the day and the command; for a CPU its caches."""
     packages = {"numpy": "NumPy", "numba": "Numba", "torch": "PyTorch"}
     beside = ("numpy", *BENCHES[name].beside) if name in BENCHES else ("numpy",)
     return {
         "machine": f"{_processor()}, {os.cpu_count()} cores",
+        **({"caches": caches()} if name.startswith("cpu") else {}),
         "versions": {"Python": platform.python_version()}
         | {packages[package]: version(package) for package in beside},
         "date": date.today().isoformat(),
@@ -150,6 +151,22 @@ def _processor() -> str:
     lines = info.read_text("utf-8").splitlines() if info.exists() else []
     named = [line.partition(":")[2].strip() for line in lines if "model name" in line]
     return named[0] if named else platform.processor() or platform.machine()
+
+
+def caches(of: Path = CACHES) -> dict[str, int]:
+    """KiB of a core's own caches for numbers, as Linux tells them; elsewhere none.
+
+    A third cache is shared, on a rented machine with strangers too: it is left out.
+    """
+    found = {}
+    for cache in sorted(of.glob("index*")):
+        kind, level, size = (
+            (cache / name).read_text("utf-8").strip()
+            for name in ("type", "level", "size")
+        )
+        if kind != "Instruction" and int(level) <= OWN:
+            found[f"L{level}"] = int(size.removesuffix("K"))
+    return dict(sorted(found.items()))
 
 
 def take(name: str) -> None:

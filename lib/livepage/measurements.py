@@ -14,7 +14,8 @@ from livepage import book
 class Measurement(NamedTuple):
     """A table of measured figures, and where they come from.
 
-    `rows` holds one list per line of the table, its numbers already rounded.
+    `rows` holds one list per line of the table, its numbers already rounded. `caches`
+    says, where it matters, how many KiB each cache of the machine holds, L1 first.
     """
 
     what: str
@@ -25,11 +26,13 @@ class Measurement(NamedTuple):
     date: str
     command: str
     backend: str = ""  # by what a GPU was reached
+    caches: dict[str, int] = {}
 
     def source(self) -> str:
         """Return one line that says where and how it was measured."""
         versions = ", ".join(f"{name} {n}" for name, n in self.versions.items())
-        parts = (self.machine, self.backend, versions, self.date, self.command)
+        caches = ", ".join(f"{name} {kib:,} KiB" for name, kib in self.caches.items())
+        parts = (self.machine, caches, self.backend, versions, self.date, self.command)
         return "; ".join(part for part in parts if part)
 
     def __str__(self) -> str:
