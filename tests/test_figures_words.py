@@ -26,6 +26,7 @@ cost_by_line = registry.module("cost-by-line")
 gpu_ladder = registry.module("gpu-ladder")
 kernel_race = registry.module("kernel-race")
 smem_budget = registry.module("smem-budget")
+tile_lives = registry.module("where-a-tile-lives")
 tile_walk = registry.module("tile-walk")
 
 State = dict[str, object]
@@ -223,12 +224,29 @@ def measured_blocks(language: str) -> Facts:
         yield {"block": block, "tile": tile, "all": True}, facts
 
 
+def homes(language: str) -> Facts:
+    """What a block and its tile take together, and the first cache that holds it."""
+    words = registry.strings("where-a-tile-lives")[language]
+    for core, (_, *caches) in tile_lives.CORES.items():
+        names = [*words["places"][1 : 1 + len(caches)], words["memory"]]
+        for block, tile, d in product((16, 64, 512), (8, 96, 1024), (32, 128)):
+            kib = 4 * (2 * block * d + 2 * tile * d + block * tile) / 1024
+            size = f"{kib:g} KiB" if kib < 1024 else f"{rounded(kib / 1024, 1)} MiB"
+            home = names[sum(kib > cache for cache in caches)]
+            join = "together" if language == "en" else "en total"
+            live = "live in" if language == "en" else "viven en"
+            yield (
+                {"block": block, "tile": tile, "d": d, "core": core},
+                [f" {size.replace('.0 ', ' ')} {join}", f"{live} {home}."],
+            )
+
+
 @pytest.mark.parametrize("language", ["en", "es"])
 @pytest.mark.parametrize(
     ("figure", "facts"),
     [("smem-budget", budget), ("gpu-ladder", ladder), ("tile-walk", walk),
      ("coalescing", loads), ("banks", queues), ("cost-by-line", lines),
-     ("cpu-blocks", measured_blocks)],
+     ("cpu-blocks", measured_blocks), ("where-a-tile-lives", homes)],
 )  # fmt: skip
 def test_what_is_said_is_what_the_library_finds(
     figure: str, facts: Callable[[str], Facts], language: str
@@ -271,6 +289,16 @@ def test_times_that_the_question_does_not_fit_stop_the_build() -> None:
         cpu_blocks.tile_of_the_question(found._replace(rows=faster))
     with pytest.raises(ValueError, match="expected L1 and L2, got .*48.*: L2 missing"):
         cpu_blocks.own_caches(found._replace(caches={"L1": 48}))
+
+
+def test_each_thing_of_the_question_fits_where_all_of_them_do_not() -> None:
+    """And the sizes that the question states are those of its block and its core."""
+    state = tile_lives.SPEC.defaults() | tile_lives.ASKED
+    found = tile_lives.expected(state)
+    assert found["sizes"][1:6] == [16, 16, 8, 16, 56]
+    assert found["places"][1:6] == [1, 1, 1, 1, 2]
+    assert tile_lives.CORES[state["core"]][1] == 32
+    assert tile_lives.SPEC.prediction.answer == 1
 
 
 def test_a_column_moves_eight_times_a_row() -> None:
