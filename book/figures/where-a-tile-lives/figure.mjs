@@ -30,7 +30,7 @@ const HEAD = 17; // a line for the name of each place
 const WIDE = {
   width: 720,
   height: 446,
-  left: 142,
+  left: 152,
   end: 600, // of the axis; memory goes on
   right: 718,
   first: 122,
