@@ -122,7 +122,8 @@ def watched(function: object) -> object:
         lists = [arg for arg in args if isinstance(arg, list)]
         before = [copied(arg) for arg in lists]
         result = function(*args, **named)
-        if lists != before:
+        # Packed, because to MicroPython a list with a NaN is not equal to its copy.
+        if pack(lists) != pack(before):
             raise Changed
         return result
 
