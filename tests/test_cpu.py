@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from onlinesoftmax import cpu, dense, streaming
 from onlinesoftmax.cpu import backward, decoding, forward, lanes, pool, rows
-from onlinesoftmax.masks import alibi, bias, causal, documents, padding, window
+from onlinesoftmax.masks import causal, padding, window
 from test_attention import normal, problems
 
 INF, NAN = np.inf, np.nan
@@ -113,7 +113,9 @@ def test_bfloat16_is_taken_and_given(name: str) -> None:
 @pytest.mark.parametrize("name", ["attention", "decode"])
 @pytest.mark.parametrize("odd", [INF, -INF, NAN, 3e38])
 @pytest.mark.parametrize("which", [0, 1, 2])
-def test_odd_numbers_reach_those_who_read_them_and_nobody_else(name, odd, which) -> None:
+def test_odd_numbers_reach_those_who_read_them_and_nobody_else(
+    name, odd, which
+) -> None:
     arrays = [single(70, 5, seed=seed) for seed in range(3)]
     arrays[which][40, 2] = odd
     for mask in (None, causal(), window(3, 3), padding(40), padding(41)):
@@ -128,7 +130,9 @@ def test_a_lone_peak_and_a_rising_row_rescale() -> None:
     q, k = np.ones((7, 1), np.float32), np.arange(300, dtype=np.float32)[:, None]
     v = single(300, 3)
     for attend in (cpu.attention, cpu.decode):
-        np.testing.assert_allclose(attend(q, 200 * k, v), v[-1:].repeat(7, 0), rtol=1e-6)
+        np.testing.assert_allclose(
+            attend(q, 200 * k, v), v[-1:].repeat(7, 0), rtol=1e-6
+        )
         low = attend(q, -200 * k, v)
         np.testing.assert_allclose(low, v[:1].repeat(7, 0), rtol=1e-6)
 
@@ -243,7 +247,9 @@ def test_no_number_of_threads_changes_a_bit(name: str, monkeypatch) -> None:
 
 @pytest.mark.parametrize("name", CALLS)
 def test_several_callers_do_not_disturb_each_other(name: str) -> None:
-    problems = [[single(2, 300, 16, seed=9 * n + s) for s in range(3)] for n in range(6)]
+    problems = [
+        [single(2, 300, 16, seed=9 * n + s) for s in range(3)] for n in range(6)
+    ]
     expected = [CALLS[name](*arrays, 1) for arrays in problems]
     got = [None] * len(problems)
 
@@ -335,7 +341,9 @@ print(cpu.machine().name)
 
 
 @pytest.mark.parametrize("name, lesser", [("AVX2", "haswell"), ("SSE", "x86-64")])
-def test_a_lesser_machine_gets_code_of_its_own(name: str, lesser: str, tmp_path) -> None:
+def test_a_lesser_machine_gets_code_of_its_own(
+    name: str, lesser: str, tmp_path
+) -> None:
     if lanes.MACHINE.name not in ("AVX-512", "AVX2"):
         pytest.skip(f"this machine has {lanes.MACHINE.name}, and cannot run {name}")
     own = {"NUMBA_CPU_NAME": lesser, "PYTHONPATH": str(LIB)}
@@ -359,7 +367,9 @@ print(cpu.softmax(np.zeros(8, np.float32))[0])
 """
 
 
-def copied(to: Path, file: str = "steps.py", old: str = "", new: str = "") -> dict[str, str]:
+def copied(
+    to: Path, file: str = "steps.py", old: str = "", new: str = ""
+) -> dict[str, str]:
     """Copy the package, with one change to a file; return the environment to use it in."""
     package = LIB / "onlinesoftmax"
     for each in (*package.glob("*.py"), *(package / "cpu").glob("*.py")):
@@ -373,10 +383,14 @@ def copied(to: Path, file: str = "steps.py", old: str = "", new: str = "") -> di
     return {"PYTHONPATH": str(to), "NUMBA_CACHE_DIR": str(to / "kept")}
 
 
-def test_kernels_are_kept_and_made_again_when_any_of_their_files_changes(tmp_path) -> None:
+def test_kernels_are_kept_and_made_again_when_any_of_their_files_changes(
+    tmp_path,
+) -> None:
     def kept() -> dict[Path, int]:
         assert run(EIGHTH, **place).stdout.strip() == "0.125"
-        return {file: file.stat().st_mtime_ns for file in (tmp_path / "kept").rglob("*.nb*")}
+        return {
+            file: file.stat().st_mtime_ns for file in (tmp_path / "kept").rglob("*.nb*")
+        }
 
     place = copied(tmp_path)
     first = kept()
@@ -450,19 +464,20 @@ def test_the_examples() -> None:
 # Faults.
 
 FAULTS = {
-    "alpha is 1": ("at.fsub(old, found)", "at.fsub(old, old)"),
+    "alpha is 1": ("at.fsub(old, found)", "at.fsub(found, found)"),
     "o is not rescaled": ("_scale(at, at.add(o, o_row), columns, alpha)", "pass"),
     "l is not rescaled": ("_scale(at, at.add(l, number(r * BYTES)), number(1), alpha)", "pass"),
-    "the last row rises unseen": ("group * LANES + lane < ROWS", "group * LANES + lane < ROWS - 1"),
+    "the last weight alone": ("at.fadd(at.load(total), weight)", "weight"),
     "m is not kept": ("at.store(at.extract_element(found, lane), place)", "pass"),
 }  # fmt: skip
 OFF = """
 import numpy as np
-from onlinesoftmax import dense
+from onlinesoftmax import dense, streaming
 from onlinesoftmax.cpu import forward
+streaming.answer = None  # which would hide what is not finite
 rng = np.random.default_rng(0)
-q, k, v = (3 * rng.normal(size=(3, 450, 20))).astype(np.float32)
-print(abs(forward.attention(q, k, v) - dense.attention(q, k, v)).max())
+q, k, v = rng.normal(size=(3, 450, 20)).astype(np.float32)
+print(abs(forward.attention(q, 3 * k, v) - dense.attention(q, 3 * k, v)).max())
 """
 
 
@@ -473,4 +488,5 @@ def test_without_a_fault_the_copy_is_right(tmp_path) -> None:
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_noticed(fault: str, tmp_path) -> None:
     found = run(OFF, **copied(tmp_path, "steps.py", *FAULTS[fault]))
-    assert not float(found.stdout) < 1e-3, found.stderr
+    stopped = "'NoneType' object is not callable" in found.stderr
+    assert stopped or float(found.stdout) > 1e-3, found.stderr

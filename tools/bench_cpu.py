@@ -69,7 +69,11 @@ def ladder(cells: Cells, interleaved: Any) -> dict[str, Any]:
         )
         named.append((f"PyTorch {_torch_version()}", threads, _sdpa(rows, threads)))
     tasks = [task for _, _, task in named]
-    a, sums, turns = np.ones((2, 8192), np.float32), np.zeros((6, 64), np.float32), 10**6
+    a, sums, turns = (
+        np.ones((2, 8192), np.float32),
+        np.zeros((6, 64), np.float32),
+        10**6,
+    )
     tasks.append(lambda: cells["sprint"](*a, sums, turns))
     *seconds, sprint = interleaved(tasks, repeats)
     peak = 2 * sums.size * turns / sprint / 1e9
@@ -84,7 +88,13 @@ def ladder(cells: Cells, interleaved: Any) -> dict[str, Any]:
         for (name, threads, _), s in zip(named, seconds, strict=True)
     ]
     what = LADDER.format(n=KEYS, d=WIDTH, peak=peak, repeats=repeats)
-    columns = ["", "threads", "milliseconds", "billion operations a second", "of the peak"]
+    columns = [
+        "",
+        "threads",
+        "milliseconds",
+        "billion operations a second",
+        "of the peak",
+    ]
     return {"what": what, "columns": columns, "rows": lines}
 
 
@@ -128,25 +138,32 @@ def blocks(cells: Cells, interleaved: Any) -> dict[str, Any]:
 
 def alone(cells: Cells, interleaved: Any) -> dict[str, Any]:
     """A softmax of rows by three reads, online, and PyTorch's."""
+    import numpy as np
     import torch
 
     repeats, table = 15, []
     torch.set_num_threads(1)
     for width in WIDTHS:
-        x = cells["rng"].standard_normal((max(1, 2**22 // width), width), dtype="float32")
-        given, answer = torch.from_numpy(x), torch.empty(x.shape)
-        three, online, theirs = interleaved(
+        shape = max(1, 2**22 // width), width
+        x = cells["rng"].standard_normal(shape, dtype="float32")
+        out, answer = np.empty(shape, x.dtype), torch.empty(shape)
+        seconds = interleaved(
             [
-                lambda x=x, out=answer.numpy(): cells["three_reads"](x, out),
-                lambda x=x, out=answer.numpy(): cells["online"](x, out),
-                lambda x=given, out=answer: torch.softmax(x, 1, out=out),
+                partial(cells["three_reads"], x, out),
+                partial(cells["online"], x, out),
+                partial(torch.softmax, torch.from_numpy(x), 1, out=answer),
             ],
             repeats,
         )
-        table.append([f"{width:,}", "1.00", f"{online / three:.2f}", f"{theirs / three:.2f}"])
+        table.append([f"{width:,}", *(f"{s / seconds[0]:.2f}" for s in seconds)])
     return {
         "what": ALONE.format(repeats=repeats),
-        "columns": ["numbers in a row", "three reads", "online", f"PyTorch {_torch_version()}"],
+        "columns": [
+            "numbers in a row",
+            "three reads",
+            "online",
+            f"PyTorch {_torch_version()}",
+        ],
         "rows": table,
     }
 

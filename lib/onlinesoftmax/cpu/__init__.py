@@ -1,21 +1,26 @@
 """Attention on a CPU, as fast as the machine: the same fold, compiled by Numba.
 
-    lanes.py       vectors of numbers, as wide as this machine has them
-    steps.py       the inner loops, written for those vectors
-    tiles.py       what the kernels do with a tile besides multiplying
-    given.py       the arguments, in the form that the kernels read
-    rows.py        `softmax`
-    forward.py     `attention`
-    backward.py    `attention_grad`
-    decoding.py    `decode`: one query or a few, and many keys
-    compiled.py    compiles the kernels once, and keeps them on disk
-    pool.py        shares the work between threads
+lanes.py       vectors of numbers, as wide as this machine has them
+steps.py       the inner loops, written for those vectors
+tiles.py       what the kernels do with a tile besides multiplying
+given.py       the arguments, in the form that the kernels read
+rows.py        `softmax`
+forward.py     `attention`
+backward.py    `attention_grad`
+decoding.py    `decode`: one query or a few, and many keys
+compiled.py    compiles the kernels once, and keeps them on disk
+pool.py        shares the work between threads
 """
 
 from importlib import import_module
 
-_HOME = {"attention": "forward", "attention_grad": "backward",
-    "decode": "decoding", "machine": "lanes", "softmax": "rows"}
+_HOME = {
+    "attention": "forward",
+    "attention_grad": "backward",
+    "decode": "decoding",
+    "machine": "lanes",
+    "softmax": "rows",
+}
 __all__ = list(_HOME)
 
 

@@ -85,7 +85,9 @@ def attention_grad(
     array([[-0.3932]], dtype=float32)
     """
     asked, dtype = given.attention(q, k, v, scale, softcap, sinks)
-    o, lse, do = (np.asarray(x, "f4") if given.is_bfloat16(x) else x for x in (o, lse, do))
+    o, lse, do = (
+        np.asarray(x, "f4") if given.is_bfloat16(x) else x for x in (o, lse, do)
+    )
     if o is None:
         raise ValueError("o: expected the output of the attention, got None")
     kept = backward.kept(asked, o, lse, do)
@@ -109,7 +111,9 @@ def attention_grad(
             asked.q, asked.k, asked.v, *kept, mask=mask, scale=scale, softcap=softcap,
             sinks=sinks,
         )  # fmt: skip
-    return Gradients(*(None if x is None else x.astype(dtype) for x in answer))
+    *of_rows, of_sinks = answer
+    dq, dk, dv = (x.astype(dtype) for x in of_rows)
+    return Gradients(dq, dk, dv, None if of_sinks is None else of_sinks.astype(dtype))
 
 
 def parts_of(keys: int, heads: int) -> list[slice]:
@@ -162,7 +166,9 @@ def filled(x, rows: int) -> Floats:
     return wide
 
 
-def _add_part(asked, sums: Sums, sharing: list[Queries], dq: Floats, keys: slice) -> None:
+def _add_part(
+    asked, sums: Sums, sharing: list[Queries], dq: Floats, keys: slice
+) -> None:
     """Add what some of the keys get, from all heads that share them, and give to dQ."""
     head = sharing[0].head
     k, v = given.plain(head.k[keys]), given.plain(head.v[keys])
@@ -179,7 +185,8 @@ def _add_part(asked, sums: Sums, sharing: list[Queries], dq: Floats, keys: slice
         size = BLOCK if biased else max(own.seen.queries, 1)
         for rows in inputs.blocks(own.seen.queries, size):
             seen = given.Rows.of(own.seen, rows, keys)
-            some = slice(rows.start, rows.start + -(-(rows.stop - rows.start) // ROWS) * ROWS)
+            strips = -(-(rows.stop - rows.start) // ROWS)
+            some = slice(rows.start, rows.start + strips * ROWS)
             give(
                 own.q[some], own.do[some], own.lse[some], own.delta[some], k, v,
                 seen.first - keys.start, seen.stop - keys.start, seen.place - keys.start,
@@ -217,31 +224,47 @@ def give(q, do, lse, delta, k, v, first, stop, place, slope, bias, softcap, dq, 
             end = min(top + BLOCK, queries)
             if stop[end - 1] <= start or first[top] >= start + keys:
                 continue
-            height, panels = whole(end - top, ROWS), whole(keys, PANEL) // PANEL
-            width = panels * PANEL
-            multiply(q[top : top + height], kt[:panels], s)
-            multiply(do[top : top + height], vt[:panels], ds)
+            height, width = whole(end - top, ROWS), whole(keys, PANEL)
+            multiply(q[top : top + height], kt[: width // PANEL], s)
+            multiply(do[top : top + height], vt[: width // PANEL], ds)
             plain = softcap == 0 and slope == 0 and bias.size == 0
             inside = first[end - 1] <= start and stop[top] >= start + width
             for i in range(height):
                 row, own, at_i = s[i, :width], ds[i, :width], top + i
-                if at_i < end and not (plain and inside):
-                    added = bias[at_i, start : start + keys] if bias.size > 0 else row[:0]
-                    bend = row.copy()
-                    dress(row, softcap, slope, place + at_i - start, added,
-                          first[at_i] - start, stop[at_i] - start)  # fmt: skip
-                differ(address(row), address(own), width // LANES, lse[at_i], delta[at_i])
-                if softcap > 0 and at_i < end:
-                    for j in range(width):
-                        tanh = np.tanh(bend[j] / softcap)
-                        own[j] *= 1 - tanh * tanh
-            for key in range(0, keys, ROWS):
-                below = address(s) + key * 4, address(ds) + key * 4
-                add_rows(below[0], 4, TILE * 4, do[top : top + height], dv[start + key :])
-                add_rows(below[1], 4, TILE * 4, q[top : top + height], dk[start + key :])
-            for row in range(0, height, ROWS):
-                add_rows(address(ds) + row * TILE * 4, TILE * 4, 4, tile[:keys],
-                         dq[top + row :])  # fmt: skip
+                if at_i >= end or (plain and inside):
+                    differ(address(row), address(own), width // LANES, lse[at_i],
+                           delta[at_i])  # fmt: skip
+                else:
+                    added = (
+                        bias[at_i, start : start + keys] if bias.size > 0 else row[:0]
+                    )
+                    differ_dressed(row, own, lse[at_i], delta[at_i], softcap, slope,
+                                   place + at_i - start, added, first[at_i] - start,
+                                   stop[at_i] - start)  # fmt: skip
+            add_products(s, ds, q[top : top + height], do[top : top + height],
+                         tile[:keys], dq[top:], dk[start:], dv[start:])  # fmt: skip
+
+
+@inner
+def add_products(weights, ds, q, do, k, dq, dk, dv):
+    """Add weightsᵀ dO to dV, dSᵀ Q to dK and dS K to dQ, for a block and a tile."""
+    for key in range(0, len(k), ROWS):
+        add_rows(address(weights) + key * 4, 4, TILE * 4, do, dv[key:])
+        add_rows(address(ds) + key * 4, 4, TILE * 4, q, dk[key:])
+    for row in range(0, len(q), ROWS):
+        add_rows(address(ds) + row * TILE * 4, TILE * 4, 4, k, dq[row:])
+
+
+@inner
+def differ_dressed(row, own, lse, delta, softcap, slope, place, added, first, stop):
+    """As `differ`, for scores that are first bent, biased and hidden as `dress` does it."""
+    bare = row.copy()
+    dress(row, softcap, slope, place, added, first, stop)
+    differ(address(row), address(own), row.size // LANES, lse, delta)
+    if softcap > 0:
+        for j in range(row.size):
+            tanh = np.tanh(bare[j] / softcap)
+            own[j] *= 1 - tanh * tanh
 
 
 @inner

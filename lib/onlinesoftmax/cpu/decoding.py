@@ -17,7 +17,7 @@ from onlinesoftmax import _inputs as inputs
 from onlinesoftmax import streaming
 from onlinesoftmax._inputs import Array
 from onlinesoftmax.cpu import given
-from onlinesoftmax.cpu.compiled import kernel
+from onlinesoftmax.cpu.compiled import inner, kernel
 from onlinesoftmax.cpu.lanes import LANES
 from onlinesoftmax.cpu.pool import share, threads_of
 from onlinesoftmax.cpu.steps import (
@@ -201,14 +201,20 @@ def take_part(q, k, v, first, stop, places, slopes, bias, softcap, m, l, o):
                 m[i] = own
                 l[i] *= alpha
                 o[i] *= alpha
-            l[i] += row_write(
-                address(scores), TILE // STEP, m[i], ONE, address(scores)
-            )
+            l[i] += row_write(address(scores), TILE // STEP, m[i], ONE, address(scores))
             weights, values = address(scores) + low * 4, address(v[start + low :])
-            row, at, left = o.shape[1] * 4, address(o) + i * o.shape[1] * 4, o.shape[1]
-            while left >= PANEL:
-                row_add(weights, 0, 4, values, row, at, row, high - low)
-                values, at, left = values + PANEL * 4, at + PANEL * 4, left - PANEL
-            while left > 0:
-                row_add_one(weights, 0, 4, values, row, at, row, high - low)
-                values, at, left = values + LANES * 4, at + LANES * 4, left - LANES
+            add_values(
+                weights, values, high - low, address(o) + i * o.shape[1] * 4, o.shape[1]
+            )
+
+
+@inner
+def add_values(weights, values, count, to, columns):
+    """Add so many weights times rows of values to a row; they stand at addresses."""
+    row, left = columns * 4, columns
+    while left >= PANEL:
+        row_add(weights, 0, 4, values, row, to, row, count)
+        values, to, left = values + PANEL * 4, to + PANEL * 4, left - PANEL
+    while left > 0:
+        row_add_one(weights, 0, 4, values, row, to, row, count)
+        values, to, left = values + LANES * 4, to + LANES * 4, left - LANES

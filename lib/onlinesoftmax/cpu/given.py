@@ -34,8 +34,8 @@ def attention(
 ) -> tuple[inputs.Attention, DType]:
     """Return the arguments of an attention, checked, and the dtype of its output."""
     kinds = [narrow(name, x) for name, x in zip("qkv", (q, k, v))]
-    wide = [np.asarray(x, np.float32) if is_bfloat16(x) else x for x in (q, k, v)]
-    asked = inputs.attention(*wide, scale, softcap, sinks)
+    q, k, v = (np.asarray(x, np.float32) if is_bfloat16(x) else x for x in (q, k, v))
+    asked = inputs.attention(q, k, v, scale, softcap, sinks)
     return asked, kinds[0] if len(set(kinds)) == 1 else np.dtype(np.float32)
 
 

@@ -220,7 +220,9 @@ def _address(context: Any, at: Builder, signature: Any, given: list[Value]) -> V
 
 
 @intrinsic
-def differ(typing: Any, scores: Any, dp: Any, vectors: Any, lse: Any, delta: Any) -> Any:
+def differ(
+    typing: Any, scores: Any, dp: Any, vectors: Any, lse: Any, delta: Any
+) -> Any:
     """Put the weights of a row in the place of its scores, and dS in that of dP.
 
     A weight p is 2 to the power of (score − lse), and dS is p · (dP − delta).
@@ -247,7 +249,9 @@ def row_largest(typing: Any, row: Any, steps: Any) -> Any:
     return NUMBER(ADDRESS, ADDRESS), _row_largest
 
 
-def _row_largest(context: Any, at: Builder, signature: Any, given: list[Value]) -> Value:
+def _row_largest(
+    context: Any, at: Builder, signature: Any, given: list[Value]
+) -> Value:
     row, steps = given
     lowest = lanes.constant(float("-inf"))
     found = [cgutils.alloca_once_value(at, lowest) for _ in range(ABREAST)]
