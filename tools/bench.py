@@ -17,12 +17,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
+from statistics import median
 from typing import Any
 
-from tools import bench_cpu
+from tools import bench_cpu, bench_peers
 from tools.chapters import Page, code_cells, notebook
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -85,7 +87,16 @@ def exact(cells: dict[str, Any]) -> dict[str, Any]:
 
 def on_cpu(measure: Callable[..., dict[str, Any]], cell: str, *beside: str) -> Bench:
     """A bench of the chapter on CPUs."""
-    return Bench("tiles-on-a-cpu", cell, lambda c: measure(c, interleaved), beside)
+
+    def run(cells: dict[str, Any]) -> dict[str, Any]:
+        return measure(cells, partial(interleaved, of=median))
+
+    return Bench("tiles-on-a-cpu", cell, run, beside)
+
+
+def peers(cells: dict[str, Any], taking_turns: Any) -> dict[str, Any]:
+    """The library beside whoever is installed."""
+    return bench_peers.beside(os.cpu_count() or 1, taking_turns)
 
 
 BENCHES = {
@@ -95,6 +106,7 @@ BENCHES = {
     "cpu-lines": on_cpu(bench_cpu.lines, "by-lines"),
     "cpu-blocks": on_cpu(bench_cpu.blocks, "strips", "numba"),
     "cpu-softmax": on_cpu(bench_cpu.alone, "alone", "numba", "torch"),
+    "cpu-beside": on_cpu(peers, "imports", "numba", "torch"),
     "cpu-decode": on_cpu(bench_cpu.decoding, "by-lines", "numba", "torch"),
 }
 # NumPy's products would take all cores by themselves. It reads this when it is imported.
@@ -102,18 +114,27 @@ ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
 def interleaved(
-    tasks: list[Callable[[], object]], repeats: int = REPEATS
+    tasks: list[Callable[[], object]],
+    repeats: int = REPEATS,
+    of: Callable[[list[float]], float] = min,
+    after: int = 0,
 ) -> list[float]:
-    """The best time of each task in seconds; all take turns, so that none is lucky."""
+    """The best time of each task in seconds, or another figure `of` its times.
+
+    All take turns, so that none is lucky. Each turn begins with so many runs that are not
+    timed: `after` one, a task finds the caches as it left them itself.
+    """
     times: list[list[float]] = [[] for _ in tasks]
     for task in tasks:
         task()
     for _ in range(repeats):
         for task, spent in zip(tasks, times, strict=True):
+            for _ in range(after):
+                task()
             start = time.perf_counter()
             task()
             spent.append(time.perf_counter() - start)
-    return [min(spent) for spent in times]
+    return [of(spent) for spent in times]
 
 
 def run_until(chapter: str, last: str) -> dict[str, Any]:
@@ -136,6 +157,9 @@ def provenance(name: str) -> dict[str, Any]:
     """The machine, the versions, the day and the command; for a CPU its caches."""
     packages = {"numpy": "NumPy", "numba": "Numba", "torch": "PyTorch"}
     beside = ("numpy", *BENCHES[name].beside) if name in BENCHES else ("numpy",)
+    if name == "cpu-beside":
+        packages |= {"onnxruntime": "ONNX Runtime", "jax": "JAX"}
+        beside += tuple(each for each in ("onnxruntime", "jax") if find_spec(each))
     return {
         "machine": f"{_processor()}, {os.cpu_count()} cores",
         **({"caches": caches()} if name.startswith("cpu") else {}),

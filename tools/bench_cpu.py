@@ -23,25 +23,25 @@ CACHED = 2**20  # keys of one query
 LADDER = (
     "Attention of {n:,} queries and keys of {d} numbers, one head, float32. “Of the peak”"
     " is the share of what the strip reaches on numbers that never change: {peak:.0f}"
-    " billion operations a second. Best of {repeats} runs, taking turns."
+    " billion operations a second. Medians of {repeats} runs, taking turns."
 )
 LINES = (
     "Dense attention line by line, {n:,} queries and keys of {d} numbers, one thread: how"
-    " often a line reads or writes the table, and its share of the time. Best of"
+    " often a line reads or writes the table, and its share of the time. Medians of"
     " {repeats} runs."
 )
 BLOCKS = (
     "Milliseconds of the attention in strips, {n:,} queries and keys of {d} numbers, one"
-    " thread: a line for each block of queries, a column for each tile of keys. Best of"
+    " thread: a line for each block of queries, a column for each tile of keys. Medians of"
     " {repeats} runs."
 )
 ALONE = (
     "Softmax of rows alone, one thread: time in proportion to three reads with the"
-    " weights kept. Best of {repeats} runs."
+    " weights kept. Medians of {repeats} runs."
 )
 DECODING = (
     "One query over {n:,} keys and values of {d} numbers, float32: milliseconds, and"
-    " billions of bytes a second. Best of {repeats} runs."
+    " billions of bytes a second. Medians of {repeats} runs."
 )
 
 
