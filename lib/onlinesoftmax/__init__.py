@@ -23,6 +23,7 @@ What it costs, and on which machine:
     precision.py   number formats, and what rounding does to a sum
     devices.py     what makers publish about their GPUs
     costs.py       operations, bytes and tiles of an attention, as closed forms
+    cpu/           the same attention at the speed of a CPU; `cpu/__init__.py` is its map
     gpu/           attention kernels; `gpu/__init__.py` says where to begin
 
 `_inputs.py` checks arguments for all of them; it can be skipped.
@@ -33,7 +34,7 @@ from typing import Any
 
 __version__ = "0.1.0"
 MODULES = (
-    "backward", "costs", "dense", "devices", "exact", "gpu", "masks", "precision",
+    "backward", "costs", "cpu", "dense", "devices", "exact", "gpu", "masks", "precision",
     "state", "streaming",
 )  # fmt: skip
 __all__ = ["State", "merge", *MODULES]
