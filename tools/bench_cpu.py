@@ -61,7 +61,11 @@ def ladder(cells: Cells, interleaved: Any) -> dict[str, Any]:
         ("3 tiles, plain loops", 1, lambda: cells["by_tiles"](*rows, out, 64, 64)),
         ("4 a lane for each query", 1, lambda: cells["in_lanes"](*rows, out, 128, 96)),
         ("5 strips in registers", 1, lambda: in_strips(*rows, out)),
-        ("6 two threads", 2, lambda: cells["on_threads"](in_strips, *rows, out, 2)),
+        (
+            "6 two threads",
+            2,
+            lambda: cells["on_threads"](cells["in_strips"], *rows, out, 2),
+        ),
     ]
     for threads in (1, 2):
         named.append(

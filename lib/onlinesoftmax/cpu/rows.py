@@ -25,12 +25,15 @@ from onlinesoftmax.cpu.steps import (
     row_sum,
     row_write,
 )
+from onlinesoftmax.cpu.tiles import soon
 from onlinesoftmax.state import State, merge
 
-SHORT = 2048  # numbers of a row that is read three times
+AHEAD = 2  # rows: so far ahead of its use is memory asked for
+SHORT = 2**15  # numbers of a row that is read three times
 BLOCK = 4096  # numbers of a block of a longer one
-PART = 2**18  # numbers of a part of a very long one
+PART = 2**19  # numbers of a part of a very long one
 TASK = 2**17  # numbers of a task, at least
+TASKS = 4  # for each thread, so that the last one is not waited for long
 NOWHERE, ONE = np.float32(-np.inf), np.float32(1)
 
 
@@ -71,7 +74,7 @@ def softmax(
         for row, answer in zip(rows, answers):
             _in_parts(row, answer, threads)
     else:
-        size = -(-TASK // n)
+        size = -(-max(TASK, x.size // (threads * TASKS)) // n)
 
         def take(start: int) -> None:
             own = slice(start, start + size)
@@ -119,6 +122,9 @@ def short_rows(x, out):
     for i in range(x.shape[0]):
         row, to = address(x[i]), address(out[i])
         rest = out[i, steps * STEP :]
+        ahead = min(i + AHEAD, x.shape[0] - 1)
+        for rows in (x, out):
+            soon(address(rows[ahead]), x.shape[1] * 4)
         put_tail(x[i, steps * STEP :], tail)
         m = max(row_largest(row, steps), row_largest(address(tail), 1))
         l = row_write(row, steps, m, ONE, to)
@@ -157,6 +163,7 @@ def read(row):
     for start in range(0, row.size, BLOCK):
         block = row[start : start + BLOCK]
         steps = block.size // STEP
+        soon(address(block) + BLOCK * 4, BLOCK * 4)
         put_tail(block[steps * STEP :], tail)
         own = max(row_largest(address(block), steps), row_largest(address(tail), 1))
         if own > m:
