@@ -122,9 +122,9 @@ def short_rows(x, out):
     for i in range(x.shape[0]):
         row, to = address(x[i]), address(out[i])
         rest = out[i, steps * STEP :]
-        ahead = min(i + AHEAD, x.shape[0] - 1)
-        for rows in (x, out):
-            soon(address(rows[ahead]), x.shape[1] * 4)
+        if i + AHEAD < x.shape[0] and x.shape[1] <= SHORT:
+            for rows in (x, out):
+                soon(address(rows[i + AHEAD]), x.shape[1] * 4)
         put_tail(x[i, steps * STEP :], tail)
         m = max(row_largest(row, steps), row_largest(address(tail), 1))
         l = row_write(row, steps, m, ONE, to)
