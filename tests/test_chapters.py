@@ -19,7 +19,7 @@ MAIN_ROAD = [BOOK / f"{s.file}.md" for s in ROAD if s.file and s.part != "Branch
 
 GLUED = re.compile(r"\{glue:text\}`([\w-]+)")
 QUANTITY = re.compile(r"\{q\}`(\w+)`")
-QUANTITY_MACRO = re.compile(r"\\q([mlaosp])\b")
+QUANTITY_MACRO = re.compile(r"\\q([mlaosp])(?![a-z])")
 CALL = re.compile(r'\b(glue|figure|drill)\("([\w-]+)"')
 ANCHOR = re.compile(r"^\((.+)\)=$", re.M)
 MAY_BE_LEFT_OUT = re.compile(r"Sources|.*\{label\}`optional`")

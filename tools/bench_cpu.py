@@ -23,7 +23,8 @@ CACHED = 2**20  # keys of one query
 LADDER = (
     "Attention of {n:,} queries and keys of {d} numbers, one head, float32. “Of the peak”"
     " is the share of what the strip reaches on numbers that never change: {peak:.0f}"
-    " billion operations a second. Medians of {repeats} runs, taking turns."
+    " billion operations a second. Medians of {repeats} runs, taking turns; a turn begins"
+    " with a run that is not timed."
 )
 LINES = (
     "Dense attention line by line, {n:,} queries and keys of {d} numbers, one thread: how"
@@ -79,7 +80,7 @@ def ladder(cells: Cells, interleaved: Any) -> dict[str, Any]:
         10**6,
     )
     tasks.append(lambda: cells["sprint"](*a, sums, turns))
-    *seconds, sprint = interleaved(tasks, repeats)
+    *seconds, sprint = interleaved(tasks, repeats, after=1)
     peak = 2 * sums.size * turns / sprint / 1e9
     lines = [
         [
