@@ -92,6 +92,14 @@ def test_a_table_escapes_what_it_shows():
     assert "&lt;b&gt;" in html and "a&lt;" in html and "1&amp;" in html
 
 
+def test_under_an_empty_heading_stand_the_names_of_the_rows():
+    source = ("m", {"Python": "3"}, "2026-01-01", "c")
+    named = Measurement("w", ["", "ms"], [["slow & <old>", 2]], *source)._repr_html_()
+    assert '<tr><th scope="row">slow &amp; &lt;old&gt;</th><td>2</td></tr>' in named
+    assert '<tr><td></td><th scope="col">ms</th></tr>' in named  # nobody reads a blank
+    assert 'scope="row"' not in Measurement("w", ["n"], [[1]], *source)._repr_html_()
+
+
 def test_cells_run_up_to_the_one_asked_for(tmp_path, monkeypatch):
     (tmp_path / "book").mkdir()
     (tmp_path / "book" / "01-a.md").write_text(CHAPTER)

@@ -38,7 +38,7 @@ BLOCKS = (
 )
 ALONE = (
     "Softmax of rows alone, one thread: time in proportion to three reads with the"
-    " weights kept. Medians of {repeats} runs."
+    " weights kept. Medians of {repeats} runs, each after one that is not timed."
 )
 DECODING = (
     "One query over {n:,} keys and values of {d} numbers, float32: milliseconds, and"
@@ -159,6 +159,7 @@ def alone(cells: Cells, interleaved: Any) -> dict[str, Any]:
                 partial(torch.softmax, torch.from_numpy(x), 1, out=answer),
             ],
             repeats,
+            after=1,
         )
         table.append([f"{width:,}", *(f"{s / seconds[0]:.2f}" for s in seconds)])
     return {

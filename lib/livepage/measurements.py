@@ -42,17 +42,24 @@ class Measurement(NamedTuple):
         return "\n".join([self.what, *body, self.source()])
 
     def _repr_html_(self) -> str:
-        head = "".join(f'<th scope="col">{escape(name)}</th>' for name in self.columns)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>"
-            for row in self.rows
+        head = "".join(
+            f'<th scope="col">{escape(name)}</th>' if name else "<td></td>"
+            for name in self.columns
         )
+        body = "".join(f"<tr>{self._cells(row)}</tr>" for row in self.rows)
         source = self.source().removesuffix(self.command)
         return (
             f'<figure class="os-measured"><figcaption>{escape(self.what)}</figcaption>'
             f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
             f"<p>{escape(source)}<code>{escape(self.command)}</code></p></figure>"
         )
+
+    def _cells(self, row: list[Any]) -> str:
+        """The cells of a row. Under an empty heading stand the names of the rows."""
+        cells = [f"<td>{escape(str(cell))}</td>" for cell in row]
+        if not self.columns[0]:
+            cells[0] = f'<th scope="row">{escape(str(row[0]))}</th>'
+        return "".join(cells)
 
 
 def measured(name: str) -> Measurement:
