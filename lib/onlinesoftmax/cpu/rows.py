@@ -1,6 +1,6 @@
 """Softmax of rows on a CPU.
 
-A short row is read three times from the nearest cache: for its maximum, for its weights,
+A short row is read three times from a cache: for its maximum, for its weights,
 which are kept, and to divide them. A long row would come from memory each time. So its
 first two reads are one, block by block, with the state (m, l); the weights are not kept
 but made again, when the sum is known. A very long one is cut into parts, each with a
@@ -29,8 +29,10 @@ from onlinesoftmax.cpu.tiles import soon
 from onlinesoftmax.state import State, merge
 
 AHEAD = 2  # rows: so far ahead of its use is memory asked for
-SHORT = 2**15  # numbers of a row that is read three times
+NEAR = 2**15  # numbers of a row that is asked for beforehand, at most
+SHORT = 2**18  # numbers of a row that is read three times, at most
 BLOCK = 4096  # numbers of a block of a longer one
+FEW = BLOCK // STEP  # steps of a block
 PART = 2**19  # numbers of a part of a very long one
 TASK = 2**17  # numbers of a task, at least
 TASKS = 4  # for each thread, so that the last one is not waited for long
@@ -116,18 +118,21 @@ def _written(run, x: Array, out: Array, *more) -> None:
 
 @kernel
 def short_rows(x, out):
-    """Write the softmax of rows that fit the nearest cache."""
+    """Write the softmax of rows that fit a cache."""
     tail = np.empty(STEP, np.float32)
     steps = x.shape[1] // STEP
     for i in range(x.shape[0]):
         row, to = address(x[i]), address(out[i])
         rest = out[i, steps * STEP :]
-        if i + AHEAD < x.shape[0] and x.shape[1] <= SHORT:
+        if i + AHEAD < x.shape[0] and x.shape[1] <= NEAR:
             for rows in (x, out):
                 soon(address(rows[i + AHEAD]), x.shape[1] * 4)
         put_tail(x[i, steps * STEP :], tail)
         m = max(row_largest(row, steps), row_largest(address(tail), 1))
-        l = row_write(row, steps, m, ONE, to)
+        l = np.float32(0)
+        for start in range(0, steps, FEW):  # a sum of sums is off by less
+            more = start * STEP * 4
+            l += row_write(row + more, min(FEW, steps - start), m, ONE, to + more)
         l += row_write(address(tail), 1, m, ONE, address(tail))
         row_scale(to, steps, ONE / l)
         row_scale(address(tail), 1, ONE / l)
