@@ -50,7 +50,8 @@ class Measurement(NamedTuple):
         source = self.source().removesuffix(self.command)
         return (
             f'<figure class="os-measured"><figcaption>{escape(self.what)}</figcaption>'
-            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+            '<div class="table" tabindex="0">'  # a narrow window scrolls it, by keys too
+            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
             f"<p>{escape(source)}<code>{escape(self.command)}</code></p></figure>"
         )
 
