@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from livepage import cells
+from livepage import book, cells
 from livepage.drills import check, code, drill, page_html
 from livepage.drills.bank import WRITTEN, Drill, bank, in_language, read
 from livepage.drills.feedback import earned
@@ -106,6 +106,16 @@ def test_each_chapter_has_something_to_build_and_something_to_debug() -> None:
         written = [d for d in DRILLS if d.chapter == chapter and d.kind == "code"]
         debug = [d for d in written if d.get("mutants")[0]["name"] == "as found"]
         assert debug and len(written) > len(debug), chapter
+
+
+ROLE = re.compile(r"\{[a-z:]+\}`")
+
+
+def test_a_drill_writes_no_role_of_a_page() -> None:
+    """Drills know code, emphasis and formulas; `{q}` and its like would be shown."""
+    assert ROLE.search("added to {q}`l` and {glue:text}`n`")
+    for file in sorted(book.current().drills.glob("*.yml")):
+        assert ROLE.findall(file.read_text("utf-8")) == [], file.name
 
 
 def test_every_word_is_used() -> None:
