@@ -26,7 +26,8 @@ def edition() -> str:
 
 
 EDITION = edition()
-inner = njit(error_model="numpy")  # what kernels call; x / 0 is no error there
+# What kernels call becomes part of them; x / 0 is no error there.
+inner = njit(error_model="numpy", forceinline=True)
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:

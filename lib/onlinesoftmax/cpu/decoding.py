@@ -36,7 +36,7 @@ from onlinesoftmax.state import State, merge
 
 PARTS = 16  # of the keys, at most: as many whatever the number of threads
 SMALLEST = 8192  # keys of a part
-ONE, NOWHERE = np.float32(1), np.float32(-np.inf)
+NOWHERE = np.float32(-np.inf)
 
 
 def decode(
@@ -201,7 +201,7 @@ def take_part(q, k, v, first, stop, places, slopes, bias, softcap, m, l, o):
                 m[i] = own
                 l[i] *= alpha
                 o[i] *= alpha
-            l[i] += row_write(address(scores), TILE // STEP, m[i], ONE, address(scores))
+            l[i] += row_write(address(scores), TILE // STEP, m[i], address(scores))
             weights, values = address(scores) + low * 4, address(v[start + low :])
             add_values(
                 weights, values, high - low, address(o) + i * o.shape[1] * 4, o.shape[1]

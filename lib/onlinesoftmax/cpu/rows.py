@@ -1,15 +1,12 @@
 """Softmax of rows on a CPU.
 
-A short row is read three times from a cache: for its maximum, for its weights,
-which are kept, and to divide them. A long row would come from memory each time. So its
-first two reads are one, block by block, with the state (m, l); the weights are not kept
-but made again, when the sum is known. A very long one is cut into parts, each with a
-state of its own, which are merged.
+A row is taken block by block, and read twice while the block is near: for its largest
+score, and for its weights, which are measured from that and kept. So each block leaves a
+state (m, l). When the states are merged, each block's weights are rescaled to the whole.
+A very long row is cut into parts, which threads share: the blocks are the same.
 """
 
 # mypy: disable-error-code="no-untyped-def"
-from functools import reduce
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -22,21 +19,17 @@ from onlinesoftmax.cpu.steps import (
     address,
     row_largest,
     row_scale,
-    row_sum,
     row_write,
 )
 from onlinesoftmax.cpu.tiles import soon
-from onlinesoftmax.state import State, merge
 
 AHEAD = 2  # rows: so far ahead of its use is memory asked for
 NEAR = 2**15  # numbers of a row that is asked for beforehand, at most
-SHORT = 2**18  # numbers of a row that is read three times, at most
-BLOCK = 4096  # numbers of a block of a longer one
-FEW = BLOCK // STEP  # steps of a block
-PART = 2**19  # numbers of a part of a very long one
+BLOCK = 4096  # numbers of a block
+PART = 128 * BLOCK  # numbers of a part of a very long row
 TASK = 2**17  # numbers of a task, at least
 TASKS = 4  # for each thread, so that the last one is not waited for long
-NOWHERE, ONE = np.float32(-np.inf), np.float32(1)
+NOWHERE = np.float32(-np.inf)
 
 
 def softmax(
@@ -80,7 +73,7 @@ def softmax(
 
         def take(start: int) -> None:
             own = slice(start, start + size)
-            _written(short_rows if n <= SHORT else long_rows, rows[own], answers[own])
+            _written(rows[own], answers[own])
 
         share(take, range(0, len(rows), size), threads)
     if not np.may_share_memory(out, answers):  # the rows of `out` lie far apart
@@ -90,111 +83,115 @@ def softmax(
 
 def _in_parts(row: Array, answer: Array, threads: int) -> None:
     """Write the softmax of one very long row."""
-    parts = [slice(start, start + PART) for start in range(0, len(row), PART)]
-    states = [State.empty()] * len(parts)
+    weights = answer if _ready(answer) else np.empty(row.shape, np.float32)
+    m, l = np.empty((2, -(-len(row) // BLOCK)), np.float32)
 
-    def read(at: int) -> None:
-        states[at] = State(*state_of(given.plain(row[parts[at]])))
+    def weigh(start: int) -> None:
+        own = slice(start, start + PART)
+        blocks = slice(start // BLOCK, (start + PART) // BLOCK)
+        part_weighed(given.plain(row[own]), weights[own], m[blocks], l[blocks])
 
-    share(read, range(len(parts)), threads)
-    with np.errstate(invalid="ignore"):  # of infinities: the answer is NaN, and says so
-        m, l, _ = reduce(merge, states)
+    def rescale(start: int) -> None:
+        own = slice(start, start + PART)
+        part_rescaled(weights[own], m[start // BLOCK :])
+        if weights is not answer:
+            answer[own] = weights[own]
 
-    def write(part: slice) -> None:
-        _written(long_row, row[part], answer[part], m, np.float32(l))
+    share(weigh, range(0, len(row), PART), threads)
+    states_merged(m, l)
+    share(rescale, range(0, len(row), PART), threads)
 
-    share(write, parts, threads)
+
+def _written(x: Array, out: Array) -> None:
+    """Write the softmax of whole rows, wherever it has to go."""
+    weights = out if _ready(out) else np.empty(x.shape, np.float32)
+    whole_rows(given.plain(x), weights)
+    if weights is not out:
+        out[...] = weights
 
 
-def _written(run, x: Array, out: Array, *more) -> None:
-    """Let a kernel write an answer of float32, wherever it has to go."""
-    if out.dtype == np.float32 and out.flags.c_contiguous:
-        run(given.plain(x), out, *more)
-    else:
-        answer = np.empty(x.shape, np.float32)
-        run(given.plain(x), answer, *more)
-        out[...] = answer
+def _ready(out: Array) -> bool:
+    """Tell whether a kernel can write here."""
+    return out.dtype == np.float32 and out.flags.c_contiguous
 
 
 @kernel
-def short_rows(x, out):
-    """Write the softmax of rows that fit a cache."""
+def whole_rows(x, out):
+    """Write the softmax of rows, one after the other."""
+    m, l = np.empty((2, -(-x.shape[1] // BLOCK)), np.float32)
     tail = np.empty(STEP, np.float32)
-    steps = x.shape[1] // STEP
     for i in range(x.shape[0]):
-        row, to = address(x[i]), address(out[i])
-        rest = out[i, steps * STEP :]
         if i + AHEAD < x.shape[0] and x.shape[1] <= NEAR:
             for rows in (x, out):
                 soon(address(rows[i + AHEAD]), x.shape[1] * 4)
-        put_tail(x[i, steps * STEP :], tail)
-        m = max(row_largest(row, steps), row_largest(address(tail), 1))
-        l = np.float32(0)
-        for start in range(0, steps, FEW):  # a sum of sums is off by less
-            more = start * STEP * 4
-            l += row_write(row + more, min(FEW, steps - start), m, ONE, to + more)
-        l += row_write(address(tail), 1, m, ONE, address(tail))
-        row_scale(to, steps, ONE / l)
-        row_scale(address(tail), 1, ONE / l)
-        for j in range(rest.size):
-            rest[j] = tail[j]
+        weigh(x[i], out[i], m, l, tail)
+        merge(m, l)
+        rescale(out[i], m)
 
 
 @kernel
-def long_rows(x, out):
-    """Write the softmax of rows block by block."""
-    for i in range(x.shape[0]):
-        m, l = read(x[i])
-        write(x[i], out[i], m, l)
+def part_weighed(row, out, m, l):
+    """Write the weights of a part of a row, and the states of its blocks."""
+    weigh(row, out, m, l, np.empty(STEP, np.float32))
 
 
 @kernel
-def state_of(row):
-    """Return (m, l) of a part of a row."""
-    return read(row)
+def states_merged(m, l):
+    """Turn the states of all blocks of a row into their factors."""
+    merge(m, l)
 
 
 @kernel
-def long_row(row, out, m, l):
-    """Write the weights of a part of a row whose state is known."""
-    write(row, out, m, l)
+def part_rescaled(out, factors):
+    """Rescale the weights of a part of a row."""
+    rescale(out, factors)
 
 
 @inner
-def read(row):
-    """Return the state of a row, block by block."""
-    m, l = NOWHERE, np.float32(0)
-    tail = np.empty(STEP, np.float32)
-    for start in range(0, row.size, BLOCK):
-        block = row[start : start + BLOCK]
-        steps = block.size // STEP
-        soon(address(block) + BLOCK * 4, BLOCK * 4)
-        put_tail(block[steps * STEP :], tail)
-        own = max(row_largest(address(block), steps), row_largest(address(tail), 1))
-        if own > m:
-            l *= np.exp(m - own)
-            m = own
-        l += row_sum(address(block), steps, m, ONE, 0)
-        l += row_sum(address(tail), 1, m, ONE, 0)
-    return m, l
+def weigh(row, out, m, l, tail):
+    """Write the weights of a row, each measured from the largest score of its block.
+
+    The states of the blocks go to `m` and `l`; `tail` is room for what fills no step.
+    """
+    for b in range(m.size):
+        start, stop = b * BLOCK, min((b + 1) * BLOCK, row.size)
+        steps = (stop - start) // STEP
+        rest = start + steps * STEP
+        block, to = address(row) + 4 * start, address(out) + 4 * start
+        if row.size > NEAR:
+            soon(block + 4 * BLOCK, 4 * BLOCK)
+        largest, total = row_largest(block, steps), np.float32(0)
+        if rest < stop:
+            tail[:] = NOWHERE
+            for j in range(rest, stop):
+                tail[j - rest] = row[j]
+            largest = max(largest, row_largest(address(tail), 1))
+            total = row_write(address(tail), 1, largest, address(tail))
+            for j in range(rest, stop):
+                out[j] = tail[j - rest]
+        m[b], l[b] = largest, total + row_write(block, steps, largest, to)
 
 
 @inner
-def write(row, out, m, l):
-    """Write the weights of a row whose state is known."""
-    tail = np.empty(STEP, np.float32)
-    steps = row.size // STEP
-    rest = out[steps * STEP :]
-    put_tail(row[steps * STEP :], tail)
-    row_write(address(row), steps, m, ONE / l, address(out))
-    row_write(address(tail), 1, m, ONE / l, address(tail))
-    for j in range(rest.size):
-        rest[j] = tail[j]
+def merge(m, l):
+    """Turn each block's `m` into the factor that rescales its weights to the whole."""
+    if m.size == 1:  # a short row has nothing to merge
+        m[0] = 1 / l[0]
+        return
+    top, whole = m.max(), np.float64(0)
+    for b in range(m.size):
+        m[b] = np.exp(m[b] - top)
+        whole += l[b] * m[b]
+    for b in range(m.size):
+        m[b] /= whole
 
 
 @inner
-def put_tail(rest, tail):
-    """Put what fills no step into one, and −∞ after it."""
-    tail[:] = NOWHERE
-    for j in range(rest.size):
-        tail[j] = rest[j]
+def rescale(out, factors):
+    """Multiply the weights of each block by its factor."""
+    for start in range(0, out.size, BLOCK):
+        factor, stop = factors[start // BLOCK], min(start + BLOCK, out.size)
+        steps = (stop - start) // STEP
+        row_scale(address(out) + 4 * start, steps, factor)
+        for j in range(start + steps * STEP, stop):
+            out[j] *= factor

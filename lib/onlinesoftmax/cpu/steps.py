@@ -9,7 +9,7 @@ time, so that rows have to hold whole vectors.
     dots                        the products of one row with several others
     absorb                      takes a strip of scores into the states of its rows
     differ                      weights and dS of a row, from its scores and dP
-    row_largest, row_sum, row_write, row_scale      what a softmax does to a row
+    row_largest, row_write, row_scale      what a softmax does to a row
     fetch                       asks for bytes that are needed soon
 """
 
@@ -263,47 +263,25 @@ def _row_largest(
     return _combined(at, found, lanes.larger)
 
 
-def row_weigh(kept: bool) -> Callable[..., Any]:
-    """Return an intrinsic that weighs a row, and returns the sum of its weights.
-
-    A weight is e to the power of (score − m), times a factor that the sum does not know.
-
-    Parameters
-    ----------
-    kept : bool
-        Whether the weights are written.
-
-    Returns
-    -------
-    function
-        Of a row, its steps, m, the factor, and the row that is written.
-    """
-
-    @intrinsic
-    def strip(typing: Any, row: Any, steps: Any, m: Any, factor: Any, to: Any) -> Any:
-        return NUMBER(ADDRESS, ADDRESS, NUMBER, NUMBER, ADDRESS), emit
-
-    def emit(context: Any, at: Builder, signature: Any, given: list[Value]) -> Value:
-        row, steps, m, factor, to = given
-        shift, by = _guarded(at, m), lanes.splat(at, factor)
-        nothing = lanes.constant(0)
-        totals = [cgutils.alloca_once_value(at, nothing) for _ in range(ABREAST)]
-        with cgutils.for_range(at, steps) as loop:
-            offset = at.mul(loop.index, number(4 * STEP))
-            for v, total in enumerate(totals):
-                score = lanes.load(at, at.add(row, offset), v * BYTES)
-                power = at.fmul(at.fsub(score, shift), lanes.constant(LOG2_E))
-                weight = lanes.exp2(at, power)
-                at.store(at.fadd(at.load(total), weight), total)
-                if kept:
-                    weight = at.fmul(weight, by)
-                    lanes.store(at, weight, at.add(to, offset), v * BYTES)
-        return _combined(at, totals, lanes.add)
-
-    return strip
+@intrinsic
+def row_write(typing: Any, row: Any, steps: Any, m: Any, to: Any) -> Any:
+    """Write e to the power of (score − m) for a row of so many steps; return the sum."""
+    return NUMBER(ADDRESS, ADDRESS, NUMBER, ADDRESS), _row_write
 
 
-row_sum, row_write = row_weigh(kept=False), row_weigh(kept=True)
+def _row_write(context: Any, at: Builder, signature: Any, given: list[Value]) -> Value:
+    row, steps, m, to = given
+    shift, nothing = _guarded(at, m), lanes.constant(0)
+    totals = [cgutils.alloca_once_value(at, nothing) for _ in range(ABREAST)]
+    with cgutils.for_range(at, steps) as loop:
+        offset = at.mul(loop.index, number(4 * STEP))
+        for v, total in enumerate(totals):
+            score = lanes.load(at, at.add(row, offset), v * BYTES)
+            power = at.fmul(at.fsub(score, shift), lanes.constant(LOG2_E))
+            weight = lanes.exp2(at, power)
+            at.store(at.fadd(at.load(total), weight), total)
+            lanes.store(at, weight, at.add(to, offset), v * BYTES)
+    return _combined(at, totals, lanes.add)
 
 
 def _combined(at: Builder, places: list[Value], combine: Any) -> Value:
