@@ -24,6 +24,7 @@ What it costs, and on which machine:
     devices.py     what makers publish about their GPUs
     costs.py       operations, bytes and tiles of an attention, as closed forms
     cpu/           the same attention at the speed of a CPU; `cpu/__init__.py` is its map
+    cluster/       the same over chunks that lie anywhere, merged in a tree, on Dask
     gpu/           attention kernels; `gpu/__init__.py` says where to begin
 
 `_inputs.py` checks arguments for all of them; it can be skipped.
@@ -34,8 +35,8 @@ from typing import Any
 
 __version__ = "0.1.0"
 MODULES = (
-    "backward", "costs", "cpu", "dense", "devices", "exact", "gpu", "masks", "precision",
-    "state", "streaming",
+    "backward", "cluster", "costs", "cpu", "dense", "devices", "exact", "gpu", "masks",
+    "precision", "state", "streaming",
 )  # fmt: skip
 __all__ = ["State", "merge", *MODULES]
 

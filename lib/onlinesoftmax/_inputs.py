@@ -65,16 +65,21 @@ def pair(scores: ArrayLike, values: ArrayLike) -> tuple[Array, Array, DType]:
     """
     scores = rows("scores", scores)
     values = floats("values", values)
-    keys = values.shape[:-1] if values.ndim == scores.ndim + 1 else values.shape
-    n = scores.shape[-1:]
-    if keys[-1:] != n or len(keys) > scores.ndim or not agree(scores.shape, keys):
-        raise ValueError(
-            f"values: expected shape (..., {n[0]}) or (..., {n[0]}, d) for"
-            f" scores of shape {scores.shape}, got {values.shape}"
-        )
+    paired(scores.shape, values.shape)
     answer = np.result_type(scores, values)
     dtype = np.result_type(answer, np.float32)
     return scores.astype(dtype), values.astype(dtype), answer
+
+
+def paired(scores: tuple[int, ...], values: tuple[int, ...]) -> None:
+    """Refuse values whose shape does not go with that of the scores."""
+    keys = values[:-1] if len(values) == len(scores) + 1 else values
+    n = scores[-1:]
+    if keys[-1:] != n or len(keys) > len(scores) or not agree(scores, keys):
+        raise ValueError(
+            f"values: expected shape (..., {n[0]}) or (..., {n[0]}, d) for"
+            f" scores of shape {scores}, got {values}"
+        )
 
 
 def agree(*shapes: tuple[int, ...]) -> bool:
@@ -216,9 +221,10 @@ def attention(
     scale: float | None,
     softcap: float | None,
     sinks: ArrayLike | None,
+    names: tuple[str, str, str] = ("q", "k", "v"),
 ) -> Attention:
-    """Return the arguments of an attention, checked."""
-    q, k, v = floats("q", q), floats("k", k), floats("v", v)
+    """Return the arguments of an attention, checked; errors call the arrays by `names`."""
+    q, k, v = (floats(name, x) for name, x in zip(names, (q, k, v)))
     if q.ndim < 2 or q.shape[-1] == 0:
         raise ValueError(
             "q: expected shape (..., heads, queries, d) or (queries, d)"
@@ -227,9 +233,11 @@ def attention(
     batch, heads, d = q.shape[:-3], q.shape[-3:-2], q.shape[-1]
     alike = k.ndim == q.ndim and k.shape[:-3] == batch and k.shape[-1] == d
     if not alike or heads and (k.shape[-3] == 0 or heads[0] % k.shape[-3]):
-        _misfit("k", k, (*batch, *(f"a divisor of {n}" for n in heads), "keys", d), q)
+        _misfit(
+            names[1], k, (*batch, *(f"a divisor of {n}" for n in heads), "keys", d), q
+        )
     if v.ndim != k.ndim or v.shape[:-1] != k.shape[:-1]:
-        _misfit("v", v, (*k.shape[:-1], "columns"), q)
+        _misfit(names[2], v, (*k.shape[:-1], "columns"), q)
     scale = d**-0.5 if scale is None else number("scale", scale, "a finite number")
     if softcap is not None:
         softcap = number("softcap", softcap, "a finite number above 0", 0)

@@ -38,7 +38,9 @@ from onlinesoftmax.cpu.tiles import (
     soon,
     whole,
 )
+from onlinesoftmax.dense import capped
 from onlinesoftmax.masks import Mask
+from onlinesoftmax.state import State
 
 
 def attention(
@@ -112,22 +114,122 @@ def _attend(asked, head, seen, panels, rows, out, lse) -> None:
     answer = np.empty((rows.stop - rows.start, head.v.shape[-1]), np.float32)
     numbers = given.numbers(asked, head)
     q, v = given.plain(head.q[rows]), given.plain(head.v)
-    height, columns = whole(len(q), ROWS), whole(v.shape[1], LANES)
-    room = given.ROOM.of(
-        (height, q.shape[1]), (height, LANES), (height, columns), (height, TILE),
-        (TILE, columns),
-    )  # fmt: skip
-    if attend(q, panels, v, *own, *numbers, answer, lse[head.at][rows], room):
+    if attend(q, panels, v, *own, *numbers, answer, lse[head.at][rows], _room(q, v)):
         out[head.at][rows] = answer
     else:
         slow = streaming.answer(asked, head, seen, rows, TILE)
         out[head.at][rows], lse[head.at][rows] = slow
 
 
+def _room(q: Array, v: Array) -> given.Floats:
+    """Return what `take` needs on its way."""
+    height, columns = whole(len(q), ROWS), whole(v.shape[1], LANES)
+    return given.ROOM.of(
+        (height, q.shape[1]), (height, LANES), (height, columns), (height, TILE),
+        (TILE, columns),
+    )  # fmt: skip
+
+
+def state_of(
+    asked: inputs.Attention,
+    head: inputs.OneHead,
+    panels: given.Floats,
+    rows: slice,
+    own: given.Rows,
+) -> State:
+    """Return the states of a block of queries over a part of the keys.
+
+    Parameters
+    ----------
+    asked, head
+        The arguments, checked; their keys and values are the part.
+    panels : ndarray, (panels, d, PANEL)
+        The keys of the part, packed.
+    rows : slice
+        The queries.
+    own : given.Rows
+        What they see of the part, in base e.
+
+    Returns
+    -------
+    State, float64
+        m and l are (queries,), o is (queries, columns).
+    """
+    q, v = given.plain(head.q[rows]), given.plain(head.v)
+    m, l = np.empty((2, len(q)), np.float32)
+    o = np.empty((len(q), v.shape[1]), np.float32)
+    in_base_2 = own._replace(
+        slope=np.float32(own.slope * LOG2_E), bias=own.bias * np.float32(LOG2_E)
+    )
+    numbers = given.numbers(asked, head)
+    leave(q, panels, v, *in_base_2, *numbers, m, l, o, _room(q, v))
+    wide = State(*(x.astype(np.float64) for x in (m, l, o)))
+    if np.isfinite(l).all() and np.isfinite(o).all() and (m < np.inf).all():
+        return wide._replace(m=wide.m / LOG2_E)
+    return _slowly(asked, head, rows, own)
+
+
+def _slowly(asked, head, rows, own) -> State:
+    """The same by `streaming`, where not all is finite: who may not see it reads it not."""
+    q = head.q[rows].astype(np.float64)
+    state = State.empty((len(q),), head.v.shape[-1])
+    for keys in inputs.blocks(len(head.k), TILE):
+        scores = q @ head.k[keys].astype(np.float64).T * asked.scale
+        scores = own.apply(capped(scores, asked.softcap).astype(np.float32), keys)
+        state = streaming.update_tile(state, scores, head.v[keys])
+    return State(*(np.asarray(x, np.float64) for x in state))
+
+
 @kernel
 def attend(q, keys, values, first, stop, place, slope, bias, factor, softcap, sink, out,
            lse, room):  # fmt: skip
     """Write the output and the logsumexp of a block of queries; is all of it finite?
+
+    As for `take`.
+    """
+    m, l, o = take(q, keys, values, first, stop, place, slope, bias, factor, softcap,
+                   sink, room)  # fmt: skip
+    finite = True
+    for i in range(q.shape[0]):
+        total = sum_of(l[i])
+        lse[i] = (m[i] + np.log2(np.float64(total))) / LOG2_E
+        inverse = np.float32(1) / total if total != 0 else np.float32(0)
+        kept = np.float32(0)
+        for c in range(out.shape[1]):
+            answer = o[i, c] * inverse
+            out[i, c] = answer
+            kept += answer * np.float32(0)  # NaN for anything that is not finite
+        finite &= kept == 0 and lse[i] < np.inf
+    return finite
+
+
+@kernel
+def leave(q, keys, values, first, stop, place, slope, bias, factor, softcap, sink, tops,
+          sums, out, room):  # fmt: skip
+    """Write the states of a block of queries: m, in base 2, l and o.
+
+    As for `take`.
+    """
+    m, l, o = take(q, keys, values, first, stop, place, slope, bias, factor, softcap,
+                   sink, room)  # fmt: skip
+    for i in range(q.shape[0]):
+        tops[i], sums[i] = m[i], sum_of(l[i])
+        for c in range(out.shape[1]):
+            out[i, c] = o[i, c]
+
+
+@inner
+def sum_of(lanes):
+    """Return the sum of a row's lanes."""
+    total = np.float32(0)
+    for lane in range(LANES):
+        total += lanes[lane]
+    return total
+
+
+@inner
+def take(q, keys, values, first, stop, place, slope, bias, factor, softcap, sink, room):
+    """Return the states of a block of queries, m, l by lanes, and o, in whole strips.
 
     q (queries, d), to be multiplied by `factor`; keys (panels, d, PANEL); values (n,
     columns); first, stop (queries,), the keys that each query sees; place, where the first
@@ -151,20 +253,7 @@ def attend(q, keys, values, first, stop, place, slope, bias, factor, softcap, si
             strip[c, r] = q[i, c] * factor
     fold(scaled, keys, values, first, stop, place, slope, bias, softcap, m, l, o,
          scores, tile)  # fmt: skip
-    finite = True
-    for i in range(queries):
-        total = np.float32(0)
-        for lane in range(LANES):
-            total += l[i, lane]
-        lse[i] = (m[i] + np.log2(np.float64(total))) / LOG2_E
-        inverse = np.float32(1) / total if total != 0 else np.float32(0)
-        kept = np.float32(0)
-        for c in range(out.shape[1]):
-            answer = o[i, c] * inverse
-            out[i, c] = answer
-            kept += answer * np.float32(0)  # NaN for anything that is not finite
-        finite &= kept == 0 and lse[i] < np.inf
-    return finite
+    return m, l, o
 
 
 @inner

@@ -193,6 +193,18 @@ class Rows(NamedTuple):
             slope = np.float32(seen.slope * base)
         return cls(first, stop, rows.start + seen.keys - seen.queries, slope, bias)
 
+    def apply(self, scores: Array, keys: slice) -> Array:
+        """Return the scores of a tile (queries, keys) as they are seen; −∞ where not."""
+        j = np.arange(keys.start, keys.stop)
+        place = self.place + np.arange(len(scores))[:, None]
+        hidden = (j < self.first[:, None]) | (j >= self.stop[:, None])
+        if self.bias.size:
+            added = self.bias[:, keys]
+            hidden |= added == -np.inf
+            scores = scores + added
+        scores = scores - (self.slope * np.abs(place - j)).astype(scores.dtype)
+        return np.where(hidden, -np.inf, scores).astype(scores.dtype)
+
 
 class Numbers(NamedTuple):
     """What multiplies scores, and what is added, in base 2."""

@@ -1,0 +1,215 @@
+"""Where keys and values lie: Zarr, Dask or NumPy. A chunk of them is read by its worker.
+
+Nothing is read here but shapes. A `Source` knows how long its own chunks are, and gives a
+part: for Zarr a note of what to read, which travels instead of the numbers.
+"""
+
+import os
+import sys
+from itertools import product
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onlinesoftmax import _inputs as inputs
+from onlinesoftmax._inputs import DType
+from onlinesoftmax.cluster.faults import ClusterError, needed, reason, span
+
+TOGETHER = 2**25  # bytes that a chunk should have, unless a stored one is larger
+GRAIN = 64  # keys: a chunk that is nobody's choice is a multiple of it
+
+
+class Source(NamedTuple):
+    """An array whose keys lie along one axis."""
+
+    name: str  # of the argument
+    array: Any  # of Zarr, Dask or NumPy
+    axis: int  # from 0, that of the keys
+    own: int | None  # keys in one of its own chunks
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the array."""
+        return tuple(self.array.shape)
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of the array."""
+        return np.dtype(self.array.dtype)
+
+    @property
+    def keys(self) -> int:
+        """How many keys there are."""
+        return self.shape[self.axis]
+
+    @property
+    def stand_in(self) -> NDArray[Any]:
+        """An array of this shape that takes no room: shapes are checked by it."""
+        return np.broadcast_to(np.float32(0), self.shape)
+
+    @property
+    def bytes_a_key(self) -> float:
+        """The bytes of one key."""
+        return self.dtype.itemsize * float(np.prod(self.shape)) / max(self.keys, 1)
+
+    def part(self, keys: slice) -> "Part":
+        """Return some keys: a note of them if they are stored, else the numbers."""
+        if is_zarr(self.array):
+            return Stored(self.name, self.array, self.axis, keys)
+        return self.array[(slice(None),) * self.axis + (keys,)]
+
+
+class Stored(NamedTuple):
+    """A note of keys that lie in Zarr: it travels to a worker, who reads them."""
+
+    name: str
+    array: Any
+    axis: int
+    keys: slice
+
+    def read(self) -> NDArray[Any]:
+        """Return the keys; a chunk that is not there is an error.
+
+        Zarr itself would fill it up with zeros, and a key of zeros is no absent key: its
+        score is 0, and it takes its share of every answer.
+        """
+        try:
+            if missing := self.missing():
+                raise FileNotFoundError(
+                    f"{missing} is not there (zeros that are meant have to be written:"
+                    " Zarr leaves them out unless write_empty_chunks is set)"
+                )
+            return self.array[(slice(None),) * self.axis + (self.keys,)]
+        except Exception as error:
+            where = f"{span(self.keys)}: {self.name} could not be read from"
+            raise ClusterError(
+                f"{where} {self.array.store}: {reason(error)}"
+            ) from error
+
+    def missing(self) -> str:
+        """Return the first chunk that the store lacks of those to be read, or nothing."""
+        from zarr.core.sync import sync
+
+        array, sizes = self.array, self.array.shards or self.array.chunks
+        wanted = [range(n) for n in array.shape]
+        wanted[self.axis] = range(self.keys.start, self.keys.stop)
+        places = [
+            range(r.start // size, -(-r.stop // size)) for r, size in zip(wanted, sizes)
+        ]
+        names = [array.metadata.encode_chunk_key(place) for place in product(*places)]
+        found = sync(all_there(array.store_path, names))
+        return next((name for name, there in zip(names, found) if not there), "")
+
+
+Part: TypeAlias = "Stored | NDArray[Any] | Any"  # the last one of Dask, until it is run
+
+
+async def all_there(store_path: Any, names: list[str]) -> list[bool]:
+    """Return for each chunk of a store whether it is there."""
+    return [await (store_path / name).exists() for name in names]
+
+
+def read(part: Part) -> NDArray[Any]:
+    """Return the numbers of a part."""
+    return part.read() if isinstance(part, Stored) else np.asarray(part)
+
+
+def source(name: str, array: Any, axis: int) -> Source:
+    """Return an argument as a source.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument.
+    array : array of Zarr, Dask or NumPy, str, path or array_like
+        A text is the path of an array of Zarr.
+    axis : int
+        That of the keys; below 0 it counts from the last.
+
+    Returns
+    -------
+    Source
+    """
+    if isinstance(array, str | os.PathLike):
+        array = opened(name, array)
+    elif not (is_zarr(array) or is_dask(array)):
+        try:
+            array = np.asarray(array)
+        except ValueError:
+            raise ValueError(f"{name}: expected an array, got uneven rows") from None
+    if len(array.shape) < abs(axis) or array.dtype.kind not in "fiuV":
+        raise ValueError(
+            f"{name}: expected numbers, in at least {abs(axis)} axes, got {array.dtype}"
+            f" of shape {tuple(array.shape)}"
+        )
+    axis = axis % len(array.shape)
+    return Source(name, array, axis, chunk_of(name, array, axis))
+
+
+def opened(name: str, path: "str | os.PathLike[str]") -> Any:
+    """Return the array of Zarr at a path, to be read only."""
+    zarr = needed("zarr", f"{name}: a path")
+    try:
+        return zarr.open_array(path, mode="r")
+    except Exception as error:
+        raise ValueError(
+            f"{name}: expected an array of Zarr at {os.fspath(path)}, got"
+            f" {reason(error)}"
+        ) from error
+
+
+def is_zarr(array: Any) -> bool:
+    """Return whether this is an array of Zarr; nothing is imported to find out."""
+    zarr = sys.modules.get("zarr")
+    return zarr is not None and isinstance(array, zarr.Array)
+
+
+def is_dask(array: Any) -> bool:
+    """Return whether this is an array of Dask; nothing is imported to find out."""
+    dask = sys.modules.get("dask.array")
+    return dask is not None and isinstance(array, dask.Array)
+
+
+def chunk_of(name: str, array: Any, axis: int) -> int | None:
+    """Return how many keys the array's own chunks have, if it has chunks.
+
+    Parameters
+    ----------
+    name : str
+    array : array of Zarr, Dask or NumPy
+    axis : int
+
+    Returns
+    -------
+    int or None
+    """
+    if is_zarr(array):
+        return int((array.shards or array.chunks)[axis])
+    if not is_dask(array):
+        return None
+    if any(size != size for sizes in array.chunks for size in sizes):  # NaN
+        raise ValueError(
+            f"{name}: expected chunks of known sizes, got {array.chunks}: call"
+            " compute_chunk_sizes() before"
+        )
+    return max(*array.chunks[axis], 1)
+
+
+def chunk_size(sources: tuple[Source, ...], chunk: int | None) -> int:
+    """Return how many keys a task takes: as asked, or whole chunks of about 32 MiB.
+
+    Parameters
+    ----------
+    sources : tuple of Source
+    chunk : int, optional
+
+    Returns
+    -------
+    int
+    """
+    if chunk is not None:
+        return inputs.block_size(chunk, "chunk")
+    own = max((each.own or GRAIN for each in sources), default=GRAIN)
+    keys = TOGETHER / max(sum(each.bytes_a_key for each in sources), 1)
+    return own * max(int(keys // own), 1)
