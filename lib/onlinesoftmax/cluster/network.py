@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 from onlinesoftmax import _inputs as inputs
 from onlinesoftmax import costs
+from onlinesoftmax.cluster.tree import FAN, tree
 
-FAN = 8  # states that one task merges
 DOUBLE = 8  # bytes of a number in a state, which is float64
 CHUNK = 2**16  # keys: 32 MiB of keys and values, in rows of 64 numbers of float32
 
@@ -573,13 +573,13 @@ def simulated(
     """
     _check(job, network, worker)
     count = min(_count("workers", workers), job.chunks)
-    run = _Run(job, fan, network, worker, _seconds("scheduler", scheduler))
+    run = _Run(job, network, worker, _seconds("scheduler", scheduler))
     rows = _rows(job.chunks, count)
-    tree = _tree([home for home, row in enumerate(rows) for _ in row], fan)
+    leaves = _leaves([home for home, row in enumerate(rows) for _ in row], fan)
     for turn in range(len(rows[0])):
         for row in rows:
             if turn < len(row):
-                run.hand_out(tree[row[turn]])
+                run.hand_out(leaves[row[turn]])
     return run.until_done()
 
 
@@ -605,15 +605,12 @@ def _rows(chunks: int, workers: int) -> list[range]:
     return [range(first, last) for first, last in zip(starts, starts[1:])]
 
 
-def _tree(homes: Sequence[int], fan: int) -> list[_Node]:
-    """Return the leaves of a tree, of which each knows the node above it."""
+def _leaves(homes: Sequence[int], fan: int) -> list[_Node]:
+    """Return the leaves of the tree, of which each knows the node above it."""
     leaves = [_Node(home, chunk=chunk) for chunk, home in enumerate(homes)]
-    nodes = leaves
-    while len(nodes) > 1:
-        groups = [
-            nodes[i : i + fan] for i in range(0, len(nodes), _count("fan", fan, 2))
-        ]
-        nodes = [own[0] if len(own) == 1 else _Node(own[0].home, own) for own in groups]
+    tree(
+        leaves, lambda own, level, place: _Node(own[0].home, own), _count("fan", fan, 2)
+    )
     return leaves
 
 
@@ -621,7 +618,7 @@ class _Run:
     """A simulation: what happens when, and who is busy until when."""
 
     def __init__(
-        self, job: Job, fan: int, network: Network, worker: Worker, scheduler: float
+        self, job: Job, network: Network, worker: Worker, scheduler: float
     ) -> None:
         self.job, self.network, self.worker = job, network, worker
         self.scheduler = scheduler
