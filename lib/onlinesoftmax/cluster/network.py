@@ -111,7 +111,16 @@ class Job(NamedTuple):
     itemsize: int = 4
 
     def cut_for(self, workers: int) -> "Job":
-        """Return the same job in smaller chunks, where some workers would have none."""
+        """Return the same job in smaller chunks, where some workers would have none.
+
+        Parameters
+        ----------
+        workers : int
+
+        Returns
+        -------
+        Job
+        """
         own = costs.tiles_along(self.keys, _count("workers", workers), "workers")
         return self._replace(chunk=min(self.chunk, own))
 
