@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from livepage.figures import registry
 from onlinesoftmax import costs
 from onlinesoftmax.cluster import network
 from onlinesoftmax.cluster.network import (
@@ -384,3 +385,52 @@ def test_rates_that_cannot_be(run, given_, says: str) -> None:
 def test_an_error_names_the_argument(ask, says: str) -> None:
     with pytest.raises(ValueError, match=f"^{says}"):
         ask()
+
+
+# ---- the figure's dots ----
+
+merge_cost = registry.module("merge-cost")
+QUICK = [
+    state
+    for state in merge_cost.simulations()
+    if state["keys"] < 2**27 and state["queries"] in (1, 256, 65536)
+]
+
+
+@pytest.mark.parametrize("state", QUICK, ids=merge_cost.name)
+def test_the_dots_of_merge_cost_are_what_a_simulation_finds(state: dict) -> None:
+    assert merge_cost.dots(state) == merge_cost.simulated(state)
+
+
+def test_the_last_dot_of_a_job_with_many_chunks() -> None:
+    state = {"queries": 256, "keys": 2**27, "scheduler": "usual"}
+    state |= {"network": "centre", "fan": 8}
+    assert merge_cost.dots(state) == merge_cost.simulated(state)
+
+
+def test_every_dot_lies_near_its_line() -> None:
+    for state in merge_cost.simulations():
+        low = 0.99 if state["scheduler"] == "none" else 0.9
+        for count, found in zip(merge_cost.DOTS, merge_cost.dots(state), strict=True):
+            assert low < merge_cost.spent(state, count).total / found < 1.01
+
+
+def test_the_answer_of_merge_cost_is_the_models() -> None:
+    """The share stays about the same, and falls a little; with more keys it falls."""
+    opening = registry.spec("merge-cost").defaults()
+    before = merge_cost.expected(opening)["shares"][-1]
+    after = merge_cost.expected(opening | merge_cost.LARGER)["shares"][-1]
+    assert before > 0.5 and 0.8 * before < after < before
+    more = merge_cost.expected(opening | {"keys": 2**27})["shares"][-1]
+    assert more < before / 4
+
+
+def test_the_lines_of_merge_cost_are_as_near_as_its_words_say() -> None:
+    """With a scheduler: at most a quarter too low, whatever a reader sets."""
+    for state in product(
+        (1, 256), (2**20, 2**23), merge_cost.NETWORKS, merge_cost.FANS
+    ):
+        state = dict(zip(("queries", "keys", "network", "fan"), state))
+        state["scheduler"] = "quick"
+        for count, found in zip(merge_cost.DOTS, merge_cost.simulated(state)):
+            assert 0.75 < merge_cost.spent(state, count).total / found < 1.01

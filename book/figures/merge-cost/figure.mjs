@@ -39,7 +39,7 @@ export function compute(state) {
   };
 }
 
-const sum = (numbers) => numbers.reduce((so_far, each) => so_far + each, 0);
+const sum = (numbers) => numbers.reduce((one, other) => one + other, 0);
 const stateBytes = (queries) => queries * (2 + D) * DOUBLE;
 
 /** Seconds for its operations or for its bytes, whichever is more. */
@@ -108,26 +108,26 @@ const merges = (states, fan) =>
 
 const WIDE = {
   width: 720,
-  height: 436,
+  height: 448,
   left: 66,
   right: 712,
   high: 52,
   low: 268,
-  strip: [300, 360],
+  strip: [312, 372],
   half: 19, // of a bar's width
-  legend: { x: 214, y: 16, columns: [0, 88, 182, 350], row: 0 },
+  legend: { x: 214, y: 16, columns: [0, 88, 182, 286], row: 0 },
   every: 1,
 };
 const NARROW = {
   width: 320,
-  height: 474,
+  height: 484,
   left: 54,
   right: 316,
   high: 88,
   low: 290,
-  strip: [330, 390],
+  strip: [340, 400],
   half: 8.5,
-  legend: { x: 0, y: 38, columns: [0, 84], row: 20 },
+  legend: { x: 0, y: 38, columns: [0, 84, 172], row: 20 },
   every: 2,
 };
 
@@ -215,7 +215,7 @@ function marks({ reached }, { x, high, strip }) {
   });
 }
 
-function lines({ parts, totals }, { x, y }) {
+function lines({ parts, totals }, { x, y, words }) {
   const path = (key, look, times) =>
     tag("path", {
       key,
@@ -223,7 +223,14 @@ function lines({ parts, totals }, { x, y }) {
       d: `M${times.map((each, i) => `${x(i)} ${y(each).toFixed(1)}`).join("L")}`,
     });
   const ideal = WORKERS.map((workers) => parts[0][0] / workers);
-  return [path("ideal", "even ideal", ideal), path("whole", "whole", totals)];
+  return [
+    path("ideal", "even ideal", ideal),
+    path("whole", "whole", totals),
+    label(words.ideal, x(6) - 8, y(ideal[6]) + 30, {
+      key: "ideal-name",
+      class: "small end halo",
+    }),
+  ];
 }
 
 const simulations = ({ dots }, { x, y }) =>
@@ -256,7 +263,7 @@ function shares({ parts, totals, shares: merging }, scene) {
     });
   });
   return [
-    label(words.strip, 0, top - 12, "caption"),
+    label(words.strip, 0, top - 12, "caption halo"),
     bars,
     merging.map((share, i) =>
       label(short(100 * share), x(i), bottom + 20, {
@@ -268,8 +275,8 @@ function shares({ parts, totals, shares: merging }, scene) {
 
 function legend({ scheduler }, { dots }, { legend: at, words }) {
   const looks = ["folding", "merging"];
-  if (scheduler !== "none") looks.push("waiting");
   if (dots) looks.push("played");
+  if (scheduler !== "none") looks.push("waiting");
   return looks.map((look, i) => {
     const x = at.x + at.columns[i % at.columns.length];
     const y = at.y + at.row * Math.floor(i / at.columns.length);
@@ -286,8 +293,9 @@ function legend({ scheduler }, { dots }, { legend: at, words }) {
 
 const short = (x) => num(x, x >= 9.95 || x < 0.05 ? 0 : 1);
 
-/** Three digits at most. */
-const digits = (x) => num(x, x >= 99.95 ? 0 : x >= 9.995 ? 1 : 2);
+/** Three digits, or a whole number. */
+const digits = (x) =>
+  x >= 99.95 ? grouped(Math.round(x)) : num(x, x >= 9.995 ? 1 : 2);
 
 /** 10 to a power, in seconds. */
 function tick(power, { units }) {
@@ -322,6 +330,8 @@ export function say(state, numbers, words) {
   const { totals, reached, worth, state: each, bytes, best, parts } = numbers;
   const [tenth, half] = reached;
   const workers = WORKERS.at(-1);
+  const gain = totals[0] / totals.at(-1);
+  const waits = parts.at(-1)[2] / totals.at(-1);
   const values = {
     queries: fill(words.queries[state.queries === 1 ? 0 : 1], {
       n: grouped(state.queries),
@@ -331,21 +341,20 @@ export function say(state, numbers, words) {
     state: size(each),
     one: time(totals[0], words),
     last: time(totals.at(-1), words),
-    times: digits(totals[0] / totals.at(-1)),
+    times: digits(Math.max(gain, 1 / gain)),
     tenth: grouped(tenth),
     half: grouped(half),
     worth: about(worth),
     own: grouped(Math.ceil(state.keys / workers)),
     best: grouped(best),
-    waits: percent(parts.at(-1)[2] / totals.at(-1)),
+    waits: waits < 0.005 ? "<1%" : percent(waits),
   };
   const never = half === null ? words.sayTenth : words.sayBoth;
   return sentences(
     [
-      words.say,
+      `${words.say} ${gain < 1 ? words.saySlower : words.sayFaster}`,
       tenth === null ? words.sayNever : tenth === half ? words.sayHalf : never,
-      words.sayWorth,
-      state.scheduler !== "none" && words.sayWaits,
+      state.scheduler === "none" ? words.sayWorth : words.sayWaits,
       best < workers && words.sayBest,
     ],
     values,

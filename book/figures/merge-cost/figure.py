@@ -103,12 +103,12 @@ def dots(state: Values) -> list[float] | None:
 
 
 def simulated(state: Values) -> list[float]:
-    """The seconds that simulations find, to four digits."""
+    """The seconds that simulations find, to three digits."""
     found = []
     for workers in DOTS:
         own = job(state, workers)
         play = model.simulated(own, workers, **given(state, own.chunks))
-        found.append(float(f"{play.seconds:.4g}"))
+        found.append(float(f"{play.seconds:.3g}"))
     return found
 
 
