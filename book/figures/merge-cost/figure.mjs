@@ -45,7 +45,10 @@ const stateBytes = (queries) => queries * (2 + D) * DOUBLE;
 /** Seconds for its operations or for its bytes, whichever is more. */
 function foldTime(queries, keys) {
   const [reading, operations] = CORE;
-  return Math.max((4 * queries * keys * D) / operations, (2 * ITEM * D * keys) / reading);
+  return Math.max(
+    (4 * queries * keys * D) / operations,
+    (2 * ITEM * D * keys) / reading,
+  );
 }
 
 /** Seconds of folding, of merging, and of waiting for the scheduler. */
@@ -56,7 +59,9 @@ function spent({ queries, keys, network, fan, scheduler }, workers) {
   const fold = foldTime(queries, chunk);
   const rounds = Math.ceil(chunks / workers);
   const size = stateBytes(queries);
-  const path = levels(chunks, rounds, tree).map((each) => levelTime(each, size, network));
+  const path = levels(chunks, rounds, tree).map((each) =>
+    levelTime(each, size, network),
+  );
   const [folding, merging, each] = [rounds * fold, sum(path), SCHEDULERS[scheduler]];
   if (!each) return [folding, merging, 0];
   const last = chunks - (rounds - 1) * workers; // of those that have a chunk each round
@@ -299,7 +304,8 @@ const digits = (x) =>
 
 /** 10 to a power, in seconds. */
 function tick(power, { units }) {
-  if (power < 0) return `${num(10 ** (power + 3), Math.max(0, -3 - power))} ${units[0]}`;
+  if (power < 0)
+    return `${num(10 ** (power + 3), Math.max(0, -3 - power))} ${units[0]}`;
   return `${power < 4 ? grouped(10 ** power) : `10^{${power}}`} ${units[1]}`;
 }
 
