@@ -37,11 +37,12 @@ OWN = 2  # a core has its first two caches to itself
 class Bench:
     """Which cell of which chapter to time, and how to make a table of it.
 
-    `beside` are packages that it takes turns with; the book does not need them.
+    `beside` are packages that it takes turns with, or needs; the book runs without them.
+    What needs no cell of a chapter names none: it is given an empty dictionary.
     """
 
-    chapter: str
-    cell: str
+    chapter: str | None
+    cell: str | None
     measure: Callable[[dict[str, Any]], dict[str, Any]]
     beside: tuple[str, ...] = ()
 
@@ -99,6 +100,14 @@ def peers(cells: dict[str, Any], taking_turns: Any) -> dict[str, Any]:
     return bench_peers.beside(os.cpu_count() or 1, taking_turns)
 
 
+def cluster_run(_: dict[str, Any]) -> dict[str, Any]:
+    """Three runs on a cluster, event by event."""
+    from tools import bench_cluster
+
+    return bench_cluster.runs()
+
+
+CLUSTER = ("distributed", "zarr", "numba")
 BENCHES = {
     "threads": Bench("05-merge", "threads", threads),
     "exact": Bench("where-the-digits-go", "its-price", exact),
@@ -107,6 +116,7 @@ BENCHES = {
     "cpu-blocks": on_cpu(bench_cpu.blocks, "strips", "numba"),
     "cpu-softmax": on_cpu(bench_cpu.alone, "alone", "numba", "torch"),
     "cpu-beside": on_cpu(peers, "imports", "numba", "torch"),
+    "cluster-run": Bench(None, None, cluster_run, CLUSTER),
     "cpu-decode": on_cpu(bench_cpu.decoding, "by-lines", "numba", "torch"),
 }
 # NumPy's products would take all cores by themselves. It reads this when it is imported.
@@ -156,6 +166,7 @@ def run_until(chapter: str, last: str) -> dict[str, Any]:
 def provenance(name: str) -> dict[str, Any]:
     """The machine, the versions, the day and the command; for a CPU its caches."""
     packages = {"numpy": "NumPy", "numba": "Numba", "torch": "PyTorch"}
+    packages |= {"distributed": "Dask", "zarr": "Zarr"}
     beside = ("numpy", *BENCHES[name].beside) if name in BENCHES else ("numpy",)
     if name == "cpu-beside":
         packages |= {"onnxruntime": "ONNX Runtime", "jax": "JAX"}
@@ -196,12 +207,19 @@ def caches(of: Path = CACHES) -> dict[str, int]:
 def take(name: str) -> None:
     """Measure, and store what is found."""
     bench = BENCHES[name]
-    result = bench.measure(run_until(bench.chapter, bench.cell)) | provenance(name)
+    cells = run_until(bench.chapter, bench.cell) if bench.chapter else {}
+    result = bench.measure(cells) | provenance(name)
     file = ROOT / "book" / "data" / f"{name}.json"
     file.parent.mkdir(exist_ok=True)
-    text = json.dumps(result, indent=2, ensure_ascii=False)
-    file.write_text(text + "\n", "utf-8")
-    print(f"{file.relative_to(ROOT)}: {result['rows']}")
+    file.write_text(written(result), "utf-8")
+    print(f"{file.relative_to(ROOT)}: {result['rows'][:40]}")
+
+
+def written(result: dict[str, Any]) -> str:
+    """As JSON, with each row of the table on a line of its own."""
+    rows = ",\n".join(f"    {json.dumps(r, ensure_ascii=False)}" for r in result["rows"])
+    text = json.dumps(result | {"rows": []}, indent=2, ensure_ascii=False)
+    return text.replace('"rows": []', f'"rows": [\n{rows}\n  ]', 1) + "\n"
 
 
 def main() -> int:
