@@ -1,0 +1,451 @@
+// A run on a cluster, from its log: who is at which chunk, where the states are, what a
+// dead worker takes with it, and who does that again.
+
+import { LOG, SECONDS, SIZES, WORKERS } from "livepage/constants";
+import { picture, scale } from "livepage/picture.mjs";
+import { circle, group, label, level, rect, tag, upright } from "livepage/shapes.mjs";
+import { fill, num, sentences } from "livepage/text.mjs";
+
+// ---- the numbers -------------------------------------------------------------------
+
+const { chunks: CHUNKS, fan: FAN, read: READ, state: STATE } = SIZES;
+const [RUNNING, HELD, MERGED, LOST] = [0, 1, 2, 3];
+const GROUPS = Math.ceil(CHUNKS / FAN);
+
+export function compute({ run, t }) {
+  const now = 1000 * t;
+  const { folds, merges, sent, passed, death, joined, told, end } = RUNS[run];
+  const begun = folds.filter(({ start }) => start <= now);
+  const status = begun.map((fold) => become(fold, now));
+  const finished = begun.filter(({ cut, stop }) => !cut && stop <= now);
+  const last = new Map(begun.map((fold, i) => [fold.number, [fold, status[i]]]));
+  const travelled = [...sent, ...passed].filter(({ stop }) => stop <= now);
+  return {
+    now: Math.min(now, end),
+    begun,
+    status,
+    folds: begun.map(({ number, worker }, i) => [number, worker, status[i]]),
+    chunks: range(CHUNKS).map((k) => {
+      const [fold, how = null] = last.get(k) ?? [];
+      return [how, how === HELD ? places(fold, now) : ""];
+    }),
+    nodes: range(GROUPS).map((k) => {
+      const made = merges.filter(({ number, stop }) => number === k && stop <= now);
+      return made.length && now < answered(run)
+        ? places(made[made.length - 1], now)
+        : "";
+    }),
+    counts: [finished.length, begun.filter(({ again }) => again).length],
+    megabytes: [(finished.length * READ) / 1e6, (travelled.length * STATE) / 1e6],
+    told: told.filter(({ at }) => at <= now).length,
+    down: death && death.start <= now && now < joined.start ? death.worker : "",
+    over: now >= end,
+  };
+}
+
+const range = (count) => Array.from({ length: count }, (_, k) => k);
+const answered = (run) => RUNS[run].last.stop;
+
+/** The log as events by kind, each with what it leads to: when its state goes, and how. */
+function read(log) {
+  const events = [...log.code].map((code, i) => ({
+    code,
+    cut: code === "u", // never finished
+    worker: log.worker[i],
+    from: log.from[i],
+    number: log.number[i],
+    start: log.start[i],
+    stop: log.stop[i],
+  }));
+  const of = (codes) => events.filter(({ code }) => codes.includes(code));
+  const run = { folds: of("fu"), merges: of("m"), sent: of("s"), passed: of("p") };
+  [run.last, run.death, run.joined] = ["l", "d", "j"].map((code) => of(code)[0]);
+  run.end = of("e")[0].stop;
+  for (const merge of run.merges) follow(merge, run.merges, run.passed, run);
+  for (const fold of run.folds) {
+    follow(fold, run.folds, run.sent, run);
+    fold.taken = run.merges.find(
+      ({ number, start }) =>
+        number === Math.floor(fold.number / FAN) &&
+        fold.stop <= start &&
+        start < fold.gone,
+    );
+  }
+  return { ...run, told: toTell(run) };
+}
+
+/** Who has a result, from when until when; after that it is gone. */
+function follow(one, all, copies, { death, last }) {
+  const same = ({ number }) => number === one.number;
+  const others = all.filter(same);
+  const next = others[others.indexOf(one) + 1]?.start ?? Infinity;
+  const until = ({ worker, stop }) =>
+    worker === death?.worker && stop <= death.start ? death.start : Infinity;
+  const own = copies.filter(
+    (copy) => same(copy) && one.stop <= copy.stop && copy.stop < next,
+  );
+  one.again = others[0] !== one;
+  one.copies = own;
+  one.at = [one, ...own].map((each) => ({
+    worker: each.worker,
+    from: each.stop,
+    until: until(each),
+  }));
+  one.gone = Math.max(...one.at.map((each) => each.until));
+  if (one.code === "m" && last.stop <= one.gone) one.gone = Infinity;
+}
+
+/** What has become of a fold at a moment. */
+function become({ cut, stop, taken, gone }, now) {
+  if (now < stop) return RUNNING;
+  if (cut) return LOST;
+  if (taken && taken.stop <= now) return now < taken.gone ? MERGED : LOST;
+  return now < gone ? HELD : LOST;
+}
+
+/** The workers that have a state at a moment, as a text of letters. */
+const places = ({ at }, now) =>
+  [
+    ...new Set(
+      at
+        .filter(({ from, until }) => from <= now && now < until)
+        .map(({ worker }) => worker),
+    ),
+  ]
+    .sort()
+    .join("");
+
+/** What a sentence tells of, in order. */
+function toTell({ folds, merges, last, death, joined }) {
+  const first = folds.find(({ again }) => again);
+  return [
+    ...merges.map((merge) => ({ at: merge.stop, what: "merge", merge })),
+    { at: last.stop, what: "answer" },
+    ...(death
+      ? [
+          { at: death.start, what: "death" },
+          { at: first.start, what: "again" },
+          { at: joined.start, what: "joined" },
+        ]
+      : []),
+  ].sort((a, b) => a.at - b.at);
+}
+
+const RUNS = Object.fromEntries(
+  Object.entries(LOG).map(([name, log]) => [name, read(log)]),
+);
+
+// ---- the picture -------------------------------------------------------------------
+
+const WIDE = {
+  width: 720,
+  height: 444,
+  tree: { left: 3, pitch: 29, gap: 9, root: 24, nodes: 58, leaves: 94, tall: 28, box: 96 },
+  every: 1,
+  lanes: { left: 26, right: 712, top: 226, tall: 34, step: 54 },
+  caption: 208,
+  account: { y: 408, step: 180, across: 4 },
+};
+const NARROW = {
+  width: 320,
+  height: 486,
+  tree: { left: 2, pitch: 12.9, gap: 3, root: 24, nodes: 58, leaves: 94, tall: 24, box: 72 },
+  every: FAN - 1,
+  lanes: { left: 18, right: 314, top: 246, tall: 28, step: 46 },
+  caption: 230,
+  account: { y: 412, step: 162, across: 2 },
+};
+const LOOKS = ["running", "held", "merged", "lost"];
+
+export function draw({ run }, numbers, { wide, words, title }) {
+  const page = wide ? WIDE : NARROW;
+  const { left, right } = page.lanes;
+  const x = scale(0, 1000 * SECONDS, left, right);
+  const scene = { ...page, ...numbers, x, wide, words, run: RUNS[run] };
+  return picture({ ...page, title }, [
+    tree(scene),
+    legend(scene),
+    lanes(scene),
+    counters(scene),
+  ]);
+}
+
+/** A box in one of the looks; `again` underlines it. */
+function box(x, y, width, height, look, { again = false, text = "" } = {}) {
+  return [
+    rect({ class: `cell ${look}`, x, y, width, height }),
+    again && width > 3
+      ? rect({ class: "again", x, y: y + height - 4, width, height: 4 })
+      : "",
+    look === "lost" && width > 6
+      ? tag("path", { class: "torn", d: `M${r(x)} ${y + height}l${r(width)} ${-height}` })
+      : "",
+    text === ""
+      ? ""
+      : label(text, x + width / 2, y + height / 2 + 4.5, `on ${look} middle`),
+  ];
+}
+
+const r = (number) => number.toFixed(1);
+
+/** Chunks in the order of their keys, and over them the merges, as it stands now. */
+function tree(scene) {
+  const { tree: place, words, chunks, nodes, begun, run, now, every, width } = scene;
+  const { left, pitch, gap, leaves, tall } = place;
+  const at = (k) => left + k * pitch + Math.floor(k / FAN) * gap;
+  const leaf = ([how, where], k) => {
+    const fold = begun.filter(({ number }) => number === k).pop();
+    const text = how === RUNNING ? fold.worker : where.slice(0, 1);
+    const look = how === null ? "unseen" : LOOKS[how];
+    const shown = k % FAN === 0 || k % FAN === FAN - 1 || every === 1;
+    return [
+      box(at(k), leaves, pitch - (every === 1 ? 3 : 1), tall, look, {
+        text,
+        again: fold?.again,
+      }),
+      shown
+        ? label(k, at(k) + (pitch - 1) / 2, leaves + tall + 15, "small middle")
+        : "",
+    ];
+  };
+  const middles = nodes.map((_, g) => {
+    const end = Math.min(CHUNKS, g * FAN + FAN) - 1;
+    return (at(g * FAN) + at(end) + pitch) / 2;
+  });
+  const node = (where, g) => {
+    const made = run.merges.some(({ number, stop }) => number === g && stop <= now);
+    const done = now >= run.last.stop;
+    const look = done ? "merged" : where ? "held" : made ? "lost" : "unseen";
+    const end = Math.min(CHUNKS, g * FAN + FAN) - 1;
+    return [
+      upright(middles[g], place.nodes + 24, leaves - 8, "axis"),
+      level(leaves - 8, at(g * FAN) + 2, at(end) + pitch - 4, "axis"),
+      upright(middles[g], place.root + 30, place.nodes, "axis"),
+      box(middles[g] - place.box / 2, place.nodes, place.box, 24, look, {
+        text: where.slice(0, 1),
+      }),
+    ];
+  };
+  const ready = now >= run.last.stop;
+  return [
+    label(words.tree, 0, 13, "caption"),
+    level(place.root + 30, middles[0], middles[GROUPS - 1], "axis"),
+    upright(width / 2, place.root + 22, place.root + 30, "axis"),
+    box(width / 2 - 48, place.root, 96, 22, ready ? "held" : "unseen", {
+      text: words.answer,
+    }),
+    nodes.map(node),
+    chunks.map(leaf),
+  ];
+}
+
+/** What the looks stand for. */
+function legend({ wide, words }) {
+  const entries = [...LOOKS, "again"];
+  const [step, across, y] = wide ? [140, 5, 164] : [108, 3, 156];
+  return entries.map((look, i) => {
+    const [x, top] = [(i % across) * step, y + Math.floor(i / across) * 24];
+    const own = look === "again" ? "running" : look;
+    return [
+      box(x + 1, top, 18, 14, own, { again: look === "again" }),
+      label(words.looks[i], x + 26, top + 12, "small"),
+    ];
+  });
+}
+
+/** A lane for each worker: what it folds and merges, and the states that travel. */
+function lanes(scene) {
+  const { lanes: place, x, now, words, wide, caption } = scene;
+  const { top, tall, step, left, right } = place;
+  const low = top + (WORKERS.length - 1) * step + tall + 8;
+  const y = (worker) => top + WORKERS.indexOf(worker) * step;
+  const seconds = Array.from({ length: SECONDS + 1 }, (_, s) => s);
+  const drawn = { ...scene, y };
+  return [
+    label(words.lanes, 0, caption, "caption"),
+    [...WORKERS].map((worker) => [
+      rect({ class: "band", x: left, width: right - left, y: y(worker), height: tall }),
+      label(worker, 0, y(worker) + tall / 2 + 5, "strong"),
+    ]),
+    level(low, left, right, "axis"),
+    seconds.map((s) => [
+      upright(x(1000 * s), low, low + 5, "axis"),
+      wide || s % 2 === 0
+        ? label(s === SECONDS ? `${s} s` : s, x(1000 * s), low + 19, "small middle")
+        : "",
+    ]),
+    bars(drawn),
+    death(drawn),
+    travels(drawn),
+    joints(drawn),
+    upright(x(now), top - 8, low, "now"),
+  ];
+}
+
+/** Each chunk that was begun, as long as it takes. */
+function bars({ lanes: { tall }, begun, status, x, y, now }) {
+  return begun.map(({ number, worker, start, stop, again }, i) => {
+    const width = Math.max(0.5, x(Math.min(now, stop)) - x(start) - 1);
+    const text = width > 15 ? number : "";
+    const look = LOOKS[status[i]];
+    return box(x(start), y(worker), width, tall, look, { again, text });
+  });
+}
+
+/** Where a worker dies, how long nobody is there, and who comes. */
+function death({ lanes: { tall }, run, x, y, now, words }) {
+  const { death: died, joined } = run;
+  if (!died || now < died.start) return "";
+  const [from, to] = [x(died.start), x(Math.min(now, joined.start))];
+  const top = y(died.worker);
+  const cross = `M${r(from - 7)} ${top + tall / 2 - 7}l14 14m0 -14l-14 14`;
+  return [
+    level(top + tall / 2, from, to, "down"),
+    tag("path", { class: "cross", d: cross }),
+    now < joined.start
+      ? ""
+      : [
+          upright(to, top - 4, top + tall, "joined"),
+          label(words.joined, to + 3, top - 5, "small"),
+        ],
+  ];
+}
+
+/** States on their way: one arrow for all that go from one worker to another at a time. */
+function travels({ lanes: { tall }, run, x, y, now }) {
+  const bundles = new Map();
+  for (const { from, worker, start } of [...run.sent, ...run.passed]) {
+    if (start > now) continue;
+    const key = `${from}${worker}${Math.round(start / 100)}`;
+    const one = bundles.get(key) ?? { from, worker, start, count: 0 };
+    bundles.set(key, { ...one, count: one.count + 1 });
+  }
+  return [...bundles.values()].map(({ from, worker, start, count }) => {
+    const down = y(worker) > y(from) ? 1 : -1;
+    const [y1, y2] =
+      down > 0 ? [y(from) + tall, y(worker)] : [y(from), y(worker) + tall];
+    const at = x(start) + 3 * down;
+    const fresh = now - start < 700 ? " fresh" : "";
+    return group(
+      { class: `travel${fresh}` },
+      upright(at, y1, y2 - 5 * down, ""),
+      tag("path", { d: `M${r(at - 4)} ${y2 - 6 * down}h8l-4 ${6 * down}z` }),
+      label(count, at + 5 * down, y1 + 10 * down + 4, {
+        class: down > 0 ? "count" : "count end",
+      }),
+    );
+  });
+}
+
+/** A merge: where eight states become one. */
+const joints = ({ lanes: { tall }, run, x, y, now }) =>
+  [...run.merges, run.last]
+    .filter(({ stop }) => stop <= now)
+    .map(({ worker, stop }) =>
+      circle(x(stop), y(worker) + tall / 2, 7, "joint"),
+    );
+
+/** What the run has taken so far. */
+function counters({ account: { y, step, across }, counts, megabytes, words }) {
+  const values = [...counts, ...megabytes.map((mb) => `${num(mb, 1)} MB`)];
+  return words.counts.map((text, i) => {
+    const [x, top] = [(i % across) * step, y + Math.floor(i / across) * 40];
+    return [label(text, x, top, "small"), label(values[i], x, top + 20, "strong")];
+  });
+}
+
+// ---- the words ---------------------------------------------------------------------
+
+export function say({ run: name }, { told, now, counts, megabytes }, words) {
+  const run = RUNS[name];
+  const last = run.told[told - 1];
+  if (!last) return fill(words.sayBegin, { chunks: CHUNKS, workers: WORKERS.length });
+  return {
+    merge: () => sayMerge(last.merge, run, words),
+    death: () => sayDeath(run, words),
+    again: () => sayAgain(run, words),
+    joined: () => fill(words.sayJoined, { worker: run.death.worker }),
+    answer: () =>
+      sentences([words.sayAnswer, counts[1] ? words.sayTwice : words.sayOnce], {
+        s: num(run.last.stop / 1000, 1),
+        folded: counts[0],
+        again: counts[1],
+        read: num(megabytes[0], 0),
+        sent: num(megabytes[1], 0),
+      }),
+  }[last.what]();
+}
+
+const ends = ({ number }) => ({
+  first: number * FAN,
+  last: Math.min(CHUNKS, number * FAN + FAN) - 1,
+});
+const listed = (numbers, { and }) =>
+  [...new Set(numbers)]
+    .sort((a, b) => a - b)
+    .join(", ")
+    .replace(/, (?=[^,]*$)/, and);
+
+function sayMerge(merge, { folds }, words) {
+  const own = folds.filter(({ taken }) => taken === merge);
+  const sent = own
+    .flatMap(({ copies }) => copies)
+    .filter(({ worker }) => worker === merge.worker).length;
+  return fill(words.sayMerge, {
+    ...ends(merge),
+    worker: merge.worker,
+    count: own.length,
+    sent,
+    mb: num((sent * STATE) / 1e6, 1),
+  });
+}
+
+/** What goes with the worker that dies, and what of its work lives on elsewhere. */
+function sayDeath({ folds, merges, death }, words) {
+  const own = folds.filter(({ worker, start }) => worker === death.worker && start < death.start);
+  const dies = ({ gone }) => gone === death.start;
+  const held = own.filter(
+    (fold) => !fold.cut && dies(fold) && !(fold.taken?.stop <= death.start),
+  );
+  const cut = own.find((fold) => fold.cut);
+  const merge = merges.find(dies);
+  const living = own.find(({ taken }) => taken?.stop <= death.start && !dies(taken));
+  const numbers = (all) => listed(all.map(({ number }) => number), words);
+  return sentences(
+    [
+      words.sayDeath,
+      held.length && (held.length > 1 ? words.sayStates : words.sayState),
+      merge && words.sayGone,
+      cut && words.sayCut,
+      living && words.sayLives,
+    ],
+    {
+      worker: death.worker,
+      states: numbers(held),
+      chunk: cut?.number,
+      other: living?.taken.worker,
+      ...ends(merge ?? living?.taken ?? death),
+    },
+  );
+}
+
+function sayAgain({ folds, death }, words) {
+  const again = folds.filter((fold) => fold.again).map(({ number }) => number);
+  const others = [...WORKERS].filter((worker) => worker !== death.worker);
+  return fill(words.sayAgain, {
+    workers: others.join(words.and),
+    again: listed(again, words),
+    count: again.length,
+  });
+}
+
+export function table(_, { begun, status, now }, words) {
+  const rows = begun.map(({ number, worker, start, stop, again }, i) => [
+    number,
+    worker,
+    num(start / 1000, 1),
+    stop <= now ? num(stop / 1000, 1) : "…",
+    words.looks[status[i]] + (again ? `, ${words.looks[4]}` : ""),
+  ]);
+  return { caption: words.tableCaption, head: words.tableHead, rows };
+}
