@@ -217,7 +217,9 @@ def take(name: str) -> None:
 
 def written(result: dict[str, Any]) -> str:
     """As JSON, with each row of the table on a line of its own."""
-    rows = ",\n".join(f"    {json.dumps(r, ensure_ascii=False)}" for r in result["rows"])
+    rows = ",\n".join(
+        f"    {json.dumps(r, ensure_ascii=False)}" for r in result["rows"]
+    )
     text = json.dumps(result | {"rows": []}, indent=2, ensure_ascii=False)
     return text.replace('"rows": []', f'"rows": [\n{rows}\n  ]', 1) + "\n"
 

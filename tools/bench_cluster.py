@@ -280,7 +280,9 @@ class Killer(SchedulerPlugin):
         self.events.append(Event(name, self.names[worker], "", now, now, now))
         return now
 
-    def transition(self, key: str, start: str, finish: str, *_: Any, **more: Any) -> None:
+    def transition(
+        self, key: str, start: str, finish: str, *_: Any, **more: Any
+    ) -> None:
         """A chunk is folded: is its worker the one? Then it dies in the next chunk."""
         worker = more.get("worker")
         if self.done or (start, finish) != ("processing", "memory") or not worker:

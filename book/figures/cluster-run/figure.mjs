@@ -3,8 +3,8 @@
 
 import { LOG, SECONDS, SIZES, WORKERS } from "livepage/constants";
 import { picture, scale } from "livepage/picture.mjs";
-import { circle, group, label, level, rect, tag, upright } from "livepage/shapes.mjs";
-import { fill, num, sentences } from "livepage/text.mjs";
+import { group, label, level, rect, tag, upright } from "livepage/shapes.mjs";
+import { fill, grouped, num, sentences } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
 
@@ -139,21 +139,39 @@ const RUNS = Object.fromEntries(
 
 const WIDE = {
   width: 720,
-  height: 444,
-  tree: { left: 3, pitch: 29, gap: 9, root: 24, nodes: 58, leaves: 94, tall: 28, box: 96 },
+  height: 468,
+  tree: {
+    left: 3,
+    pitch: 29,
+    gap: 9,
+    root: 24,
+    nodes: 58,
+    leaves: 94,
+    tall: 28,
+    box: 96,
+  },
   every: 1,
   lanes: { left: 26, right: 712, top: 226, tall: 34, step: 54 },
-  caption: 208,
-  account: { y: 408, step: 180, across: 4 },
+  caption: 203,
+  account: { y: 424, step: 184, across: 4 },
 };
 const NARROW = {
   width: 320,
-  height: 486,
-  tree: { left: 2, pitch: 12.9, gap: 3, root: 24, nodes: 58, leaves: 94, tall: 24, box: 72 },
-  every: FAN - 1,
-  lanes: { left: 18, right: 314, top: 246, tall: 28, step: 46 },
-  caption: 230,
-  account: { y: 412, step: 162, across: 2 },
+  height: 526,
+  tree: {
+    left: 2,
+    pitch: 12.9,
+    gap: 3,
+    root: 24,
+    nodes: 58,
+    leaves: 94,
+    tall: 24,
+    box: 72,
+  },
+  every: FAN,
+  lanes: { left: 18, right: 314, top: 252, tall: 28, step: 46 },
+  caption: 224,
+  account: { y: 430, step: 164, across: 2 },
 };
 const LOOKS = ["running", "held", "merged", "lost"];
 
@@ -175,16 +193,20 @@ function box(x, y, width, height, look, { again = false, text = "" } = {}) {
   return [
     rect({ class: `cell ${look}`, x, y, width, height }),
     again && width > 3
-      ? rect({ class: "again", x, y: y + height - 4, width, height: 4 })
+      ? rect({ class: "redone", x, y: y + height - 4, width, height: 4 })
       : "",
     look === "lost" && width > 6
-      ? tag("path", { class: "torn", d: `M${r(x)} ${y + height}l${r(width)} ${-height}` })
+      ? tag("path", {
+          class: "torn",
+          d: `M${r(x)} ${y + height}l${r(width)} ${-height}`,
+        })
       : "",
-    text === ""
-      ? ""
-      : label(text, x + width / 2, y + height / 2 + 4.5, `on ${look} middle`),
+    text === "" ? "" : inside(text, x, y, width, height, look),
   ];
 }
+
+const inside = (text, x, y, width, height, look) =>
+  label(text, x + width / 2, y + height / 2 + 4.5, `on ${look} middle`);
 
 const r = (number) => number.toFixed(1);
 
@@ -197,7 +219,7 @@ function tree(scene) {
     const fold = begun.filter(({ number }) => number === k).pop();
     const text = how === RUNNING ? fold.worker : where.slice(0, 1);
     const look = how === null ? "unseen" : LOOKS[how];
-    const shown = k % FAN === 0 || k % FAN === FAN - 1 || every === 1;
+    const shown = k % every === 0 || k === CHUNKS - 1;
     return [
       box(at(k), leaves, pitch - (every === 1 ? 3 : 1), tall, look, {
         text,
@@ -274,21 +296,23 @@ function lanes(scene) {
         ? label(s === SECONDS ? `${s} s` : s, x(1000 * s), low + 19, "small middle")
         : "",
     ]),
-    bars(drawn),
+    bars(drawn, false),
     death(drawn),
     travels(drawn),
+    bars(drawn, true),
     joints(drawn),
     upright(x(now), top - 8, low, "now"),
   ];
 }
 
-/** Each chunk that was begun, as long as it takes. */
-function bars({ lanes: { tall }, begun, status, x, y, now }) {
+/** Each chunk that was begun, as long as it takes; numbers stand over the arrows. */
+function bars({ lanes: { tall }, begun, status, x, y, now }, over) {
   return begun.map(({ number, worker, start, stop, again }, i) => {
-    const width = Math.max(0.5, x(Math.min(now, stop)) - x(start) - 1);
-    const text = width > 15 ? number : "";
+    const [left, top] = [x(start), y(worker)];
+    const width = Math.max(0.5, x(Math.min(now, stop)) - left - 1);
     const look = LOOKS[status[i]];
-    return box(x(start), y(worker), width, tall, look, { again, text });
+    if (over) return width > 17 ? inside(number, left, top, width, tall, look) : "";
+    return box(left, top, width, tall, look, { again });
   });
 }
 
@@ -298,9 +322,9 @@ function death({ lanes: { tall }, run, x, y, now, words }) {
   if (!died || now < died.start) return "";
   const [from, to] = [x(died.start), x(Math.min(now, joined.start))];
   const top = y(died.worker);
-  const cross = `M${r(from - 7)} ${top + tall / 2 - 7}l14 14m0 -14l-14 14`;
+  const cross = `M${r(from + 2)} ${top + tall / 2 - 6}l12 12m0 -12l-12 12`;
   return [
-    level(top + tall / 2, from, to, "down"),
+    level(top + tall / 2, Math.min(from + 18, to), to, "down"),
     tag("path", { class: "cross", d: cross }),
     now < joined.start
       ? ""
@@ -312,7 +336,7 @@ function death({ lanes: { tall }, run, x, y, now, words }) {
 }
 
 /** States on their way: one arrow for all that go from one worker to another at a time. */
-function travels({ lanes: { tall }, run, x, y, now }) {
+function travels({ lanes: { tall }, run, x, y, now, over }) {
   const bundles = new Map();
   for (const { from, worker, start } of [...run.sent, ...run.passed]) {
     if (start > now) continue;
@@ -324,33 +348,53 @@ function travels({ lanes: { tall }, run, x, y, now }) {
     const down = y(worker) > y(from) ? 1 : -1;
     const [y1, y2] =
       down > 0 ? [y(from) + tall, y(worker)] : [y(from), y(worker) + tall];
-    const at = x(start) + 3 * down;
-    const fresh = now - start < 700 ? " fresh" : "";
+    const at = x(start) + 7 * (WORKERS.indexOf(from) - 1);
+    const fresh = now - start < 700 && !over ? " fresh" : "";
     return group(
       { class: `travel${fresh}` },
+      upright(at, y1, y2 - 5 * down, "under"),
       upright(at, y1, y2 - 5 * down, ""),
       tag("path", { d: `M${r(at - 4)} ${y2 - 6 * down}h8l-4 ${6 * down}z` }),
-      label(count, at + 5 * down, y1 + 10 * down + 4, {
-        class: down > 0 ? "count" : "count end",
-      }),
+      count > 1
+        ? label(count, at + 5 * down, y1 + 10 * down + 4, {
+            class: down > 0 ? "count" : "count end",
+          })
+        : "",
     );
   });
 }
 
-/** A merge: where eight states become one. */
+/** A merge, across its lane: where eight states become one. */
 const joints = ({ lanes: { tall }, run, x, y, now }) =>
   [...run.merges, run.last]
     .filter(({ stop }) => stop <= now)
-    .map(({ worker, stop }) =>
-      circle(x(stop), y(worker) + tall / 2, 7, "joint"),
+    .map(({ worker, stop, gone }) =>
+      rect({
+        class: `joint${gone <= now ? " gone" : ""}`,
+        x: x(stop) - 4,
+        y: y(worker) - 4,
+        width: 7,
+        height: tall + 8,
+        rx: 3.5,
+      }),
     );
 
-/** What the run has taken so far. */
+// Megabytes in a unit of a bar, of keys or of states: more than all runs read is 150 wide.
+const ROOM = (1.6 * CHUNKS * READ) / 1e6 / 150;
+
+const amount = (mb) => (mb < 100 ? num(mb, 1) : grouped(num(mb, 0)));
+
+/** What the run has taken so far; bytes as bars too, all on one scale. */
 function counters({ account: { y, step, across }, counts, megabytes, words }) {
-  const values = [...counts, ...megabytes.map((mb) => `${num(mb, 1)} MB`)];
+  const values = [...counts, ...megabytes.map((mb) => `${amount(mb)} MB`)];
   return words.counts.map((text, i) => {
-    const [x, top] = [(i % across) * step, y + Math.floor(i / across) * 40];
-    return [label(text, x, top, "small"), label(values[i], x, top + 20, "strong")];
+    const [x, top] = [(i % across) * step, y + Math.floor(i / across) * 46];
+    const mb = megabytes[i - 2];
+    return [
+      label(text, x, top, "small"),
+      label(values[i], x, top + 20, "strong"),
+      mb ? rect({ class: "bytes", x, y: top + 28, width: mb / ROOM, height: 6 }) : "",
+    ];
   });
 }
 
@@ -368,10 +412,10 @@ export function say({ run: name }, { told, now, counts, megabytes }, words) {
     answer: () =>
       sentences([words.sayAnswer, counts[1] ? words.sayTwice : words.sayOnce], {
         s: num(run.last.stop / 1000, 1),
-        folded: counts[0],
+        begun: CHUNKS + counts[1],
         again: counts[1],
-        read: num(megabytes[0], 0),
-        sent: num(megabytes[1], 0),
+        read: amount(megabytes[0]),
+        sent: amount(megabytes[1]),
       }),
   }[last.what]();
 }
@@ -380,11 +424,20 @@ const ends = ({ number }) => ({
   first: number * FAN,
   last: Math.min(CHUNKS, number * FAN + FAN) - 1,
 });
-const listed = (numbers, { and }) =>
-  [...new Set(numbers)]
-    .sort((a, b) => a - b)
-    .join(", ")
-    .replace(/, (?=[^,]*$)/, and);
+
+/** Numbers in order, three or more neighbours as one span: 1, 7 and 16–23. */
+function listed(numbers, { and }) {
+  const spans = [];
+  for (const number of [...new Set(numbers)].sort((a, b) => a - b)) {
+    const span = spans[spans.length - 1];
+    if (span && number === span[1] + 1) span[1] = number;
+    else spans.push([number, number]);
+  }
+  const parts = spans.flatMap(([from, to]) =>
+    to - from > 1 ? `${from}–${to}` : from === to ? from : [from, to],
+  );
+  return parts.join(", ").replace(/, (?=[^,]*$)/, and);
+}
 
 function sayMerge(merge, { folds }, words) {
   const own = folds.filter(({ taken }) => taken === merge);
@@ -402,7 +455,9 @@ function sayMerge(merge, { folds }, words) {
 
 /** What goes with the worker that dies, and what of its work lives on elsewhere. */
 function sayDeath({ folds, merges, death }, words) {
-  const own = folds.filter(({ worker, start }) => worker === death.worker && start < death.start);
+  const own = folds.filter(
+    ({ worker, start }) => worker === death.worker && start < death.start,
+  );
   const dies = ({ gone }) => gone === death.start;
   const held = own.filter(
     (fold) => !fold.cut && dies(fold) && !(fold.taken?.stop <= death.start),
@@ -410,7 +465,11 @@ function sayDeath({ folds, merges, death }, words) {
   const cut = own.find((fold) => fold.cut);
   const merge = merges.find(dies);
   const living = own.find(({ taken }) => taken?.stop <= death.start && !dies(taken));
-  const numbers = (all) => listed(all.map(({ number }) => number), words);
+  const numbers = (all) =>
+    listed(
+      all.map(({ number }) => number),
+      words,
+    );
   return sentences(
     [
       words.sayDeath,
