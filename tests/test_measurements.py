@@ -67,6 +67,9 @@ def test_its_command_measures_a_cell_that_exists(name):
     stored = measured(name)
     assert stored.command == f"python -m tools.bench {name.removesuffix('.json')}"
     planned = bench.BENCHES[name.removesuffix(".json")]
+    if planned.chapter is None:  # the library's own run, of no cell
+        assert planned.cell is None
+        return
     page = Page(planned.chapter, bench.ROOT / "book" / f"{planned.chapter}.md")
     assert planned.cell in {cell.id for cell in code_cells(notebook(page))}
 

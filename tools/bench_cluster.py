@@ -64,8 +64,13 @@ def runs(size: Size | None = None) -> dict[str, Any]:
             rows += [[ending, *row] for row in own]
     if len(set(answers)) > 1:
         raise RuntimeError("the answers of the runs differ in their bits")
-    sizes = size._asdict() | {"keys": size.chunk * size.chunks, "workers": WORKERS}
-    return {"what": WHAT.format(**sizes), "columns": COLUMNS, "rows": rows}
+    return {"what": said(size), "columns": COLUMNS, "rows": rows}
+
+
+def said(size: Size) -> str:
+    """One text on what was run."""
+    keys = size.chunk * size.chunks
+    return WHAT.format(**size._asdict(), keys=keys, workers=WORKERS)
 
 
 def stored(home: Path, size: Size) -> Given:

@@ -210,14 +210,22 @@ const inside = (text, x, y, width, height, look) =>
 
 const r = (number) => number.toFixed(1);
 
+/** Who has a state: its maker first, and where there is room whoever has a copy. */
+function who(made, where, wide) {
+  const others = where.replace(made?.worker, "");
+  const first = others === where ? "" : made.worker;
+  return (first + others).slice(0, wide ? 2 : 1);
+}
+
 /** Chunks in the order of their keys, and over them the merges, as it stands now. */
 function tree(scene) {
-  const { tree: place, words, chunks, nodes, begun, run, now, every, width } = scene;
+  const { tree: place, words, chunks, nodes, begun, run, now, every } = scene;
+  const { wide, width } = scene;
   const { left, pitch, gap, leaves, tall } = place;
   const at = (k) => left + k * pitch + Math.floor(k / FAN) * gap;
   const leaf = ([how, where], k) => {
     const fold = begun.filter(({ number }) => number === k).pop();
-    const text = how === RUNNING ? fold.worker : where.slice(0, 1);
+    const text = how === RUNNING ? fold.worker : who(fold, where, wide);
     const look = how === null ? "unseen" : LOOKS[how];
     const shown = k % every === 0 || k === CHUNKS - 1;
     return [
@@ -235,16 +243,16 @@ function tree(scene) {
     return (at(g * FAN) + at(end) + pitch) / 2;
   });
   const node = (where, g) => {
-    const made = run.merges.some(({ number, stop }) => number === g && stop <= now);
+    const made = run.merges.filter(({ number, stop }) => number === g && stop <= now);
     const done = now >= run.last.stop;
-    const look = done ? "merged" : where ? "held" : made ? "lost" : "unseen";
+    const look = done ? "merged" : where ? "held" : made.length ? "lost" : "unseen";
     const end = Math.min(CHUNKS, g * FAN + FAN) - 1;
     return [
       upright(middles[g], place.nodes + 24, leaves - 8, "axis"),
       level(leaves - 8, at(g * FAN) + 2, at(end) + pitch - 4, "axis"),
       upright(middles[g], place.root + 30, place.nodes, "axis"),
       box(middles[g] - place.box / 2, place.nodes, place.box, 24, look, {
-        text: where.slice(0, 1),
+        text: who(made.pop(), where, wide),
       }),
     ];
   };
