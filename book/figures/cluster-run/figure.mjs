@@ -201,12 +201,11 @@ function box(x, y, width, height, look, { again = false, text = "" } = {}) {
           d: `M${r(x)} ${y + height}l${r(width)} ${-height}`,
         })
       : "",
-    text === "" ? "" : inside(text, x, y, width, height, look),
+    text === ""
+      ? ""
+      : label(text, x + width / 2, y + height / 2 + 4.5, `on ${look} middle`),
   ];
 }
-
-const inside = (text, x, y, width, height, look) =>
-  label(text, x + width / 2, y + height / 2 + 4.5, `on ${look} middle`);
 
 const r = (number) => number.toFixed(1);
 
@@ -301,26 +300,24 @@ function lanes(scene) {
     seconds.map((s) => [
       upright(x(1000 * s), low, low + 5, "axis"),
       wide || s % 2 === 0
-        ? label(s === SECONDS ? `${s} s` : s, x(1000 * s), low + 19, "small middle")
+        ? label(s, x(1000 * s), low + 19, "small middle")
         : "",
     ]),
-    bars(drawn, false),
-    death(drawn),
     travels(drawn),
-    bars(drawn, true),
+    bars(drawn),
+    death(drawn),
     joints(drawn),
     upright(x(now), top - 8, low, "now"),
   ];
 }
 
-/** Each chunk that was begun, as long as it takes; numbers stand over the arrows. */
-function bars({ lanes: { tall }, begun, status, x, y, now }, over) {
+/** Each chunk that was begun, as long as it takes. */
+function bars({ lanes: { tall }, begun, status, x, y, now }) {
   return begun.map(({ number, worker, start, stop, again }, i) => {
-    const [left, top] = [x(start), y(worker)];
-    const width = Math.max(0.5, x(Math.min(now, stop)) - left - 1);
+    const width = Math.max(0.5, x(Math.min(now, stop)) - x(start) - 1);
+    const text = width > 17 ? number : "";
     const look = LOOKS[status[i]];
-    if (over) return width > 17 ? inside(number, left, top, width, tall, look) : "";
-    return box(left, top, width, tall, look, { again });
+    return box(x(start), y(worker), width, tall, look, { again, text });
   });
 }
 
@@ -343,7 +340,8 @@ function death({ lanes: { tall }, run, x, y, now, words }) {
   ];
 }
 
-/** States on their way: one arrow for all that go from one worker to another at a time. */
+/** States on their way: one arrow for all that go from one worker to another at a time.
+ *  Behind the lane between the two it cannot be seen. */
 function travels({ lanes: { tall }, run, x, y, now, over }) {
   const bundles = new Map();
   for (const { from, worker, start } of [...run.sent, ...run.passed]) {
@@ -360,7 +358,6 @@ function travels({ lanes: { tall }, run, x, y, now, over }) {
     const fresh = now - start < 700 && !over ? " fresh" : "";
     return group(
       { class: `travel${fresh}` },
-      upright(at, y1, y2 - 5 * down, "under"),
       upright(at, y1, y2 - 5 * down, ""),
       tag("path", { d: `M${r(at - 4)} ${y2 - 6 * down}h8l-4 ${6 * down}z` }),
       count > 1
