@@ -45,7 +45,7 @@ WHAT = (
 class Size(NamedTuple):
     """How much there is to do."""
 
-    queries: int = 1536
+    queries: int = 2560
     width: int = 64
     chunk: int = 65536  # keys
     chunks: int = 24
