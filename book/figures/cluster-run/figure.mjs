@@ -299,9 +299,7 @@ function lanes(scene) {
     level(low, left, right, "axis"),
     seconds.map((s) => [
       upright(x(1000 * s), low, low + 5, "axis"),
-      wide || s % 2 === 0
-        ? label(s, x(1000 * s), low + 19, "small middle")
-        : "",
+      wide || s % 2 === 0 ? label(s, x(1000 * s), low + 19, "small middle") : "",
     ]),
     travels(drawn),
     bars(drawn),
@@ -321,36 +319,37 @@ function bars({ lanes: { tall }, begun, status, x, y, now }) {
   });
 }
 
-/** Where a worker dies, how long nobody is there, and who comes. */
-function death({ lanes: { tall }, run, x, y, now, words }) {
+/** A cross where a worker dies, a plus where another comes, and nobody in between. */
+function death({ lanes: { tall }, run, x, y, now }) {
   const { death: died, joined } = run;
   if (!died || now < died.start) return "";
-  const [from, to] = [x(died.start), x(Math.min(now, joined.start))];
-  const top = y(died.worker);
-  const cross = `M${r(from + 2)} ${top + tall / 2 - 6}l12 12m0 -12l-12 12`;
+  const [from, to] = [x(died.start) + 8, x(Math.min(now, joined.start))];
+  const middle = y(died.worker) + tall / 2;
   return [
-    level(top + tall / 2, Math.min(from + 18, to), to, "down"),
-    tag("path", { class: "cross", d: cross }),
+    level(middle, Math.min(from + 10, to), to, "down"),
+    tag("path", {
+      class: "cross",
+      d: `M${r(from - 6)} ${middle - 6}l12 12m0 -12l-12 12`,
+    }),
     now < joined.start
       ? ""
-      : [
-          upright(to, top - 4, top + tall, "joined"),
-          label(words.joined, to + 3, top - 5, "small"),
-        ],
+      : tag("path", { class: "plus", d: `M${r(to - 7)} ${middle}h14m-7 -7v14` }),
   ];
 }
 
 /** States on their way: one arrow for all that go from one worker to another at a time.
  *  Behind the lane between the two it cannot be seen. */
 function travels({ lanes: { tall }, run, x, y, now, over }) {
-  const bundles = new Map();
+  const bundles = [];
   for (const { from, worker, start } of [...run.sent, ...run.passed]) {
     if (start > now) continue;
-    const key = `${from}${worker}${Math.round(start / 100)}`;
-    const one = bundles.get(key) ?? { from, worker, start, count: 0 };
-    bundles.set(key, { ...one, count: one.count + 1 });
+    const together = (one) =>
+      one.from === from && one.worker === worker && Math.abs(start - one.start) < 500;
+    const bundle = bundles.find(together);
+    if (bundle) bundle.count += 1;
+    else bundles.push({ from, worker, start, count: 1 });
   }
-  return [...bundles.values()].map(({ from, worker, start, count }) => {
+  return bundles.map(({ from, worker, start, count }) => {
     const down = y(worker) > y(from) ? 1 : -1;
     const [y1, y2] =
       down > 0 ? [y(from) + tall, y(worker)] : [y(from), y(worker) + tall];
