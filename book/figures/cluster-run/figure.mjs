@@ -14,11 +14,11 @@ const GROUPS = Math.ceil(CHUNKS / FAN);
 
 export function compute({ run, t }) {
   const now = 1000 * t;
-  const { folds, merges, sent, passed, death, joined, told, end } = RUNS[run];
+  const { folds, merges, sent, passed, last, told, end } = RUNS[run];
   const begun = folds.filter(({ start }) => start <= now);
   const status = begun.map((fold) => become(fold, now));
   const finished = begun.filter(({ cut, stop }) => !cut && stop <= now);
-  const last = new Map(begun.map((fold, i) => [fold.number, [fold, status[i]]]));
+  const latest = new Map(begun.map((fold, i) => [fold.number, [fold, status[i]]]));
   const travelled = [...sent, ...passed].filter(({ stop }) => stop <= now);
   return {
     now: Math.min(now, end),
@@ -26,25 +26,24 @@ export function compute({ run, t }) {
     status,
     folds: begun.map(({ number, worker }, i) => [number, worker, status[i]]),
     chunks: range(CHUNKS).map((k) => {
-      const [fold, how = null] = last.get(k) ?? [];
+      const [fold, how = null] = latest.get(k) ?? [];
       return [how, how === HELD ? places(fold, now) : ""];
     }),
-    nodes: range(GROUPS).map((k) => {
-      const made = merges.filter(({ number, stop }) => number === k && stop <= now);
-      return made.length && now < answered(run)
-        ? places(made[made.length - 1], now)
-        : "";
+    nodes: range(GROUPS).map((g) => {
+      const made = lastMade(merges, g, now);
+      return made && now < last.stop ? places(made, now) : "";
     }),
     counts: [finished.length, begun.filter(({ again }) => again).length],
     megabytes: [(finished.length * READ) / 1e6, (travelled.length * STATE) / 1e6],
     told: told.filter(({ at }) => at <= now).length,
-    down: death && death.start <= now && now < joined.start ? death.worker : "",
     over: now >= end,
   };
 }
 
+/** The latest merge of a group, if there has been one. */
+const lastMade = (merges, g, now) =>
+  merges.filter(({ number, stop }) => number === g && stop <= now).pop();
 const range = (count) => Array.from({ length: count }, (_, k) => k);
-const answered = (run) => RUNS[run].last.stop;
 
 /** The log as events by kind, each with what it leads to: when its state goes, and how. */
 function read(log) {
@@ -150,7 +149,6 @@ const WIDE = {
     tall: 28,
     box: 96,
   },
-  every: 1,
   lanes: { left: 26, right: 712, top: 226, tall: 34, step: 54 },
   caption: 203,
   account: { y: 424, step: 184, across: 4 },
@@ -168,7 +166,6 @@ const NARROW = {
     tall: 24,
     box: 72,
   },
-  every: FAN,
   lanes: { left: 18, right: 314, top: 252, tall: 28, step: 46 },
   caption: 224,
   account: { y: 430, step: 164, across: 2 },
@@ -218,53 +215,57 @@ function who(made, where, wide) {
 
 /** Chunks in the order of their keys, and over them the merges, as it stands now. */
 function tree(scene) {
-  const { tree: place, words, chunks, nodes, begun, run, now, every } = scene;
-  const { wide, width } = scene;
-  const { left, pitch, gap, leaves, tall } = place;
+  const { tree: place, words, chunks, nodes, run, now, width } = scene;
+  const { left, pitch, gap, root } = place;
   const at = (k) => left + k * pitch + Math.floor(k / FAN) * gap;
-  const leaf = ([how, where], k) => {
-    const fold = begun.filter(({ number }) => number === k).pop();
-    const text = how === RUNNING ? fold.worker : who(fold, where, wide);
-    const look = how === null ? "unseen" : LOOKS[how];
-    const shown = k % every === 0 || k === CHUNKS - 1;
-    return [
-      box(at(k), leaves, pitch - (every === 1 ? 3 : 1), tall, look, {
-        text,
-        again: fold?.again,
-      }),
-      shown
-        ? label(k, at(k) + (pitch - 1) / 2, leaves + tall + 15, "small middle")
-        : "",
-    ];
-  };
-  const middles = nodes.map((_, g) => {
-    const end = Math.min(CHUNKS, g * FAN + FAN) - 1;
-    return (at(g * FAN) + at(end) + pitch) / 2;
+  const spans = nodes.map((_, g) => {
+    const { first, last } = ends({ number: g });
+    return [at(first), at(last) + pitch];
   });
-  const node = (where, g) => {
-    const made = run.merges.filter(({ number, stop }) => number === g && stop <= now);
-    const done = now >= run.last.stop;
-    const look = done ? "merged" : where ? "held" : made.length ? "lost" : "unseen";
-    const end = Math.min(CHUNKS, g * FAN + FAN) - 1;
-    return [
-      upright(middles[g], place.nodes + 24, leaves - 8, "axis"),
-      level(leaves - 8, at(g * FAN) + 2, at(end) + pitch - 4, "axis"),
-      upright(middles[g], place.root + 30, place.nodes, "axis"),
-      box(middles[g] - place.box / 2, place.nodes, place.box, 24, look, {
-        text: who(made.pop(), where, wide),
-      }),
-    ];
-  };
-  const ready = now >= run.last.stop;
+  const middles = spans.map(([from, to]) => (from + to) / 2);
+  const look = now >= run.last.stop ? "held" : "unseen";
   return [
     label(words.tree, 0, 13, "caption"),
-    level(place.root + 30, middles[0], middles[GROUPS - 1], "axis"),
-    upright(width / 2, place.root + 22, place.root + 30, "axis"),
-    box(width / 2 - 48, place.root, 96, 22, ready ? "held" : "unseen", {
-      text: words.answer,
-    }),
-    nodes.map(node),
-    chunks.map(leaf),
+    level(root + 30, middles[0], middles[GROUPS - 1], "axis"),
+    upright(width / 2, root + 22, root + 30, "axis"),
+    box(width / 2 - 48, root, 96, 22, look, { text: words.answer }),
+    spans.map((span, g) => node(span, g, scene)),
+    chunks.map((chunk, k) => leaf(chunk, k, at(k), scene)),
+  ];
+}
+
+/** A chunk: what has become of it, and with whom. */
+function leaf([how, where], k, x, { tree: { pitch, leaves, tall }, begun, wide }) {
+  const fold = begun.filter(({ number }) => number === k).pop();
+  const text = how === RUNNING ? fold.worker : who(fold, where, wide);
+  const look = how === null ? "unseen" : LOOKS[how];
+  const width = pitch - (wide ? 3 : 1);
+  return [
+    box(x, leaves, width, tall, look, { text, again: fold?.again }),
+    wide || k % FAN === 0 || k === CHUNKS - 1
+      ? label(k, x + (pitch - 1) / 2, leaves + tall + 15, "small middle")
+      : "",
+  ];
+}
+
+/** A merge over its chunks. */
+function node([from, to], g, { tree: place, nodes, run, now, wide }) {
+  const made = lastMade(run.merges, g, now);
+  const look = nodes[g] ? "held" : made ? "lost" : "unseen";
+  const middle = (from + to) / 2;
+  const [top, low] = [place.nodes, place.leaves - 8];
+  return [
+    upright(middle, top + 24, low, "axis"),
+    level(low, from + 2, to - 4, "axis"),
+    upright(middle, place.root + 30, top, "axis"),
+    box(
+      middle - place.box / 2,
+      top,
+      place.box,
+      24,
+      now >= run.last.stop ? "merged" : look,
+      { text: who(made, nodes[g], wide) },
+    ),
   ];
 }
 
