@@ -341,8 +341,31 @@ function death({ lanes: { tall }, run, x, y, now }) {
 /** States on their way: one arrow for all that go from one worker to another at a time.
  *  Behind the lane between the two it cannot be seen. */
 function travels({ lanes: { tall }, run, x, y, now, over }) {
+  const counts = []; // where they stand: there is no room for two at one place
+  return bundled(run, now).map(({ from, worker, start, count }) => {
+    const down = y(worker) > y(from) ? 1 : -1;
+    const [y1, y2] =
+      down > 0 ? [y(from) + tall, y(worker)] : [y(from), y(worker) + tall];
+    const at = x(start) + 7 * (WORKERS.indexOf(from) - 1);
+    const place = [at + 9 * down, y1 + 10 * down + 4];
+    const room = counts.every((one) => apart(one, place));
+    if (room && count > 1) counts.push(place);
+    const fresh = now - start < 700 && !over ? " fresh" : "";
+    return group(
+      { class: `travel${fresh}` },
+      upright(at, y1, y2 - 5 * down, ""),
+      tag("path", { d: `M${r(at - 4)} ${y2 - 6 * down}h8l-4 ${6 * down}z` }),
+      room && count > 1 ? label(count, ...place, "count middle") : "",
+    );
+  });
+}
+
+const apart = ([x, y], [u, v]) => Math.abs(x - u) > 15 || Math.abs(y - v) > 15;
+
+/** What has set out by now, together what does so within half a second. */
+function bundled({ sent, passed }, now) {
   const bundles = [];
-  for (const { from, worker, start } of [...run.sent, ...run.passed]) {
+  for (const { from, worker, start } of [...sent, ...passed]) {
     if (start > now) continue;
     const together = (one) =>
       one.from === from && one.worker === worker && Math.abs(start - one.start) < 500;
@@ -350,23 +373,7 @@ function travels({ lanes: { tall }, run, x, y, now, over }) {
     if (bundle) bundle.count += 1;
     else bundles.push({ from, worker, start, count: 1 });
   }
-  return bundles.map(({ from, worker, start, count }) => {
-    const down = y(worker) > y(from) ? 1 : -1;
-    const [y1, y2] =
-      down > 0 ? [y(from) + tall, y(worker)] : [y(from), y(worker) + tall];
-    const at = x(start) + 7 * (WORKERS.indexOf(from) - 1);
-    const fresh = now - start < 700 && !over ? " fresh" : "";
-    return group(
-      { class: `travel${fresh}` },
-      upright(at, y1, y2 - 5 * down, ""),
-      tag("path", { d: `M${r(at - 4)} ${y2 - 6 * down}h8l-4 ${6 * down}z` }),
-      count > 1
-        ? label(count, at + 5 * down, y1 + 10 * down + 4, {
-            class: down > 0 ? "count" : "count end",
-          })
-        : "",
-    );
-  });
+  return bundles;
 }
 
 /** A merge, across its lane: where eight states become one. */
