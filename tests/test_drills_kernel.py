@@ -87,6 +87,18 @@ def test_a_right_kernel_may_still_leave_the_work_to_one_thread() -> None:
     assert report["log"]["faults"] == []
 
 
+def test_a_right_kernel_may_still_compute_in_double_precision() -> None:
+    d = Drill(DRILL.id, "kernel", "99-test.yml", {**DRILL.fields, "single": True})
+    assert run(DRILL.get("code"), d)["passed"]
+    wide = DRILL.get("code").replace("= x[i]", "= x[i] * 1.0")
+    report = run(wide, d)
+    assert (report["fault"], report["case"]) == ("double", None)  # all are right
+    assert (report["word"], report["slots"]) == ("kernelDouble", {"line": 10})
+    assert report["log"]["faults"] == []
+    wrong = run(wide.replace("(t + 1)", "(t - 1)"), d)
+    assert wrong["word"] == "elementDiffers"
+
+
 def test_the_same_mistake_in_another_layout_earns_its_hint_too() -> None:
     backwards = DRILL.get("code").replace("    cuda.syncthreads()\n", "")
     backwards = backwards.replace("tile[t]", "tile[B - 1 - t]")

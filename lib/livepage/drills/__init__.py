@@ -62,6 +62,7 @@ kernel
     a kernel that moves more than so many times as much there, ``together: true`` one
     whose threads take nothing from each other, and ``shared`` one that takes more bytes
     of shared memory: its tables hold all of the launches tried, and no larger one.
+    ``single: true`` fails one that computes anything in float64, as Numba infers types.
     ``limit`` is how many instructions a right kernel may take, and ``sizes`` says in
     words of which launch they are counted. ``variants()`` returns
     texts with their counts, or None where there is no telling; a kernel is looked up

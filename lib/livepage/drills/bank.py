@@ -33,6 +33,7 @@ KINDS: dict[str, tuple[set[str], set[str]]] = {
         {"function", "starter", "code", "launch", "oracle", "cases", "mutants"},
         {"tolerance", "random", "larger", "ideal", "most", "together"}
         | {"share", "shared"}  # what one thread may take on, and what one block
+        | {"single"}  # no arithmetic in float64
         | {"limit", "sizes", "variants", "count"}  # of instructions
         | {"bench"},  # that times it on the reader's GPU
     ),

@@ -6,7 +6,7 @@ mathematics. A case is a launch: ``{"grid", "block", "names", "args", "expected"
 value]``: a "number", an array of "floats" or "ints", or an "out" with its shape, which
 ``expected`` has the numbers for. ``share`` has for an array how many of its numbers one
 thread may take on; ``shared`` is how many bytes of shared memory a block may take. A
-drawn case is a random one, or the larger one. As there, one side plays and has no
+drawn case is a random one, or the larger one; ``single`` allows no float64. As there, one side plays and has no
 expected value, the other judges. Where instructions count, the last case with a name
 has as ``counted`` a ``limit`` and how many each of some ``forms`` takes: such a form is
 the text of a kernel without layout, comments and the names that are its own.
@@ -253,6 +253,7 @@ def rounded(play: object, cases: list, tolerance: float) -> dict:
         return passed
     last, logs = play(named[-1], ""), [play(index, "log") for index in named]
     fault, log = broken_rule(last, logs, [cases[index] for index in named])
+    fault = fault or double_precision(full, cases[named[-1]])
     if fault:
         report = fail(None, [], fault)
         report["log"] = log
@@ -443,6 +444,17 @@ def excess_shared(played: dict, case: dict) -> dict | None:
     if most is None or taken <= most:
         return None
     return grader.new_fault("shared", taken, "kernelSharedMore", bytes=taken, most=most)
+
+
+def double_precision(full: dict, case: dict) -> dict | None:
+    """Return the fault of a kernel that computes in float64 where it may not, or None.
+
+    The types of a drill's arguments are the same in every case, so one case tells.
+    """
+    line = full["double"]
+    if not case.get("single") or line is None:
+        return None
+    return grader.new_fault("double", line, "kernelDouble", line=line)
 
 
 def argument(kind: str, value: object, mode: str = "race") -> object:

@@ -119,6 +119,7 @@ def _case(drill: Drill, case: Case) -> Case:
         "ideal": int(ideal) if "ideal" in drill.fields else None,
         "share": share or None,
         "shared": drill.get("shared"),
+        "single": drill.get("single"),
     }
 
 
