@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import livepage
 from livepage import book
-from onlinesoftmax import streaming
+from onlinesoftmax import dense, streaming
 
 __version__ = "0.1.0"
 BESIDE = Path(__file__).parent
@@ -165,3 +165,229 @@ def steps(
             o_old = step.o
         found.append({name: float(value) for name, value in row.items()})
     return found
+
+
+def attention_cases() -> list[dict[str, Any]]:
+    """Return small inputs of attention that wrong loops fall over, tiny ones first.
+
+    A query, a key and a value are a list each; `sees` says which keys a query sees.
+    """
+    return [
+        {"name": name, "Q": q, "K": k, "V": v, "sees": sees, "block": block}
+        for name, q, k, v, sees, block in ATTENTION
+    ]
+
+
+def attention_drawn(rng: Random, count: int) -> list[dict[str, Any]]:
+    """Return so many drawn inputs of attention, with keys hidden here and there."""
+    drawn = []
+    for _ in range(count):
+        n, keys, d = rng.randint(1, 4), rng.randint(2, 7), rng.randint(1, 4)
+        table = [
+            [[round(rng.gauss(0, 2), 1) for _ in range(width)] for _ in range(rows)]
+            for rows, width in ((n, d), (keys, d), (keys, 2))
+        ]
+        sees = [[rng.randint(0, 3) and 1 for _ in range(keys)] for _ in range(n)]
+        names = ("name", "Q", "K", "V", "sees", "block")
+        row = ("random", *table, sees, rng.randint(1, 3))
+        drawn.append(dict(zip(names, row, strict=True)))
+    return drawn
+
+
+def attended(
+    Q: list[list[float]],
+    K: list[list[float]],
+    V: list[list[float]],
+    sees: list[list[int]],
+    block: int = 0,
+) -> list[dict[str, Any]]:
+    """Return what attention gives each query, from the keys that it sees alone."""
+    found = []
+    for i, (q, seen) in enumerate(zip(Q, sees, strict=True)):
+        here = [j for j, shown in enumerate(seen) if shown]
+        keys, values = [K[j] for j in here], [V[j] for j in here]
+        row = dense.attention([q], keys, values)[0] if here else [0.0] * len(V[0])
+        products = (sum(a * b for a, b in zip(q, k, strict=True)) for k in K)
+        scores = [x / len(q) ** 0.5 for x in products]
+        shown = [x if ok else -INF for x, ok in zip(scores, seen, strict=True)]
+        found.append({"query": i, "scores": shown, "output": row})
+    return found
+
+
+ALL = [[1, 1], [1, 1]]
+ATTENTION = [
+    ("a single key", [[1]], [[2]], [[3, 5]], [[1]], 2),
+    ("one key to see", [[1]], [[2], [1]], [[3, 5], [7, 1]], [[1, 0]], 2),
+    (
+        "two keys in one tile",
+        [[1, 1, 1, 1]],
+        [[1, 0, 0, 0], [1, 1, 1, 0]],
+        [[1, 0], [0, 2]],
+        [[1, 1]],
+        2,
+    ),
+    (
+        "two tiles",
+        [[1]],
+        [[0], [1], [3], [3]],
+        [[1, 2], [3, 1], [2, 5], [7, 1]],
+        [[1] * 4],
+        2,
+    ),
+    ("falling scores", [[2]], [[2], [1], [0]], [[1, 4], [2, 2], [4, 1]], [[1] * 3], 1),
+    ("two queries", [[1], [3]], [[1], [2]], [[1, 5], [3, 4]], ALL, 1),
+    (
+        "a ragged end",
+        [[1], [-2]],
+        [[0.5], [-1], [2], [0], [1]],
+        [[1, 0], [-2, 1], [3, 0], [0, 2], [9, 1]],
+        [[1] * 5, [1, 1, 1, 0, 1]],
+        2,
+    ),
+    (
+        "causal",
+        [[1], [2], [-1]],
+        [[1], [0], [2]],
+        [[1, 2], [2, 1], [4, 4]],
+        [[1, 0, 0], [1, 1, 0], [1, 1, 1]],
+        2,
+    ),
+    (
+        "hidden in the second tile",
+        [[1]],
+        [[1], [0], [2], [3]],
+        [[1, 2], [2, 1], [9, 9], [3, 1]],
+        [[1, 1, 0, 1]],
+        2,
+    ),
+    (
+        "first tile hidden",
+        [[1]],
+        [[5], [6], [1], [0]],
+        [[8, 8], [8, 8], [1, 2], [2, 1]],
+        [[0, 0, 1, 1]],
+        2,
+    ),
+    (
+        "last tile hidden",
+        [[1]],
+        [[1], [0], [5], [6]],
+        [[1, 2], [2, 1], [8, 8], [8, 8]],
+        [[1, 1, 0, 0]],
+        2,
+    ),
+    (
+        "hidden in the middle",
+        [[1]],
+        [[1], [5], [6], [2]],
+        [[1, 2], [8, 8], [8, 8], [3, 1]],
+        [[1, 0, 0, 1]],
+        1,
+    ),
+    (
+        "one query sees nothing",
+        [[1], [1]],
+        [[1], [2]],
+        [[1, 2], [3, 1]],
+        [[0, 0], [1, 1]],
+        1,
+    ),
+    ("far below zero", [[1]], [[-800], [-801]], [[1, 2], [2, 1]], [[1, 1]], 2),
+    (
+        "far below zero, a hidden key",
+        [[1]],
+        [[-800], [5], [-801]],
+        [[1, 2], [9, 9], [2, 1]],
+        [[1, 0, 1]],
+        1,
+    ),
+    (
+        "low after a hidden tile",
+        [[1]],
+        [[5], [-800], [-801]],
+        [[8, 8], [1, 2], [2, 1]],
+        [[0, 1, 1]],
+        1,
+    ),
+    (
+        "low before a hidden tile",
+        [[1]],
+        [[-800], [-801], [5]],
+        [[1, 2], [2, 1], [8, 8]],
+        [[1, 1, 0]],
+        1,
+    ),
+    (
+        "lower still, a hidden key",
+        [[1]],
+        [[-6e4], [5], [-6e4 - 1]],
+        [[1, 2], [9, 9], [2, 1]],
+        [[1, 0, 1]],
+        3,
+    ),
+    (
+        "very low after a hidden tile",
+        [[1]],
+        [[5], [-1.7e308]],
+        [[8, 8], [1, 2]],
+        [[0, 1]],
+        1,
+    ),
+    (
+        "far below zero, a ragged end",
+        [[1]],
+        [[-800], [-801], [-802]],
+        [[1, 2], [2, 1], [4, 4]],
+        [[1] * 3],
+        2,
+    ),
+    (
+        "far below zero, causal",
+        [[1], [1]],
+        [[-800], [-801]],
+        [[1, 2], [2, 1]],
+        [[1, 0], [1, 1]],
+        1,
+    ),
+    (
+        "very far below zero, causal",
+        [[1], [1]],
+        [[-1.7e308], [-1.6e308]],
+        [[1, 2], [2, 1]],
+        [[1, 0], [1, 1]],
+        1,
+    ),
+    (
+        "very far below zero",
+        [[1]],
+        [[-1.7e308], [-1.6e308]],
+        [[1, 2], [2, 1]],
+        [[1, 1]],
+        1,
+    ),
+    ("a huge fall", [[1]], [[800], [0]], [[1, 2], [3, 4]], [[1, 1]], 1),
+    (
+        "a huge rise",
+        [[1]],
+        [[0], [800], [799]],
+        [[5, 1], [1, 2], [2, 3]],
+        [[1] * 3],
+        1,
+    ),
+    (
+        "a lone peak",
+        [[1]],
+        [[0], [1], [3000], [2], [0]],
+        [[1, 4], [4, 0], [2, 3], [7, 1], [5, 5]],
+        [[1] * 5],
+        3,
+    ),
+    (
+        "three queries and a window",
+        [[1, 2], [0, 1], [-1, 1]],
+        [[1, 0], [0, 1], [1, 1], [2, -1], [0, 2]],
+        [[1, 2], [7, 0], [-2, 1], [3, 3], [0, 5]],
+        [[1, 1, 0, 0, 0], [0, 1, 1, 1, 0], [0, 0, 0, 1, 1]],
+        2,
+    ),
+]
