@@ -13,7 +13,7 @@ from livepage.drills.bank import WRITTEN, Drill, bank, in_language, read
 from livepage.drills.feedback import earned
 from livepage.drills.page import HERE
 from livepage.drills.payload import payload
-from livepage.drills.words import table
+from livepage.drills.words import column, table
 from marking import PRELUDE, run
 
 DRILLS = list(bank().values())
@@ -90,6 +90,13 @@ def test_every_mutant_dies_on_a_case_with_a_name_and_earns_its_hint(d: Drill) ->
         assert not report["passed"], mutant["name"]
         assert earned(d, report) == mutant["hint"], mutant["name"]
         assert cases[report["case"]]["name"] != "random", mutant["name"]
+
+
+@of_kind("code")
+def test_the_heading_of_a_column_is_a_name(d: Drill) -> None:
+    """A column may be called like a word of the kit, but not like a sentence of it."""
+    for name in [*d.get("compared"), *d.fields.get("given", [])]:
+        assert "{" not in column(name) + column(name, "es"), name
 
 
 # ---- the bank as a whole
