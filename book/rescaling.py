@@ -208,10 +208,15 @@ def attended(
         keys, values = [K[j] for j in here], [V[j] for j in here]
         row = dense.attention([q], keys, values)[0] if here else [0.0] * len(V[0])
         products = (sum(a * b for a, b in zip(q, k, strict=True)) for k in K)
-        scores = [x / len(q) ** 0.5 for x in products]
+        scores = [_short(x / len(q) ** 0.5, 4) for x in products]
         shown = [x if ok else -INF for x, ok in zip(scores, seen, strict=True)]
-        found.append({"query": i, "scores": shown, "output": row})
+        output = [_short(x, 10) for x in row]  # a page carries all of its digits
+        found.append({"query": i, "scores": shown, "output": output})
     return found
+
+
+def _short(x: float, digits: int) -> float:
+    return float(f"{x:.{digits}g}")
 
 
 ALL = [[1, 1], [1, 1]]

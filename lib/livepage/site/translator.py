@@ -21,6 +21,8 @@ from . import code_cells, hosts
 from .quantities import link_identifiers
 
 _PYTHON = {"python", "python3", "ipython", "ipython3", "py"}
+# What `code.css` gives no colour; names of quantities are marked by then.
+_COLOURLESS = re.compile(r'<span class="(?:bp|fm|n|nb|nn|o|p|w)">([^<]*)</span>')
 _EXCEPTION = re.compile(r"^[A-Za-z_][\w.]*(?:Error|Exception|Interrupt)\b.*", re.M)
 
 
@@ -106,6 +108,7 @@ class BookTranslator(HTML5Translator):
         html = highlight(node.astext(), lexer, HtmlFormatter(nowrap=True)).rstrip()
         if language in _PYTHON:
             html = self._link(node, html)
+        html = _COLOURLESS.sub(r"\1", html)
         self.body.append(
             f'<div class="code"><pre tabindex="0"><code>{html}</code></pre></div>\n'
         )
