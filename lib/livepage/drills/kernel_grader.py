@@ -2,14 +2,15 @@
 
 Like ``grader.py`` this file runs in CPython and in MicroPython, and holds no
 mathematics. A case is a launch: ``{"grid", "block", "names", "args", "expected",
-"ideal", "drawn", "together", "share", "shared"}``. Each argument is ``[name, kind,
-value]``: a "number", an array of "floats" or "ints", or an "out" with its shape, which
-``expected`` has the numbers for. ``share`` has for an array how many of its numbers one
-thread may take on; ``shared`` is how many bytes of shared memory a block may take. A
-drawn case is a random one, or the larger one; ``single`` allows no float64. As there, one side plays and has no
-expected value, the other judges. Where instructions count, the last case with a name
-has as ``counted`` a ``limit`` and how many each of some ``forms`` takes: such a form is
-the text of a kernel without layout, comments and the names that are its own.
+"ideal", "drawn", "together", "share", "shared", "single"}``. Each argument is ``[name,
+kind, value]``: a "number", an array of "floats" or "ints", or an "out" with its shape,
+which ``expected`` has the numbers for. ``share`` has for an array how many of its numbers
+one thread may take on; ``shared`` is how many bytes of shared memory a block may take;
+``single`` allows nothing in float64. A drawn case is a random one, or the larger one. As
+there, one side plays and has no expected value, the other judges. Where instructions
+count, the last case with a name has as ``counted`` a ``limit`` and how many each of some
+``forms`` takes: such a form is the text of a kernel without layout, comments and the
+names that are its own.
 """
 
 from livepage.drills import grader
