@@ -210,7 +210,7 @@ def attended(
         products = (sum(a * b for a, b in zip(q, k, strict=True)) for k in K)
         scores = [_short(x / len(q) ** 0.5, 4) for x in products]
         shown = [x if ok else -INF for x, ok in zip(scores, seen, strict=True)]
-        output = [_short(x, 10) for x in row]  # a page carries all of its digits
+        output = [_short(x, 13) for x in row]  # a page carries all of its digits
         found.append({"query": i, "scores": shown, "output": output})
     return found
 
