@@ -30,26 +30,31 @@ class Seen(NamedTuple):
     biases: tuple[Array, ...]  # (queries, keys)
 
     @classmethod
-    def of(cls, head: Head, keys: slice) -> "Seen":
-        """Return what a head sees of some of its keys."""
-        rows = np.arange(head.queries)
+    def of(cls, head: Head) -> "Seen":
+        """Return what a head sees of all its keys."""
+        rows, place = np.arange(head.queries), head.keys - head.queries
         first, stop = (
-            np.broadcast_to(np.clip(x, keys.start, keys.stop) - keys.start, rows.shape)
-            for x in head.interval(rows)
+            np.broadcast_to(x, rows.shape).astype(np.int64) for x in head.interval(rows)
         )
-        place = head.keys - head.queries
         asking = asked = np.empty(0, np.int64)
         if head.documents is not None and not head.documents.whole:
-            ids = head.documents.ids
-            asking, asked = ids[rows + place], ids[keys]
-        return cls(
-            first.astype(np.int64),
-            np.maximum(first, stop).astype(np.int64),
-            place - keys.start,
-            np.float32(head.slope or 0),
-            asking,
-            asked,
-            tuple(np.asarray(each[:, keys]) for each in head.biases),
+            asked = head.documents.ids
+            asking = asked[rows + place]
+        slope = np.float32(head.slope or 0)
+        return cls(first, stop, place, slope, asking, asked, head.biases)
+
+    def part(self, keys: slice) -> "Seen":
+        """Return what they see of some of these keys."""
+        first, stop = (
+            np.clip(x, keys.start, keys.stop) - keys.start
+            for x in (self.first, self.stop)
+        )
+        return self._replace(
+            first=first,
+            stop=np.maximum(first, stop),
+            place=self.place - keys.start,
+            asked=self.asked[keys],
+            biases=tuple(each[:, keys] for each in self.biases),
         )
 
     @property

@@ -92,11 +92,11 @@ def attention(
     inputs.flag("return_lse", return_lse)
     given = (source("keys", keys, -2), source("values", values, -2))
     asked, dtype = _asked(q, given, scale)
-    heads = [head_of(mask, asked.shape, head.at) for head in asked.heads()]
+    whole = [work.Seen.of(head_of(mask, asked.shape, x.at)) for x in asked.heads()]
     size = chunk_size(given, chunk)
     folds = []
     for at in inputs.blocks(given[0].keys, size):
-        seen = [work.Seen.of(head, at) for head in heads]
+        seen = [head.part(at) for head in whole]
         if any(own.anything for own in seen):
             folds.append((at, partial(work.fold, seen=seen, scale=asked.scale, at=at)))
     nothing = State.empty(asked.shape[:-1], asked.output[-1])

@@ -1,0 +1,180 @@
+"""What the chapter on many machines reports: more keys than a worker has room for.
+
+The keys lie in Zarr, as random numbers, and are written anew for each measurement. Workers
+are processes of this machine, each with one thread and a limit to its memory. “Read” is
+the same run of tasks, but each only reads its chunk and adds up what it read.
+"""
+
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+QUERIES, KEYS, WIDTH, CHUNK = 256, 2**23, 64, 2**16
+LIMIT = "1GB"
+REPEATS = 3
+NAMES = ("keys", "values")
+SCALE = (
+    "Attention of {queries} queries over {keys:,} keys and values of {width} numbers,"
+    " float32: {size:.1f} GB in Zarr, in {tasks} tasks, by workers with one thread and"
+    " {limit} each. “Read” is how long it takes to read the bytes alone, by the same"
+    " workers, chunk by chunk. “From the disk”: the system's cache of files is emptied"
+    " before each run; else it holds them all. Medians of {repeats} runs, taking turns."
+)
+COLUMNS = [
+    "bytes come",
+    "workers",
+    "read, s",
+    "attention, s",
+    "times as long",
+    "MiB a worker",
+]
+
+
+def store(
+    folder: Path, keys: int = KEYS, width: int = WIDTH, chunk: int = CHUNK
+) -> None:
+    """Write keys and values as arrays of Zarr."""
+    import zarr
+
+    rng = np.random.default_rng(1)
+    for name in NAMES:
+        array = zarr.create_array(
+            folder / name,
+            shape=(keys, width),
+            chunks=(chunk, width),
+            dtype="float32",
+            compressors=None,
+        )
+        for start in range(0, keys, chunk):
+            array[start : start + chunk] = rng.standard_normal(
+                (min(chunk, keys - start), width), dtype=np.float32
+            )
+
+
+def forget(folder: Path) -> None:
+    """Take a folder's files out of the system's cache: the next read is from the disk."""
+    os.sync()
+    for file in folder.rglob("*"):
+        if file.is_file():
+            with file.open("rb") as opened:
+                os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def recall(folder: Path) -> None:
+    """Have all of a folder's files in the system's cache."""
+    for file in folder.rglob("*"):
+        if file.is_file():
+            file.read_bytes()
+
+
+def read_only(client: Any, folder: Path, chunk: int) -> float:
+    """Read all bytes as the attention reads them, by the same workers."""
+    from dask import delayed
+
+    from onlinesoftmax.cluster.sources import source
+
+    given = [source(name, str(folder / name), -2) for name in NAMES]
+    starts = range(0, given[0].keys, chunk)
+    read = delayed(total, pure=False)
+    parts = [read(*(each.part(slice(i, i + chunk)) for each in given)) for i in starts]
+    return client.compute(delayed(sum)(parts)).result()
+
+
+def total(*parts: Any) -> float:
+    """Read the parts; a number to show that each was read to its end."""
+    from onlinesoftmax.cluster.sources import read
+
+    return sum(float(read(part)[-1, -1]) for part in parts)
+
+
+def attend(client: Any, folder: Path, q: Any, chunk: int) -> Any:
+    """The attention itself."""
+    from onlinesoftmax import cluster
+
+    keys, values = (str(folder / name) for name in NAMES)
+    return cluster.attention(q, keys, values, chunk=chunk, client=client)
+
+
+def peak() -> float:
+    """The most memory that this process has had, in MiB."""
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def seconds(task: Callable[[], Any], before: Callable[[], Any]) -> float:
+    """How long a task takes, after something that is not timed."""
+    before()
+    start = time.perf_counter()
+    task()
+    return time.perf_counter() - start
+
+
+def scale(cells: dict[str, Any], _: Any) -> dict[str, Any]:
+    """Rows for the disk and for the cache, with one worker and with two."""
+    q = np.random.default_rng(2).standard_normal((QUERIES, WIDTH), dtype=np.float32)
+    with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as place:
+        folder = Path(place)
+        store(folder)
+        rows = [row for workers in (1, 2) for row in by_workers(folder, q, workers)]
+    leaves = KEYS // CHUNK
+    what = SCALE.format(
+        queries=QUERIES,
+        keys=KEYS,
+        width=WIDTH,
+        size=8 * KEYS * WIDTH / 1e9,
+        tasks=tasks_of(leaves),
+        limit=LIMIT,
+        repeats=REPEATS,
+    )
+    return {"what": what, "columns": COLUMNS, "rows": sorted(rows)}
+
+
+def tasks_of(leaves: int) -> int:
+    """How many tasks a run has: the queries, the chunks, the merges."""
+    from onlinesoftmax.cluster.tree import tree
+
+    merges: list[int] = []
+    tree(range(leaves), lambda own, level, place: merges.append(level) or 0)
+    return 1 + leaves + len(merges)
+
+
+def by_workers(folder: Path, q: Any, workers: int) -> list[list[Any]]:
+    """The rows of so many workers."""
+    from distributed import Client, LocalCluster
+
+    options = {
+        "n_workers": workers,
+        "threads_per_worker": 1,
+        "memory_limit": LIMIT,
+        "dashboard_address": None,
+    }
+    rows = []
+    with LocalCluster(**options) as cluster, Client(cluster) as client:
+        attention = partial(attend, client, folder, q, CHUNK)
+        attention()  # compiled, and Python's modules loaded
+        for come, before in (("from the disk", forget), ("from the cache", recall)):
+            found: list[list[float]] = [[], []]
+            for _ in range(REPEATS):
+                for spent, task in zip(
+                    found, (partial(read_only, client, folder, CHUNK), attention)
+                ):
+                    spent.append(seconds(task, partial(before, folder)))
+            alone, whole = map(median, found)
+            most = max(client.run(peak).values())
+            rows.append(
+                [come, workers, f"{alone:.2f}", f"{whole:.2f}", f"{whole / alone:.2f}",
+                 f"{most:.0f}"]
+            )  # fmt: skip
+    return rows
+
+
+if __name__ == "__main__":
+    print(scale({}, None))
