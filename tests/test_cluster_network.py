@@ -393,7 +393,7 @@ merge_cost = registry.module("merge-cost")
 QUICK = [
     state
     for state in merge_cost.simulations()
-    if state["keys"] < 2**27 and state["queries"] in (1, 256, 65536)
+    if state["stored"] < 2**27 and state["queries"] in (1, 256, 65536)
 ]
 
 
@@ -403,7 +403,7 @@ def test_the_dots_of_merge_cost_are_what_a_simulation_finds(state: dict) -> None
 
 
 def test_the_last_dot_of_a_job_with_many_chunks() -> None:
-    state = {"queries": 256, "keys": 2**27, "scheduler": "usual"}
+    state = {"queries": 256, "stored": 2**27, "scheduler": "usual"}
     state |= {"network": "centre", "fan": 8}
     assert merge_cost.dots(state) == merge_cost.simulated(state)
 
@@ -421,7 +421,7 @@ def test_the_answer_of_merge_cost_is_the_models() -> None:
     before = merge_cost.expected(opening)["shares"][-1]
     after = merge_cost.expected(opening | merge_cost.LARGER)["shares"][-1]
     assert before > 0.5 and 0.8 * before < after < before
-    more = merge_cost.expected(opening | {"keys": 2**27})["shares"][-1]
+    more = merge_cost.expected(opening | {"stored": 2**27})["shares"][-1]
     assert more < before / 4
 
 
@@ -430,7 +430,7 @@ def test_the_lines_of_merge_cost_are_as_near_as_its_words_say() -> None:
     for state in product(
         (1, 256), (2**20, 2**23), merge_cost.NETWORKS, merge_cost.FANS
     ):
-        state = dict(zip(("queries", "keys", "network", "fan"), state))
+        state = dict(zip(("queries", "stored", "network", "fan"), state))
         state["scheduler"] = "quick"
         for count, found in zip(merge_cost.DOTS, merge_cost.simulated(state)):
             assert 0.75 < merge_cost.spent(state, count).total / found < 1.01

@@ -20,7 +20,7 @@ FLOOR = ["_inputs", "masks", "dense", "state", "exact", "streaming", "backward"]
 FLOOR += ["precision", "devices", "costs"]
 PUBLIC = [f"{name}.py" for name in FLOOR if name != "_inputs"]
 PUBLIC += [f"gpu/{name}.py" for name in ("compile", "ladder", "launch", "reports")]
-PUBLIC += ["cluster/network.py"]
+PUBLIC += ["cluster/network.py", "cluster/forward.py"]
 
 
 def loaded_by(code: str) -> set[str]:

@@ -100,6 +100,13 @@ def peers(cells: dict[str, Any], taking_turns: Any) -> dict[str, Any]:
     return bench_peers.beside(os.cpu_count() or 1, taking_turns)
 
 
+def machines(_: dict[str, Any]) -> dict[str, Any]:
+    """More keys than a worker has room for: how long, and in how much memory."""
+    from tools import bench_machines
+
+    return bench_machines.scale()
+
+
 def cluster_run(_: dict[str, Any]) -> dict[str, Any]:
     """Three runs on a cluster, event by event."""
     from tools import bench_cluster
@@ -116,6 +123,7 @@ BENCHES = {
     "cpu-blocks": on_cpu(bench_cpu.blocks, "strips", "numba"),
     "cpu-softmax": on_cpu(bench_cpu.alone, "alone", "numba", "torch"),
     "cpu-beside": on_cpu(peers, "imports", "numba", "torch"),
+    "cluster": Bench(None, None, machines, CLUSTER),
     "cluster-run": Bench(None, None, cluster_run, CLUSTER),
     "cpu-decode": on_cpu(bench_cpu.decoding, "by-lines", "numba", "torch"),
 }

@@ -1,7 +1,7 @@
 """What the chapter on many machines reports: more keys than a worker has room for.
 
 The keys lie in Zarr, as random numbers, and are written anew for each measurement. Workers
-are processes of this machine, each with one thread and a limit to its memory. “Read” is
+are processes of this machine, each with a limit to its memory. “Read” is
 the same run of tasks, but each only reads its chunk and adds up what it read.
 """
 
@@ -18,11 +18,12 @@ import numpy as np
 
 QUERIES, KEYS, WIDTH, CHUNK = 256, 2**23, 64, 2**16
 LIMIT = "1GB"
+CLUSTERS = ((1, 1), (2, 1), (2, 2))  # workers, and threads of each
 REPEATS = 3
 NAMES = ("keys", "values")
 SCALE = (
     "Attention of {queries} queries over {keys:,} keys and values of {width} numbers,"
-    " float32: {size:.1f} GB in Zarr, in {tasks} tasks, by workers with one thread and"
+    " float32: {size:.1f} GB in Zarr, in {tasks} tasks, by workers with"
     " {limit} each. “Read” is how long it takes to read the bytes alone, by the same"
     " workers, chunk by chunk. “From the disk”: the system's cache of files is emptied"
     " before each run; else it holds them all. Medians of {repeats} runs, taking turns."
@@ -30,6 +31,7 @@ SCALE = (
 COLUMNS = [
     "bytes come",
     "workers",
+    "threads each",
     "read, s",
     "attention, s",
     "times as long",
@@ -117,13 +119,13 @@ def seconds(task: Callable[[], Any], before: Callable[[], Any]) -> float:
     return time.perf_counter() - start
 
 
-def scale(cells: dict[str, Any], _: Any) -> dict[str, Any]:
+def scale() -> dict[str, Any]:
     """Rows for the disk and for the cache, with one worker and with two."""
     q = np.random.default_rng(2).standard_normal((QUERIES, WIDTH), dtype=np.float32)
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as place:
         folder = Path(place)
         store(folder)
-        rows = [row for workers in (1, 2) for row in by_workers(folder, q, workers)]
+        rows = [row for each in CLUSTERS for row in by_workers(folder, q, *each)]
     leaves = KEYS // CHUNK
     what = SCALE.format(
         queries=QUERIES,
@@ -146,13 +148,13 @@ def tasks_of(leaves: int) -> int:
     return 1 + leaves + len(merges)
 
 
-def by_workers(folder: Path, q: Any, workers: int) -> list[list[Any]]:
-    """The rows of so many workers."""
+def by_workers(folder: Path, q: Any, workers: int, threads: int) -> list[list[Any]]:
+    """The rows of so many workers with so many threads each."""
     from distributed import Client, LocalCluster
 
     options = {
         "n_workers": workers,
-        "threads_per_worker": 1,
+        "threads_per_worker": threads,
         "memory_limit": LIMIT,
         "dashboard_address": None,
     }
@@ -169,12 +171,6 @@ def by_workers(folder: Path, q: Any, workers: int) -> list[list[Any]]:
                     spent.append(seconds(task, partial(before, folder)))
             alone, whole = map(median, found)
             most = max(client.run(peak).values())
-            rows.append(
-                [come, workers, f"{alone:.2f}", f"{whole:.2f}", f"{whole / alone:.2f}",
-                 f"{most:.0f}"]
-            )  # fmt: skip
+            times = [f"{x:.2f}" for x in (alone, whole, whole / alone)]
+            rows.append([come, workers, threads, *times, f"{most:.0f}"])
     return rows
-
-
-if __name__ == "__main__":
-    print(scale({}, None))

@@ -19,7 +19,7 @@ import { fill, grouped, num, percent, sentences } from "livepage/text.mjs";
 // ---- the numbers -------------------------------------------------------------------
 
 export function compute(state) {
-  const { queries, keys, network, fan, scheduler } = state;
+  const { queries, stored: keys, network, fan, scheduler } = state;
   const parts = WORKERS.map((workers) => spent(state, workers));
   const totals = parts.map(sum);
   const shares = parts.map((each, i) => each[1] / totals[i]);
@@ -52,7 +52,7 @@ function foldTime(queries, keys) {
 }
 
 /** Seconds of folding, of merging, and of waiting for the scheduler. */
-function spent({ queries, keys, network, fan, scheduler }, workers) {
+function spent({ queries, stored: keys, network, fan, scheduler }, workers) {
   const chunk = Math.min(CHUNK, Math.ceil(keys / workers));
   const chunks = Math.ceil(keys / chunk);
   const tree = fan === "all" ? Math.max(2, chunks) : fan;
@@ -342,7 +342,7 @@ export function say(state, numbers, words) {
     queries: fill(words.queries[state.queries === 1 ? 0 : 1], {
       n: grouped(state.queries),
     }),
-    keys: words.choices[state.keys],
+    keys: words.choices[state.stored],
     bytes: size(bytes),
     state: size(each),
     one: time(totals[0], words),
@@ -351,7 +351,7 @@ export function say(state, numbers, words) {
     tenth: grouped(tenth),
     half: grouped(half),
     worth: about(worth),
-    own: grouped(Math.ceil(state.keys / workers)),
+    own: grouped(Math.ceil(state.stored / workers)),
     best: grouped(best),
     waits: waits < 0.005 ? "<1%" : percent(waits),
   };

@@ -42,7 +42,7 @@ SIMULATED = Path(__file__).with_name("simulated.json")
 
 def job(state: Values, workers: int) -> model.Job:
     """The job, in chunks that leave no worker without one."""
-    return model.Job(state["queries"], state["keys"], D).cut_for(workers)
+    return model.Job(state["queries"], state["stored"], D).cut_for(workers)
 
 
 def given(state: Values, chunks: int) -> Values:
@@ -63,7 +63,7 @@ def spent(state: Values, workers: int) -> model.Seconds:
 def reached(state: Values, share: float, shares: list[float]) -> int | None:
     """With how many workers merging first takes such a share."""
     if state["fan"] != "all":  # which is another number for each number of workers
-        whole = model.Job(state["queries"], state["keys"], D)
+        whole = model.Job(state["queries"], state["stored"], D)
         return model.reaching(share, whole, WORKERS[-1], **given(state, 0))
     return next((n for n, own in zip(WORKERS, shares) if own >= share), None)
 
@@ -81,7 +81,7 @@ def expected(state: Values) -> Values:
         "reached": [reached(state, share, shares) for share in (0.1, 0.5)],
         "worth": found[-1].merging / model.fold_time(last, 1),
         "state": last.state,
-        "bytes": 2 * 4 * D * state["keys"],
+        "bytes": 2 * 4 * D * state["stored"],
         "best": WORKERS[totals.index(min(totals))],
         "dots": dots(state),
     }
@@ -92,7 +92,7 @@ def expected(state: Values) -> Values:
 
 def name(state: Values) -> str:
     """The name of a state among those that are simulated."""
-    return " ".join(str(state[each]) for each in ("queries", "keys", "scheduler"))
+    return " ".join(str(state[each]) for each in ("queries", "stored", "scheduler"))
 
 
 def dots(state: Values) -> list[float] | None:
@@ -115,7 +115,7 @@ def simulated(state: Values) -> list[float]:
 def simulations() -> Iterator[Values]:
     """The states that are simulated."""
     for queries, keys, scheduler in product(QUERIES, KEYS, ("none", "usual")):
-        state = {"queries": queries, "keys": keys, "scheduler": scheduler}
+        state = {"queries": queries, "stored": keys, "scheduler": scheduler}
         yield state | {"network": "centre", "fan": 8}
 
 
@@ -131,7 +131,7 @@ def states(random: np.random.Generator) -> Iterator[Values]:
         for _ in range(5):
             yield {
                 "queries": int(random.choice(QUERIES)),
-                "keys": int(random.choice(KEYS)),
+                "stored": int(random.choice(KEYS)),
                 "network": network,
                 "fan": fan,
                 "scheduler": scheduler,
@@ -143,18 +143,18 @@ LARGER = {"queries": 4096}
 SPEC = Spec(
     controls=(
         Choice("queries", 256, of=QUERIES),
-        Choice("keys", 2**23, of=KEYS),
+        Choice("stored", 2**23, of=KEYS),
         Choice("network", "centre", of=tuple(NETWORKS)),
         Choice("fan", 8, of=FANS),
         Choice("scheduler", "none", of=tuple(SCHEDULERS)),
     ),
     prediction=Prediction(answer=1, shown_by=(LARGER,) * 3),
     presets=tuple(
-        {"queries": 256, "keys": 2**23, "network": "centre", "fan": 8} | changes
+        {"queries": 256, "stored": 2**23, "network": "centre", "fan": 8} | changes
         for changes in (
             {"scheduler": "none"},
             {"scheduler": "none", "queries": 1},
-            {"scheduler": "none", "keys": 2**32},
+            {"scheduler": "none", "stored": 2**32},
             {"scheduler": "usual"},
         )
     ),
