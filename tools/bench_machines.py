@@ -18,12 +18,12 @@ import numpy as np
 
 QUERIES, KEYS, WIDTH, CHUNK = 256, 2**23, 64, 2**16
 LIMIT = "1GB"
-CLUSTERS = ((1, 1), (2, 1), (2, 2))  # workers, and threads of each
+CLUSTERS = (1, 2)  # workers
 REPEATS = 3
 NAMES = ("keys", "values")
 SCALE = (
     "Attention of {queries} queries over {keys:,} keys and values of {width} numbers,"
-    " float32: {size:.1f} GB in Zarr, in {tasks} tasks, by workers with"
+    " float32: {size:.1f} GB in Zarr, in {tasks} tasks, by workers with one thread and"
     " {limit} each. “Read” is how long it takes to read the bytes alone, by the same"
     " workers, chunk by chunk. “From the disk”: the system's cache of files is emptied"
     " before each run; else it holds them all. Medians of {repeats} runs, taking turns."
@@ -31,7 +31,6 @@ SCALE = (
 COLUMNS = [
     "bytes come",
     "workers",
-    "threads each",
     "read, s",
     "attention, s",
     "times as long",
@@ -125,7 +124,7 @@ def scale() -> dict[str, Any]:
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as place:
         folder = Path(place)
         store(folder)
-        rows = [row for each in CLUSTERS for row in by_workers(folder, q, *each)]
+        rows = [row for each in CLUSTERS for row in by_workers(folder, q, each)]
     leaves = KEYS // CHUNK
     what = SCALE.format(
         queries=QUERIES,
@@ -148,13 +147,13 @@ def tasks_of(leaves: int) -> int:
     return 1 + leaves + len(merges)
 
 
-def by_workers(folder: Path, q: Any, workers: int, threads: int) -> list[list[Any]]:
-    """The rows of so many workers with so many threads each."""
+def by_workers(folder: Path, q: Any, workers: int) -> list[list[Any]]:
+    """The rows of so many workers."""
     from distributed import Client, LocalCluster
 
     options = {
         "n_workers": workers,
-        "threads_per_worker": threads,
+        "threads_per_worker": 1,
         "memory_limit": LIMIT,
         "dashboard_address": None,
     }
@@ -172,5 +171,5 @@ def by_workers(folder: Path, q: Any, workers: int, threads: int) -> list[list[An
             alone, whole = map(median, found)
             most = max(client.run(peak).values())
             times = [f"{x:.2f}" for x in (alone, whole, whole / alone)]
-            rows.append([come, workers, threads, *times, f"{most:.0f}"])
+            rows.append([come, workers, *times, f"{most:.0f}"])
     return rows

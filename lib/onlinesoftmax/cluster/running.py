@@ -138,8 +138,9 @@ def killed(error: Any, chunk: int) -> str:
         what = span(slice(start, start + chunk))
     deaths = error.allowed_failures + 1
     return (
-        f"{what}: {deaths} workers that took this task died one after another, as happens"
-        f" when memory runs out; a smaller chunk needs less (chunk={chunk:,})"
+        f"{what}: {deaths} workers that held this task died one after another, at it or at"
+        " a neighbour, as happens when memory runs out; a smaller chunk needs less"
+        f" (chunk={chunk:,})"
     )
 
 
