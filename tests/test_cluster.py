@@ -237,6 +237,8 @@ def test_bad_arguments_are_named(kept, tmp_path: Path) -> None:
         "q: expected float16": {"q": [[1.0] * 16]},
         "keys: expected an array, got uneven rows": {"keys": [[1.0], [1.0, 2.0]]},
         "keys: expected numbers, in at least 2 axes": {"keys": np.ones(3, np.float32)},
+        "q: expected an array, got uneven rows": {"q": [[1.0], [1.0, 2.0]]},
+        "keys: expected a plain array": {"keys": np.ma.masked_less(single(400, 16), 0)},
         "chunk: expected a positive integer, got 0": {"chunk": 0},
         "client: expected a distributed.Client, got 'me'": {"client": "me"},
         "patience: expected a finite number of seconds": {"patience": 0},
@@ -443,3 +445,11 @@ def test_reasons_are_one_line() -> None:
     assert faults.reason(ValueError("a\n b")) == "ValueError: a b"
     assert faults.reason(MemoryError()) == "MemoryError"
     assert forward.PATIENCE > running.LOOK
+
+
+def test_progress_is_shown_by_dask_s_own_bar(capsys) -> None:
+    q, k, v = single(2, 4), single(9, 4, seed=1), single(9, 4, seed=2)
+    cluster.attention(q, k, v, chunk=3)
+    assert not capsys.readouterr().out
+    cluster.attention(q, k, v, chunk=3, progress=True)
+    assert "100% Completed" in capsys.readouterr().out

@@ -22,14 +22,19 @@ DType: TypeAlias = np.dtype[Any]
 FLOATS = (np.float16, np.float32, np.float64)
 
 
-def floats(name: str, x: ArrayLike) -> Array:
-    """Return `x` as a float16, float32 or float64 array; integers become float64."""
+def array(name: str, x: ArrayLike) -> NDArray[Any]:
+    """Return `x` as an array of any dtype."""
     if np.ma.isMaskedArray(x):  # np.asarray would drop its mask
         raise ValueError(f"{name}: expected a plain array, got a masked one")
     try:
-        x = np.asarray(x)
+        return np.asarray(x)
     except ValueError:
         raise ValueError(f"{name}: expected an array, got uneven rows") from None
+
+
+def floats(name: str, x: ArrayLike) -> Array:
+    """Return `x` as a float16, float32 or float64 array; integers become float64."""
+    x = array(name, x)
     if x.dtype.kind in ("i", "u"):
         return x.astype(np.float64)
     if x.dtype.type in FLOATS:

@@ -110,7 +110,7 @@ def _asked(
     q: ArrayLike, given: tuple[Source, Source], scale: float | None
 ) -> tuple[inputs.Attention, inputs.DType]:
     """Return the arguments of an attention, checked by their shapes, and its dtype."""
-    q, (keys, values) = np.asarray(q), given
+    q, (keys, values) = inputs.array("q", q), given
     kinds = {
         cpu_given.narrow(name, np.empty(0, dtype))
         for name, dtype in (("q", q.dtype), *((x.name, x.dtype) for x in given))

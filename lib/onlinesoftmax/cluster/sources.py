@@ -134,10 +134,7 @@ def source(name: str, array: Any, axis: int) -> Source:
     if isinstance(array, str | os.PathLike):
         array = opened(name, array)
     elif not (is_zarr(array) or is_dask(array)):
-        try:
-            array = np.asarray(array)
-        except ValueError:
-            raise ValueError(f"{name}: expected an array, got uneven rows") from None
+        array = inputs.array(name, array)
     if len(array.shape) < abs(axis) or array.dtype.kind not in "fiuV":
         raise ValueError(
             f"{name}: expected numbers, in at least {abs(axis)} axes, got {array.dtype}"
