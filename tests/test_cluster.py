@@ -348,12 +348,15 @@ def started(count: int, memory: str = "1GB", **options) -> LocalCluster:
 
 
 @pytest.mark.long
-def test_workers_give_the_bits_of_threads(workers) -> None:
+def test_workers_give_the_bits_of_threads(workers, capsys) -> None:
     client, paths = workers
     q, k, v, expected = answer()
     for keys, values in (paths, (k, v)):
         got = cluster.attention(q, keys, values, chunk=100, client=client)
         np.testing.assert_array_equal(got, expected)
+    assert not capsys.readouterr().out
+    cluster.attention(q, k, v, chunk=1000, client=client, progress=True)
+    assert "100% Completed" in capsys.readouterr().out
 
 
 @pytest.mark.long

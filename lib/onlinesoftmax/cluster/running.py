@@ -7,7 +7,9 @@ which nothing moves any more.
 
 import re
 import time
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from threading import Thread
 from typing import Any
 
 from onlinesoftmax import _inputs as inputs
@@ -69,13 +71,12 @@ def on_cluster(
 ) -> Any:
     """Return the result of a task, computed by the workers of a cluster."""
     from distributed import KilledWorker
-    from distributed import progress as bar
 
     future = client.compute(task)
-    if progress:
-        bar(future)
+    shown = nullcontext() if not progress else bar(future)
     try:
-        return Watch(client, patience).result(future)
+        with shown:
+            return Watch(client, patience).result(future)
     except ClusterError:
         raise
     except KilledWorker as error:
@@ -84,6 +85,21 @@ def on_cluster(
         raise ClusterError(lost(client, error)) from error
     finally:
         future.release()  # after an error, or Ctrl-C, nobody needs the rest
+
+
+@contextmanager
+def bar(future: Any) -> Iterator[None]:
+    """Show Dask's bar, as text and in a thread of its own.
+
+    It waits for the end by itself, and would not notice a run that stands still. The
+    widget it has for notebooks does not move before the cell has ended.
+    """
+    from distributed import progress
+
+    shown = Thread(target=lambda: progress(future, notebook=False), daemon=True)
+    shown.start()
+    yield
+    shown.join(LOOK)  # until it has said that all is done
 
 
 class Watch:
