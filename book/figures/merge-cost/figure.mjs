@@ -207,6 +207,9 @@ function band(look, below, above, { x, y }) {
 function marks({ reached }, { x, high, strip }) {
   const [tenth, half] = reached;
   const shown = [tenth === half ? null : tenth, half];
+  const close =
+    tenth && half && x(WORKERS.indexOf(half)) - x(WORKERS.indexOf(tenth)) < 40;
+  const sides = close ? ["end", ""] : ["middle", "middle"];
   return shown.map((workers, i) => {
     if (!workers) return "";
     const at = x(WORKERS.indexOf(workers));
@@ -214,7 +217,7 @@ function marks({ reached }, { x, high, strip }) {
       upright(at, high - 4, strip[1], { key: `mark${i}`, class: "reached" }),
       label(percent(i ? 0.5 : 0.1), at, high - 10, {
         key: `reached${i}`,
-        class: "small lit middle",
+        class: `small lit ${sides[i]}`,
       }),
     ];
   });
@@ -273,6 +276,7 @@ function shares({ parts, totals, shares: merging }, scene) {
     merging.map((share, i) =>
       label(short(100 * share), x(i), bottom + 20, {
         class: share >= 0.1 ? "small lit middle" : "small middle",
+        style: x(1) - x(0) < 30 ? "font-size:10px" : "",
       }),
     ),
   ];
