@@ -251,7 +251,7 @@ const simulations = ({ dots }, { x, y }) =>
 
 /** A bar for each number of workers: what the time is spent on, from merging up. */
 function shares({ parts, totals, shares: merging }, scene) {
-  const { x, strip, half, words } = scene;
+  const { x, strip, half, words, every } = scene;
   const [top, bottom] = strip;
   const looks = ["merging", "waiting", "folding"];
   const bars = parts.map(([folding, merged, waiting], i) => {
@@ -274,10 +274,11 @@ function shares({ parts, totals, shares: merging }, scene) {
     label(words.strip, 0, top - 12, "caption halo"),
     bars,
     merging.map((share, i) =>
-      label(short(100 * share), x(i), bottom + 20, {
-        class: share >= 0.1 ? "small lit middle" : "small middle",
-        style: x(1) - x(0) < 30 ? "font-size:10px" : "",
-      }),
+      i % every
+        ? ""
+        : label(short(100 * share), x(i), bottom + 20, {
+            class: share >= 0.1 ? "small lit middle" : "small middle",
+          }),
     ),
   ];
 }
