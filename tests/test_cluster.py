@@ -9,6 +9,7 @@ import threading
 import time
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import dask
 import dask.array as da
@@ -276,9 +277,10 @@ def test_importing_the_cluster_loads_no_engine() -> None:
 def test_where_a_run_stands_still_it_is_given_up() -> None:
     class Stuck:
         status = "running"
+        scheduler = SimpleNamespace(processing=None)
         at_work: dict = {}
 
-        def processing(self) -> dict:
+        def sync(self, *_, **__) -> dict:
             return self.at_work
 
     watch = running.Watch(Stuck(), patience=0.05)
@@ -427,6 +429,33 @@ def test_a_scheduler_that_goes_away_is_told(tmp_path: Path) -> None:
         assert time.monotonic() - start < ENDS_WITHIN
         with pytest.raises(ValueError, match="client: expected one that is running"):
             cluster.attention(q, k, v, client=client)
+        client.close(timeout=1)
+
+
+FROZEN = """
+from distributed import LocalCluster
+if __name__ == "__main__":
+    own = LocalCluster(0, protocol="tcp", dashboard_address=None)
+    print(own.scheduler_address, flush=True)
+    input()
+"""
+
+
+@pytest.mark.long
+def test_a_scheduler_that_freezes_is_told(tmp_path: Path) -> None:
+    """Its connection stays open, and nothing ever comes."""
+    q, k, v, _ = answer()
+    (tmp_path / "own.py").write_text(FROZEN)
+    command = [sys.executable, str(tmp_path / "own.py")]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **pipes) as own:
+        client = Client(own.stdout.readline().strip())
+        threading.Timer(0.5, lambda: own.send_signal(signal.SIGSTOP)).start()
+        start = time.monotonic()
+        with pytest.raises(cluster.ClusterError, match="scheduler has not answered"):
+            cluster.attention(q, k, v, chunk=100, client=client, patience=2)
+        assert time.monotonic() - start < ENDS_WITHIN
+        own.kill()
         client.close(timeout=1)
 
 

@@ -63,7 +63,8 @@ def attention(
     progress : bool
         Whether to show Dask's progress bar.
     patience : float
-        A run on a client is given up after so many seconds without any progress.
+        A run on a client is given up after so many seconds without any progress, or
+        without an answer from its scheduler.
 
     Returns
     -------

@@ -1,8 +1,8 @@
 """Handing the tasks to Dask, and waiting for the answer: on this machine or on others.
 
 Dask's scheduler gives a dead worker's tasks to others. What it cannot cure is told as a
-`ClusterError`: a chunk that kills whoever takes it, a scheduler that is gone, and a run in
-which nothing moves any more.
+`ClusterError`: a chunk that kills whoever takes it, a scheduler that is gone or no longer
+answers, and a run in which nothing moves any more.
 """
 
 import re
@@ -124,14 +124,32 @@ class Watch:
         """Give up if every worker has been at the same tasks for too long."""
         if self.client.status != "running":
             raise ConnectionError("the connection is closed")
-        at_work = {
-            worker: sorted(keys) for worker, keys in self.client.processing().items()
-        }
+        at_work = {worker: sorted(keys) for worker, keys in self.asked().items()}
         now = time.monotonic()
         if at_work != self.seen:
             self.seen, self.since = at_work, now
         elif now - self.since > self.patience:
             raise ClusterError(standstill(at_work, self.patience))
+
+    def asked(self) -> dict[str, Any]:
+        """Return the tasks of each worker, as the scheduler tells them.
+
+        A scheduler that is frozen, or behind a broken wire, keeps its connection open and
+        never answers. `client.processing()` would wait for it without end.
+        """
+        from distributed import TimeoutError
+
+        client = self.client
+        try:
+            return client.sync(
+                client.scheduler.processing,
+                workers=None,
+                callback_timeout=self.patience,
+            )
+        except TimeoutError:
+            raise ClusterError(
+                f"the scheduler has not answered for {self.patience:g} s"
+            ) from None
 
 
 def standstill(at_work: dict[str, Any], patience: float) -> str:
