@@ -287,6 +287,7 @@ def test_where_a_run_stands_still_it_is_given_up() -> None:
     for at_work, said in (
         ({}, "no worker has been there"),
         ({"a": ["x"], "b": []}, "1 of 2"),
+        ({"a": ["x", ("y", 1)]}, "1 of 1"),  # keys of Dask are texts or tuples
     ):
         Stuck.at_work = at_work
         watch.look()

@@ -124,7 +124,7 @@ class Watch:
         """Give up if every worker has been at the same tasks for too long."""
         if self.client.status != "running":
             raise ConnectionError("the connection is closed")
-        at_work = {worker: sorted(keys) for worker, keys in self.asked().items()}
+        at_work = {worker: set(keys) for worker, keys in self.asked().items()}
         now = time.monotonic()
         if at_work != self.seen:
             self.seen, self.since = at_work, now
