@@ -8,8 +8,11 @@ the same run of tasks, but each only reads its chunk and adds up what it read.
 import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import partial
+from itertools import product
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -17,19 +20,19 @@ from typing import Any
 import numpy as np
 
 QUERIES, KEYS, WIDTH, CHUNK = 256, 2**23, 64, 2**16
-LIMIT = "1GB"
+LIMIT = 10**9  # bytes
 CLUSTERS = (1, 2)  # workers
 REPEATS = 3
 NAMES = ("keys", "values")
 SCALE = (
     "Attention of {queries} queries over {keys:,} keys and values of {width} numbers,"
     " float32: {size:.1f} GB in Zarr, in {tasks} tasks, by workers with one thread and"
-    " {limit} each. “Read” is how long it takes to read the bytes alone, by the same"
-    " workers, chunk by chunk. “From the disk”: the system's cache of files is emptied"
-    " before each run; else it holds them all. Medians of {repeats} runs, taking turns."
+    " {limit:.0f} GB each. “Read” is how long it takes to read the bytes alone, by the"
+    " same workers, chunk by chunk. “Disk”: the system's cache of files is emptied before"
+    " each run; “cache”: it holds them all. Medians of {repeats} runs, all taking turns."
 )
 COLUMNS = [
-    "bytes come",
+    "bytes from",
     "workers",
     "read, s",
     "attention, s",
@@ -73,6 +76,9 @@ def recall(folder: Path) -> None:
     for file in folder.rglob("*"):
         if file.is_file():
             file.read_bytes()
+
+
+PLACES = {"disk": forget, "cache": recall}
 
 
 def read_only(client: Any, folder: Path, chunk: int) -> float:
@@ -121,10 +127,12 @@ def seconds(task: Callable[[], Any], before: Callable[[], Any]) -> float:
 def scale() -> dict[str, Any]:
     """Rows for the disk and for the cache, with one worker and with two."""
     q = np.random.default_rng(2).standard_normal((QUERIES, WIDTH), dtype=np.float32)
-    with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as place:
-        folder = Path(place)
+    with ExitStack() as stack:
+        place = tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR"))
+        folder = Path(stack.enter_context(place))
         store(folder)
-        rows = [row for each in CLUSTERS for row in by_workers(folder, q, each)]
+        clients = {each: stack.enter_context(started(each)) for each in CLUSTERS}
+        rows = in_turn(folder, q, clients)
     leaves = KEYS // CHUNK
     what = SCALE.format(
         queries=QUERIES,
@@ -132,10 +140,10 @@ def scale() -> dict[str, Any]:
         width=WIDTH,
         size=8 * KEYS * WIDTH / 1e9,
         tasks=tasks_of(leaves),
-        limit=LIMIT,
+        limit=LIMIT / 1e9,
         repeats=REPEATS,
     )
-    return {"what": what, "columns": COLUMNS, "rows": sorted(rows)}
+    return {"what": what, "columns": COLUMNS, "rows": rows}
 
 
 def tasks_of(leaves: int) -> int:
@@ -147,8 +155,9 @@ def tasks_of(leaves: int) -> int:
     return 1 + leaves + len(merges)
 
 
-def by_workers(folder: Path, q: Any, workers: int) -> list[list[Any]]:
-    """The rows of so many workers."""
+@contextmanager
+def started(workers: int) -> Iterator[Any]:
+    """The client of a cluster of so many workers."""
     from distributed import Client, LocalCluster
 
     options = {
@@ -157,19 +166,28 @@ def by_workers(folder: Path, q: Any, workers: int) -> list[list[Any]]:
         "memory_limit": LIMIT,
         "dashboard_address": None,
     }
-    rows = []
     with LocalCluster(**options) as cluster, Client(cluster) as client:
-        attention = partial(attend, client, folder, q, CHUNK)
+        yield client
+
+
+def in_turn(folder: Path, q: Any, clients: dict[int, Any]) -> list[list[Any]]:
+    """The rows. A disk may be slower for minutes: so each round asks every cluster."""
+    attentions = {
+        n: partial(attend, each, folder, q, CHUNK) for n, each in clients.items()
+    }
+    for attention in attentions.values():
         attention()  # compiled, and Python's modules loaded
-        for come, before in (("from the disk", forget), ("from the cache", recall)):
-            found: list[list[float]] = [[], []]
-            for _ in range(REPEATS):
-                for spent, task in zip(
-                    found, (partial(read_only, client, folder, CHUNK), attention)
-                ):
-                    spent.append(seconds(task, partial(before, folder)))
-            alone, whole = map(median, found)
-            most = max(client.run(peak).values())
-            times = [f"{x:.2f}" for x in (alone, whole, whole / alone)]
-            rows.append([come, workers, *times, f"{most:.0f}"])
+    found = defaultdict(list)
+    for _, (come, before), n in product(range(REPEATS), PLACES.items(), clients):
+        alone = seconds(
+            partial(read_only, clients[n], folder, CHUNK), partial(before, folder)
+        )
+        whole = seconds(attentions[n], partial(before, folder))
+        found[come, n].append((alone, whole))
+    rows = []
+    for (come, n), spent in sorted(found.items()):
+        alone, whole = map(median, zip(*spent))
+        most = max(clients[n].run(peak).values())
+        times = [f"{x:.2f}" for x in (alone, whole, whole / alone)]
+        rows.append([come, n, *times, f"{most:.0f}"])
     return rows
