@@ -203,13 +203,15 @@ function band(look, below, above, { x, y }) {
   return tag("path", { key: look, class: `part ${look}`, d });
 }
 
+const PERCENT = 40; // the room of a mark's name, such as 10%
+
 /** Where merging reaches a tenth and half of the time. */
 function marks({ reached }, { x, high, strip }) {
   const [tenth, half] = reached;
   const shown = [tenth === half ? null : tenth, half];
-  const close =
-    tenth && half && x(WORKERS.indexOf(half)) - x(WORKERS.indexOf(tenth)) < 40;
-  const sides = close ? ["end", ""] : ["middle", "middle"];
+  const apart = x(WORKERS.indexOf(half)) - x(WORKERS.indexOf(tenth));
+  const meet = tenth && half && apart < PERCENT;
+  const sides = meet ? ["end", ""] : ["middle", "middle"];
   return shown.map((workers, i) => {
     if (!workers) return "";
     const at = x(WORKERS.indexOf(workers));
