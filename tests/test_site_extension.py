@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import weakref
 from pathlib import Path
 
 import pytest
@@ -328,7 +329,8 @@ def render(
     """A book of one page, through the real configuration."""
     from jupyter_book.config import get_final_config
     from sphinx.application import Sphinx
-    from sphinx.util.docutils import docutils_namespace, patch_docutils
+
+    from tools.apart import sphinx_apart
 
     source = folder / "src"
     source.mkdir()
@@ -345,7 +347,7 @@ def render(
         sourcedir=source,
     )
     config |= {"nb_execution_mode": "off", "html_baseurl": BASE}
-    with patch_docutils(None), docutils_namespace():
+    with sphinx_apart():
         app = Sphinx(
             str(source),
             None,
@@ -499,6 +501,22 @@ def test_an_unknown_figure_stops_the_build(tmp_path):
     shown["data"] = {"text/html": host().replace("two-chunks", "no-such-figure")}
     with pytest.raises(Exception, match="index: figure 'no-such-figure'"):
         render(tmp_path, "# One", [cell("1", shown)])
+
+
+def test_pages_are_rendered_beside_references_to_what_is_gone():
+    from sphinx.environment.collectors.toctree import TocTreeCollector
+    from sphinx_external_toc import collectors
+
+    from tools.apart import sphinx_apart
+
+    gone = weakref.proxy(TTFont())  # nobody else holds it
+    with pytest.raises(ReferenceError):
+        isinstance(gone, TocTreeCollector)
+    with sphinx_apart():
+        shown = collectors.gc.get_objects()
+        assert not any(each is gone for each in shown)
+        assert any(isinstance(each, type) for each in shown)
+    assert any(each is gone for each in collectors.gc.get_objects())
 
 
 # Search ----------------------------------------------------------------------

@@ -8,11 +8,11 @@ import nbformat
 import pytest
 from jupyter_book.config import get_final_config
 from sphinx.application import Sphinx
-from sphinx.util.docutils import docutils_namespace, patch_docutils
 
 from livepage.digest import digest
 from livepage.site import fingerprint, keep
 from livepage.site.paths import ASSETS
+from tools.apart import sphinx_apart
 
 TOC = "format: jb-book\nroot: index\nchapters: [{file: one}, {file: two}, {file: three}]\n"
 FIGURE = '<figure class="os-figure" id="a" data-figure="two-chunks" data-state="{}">'
@@ -56,7 +56,7 @@ def built(folder: Path, root: Path, prose: str, year: int) -> dict[str, bytes]:
         sourcedir=folder / "src",
     )
     config["nb_execution_mode"] = "off"
-    with patch_docutils(None), docutils_namespace():
+    with sphinx_apart():
         folders = (folder / "src", None, folder / "html", folder / "made" / "trees")
         made = Sphinx(*folders, "html", config, status=None, warning=None)
         made.build()

@@ -26,7 +26,6 @@ from pybtex.database import parse_file
 from pybtex.exceptions import PybtexError
 from sphinx.application import Sphinx
 from sphinx.errors import SphinxError
-from sphinx.util.docutils import docutils_namespace, patch_docutils
 
 try:
     import rescaling  # hands the book in
@@ -37,6 +36,7 @@ from livepage import figures, modules, yml
 from livepage.digest import digest, files_in
 from livepage.quantities import quantities
 from tools import reader
+from tools.apart import sphinx_apart
 from tools.chapters import Page, check_code, in_source, notebook, pages
 from tools.execute import ANSI, ChapterFailed, Store, execute, with_outputs
 from tools.freshness import Ours, key
@@ -224,7 +224,7 @@ def render(book: Book) -> None:
     whole.unlink(missing_ok=True)
     said = io.StringIO()
     # As `jupyter-book build -W --keep-going -n -q` does, without its command line.
-    with patch_docutils(None), docutils_namespace():
+    with sphinx_apart():
         folders = (book.staged, None, book.html, book.trees)
         strict = {"warningiserror": True, "keep_going": True}
         try:
