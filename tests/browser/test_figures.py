@@ -665,18 +665,23 @@ CROWDED = """(languages) => {
     range: ({ low, high }) => [0, 0.1, 0.3, 0.6, 1].map((at) => low + at * (high - low)),
     step: (_, { steps }) => [0, 0.2, 0.4, 0.7, 1].map((at) => Math.round(at * steps)),
   };
-  const whole = (some) => {
-    const wanted = live.fitted({ ...live.opening, ...some });
+  const whole = (part) => {
+    const wanted = live.fitted({ ...live.opening, ...part });
     return live.within(wanted, live.bare(wanted));
   };
-  let states = [{}, still, ...(prediction?.shown_by ?? []), ...presets].map(whole);
+  // So many of them at most, taken evenly: a state is expensive to make whole.
+  const some = (list, most) => {
+    const unlike = [...new Map(list.map((each) => [JSON.stringify(each), each])).values()];
+    return unlike.filter((_, i) => i % Math.ceil(unlike.length / most) === 0);
+  };
+  let states = [{}, still, ...(prediction?.shown_by ?? []), ...presets];
   for (const control of controls.filter(({ kind }) => kinds[kind])) {
-    const values = (state) => kinds[control.kind](control, live.bare(state));
-    const turned = (state) => values(state).map((x) => whole({ ...state, [control.name]: x }));
-    const more = [...states, ...states.flatMap(turned)];
-    states = [...new Map(more.map((each) => [JSON.stringify(each), each])).values()];
-    states = states.filter((_, i) => i % Math.ceil(states.length / 60) === 0);
+    const values = (state) =>
+      kinds[control.kind](control, control.kind === "step" && live.bare(whole(state)));
+    const turned = (state) => values(state).map((x) => ({ ...state, [control.name]: x }));
+    states = some([...states, ...states.flatMap(turned)], 120);
   }
+  states = some(states.map(whole), 120);
 
   const stage = live.at.stage.cloneNode(false);
   stage.style.width = live.wide ? "720px" : "320px";
@@ -701,7 +706,7 @@ CROWDED = """(languages) => {
       text.halo = text.look.paintOrder.startsWith("stroke");
     }
     const [rects, lines] = [parts("rect:not(.band)"), parts("line")];
-    const grounds = [...rects, ...parts("circle")];
+    const grounds = parts("rect:not(.band), circle").reverse();  // the uppermost first
     const shown = ({ look }) => look.stroke !== "none" || look.fill !== "none";
     const upright = (a) => Math.min(a.right - a.left, a.bottom - a.top) < 3;
     const under = (text) => grounds.find((each) => within(text, each) && shown(each))?.part;

@@ -95,8 +95,8 @@ const NARROW = {
   other: { left: 0, top: 148 },
   column: 320,
   head: 268,
-  right: 236,
-  note: 242,
+  right: 230,
+  note: 234,
   scores: { high: 290, low: 340 },
   weights: { high: 356, low: 406 },
   sums: { high: 438, low: 480 },
@@ -283,7 +283,7 @@ function names(weights, keys, { page, x }) {
   const order = weights.map((_, i) => i).sort((a, b) => weights[b] - weights[a]);
   return order.slice(0, 8).map((i) => {
     const text = keys[i].replace("\n", "¶").trim() || "␣";
-    const half = 4 * text.length + 2;
+    const half = 4.6 * text.length + 2;
     const at = Math.min(page.right - half, Math.max(half, x(i + 0.5)));
     if (taken.some(([other, size]) => Math.abs(at - other) < half + size + 4))
       return "";

@@ -195,14 +195,21 @@ const spot = ({ logit, power, subtract }, { x, y }) => [
   y(power),
 ];
 
-/** From the reader's position to both axes. */
+/** From the reader's position to both axes, and to where the subtraction moves it. */
 function lines(state, scene) {
   const [from, at, up] = spot(state, scene);
   const { left, low } = scene.page;
   return [
     level(up, left, at, { key: "across", class: "even" }),
     upright(from, up, low, { key: "down", class: "even", q: "s" }),
+    isMoved(state, scene) &&
+      level(up, from, at, { key: "moved", class: "max was", q: "m" }),
   ];
+}
+
+function isMoved(state, scene) {
+  const [from, at] = spot(state, scene);
+  return Math.abs(from - at) > 12;
 }
 
 /** What moves the position, written where no other name stands. */
@@ -224,7 +231,6 @@ function away([from, at, up], numbers, scene) {
   const height = [-14, 24, 44, -34, -54].map((down) => up + down).find(free) ?? up - 14;
   return group(
     { key: "away", q: "m" },
-    level(up, from, at, { key: "moved", class: "max was" }),
     circle(from, up, 5, "left-behind"),
     label(words.subtracted, middle, height, "max middle halo"),
   );
@@ -236,7 +242,7 @@ function position(state, numbers, scene) {
   const { failure } = numbers;
   const [from, at, up] = spot(state, scene);
   return [
-    Math.abs(from - at) > 12 ? away([from, at, up], numbers, scene) : "",
+    isMoved(state, scene) ? away([from, at, up], numbers, scene) : "",
     circle(at, up, 7, { key: "here", class: failure ? "here wrong" : "here" }),
     handle({
       control: "power",

@@ -93,17 +93,15 @@ const drops = ({ intensity, rate }, { x, y, low }) =>
   );
 
 /** What the slope, the flat part and the corner between them are. */
-function limits(numbers, { x, y, left, right, low, words, wide }) {
-  const { peak, bandwidth, ridge, intensity } = numbers;
+function limits(numbers, scene) {
+  const { y, left, right, words, wide } = scene;
+  const { peak, bandwidth, ridge } = numbers;
   const tera = {
     peak: short(peak / TERA),
     rate: short(bandwidth / TERA),
     ridge: short(ridge),
   };
-  const room = wide ? 80 : 66;
-  const end = x(ridge) + room;
-  const crossed = intensity.some((each) => x(ridge) < x(each) && x(each) < end);
-  const beside = end < right && !(crossed && left < x(ridge) - room);
+  const corner = ridgeName(numbers, scene);
   return [
     label(fill(words.peak, tera), right, y(peak) - 8, {
       key: "peak",
@@ -113,11 +111,29 @@ function limits(numbers, { x, y, left, right, low, words, wide }) {
       key: "rate",
       class: "small",
     }),
-    label(fill(words.ridge, tera), x(ridge) + (beside ? 6 : -6), low - 8, {
+    label(fill(words.ridge, tera), corner.at, corner.height, {
       key: "ridge-name",
-      class: beside ? "small halo" : "small halo end",
+      class: corner.look,
     }),
   ];
+}
+
+/** Where the corner is named: at its foot, beside the programs' lines; over it where both
+ *  sides of the foot are taken, unless the slope is named there. */
+function ridgeName({ peak, bandwidth, ridge, intensity }, scene) {
+  const { x, y, left, right, low, wide } = scene;
+  const [foot, room, over] = [x(ridge), wide ? 80 : 66, y(peak) - 26];
+  const free = (from, to) =>
+    from > left &&
+    to < right &&
+    !intensity.some((each) => from < x(each) && x(each) < to);
+  const after = { at: foot + 6, height: low - 8, look: "small halo" };
+  if (free(foot, foot + room)) return after;
+  if (free(foot - room, foot))
+    return { ...after, at: foot - 6, look: "small halo end" };
+  const apart = Math.abs(over - aboveSlope(bandwidth, scene)) > ROW;
+  const slope = foot < left + NAME + room && !apart;
+  return slope ? after : { at: foot, height: over, look: "small halo middle" };
 }
 
 /** Where the slope begins, at the left or at the bottom, and the height of its name. */
@@ -150,19 +166,28 @@ function axes({ x, y, left, right, high, low, words, wide }) {
   ];
 }
 
-const [NAME, RIDGE, ROW] = [98, 66, 17]; // room for names: across, and from row to row
+const [NAME, RIDGE, PEAK, ROW] = [98, 66, 136, 17]; // room for names: across, and from row to row
 
 /** How fast both programs may be: three steps with the table, and tile by tile. */
-function programs({ intensity, rate, ridge, bandwidth }, scene) {
-  const { x, y, low, words, left, right } = scene;
+function programs(numbers, scene) {
+  const { intensity, rate, ridge, peak, bandwidth } = numbers;
+  const { x, y, high, low, words, left, right } = scene;
   const looks = ["score", "weight new"];
   const taken = [
-    // the names of the ridge and of the slope
-    [x(ridge) - RIDGE, x(ridge) + RIDGE, low - 8],
+    // the names of the corner, the slope and the flat part
+    [x(ridge) - RIDGE, x(ridge) + RIDGE, ridgeName(numbers, scene).height],
     [left, left + NAME, aboveSlope(bandwidth, scene)],
+    [right - PEAK, right, y(peak) - 8],
+    ...[0, 1].map((i) => [x(intensity[i]) - 8, x(intensity[i]) + 8, y(rate[i]) + 4]),
   ];
   const highest = [0, 1].sort((a, b) => rate[b] - rate[a]); // its name comes first
-  return highest.map((i) => {
+  const [dx, dy] = [x(intensity[0]) - x(intensity[1]), y(rate[0]) - y(rate[1])];
+  const close = Math.abs(dx) < NAME && Math.abs(dy) < ROW; // one name over the other
+  const [over, beneath] = [
+    [-14, -34, -54, -74],
+    [24, 44, 64, 84, 104],
+  ];
+  return highest.map((i, place) => {
     const each = intensity[i];
     const [cx, cy] = [x(each), y(rate[i])];
     const [from, to] = [
@@ -170,16 +195,16 @@ function programs({ intensity, rate, ridge, bandwidth }, scene) {
       Math.min(cx + 12 + NAME, right),
     ];
     const free = (at) =>
+      at > high - 6 &&
       at < low - 4 &&
       !taken.some(([a, b, used]) => a < to && from < b && Math.abs(used - at) < ROW);
-    const under =
-      [24, 44, 64, 84, 104, -34, -14, -54].map((down) => cy + down).find(free) ??
-      cy + 24;
-    taken.push([from, to, under]);
+    const rows = close && !place ? [...over, ...beneath] : [...beneath, ...over];
+    const height = rows.map((down) => cy + down).find(free) ?? cy + rows[0];
+    taken.push([from, to, height]);
     return group(
       { q: i ? "o" : "s" },
       circle(cx, cy, 8, { key: `dot${i}`, class: looks[i] }),
-      label(words.programs[i], from, under, { key: `name${i}`, class: "strong halo" }),
+      label(words.programs[i], from, height, { key: `name${i}`, class: "strong halo" }),
     );
   });
 }

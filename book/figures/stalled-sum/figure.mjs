@@ -179,6 +179,8 @@ function addition({ before, added, total }, { x, line, words, left, right, short
   const lost = total === before;
   const end = Number.isFinite(total) ? x(total) : right;
   const moved = total !== before + added;
+  const said = fill(words.rounded, { total: short(total) });
+  const half = (DIGIT * said.length) / 2;
   return [
     group(
       { q: "p" },
@@ -211,7 +213,7 @@ function addition({ before, added, total }, { x, line, words, left, right, short
       }),
       circle(from, line, 5, { key: "was", class: "was" }),
       circle(end, line, 7, { key: "sum", class: lost ? "sum lost" : "sum" }),
-      label(fill(words.rounded, { total: short(total) }), end, line + 44, {
+      label(said, Math.min(end, right - half), line + 44, {
         key: "rounded",
         class: lost ? "wrong-words middle halo" : "strong middle halo",
       }),
