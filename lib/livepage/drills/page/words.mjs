@@ -4,10 +4,19 @@ import { quantities, words } from "livepage/drills";
 
 import { number } from "./grade.mjs";
 
+/** All words in a language, English where it has none: put together once, for a page has
+ *  many drills and cells that ask. */
+function tableOf(from, language) {
+  if (!tables.has(from)) tables.set(from, {});
+  return (tables.get(from)[language] ??= { ...from.en, ...from[language] });
+}
+
+const tables = new Map();
+
 /** A function that gives words in the language of an element, the drills' or others. */
 export function wordsFor(element, from = words) {
   const language = (element.closest("[lang]")?.lang || "en").slice(0, 2);
-  const table = { ...from.en, ...from[language] };
+  const table = tableOf(from, language);
   const word = (key, values = {}) =>
     Object.entries(values).reduce(
       (text, [name, value]) => text.replaceAll(`{${name}}`, String(value)),
