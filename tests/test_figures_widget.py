@@ -2,12 +2,14 @@
 
 import json
 import math
+from types import SimpleNamespace
 
 import ipywidgets
 import pytest
 import traitlets
 
 from livepage.figures import figure, registry
+from livepage.figures import widget as widgets
 
 ids = pytest.mark.parametrize("id", registry.ids())
 
@@ -19,6 +21,24 @@ def test_every_control_is_a_trait_that_the_browser_shares(id: str) -> None:
         assert widget.has_trait(name) and widget.trait_metadata(name, "sync")
         assert getattr(widget, name) == default
     assert widget.state == registry.spec(id).defaults()
+
+
+@pytest.mark.parametrize("name", ["keys", "state", "observe"])
+def test_a_control_that_would_hide_a_part_of_the_widget_is_refused(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = SimpleNamespace(controls=(SimpleNamespace(name=name),))
+    monkeypatch.setattr(registry, "spec", lambda id: spec)
+    with pytest.raises(ValueError, match=f"'made-up', control '{name}'"):
+        widgets._class_of("made-up")
+
+
+def test_a_log_is_told_to_the_figures_that_draw_one(monkeypatch) -> None:
+    told = []
+    monkeypatch.setattr(widgets.Figure, "send", lambda self, _: told.append(self.name))
+    shown = [figure(id, name=f"told-{id}") for id in ("kernel-race", "banks")]
+    widgets.tell("", {})
+    assert [each.name for each in shown if each.name in told] == ["told-kernel-race"]
 
 
 def test_a_cell_sets_and_observes_a_control() -> None:

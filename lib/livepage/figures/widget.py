@@ -39,7 +39,7 @@ def tell(source: str, log: dict[str, Any]) -> None:
         As the block simulator keeps it.
     """
     for figure in made:
-        if figure.has_trait("log"):
+        if "log" in registry.spec(figure.figure_id).defaults():
             figure.send({"source": source, "log": log})
 
 
@@ -150,8 +150,15 @@ def figure(
 @cache
 def _class_of(id: str) -> type[Figure]:
     """The widget class of one figure, its traits made from the controls."""
-    spec = registry.spec(id)
-    traits = {c.name: c.trait().tag(**SYNC) for c in spec.controls}
+    controls = registry.spec(id).controls
+    for control in controls:
+        # Nobody asks a figure for a widget's logger, and a kernel's log is a good name.
+        if control.name != "log" and hasattr(Figure, control.name):
+            raise ValueError(
+                f"figure {id!r}, control {control.name!r}: every widget has something"
+                " of that name, which the control would hide"
+            )
+    traits = {c.name: c.trait().tag(**SYNC) for c in controls}
     members = {"figure_id": id, "_esm": widget_module(id), "_css": _style()}
     title = "".join(part.capitalize() for part in id.split("-"))
     return type(f"{title}Figure", (Figure,), traits | members)

@@ -4,14 +4,14 @@ import { quantities, words } from "livepage/drills";
 
 import { number } from "./grade.mjs";
 
+const tables = new Map();
+
 /** All words in a language, English where it has none: put together once, for a page has
  *  many drills and cells that ask. */
 function tableOf(from, language) {
   if (!tables.has(from)) tables.set(from, {});
   return (tables.get(from)[language] ??= { ...from.en, ...from[language] });
 }
-
-const tables = new Map();
 
 /** A function that gives words in the language of an element, the drills' or others. */
 export function wordsFor(element, from = words) {
