@@ -747,6 +747,34 @@ CROWDED = """(languages) => {
 }"""
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_of_two_programs_under_a_roof_the_upper_one_has_the_upper_name(visit, width):
+    page = visit("roofline", width=width)
+    assert page.evaluate(MISNAMED) == []
+
+
+MISNAMED = """() => {
+  const [live] = osFigures.awake.values();
+  const all = (name) => live.spec.controls.find((control) => control.name === name).of;
+  const stage = document.createElement("div");
+  const at = (key, place) => Number(stage.querySelector(`[data-key=${key}]`).getAttribute(place));
+  const found = [];
+  for (const gpu of all("gpu"))
+    for (const format of all("format"))
+      for (const d of all("d"))
+        for (const rows of all("rows")) {
+          const state = live.fitted({ ...live.opening, gpu, format, d, rows });
+          const view = { wide: live.wide, words: live.words, title: "", was: null };
+          stage.innerHTML = live.draw(state, live.compute(state), view);
+          const near = Math.abs(at("dot0", "cx") - at("dot1", "cx")) < 30;
+          const dots = at("dot0", "cy") - at("dot1", "cy");
+          const names = at("name0", "y") - at("name1", "y");
+          if (near && Math.abs(dots) > 1 && dots * names < 0) found.push(state);
+        }
+  return found;
+}"""
+
+
 TARGETS = (
     "button, select, [type=range], [type=number], label:has([type=radio]), .os-toggle"
 )

@@ -182,7 +182,9 @@ function programs(numbers, scene) {
   ];
   const highest = [0, 1].sort((a, b) => rate[b] - rate[a]); // its name comes first
   const [dx, dy] = [x(intensity[0]) - x(intensity[1]), y(rate[0]) - y(rate[1])];
-  const close = Math.abs(dx) < NAME && Math.abs(dy) < ROW; // one name over the other
+  // Where two names have no room beneath their dots, the upper one stands over its own.
+  const room = low - Math.max(...rate.map(y)) > 4 * ROW;
+  const apart = room || Math.abs(dx) > NAME || Math.abs(dy) > ROW;
   const [over, beneath] = [
     [-14, -34, -54, -74],
     [24, 44, 64, 84, 104],
@@ -198,7 +200,7 @@ function programs(numbers, scene) {
       at > high - 6 &&
       at < low - 4 &&
       !taken.some(([a, b, used]) => a < to && from < b && Math.abs(used - at) < ROW);
-    const rows = close && !place ? [...over, ...beneath] : [...beneath, ...over];
+    const rows = apart || place ? [...beneath, ...over] : [...over, ...beneath];
     const height = rows.map((down) => cy + down).find(free) ?? cy + rows[0];
     taken.push([from, to, height]);
     return group(
