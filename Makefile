@@ -9,69 +9,79 @@ PYTHON ?= $(eval PYTHON := $(shell for p in python3.14 python3.13 python3.12 pyt
 RUN := .venv/bin/python -m
 
 .DEFAULT_GOAL := help
-.PHONY: help book watch serve lab check format test kernels gpu model faults mutants fuzz budgets \
-	bench browsers lighthouse lock clean
+.PHONY: help book watch serve lab check format test test-all kernels gpu model faults mutants \
+	fuzz budgets bench browsers lighthouse lock clean
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*##/  make \1	/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*##/  make \1	/p' Makefile
 
-.venv/ready: requirements.txt lib/*/pyproject.toml book/pyproject.toml
+# What is installed, part by part: each stamp holds the lock that was installed last.
+BOOK := .venv/ready-book
+TESTS := .venv/ready-test
+
+$(BOOK): requirements.txt lib/*/pyproject.toml book/pyproject.toml
 	@$(PYTHON) tools/environment.py
 
-book: .venv/ready  ## build the book, and say where it is
+.venv/ready-%: requirements-%.txt $(BOOK)
+	@$(PYTHON) tools/environment.py $*
+
+book: $(BOOK)  ## build the book, and say where it is
 	@$(RUN) tools.build --open
 
-watch: .venv/ready  ## build what changes, and reload the open page
+watch: $(BOOK)  ## build what changes, and reload the open page
 	@$(RUN) tools.watch
 
 serve: book  ## the book on a local address
 	@$(RUN) tools.serve
 
-lab: book  ## the chapters as notebooks, in JupyterLab
+lab: book .venv/ready-lab  ## the chapters as notebooks, in JupyterLab
 	@$(RUN) tools.lab
 
-check: .venv/ready  ## format, lint, types and the tests of the ideas: the quick ones
+check: $(TESTS)  ## format, lint, types and the tests of the ideas: the quick ones
 	@$(RUN) tools.check
 
-format: .venv/ready  ## lay the code out as `make check` wants it
+format: $(TESTS)  ## lay the code out as `make check` wants it
 	@$(RUN) tools.check --format
 
-test: .venv/ready  ## build the book and run every test
+test: $(TESTS)  ## build the book and run the tests, but for most of the slow ones
 	@$(RUN) tools.test
 
-kernels: .venv/ready  ## compile the GPU kernels, and store what the compiler says
+test-all: $(TESTS)  ## build the book, compile the kernels and run every test
+	@$(RUN) tools.test --all
+
+kernels: $(TESTS)  ## compile the GPU kernels, and store what the compiler says
 	@$(RUN) tools.kernels
 	@$(RUN) tools.excerpts
 	@$(RUN) tools.laboratory
 
-gpu: .venv/ready  ## on a GPU: check the kernels, time them, store the times
+gpu: $(BOOK)  ## on a GPU: check the kernels, time them, store the times
 	@$(RUN) tools.gpu
 
-model: .venv/ready  ## train the model of the last chapter again, and store it (some twenty minutes)
+model: $(BOOK)  ## train the model of the last chapter again, and store it (some twenty minutes)
 	@$(RUN) tools.model
 
-faults: .venv/ready  ## plant faults one by one; each has to turn the tests red
+faults: $(TESTS)  ## plant faults one by one; each has to turn the tests red
 	@$(RUN) tools.faults
 
-mutants: .venv/ready  ## a mutation run over the ideas floor (minutes)
+mutants: $(TESTS)  ## a mutation run over the ideas floor (minutes)
 	@.venv/bin/python tests/mutation/run.py
 
-fuzz: .venv/ready  ## random kernels against an oracle: 20,000 from a new seed (minutes)
+fuzz: $(TESTS)  ## random kernels against an oracle: 20,000 from a new seed (minutes)
 	@$(RUN) tools.fuzz 20000 $$(date +%s)
 
-budgets: book  ## what the book weighs and how fast it is, against its budgets
+budgets: book $(TESTS)  ## what the book weighs and how fast it is, against its budgets
 	@$(RUN) tools.budgets
 
-bench: .venv/ready  ## measure on this machine what the book reports, and store it
+bench: $(TESTS)  ## measure on this machine what the book reports, and store it
 	@$(RUN) tools.bench
 
-browsers: book  ## the main paths in Chromium, Firefox and WebKit
+browsers: book $(TESTS)  ## the main paths in Chromium, Firefox and WebKit
 	@$(RUN) tools.browsers
 
-lighthouse: book  ## Lighthouse on the content pages (needs Node.js)
+lighthouse: book $(TESTS)  ## Lighthouse on the content pages (needs Node.js)
 	@$(RUN) tools.lighthouse
 
-lock: .venv/ready  ## compile requirements*.in into requirements*.txt
+lock: $(BOOK)  ## compile requirements*.in into requirements*.txt
 	@$(RUN) tools.lock
 
 clean:  ## remove what was built; the environment stays

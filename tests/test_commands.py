@@ -62,8 +62,28 @@ def test_an_environment_that_was_interrupted_is_made_anew(
     monkeypatch.setattr(module, "run", lambda what, *command: ran.append(command))
     monkeypatch.setattr(module, "has_pip", lambda python: False)
     monkeypatch.setattr(module, "VENV", str(tmp_path))
-    module.main()
+    module.main([])
     assert ran[0][1:] == ("-m", "venv", "--clear", str(tmp_path))
+
+
+def test_a_part_that_is_up_to_date_is_not_installed_again(tmp_path, monkeypatch):
+    module = environment()
+    ran: list[str] = []
+    monkeypatch.setattr(module, "run", lambda what, *command: ran.append(what))
+    monkeypatch.setattr(module, "VENV", str(tmp_path))
+    lock = tmp_path / "lock.txt"
+    monkeypatch.setitem(module.PARTS, "lab", ("JupyterLab", str(lock)))
+    lock.write_text("jupyterlab==1")
+    module.install(sys.executable, "lab"), module.install(sys.executable, "lab")
+    assert ran == ["installing JupyterLab"]
+    lock.write_text("jupyterlab==2")
+    module.install(sys.executable, "lab")
+    assert len(ran) == 2
+
+
+def test_a_part_that_is_not_there_is_named() -> None:
+    with pytest.raises(SystemExit, match="part: expected book, test, lab; got tests"):
+        environment().main(["tests"])
 
 
 @pytest.mark.parametrize("port", ["taken", "99999", "x"])
@@ -94,7 +114,7 @@ def test_make_passes_over_a_version_that_only_pyenv_knows(tmp_path) -> None:
     outer = ("MAKE", "MFLAGS", "PYTHON")  # of a `make test` that runs this one
     env = {k: v for k, v in os.environ.items() if not k.startswith(outer)}
     done = subprocess.run(
-        ["make", "-n", "-W", "requirements.txt", ".venv/ready"],
+        ["make", "-n", "-W", "requirements.txt", ".venv/ready-book"],
         capture_output=True,
         text=True,
         cwd=ROOT,

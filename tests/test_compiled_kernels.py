@@ -1,6 +1,6 @@
 """The code that a launch runs, executed: right numbers and no fault, with no GPU.
 
-The compile gate of `make test` (tools/kernels.py) leaves the PTX of every kernel that
+The compile gate of `make test-all` (tools/kernels.py) leaves the PTX of every kernel that
 ships. It is run here by ptxsim and judged by the accuracy rule of `gpu.trial`.
 """
 

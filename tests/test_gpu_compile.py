@@ -1,6 +1,6 @@
 """The compile gate: what is stored is what ships, and planted faults turn it red.
 
-`make test` runs the gate itself before these tests (tools/kernels.py). What needs the
+`make test-all` runs the gate itself before these tests (tools/kernels.py). What needs the
 compiler runs in its environment, .venv-gpu, and is skipped where there is none.
 """
 

@@ -311,12 +311,15 @@ def main() -> int:
     for budget in chain(pages(), first_runs(clock), builds(clock)):
         print(budget, flush=True)
         over += budget.over
-    last = BOOK.out / "tests.seconds"
-    if last.exists():
-        minutes = float(last.read_text("utf-8")) / 60
-        tests = Budget("make test, the last run, as measured", minutes, 13, "min")
-        print(tests)
-        over += tests.over
+    for command, limit in (("test", 300), ("test-all", 720)):
+        last = BOOK.out / f"{command}.seconds"
+        if last.exists():
+            took = float(last.read_text("utf-8"))
+            tests = Budget(
+                f"make {command}, the last run, as measured", took, limit, "s"
+            )
+            print(tests)
+            over += tests.over
     return bool(over)
 
 

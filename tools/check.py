@@ -44,7 +44,9 @@ def command(words: list[str]) -> list[str]:
         return [sys.executable, "-m", *words]
     path = shutil.which(words[0], path=sysconfig.get_path("scripts"))
     if path is None:
-        raise SystemExit(f"{words[0]} is missing: run `python3 tools/environment.py`")
+        raise SystemExit(
+            f"{words[0]} is missing: run `python3 tools/environment.py test`"
+        )
     return [path, *words[1:]]
 
 

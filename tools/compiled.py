@@ -2,7 +2,7 @@
 
     python -m tools.compiled    every kernel whose code for another architecture is other
 
-`make test` executes what is compiled for one architecture. Of the others this runs what
+`make test-all` executes what is compiled for one architecture. Of the others this runs what
 `python -m tools.kernels --check --every` has left.
 """
 

@@ -1,6 +1,9 @@
 """Makes `.venv` with the locked packages; runs on any Python 3, to say what is wrong.
 
-python3 tools/environment.py
+    python3 tools/environment.py             what the book needs
+    python3 tools/environment.py test lab    and what tests need, and JupyterLab
+
+Each part is a lock of its own, requirements*.txt; a part that is up to date is left alone.
 """
 
 import os
@@ -9,8 +12,13 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 VENV = os.path.join(ROOT, ".venv")
-PACKAGES = ("lib/blocksim", "lib/ptxsim", "lib/onlinesoftmax", "lib/livepage", "book")
 BIN = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin")
+OURS = ("lib/blocksim", "lib/ptxsim", "lib/onlinesoftmax", "lib/livepage", "book")
+PARTS = {
+    "book": ("what the book needs (a minute)", "requirements.txt"),
+    "test": ("what its tests need", "requirements-test.txt"),
+    "lab": ("JupyterLab", "requirements-lab.txt"),
+}
 
 
 def complaint():
@@ -47,25 +55,51 @@ def has_pip(python):
         return False
 
 
-def main():
+def stamp(part):
+    """The file that is written when a part has been installed, with its lock in it."""
+    return os.path.join(VENV, "ready-" + part)
+
+
+def content(file):
+    """The bytes of a file; none if there is no such file."""
+    try:
+        with open(file, "rb") as opened:
+            return opened.read()
+    except OSError:
+        return b""
+
+
+def install(python, part):
+    """Install a part, unless the lock is the one that was installed last."""
+    what, lock = PARTS[part]
+    # A lock lists every package, so nothing has to be resolved; and Python compiles a
+    # module when it first imports it, which spares those that nothing imports.
+    pip = (python, "-m", "pip", "install", "-q", "--disable-pip-version-check")
+    pip += ("--no-deps", "--no-compile")
+    wanted = content(os.path.join(ROOT, lock))
+    if content(stamp(part)) != wanted:
+        run("installing %s" % what, *pip, "-r", lock)
+    if part == "book":
+        editable = [word for package in OURS for word in ("-e", package)]
+        run("installing our own", *pip, "--no-build-isolation", *editable)
+    with open(stamp(part), "wb") as file:
+        file.write(wanted)
+
+
+def main(asked):
+    unknown = [part for part in asked if part not in PARTS]
+    if unknown:
+        sys.exit("part: expected %s; got %s" % (", ".join(PARTS), unknown[0]))
     problem = complaint()
     if problem:
         sys.exit(problem)
     python = os.path.join(BIN, "python.exe" if os.name == "nt" else "python")
-    pip = (python, "-m", "pip", "install", "-q", "--disable-pip-version-check")
     if not has_pip(python):
         venv = (sys.executable, "-m", "venv", "--clear", VENV)
         run("making an environment in .venv", *venv)
-    run(
-        "installing what the book needs (a minute or two)",
-        *pip,
-        "-r",
-        "requirements.txt",
-    )
-    editable = [word for package in PACKAGES for word in ("-e", package)]
-    run("installing our own", *pip, "--no-deps", "--no-build-isolation", *editable)
-    open(os.path.join(VENV, "ready"), "wb").close()
+    for part in [part for part in PARTS if part == "book" or part in asked]:
+        install(python, part)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -89,7 +89,10 @@ def asked(module: str = "tools.excerpts") -> dict[str, Any]:
 
 
 def gate() -> list[str]:
-    """Make the excerpts again and compare, where there is a compiler; `make test` asks."""
+    """Make the excerpts again and compare, where there is a compiler.
+
+    `make test-all` asks.
+    """
     if not kernels.PYTHON.exists():
         return []  # `tools.kernels` has said why
     found, stored = asked(), json.loads(STORED.read_text("utf-8"))

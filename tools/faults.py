@@ -5,7 +5,7 @@
 
 A fault counts as caught when the build stops or a test fails, and the line that says so
 is shown: red for another reason is no proof. Only the tests named for a fault run; they
-are part of `make test`.
+are part of `make test-all`.
 """
 
 import re

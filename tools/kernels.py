@@ -49,7 +49,10 @@ COUNTED = (
 # The architectures whose figures stand on pages: they are counted, and the sizes of the
 # sliders are for them. On the others it is known that what ships compiles.
 ON_PAGES = ("sm_75", "sm_80", "sm_90a")
-GATE = ("float32", "sm_80")  # what `make test` counts again; of the second it runs all
+GATE = (
+    "float32",
+    "sm_80",
+)  # what `make test-all` counts again; of the second it runs all
 
 Wanted = tuple[str, int, int, int, str, str]  # rung, d, block_q, block_k, dtype, arch
 
@@ -312,7 +315,7 @@ def gated() -> Path:
 
 
 def gate(every: bool = False) -> list[str]:
-    """Compile what ships and compare; `make test` calls it. One line where it cannot.
+    """Compile what ships and compare; `make test-all` calls it. One line where it cannot.
 
     With `every`, that is done for each architecture, and for the sizes of the sliders.
     """

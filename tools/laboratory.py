@@ -42,7 +42,7 @@ Kernel = Callable[..., None]
 
 
 def gate() -> list[str]:
-    """Say if what is stored is of other kernels; `make test` asks."""
+    """Say if what is stored is of other kernels; `make test-all` asks."""
     stored = json.loads(STORED.read_text("utf-8"))
     same = stored["sources"] == sources()
     return [] if same else [f"{STORED.name} is of other kernels: run `make kernels`"]

@@ -1,4 +1,4 @@
-"""Compiles the three requirements*.in into locks, for Python 3.11 to 3.14 at once.
+"""Compiles each requirements*.in into a lock, for Python 3.11 to 3.14 at once.
 
 python -m tools.lock [--upgrade]
 """
@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LOCKS = ("requirements", "requirements-gpu", "requirements-model")
+# Those for tests and for JupyterLab stand on the first: it is compiled before them.
+LOCKS = ("requirements", "requirements-test", "requirements-lab")
+LOCKS += ("requirements-gpu", "requirements-model")
 HEADER = "# Made by `make lock` from {name}.in, for Python 3.11 to 3.14.\n"
 
 
