@@ -1,8 +1,13 @@
 """The build: what runs again, what does not, and that no stale number survives."""
 
 import shutil
+import socket
+import subprocess
+import sys
+import textwrap
 import zipfile
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import nbformat
 import pytest
@@ -110,6 +115,35 @@ def test_a_failing_assert_names_chapter_cell_and_message(small: Book) -> None:
     # The chapter stays stale: the next build runs it again and fails again.
     with pytest.raises(ChapterFailed):
         run(small)
+
+
+def test_a_chapter_that_forgets_an_import_fails(small: Book) -> None:
+    """Where kernels are forked, NumPy has been imported before a chapter begins."""
+    two = small.book / "02-two.md"
+    two.write_text(chapter("Prose.", "numpy.ones(2)", "ones"))
+    with pytest.raises(ChapterFailed, match="NameError: name 'numpy' is not defined"):
+        run(small)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked on Linux only")
+def test_a_process_with_two_threads_is_not_forked() -> None:
+    code = """
+    import socket, sys, threading
+    from tools import forked_kernels
+    threading.Thread(target=threading.Event().wait, daemon=True).start()
+    forked_kernels.serve(sys.argv[1])
+    """
+    with TemporaryDirectory() as folder:  # a socket's address has to be short
+        address = f"{folder}/forks"
+        server = subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(code), address],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert server.stdout.readline() == "ready\n"
+        with socket.socket(socket.AF_UNIX) as asked:
+            asked.connect(address)
+            asked.sendall(b"{}\n")
+            assert "a process with 2 threads is not forked" in server.communicate()[1]
 
 
 def test_a_cell_that_python_cannot_read_is_named_before_anything_runs(small) -> None:

@@ -33,19 +33,22 @@ def environment_of(folder: Path) -> dict[str, str]:
     return env
 
 
-def run_in(folder: Path, *module: str) -> subprocess.CompletedProcess[str]:
-    """Run this Python in a copy, for instance with `-m tools.build`, to its end."""
+def run_in(folder: Path, *module: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run this Python in a copy, for instance with `-m tools.build`, to its end.
+
+    `more` are variables of its environment.
+    """
     return subprocess.run(
         [sys.executable, *module],
         cwd=folder,
-        env=environment_of(folder),
+        env=environment_of(folder) | more,
         capture_output=True,
         encoding="utf-8",
     )
 
 
-def built(folder: Path) -> None:
+def built(folder: Path, **more: str) -> None:
     """Build a copy; a build that stops raises with what it said."""
-    done = run_in(folder, "-m", "tools.build")
+    done = run_in(folder, "-m", "tools.build", **more)
     if done.returncode:
         raise RuntimeError(done.stdout + done.stderr)

@@ -6,13 +6,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 
 import tools
+from tools import forked_kernels
 from tools.chapters import Page, code_cells, line_of, notebook
 from tools.made import Made
 
@@ -74,15 +76,46 @@ def _nbmake(files: list[Path], ours: tuple[Path, ...]) -> str:
         if len(files) > 1:
             command += ["-p", "xdist", "-n", str(min(len(files), os.cpu_count() or 1))]
         command += map(str, copies)
-        path = filter(None, [*map(str, ours), os.environ.get("PYTHONPATH")])
-        env = {**os.environ, "PYTHONPATH": os.pathsep.join(path), "PYTHONHASHSEED": "0"}
-        env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # those that are named are enough
-        done = subprocess.run(
-            command, capture_output=True, encoding="utf-8", env=env, cwd=folder
-        )
+        with forking(folder, _environment(ours)) as (more, env):
+            done = subprocess.run(
+                [*command, *more],
+                capture_output=True, encoding="utf-8", env=env, cwd=folder,
+            )  # fmt: skip
         for copy, file in zip(copies, files, strict=True):
             shutil.copy(copy, file)
     return done.stdout + done.stderr if done.returncode else ""
+
+
+def _environment(ours: tuple[Path, ...]) -> dict[str, str]:
+    """The variables that chapters run with."""
+    path = filter(None, [*map(str, ours), os.environ.get("PYTHONPATH")])
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(path),
+        "PYTHONHASHSEED": "0",
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # those that are named are enough
+        "OPENBLAS_NUM_THREADS": "1",  # a sum has the same bits on any number of cores
+    }
+
+
+@contextmanager
+def forking(folder: Path, env: dict[str, str]) -> Iterator[tuple[list[str], dict]]:
+    """On Linux, kernels and Dask's workers are forked, which spares them their imports.
+
+    Yields what pytest is told besides, and the variables that it runs with.
+    """
+    if sys.platform != "linux" or os.environ.get("BOOK_FORKS") == "no":
+        yield [], env
+        return
+    shutil.copy(forked_kernels.__file__, folder)
+    server = forked_kernels.start(folder / "forks", env)
+    try:
+        more = {forked_kernels.ADDRESS: str(folder / "forks")}
+        more["DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD"] = "forkserver"
+        yield ["-p", "forked_kernels"], {**env, **more}
+    finally:
+        server.kill()
+        server.wait()
 
 
 def _raise_failures(stale: list[Page], store: Store, said: str) -> None:

@@ -110,9 +110,9 @@ EDITS = [
 ]
 
 
-def build(folder: Path) -> dict[str, bytes]:
+def build(folder: Path, forks: str = "yes") -> dict[str, bytes]:
     """Build a copy of the book; return the files of its site."""
-    built(folder)
+    built(folder, BOOK_FORKS=forks)
     return site(folder)
 
 
@@ -131,12 +131,12 @@ def differing(one: dict[str, bytes], other: dict[str, bytes]) -> list[str]:
 
 
 def twice(folder: Path) -> list[str]:
-    """What differs between two clean builds."""
+    """What differs between two clean builds, one of which forks its kernels."""
     copies = [folder / "one", folder / "the other, elsewhere"]
     for copy in copies:
         copy_of_the_book(copy, with_outputs=False)
     with ThreadPoolExecutor() as beside:
-        one, other = beside.map(build, copies)
+        one, other = beside.map(build, copies, ["yes", "no"])
     return [f"differs from build to build: {name}" for name in differing(one, other)]
 
 
