@@ -1,20 +1,8 @@
 """The quick checks: what they are told, what runs them, and that they can fail."""
 
-from pathlib import Path
-
 import pytest
-import yaml
 
 from tools import check
-
-ROOT = Path(__file__).parents[1]
-
-
-def test_before_a_commit_every_step_runs_once() -> None:
-    config = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text("utf-8"))
-    [local] = config["repos"]
-    steps = [step for hook in local["hooks"] for step in hook["args"]]
-    assert sorted(steps) == sorted(check.STEPS)
 
 
 def test_a_step_that_fails_says_what_it_found_and_how_to_run_it(monkeypatch, capsys):
