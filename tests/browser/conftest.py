@@ -10,13 +10,24 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Playwright, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    BrowserType,
+    Page,
+    Playwright,
+    expect,
+    sync_playwright,
+)
 
+from patience import PATIENCE_MS
 from tools.chromium import FLAGS, MISSING, find_chromium
 
 LOCAL = ("file:", "data:", "blob:", "about:", "http://127.0.0.1:", "http://localhost:")
 # No name but these leads anywhere, so that a request to elsewhere leaves no machine.
 ALONE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"
+
+expect.set_options(timeout=PATIENCE_MS)
 
 
 @pytest.fixture(scope="session")
@@ -38,9 +49,26 @@ def playwright() -> Iterator[Playwright]:
 @pytest.fixture(scope="session")
 def browser(playwright: Playwright, chromium: str) -> Iterator[Browser]:
     """One Chromium for the whole run of one worker."""
-    started = playwright.chromium.launch(executable_path=chromium, args=[*FLAGS, ALONE])
+    started = open_chromium(playwright.chromium, chromium, [*FLAGS, ALONE])
     yield started
     started.close()
+
+
+def open_chromium(
+    kind: BrowserType, chromium: str, args: list[str], **options
+) -> Browser:
+    """A Chromium for which a test waits with patience."""
+    return kind.launch(
+        executable_path=chromium, args=args, timeout=PATIENCE_MS, **options
+    )
+
+
+def new_context(browser: Browser, **options) -> BrowserContext:
+    """A context whose pages are waited for with patience."""
+    context = browser.new_context(**options)
+    context.set_default_timeout(PATIENCE_MS)
+    context.add_init_script("globalThis.livepagePatience ??= 60")  # see patience.mjs
+    return context
 
 
 class Tattler:
@@ -63,7 +91,8 @@ class Tattler:
 
 def new_window(browser: Browser, width=1280, height=900, dark=False, **context) -> Page:
     """An empty window of its own, whose page tattles."""
-    new = browser.new_context(
+    new = new_context(
+        browser,
         viewport={"width": width, "height": height},
         color_scheme="dark" if dark else "light",
         **context,
@@ -71,6 +100,11 @@ def new_window(browser: Browser, width=1280, height=900, dark=False, **context) 
     page = new.new_page()
     page.tattler = Tattler(page)
     return page
+
+
+# The page's own limits are under test. What it waits for never comes, so that a busy
+# machine cannot change what happens.
+AS_FOR_READERS = "globalThis.livepagePatience = 1;"
 
 
 def address(where: Path | str) -> str:

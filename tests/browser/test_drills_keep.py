@@ -13,9 +13,9 @@ from playwright.sync_api import Browser, Error, Locator, Page, expect
 
 from livepage import drills
 from livepage.drills.bank import bank
-from tools.chromium import FLAGS, find_chromium
+from tools.chromium import FLAGS
 
-from .conftest import Tattler
+from .conftest import Tattler, new_context, open_chromium
 from .test_drills import answer, card, look, said, status, write_page, write_scripts
 
 pytestmark = pytest.mark.browser
@@ -191,14 +191,13 @@ def test_code_typed_in_two_tabs_is_kept_twice(reader: Page) -> None:
 
 
 @pytest.fixture
-def cached(browser: Browser, address: str) -> Iterator[Page]:
+def cached(browser: Browser, chromium: str, address: str) -> Iterator[Page]:
     """A browser that keeps left pages for the way back; Playwright's do not else."""
-    own = browser.browser_type.launch(
-        executable_path=find_chromium(),
-        args=FLAGS,
-        ignore_default_args=["--disable-back-forward-cache"],
+    evict = ["--disable-back-forward-cache"]
+    own = open_chromium(
+        browser.browser_type, chromium, FLAGS, ignore_default_args=evict
     )
-    page = own.new_page()
+    page = new_context(own).new_page()
     page.goto(f"{address}/en.html")
     yield page
     own.close()
@@ -231,7 +230,7 @@ def test_what_was_typed_survives_a_crash_of_its_tab(reader: Page) -> None:
     box.press_sequentially("2.0")  # and no key or click that would leave the box
     wait_kept(reader, "rescale-hard", "2.0")
     with reader.expect_event("crash"), pytest.raises(Error):
-        reader.goto("chrome://crash", timeout=3000)
+        reader.goto("chrome://crash")
     tab = reader.context.new_page()
     tab.goto(where)
     assert "y = 7" in editor(tab).input_value()

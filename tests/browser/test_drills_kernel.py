@@ -1,7 +1,6 @@
 """Kernel drills as a reader meets them: a race on the page, named, mended, kept."""
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -41,7 +40,7 @@ def run(page: Page, source: str, button: str = "Run"):
     section = page.locator("#drill-neighbour")
     section.locator("textarea").fill(source)
     section.get_by_role("button", name=button, exact=True).click()
-    expect(section).not_to_have_attribute("data-state", "", timeout=20_000)
+    expect(section).not_to_have_attribute("data-state", "")
     return section
 
 
@@ -122,7 +121,7 @@ BROKEN = [
         DRILL.get("code").replace("t + 1", "t + one"),
         "Line 14 does not compile: the name one is not defined",
     ),
-    (ENDLESS, re.compile("Does a loop never end|loops more than 50000 times")),
+    (ENDLESS, "loops more than 50000 times"),
     (DRILL.get("code"), "All 4 cases pass."),
 ]
 

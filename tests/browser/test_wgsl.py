@@ -32,6 +32,8 @@ from onlinesoftmax.masks import Mask, causal, padding, window
 from tools.chromium import WEBGPU
 from webgpu import Answer, Launch
 
+from .conftest import new_context, open_chromium
+
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 CLOSE = 1e-5
@@ -45,8 +47,8 @@ def page(
     playwright: Playwright, chromium: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Page]:
     """A window that has opened its GPU."""
-    browser = playwright.chromium.launch(executable_path=chromium, args=WEBGPU)
-    window = browser.new_page()
+    browser = open_chromium(playwright.chromium, chromium, WEBGPU)
+    window = new_context(browser).new_page()
     empty = tmp_path_factory.mktemp("webgpu") / "empty.html"
     empty.write_text("<!doctype html><title>WebGPU</title>", "utf-8")
     window.goto(empty.as_uri())

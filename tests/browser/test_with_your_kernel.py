@@ -25,7 +25,6 @@ ALPHA = "alpha = math.exp(m - m_new)"
 NO_RESCALE = RIGHT.replace(ALPHA, f"{ALPHA} if D == 3 else float32(1)")
 ONE_PIECE, PARAGRAPH = "One piece, on the simulator", "A paragraph, on your GPU"
 LATER = ("gpu.js", "gpu.css", "model-loaded.js", "speaker.js", "micropython.js")
-SLOW = 30_000
 SHORT = ("const LENGTH = 60", "const LENGTH = 8")
 
 
@@ -74,8 +73,8 @@ def press(page: Page, name: str) -> Locator:
 def ended(page: Page, name: str) -> str:
     """What is said when it is over."""
     said = press(page, name)
-    expect(page.get_by_role("button", name="Stop")).to_have_count(1, timeout=SLOW)
-    expect(page.get_by_role("button", name="Stop")).to_have_count(0, timeout=SLOW)
+    expect(page.get_by_role("button", name="Stop")).to_have_count(1)
+    expect(page.get_by_role("button", name="Stop")).to_have_count(0)
     return said.inner_text()
 
 
@@ -158,7 +157,7 @@ def test_spanish_readers_are_told_in_spanish(site, visit) -> None:  # noqa: F811
     page = keeping(visit(site / "es.html"), RIGHT)
     page.get_by_role("button", name="Una pieza").press("Enter")
     said = page.locator(".os-gpu-status")
-    expect(said).to_contain_text("Tu kernel elige", timeout=SLOW)
+    expect(said).to_contain_text("Tu kernel elige")
     expect(said).to_contain_text("igual que la definición")
 
 
@@ -217,7 +216,7 @@ def test_a_text_that_fails_the_drill_does_not_go_in(site, visit) -> None:  # noq
         assert "expected 6.7998" in said
     page.get_by_role("button", name="Take the book's own").press("Enter")
     said = page.locator(".os-gpu-status")
-    expect(said).to_contain_text("The book's kernel wrote 8 pieces", timeout=SLOW)
+    expect(said).to_contain_text("The book's kernel wrote 8 pieces")
 
 
 def test_a_text_that_passed_and_was_changed_is_tried_anew(site, visit) -> None:  # noqa: F811
@@ -241,9 +240,7 @@ def test_stop_ends_it_and_it_can_begin_again(site, visit) -> None:  # noqa: F811
     lay(site, ("const LENGTH = 60", "const LENGTH = 6000"))
     page = visit(site / "en.html")
     said = press(page, PARAGRAPH)
-    expect(page.locator(".os-use-text")).to_contain_text(
-        re.compile(".{40}"), timeout=SLOW
-    )
+    expect(page.locator(".os-use-text")).to_contain_text(re.compile(".{40}"))
     expect(page.get_by_role("button", name="Stop")).to_be_focused()
     expect(page.get_by_role("button", name=ONE_PIECE)).to_have_attribute(
         "aria-disabled", "true"
@@ -262,7 +259,7 @@ def test_who_presses_twice_is_answered_once(site, visit) -> None:  # noqa: F811
     page.evaluate(HEARS)
     button.evaluate("(it) => { it.click(); it.click(); }")
     said = page.locator(".os-gpu-status")
-    expect(said).to_contain_text("wrote 8 pieces", timeout=SLOW)
+    expect(said).to_contain_text("wrote 8 pieces")
     assert page.evaluate("devices") == 1
     assert page.evaluate("heard").count("Another kernel") == 0
 
@@ -281,7 +278,7 @@ def test_a_gpu_that_fails_is_one_sentence(site, visit, what: str) -> None:  # no
     before, sentence = FAILURES[what][:2]
     page = visit(site / "en.html", before)
     said = press(page, PARAGRAPH)
-    expect(said).to_contain_text(sentence, timeout=SLOW)
+    expect(said).to_contain_text(sentence)
     expect(page.get_by_role("button", name="Stop")).to_have_count(0)
 
 

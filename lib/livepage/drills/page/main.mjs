@@ -6,6 +6,7 @@ import { PageDrill } from "./drill.mjs";
 import { drawGutter, markLine, prepareEditor } from "./editor.mjs";
 import { MARKS, icon } from "./feedback.mjs";
 import { Keeper } from "./keeper.mjs";
+import { patience } from "./patience.mjs";
 import { button, preparePanel } from "./progress.mjs";
 import { graders, isStarted, openPython, runCell, runPython } from "./python.mjs";
 import { prepareReading } from "./reading.mjs";
@@ -54,6 +55,7 @@ globalThis.livepageDrills = {
   markLine,
   marked,
   openPython,
+  patience,
   prepareEditor,
   runCell,
   runPython,

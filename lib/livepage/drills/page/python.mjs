@@ -3,6 +3,8 @@
 
 import { graders, interpreters, workerSource } from "livepage/drills";
 
+import { patience } from "./patience.mjs";
+
 export { graders }; // for who marks a kernel elsewhere
 
 const STARTING_MS = 10000; // until the reader's code begins
@@ -80,8 +82,10 @@ function converse(worker, job, silent, stopper) {
     };
     const stop = (fault) =>
       finish(first ?? { passed: false, case: current, launched, rows: [], ...fault });
-    const stopAfter = (ms, word) =>
-      setTimeout(() => stop({ fault: word, word, slots: { n: ms / 1000 } }), ms);
+    const stopAfter = (limit, word) => {
+      const ms = patience(limit);
+      return setTimeout(() => stop({ fault: word, word, slots: { n: ms / 1000 } }), ms);
+    };
     const waitAnother = (ms) => {
       clearTimeout(timers[0]);
       timers[0] = stopAfter(ms, "silent");

@@ -1,5 +1,7 @@
 // The reader's GPU: opened, given a kernel, and what can go wrong with it.
 
+import { patience } from "livepage/drills/page";
+
 import { Trouble, breathe, unless } from "./trouble.mjs";
 
 const HUNG_MS = 5000; // until a submission is given up; each should take 40
@@ -133,8 +135,9 @@ export class Gpu {
   async wait(promise, isLaunch = true) {
     let timer;
     const hung = new Promise((_, reject) => {
-      const late = () => reject(new Trouble("hung", { n: HUNG_MS / 1000 }));
-      if (isLaunch) timer = setTimeout(late, HUNG_MS);
+      const ms = patience(HUNG_MS);
+      const late = () => reject(new Trouble("hung", { n: ms / 1000 }));
+      if (isLaunch) timer = setTimeout(late, ms);
     });
     const lost = this.device.lost.then(({ message }) => {
       throw new Trouble("lost", { message });

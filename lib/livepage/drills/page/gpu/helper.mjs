@@ -1,6 +1,6 @@
 // A Python of its own, in a worker: it answers one question after the other.
 
-import { openPython } from "livepage/drills/page";
+import { openPython, patience } from "livepage/drills/page";
 
 import { Trouble, unless } from "./trouble.mjs";
 
@@ -29,7 +29,7 @@ export class Helper {
     let timer;
     const answer = new Promise((resolve, reject) => {
       const fail = () => reject(new Trouble(this.silent));
-      timer = setTimeout(fail, SILENT_MS);
+      timer = setTimeout(fail, patience(SILENT_MS));
       this.worker.onerror = fail;
       this.worker.onmessage = ({ data }) => {
         if (data.error) fail();
