@@ -119,6 +119,20 @@ def go(page: Page, where: Path | str, all_of_it: bool = True) -> Page:
     return page
 
 
+def rest(page: Page, ms: int) -> None:
+    """Let so much time pass on the page, and two frames more.
+
+    A timer that the page set before, for a time no longer, has gone off by then, however
+    busy the machine is; and a picture has come to rest that glides for no longer.
+    """
+    page.evaluate(REST, ms)
+
+
+# clock: timers of one page go off in their order
+REST = """(ms) => new Promise((done) => setTimeout(
+  () => requestAnimationFrame(() => requestAnimationFrame(() => done())), ms))"""
+
+
 @pytest.fixture
 def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
     """`open_page(address, all_of_it=True, width=1280, dark=False, **context)` → a page.

@@ -480,11 +480,10 @@ def test_a_full_browser_says_so_and_keeps_it_once_there_is_room(reader: Page) ->
     expect(editor(reader)).to_have_value(MINE)
     beside = card(reader, "shift-nothing").locator(".os-drill-unkept")
     expect(beside).to_contain_text("has not kept your answer")
-    asked = []
-    reader.once("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
-    reader.close(run_before_unload=True)
-    reader.wait_for_timeout(300)
-    assert asked == ["beforeunload"] and not reader.is_closed()
+    with reader.expect_event("dialog") as asked:
+        reader.close(run_before_unload=True)
+    asked.value.dismiss()
+    assert asked.value.type == "beforeunload" and not reader.is_closed()
 
     tab = another(reader)
     tab.evaluate("localStorage.removeItem('ballast-4194304-0')")

@@ -25,8 +25,10 @@ from livepage.drills import check
 from livepage.drills.bank import bank
 from livepage.figures import pack, registry, sweep, v8
 from livepage.figures.widget import Figure
+from patience import wait_until
 
 from .axe import faint_in_pictures, wrong
+from .conftest import rest
 
 pytestmark = pytest.mark.browser
 
@@ -174,13 +176,12 @@ PUT = """async ([changes, moving]) => {
 }"""
 
 
+LONGEST_GLIDE = 1500  # ms, from one picture to the next
+
+
 def until(page: Page, holds: str) -> None:
     """Wait until an expression holds (Playwright's own way needs `unsafe-eval`)."""
-    for _ in range(200):
-        if page.evaluate(holds):
-            return
-        page.wait_for_timeout(25)
-    raise AssertionError(f"never: {holds}")
+    wait_until(lambda: page.evaluate(holds), holds)
 
 
 def skip(page: Page) -> None:
@@ -333,7 +334,7 @@ def test_the_arrow_keys_step(visit, id) -> None:
     page.keyboard.press("Shift+ArrowRight")
     assert state(page)["step"] == min(10, last)
     shown = page.locator(".os-stage").inner_html()  # reduced motion: a jump
-    page.wait_for_timeout(100)
+    rest(page, 0)
     assert page.locator(".os-stage").inner_html() == shown
 
 
@@ -345,7 +346,7 @@ def test_nothing_moves_by_itself_and_reset_goes_back(visit, id) -> None:
     page = visit(id)
     skip(page)
     before = page.locator(".os-stage").first.inner_html()
-    page.wait_for_timeout(300)
+    rest(page, 300)
     assert page.locator(".os-stage").first.inner_html() == before
     put(page, another(id))
     page.get_by_role("button", name="Reset").click()
@@ -368,7 +369,7 @@ def test_play_goes_to_the_end_and_pause_stops(visit, id) -> None:
     last = page.evaluate("[...osFigures.awake.values()][0].numbers.steps")
     until(page, f"[...osFigures.awake.values()][0].state.step === {last}")
     play.wait_for()
-    page.evaluate("[...osFigures.awake.values()][0].spec.pace = 4000")
+    page.evaluate("[...osFigures.awake.values()][0].spec.pace = 1e9")
     play.click()  # from the end it begins again
     page.get_by_role("button", name=words.get("pause", "Pause")).click()
     assert state(page)["step"] == 1
@@ -395,7 +396,7 @@ def test_a_deep_link_waits_for_the_prediction(visit, id) -> None:
     assert asked.items() <= state(page).items()
     expected = {k: v for k, v in asked.items() if v != spec.defaults()[k]}
     put(page, {"step": 0} if "step" in expected else {})
-    page.wait_for_timeout(300)
+    rest(page, 300)  # an address is written after 250
     left = page.evaluate("decodeURIComponent(location.hash)")
     for name in expected:
         if name != "step":
@@ -432,13 +433,20 @@ SAYS_WHAT_IS_DRAWN = """(() => {
 })()"""
 
 
+TOLD_AT_ONCE = """changes => {
+  [...osFigures.awake.values()][0].set(changes);
+  return document.querySelector(".os-aside").textContent;
+}"""
+
+
 @ids
 def test_sentence_table_and_quantities(visit, id) -> None:
     page = visit(id, reduced_motion="reduce")
     skip(page)
+    told = page.evaluate(TOLD_AT_ONCE, another(id))
     put(page, another(id))
     if not registry.spec(id).loads:  # what loads first answers when the hand has rested
-        assert page.locator(".os-aside").text_content() == ""
+        assert told == ""
     the_table_can_be_shown(page)
     has_quantities = "no quantity" not in registry.module(id).__doc__
     if has_quantities:
@@ -541,7 +549,7 @@ def test_a_transition_never_delays_input(visit, id) -> None:
     }""")
     last = page.evaluate("[...osFigures.awake.values()][0].numbers.steps")
     assert state(page)["step"] == min(4, last)
-    page.wait_for_timeout(1500)
+    rest(page, LONGEST_GLIDE)
     glided = page.locator(".os-stage").inner_html()
     fresh = page.evaluate("""() => {
         const live = [...osFigures.awake.values()][0];
@@ -575,8 +583,7 @@ def test_a_handle_follows_the_mouse(visit, id, control, way) -> None:
     page.mouse.move(x + way[0], y + way[1])
     page.mouse.up()
     assert state(page)[control] > before
-    now = middle(page.locator(".os-handle .ring").first)
-    page.wait_for_timeout(600)
+    rest(page, LONGEST_GLIDE)
     now = middle(page.locator(".os-handle .ring").first)
     assert now == pytest.approx((x + way[0], y + way[1]), abs=12)
 
@@ -828,7 +835,8 @@ SHIFTED = """() => new Promise((done) => {
   new PerformanceObserver((list) => {
     for (const { value } of list.getEntries()) sum += value;
   }).observe({ type: "layout-shift", buffered: true });
-  setTimeout(() => done(sum), 150);
+  // clock: what has moved is told with the frame in which it moved
+  setTimeout(() => requestAnimationFrame(() => done(sum)), 150);
 })"""
 
 
@@ -872,7 +880,7 @@ def test_a_figure_wakes_when_it_nears_the_window(open_page, folder) -> None:
     text = file.read_text().replace("<h1>", '<div style="height: 6000px"></div><h1>')
     file.write_text(text)
     page = open_page(file)
-    page.wait_for_timeout(200)
+    rest(page, 200)
     assert not page.locator(".os-live").count()
     page.locator(".os-figure").scroll_into_view_if_needed()
     page.locator(".os-live").wait_for()

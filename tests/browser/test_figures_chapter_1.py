@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page
 
-from tests.browser.test_figures import folder, fresh, skip, state, visit  # noqa: F401
+from tests.browser.test_figures import folder, fresh, skip, state, until, visit  # noqa: F401
 
 pytestmark = pytest.mark.browser
 
@@ -71,8 +71,7 @@ def test_presets_and_their_address(bars: Page) -> None:
     bars.get_by_role("button", name="101, 102, 103").click()
     assert state(bars)["shift"] == 100 and state(bars)["scores"] == [1, 2, 3]
     bars.get_by_role("button", name="1, 2, 1").click()
-    bars.wait_for_timeout(300)
-    assert bars.evaluate("location.hash") == "#softmax-bars:scores=1,2,1"
+    until(bars, "location.hash === '#softmax-bars:scores=1,2,1'")
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,12 @@
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from livepage import figures
 from livepage.figures import registry
 
+from .conftest import rest
 from .test_figures import folder, put, skip, state, until, write_page  # noqa: F401
 
 pytestmark = pytest.mark.browser
@@ -32,7 +33,7 @@ def test_the_weights_are_loaded_with_the_first_press_and_not_before(unused) -> N
     page = unused(reduced_motion="reduce")
     text = page.locator(".os-stage").inner_text()
     page.locator("[data-option]").first.click()
-    page.wait_for_timeout(200)
+    rest(page, 300)  # what has to be loaded is asked for after 200
     assert not page.evaluate(LOADED)
     assert page.locator(".os-stage").inner_text() == text, "the still stands"
     assert "no rescale" in text and "as it should be" in text
@@ -113,7 +114,7 @@ def test_a_letter_that_it_does_not_know_is_told_and_nothing_is_lost(unused) -> N
     assert page.evaluate(f"{LIVE}.numbers.texts") == ["What = 3?"] * 2
     field.fill("")
     assert complaint.inner_text() == "Type a letter or more."
-    page.wait_for_timeout(300)
+    rest(page, 300)  # an address is written after 250
     address = page.evaluate("location.hash")
     again = unused(address)
     skip(again)
@@ -160,15 +161,18 @@ def test_a_listener_is_told_now_and_then_while_it_writes(unused) -> None:
     skip(page)
     put(page, {"mistake": "none", "step": 0})
     aside = page.locator(".os-aside")
-    page.wait_for_timeout(400)
-    page.get_by_role("button", name="Write").click()
+    rest(page, 400)  # what is told is told after 300
     before = aside.text_content()
-    page.wait_for_timeout(700)
+    page.get_by_role("button", name="Write").evaluate(WRITE)
+    until(page, f"{LIVE}.shown.step > 3")
     assert aside.text_content() == before, "not with every piece"
-    page.evaluate(f"{LIVE}.spoke -= 5000")
-    page.wait_for_timeout(300)
-    assert aside.text_content() != before
+    page.evaluate(f"{LIVE}.spoke = -Infinity")
+    expect(aside).not_to_have_text(before)
     page.get_by_role("button", name="Stop").click()
-    page.wait_for_timeout(500)
-    now = page.locator(".os-say").inner_text()
-    assert " ".join(aside.text_content().split()) == " ".join(now.split())
+    expect(aside).to_have_text(page.locator(".os-say").inner_text())
+
+
+# And what was told last is not yet five seconds ago, however long this test takes.
+WRITE = (
+    "button => { button.click(); [...osFigures.awake.values()][0].spoke = Infinity }"
+)

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from livepage import words
 
 from .axe import COLOUR_RULES, WITHOUT_COLOURS, faint, violations, wrong_but_colours
-from .conftest import go
+from .conftest import go, rest
 
 pytestmark = pytest.mark.browser
 
@@ -558,17 +558,17 @@ def test_fonts_arrive_without_moving_the_text(open_page, html):
     )
     page.goto((html / CHAPTER).as_uri())
     page.evaluate("document.fonts.ready.then(() => true)")
-    page.wait_for_timeout(300)
+    rest(page, 300)
     assert page.evaluate("window.moved") < 0.02
 
 
 def test_who_comes_from_elsewhere_is_there_at_once(open_page, html):
     page = open_page("about:blank")
     page.goto(f"{(html / CHAPTER).as_uri()}#recap")
-    page.wait_for_timeout(200)
     height = "document.getElementById('recap').getBoundingClientRect().top"
+    rest(page, 0)
     assert 0 <= page.evaluate(height) < 50
-    page.wait_for_timeout(1500)  # figures and drills above have come alive
+    rest(page, 500)  # figures and drills above have come alive
     assert 0 <= page.evaluate(height) < 50
 
 
