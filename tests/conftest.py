@@ -1,6 +1,7 @@
 """What every test shares: where things are, and how hard Hypothesis tries."""
 
 import os
+import random
 import sys
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import settings
 
 import rescaling  # noqa: F401  (hands the book in, for every test)
+from patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -27,8 +29,23 @@ def pytest_configure() -> None:
         pytest.exit("set PYTHONUTF8=1 first, as `python -m tools.test` does", 2)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--shuffle", metavar="SEED", help="run the tests in another order")
+
+
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    if seed := config.getoption("--shuffle"):
+        random.Random(seed).shuffle(items)
+    else:
+        items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
+def pytest_runtest_setup() -> None:
+    """A notebook ends a reader's function after 20 s; a busy machine needs longer."""
+    if notebook := sys.modules.get("livepage.drills.notebook"):
+        notebook.LIMIT_S = PATIENCE
 
 
 @pytest.fixture(scope="session")

@@ -114,7 +114,9 @@ def applied(opcode: str, i: int, kinds: list[str], constants: tuple[str, ...]) -
 def text_of(opcodes: list[str], constants: tuple[str, ...] = ()) -> str:
     """A text that applies instructions, all to the same numbers."""
     kinds = signature(opcodes[0])[1]
-    assert all(signature(opcode)[1] == kinds for opcode in opcodes)
+    assert {opcode: signature(opcode)[1] for opcode in opcodes} == dict.fromkeys(
+        opcodes, kinds
+    )
     lines = ["mov.u32 %r0, %tid.x;", "mov.u32 %r1, %ctaid.x;"]
     lines += ["mad.lo.u32 %r0, %r1, 32, %r0;"]
     lines += [f".reg .{own(kind)} a{i};" for i, kind in enumerate(kinds)]

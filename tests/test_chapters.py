@@ -62,7 +62,8 @@ def test_there_are_chapters():
 def test_front_matter_is_complete(file):
     head = front_matter(file)
     assert 50 <= len(head["description"]) <= 160
-    assert all(isinstance(line, str) and line for line in head["learn"] + head["need"])
+    lines = head["learn"] + head["need"]
+    assert not [line for line in lines if not isinstance(line, str) or not line]
     assert head["line"]
     assert 60 <= len(head["summary_es"].split()) <= 120
 

@@ -32,7 +32,8 @@ def test_a_solution_states_the_answer(id: str) -> None:
     if isnan(answer):
         assert "nan" in solution
     else:
-        assert any(states(number, float(answer)) for number in numbers(solution))
+        found = numbers(solution)
+        assert [number for number in found if states(number, float(answer))], found
 
 
 def states(number: str, answer: float) -> bool:

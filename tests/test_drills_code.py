@@ -75,7 +75,8 @@ def test_a_model_writes_what_its_prompt_says(
     id: str, text: str, block: int, wrong: str, right: str
 ) -> None:
     d = bank()[id]
-    assert all(f"`{said}`" in d.get("prompt") for said in (text, wrong, right))
+    for said in (text, wrong, right):
+        assert f"`{said}`" in d.get("prompt")
     assert written(d, "starter", text, block) == wrong
     assert written(d, "code", text, block) == right
 

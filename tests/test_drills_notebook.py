@@ -4,7 +4,7 @@ import math
 import re
 import sys
 import threading
-import time
+from collections.abc import Callable, Iterator
 from math import exp, inf, nan
 
 import numpy as np
@@ -12,11 +12,12 @@ import pytest
 
 import marking
 from blocksim import cuda, webgpu
-from livepage.drills import check, drill, grader, notebook
+from livepage.drills import check, deadline, drill, grader, notebook
 from livepage.drills.bank import bank
 from livepage.drills.feedback import feedback
 from livepage.drills.payload import payload
 from livepage.markup import blocks, inline
+from patience import PATIENCE, wait_until
 
 # ---- showing
 
@@ -143,8 +144,13 @@ def test_a_function_of_another_kind_gets_a_sentence(function, said: str) -> None
     assert not verdict and said in repr(verdict)
 
 
+BEGUN: set[str] = set()  # not empty once that which never ends has begun
+OVER = threading.Event()
+
+
 def forever(m: float, l: float, block: list) -> None:
     print("round and round")
+    BEGUN.add("here")
     while True:
         try:  # noqa: SIM105 (as a reader writes it)
             m = m
@@ -153,18 +159,46 @@ def forever(m: float, l: float, block: list) -> None:
 
 
 def waiting(m: float, l: float, block: list) -> None:
-    time.sleep(3)
+    BEGUN.add("here")
+    OVER.wait()
 
 
 def wrong_then_forever(m: float, l: float, block: list) -> tuple:
     while len(block) > 1:
-        pass
+        BEGUN.add("here")
     return m, l
 
 
+@pytest.fixture
+def out_of_time(monkeypatch) -> Iterator[None]:
+    """The time is over as soon as what never ends has begun, and not sooner."""
+    thread = deadline._thread
+
+    def impatient(run: Callable[[], None]) -> threading.Thread:
+        made = thread(run)
+        join = made.join
+
+        def early(seconds: float) -> None:
+            wait_until(lambda: BEGUN or not made.is_alive(), "it has begun")
+            join(0.01 if made.is_alive() else seconds)
+
+        made.join = early
+        return made
+
+    BEGUN.clear()
+    OVER.clear()
+    before = threading.active_count()
+    monkeypatch.setattr(deadline, "_thread", impatient)
+    yield
+    OVER.set()
+    wait_until(lambda: threading.active_count() == before, "the thread ends")
+
+
 @pytest.mark.parametrize("function", [forever, waiting])
-def test_what_never_ends_is_ended(function, monkeypatch, capsys) -> None:
+def test_what_never_ends_is_ended(function, out_of_time, monkeypatch, capsys) -> None:
     monkeypatch.setattr(notebook, "LIMIT_S", 0.3)
+    gives_up = 0.1 if function is waiting else PATIENCE
+    monkeypatch.setattr(deadline, "PATIENCE_S", gives_up)
     before = threading.active_count()
     verdict = check("update", function)
     assert "Stopped after 0.3 seconds" in repr(verdict)
@@ -175,10 +209,13 @@ def test_what_never_ends_is_ended(function, monkeypatch, capsys) -> None:
     assert ("round" in capsys.readouterr().out) == (function is forever)
 
 
-def test_a_verdict_does_not_wait_for_the_name_of_the_mistake(monkeypatch) -> None:
-    monkeypatch.setattr(notebook, "LIMIT_S", 0.5)
+def test_a_verdict_does_not_wait_for_the_name_of_the_mistake(
+    out_of_time, monkeypatch
+) -> None:
+    monkeypatch.setattr(deadline, "PATIENCE_S", PATIENCE)
     verdict = check("update", wrong_then_forever)
     assert "fails on: *one score*" in repr(verdict) and "Stopped" not in repr(verdict)
+    assert BEGUN, "what comes after the verdict never ended"
 
 
 def test_prints_are_there_once_and_stdout_is_as_before(capsys) -> None:

@@ -163,7 +163,8 @@ def test_the_script_is_classic_and_asks_for_nothing() -> None:
 def test_python_and_the_simulator_are_one_classic_script_each() -> None:
     files = {"micropython.js", "simulator.js"}
     assert set(page_assets()) == files | {"gpu.js", "gpu.css"}
-    assert all(page_assets()[name].startswith("globalThis.") for name in files)
+    for name in files:
+        assert page_assets()[name].startswith("globalThis."), name
 
 
 def test_the_simulator_on_the_page_has_no_need_of_cpython() -> None:

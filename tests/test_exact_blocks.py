@@ -142,7 +142,8 @@ def test_nor_do_the_rows_beside_it() -> None:
     v[200] = NAN  # seen by the last queries only
     for mask in (causal(), window(9, 0), documents(np.arange(300) // 90)):
         whole = bits(q, k, v, 300, 300, mask=mask)
-        assert all(bits(q, k, v, *size, mask=mask) == whole for size in SIZES)
+        for size in SIZES:
+            assert bits(q, k, v, *size, mask=mask) == whole, size
 
 
 # What the bits are: as near as those of the ordinary way, and nearer.
@@ -288,7 +289,8 @@ def test_m_is_a_whole_power_and_the_state_follows_the_leaves() -> None:
     scores, v = np.random.default_rng(1).normal(0, 30, 640), np.ones((640, 1))
     fine, coarse = states(scores, v, 64), states(scores, v, 128)
     for few, many in zip(coarse, fine[::2], strict=True):
-        assert all(a.tobytes() == b.tobytes() for a, b in zip(few, many))
+        for a, b in zip(few, many):
+            assert a.tobytes() == b.tobytes()
     nothing = fine[0]
     assert (nothing.m == -INF).all() and not nothing.l.any() and not nothing.o.any()
     for place, state in enumerate(fine[1:], 1):

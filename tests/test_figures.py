@@ -145,9 +145,8 @@ def test_no_score_of_two_chunks_leaves_its_panel(top: int) -> None:
         bar = r'class="score[^"]*" [^>]* y="([\d.]+)" height="([\d.]+)"'
         scores = re.findall(bar, picture)
         assert len(scores) == 7
-        assert all(
-            above <= float(y) and float(y) + float(h) <= below for y, h in scores
-        )
+        for y, h in scores:
+            assert above <= float(y) and float(y) + float(h) <= below
 
 
 def test_the_stairs_of_max_records_stand_one_above_the_other() -> None:

@@ -219,7 +219,7 @@ def test_planted_faults_turn_the_compiler_s_report_red(tmp_path: Path) -> None:
     said = json.loads(compiled(PLANT, tmp_path))
     assert said["as it ships"] == []
     assert "float64 instructions" in said["literal"][0]
-    assert any("local arrays" in fault for fault in said["index"])
+    assert "local arrays" in str(said["index"])
     assert "bytes spilled" in said["spill"][0]
     assert said["tile"] == ["69632 bytes of shared memory: more than a block has"]
 

@@ -107,7 +107,8 @@ def test_parts_may_be_merged_in_any_order_and_empty_ones_change_nothing() -> Non
         assert close(*merged(states[places], task, after), *truth, 24, "float32")
     for at in (0, 2, 4):
         with_one = np.concatenate([states[:at], empty, states[at:]])
-        assert all(map(np.array_equal, merged(with_one, task, after), answer))
+        for got, expected in zip(merged(with_one, task, after), answer, strict=True):
+            np.testing.assert_array_equal(got, expected)
 
 
 def test_a_part_without_keys_leaves_the_state_that_has_seen_nothing() -> None:

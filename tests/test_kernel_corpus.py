@@ -90,7 +90,7 @@ def test_every_expression_has_its_types() -> None:
 
 def test_a_refusal_says_why_and_mostly_where() -> None:
     refused = [row for row in ROWS if not row["compiles"]]
-    assert all(row["says"] for row in refused)
+    assert not [row for row in refused if not row["says"]]
     assert sum(row["line"] is not None for row in refused) > 0.9 * len(refused)
 
 

@@ -57,7 +57,7 @@ def test_a_measurement_says_where_it_comes_from(name):
     assert stored.machine and "cores" in stored.machine
     assert {"Python", "NumPy"} <= set(stored.versions)
     assert date.fromisoformat(stored.date) <= date.today()
-    assert all(len(row) == len(stored.columns) for row in stored.rows)
+    assert not [row for row in stored.rows if len(row) != len(stored.columns)]
     for shown in (str(stored), stored._repr_html_()):
         assert stored.machine in shown and stored.command in shown
 

@@ -47,7 +47,7 @@ def test_the_public_names() -> None:
     assert (State, merge) == (state.State, state.merge)
     assert dense.softmax and streaming.softmax
     assert {"State", "dense", "merge", "state", "streaming"} <= set(dir(onlinesoftmax))
-    assert all(hasattr(onlinesoftmax, name) for name in dir(onlinesoftmax))
+    assert not [name for name in dir(onlinesoftmax) if not hasattr(onlinesoftmax, name)]
 
 
 def test_a_name_that_is_not_there() -> None:

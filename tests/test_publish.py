@@ -91,7 +91,9 @@ def test_a_workflow_that_would_publish_dead_buttons_is_told(
         text = text.replace(right, wrong)
     workflow.write_text(text, "utf-8")
     nothing, *dead = publish.rehearse(copy, tmp_path / "remote.git")
-    assert dead and all(line.startswith("a button leads nowhere: ") for line in dead)
+    assert dead and not [
+        x for x in dead if not x.startswith("a button leads nowhere: ")
+    ]
     assert nothing == "nothing to upload in _build/site"
 
 

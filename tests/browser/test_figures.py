@@ -211,16 +211,15 @@ def test_the_controls_are_locked_until_the_reader_has_predicted(visit, id) -> No
     page = visit(id)
     assert state(page) == opening(id)
     locked = page.locator(".os-locked")
-    assert locked.count() and all(
-        locked.nth(i).evaluate("part => part.inert") for i in range(locked.count())
-    )
+    assert set(locked.evaluate_all(INERT)) == {True}
     drag_every_handle(page)
     assert state(page) == opening(id)
     page.locator(".os-skip").click()
     assert not page.locator(".os-question").is_visible()
-    assert not any(
-        locked.nth(i).evaluate("part => part.inert") for i in range(locked.count())
-    )
+    assert set(locked.evaluate_all(INERT)) <= {False}
+
+
+INERT = "parts => parts.map((part) => part.inert)"
 
 
 def drag_every_handle(page: Page) -> None:

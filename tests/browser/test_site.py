@@ -128,7 +128,7 @@ def test_names_in_a_plot_that_collide_are_found(reuse_page, html):
     second = "document.querySelectorAll('[aria-label^=Twelve] text')[1]"
     page.evaluate(f"{second}.textContent = 'head 1, the first of all the heads'")
     found = page.evaluate(CROWDED_PLOTS)
-    assert any("runs into head 2" in fault for fault in found)
+    assert any("runs into head 2" in fault for fault in found), found
 
 
 def test_axe_finds_the_same_colours_faint(open_page, html):
@@ -166,7 +166,8 @@ def test_whatever_is_faint_is_found(reuse_page, html, plant):
     assert faint(page) == []
     put = "html => document.querySelector('article').insertAdjacentHTML('beforeend', html)"
     page.evaluate(put, plant)
-    assert any(found.startswith("'Faint'") for found in faint(page))
+    found = faint(page)
+    assert any(fault.startswith("'Faint'") for fault in found), found
 
 
 OTHER_INK = """() => [...document.querySelectorAll(".katex-html *")].filter((part) => {
@@ -635,5 +636,5 @@ def test_a_broken_policy_would_be_seen(open_page, html):
            }"""
     )
     assert page.evaluate("window.ran") is None
-    assert any("Content Security Policy" in fault for fault in page.tattler.faults)
+    assert "Content Security Policy" in str(page.tattler.faults)
     page.tattler.faults.clear()

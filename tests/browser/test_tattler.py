@@ -18,7 +18,7 @@ def test_a_planted_fault_is_seen(open_page, tmp_path: Path, kind: str) -> None:
     file = tmp_path / "page.html"
     file.write_text(f"<!doctype html><title>planted</title>{PLANTED[kind]}")
     page = open_page(file)
-    assert any(fault.startswith(kind) for fault in page.tattler.faults)
+    assert kind in {fault[: len(kind)] for fault in page.tattler.faults}
     page.tattler.faults.clear()
 
 
@@ -32,5 +32,5 @@ def test_a_breach_of_the_content_security_policy_is_seen(open_page, tmp_path) ->
     )
     page = open_page(file)
     assert page.title() == "planted"
-    assert any("Content Security Policy" in fault for fault in page.tattler.faults)
+    assert "Content Security Policy" in str(page.tattler.faults)
     page.tattler.faults.clear()
