@@ -14,7 +14,8 @@ PATIENCE_MS = 1000 * PATIENCE
 
 def wait_until(holds: Callable[[], object], what: str, pause=time.sleep) -> None:
     """Wait until `holds()` is true; else fail, and say what was awaited."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + PATIENCE  # clock: a ceiling that no machine reaches
     while not holds():
+        # clock: the same ceiling
         assert time.monotonic() < end, f"not within {PATIENCE:g} s: {what}"
         pause(0.02)

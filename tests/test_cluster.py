@@ -1,12 +1,12 @@
 """Many machines: the same answer, to the last bit, or an error that says which chunk."""
 
+import itertools
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import threading
-import time
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,10 +24,10 @@ from hypothesis import strategies as st
 from onlinesoftmax import cluster, dense, masks, streaming
 from onlinesoftmax.cluster import chunk, faults, forward, running, sources, tree
 from onlinesoftmax.state import State
+from patience import PATIENCE, wait_until
 from test_attention import normal, problems
 
 quiet = pytest.mark.filterwarnings("ignore::RuntimeWarning")
-ENDS_WITHIN = 60  # seconds: what hangs for longer has failed
 
 
 def single(*shape: int, seed: int = 0) -> np.ndarray:
@@ -274,7 +274,7 @@ def test_importing_the_cluster_loads_no_engine() -> None:
     assert not {"dask", "zarr", "distributed", "numba"} & set(loaded.stdout.split())
 
 
-def test_where_a_run_stands_still_it_is_given_up() -> None:
+def test_where_a_run_stands_still_it_is_given_up(monkeypatch) -> None:
     class Stuck:
         status = "running"
         scheduler = SimpleNamespace(processing=None)
@@ -283,7 +283,9 @@ def test_where_a_run_stands_still_it_is_given_up() -> None:
         def sync(self, *_, **__) -> dict:
             return self.at_work
 
-    watch = running.Watch(Stuck(), patience=0.05)
+    clock = itertools.count()
+    monkeypatch.setattr(running, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    watch = running.Watch(Stuck(), patience=1.5)
     for at_work, said in (
         ({}, "no worker has been there"),
         ({"a": ["x"], "b": []}, "1 of 2"),
@@ -291,7 +293,7 @@ def test_where_a_run_stands_still_it_is_given_up() -> None:
     ):
         Stuck.at_work = at_work
         watch.look()
-        time.sleep(0.1)
+        watch.look()  # a second later
         with pytest.raises(cluster.ClusterError, match=said):
             watch.look()
         Stuck.at_work = {"a": ["y"]}
@@ -347,7 +349,7 @@ def workers(tmp_path_factory):
 
 def started(count: int, memory: str = "1GB", **options) -> LocalCluster:
     return LocalCluster(n_workers=count, threads_per_worker=1, memory_limit=memory,
-                        dashboard_address=None, silence_logs=50, **options)  # fmt: skip
+                        dashboard_address="127.0.0.1:0", silence_logs=50, **options)  # fmt: skip
 
 
 @pytest.mark.long
@@ -372,7 +374,7 @@ def test_a_killed_worker_changes_no_bit(workers, tmp_path: Path) -> None:
     got = cluster.attention(q, k, values, chunk=100, client=client)
     np.testing.assert_array_equal(got, expected)
     assert (tmp_path / "died").exists()
-    client.wait_for_workers(2, timeout=ENDS_WITHIN)
+    client.wait_for_workers(2, timeout=PATIENCE)
     assert set(client.run(os.getpid).values()) != before
 
 
@@ -418,25 +420,30 @@ def test_too_little_memory_ends_with_the_chunk_s_name() -> None:
 @pytest.mark.long
 def test_a_scheduler_that_goes_away_is_told(tmp_path: Path) -> None:
     q, k, v, _ = answer()
-    slow = da.from_array(v, chunks=(100, 32)).map_blocks(nap, dtype="f4")
+    begun, over = tmp_path / "begun", tmp_path / "over"
+    slow = da.from_array(v, chunks=(100, 32)).map_blocks(nap, begun, over, meta=v[:0])
     # Or else the workers would look for their scheduler for half a minute.
-    hasty = dask.config.set({"distributed.comm.timeouts.connect": "1s"})
+    hasty = dask.config.set({"distributed.comm.timeouts.connect": "5s"})
     with hasty, started(1) as own:
         client = Client(own)
-        threading.Timer(0.5, lambda: own.sync(own.scheduler.close)).start()
-        start = time.monotonic()
+
+        def close() -> None:
+            wait_until(begun.exists, "the first chunk is read")
+            own.sync(own.scheduler.close)
+
+        threading.Thread(target=close).start()
         with pytest.raises(cluster.ClusterError, match="the scheduler went away"):
             cluster.attention(q, k, slow, chunk=100, client=client)
-        assert time.monotonic() - start < ENDS_WITHIN
         with pytest.raises(ValueError, match="client: expected one that is running"):
             cluster.attention(q, k, v, client=client)
-        client.close(timeout=1)
+        over.touch()
+        client.close(timeout=1)  # clock: nobody is there to answer
 
 
 FROZEN = """
 from distributed import LocalCluster
 if __name__ == "__main__":
-    own = LocalCluster(0, protocol="tcp", dashboard_address=None)
+    own = LocalCluster(0, protocol="tcp", dashboard_address="127.0.0.1:0")
     print(own.scheduler_address, flush=True)
     input()
 """
@@ -450,20 +457,20 @@ def test_a_scheduler_that_freezes_is_told(tmp_path: Path) -> None:
     command = [sys.executable, str(tmp_path / "own.py")]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, **pipes) as own:
-        client = Client(own.stdout.readline().strip())
-        threading.Timer(0.5, lambda: own.send_signal(signal.SIGSTOP)).start()
-        start = time.monotonic()
+        client = Client(own.stdout.readline().strip(), timeout=PATIENCE)
+        own.send_signal(signal.SIGSTOP)
         try:
             with pytest.raises(cluster.ClusterError, match="has not answered"):
-                cluster.attention(q, k, v, chunk=100, client=client, patience=2)
-            assert time.monotonic() - start < ENDS_WITHIN
+                cluster.attention(q, k, v, chunk=100, client=client, patience=1)
         finally:
             own.kill()  # what is frozen would never end by itself
-            client.close(timeout=1)
+            client.close(timeout=1)  # clock: nobody is there to answer
 
 
-def nap(block: np.ndarray) -> np.ndarray:
-    time.sleep(0.2)
+def nap(block: np.ndarray, begun: Path, over: Path) -> np.ndarray:
+    """A chunk that is read until the test is over."""
+    begun.touch()
+    wait_until(over.exists, "the test is over")
     return block
 
 

@@ -36,7 +36,7 @@ def test_what_a_dead_worker_had_is_folded_again_and_the_bits_are_the_same(
 ) -> None:
     given = bench_cluster.stored(tmp_path, SMALL)
     wanted = cluster.attention(*given, chunk=SMALL.chunk)  # on threads, nobody dies
-    for _ in range(4):  # until somebody has died before it was over
+    for _ in range(20):  # until somebody has died before it was over
         answer, rows = bench_cluster.recorded(given, SMALL, "states")
         assert answer.tobytes() == wanted.tobytes()
         folded = {row[1] for row in of(rows, "fold") if row[-1]}

@@ -31,6 +31,7 @@ from livepage.drills.payload import how_exact, payload
 from livepage.drills.words import show
 from livepage.markup import plain_maths
 from onlinesoftmax import State, dense, merge, streaming
+from patience import PATIENCE
 
 DRILLS = list(bank().values())
 MARKED = [d for d in DRILLS if d.kind not in WRITTEN and "points" not in d.fields]
@@ -63,7 +64,7 @@ def ask(v8: MiniRacer, expression: str) -> Any:
     """Evaluate on the page's side; what JSON cannot carry comes as text."""
     infinite = "(_, v) => typeof v === 'number' && !Number.isFinite(v) ? String(v) : v"
     script = f"JSON.stringify({expression}, {infinite})"
-    return json.loads(v8.eval(script, timeout_sec=30))
+    return json.loads(v8.eval(script, timeout_sec=PATIENCE))
 
 
 def plainly(value: Any) -> Any:

@@ -152,6 +152,7 @@ AWKWARD = {
     with_line("exp(1000.0)"): "overflow",
     "import math\n" + with_line("math.cosh(1000.0)"): "overflow",
     "import math\n" + with_line("math.fsum([m, l]), math.prod([1, 2])"): "right",
+    # clock: that a program may ask for a pause is tested, not its length
     "import time\n" + with_line("time.sleep(0.001)"): "right",
     with_line("return 1 / 0, l"): "raised",
     with_line("return '1', '2'"): "shape",

@@ -852,7 +852,7 @@ def test_a_slow_way_is_left_out_where_it_would_take_too_long(pretended, capsys) 
 
 def test_when_the_time_is_up_what_is_timed_is_kept(pretended, monkeypatch, capsys):
     clock = count(step=30)  # every look at it comes half a minute later
-    monkeypatch.setattr(trial.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(trial, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     rows = trial.time_all(minutes=1.2)
     assert {tuple(row[1:5]) for row in rows} == {
         (512, 64, "float32", False), (512, 64, "float32", True)

@@ -36,7 +36,7 @@ def test_numbas_simulator_agrees() -> None:
 
 
 SHARED_BY_ALL = """
-import time
+import threading, time
 import numpy as np
 from numba import cuda, float32
 from blocksim import cudasim
@@ -55,14 +55,16 @@ def runs():
     turn[1, 4, 0, 16](out)
     return out.tolist()
 
-empty = np.empty
-np.empty = lambda *arguments: (time.sleep(0.05), empty(*arguments))[1]
+empty, all_four = np.empty, threading.Barrier(4)
+np.empty = lambda *arguments: (all_four.wait(), empty(*arguments))[1]
 print(runs() == [2, 0, 6, 4])
 cudasim.mend()
+# clock: time for a second array, which must not be made
+np.empty = lambda *arguments: (time.sleep(0.05), empty(*arguments))[1]
 print(runs() == [2, 0, 6, 4])
 """
 
 
 def test_all_threads_of_numbas_simulator_have_one_shared_array() -> None:
-    """Its own threads each make one, given the time; mended, they share the first."""
+    """Its own threads each make one, if they come together; mended, they share one."""
     assert simulated("-c", SHARED_BY_ALL).split() == ["False", "True"]

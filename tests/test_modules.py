@@ -10,6 +10,7 @@ import pytest
 
 from javascript import engine
 from livepage import modules
+from patience import PATIENCE
 
 
 @pytest.fixture
@@ -192,6 +193,6 @@ def test_v8_works_where_a_loop_is_marked_as_running() -> None:
     """As Playwright leaves its own, for all tests that come after one of a browser."""
 
     async def asked() -> object:
-        return engine().eval("6 * 7", timeout_sec=30)
+        return engine().eval("6 * 7", timeout_sec=PATIENCE)
 
     assert asyncio.run(asked()) == 42

@@ -5,11 +5,13 @@ import re
 import subprocess
 import sys
 import threading
+from functools import partial
 from urllib.request import urlopen
 
 import pytest
 
 from livepage.site.page import CONTENT_SECURITY_POLICY
+from patience import PATIENCE
 from tools import watch
 from tools.copies import copy_of_the_book
 from tools.serve import server
@@ -35,12 +37,26 @@ def test_a_page_may_ask_its_server_and_the_file_stays(address, tmp_path) -> None
     assert (tmp_path / "index.html").read_text() == PAGE
 
 
+class Noticed(threading.Condition):
+    """A condition of which it is known that somebody waits for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun = threading.Event()
+
+    def wait_for(self, *given: object) -> object:
+        self.begun.set()
+        return super().wait_for(*given)
+
+
 def test_a_page_that_waits_is_told_of_the_next_build(address, monkeypatch) -> None:
     monkeypatch.setattr(watch, "newest", watch.Newest())
     first = json.load(urlopen(f"{address}.watch?seen="))
     assert first == {"number": 0, "said": ""}
-    threading.Timer(0.05, watch.newest.tell, ["01-one.md: no"]).start()
-    told = json.load(urlopen(f"{address}.watch?seen=0"))
+    watch.newest.changed = waiting = Noticed()
+    tell = partial(watch.newest.tell, "01-one.md: no")
+    threading.Thread(target=lambda: waiting.begun.wait(PATIENCE) and tell()).start()
+    told = json.load(urlopen(f"{address}.watch?seen=0", timeout=PATIENCE))
     assert told == {"number": 1, "said": "01-one.md: no"}
 
 

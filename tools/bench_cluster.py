@@ -138,7 +138,7 @@ def on_workers(folder: str) -> Iterator[Client]:
             n_workers=WORKERS,
             threads_per_worker=1,
             processes=True,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
         ) as local,
         Client(local) as client,
     ):

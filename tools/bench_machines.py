@@ -164,7 +164,7 @@ def started(workers: int) -> Iterator[Any]:
         "n_workers": workers,
         "threads_per_worker": 1,
         "memory_limit": LIMIT,
-        "dashboard_address": None,
+        "dashboard_address": "127.0.0.1:0",
     }
     with LocalCluster(**options) as cluster, Client(cluster) as client:
         yield client

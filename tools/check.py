@@ -33,6 +33,7 @@ STEPS = {
     "python-lint": ["ruff", "check", "--output-format", "concise", "."],
     "javascript-layout": ["oxfmt", "--check"],
     "javascript-lint": ["oxlint"],
+    "clocks": ["tools.clocks"],
     "workflows": ["zizmor", "--offline", "--no-progress", ".github"],
 }
 LAYOUT = [["ruff", "check", "--fix", "."], ["ruff", "format", "."], ["oxfmt"]]
@@ -40,7 +41,10 @@ LAYOUT = [["ruff", "check", "--fix", "."], ["ruff", "format", "."], ["oxfmt"]]
 
 def command(words: list[str]) -> list[str]:
     """The words with the full path of a tool that is installed beside this Python."""
-    if words[0] == "pytest":  # as a module, so that it finds the folder it starts in
+    if words[0] in (
+        "pytest",
+        "tools.clocks",
+    ):  # as a module, so that it finds the folder it starts in
         return [sys.executable, "-m", *words]
     path = shutil.which(words[0], path=sysconfig.get_path("scripts"))
     if path is None:

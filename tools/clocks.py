@@ -20,8 +20,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 CLOCK = re.compile(
     r"\bsleep\(|wait_for_timeout\(|\bset(Timeout|Interval)\(|\bTimer\("
-    r"|\b(monotonic|perf_counter|process_time|time\.time|time_ns)\b"
-    r"|\b(performance|Date|datetime|date)\.(now|utcnow|today)\b|new Date\(\)"
+    r"|\b(monotonic|perf_counter|process_time|time\.time|time_ns)\b(?!=)"
+    r"|\b(performance|Date|datetime|date)\.(now|utcnow|today)\b(?! =)|new Date\(\)"
     r"|\btime(out|out_sec|_limit)=(?!PATIENCE)|\bdeadline=(?!None)|\.alarm\("
     r"|\bport\s*=\s*[1-9]|(localhost|127\.0\.0\.1|0\.0\.0\.0)?:[1-9]\d{3,4}\b(?=[/\"'])"
 )
@@ -30,10 +30,10 @@ REASON = re.compile(r"(?:#|//) clock: +(\S.*)")
 LEFT_OUT = ("tests/kernels/corpus", "tests/test_clocks.py")
 
 
-def files(root: Path = ROOT) -> Iterator[Path]:
+def files() -> Iterator[Path]:
     """Yield the Python and JavaScript files of the tests."""
-    for file in sorted((root / "tests").rglob("*")):
-        name = file.relative_to(root).as_posix()
+    for file in sorted((ROOT / "tests").rglob("*")):
+        name = file.relative_to(ROOT).as_posix()
         if file.suffix in (".py", ".mjs", ".js") and not name.startswith(LEFT_OUT):
             yield file
 
@@ -43,7 +43,8 @@ def clocks(text: str) -> Iterator[tuple[int, str, str]]:
     above = ""
     for number, line in enumerate(text.splitlines(), 1):
         reason = REASON.search(line) or REASON.search(above)
-        if CLOCK.search(REASON.sub("", line)) and "import" not in line.split():
+        is_import = line.lstrip().startswith(("import ", "from "))
+        if not is_import and CLOCK.search(REASON.sub("", line)):
             yield number, line.strip(), reason[1] if reason else ""
         above = line
 
@@ -52,9 +53,8 @@ def vague(text: str) -> Iterator[int]:
     """Yield the lines of asserts that cannot say which element failed."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Assert):
-            allowed = (
-                ["any"] if node.msg else []
-            )  # where it says what there was instead
+            # A message may say what there was instead of what was looked for.
+            allowed = ["any"] if node.msg else []
             if any(is_vague(part, allowed) for part in parts(node.test)):
                 yield node.lineno
 
@@ -82,22 +82,31 @@ def is_vague(node: ast.expr, allowed: list[str]) -> bool:
     return is_map or isinstance(over, ast.GeneratorExp)
 
 
+def refused(text: str, is_python: bool) -> list[str]:
+    """Return what is wrong with a file: `line: what`."""
+    found = [
+        f"{number}: a clock without a reason: {line}"
+        for number, line, reason in clocks(text)
+        if not reason
+    ]
+    if is_python:
+        found += [
+            f"{number}: expected an assert that names what fails, got all(…) or any(…):"
+            " compare lists, or `assert not [x for x in xs if …]`"
+            for number in vague(text)
+        ]
+    return found
+
+
 def main() -> int:
-    refused = []
+    wrong = []
     for file in files():
         name, text = file.relative_to(ROOT).as_posix(), file.read_text("utf-8")
         for number, line, reason in clocks(text):
-            print(f"{name}:{number}: {line}\n    {reason or 'NO REASON'}")
-            if not reason:
-                refused.append(f"{name}:{number}: a clock without a reason: {line}")
-        if file.suffix == ".py":
-            refused += [
-                f"{name}:{number}: expected an assert that names what fails, got all(…)"
-                " or any(…): compare lists, or `assert not [x for x in xs if …]`"
-                for number in sorted(set(vague(text)))
-            ]
-    print(*refused, sep="\n")
-    return len(refused) > 0
+            print(f"{name}:{number}: {line}\n    {reason}")
+        wrong += [f"{name}:{line}" for line in refused(text, file.suffix == ".py")]
+    print("", *wrong, sep="\n")
+    return len(wrong) > 0
 
 
 if __name__ == "__main__":

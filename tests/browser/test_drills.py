@@ -444,6 +444,7 @@ RUN_EACH = """async ([id, sources]) => {
   for (const source of sources) {
     form.elements.answer.value = source;
     form.requestSubmit();
+    // clock: a pause between two looks
     do await new Promise((next) => setTimeout(next, 5)); while (!section.dataset.state);
     told.push([section.dataset.state, section.querySelector("form").textContent]);
   }
@@ -536,8 +537,10 @@ window.Worker = class {
     }
     const fault = {fault: "raised", word: "raised", slots: {error: "ZeroDivisionError"}};
     const report = {passed: false, case: 0, rows: [], ...fault};
+    // clock: the test's own, of Playwright
     setTimeout(() => {
       this.onmessage({data: {first: report}});
+      // clock: the test's own, of Playwright
       this.beat = setInterval(() => this.onmessage({data: {alive: true}}), 1000);
     }, FIRST_MS);
   }
@@ -552,6 +555,7 @@ window.Worker = class {
     if ("wasm" in data) {
       return void queueMicrotask(() => this.onmessage({data: {ready: true}}));
     }
+    // clock: the test's own, of Playwright
     this.beat = setInterval(() => this.onmessage({data: {alive: true}}), 1000);
   }
   terminate() { clearInterval(this.beat); }

@@ -130,6 +130,7 @@ CLEAR = """hash => {
   globalThis.empty ??= new Set(Object.keys(globalThis));
   for (const name of Object.keys(globalThis))
     if (!empty.has(name) && name !== "empty") delete globalThis[name];
+  // clock: only its number is used
   for (let timer = setTimeout(() => 0); timer; timer -= 1) clearTimeout(timer);
   for (let frame = requestAnimationFrame(() => 0); frame; frame -= 1)
     cancelAnimationFrame(frame);
@@ -172,6 +173,7 @@ def put(page: Page, changes: dict, moving: bool = False) -> None:
 PUT = """async ([changes, moving]) => {
   const [live] = osFigures.awake.values();
   live.set(changes, moving);
+  // clock: a pause between two looks
   while (live.late) await new Promise((done) => setTimeout(done, 10));
 }"""
 

@@ -140,6 +140,7 @@ def test_a_dragged_slider_waits_for_nothing(unused) -> None:
             slide.dispatchEvent(new Event("input"));
           }
           const before = computed;
+          // clock: a pause between two looks
           while (live.late) await new Promise((done) => setTimeout(done, 10));
           return [before, computed, live.shown.block, live.numbers.same];
         }"""

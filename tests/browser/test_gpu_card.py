@@ -478,6 +478,7 @@ GPUComputePassEncoder.prototype.dispatchWorkgroups = function (count) {
 const wait = GPUQueue.prototype.onSubmittedWorkDone;
 GPUQueue.prototype.onSubmittedWorkDone = async function () {
   await wait.call(this);
+  // clock: a launch takes so long at least; longer, and the slices are smaller still
   await new Promise((resolve) => setTimeout(resolve, 30 * slices.at(-1)));
 };"""
 
