@@ -37,15 +37,23 @@ def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
     if seed := config.getoption("--shuffle"):
-        random.Random(seed).shuffle(items)
+        dice = random.Random(seed)
+        dice.shuffle(items)
+        files = {item.path: dice.random() for item in items}
+        items.sort(key=lambda item: files[item.path])  # what a file shares is made once
     else:
         items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
+# What ends a reader's function, and what refuses to simulate for longer than readers
+# would wait: limits in seconds, which a busy machine reaches too soon.
+LIMITS = {"livepage.drills.notebook": "LIMIT_S", "onlinesoftmax.gpu.launch": "PATIENCE"}
+
+
 def pytest_runtest_setup() -> None:
-    """A notebook ends a reader's function after 20 s; a busy machine needs longer."""
-    if notebook := sys.modules.get("livepage.drills.notebook"):
-        notebook.LIMIT_S = PATIENCE
+    for name, limit in LIMITS.items():
+        if name in sys.modules:
+            setattr(sys.modules[name], limit, PATIENCE)
 
 
 @pytest.fixture(scope="session")

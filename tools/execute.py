@@ -20,7 +20,7 @@ from tools.made import Made
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 WIDGET = "application/vnd.jupyter.widget-view+json"
-LIMIT = 120  # seconds that one cell may take
+LIMIT = 600  # seconds that one cell may take; none takes a tenth, but machines are busy
 
 
 class ChapterFailed(Exception):
