@@ -94,10 +94,14 @@ def tells(text: str, value: object) -> bool:
     return abs(written - value) <= room + 1e-9 * abs(value)
 
 
+SUPERSCRIPT = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+
+
 def _number(text: str) -> tuple[float, float]:
     """A number as a figure writes it, and by how much it may be rounded."""
     text = text.replace("−", "-").replace(",", "").replace("∞", "inf")
-    digits, _, power = text.partition(" × 10^")
+    text = text.replace("\u00a0", " ").replace("10^", "10").translate(SUPERSCRIPT)
+    digits, _, power = text.partition(" × 10")
     scale = 10.0 ** float(power or 0)
     room = 0.5000001 * 10 ** -len(digits.partition(".")[2])
     return float(digits) * scale, room * scale

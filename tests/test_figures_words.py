@@ -5,7 +5,6 @@ is a piece of text that has to be said in that state, made from the library alon
 """
 
 import html
-import math
 import re
 from collections.abc import Callable, Iterator
 from itertools import product
@@ -45,8 +44,8 @@ def said(figure: str, state: State, language: str) -> str:
 
 
 def rounded(x: float, decimals: int = 0) -> str:
-    """A number as the figures write it, halves upwards."""
-    return f"{math.floor(x * 10**decimals + 0.5) / 10**decimals:.{decimals}f}"
+    """A number as the figures write it."""
+    return f"{x:.{decimals}f}"
 
 
 def percent(part: float) -> str:

@@ -3,7 +3,7 @@
 
 import { fading, picture } from "livepage/picture.mjs";
 import { circle, group, label, level, rect, tag, upright } from "livepage/shapes.mjs";
-import { fill, num, sentences } from "livepage/text.mjs";
+import { fill, num, sentences, show } from "livepage/text.mjs";
 
 const SIZE = 3; // scores in a chunk
 
@@ -355,7 +355,7 @@ function floats({ ends, trees, result, truth }, { page, words }) {
     ),
     ...Array.from({ length: most - least + 1 }, (_, i) => tick(least + i)),
     label(
-      `o/ℓ = ${result.y.toPrecision(8)}`,
+      `o/ℓ = ${show(result.y, 8)}`,
       Math.min(page.width - 70, Math.max(70, x(result.off))),
       Y.low + 54,
       { class: "strong middle", q: "o" },
@@ -425,8 +425,8 @@ export function say(_, { last, roots, result, truth, ends, trees, farthest }, wo
     farthest,
     shrunk: (blank ?? (alphaA < alphaB ? a : b)).name,
     alpha: times(Math.min(alphaA, alphaB)),
-    truth: truth.y.toPrecision(10),
-    ...(result && { y: result.y.toPrecision(8), off: Math.abs(result.off), here }),
+    truth: show(truth.y, 10),
+    ...(result && { y: show(result.y, 8), off: Math.abs(result.off), here }),
   };
   return sentences([words.sayMerged, change, end, count], values);
 }
@@ -437,7 +437,7 @@ export function table(_, { leaves, nodes }, words) {
     num(m, 1),
     num(l, 5),
     num(o, 5),
-    l > 0 ? f32(o / l).toPrecision(8) : "–",
+    l > 0 ? show(f32(o / l), 8) : "–",
   ];
   const rows = [...leaves, ...nodes].map(row);
   return { caption: words.tableCaption, head: words.tableHead, rows };

@@ -4,7 +4,7 @@
 import { FARTHEST, FORMATS, MOST_POWER } from "livepage/constants";
 import { handle, picture } from "livepage/picture.mjs";
 import { circle, group, label, level, rect, upright } from "livepage/shapes.mjs";
-import { num, sentences, tidy } from "livepage/text.mjs";
+import { grouped, num, sentences, show, tidy } from "livepage/text.mjs";
 
 import { adder, rounder } from "../rounding.mjs";
 
@@ -290,9 +290,7 @@ function short(x) {
     const power = exponentOfTen(x);
     return `${num(x / 10 ** power, 2)} × 10^{${num(power, 0)}}`;
   }
-  const shown =
-    x < 1000 ? { maximumSignificantDigits: 4 } : { maximumFractionDigits: 0 };
-  return x.toLocaleString("en", shown);
+  return grouped(show(x, 4));
 }
 
 const exponentOfTen = (x) => Number(x.toExponential(2).split("e")[1]);
@@ -302,7 +300,7 @@ export function say({ format, subtract }, numbers, words) {
   const values = {
     format,
     s: tidy(score),
-    n: count.toLocaleString("en"),
+    n: grouped(count),
     term: short(term),
     l: short(total),
     p: short(weight),

@@ -4,7 +4,7 @@
 import { BEYOND, BLOCK, FORMATS } from "livepage/constants";
 import { picture } from "livepage/picture.mjs";
 import { circle, group, label, level, rect, tag, upright } from "livepage/shapes.mjs";
-import { fill, grouped, num, sentences } from "livepage/text.mjs";
+import { fill, grouped, sentences, show } from "livepage/text.mjs";
 
 import { adder, exponent, gap, rounder } from "../rounding.mjs";
 
@@ -283,9 +283,7 @@ const power = (k) => (k < 11 ? short(2 ** k) : `2^{${k}}`);
 
 /** Whole numbers whole, others with seven digits, or as many as are asked for. */
 function short(x, digits = 7) {
-  if (!Number.isFinite(x)) return num(x, 0);
-  if (Number.isInteger(x)) return grouped(x);
-  return x.toLocaleString("en", { maximumSignificantDigits: digits });
+  return grouped(show(x, digits));
 }
 
 /** A writer with as many digits as it takes that different numbers look different. */

@@ -16,7 +16,8 @@ from livepage.drills.exactness import asked, safe
 from livepage.drills.expression import evaluate
 from livepage.drills.grade import is_miss, replies
 from livepage.drills.payload import how_exact
-from livepage.drills.words import column, show, word
+from livepage.drills.words import column, word
+from livepage.numbers import show
 
 Table = tuple[tuple[str, ...], ...]
 

@@ -17,7 +17,8 @@ from livepage.drills.bank import WRITTEN, Drill, foreign, in_language
 from livepage.drills.exactness import asked
 from livepage.drills.feedback import answer_text, case_name, right_choice, slots
 from livepage.drills.payload import how_exact, payload
-from livepage.drills.words import column, show, table, word
+from livepage.drills.words import column, table, word
+from livepage.numbers import show
 from livepage.quantities import letters
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

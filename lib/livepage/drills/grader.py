@@ -24,6 +24,7 @@ import math
 import sys
 
 from livepage.drills import syntax
+from livepage.numbers import show
 
 ANSWER = "answer.py"  # the reader's file, as tracebacks call it
 DRIVE = "drive.py"
@@ -360,7 +361,7 @@ def brief(value: object) -> str:
     if isinstance(value, list):
         parts = [brief(part) for part in value[:4]] + ["…"] * (len(value) > 4)
         return "[" + ", ".join(parts) + "]"
-    return value if isinstance(value, str) else "%.5g" % value
+    return show(value, FEW)
 
 
 def agree(a: object, b: object, tolerance: float) -> bool:
@@ -444,15 +445,7 @@ def distinct_cells(mine: object, right: object) -> list:
 
 def look_alike(a: list, b: list) -> bool:
     """Say whether two cells are written alike."""
-    return written(*a) == written(*b)
-
-
-def written(value: object, digits: int) -> str:
-    """Return a cell as text, only to be compared."""
-    value = unpack(value)
-    if isinstance(value, list):
-        return ", ".join([written(part, digits) for part in value])
-    return ("%%.%dg" % digits) % (value + 0.0) if is_number(value) else str(value)
+    return show(*a) == show(*b)
 
 
 # ---- naming a mistake

@@ -183,6 +183,7 @@ def _graders() -> dict[str, str]:
         f"livepage/drills/{name}": _python(f"{name}.py")
         for name in ("grader", "meter", "syntax")
     }
+    files["livepage/numbers"] = python_text(HERE.parent / "numbers.py")
     packages = ("livepage", "livepage/drills")
     return files | {f"{package}/__init__": "" for package in packages}
 

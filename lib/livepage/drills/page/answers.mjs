@@ -1,8 +1,8 @@
 // The forms: what each does when the page opens, and how an answer is read from it.
 
+import { show } from "../../numbers.mjs";
 import { prepareEditor } from "./editor.mjs";
 import { evaluate } from "./expression.mjs";
-import { show } from "./words.mjs";
 
 export const FORMS = {
   numeric: {

@@ -3,9 +3,10 @@
 
 import { quantities } from "livepage/drills";
 
+import { show } from "../../numbers.mjs";
 import { replies } from "./grade.mjs";
 import { scoreCard } from "./kernel.mjs";
-import { fromBank, make, marked, sentence, show } from "./words.mjs";
+import { fromBank, make, marked, sentence } from "./words.mjs";
 
 export const MARKS = {
   right: "M3 8.5 6.5 12 13 4.5",

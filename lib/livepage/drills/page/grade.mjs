@@ -1,14 +1,10 @@
 // Marking an answer: the twin of grade.py, with the same outcomes. It knows no words.
 
+import { number } from "../../numbers.mjs";
 import GRADING from "../grading.json" with { type: "json" };
 import { evaluate, readings, unknown } from "./expression.mjs";
 
 const SHARES = GRADING.shares; // what each is for stands in grade.py
-
-export const number = (value) =>
-  typeof value === "number"
-    ? value
-    : { inf: Infinity, "-inf": -Infinity, nan: NaN }[value];
 
 const UNREADABLE = { passed: false, unreadable: true };
 const EMPTY = { ...UNREADABLE, empty: true };

@@ -1,6 +1,7 @@
 // The script of all drills: starts whatever of them a page has.
 
 import { prepareCells } from "../../cells/page/buttons.mjs";
+import { show } from "../../numbers.mjs";
 import { Deck } from "./deck.mjs";
 import { PageDrill } from "./drill.mjs";
 import { drawGutter, markLine, prepareEditor } from "./editor.mjs";
@@ -12,7 +13,7 @@ import { graders, isStarted, openPython, runCell, runPython } from "./python.mjs
 import { prepareReading } from "./reading.mjs";
 import { followChanges, store } from "./store.mjs";
 import { prepareUse } from "./use.mjs";
-import { make, marked, sentence, show, wordsFor } from "./words.mjs";
+import { make, marked, sentence, wordsFor } from "./words.mjs";
 
 /** Open all solutions for printing, and close them again afterwards. */
 function prepareForPrint() {

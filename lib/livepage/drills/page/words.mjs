@@ -1,8 +1,8 @@
-// The words of the drills in the page's language, and how numbers are written.
+// The words of the drills in the page's language.
 
 import { quantities, words } from "livepage/drills";
 
-import { number } from "./grade.mjs";
+import { show } from "../../numbers.mjs";
 
 const tables = new Map();
 
@@ -25,17 +25,6 @@ export function wordsFor(element, from = words) {
   word.column = (name) => quantities[name] ?? table[name] ?? name;
   word.language = language;
   return word;
-}
-
-/** A number or a list as a reader writes it: 2, 0.13534, −∞. Whole ones have all digits. */
-export function show(value, digits = 5) {
-  if (Array.isArray(value)) return value.map((part) => show(part, digits)).join(", ");
-  const known = typeof value === "string" ? number(value) : value;
-  if (known === undefined || known === null) return String(value);
-  if (Number.isNaN(known)) return "NaN";
-  if (!Number.isFinite(known)) return known > 0 ? "∞" : "−∞";
-  const whole = Number.isSafeInteger(known);
-  return String(whole ? known : Number(known.toPrecision(digits))).replaceAll("-", "−");
 }
 
 /** A sentence with its slots filled; grader.py says what may fill one. */

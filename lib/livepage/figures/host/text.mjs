@@ -1,24 +1,20 @@
 // What figures and their frame write: numbers, sentences, marks. Pure strings.
 
+import { fixed, grouped, show } from "../../numbers.mjs";
+
+export { grouped, show };
+
 const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 export const escape = (text) => String(text).replace(/[&<>"]/g, (c) => ENTITIES[c]);
 
-/** A number as the book prints it: fixed digits, a true minus, −∞ by its sign. */
-export function num(x, digits = 3) {
-  if (Number.isNaN(x)) return "NaN";
-  if (!Number.isFinite(x)) return x < 0 ? "−∞" : "∞";
-  const fixed = x.toFixed(digits);
-  return (Number(fixed) === 0 ? fixed.replace("-", "") : fixed).replace("-", "−");
-}
+/** A number with fixed digits: a text that changes in place keeps its width. */
+export const num = (x, digits = 3) => fixed(x, digits);
 
 /** As `num`, but a whole number without digits. */
 export const tidy = (x, digits = 1) => num(x, Number.isInteger(x) ? 0 : digits);
 
 /** 0.5 as "50%". */
 export const percent = (share, digits = 0) => `${num(100 * share, digits)}%`;
-
-/** 65536 as "65,536". */
-export const grouped = (x) => String(x).replace(/\B(?=(\d{3})+$)/g, ",");
 
 /** "sum {l}" with { l: "2.19" } gives "sum 2.19". */
 export function fill(template, values = {}) {
