@@ -64,7 +64,12 @@ VENDOR = Path(__file__).parents[1] / "lib" / "livepage" / "vendor" / "micropytho
 
 def run_small(asked: list[tuple[Drill, str]]) -> list[dict[str, Any]]:
     """Return the reports of answers as the page's worker makes them, run in Node."""
-    return in_node([{**json.loads(packed(d)), "answer": source} for d, source in asked])
+    return in_node(
+        [
+            {**json.loads(packed(d)), "starter": d.get("starter"), "answer": source}
+            for d, source in asked
+        ]
+    )
 
 
 def in_node(jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -28,6 +28,7 @@ from livepage.drills.forms import Card
 from livepage.drills.grade import GRADERS, is_miss, replies
 from livepage.drills.page import bundle
 from livepage.drills.payload import how_exact, payload
+from livepage.drills.visit import Visit
 from livepage.markup import plain_maths
 from onlinesoftmax import State, dense, merge, streaming
 from patience import PATIENCE
@@ -431,7 +432,9 @@ def test_each_listed_mistake_earns_its_own_hint(v8: MiniRacer, d: Drill) -> None
     for (answer, hint), outcome in zip(listed, outcomes, strict=True):
         assert not outcome["passed"], answer
         assert earned(d, outcome) == hint, answer
-        assert in_language(hint) in " ".join(feedback(d, data, outcome, 1)[0]), answer
+        assert in_language(hint) in " ".join(feedback(d, data, outcome, Visit())[0]), (
+            answer
+        )
     hints = [in_language(hint) for _, hint in listed]
     assert len(hints) == len(set(hints)), "two misconceptions share a hint"
 
@@ -503,7 +506,7 @@ def test_the_answer_rounded_too_far_is_close_and_no_mistake(d: Drill) -> None:
             assert float(f"{right:.{digits}g}") == pytest.approx(right, rel=0.01)
             continue
         assert outcome["near"] in ("digits", "side"), digits
-        said = " ".join(feedback(d, data, outcome, 1)[0])
+        said = " ".join(feedback(d, data, outcome, Visit())[0])
         assert "Close." in said and asked(stated) in said
 
 
@@ -634,7 +637,7 @@ def test_an_answer_of_any_type_is_told_something(d: Drill) -> None:
     data = payload(d)
     for odd in ODD:
         outcome = GRADERS[d.kind](data, odd)
-        assert outcome["passed"] or feedback(d, data, outcome, 1)[0]
+        assert outcome["passed"] or feedback(d, data, outcome, Visit())[0]
     if d.kind == "choice":
         for none in (2.7, True, None, [0]):
             assert GRADERS["choice"](data, none)["unreadable"], none

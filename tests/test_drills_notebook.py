@@ -4,6 +4,7 @@ import math
 import re
 import sys
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from math import exp, inf, nan
 
@@ -16,6 +17,7 @@ from livepage.drills import check, deadline, drill, grader, notebook
 from livepage.drills.bank import bank
 from livepage.drills.feedback import feedback
 from livepage.drills.payload import payload
+from livepage.drills.visit import Visit
 from livepage.markup import blocks, inline
 from patience import PATIENCE, wait_until
 
@@ -50,7 +52,7 @@ def test_the_markup_escapes_all_else() -> None:
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notebook, "misses", {})
+    monkeypatch.setattr(notebook, "visits", defaultdict(Visit))
 
 
 def test_a_verdict_echoes_hints_and_offers_the_solution() -> None:
@@ -60,6 +62,52 @@ def test_a_verdict_echoes_hints_and_offers_the_solution() -> None:
     assert "show=True" not in repr(first)
     assert "show=True" in repr(check("rescale-hard", 70))
     assert check("rescale-hard", 2.3152)
+
+
+def test_the_solution_is_offered_once_and_not_after_a_pass() -> None:
+    said = ["show=True" in repr(check("rescale-hard", 1000 + n)) for n in range(5)]
+    assert said == [False, True, False, False, False]
+    assert check("update", update)
+    unchanged = [check("update", lambda m, l, block: (m, l)) for _ in range(3)]
+    assert not any("show=True" in repr(verdict) for verdict in unchanged)
+
+
+def test_hints_can_be_asked_for_and_stay() -> None:
+    hints = bank()["rescale-hard"].get("hints")
+    asked = [repr(check("rescale-hard", hint=True)) for _ in range(len(hints) + 1)]
+    for count, text in enumerate(asked, 1):
+        assert [hint in text for hint in hints] == [
+            n < count for n in range(len(hints))
+        ]
+    assert all(hint in repr(check("rescale-hard", 70)) for hint in hints)
+
+
+def agrees(got, truth, size):
+    """Say whether a kernel's output is right: 1, or 0 if it is not."""
+    # as the museum shows it, with other spaces and a comment
+    worst = 0.0
+    for row, right in zip(got, truth):
+        for x, y in zip(row, right):
+            worst = max(worst, abs(x - y))
+    return 1 if worst <= 1e-2 else 0
+
+
+def test_of_an_exhibit_as_it_stands_the_fault_is_shown_and_not_explained() -> None:
+    diagnosis = bank()["told-right"].get("mutants")[0]["hint"]
+    for _ in range(3):
+        verdict = check("told-right", agrees)
+        assert verdict.table and "fails on: *off in the third digit*" in repr(verdict)
+        assert "You have not changed the code" in repr(verdict)
+        assert diagnosis not in repr(verdict) and "show=True" not in repr(verdict)
+    assert diagnosis in repr(check("told-right", changed(agrees)))
+    assert "not changed" in repr(check("told-right", agrees))
+    check("told-right", hint=True)
+    assert diagnosis in repr(check("told-right", agrees))
+
+
+def changed(function):
+    """The same function with a name of another kind: no longer what was handed out."""
+    return lambda got, truth, size: function(got, truth, size)
 
 
 def test_without_a_known_mistake_hints_come_one_by_one() -> None:
@@ -365,5 +413,5 @@ def test_a_kernel_that_did_not_compile_is_not_helped_with_what_it_computes() -> 
         ("scores[row, t] - m[0]", "m[t]", True),
     ):
         report = marking.run(d, d.get("code").replace(old, new))
-        lines, _ = feedback(d, payload(d), report, 1)
-        assert (d.get("hints")[0] in lines) == helped, lines
+        lines, _ = feedback(d, payload(d), report, Visit())
+        assert (d.get("hints")[0] in " ".join(lines)) == helped, lines

@@ -94,7 +94,7 @@ def visit(tab: Page) -> Iterator[Callable[[Path], Page]]:
 
     yield go
     tab.goto(tab.blank.as_uri())  # a page that goes keeps code; so it is left first
-    tab.evaluate("localStorage.clear()")
+    tab.evaluate("localStorage.clear(); sessionStorage.clear()")
     faults, tab.tattler.faults = tab.tattler.faults, []
     assert not faults
 
@@ -221,6 +221,56 @@ def test_help_comes_one_by_one_and_ends_with_the_solution(few: Page) -> None:
     expect(section.locator("details")).to_have_attribute("open", "")
     expect(section.locator("summary")).to_be_focused()
     expect(section).to_contain_text("come back tomorrow")
+
+
+def test_the_solution_is_offered_once_in_a_visit(few: Page) -> None:
+    offer = card(few, "rescale-hard").locator(".os-drill-offer")
+    for said_before in (0, 1):
+        for n in range(4):
+            card(few, "rescale-hard").get_by_label("Your answer").fill(f"{1000 + n}")
+            few.keyboard.press("Enter")
+            expect(offer).to_have_count(1 if n == 1 and not said_before else 0)
+        few.reload()
+
+
+def test_the_solution_is_not_offered_of_a_drill_that_was_passed(few: Page) -> None:
+    section = card(few, "rescale-hard")
+    for value in [bank()["rescale-hard"].get("answer")["value"], "11", "12", "13"]:
+        section.get_by_label("Your answer").fill(value)
+        few.keyboard.press("Enter")
+        expect(section.locator(".os-drill-verdict")).to_be_visible()
+        expect(section.locator(".os-drill-offer")).to_have_count(0)
+
+
+def test_an_exhibit_as_it_stands_shows_its_fault_and_keeps_its_diagnosis(
+    site: Path, visit
+) -> None:
+    page = visit(site / "code.html")
+    d = bank()["told-right"]
+    diagnosis = plain(d.get("mutants")[0]["hint"])
+    section = run(page, d.id, d.get("starter") + "\n# as it was")
+    expect(said(section)).to_contain_text("It fails on: off in the third digit.")
+    expect(said(section).locator("table")).to_be_visible()
+    expect(said(section)).to_contain_text("You have not changed the code yet.")
+    expect(said(section)).not_to_contain_text(diagnosis)
+    section.get_by_role("button", name="Hint").click()
+    section = run(page, d.id, d.get("starter"))
+    expect(said(section)).to_contain_text(diagnosis)
+
+
+def test_who_comes_nearer_gets_no_less_help(site: Path, visit) -> None:
+    """Two of three holes are mended, and no listed mistake leaves just the third."""
+    page = visit(site / "code.html")
+    d = bank()["told-right"]
+    section = run(page, d.id, code.mutants(d)[1])
+    expect(said(section)).to_contain_text(plain(d.get("mutants")[1]["hint"]))
+    nearer = d.get("code").replace(
+        "if len(row) != len(right)", "if len(row) < len(right)"
+    )
+    section = run(page, d.id, nearer)
+    expect(said(section)).to_contain_text("It fails on: a number too many.")
+    expect(section.locator(".os-drill-hint")).to_have_count(1)
+    expect(section.locator(".os-drill-hint")).to_contain_text("told wrong by this")
 
 
 def test_an_unreadable_answer_costs_nothing(few: Page) -> None:

@@ -16,20 +16,18 @@ from livepage.drills.exactness import asked, safe
 from livepage.drills.expression import evaluate
 from livepage.drills.grade import is_miss, replies
 from livepage.drills.payload import how_exact
+from livepage.drills.visit import Visit
 from livepage.drills.words import column, word
 from livepage.numbers import show
 
 Table = tuple[tuple[str, ...], ...]
-
-# Of an answer that did not run, a hint about what it computes says nothing.
-UNTRIED = ("kernelError", "kernelCompile", "kernelDeclined", "deviceRef", "missing")
 
 
 def feedback(
     drill: Drill,
     data: Mapping[str, Any],
     outcome: Mapping[str, Any],
-    misses: int,
+    visit: Visit,
     language: str = "en",
 ) -> tuple[tuple[str, ...], Table]:
     """Return the lines to say about an outcome, and a table for code drills.
@@ -41,8 +39,8 @@ def feedback(
         The drill's payload.
     outcome : mapping
         From a grader.
-    misses : int
-        How often the drill was missed so far, this time included.
+    visit : Visit
+        What was said before; what is said now is added to it.
     language : str
 
     Returns
@@ -50,19 +48,20 @@ def feedback(
     lines : tuple of str
     table : tuple of rows
     """
+    visit.record(drill, outcome)
     lines = [*_echo(data, outcome, language)]
     if outcome["passed"]:
         why = in_language(drill.get("solution"), language)
         score = _score(data, outcome, language)
         return (*lines, f"**✓ {word('right', language)}**", why), score
     if drill.kind in WRITTEN:
-        reply, table = _code(drill, data, outcome, language)
+        reply, table = _code(drill, data, outcome, visit, language)
     else:
         reply, table = [_reply(drill, data, outcome, language)], ()
     heading = "close" if outcome.get("near") else "notYet"
     lines += [f"**→ {word(heading, language)}**", *reply]
     if is_miss(outcome):
-        lines += _next_help(drill, outcome, misses, language)
+        lines += visit.lines(drill, language)
     return tuple(lines), table
 
 
@@ -125,25 +124,12 @@ def earned(drill: Drill, outcome: Mapping[str, Any]) -> Any:
     return None if index is None else drill.mistakes[index]["hint"]
 
 
-def _next_help(
-    drill: Drill, outcome: Mapping[str, Any], misses: int, language: str
-) -> list[str]:
-    """Return the staged help of a second and later miss, then the way out."""
-    staged = [in_language(hint, language) for hint in drill.get("hints", [])]
-    staged += [in_language(step, language) for step in drill.get("steps", [])]
-    lines = []
-    broken = outcome.get("fault") == "raised"
-    broken = broken or outcome.get("word", "").startswith(UNTRIED)
-    alone = earned(drill, outcome) is None
-    if alone and staged and not broken:
-        lines.append(staged[min(misses, len(staged)) - 1])
-    if misses >= 2:
-        lines.append(word("howShow", language, id=drill.id))
-    return lines
-
-
 def _code(
-    drill: Drill, data: Mapping[str, Any], outcome: Mapping[str, Any], language: str
+    drill: Drill,
+    data: Mapping[str, Any],
+    outcome: Mapping[str, Any],
+    visit: Visit,
+    language: str,
 ) -> tuple[list[str], Table]:
     """Say where a function first differs, and show the steps up to there."""
     lines = []
@@ -154,7 +140,9 @@ def _code(
     if "launched" in outcome:
         lines.append(sentence(*outcome["launched"], language))
     hint = earned(drill, outcome)
-    if hint:
+    if outcome.get("untouched") and not visit.hints:
+        lines += [word(key, language, id=drill.id) for key in ("untouched", "howHint")]
+    elif hint:
         lines.append(in_language(hint, language))
     elif "nudge" in outcome:
         lines.append(word(outcome["nudge"], language))

@@ -10,9 +10,10 @@ mistake whose hint is earned), ``cell`` (the row and column of the first wrong c
 ``page/grade.mjs`` is the same code for the page; tests feed both the same answers. What
 the two share stands in ``grading.json``: "shares", how close two numbers have to be, as
 shares of the number that is compared with; "rules", in the order they are tried, each
-with what has to be true of an outcome and the words it earns; and "free", what makes an
-outcome no miss. Code drills are marked by ``grader.py``, which runs in both worlds, and
-answers in own words by the reader who wrote them.
+with what has to be true of an outcome and the words it earns; "free", what makes an
+outcome no miss; and "untried", how the word begins for code that did not run. Code
+drills are marked by ``grader.py``, which runs in both worlds, and answers in own words
+by the reader who wrote them.
 """
 
 from __future__ import annotations
@@ -282,6 +283,16 @@ def _missing(payload: Payload, lines: Sequence[int], i: int) -> bool:
 def is_miss(outcome: Mapping[str, Any]) -> bool:
     """Say whether an outcome is a miss: what is close, or cannot be read, is none."""
     return facts(outcome).isdisjoint(GRADING["free"])
+
+
+def is_unexplained(outcome: Mapping[str, Any]) -> bool:
+    """Say whether an outcome names no mistake; what did not run says why by itself."""
+    named = outcome.get("slip", outcome.get("hint")) is not None
+    word = outcome.get("word", "")
+    untried = outcome.get("fault") == "raised" or word.startswith(
+        tuple(GRADING["untried"])
+    )
+    return not named and not untried
 
 
 def facts(outcome: Mapping[str, Any]) -> set[Any]:

@@ -7,6 +7,8 @@ import contextlib
 import inspect
 import io
 import sys
+import textwrap
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -14,19 +16,19 @@ from typing import Any
 
 from blocksim import functions
 from livepage import markup
-from livepage.drills import code, grader, kernel_grader, kernels
+from livepage.drills import code, grader, kernel_grader, kernels, syntax
 from livepage.drills.bank import WRITTEN, Drill, find, in_language
 from livepage.drills.deadline import OutOfTime, within
 from livepage.drills.exactness import asked
 from livepage.drills.feedback import answer_text, feedback, slots
-from livepage.drills.grade import GRADERS, is_miss
+from livepage.drills.grade import GRADERS
 from livepage.drills.payload import how_exact, payload
+from livepage.drills.visit import Visit
 from livepage.drills.words import word
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
-# How often each drill has been missed since the kernel started: hints come one by one.
-misses: dict[str, int] = {}
+visits: dict[str, Visit] = defaultdict(Visit)  # since the kernel was started
 
 
 @dataclass(frozen=True)
@@ -144,6 +146,7 @@ def check(
     id: str,
     answer: Any = "",
     *more: Any,
+    hint: bool = False,
     show: bool = False,
     on: str = "simulator",
     had: Sequence[int] | None = None,
@@ -157,6 +160,8 @@ def check(
     answer : float, str, list or callable
         A number or an expression; a letter; letters in order; a table, one list a row;
         a function or a kernel.
+    hint : bool
+        Show the next hint instead.
     show : bool
         Show the solution instead.
     on : {"simulator", "device"}
@@ -178,7 +183,11 @@ def check(
     True
     """
     drill = find(id)
+    if hint:
+        visits[id].hint(drill)
+        return Verdict(False, tuple(visits[id].lines(drill, "en")))
     if show:
+        visits[id].offered = True
         return Verdict(False, (answer_text(drill), in_language(drill.get("solution"))))
     if more:
         raise ValueError(
@@ -195,8 +204,7 @@ def check(
         outcome = _mark_function(drill, data, answer, on)
     else:
         outcome = GRADERS[drill.kind](data, answer)
-    misses[id] = 0 if outcome["passed"] else misses.get(id, 0) + is_miss(outcome)
-    lines, table = feedback(drill, data, outcome, misses[id])
+    lines, table = feedback(drill, data, outcome, visits[id])
     if outcome.get("device"):
         lines = *lines, word("rightOn", device=outcome["device"])
     return Verdict(outcome["passed"], lines, table)
@@ -293,6 +301,8 @@ def _mark_function(drill: Drill, data: dict[str, Any], answer: Any, on: str) -> 
         outcome = kernels.recounted(drill, answer, case) or outcome
     # On the simulator first: there a thread that waits for ever is a fault, and a GPU
     # would hang.
+    if not outcome["passed"] and _is_untouched(drill, answer):
+        outcome["untouched"] = True
     if on == "device" and outcome["passed"] and drill.kind == "kernel":
         fault, name = kernels.on_device(answer, cases)
         outcome = fault or outcome | {"device": name}
@@ -317,6 +327,37 @@ def _wrong_parameters(drill: Drill, answer: Any) -> dict[str, Any] | None:
         fault = grader.new_fault("raised", "", "parameters", **slots)
         return grader.fail(None, [], {**fault, "type": "TypeError"})
     return None
+
+
+def _is_untouched(drill: Drill, answer: Any) -> bool:
+    """Say whether a function, and those it came with, are still as the drill has them."""
+    function = functions.bare(answer)
+    if function is None:
+        return False
+    around = {**functions.used(function), drill.get("function"): function}
+    return all(
+        syntax.same_program(_own_text(around.get(name), name), text)
+        for name, text in _definitions(drill.get("starter")).items()
+    )
+
+
+def _own_text(function: Any, name: str) -> str:
+    """Return the text of a function of the reader's, nothing where there is none."""
+    try:
+        text = textwrap.dedent(inspect.getsource(functions.bare(function)))
+        return _definitions(text).get(name, "")
+    except (OSError, SyntaxError, TypeError):
+        return ""
+
+
+def _definitions(source: str) -> dict[str, str]:
+    """Return the text of each function of a source, without its decorators."""
+    lines = source.splitlines()
+    return {
+        node.name: "\n".join(lines[node.lineno - 1 : node.end_lineno])
+        for node in ast.parse(source).body
+        if isinstance(node, ast.FunctionDef)
+    }
 
 
 def _mark_in_time(marks: Any, play: Callable[..., Any], data: dict[str, Any]) -> Any:

@@ -1,4 +1,6 @@
-"""Says what is wrong with a text that is no Python, where a small Python says less.
+"""Reads the text of a program: what is no Python in it, and whether it was changed.
+
+Where a text cannot be compiled, a small Python says little of why.
 
 This file runs in MicroPython on the page, and in CPython where it is tested, so it is
 plain Python.
@@ -76,6 +78,50 @@ def slip_of_line(text: str, line: int | None) -> tuple | None:
     if first in BLOCKS and ":" not in bare:
         return "noColon", line, ":"
     return None
+
+
+def same_program(text: str, other: str) -> bool:
+    """Say whether two texts have the same tokens: layout and comments do not count."""
+    return program(text) == program(other)
+
+
+def program(text: str) -> list:
+    """Return the lines of a program: how deep each is indented, and its tokens."""
+    lines, widths, line, space = [], [0], "", ""
+    before, comment = -1, False
+    for index, letter, depth in list(outside(text)) + [(len(text), "\n", 0)]:
+        quoted = "" if comment else text[before + 1 : index]
+        comment = letter == "#"
+        if quoted:
+            line, space = joined(line, space, quoted), ""
+        if letter in " \t\r\n" or comment:
+            space += "" if comment else letter
+        else:
+            line, space = joined(line, space, letter), ""
+        before = index
+        if letter == "\n" and depth == 0:
+            if line.strip():
+                width = len(line) - len(line.lstrip())
+                while widths[-1] > width:
+                    widths.pop()
+                if widths[-1] < width:
+                    widths.append(width)
+                lines.append((len(widths), line.strip()))
+            line, space = "", ""
+    return lines
+
+
+def joined(line: str, space: str, part: str) -> str:
+    """Return a line with one part more; a space stays at its start, or between words."""
+    if not line.strip():
+        return space.replace("\t", " " * 8) + part
+    words = is_of_word(line[-1]) and is_of_word(part[0])
+    return line + (" " if space and words else "") + part
+
+
+def is_of_word(letter: str) -> bool:
+    """Say whether a letter may stand in a name or a number."""
+    return letter.isalpha() or letter.isdigit() or letter == "_"
 
 
 def line_of(text: str, index: int) -> int:

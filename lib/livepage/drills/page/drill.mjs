@@ -4,7 +4,7 @@ import { FORMS } from "./answers.mjs";
 import { markLine } from "./editor.mjs";
 import { MARKS, fault, icon, tell } from "./feedback.mjs";
 import { GpuCard } from "./gpu.mjs";
-import { GRADERS, isMiss } from "./grade.mjs";
+import { GRADERS, isMiss, isUnexplained } from "./grade.mjs";
 import { Keeper } from "./keeper.mjs";
 import { announceKernel } from "./kernel.mjs";
 import { isStarted, runPython } from "./python.mjs";
@@ -76,6 +76,7 @@ export class PageDrill {
 
   /** Run the reader's code; the button waits, and the answer is kept. */
   async run(answer, payload = this.data.payload) {
+    const { starter } = this.data;
     const main = this.form.querySelector(".os-drill-main");
     this.busy = true;
     main.setAttribute("aria-disabled", "true");
@@ -84,7 +85,7 @@ export class PageDrill {
       [make("p", {}, this.word(isStarted() ? "running" : "loading"))],
       "",
     );
-    const report = await runPython(payload, answer);
+    const report = await runPython({ ...payload, starter }, answer);
     announceKernel(this.id, answer, report.log);
     this.busy = false;
     main.removeAttribute("aria-disabled");
@@ -124,13 +125,21 @@ export class PageDrill {
 
   miss(outcome) {
     const parts = tell(this, outcome);
-    if (isMiss(outcome)) this.misses += 1;
-    if (this.misses >= 2) {
-      parts.push(make("p", { class: "os-drill-offer" }, this.word("offerShow")));
-      this.section.classList.add("os-drill-offered");
+    if (isMiss(outcome)) {
+      this.misses += 1;
+      if (this.misses >= 2) parts.push(...this.offerOnce());
+      // Whoever was told something before, and comes nearer, is told no less.
+      if (this.misses >= 2 && isUnexplained(outcome)) this.releaseHint();
     }
     this.showVerdict(parts, "wrong");
     this.markCells(outcome);
+  }
+
+  /** The offer to look at the solution: once in a visit, and not of what was passed. */
+  offerOnce() {
+    this.section.classList.add("os-drill-offered");
+    if (store.get(this.id).done || !offersFirst(this.id)) return [];
+    return [make("p", { class: "os-drill-offer" }, this.word("offerShow"))];
   }
 
   /** Show a verdict. Words and a sign say what it is; a colour only repeats that. */
@@ -160,15 +169,23 @@ export class PageDrill {
   }
 
   hint(button) {
+    this.release();
+    if (!button.isConnected) this.form.querySelector('[data-do="show"]').focus();
+  }
+
+  /** The next hint without being asked; a first step is only for whoever asks. */
+  releaseHint() {
+    if (this.released < this.data.hints.length) this.release();
+  }
+
+  release() {
     const [label, html] = this.helps[this.released];
     const item = make("div", { class: "os-drill-hint" });
     item.append(make("p", { class: "os-drill-caption" }, label), fromBank("div", html));
     this.help.append(item);
     this.released += 1;
-    if (this.released === this.helps.length) {
-      this.form.querySelector('[data-do="show"]').focus();
-      button.remove();
-    }
+    if (this.released < this.helps.length) return;
+    this.form.querySelector('[data-do="hint"]').remove();
   }
 
   show() {
@@ -219,6 +236,23 @@ export class PageDrill {
     line.hidden = status.length === 0;
     line.replaceChildren(...status);
   }
+}
+
+const OFFERED = "book-drills-offered"; // which solutions were offered in this visit
+const offered = new Set();
+
+/** Whether a solution is offered for the first time; from now on it is not. */
+function offersFirst(id) {
+  try {
+    for (const each of JSON.parse(sessionStorage.getItem(OFFERED) ?? "[]"))
+      offered.add(each);
+    sessionStorage.setItem(OFFERED, JSON.stringify([...offered, id]));
+  } catch {
+    // a browser that keeps nothing: then it is known as long as the page is open
+  }
+  const first = !offered.has(id);
+  offered.add(id);
+  return first;
 }
 
 /** A drill's record as a sign and words: done, due again, or when it comes back. */

@@ -66,8 +66,12 @@ function where({ word, data }, report) {
   return `${word("failedOn", { name: data.payload.cases[report.case].name })} `;
 }
 
-/** The hint of the known mistake that does the same, or else a nudge, if there is one. */
-function hintFor({ word, data }, { slip, nudge }) {
+/**
+ * The hint of the known mistake that does the same, or else a nudge, if there is one. As
+ * long as nothing is changed, the mistake is the reader's to find, without a hint.
+ */
+function hintFor({ word, data, released }, { slip, nudge, untouched }) {
+  if (untouched && released === 0) return [make("p", {}, word("untouched"))];
   if (Number.isInteger(slip)) return [fromBank("p", data.earned[slip])];
   return nudge ? [make("p", {}, word(nudge))] : [];
 }

@@ -211,6 +211,12 @@ const holds = (outcome, fact) =>
 /** Whether an outcome is a miss: what is close, or cannot be read, is none. */
 export const isMiss = (outcome) => !GRADING.free.some((fact) => holds(outcome, fact));
 
+/** Whether an outcome names no mistake; what did not run says why by itself. */
+export function isUnexplained({ slip, hint, fault, word = "" }) {
+  const untried = fault === "raised" || GRADING.untried.some((w) => word.startsWith(w));
+  return (slip ?? hint ?? null) === null && !untried;
+}
+
 /** The words an answer earns; "hint" and "nudge" are the drill's own. */
 export const replies = (kind, outcome) =>
   GRADING.rules.find(([needs]) =>

@@ -22,8 +22,8 @@ let lastRun = Promise.resolve(); // the next run begins when this one has ended
 
 /** Mark a code drill; gives the grader's report and what the code printed. */
 export function runPython(drill, answer) {
-  const { kind, function: name, drive, cases, tolerance, slips } = drill;
-  const job = { kind, function: name, drive, cases, tolerance, slips, answer };
+  const { kind, function: name, drive, cases, tolerance, slips, starter } = drill;
+  const job = { kind, function: name, drive, cases, tolerance, slips, starter, answer };
   return inTurn(job, kind === "kernel", { silent: SILENT_MS });
 }
 

@@ -86,7 +86,16 @@ function inside(interpreter, work) {
   }
 }
 
-function run({ modules, sources, answer, cases, slips, tolerance, ...drill }) {
+function run({
+  modules,
+  sources,
+  answer,
+  starter = "",
+  cases,
+  slips,
+  tolerance,
+  ...drill
+}) {
   for (const [name, source] of Object.entries(modules)) {
     lay(player.python, name, source);
     lay(judge.python, name, source);
@@ -113,7 +122,14 @@ function run({ modules, sources, answer, cases, slips, tolerance, ...drill }) {
     sent.settled = true;
     if (report !== "null") postMessage({ first: JSON.parse(report) });
   };
-  const job = JSON.stringify({ kind: drill.kind, cases, slips, tolerance });
+  const job = JSON.stringify({
+    kind: drill.kind,
+    answer,
+    starter,
+    cases,
+    slips,
+    tolerance,
+  });
   const report = inside(judge, (python) =>
     take(python, sources.judge, "judge")(job, played, settled),
   );
