@@ -236,6 +236,40 @@ def test_both_readers_read_the_same(v8: MiniRacer, texts: list[str]) -> None:
         assert alike(mine, theirs), text
 
 
+COUNTED = {  # of scores-anew, whose prompt speaks of scores, keys, heads and pieces
+    "501501 scores": "right", "501,501 new scores": "right", "501501scores": "right",
+    "501501 score": "right", "501501 Scores ": "right", "501501 per cent": "no",
+    "501501 thousand": "no", "501501 million scores": "no", "501501 KiB": "ask",
+    "501501 bananas": "ask", "scores": "ask", "501501 scores bananas": "ask",
+    "1001*1002/2 scores": "right", "501501 e": "no", "0.5 million scores": "no",
+    "4 scores": "no", "501501 log": "ask",
+}  # fmt: skip
+
+
+def test_what_a_number_counts_may_be_said_in_words_of_the_prompt(v8: MiniRacer) -> None:
+    d = bank()["scores-anew"]
+    outcomes = mark_both(v8, d, [*COUNTED])
+    for (text, wanted), outcome in zip(COUNTED.items(), outcomes, strict=True):
+        found = "right" if outcome["passed"] else "ask" if is_asked(outcome) else "no"
+        assert found == wanted, (text, outcome)
+
+
+def is_asked(outcome: dict[str, Any]) -> bool:
+    return bool(outcome.get("unreadable") or outcome.get("ask"))
+
+
+@of_kind("numeric")
+def test_every_answer_may_be_followed_by_what_it_counts(
+    v8: MiniRacer, d: Drill
+) -> None:
+    right = float(payload(d)["goal"]["value"])
+    words = [*payload(d)["nouns"], *(d.get("unit") or "").split()[:1]]
+    for word in [n for n in words if isfinite(right)]:
+        answers = [f"{right!r} {word}", f"{right!r} {word}zebra"]
+        outcomes = mark_both(v8, d, answers)
+        assert outcomes[0]["passed"] and outcomes[1].get("unreadable"), word
+
+
 @pytest.mark.parametrize("n", [1, 7, 99, 100, 101, 1000, 54321])
 def test_the_harmonic_numbers_are_those_of_a_sum(n: int) -> None:
     exact = float(sum(Fraction(1, i) for i in range(1, min(n, 1000) + 1)))

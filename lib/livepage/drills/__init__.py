@@ -16,8 +16,9 @@ never holds the answer.
 numeric
     ``answer: {value, to, side}``: ``to`` is how exact the answer has to be, "3 digits",
     "2 decimals", "exact" or "whole", and the reader is told; ``side``, "below" or
-    "above", is where an answer is safe, if a limit is asked for. ``unit`` names what
-    may follow the number. ``wrong: [{value, hint}]``.
+    "above", is where an answer is safe, if a limit is asked for. Words of the prompt
+    may follow the number, and what ``unit`` names; if that is a size, sizes alone.
+    ``wrong: [{value, hint}]``.
 choice
     ``choices: [{text, correct: true} or {text, hint}]``.
 order

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -118,6 +118,35 @@ def read(text: str, names: Mapping[str, float] | None = None) -> list[Reading]:
     if not found:
         raise fault
     return found
+
+
+def uncounted(text: str, nouns: Sequence[str]) -> str:
+    """Return a text without the words at its end that say what its number counts.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``"16 blocks"``.
+    nouns : sequence of str
+        Words that may stand there, without the s of their plural.
+    """
+    short = len(text) <= table()["longest"]
+    found = short and re.fullmatch(table()["counted"], text)
+    if found and _singular(found[2]) in nouns:
+        return uncounted(found[1], nouns)
+    return text
+
+
+def _singular(word: str) -> str:
+    return re.sub("(?<!s)s$", "", word.lower())
+
+
+def nouns(text: str) -> list[str]:
+    """Return the words of a question that may follow a number of its answer."""
+    known = {*CONSTANTS, *table()["words"], *FUNCTIONS}
+    prose = re.sub(r"\$[^$]*\$|`[^`]*`", " ", text)
+    words = set(re.findall(r"[A-Za-z]{3,}", prose.lower())) - known
+    return sorted(map(_singular, words))
 
 
 def unknown(text: str, names: Mapping[str, float]) -> str:

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from livepage.drills.expression import Reading, read, unknown
+from livepage.drills.expression import Reading, read, uncounted, unknown
 
 Outcome = dict[str, Any]
 Payload = Mapping[str, Any]
@@ -46,9 +46,15 @@ EMPTY: Outcome = {**UNREADABLE, "empty": True}
 # ---- numbers
 
 
-def mark(goal: Goal, wrong: Sequence[Any], names: Payload, answer: Any) -> Outcome:
+def mark(
+    goal: Goal,
+    wrong: Sequence[Any],
+    names: Payload,
+    answer: Any,
+    nouns: Sequence[str] = (),
+) -> Outcome:
     """Mark a number as typed; where that may mean two, both are considered."""
-    text = str(answer)
+    text = uncounted(str(answer), nouns)
     if not text.strip(" "):
         return EMPTY
     try:
@@ -179,7 +185,8 @@ def _only(found: Any) -> int | None:
 
 def numeric(payload: Payload, answer: Any) -> Outcome:
     """Mark a number."""
-    return mark(payload["goal"], payload["wrong"], payload["names"], answer)
+    nouns = payload.get("nouns", ())
+    return mark(payload["goal"], payload["wrong"], payload["names"], answer, nouns)
 
 
 def formula(payload: Payload, answer: Any) -> Outcome:

@@ -15,9 +15,9 @@ from functools import cache
 from typing import Any
 
 from livepage.drills import code, exactness, kernels
-from livepage.drills.bank import Drill
+from livepage.drills.bank import Drill, in_language
 from livepage.drills.exactness import Rule
-from livepage.drills.expression import evaluate
+from livepage.drills.expression import evaluate, nouns
 
 TABLE = Rule("decimals", 2)  # how exact each cell of a trace has to be
 
@@ -78,9 +78,18 @@ def _numeric(drill: Drill) -> dict[str, Any]:
     listed = [entry["value"] for entry in drill.get("wrong", [])]
     return {
         "names": _units(drill.get("unit", "")),
+        "nouns": _nouns(drill),
         "goal": exactness.goal(value, rule),
         "wrong": [compute(drill, "wrong", value) for value in listed],
     }
+
+
+def _nouns(drill: Drill) -> list[str]:
+    """Return the words of the prompt that may follow a number, unless it is a size."""
+    sizes = {name.lower() for name in (*BYTES, *FLOPS)}
+    if sizes & set(drill.get("unit", "").lower().split()):
+        return []
+    return [n for n in nouns(in_language(drill.get("prompt"))) if n not in sizes]
 
 
 def _units(unit: str) -> dict[str, float]:

@@ -52,6 +52,15 @@ export function readings(text, names = {}) {
   return found;
 }
 
+const COUNTED = new RegExp(`^(?:${READING.counted})$`);
+
+/** A text without the words at its end that say what its number counts: 16 blocks. */
+export function uncounted(text, nouns) {
+  const found = text.length <= READING.longest && COUNTED.exec(text);
+  const singular = found && found[2].toLowerCase().replace(/(?<!s)s$/, "");
+  return nouns.includes(singular) ? uncounted(found[1], nouns) : text;
+}
+
 /** The first name in a text that is not known, or nothing. */
 export function unknown(text, names) {
   const known = { ...CONSTANTS, ...READING.words, ...FUNCTIONS, ...names, frac: null };

@@ -2,7 +2,7 @@
 
 import { number } from "../../numbers.mjs";
 import GRADING from "../grading.json" with { type: "json" };
-import { evaluate, readings, unknown } from "./expression.mjs";
+import { evaluate, readings, uncounted, unknown } from "./expression.mjs";
 
 const SHARES = GRADING.shares; // what each is for stands in grade.py
 
@@ -11,8 +11,8 @@ const EMPTY = { ...UNREADABLE, empty: true };
 const isBlank = (text) => /^ *$/.test(text);
 
 /** A number as typed; where that may mean two, both are considered. */
-function mark(goal, wrong, names, answer) {
-  const text = String(answer);
+function mark(goal, wrong, names, answer, nouns = []) {
+  const text = uncounted(String(answer), nouns);
   if (isBlank(text)) return EMPTY;
   let read;
   try {
@@ -151,7 +151,8 @@ function formula(payload, answer) {
 }
 
 export const GRADERS = {
-  numeric: ({ goal, wrong, names }, answer) => mark(goal, wrong, names, answer),
+  numeric: ({ goal, wrong, names, nouns }, answer) =>
+    mark(goal, wrong, names, answer, nouns),
 
   recall: formula,
 
