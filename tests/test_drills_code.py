@@ -176,6 +176,7 @@ AWKWARD = {
     "import js\n" + RIGHT: "raised",
     "from __main__ import judge\n" + RIGHT: "raised",
     "from __main__ import player\n" + RIGHT: "raised",
+    "import micropython\n" + RIGHT: "raised",
     with_line("input()"): "/asks",
     "update = 3": "missing",
     "def update(m, l, block) -> tuple[float, float]:\n  \treturn m, l": "unchanged",
@@ -241,6 +242,18 @@ def test_what_a_run_did_is_not_there_in_the_next() -> None:
     before, spoilt, after = run_small(asked)
     assert before == after and after["passed"] and after["printed"] == ""
     assert not spoilt["passed"] and spoilt["printed"] == "spoilt"
+
+
+def test_a_program_sees_nothing_of_what_marks_it() -> None:
+    looks = "import builtins, sys\nimport sys as system\nprint(%s)\n"
+    seen = ["sys.modules", "list(system.modules.values())", "print", "input", "dir()",
+            "builtins.__import__", "globals()", "dir(builtins)", "vars() if 0 else 0",
+            "sys.stdout"]  # fmt: skip
+    reports = run_small([(UPDATE, looks % each + RIGHT) for each in seen])
+    for each, report in zip(seen, reports, strict=True):
+        assert report["passed"] and len(report["printed"]) > 1, (each, report)
+        for name in ("livepage", "grader", "drive", "judge", "marks", "syntax"):
+            assert name not in report["printed"], (each, report["printed"])
 
 
 def test_prints_belong_to_a_run_once_and_are_cut() -> None:

@@ -11,7 +11,7 @@ def player(emit, beat):
 
     loads, dumps, imported = json.loads, json.dumps, builtins.__import__
     state = {"function": None, "drive": None, "marks": None}
-    state["hidden"] = "blocksim", "livepage", "js", "jsffi"
+    state["hidden"] = "blocksim", "livepage", "js", "jsffi", "micropython"
 
     class Module:
         pass
@@ -82,10 +82,30 @@ def player(emit, beat):
             state["slept"] = True
             show("(No time passes here: sleep returns at once.)")
 
+    class Builtin:
+        """A function of ours, printed as Python's own is: a closure shows its cells."""
+
+        def __init__(self, name, function):
+            self.name, self.function = name, function
+
+        def __call__(self, *args, **named):
+            return self.function(*args, **named)
+
+        def __repr__(self):
+            return "<built-in function %s>" % self.name
+
+    def is_hidden(module):
+        return module.split(".")[0] in state["hidden"]
+
     def importing(name, *rest):
-        if name.split(".")[0] in state["hidden"] and not (len(rest) > 3 and rest[3]):
+        within = state.get("importing")  # a module may import what a reader may not
+        if is_hidden(name) and not within and not (len(rest) > 3 and rest[3]):
             raise ImportError("no module named '%s'" % name)
-        module = imported(name, *rest)
+        state["importing"] = True
+        try:
+            module = imported(name, *rest)
+        finally:
+            state["importing"] = within
         if name == "time":
             module = shadow(module)
             module.sleep = module.sleep_ms = module.sleep_us = sleep
@@ -103,8 +123,12 @@ def player(emit, beat):
 
     def furnish():
         """Give the reader's code what the page has for it."""
-        builtins.print, builtins.input, builtins.__import__ = show, no_input, importing
+        ours = {"print": show, "input": no_input, "__import__": importing}
+        for name, function in ours.items():
+            setattr(builtins, name, Builtin(name, function))
         sys.modules["sys"] = system
+        shown = [name for name in sys.modules if not is_hidden(name)]
+        system.modules = {name: sys.modules[name] for name in shown}
 
     def define(job):
         """Run the text of an answer; return a fault as JSON, or null."""
@@ -140,7 +164,7 @@ def player(emit, beat):
         job = loads(job)
         runner.prepare(job)
         small.furnish(mathematics)
-        state["hidden"] = "livepage", "js", "jsffi"
+        state["hidden"] = "livepage", "js", "jsffi", "micropython"
         sys.modules["math"] = mathematics
         furnish()
         state["quiet"] = True
