@@ -4,6 +4,7 @@ Each case is run: V8 evaluates the script, and the test asks it for a value.
 """
 
 import asyncio
+import os
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ import pytest
 from javascript import engine
 from livepage import modules
 from patience import PATIENCE
+from livepage.figures import pack, registry
+from tools.build import HERE, widget_modules
 
 
 @pytest.fixture
@@ -187,6 +190,20 @@ def test_a_wheel_brings_what_v8_found(tmp_path: Path, monkeypatch) -> None:
         assert "const a = 1;" in modules.script(file)
     finally:
         modules._shipped.cache_clear()
+
+
+def test_a_wheel_brings_every_module_of_every_widget(monkeypatch) -> None:
+    """A reader has no V8 that could take another one apart."""
+    read, needed = modules._read, set()
+
+    def noted(file: Path) -> dict:
+        needed.add(Path(os.path.normpath(file)))
+        return read(file)
+
+    monkeypatch.setattr(modules, "_read", noted)
+    for figure in registry.ids():
+        pack.widget_module.__wrapped__(figure)
+    assert len(needed) > len(registry.ids()) and needed <= widget_modules(HERE)
 
 
 def test_v8_works_where_a_loop_is_marked_as_running() -> None:

@@ -280,6 +280,13 @@ def packed_from(book: Book) -> set[Path]:
     return files_in(*packages) - set(book.book.glob("*.md"))
 
 
+def widget_modules(book: Book) -> set[Path]:
+    """The modules that a figure in a notebook may be made of."""
+    kit = book.root / "lib" / "livepage"
+    folders = (kit / "figures", book.book / "figures")
+    return {*kit.glob("*.mjs"), *(m for at in folders for m in at.rglob("*.mjs"))}
+
+
 @contextmanager
 def drawn_for_readers(book: Book) -> Iterator[list[Path]]:
     """Copies of the packages, with what V8 made of the figures: readers have no V8.
@@ -287,14 +294,12 @@ def drawn_for_readers(book: Book) -> Iterator[list[Path]]:
     It stands in no source tree, where a chapter would find a still and put it on its
     page.
     """
-    folders = (book.root / "lib" / "livepage" / "figures", book.book / "figures")
-    sources = (source for folder in folders for source in folder.rglob("*.mjs"))
     with tempfile.TemporaryDirectory() as place:
         for package in PACKAGES:
             unpacked = shutil.ignore_patterns("__pycache__", "*.egg-info")
             shutil.copytree(book.root / package, Path(place, package), ignore=unpacked)
         shipped = Path(place, "lib", "livepage", modules.SHIPPED.name)
-        shipped.write_text(modules.unlinked(sources), "utf-8")
+        shipped.write_text(modules.unlinked(sorted(widget_modules(book))), "utf-8")
         Path(place, "book", book.stills).write_text(figures.stills(), "utf-8")
         yield [Path(place, package) for package in PACKAGES]
 
