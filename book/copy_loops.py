@@ -1,15 +1,13 @@
-"""The loop of the drill `copy-loop`, in the ways in which readers write it; its count.
+"""Loops of the drill `copy-loop` whose instructions are counted beforehand.
 
-A reader's kernel cannot be compiled on a page. So the loops that readers are likely to
-write are written here, and counted beforehand by `make kernels`. A loop that is none of
-them is counted in a notebook, where the compiler is, by the same `count`.
+A reader's kernel cannot be compiled on a page. So loops that readers are likely to write
+are written here, and counted by `make kernels`. Of any other loop the page shows an
+estimate.
 """
 
-import inspect
 import json
 import linecache
-from collections.abc import Callable, Iterator
-from itertools import product
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
@@ -23,7 +21,7 @@ from numba import cuda, float32, uint32
 
 @cuda.jit
 def copy(K, V, sums, base):
-    t = {me}
+    t = cuda.threadIdx.x
     k_tile = cuda.shared.array((KEYS, D), float32)
     v_tile = cuda.shared.array((KEYS, D), float32)
 {loop}
@@ -35,95 +33,103 @@ def copy(K, V, sums, base):
         sums[t] = total
 """
 COPY = """\
-k_tile[r, c] = K[{base} + r, c]
-v_tile[r, c] = V[{base} + r, c]
+    k_tile[r, c] = K[uint32(base) + r, c]
+    v_tile[r, c] = V[uint32(base) + r, c]
 """
-# How the loop goes on, and where a thread then finds its number.
+PLACE = "row = uint32(t) // uint32(D)\nc = uint32(t) % uint32(D)\n"
+EVEN = "for start in range(0, KEYS, THREADS // D):\n    r = uint32(start) + row\n"
+FLAT = "for start in range(0, KEYS * D, THREADS):\n    x = uint32(start + t)\n"
+OURS, THEIRS = COPY.splitlines(True)
 LOOPS = {
-    "range": "for {i} in range({t}, KEYS * D, THREADS):\n{own}{where}{copy}",
-    "while": "x = {t}\nwhile x < KEYS * D:\n{where}{copy}    x += {step}\n",
-    "even": "for start in range(0, KEYS * D, THREADS):\n    x = {even}\n{where}{copy}",
-    "rows": "{row}for start in range(0, KEYS, THREADS // D):\n    r = {down}\n{copy}",
+    "hoisted": PLACE + EVEN + COPY,
+    "widths named": PLACE.replace("uint32(D)", "width").replace(
+        "row", "width = uint32(D)\nrow", 1
+    )
+    + "down = THREADS // D\n"
+    + EVEN.replace("THREADS // D", "down")
+    + COPY,
+    "base named": "begin = uint32(base)\n"
+    + PLACE
+    + EVEN
+    + COPY.replace("uint32(base)", "begin"),
+    "two loops": PLACE + EVEN + OURS + EVEN + THEIRS,
+    "sum of signs": PLACE + EVEN.replace("uint32(start)", "start") + COPY,
+    "row grows": PLACE.replace("row", "r")
+    + "for turn in range(KEYS * D // THREADS):\n"
+    + COPY
+    + "    r += uint32(THREADS // D)\n",
+    "uneven": PLACE + "for r in range(row, KEYS, THREADS // D):\n" + COPY,
+    "uneven, signed": PLACE.replace("uint32(t)", "t").replace("uint32(D)", "D")
+    + "for r in range(row, KEYS, THREADS // D):\n"
+    + COPY,
+    "unsigned": FLAT + "    r = x // uint32(D)\n    c = x % uint32(D)\n" + COPY,
+    "unsigned, width signed": FLAT + "    r = x // D\n    c = x % D\n" + COPY,
+    "fours": """\
+width, down = uint32(D // 4), THREADS * 4 // D
+row = uint32(t) // width
+c = uint32(t) % width * uint32(4)
+for start in range(0, KEYS, down):
+    r = uint32(start) + row
+    for e in range(4):
+        k_tile[r, c + uint32(e)] = K[uint32(base) + r, c + uint32(e)]
+        v_tile[r, c + uint32(e)] = V[uint32(base) + r, c + uint32(e)]
+""",
 }
-WHERE = "    r = x // {d}\n    c = x % {d}\n", "    r, c = x // {d}, x % {d}\n"
-ROW = "row = {t} // {d}\nc = {t} % {d}\n", "row, c = {t} // {d}, {t} % {d}\n"
-SIGNED = {"t": "t", "i": "x", "own": "", "step": "THREADS", "even": "start + t",
-          "down": "start + row"}  # fmt: skip
-UNSIGNED = {"t": "uint32(t)", "i": "i", "own": "    x = uint32(i)\n",
-            "step": "uint32(THREADS)", "even": "uint32(start + t)",
-            "down": "uint32(start) + row"}  # fmt: skip
-ME = "cuda.threadIdx.x", "cuda.threadIdx.x & 1023"
-WIDTH, FIRST = ("D", "uint32(D)"), ("base", "uint32(base)")
 
 
-def texts() -> Iterator[str]:
-    """Yield the text of each variant, the drill's own first."""
-    kinds = [(ME[0], SIGNED), (ME[1], SIGNED), (ME[0], UNSIGNED)]
-    layouts = range(len(WHERE))
-    for name, (me, words), d, base, k in product(LOOPS, kinds, WIDTH, FIRST, layouts):
-        if words is UNSIGNED or (d, base) == (WIDTH[0], FIRST[0]):
-            yield _text(name, me, words | {"d": d, "base": base}, k)
+def texts() -> list[str]:
+    """Return the text of a kernel with each of the loops."""
+    indented = [
+        "".join(f"    {line}" for line in loop.splitlines(True))
+        for loop in LOOPS.values()
+    ]
+    return [TEXT.format(loop=loop.rstrip("\n")) for loop in indented]
 
 
-def _text(name: str, me: str, words: dict[str, str], layout: int) -> str:
-    parts = {
-        "copy": "".join(f"    {line}" for line in COPY.splitlines(True)),
-        "where": WHERE[layout],
-        "row": ROW[layout],
-    }
-    loop = LOOPS[name]
-    for _ in range(2):  # the parts have slots of their own
-        loop = loop.format(**words, **parts) if "{" in loop else loop
-    body = "".join(f"    {line}" for line in loop.splitlines(True))
-    return TEXT.format(me=me, loop=body.rstrip("\n"))
-
-
-def stored() -> dict[str, float | None]:
-    """Return the count of each variant, as `make kernels` has stored it."""
+def stored() -> dict[str, float]:
+    """Return the count of each kernel, as `make kernels` has stored it."""
     from rescaling import HERE
 
     file = HERE.data / "laboratory.json"
     return json.loads(file.read_text("utf-8"))["variants"]
 
 
-def count(kernel: str | Callable[..., None]) -> float | None:
+def count(text: str) -> float:
     """Return how many instructions a thread executes to copy a number.
 
     Parameters
     ----------
-    kernel : str or function
-        The drill's kernel; as a function, with or without its decorator.
+    text : str
+        The drill's kernel.
 
     Returns
     -------
-    float or None
+    float
         Warp instructions of all that stands before the barrier, times 32, for each
-        number of the two tiles. None if it cannot be told: then the machine code has a
-        loop written out several times over, and which of them run PTX does not say.
+        number of the two tiles.
 
     Notes
     -----
-    It needs the packages of requirements-gpu.txt; without them it raises an error.
+    It needs the packages of requirements-gpu.txt; without them it raises an error. So it
+    does if the machine code has the loop written out several times over: which of them
+    run PTX does not say.
     """
-    from onlinesoftmax.gpu import counting, lab
+    from onlinesoftmax.gpu import lab
 
-    made = _made(kernel)
+    kernel = _made(text)
     rng = np.random.default_rng(0)
     K, V = rng.standard_normal((2, ROWS, SIZES["D"])).astype(np.float32)
     sums = np.zeros(SIZES["D"], np.float32)
     given = K, V, sums, np.int32(BASE)
-    try:
-        found = lab.count(made, 1, SIZES["THREADS"], *given, outputs=[2])
-    except counting.Mismatch:
-        return None
+    found = lab.count(kernel, 1, SIZES["THREADS"], *given, outputs=[2])
     if _written_out(found.code):
-        return None
+        raise ValueError(f"text: expected a loop that is written out once, got\n{text}")
     tile = slice(BASE, BASE + SIZES["KEYS"])
     np.testing.assert_allclose(sums, (K[tile] * V[tile]).sum(0), atol=1e-4)
-    lines, first = inspect.getsourcelines(made)
-    stop = first + next(i for i, line in enumerate(lines) if "syncthreads" in line)
-    before = [n for n in found.by_line().items() if first <= n[0] < stop]
-    executed = sum(sum(kinds.values()) for _, kinds in before)
+    lines = text.splitlines()
+    stop = 1 + next(i for i, line in enumerate(lines) if "syncthreads" in line)
+    before = [kinds for line, kinds in found.by_line().items() if 0 < line < stop]
+    executed = sum(sum(kinds.values()) for kinds in before)
     return executed * 32 / (2 * SIZES["KEYS"] * SIZES["D"])
 
 
@@ -139,13 +145,11 @@ def _written_out(code: Any) -> bool:
     return len(accesses) > len(set(accesses))
 
 
-def _made(kernel: str | Callable[..., None]) -> FunctionType:
-    """Return the kernel as a function of its own, in the sizes that are counted."""
-    if isinstance(kernel, str):
-        file = f"<copy {abs(hash(kernel))}>"
-        names: dict = {"__name__": "copy"}
-        exec(compile(kernel, file, "exec"), names)
-        linecache.cache[file] = len(kernel), None, kernel.splitlines(True), file
-        kernel = names["copy"]
-    bare = getattr(kernel, "py_func", kernel)
-    return FunctionType(bare.__code__, {**bare.__globals__, **SIZES}, "copy")
+def _made(text: str) -> Callable[..., None]:
+    """Return the kernel as a function, in the sizes that are counted."""
+    file = f"<copy {abs(hash(text))}>"
+    names: dict = {"__name__": "copy", **SIZES}
+    exec(compile(text, file, "exec"), names)
+    linecache.cache[file] = len(text), None, text.splitlines(True), file
+    bare = names["copy"].py_func
+    return FunctionType(bare.__code__, names, "copy")

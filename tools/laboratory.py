@@ -174,8 +174,8 @@ def patch(side: int, room: int | None) -> dict[str, Any]:
     }
 
 
-def variants() -> dict[str, float | None]:
-    """Return how many instructions a number each variant of the drill's loop executes."""
+def variants() -> dict[str, float]:
+    """Return how many instructions a number each loop for the drill executes."""
     from copy_loops import count, texts
 
     return {text: count(text) for text in texts()}

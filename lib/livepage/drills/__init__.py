@@ -64,12 +64,11 @@ kernel
     whose threads take nothing from each other, and ``shared`` one that takes more bytes
     of shared memory: its tables hold all of the launches tried, and no larger one.
     ``single: true`` fails one that computes anything in float64, as Numba infers types.
-    ``limit`` is how many instructions a right kernel may take, and ``sizes`` says in
-    words of which launch they are counted. ``variants()`` returns
-    texts with their counts, or None where there is no telling; a kernel is looked up
-    among them, whatever it calls its own names. ``count(kernel)`` counts any other in a
-    notebook, and raises a RuntimeError where there is no compiler. A mutant is known by
-    the fault (kind, threads, element) or by the first wrong element and its value.
+    ``lean: true`` fails one whose copying loops break a rule of ``loops.py``.
+    ``counts()`` then returns texts of kernels, each with how many instructions it takes
+    for a number, and ``sizes`` says in words of which launch; a passing kernel of
+    another form is shown an estimate. A mutant is known by the fault (kind, threads,
+    element) or by the first wrong element and its value.
 """
 
 from livepage.drills.deck import Chapter, card_script, deck_html

@@ -34,7 +34,7 @@ KINDS: dict[str, tuple[set[str], set[str]]] = {
         {"tolerance", "random", "larger", "ideal", "most", "together"}
         | {"share", "shared"}  # what one thread may take on, and what one block
         | {"single"}  # no arithmetic in float64
-        | {"limit", "sizes", "variants", "count"}  # of instructions
+        | {"lean", "counts", "sizes"}  # rules for its loops, and what some of them take
         | {"bench"},  # that times it on the reader's GPU
     ),
 }

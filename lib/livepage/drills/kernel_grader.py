@@ -7,10 +7,9 @@ kind, value]``: a "number", an array of "floats" or "ints", or an "out" with its
 which ``expected`` has the numbers for. ``share`` has for an array how many of its numbers
 one thread may take on; ``shared`` is how many bytes of shared memory a block may take;
 ``single`` allows nothing in float64. A drawn case is a random one, or the larger one. As
-there, one side plays and has no expected value, the other judges. Where instructions
-count, the last case with a name has as ``counted`` a ``limit`` and how many each of some
-``forms`` takes: such a form is the text of a kernel without layout, comments and the
-names that are its own.
+there, one side plays and has no expected value, the other judges. Where a case is
+``lean``, the loops of the kernel obey the rules in ``loops.py``; the last such case with a
+name has as ``counted`` how many instructions kernels of some ``forms`` take.
 """
 
 from livepage.drills import grader
@@ -30,9 +29,9 @@ def simulator() -> object:
     """Return the simulator, loaded on first use: whoever only judges does without."""
     if not _loaded:
         import blocksim
-        import blocksim.tokens
+        from livepage.drills import loops
 
-        _loaded.append(blocksim)
+        _loaded.extend([blocksim, loops])
     return _loaded[0]
 
 
@@ -69,9 +68,8 @@ def play(make: object, case: dict, how: str, beat: object) -> dict:
         ``make(names)`` returns the kernel, for a case with these further names.
     case : dict
         Without what is expected of it.
-    how : {"", "log", "full", "form"}
-        To mark it; to see who touches what; rounded to the kernel's types; or only to
-        learn its ``form``.
+    how : {"", "log", "full"}
+        To mark it; to see who touches what; or rounded to the kernel's types.
     beat : callable
         Called at every thread's turn, so that a watchdog stays quiet.
 
@@ -80,14 +78,12 @@ def play(make: object, case: dict, how: str, beat: object) -> dict:
     dict
         ``fault``, the first one, or None; and of a launch that ended ``outs``, the
         arrays by name, ``bytes`` moved, ``shared`` bytes, ``double``, the first line
-        that computes in float64, and the ``log``.
+        that computes in float64, and the ``log``, with what its ``loops`` do.
     """
     mode = "full" if how == "full" else "race"
     options = {"log": how == "log", "beat": beat, "mode": mode, "turns": MOST_TURNS}
     try:
         kernel = make(case["names"])
-        if how == "form":
-            return {"form": form(kernel)}
         arguments = [argument(kind, value, mode) for _, kind, value in case["args"]]
         report = simulator().run(
             kernel, case["grid"], case["block"], *arguments, **options
@@ -106,9 +102,19 @@ def play(make: object, case: dict, how: str, beat: object) -> dict:
         "shared": report.shared_bytes,
         "double": wide[0]["line"] if wide else None,
         "log": report.log if how == "log" else None,
+        "loops": read_loops(kernel, case) if how == "log" and report else None,
         "shuffles": uses(kernel, "shfl_"),
         "atomic": uses(kernel, "atomic"),
     }
+
+
+def read_loops(kernel: object, case: dict) -> dict | None:
+    """Return what the loops of a kernel do, where a drill asks for it."""
+    if not case.get("lean"):
+        return None
+    kinds = [kind for _, kind, _ in case["args"]]
+    inputs = [k for k, kind in enumerate(kinds) if kind == "floats"]
+    return _loaded[1].look(kernel, inputs)
 
 
 def uses(kernel: object, name: str) -> bool:
@@ -123,91 +129,6 @@ def moved_bytes(report, case: dict, names: list) -> int:
     """
     arrays = [name for arg, name in zip(case["args"], names) if arg[1] != "number"]
     return sum([report.bytes[name] for name in arrays])
-
-
-def form(kernel: object) -> str:
-    """Return a kernel's text without layout, comments and the names that are its own.
-
-    What stands around the function belongs to it as well, unless it says nothing: there
-    a name may get another meaning, or the compiler other options.
-    """
-    program, scanner = kernel.program, simulator().tokens
-    # In a notebook the kernel is a function, and brings its text along.
-    text = getattr(program, "written", None) or program.function.source.text
-    marks = scanner.tokens(scanner.plain(text))
-    body = body_of(marks, program.name)
-    own, order, found = own_names(body), [], around(marks, body, program.name)
-    for mark, before in zip(body, [None] + body):
-        word = LAYOUT.get(mark.kind, mark.text)
-        if mark.kind == "name" and mark.text in own and before.text != ".":
-            if word not in order:
-                order.append(word)
-            word = "n%d" % order.index(word)
-        found.append(word)
-    return " ".join(found)
-
-
-LAYOUT = {"newline": ";", "indent": "{", "dedent": "}", "end": ""}
-
-
-def around(marks: list, body: list, name: str) -> list:
-    """Return the words around a function, without those that every kernel has there."""
-    inside = [id(mark) for mark in body]
-    lines, line = [], []
-    for mark in marks:
-        if id(mark) in inside:
-            continue
-        if mark.kind in LAYOUT:
-            lines, line = lines + [line], []
-        else:
-            line.append(mark.text)
-    usual = [[], ["def", name], ["@", "cuda", ".", "jit"], ["import", "math"]]
-    return [
-        word
-        for line in lines + [line]
-        if line not in usual and not is_plain_import(line)
-        for word in line + [";"]
-    ]
-
-
-def is_plain_import(line: list) -> bool:
-    """Return whether a line takes names from Numba, and leaves them their names."""
-    return line[:3] == ["from", "numba", "import"] and "as" not in line
-
-
-def body_of(marks: list, name: str) -> list:
-    """Return the tokens of a function, from its parameters to its end."""
-    pairs = list(zip(marks, marks[1:]))
-    start = [k for k, (a, b) in enumerate(pairs) if (a.text, b.text) == ("def", name)]
-    body, level = [], 0
-    for mark in marks[start[-1] + 2 :]:
-        level += {"indent": 1, "dedent": -1}.get(mark.kind, 0)
-        if mark.kind == "dedent" and level == 0:
-            break
-        body.append(mark)
-    return body
-
-
-def own_names(body: list) -> set:
-    """Return the names of a function's parameters, and those that it gives values."""
-    own, line, depth, bound = set(), [], 0, True  # first come the parameters
-    for mark in body:
-        if mark.kind in LAYOUT:
-            line, bound = [], False
-            continue
-        depth += (mark.text in "([{") - (mark.text in ")]}")
-        if mark.kind == "name" and (bound or depth == 0):
-            line.append(mark.text)
-        if bound and line:
-            own.add(line[-1])
-        if mark.text == "for" or (bound and mark.text in ("in", ":")):
-            bound = mark.text == "for"
-        elif depth == 0 and mark.text.endswith("=") and mark.text not in COMPARED:
-            own.update(line)
-    return own
-
-
-COMPARED = ("==", "!=", "<=", ">=")
 
 
 # ---- judging: where the expected values are
@@ -259,34 +180,12 @@ def rounded(play: object, cases: list, tolerance: float) -> dict:
         report = fail(None, [], fault)
         report["log"] = log
         return report
-    written = None
-    if "counted" in cases[named[-1]]:
-        written = play(named[-1], "form")["form"]
-        fault = miscounted(written, cases[named[-1]]["counted"])
-        if fault:
-            report = fail(None, [], fault)
-            report["near"] = fault["fault"] == "uncounted"
-            return report
     size = [cases[index]["block"][0] * cases[index]["block"][1] for index in named]
     small = [played["log"] for played, n in zip(logs, size) if n <= SHOWN_THREADS]
     passed["log"] = small[-1] if small else logs[-1]["log"]
-    passed["score"] = score_card(last, full, cases[named[-1]], len(cases), written)
+    loops = logs[-1]["loops"]
+    passed["score"] = score_card(last, full, cases[named[-1]], len(cases), loops)
     return passed
-
-
-def miscounted(written: str, counted: dict) -> dict | None:
-    """Return the fault of a right kernel that takes too many instructions, or None.
-
-    Of one that nobody has counted beforehand only this can be said.
-    """
-    count = counted["forms"].get(written, 0)
-    if not count:
-        word = "kernelUncounted" if count == 0 else "kernelUncountable"
-        return grader.new_fault("uncounted", 0, word)
-    if count <= counted["limit"]:
-        return None
-    slots = {"count": [[count, 3]], "most": counted["limit"]}
-    return grader.new_fault("count", count, "kernelCountedMore", **slots)
 
 
 def fail(index: int | None, rows: list, fault: dict, case: dict | None = None) -> dict:
@@ -308,7 +207,9 @@ def broken_rule(last: dict, logs: list, cases: list) -> tuple:
         fault = excess_share(played["log"], case)
         if fault:
             return fault, played["log"]
-    return excess_shared(last, cases[-1]), logs[-1]["log"]
+    fault = excess_shared(last, cases[-1])
+    lean = [played["loops"]["fault"] for played in logs if played["loops"]]
+    return fault or (lean + [None])[0], logs[-1]["log"]
 
 
 ALONE = grader.new_fault("alone", 0, "kernelAlone")
@@ -382,11 +283,11 @@ def taken_on(log: dict, array: int, does: str) -> list:
 
 
 def score_card(
-    played: dict, full: dict, case: dict, count: int, written: str | None
+    played: dict, full: dict, case: dict, count: int, loops: dict | None
 ) -> dict | None:
     """Return the score card of a drill that has one: rows of a name and a sentence."""
-    if written is not None:
-        return counted_card(case["counted"], written)
+    if loops is not None:
+        return counted_card(case["counted"], loops)
     if case.get("ideal") is None:
         return None
     times = [[played["bytes"] / case["ideal"], 3]]
@@ -406,10 +307,13 @@ def score_card(
     return {"case": case["name"], "rows": rows}
 
 
-def counted_card(counted: dict, written: str) -> dict:
-    """Return the score card of a kernel whose instructions are counted."""
-    count = [[counted["forms"][written], 3]]
-    rows = [["scoreCounted", "scoreEach", {"count": count}]]
+def counted_card(counted: dict, loops: dict) -> dict:
+    """Return the score card of a kernel whose instructions are counted, or estimated."""
+    count = counted["forms"].get(loops["form"])
+    word, shown = "scoreEach", [[count, 3]]
+    if count is None:
+        word, shown = "scoreEstimate", str(int(loops["estimate"] + 0.5))
+    rows = [["scoreCounted", word, {"count": shown}]]
     return {"case": counted["sizes"], "rows": rows}
 
 

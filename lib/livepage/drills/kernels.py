@@ -9,10 +9,8 @@ memory a block may take. All of them run here, at build time; the page receives 
 
 from __future__ import annotations
 
-import dis
 import math
 import random
-import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -52,8 +50,8 @@ def payload(drill: Drill) -> dict[str, Any]:
     if "most" in drill.fields:
         scored = kernel_grader.scored_case(cases)
         scored["most"] = int(drill.get("most") * scored["ideal"])
-    if "limit" in drill.fields:
-        kernel_grader.scored_case(cases)["counted"] = _counted(drill)
+    if "counts" in drill.fields:
+        kernel_grader.scored_case(cases)["counted"] = _counted(drill, cases)
     if drill.get("together"):
         cases = [{**case, "together": not case["drawn"]} for case in cases]
     tolerance = float(drill.get("tolerance", TOLERANCE))
@@ -69,16 +67,16 @@ def payload(drill: Drill) -> dict[str, Any]:
     }
 
 
-def _counted(drill: Drill) -> dict[str, Any]:
-    """Return how many instructions the forms take that were counted beforehand."""
-    forms = {}
-    for text, count in _function(drill, "variants", "variants")().items():
+def _counted(drill: Drill, cases: list[Case]) -> dict[str, Any]:
+    """Return how many instructions each form takes that was counted beforehand."""
+    case, forms = kernel_grader.scored_case(cases), {}
+    for text, count in _function(drill, "counts", "counts")().items():
         make, fault = kernel_grader.defined(text, drill.get("function"))
         if fault:
-            raise drill.fault("variants", f"{fault['value']!r}, of\n{text}")
-        forms[kernel_grader.form(make({}))] = count and round(count, 1)
-    given = {name: drill.get(name) for name in ("limit", "sizes")}
-    return {**given, "forms": forms}
+            raise drill.fault("counts", f"{fault['value']!r}, of\n{text}")
+        loops = kernel_grader.play(make, case, "log", lambda: None)["loops"]
+        forms[loops["form"]] = round(count, 1)
+    return {"sizes": drill.get("sizes"), "forms": forms}
 
 
 def _larger(drill: Drill, larger: Any) -> Case:
@@ -120,6 +118,7 @@ def _case(drill: Drill, case: Case) -> Case:
         "share": share or None,
         "shared": drill.get("shared"),
         "single": drill.get("single"),
+        "lean": drill.get("lean"),
     }
 
 
@@ -174,56 +173,16 @@ def _function(drill: Drill, field: str, name: str) -> Callable[..., Any]:
 
 def maker(kernel: Any) -> Callable[[dict[str, Any]], Any]:
     """Return what makes the kernel of a case from a function, decorated or not."""
-    from blocksim.functions import program, text
+    from blocksim.functions import program
     from blocksim.kernel import Kernel
 
     made = program(kernel)
 
     def make(names: dict[str, Any]) -> Kernel:
         made.names = dict(names)
-        made.written = _other_meanings(kernel, names) + text(kernel)
         return Kernel(made)
 
     return make
-
-
-def _other_meanings(kernel: Any, names: dict[str, Any]) -> str:
-    """Return a line for each name around a kernel that is not Numba's own, or ours.
-
-    In a notebook its text does not tell what a name means: `uint32` may be `int32`.
-    """
-    import blocksim
-    from blocksim.functions import bare, used
-
-    function = bare(kernel)
-    meanings, own = used(function), [sys.modules.get("numba"), blocksim]
-    loaded = {x.argval for x in dis.get_instructions(function) if "GLOBAL" in x.opname}
-    loaded.update(function.__code__.co_freevars)
-    known = [{"math": math}, *(vars(module) for module in own if module)]
-    return "".join(
-        f"{name} = other\n"
-        for name in sorted(loaded & meanings.keys() - names.keys())
-        if not any(meanings[name] is module.get(name) for module in known)
-    )
-
-
-def recounted(drill: Drill, kernel: Any, case: Case) -> dict[str, Any] | None:
-    """Return the outcome of a right kernel that nobody had counted beforehand.
-
-    None where it cannot be counted here, for want of a compiler.
-    """
-    from blocksim.functions import bare
-
-    try:
-        count = _function(drill, "count", "count")(bare(kernel))
-    except RuntimeError:
-        return None
-    counted = {**case["counted"], "forms": {"": count}}
-    fault = kernel_grader.miscounted("", counted)
-    if fault:
-        return {**kernel_grader.fail(None, [], fault), "near": not count}
-    score = kernel_grader.counted_card(counted, "")
-    return {"passed": True, "case": None, "rows": [], "score": score}
 
 
 DEVICE_TOLERANCE = 1e-4  # float32, in whatever order the device adds

@@ -296,9 +296,6 @@ def _mark_function(drill: Drill, data: dict[str, Any], answer: Any, on: str) -> 
     else:
         marks, play = grader, code.player(data["drive"], answer, cases)
     outcome = _wrong_parameters(drill, answer) or _mark_in_time(marks, play, data)
-    if outcome.get("fault") == "uncounted":
-        case = kernel_grader.scored_case(cases)
-        outcome = kernels.recounted(drill, answer, case) or outcome
     # On the simulator first: there a thread that waits for ever is a fault, and a GPU
     # would hang.
     if not outcome["passed"] and _is_untouched(drill, answer):

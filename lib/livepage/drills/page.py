@@ -191,7 +191,8 @@ def _graders() -> dict[str, str]:
 def _simulator() -> str:
     """Return the script that brings the block simulator, and what marks a kernel."""
     files = portable.sources()
-    files["livepage/drills/kernel_grader"] = _python("kernel_grader.py")
+    for name in ("kernel_grader", "loops"):
+        files[f"livepage/drills/{name}"] = _python(f"{name}.py")
     packed = json.dumps(files, ensure_ascii=False)
     return f"globalThis.livepageSimulator = {packed};\n"
 

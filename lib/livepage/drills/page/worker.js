@@ -107,8 +107,8 @@ function run({
   const asked = JSON.stringify({ ...drill, answer });
   const fault = JSON.parse(inside(player, () => define(asked)));
   if (fault) return { report: { passed: false, case: null, rows: [], ...fault } };
-  const given = cases.map(({ args, expected, grid, block, names }) =>
-    JSON.stringify({ args, most: expected.length, grid, block, names }),
+  const given = cases.map(({ args, expected, grid, block, names, lean }) =>
+    JSON.stringify({ args, most: expected.length, grid, block, names, lean }),
   );
   const played = (index, how, launched) => {
     begin(index, JSON.parse(launched));

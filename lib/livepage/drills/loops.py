@@ -1,0 +1,555 @@
+"""What the loops of a copying kernel do, read from its typed tree.
+
+The tree is the block simulator's: it holds what every name means and the type of every
+expression, so neither names nor the order of statements matter. Like
+``kernel_grader.py`` this file runs in CPython and in MicroPython.
+
+What copies is all that stands in the kernel up to its last statement that loads from an
+input, and whatever that calls. There
+
+* no loop computes with floats;
+* a loop divides only by a constant, and only numbers that the compiler knows not to be
+  negative: such a division is a shift;
+* nothing is tested, except where a loop ends;
+* no index in a loop may be negative.
+
+A whole number may be negative unless its type is unsigned, or it is made of numbers that
+are not negative in a way that keeps them so: a sum, not a difference.
+"""
+
+from blocksim.expressions import fold
+from blocksim.tree import nodes_in
+from blocksim.types import FLOATS, UNSIGNED, is_array, is_integer, is_number
+from blocksim.values import UNKNOWN, possible
+from livepage.drills import grader
+
+RULES = (  # the words for them; of several that are broken the first is told
+    "kernelLoopFloat",
+    "kernelLoopDivision",
+    "kernelLoopDivisor",
+    "kernelLoopTest",
+    "kernelLoopSign",
+)
+# Instructions for a number, as counted in machine code. An estimate is right to a factor
+# of 1.5 for the loops that were counted.
+LEAN = 4.7  # with row and column worked out before the loop
+SPLIT = 6.3  # more, where the loop splits a flat number into row and column
+CHECKED = 12.7  # more, where indices have a sign
+WHILE = 2.3  # more, where a test ends each turn
+UNEVEN = 20.0  # where the turns of a `for` are not a constant number
+
+
+def look(kernel: object, inputs: list) -> dict:
+    """Return what is found in a kernel that has run.
+
+    Parameters
+    ----------
+    kernel : blocksim.Kernel
+    inputs : list of int
+        Which of its parameters are arrays to copy from.
+
+    Returns
+    -------
+    dict
+        ``fault``, the first rule that is broken, or None; ``form``, a digest of the
+        tree; ``estimate``, about how many instructions a number takes.
+    """
+    code = list(kernel.program.compiled.values())[0]
+    names = [kernel.program.parameters[place] for place in inputs]
+    loops = Loops(code.typed, names)
+    return {
+        "fault": loops.fault(),
+        "form": form(code.typed, loops.region),
+        "estimate": loops.estimate(),
+    }
+
+
+class Loops:
+    """The part of a kernel that copies, and what is found in it.
+
+    Attributes
+    ----------
+    region : list of Node
+        The statements that copy.
+    given : dict
+        (function, name) -> where the name gets a value: the function, the expression,
+        and "value", or "item" if the name goes through the expression.
+    """
+
+    def __init__(self, typed: object, inputs: list):
+        self.typed, self.inputs = typed, inputs
+        self.given, self.functions = {}, []
+        self.collect(typed)
+        # Two views: nobody launches a negative thread, but the compiler does not know.
+        self.signed = {True: set(), False: set()}
+        for wise in self.signed:
+            self.settle(wise)
+        self.region = self.copying(typed.node.body)
+        self.found, self.splits, self.checks = [], 0, 0
+        self.varies, self.whiles = False, False
+        self.block(typed, self.region, False)
+
+    def fault(self) -> dict | None:
+        """Return the first rule that is broken, by the order of the rules."""
+        for rule in RULES:
+            broken = [entry for entry in self.found if entry[0] == rule]
+            if broken:
+                _, line, name = min(broken)
+                slots = {"line": line, "name": grader.code(name)}
+                return grader.new_fault("loops", line, rule, **slots)
+        return None
+
+    def estimate(self) -> float:
+        """Return about how many instructions are executed for each number copied."""
+        if self.varies:
+            return UNEVEN
+        more = max(SPLIT * bool(self.splits), CHECKED * bool(self.checks))
+        return LEAN + more + WHILE * self.whiles
+
+    # ---- names
+
+    def collect(self, typed: object) -> None:
+        """Note where names get their values, here and in all that is called."""
+        self.functions.append(typed)
+        for node in nodes_in(typed.node.body):
+            if node.kind == "Call" and hasattr(node, "typed"):
+                self.call(typed, node)
+            elif not getattr(node, "reached", False):
+                continue
+            elif node.kind == "Assign":
+                for target in node.targets:
+                    self.bind(typed, target, node.value, "value")
+            elif node.kind == "AnnAssign" and node.value is not None:
+                self.bind(typed, node.target, node.value, "value")
+            elif node.kind == "AugAssign":
+                self.bind(typed, node.target, node, "value")
+            elif node.kind == "For":
+                self.bind(typed, node.target, node.iter, "item")
+            elif node.kind == "Return" and node.value is not None:
+                self.note(typed, RETURNED, (typed, node.value, "value"))
+
+    def call(self, typed: object, node: object) -> None:
+        """Note what a call hands to the parameters of a function."""
+        called = node.typed
+        for parameter, value in zip(called.node.parameters, node.args):
+            self.note(called, parameter.name, (typed, value, "value"))
+        if called not in self.functions:
+            self.collect(called)
+
+    def bind(self, typed: object, target: object, value: object, how: str) -> None:
+        """Note what a target is given."""
+        if target.kind == "Name":
+            self.note(typed, target.id, (typed, value, how))
+        elif target.kind == "Tuple":
+            parts = [value] * len(target.elts)
+            if value.kind == "Tuple" and how == "value":
+                parts = value.elts
+            for name, part in zip(target.elts, parts):
+                self.bind(typed, name, part, how)
+
+    def note(self, typed: object, name: str, source: tuple) -> None:
+        """Note one place where a name gets a value."""
+        self.given.setdefault((id(typed), name), []).append(source)
+
+    def key(self, typed: object, name: str) -> tuple | None:
+        """Return under which key a name is noted; None if it is an argument."""
+        while (id(typed), name) not in self.given:
+            outer = getattr(typed.function, "outer", None)
+            if outer is None:
+                return None
+            typed = outer.typed
+        return id(typed), name
+
+    # ---- signs
+
+    def settle(self, wise: bool) -> None:
+        """Find the names that may be negative: none is, until a value shows it."""
+        signed, more = self.signed[wise], True
+        while more:
+            more = [
+                key
+                for key in self.given
+                if key not in signed
+                and any(
+                    [self.gives_negative(source, wise) for source in self.given[key]]
+                )
+            ]
+            signed.update(more)
+
+    def gives_negative(self, source: tuple, wise: bool) -> bool:
+        """Say whether a name may be negative by one of the values that it gets."""
+        typed, node, how = source
+        if how == "item":
+            return self.item_negative(typed, node, wise)
+        if node.kind == "AugAssign":
+            if node.result.kind in UNSIGNED:
+                return False
+            sides = [
+                self.negative(typed, part, wise) for part in (node.target, node.value)
+            ]
+            return joined_negative(node.op, *sides)
+        return self.negative(typed, node, wise)
+
+    def negative(self, typed: object, node: object, wise: bool) -> bool:
+        """Say whether a number may be negative; of a tuple, whether any of its parts.
+
+        Parameters
+        ----------
+        typed : Typed
+            The function that the expression stands in.
+        node : Node
+        wise : bool
+            Is it known that sizes and the numbers of threads are not negative?
+        """
+        value = getattr(node, "got", None)
+        if value is None:
+            return node.kind != "Name" or self.name_negative(typed, node, wise)
+        if value.kind in UNSIGNED or value.kind == "bool":
+            return False
+        number = self.number(typed, node)
+        if number is not UNKNOWN:
+            return number < 0
+        read = getattr(self, node.kind.lower() + "_negative", None)
+        return read is None or read(typed, node, wise)
+
+    def number(self, typed: object, node: object) -> object:
+        """Return the number that the compiler makes of constants, or UNKNOWN."""
+        value = node.got
+        if not (is_number(value.kind) and value.fixed):
+            return UNKNOWN
+        if value.known or hasattr(value, "scalar"):
+            return value.const if value.known else value.scalar
+        if node.kind == "Name":
+            sources = self.given.get(self.key(typed, node.id), [])
+            plain = len(sources) == 1 and sources[0][2] == "value"
+            return self.number(*sources[0][:2]) if plain else UNKNOWN
+        sides = [self.number(typed, part) for part in operands(node)]
+        if UNKNOWN in sides or not sides or node.kind == "AugAssign":
+            return UNKNOWN
+        return fold(node.op, *sides) if node.kind == "BinOp" else sides[0]
+
+    def name_negative(self, typed, node, wise) -> bool:
+        key = self.key(typed, node.id)
+        return key is None or key in self.signed[wise]
+
+    def tuple_negative(self, typed, node, wise) -> bool:
+        return any([self.negative(typed, part, wise) for part in node.elts])
+
+    def binop_negative(self, typed, node, wise) -> bool:
+        sides = [self.negative(typed, part, wise) for part in (node.left, node.right)]
+        return joined_negative(node.op, *sides)
+
+    def unaryop_negative(self, typed, node, wise) -> bool:
+        return node.op != "+" or self.negative(typed, node.operand, wise)
+
+    def ifexp_negative(self, typed, node, wise) -> bool:
+        arms = [arm for arm in (node.body, node.orelse) if hasattr(arm, "got")]
+        return any([self.negative(typed, arm, wise) for arm in arms])
+
+    def attribute_negative(self, typed, node, wise) -> bool:
+        """Of threads, blocks, and the sizes of arrays."""
+        return not wise
+
+    def subscript_negative(self, typed, node, wise) -> bool:
+        shape = node.value.kind == "Attribute" and node.value.attr == "shape"
+        return not (shape and wise)
+
+    def call_negative(self, typed, node, wise) -> bool:
+        if hasattr(node, "typed"):
+            return (id(node.typed), RETURNED) in self.signed[wise]
+        path = getattr(node, "path", "")
+        each = [self.negative(typed, part, wise) for part in node.args]
+        if path == "max":
+            return all(each)
+        if path in ("min", "divmod"):
+            return any(each)
+        if is_integer(path) or path == "int":
+            narrow = kind_of(node.args[0]) in UNSIGNED[:-1]
+            return not (narrow and path == "int64") and self.negative(
+                typed, before_conversion(node), wise
+            )
+        return path not in ("abs", "len", "cuda.grid", "cuda.gridsize") or not wise
+
+    def item_negative(self, typed, node, wise) -> bool:
+        """Say whether what a loop goes through may be negative."""
+        kind = node.got.kind
+        if node.kind == "Name" and self.key(typed, node.id):
+            sources = self.given[self.key(typed, node.id)]
+            return any([self.item_negative(t, one, wise) for t, one, _ in sources])
+        if isinstance(kind, tuple) and kind[0] == "range" and node.kind == "Call":
+            if kind[1] in UNSIGNED:
+                return False
+            return self.range_negative(typed, node.args, wise)
+        return node.kind != "Tuple" or self.negative(typed, node, wise)
+
+    def range_negative(self, typed, bounds, wise) -> bool:
+        """Say whether a range may hold a negative number, upwards or downwards."""
+        first = len(bounds) > 1 and self.negative(typed, bounds[0], wise)
+        if len(bounds) < 3 or not self.negative(typed, bounds[2], wise):
+            return first
+        step, stop = bounds[2], bounds[1]
+        down = step.got.known or (
+            step.kind == "UnaryOp" and not self.negative(typed, step.operand, wise)
+        )
+        last = stop.got.known and stop.got.const == -1
+        last = last or not self.negative(typed, stop, wise)
+        return first or not (down and last)
+
+    # ---- what copies
+
+    def copying(self, body: list) -> list:
+        """Return the statements up to the last that loads from an input."""
+        last = [k for k, node in enumerate(body) if self.copies(self.typed, node)]
+        return body[: last[-1] + 1] if last else body
+
+    def copies(self, typed: object, part: object) -> bool:
+        """Say whether an input is read in a part of the tree, or in what it calls."""
+        return any([
+            self.loads_input(typed, node)
+            or (hasattr(node, "typed") and self.copies(node.typed, node.typed.node.body))
+            for node in nodes_in(part)
+        ])  # fmt: skip
+
+    def loads_input(self, typed: object, node: object) -> bool:
+        """Say whether this is an element of an input, and read."""
+        return node.kind == "Subscript" and hasattr(node, "got") and self.is_input(
+            typed, node.value
+        )  # fmt: skip
+
+    def is_input(self, typed: object, node: object, seen: tuple = ()) -> bool:
+        """Say whether an array is one of the inputs, whatever it is called here."""
+        if node.kind != "Name":
+            return False
+        key = self.key(typed, node.id)
+        if key is None:
+            return node.id in self.inputs
+        return key not in seen and any([
+            self.is_input(where, one, seen + (key,)) for where, one, _ in self.given[key]
+        ])  # fmt: skip
+
+    # ---- reading it
+
+    def block(self, typed: object, body: list, looped: bool, ends=None) -> None:
+        """Read statements; ``ends`` is an `if` that only ends the loop around it."""
+        for node in body:
+            if not getattr(node, "reached", False):
+                continue
+            if node.kind == "For":
+                self.loop(typed, node, looped)
+            elif node.kind == "While":
+                self.turns(typed, node)
+            elif node.kind == "If":
+                self.branch(typed, node, looped, node is ends)
+            elif node.kind in ("Break", "Continue") or (
+                node.kind == "Return" and looped == "here"
+            ):
+                self.tell("kernelLoopTest", node.line)
+            elif node.kind != "FunctionDef":
+                self.expression(typed, node, looped)
+
+    def loop(self, typed: object, node: object, looped: bool) -> None:
+        """Read a `for`, whose range is worked out before its first turn."""
+        self.expression(typed, node.iter, looped)
+        bounds = node.iter.args if node.iter.kind == "Call" else []
+        if self.copies(typed, node.body):
+            varies = not all([bound.got.fixed for bound in bounds])
+            self.varies = self.varies or varies
+        self.block(typed, node.body, "here")
+        self.block(typed, node.orelse, looped)
+
+    def turns(self, typed: object, node: object) -> None:
+        """Read a `while`, whose test belongs to every turn."""
+        self.expression(typed, node.test, "here", True)
+        endless = possible(node.test) == (True, False)
+        ends = [part for part in node.body if endless and only_ends(part)]
+        if ends:
+            self.expression(typed, ends[0].test, "here", True)
+        self.whiles = True
+        self.block(typed, node.body, "here", ends[0] if ends else None)
+        self.block(typed, node.orelse, False)
+
+    def branch(self, typed: object, node: object, looped: bool, ends: bool) -> None:
+        """Read an `if`; one whose answer is a constant is none."""
+        if ends:
+            return
+        if not constant(node.test):
+            self.tell("kernelLoopTest", node.line)
+        self.expression(typed, node.test, looped)
+        self.block(typed, node.body, looped)
+        self.block(typed, node.orelse, looped)
+
+    def expression(self, typed, part, looped, ends: bool = False) -> None:
+        """Read all operations in a statement or an expression."""
+        for node in nodes_in(part):
+            if hasattr(node, "typed"):
+                self.block(node.typed, node.typed.node.body, looped and "around")
+            if is_test(node):
+                if not (ends or constant(node)):
+                    self.tell("kernelLoopTest", node.line)
+            elif looped:
+                self.operation(typed, node)
+
+    def operation(self, typed: object, node: object) -> None:
+        """Note what an operation in a loop breaks."""
+        if node.kind == "Subscript" and is_array(kind_of(node.value)):
+            self.element(typed, node)
+        sides = operands(node)
+        value = getattr(node, "result", getattr(node, "got", None))
+        if value is None or not sides or value.fixed:
+            return
+        if [
+            one for one in [value] + [side.got for side in sides] if one.kind in FLOATS
+        ]:
+            kinds = [value.kind] + [side.got.kind for side in sides]
+            if node.kind != "Call" or not all([kind in FLOATS for kind in kinds]):
+                self.tell("kernelLoopFloat", node.line)
+        elif divides(node):
+            self.splits += 1
+            if not sides[1].got.fixed:
+                self.tell("kernelLoopDivisor", node.line)
+            if any([self.negative(typed, side, False) for side in sides]):
+                self.tell("kernelLoopDivision", node.line)
+        elif getattr(node, "op", "") in ("&", ">>"):
+            self.splits += 1
+
+    def element(self, typed: object, node: object) -> None:
+        """Note an index that may be negative."""
+        several = node.slice.kind == "Tuple"
+        for index in node.slice.elts if several else [node.slice]:
+            self.checks += self.negative(typed, index, False)
+            if self.negative(typed, index, True):
+                self.tell(
+                    "kernelLoopSign",
+                    node.line,
+                    self.culprit(typed, index) or node.value.id,
+                )
+
+    def culprit(self, typed: object, node: object) -> str:
+        """Return the name in an index that may be negative, or ""."""
+        if not self.negative(typed, node, True):
+            return ""
+        if node.kind == "Name":
+            return node.id
+        names = [self.culprit(typed, part) for part in operands(node)]
+        return max(names + [""])
+
+    def tell(self, rule: str, line: int, name: str = "") -> None:
+        """Note a rule that is broken, and on which line."""
+        self.found.append((rule, line, name))
+
+
+RETURNED = "what a function returns"  # a key, and no name that a text can have
+
+
+def joined_negative(op: str, left: bool, right: bool) -> bool:
+    """Say whether an operation may give a negative number, by its two sides."""
+    if op == "-":
+        return True
+    if op == "%":
+        return right
+    return left and right if op == "&" else left or right
+
+
+def before_conversion(node: object) -> object:
+    """Return what a number was before it became unsigned, and signed again."""
+    while node.kind == "Call" and is_integer(getattr(node, "path", "")):
+        node = node.args[0]
+    return node
+
+
+def operands(node: object) -> list:
+    """Return what an operation computes with, or [] if it is none."""
+    if node.kind == "BinOp":
+        return [node.left, node.right]
+    if node.kind == "AugAssign":
+        return [node.target, node.value]
+    if node.kind == "Call" and not hasattr(node, "typed"):
+        return [part for part in node.args if is_number(kind_of(part))]
+    return []
+
+
+def kind_of(node: object) -> object:
+    """Return the type of an expression; "" of one that is never computed."""
+    return node.got.kind if hasattr(node, "got") else ""
+
+
+def divides(node: object) -> bool:
+    """Say whether an operation is a division, or the rest of one."""
+    if node.kind == "Call":
+        return node.path == "divmod"
+    return node.op in ("//", "%")
+
+
+def is_test(node: object) -> bool:
+    """Say whether an expression asks something, and is computed."""
+    words = ("Compare", "BoolOp", "IfExp")
+    negated = node.kind == "UnaryOp" and node.op == "not"
+    return hasattr(node, "got") and (node.kind in words or negated)
+
+
+def constant(node: object) -> bool:
+    """Say whether the compiler knows what a test says."""
+    if possible(node) != (True, True):
+        return True
+    if node.kind == "Compare":
+        return all([part.got.fixed for part in [node.left] + node.comparators])
+    if node.kind == "BoolOp":
+        return all([constant(part) for part in node.values])
+    if node.kind == "UnaryOp" and node.op == "not":
+        return constant(node.operand)
+    return node.got.fixed if node.kind != "IfExp" else constant(node.test)
+
+
+def only_ends(node: object) -> bool:
+    """Say whether a statement does nothing except end the loop around it."""
+    return (
+        node.kind == "If"
+        and not node.orelse
+        and [part.kind for part in node.body] == ["Break"]
+    )
+
+
+# ---- the form
+
+
+PARTS = (  # of a node, those that say what it does
+    "target targets value left right op ops comparators values operand func args slice"
+    " elts attr test iter body orelse"
+).split()
+MOST = 2**61 - 1
+
+
+def form(typed: object, region: list) -> str:
+    """Return a digest of what copies: alike for trees that differ in names only."""
+    plain = all([part.kind != "Call" for part in typed.node.decorators])
+    words = written(region, {}, []) if plain else ["options"]
+    digest = 0
+    for letter in " ".join(words):
+        digest = (digest * 257 + ord(letter)) % MOST
+    return str(digest)
+
+
+def written(part: object, names: dict, words: list) -> list:
+    """Return the words of a part of a tree, with types, and names by their number."""
+    if isinstance(part, (list, tuple)):
+        words.append("(")
+        for one in part:
+            written(one, names, words)
+        words.append(")")
+    elif not hasattr(part, "kind"):
+        words.append(str(part))
+    else:
+        value = getattr(part, "got", None)
+        kind = getattr(value, "kind", "")
+        words += [part.kind, str(kind), getattr(part, "path", "")]
+        if is_number(kind) and (value.known or hasattr(value, "scalar")):
+            words.append(str(value.const if value.known else value.scalar))
+        elif part.kind == "Name":
+            words.append(str(names.setdefault(part.id, len(names))))
+        else:
+            for name in PARTS:
+                if hasattr(part, name):
+                    written(getattr(part, name), names, words)
+        if hasattr(part, "typed"):
+            written(part.typed.node.body, {}, words)
+    return words
