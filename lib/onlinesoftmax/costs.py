@@ -710,7 +710,7 @@ def bound(
 ) -> Bound:
     """Return the fewest clocks in which a multiprocessor can execute instructions.
 
-    It is no time. It takes for granted that there is always a warp that can go on,
+    It is not a measurement. It takes for granted that a warp can always go on,
     that nothing waits for memory, and that the parts work at the same time.
 
     Parameters
