@@ -181,7 +181,7 @@ def _graders() -> dict[str, str]:
     """Return what marks a code drill: modules by their path, as Python looks for it."""
     files = {
         f"livepage/drills/{name}": _python(f"{name}.py")
-        for name in ("grader", "meter", "syntax")
+        for name in ("blocks", "grader", "meter", "syntax")
     }
     files["livepage/numbers"] = python_text(HERE.parent / "numbers.py")
     packages = ("livepage", "livepage/drills")
