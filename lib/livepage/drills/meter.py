@@ -53,15 +53,18 @@ def _held(run, length: int) -> tuple:
     import tracemalloc
 
     def memory() -> int:
+        gc.collect()  # or what CPython keeps of freed tuples would count as held
         return tracemalloc.get_traced_memory()[0] + CALL * _depth()
 
     ours = not tracemalloc.is_tracing()
     if ours:
         tracemalloc.start()
+    gc.freeze()  # what was there before need not be looked through at each mark
     try:
         with contextlib.redirect_stdout(_Nowhere()):  # a notebook holds what is printed
             result, marks = _marked(run, length, memory)
     finally:
+        gc.unfreeze()
         if ours:
             tracemalloc.stop()
     return result, len(marks) == 4 and marks[3] - marks[1] > HELD * length / 2
