@@ -20,11 +20,12 @@ DRILLS = [d for d in bank().values() if d.kind in WRITTEN]
 
 
 def source(id: str, entry: dict[str, Any]) -> str:
-    """The text of a program: in full, or as a change of the drill's own answer."""
-    text = entry.get("code") or bank()[id].get("code")
-    for old, new in entry.get("change", {}).items():
+    """The text of a program: in full, or as a change of the answer or the starter."""
+    field = "starter" if "bent" in entry else "code"
+    text = entry.get("code") or bank()[id].get(field)
+    for old, new in (entry.get("change") or entry.get("bent") or {}).items():
         text = text.replace(old, new)
-    assert text != bank()[id].get("code"), "nothing is changed"
+    assert text != bank()[id].get(field), "nothing is changed"
     return text
 
 
@@ -62,6 +63,14 @@ def test_every_drill_is_tried_and_knows_its_mistakes_by_name() -> None:
     for d in DRILLS:
         names = [mutant["name"] for mutant in d.get("mutants")]
         assert len(names) == len(set(names)), d.id
+
+
+@pytest.mark.parametrize("d", DRILLS, ids=lambda d: d.id)
+def test_cheats_are_refused_or_allowed_for_a_reason(d: Drill) -> None:
+    cheats = [entry for entry in PROGRAMS[d.id] if "cheat" in entry]
+    assert len(cheats) >= (2 if d.file[:2] <= "06" else 0)
+    for entry in cheats:
+        assert (entry["verdict"] == "right") == ("allowed" in entry), entry["cheat"]
 
 
 ECHOES = [  # a text to go on from, keys in a tile, what is written, and what should be
