@@ -149,21 +149,23 @@ def _nearly(goal: Goal, value: float) -> bool:
 def mistake(goal: Goal, wrong: Sequence[Any], reading: Reading) -> int | None:
     """Return the one misconception that explains a value, better than the answer.
 
-    A count is exact, unless somebody types it as 8.59e9.
+    A count is exact, unless somebody types it as 8.59e9. Where several explain it, it is
+    the one that gives these digits when it is rounded.
     """
     value, right = reading.value, float(goal["value"])
     if not math.isfinite(value):
         return None
     far = abs(value - right) if math.isfinite(right) else math.inf
     slips = [float(slip) for slip in wrong]
-    return _only(
+    found = [
         i
         for i, slip in enumerate(slips)
         if math.isfinite(slip)
         and not (goal.get("counted") and slip == round(slip) and reading.unit <= 1)
         and abs(value - slip) < far
         and agrees(reading, slip)
-    )
+    ]
+    return _only([i for i in found if _rounds(reading, slips[i])] or found)
 
 
 def agrees(reading: Reading, slip: float) -> bool:
@@ -174,7 +176,12 @@ def agrees(reading: Reading, slip: float) -> bool:
     if gap > reach * abs(slip):
         return False
     cut = value * slip > 0 and 0 <= abs(slip) - abs(value) < unit
-    return gap <= ALIKE * abs(slip) or gap <= unit / 2 * (1 + EQUAL) or cut
+    return gap <= ALIKE * abs(slip) or _rounds(reading, slip) or cut
+
+
+def _rounds(reading: Reading, slip: float) -> bool:
+    """Say whether a value is a slip's, rounded to the digits typed."""
+    return abs(reading.value - slip) <= reading.unit / 2 * (1 + EQUAL)
 
 
 def _only(found: Any) -> int | None:

@@ -99,17 +99,16 @@ function mistake(goal, wrong, reading) {
   const right = number(goal.value);
   if (!Number.isFinite(value)) return null;
   const far = Number.isFinite(right) ? Math.abs(value - right) : Infinity;
-  return only(
-    wrong
-      .map(number)
-      .map(
-        (slip) =>
-          Number.isFinite(slip) &&
-          !(goal.counted && Number.isInteger(slip) && reading.unit <= 1) &&
-          Math.abs(value - slip) < far &&
-          agrees(reading, slip),
-      ),
+  const slips = wrong.map(number);
+  const found = slips.map(
+    (slip) =>
+      Number.isFinite(slip) &&
+      !(goal.counted && Number.isInteger(slip) && reading.unit <= 1) &&
+      Math.abs(value - slip) < far &&
+      agrees(reading, slip),
   );
+  const rounded = found.map((holds, i) => holds && rounds(reading, slips[i]));
+  return only(rounded.includes(true) ? rounded : found);
 }
 
 /** Whether a value is a slip's, rounded or cut off to the digits typed. */
@@ -120,7 +119,12 @@ function agrees({ value, unit }, slip) {
   const shorter = Math.abs(slip) - Math.abs(value);
   const cut = value * slip > 0 && shorter >= 0 && shorter < unit;
   if (cut || gap <= SHARES.alike * Math.abs(slip)) return true;
-  return gap <= (unit / 2) * (1 + SHARES.equal);
+  return rounds({ value, unit }, slip);
+}
+
+/** Whether a value is a slip's, rounded to the digits typed. */
+function rounds({ value, unit }, slip) {
+  return Math.abs(value - slip) <= (unit / 2) * (1 + SHARES.equal);
 }
 
 /** The index of the one that holds; of several, none is known to be it. */
