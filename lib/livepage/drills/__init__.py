@@ -36,7 +36,8 @@ trace
     ``scores``, the size of a ``block`` of them, perhaps ``values``. ``oracle`` is the
     source of a function that takes them and returns the quantities of each step by
     name; ``columns`` names those asked for, each cell to two decimals;
-    ``wrong: [{cell, value, hint}]``, value an expression in the step's own quantities.
+    ``wrong: [{cell, value, hint}]``, value an expression in the step's own quantities;
+    ``rows`` lists the steps, counted from 1, where that is a mistake, if not in all.
 code
     ``function`` (its name), ``starter``, ``code`` (an answer that passes), ``cases``
     (``[{name, …arguments}]``, tiny ones first, or the source of ``cases()``) and

@@ -46,7 +46,10 @@ ENTRIES: dict[tuple[str, str], list[set[str]]] = {
     ("choice", "choices"): [HINTED | {"text"}, {"text", "correct"}],
     ("order", "wrong"): [HINTED | {"first", "then"}],
     ("recall", "wrong"): [HINTED | {"value"}],
-    ("trace", "wrong"): [HINTED | {"cell", "value"}],
+    ("trace", "wrong"): [
+        HINTED | {"cell", "value"},
+        HINTED | {"cell", "value", "rows"},
+    ],
     ("code", "mutants"): [HINTED | {"name", "code"}, HINTED | {"name", "change"}],
     ("kernel", "mutants"): [HINTED | {"name", "code"}, HINTED | {"name", "change"}],
 }

@@ -183,8 +183,9 @@ def _trace(drill: Drill) -> dict[str, Any]:
         for index, slip in enumerate(drill.get("wrong", [])):
             if slip["cell"] not in columns:
                 raise drill.fault("wrong", f"no column is called {slip['cell']!r}")
-            value = compute(drill, "wrong", slip["value"], step)
-            slips[columns.index(slip["cell"])].append([value, index])
+            if len(rows) in slip.get("rows", [len(rows)]):
+                value = compute(drill, "wrong", slip["value"], step)
+                slips[columns.index(slip["cell"])].append([value, index])
         wrong.append(slips)
     blocks = [
         scores[i : i + drill.get("block")]
