@@ -94,7 +94,7 @@ def test_in_tiles_of_two_letters_are_right_and_chances_are_not() -> None:
     d = bank()["echo-forgets"]
     assert written(d, "starter", "abcab", 2) == written(d, "code", "abcab", 2)
     echo = code.answer(d, d.get("starter"))
-    assert max(chance for _, chance in echo("abcab", 4, 2)) > 1
+    assert max(chance for _, chance, _ in echo("abcab", 4, 2)) > 1
 
 
 def test_tiles_of_one_key_leave_no_key_out() -> None:
@@ -106,7 +106,7 @@ def test_tiles_of_one_key_leave_no_key_out() -> None:
 def written(d: Drill, field: str, text: str, block: int) -> str:
     """The four letters with which a drill's model goes on."""
     echo = code.answer(d, d.get(field))
-    return "".join(letter for letter, _ in echo(text, 4, block))
+    return "".join(letter for letter, _, _ in echo(text, 4, block))
 
 
 # ---- the small Python of the page
