@@ -27,6 +27,25 @@ def run(source: str, d: Drill = DRILL) -> dict:
     return marking.run(d, source)
 
 
+# ---- launches
+
+FIRST = {  # what a kernel asks for, and what it would be in the first block alone
+    "cuda.grid(1)": "cuda.threadIdx.x",
+    "cuda.grid(2)": "(cuda.threadIdx.x, cuda.threadIdx.y)",
+    "cuda.blockIdx.x": "0",
+    "cuda.blockIdx.y": "0",
+}
+ASKED = [(d.id, name) for d in KERNELS for name in FIRST if name in d.get("code")]
+
+
+@pytest.mark.parametrize(("id", "name"), ASKED)
+def test_a_kernel_that_takes_every_block_for_the_first_is_refused(
+    id: str, name: str
+) -> None:
+    d = bank()[id]
+    assert not run(d.get("code").replace(name, FIRST[name]), d)["passed"]
+
+
 # ---- marks
 
 
