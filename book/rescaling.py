@@ -178,6 +178,24 @@ def attention_cases() -> list[dict[str, Any]]:
     ]
 
 
+def many_keys(left: float = 0.0) -> dict[str, Any]:
+    """Return an input to see what a loop carries along: its keys come many times.
+
+    All scores are very low. Before them come more than a tile of hidden keys, whose
+    values hold what is `left` there, and the last tile is short.
+    """
+    return {
+        "name": "many keys",
+        "Q": [[1]],
+        "K": [[-60001], [-60000], [-59998], [-60003], [-60002]],
+        "V": [[1, 2], [7, 0], [-2, 1], [3, 3], [0, 5]],
+        "sees": [[1] * 5],
+        "block": 8,
+        "times": 81,
+        "left": left,
+    }
+
+
 def attention_drawn(rng: Random, count: int) -> list[dict[str, Any]]:
     """Return so many drawn inputs of attention, with keys hidden here and there."""
     drawn = []
@@ -299,6 +317,14 @@ ATTENTION = [
     ),
     ("far below zero", [[1]], [[-800], [-801]], [[1, 2], [2, 1]], [[1, 1]], 2),
     (
+        "where exponentials lose digits",
+        [[1]],
+        [[-740.2], [-741]],
+        [[1, 2], [2, 1]],
+        [[1, 1]],
+        1,
+    ),
+    (
         "far below zero, a hidden key",
         [[1]],
         [[-800], [5], [-801]],
@@ -361,6 +387,38 @@ ATTENTION = [
         [[1, 2], [2, 1]],
         [[1, 0], [1, 1]],
         1,
+    ),
+    (
+        "far below zero, each its own key",
+        [[1], [1]],
+        [[-800], [-801]],
+        [[1, 2], [2, 1]],
+        [[1, 0], [0, 1]],
+        1,
+    ),
+    (
+        "where exponentials lose digits, causal",
+        [[1], [1]],
+        [[-740.2], [-741], [-740.5]],
+        [[1, 2], [2, 1], [4, 4]],
+        [[1, 1, 0], [1, 1, 1]],
+        1,
+    ),
+    (
+        "very far below zero, a ragged end",
+        [[1]],
+        [[-1.7e308], [-1.6e308], [-1.65e308]],
+        [[1, 2], [2, 1], [4, 4]],
+        [[1] * 3],
+        2,
+    ),
+    (
+        "very far below zero, a hidden key",
+        [[1]],
+        [[-1.7e308], [5], [-1.6e308]],
+        [[1, 2], [9, 9], [2, 1]],
+        [[1, 0, 1]],
+        3,
     ),
     (
         "very far below zero",
