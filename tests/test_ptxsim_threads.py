@@ -46,7 +46,7 @@ class Body(NamedTuple):
 
 def run(body: Body, **options: object) -> tuple[np.ndarray, ptxsim.Result]:
     out, source = np.zeros(body.threads, "u4"), np.arange(128, dtype="u4")
-    options = {"outputs": [0]} | options
+    options = {"outputs": [0], "dynamic": 128} | options
     return out, ptxsim.run(body.text, 1, (out, source), **options)
 
 
@@ -90,6 +90,8 @@ $D: add.s32 %r8, %r8, 1;
 bra $A;
 $B: shfl.sync.bfly.b32 %r9|%p3, %r9, 1, 31, -1;"""
 CONST = ".const .align 4 .u32 C[4] = {7, 0xFFFFFFFF, 3};\n.global .align 4 .s32 G = -5;"
+UNSIZED = ".extern .shared .align 4 .b8 D[];\n.extern .shared .align 8 .b8 E[];"
+DYNAMIC = "mov.u32 %r4, D;\nmov.u32 %r5, E;\nadd.s32 %r4, %r4, %r2;\nadd.s32 %r5, %r5, %r2;"
 SHARED_64 = "mov.u64 %rd5, S;\ncvta.shared.u64 %rd5, %rd5;\nadd.s64 %rd5, %rd5, %rd2;"
 
 FENCES = [x for x in OPCODES if x.split(".")[0] in ("membar", "fence")]
@@ -213,14 +215,21 @@ RIGHT: dict[str, tuple[Body, object]] = {
     "part of a warp": (
         Body("shfl.sync.bfly.b32 %r9, %r0, 1, 31, -1;", 40), np.arange(40) ^ 1
     ),
-    "a number of dynamic bytes": (Body("mov.u32 %r9, %dynamic_smem_size;"), [64] * 32),
+    "a number of dynamic bytes": (
+        Body("mov.u32 %r9, %dynamic_smem_size;"), [128] * 32
+    ),
+    "unsized arrays begin at one address": (
+        Body(DYNAMIC + "st.shared.u32 [%r3], 100;\nst.shared.u32 [%r4], %r0;\n"
+             "ld.shared.u32 %r9, [%r5];\nld.shared.u32 %r8, [%r3];\n"
+             "add.u32 %r9, %r9, %r8;", before=UNSIZED), LANE + 100,
+    ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_threads_do_what_the_manual_says(name: str) -> None:
     body, expected = RIGHT[name]
-    out, _ = run(ended(body), dynamic=64)
+    out, _ = run(ended(body))
     assert out.tolist() == list(np.asarray(expected).tolist())
 
 
@@ -393,6 +402,19 @@ WRONG: dict[str, tuple[str, Body, Body | None]] = {
     "all write to one word": (
         "race", Body("mov.u32 %r9, 0;\nst.shared.u32 [%r1], %r0;"),
         Body(ONE + "mov.u32 %r9, 0;\n@%p1 st.shared.u32 [%r1], %r0;"),
+    ),
+    "two names of dynamic shared memory": (
+        "race",
+        Body(DYNAMIC + "st.shared.u32 [%r4], %r0;\nxor.b32 %r5, %r5, 4;\n"
+             "st.shared.u32 [%r5], 7;\nld.shared.u32 %r9, [%r4];", before=UNSIZED),
+        Body(DYNAMIC + "st.shared.u32 [%r4], %r0;\nbar.sync 0;\nxor.b32 %r5, %r5, 4;\n"
+             "st.shared.u32 [%r5], 7;\nbar.sync 0;\nld.shared.u32 %r9, [%r4];",
+             before=UNSIZED),
+    ),
+    "behind dynamic shared memory": (
+        "out of bounds",
+        Body(DYNAMIC + "mov.u32 %r9, 0;\nst.shared.u32 [%r5+4], %r0;", before=UNSIZED),
+        Body(DYNAMIC + "mov.u32 %r9, 0;\nst.shared.u32 [%r5], %r0;", before=UNSIZED),
     ),
     "two warps, and only one of them meets": (
         "race", Body("st.shared.u32 [%r3], %r0;\nbar.warp.sync -1;\n" + TURN, 64),
@@ -758,7 +780,7 @@ def one_file(texts: list[str]) -> str:
     found = []
     for i, text in enumerate(texts):
         body = "\n".join(text.splitlines()[3:])
-        for name in ("k", "S", "C", "G"):
+        for name in ("k", "S", "C", "G", "D", "E"):
             body = re.sub(rf"(?<![\w%$]){name}(?=[(\[;+ \]])", f"{name}_{i}", body)
         body = re.sub(r"(?<![\w%])([pq])(\d+)(?=[\],)])", rf"\g<1>{i}_\2", body)
         found.append(re.sub(r"\$(\w)", rf"$L{i}_\1", body))

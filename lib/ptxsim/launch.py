@@ -205,12 +205,23 @@ def _parameter(name: str, value: Any, kind: str) -> Any:
 def _place(kernel: Kernel, access: Access, dynamic: int, loose: bool) -> dict[str, Any]:
     """Give each variable of the kernel its address."""
     found = {}
+    unsized = [one for one in kernel.variables if one.size < 0]
     for variable in kernel.variables:
+        if variable in unsized:
+            continue
         space = access.spaces[variable.space.upper()]
-        size = dynamic if variable.size < 0 else variable.size
         loosely = loose and variable.space == "shared"
-        address = space.place(variable.name, size, variable.align, loosely)
+        address = space.place(variable.name, variable.size, variable.align, loosely)
         found[variable.name] = np.uint64(address)
+    # All unsized arrays begin at one address, behind those that have a size: they are
+    # names of the bytes that the launch adds.
+    if unsized:
+        names = ", ".join(one.name for one in unsized)
+        if len(unsized) > 1:
+            names = f"dynamic shared memory ({names})"
+        align = max(one.align for one in unsized)
+        address = access.spaces["SHARED"].place(names, dynamic, align, loose)
+        found |= {one.name: np.uint64(address) for one in unsized}
     return found
 
 

@@ -302,6 +302,8 @@ class _Parser:
         if rest or not count.lstrip("-").isdigit():
             raise self.unsupported(start)
         size = -1 if count == "-1" else int(count) * each
+        if size < 0 and space != "shared":  # only a launch adds shared memory
+            raise self.unsupported(start)
         content = self.content(start, initial, each, size) if initial else None
         return Variable(space, name, align or each, size, content)
 
