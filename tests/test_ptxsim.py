@@ -126,8 +126,8 @@ def test_a_number_of_another_type_is_refused(kind: str, value: np.generic) -> No
 UNKNOWN = [
     "dp4a.u32.u32 %r1, %r0, %r0, %r0;", "add.rz.f32 %f1, %f1, %f1;", "call f, (%r0);",
     "mov.u32 %r1, %clock;", "ld.global.v4.u64 {%rd5, %rd6, %rd7, %rd8}, [%rd1];",
-    "bar.sync 0, 32;", "bar.sync %r0;", "bar.arrive 0, 64;", "bar.warp.sync 15;",
-    "shfl.sync.idx.b32 %r1, %r0, 0, 31, 0xffff;", "mov.u32 %r1, nobody;",
+    "bar.sync 0, 32;", "bar.sync %r0;", "bar.arrive 0, 64;", "bar.warp.sync nobody;",
+    "mov.u32 %r1, nobody;",
     "add.s32 %r1, %h1, %r0;", "add.s32 %r1, 0f3F800000x, %r0;",
     "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2}, {%r3},"
     " {%f1,%f2,%f3,%f4};", "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r0];",

@@ -25,6 +25,8 @@ SLOW += (
     "shfl",
     "vote",
     "redux",
+    "match",
+    "activemask",
     "membar",
     "fence",
     "cvta",

@@ -19,10 +19,12 @@ trace(text, grid, args, *, block, thread, …) -> list of Moment
 Result
     How often each instruction was executed, by threads and by warps; with
     ``profile=True`` also the wavefronts of shared memory and the sectors of global
-    memory. `by_opcode` and `by_source_line` add them up.
+    memory. `by_opcode` and `by_source_line` add them up. `benign` lists the stores of
+    what another thread stores as well.
 Fault, a ValueError
     ``kind``, ``detail``, ``line`` and ``text`` of the PTX, ``source`` (the file and line
-    of Python, where the PTX has line information), ``block`` and ``thread``.
+    of Python, where the PTX has line information), ``block`` and ``thread``, and
+    ``severity``: "fault" for what is raised, "benign" for what a `Result` lists.
 Unsupported, a NotImplementedError
     PTX that the machine does not know; it never guesses.
 
@@ -33,11 +35,13 @@ uninitialised       a read of what nobody has written
 misaligned          an address that is no multiple of the size of the access. Arrays in
                     shared memory are aligned no better than the PTX declares.
 race                two threads touch the same bytes, one of them writes, not both by
-                    atomic operations, and no barrier is between
+                    atomic operations, and no barrier is between. Stores that leave the
+                    same bytes in any order are benign.
 copy under way      a touch of what ``cp.async`` has not been waited for
-barrier             threads of a block wait at different barriers, or have ended
-warp not whole      part of a warp misses an instruction that all of it has to execute
-shuffle             a thread reads a register of a thread that is not there
+barrier             threads of a block wait at different barriers
+warp not whole      a thread of a warp, or of a mask, misses an instruction that all of
+                    them have to execute, and has not ended
+shuffle             a thread reads a register of a thread that does not take part
 input overwritten   a write to an argument that is neither an output nor changed
 not written         an element of an output that no thread has written
 division by zero    of whole numbers: the result is not defined
@@ -50,11 +54,18 @@ PTX is not what a GPU executes: an assembler, ptxas, translates it once more. It
 trusted here, and its registers, its schedule and its instructions are not seen.
 
 - One kernel without calls. No tensor cores, textures, ``mbarrier`` or bulk copies, no
-  arithmetic on pairs of halves, only masks of the whole warp, and of the roundings of
-  arithmetic only the nearest. What is missing raises `Unsupported`.
+  arithmetic on pairs of halves, no barriers for a count of threads, and of the roundings
+  of arithmetic only the nearest. What is missing raises `Unsupported`.
 - A launch is one way through the code: what it does not come to is not looked at.
-- Accesses are ordered by barriers only: those of a block, and ``bar.warp.sync`` for a
-  warp. Code that orders them by fences, flags or other atomics is called a race.
+- Accesses are ordered by barriers only: those of a block, and ``bar.warp.sync`` for the
+  lanes of its mask. Code that orders them by fences, flags or other atomics is called a
+  race; so may be code in which ``bar.warp.sync`` orders what several threads did to one
+  word of global memory.
+- A thread that has ended holds up no barrier and no mask, and a barrier does not order
+  what it did since its last one. PTX does not tell a ``return`` from an ``if`` around a
+  barrier that is the kernel's last: neither is a fault here.
+- ``activemask`` gives the threads of a warp that are at the instruction together here;
+  on a GPU they may be fewer.
 - Blocks of one batch run together, batches one after the other; whoever waits in a loop
   for a later block waits for ever, which is the fault ``endless``.
 - ``ex2``, ``lg2``, ``sin``, ``cos``, ``tanh``, ``rcp``, ``rsqrt``, ``sqrt`` and ``div`` are

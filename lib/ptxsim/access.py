@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from ptxsim.ended import mark
 from ptxsim.faults import Fault
 from ptxsim.lanes import Lanes
-from ptxsim.memory import FLYING, GAP, IN_BLOCK, IN_GRID, IN_WARPS, Array, Space
+from ptxsim.memory import DID, FLYING, GAP, IN_BLOCK, IN_GRID, IN_WARPS, Array, Space
 from ptxsim.syntax import SIZES, SPACES, Kernel
 
 # Where the state spaces are among the generic addresses; the manual leaves that open.
@@ -46,6 +47,27 @@ class Copy:
         return Copy(*(part[which] for part in parts))
 
 
+class Stored:
+    """What threads are about to store: one, two or four numbers each."""
+
+    def __init__(self, index: Array, words: Array, values: list[Array]) -> None:
+        self.words, self.values = words, values
+        self.first = index >> (words.itemsize.bit_length() - 1)
+
+    def put(self) -> None:
+        """Write it to memory."""
+        for part, value in enumerate(self.values):
+            self.words[self.first + part if part else self.first] = value
+
+    def found(self, grain: int) -> Array:
+        """Return where memory holds it already: (threads, grains)."""
+        same = [
+            self.words.take(self.first + part, mode="clip") == value
+            for part, value in enumerate(self.values)
+        ]
+        return np.repeat(np.stack(same, -1), self.words.itemsize // grain, axis=1)
+
+
 class Access:
     """The state spaces of a machine, and how its threads reach them.
 
@@ -55,6 +77,8 @@ class Access:
         By name: SHARED, LOCAL, CONST, GLOBAL.
     profile : Counter or None
         Wavefronts, turns, sectors and requests by instruction.
+    benign : dict of int to Fault
+        By instruction: the first store of what another thread stored, in no order.
     """
 
     def __init__(
@@ -69,13 +93,21 @@ class Access:
         self.spaces = {
             name: Space(
                 name.lower(), base, grain_of(kernel, name.lower()),
-                tags.get(name, IN_GRID), gaps.get(name, GAP),
+                tags.get(name, IN_GRID), gaps.get(name, GAP), lanes,
             )
             for name, base in BASES.items()
         }  # fmt: skip
         self.spaces["GLOBAL"].block = lanes.padded
         self.copies: list[Copy] = []
         self.groups = np.zeros(lanes.count, "i8")
+        self.benign: dict[int, Fault] = {}
+        self.everybody = np.arange(lanes.count)
+        # Who has done what since the last barrier, by state space and by word of DID.
+        self.did = {
+            (space, how): np.zeros(lanes.count, bool)
+            for space in ("shared", "global")
+            for how in DID
+        }
 
     def make(self, changed: bool) -> None:
         """Make the bytes of all spaces; `changed`: arrays are read and written."""
@@ -96,7 +128,10 @@ class Access:
         self.spaces["SHARED"].clear()
         if self.spaces["LOCAL"].places:
             self.spaces["LOCAL"].clear()
-        self.spaces["SHARED"].now = 0  # its tags are new; those of global memory stay
+        if self.spaces["SHARED"].tags is IN_BLOCK:  # there is room for few barriers
+            self.spaces[
+                "SHARED"
+            ].now = 0  # its tags are new; those of global memory stay
         self.copies.clear()
         self.groups[:] = 0
         self.tick()
@@ -110,15 +145,27 @@ class Access:
                 raise Fault("endless", f"more than {space.tags.latest} barriers")
         self._tag()
 
-    def meet(self) -> None:
-        """All threads of each block have come to a barrier."""
+    def meet(self, ended: Array | None = None) -> None:
+        """All threads of each block have come to a barrier, but those that have ended.
+
+        Parameters
+        ----------
+        ended : ndarray of bool, optional
+            The lanes that have ended since the last barrier.
+        """
+        if ended is not None and ended.any():
+            for name in ("SHARED", "GLOBAL"):
+                mark(self.spaces[name], self.lanes, ended, self.did)
+        for lanes in self.did.values():
+            lanes.fill(False)
         self.tick()
         for space in self.spaces.values():
             space.barrier()
 
     def _tag(self) -> None:
-        inside = self.spaces["SHARED"].tagged(self.lanes.inside)
-        everywhere = self.spaces["GLOBAL"].tagged(self.lanes.everywhere)
+        shared, memory = self.spaces["SHARED"], self.spaces["GLOBAL"]
+        inside = shared.tagged(shared.tags.codes(self.lanes.inside))
+        everywhere = memory.tagged(memory.tags.codes(self.lanes.everywhere))
         self.mine = {"shared": inside} | dict.fromkeys(
             ("global", "local", "const"), everywhere
         )
@@ -162,22 +209,34 @@ class Access:
         return self.lanes.fault(kind, detail, self.instructions[number], thread)
 
     def watch(
-        self, number: int, space: Space, index: Array, act: Array, size: int, how: str
-    ) -> None:
+        self, number: int, space: Space, index: Array, act: Array, size: int, how: str,
+        stored: Stored | None = None,
+    ) -> None:  # fmt: skip
         """Raise a fault if a thread may not access this; remember that it did."""
         if not (self.check and len(index)):
             return
-        mine, since = self.mine[space.name], self.lanes.since
+        mine, who = self.mine[space.name], self.everybody
         if act is not None:
-            mine, since = mine.take(act), since.take(act)
+            mine, who = mine.take(act), act
+        did = self.did.get((space.name, "write" if how == "copy" else how))
+        if did is not None:
+            did[who] = True
         at = space.grains(index, size)
         if how == "copy":
-            found = space.write(at, mine, since, FLYING)
+            found = space.write(at, mine, who, tag=FLYING)
+        elif how == "write":
+            found = space.write(at, mine, who, stored)
         else:
-            found = getattr(space, how)(at, mine, since)
+            found = getattr(space, how)(at, mine, who)
         if found:
             bad, kind, why = found
             raise self.fault(kind, number, space, index, bad, act, why)
+        if space.benign and number not in self.benign:
+            bad, why = space.benign
+            benign = self.fault("race", number, space, index, bad, act, why)
+            benign.severity = "benign"
+            self.benign[number] = benign
+        space.benign = None
 
     def by_space(self, address: Array, act: Array) -> list[tuple[str, Array]]:
         """Return the spaces that generic addresses are in, and the threads."""
@@ -226,12 +285,16 @@ class Access:
         words = space.views[dtype]
         size = words.itemsize * len(values)
         index = self.place(number, space, address, offset, act, size)
-        self.watch(number, space, index, act, size, "write")
-        index >>= words.itemsize.bit_length() - 1
-        for part, value in enumerate(values):
-            if act is not None and np.ndim(value):
-                value = value.take(act)
-            words[index + part if part else index] = value
+        given = [
+            value.take(act) if act is not None and np.ndim(value) else value
+            for value in values
+        ]
+        stored = Stored(index, words, given)
+        several = space.name != "local"  # a thread is alone there
+        self.watch(
+            number, space, index, act, size, "write", stored if several else None
+        )
+        stored.put()
 
     def atomic(
         self, number: int, space: Space, address: Array, offset: int, how: str,
@@ -294,7 +357,8 @@ class Access:
             own = copy.some(done)
             shared.bytes[own.index[:, None] + np.arange(copy.data.shape[1])] = own.data
             at = shared.grains(own.index, copy.data.shape[1])
-            shared.written[at] = self.mine["shared"][own.lanes][:, None]
+            mixed = shared.tags.mixed  # what was there before is not compared
+            shared.written[at] = self.mine["shared"][own.lanes][:, None] | mixed
             if not done.all():
                 kept.append(copy.some(~done))
         self.copies = kept

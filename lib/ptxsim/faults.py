@@ -23,7 +23,7 @@ class Fault(ValueError):
     Attributes
     ----------
     kind : str
-        One of `ptxsim.KINDS`.
+        As `help(ptxsim)` lists them.
     detail : str
         What happened, in words.
     line : int
@@ -36,7 +36,12 @@ class Fault(ValueError):
         The index of the block of threads.
     thread : int or None
         The thread within its block.
+    severity : str
+        "fault", or "benign" for what makes no difference to any number. Only faults are
+        raised; a `Result` lists what is benign.
     """
+
+    severity = "fault"
 
     def __init__(
         self,

@@ -101,7 +101,10 @@ def run(
     machine.run()
     _take_back(access, arrays, outputs, changed)
     counted = access.profile or Counter()
-    return Result(kernel, machine.threads, machine.warps, machine.taken, counted)
+    benign = tuple(fault for _, fault in sorted(access.benign.items()))
+    return Result(
+        kernel, machine.threads, machine.warps, machine.taken, counted, benign
+    )
 
 
 def _has_subnormals(value: Any) -> bool:

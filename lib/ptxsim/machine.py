@@ -2,7 +2,10 @@
 
 Threads that are at the earliest basic block go first, so that those that parted at a
 branch meet again. Before a block in which a warp does something together, threads wait
-for the rest of their warp; at a barrier, for the rest of their block of threads.
+for the rest of their warp, or for those that a mask names; at a barrier, for the rest of
+their block of threads. "As threads exit, barriers waiting on all threads are checked to
+see if the exiting threads are the only threads that have not yet made it" (PTX ISA,
+exit): nobody waits for a thread that has ended.
 """
 
 from collections.abc import Callable
@@ -14,18 +17,20 @@ from ptxsim import arithmetic
 from ptxsim.access import Access
 from ptxsim.lanes import WARP, Lanes
 from ptxsim.memory import Array
-from ptxsim.registers import DTYPES
-from ptxsim.syntax import Block, Instruction
-from ptxsim.translate import WHOLE_WARPS, Program
+from ptxsim.registers import DTYPES, literal
+from ptxsim.syntax import Instruction
+from ptxsim.translate import Program
 
 # In place of a basic block: held until the warp is whole, waiting at a barrier, ended.
 HELD, WAITS, ENDED = 1 << 20, 1 << 21, 1 << 22
 Step = Callable[["Machine", int, Array], None]
 
 
-def needs_warps(block: Block) -> bool:
-    """Return whether a basic block is for whole warps only."""
-    return any(one.words[0] in WHOLE_WARPS for one in block.instructions)
+def needs_warp(one: Instruction) -> bool:
+    """Return whether all of a warp has to execute an instruction, or some by a mask."""
+    if one.words[0] == "barrier" and not one.has("aligned"):
+        return False
+    return one.is_collective or one.words[0] in ("bar", "barrier")
 
 
 class Machine:
@@ -63,8 +68,9 @@ class Machine:
             limit,
         )
         self.blocks = program.kernel.blocks
-        self.whole = [needs_warps(block) for block in self.blocks]
+        self.whole = [any(map(needs_warp, x.instructions)) for x in self.blocks]
         self.registers: dict[str, Array] = {}
+        self.everybody = np.arange(lanes.count)
         self.underflow: list[int] = []
         self.threads = np.zeros(len(self.blocks), "i8")
         self.warps = np.zeros(len(self.blocks), "i8")
@@ -90,7 +96,8 @@ class Machine:
         names |= {"LOAD": access.load, "STORE": access.store, "ATOMIC": access.atomic}
         names |= {"COPY": access.copy, "COMMIT": access.commit, "WAIT": access.wait}
         names |= {"SHUFFLE": self.shuffle, "VOTE": self.vote, "REDUCE": self.reduce}
-        names |= {"ALL_LANES": self.all_lanes, "DIVISOR": self.divisor}
+        names |= {"MATCH": self.match, "ACTIVE": self.active_mask}
+        names |= {"DIVISOR": self.divisor}
         names["fma_f32"] = arithmetic.Fma32(count, self.underflow)
         names["fma_f32_flushed"] = arithmetic.Fma32(count, None)
         return names
@@ -127,6 +134,7 @@ class Machine:
         lanes = self.lanes
         lanes.begin_batch(first)
         self.access.begin_batch()
+        self.ended = np.zeros(lanes.count, bool)  # since the last barrier
         self.next = np.where(lanes.alive, 0, ENDED).astype("i4")
         self.state = self.next.copy()
         self.steps = 0
@@ -143,13 +151,46 @@ class Machine:
                 self._go(at, mask)
 
     def _whole_warps(self, at: int) -> Array:
-        """Return the threads at a block whose warps are whole; hold the others there."""
+        """Return the threads at a block that are all there; hold the others there."""
         here = (self.next == at) & (self.state <= HELD)
-        there = self.lanes.launched.reshape(-1, WARP)
-        whole = (here.reshape(-1, WARP) == there).all(1)
-        ready = here & np.repeat(whole, WARP)
+        first = self.blocks[at].instructions[0]
+        if first.is_for_some:
+            does, masks = self._takes_part(first, here), self._masks(first)
+            ready = (here & ~does) | self._complete(first, does, masks)
+        else:
+            there = self.lanes.alive.reshape(-1, WARP)
+            whole = (here.reshape(-1, WARP) == there).all(1)
+            ready = here & np.repeat(whole, WARP)
         self.state[here] = HELD
         self.state[ready] = at
+        return ready
+
+    def _takes_part(self, one: Instruction, mask: Array) -> Array:
+        """Return which of some threads execute an instruction with a guard."""
+        if not one.guard:
+            return mask
+        guard = self.registers[one.guard]
+        return mask & ~guard if one.negated else mask & guard
+
+    def _masks(self, one: Instruction) -> Array:
+        """Return the mask that each lane gives an instruction for some of a warp."""
+        mask = str(one.operands[-1])
+        if self.program.kernel.type_of(mask):
+            return self.view(mask, "b32")
+        return np.broadcast_to(literal(mask, "b32"), self.lanes.count)
+
+    def _complete(self, one: Instruction, does: Array, masks: Array) -> Array:
+        """Return the lanes that wait for nobody: all that their masks name are there."""
+        lanes = self.lanes
+        outside = does & (masks >> lanes.lane & 1 == 0)
+        if outside.any():
+            lane = int(np.flatnonzero(outside)[0])
+            detail = f"its mask {int(masks[lane]):#x} does not name the thread"
+            raise lanes.fault("warp not whole", detail, one, lane)
+        ready = np.zeros(lanes.count, bool)
+        for mask in np.unique(masks[does]):
+            group = does & (masks == mask)
+            ready |= group & (packed(group) == mask & packed(lanes.alive))
         return ready
 
     def _go(self, at: int, mask: Array) -> None:
@@ -182,10 +223,7 @@ class Machine:
 
     def _end(self, at: int, end: Instruction, mask: Array, count: int) -> int | None:
         """Do what ends a block; return where all go on, or None if threads part."""
-        does = mask
-        if end.guard:
-            guard = self.registers[end.guard]
-            does = mask & ~guard if end.negated else mask & guard
+        does = self._takes_part(end, mask)
         doing = count if does is mask else int(np.count_nonzero(does))
         if not doing:
             return at + 1
@@ -194,7 +232,7 @@ class Machine:
         if branch and doing == count:
             return target
         if end.opcode == "bar.warp.sync":
-            self._warps_meet(end, mask, doing == count)
+            self._warps_meet(end, does)
             return at + 1
         self.state[mask] = self.next[mask] = at + 1
         if branch:
@@ -205,17 +243,34 @@ class Machine:
             lane = int(np.flatnonzero(does)[0])
             raise self.lanes.fault("trap", "the kernel gives up", end, lane)
         else:
-            self.state[does] = self.next[does] = ENDED
-            self.lanes.alive = self.lanes.alive & ~does
+            self._leave(does)
         return None
 
-    def _warps_meet(self, end: Instruction, mask: Array, everyone: bool) -> None:
-        """bar.warp.sync: what the threads of a warp did is over for that warp."""
-        if not everyone:
-            lane = int(np.flatnonzero(mask)[0])
-            raise self.lanes.fault("warp not whole", "only some come here", end, lane)
+    def _leave(self, does: Array) -> None:
+        """Let threads end; those that are held may have waited for them."""
+        self.state[does] = self.next[does] = ENDED
+        self.ended |= does
+        self.lanes.alive = self.lanes.alive & ~does
+        warps = np.repeat(does.reshape(-1, WARP).any(1), WARP)
+        again = warps & (self.state == HELD)
+        self.state[again] = self.next[again]
+
+    def _warps_meet(self, end: Instruction, does: Array) -> None:
+        """bar.warp.sync: what the lanes of a mask did is over for these lanes."""
+        if not end.is_for_some:
+            self._all_or_none(end, does)
         self.access.tick()
-        self.lanes.since[mask] = self.access.spaces["SHARED"].now
+        masks, now = self._masks(end), self.access.spaces["GLOBAL"].now
+        for mask in np.unique(masks[does]):
+            self.lanes.meet_warps(does & (masks == mask), now)
+
+    def _all_or_none(self, one: Instruction, does: Array) -> None:
+        """Raise a fault if only some of a warp that have not ended do something."""
+        some = packed(does)
+        missing = does & (some != packed(self.lanes.alive))
+        if missing.any():
+            lane = int(np.flatnonzero(missing)[0])
+            raise self.lanes.fault("warp not whole", "only some come here", one, lane)
 
     def _meet(self) -> bool:
         """Let the threads go on that wait at a barrier; return False at the end."""
@@ -226,27 +281,30 @@ class Machine:
         if held.any():
             self._not_whole(int(np.flatnonzero(held)[0]))
         shape = (-1, self.lanes.padded)
-        for number in np.flatnonzero(alive.reshape(shape).any(1)).tolist():
-            self._same_barrier(number * self.lanes.padded)
-        self.access.meet()
+        waiting = alive.reshape(shape).any(1)
+        first = np.where(alive, self.next, ENDED).reshape(shape).min(1)
+        apart = (np.where(alive, self.next, 0).reshape(shape).max(1) != first) & waiting
+        for number in np.flatnonzero(apart).tolist():
+            self._two_barriers(number * self.lanes.padded)
+        self.access.meet(self.ended & np.repeat(waiting, self.lanes.padded))
+        self.ended[:] = False
         self.state[alive] = self.next[alive]
         return True
 
-    def _same_barrier(self, first: int) -> None:
-        """Raise a fault unless all threads of a block wait at one barrier."""
-        lanes = self.lanes
-        own = slice(first, first + lanes.padded)
-        waiting = first + np.flatnonzero(lanes.alive[own])
-        ended = int(np.count_nonzero(lanes.launched[own]) - len(waiting))
+    def _two_barriers(self, first: int) -> None:
+        """Raise a fault if not all threads of a block wait at a barrier of one number.
+
+        The instruction may be another one only if it is not ``.aligned``.
+        """
+        alive = self.lanes.alive[first : first + self.lanes.padded]
+        waiting = first + np.flatnonzero(alive)
+        apart = self.next[waiting[self.next[waiting] != self.next[waiting[0]]]]
         one = self._barrier_before(int(self.next[waiting[0]]))
-        if ended:
-            detail = f"{len(waiting)} threads wait here, {ended} have ended"
-            raise lanes.fault("barrier", detail, one, int(waiting[0]))
-        apart = np.flatnonzero(self.next[waiting] != self.next[waiting[0]])
-        if len(apart):
-            other = self._barrier_before(int(self.next[waiting[apart[0]]]))
-            detail = f"some threads wait here, others at line {other.line}"
-            raise lanes.fault("barrier", detail, one, int(waiting[0]))
+        for other in map(self._barrier_before, np.unique(apart).tolist()):
+            by_number = not (needs_warp(one) or needs_warp(other))
+            if not by_number or other.operands != one.operands:
+                detail = f"some threads wait here, others at line {other.line}"
+                raise self.lanes.fault("barrier", detail, one, int(waiting[0]))
 
     def _barrier_before(self, at: int) -> Instruction:
         end = self.blocks[at - 1].end
@@ -256,11 +314,14 @@ class Machine:
     def _not_whole(self, lane: int) -> None:
         """Raise a fault: a thread is at an instruction for a whole warp."""
         block = self.blocks[int(self.next[lane])]
-        one = next(x for x in block.instructions if x.words[0] in WHOLE_WARPS)
+        one = next(x for x in block.instructions if needs_warp(x))
         first = lane // WARP * WARP
         own = slice(first, first + WARP)
-        missing = self.lanes.launched[own] & (self.next[own] != self.next[lane])
+        missing = self.lanes.alive[own] & (self.next[own] != self.next[lane])
         detail = f"{np.count_nonzero(missing)} threads of its warp do not come here"
+        if one.is_for_some:
+            mask = int(self._masks(one)[lane])
+            detail = f"not all threads of its mask {mask:#x} come here with this mask"
         raise self.lanes.fault("warp not whole", detail, one, lane)
 
     def _endless(self, at: int, mask: Array) -> None:
@@ -276,18 +337,19 @@ class Machine:
 
     def shuffle(
         self, number: int, mode: str, out: Array, valid: Array | None, a: Array, b: Array,
-        c: Array, act: Array,
+        c: Array, masks: Array, act: Array,
     ) -> None:  # fmt: skip
         """shfl: a number from another thread of the warp."""
         lane = self.lanes.lane
         source, inside = shuffle_source(mode, lane, b, c)
-        place = np.arange(self.lanes.count) - lane + source
-        here = self._asked(act)
-        lost = here & ~here[place]
+        place = self.everybody - lane + source
+        here = self._together(number, act)
+        masks = np.broadcast_to(masks, self.lanes.count)
+        lost = here & ~(here[place] & (masks >> source.astype("u4") & 1 != 0))
         if lost.any():
             thread = int(np.flatnonzero(lost)[0])
             other = self.lanes.inside[place[thread]]
-            detail = f"it reads thread {other}, which is not there"
+            detail = f"it reads thread {other}, which does not take part"
             raise self.lanes.fault("shuffle", detail, self._instruction(number), thread)
         value = np.broadcast_to(a, self.lanes.count)[place]
         which = slice(None) if act is None else act
@@ -295,41 +357,64 @@ class Machine:
         if valid is not None:
             valid[which] = inside[which]
 
-    def vote(self, mode: str, p: Array, act: Array) -> Array:
+    def vote(self, number: int, mode: str, p: Array, masks: Array, act: Array) -> Array:
         """vote: all, any, whether all agree, or a bit for each thread of the warp."""
-        here = self._asked(act)
+        here = self._together(number, act)
         p = np.broadcast_to(p, self.lanes.count)
-        yes = (p & here).reshape(-1, WARP)
-        no = (~p & here).reshape(-1, WARP)
+        yes, no = packed(p & here) & masks, packed(~p & here) & masks
         if mode == "ballot":
-            weights = np.uint32(1) << np.arange(WARP, dtype="u4")
-            return np.repeat((yes * weights).sum(1).astype("u4"), WARP)
-        found = {"all": ~no.any(1), "any": yes.any(1)}
-        found["uni"] = ~(yes.any(1) & no.any(1))
-        return np.repeat(found[mode], WARP)
+            return yes
+        found = {"all": no == 0, "any": yes != 0, "uni": (yes == 0) | (no == 0)}
+        return found[mode]
 
-    def reduce(self, mode: str, a: Array, act: Array) -> Array:
-        """redux: one number of all threads of the warp."""
-        here = self._asked(act).reshape(-1, WARP)
-        values = np.broadcast_to(a, self.lanes.count).reshape(-1, WARP)
-        info = np.iinfo(values.dtype)
+    def reduce(
+        self, number: int, mode: str, a: Array, masks: Array, act: Array
+    ) -> Array:
+        """redux: one number of all threads of the warp, or of those of a mask."""
+        here = self._together(number, act)
+        given = np.broadcast_to(a, self.lanes.count)
+        masks = np.broadcast_to(masks, self.lanes.count)
+        info, found = np.iinfo(given.dtype), given.copy()
         start = {"min": info.max, "and": info.max, "max": info.min}.get(mode, 0)
         names: dict[str, Any] = {"add": np.add, "min": np.minimum, "max": np.maximum}
         names |= {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
-        values = np.where(here, values, values.dtype.type(start))
-        return np.repeat(names[mode].reduce(values, axis=1, dtype=values.dtype), WARP)
+        for mask in np.unique(masks[here]):
+            group = here & (masks == mask)
+            values = np.where(group, given, given.dtype.type(start)).reshape(-1, WARP)
+            total = names[mode].reduce(values, axis=1, dtype=values.dtype)
+            found[group] = np.repeat(total, WARP)[group]
+        return found
+
+    def match(
+        self, number: int, mode: str, a: Array, masks: Array, act: Array
+    ) -> Array:
+        """match: the lanes that bring the same number; or all, if all bring one number."""
+        here = self._together(number, act)
+        given = np.broadcast_to(a, self.lanes.count)
+        found = np.zeros(self.lanes.count, "u4")
+        for value in np.unique(given[here]):
+            group = here & (given == value)
+            found[group] = packed(group)[group]
+        found &= masks
+        everyone = packed(here) & masks
+        return found if mode == "any" else np.where(found == everyone, found, 0)
+
+    def active_mask(self, act: Array) -> Array:
+        """activemask: the threads of the warp that are here together."""
+        return packed(self._asked(act))
+
+    def _together(self, number: int, act: Array) -> Array:
+        """Return which threads execute an instruction for all of a warp, or for some."""
+        here, one = self._asked(act), self._instruction(number)
+        if not one.is_for_some:
+            self._all_or_none(one, here)
+        return here
 
     def _asked(self, act: Array) -> Array:
         """Return which threads execute the instruction at hand."""
         here = np.zeros(self.lanes.count, bool)
         here[slice(None) if act is None else act] = True
         return here
-
-    def all_lanes(self, number: int, mask: Array, act: Array) -> None:
-        """Refuse a mask in a register that leaves lanes of the warp out."""
-        given = mask if act is None else mask.take(act)
-        if (given != 0xFFFFFFFF).any():
-            raise self._instruction(number).unsupported("only masks of the whole warp")
 
     def divisor(self, number: int, b: Array, act: Array) -> Array:
         """Return divisors, 1 in lanes that do not divide; raise a fault if one is 0."""
@@ -343,6 +428,12 @@ class Machine:
                 "division by zero", "the result is not defined", one, lane
             )
         return np.where(zero, b.dtype.type(1), b)
+
+
+def packed(lanes: Array) -> Array:
+    """Return for each lane a word with a bit for each lane of its warp."""
+    bits = lanes.reshape(-1, WARP) * (np.uint32(1) << np.arange(WARP, dtype="u4"))
+    return np.repeat(bits.sum(1, dtype="u4"), WARP)
 
 
 def shuffle_source(mode: str, lane: Array, b: Array, c: Array) -> tuple[Array, Array]:

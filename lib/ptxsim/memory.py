@@ -4,12 +4,18 @@ A grain is as large as the kernel's smallest access. Its tag is a time and a thr
 time goes on at every barrier. Negative tags tell why nobody may read it. One look at the
 tags of an access finds what is out of bounds, was never written, is still being copied,
 or was touched by another thread with no barrier between.
+
+Threads that write the same bytes to a grain leave them there in any order. That is no
+fault but *benign*, if all that they wrote there since the barrier is the same; whoever
+reads the grain before the next barrier races with them all.
 """
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ptxsim.lanes import Lanes
 
 Array = NDArray[Any]
 NEVER, GUARD, FLYING = -1, -2, -3
@@ -31,51 +37,78 @@ Trouble = tuple[
 
 
 class Tags:
-    """How a tag holds a time and a thread.
+    """How a tag holds a time, two or three flags, and who it was.
+
+    Who it was is a *code*: a thread's number, or MANY. Where warps meet by themselves it
+    is the number of a warp and a bit for each of its lanes instead, and where several
+    blocks share memory, codes from `blocks` on stand for several threads of one block.
 
     Attributes
     ----------
     dtype : str
     shift : int
         The bits below the time.
-    atomic : int
-        The bit of an atomic operation.
-    thread : int
-        A mask: the bits of the thread.
-    many : int
-        In place of a thread: threads of several warps.
+    code : int
+        A mask: the bits of the code; the largest code is MANY.
+    atomic, mixed, ever : int
+        The bits of an atomic operation; of a place that got different values, or an
+        atomic and a plain write, since the last barrier; and of the same since the
+        launch began, which is 0 where nobody from another block comes.
     latest : int
         The first time for which there is no room.
-    several : int or None
-        In place of a thread: this and the number of a warp stand for some of its
-        threads. None where that is not told apart from `many`.
+    lanes : bool
+        Whether codes hold a bit for each lane.
+    blocks : int
+        0 if no code stands for threads of one block.
     """
 
-    def __init__(self, dtype: str, bits: int, several: int | None) -> None:
-        self.dtype, self.shift, self.several = dtype, bits + 1, several
-        self.atomic, self.thread = 1 << bits, (1 << bits) - 1
-        self.many = self.thread
+    def __init__(
+        self, dtype: str, bits: int, lanes: bool = False, blocks: bool = False
+    ) -> None:
+        self.dtype, self.lanes = dtype, lanes
+        self.code = self.many = (1 << bits) - 1
+        self.atomic, self.mixed = 1 << bits, 2 << bits
+        self.ever = 4 << bits if blocks else 0
+        self.blocks = 1 << (bits - 1) if blocks else 0
+        self.shift = bits + 2 + blocks
         self.latest = 1 << (np.iinfo(dtype).bits - 1 - self.shift)
 
-    def warp(self, thread: Array) -> Array:
-        """Return the warp of threads; −1 for threads of several warps."""
-        warp = thread >> 5
-        if self.several is not None:
-            warp = np.where(thread >= self.several, thread - self.several, warp)
-        return np.where(thread == self.many, -1, warp)
+    def codes(self, threads: Array) -> Array:
+        """Return the codes of threads."""
+        threads = threads.astype("i8")
+        return (threads >> 5 << 32) | (1 << (threads & 31)) if self.lanes else threads
+
+    def block(self, code: Array, size: int) -> Array:
+        """Return the blocks of codes, where blocks have so many threads."""
+        return np.where(code >= self.blocks, code - self.blocks, code // size)
+
+    def join(self, a: Array, b: Array, size: int) -> Array:
+        """Return codes that stand for those of `a` and for those of `b`."""
+        if self.lanes:
+            return np.where(a >> 32 == b >> 32, a | b, self.many)
+        both: Any = self.many
+        if self.blocks and size:
+            own = self.block(a, size)
+            both = np.where(own == self.block(b, size), self.blocks + own, self.many)
+        return np.where(a == b, a, both)
 
     def name(self, tag: int) -> str:
         """Return who it was, in words."""
-        thread = tag & self.thread
+        code = tag & self.code
         how = ", by an atomic operation" if tag & self.atomic else ""
-        if thread == self.many or (self.several is not None and thread >= self.several):
+        lanes = code & 0xFFFFFFFF
+        if self.lanes and code != self.many and lanes & (lanes - 1) == 0:
+            code = (code >> 32 << 5) + lanes.bit_length() - 1
+        elif self.lanes or code == self.many or (self.blocks and code >= self.blocks):
             return f"several threads{how}"
-        return f"thread {thread}{how}"
+        return f"thread {code}{how}"
 
 
-IN_BLOCK = Tags("i4", 11, None)  # a block has at most 1024 threads
-IN_WARPS = Tags("i4", 11, 1024)
-IN_GRID = Tags("i8", 40, None)
+IN_BLOCK = Tags("i4", 11)  # a block has at most 1024 threads
+IN_WARPS = Tags("i8", 38, lanes=True)
+IN_GRID = Tags("i8", 36, blocks=True)
+# What a thread did that has ended, in `Space.left`.
+DID = {"read": 1, "write": 2, "atomic": 4}
 
 
 class Space:
@@ -95,10 +128,16 @@ class Space:
         The lowest tag of the present; what was done before is over.
     block : int
         Threads of a block, where several blocks use a window.
+    left : ndarray or None
+        What threads did to each grain that have ended without a barrier since: of `DID`.
+    benign : (int, str) or None
+        Which of the last accesses wrote what another thread wrote, and what happened.
     """
 
-    def __init__(self, name: str, base: int, grain: int, tags: Tags, gap: int) -> None:
-        self.name, self.base, self.tags = name, base, tags
+    def __init__(
+        self, name: str, base: int, grain: int, tags: Tags, gap: int, lanes: Lanes
+    ) -> None:
+        self.name, self.base, self.tags, self.lanes = name, base, tags, lanes
         self.grain, self.lg = grain, grain.bit_length() - 1
         self.size, self.gap, self.block = gap, gap, 0
         self.places: list[tuple[str, int, int]] = []  # name, first byte, bytes
@@ -133,6 +172,7 @@ class Space:
         self.written = np.empty(len(self.bytes) >> self.lg, self.tags.dtype)
         self.read_by = np.zeros_like(self.written) if readers else None
         self.pending: list[tuple[Array, Array]] = []
+        self.benign: tuple[int, str] | None = None
         self.clear()
 
     def clear(self) -> None:
@@ -145,6 +185,7 @@ class Space:
         if self.read_by is not None:
             self.read_by.fill(0)
         self.pending.clear()
+        self.left: Array | None = None
 
     def fill(self, address: int, content: bytes | Array, tag: int) -> None:
         """Write bytes before the launch, in every window."""
@@ -178,137 +219,219 @@ class Space:
             self.low = self.now << self.tags.shift
             self.pending.clear()
 
-    def tagged(self, threads: Array) -> Array:
+    def tagged(self, codes: Array) -> Array:
         """Return the tags of what threads do now."""
-        return (threads | (self.now << self.tags.shift)).astype(self.tags.dtype)
+        return (codes | (self.now << self.tags.shift)).astype(self.tags.dtype)
 
-    def _innocent(self, tags: Array, mine: Array, since: Array) -> Array:
+    def _innocent(self, tags: Array, mine: Array, who: Array) -> Array:
         """Return where another access, of the present, is no race after all.
 
-        It is the thread's own, or was made before its warp met (`since`), or before its
-        block did.
+        It is the thread's own, or was made before its warp met, or before its block did.
         """
-        thread, time = tags & self.tags.thread, tags >> self.tags.shift
-        me = (mine & self.tags.thread)[:, None]
-        found = thread == me
-        found |= (self.tags.warp(thread) == me >> 5) & (time < since[:, None])
+        code, time = tags & self.tags.code, tags >> self.tags.shift
+        me = (mine & self.tags.code)[:, None]
+        found = code == me
+        if self.lanes.warps_met:
+            found |= self._met(code, time, me, who)
         if self.block:
-            same = (thread // self.block == me // self.block) & (
-                thread != self.tags.many
-            )
-            found |= same & (time < self.start)
+            found |= self._one_block(code, me) & (time < self.start)
         return found
+
+    def _one_block(self, code: Array, me: Array) -> Array:
+        """Return where codes stand for threads of one block with `me`."""
+        if not self.block:
+            return np.ones(code.shape, bool)
+        block = self.tags.block
+        return block(code, self.block) == block(me, self.block)
+
+    def _met(self, code: Array, time: Array, me: Array, who: Array) -> Array:
+        """Return where all that a code stands for has met with `me` after a time."""
+        if not self.tags.lanes:
+            bound = self.lanes.bound(who[:, None], code & 31)
+            return (code >> 5 == me >> 5) & (time < bound)
+        bound = self.lanes.bound(who[:, None], np.arange(32))[:, None, :]
+        behind = ((bound <= time[:, :, None]) << np.arange(32)).sum(-1)
+        return (code >> 32 == me >> 32) & (code & ~me & behind == 0)
 
     # ---- who wrote, who read ----
 
-    def read(self, at: Array, mine: Array, since: Array) -> Trouble | None:
-        """Note that threads read grains; return the first that may not, and why."""
+    def read(self, at: Array, mine: Array, who: Array) -> Trouble | None:
+        """Note that threads read grains; return the first that may not, and why.
+
+        Parameters
+        ----------
+        at : ndarray
+            The grains of each access: (threads, grains).
+        mine : ndarray
+            The tags of the threads now.
+        who : ndarray
+            Their lanes.
+        """
         tags = self.written.take(at, mode="clip")
         if tags.min() < 0 or tags.max() >= self.low:
             bad = (tags >= self.low) & (tags != mine[:, None])
             if bad.any():
-                bad &= ~self._innocent(tags, mine, since)
+                bad &= ~self._innocent(tags, mine, who)
             bad |= tags < 0
             if bad.any():
                 return self._trouble(bad, tags, "written")
+        if found := self._by_ended(at, "write", "atomic"):
+            return found
         if self.read_by is not None:
             self.pending.append((at, mine))
             if len(self.pending) > PENDING:
-                self._settle(self.read_by)
+                self.settle()
         return None
 
-    def _settle(self, read_by: Array) -> None:
-        """Note the pending readers of grains: one of them, or that there are many."""
-        if self.tags.several is not None:
-            self._settle_by_warp(read_by)
-            return
-        at = np.concatenate([at.reshape(-1) for at, _ in self.pending])
-        mine = np.concatenate([mine.repeat(at.shape[1]) for at, mine in self.pending])
-        self.pending.clear()
-        many = self.low | self.tags.many
-        old = read_by.take(at)
-        new = np.where((old >= self.low) & (old != mine), many, mine)
-        read_by[at] = new
-        read_by[at[read_by.take(at) != new]] = many  # several at once
+    def settle(self) -> None:
+        """Note the pending readers of grains."""
+        if self.pending and self.read_by is not None:
+            at = np.concatenate([at.reshape(-1) for at, _ in self.pending])
+            tags = [mine.repeat(at.shape[1]) for at, mine in self.pending]
+            self.pending.clear()
+            self._note(self.read_by, at, np.concatenate(tags))
 
-    def _settle_by_warp(self, read_by: Array) -> None:
-        """The same where warps meet: tell apart whether all readers are of one warp."""
-        for at, mine in self.pending:
-            for grains in at.T:
-                for lane in range(32):  # of a warp, one after the other
-                    own = (mine & 31) == lane
-                    self._settle_some(read_by, grains[own], mine[own])
-        self.pending.clear()
+    def _note(self, table: Array, at: Array, tags: Array) -> None:
+        """Enter tags, each joined with what it finds there of the present.
 
-    def _settle_some(self, read_by: Array, at: Array, mine: Array) -> None:
-        """Note readers of which no two are of one warp."""
-        old = read_by.take(at)
-        thread, me = old & self.tags.thread, mine & self.tags.thread
-        two = (old >= self.low) & (thread != me)
-        time = mine - me
-        one_warp = self.tags.warp(thread) == (me >> 5)
-        several = (self.tags.several or 0) + (me >> 5)
-        who = np.where(two, np.where(one_warp, several, self.tags.many), me)
-        read_by[at] = time + who
-        lost = read_by.take(at) != time + who  # another warp as well
-        read_by[at[lost]] = self.low | self.tags.many
+        Of several at one place the last one stays, so the others are entered once more.
+        """
+        while len(at):
+            old = table.take(at)
+            new = np.where(old < self.low, tags, self._joined(old, tags))
+            more = new != old
+            at, tags = at[more], tags[more]
+            table[at] = new[more]
+
+    def _joined(self, a: Array, b: Array) -> Array:
+        """Return tags of the later time that stand for those of `a` and `b`."""
+        low, code = (1 << self.tags.shift) - 1, self.tags.code
+        flags = (a | b) & low & ~code
+        both = self.tags.join(a & code, b & code, self.block)
+        return (np.maximum(a, b) & ~low) | flags | both
 
     def write(
-        self, at: Array, mine: Array, since: Array, tag: int | None = None
+        self, at: Array, mine: Array, who: Array, stored: Any = None, tag: Any = None
     ) -> Trouble | None:
-        """Note that threads write grains, or copy to them (`tag`), like `read`."""
-        found = self._may_write(at, mine, since, 0)
+        """Note that threads write grains, or copy to them (`tag`), like `read`.
+
+        Parameters
+        ----------
+        stored : Stored, optional
+            What they write. Without it no two threads may write to one grain.
+        """
+        found, benign = self._may_write(at, mine, who, 0, stored)
         if found:
             return found
-        self.written[at] = mine[:, None]
-        bad = self.written.take(at) != mine[:, None]
-        if bad.any():
-            return (
-                int(np.argwhere(bad)[0][0]),
-                "race",
-                "written twice by one instruction",
-            )
+        old, new = self.written.take(at), self._marked(at, mine, 0, stored)
+        new = np.where(benign, self._joined(old, new), new) if benign.any() else new
+        self.written[at] = new
+        lost = self.written.take(at) != new
+        if lost.any():
+            bad = lost
+            if stored is not None:
+                stored.put()
+                bad = lost & ~stored.found(self.grain)
+            if bad.any():
+                first = int(np.argwhere(bad)[0][0])
+                return first, "race", "written twice by one instruction"
+            self._note(self.written, at[lost], new[lost])
+            benign = benign | lost
+        if benign.any():
+            what = "several threads write the same number, in no order"
+            self.benign = int(np.argwhere(benign)[0][0]), what
         if tag is not None:
             self.written[at] = tag
         return None
 
+    def _marked(self, at: Array, mine: Array, atomic: int, stored: Any) -> Array:
+        """Return the tags of writes, with the flags of grains that got several things."""
+        new = np.broadcast_to(mine[:, None] | atomic, at.shape)
+        old = self.written.take(at)
+        again = old >= self.low
+        if not again.any() or (stored is None and not atomic):
+            return new
+        tags = self.tags
+        differs = (old ^ new) & tags.atomic != 0
+        if not atomic:
+            differs |= ~stored.found(self.grain)
+        now = again
+        if self.block:
+            now = again & (old >> tags.shift >= self.start)
+        mixed = now & (differs | (old & tags.mixed != 0))
+        ever = again & (differs | (old & (tags.mixed | tags.ever) != 0))
+        return new | np.where(mixed, tags.mixed, 0) | np.where(ever, tags.ever, 0)
+
     def _may_write(
-        self, at: Array, mine: Array, since: Array, atomic: int
-    ) -> Trouble | None:
-        """Return the first access that is not allowed; `atomic` ones bear each other."""
+        self, at: Array, mine: Array, who: Array, atomic: int, stored: Any = None
+    ) -> tuple[Trouble | None, Array]:
+        """Return the first access that is not allowed, and which are benign.
+
+        `atomic` ones bear each other.
+        """
         tags = self.written.take(at, mode="clip")
         bad = (tags >= self.low) & (tags != mine[:, None])
+        benign: Array = np.zeros(1, bool)
         if bad.any():
-            bad &= ~self._innocent(tags, mine, since)
-            bad &= (tags & atomic) == 0
+            bad &= ~self._innocent(tags, mine, who)
+            borne = bad & self._borne(tags, mine, atomic, stored)
+            bad, benign = bad & ~borne, borne if not atomic else benign
         bad |= (tags <= GIVEN) & (tags != NEVER)
         if atomic:
             bad |= tags == NEVER
         if bad.any():
-            return self._trouble(bad, tags, "written")
+            return self._trouble(bad, tags, "written"), benign
+        others = ("read", "write") if atomic else tuple(DID)
+        if found := self._by_ended(at, *others):
+            return found, benign
         if self.read_by is None:
-            return None
-        if self.pending:
-            self._settle(self.read_by)
+            return None, benign
+        self.settle()
         old = self.read_by.take(at)
         bad = (old >= self.low) & (old != mine[:, None])
         if bad.any():
-            bad &= ~self._innocent(old, mine, since)
-        return self._trouble(bad, old, "read") if bad.any() else None
+            bad &= ~self._innocent(old, mine, who)
+        return self._trouble(bad, old, "read") if bad.any() else None, benign
 
-    def atomic(self, at: Array, mine: Array, since: Array) -> Trouble | None:
+    def _borne(self, tags: Array, mine: Array, atomic: int, stored: Any) -> Array:
+        """Return where a write and the last one make no difference to each other.
+
+        Both are atomic, or plain and of the same bytes, and there was nothing else.
+        """
+        if not atomic and stored is None:
+            return np.zeros(tags.shape, bool)
+        one = self._one_block(tags & self.tags.code, (mine & self.tags.code)[:, None])
+        else_ = np.where(one, self.tags.mixed, self.tags.mixed | self.tags.ever)
+        alike = (tags & self.tags.atomic) == atomic
+        if not atomic:
+            alike &= stored.found(self.grain)
+        return alike & (tags & else_ == 0)
+
+    def _by_ended(self, at: Array, *how: str) -> Trouble | None:
+        """Return the first access to what a thread has touched that has ended."""
+        if self.left is None:
+            return None
+        did = self.left.take(at, mode="clip") & sum(DID[word] for word in how)
+        if not did.any():
+            return None
+        first = int(np.argwhere(did)[0][0])
+        what = "read" if (did[first] <= DID["read"]).all() else "written"
+        return first, "race", f"{what} by a thread that has ended, and no barrier since"
+
+    def atomic(self, at: Array, mine: Array, who: Array) -> Trouble | None:
         """Note that threads change grains by atomic operations, like `read`."""
-        found = self._may_write(at, mine, since, self.tags.atomic)
+        found, _ = self._may_write(at, mine, who, self.tags.atomic)
         if found:
             return found
-        old = self.written.take(at)
-        thread, me = old & self.tags.thread, (mine & self.tags.thread)[:, None]
-        others = (old & self.tags.atomic != 0) & (old >= self.low) & (thread != me)
-        time = mine[:, None] & ~self.tags.thread
-        new = np.where(others, time | self.tags.many, mine[:, None]) | self.tags.atomic
+        old, new = (
+            self.written.take(at),
+            self._marked(at, mine, self.tags.atomic, None),
+        )
+        others = (old & self.tags.atomic != 0) & (old >= self.low)
+        new = np.where(others, self._joined(old, new), new)
         self.written[at] = new
         lost = self.written.take(at) != new  # several threads at once
-        self.written[at[lost]] = (time | self.tags.many | self.tags.atomic)[0, 0]
+        self._note(self.written, at[lost], new[lost])
         return None
 
     def _trouble(self, bad: Array, tags: Array, what: str) -> Trouble:

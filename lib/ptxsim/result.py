@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ptxsim.faults import Fault
 from ptxsim.syntax import Instruction, Kernel
 
 PROFILED = ("wavefronts", "turns", "sectors", "requests")
@@ -57,6 +58,9 @@ class Result:
         One for each instruction, in the order of the text.
     entered : tuple of (int, int)
         For each basic block, how many threads came to it, and how many warps.
+    benign : tuple of Fault
+        For each store of what another thread stores as well, in no order: the first
+        time. Their severity is "benign": memory holds the same in any order.
     """
 
     def __init__(
@@ -66,8 +70,9 @@ class Result:
         warps: NDArray[np.int64],
         taken: NDArray[np.int64],
         profile: dict[tuple[int, str], int],
+        benign: tuple[Fault, ...] = (),
     ) -> None:
-        self.kernel = kernel
+        self.kernel, self.benign = kernel, benign
         self.entered = tuple(zip(threads.tolist(), warps.tolist()))
         found: list[Count] = []
         for number, block in enumerate(kernel.blocks):
@@ -138,4 +143,6 @@ class Result:
         return found
 
     def __repr__(self) -> str:
-        return f"<{self.threads} thread-instructions, {self.warps} warp instructions>"
+        benign = f", {len(self.benign)} benign" if self.benign else ""
+        counted = f"{self.threads} thread-instructions, {self.warps} warp instructions"
+        return f"<{counted}{benign}>"

@@ -1,7 +1,7 @@
 """The text of PTX as basic blocks of instructions.
 
 A basic block ends at a label, a branch, a barrier or an exit: threads that begin it
-together end it together.
+together end it together. An instruction for some lanes of a warp is a block of its own.
 """
 
 import re
@@ -26,6 +26,8 @@ TOKEN = re.compile(
 )
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 ENDS = ("bra", "brx", "ret", "exit", "trap", "bar", "barrier")
+COLLECTIVE = ("shfl", "vote", "redux", "match", "bar.warp")  # of lanes in a mask
+ALL_LANES = ("-1", "0xffffffff", "4294967295")
 SPACES = ("shared", "local", "global", "const")
 
 
@@ -96,6 +98,18 @@ class Instruction:
     def has(self, word: str) -> bool:
         """Return whether a modifier is among its words."""
         return word in self.words
+
+    @property
+    def is_collective(self) -> bool:
+        """Whether lanes of a warp do it together: those that its mask names."""
+        return self.opcode.startswith(COLLECTIVE)
+
+    @property
+    def is_for_some(self) -> bool:
+        """Whether a mask, its last operand, may leave lanes of the warp out."""
+        if not self.is_collective or not self.operands:
+            return False
+        return str(self.operands[-1]).lower().rstrip("u") not in ALL_LANES
 
     def unsupported(self, why: str = "") -> Unsupported:
         """Return an error that names it."""
@@ -476,6 +490,8 @@ def _basic_blocks(flat: list[Instruction], labels: dict[str, int]) -> list[Block
     """Return basic blocks in the order of the text."""
     starts = {0, *labels.values()}
     starts |= {i + 1 for i, one in enumerate(flat) if one.words[0] in ENDS}
+    some = {i for i, one in enumerate(flat) if one.is_for_some}
+    starts |= some | {i + 1 for i in some}
     order = sorted(start for start in starts if start < len(flat))
     number = {start: i for i, start in enumerate(order)}
     label = {start: name for name, start in labels.items()}

@@ -30,7 +30,6 @@ from ptxsim.syntax import (
 TRANSLATORS = (control, conversions, floats, integers, memory)  # they fill OPCODES
 NO_RESULT = {"st", "red", "bra", "ret", "exit", "trap", "bar", "barrier", "cp", "fence"}
 NO_RESULT |= {"membar"}
-WHOLE_WARPS = {"shfl", "vote", "redux", "bar", "barrier"}
 
 
 class Program(NamedTuple):

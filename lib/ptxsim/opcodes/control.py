@@ -9,43 +9,54 @@ from ptxsim.syntax import Instruction, Operand, Pair
 if TYPE_CHECKING:
     from ptxsim.translate import Writer
 
-ALL = {"-1", "0xffffffff", "4294967295"}
 
-
-def need_all(w: "Writer", one: Instruction, mask: Operand) -> None:
-    """Refuse a mask that leaves lanes of the warp out."""
-    if isinstance(mask, str) and w.is_register(mask):
-        w.say(f"ALL_LANES({w.number}, {w.view(mask, 'b32')}, act)")
-    elif str(mask).lower().rstrip("u") not in ALL:
-        raise one.unsupported("only masks of the whole warp")
+def lanes_of(w: "Writer", mask: Operand) -> str:
+    """Return an expression for the mask of the lanes that take part."""
+    return w.value(mask, "b32")
 
 
 @opcode("shfl.sync<.up .down .bfly .idx>.b32")
 def shuffle(w: "Writer", one: Instruction) -> None:
     result, a, b, c, mask = one.operands
-    need_all(w, one, mask)
     first = result.first if isinstance(result, Pair) else result
     valid = w.view(result.second, "pred") if isinstance(result, Pair) else None
     a, b, c = (w.value(word, "b32") for word in (a, b, c))
     w.say(
         f"SHUFFLE({w.number}, {one.words[2]!r}, {w.view(first, 'b32')}, {valid},"
-        f" {a}, {b}, {c}, act)"
+        f" {a}, {b}, {c}, {lanes_of(w, mask)}, act)"
     )
 
 
 @opcode("vote.sync<.all .any .uni>.pred", "vote.sync.ballot.b32")
 def vote(w: "Writer", one: Instruction) -> None:
     result, p, mask = one.operands
-    need_all(w, one, mask)
-    w.put(result, one.kind, f"VOTE({one.words[2]!r}, {w.predicate(p)}, act)")
+    call = f"VOTE({w.number}, {one.words[2]!r}, {w.predicate(p)}, {lanes_of(w, mask)}, act)"
+    w.put(result, one.kind, call)
 
 
 @opcode("redux.sync<.add .min .max><.u32 .s32>", "redux.sync<.and .or .xor>.b32")
 def reduce(w: "Writer", one: Instruction) -> None:
     result, a, mask = one.operands
-    need_all(w, one, mask)
-    value = f"REDUCE({one.words[2]!r}, {w.value(a, one.kind)}, act)"
+    given = f"{w.value(a, one.kind)}, {lanes_of(w, mask)}"
+    value = f"REDUCE({w.number}, {one.words[2]!r}, {given}, act)"
     w.put(result, one.kind, f"{value}.astype({DTYPES[one.kind]!r})")
+
+
+@opcode("match.any.sync<.b32 .b64>", "match.all.sync<.b32 .b64>")
+def match(w: "Writer", one: Instruction) -> None:
+    result, a, mask = one.operands
+    given = f"{w.value(a, one.kind)}, {lanes_of(w, mask)}"
+    w.say(f"found = MATCH({w.number}, {one.words[1]!r}, {given}, act)")
+    if isinstance(result, Pair):
+        w.put(result.first, "b32", "found")
+        w.put(result.second, "pred", "found != 0")
+    else:
+        w.put(result, "b32", "found")
+
+
+@opcode("activemask.b32")
+def active(w: "Writer", one: Instruction) -> None:
+    w.put(one.operands[0], "b32", "ACTIVE(act)")
 
 
 @opcode("bra[.uni]")
@@ -76,6 +87,5 @@ def barrier(w: "Writer", one: Instruction) -> None:
 
 @opcode("bar.warp.sync")
 def warp_barrier(w: "Writer", one: Instruction) -> None:
-    mask = one.operands[0]
-    if str(mask).lower().rstrip("u") not in ALL:
-        raise one.unsupported("only masks of the whole warp")
+    """The machine lets the lanes of the mask meet."""
+    lanes_of(w, one.operands[0])
