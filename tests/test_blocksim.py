@@ -64,6 +64,33 @@ def test_in_micropython_it_is_silent_about_the_same_kernels() -> None:
 
 
 @pytest.mark.long
+def test_in_micropython_blocks_give_way_to_each_other() -> None:
+    source = """from numba import cuda
+
+@cuda.jit
+def kernel(x, y):
+    b = cuda.blockIdx.x
+    if b == 0:
+        while cuda.atomic.add(x, 0, 0) == 0:
+            pass
+        cuda.threadfence()
+        y[1] = y[0] + 1
+    else:
+        y[0] = 41
+        cuda.threadfence()
+        cuda.atomic.exch(x, 0, 1)
+"""
+    stuck = source.replace("exch(x, 0, 1)", "exch(x, 0, 0)")
+    case = CORRECT["a neighbour through shared memory"][1] | {
+        "grid": [2, 1], "block": [1, 1], "names": {}, "expected": {"y": [41, 42]},
+        "args": [["x", "ints", [0]], ["y", "ints", [0, 0]]],
+    }  # fmt: skip
+    reports = in_micropython([(source, case), (stuck, case)])
+    assert reports[0]["passed"], reports[0]
+    assert reports[1]["fields"]["kind"] == "endless", reports[1]
+
+
+@pytest.mark.long
 def test_in_micropython_faults_are_told_word_for_word_as_here() -> None:
     reports = in_micropython([kernel[:2] for kernel in FAULTY.values()])
     for (name, kernel), report in zip(FAULTY.items(), reports, strict=True):

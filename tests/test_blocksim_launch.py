@@ -480,6 +480,58 @@ def test_a_loop_without_end_is_a_fault_with_its_line_and_thread(body: str) -> No
     assert (said.kind, said.line, said.threads) == ("endless", ENDLESS[body], [0])
 
 
+STUCK = {
+    "while True: pass": 3,
+    "while x[0] == 0: pass": 3,
+    "i = 0\nwhile i < 9:\n    i = (i + 1) % 8": 4,
+    "i = 0\nwhile i >= 0: i += 1": 4,
+    "while True:\n    cuda.syncthreads()": 4,
+    "while t < 9:\n    cuda.syncwarp()\n    cuda.syncthreads()": 5,
+    "while cuda.atomic.add(y, 0, 0) == 0: pass": 3,
+    "while cuda.atomic.add(y, 1 - t % 2, 0) == 0: pass\ncuda.atomic.exch(y, t % 2, 1)": 3,
+    "if t == 0:\n    while cuda.atomic.add(y, 0, 0) == 0: pass\ncuda.syncthreads()": 4,
+    "while cuda.atomic.add(y, 0, 0) == 0:\n    cuda.syncthreads()": 3,
+    "for i in range(10**15): pass": 3,
+}
+
+
+@pytest.mark.parametrize("grid", [1, 3])
+@pytest.mark.parametrize("body", STUCK)
+def test_a_loop_without_end_is_found_at_the_default_settings(
+    body: str, grid: int
+) -> None:
+    x, y = np.zeros(4, np.int32), np.zeros(4, np.int32)
+    said = fault(body, x, y, grid=grid)
+    assert (said.kind, said.line, said.threads) == ("endless", STUCK[body], [0])
+
+
+# What looks like standing still: only one thing changes, or the loop is begun anew.
+LONG = [
+    "i = 0\nwhile i < 20000: i += 1",
+    "while x[g] < 500: x[g] += 1",
+    "while cuda.atomic.add(x, g, 1) < 500: pass",
+    "s = cuda.local.array(1, int32)\ns[0] = 0\nwhile s[0] < 500: s[0] += 1",
+    "s = cuda.shared.array(4, int32)\ns[t] = 0\nwhile s[t] < 500: s[t] += 1",
+    "i = 0\nwhile i < 500:\n    i += 1\n    cuda.syncthreads()",
+    "i = 0\nwhile i < 500:\n    if t == 3: i += 1\n    i = cuda.shfl_sync(-1, i, 3)",
+    "i = 0\nwhile cuda.syncthreads_count(int32(i < 400)) > 3:\n    if t == 2: i += 1",
+    "i = 0\nwhile cuda.atomic.add(y, 0, 0) == 0 and i < 700: i += 1",
+    "i = 0\nwhile i < 40:\n    j = 0\n    while j < 63: j += 1\n    i += 1",
+    "i = 0\nwhile i < 40:\n    j = 0\n    while j < 64: j += 1\n    i += 1",
+    "v = float32(0)\nfor i in range(40):\n    j = 0\n    while j < 64: j += 1\n    v += i",
+    "if t == 0:\n    i = 0\n    while i < 500:\n        i += 1\n        cuda.syncwarp(1)\n"
+    "    cuda.atomic.exch(y, 0, 1)\nelse:\n    while cuda.atomic.add(y, 0, 0) == 0: pass",
+    "for i in range(1500):\n    for j in range(2000):\n        if j == 0: break",
+]
+
+
+@pytest.mark.parametrize("grid", [1, 3])
+@pytest.mark.parametrize("body", LONG)
+def test_a_long_loop_that_ends_is_none(body: str, grid: int) -> None:
+    x, y = np.zeros(12, np.int32), np.zeros(4, np.int32)
+    assert launched("g = cuda.grid(1)\n" + body, x, y, grid=grid, block=4)
+
+
 def test_long_loops_that_end_are_none() -> None:
     body = """for i in range(900):
     for j in range(900):

@@ -156,7 +156,7 @@ def test_what_is_no_kernel_is_named(source: str, fault: str, line: object) -> No
 def test_a_loop_without_end_is_told_with_its_line() -> None:
     waits = "    while True:\n        cuda.syncthreads()\n"
     loops = "    while t >= 0:\n        t += 0\n"
-    for body, said in ((waits, "come to a barrier"), (loops, "loops more than")):
+    for body, said in ((waits, "come to a barrier"), (loops, "loops for ever")):
         text = DRILL.get("code").rstrip() + "\n" + body
         report = run(text)
         line = text[: text.index(body)].count("\n") + (2 if body == waits else 1)

@@ -74,8 +74,9 @@ barriers        ``threads`` = [one that waits at ``line``, one waiting at ``earl
 shared          more shared memory than a block gets unasked (``bytes``; 48 KiB)
 block           more threads than a block may have (1024)
 launch          a grid or a block that is too large in one direction
-endless         a loop that does not end, with its line; a thread that waits in a loop
-                for another waits for ever here
+endless         a loop that does not end, with its line: nothing changes from turn to
+                turn, or there are too many. A thread that waits in a loop for another
+                one waits for ever here, unless it asks by an atomic in a while.
 float64         an operation in double precision (full mode), found by type before
                 anything runs
 error           the kernel raised: ``text`` says what

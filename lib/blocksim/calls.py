@@ -159,6 +159,8 @@ class Calls:
         node.typed = typed
         if typed.meets:
             self.meet()
+        self.typed.atomics = self.typed.atomics or typed.atomics
+        self.typed.calls_waiting = self.typed.calls_waiting or typed.waits
         return Value(typed.result.kind, bits=typed.result.bits)
 
     def check_signature(self, node: Node, function: Function, typed: Typed) -> None:
@@ -582,6 +584,7 @@ class Calls:
                 f"cuda.atomic.{name} knows no arrays of {dtype},"
                 f" only of {', '.join(known)}",
             )
+        self.typed.atomics = True
         self.atomic_index(node, index, array.kind)
         for value in values:
             self.number(node, value, f"cuda.atomic.{name} takes numbers")
@@ -619,6 +622,7 @@ class Calls:
                 "cuda.atomic.compare_and_swap changes an array of"
                 " int32, uint32, int64 or uint64",
             )
+        self.typed.atomics = True
         self.number(node, old, "old is a number")
         self.number(node, value, "a value is a number")
         node.element = array.kind[1]

@@ -37,7 +37,7 @@ class Wait:
         loops around it, and the key of the call of the helper it stands in, if any.
     line : int
     what : str
-        "syncthreads", "shfl_sync", …
+        "syncthreads", "shfl_sync", …; "others" where a loop lets others go on.
     mask : int or None
         The lanes that have to come; None for a whole block.
     value
@@ -51,6 +51,7 @@ class Wait:
         self.mask, self.value, self.lane = mask, value, lane
 
 
+LOOK = 64  # a while is looked at once in so many turns
 INTEGERS = ("int32", "uint32", "int64", "uint64")
 NUMBERS = INTEGERS + ("float32", "float64")
 UNSIGNED = ("uint32", "uint64")
@@ -146,7 +147,11 @@ class Cuda:
         self._line = 0
         self._where = None  # in full mode: the turns of the loops it is in
         self._watch = None  # called at every access, for the log and the traffic
-        self._turns_left = 0  # how many turns the loops of this thread may still take
+        # How many turns the whiles of this thread may still take, and its fors at once.
+        self._turns_left = self._fors_left = 0
+        self._until_look = LOOK
+        self._changes = 0  # how often anything in memory has got another value
+        self._waits = False  # does a loop that is looked at let others go on?
         self.gridDim = Triple(*launch.grid)
         self.blockDim = Triple(*launch.block)
         self.blockIdx = Triple(0, 0, 0)
@@ -302,27 +307,38 @@ class Cuda:
     def _turns(self, line: int, items: object) -> object:
         """Count the turns of a for: all at once, or one by one if not all are allowed."""
         count = extent(items)
-        if count > self._turns_left:
+        if count > self._fors_left:
             return self._counted(line, items)
-        self._turns_left -= count
+        self._fors_left -= count
         return items
 
     def _counted(self, line: int, items: object) -> object:
         for item in items:
-            self._take_turn(line)
+            self._turns_left -= 1
+            if self._turns_left < 0:
+                self._launch.report_endless(line)
             yield item
 
-    def _turn(self, line: int) -> None:
-        """Count a turn of a while."""
-        self._turns_left -= 1
-        if self._turns_left < 0:
-            self._take_turn(line)
+    def _begin(self) -> None:
+        """Note that a while begins: what was seen of another one says nothing of it."""
+        self._launch.running.seen = None
 
-    def _take_turn(self, line: int) -> None:
-        """Count one turn of any loop; too many are a fault."""
-        self._launch.last_turns -= 1
-        if self._launch.last_turns < 0:
+    def _turn(self) -> bool:
+        """Count a turn of a while; return whether it is time to look at it."""
+        self._turns_left -= 1
+        self._until_look -= 1
+        return self._until_look < 1 or self._turns_left < 0
+
+    def _look(self, line: int, state: tuple, alone: bool) -> None:
+        """Look at a while: has it had too many turns, or been exactly here before?"""
+        if self._turns_left < 0:
             self._launch.report_endless(line)
+        self._until_look = LOOK
+        self._launch.look(line, state, alone)
+
+    def _pause(self, line: int) -> Wait:
+        """Let others go on, who may do what the loop on this line waits for."""
+        return Wait(None, line, "others")
 
     def _back(self, line: int, value: object, where: object = None) -> object:
         """Return from a meeting or a call, and restore this thread's line and turns."""

@@ -2,15 +2,18 @@
 
 Python cannot halt a function half-way, except where it says ``yield``. So a function in
 which threads meet becomes a generator: at a barrier it yields what it waits for, and it
-calls others that meet by ``yield from``. Each meeting has a key that says which arrival
-it is: the call in the text, the turns of the loops around it, and the key of the call
-of its function. Two threads meet only where their keys are equal.
+calls others that meet by ``yield from``. So does one in which a loop may wait for what
+another thread does: from time to time it yields, and others go on. Each meeting has a
+key that says which arrival it is: the call in the text, the turns of the loops around
+it, and the key of the call of its function. Two threads meet only where their keys are
+equal.
 
 The text also says on which line it is, wraps whole numbers where they can leave their
 type, ends mathematics as a GPU does, and, in full mode, rounds every float.
 """
 
 from .expressions import chained
+from .infer import assigned
 from .things import BITS, MEETINGS, Thing
 from .tree import parts_of
 from .types import FLOATS, SIZES, is_array, is_integer, is_tuple
@@ -80,6 +83,19 @@ def emit(typed: object, full: bool) -> Text:
     return text
 
 
+def changed_in_loops(body: list) -> list:
+    """Return the names that are assigned in a while, here or further inside."""
+    found = set()
+    for node in body:
+        if node.kind == "While":
+            assigned([node], found)
+        for part in ("body", "orelse"):
+            inner = getattr(node, part, None)
+            if isinstance(inner, list):
+                found.update(changed_in_loops(inner))
+    return sorted(found)
+
+
 class Emitter:
     """Writes one function."""
 
@@ -105,11 +121,16 @@ class Emitter:
         names = ["__key"] + [safe_name(parameter.name) for parameter in node.parameters]
         self.write(f"def {self.called}({', '.join(names)}):")
         self.depth += 1
-        if self.typed.meets:
+        if self.typed.stops:
             self.write("if 0: yield")  # makes it a generator even without a barrier
         if self.text.full:
             self.write(f"__rt._where = {self.where()}")
-        for name in sorted(self.typed.unset):
+        parameters = [parameter.name for parameter in node.parameters]
+        # What changes in a loop has to have a value when the loop is looked at.
+        names = set(
+            [name for name in changed_in_loops(node.body) if name not in parameters]
+        )
+        for name in sorted(self.typed.unset | names):
             self.write(f"{safe_name(name)} = None")
         self.block(node.body)
         self.keep_exits()
@@ -312,6 +333,8 @@ class Emitter:
             self.before = self.meetings
         turn = f"__t{len(self.loops)}_{node.line}"
         self.write(f"{turn} = -1")
+        if node.kind == "While":
+            self.write("__rt._begin()")
         self.loops.append((node.line, turn))
         return turn
 
@@ -320,7 +343,13 @@ class Emitter:
         self.write(f"{turn} += 1")
         self.at(node.line)
         if node.kind == "While":
-            self.write(f"__rt._turn({node.line})")
+            names = [safe_name(name) for name in sorted(assigned([node], set()))]
+            state = "".join([f"{name}, " for name in names])
+            self.write("if __rt._turn():")
+            alone = not self.typed.stops
+            self.write(f"{STEP}__rt._look({node.line}, ({state}), {alone})")
+            if self.typed.stops:
+                self.write(f"{STEP}if __rt._waits: yield __rt._pause({node.line})")
         if self.text.full:
             self.write(f"__rt._where = {self.where()}")
 
@@ -573,7 +602,7 @@ class Emitter:
         keyed = typed.meets or self.text.full
         key = self.key(node.line) if keyed else "None"
         called = f"{self.text.name_of(typed)}({', '.join([key] + args)})"
-        wait = "yield from " if typed.meets else ""
+        wait = "yield from " if typed.stops else ""
         return f"__rt._back({node.line}, ({wait}{called}){self.turns()})"
 
     def handed(self, arg) -> str:

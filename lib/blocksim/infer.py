@@ -334,6 +334,7 @@ class Inference(Expressions):
         self.names = merged(after, self.names)
 
     def read_While(self, node: Node) -> None:
+        self.typed.loops = True
         self.truth(node.test)
         if not possible(node.test)[0]:  # as the names are before the loop
             return self.block(node.orelse)

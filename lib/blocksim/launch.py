@@ -1,13 +1,15 @@
 """One launch of a kernel: one block after the other, and one thread at a time.
 
 A thread runs until it waits: at a barrier, for its block, or at a shuffle or a vote,
-for lanes of its warp. When all have come, they go on one by one. Nothing here is in
-parallel, and the order is the same on every run. Each array keeps a record of its
+for lanes of its warp. When all have come, they go on one by one. A while in which an
+atomic may ask for what another thread does lets the others go on from time to time,
+those of other blocks too. Nothing here is in parallel, and the order is the same on
+every run. Each array keeps a record of its
 accesses, and so finds what would depend on the order (``memory``).
 """
 
 from .arguments import constant
-from .device import WARP, Cuda
+from .device import LOOK, WARP, Cuda
 from .faults import FATAL, NONE, NONE_FOR_BLOCKS, Fault, element, in_words, race, shown
 from .meetings import answers, arrival, different, incomplete, ready
 from .memory import Aliased, Array, PlainAliased, Watched, space_of
@@ -20,10 +22,12 @@ MOST_SHARED = 48 * 1024
 MOST_BLOCKS = (2**31 - 1, 65535, 65535)
 MOST_ALONG = (1024, 1024, 64)
 MOST_COUNTED = 50_000_000  # threads that a report can count for
-TURNS = 5_000_000
+TURNS = 1_000_000
+MEETINGS = 50  # for so many turns of a while, a thread may meet others once
+FORS = 10  # turns of fors, of which nobody doubts that they end, for one of a while
 ENDLESS = (
     "; if it waits for another thread: here one runs at a time, and gives way to the"
-    " others only where threads meet"
+    " others only where threads meet, or in a while with an atomic"
 )
 
 
@@ -42,6 +46,14 @@ class Thread:
         self.returned_early = False  # did it return while meetings were still to come?
         self.missed = None  # the line of the first barrier that came after it had left
         self.meetings = 0
+        self.turns_left = None  # of its loops, since it has met others
+        self.until_look = LOOK  # turns of whiles
+        # When a while was last looked at: where the thread was, how often threads had
+        # been switched, how often it had met others, that and the same of the time
+        # before, and how often memory had changed if all was as the time before.
+        self.seen, self.switches, self.looked = None, 0, 0
+        self.between, self.still = None, None
+        self.round = None  # what it did when each block had last had its turn
         # For Order: the tick of its last stretch, what it knows, and what it has
         # published to its own block and to all blocks.
         self.tick = 0
@@ -63,7 +75,7 @@ class Launch:
     shared : int
         Bytes of dynamic shared memory.
     turns : int
-        How many turns of loops a thread may take before it meets others or ends.
+        How many turns of whiles a thread may take before it meets others or ends.
     trace : callable or None
         Called with every access, fence and meeting; for tests.
     backwards : bool
@@ -91,6 +103,8 @@ class Launch:
         self.at = short((0, 0, 0), grid)
         self.running = self.thread = None
         self.constants = {}
+        self.switches = 0  # how often a thread has been let go on
+        self.ends = 0  # how many have come to their ends
 
     def run(self, kinds: tuple, arguments: list) -> Report:
         """Run every block; stop early only at a fault after which a GPU cannot go on.
@@ -108,8 +122,7 @@ class Launch:
             kernel = self.compile(kinds)
             self.check_shared()
             self.report.count_threads()
-            for number in range(self.total() // self.count):
-                self.run_block(number, kernel, arguments)
+            self.run_blocks(kernel, arguments)
         except Fault:  # the report holds it already
             self.report.end_block(self.at)
         return self.report
@@ -186,8 +199,41 @@ class Launch:
 
     # ---- one thread after another
 
-    def run_block(self, number: int, kernel: object, arguments: list) -> None:
-        """Run one block from barrier to barrier."""
+    def run_blocks(self, kernel: object, arguments: list) -> None:
+        """Run one block after the other; those that wait go on in turns."""
+        self.cuda._waits = self.code.waits
+        waiting = []
+        for number in range(self.total() // self.count):
+            self.go_on(self.block_steps(number, kernel, arguments), waiting)
+        while waiting:
+            before, blocks, waiting = (self.cuda._changes, self.ends), waiting, []
+            for steps, state in blocks:
+                self.resume(state)
+                self.go_on(steps, waiting)
+            self.check_round(waiting, before != (self.cuda._changes, self.ends))
+
+    def go_on(self, steps: object, waiting: list) -> None:
+        """Let a block go on, to its end or until it only waits."""
+        for _ in steps:
+            waiting.append((steps, self.suspended()))
+            break
+
+    def suspended(self) -> tuple:
+        """Return all that belongs to the running block, for `resume`."""
+        own = (self.at, self.shared, self.watched, self.early_exit, self.threads)
+        return own, self.order.state(), self.report.suspended()
+
+    def resume(self, state: tuple) -> None:
+        """Switch to a block that has given way."""
+        own, order, touches = state
+        self.at, self.shared, self.watched, self.early_exit, self.threads = own
+        here = self.cuda.blockIdx
+        here.x, here.y, here.z = (list(self.at) + [0])[:3]
+        self.order.resume(order, self.threads)
+        self.report.resume(touches)
+
+    def block_steps(self, number: int, kernel: object, arguments: list):
+        """Run one block from barrier to barrier; yield where it only waits."""
         if self.backwards:
             number = self.total() // self.count - 1 - number
         self.at = self.at_block(number)
@@ -207,14 +253,16 @@ class Launch:
             for first in range(0, self.count, WARP):
                 self.run_warp(threads[first : first + WARP])
             running = [thread for thread in running if thread.wait]
-            if running:
+            if [thread for thread in running if thread.wait.what == "others"]:
+                yield
+            elif running:
                 self.meet(threads, running)
         self.end_phase(None)
         self.report.end_block(self.at)
 
     def start(self, thread: Thread, kernel: object, arguments: list) -> None:
         """Call the kernel. Without barriers it runs to its end; else it is a generator."""
-        if self.code.meets:
+        if self.code.stops:
             thread.steps = kernel(None, *arguments)
         else:
             self.guard(thread, lambda value: kernel(None, *arguments), None)
@@ -222,13 +270,16 @@ class Launch:
     def run_warp(self, warp: list) -> None:
         """Run a warp up to the next barrier, through all of its shuffles and votes."""
         for thread in warp:
-            self.step(thread)
+            if thread.wait is None or thread.wait.what == "others":
+                self.step(thread)
         while True:
             waiting = [t for t in warp if t.wait and t.wait.mask is not None]
             if not waiting:
                 return
             lanes = ready(waiting, warp)
             if not lanes:
+                if [t for t in warp if t.wait and t.wait.what == "others"]:
+                    return  # they may still come
                 self.report_absent_lane(waiting[0], warp)
             self.exchange(lanes, warp)
 
@@ -236,18 +287,28 @@ class Launch:
         """Let a thread go on to where it waits next, if it has not left."""
         if thread.steps:
             thread.wait = self.guard(thread, thread.steps.send, thread.answer)
+            thread.answer = None
+            thread.until_look = self.cuda._until_look
+            if thread.wait and thread.wait.what == "others":
+                thread.turns_left = self.cuda._turns_left, self.cuda._fors_left
+                return
+            thread.turns_left = None
             if thread.wait:
                 thread.meetings += 1
-                if thread.meetings > self.turns // 50:
+                if thread.meetings > self.turns // MEETINGS:
                     self.report_endless(thread.wait.line, "meets others")
             else:
+                self.ends += 1
                 thread.steps = None
 
     def guard(self, thread: Thread, go: object, value: object) -> object:
         """Run a thread; whatever it raises becomes a fault with its line."""
         self.running, self.thread = thread, thread.number
         self.cuda._enter(thread)
-        self.cuda._turns_left = self.last_turns = self.turns
+        left = thread.turns_left or (self.turns, FORS * self.turns)
+        self.cuda._turns_left, self.cuda._fors_left = left
+        self.cuda._until_look = thread.until_look
+        self.switches += 1
         self.order.enter(thread)
         self.beat()
         try:
@@ -289,6 +350,9 @@ class Launch:
         self.end_phase(first.wait.line)
         self.order.meet_block(waiting, exited)
         self.tell("block", waiting)
+        self.check_meeting(waiting)
+        for thread in waiting:
+            thread.wait = None
 
     def note_exits(self, threads: list, line: int) -> bool:
         """Note who has left before a barrier; return whether any had touched anything.
@@ -330,6 +394,64 @@ class Launch:
         """Tell the trace of a fence or a meeting."""
         if self.trace:
             self.trace(kind, [thread.who for thread in threads], more)
+
+    # ---- loops
+
+    def look(self, line: int, state: tuple, alone: bool) -> None:
+        """Look at a loop of the running thread; `alone`: it lets nobody else go on.
+
+        If all is as it was when it was looked at before, and no other thread has run
+        since, it stays so for ever.
+        """
+        thread = self.running
+        now = line, state, self.cuda._changes
+        same = thread.seen == now and str(thread.seen) == str(now)
+        alone = alone or not self.cuda._waits
+        if same and alone and thread.switches == self.switches:
+            self.report_endless(line, "repeats")
+        thread.still = self.cuda._changes if same else None
+        thread.between = thread.looked, thread.meetings
+        thread.seen, thread.switches, thread.looked = (
+            now,
+            self.switches,
+            thread.meetings,
+        )
+
+    def check_meeting(self, threads: list) -> None:
+        """Report threads that meet in a loop, if everything repeats itself.
+
+        Each of them has been looked at after as many meetings as the others, twice, and
+        was where it had been before; and memory has not changed since.
+        """
+        first = threads[0]
+        for thread in threads:
+            if thread.still != self.cuda._changes or thread.between != first.between:
+                return
+        if not self.cuda._waits:
+            self.running, self.thread = first, first.number
+            self.report_endless(first.wait.line, "meets for ever")
+
+    def check_round(self, blocks: list, changed: bool) -> None:
+        """Report threads that wait in loops, if a round of all blocks changed nothing.
+
+        Each thread that waits in a loop was looked at once in this round and once in the
+        one before, and each one at a meeting has been there all the time.
+        """
+        repeats = not changed
+        for _, state in blocks:
+            for thread in state[0][-1]:
+                if not thread.wait:
+                    continue
+                loops = thread.wait.what == "others"
+                now = "loops" if loops else thread.meetings
+                still = not loops or thread.still == self.cuda._changes
+                repeats = repeats and still and thread.round == now
+                thread.round = now
+        if repeats and blocks:
+            self.resume(blocks[0][1])
+            loops = [t for t in self.threads if t.wait and t.wait.what == "others"]
+            self.running, self.thread = loops[0], loops[0].number
+            self.report_endless(loops[0].wait.line, "repeats")
 
     # ---- reports: threads that wait in vain
 
@@ -406,11 +528,16 @@ class Launch:
 
     def report_endless(self, line: int, what: str = "loops") -> None:
         """Report a thread that does not come to an end."""
-        count = self.turns // 50 if what == "meets others" else self.turns
-        said = f"{self.here(self.thread)} {what} more than {count} times{ENDLESS}"
-        if what != "loops":
-            said = f"{self.here(self.thread)} has come to a barrier {count} times: does"
+        here = self.here(self.thread)
+        said = f"{here} {what} more than {self.turns} times{ENDLESS}"
+        if what == "meets others":
+            said = f"{here} has come to a barrier {self.turns // MEETINGS} times: does"
             said += " a loop around it never end?"
+        elif what == "meets for ever":
+            said = f"{here} has come to a barrier again and again, and nothing changes:"
+            said += " does a loop around it never end?"
+        elif what == "repeats":
+            said = f"{here} loops for ever: nothing changes from turn to turn{ENDLESS}"
         self.fault("endless", said, line=line, threads=[self.thread], said=said)
 
     # ---- memory

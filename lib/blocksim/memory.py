@@ -88,6 +88,9 @@ class Array(Rows):
         """Keep a number as this array holds it."""
         if self.typed or type(value) is not float:
             value = self.held(value)
+        # A zero has a sign that a comparison does not see.
+        if self.data[place] != value or (not value and self.dtype.is_float):
+            self.gpu._changes += 1
         self.data[place] = value
         self.changed = True
 
@@ -207,6 +210,8 @@ class Watched(Array):
         elif self.clocks and place in self.clocks:
             del self.clocks[place]
         self.written_at[place] = self.mark() if self.others else gpu._line
+        if self.data[place] != value or not value:
+            gpu._changes += 1
         self.data[place] = value
         self.changed = True
 

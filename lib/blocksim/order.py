@@ -31,8 +31,8 @@ class Order:
     ----------
     gpu : Cuda
         It holds what every access asks for: ``_now``, the tick of the thread that
-        runs, ``_block_floor``, the first tick of the block, and ``_floor``: all ticks
-        of the block before it are ordered by a barrier.
+        runs, ``_block_floor``, its block's first tick since another block has run, and
+        ``_floor``: all ticks between the two are ordered by a barrier.
     count : int
         Threads in a block.
     """
@@ -50,6 +50,7 @@ class Order:
     def begin_block(self, block: int) -> None:
         """Begin a block: all ticks so far belong to other blocks."""
         self.block = block
+        self.resumed = False  # have other blocks run since it began?
         self.gpu._block_floor = len(self.owners)
         self.clocks_differ = (
             False  # do the threads of this block know different things?
@@ -57,7 +58,24 @@ class Order:
         self.unordered_exit = (
             False  # did a thread leave after it had touched something?
         )
-        self.gpu._floor = self.phase = len(self.owners)
+        self.gpu._floor = self.floor = self.phase = len(self.owners)
+
+    def state(self) -> tuple:
+        """Return what is known of the running block, for `resume`."""
+        return self.block, self.floor, self.phase, self.unordered_exit
+
+    def resume(self, state: tuple, threads: list) -> None:
+        """Go on with a block after others have run.
+
+        The ticks of the block no longer lie side by side. So all that were before are
+        looked up in the clocks of its threads, as those of other blocks are.
+        """
+        self.block, self.floor, self.phase, self.unordered_exit = state
+        self.gpu._block_floor = self.gpu._floor = len(self.owners)
+        self.resumed = self.clocks_differ = self.published = True
+        ordered = {block_key(self.block): self.floor}
+        for thread in threads:
+            thread.known = merged_clocks([thread.known, ordered])
 
     def enter(self, thread) -> None:
         """Begin a stretch of a thread."""
@@ -86,7 +104,7 @@ class Order:
         """Return all that a thread knows, its own last tick included."""
         clock = dict(thread.known)
         clock[thread.who] = thread.tick
-        clock[block_key(self.block)] = self.gpu._floor
+        clock[block_key(self.block)] = self.floor
         return clock
 
     def fence(self, for_block: bool) -> None:
@@ -149,9 +167,11 @@ class Order:
             to_block = merged_clocks([thread.to_block for thread in threads])
             to_all = merged_clocks([thread.to_all for thread in threads])
             known = {who: known[who] for who in known if not self.in_this_block(who)}
+            if self.resumed:
+                known[block_key(self.block)] = self.phase
             for thread in threads:
                 thread.known, thread.to_block, thread.to_all = known, to_block, to_all
-        self.gpu._floor = self.phase
+        self.gpu._floor = self.floor = self.phase
 
     def in_this_block(self, who: int) -> bool:
         """Return whether this entry of a clock is about the running block."""

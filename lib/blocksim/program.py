@@ -16,8 +16,8 @@ class Code:
     ----------
     typed : Typed
         The tree with types that it was made of.
-    meets : bool
-        Whether its threads meet anywhere.
+    stops, waits : bool
+        Whether its threads stop anywhere, to meet or to wait; whether they may wait.
     sites : list of tuple
         The calls at which threads meet; see ``emit.Text``.
     shared : list of tuple
@@ -31,7 +31,7 @@ class Code:
     def __init__(self, typed, doubles: dict, full: bool):
         text = emit(typed, full)
         self.typed = typed
-        self.meets = typed.meets
+        self.stops, self.waits = typed.stops, typed.waits
         self.sites = text.sites
         self.constants = text.constants
         self.shared = text.shared

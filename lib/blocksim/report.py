@@ -161,6 +161,16 @@ class Report:
         """Begin a block without touches."""
         self.phases, self.touches, self.seen, self.kept = [], [], {}, 0
 
+    def suspended(self) -> tuple:
+        """Return the touches of a block that gives way to others."""
+        if self.traffic:
+            self.traffic.settle()
+        return self.phases, self.touches, self.seen, self.kept
+
+    def resume(self, touches: tuple) -> None:
+        """Go on with the touches of a block."""
+        self.phases, self.touches, self.seen, self.kept = touches
+
     def end_phase(self, line: int | None) -> None:
         """End a phase at the barrier on this line; None ends the last phase."""
         if self.traffic:

@@ -150,6 +150,9 @@ class Typed:
         What it returns; None before that is known.
     meets : bool
         Do threads meet in it, or in what it calls?
+    atomics, loops, calls_waiting : bool
+        Is there an atomic in it, or in what it calls? A while? A call of a function
+        that may wait?
     names : dict
         Its variables, with all the types they ever have.
     unset : set of str
@@ -162,8 +165,19 @@ class Typed:
         self.kinds = kinds
         self.result = None
         self.meets = False
+        self.atomics = self.loops = self.calls_waiting = False
         self.names = {}
         self.unset = set()
+
+    @property
+    def waits(self) -> bool:
+        """May a loop in it wait, by an atomic, for what another thread does?"""
+        return self.calls_waiting or (self.atomics and self.loops)
+
+    @property
+    def stops(self) -> bool:
+        """Can a thread stop in it, and go on later?"""
+        return self.meets or self.waits
 
 
 class Function:

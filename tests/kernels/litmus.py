@@ -361,3 +361,83 @@ litmus(
     LOCK.replace("cuda.atomic.exch(c, 0, 0)", "c[0] = 0"),
     "x c",
 )
+# A thread waits for another one, which runs later.
+FLAG = """if b == 0:
+    while cuda.atomic.add(c, 0, 0) == 0: pass
+    v = x[0]
+else:
+    x[0] = 1
+    cuda.threadfence()
+    cuda.atomic.exch(c, 0, 1)"""
+litmus("a flag from a later block", 2, 1, FLAG)
+litmus(
+    "a flag from a later block, no fence",
+    2,
+    1,
+    FLAG.replace("fence()", "fence_block()"),
+    "x",
+)
+litmus("a flag from a later thread", 1, 2, FLAG.replace("b == 0", "t == 0"))
+litmus(
+    "a flag from a later thread, a fence too late",
+    1,
+    2,
+    """if t == 0:
+    while cuda.atomic.add(c, 0, 0) == 0: pass
+    v = x[0]
+else:
+    x[0] = 1
+    cuda.atomic.exch(c, 0, 1)
+    cuda.threadfence()""",
+    "x",
+)
+GRID = """y[4 * b + t] = t
+cuda.threadfence()
+cuda.syncthreads()
+if t == 0:
+    cuda.atomic.add(c, 0, 1)
+    while cuda.atomic.add(c, 0, 0) < 3: pass
+    cuda.threadfence()
+cuda.syncthreads()
+s[t] = y[4 * ((b + 1) % 3) + t]
+cuda.syncthreads()
+v = s[3 - t]"""
+litmus("a barrier of the whole grid", 3, 4, GRID)
+litmus(
+    "a barrier of the whole grid that one passes too early",
+    3,
+    4,
+    GRID.replace("< 3", "< 2"),
+    "y",
+)
+litmus(
+    "a block reads its own numbers after others have run",
+    3,
+    4,
+    GRID.replace("(b + 1) % 3", "b").replace("v = s[3 - t]", "v = s[3 - t] + y[4 * b]"),
+)
+litmus(
+    "a block reads its own numbers after others have run, no barrier",
+    3,
+    4,
+    "s[t] = t\n"
+    + GRID.split("\ncuda.syncthreads()\nif")[0]
+    + "\nif t == 0:"
+    + GRID.split("if t == 0:")[1].split("\ncuda.syncthreads()")[0]
+    + "\nv = s[3 - t]",
+    "s",
+)
+TURNS = """for r in range(3):
+    while cuda.atomic.add(c, 0, 0) != 2 * r + b: pass
+    cuda.threadfence()
+    x[0] += 1
+    cuda.threadfence()
+    cuda.atomic.add(c, 0, 1)"""
+litmus("two blocks take turns", 2, 1, TURNS)
+litmus(
+    "two blocks take turns, no fence",
+    2,
+    1,
+    TURNS.replace("cuda.threadfence()", "pass"),
+    "x",
+)
