@@ -69,7 +69,7 @@ def signature(opcode: str) -> tuple[str, list[str]]:
         "bfi": (kind, [kind, kind, "u32", "u32"]), "popc": ("u32", [kind]),
         "clz": ("u32", [kind]), "bfind": ("u32", [kind]), "prmt": (kind, ["b32"] * 3),
         "mul": (wide, [kind] * 2), "mad": (wide, [kind, kind, wide]),
-        "fma": (kind, [kind] * 3), "selp": (kind, [kind, kind, "pred"]),
+        "madc": (wide, [kind] * 2 + [wide]), "fma": (kind, [kind] * 3), "selp": (kind, [kind, kind, "pred"]),
         "setp": ("pred", [kind, kind]), "cvt": (words[-2] if words[1:] else "", [kind]),
         "copysign": (kind, [kind, kind]), "lop3": (kind, [kind] * 3),
     }  # fmt: skip

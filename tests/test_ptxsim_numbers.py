@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ptx
+import ptxsim
 from ptxsim.opcodes import expand
 from ptxsim.translate import OPCODES
 
@@ -126,6 +127,9 @@ WHOLE: dict[str, Callable[..., int]] = {
     "sub": lambda w, a, b: a - b,
     "mul": product,
     "mad": lambda w, a, b, c: product(w, a, b) + c,
+    "addc": lambda w, a, b: a + b,  # no carry comes in before one has gone out
+    "subc": lambda w, a, b: a - b,
+    "madc": lambda w, a, b, c: product(w, a, b) + c,
     "div": lambda w, a, b: truncated(a, b or 1),
     "rem": lambda w, a, b: a - truncated(a, b or 1) * (b or 1),
     "min": lambda w, a, b: min(a, b),
@@ -235,6 +239,92 @@ def test_predicates(opcode: str) -> None:
     assert ptx.apply(opcode, *given_).tolist() == expected[opcode.split(".")[0]]
 
 
+# ---- sums of several words ----
+
+CHAINS = {
+    # 128 bits as four words: the low ones first, each with the carry of the one before.
+    "add": (lambda a, b: a + b, ["add.cc", "addc.cc", "addc.cc", "addc"]),
+    "sub": (lambda a, b: a - b, ["sub.cc", "subc.cc", "subc.cc", "subc"]),
+}
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+@pytest.mark.parametrize("name", CHAINS)
+def test_carries_go_from_word_to_word(name: str, bits: int) -> None:
+    exact, opcodes = CHAINS[name]
+    rng = random.Random(bits)
+    words = [
+        0,
+        1,
+        2**bits - 1,
+        2 ** (bits - 1),
+        *(rng.getrandbits(bits) for _ in range(4)),
+    ]
+    rows = [[rng.choice(words) for _ in range(8)] for _ in range(64)]
+    register = {32: "%r1{}", 64: "%rd1{}"}[bits]
+    lines = [
+        "mov.u32 %r0, %tid.x;",
+        "ld.param.u64 %rd1, [p4];",
+        "ld.param.u64 %rd2, [p11];",
+    ]
+    lines += [
+        "mul.wide.u32 %rd3, %r0, 64;",
+        "add.s64 %rd1, %rd1, %rd3;",
+        "add.s64 %rd2, %rd2, %rd3;",
+    ]
+    lines += [
+        f"ld.global.u{bits} {register.format(i)}, [%rd2+{8 * i}];" for i in range(8)
+    ]
+    for i, opcode in enumerate(opcodes):
+        a, b = register.format(i), register.format(i + 4)
+        lines += [
+            f"{opcode}.u{bits} {a}, {a}, {b};",
+            f"st.global.u{bits} [%rd1+{8 * i}], {a};",
+        ]
+    x, y = np.array(rows, "u8"), np.zeros((64, 8), "u8")
+    ptxsim.run(
+        ptx.module("\n".join(lines), 2, 64),
+        1,
+        (y.reshape(-1), x.reshape(-1)),
+        changed=[0],
+    )
+    for row, found in zip(rows, y.tolist(), strict=True):
+        a, b = (
+            sum(x << bits * i for i, x in enumerate(half))
+            for half in (row[:4], row[4:])
+        )
+        total = exact(a, b) % 2 ** (4 * bits)
+        assert found[:4] == [total >> bits * i & 2**bits - 1 for i in range(4)], row
+
+
+def test_a_carry_outlives_what_other_threads_add() -> None:
+    """A carry is a thread's own: others add elsewhere before it is used."""
+    code = """mov.u32 %r0, %tid.x;
+ld.param.u64 %rd1, [p4];
+ld.param.u64 %rd2, [p11];
+mul.wide.u32 %rd3, %r0, 8;
+add.s64 %rd1, %rd1, %rd3;
+add.s64 %rd2, %rd2, %rd3;
+ld.global.u32 %r1, [%rd2];
+ld.global.u32 %r2, [%rd2+4];
+mov.u32 %r7, 0xFFFFFFFF;
+mad.lo.cc.u32 %r3, %r1, %r2, %r7;
+setp.lt.u32 %p1, %r0, 3;
+@%p1 bra $A;
+madc.hi.u32 %r4, %r1, %r2, 0;
+bra.uni $B;
+$A: add.cc.u32 %r5, %r7, %r7;
+mov.u32 %r4, 0;
+$B: st.global.u32 [%rd1], %r3;
+st.global.u32 [%rd1+4], %r4;"""
+    rng = random.Random(1)
+    x = np.array([[rng.getrandbits(32), rng.getrandbits(32)] for _ in range(32)], "u4")
+    y = np.zeros(64, "u4")
+    ptxsim.run(ptx.module(code, 2, 32), 1, (y, x.reshape(-1)), outputs=[0])
+    for (a, b), found in [*zip(x.tolist(), y.reshape(-1, 2).tolist(), strict=True)][3:]:
+        assert found[0] + (found[1] << 32) == (a * b + 0xFFFFFFFF) % 2**64
+
+
 # ---- floats: exact fractions, rounded by hand ----
 
 FORMATS = {"f16": (11, -14, "<e"), "f32": (24, -126, "<f"), "f64": (53, -1022, "<d")}
@@ -245,8 +335,14 @@ MOST = {
 }
 
 
-def nearest(x: Fraction, kind: str, flush: bool = False) -> float:
-    """An exact number as a float of a type: to the nearest one, ties to even."""
+# Which of the floats around a number: by its manual, and with Python's round to even.
+ROUNDINGS: dict[str, Callable[[Fraction], int]] = {
+    "rn": round, "rz": math.trunc, "rm": math.floor, "rp": math.ceil
+}  # fmt: skip
+
+
+def nearest(x: Fraction, kind: str, flush: bool = False, how: str = "rn") -> float:
+    """An exact number as a float of a type: to the nearest one, or in a direction."""
     if not x:
         return 0.0
     digits, lowest, _ = FORMATS[kind]
@@ -254,11 +350,13 @@ def nearest(x: Fraction, kind: str, flush: bool = False) -> float:
     exponent += abs(x) >= Fraction(2) ** (exponent + 1)
     exponent -= abs(x) < Fraction(2) ** exponent
     unit = Fraction(2) ** (max(exponent, lowest) - digits + 1)
-    found = round(x / unit) * unit  # Python's round goes to even as well
+    found = ROUNDINGS[how](x / unit) * unit
     if flush and abs(found) < Fraction(2) ** lowest:
         return math.copysign(0.0, x)
     if abs(found) > Fraction(MOST[kind]):
-        return math.inf if x > 0 else -math.inf
+        inward = how == "rz" or (how == "rm") == (x > 0) and how != "rn"
+        most = MOST[kind] if inward else math.inf
+        return most if x > 0 else -most
     return float(found) if found else math.copysign(0.0, x)
 
 
@@ -314,7 +412,8 @@ def test_floats_are_rounded_once(opcode: str) -> None:
 
     def expected(row: tuple[float, ...]) -> float:
         exact = EXACT[name](*(Fraction(small(x, kind, flush)) for x in row))
-        found = nearest(exact, kind, flush)
+        how = next((word for word in words if word in ROUNDINGS), "rn")
+        found = nearest(exact, kind, flush, how)
         return min(max(found, 0.0), 1.0) if "sat" in words else found
 
     numbers = drawn_floats(kind, len(ptx.signature(opcode)[1]), opcode)
@@ -372,7 +471,16 @@ INFINITE = [
     ("div.approx.f32", (2.0**120, 1.5 * 2.0**126), 0.0),  # "if 2¹²⁶ < |y| < 2¹²⁸"
     ("div.approx.f32", (math.inf, 1.5 * 2.0**126), math.nan),
     ("div.full.f32", (2.0**120, 1.5 * 2.0**126), 2.0**-6 / 1.5),
-    ("tanh.approx.f32", (math.inf,), 1.0), ("sin.approx.f32", (-0.0,), -0.0),
+    ("cvt.sat.f32.f32", (1.5,), 1.0), ("cvt.sat.f32.f32", (-0.0,), 0.0),
+    ("cvt.sat.f32.f32", (math.nan,), 0.0), ("cvt.ftz.sat.f32.f32", (2.0**-127,), 0.0),
+    ("cvt.sat.f64.f64", (0.25,), 0.25), ("add.rm.f32", (1, -1), -0.0),
+    ("add.rp.f32", (1, -1), 0.0), ("sub.rm.f32", (0.0, 0.0), -0.0),
+    ("add.rm.f32", (0.0, 0.0), 0.0), ("fma.rm.f32", (0.0, 5, 0.0), 0.0),
+    ("mul.rm.f32", (0.0, 5), 0.0), ("fma.rz.f32", (math.inf, 2, 1), math.inf),
+    ("fma.rm.f32", (2.0**100, 2.0**100, 1), MOST["f32"]),
+    ("fma.rm.f32", (1, 1, -(2.0**-60)), 1 - 2.0**-24),
+    ("fma.rp.f32", (1, 1, 2.0**-140), 1 + 2.0**-23),
+    ("fma.rz.f32", (math.nan, 1, 1), math.nan), ("tanh.approx.f32", (math.inf,), 1.0), ("sin.approx.f32", (-0.0,), -0.0),
     ("cos.approx.f32", (math.inf,), math.nan),
 ]  # fmt: skip
 

@@ -919,6 +919,8 @@ def test_the_same_number_from_several_blocks_is_benign_if_all_they_wrote_is() ->
         "mov.u32 %r9, 7;": 1,
         "mov.u32 %r9, %ctaid.x;": None,
         "mov.u32 %r9, 5;" + END + "\nbar.sync 0;\nmov.u32 %r9, 7;": None,
+        "mov.u32 %r8, %ctaid.x;\nsetp.eq.u32 %p1, %r8, 0;\nmov.u32 %r9, 7;\n"
+        "@%p1 st.global.u32 [%rd1], 5;\nbar.sync 0;": None,
     }
     for lanes in (32, 4096):  # batch by batch, and all at once
         for code, benign in codes.items():

@@ -54,8 +54,9 @@ PTX is not what a GPU executes: an assembler, ptxas, translates it once more. It
 trusted here, and its registers, its schedule and its instructions are not seen.
 
 - One kernel without calls. No tensor cores, textures, ``mbarrier`` or bulk copies, no
-  arithmetic on pairs of halves, no barriers for a count of threads, and of the roundings
-  of arithmetic only the nearest. What is missing raises `Unsupported`.
+  arithmetic on pairs of halves, no barriers for a count of threads, and roundings of
+  arithmetic other than to the nearest only in single precision. What is missing raises
+  `Unsupported`.
 - A launch is one way through the code: what it does not come to is not looked at.
 - Accesses are ordered by barriers only: those of a block, and ``bar.warp.sync`` for the
   lanes of its mask. Code that orders them by fences, flags or other atomics is called a

@@ -274,6 +274,37 @@ def _make_odd(total: Array, a: Array, b: Array, which: Array) -> None:
         total[which] = np.where(wrong, np.nextafter(rounded, toward), rounded)
 
 
+def directed(name: str, how: str, *given: Array, out: Array) -> None:
+    """Arithmetic in single precision that rounds toward zero, down or up.
+
+    Parameters
+    ----------
+    name : {"add", "sub", "mul", "fma"}
+    how : {"rz", "rm", "rp"}
+    """
+    a, b, *more = (np.broadcast_to(x, out.shape).astype("f8") for x in given)
+    a, b = (a * b, more[0] if more else None) if name in ("mul", "fma") else (a, b)
+    if b is None:  # the product is exact in double precision
+        total, error = a, np.zeros_like(a)
+    else:
+        b = -b if name == "sub" else b
+        total = a + b
+        back = total - a
+        error = (a - (total - back)) + (b - back)  # of the sum, and exact
+    near = total.astype("f4")
+    beyond = (near.astype("f8") - total) - np.where(np.isfinite(error), error, 0)
+    down = (how == "rm") | ((how == "rz") & (total > 0))
+    up = (how == "rp") | ((how == "rz") & (total < 0))
+    near = np.where((beyond > 0) & down, np.nextafter(near, np.float32(-np.inf)), near)
+    near = np.where((beyond < 0) & up, np.nextafter(near, np.float32(np.inf)), near)
+    if how == "rm" and b is not None:  # x − x is −0 where sums are rounded down
+        cancelled = (total == 0) & ~(
+            (a == 0) & (b == 0) & ~np.signbit(a) & ~np.signbit(b)
+        )
+        near = np.where(cancelled, np.float32(-0.0), near)
+    np.copyto(out, near)
+
+
 def fma_f64(a: Array, b: Array, c: Array, out: Array) -> None:
     """a · b + c in double precision, rounded once; by exact fractions, so it is slow."""
     for i, given in enumerate(zip(*(np.broadcast_to(x, out.shape) for x in (a, b, c)))):
@@ -290,6 +321,24 @@ def _as_float(exact: Fraction) -> float:
         return float(exact)
     except OverflowError:
         return np.inf if exact > 0 else -np.inf
+
+
+def add_with_carry(a: Array, b: Array, carry: Array, dtype: str) -> tuple[Array, Array]:
+    """Return a + b + carry, and the carry that goes out."""
+    a, b = (np.asarray(x).astype(dtype) for x in (a, b))
+    some = a + b
+    total = some + carry.astype(dtype)
+    return total, ((some < a) | (total < some)).astype("u1")
+
+
+def subtract_with_borrow(
+    a: Array, b: Array, borrow: Array, dtype: str
+) -> tuple[Array, Array]:
+    """Return a − b − borrow, and the borrow that goes out."""
+    a, b = (np.asarray(x).astype(dtype) for x in (a, b))
+    some = a - b
+    total = some - borrow.astype(dtype)
+    return total, ((a < b) | (some < borrow)).astype("u1")
 
 
 def reciprocal(a: Array, out: Array) -> None:
@@ -357,11 +406,12 @@ def within_0_and_1(x: Array) -> Array:
 FUNCTIONS = {
     function.__name__: function
     for function in (
-        bfloat_bits, clamped, divide_approximately, extract_field, extreme,
-        extreme_or_nan, fma_f16, fma_f64, funnel_shift, half_bits, highest_bit,
-        insert_field, inverse_root, join, leading_zeros, logic, multiply_high,
-        permute_bytes, quotient, reciprocal, remainder, reverse, rounded, saturate,
-        shift_left, shift_right, split, subnormal_to_zero, to_whole, within_0_and_1,
+        add_with_carry, bfloat_bits, clamped, directed, divide_approximately,
+        extract_field, extreme, extreme_or_nan, fma_f16, fma_f64, funnel_shift,
+        half_bits, highest_bit, insert_field, inverse_root, join, leading_zeros, logic,
+        multiply_high, permute_bytes, quotient, reciprocal, remainder, reverse, rounded,
+        saturate, shift_left, shift_right, split, subnormal_to_zero,
+        subtract_with_borrow, to_whole, within_0_and_1,
         wrapped,
     )
 }  # fmt: skip

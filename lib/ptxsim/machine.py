@@ -97,7 +97,7 @@ class Machine:
         names |= {"COPY": access.copy, "COMMIT": access.commit, "WAIT": access.wait}
         names |= {"SHUFFLE": self.shuffle, "VOTE": self.vote, "REDUCE": self.reduce}
         names |= {"MATCH": self.match, "ACTIVE": self.active_mask}
-        names |= {"DIVISOR": self.divisor}
+        names |= {"DIVISOR": self.divisor, "CARRY": np.zeros(count, "u1")}
         names["fma_f32"] = arithmetic.Fma32(count, self.underflow)
         names["fma_f32_flushed"] = arithmetic.Fma32(count, None)
         return names

@@ -84,6 +84,14 @@ def round_to_whole(w: "Writer", one: Instruction) -> None:
     w.put(one.operands[0], one.kind, value)
 
 
+@opcode("cvt[.ftz].sat.f32.f32", "cvt.sat.f64.f64")
+def between_0_and_1(w: "Writer", one: Instruction) -> None:
+    value = w.value(one.operands[1], one.kind)
+    if one.has("ftz"):
+        value = f"subnormal_to_zero({value})"
+    w.put(one.operands[0], one.kind, f"within_0_and_1({value})")
+
+
 @opcode("cvt.rn.f16x2.f32", "cvt.rn.bf16x2.f32")
 def two_halves(w: "Writer", one: Instruction) -> None:
     """The first operand fills the upper half."""

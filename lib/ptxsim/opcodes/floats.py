@@ -58,6 +58,21 @@ def fused(w: "Writer", one: Instruction) -> None:
     w.compute(one.operands[0], one.kind, call, *changes(w, one))
 
 
+@opcode("<add sub mul fma><.rz .rm .rp>[.ftz][.sat].f32")
+def directed(w: "Writer", one: Instruction) -> None:
+    """Round toward zero, down or up."""
+    given = [w.value(word, one.kind) for word in one.operands[1:]]
+    if one.has("ftz"):
+        given = [f"subnormal_to_zero({value})" for value in given]
+    call = f"directed({one.words[0]!r}, {one.words[1]!r}, {', '.join(given)}"
+    then = [
+        text
+        for word, text in (("ftz", "flush({})"), ("sat", "saturate({})"))
+        if one.has(word)
+    ]
+    w.compute(one.operands[0], one.kind, call, *then)
+
+
 @opcode("div<.approx .full .rn>[.ftz].f32", "div.rn.f64")
 def divide(w: "Writer", one: Instruction) -> None:
     name = "divide_approximately" if one.has("approx") else "np.divide"

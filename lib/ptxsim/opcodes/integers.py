@@ -74,6 +74,31 @@ def multiply_add(w: "Writer", one: Instruction) -> None:
     w.compute(result, kind, f"np.add(product, {w.value(c, kind)}")
 
 
+@opcode(
+    "<add sub>.cc<.u32 .s32 .u64 .s64>",
+    "<addc subc>[.cc]<.u32 .s32 .u64 .s64>",
+    "mad<.lo .hi>.cc<.u32 .s32 .u64 .s64>",
+    "madc<.lo .hi>[.cc]<.u32 .s32 .u64 .s64>",
+)
+def with_carry(w: "Writer", one: Instruction) -> None:
+    """Add or subtract, with the carry of the thread coming in or going out."""
+    result, *words = one.operands
+    given = [w.value(word, one.kind) for word in words]
+    if one.words[0] in ("mad", "madc"):
+        a, b, c = given
+        product = f"np.multiply({a}, {b}, dtype={DTYPES[one.kind]!r})"
+        if one.has("hi"):
+            product = f"multiply_high({a}, {b}, {one.kind!r})"
+        given = [product, c]
+    comes = "CARRY" if one.words[0].endswith("c") else "np.uint8(0)"
+    name = "add_with_carry" if one.words[0][:3] != "sub" else "subtract_with_borrow"
+    kind = f"u{one.kind[1:]}"
+    w.say(f"total, carry = {name}({', '.join(given)}, {comes}, {DTYPES[kind]!r})")
+    w.put(result, kind, "total")
+    if one.has("cc"):
+        w.say("np.copyto(CARRY, carry, where=mask)")
+
+
 @opcode(f"<div rem>{INTEGERS}")
 def divide(w: "Writer", one: Instruction) -> None:
     a, b = (w.value(word, one.kind) for word in one.operands[1:])
