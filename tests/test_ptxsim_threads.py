@@ -344,6 +344,27 @@ RIGHT: dict[str, tuple[Body, object]] = {
     "part of a warp": (
         Body("shfl.sync.bfly.b32 %r9, %r0, 1, 31, -1;", 40), np.arange(40) ^ 1
     ),
+    "some wait in a loop for what others do later": (
+        Body(ZERO + "@%p1 st.shared.u32 [%r1], 0;\nbar.sync 0;\nmov.u32 %r9, 0;\n"
+             "setp.gt.u32 %p1, %r0, 31;\n@%p1 bra $B;\n"
+             "$A: atom.shared.or.b32 %r9, [%r1], 0;\nsetp.eq.u32 %p2, %r9, 0;\n"
+             "@%p2 bra $A;\nbra.uni $C;\n$B: mov.u32 %r7, 0;\n"
+             "$D: add.u32 %r7, %r7, 1;\nsetp.lt.u32 %p2, %r7, 50;\n@%p2 bra $D;\n"
+             "setp.eq.u32 %p2, %r0, 40;\n@%p2 atom.shared.exch.b32 %r8, [%r1], 5;\n$C:", 64),
+        [5] * 32 + [0] * 32,
+    ),
+    "two who wait for each other, turn after turn": (
+        Body("setp.lt.u32 %p1, %r0, 2;\n@%p1 st.shared.u32 [%r3], 0;\nbar.sync 0;\n"
+             "mov.u32 %r9, 0;\nand.b32 %r4, %r0, 31;\nsetp.ne.u32 %p1, %r4, 0;\n@%p1 bra $E;\n"
+             "shr.u32 %r5, %r0, 5;\nsetp.eq.u32 %p4, %r5, 1;\n@%p4 bra $B;\n"
+             "$A: atom.shared.or.b32 %r9, [%r1], 0;\nand.b32 %r6, %r9, 1;\n"
+             "setp.eq.u32 %p2, %r6, 1;\n@%p2 bra $A;\nsetp.gt.u32 %p3, %r9, 3;\n@%p3 bra $E;\n"
+             "red.shared.add.u32 [%r1], 1;\nbra.uni $A;\n"
+             "$B: atom.shared.or.b32 %r9, [%r1], 0;\nand.b32 %r6, %r9, 1;\n"
+             "setp.eq.u32 %p2, %r6, 0;\n@%p2 bra $D;\nred.shared.add.u32 [%r1], 1;\n"
+             "$D: setp.lt.u32 %p3, %r9, 3;\n@%p3 bra $B;\n$E:", 64),
+        [4, *[0] * 31, 3, *[0] * 31],
+    ),
     "a number of dynamic bytes": (
         Body("mov.u32 %r9, %dynamic_smem_size;"), [128] * 32
     ),

@@ -67,8 +67,9 @@ trusted here, and its registers, its schedule and its instructions are not seen.
   barrier that is the kernel's last: neither is a fault here.
 - ``activemask`` gives the threads of a warp that are at the instruction together here;
   on a GPU they may be fewer.
-- Blocks of one batch run together, batches one after the other; whoever waits in a loop
-  for a later block waits for ever, which is the fault ``endless``.
+- Blocks of one batch run together, and a loop that goes on and on gives way to the
+  others; batches run one after the other. Whoever waits in a loop for a block of a later
+  batch waits for ever, which is the fault ``endless``.
 - ``ex2``, ``lg2``, ``sin``, ``cos``, ``tanh``, ``rcp``, ``rsqrt``, ``sqrt`` and ``div`` are
   as exact as NumPy's; a GPU's approximations are off by a few units in the last place.
 - ``fma`` is rounded once. With ``.ftz``, results that are subnormal become zero; those

@@ -6,6 +6,9 @@ for the rest of their warp, or for those that a mask names; at a barrier, for th
 their block of threads. "As threads exit, barriers waiting on all threads are checked to
 see if the exiting threads are the only threads that have not yet made it" (PTX ISA,
 exit): nobody waits for a thread that has ended.
+
+Threads that go on and on while others could run may wait for one of these. After
+`PATIENCE` basic blocks those at later ones have their turn.
 """
 
 from collections.abc import Callable
@@ -23,6 +26,7 @@ from ptxsim.translate import Program
 
 # In place of a basic block: held until the warp is whole, waiting at a barrier, ended.
 HELD, WAITS, ENDED = 1 << 20, 1 << 21, 1 << 22
+PATIENCE = 2000  # basic blocks, one after another, while other threads could run
 Step = Callable[["Machine", int, Array], None]
 
 
@@ -137,9 +141,10 @@ class Machine:
         self.ended = np.zeros(lanes.count, bool)  # since the last barrier
         self.next = np.where(lanes.alive, 0, ENDED).astype("i4")
         self.state = self.next.copy()
-        self.steps = 0
+        self.steps = self.turn = 0  # `turn`: when the threads that run began to
+        self.pivot = 0  # those at earlier basic blocks have had their turn
         while True:
-            at = int(self.state.min())
+            at = self._earliest()
             if at >= HELD:
                 if not self._meet():
                     return
@@ -149,6 +154,15 @@ class Machine:
                 mask = self._whole_warps(at)
             if mask.any():
                 self._go(at, mask)
+
+    def _earliest(self) -> int:
+        """Return the earliest basic block where threads are, from the pivot on."""
+        later = self.state[self.state >= self.pivot]
+        at = int(later.min(initial=ENDED))
+        if at >= HELD and self.pivot:
+            self.pivot, self.turn = 0, self.steps
+            at = int(self.state.min())
+        return at
 
     def _whole_warps(self, at: int) -> Array:
         """Return the threads at a block that are all there; hold the others there."""
@@ -197,7 +211,8 @@ class Machine:
         """Run basic blocks for as long as nobody parts and nobody joins."""
         lanes, count = self.lanes, int(np.count_nonzero(mask))
         others = self.state[~mask] if count < lanes.count else np.empty(0, "i4")
-        rest = int(others.min(initial=ENDED))
+        rest = int(others[others >= self.pivot].min(initial=ENDED))
+        alone = not (others < HELD).any()
         act = None if count == lanes.count else np.flatnonzero(mask)
         warps = np.count_nonzero(mask.reshape(-1, WARP).any(1))
         part = int(count < np.count_nonzero(lanes.alive))
@@ -216,8 +231,11 @@ class Machine:
                 if goes_on is None:
                     return
                 after = goes_on
-            if after >= rest or self.whole[after]:
+            patient = alone or self.steps - self.turn < PATIENCE
+            if after >= rest or after < self.pivot or self.whole[after] or not patient:
                 self.state[mask] = self.next[mask] = after
+                if not patient:
+                    self.pivot, self.turn = at + 1, self.steps
                 return
             at = after
 
