@@ -105,6 +105,15 @@ SHARED_64 = "mov.u64 %rd5, S;\ncvta.shared.u64 %rd5, %rd5;\nadd.s64 %rd5, %rd5, 
 FENCES = [x for x in OPCODES if x.split(".")[0] in ("membar", "fence")]
 CVTA = [x for x in OPCODES if x.startswith("cvta")]
 
+COUNTING = [x for x in OPCODES if ".red." in x and x.startswith("bar")]
+COUNTS = {
+    "popc": "{} %r8, 3, %p1;\nadd.u32 %r9, %r9, %r8;\n",
+    "or": "{0} %p2, 3, %p1;\n@%p2 add.u32 %r9, %r9, 1000;\n"
+    "{0} %p2, 3, !%p3;\n@%p2 add.u32 %r9, %r9, 1;\n",
+    "and": "{0} %p2, 3, %p3;\n@%p2 add.u32 %r9, %r9, 100000;\n"
+    "{0} %p2, 3, !%p1;\n@%p2 add.u32 %r9, %r9, 1;\n",
+}
+
 RIGHT: dict[str, tuple[Body, object]] = {
     "through shared memory": (
         Body("st.shared.u32 [%r3], %r0;\nbar.sync 0;\n" + TURN, 64), np.arange(64) ^ 32
@@ -314,6 +323,20 @@ RIGHT: dict[str, tuple[Body, object]] = {
     "barriers without alignment at two lines": (
         Body("st.shared.u32 [%r3], %r0;\n" + TWO_WAYS.format("barrier.sync 3;", "barrier.sync 3;")
              + SWAP), LANE ^ 1,
+    ),
+    "a barrier counts": (
+        Body("setp.lt.u32 %p1, %r0, 9;\nsetp.lt.u32 %p3, %r0, 99;\nmov.u32 %r9, 0;\n"
+             + "".join(COUNTS[opcode.split(".red.")[1].split(".")[0]].format(opcode)
+                       for opcode in COUNTING), 64),
+        [6 * (9 + 1000 + 100000)] * 64,
+    ),
+    "a barrier counts those who have not left": (
+        Body(LEAVE.format(40) + "setp.gt.u32 %p2, %r0, 9;\nbar.red.popc.u32 %r9, 0, %p2;", 64),
+        [31] * 41 + [7] * 23,
+    ),
+    "a barrier that counts is a barrier": (
+        Body("st.shared.u32 [%r3], %r0;\nsetp.lt.u32 %p1, %r0, 9;\n"
+             "bar.red.popc.u32 %r8, 0, %p1;\n" + TURN, 64), np.arange(64) ^ 32,
     ),
     "all write the same number": (
         Body("st.shared.u32 [%r1], 9;\nbar.sync 0;\nld.shared.u32 %r9, [%r1];", 64), [9] * 64

@@ -304,10 +304,24 @@ class Machine:
         apart = (np.where(alive, self.next, 0).reshape(shape).max(1) != first) & waiting
         for number in np.flatnonzero(apart).tolist():
             self._two_barriers(number * self.lanes.padded)
+        for at in np.unique(self.next[alive]).tolist():
+            if self._barrier_before(at).has("red"):
+                self._count(self._barrier_before(at), alive & (self.next == at))
         self.access.meet(self.ended & np.repeat(waiting, self.lanes.padded))
         self.ended[:] = False
         self.state[alive] = self.next[alive]
         return True
+
+    def _count(self, one: Instruction, lanes: Array) -> None:
+        """bar.red: what the threads of each block find together at their barrier."""
+        result, _, p = map(str, one.operands)
+        holds = self.registers[p.lstrip("!")] ^ (p[0] == "!")
+        shape = (-1, self.lanes.padded)
+        yes, no = (lanes & holds).reshape(shape), (lanes & ~holds).reshape(shape)
+        found = {"popc": yes.sum(1), "and": ~no.any(1), "or": yes.any(1)}
+        how = next(word for word in one.words if word in found)
+        everywhere = np.repeat(found[how], self.lanes.padded)
+        self.view(result, one.kind)[lanes] = everywhere[lanes]
 
     def _two_barriers(self, first: int) -> None:
         """Raise a fault if not all threads of a block wait at a barrier of one number.
@@ -319,7 +333,8 @@ class Machine:
         apart = self.next[waiting[self.next[waiting] != self.next[waiting[0]]]]
         one = self._barrier_before(int(self.next[waiting[0]]))
         for other in map(self._barrier_before, np.unique(apart).tolist()):
-            by_number = not (needs_warp(one) or needs_warp(other))
+            both = (one, other)
+            by_number = not any(needs_warp(x) or x.has("red") for x in both)
             if not by_number or other.operands != one.operands:
                 detail = f"some threads wait here, others at line {other.line}"
                 raise self.lanes.fault("barrier", detail, one, int(waiting[0]))

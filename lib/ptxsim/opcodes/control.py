@@ -85,6 +85,23 @@ def barrier(w: "Writer", one: Instruction) -> None:
         raise one.unsupported("a barrier of some of the threads")
 
 
+@opcode(
+    "bar[.cta].red.popc.u32",
+    "bar[.cta].red<.and .or>.pred",
+    "barrier[.cta].red.popc[.aligned].u32",
+    "barrier[.cta].red<.and .or>[.aligned].pred",
+)
+def counting_barrier(w: "Writer", one: Instruction) -> None:
+    """The machine writes the result, when all of the block have come."""
+    result, number, *_, p = one.operands
+    if len(one.operands) != 3:
+        raise one.unsupported("a barrier of some of the threads")
+    if not 0 <= w.whole_number(number) <= 15:
+        raise one.unsupported("barriers have the numbers 0 to 15")
+    w.view(result, one.kind)
+    w.predicate(p)
+
+
 @opcode("bar.warp.sync")
 def warp_barrier(w: "Writer", one: Instruction) -> None:
     """The machine lets the lanes of the mask meet."""
