@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from onlinesoftmax import cpu, dense, streaming
 from onlinesoftmax.cpu import backward, decoding, forward, lanes, pool, rows
-from onlinesoftmax.masks import causal, padding, window
+from onlinesoftmax.masks import alibi, bias, causal, documents, padding, window
 from patience import PATIENCE
 from test_attention import normal, problems
 
@@ -77,6 +77,34 @@ def test_long_rows_obey_the_accuracy_rule(name: str) -> None:
     )
     assert np.abs(got - expected).max() <= allowed(40_000) * np.abs(expected).max()
     np.testing.assert_allclose(lse, sums, rtol=3e-7)
+
+
+LONG = {
+    "everything": None,
+    "causal": causal(),
+    "window": window(300, 0),
+    "padding": padding(4000),
+    "documents": documents(np.arange(4500) // 1300),
+    "bias": bias(single(4500, seed=5)),
+    "alibi": alibi(0.01),
+}
+
+
+@pytest.mark.parametrize("seen", LONG)
+@pytest.mark.parametrize("queries", [1, decoding.FEW, decoding.FEW + 1])
+def test_few_queries_of_many_keys_obey_the_accuracy_rule(
+    seen: str, queries: int
+) -> None:
+    """Whichever of the two ways they go, with heads that share their keys and alone."""
+    for heads, shared in ((1, 1), (4, 2)):
+        q, k = single(heads, queries, 37), single(shared, 4500, 37, seed=1)
+        v = single(shared, 4500, 20, seed=2)
+        options = {"mask": LONG[seen], "softcap": 9.0, "return_lse": True}
+        got, lse = cpu.attention(q, k, v, **options)
+        wide = (x.astype(float) for x in (q, k, v))
+        expected, sums = dense.attention(*wide, **options)
+        assert np.abs(got - expected).max() <= allowed(4500) * np.abs(v).max()
+        np.testing.assert_allclose(lse, sums, rtol=4e-7, atol=2e-6)
 
 
 @pytest.mark.parametrize("name", ["attention", "decode"])
@@ -231,6 +259,9 @@ def test_gradients_of_odd_numbers_are_those_of_the_library(which: int) -> None:
 
 CALLS = {
     "attention": lambda q, k, v, threads: cpu.attention(q, k, v, threads=threads),
+    "attention of few": lambda q, k, v, threads: cpu.attention(
+        q[:, :2], *(np.tile(x, (10, 1)) for x in (k, v)), threads=threads
+    ),
     "decode": lambda q, k, v, threads: cpu.decode(q[:, :2], k, v, threads=threads),
     "softmax": lambda q, k, v, threads: cpu.softmax(q.reshape(-1), threads=threads),
     "attention_grad": lambda q, k, v, threads: np.stack(
@@ -301,6 +332,18 @@ def test_memory_grows_with_the_keys_and_not_with_their_square(n: int) -> None:
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak <= 2 * out.nbytes + 2**21  # the keys, packed, and room for two threads
+
+
+@pytest.mark.parametrize("queries", [1, decoding.FEW])
+def test_a_few_queries_read_the_keys_where_they_lie(queries: int) -> None:
+    """To pack them for so few takes longer than all the rest."""
+    q, k, v = (single(n, 64, seed=n) for n in (queries, 20_000, 20_000))
+    cpu.attention(q, k, v, threads=2)
+    tracemalloc.start()
+    cpu.attention(q, k, v, threads=2)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak <= k.nbytes / 10
 
 
 # The machine.

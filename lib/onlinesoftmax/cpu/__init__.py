@@ -5,9 +5,9 @@ steps.py       the inner loops, written for those vectors
 tiles.py       what the kernels do with a tile besides multiplying
 given.py       the arguments, in the form that the kernels read
 rows.py        `softmax`
+decoding.py    `decode`: one query or a few, and many keys
 forward.py     `attention`
 backward.py    `attention_grad`
-decoding.py    `decode`: one query or a few, and many keys
 compiled.py    compiles the kernels once, and keeps them on disk
 pool.py        shares the work between threads
 """

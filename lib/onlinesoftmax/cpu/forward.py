@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from onlinesoftmax import _inputs as inputs
 from onlinesoftmax import streaming
 from onlinesoftmax._inputs import Array
-from onlinesoftmax.cpu import given
+from onlinesoftmax.cpu import decoding, given
 from onlinesoftmax.cpu.compiled import inner, kernel
 from onlinesoftmax.cpu.lanes import LANES
 from onlinesoftmax.cpu.pool import share, threads_of
@@ -80,6 +80,7 @@ def attention(
 
     Notes
     -----
+    A few queries over many keys are left to `decode`, which reads the keys as they lie.
     Scores and sums are of float32. A block of queries whose answer is not finite is
     computed once more by `streaming`, slowly: a value that is not finite may not have been
     its to see.
@@ -95,6 +96,17 @@ def attention(
     out = given.output("out", out, asked.output, dtype, (q, k, v))
     lse = np.empty(asked.shape[:-1], np.float32)
     threads = threads_of(threads)
+    if decoding.pays(asked):
+        decoding.write(asked, mask, out, lse, threads)
+    else:
+        _by_tiles(asked, mask, out, lse, threads)
+    return (out, lse) if return_lse else out
+
+
+def _by_tiles(
+    asked: inputs.Attention, mask: Mask | None, out: Array, lse: Array, threads: int
+) -> None:
+    """Write the output and the logsumexp of each row, block by block of queries."""
     for group in given.groups(asked, mask):
         keys = given.Panels.of([own.k for own, _ in group], threads)
         size = given.block_size(group, threads)
@@ -105,7 +117,6 @@ def attention(
             for rows in inputs.blocks(seen.queries, size)
         ]
         share(lambda block: _attend(asked, *block, out, lse), blocks, threads)
-    return (out, lse) if return_lse else out
 
 
 def _attend(asked, head, seen, panels, rows, out, lse) -> None:
