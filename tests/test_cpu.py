@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from onlinesoftmax import cpu, dense, streaming
 from onlinesoftmax.cpu import backward, decoding, forward, lanes, pool, rows
 from onlinesoftmax.masks import alibi, bias, causal, documents, padding, window
-from patience import PATIENCE
+from patience import PATIENCE, wait_until
 from test_attention import normal, problems
 
 INF, NAN = np.inf, np.nan
@@ -449,16 +449,36 @@ def test_kernels_are_kept_and_made_again_when_any_of_their_files_changes(
 def test_a_long_compilation_is_announced(monkeypatch, capsys) -> None:
     from onlinesoftmax.cpu import compiled
 
-    said = ""
-    monkeypatch.setattr(compiled, "PATIENCE", 0.01)
-    with compiled.announced("fold"):
-        while not said:  # a thread says it, after the patience
-            said = capsys.readouterr().err
-    assert "compiling fold for" in said
     monkeypatch.setattr(compiled, "PATIENCE", PATIENCE)
     with compiled.announced("fold"):
         pass
     assert not capsys.readouterr().err
+    monkeypatch.setattr(compiled, "PATIENCE", 0)
+    monkeypatch.setattr(compiled, "ANNOUNCED", said := set())
+    with compiled.announced("fold"):
+        wait_until(lambda: said, "the announcement of a long compilation")
+    assert "compiling fold for" in capsys.readouterr().err
+
+
+def test_several_threads_announce_a_compilation_once(monkeypatch, capsys) -> None:
+    from onlinesoftmax.cpu import compiled
+
+    monkeypatch.setattr(compiled, "ANNOUNCED", set())
+    together = threading.Barrier(8)
+
+    def say() -> None:
+        together.wait()
+        compiled.announce("fold")
+
+    threads = [threading.Thread(target=say) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    said = capsys.readouterr().err
+    assert (
+        said.startswith("onlinesoftmax.cpu: compiling fold") and said.count("\n") == 1
+    )
 
 
 # Bad input.

@@ -6,13 +6,14 @@ from contextlib import contextmanager
 from functools import wraps
 from hashlib import sha256
 from pathlib import Path
-from threading import Timer
+from threading import Lock, Timer
 from typing import Any
 
 from numba import njit
 
 from onlinesoftmax.cpu.lanes import MACHINE
 
+LOCK, ANNOUNCED = Lock(), set[str]()  # the kernels of which it was said
 PATIENCE = 0.5  # seconds until a compilation is announced
 ANNOUNCEMENT = (
     "onlinesoftmax.cpu: compiling {name} for {machine}, once; it takes some seconds"
@@ -59,9 +60,8 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-@contextmanager
-def announced(name: str) -> Iterator[None]:
-    """Say on stderr what is being compiled, if that takes its time.
+def announce(name: str) -> None:
+    """Say on stderr that a kernel is being compiled.
 
     Parameters
     ----------
@@ -69,7 +69,24 @@ def announced(name: str) -> Iterator[None]:
         Of the kernel.
     """
     text = ANNOUNCEMENT.format(name=name, machine=MACHINE.name)
-    timer = Timer(PATIENCE, lambda: print(text, file=sys.stderr, flush=True))
+    with LOCK:
+        if name not in ANNOUNCED:
+            print(f"{text}\n", end="", file=sys.stderr, flush=True)  # in one piece
+            ANNOUNCED.add(name)
+
+
+@contextmanager
+def announced(name: str) -> Iterator[None]:
+    """Say on stderr what is being compiled, if that takes its time.
+
+    It is said once, however many threads wait for the same kernel.
+
+    Parameters
+    ----------
+    name : str
+        Of the kernel.
+    """
+    timer = Timer(PATIENCE, announce, [name])
     timer.daemon = True
     timer.start()
     try:
