@@ -2,12 +2,15 @@
 
 import itertools
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from functools import cache
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -20,6 +23,8 @@ import zarr
 from distributed import Client, LocalCluster
 from hypothesis import given
 from hypothesis import strategies as st
+from zarr.codecs import Crc32cCodec
+from zarr.storage import LocalStore, MemoryStore
 
 from onlinesoftmax import cluster, dense, masks, streaming
 from onlinesoftmax.cluster import chunk, faults, forward, running, sources, tree
@@ -28,6 +33,7 @@ from patience import PATIENCE, wait_until
 from test_attention import normal, problems
 
 quiet = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+LIB = Path(cluster.__file__).parents[2]
 
 
 def single(*shape: int, seed: int = 0) -> np.ndarray:
@@ -216,6 +222,67 @@ def test_a_chunk_that_cannot_be_read_is_named(kept) -> None:
         cluster.ClusterError, match="^keys 350 to 399: values could not be read from"
     ):
         cluster.attention(q, k, v, chunk=50)
+
+
+class Between(LocalStore):
+    """A folder in which something happens once a chunk of this name has been read."""
+
+    def __init__(self, root: Path, chunk: str, happens: Callable[[], object]) -> None:
+        super().__init__(root, read_only=True)
+        self.chunk, self.happens, self.happened = chunk, happens, False
+
+    async def get(self, key, prototype, byte_range=None):
+        found = await super().get(key, prototype, byte_range)
+        if key.startswith(self.chunk) and not self.happened:
+            self.happened = True
+            self.happens()
+        return found
+
+
+@pytest.mark.parametrize("read", ["c/", "c/3/0"])
+def test_a_store_that_is_rewritten_during_a_run_is_no_mixture(kept, read: str) -> None:
+    """After the first chunk is read, whichever that is, or the one that is rewritten."""
+    q, k, v, _ = kept
+    file = Path(k) / "c" / "3" / "0"
+    os.utime(file, (1, 1))  # so that the time has changed, however coarse clocks are
+
+    def rewrite() -> None:
+        file.write_bytes(file.read_bytes()[::-1])
+
+    with (
+        dask.config.set(num_workers=1),
+        pytest.raises(
+            cluster.ClusterError,
+            match="^keys 150 to 199: keys .*c/3/0 has changed since",
+        ),
+    ):
+        keys = zarr.open_array(Between(Path(k), read, rewrite), mode="r")
+        cluster.attention(q, keys, v, chunk=50)
+
+
+def test_a_store_that_is_only_read_or_lies_elsewhere_is_taken(kept) -> None:
+    """The rest of the array may change, and memory has no times."""
+    q, k, v, expected = kept
+    read = []
+    keys = zarr.open_array(Between(Path(k), "c/3/0", lambda: read.append(1)), mode="r")
+    np.testing.assert_array_equal(cluster.attention(q, keys, v, chunk=50), expected)
+    assert read
+    memory = zarr.create_array(
+        MemoryStore(), data=zarr.open_array(k)[:], chunks=(50, 16)
+    )
+    np.testing.assert_array_equal(cluster.attention(q, memory, v, chunk=50), expected)
+
+
+def test_a_flipped_bit_is_an_error_where_there_is_a_checksum(tmp_path: Path) -> None:
+    q, k = single(11, 16), single(400, 16, seed=1)
+    options = {"data": k, "chunks": (50, 16), "compressors": Crc32cCodec()}
+    zarr.create_array(tmp_path / "k", **options)
+    file = tmp_path / "k" / "c" / "2" / "0"
+    bits = bytearray(file.read_bytes())
+    bits[77] ^= 4
+    file.write_bytes(bits)
+    with pytest.raises(cluster.ClusterError, match="^keys 100 to 149: keys .*checksum"):
+        cluster.attention(q, tmp_path / "k", k, chunk=50)
 
 
 def refused(kept, **changes) -> str:
@@ -495,3 +562,14 @@ def test_progress_is_shown_by_dask_s_own_bar(capsys) -> None:
     assert not capsys.readouterr().out
     cluster.attention(q, k, v, chunk=3, progress=True)
     assert "100% Completed" in capsys.readouterr().out
+
+
+def test_no_cluster_asks_for_a_certain_port() -> None:
+    """Without an address Dask takes 8787 for its dashboard, where another may sit."""
+    root, calls = LIB.parent, []
+    for folder, kind in product(("book", "lib", "tests", "tools"), ("*.py", "*.md")):
+        for file in (root / folder).rglob(kind):
+            calls += re.findall(r"LocalCluster\((?:.*\n){1,8}", file.read_text("utf-8"))
+    calls = [call for call in calls if "n_workers" in call or "protocol" in call]
+    assert len(calls) >= 4
+    assert all(re.search(r'dashboard_address\W+[\w.]*:0"', call) for call in calls)

@@ -1,7 +1,8 @@
 """What a worker does: it reads a chunk of keys, folds it, and leaves a state.
 
-Such a task is pure. Whoever runs it, and however often, it gives the same state, and it
-changes nothing. That is all it takes for a dead worker's chunks to be computed again.
+Such a task changes nothing, and as long as the store stays as it is, whoever runs it, and
+however often, gets the same state. That is all it takes for a dead worker's chunks to be
+computed again. A chunk that is no longer what it was when the run began is an error.
 """
 
 from typing import NamedTuple

@@ -82,6 +82,13 @@ def attention(
     -----
     Arrays of NumPy travel with the tasks. What is larger than memory belongs into Zarr.
 
+    If chunks of Zarr in a folder are written while the run reads them, there is no answer:
+    each of them has to have the time and the size it had when the run began, before it is
+    read and after it. In other stores, and in arrays of Dask, such a change is not noticed,
+    and the answer may mix old keys with new ones. That a chunk's bits are the ones that
+    were written is known only of an array that is stored with a checksum
+    (`compressors=zarr.codecs.Crc32cCodec()`).
+
     Examples
     --------
     >>> q = k = np.array([[1.0], [2.0]], np.float32)
@@ -187,7 +194,7 @@ def _run(
     name = uuid4().hex[:12]
     ours = [delayed(x, name=f"queries-{name}") for x in shared]
     leaves = [
-        delayed(fold, pure=True)(
+        delayed(fold)(
             *ours,
             *(each.part(at) for each in given),
             dask_key_name=f"fold-{name}-{at.start}",

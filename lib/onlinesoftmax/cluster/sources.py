@@ -7,6 +7,7 @@ part: for Zarr a note of what to read, which travels instead of the numbers.
 import os
 import sys
 from itertools import product
+from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -56,7 +57,7 @@ class Source(NamedTuple):
     def part(self, keys: slice) -> "Part":
         """Return some keys: a note of them if they are stored, else the numbers."""
         if is_zarr(self.array):
-            return Stored(self.name, self.array, self.axis, keys)
+            return Stored.of(self.name, self.array, self.axis, keys)
         return self.array[(slice(None),) * self.axis + (keys,)]
 
 
@@ -67,47 +68,86 @@ class Stored(NamedTuple):
     array: Any
     axis: int
     keys: slice
+    stamps: "tuple[Stamp, ...]" = ()  # of its chunks, when the run began
+
+    @classmethod
+    def of(cls, name: str, array: Any, axis: int, keys: slice) -> "Stored":
+        """Return a note of some keys, as they are now."""
+        note = cls(name, array, axis, keys)
+        return note._replace(stamps=note.stamped())
 
     def read(self) -> NDArray[Any]:
-        """Return the keys; a chunk that is not there is an error.
+        """Return the keys; a chunk that is not there, or has changed, is an error.
 
-        Zarr itself would fill it up with zeros, and a key of zeros is no absent key: its
-        score is 0, and it takes its share of every answer.
+        Zarr itself would fill a missing one up with zeros, and a key of zeros is no absent
+        key: its score is 0, and it takes its share of every answer.
         """
         try:
-            if missing := self.missing():
-                raise FileNotFoundError(
-                    f"{missing} is not there (zeros that are meant have to be written:"
-                    " Zarr leaves them out unless write_empty_chunks is set)"
-                )
-            return self.array[(slice(None),) * self.axis + (self.keys,)]
+            part = self.array[(slice(None),) * self.axis + (self.keys,)]
+            self.unchanged(self.stamped())  # after it, for what has changed meanwhile
+            return part
         except Exception as error:
             where = f"{span(self.keys)}: {self.name} could not be read from"
             raise ClusterError(
                 f"{where} {self.array.store}: {reason(error)}"
             ) from error
 
-    def missing(self) -> str:
-        """Return the first chunk that the store lacks of those to be read, or nothing."""
-        from zarr.core.sync import sync
+    def unchanged(self, stamps: "tuple[Stamp, ...]") -> None:
+        """Raise an error unless all chunks are there, and as they were."""
+        for name, was, now in zip(self.chunks(), self.stamps, stamps, strict=True):
+            if now is None:
+                raise FileNotFoundError(
+                    f"{name} is not there (zeros that are meant have to be written:"
+                    " Zarr leaves them out unless write_empty_chunks is set)"
+                )
+            if now != was:
+                raise RuntimeError(f"{name} has changed since the run began")
 
+    def chunks(self) -> list[str]:
+        """Return the names of the stored chunks that hold the keys."""
         array, sizes = self.array, self.array.shards or self.array.chunks
         wanted = [range(n) for n in array.shape]
         wanted[self.axis] = range(self.keys.start, self.keys.stop)
         places = [
             range(r.start // size, -(-r.stop // size)) for r, size in zip(wanted, sizes)
         ]
-        names = [array.metadata.encode_chunk_key(place) for place in product(*places)]
-        found = sync(all_there(array.store_path, names))
-        return next((name for name, there in zip(names, found) if not there), "")
+        return [array.metadata.encode_chunk_key(place) for place in product(*places)]
+
+    def stamped(self) -> "tuple[Stamp, ...]":
+        """Return a stamp of each chunk, which changes when the chunk is written again."""
+        from zarr.core.sync import sync
+
+        return sync(stamps_of(self.array.store_path, self.chunks()))
 
 
+# The time and the size of a file; of a chunk in another store only that it is there.
+# None for no chunk.
+Stamp: TypeAlias = "tuple[int, int] | bool | None"
 Part: TypeAlias = "Stored | NDArray[Any] | Any"  # the last one of Dask, until it is run
 
 
-async def all_there(store_path: Any, names: list[str]) -> list[bool]:
-    """Return for each chunk of a store whether it is there."""
-    return [await (store_path / name).exists() for name in names]
+async def stamps_of(store_path: Any, names: list[str]) -> tuple[Stamp, ...]:
+    """Return the stamps of some chunks of a store."""
+    from zarr.storage import LocalStore
+
+    places = [store_path / name for name in names]
+    if isinstance(store_path.store, LocalStore):
+        return tuple(file_stamp(store_path.store.root / x.path) for x in places)
+    return tuple([await place.exists() or None for place in places])
+
+
+def file_stamp(file: Path) -> Stamp:
+    """Return when a file was written, and its size; None if there is none.
+
+    It is opened for that: over a network, `stat` alone may tell what was true a while ago.
+    Some file systems drop the last digits of the time, so microseconds have to do.
+    """
+    try:
+        with file.open("rb") as opened:
+            found = os.fstat(opened.fileno())
+    except FileNotFoundError:
+        return None
+    return found.st_mtime_ns // 1000, found.st_size
 
 
 def read(part: Part) -> NDArray[Any]:
@@ -135,7 +175,8 @@ def source(name: str, array: Any, axis: int) -> Source:
         array = opened(name, array)
     elif not (is_zarr(array) or is_dask(array)):
         array = inputs.array(name, array)
-    if len(array.shape) < abs(axis) or array.dtype.kind not in "fiuV":
+    real = array.dtype.kind in "fiu" or array.dtype.name == "bfloat16"
+    if len(array.shape) < abs(axis) or not real:
         raise ValueError(
             f"{name}: expected numbers, in at least {abs(axis)} axes, got {array.dtype}"
             f" of shape {tuple(array.shape)}"
