@@ -1,15 +1,19 @@
 """The notebooks that readers download: plain Markdown, and they run from the wheel."""
 
 import ast
+import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from time import monotonic, sleep
 from types import SimpleNamespace
 from typing import NamedTuple
+from urllib.request import urlopen
 
 import nbformat
 import pytest
@@ -418,6 +422,69 @@ def test_without_a_build_the_lab_says_what_to_do(tmp_path, monkeypatch, capsys) 
     assert lab.main() == 1
     assert re.fullmatch(r".*tools\.build.*\n", capsys.readouterr().err)
     assert not started and not (tmp_path / "notebooks").exists()
+
+
+def commands_of(monkeypatch, tmp_path: Path) -> list[list[str]]:
+    """The commands that `make lab` starts, in a build that has one notebook."""
+    commands: list[list[str]] = []
+    monkeypatch.setattr(lab, "BUILD", tmp_path / "_build")
+    monkeypatch.setattr(sys, "argv", ["lab", "--no-browser"])
+    call = lambda command, **_: commands.append(command) or 0  # noqa: E731
+    monkeypatch.setattr(lab.subprocess, "call", call)
+    published = tmp_path / "_build" / "html" / "notebooks"
+    published.mkdir(parents=True)
+    (published / "a.ipynb").write_text("{}")
+    assert lab.main() == 0
+    return commands
+
+
+@pytest.mark.parametrize("root", [True, False])
+def test_root_may_open_the_lab_on_this_machine(root, monkeypatch, tmp_path) -> None:
+    user = 0 if root else 1000
+    monkeypatch.setattr(lab.os, "geteuid", lambda: user, raising=False)
+    [[*_, last]] = commands = commands_of(monkeypatch, tmp_path)
+    assert last == "--no-browser"
+    assert root == ("--allow-root" in commands[0]) == ("--ip=127.0.0.1" in commands[0])
+
+
+LAB = """
+import sys
+from pathlib import Path
+from tools import lab
+lab.BUILD = Path(sys.argv.pop(1))
+sys.exit(lab.main())
+"""
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
+def test_the_lab_opens_without_a_home(tmp_path: Path, root: Path) -> None:
+    """As whoever runs the tests, perhaps root: a server that answers."""
+    published = tmp_path / "_build" / "html" / "notebooks"
+    published.mkdir(parents=True)
+    (published / "a.ipynb").write_text("{}")
+    moved = ("JUPYTER_", "IPYTHONDIR", "XDG_")
+    known = {k: v for k, v in os.environ.items() if not k.startswith(moved)}
+    command = [sys.executable, "-c", LAB, tmp_path / "_build", "--no-browser"]
+    said = tmp_path / "said"
+    with said.open("w") as out:
+        process = subprocess.Popen(
+            command, stdout=out, stderr=subprocess.STDOUT, cwd=root,
+            env=known | {"HOME": "/proc/nowhere"}, start_new_session=True,
+        )  # fmt: skip
+    try:
+        end, found = monotonic() + 180, None
+        while not found:
+            assert process.poll() is None and monotonic() < end, said.read_text()
+            sleep(0.2)
+            found = re.search(r"http://127\.0\.0\.1:\S+/lab", said.read_text())
+        with urlopen(found[0].removesuffix("/lab") + "/api", timeout=60) as answer:
+            assert "version" in json.loads(answer.read())
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    assert "Traceback" not in said.read_text()
+    assert (tmp_path / "_build" / "jupyter").is_dir()
 
 
 def test_the_readme_names_the_lab_for_those_without_make(root: Path) -> None:

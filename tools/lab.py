@@ -1,14 +1,17 @@
 """Opens the chapters in JupyterLab, on copies: what you changed in one stays.
 
-python -m tools.lab
+python -m tools.lab                  further options go to JupyterLab, such as --no-browser
 """
 
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+from jupyter_core import paths
 
 BUILD = Path(__file__).resolve().parent.parent / "_build"
 HANDED_OUT = ".handed-out.json"  # beside the copies: the digest of each when new
@@ -48,7 +51,43 @@ def main() -> int:
     kept = copies(published, own)
     if kept:
         print(f"kept as you left them: {', '.join(kept)} (delete one to get it afresh)")
-    return subprocess.call([sys.executable, "-m", "jupyterlab", str(own)])
+    lab = [sys.executable, "-m", "jupyterlab", str(own), *as_root(), *sys.argv[1:]]
+    return subprocess.call(lab, env=os.environ | elsewhere(BUILD / "jupyter"))
+
+
+def as_root() -> list[str]:
+    """Return the options for root, such as the user of a container; else none."""
+    if getattr(os, "geteuid", lambda: 1)() != 0:  # Windows has no such function
+        return []
+    print("you are root: JupyterLab can be reached from this machine only")
+    return ["--allow-root", "--ip=127.0.0.1"]
+
+
+def elsewhere(folder: Path) -> dict[str, str]:
+    """Return the variables that move Jupyter's folders, as far as it cannot write to them.
+
+    Without a home, or in one that is read-only, it would stop with a traceback.
+    """
+    own = {
+        "JUPYTER_CONFIG_DIR": paths.jupyter_config_dir(),
+        "JUPYTER_DATA_DIR": paths.jupyter_data_dir(),
+        "JUPYTER_RUNTIME_DIR": paths.jupyter_runtime_dir(),
+        "IPYTHONDIR": os.environ.get("IPYTHONDIR", "~/.ipython"),
+    }
+    closed = [name for name, path in own.items() if not writable(path)]
+    if closed:
+        print(f"your home cannot be written to: Jupyter's settings go to {folder}")
+    return {name: str(folder / name.lower()) for name in closed}
+
+
+def writable(path: str) -> bool:
+    """Return whether a folder can be written to; it is made if need be."""
+    folder = Path(path).expanduser()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK)
 
 
 if __name__ == "__main__":
