@@ -285,6 +285,19 @@ def test_a_flipped_bit_is_an_error_where_there_is_a_checksum(tmp_path: Path) -> 
         cluster.attention(q, tmp_path / "k", k, chunk=50)
 
 
+@pytest.mark.parametrize("instead", ["a file for its folder", "a folder for its file"])
+def test_what_is_no_chunk_is_a_chunk_that_is_missing(kept, instead: str) -> None:
+    q, k, v, _ = kept
+    folder = Path(k) / "c" / "3"
+    shutil.rmtree(folder)
+    if instead.startswith("a file"):
+        folder.write_bytes(b"")
+    else:
+        (folder / "0").mkdir(parents=True)
+    with pytest.raises(cluster.ClusterError, match="^keys 150 to 199: keys could not"):
+        cluster.attention(q, k, v, chunk=50)
+
+
 def refused(kept, **changes) -> str:
     q, k, v, _ = kept
     arguments = {"q": q, "keys": k, "values": v} | changes

@@ -8,6 +8,7 @@ import os
 import sys
 from itertools import product
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -73,8 +74,13 @@ class Stored(NamedTuple):
     @classmethod
     def of(cls, name: str, array: Any, axis: int, keys: slice) -> "Stored":
         """Return a note of some keys, as they are now."""
+        from zarr.storage import LocalStore
+
         note = cls(name, array, axis, keys)
-        return note._replace(stamps=note.stamped())
+        if isinstance(array.store, LocalStore):
+            return note._replace(stamps=note.stamped())
+        # To ask another store for each chunk takes its time. The worker will do so.
+        return note._replace(stamps=(True,) * len(note.chunks()))
 
     def read(self) -> NDArray[Any]:
         """Return the keys; a chunk that is not there, or has changed, is an error.
@@ -143,9 +149,16 @@ def file_stamp(file: Path) -> Stamp:
     Some file systems drop the last digits of the time, so microseconds have to do.
     """
     try:
-        with file.open("rb") as opened:
-            found = os.fstat(opened.fileno())
-    except FileNotFoundError:
+        opened = os.open(file, os.O_RDONLY)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError:  # who reads it will say why it cannot be read
+        return False
+    try:
+        found = os.fstat(opened)
+    finally:
+        os.close(opened)
+    if not S_ISREG(found.st_mode):  # Zarr takes a folder for a chunk that is not there
         return None
     return found.st_mtime_ns // 1000, found.st_size
 
