@@ -431,8 +431,11 @@ def test_bad_input(call, message: str) -> None:
 
 
 def test_a_mask_goes_with_masks_only() -> None:
-    with pytest.raises(TypeError):
-        causal() & 3
+    for other in (3, None, np.ones((2, 2))):
+        with pytest.raises(ValueError, match="^mask: expected a mask such as causal"):
+            causal() & other
+    with pytest.raises(ValueError, match="^mask: expected a mask such as causal"):
+        3 & causal()
 
 
 def test_examples() -> None:

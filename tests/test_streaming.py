@@ -399,7 +399,7 @@ def test_bad_input(function, arguments, message) -> None:
 def test_bad_forget(forget) -> None:
     with pytest.raises(ValueError) as error:
         trace([1.0], 1, forget=forget)
-    expected = f"forget: expected '', 'l', 'o' or 'lo', got {forget!r}"
+    expected = f"forget: expected one of ['', 'l', 'o', 'lo'], got {forget!r}"
     assert str(error.value) == expected
 
 

@@ -5,8 +5,8 @@ that is not possible it raises a ValueError that names the argument, what was ex
 and what came.
 """
 
-from collections.abc import Iterator
-from math import isfinite
+from collections.abc import Iterable, Iterator
+from math import isfinite, log10, nan
 from numbers import Real
 from operator import index
 from typing import Any, NamedTuple, TypeAlias
@@ -19,7 +19,20 @@ Numbers: TypeAlias = Array | np.floating  # for the shape () NumPy has numbers
 Integers: TypeAlias = NDArray[np.integer] | np.integer
 DType: TypeAlias = np.dtype[Any]
 
+LONGEST = 80  # letters of what came, in an error
+LARGEST = np.iinfo(np.int64).max
 FLOATS = (np.float16, np.float32, np.float64)
+
+
+def shown(x: object) -> str:
+    """Return what came, for an error: as Python writes it, but short and on one line."""
+    if isinstance(x, int) and abs(x) >= 10**30:  # Python writes only so many digits
+        return f"an integer of about {round(x.bit_length() * log10(2))} digits"
+    try:
+        text = " ".join(repr(x).split())
+    except ValueError:  # such an integer, in a list
+        text = f"a {type(x).__name__}"
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]} …"
 
 
 def array(name: str, x: ArrayLike) -> NDArray[Any]:
@@ -100,10 +113,10 @@ def integer(name: str, number: int, low: int, high: float, expected: str) -> int
     """Return `number`, an integer from low to high."""
     try:
         if low <= index(number) <= high:
-            return index(number)
+            return int(index(number))
     except TypeError:
         pass
-    raise ValueError(f"{name}: expected {expected}, got {number!r}")
+    raise ValueError(f"{name}: expected {expected}, got {shown(number)}")
 
 
 def block_size(block: int, name: str) -> int:
@@ -122,16 +135,21 @@ def float_type(name: str, dtype: DTypeLike | None) -> DType:
     try:
         if np.dtype(dtype).type in FLOATS:
             return np.dtype(dtype)
-    except TypeError:
+    except (TypeError, ValueError):
         pass
-    raise ValueError(f"{name}: expected float16, float32 or float64, got {dtype!r}")
+    raise ValueError(
+        f"{name}: expected float16, float32 or float64, got {shown(dtype)}"
+    )
 
 
 def integers(name: str, x: ArrayLike) -> NDArray[np.int64]:
     """Return `x` as an array of int64."""
-    if np.asarray(x).dtype.kind not in "iu":
-        raise ValueError(f"{name}: expected integers, got {np.asarray(x).dtype}")
-    return np.asarray(x, np.int64)
+    x = array(name, x)
+    if x.dtype.kind not in "iu":
+        raise ValueError(f"{name}: expected integers, got {x.dtype}")
+    if x.size and x.max() > LARGEST:
+        raise ValueError(f"{name}: expected integers below 2**63, got {x.max()}")
+    return x.astype(np.int64)
 
 
 def count(name: str, number: int) -> int:
@@ -139,18 +157,52 @@ def count(name: str, number: int) -> int:
     return integer(name, number, 0, np.inf, "an integer of at least 0")
 
 
+def size(name: str, number: int) -> int:
+    """Return `number`, an integer of at least 0 that an axis may have."""
+    return integer(name, number, 0, LARGEST, "an integer of at least 0")
+
+
 def number(name: str, x: float, expected: str, low: float = -np.inf) -> float:
     """Return `x` as a float that is finite and above `low`."""
-    if isinstance(x, Real) and not isinstance(x, bool) and isfinite(x) and x > low:
-        return float(x)
-    raise ValueError(f"{name}: expected {expected}, got {x!r}")
+    if isfinite(value := real(x)) and value > low:
+        return value
+    raise ValueError(f"{name}: expected {expected}, got {shown(x)}")
+
+
+def real(x: object) -> float:
+    """Return a number as a float; NaN if it is none, or too large for a float."""
+    try:
+        return float(x) if isinstance(x, Real) and not isinstance(x, bool) else nan
+    except OverflowError:
+        return nan
 
 
 def flag(name: str, x: bool) -> bool:
     """Return `x`, which has to be True or False: 1 or "no" will not do."""
     if isinstance(x, bool | np.bool_):
         return bool(x)
-    raise ValueError(f"{name}: expected True or False, got {x!r}")
+    raise ValueError(f"{name}: expected True or False, got {shown(x)}")
+
+
+def one_of(name: str, x: str, known: Iterable[str]) -> str:
+    """Return `x`, which has to be one of a few texts."""
+    if isinstance(x, str) and x in known:
+        return x
+    raise ValueError(f"{name}: expected one of {[*known]}, got {shown(x)}")
+
+
+def instance(name: str, x: Any, kind: type) -> None:
+    """Refuse what is not of a class."""
+    if not isinstance(x, kind):
+        raise ValueError(f"{name}: expected a {kind.__name__}, got {shown(x)}")
+
+
+def doubles(name: str, x: ArrayLike) -> NDArray[np.float64]:
+    """Return real numbers of any format that float64 holds, as float64."""
+    x = array(name, x)
+    if x.dtype.kind == "b" or not np.can_cast(x.dtype, np.float64):
+        raise ValueError(f"{name}: expected real numbers, got {x.dtype}")
+    return x.astype(np.float64, copy=False)
 
 
 def shaped(name: str, x: ArrayLike, shape: tuple[int, ...], why: str) -> Array:

@@ -118,7 +118,7 @@ def rescale_flops(n: int, d: int, block_k: int, *, keys: int | None = None) -> i
     0.00396728515625
     """
     n, d, keys = _shape(n, d, keys)
-    return n * tiles_along(keys, block_k) * (1 + d)
+    return n * tiles_along(keys, block_k, "block_k") * (1 + d)
 
 
 def exponentials(n: int, block_k: int | None = None, *, keys: int | None = None) -> int:
@@ -141,7 +141,9 @@ def exponentials(n: int, block_k: int | None = None, *, keys: int | None = None)
     int
     """
     n, _, keys = _shape(n, 1, keys)
-    return n * keys + (n * tiles_along(keys, block_k) if block_k is not None else 0)
+    if block_k is None:
+        return n * keys
+    return n * keys + n * tiles_along(keys, block_k, "block_k")
 
 
 # ---- bytes ----
@@ -413,13 +415,13 @@ def key_reads(n: int, block_q: int) -> int:
     >>> key_reads(8192, 128)
     64
     """
-    return tiles_along(n, block_q, "block_q")
+    return tiles_along(_size("n", n), block_q, "block_q")
 
 
 # ---- tiles ----
 
 
-def tiles_along(length: int, block: int, name: str = "block_k") -> int:
+def tiles_along(length: int, block: int, name: str = "block") -> int:
     """Return how many blocks cover a length; the last one may be shorter.
 
     Parameters
@@ -475,7 +477,7 @@ def causal_tiles(
     Tiles(full=56, partial=16, skipped=56)
     """
     n, _, keys = _shape(n, 1, keys)
-    across, full, touched = tiles_along(keys, block_k), 0, 0
+    across, full, touched = tiles_along(keys, block_k, "block_k"), 0, 0
     for start in range(0, n, _size("block_q", block_q)):
         stop = min(start + block_q, n)
         first, last = (min(max(row + keys - n, 0), keys) for row in (start + 1, stop))
@@ -568,7 +570,8 @@ def least_time(operations: float, moved: float, peak: float, bandwidth: float) -
     float
     """
     return max(
-        operations / _positive("peak", peak), moved / _positive("bandwidth", bandwidth)
+        _amount("operations", operations) / _positive("peak", peak),
+        _amount("moved", moved) / _positive("bandwidth", bandwidth),
     )
 
 
@@ -650,6 +653,7 @@ def occupancy(
     """
     inputs.integer("threads", threads, 1, 1024, "an integer from 1 to 1024")
     inputs.integer("registers", registers, 0, 255, "an integer from 0 to 255")
+    inputs.instance("on", on, Multiprocessor)
     warps = tiles_along(threads, WARP)
     limits = {
         "threads": on.threads // (warps * WARP),
@@ -745,8 +749,8 @@ def bound(
         "special": special,
     }
     for name, count in counts.items():
-        if not count >= 0:
-            raise ValueError(f"{name}: expected 0 or more, got {count!r}")
+        _amount(name, count)
+    inputs.instance("on", on, Multiprocessor)
     needs = {
         "issue": issued / PARTITIONS,
         "fp32": products * WARP / on.fp32,
@@ -783,7 +787,9 @@ def transactions(addresses: Iterable[int], width: int, *, sector: int = SECTOR) 
     """
     last = _size("width", width) - 1
     sector = _size("sector", sector)
-    spans = (range(a // sector, (a + last) // sector + 1) for a in addresses)
+    spans = (
+        range(a // sector, (a + last) // sector + 1) for a in _addresses(addresses)
+    )
     return len({piece for span in spans for piece in span})
 
 
@@ -815,7 +821,10 @@ def strided_transactions(
     stride, start = _size("stride", stride, 0), _size("start", start, 0)
     per_sector, rest = divmod(_size("sector", sector), _size("width", width))
     if rest:
-        raise ValueError(f"width: expected a divisor of {sector}, got {width!r}")
+        came = inputs.shown(width)
+        raise ValueError(
+            f"width: expected a divisor of the sector, {sector}, got {came}"
+        )
     if stride >= per_sector:
         return WARP
     return (start + (WARP - 1) * stride) // per_sector - start // per_sector + 1
@@ -851,9 +860,9 @@ def wavefronts(addresses: Iterable[int], width: int = WORD) -> int:
     >>> wavefronts(32 * [0]), wavefronts(32 * [0], 16)
     (1, 4)
     """
-    if width not in (1, 2, 4, 8, 16):
-        raise ValueError(f"width: expected 1, 2, 4, 8 or 16, got {width!r}")
-    starts = [_aligned(address, width) for address in addresses]
+    if _size("width", width) not in (1, 2, 4, 8, 16):
+        raise ValueError(f"width: expected 1, 2, 4, 8 or 16, got {inputs.shown(width)}")
+    starts = [_aligned(address, width) for address in _addresses(addresses)]
     if len(starts) > WARP:
         raise ValueError(f"addresses: expected at most {WARP}, got {len(starts)}")
     together = WARP * WORD // max(width, WORD)
@@ -885,12 +894,12 @@ def least_wavefronts(counted: float, accesses: float) -> float:
     >>> least_wavefronts(wavefronts(32 * [0], 16), 1), least_wavefronts(1, 1)
     (2.0, 1)
     """
-    return max(accesses, counted / 2)
+    return max(_amount("accesses", accesses), _amount("counted", counted) / 2)
 
 
 def _aligned(address: int, width: int) -> int:
     """Return the address, which has to be a multiple of `width`."""
-    if address % width or address < 0:
+    if address % width:
         raise ValueError(f"addresses: expected multiples of {width}, got {address!r}")
     return address
 
@@ -917,6 +926,23 @@ def _size(name: str, number: int, low: int = 1) -> int:
 
 def _positive(name: str, number: float) -> float:
     """Return a number above 0."""
-    if not number > 0:
-        raise ValueError(f"{name}: expected a number above 0, got {number!r}")
+    if not inputs.real(number) > 0:
+        raise ValueError(
+            f"{name}: expected a number above 0, got {inputs.shown(number)}"
+        )
     return number
+
+
+def _amount(name: str, number: float) -> float:
+    """Return a number of at least 0."""
+    if not inputs.real(number) >= 0:
+        raise ValueError(f"{name}: expected 0 or more, got {inputs.shown(number)}")
+    return number
+
+
+def _addresses(addresses: Iterable[int]) -> list[int]:
+    """Return addresses, all of them integers of at least 0."""
+    if not isinstance(addresses, Iterable):
+        came = inputs.shown(addresses)
+        raise ValueError(f"addresses: expected several integers, got {came}")
+    return [inputs.count("addresses", address) for address in addresses]

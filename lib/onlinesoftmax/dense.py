@@ -175,6 +175,7 @@ def attention(
     array([[5.5379],
            [5.2384]])
     """
+    inputs.flag("return_lse", return_lse)
     asked = inputs.attention(q, k, v, scale, softcap, sinks)
     compute = inputs.float_type("compute", compute)
     out = np.empty(asked.output, asked.dtype)
@@ -370,6 +371,8 @@ def _prepare(x: ArrayLike, axis: int, compute: DTypeLike | None) -> tuple[Array,
     """Return `x` in the dtype to compute in, and the dtype of the answer."""
     x = inputs.rows("x", x)
     n = x.ndim
+    if isinstance(axis, bool):  # NumPy takes none for an axis
+        raise ValueError(f"axis: expected an integer, got {axis}")
     inputs.integer("axis", axis, -n, n - 1, f"an integer from {-n} to {n - 1}")
     return x.astype(inputs.float_type("compute", compute)), x.dtype
 

@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from onlinesoftmax import _inputs as inputs
+
 
 class Multiprocessor(NamedTuple):
     """What one multiprocessor of a compute capability holds.
@@ -134,11 +136,7 @@ def capabilities() -> list[str]:
 def _entry(argument: str, kind: str, name: str) -> dict[str, Any]:
     """Return the numbers of an entry, and the document that states them."""
     data = _data()
-    if name not in data[kind]:
-        raise ValueError(
-            f"{argument}: expected one of {list(data[kind])}, got {name!r}"
-        )
-    entry = data[kind][name]
+    entry = data[kind][inputs.one_of(argument, name, data[kind])]
     return {**entry, "source": data["sources"][entry["source"]]}
 
 

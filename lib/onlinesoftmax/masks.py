@@ -51,10 +51,24 @@ class Mask:
     slopes: Array | None = None
     biases: tuple[Array, ...] = ()
 
+    def __post_init__(self) -> None:
+        for name in ("left", "right"):
+            if inputs.real(reach := getattr(self, name)) != np.inf:
+                inputs.count(name, reach)
+        for name in ("lengths", "ids"):
+            if (numbers := getattr(self, name)) is not None:
+                inputs.integers(name, numbers)
+        if self.slopes is not None:
+            inputs.floats("slopes", self.slopes)
+        inputs.instance("biases", self.biases, tuple)
+        for each in self.biases:
+            inputs.floats("biases", each)
+
     def __and__(self, other: "Mask") -> "Mask":
         """Return the mask that hides what one of them hides, and adds what both add."""
-        if not isinstance(other, Mask):
-            return NotImplemented
+        if other is None:
+            raise ValueError("mask: expected a mask such as causal(), got None")
+        other = checked(other)
         return Mask(
             min(self.left, other.left),
             min(self.right, other.right),
@@ -63,6 +77,8 @@ class Mask:
             _both("slopes", np.add, self.slopes, other.slopes),
             self.biases + other.biases,
         )
+
+    __rand__ = __and__  # for an error that says what came
 
     def head(self, shape: tuple[int, ...], index: tuple[int, ...] = ()) -> "Head":
         """Return the mask as one head sees it.
@@ -402,7 +418,8 @@ def walk(
     >>> [tile.kind for tile in walk(causal(), 4, 4, 2, 2)]
     ['some', 'none', 'all', 'some']
     """
-    head = head_of(mask, (queries, keys), ())
+    shape = inputs.size("queries", queries), inputs.size("keys", keys)
+    head = head_of(mask, shape, ())
     return [
         Tile(rows, columns, head.kind(rows, columns))
         for rows in inputs.blocks(queries, block_q, "block_q")
@@ -438,7 +455,9 @@ def checked(mask: Mask | None) -> Mask:
     Mask
     """
     if not isinstance(mask, Mask | None):
-        raise ValueError(f"mask: expected a mask such as causal(), got {mask!r}")
+        raise ValueError(
+            f"mask: expected a mask such as causal(), got {inputs.shown(mask)}"
+        )
     return Mask() if mask is None else mask
 
 

@@ -121,9 +121,7 @@ def find(name: str) -> Format:
     Format
     """
     known = FORMATS | EIGHT_BITS
-    if name not in known:
-        raise ValueError(f"name: expected one of {sorted(known)}, got {name!r}")
-    return known[name]
+    return known[inputs.one_of("name", name, sorted(known))]
 
 
 def exp_limits(name: str) -> Limits:
@@ -204,7 +202,7 @@ def ulp(x: ArrayLike, name: str) -> Numbers:
     >>> ulp([1.0, 1.5, 2.0, 0.0], "float16").tolist()
     [0.0009765625, 0.0009765625, 0.001953125, 5.960464477539063e-08]
     """
-    x = np.asarray(x, np.float64)
+    x = inputs.doubles("x", x)
     return np.where(np.isfinite(x), np.ldexp(1.0, _last_bit(x, find(name))), nan)[()]
 
 
@@ -236,7 +234,7 @@ def round_to(x: ArrayLike, name: str) -> Numbers:
     >>> round_to([2049.0, 65520.0, 1e-8], "float16").tolist()
     [2048.0, inf, 0.0]
     """
-    form, x = find(name), np.asarray(x, np.float64)
+    form, x = find(name), inputs.doubles("x", x)
     unit = _last_bit(x, form)
     rounded = np.ldexp(np.rint(np.ldexp(x, -unit)), unit)
     beyond = np.copysign(form.beyond, x)
@@ -268,8 +266,9 @@ def add_up(term: float, count: int, name: str) -> float:
     >>> add_up(1.0, 5000, "float16")
     2048.0
     """
-    if not term >= 0 or count < 1:
-        raise ValueError(f"term, count: expected at least 0 and 1, got {term}, {count}")
+    if not inputs.real(term) >= 0:
+        raise ValueError(f"term: expected at least 0, got {inputs.shown(term)}")
+    inputs.integer("count", count, 1, inputs.LARGEST, "a positive integer")
     term = total = float(round_to(term, name))
     left = count - 1
     while left and np.isfinite(total):
@@ -349,8 +348,8 @@ def sum_in(
     >>> [float(sum_in([1.0] * 4096, "float16", order)) for order in ("serial", "pairs")]
     [2048.0, 4096.0]
     """
-    if order not in ORDERS:
-        raise ValueError(f"order: expected one of {list(ORDERS)}, got {order!r}")
+    inputs.one_of("order", order, ORDERS)
+    inputs.block_size(block, "block")
     terms = _terms(x, name)
     if order in ("blocks", "tree"):
         terms = _accumulate(_in_blocks(terms, block), name)[..., -1]
@@ -397,7 +396,6 @@ def _accumulate(terms: Array, name: str) -> Array:
 
 def _in_blocks(terms: Array, block: int) -> Array:
     """Return terms (..., blocks, block), with zeros to fill the last block."""
-    block = inputs.block_size(block, "block")
     return _padded(terms, block).reshape(*terms.shape[:-1], -1, block)
 
 

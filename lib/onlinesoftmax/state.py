@@ -59,9 +59,12 @@ class State(NamedTuple):
         State, float32
             The narrowest dtype of a state, so that a merge with it widens nothing.
         """
+        inputs.instance("batch", batch, tuple)
+        batch = tuple(inputs.size("batch", size) for size in batch)
+        columns = () if width is None else (inputs.size("width", width),)
         m = np.full(batch, -np.inf, np.float32)
         l = np.zeros(batch, np.float32)
-        o = np.zeros(batch if width is None else (*batch, width), np.float32)
+        o = np.zeros((*batch, *columns), np.float32)
         return cls(m[()], l[()], o[()])
 
     @classmethod
@@ -133,6 +136,8 @@ def merge(a: State, b: State) -> State:
     >>> np.allclose(merged, State.of([1.0, 2.0, 3.0], [10.0, 20.0, 30.0]))
     True
     """
+    for name, each in (("a", a), ("b", b)):
+        inputs.instance(name, each, State)
     m = larger("a, b", a.m, b.m)
     return add(rescale(a, m), rescale(b, m))
 
@@ -158,6 +163,8 @@ def rescale(state: State, m: Numbers) -> State:
     >>> rescale(State(m=3.0, l=5.0), 5.0).l.round(4)
     np.float64(0.6767)
     """
+    inputs.instance("state", state, State)
+    inputs.floats("m", m)
     alpha = factor(state.m, m)
     o = None if state.o is None else across(alpha, state.m, state.o) * state.o
     return State(m, alpha * state.l, o)

@@ -56,6 +56,7 @@ def update(state: State, scores: ArrayLike, values: ArrayLike | None = None) -> 
     >>> m, l.round(4)
     (np.float64(5.0), np.float64(2.0446))
     """
+    inputs.instance("state", state, State)
     scores, values = inputs.block_of(scores, values)
     m = larger("state, scores", state.m, largest(scores))
     return add(rescale(state, m), measure(scores, values, m))
@@ -81,6 +82,7 @@ def update_two_term(
     It takes one exponential more than `update`. But it also works where the block was
     summarised elsewhere: by another thread, or on another machine.
     """
+    inputs.instance("state", state, State)
     return merge(state, State.of(scores, values))
 
 
@@ -115,6 +117,7 @@ def normalise(state: State) -> Normalised:
     Normalised
         Its y is 0 where nothing was seen.
     """
+    inputs.instance("state", state, State)
     return Normalised(state.m, state.l, state.result())
 
 
@@ -129,6 +132,7 @@ def unnormalise(state: Normalised) -> State:
     -------
     State
     """
+    inputs.instance("state", state, Normalised)
     m, l, y = state
     return State(m, l, across(l, m, y) * y)
 
@@ -158,6 +162,7 @@ def update_normalised(
     >>> update_normalised(first, [2.0], [20.0]).y.round(4)
     np.float64(17.3106)
     """
+    inputs.instance("state", state, Normalised)
     scores, values, _ = inputs.pair(scores, values)
     m = larger("state, scores", state.m, largest(scores))
     l_old, new = factor(state.m, m) * state.l, measure(scores, values, m)
@@ -187,7 +192,9 @@ def sum_exp(blocks: Iterable[ArrayLike]) -> tuple[Numbers, Numbers]:
     (np.float64(3.0), np.float64(1.5032))
     """
     if not isinstance(blocks, Iterable):
-        raise ValueError(f"blocks: expected an iterable of arrays, got {blocks!r}")
+        raise ValueError(
+            f"blocks: expected an iterable of arrays, got {inputs.shown(blocks)}"
+        )
     arrays = (np.atleast_1d(inputs.floats("blocks", block)) for block in blocks)
     m, l, _ = reduce(update, arrays, State.empty())
     return m, l
@@ -307,6 +314,7 @@ def attention(
            [5.2384]])
     """
     asked = inputs.attention(q, k, v, scale, softcap, sinks)
+    inputs.flag("return_lse", return_lse)
     block_q = inputs.block_size(block_q, "block_q")
     block_k = inputs.block_size(block_k, "block_k")
     one_block = answer
@@ -492,8 +500,7 @@ def trace(
     2.0 0.3679 1.3679
     3.0 0.3679 1.5032
     """
-    if forget not in ("", "l", "o", "lo"):
-        raise ValueError(f"forget: expected '', 'l', 'o' or 'lo', got {forget!r}")
+    inputs.one_of("forget", forget, ("", "l", "o", "lo"))
     scores, values = inputs.block_of(scores, values)
     blocks = _blocks(scores, values, block)
     state, stop, steps = State.of(*next(blocks)), 0, []

@@ -286,6 +286,7 @@ def fold_time(job: Job, keys: int | None = None, worker: Worker = CORE) -> float
     >>> round(fold_time(job), 4), round(fold_time(job._replace(queries=256)), 4)
     (0.0336, 0.0429)
     """
+    inputs.instance("job", job, Job)
     keys = min(job.chunk, job.keys) if keys is None else _count("keys", keys)
     operations = costs.flops(job.queries, job.d, keys=keys)
     read = 2 * costs.dense_footprint(keys, keys=job.d, itemsize=job.itemsize)
@@ -505,8 +506,10 @@ def reaching(
     >>> reaching(0.1, job), reaching(0.5, job), reaching(0.9, job)
     (128, 1024, None)
     """
-    if not 0 < share < 1:
-        raise ValueError(f"share: expected a number between 0 and 1, got {share!r}")
+    if not 0 < inputs.real(share) < 1:
+        came = inputs.shown(share)
+        raise ValueError(f"share: expected a number between 0 and 1, got {came}")
+    inputs.instance("job", job, Job)
     count = 1
     while count <= _count("most", most):
         found = seconds(
@@ -696,6 +699,7 @@ class _Run:
 
 def _check(job: Job, network: Network, worker: Worker) -> None:
     """Refuse what nothing can be said of, by the name of the field."""
+    inputs.instance("job", job, Job)
     for name in job._fields:
         _count(name, getattr(job, name))
     _check_rates(network, worker)
@@ -703,6 +707,8 @@ def _check(job: Job, network: Network, worker: Worker) -> None:
 
 def _check_rates(network: Network, worker: Worker) -> None:
     """Refuse a network or a worker that cannot be."""
+    inputs.instance("network", network, Network)
+    inputs.instance("worker", worker, Worker)
     for name in ("latency", "handling"):
         _seconds(name, getattr(network, name))
     _rate("bandwidth", network.bandwidth)
@@ -712,18 +718,21 @@ def _check_rates(network: Network, worker: Worker) -> None:
 
 def _count(name: str, number: int, low: int = 1) -> int:
     """Return an integer of at least `low`."""
-    return inputs.integer(name, number, low, inf, f"an integer of at least {low}")
+    expected = f"an integer of at least {low}"
+    return inputs.integer(name, number, low, inputs.LARGEST, expected)
 
 
 def _seconds(name: str, number: float) -> float:
     """Return a number of seconds, which may be 0."""
-    if not 0 <= number < inf:
-        raise ValueError(f"{name}: expected seconds, 0 or more, got {number!r}")
+    if not 0 <= inputs.real(number) < inf:
+        came = inputs.shown(number)
+        raise ValueError(f"{name}: expected seconds, 0 or more, got {came}")
     return number
 
 
 def _rate(name: str, number: float) -> float:
     """Return a number above 0, a second."""
-    if not number > 0:
-        raise ValueError(f"{name}: expected a number above 0, got {number!r}")
+    if not inputs.real(number) > 0:
+        came = inputs.shown(number)
+        raise ValueError(f"{name}: expected a number above 0, got {came}")
     return number

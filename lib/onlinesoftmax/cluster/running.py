@@ -51,7 +51,9 @@ def checked(client: Any, progress: bool, patience: float) -> None:
         return
     distributed = needed("distributed", "client: other machines")
     if not isinstance(client, distributed.Client):
-        raise ValueError(f"client: expected a distributed.Client, got {client!r}")
+        raise ValueError(
+            f"client: expected a distributed.Client, got {inputs.shown(client)}"
+        )
     if client.asynchronous:
         raise ValueError("client: expected one that is not asynchronous")
     if client.status != "running":

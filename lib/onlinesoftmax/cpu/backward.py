@@ -85,11 +85,12 @@ def attention_grad(
     array([[-0.3932]], dtype=float32)
     """
     asked, dtype = given.attention(q, k, v, scale, softcap, sinks)
-    o, lse, do = (
-        np.asarray(x, "f4") if given.is_bfloat16(x) else x for x in (o, lse, do)
-    )
     if o is None:
         raise ValueError("o: expected the output of the attention, got None")
+    o, lse, do = (
+        x.astype("f4") if given.is_bfloat16(x) else x
+        for x in map(inputs.array, ("o", "lse", "do"), (o, lse, do))
+    )
     kept = backward.kept(asked, o, lse, do)
     sums, threads = Sums.zeros(asked, np.dtype(np.float32)), threads_of(threads)
     for group in given.groups(asked, mask):

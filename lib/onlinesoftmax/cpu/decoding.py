@@ -79,6 +79,7 @@ def decode(
     >>> decode(q[1:], k, k).round(4)
     array([[1.8808]], dtype=float32)
     """
+    inputs.flag("return_lse", return_lse)
     asked, dtype = given.attention(q, k, v, scale, softcap, sinks)
     out = given.output("out", out, asked.output, dtype, (q, k, v))
     lse = np.empty(asked.shape[:-1], np.float32)

@@ -92,6 +92,7 @@ def attention(
     array([[1.7311],
            [1.8808]], dtype=float32)
     """
+    inputs.flag("return_lse", return_lse)
     asked, dtype = given.attention(q, k, v, scale, softcap, sinks)
     out = given.output("out", out, asked.output, dtype, (q, k, v))
     lse = np.empty(asked.shape[:-1], np.float32)

@@ -41,7 +41,7 @@ def attention(
 
 def narrow(name: str, x: ArrayLike) -> DType:
     """Return the dtype of an array, which has to be one that float32 holds."""
-    dtype = np.asarray(x).dtype
+    dtype = inputs.array(name, x).dtype
     if dtype.type in (np.float16, np.float32) or is_bfloat16(x):
         return dtype
     raise ValueError(f"{name}: expected float16, bfloat16 or float32, got {dtype}")
@@ -78,10 +78,16 @@ def output(
     if out is None:
         return np.empty(shape, dtype)
     if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != dtype:
-        got = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else repr(out)
+        got = (
+            f"{out.dtype} {out.shape}"
+            if isinstance(out, np.ndarray)
+            else inputs.shown(out)
+        )
         raise ValueError(f"{name}: expected an array of {dtype} {shape}, got {got}")
     if not out.flags.writeable:
         raise ValueError(f"{name}: expected an array to write to, got a read-only one")
+    if np.ma.isMaskedArray(out):
+        raise ValueError(f"{name}: expected a plain array, got a masked one")
     if any(np.may_share_memory(out, np.asarray(x)) for x in apart):
         raise ValueError(f"{name}: expected memory of its own, got an argument's")
     return out
