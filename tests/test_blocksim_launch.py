@@ -30,6 +30,32 @@ def fault(body: str, *args: object, **options: object) -> Fault:
 # ---- arguments that share memory
 
 
+FACTOR = 2.0
+
+
+def test_what_stands_around_a_kernel_is_read_at_each_launch(monkeypatch) -> None:
+    """No cache may keep the value of a closure or of a global that has changed."""
+    offset = 1.0
+
+    @cuda.jit(device=True)
+    def shifted(x):
+        return x + offset
+
+    def kernel(x):
+        x[0] = FACTOR * shifted(x[0])
+
+    def answer() -> float:
+        x = np.ones(1)
+        assert not run(kernel, 1, 1, x).faults
+        return float(x[0])
+
+    assert answer() == 4
+    offset = 2.0
+    assert answer() == 6
+    monkeypatch.setitem(globals(), "FACTOR", 10.0)
+    assert answer() == 30
+
+
 def test_one_array_under_two_names_loses_no_write() -> None:
     x = np.zeros(8, np.float32)
     assert launched("x[t] = 1.0\ny[t + 4] = 2.0", x, x)

@@ -25,7 +25,7 @@ import numpy as np
 import pytest
 
 import blocksim
-from blocksim import webgpu
+from blocksim import functions, webgpu
 from livepage.measurements import Measurement
 from onlinesoftmax import _inputs, costs, dense, gpu, masks
 from onlinesoftmax.gpu import launch, trial
@@ -453,6 +453,17 @@ def test_nothing_creeps_up_to_double_precision(rung: str) -> None:
 def test_a_size_that_cannot_be_is_refused(build: tuple, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         Build(*build)
+
+
+def test_a_kernel_is_made_and_parsed_once(monkeypatch) -> None:
+    """However many builds of one size there are."""
+    q = np.ones((1, 8, 8), np.float32)
+    gpu.attention(q, q, q, device="simulator", kernel="tiled")
+    monkeypatch.setattr(functions, "parse", None)
+    gpu.attention(q, q, q, device="simulator", kernel="tiled")
+    same, other = Build("tiled", 64, 32, 32), Build("tiled", 64, 32, 16)
+    assert launch.simulated(same) is launch.simulated(replace(same))
+    assert launch.simulated(same) is not launch.simulated(other)
 
 
 @rungs

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 import blocksim
 from blocksim import cudasim
+from blocksim import kernel as simulator
 from onlinesoftmax import _inputs as inputs
 from onlinesoftmax._inputs import Array, DType
 from onlinesoftmax.gpu.ladder import LADDER, Build
@@ -371,7 +372,7 @@ def launch(
     if on == "simulator" or not numba_launches():
         for each in build.launches:
             arguments = (given[name] for name in each.arguments)
-            where = each.kernel, task.grid(each, parts), each.threads
+            where = simulated(each), task.grid(each, parts), each.threads
             report = blocksim.run(*where, *arguments, mode=task.mode())
             if report.faults:
                 raise report.faults[0]
@@ -413,6 +414,23 @@ def launches(
         )
         for each in build.launches
     ]
+
+
+# A kernel of a build is made of the build alone, so it can be kept. A reader's function
+# cannot: what stands around it may change.
+@cache
+def simulated(build: Build) -> simulator.Kernel:
+    """Return a kernel for the simulator or for WebGPU; its text is parsed once.
+
+    Parameters
+    ----------
+    build : Build
+
+    Returns
+    -------
+    blocksim.kernel.Kernel
+    """
+    return simulator.Kernel(function=build.kernel)
 
 
 @cache
@@ -464,8 +482,7 @@ def _asked(
 def _plan(asked: inputs.Attention, mask: Mask | None, kernel: str, device: str) -> Plan:
     """Return a plan for arguments that have been checked."""
     mask, rung = interval(mask), _rung(kernel)
-    if not isinstance(device, str) or device not in DEVICES:
-        raise ValueError(f"device: expected one of {[*DEVICES]}, got {device!r}")
+    inputs.one_of("device", device, DEVICES)
     if device == "cuda" and not numba_launches():
         raise ValueError(
             'device: "cuda" needs an NVIDIA GPU, and Numba finds none here'
@@ -537,8 +554,7 @@ def _work(asked: inputs.Attention) -> Work:
 
 def _rung(kernel: str) -> str | None:
     """Return the rung that is asked for; None for "auto"."""
-    if not isinstance(kernel, str) or kernel not in ("auto", *LADDER):
-        raise ValueError(f"kernel: expected one of {['auto', *LADDER]}, got {kernel!r}")
+    inputs.one_of("kernel", kernel, ("auto", *LADDER))
     return None if kernel == "auto" else kernel
 
 

@@ -16,7 +16,7 @@ from onlinesoftmax import _inputs as inputs
 from onlinesoftmax import masks
 from onlinesoftmax.gpu import webgpu as any_gpu
 from onlinesoftmax.gpu.ladder import RUNGS, WIDTHS, Build
-from onlinesoftmax.gpu.launch import Task, fit
+from onlinesoftmax.gpu.launch import Task, fit, simulated
 
 BACKEND = "WebGPU, by wgpu"
 TOO_LONG = 1.0  # seconds of one run: drivers reset a GPU that is busy for two
@@ -78,7 +78,7 @@ class Attention:
             arguments = [self.given[name] for name in each.arguments]
             where = self.task.grid(each), each.threads
             launches.append(
-                webgpu.Launch(each.kernel, *where, arguments, held=self.held)
+                webgpu.Launch(simulated(each), *where, arguments, held=self.held)
             )
         start = time.perf_counter()
         for launch in launches:

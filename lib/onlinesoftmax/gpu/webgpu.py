@@ -13,7 +13,7 @@ from blocksim import webgpu
 from blocksim.wgsl import FAR
 from onlinesoftmax._inputs import Array
 from onlinesoftmax.gpu.ladder import LADDER, Build
-from onlinesoftmax.gpu.launch import Task, largest
+from onlinesoftmax.gpu.launch import Task, largest, simulated
 from onlinesoftmax.gpu.rung import Work
 
 LOOPS = 3  # of a key, no rung goes through more of as many turns as a row has numbers
@@ -187,4 +187,4 @@ def launch(build: Build, task: Task, parts: int, out: Array, lse: Array) -> None
     given = settled(task).given(out, lse, parts)
     for each in build.launches:
         arguments = (given[name] for name in each.arguments)
-        webgpu.run(each.kernel, task.grid(each, parts), each.threads, *arguments)
+        webgpu.run(simulated(each), task.grid(each, parts), each.threads, *arguments)
