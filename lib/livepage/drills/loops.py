@@ -10,7 +10,8 @@ input, and whatever that calls. There
 * no loop computes with floats;
 * a loop divides only by a constant, and only numbers that the compiler knows not to be
   negative: such a division is a shift;
-* nothing is tested, except where a loop ends;
+* nothing is tested, except where a loop ends; and a loop in a loop copies too, or has a
+  constant number of turns;
 * no index in a loop may be negative.
 
 A whole number may be negative unless its type is unsigned, or it is made of numbers that
@@ -28,6 +29,7 @@ RULES = (  # the words for them; of several that are broken the first is told
     "kernelLoopDivision",
     "kernelLoopDivisor",
     "kernelLoopTest",
+    "kernelLoopInner",
     "kernelLoopSign",
 )
 # Instructions for a number, as counted in machine code. An estimate is right to a factor
@@ -337,7 +339,7 @@ class Loops:
             if node.kind == "For":
                 self.loop(typed, node, looped)
             elif node.kind == "While":
-                self.turns(typed, node)
+                self.turns(typed, node, looped)
             elif node.kind == "If":
                 self.branch(typed, node, looped, node is ends)
             elif node.kind in ("Break", "Continue") or (
@@ -351,14 +353,18 @@ class Loops:
         """Read a `for`, whose range is worked out before its first turn."""
         self.expression(typed, node.iter, looped)
         bounds = node.iter.args if node.iter.kind == "Call" else []
+        varies = not all([bound.got.fixed for bound in bounds])
         if self.copies(typed, node.body):
-            varies = not all([bound.got.fixed for bound in bounds])
             self.varies = self.varies or varies
+        elif looped and varies:
+            self.tell("kernelLoopInner", node.line)
         self.block(typed, node.body, "here")
         self.block(typed, node.orelse, looped)
 
-    def turns(self, typed: object, node: object) -> None:
+    def turns(self, typed: object, node: object, looped: bool) -> None:
         """Read a `while`, whose test belongs to every turn."""
+        if looped and not self.copies(typed, node.body):  # such as a division in steps
+            self.tell("kernelLoopInner", node.line)
         self.expression(typed, node.test, "here", True)
         endless = possible(node.test) == (True, False)
         ends = [part for part in node.body if endless and only_ends(part)]
