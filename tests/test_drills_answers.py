@@ -25,7 +25,7 @@ from livepage.drills.exactness import Rule, asked, rule
 from livepage.drills.expression import evaluate, read
 from livepage.drills.feedback import answer_text, earned, feedback
 from livepage.drills.forms import Card
-from livepage.drills.grade import GRADERS, is_miss, replies
+from livepage.drills.grade import GRADERS, is_miss, is_unexplained, replies
 from livepage.drills.page import bundle
 from livepage.drills.payload import how_exact, payload
 from livepage.drills.visit import Visit
@@ -93,13 +93,18 @@ def mark_both(v8: MiniRacer, d: Drill, answers: list[Any]) -> list[dict[str, Any
     """Mark answers in both worlds, which have to agree."""
     data = payload(d)
     mine = [GRADERS[d.kind](data, answer) for answer in answers]
-    told = f"(o) => [o, isMiss(o), replies({json.dumps(d.kind)}, o)]"
+    told = f"(o) => [o, isMiss(o), isUnexplained(o), replies({json.dumps(d.kind)}, o)]"
     calls = f"{json.dumps(answers)}.map((a) => GRADERS.{d.kind}(data, a)).map({told})"
     theirs = ask(v8, f"((data) => {calls})({json.dumps(data)})")
     for answer, a, (b, *said) in zip(answers, mine, theirs, strict=True):
         b = {k: v for k, v in b.items() if v is not None}
         assert alike(plainly(a), b), (d.id, answer, a, b)
-        assert said == [is_miss(a), replies(d.kind, a)], (d.id, answer, a, said)
+        assert said == [is_miss(a), is_unexplained(a), replies(d.kind, a)], (
+            d.id,
+            answer,
+            a,
+            said,
+        )
     return mine
 
 

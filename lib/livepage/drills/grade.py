@@ -300,13 +300,14 @@ def is_miss(outcome: Mapping[str, Any]) -> bool:
 
 
 def is_unexplained(outcome: Mapping[str, Any]) -> bool:
-    """Say whether an outcome names no mistake; what did not run says why by itself."""
+    """Say whether an outcome names no mistake, and a hint on the computation would help.
+
+    Of code that fails before it computes anything, the error says more.
+    """
     named = outcome.get("slip", outcome.get("hint")) is not None
-    word = outcome.get("word", "")
-    untried = outcome.get("fault") == "raised" or word.startswith(
-        tuple(GRADING["untried"])
-    )
-    return not named and not untried
+    broke = outcome.get("fault") == "raised"
+    broke = broke or outcome.get("word", "").startswith(tuple(GRADING["untried"]))
+    return not named and not (broke and not outcome.get("case"))
 
 
 def facts(outcome: Mapping[str, Any]) -> set[Any]:

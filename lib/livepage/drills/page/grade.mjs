@@ -216,10 +216,14 @@ const holds = (outcome, fact) =>
 /** Whether an outcome is a miss: what is close, or cannot be read, is none. */
 export const isMiss = (outcome) => !GRADING.free.some((fact) => holds(outcome, fact));
 
-/** Whether an outcome names no mistake; what did not run says why by itself. */
-export function isUnexplained({ slip, hint, fault, word = "" }) {
-  const untried = fault === "raised" || GRADING.untried.some((w) => word.startsWith(w));
-  return (slip ?? hint ?? null) === null && !untried;
+/**
+ * Whether an outcome names no mistake, and a hint on the computation would help. Of code
+ * that fails before it computes anything, the error says more.
+ */
+export function isUnexplained({ slip, hint, fault, word = "", case: reached }) {
+  const broke =
+    fault === "raised" || GRADING.untried.some((begin) => word.startsWith(begin));
+  return (slip ?? hint ?? null) === null && !(broke && !reached);
 }
 
 /** The words an answer earns; "hint" and "nudge" are the drill's own. */
