@@ -530,7 +530,9 @@ def test_an_endless_loop_is_ended_and_the_next_run_works(few: Page) -> None:
     loop = "def update(m, l, block):\n    print('here')\n    while True: pass\n"
     few.evaluate(AS_FOR_READERS)
     section = run(few, "update", loop)
-    expect(said(section)).to_contain_text("Does a loop never end?")
+    expect(said(section)).to_contain_text(
+        "It takes too long, or too much memory. Does a loop never end"
+    )
     expect(said(section)).to_contain_text("here")
     few.evaluate("livepagePatience = 60")
     section = run(few, "update", bank()["update"].get("code"))
