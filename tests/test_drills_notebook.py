@@ -69,7 +69,7 @@ def test_the_solution_is_offered_once_and_not_after_a_pass() -> None:
     assert said == [False, True, False, False, False]
     assert check("update", update)
     unchanged = [check("update", lambda m, l, block: (m, l)) for _ in range(3)]
-    assert not any("show=True" in repr(verdict) for verdict in unchanged)
+    assert not [verdict for verdict in unchanged if "show=True" in repr(verdict)]
 
 
 def test_hints_can_be_asked_for_and_stay() -> None:
@@ -79,7 +79,7 @@ def test_hints_can_be_asked_for_and_stay() -> None:
         assert [hint in text for hint in hints] == [
             n < count for n in range(len(hints))
         ]
-    assert all(hint in repr(check("rescale-hard", 70)) for hint in hints)
+    assert not [hint for hint in hints if hint not in repr(check("rescale-hard", 70))]
 
 
 def agrees(got, truth, size):

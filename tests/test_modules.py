@@ -11,8 +11,8 @@ import pytest
 
 from javascript import engine
 from livepage import modules
-from patience import PATIENCE
 from livepage.figures import pack, registry
+from patience import PATIENCE
 from tools.build import HERE, widget_modules
 
 

@@ -34,7 +34,9 @@ SHOWN = [
 
 def test_every_exhibit_has_a_drill() -> None:
     headings = PAGE.read_text(encoding="utf-8").count("\n### ")
-    assert headings == len(MUSEUM) - 1, "and one drill besides asks for a whole attention"
+    assert headings == len(MUSEUM) - 1, (
+        "and one drill besides asks for a whole attention"
+    )
 
 
 def test_the_exhibits_of_attention_are_on_the_page() -> None:

@@ -15,6 +15,7 @@ from javascript import engine
 from livepage import modules, numbers
 from livepage.drills.expression import read
 from livepage.numbers import show
+from patience import PATIENCE
 
 HOME = Path(numbers.__file__).parent
 CLAIMS = [
@@ -63,7 +64,7 @@ def v8() -> MiniRacer:
 
 def ask(v8: MiniRacer, expression: str, values: list[Any]) -> list[str]:
     script = f"JSON.stringify({json.dumps(values)}.map((x) => {expression}))"
-    return json.loads(v8.eval(script, timeout_sec=60))
+    return json.loads(v8.eval(script, timeout_sec=PATIENCE))
 
 
 @pytest.mark.parametrize(("value", "written"), CLAIMS)

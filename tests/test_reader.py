@@ -10,7 +10,6 @@ import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from time import monotonic, sleep
 from types import SimpleNamespace
 from typing import NamedTuple
 from urllib.request import urlopen
@@ -21,6 +20,7 @@ import yaml
 from pybtex.database import BibliographyData, Entry, Person
 
 from livepage.road import Stop
+from patience import wait_until
 from tools import lab
 from tools.chapters import code_cells, notebook, pages
 from tools.lab import copies
@@ -473,12 +473,13 @@ def test_the_lab_opens_without_a_home(tmp_path: Path, root: Path) -> None:
             env=known | {"HOME": "/proc/nowhere"}, start_new_session=True,
         )  # fmt: skip
     try:
-        end, found = monotonic() + 180, None
-        while not found:
-            assert process.poll() is None and monotonic() < end, said.read_text()
-            sleep(0.2)
-            found = re.search(r"http://127\.0\.0\.1:\S+/lab", said.read_text())
-        with urlopen(found[0].removesuffix("/lab") + "/api", timeout=60) as answer:
+        address = re.compile(r"http://127\.0\.0\.1:\S+(?=/lab)")
+        wait_until(
+            lambda: process.poll() is not None or address.search(said.read_text()),
+            "the address of JupyterLab",
+        )
+        assert process.poll() is None, said.read_text()
+        with urlopen(address.search(said.read_text())[0] + "/api") as answer:
             assert "version" in json.loads(answer.read())
     finally:
         os.killpg(process.pid, signal.SIGKILL)

@@ -1,6 +1,7 @@
 """Kernel drills as a reader meets them: a race on the page, named, mended, kept."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
