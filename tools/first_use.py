@@ -1,11 +1,13 @@
 """Opens a chapter as a reader who has nothing installed: does every figure show?
 
-python -m tools.first_use [lab] [colab] [vscode]
+python -m tools.first_use [lab] [colab] [vscode] [gpu]
 
 Each kind of notebook program gets a new environment, and the network. In JupyterLab the
 chapter of the `.zip` is run with the page open, then once more after a reload. Colab and
 VS Code cannot be started here; their kernels can, as they come: Colab's with the
-packages it has, asking the published site for the book's; VS Code's with nothing.
+packages it has, asking the published site for the book's; VS Code's with nothing. The
+notebook for a GPU is run up to its first launch, with the newest NumPy, as on a machine
+that has a driver of NVIDIA's; then a kernel is compiled, for which no GPU is needed.
 """
 
 import os
@@ -187,17 +189,24 @@ def look_at_outputs(nb: NotebookNode) -> None:
     expect(True, "each is a widget with a still behind it")
 
 
-def as_in_colab(folder: Path) -> None:
-    """The notebook alone; its wheels are where the book is published."""
-    python = environment(folder / "env", *COLAB_HAS, "nbclient")
+@contextmanager
+def published(name: str) -> Iterator[NotebookNode]:
+    """A notebook alone; its wheels are where the book is published."""
     with ExitStack() as stack:
         site = stack.enter_context(serve.server())
         Thread(target=site.serve_forever, daemon=True).start()
         stack.callback(site.shutdown)
         wheels = sorted(wheel.name for wheel in NOTEBOOKS.glob("*.whl"))
         where = f"http://127.0.0.1:{site.server_port}/notebooks/"
-        nb = nbformat.read(NOTEBOOKS / f"{CHAPTER}.ipynb", as_version=4)
+        nb = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
         code_cells(nb)[0].source = reader.install_cell(wheels, where)
+        yield nb
+
+
+def as_in_colab(folder: Path) -> None:
+    """A chapter, with what Colab has."""
+    python = environment(folder / "env", *COLAB_HAS, "nbclient")
+    with published(CHAPTER) as nb:
         notebook = folder / f"{CHAPTER}.ipynb"
         nbformat.write(nb, notebook)
         colab = folder / "google" / "colab"
@@ -217,10 +226,41 @@ def as_in_vscode(folder: Path) -> None:
     look_at_outputs(executed(python, unpacked(folder / "book"), VSCODE_PID="1"))
 
 
+COMPILES = """
+from onlinesoftmax import gpu
+print(gpu.compile_report("tiled", "sm_80"))
+"""
+
+
+def on_a_gpu(folder: Path) -> None:
+    """The notebook for a GPU, where `nvidia-smi` is and NumPy is the newest."""
+    python = environment(folder / "env", *COLAB_HAS, "nbclient")
+    driver = folder / "bin" / ("nvidia-smi.bat" if os.name == "nt" else "nvidia-smi")
+    driver.parent.mkdir()
+    driver.write_text("#!/bin/sh\n", "utf-8")
+    driver.chmod(0o755)
+    with published("gpu") as nb:
+        nb.cells = code_cells(nb)[:2]  # the book's packages, and what reaches the GPU
+        notebook = folder / "gpu.ipynb"
+        path = os.pathsep.join([str(driver.parent), os.environ["PATH"]])
+        nb.cells[1].metadata["tags"] = ["raises-exception"]  # if it asks for a restart
+        nbformat.write(nb, notebook)
+        for out in executed(python, notebook, PATH=path).cells[1].outputs:
+            if out.output_type == "error":
+                expect("restart this notebook" in out.evalue, "it asks for a restart")
+        nb.cells[1].metadata["tags"] = []
+        nb.cells.append(nbformat.v4.new_code_cell(COMPILES))
+        nbformat.write(nb, notebook)
+        ran = executed(python, notebook, PATH=path)
+    said = "".join(str(out.get("text", "")) for out in ran.cells[-1].outputs)
+    expect("sm_80" in said, "a kernel is compiled")
+
+
 PROGRAMS: dict[str, Callable[[Path], None]] = {
     "lab": in_jupyterlab,
     "colab": as_in_colab,
     "vscode": as_in_vscode,
+    "gpu": on_a_gpu,
 }
 
 
