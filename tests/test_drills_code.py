@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from livepage.drills import code
+from livepage.drills import code, meter
 from livepage.drills.bank import WRITTEN, Drill, bank
 from livepage.drills.words import table
 from marking import PRELUDE, mistake, name_of, run, run_small
@@ -297,3 +297,29 @@ def test_prints_belong_to_a_run_once_and_are_cut() -> None:
     much = with_line("print('x' * 20_000); sys.stdout.write('y' * 20_000)")
     [flood] = run_small([(UPDATE, "import sys\n" + much)])
     assert flood["passed"] and len(flood["printed"]) % 10_000 == 0
+
+
+# ---- rows that are read once
+
+
+def walked(run: Any) -> str | None:
+    """What is said of how a function reads four hundred rows."""
+    return meter.walked(run, [[float(i % 7)] for i in range(400)], "rows")[1]
+
+
+def test_a_walk_over_rows_is_told_from_two_and_from_one_that_keeps_them() -> None:
+    twice = meter.TWICE.format("rows")
+    grows = meter.GROWS.format("rows")
+    tiles = range(0, 400, 8)
+    assert walked(lambda rows: sum(row[0] for row in rows)) is None
+    assert (
+        walked(lambda rows: sum(sum(r[0] for r in rows[i : i + 8]) for i in tiles))
+        is None
+    )
+    assert (
+        walked(lambda rows: sum(rows[i][0] * len(rows[0]) for i in range(400))) is None
+    )
+    assert walked(lambda rows: sum(rows[i][0] for i in range(400)[::-1])) is None
+    assert walked(lambda rows: [sum(r[0] for r in rows) for _ in "ab"]) == twice
+    assert walked(lambda rows: sum([row[0] + 0.5 for row in rows])) == grows
+    assert walked(lambda rows: sum(row[0] for row in list(rows))) == grows

@@ -1,4 +1,4 @@
-"""Sees whether a function takes more memory the further a stream goes.
+"""Sees whether a function takes more memory the further a stream goes, or reads it twice.
 
 Like ``grader.py`` this runs in CPython and in the page's MicroPython, where the drills
 that stream import it. The two Pythons let memory go in different ways:
@@ -13,6 +13,7 @@ that stream import it. The two Pythons let memory go in different ways:
 
 import gc
 import sys
+from array import array
 
 HELD = 10  # bytes for each place; a number in a list takes 32, or 8 in an array
 CALL = 100  # bytes that a call takes, at least, while it waits for another
@@ -106,3 +107,85 @@ def _marked(run, length: int, memory) -> tuple:
             marks.append(memory())
 
     return run(at), marks
+
+
+# ---- rows that are read once
+
+TWICE = "your code goes over the {} more than once"
+GROWS = (
+    "the more {} there are, the more memory your code takes; what it carries must not "
+    "grow with their number"
+)
+
+
+class Rows:
+    """Rows that hand out copies, and tell which of them is read."""
+
+    def __init__(self, rows, read):
+        self.rows = rows
+        self.read = read
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, key):
+        places = range(len(self.rows))[key]
+        if not isinstance(places, int):
+            return [self[place] for place in places]
+        self.read(places)
+        return [x + 0.0 for x in self.rows[places]]
+
+    def __iter__(self):
+        for place in range(len(self.rows)):
+            yield self[place]
+
+    def __add__(self, more):
+        return Rows(self.rows + more, self.read)
+
+
+class Walk:
+    """Counts the rows that have been read, and the returns to rows left behind.
+
+    A row is left behind when a quarter of all rows has been read after it for the first
+    time. Rows that were added at the end are not counted.
+    """
+
+    def __init__(self, count, at):
+        self.at = at
+        self.last = array("H", [0] * count)  # how many were known when each was read
+        self.known = self.returns = 0
+
+    def read(self, place):
+        if place >= len(self.last):
+            return
+        if not self.last[place]:
+            self.at(self.known)
+            self.known += 1
+        elif self.known - self.last[place] > len(self.last) // 4:
+            self.returns += 1
+        self.last[place] = self.known
+
+
+def walked(run, rows: list, name: str) -> tuple:
+    """Return what ``run(rows)`` returns, and what is wrong with how it reads them.
+
+    Parameters
+    ----------
+    run : callable
+        Has to read the rows once, in any order, and to keep no more as it goes.
+    rows : list
+        Some hundred, each a list of numbers.
+    name : str
+        What they are called, in the plural.
+    """
+    walks = []
+
+    def watched(at):
+        walks.append(Walk(len(rows), at))
+        return run(Rows(rows, walks[-1].read))
+
+    result, grows = metered(watched, len(rows))
+    if grows:
+        return result, GROWS.format(name)
+    again = 4 * walks[-1].returns > len(rows)
+    return result, TWICE.format(name) if again else None
