@@ -441,3 +441,30 @@ litmus(
     TURNS.replace("cuda.threadfence()", "pass"),
     "x",
 )
+litmus(
+    "what another block wrote, after a wait and a barrier of one's own",
+    2,
+    2,
+    """if t == 0:
+    if b == 0:
+        while cuda.atomic.add(c, 0, 0) == 0: pass
+    else:
+        x[0] = 1
+        cuda.atomic.exch(c, 0, 1)
+cuda.syncthreads()
+if b == 0: v = x[0]""",
+    "x",
+)
+litmus(
+    "a barrier before a wait holds after it",
+    2,
+    2,
+    """s[t] = t
+cuda.syncthreads()
+if t == 0:
+    if b == 0:
+        while cuda.atomic.add(c, 0, 0) == 0: pass
+        v = s[1]
+    else:
+        cuda.atomic.exch(c, 0, 1)""",
+)
