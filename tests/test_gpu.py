@@ -7,6 +7,7 @@ test_gpu_compile.py, Numba's own simulator in test_gpu_simulator.py.
 """
 
 import ast
+import importlib.metadata
 import importlib.util
 import json
 import os
@@ -909,6 +910,24 @@ def test_the_notebook_installs_what_make_gpu_installs() -> None:
     ]  # for `make kernels`
     pins = (ROOT / "requirements.txt").read_text("utf-8")
     assert re.search(rf"^{re.escape(wgpu.removesuffix('*'))}\d", pins, re.M)
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_the_notebook_replaces_a_numpy_that_is_too_new(
+    there: bool, monkeypatch
+) -> None:
+    """And asks for a restart, as the old one is loaded; whether numba-cuda is there or not."""
+    calls: list[list[str]] = []
+    found = SimpleNamespace() if there else None
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: found)
+    monkeypatch.setattr(shutil, "which", lambda name: "/usr/bin/nvidia-smi")
+    monkeypatch.setattr(subprocess, "run", lambda pip, check: calls.append(pip))
+    monkeypatch.setattr(importlib.metadata, "version", lambda name: "2.4.6")
+    monkeypatch.setattr(np, "__version__", "2.5.0")
+    with pytest.raises(RuntimeError, match="^NumPy was replaced: restart"):
+        exec(cells_of_the_notebook()["numba-cuda"], {})
+    [[*_, last]] = calls
+    assert last == "numpy<2.5" and ("numba-cuda[cu12]==0.30.*" in calls[0]) != there
 
 
 def test_the_notebook_times_and_hands_the_file_over(

@@ -226,6 +226,7 @@ def as_in_vscode(folder: Path) -> None:
     look_at_outputs(executed(python, unpacked(folder / "book"), VSCODE_PID="1"))
 
 
+NUMPY = "import importlib.metadata as m; print(m.version('numpy'))"
 COMPILES = """
 from onlinesoftmax import gpu
 print(gpu.compile_report("tiled", "sm_80"))
@@ -235,6 +236,10 @@ print(gpu.compile_report("tiled", "sm_80"))
 def on_a_gpu(folder: Path) -> None:
     """The notebook for a GPU, where `nvidia-smi` is and NumPy is the newest."""
     python = environment(folder / "env", *COLAB_HAS, "nbclient")
+    newest = subprocess.check_output([python, "-c", NUMPY], text=True).strip()
+    too_new = tuple(map(int, newest.split(".")[:2])) >= (2, 5)
+    if not too_new:
+        print(f"    NumPy {newest} is the newest for this Python: nothing to replace")
     driver = folder / "bin" / ("nvidia-smi.bat" if os.name == "nt" else "nvidia-smi")
     driver.parent.mkdir()
     driver.write_text("#!/bin/sh\n", "utf-8")
@@ -245,9 +250,9 @@ def on_a_gpu(folder: Path) -> None:
         path = os.pathsep.join([str(driver.parent), os.environ["PATH"]])
         nb.cells[1].metadata["tags"] = ["raises-exception"]  # if it asks for a restart
         nbformat.write(nb, notebook)
-        for out in executed(python, notebook, PATH=path).cells[1].outputs:
-            if out.output_type == "error":
-                expect("restart this notebook" in out.evalue, "it asks for a restart")
+        asked = str(executed(python, notebook, PATH=path).cells[1].outputs)
+        if too_new:
+            expect("restart this notebook" in asked, "it asks for a restart")
         nb.cells[1].metadata["tags"] = []
         nb.cells.append(nbformat.v4.new_code_cell(COMPILES))
         nbformat.write(nb, notebook)
