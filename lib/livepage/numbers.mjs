@@ -56,15 +56,21 @@ function rounded(x, count) {
 const isTieToEven = (figures, count) =>
   /^50*$/.test(figures.slice(count)) && /[02468]$/.test(figures.slice(0, count));
 
+/** A positive number halfway between two of so many decimals, as the lower of them if
+ *  that is the even one; else undefined. Such a half is a multiple of a power of two. */
+function tiedDown(x, decimals) {
+  if (!Number.isInteger(x * 2 ** (decimals + 1))) return undefined;
+  const exact = x.toFixed(100);
+  const end = exact.length - 100 + decimals;
+  const even = isTieToEven(exact.replace(".", ""), end - 1);
+  return even ? exact.slice(0, decimals ? end : end - 1) : undefined;
+}
+
 /** A number with fixed decimals, for texts that change in place: 0.50, −∞. */
 export function fixed(x, decimals) {
   const size = Math.abs(x);
   if (!(size < 1e21)) return show(x); // from there on `toFixed` fixes nothing
-  const exact = size.toFixed(100);
-  const end = exact.length - 100 + decimals;
-  const even = isTieToEven(exact.replace(".", ""), end - 1);
-  const down = exact.slice(0, decimals ? end : end - 1);
-  const text = even ? down : size.toFixed(decimals);
+  const text = tiedDown(size, decimals) ?? size.toFixed(decimals);
   return (x < 0 && Number(text) !== 0 ? "−" : "") + text;
 }
 
