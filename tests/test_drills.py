@@ -73,18 +73,6 @@ def says(hint: str, value: float) -> bool:
     return any(abs(n - value) <= 2e-3 * abs(value) for n in said)
 
 
-# ---- units
-
-COUNTED = re.compile(r"how (?:many|often)", re.I)
-
-
-@of_kind("numeric")
-def test_what_is_counted_may_follow_the_number(d: Drill) -> None:
-    """Whoever is asked how many scores may answer "5 scores"."""
-    if COUNTED.search(in_language(d.get("prompt"))):
-        assert payload(d)["names"], "field 'unit': missing"
-
-
 # ---- code
 
 

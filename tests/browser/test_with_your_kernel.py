@@ -77,11 +77,16 @@ def ended(page: Page, name: str) -> str:
     return said.inner_text()
 
 
+NUMBER = (
+    r"off by (?:at most |up to )?(\d+(?:\.\d+)?)(?:\u00a0×\u00a010([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?"
+)
+
+
 def offs(said: str) -> float:
     """How far off the scores are, in what is said."""
-    return float(
-        re.search(r"off by (?:at most |up to )?([\d.e−]+\d)", said)[1].replace("−", "-")
-    )
+    digits, power = re.search(NUMBER, said).groups()
+    exponent = (power or "⁰").translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789"))
+    return float(f"{digits}e{exponent}")
 
 
 def likeliest(prompt: str) -> list[tuple[str, float]]:

@@ -119,11 +119,8 @@ def road_script() -> str:
 def bundle(entry: str) -> str:
     """Return a module of the page after all it imports, and what they are given."""
     given = {
-        "graders": _graders(),
-        "interpreters": _played(),
         "quantities": letters(),
         "words": table(),
-        "workerSource": _source("page/worker.js"),
     }
     script = modules.script(HERE / "page" / entry, {"livepage/drills": "$given"})
     return f"const $given = {modules.to_json(given)};\n{script}"
@@ -141,13 +138,20 @@ def page_assets() -> dict[str, str]:
 
     These are Python and the simulator, on the first run, and what runs on a GPU.
 
-    One classic script carries MicroPython's loader and its WebAssembly as text, because
-    a page on ``file://`` may load a script and nothing else.
+    One classic script carries MicroPython's loader, its WebAssembly as text, the worker
+    and what marks an answer there, because a page on ``file://`` may load a script and
+    nothing else.
     """
     folder = HERE.parent / "vendor" / "micropython"
     loader = _classic((folder / "micropython.mjs").read_text(encoding="utf-8"))
     wasm = gzip.compress((folder / "micropython.wasm").read_bytes(), mtime=0)
-    bundle = {"loader": loader, "wasm": base64.b64encode(wasm).decode()}
+    bundle = {
+        "loader": loader,
+        "wasm": base64.b64encode(wasm).decode(),
+        "worker": _source("page/worker.js"),
+        "graders": _graders(),
+        "interpreters": _played(),
+    }
     script = f"globalThis.livepagePython = {json.dumps(bundle)};\n"
     return {
         "micropython.js": script,

@@ -9,7 +9,7 @@ import { MARKS, icon } from "./feedback.mjs";
 import { Keeper } from "./keeper.mjs";
 import { patience } from "./patience.mjs";
 import { button, preparePanel } from "./progress.mjs";
-import { graders, isStarted, openPython, runCell, runPython } from "./python.mjs";
+import { isStarted, openPython, runCell, runPython } from "./python.mjs";
 import { prepareReading } from "./reading.mjs";
 import { followChanges, store } from "./store.mjs";
 import { prepareUse } from "./use.mjs";
@@ -49,7 +49,6 @@ globalThis.livepageDrills = {
   MARKS,
   button,
   drawGutter,
-  graders,
   icon,
   isStarted,
   make,

@@ -1,11 +1,7 @@
 // Python on the page: fetched on the first run. Each run has a worker of its own, which
 // ends with it; the worker of the next run is started at once, so that nobody waits for it.
 
-import { graders, interpreters, workerSource } from "livepage/drills";
-
 import { patience } from "./patience.mjs";
-
-export { graders }; // for who marks a kernel elsewhere
 
 const STARTING_MS = 10000; // until the reader's code begins
 const SILENT_MS = 2000; // without a sign of life
@@ -48,13 +44,18 @@ async function runNow(job, kernel, { silent, stopper, modules: more = {} }) {
   try {
     ready ??= startPython();
     worker = await ready;
-    modules = { ...graders, ...more, ...(kernel ? await simulator() : {}) };
+    modules = {
+      ...globalThis.livepagePython.graders,
+      ...more,
+      ...(kernel ? await simulator() : {}),
+    };
   } catch (error) {
     ready = null;
     const slots = { value: error.message };
     return { passed: false, fault: "noPython", word: "noPython", slots, case: null };
   }
-  const whole = { ...job, modules, sources: interpreters };
+  const sources = globalThis.livepagePython.interpreters;
+  const whole = { ...job, modules, sources };
   const report = await converse(worker, whole, silent, stopper);
   worker.terminate();
   ready = startPython();
@@ -129,15 +130,16 @@ function converse(worker, job, silent, stopper) {
   });
 }
 
-/** A worker with a Python that nobody else uses, and the simulator's files for it. */
+/** A worker with a Python that nobody else uses, and the files that mark a kernel there. */
 export async function openPython() {
   const files = await simulator();
-  return { worker: await startPython(), simulator: files };
+  const worker = await startPython();
+  return { worker, simulator: { ...globalThis.livepagePython.graders, ...files } };
 }
 
 async function startPython() {
   if (!globalThis.livepagePython) await loadScript(`${HOME}micropython.js`);
-  const { loader, wasm } = globalThis.livepagePython;
+  const { loader, wasm, worker: workerSource } = globalThis.livepagePython;
   const bytes = Uint8Array.from(atob(wasm), (c) => c.charCodeAt(0)).buffer;
   const source = new Blob([loader, workerSource], { type: "text/javascript" });
   const worker = new Worker(URL.createObjectURL(source));

@@ -1,6 +1,6 @@
 // The block simulator, for launches of a kernel that no drill asks for.
 
-import { graders, sentence } from "livepage/drills/page";
+import { sentence } from "livepage/drills/page";
 import { launcherSource } from "livepage/gpu";
 
 import { flat } from "./compare.mjs";
@@ -9,7 +9,6 @@ import { Trouble } from "./trouble.mjs";
 
 export const openSimulator = (signal) =>
   Helper.open(signal, {
-    modules: graders,
     source: launcherSource,
     name: "launcher",
     silent: "noSimulator",
