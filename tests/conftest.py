@@ -41,8 +41,6 @@ def pytest_collection_modifyitems(
         dice.shuffle(items)
         files = {item.path: dice.random() for item in items}
         items.sort(key=lambda item: files[item.path])  # what a file shares is made once
-    else:
-        items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
 # What ends a reader's function, and what refuses to simulate for longer than readers

@@ -468,7 +468,6 @@ def above_its_output(n: int, block: int, mask=None, d: int = 32, **options) -> i
     return peak - out.nbytes
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("mask", [None, causal(), window(200, 0), alibi(0.1)])
 def test_memory_is_of_the_size_of_a_tile(mask) -> None:
     """O(Br · (d + Bc)), the columns of the lse aside: nothing grows with n · n."""
@@ -477,7 +476,6 @@ def test_memory_is_of_the_size_of_a_tile(mask) -> None:
         assert above_its_output(512, block, mask, d) - 4 * 512 < 12 * tile + 20_000
 
 
-@pytest.mark.long
 def test_sixteen_thousand_queries_in_eight_mebibytes() -> None:
     assert above_its_output(16_384, 128, causal(), d=16) < 8 * 2**20
 

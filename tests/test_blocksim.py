@@ -56,14 +56,12 @@ def in_micropython(kernels: list[tuple[str, dict]]) -> list[dict]:
     )
 
 
-@pytest.mark.long
 def test_in_micropython_it_is_silent_about_the_same_kernels() -> None:
     reports = in_micropython([*CORRECT.values()])
     for name, report in zip(CORRECT, reports, strict=True):
         assert report["passed"], (name, report)
 
 
-@pytest.mark.long
 def test_in_micropython_blocks_give_way_to_each_other() -> None:
     source = """from numba import cuda
 
@@ -90,7 +88,6 @@ def kernel(x, y):
     assert reports[1]["fields"]["kind"] == "endless", reports[1]
 
 
-@pytest.mark.long
 def test_in_micropython_faults_are_told_word_for_word_as_here() -> None:
     reports = in_micropython([kernel[:2] for kernel in FAULTY.values()])
     for (name, kernel), report in zip(FAULTY.items(), reports, strict=True):

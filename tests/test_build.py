@@ -73,7 +73,6 @@ def printed(book: Book, number: int) -> str:
     return "".join(output.text for output in cell.outputs)
 
 
-@pytest.mark.long
 def test_what_runs_again_and_what_does_not(small: Book) -> None:
     assert run(small) == ["01-one", "02-two"]
     assert printed(small, 0) == "answer 42\n"

@@ -432,7 +432,6 @@ def started(count: int, memory: str = "1GB", **options) -> LocalCluster:
                         dashboard_address="127.0.0.1:0", silence_logs=50, **options)  # fmt: skip
 
 
-@pytest.mark.long
 def test_workers_give_the_bits_of_threads(workers, capsys) -> None:
     client, paths = workers
     q, k, v, expected = answer()
@@ -444,7 +443,6 @@ def test_workers_give_the_bits_of_threads(workers, capsys) -> None:
     assert "100% Completed" in capsys.readouterr().out
 
 
-@pytest.mark.long
 def test_a_killed_worker_changes_no_bit(workers, tmp_path: Path) -> None:
     """The first task to come to a certain chunk kills its own worker, once."""
     client, (k, v) = workers
@@ -471,7 +469,6 @@ def die(block: np.ndarray, block_info=None) -> np.ndarray:
     return block
 
 
-@pytest.mark.long
 def test_errors_of_workers_name_the_chunk(workers, tmp_path: Path) -> None:
     client, (k, v) = workers
     q, _, _, expected = answer()
@@ -483,7 +480,6 @@ def test_errors_of_workers_name_the_chunk(workers, tmp_path: Path) -> None:
     np.testing.assert_array_equal(got, expected)
 
 
-@pytest.mark.long
 def test_too_little_memory_ends_with_the_chunk_s_name() -> None:
     """A chunk that no worker has room for kills one after another, and then is named."""
     big = da.zeros((6_000_000, 8), chunks=6_000_000, dtype="f4") + np.float32(1)
@@ -497,7 +493,6 @@ def test_too_little_memory_ends_with_the_chunk_s_name() -> None:
     assert "memory" in str(error.value) and "smaller chunk" in str(error.value)
 
 
-@pytest.mark.long
 def test_a_scheduler_that_goes_away_is_told(tmp_path: Path) -> None:
     q, k, v, _ = answer()
     begun, over = tmp_path / "begun", tmp_path / "over"
@@ -529,7 +524,6 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.long
 def test_a_scheduler_that_freezes_is_told(tmp_path: Path) -> None:
     """Its connection stays open, and nothing ever comes."""
     q, k, v, _ = answer()

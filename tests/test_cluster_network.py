@@ -178,7 +178,6 @@ def test_shared_unevenly_it_is_an_estimate() -> None:
     assert min(found) < 0.99  # it is no more than that
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("fan", "low"), [(2, 0.75), (8, 0.9), (32, 0.8), (None, 0.8)])
 def test_with_a_scheduler_it_is_an_estimate(fan: int | None, low: float) -> None:
     counts = (1, 4, 32, 256, 1024)

@@ -30,7 +30,6 @@ def of(rows: list[list], name: str) -> list[list]:
 # ---- a run ----
 
 
-@pytest.mark.long
 def test_what_a_dead_worker_had_is_folded_again_and_the_bits_are_the_same(
     tmp_path: Path,
 ) -> None:

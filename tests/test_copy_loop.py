@@ -72,7 +72,6 @@ def test_a_rule_that_is_broken_is_told_with_its_line(name: str) -> None:
 EVERY = [(group, name) for group, loops in LOOPS.items() for name in loops]
 
 
-@pytest.mark.long
 def test_the_page_says_the_same() -> None:
     texts = [kernel(LOOPS[group][name]) for group, name in EVERY[::6]]
     for text, small in zip(

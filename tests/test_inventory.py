@@ -1,19 +1,20 @@
-"""Every idea of the inventory is in the book, and its cell notices when it is false."""
+"""Every idea is in the book, and its cell notices when it is false, as readers run it."""
 
-import linecache
+import json
+import os
 import re
+import subprocess
 import sys
+import zipfile
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
-from unittest.mock import MagicMock
 
 import jupytext
-import numpy as np
 import pytest
 import yaml
 
-from livepage import figures
+from tools.build import HERE
 from tools.chapters import road
 
 BOOK = Path(__file__).parents[1] / "book"
@@ -21,6 +22,7 @@ ROAD = road(BOOK.parent / "_toc.yml", BOOK)
 WRITTEN = {stop.number: BOOK / f"{stop.file}.md" for stop in ROAD if stop.file}
 ROWS = yaml.safe_load((BOOK / "inventory.yml").read_text(encoding="utf-8"))
 DONE = [row for row in ROWS if row.get("status") != "later"]
+PUBLISHED = [page.name for page in (*HERE.chapters, *HERE.handouts)]
 BREAKING = [row for row in DONE if "breaks" in row]
 FACTS = range(1, 36)
 SEEDS = ("000", "001", "002", "003", "004")
@@ -41,54 +43,6 @@ def cell_source(number: int, name: str) -> str:
     """The source of the one cell with this name."""
     (source,) = [cell.source for cell in code_cells(number) if cell.name == name]
     return source
-
-
-def perform(cell: SimpleNamespace, source: str, namespace: dict) -> None:
-    """Run the source of a cell, which may be another than its own."""
-    file = f"<{cell.name or 'unnamed'}>"  # kernels are read back from their text
-    lines = source.splitlines(keepends=True)
-    linecache.cache[file] = (len(source), None, lines, file)
-    exec(compile(source, file, "exec"), namespace)
-
-
-def noticed_in(row: dict, namespace: dict) -> str | None:
-    """The name of the cell whose assert fails once a row's statement is false.
-
-    The namespace is as before its false cell, and is left so; its random generators too.
-    """
-    breaks = {"cell": row["cell"], **row["breaks"]}
-    cells = code_cells(row["chapter"])
-    names = [cell.name for cell in cells]
-    before = dict(namespace)
-    drawing = [x for x in namespace.values() if isinstance(x, np.random.Generator)]
-    states = [each.bit_generator.state for each in drawing]
-    try:
-        for cell in cells[names.index(breaks["cell"]) : names.index(row["cell"]) + 1]:
-            source = cell.source
-            if cell.name == breaks["cell"]:
-                count = source.count(breaks["find"])
-                if count != 1:
-                    raise ValueError(f"{breaks['find']!r}: {count} times in the cell")
-                source = source.replace(breaks["find"], breaks["replace"])
-            try:
-                perform(cell, source, namespace)
-            except AssertionError:
-                return cell.name
-        return None
-    finally:
-        namespace.clear()
-        namespace.update(before)
-        for each, state in zip(drawing, states, strict=True):
-            each.bit_generator.state = state
-
-
-@pytest.fixture
-def quiet(monkeypatch):
-    """Code cells run without drawing, asking or gluing anything."""
-    for module in ("livepage.prose", "livepage.drills"):
-        monkeypatch.setitem(sys.modules, module, MagicMock())
-    for name in ("plot", "sweep"):
-        monkeypatch.setattr(figures, name, MagicMock())
 
 
 def test_rows_are_complete_and_distinct():
@@ -130,17 +84,30 @@ def test_the_place_exists(row):
         assert "breaks" in row, "a fact needs a change that would make it false"
 
 
-@pytest.mark.parametrize("number", sorted({row["chapter"] for row in BREAKING}))
-def test_a_false_statement_is_noticed(number, quiet):
-    """A chapter's cells run once, in order, and before each its false forms."""
-    namespace: dict = {}
-    rows = [row for row in BREAKING if row["chapter"] == number]
-    wanted, found = {row["id"]: row["cell"] for row in rows}, {}
-    for cell in code_cells(number):
-        for row in rows:
-            if row["breaks"].get("cell", row["cell"]) == cell.name:
-                found[row["id"]] = noticed_in(row, namespace)
-        if len(found) == len(rows):
-            break
-        perform(cell, cell.source, namespace)
-    assert found == wanted
+@pytest.fixture(scope="session")
+def packages(html: Path, tmp_path_factory) -> Path:
+    """The packed packages that travel with a notebook, unpacked."""
+    folder = tmp_path_factory.mktemp("packages")
+    for wheel in (html / "notebooks").glob("*.whl"):
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_published_notebook_runs_and_notices_a_false_statement(
+    name: str, html: Path, packages: Path, tmp_path: Path
+) -> None:
+    """Its cells run once, in order, and before each its false forms."""
+    rows = [row for row in BREAKING if WRITTEN[row["chapter"]].stem == name]
+    notebook = html / "notebooks" / f"{name}.ipynb"
+    command = [sys.executable, Path(__file__).with_name("published.py"), notebook]
+    env = {**os.environ, "PYTHONPATH": str(packages), "MPLBACKEND": "agg"}
+    done = subprocess.run(
+        command, input=json.dumps(rows), capture_output=True, text=True, env=env,
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout.splitlines()[-1])
+    assert said["noticed"] == {row["id"]: row["cell"] for row in rows}
+    assert Path(said["from"]).is_relative_to(packages)

@@ -101,7 +101,6 @@ def test_another_verdict_is_noticed() -> None:
     assert verdicts.other(ROWS, {**types, "a + b": {}}) == ["a + b"]
 
 
-@pytest.mark.long
 def test_the_verdicts_are_numbas() -> None:
     """Every sixteenth kernel is asked about; all of them, and the types, once a week."""
     if not kernels.PYTHON.exists():

@@ -239,37 +239,27 @@ def test_published_notebooks_are_plain_and_have_no_outputs(html: Path) -> None:
             assert (file.parent / name).exists(), f"{file.name}: {name}"
 
 
-@pytest.mark.long
-def test_published_notebooks_run_from_the_wheels_alone(html: Path, tmp_path) -> None:
+STILLS = """
+import sys
+sys.modules["py_mini_racer"] = None
+import rescaling
+from livepage.figures.registry import ids
+for id in ids():
+    shown = rescaling.figure(id)._repr_mimebundle_()[0]["text/html"]
+    assert "<svg" in shown and "reload this page" in shown, id
+print("from", rescaling.__file__)
+"""
+
+
+def test_a_notebook_that_cannot_show_a_widget_shows_a_still(
+    html: Path, tmp_path
+) -> None:
+    """Readers have no V8: the packed packages bring what it has drawn."""
     for wheel in (html / "notebooks").glob("*.whl"):
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(tmp_path / "site")
-    runner = (
-        "import linecache, sys, types, nbformat\n"
-        "sys.modules['py_mini_racer'] = None\n"  # readers have no V8
-        # Of the simulated kernels every seventh: each rung, width, type and mask is met.
-        # `test_gpu.py` asks all of them for more.
-        "from onlinesoftmax.gpu import trial\n"
-        "cases = list(trial.cases())\n"
-        "trial.cases = lambda *_: cases[::7]\n"
-        "for file in sys.argv[1:]:\n"
-        "    space = {'__name__': '__main__'}\n"
-        "    for cell in nbformat.read(file, as_version=4).cells:\n"
-        "        if cell.cell_type == 'code':\n"
-        # Jupyter, too, keeps the text of a cell where `inspect` looks for it.
-        "            name = f'{file}, cell {cell.id}'\n"
-        "            lines = cell.source.splitlines(keepends=True)\n"
-        "            linecache.cache[name] = (len(cell.source), None, lines, name)\n"
-        "            exec(compile(cell.source, name, 'exec'), space)\n"
-        "import rescaling\n"
-        "from livepage.figures.registry import ids\n"
-        "for id in ids():\n"  # the still, for a notebook that cannot show a widget
-        "    shown = rescaling.figure(id)._repr_mimebundle_()[0]['text/html']\n"
-        "    assert '<svg' in shown and 'reload this page' in shown, id\n"
-        "print('from', rescaling.__file__)\n"
-    )
     env = {**os.environ, "PYTHONPATH": str(tmp_path / "site"), "MPLBACKEND": "agg"}
-    command = [sys.executable, "-c", runner, *map(str, published(html))]
+    command = [sys.executable, "-c", STILLS]
     done = subprocess.run(
         command, capture_output=True, text=True, env=env, cwd=tmp_path
     )
@@ -456,7 +446,6 @@ sys.exit(lab.main())
 """
 
 
-@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
 def test_the_lab_opens_without_a_home(tmp_path: Path, root: Path) -> None:
     """As whoever runs the tests, perhaps root: a server that answers."""

@@ -152,7 +152,6 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.long
 def test_the_smallest_book_of_the_kit_s_readme_is_built(tiny: Path) -> None:
     html = tiny / "_build" / "html"
     page = (html / "index.html").read_text("utf-8")
@@ -164,7 +163,6 @@ def test_the_smallest_book_of_the_kit_s_readme_is_built(tiny: Path) -> None:
             assert not OURS.search(file.read_text("utf-8")), file
 
 
-@pytest.mark.long
 def test_a_chapter_a_figure_and_a_drill_are_added_in_few_places(tiny: Path) -> None:
     """What is new and one line where it is shown; the order of pages knows a chapter."""
     assert len(CHAPTER) == 2

@@ -5,7 +5,6 @@ import shutil
 from pathlib import Path
 
 import nbformat
-import pytest
 from jupyter_book.config import get_final_config
 from sphinx.application import Sphinx
 
@@ -64,7 +63,6 @@ def built(folder: Path, root: Path, prose: str, year: int) -> dict[str, bytes]:
     return {f.relative_to(folder / "html").as_posix(): f.read_bytes() for f in files}
 
 
-@pytest.mark.long
 def test_after_edits_of_prose_style_and_sources_the_site_is_as_if_built_anew(
     tmp_path, root, monkeypatch
 ) -> None:

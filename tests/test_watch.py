@@ -81,7 +81,6 @@ def test_a_build_that_fails_is_told_and_not_raised(monkeypatch, error) -> None:
     assert "the page" in pipe.sent[0]
 
 
-@pytest.mark.long
 def test_a_fault_in_the_sources_reaches_the_open_page(tmp_path) -> None:
     copy_of_the_book(tmp_path, with_outputs=False)
     (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: nowhere\n")

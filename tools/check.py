@@ -22,9 +22,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 IDEAS = ("attention", "autograd", "backward", "costs", "dense", "exact_blocks", "masks")
 IDEAS += ("package", "precision", "state", "streaming")
+QUICK = ("-p", "tools.speeds", "--quick=")
 # The longest first: the others are run beside it.
 STEPS = {
-    "tests": ["pytest", "-q", "-m", "not long", *(f"tests/test_{i}.py" for i in IDEAS)],
+    "tests": ["pytest", "-q", *QUICK, *(f"tests/test_{i}.py" for i in IDEAS)],
     "types": ["mypy"],
     "imports": ["lint-imports", "--no-logo"],
     "spelling": ["codespell"],

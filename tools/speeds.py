@@ -152,19 +152,22 @@ def store() -> int:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--quick", metavar="TESTS", help="the file of tests to leave out")
+    parser.addoption(
+        "--quick", metavar="FILES", help="the quick run; of these files, all tests"
+    )
 
 
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
     """Leave out what the quick run leaves out, and begin with what takes longest."""
-    if file := config.getoption("--quick"):
-        out = set(json.loads(Path(file).read_text("utf-8")))
+    slow, changed = stored(), config.getoption("--quick")
+    if changed is not None:
+        out = left_out(slow, set(changed.split(",")))
         config.hook.pytest_deselected(items=[i for i in items if i.nodeid in out])
         items[:] = [item for item in items if item.nodeid not in out]
-    slow = stored()
-    items.sort(key=lambda item: -slow.get(item.nodeid, 0.0))
+    if not config.getoption("--shuffle", None):
+        items.sort(key=lambda item: -slow.get(item.nodeid, 0.0))
 
 
 class Seconds:

@@ -473,7 +473,6 @@ def test_python_is_fetched_on_the_first_run_only(site: Path, open_page) -> None:
     assert len([url for url in asked if url.endswith("micropython.js")]) == 1
 
 
-@pytest.mark.long
 def test_on_the_page_too_answers_pass_and_a_mutant_dies(site: Path, visit) -> None:
     """What the page itself does; `test_drills_code.py` asks its Python of all drills."""
     page = visit(site / "code.html")

@@ -1272,7 +1272,6 @@ def darkness(part: Locator, across: float, down: float) -> bool:
     return picture[at[0], at[1], :3].mean() < 0.5
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("width", "dark"), [(1280, False), (390, True)], ids=["light", "phone-dark"]
 )

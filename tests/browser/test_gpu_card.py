@@ -497,7 +497,6 @@ def test_without_a_gpu_the_card_says_so_and_logs_nothing(site, open_page) -> Non
     expect(said).to_contain_text(re.compile("no WebGPU|finds no GPU"))
 
 
-@pytest.mark.long
 def test_the_whole_ladder_is_timed(site, visit) -> None:
     page = visit(site / "capstone.html")
     begun(page, CAPSTONE.get("code"))

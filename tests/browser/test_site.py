@@ -98,7 +98,6 @@ CROWDED_PLOTS = """() => [...document.querySelectorAll(".os-plot svg")].flatMap(
 })"""
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("share", range(SHARES))
 def test_axe_finds_nothing_and_nothing_is_wider_than_the_window(
     reuse_page, html, share

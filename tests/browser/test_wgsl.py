@@ -34,7 +34,7 @@ from webgpu import Answer, Launch
 
 from .conftest import new_context, open_chromium
 
-pytestmark = [pytest.mark.browser, pytest.mark.long]
+pytestmark = pytest.mark.browser
 
 CLOSE = 1e-5
 ROUNDED = 2e-5  # after dozens of operations in float32
