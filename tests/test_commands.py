@@ -1,19 +1,26 @@
 """What `make` and its commands find, and that they print what is meant and no more."""
 
+import ast
+import importlib.metadata
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
 import venv
+from collections.abc import Iterator
 from pathlib import Path
 
+import jupytext
 import pytest
 
 from tools import budgets, chromium, serve
 from tools import test as tools_test
 
 ROOT = Path(__file__).parents[1]
+# What `make` runs before what only tests need is installed.
+BOOK_COMMANDS = ("build", "watch", "serve", "gpu", "model")
 REPORT = """<testsuites><testsuite>
 <testcase classname="tests.test_x" name="test_good"/>
 <testcase classname="tests.browser.test_y" name="test_bad[a b]"><failure/></testcase>
@@ -36,6 +43,53 @@ def environment():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """The packages that a module imports when it is loaded: not those in its functions."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield (node.module or "").split(".")[0]
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield from imported(node)
+
+
+def not_installed(packages: set[str], lock: str) -> list[str]:
+    """Those of the packages that no line of a lock installs."""
+    known = importlib.metadata.packages_distributions()
+    locked = {
+        name.lower().replace("_", "-")
+        for name in re.findall(r"^([\w.-]+)==", lock, re.MULTILINE)
+    }
+    spelt = {
+        package: {name.lower().replace("_", "-") for name in known.get(package, [])}
+        for package in packages - sys.stdlib_module_names
+    }
+    return sorted(package for package, names in spelt.items() if not names & locked)
+
+
+def test_what_the_book_imports_is_installed_without_the_tests() -> None:
+    """Tests run where both are installed, and would not miss a package of the book's."""
+    book = [*(ROOT / "lib").rglob("*.py"), *(ROOT / "book").glob("*.py")]
+    commands = [ROOT / "tools" / f"{name}.py" for name in BOOK_COMMANDS]
+    trees = [ast.parse(file.read_text("utf-8")) for file in [*book, *commands]]
+    for chapter in (ROOT / "book").glob("*.md"):
+        cells = jupytext.read(chapter).cells
+        code = [cell.source for cell in cells if cell.cell_type == "code"]
+        trees += [
+            ast.parse(re.sub(r"^[%!].*", "", source, flags=re.M)) for source in code
+        ]
+    ours = {file.stem for file in (ROOT / "book").glob("*.py")}
+    ours |= {"tools", "google"}  # Colab brings its own
+    ours |= {folder.name for folder in (ROOT / "lib").iterdir()}
+    packages = {name for tree in trees for name in imported(tree)} - ours
+    assert len(packages) > 30  # else this looked at nothing
+    lock = (ROOT / "requirements.txt").read_text("utf-8")
+    assert not_installed(packages, lock) == []
+    without = re.sub("^tinycss2==.*", "", lock, flags=re.MULTILINE)
+    assert not_installed(packages, without) == ["tinycss2"]
 
 
 def test_what_pip_says_is_shown_only_if_it_fails(capfd) -> None:

@@ -1,6 +1,6 @@
 """Which tests the quick run takes: a plugin of pytest, and the stored durations it reads.
 
-`tests/durations.json` lists the tests that take a second or longer. The quick run takes
+`tests/durations.json` lists the tests that take half a second or longer. The quick run takes
 every test that is not listed, the quickest listed test of each file, and every test of a
 file whose sources have changed since the last full run that was green.
 """
@@ -21,10 +21,10 @@ ROOT = Path(__file__).resolve().parent.parent
 STORED = ROOT / "tests" / "durations.json"
 MEASURED = ROOT / "_build" / "durations.json"  # of every test of the last run
 GREEN = ROOT / "_build" / "green.json"  # the sources of the last green full run
-SLOW = 1.0  # seconds
+SLOW = 0.5  # seconds
 # A test that is not listed is called slow only when it takes this many times as long, at
 # the pace of the whole run, twice: a loaded machine is no reason.
-GROWN = 5
+GROWN = 10
 # What a test rests on, by the words that it uses. The browser tests rest on the kit.
 AREAS = {
     "blocksim": ["lib/blocksim"],
@@ -141,7 +141,7 @@ def grown(measured: dict[str, float], slow: dict[str, float]) -> list[str]:
 
 
 def store() -> int:
-    """Store which tests took a second or longer in the last run; return how many."""
+    """Store which tests took half a second or longer in the last run; return how many."""
     measured = json.loads(MEASURED.read_text("utf-8"))
     slow = {test: round(s, 1) for test, s in sorted(measured.items()) if s >= SLOW}
     STORED.write_text(json.dumps(slow, indent=0, ensure_ascii=False) + "\n", "utf-8")
