@@ -8,6 +8,10 @@ PYTHON ?= $(eval PYTHON := $(shell for p in python3.14 python3.13 python3.12 pyt
 	&& echo $$p && break; done || echo python3))$(PYTHON)
 RUN := .venv/bin/python -m
 
+# Packages are installed without compiled modules, so what is imported has to be kept: a
+# machine that is told to keep nothing compiles each module anew in every process.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help book watch serve lab check format test test-all kernels gpu model faults mutants \
 	fuzz budgets bench browsers lighthouse lock clean

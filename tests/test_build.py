@@ -142,7 +142,8 @@ def test_a_process_with_two_threads_is_not_forked() -> None:
         with socket.socket(socket.AF_UNIX) as asked:
             asked.connect(address)
             asked.sendall(b"{}\n")
-            assert "a process with 2 threads is not forked" in server.communicate()[1]
+            said = server.communicate()[1]  # NumPy's own threads count as well
+            assert re.search(r"a process with [2-9]\d* threads is not forked", said)
 
 
 def test_a_cell_that_python_cannot_read_is_named_before_anything_runs(small) -> None:

@@ -12,11 +12,12 @@ import pytest
 from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
 
-from livepage import book
+from livepage import book, drills
 from livepage import quantities as given
 from livepage.drills import page_script
 from livepage.figures import build
-from livepage.site import fonts, hosts, maths, quantities, search, stylesheet
+from livepage.site import fonts, hosts, keep, maths, quantities, search, stylesheet
+from livepage.site.ahead import Ahead
 from livepage.site.head import inline, split_heading
 from livepage.site.page import for_scripts, launch_links, repository_links, scripts
 from livepage.site.paths import ASSETS, VENDOR
@@ -163,6 +164,28 @@ def test_a_drill_that_cannot_be_written_stops_the_build():
         hosts.fill_drill(
             '<div class="os-drill" data-drill="gone"></div>', failing, "en"
         )
+
+
+@pytest.mark.parametrize("book", ["rescaling", "no_such_book"])
+def test_drills_made_ahead_are_those_that_are_made_here(monkeypatch, book):
+    """Also where the process that makes them ahead has failed."""
+    monkeypatch.setattr(keep, "_kept", {})
+    names = ["third-weight", "ratio-two", "streaming-softmax"]
+    ahead = Ahead(book, "en", names)
+    ahead.meet()
+    ahead.stop()
+    for name in names:
+        assert hosts.drill.has(name, "en")
+        made = hosts.drill(name, "en")
+        assert made == drills.page_html(name, "en", maths=maths.typeset)
+
+
+def test_a_drill_that_cannot_be_made_ahead_is_told_here(monkeypatch):
+    monkeypatch.setattr(keep, "_kept", {})
+    ahead = Ahead("rescaling", "en", ["third-weight", "no-such-drill"])
+    with pytest.raises(ValueError, match="no-such-drill"):
+        ahead.meet()
+    ahead.stop()
 
 
 def test_other_outputs_pass_unchanged():

@@ -11,11 +11,12 @@ import argparse
 import io
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -137,11 +138,11 @@ def build(book: Book, shown: Callable[[], None]) -> None:
     ours = Ours(book.root)
     run_chapters(book, ours)
     stage(book)
-    with step("rendering the pages"):
-        render(book)
+    with step("rendering the pages"), ExitStack() as packing:
+        render(book, lambda *_: packing.enter_context(packing_ahead(book)))
     shown()
     with step("packing the notebooks"):
-        pack_notebooks(book, ours, pack_wheels(book))
+        pack(book)
 
 
 def run_chapters(book: Book, ours: Ours) -> list[str]:
@@ -212,8 +213,10 @@ def write(file: Path, content: bytes) -> None:
         file.write_bytes(content)
 
 
-def render(book: Book) -> None:
+def render(book: Book, when_read: Callable[..., object] = lambda *_: None) -> None:
     """The staged pages as HTML: those whose sources changed, or what they are made with.
+
+    `when_read` is called once the pages have been read, before they are written.
 
     A render that failed or was stopped leaves pages that Sphinx takes for written: all
     are read anew then.
@@ -231,6 +234,7 @@ def render(book: Book) -> None:
             made_by = Sphinx(
                 *folders, "html", settings(book), status=None, warning=said, **strict
             )
+            made_by.connect("env-updated", when_read, priority=900)
             made_by.build()
         except SphinxError as error:
             said.write(f"{error}\n")
@@ -257,7 +261,34 @@ def settings(book: Book) -> dict[str, object]:
     return get_final_config(user_yaml=config, cli_config=more, sourcedir=book.staged)[0]
 
 
+@contextmanager
+def packing_ahead(book: Book) -> Iterator[None]:
+    """Pack in a second process, beside what is done meanwhile, if there is much to pack.
+
+    If that process fails, this one packs again, and says what is wrong.
+    """
+    if (book.out / "wheels").exists():
+        yield
+        return
+    pack = "import sys; from tools import build; from pathlib import Path as P; "
+    pack += "build.pack(build.Book(P(sys.argv[1]), P(sys.argv[2])))"
+    command = [sys.executable, "-c", pack, str(book.root), str(book.out)]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    packing = subprocess.Popen(command, cwd=ROOT, **quiet)
+    try:
+        yield
+        packing.wait()
+    finally:
+        packing.kill()
+        packing.wait()
+
+
 PACKAGES = ("lib/blocksim", "lib/ptxsim", "lib/onlinesoftmax", "lib/livepage", "book")
+
+
+def pack(book: Book) -> None:
+    """Pack our packages, and the notebooks with them."""
+    pack_notebooks(book, Ours(book.root), pack_wheels(book))
 
 
 def pack_wheels(book: Book) -> list[Path]:

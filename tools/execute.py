@@ -50,7 +50,8 @@ def execute(keys: dict[Page, str], store: Store, path: tuple[Path, ...]) -> list
             made.enter_context(store.anew(f"{page.name}.key", keys[page]))
             nbformat.write(notebook(page), store.notebook(page))
         if stale:
-            said = _nbmake([store.notebook(page) for page in stale], path)
+            # The last chapters take longest: what is left at the end is short.
+            said = _nbmake([store.notebook(page) for page in reversed(stale)], path)
             _raise_failures(stale, store, said)
         for page in stale:
             _strip(store.notebook(page))

@@ -90,12 +90,14 @@ def start(address: Path, env: dict[str, str]) -> subprocess.Popen[str]:
 
 
 def serve(address: str) -> None:
-    """Fork a kernel for each request, until this process is ended."""
+    """Import what kernels need, and fork one for each request until this is ended."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel's end is nobody's news
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(address)
         server.listen()
-        print("ready", flush=True)
+        print("ready", flush=True)  # what is asked meanwhile waits for the imports
+        for name in IMPORTED:
+            __import__(name)
         while True:
             asked, _ = server.accept()
             wanted = json.loads(asked.makefile().readline())
@@ -126,6 +128,4 @@ def kernel(argv: list[str], env: dict[str, str], folder: str) -> None:
 
 if __name__ == "__main__":
     del sys.path[0]  # this file's folder
-    for name in IMPORTED:
-        __import__(name)
     serve(sys.argv[1])

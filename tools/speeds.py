@@ -1,8 +1,8 @@
 """Which tests the quick run takes: a plugin of pytest, and the stored durations it reads.
 
-`tests/durations.json` lists the tests that take half a second or longer. The quick run takes
-every test that is not listed, the quickest listed test of each file, and every test of a
-file whose sources have changed since the last full run that was green.
+`tests/durations.json` lists the tests that take half a second or longer. The quick run
+takes every test that is not listed, the quickest listed test of each file, and every test
+of a file whose sources have changed since the last full run that was green.
 """
 
 import json

@@ -15,6 +15,7 @@ from pathlib import Path
 from sphinx.application import Sphinx
 
 from . import (
+    ahead,
     citations,
     contents,
     deck,
@@ -48,6 +49,7 @@ PARTS = (
     search,
     times,
     page,
+    ahead,
 )
 THEME = Path(__file__).parent / "theme"
 

@@ -23,16 +23,29 @@ _kept: dict[str, Any] = {}
 def kept(make: Callable[..., Any]) -> Callable[..., Any]:
     """Let a function of texts be asked once for the same; it returns JSON."""
 
+    def key(*question: Any) -> str:
+        asked = hashlib.sha256(json.dumps(question).encode()).hexdigest()
+        return f"{make.__name__} {asked}"
+
     @wraps(make)
     def ask(*question: Any) -> Any:
-        key = hashlib.sha256(json.dumps(question).encode()).hexdigest()
-        key = f"{make.__name__} {key}"
-        if key not in _kept:
-            _kept[key] = make(*question)
-        return _kept[key]
+        if (asked := key(*question)) not in _kept:
+            _kept[asked] = make(*question)
+        return _kept[asked]
 
     ask.cache_clear = _kept.clear  # type: ignore[attr-defined]
+    ask.has = lambda *question: key(*question) in _kept  # type: ignore[attr-defined]
     return ask
+
+
+def all_kept() -> dict[str, Any]:
+    """Return all answers that are kept, for another process to take."""
+    return dict(_kept)
+
+
+def take(answers: dict[str, Any]) -> None:
+    """Take the answers that another process kept."""
+    _kept.update(answers)
 
 
 def load(app: Sphinx, config: Config) -> None:

@@ -1,0 +1,100 @@
+"""Drills that a second process puts on the page, while this one reads the pages.
+
+All mistakes that a code drill knows are run for its page, and together that takes longer
+than it takes to read the pages. The second process goes through the drills from the
+first to the last, and this one, when it has read the pages, from the last to the first.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from threading import Thread
+
+from sphinx.application import Sphinx
+
+from . import hosts, keep
+
+FEW = 10  # so many drills are made sooner than a process starts
+_HOST = re.compile(r'class=\\"os-drill\\"[^>]*data-drill=\\"([\w-]+)\\"')
+_MAKE = "import sys; from livepage.site.ahead import make; make(*sys.argv[1:])"
+
+
+class Ahead:
+    """The second process, and which drills it makes."""
+
+    def __init__(self, module: str, language: str, names: Sequence[str]) -> None:
+        self.names, self.language = names, language
+        command = [sys.executable, "-c", _MAKE, module, language, *names]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        self.process = subprocess.Popen(command, text=True, encoding="utf-8", **pipes)
+        self.reader = Thread(target=self._read)
+        self.reader.start()
+
+    def _read(self) -> None:
+        for line in self.process.stdout or ():
+            keep.take(json.loads(line))
+
+    def meet(self) -> None:
+        """Make what the process has not made yet. What it cannot make fails here."""
+        for name in reversed(self.names):
+            if hosts.drill.has(name, self.language):
+                break
+            hosts.drill(name, self.language)
+
+    def stop(self) -> None:
+        """End the process."""
+        self.process.kill()
+        self.process.wait()
+        self.reader.join()
+
+
+_ahead: list[Ahead] = []
+
+
+def start(app: Sphinx) -> None:
+    """Have the drills of the notebooks made that the last build has not kept."""
+    texts = (file.read_text("utf-8") for file in Path(app.srcdir).glob("*.ipynb"))
+    names = dict.fromkeys(name for text in texts for name in _HOST.findall(text))
+    language = app.config.language
+    new = sorted(name for name in names if not hosts.drill.has(name, language))
+    if len(new) > FEW:
+        _ahead[:] = [Ahead(app.config.book_module, language, new)]
+
+
+def meet(app: Sphinx, *_: object) -> None:
+    """Have all drills made before the first page is written."""
+    try:
+        for ahead in _ahead:
+            ahead.meet()
+    finally:
+        stop(app, None)
+
+
+def stop(app: Sphinx, error: Exception | None) -> None:
+    """End the process, also if the pages could not be read."""
+    while _ahead:
+        _ahead.pop().stop()
+
+
+def make(module: str, language: str, *names: str) -> None:
+    """Make drills, and print what was kept of each."""
+    import_module(module)  # it hands the book in
+    told: set[str] = set()
+    for name in names:
+        hosts.drill(name, language)
+        new = {key: made for key, made in keep.all_kept().items() if key not in told}
+        told |= set(new)
+        print(json.dumps(new), flush=True)
+
+
+def setup(app: Sphinx) -> None:
+    """Start before the first page is read, and end before the first is written."""
+    app.connect("builder-inited", start)
+    app.connect("env-updated", meet)
+    app.connect("build-finished", stop)
