@@ -1,5 +1,6 @@
 """The build: what runs again, what does not, and that no stale number survives."""
 
+import re
 import shutil
 import socket
 import subprocess
