@@ -18,7 +18,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from py_mini_racer import MiniRacer
 
-from javascript import engine
 from livepage.drills import check, drill, exactness
 from livepage.drills.bank import WRITTEN, Drill, bank, in_language
 from livepage.drills.exactness import Rule, asked, rule
@@ -29,6 +28,7 @@ from livepage.drills.grade import GRADERS, is_miss, is_unexplained, replies
 from livepage.drills.page import bundle
 from livepage.drills.payload import how_exact, payload
 from livepage.drills.visit import Visit
+from livepage.engine import new_engine as engine
 from livepage.markup import plain_maths
 from onlinesoftmax import State, dense, merge, streaming
 from patience import PATIENCE

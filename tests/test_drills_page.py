@@ -7,7 +7,6 @@ import re
 import pytest
 from bs4 import BeautifulSoup
 
-from javascript import engine
 from livepage.drills import (
     Chapter,
     card_script,
@@ -19,6 +18,7 @@ from livepage.drills import (
 )
 from livepage.drills.bank import bank, foreign
 from livepage.drills.page import HERE, progress_html
+from livepage.engine import new_engine as engine
 
 # ---- the HTML
 

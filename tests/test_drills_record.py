@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from py_mini_racer import MiniRacer
 
-from javascript import engine
 from livepage import modules
 from livepage.drills.page import HERE
+from livepage.engine import new_engine as engine
 
 KEY = "book-drills"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from javascript import engine
 from livepage import modules
+from livepage.engine import new_engine as engine
 from livepage.figures import pack, registry
 from patience import PATIENCE
 from tools.build import HERE, widget_modules

@@ -11,9 +11,9 @@ import pytest
 from py_mini_racer import MiniRacer
 
 import marking
-from javascript import engine
 from livepage import modules, numbers
 from livepage.drills.expression import read
+from livepage.engine import new_engine as engine
 from livepage.numbers import show
 from patience import PATIENCE
 

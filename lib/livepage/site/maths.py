@@ -20,6 +20,7 @@ from sphinx.errors import ExtensionError
 from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
 
+from livepage.engine import new_engine
 from livepage.quantities import quantities
 from livepage.words import table
 
@@ -56,7 +57,7 @@ def engine() -> MiniRacer:
         quantity.macro: rf"\htmlData{{q={name}}}{{{quantity.tex}}}"
         for name, quantity in quantities().items()
     }
-    context = MiniRacer()
+    context = new_engine()
     atexit.register(context.close)  # V8 left open can hang Python at its end
     context.eval((VENDOR / "katex" / "katex.min.js").read_text(encoding="utf-8"))
     context.eval(RENDER % json.dumps(macros))
