@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from onlinesoftmax import _inputs as inputs
 from onlinesoftmax import dense, masks
 from rescaling import HERE
 
@@ -128,11 +129,9 @@ def attend(q: np.ndarray, keys: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 def in_tiles(block: int, mistake: str = "none") -> Attend:
     """The output of one query, from tiles of so many keys, perhaps with a mistake."""
-    if mistake not in MISTAKES:
-        raise ValueError(f"mistake: expected one of {MISTAKES}, got {mistake!r}")
-    if block < 1:
-        raise ValueError(f"block: expected 1 or more, got {block!r}")
-    return lambda q, keys, values: _folded(q, keys, values, block, mistake)
+    inputs.one_of("mistake", mistake, MISTAKES)
+    size = inputs.block_size(block, "block")
+    return lambda q, keys, values: _folded(q, keys, values, size, mistake)
 
 
 def _folded(
@@ -164,10 +163,16 @@ def row_by_row(attend: Attend, context: int, sees_later: bool = False) -> Attent
         for head, i in np.ndindex(*q.shape[:2]):
             stop = q.shape[1] if sees_later else i + 1
             seen = slice(max(0, i + 1 - context), stop)
-            o[head, i] = attend(q[head, i], k[head, seen], v[head, seen])
+            row = attend(q[head, i], k[head, seen], v[head, seen])
+            o[head, i] = like("attend", row, q[head, i])
         return o
 
     return attention
+
+
+def like(name: str, output: Any, q: np.ndarray) -> np.ndarray:
+    """Return the output of an attention, which has to be of the queries' shape."""
+    return inputs.shaped(name, output, q.shape, "that of its queries")
 
 
 class Speaker:
@@ -181,15 +186,16 @@ class Speaker:
         self.sizes, self.pieces, self.embedding = sizes, pieces, first
         self.layers = [Layer(*group) for group in groups]
 
-    def numbers(self, text: str) -> np.ndarray:
-        """The pieces of a text, as numbers.
+    def numbers(self, text: str, name: str = "text") -> np.ndarray:
+        """The pieces of a text, as numbers; an error calls the text by its name.
 
         Raises
         ------
         ValueError
             If the text has a letter that the model does not know.
         """
-        return np.array([self.pieces.index(x) for x in cut(text, self.pieces)], int)
+        found = cut(text, self.pieces, name)
+        return np.array([self.pieces.index(x) for x in found], int)
 
     def begin(self) -> list[Kept]:
         """What is kept before the first piece: nothing."""
@@ -206,7 +212,8 @@ class Speaker:
             q, k, v = (layer.qkv @ normed(x)).reshape(3, *heads)
             q, k = turned(q, place), turned(k, place)
             kept[i] = kept[i].and_one(k, v, self.sizes.context)
-            seen = [attend(*one) for one in zip(q, *kept[i])]
+            pairs = zip(q, *kept[i])
+            seen = [like("attend", attend(*one), one[0]) for one in pairs]
             x = x + layer.out @ np.concatenate(seen)
             x = x + layer.down @ np.maximum(layer.up @ normed(x), 0)
         return self.embedding @ normed(x)
@@ -223,6 +230,7 @@ class Speaker:
             split = (normed(x) @ layer.qkv.T).reshape(n, 3, *heads)
             q, k, v = split.transpose(1, 2, 0, 3)
             o = attention(turned(q, np.arange(n)), turned(k, np.arange(n)), v)
+            o = like("attention", o, q)
             x = x + o.transpose(1, 0, 2).reshape(n, -1) @ layer.out.T
             x = x + np.maximum(normed(x) @ layer.up.T, 0) @ layer.down.T
         return normed(x) @ self.embedding.T
@@ -252,11 +260,11 @@ class Speaker:
         attend: Attend = attend,
     ) -> str:
         """Go on from a prompt for so many pieces."""
-        if not prompt:
+        given = self.numbers(prompt, "prompt")
+        if not given.size:
             raise ValueError("prompt: expected a letter or more, got none")
+        length, _ = inputs.count("length", length), not_negative(temperature)
         kept, draws, written = self.begin(), uniform(seed), prompt
-        scores = np.zeros(len(self.pieces))
-        given = self.numbers(prompt)
         for place, piece in enumerate(given):
             scores = self.step(int(piece), place, kept, attend)
         for place in range(len(given), len(given) + length):
@@ -266,8 +274,9 @@ class Speaker:
         return written
 
 
-def cut(text: str, pieces: list[str]) -> list[str]:
+def cut(text: str, pieces: list[str], name: str = "text") -> list[str]:
     """A text in pieces, each the longest that fits where the one before it ends."""
+    inputs.instance(name, text, str)
     longest, known = max(map(len, pieces)), set(pieces)
     found: list[str] = []
     while text:
@@ -275,7 +284,9 @@ def cut(text: str, pieces: list[str]) -> list[str]:
         piece = next((text[:end] for end in ends if text[:end] in known), None)
         if piece is None:
             letters = "".join(sorted(x for x in pieces if len(x) == 1))
-            raise ValueError(f"text: expected letters of {letters!r}, got {text[0]!r}")
+            raise ValueError(
+                f"{name}: expected letters of {letters!r}, got {text[0]!r}"
+            )
         found.append(piece)
         text = text[len(piece) :]
     return found
@@ -283,17 +294,28 @@ def cut(text: str, pieces: list[str]) -> list[str]:
 
 def chosen(scores: np.ndarray, temperature: float, draw: float) -> int:
     """The piece that a draw from 0 to 1 falls on; without heat, the likeliest."""
-    if temperature < 0:
-        raise ValueError(f"temperature: expected 0 or more, got {temperature!r}")
-    if temperature == 0:
+    if np.isnan(scores).any():
+        raise ValueError("scores: expected numbers, got NaN: what did attend return?")
+    if not_negative(temperature) == 0:
         return int(np.argmax(scores))
     ends = np.cumsum(dense.softmax(scores / temperature))
     return min(int(np.searchsorted(ends, draw * ends[-1], "right")), len(scores) - 1)
 
 
+def not_negative(temperature: float) -> float:
+    """Return a temperature, a finite number of at least 0."""
+    if 0 <= inputs.real(temperature) < np.inf:
+        return float(temperature)
+    came = inputs.shown(temperature)
+    raise ValueError(f"temperature: expected a finite number, 0 or more, got {came}")
+
+
 def uniform(seed: int) -> Iterator[float]:
     """Numbers between 0 and 1, the same on the page as here."""
-    state = seed
+    return _draws(inputs.integer("seed", seed, -np.inf, np.inf, "an integer"))
+
+
+def _draws(state: int) -> Iterator[float]:
     for turn in count():
         state = (state * MULTIPLIER + ADDEND) % MODULUS
         if turn >= ALIKE:

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import itertools
 import json
+from math import inf, nan
 from pathlib import Path
 
 import numpy as np
@@ -123,15 +124,63 @@ def test_a_mistake_is_one(mistake: str) -> None:
     ("call", "message"),
     [
         (lambda: speaker.in_tiles(8, "typo"), "mistake: expected one of .*'typo'"),
-        (lambda: speaker.in_tiles(0), "block: expected 1 or more, got 0"),
+        (lambda: speaker.in_tiles(0), "block: expected a positive integer, got 0"),
         (lambda: MODEL.write("", 3), "prompt: expected a letter or more, got none"),
-        (lambda: MODEL.write("A", 3, -1.0), "temperature: expected 0 or more, got -1"),
+        (lambda: MODEL.write("ñ", 3), "prompt: expected letters of .*, got 'ñ'"),
         (lambda: MODEL.loss("A"), "text: expected two pieces or more, got 'A'"),
     ],
 )
 def test_what_makes_no_sense_is_named(call, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
+
+
+ODD = [None, "ñ", b"a", nan, inf, -1, 0.5, 1j, [1], {"a": 1}, np.ones(2), len]
+TAKEN = {"temperature": [0.5], "seed": [-1]}  # of the odd values
+CALLS = {
+    "prompt": lambda odd: MODEL.write(odd, 0),
+    "length": lambda odd: MODEL.write("A", odd),
+    "temperature": lambda odd: MODEL.write("A", 0, odd),
+    "seed": lambda odd: MODEL.write("A", 0, seed=odd),
+    "text": lambda odd: MODEL.loss(odd),
+    "block": lambda odd: speaker.in_tiles(odd),
+    "mistake": lambda odd: speaker.in_tiles(8, odd),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("odd", ODD, ids=repr)
+def test_odd_input_is_named_before_anything_is_computed(name: str, odd) -> None:
+    if any(odd is taken for taken in TAKEN.get(name, [])):
+        CALLS[name](odd)
+        return
+    with pytest.raises(ValueError, match=f"^{name}: expected .*, got "):
+        CALLS[name](odd)
+
+
+@pytest.mark.parametrize("temperature", [0, 0.6])
+@pytest.mark.parametrize(
+    ("attend", "message"),
+    [
+        (lambda q, k, v: None, "attend: expected .*, got object"),
+        (lambda q, k, v: v, r"attend: expected shape \(24,\), .*, got \(1, 24\)"),
+        (lambda q, k, v: q * nan, "scores: expected numbers, got NaN: .* attend"),
+    ],
+    ids=["nothing", "a row too many", "NaN"],
+)
+def test_no_text_is_made_of_what_is_no_attention(
+    temperature: float, attend, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        MODEL.write("A", 1, temperature, attend=attend)
+
+
+def test_an_attention_of_another_shape_is_named() -> None:
+    with pytest.raises(ValueError, match=r"attention: expected shape \(4, .*got \(4,"):
+        MODEL.loss("What is", lambda q, k, v: v[:, :1])
+    scalar = speaker.row_by_row(lambda q, k, v: 0.0, MODEL.sizes.context)
+    with pytest.raises(ValueError, match=r"attend: expected shape \(24,\), .*got \(\)"):
+        MODEL.loss("What is", scalar)
 
 
 def test_draws_of_neighbouring_seeds_are_not_alike() -> None:
