@@ -12,6 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from livepage.engine import new_engine
+from livepage.figures import kinds, pack
+from livepage.modules import script
+
 KIND = {
     "control.py": """
         from dataclasses import dataclass
@@ -117,3 +121,82 @@ def test_the_page_a_notebook_and_the_address_have_it(used: dict) -> None:
     assert ".os-paint" in used["style"]
     assert used["trait"] == "blue"
     assert used["read"] == [{"wall": "blue"}, {}]
+
+
+# ---- what is typed, and what an address says
+
+
+def asked(entry: Path, question: str, *given: object) -> object:
+    """What a module of the host answers, in V8."""
+    gathered = {"livepage/kinds": kinds.scripts()}
+    engine = new_engine()
+    try:
+        engine.eval(f"{script(entry, gathered=gathered)}; const ask = {question}; 0")
+        return json.loads(engine.call("ask", json.dumps(given)))
+    finally:
+        engine.close()
+
+
+TYPED = {"kind": "typed", "name": "prompt", "letters": "The max", "most": 9}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    {
+        "The max": "",
+        " ": "",
+        "": "nothing",
+        "Then": "“n” is none",
+        "the": "“t” is none",
+        "😀": "“😀” is none",
+        "ש": "“ש” is none",
+        "The\u00a0max": "“U+00A0” is none",
+        "The\tmax": "“U+0009” is none",
+        "\0": "“U+0000” is none",
+        "e\u0301": "“U+0301” is none",
+        "a\u200bx": "“U+200B” is none",
+        "max" * 4: "12 letters",
+        "max" * 4000: "12000 letters",
+    }.items(),
+)
+def test_what_cannot_be_typed_is_said_so_that_it_can_be_seen(text, told) -> None:
+    ui = {
+        "unknown": "“{letter}” is none",
+        "nothing": "nothing",
+        "tooLong": "{n} letters",
+    }
+    question = "(given) => JSON.stringify($control.faultOf(...JSON.parse(given)))"
+    typed = kinds.scripts()["typed"]
+    assert asked(typed, question, TYPED, text, ui) == told
+
+
+@pytest.mark.parametrize("text", ["The max", "The ", " ", "  The  "])
+def test_an_address_keeps_every_blank(text: str) -> None:
+    """A browser takes blanks off the end of an address."""
+    question = """(given) => {
+      const [spec, state] = JSON.parse(given);
+      const hash = $address.write("wall", spec, state, { prompt: "max" });
+      return JSON.stringify($address.read(hash.trim(), "wall", spec));
+    }"""
+    state = {"prompt": text}
+    spec = {"controls": [TYPED]}
+    assert asked(pack.HOST / "address.mjs", question, spec, state) == state
+
+
+@pytest.mark.parametrize("kind", ["range", "step", "again", "film", "row"])
+def test_a_box_that_was_emptied_changes_nothing(kind: str) -> None:
+    """Its text is empty, and so is what an address says of it."""
+    question = """(given) => {
+      const [control, texts] = JSON.parse(given);
+      const read = texts.map((text) => $control.read(control, text) ?? null);
+      return JSON.stringify(read);
+    }"""
+    control = {"kind": kind, "low": 2, "high": 9, "step": 1, "most": 1, "seconds": 9}
+    texts = ["", " ", "abc", "1e999", "5", "-5", "1e9"]
+    low = 0 if kind in ("step", "film") else 2
+    high = 1e9 if kind == "step" else 9
+    if kind == "step":  # which has no ends of its own
+        control = {"kind": kind}
+    found = asked(kinds.scripts()[kind], question, control, texts)
+    wanted = [None, None, None, None, 5, low, high]
+    assert found == ([x and [x] for x in wanted] if kind == "row" else wanted)

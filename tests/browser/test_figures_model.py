@@ -115,12 +115,42 @@ def test_a_letter_that_it_does_not_know_is_told_and_nothing_is_lost(unused) -> N
     assert page.evaluate(f"{LIVE}.numbers.texts") == ["What = 3?"] * 2
     field.fill("")
     assert complaint.inner_text() == "Type a letter or more."
+    page.locator(".os-reset").click()
+    until(page, f"{LIVE}.here && !{LIVE}.late")
+    field.fill("ñ")
+    page.locator(".os-reset").click()
+    assert field.input_value() == registry.spec("model").defaults()["prompt"]
+    assert complaint.inner_text() == ""
+    field.fill("What = 3?")
+    field.press("Enter")
+    until(page, f"{LIVE}.here && !{LIVE}.late")
     rest(page, 300)  # an address is written after 250
     address = page.evaluate("location.hash")
     again = unused(address)
     skip(again)
     until(again, f"{LIVE}.here && !{LIVE}.late")
     assert (state(again)["prompt"], state(again)["step"]) == ("What = 3?", 0)
+
+
+def test_what_an_input_method_still_composes_is_not_taken(unused) -> None:
+    page = unused(reduced_motion="reduce")
+    skip(page)
+    field = page.locator("[data-control=prompt] input")
+    field.focus()
+    keys = page.context.new_cdp_session(page)
+    for text in ("ｎｉ", "nihao"):
+        ends = {"selectionStart": 0, "selectionEnd": len(text)}
+        keys.send("Input.imeSetComposition", {"text": text, **ends})
+        assert page.locator(".os-complaint").inner_text() == ""
+    field.evaluate(ENTER)
+    assert state(page) == registry.spec("model").defaults()
+    keys.send("Input.insertText", {"text": "你"})
+    assert "“你” is none of the letters" in page.locator(".os-complaint").inner_text()
+
+
+# The key with which an input method is told to take what it has composed.
+ENTER = """(field) => field.dispatchEvent(
+  new KeyboardEvent("keydown", { key: "Enter", isComposing: true }))"""
 
 
 def test_a_dragged_slider_waits_for_nothing(unused) -> None:

@@ -24,7 +24,8 @@ export function write(id, spec, state, opening) {
     (c) => kinds[c.kind].read && !same(state[c.name], opening[c.name]),
   );
   if (changed.length === 0) return "";
-  return `#${id}:${changed.map((c) => `${c.name}=${state[c.name]}`).join("&")}`;
+  const hash = `#${id}:${changed.map((c) => `${c.name}=${state[c.name]}`).join("&")}`;
+  return encodeURI(hash); // or a browser would drop a blank at its end
 }
 
 /** Whether two values of a control are the same; rows are compared number by number. */

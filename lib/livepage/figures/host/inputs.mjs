@@ -1,7 +1,9 @@
 // What the inputs of several kinds of controls do alike.
 
-/** A number within the ends of its control, on one of its steps. */
-export function bounded({ low = 0, high = Infinity, step = 1 }, value) {
+/** A number, or a text of one, within the ends of its control, on one of its steps. An
+ *  empty text is none. */
+export function bounded({ low = 0, high = Infinity, step = 1 }, given) {
+  const value = String(given).trim() ? Number(given) : NaN;
   if (!Number.isFinite(value)) return undefined;
   const whole = Math.round((value - low) / step) * step + low;
   return Math.min(high, Math.max(low, Number(whole.toFixed(9))));
@@ -13,11 +15,12 @@ export function fillBar(slide, low, high, value) {
 }
 
 /** A typed number counts when the field is left, and on Enter, for which a notebook's
- *  cell keeps the browser from firing `change`. Where it does fire, nothing changes. */
+ *  cell keeps the browser from firing `change`. Where it does fire, nothing changes. The
+ *  Enter of an input method ends its own text only. */
 export function applied(exact, apply) {
   exact.onchange = apply;
-  exact.onkeydown = ({ key }) => {
-    if (key === "Enter") apply();
+  exact.onkeydown = ({ key, isComposing }) => {
+    if (key === "Enter" && !isComposing) apply();
   };
 }
 

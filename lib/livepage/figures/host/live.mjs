@@ -68,13 +68,14 @@ export class Live {
       stage: part("stage"),
       say: part("say"),
       aside: part("aside"),
+      reset: part("reset"),
       code: part("code"),
       table: part("table"),
     };
     this.picture = new Picture(this.at.stage);
     this.refresh = wake(this.root, this);
     draggable(this.at.stage, this);
-    part("reset").onclick = () => {
+    this.at.reset.onclick = () => {
       this.stop();
       this.set(this.opening, true);
     };

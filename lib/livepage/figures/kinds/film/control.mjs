@@ -63,6 +63,6 @@ function roll(name, seconds, live) {
 }
 
 export const fit = ({ seconds }, value) =>
-  bounded({ high: seconds, step: 0.01 }, Number(value));
+  bounded({ high: seconds, step: 0.01 }, value);
 export const read = fit;
 export const stills = ({ name, stills: times }) => times.map((t) => ({ [name]: t }));

@@ -26,5 +26,5 @@ export function wake(element, { name, low, high }, live) {
   };
 }
 
-export const fit = (control, value) => bounded(control, Number(value));
+export const fit = (control, value) => bounded(control, value);
 export const read = fit;

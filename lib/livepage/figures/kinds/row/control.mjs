@@ -55,7 +55,7 @@ export function wake(box, { name, low, high }, live) {
 }
 
 export function fit(control, list) {
-  const fitted = list.map((x) => bounded(control, Number(x)));
+  const fitted = list.map((x) => bounded(control, x));
   return 0 < list.length && list.length <= control.most && !fitted.includes(undefined)
     ? fitted
     : undefined;

@@ -54,6 +54,6 @@ export function wake(box, { name }, live) {
   };
 }
 
-export const fit = (control, value) => bounded(control, Number(value));
+export const fit = (control, value) => bounded(control, value);
 export const read = fit;
 export const last = ({ steps }) => steps;

@@ -6,7 +6,7 @@ import { applied } from "../../host/inputs.mjs";
 import { escape, fill } from "../../host/text.mjs";
 
 export function html(control, words) {
-  const field = { maxlength: `${control.most}`, size: `${control.most}` };
+  const field = { size: `${control.most}` };
   const quiet = { spellcheck: "false", autocomplete: "off", autocapitalize: "off" };
   const name = span(labelled(control, words));
   return box(
@@ -27,13 +27,16 @@ export function wake(element, control, live) {
     field.setAttribute("aria-invalid", fault !== "");
     return fault;
   };
-  field.oninput = complain;
+  field.oninput = ({ isComposing }) => isComposing || complain();
+  field.addEventListener("compositionend", complain);
   applied(field, () => {
     if (complain() || field.value === live.state[name]) return;
     live.stop();
     live.set({ [name]: field.value, ...(rewinds && { [rewinds]: 0 }) });
   });
   let shown;
+  // What was typed stays while the figure goes on, but a reset takes it back.
+  live.at.reset.addEventListener("click", () => (shown = undefined));
   return () => {
     if (live.state[name] === shown) return; // what is being typed stays
     field.value = shown = live.state[name];
@@ -41,10 +44,17 @@ export function wake(element, control, live) {
   };
 }
 
-function faultOf({ letters }, text, ui) {
-  const letter = [...text].find((each) => !letters.includes(each));
-  if (letter) return fill(ui.unknown, { letter, letters });
+export function faultOf({ letters, most }, text, ui) {
+  const unknown = [...text].find((each) => !letters.includes(each));
+  if (unknown) return fill(ui.unknown, { letter: visible(unknown), letters });
+  if (text.length > most) return fill(ui.tooLong, { n: text.length, most });
   return text ? "" : ui.nothing;
+}
+
+/** A letter, or the code of one that nobody sees when it stands alone. */
+function visible(letter) {
+  const code = letter.codePointAt(0).toString(16).toUpperCase();
+  return /[\p{L}\p{N}\p{P}\p{S}]/u.test(letter) ? letter : `U+${code.padStart(4, "0")}`;
 }
 
 export function fit({ letters, most }, value) {
