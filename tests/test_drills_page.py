@@ -3,10 +3,12 @@
 import gzip
 import json
 import re
+from collections.abc import Callable, Iterator
 
 import pytest
 from bs4 import BeautifulSoup
 
+from livepage import modules
 from livepage.drills import (
     Chapter,
     card_script,
@@ -84,6 +86,53 @@ def test_the_panel_lists_the_drills_it_is_given() -> None:
         "induction": "#drill-induction",
         "update": "02.html#drill-update",
     }
+
+
+# ---- the scripts that a page fetches when they are asked for
+
+SCRIPTS = """
+class URL { constructor(href) { this.href = href; } }
+const added = []; // the scripts on their way
+const document = { baseURI: "", head: { append: (script) => added.push(script) } };
+document.createElement = () => ({});
+const said = [];
+const there = {};
+const ask = (name) => $python.loadScript(name, () => there[name]).then(
+  () => said.push("loaded"), ({ message }) => said.push(`no ${message}`));
+const end = (how) => {
+  const script = added.pop();
+  there[script.src] = how === "whole";
+  (how === "missing" ? script.onerror : script.onload)();
+};
+"""
+
+
+@pytest.fixture
+def scripts() -> Iterator[Callable[[str], object]]:
+    """Scripts whose end a test decides: whole, cut short, or missing."""
+    v8 = engine()
+    v8.eval(SCRIPTS + modules.script(HERE / "page" / "python.mjs", {}) + "0")
+    yield lambda text: v8.eval(f"{text}; JSON.stringify([added.length, said])")
+    v8.close()
+
+
+def test_a_script_is_fetched_once_for_all_who_ask_meanwhile(scripts) -> None:
+    """Two copies of what has the GPU would not know of each other."""
+    assert scripts('ask("a"), ask("a")') == "[1,[]]"
+    scripts('end("whole")')
+    assert scripts("0") == '[0,["loaded","loaded"]]'
+    scripts('ask("a")')
+    assert scripts("0") == '[0,["loaded","loaded","loaded"]]'
+
+
+@pytest.mark.parametrize("how", ["missing", "cut short"])
+def test_a_script_that_failed_is_fetched_again_when_it_is_asked_for(how, scripts):
+    scripts('ask("a"), ask("a")')
+    scripts(f'end("{how}")')
+    assert scripts("0") == '[0,["no a","no a"]]'
+    assert scripts('ask("a")') == '[1,["no a","no a"]]'
+    scripts('end("whole")')
+    assert scripts("0") == '[0,["no a","no a","loaded"]]'
 
 
 # ---- the page of all drills

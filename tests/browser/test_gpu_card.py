@@ -313,6 +313,24 @@ FAILURES = {
         };""",
         "took the GPU away",
     ),
+    "lost while numbers are read": (
+        """const ask = GPUAdapter.prototype.requestDevice;
+        GPUAdapter.prototype.requestDevice = async function (...given) {
+          globalThis.device = await ask.apply(this, given);
+          return device;
+        };
+        const map = GPUBuffer.prototype.mapAsync;
+        GPUBuffer.prototype.mapAsync = function (...given) {
+          const mapped = map.apply(this, given);
+          device.destroy();
+          return mapped;
+        };""",
+        "took the GPU away",
+    ),
+    "no reason given": (
+        "GPUBuffer.prototype.mapAsync = () => Promise.reject()",
+        "That did not work: ?. The page and the simulator go on.",
+    ),
     "hung": (
         f"""{AS_FOR_READERS}
         GPUQueue.prototype.onSubmittedWorkDone = () => new Promise(() => {{}})""",
@@ -490,6 +508,68 @@ def test_a_long_launch_is_cut_into_slices(site, visit) -> None:
     slices = page.evaluate("slices")
     assert sum(slices) == 1 + 1 + 2 + 3 + 16  # blocks of the cases
     assert max(slices) <= 2  # at 30 ms each, two are enough for 40
+
+
+# A clock that sees only kernels without shared memory: the naive one, and the roofline's.
+COARSE = """let now = 0, taken = 0;
+performance.now = () => now;
+const ask = GPUAdapter.prototype.requestDevice;
+GPUAdapter.prototype.requestDevice = function (asked) {
+  return ask.call(this, { ...asked, requiredFeatures: [] });
+};
+const shared = new WeakSet();
+const module = GPUDevice.prototype.createShaderModule;
+GPUDevice.prototype.createShaderModule = function (asked) {
+  const made = module.call(this, asked);
+  if (asked.code.includes("var<workgroup>")) shared.add(made);
+  return made;
+};
+const pipeline = GPUDevice.prototype.createComputePipelineAsync;
+GPUDevice.prototype.createComputePipelineAsync = async function (asked) {
+  const made = await pipeline.call(this, asked);
+  if (shared.has(asked.compute.module)) shared.add(made);
+  return made;
+};
+const set = GPUComputePassEncoder.prototype.setPipeline;
+GPUComputePassEncoder.prototype.setPipeline = function (pipeline) {
+  taken = shared.has(pipeline) ? 0 : 100;
+  return set.call(this, pipeline);
+};
+const done = GPUQueue.prototype.onSubmittedWorkDone;
+GPUQueue.prototype.onSubmittedWorkDone = async function () {
+  await done.call(this);
+  now += taken;
+};"""
+
+
+def test_a_clock_that_is_too_coarse_times_nothing(site, visit) -> None:
+    """A kernel that took 0 ms was infinitely fast."""
+    page = visit(site / "capstone.html", COARSE + LITTLE)
+    begun(page, CAPSTONE.get("code"))
+    page.get_by_label("up to twice as fast").check()
+    page.get_by_role("button", name="Measure it").click()
+    said = page.locator(".os-gpu-status")
+    expect(said).to_contain_text("By this browser's clock the kernel “yours” took no")
+
+
+def test_a_gpu_without_a_name_is_yours(site, visit) -> None:
+    nameless = """for (const part of ["vendor", "architecture", "description"])
+      Object.defineProperty(GPUAdapterInfo.prototype, part, { get: () => "" });"""
+    said = begun(visit(site / "en.html", nameless))
+    expect(said).to_contain_text("Right numbers on your GPU, in all 5 launches")
+
+
+def test_a_runner_that_came_cut_short_is_fetched_again(site, visit) -> None:
+    section = passed(visit(site / "en.html"))
+    script = site / "drills" / "gpu.js"
+    whole = script.read_text()
+    script.write_text("")
+    try:
+        section.locator(".os-gpu > .os-drill-actions button").click()
+        expect(section.locator(".os-gpu")).to_contain_text("could not be loaded")
+    finally:
+        script.write_text(whole)
+    expect(start(section)).to_contain_text("in all 5 launches")
 
 
 def test_without_a_gpu_the_card_says_so_and_logs_nothing(site, open_page) -> None:

@@ -6,15 +6,7 @@ import { store } from "../../drills/page/store.mjs";
 import { make, wordsFor } from "../../drills/page/words.mjs";
 import { isRunnable, keyOf, notebook } from "./keys.mjs";
 
-let fetched = null;
-
-function fetchCells() {
-  fetched ??= loadScript(`${HOME}cells.js`);
-  fetched.catch(() => {
-    fetched = null; // the next press tries again
-  });
-  return fetched;
-}
+const fetchCells = () => loadScript(`${HOME}cells.js`, () => globalThis.livepageCells);
 
 export function prepareCells() {
   const cells = [...document.querySelectorAll(".cell:has(.code)")];
@@ -26,7 +18,9 @@ export function prepareCells() {
   const link = () => make("a", { href, download: "" }, word("inNotebook"));
   if (runnable.length && href) for (const cell of others) addBar(cell, [link()]);
   const changed = runnable.some((cell) => store.get(keyOf(cell)).code !== undefined);
-  if (changed) fetchCells().then(() => globalThis.livepageCells.restore());
+  if (!changed) return;
+  const restore = () => globalThis.livepageCells.restore();
+  fetchCells().then(restore, () => {}); // the next press tries again
 }
 
 function runButtons(cell, word) {

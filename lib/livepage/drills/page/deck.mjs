@@ -119,7 +119,8 @@ class DeckRow {
     const card = make("div", { class: "os-deck-card" });
     this.element.append(card);
     try {
-      await loadScript(`${HOME}cards/${this.id}.js`);
+      const script = `${HOME}cards/${this.id}.js`;
+      await loadScript(script, () => globalThis.livepageCards?.[this.id]);
       card.innerHTML = globalThis.livepageCards[this.id]; // the book's own HTML
       new PageDrill(card.querySelector(".os-drill")).wake();
     } catch (error) {

@@ -74,10 +74,11 @@ export class GpuCard {
   }
 }
 
+let style = null;
+
 /** Fetch the runner and its style. */
 export async function loadGpu() {
-  if (globalThis.livepageGpu) return;
-  const style = make("link", { rel: "stylesheet", href: `${HOME}gpu.css` });
-  document.head.append(style);
-  await loadScript(`${HOME}gpu.js`);
+  style ??= make("link", { rel: "stylesheet", href: `${HOME}gpu.css` });
+  if (!globalThis.livepageGpu) document.head.append(style);
+  await loadScript(`${HOME}gpu.js`, () => globalThis.livepageGpu);
 }

@@ -138,7 +138,7 @@ export async function openPython() {
 }
 
 async function startPython() {
-  if (!globalThis.livepagePython) await loadScript(`${HOME}micropython.js`);
+  await loadScript(`${HOME}micropython.js`, () => globalThis.livepagePython);
   const { loader, wasm, worker: workerSource } = globalThis.livepagePython;
   const bytes = Uint8Array.from(atob(wasm), (c) => c.charCodeAt(0)).buffer;
   const source = new Blob([loader, workerSource], { type: "text/javascript" });
@@ -154,11 +154,25 @@ async function startPython() {
 
 /** The files of the block simulator: fetched with the first kernel. */
 async function simulator() {
-  if (!globalThis.livepageSimulator) await loadScript(`${HOME}simulator.js`);
+  await loadScript(`${HOME}simulator.js`, () => globalThis.livepageSimulator);
   return globalThis.livepageSimulator;
 }
 
-export function loadScript(address) {
+const coming = new Map(); // address → the promise of its script
+
+/**
+ * Fetch a script, once for all who ask meanwhile. `left` gives what it leaves behind: what
+ * is there already is not fetched, and a script that leaves nothing has failed.
+ */
+export async function loadScript(address, left) {
+  if (left()) return;
+  const over = () => coming.delete(address);
+  if (!coming.has(address)) coming.set(address, append(address).finally(over));
+  await coming.get(address);
+  if (!left()) throw new Error(address);
+}
+
+function append(address) {
   return new Promise((resolve, reject) => {
     const script = document.createElement("script");
     script.src = address;

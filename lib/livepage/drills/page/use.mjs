@@ -43,8 +43,7 @@ export function prepareUse(section) {
 /** What the figure has loaded is not loaded twice. */
 async function load(use, figure) {
   await loadGpu();
-  if (!globalThis.osLoaded?.[figure]) {
-    await loadScript(`${HOME}../figures/${figure}-loaded.js`);
-  }
-  if (!globalThis.livepageUses?.[use]) await loadScript(`${HOME}uses/${use}.js`);
+  const model = `${HOME}../figures/${figure}-loaded.js`;
+  await loadScript(model, () => globalThis.osLoaded?.[figure]);
+  await loadScript(`${HOME}uses/${use}.js`, () => globalThis.livepageUses?.[use]);
 }

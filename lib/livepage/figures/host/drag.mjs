@@ -22,7 +22,8 @@ export function draggable(stage, live) {
     event.preventDefault();
   };
   stage.onpointermove = (event) => {
-    if (held) follow(stage, held, event, live);
+    // A stage that is laid out anew meanwhile, as when a phone is turned, has another.
+    if (held?.handle.isConnected) follow(stage, held, event, live);
   };
   stage.onpointerup = stage.onpointercancel = () => {
     held = null;

@@ -17,9 +17,8 @@ export const shapeOf = (list) =>
 export function distance(mine, right) {
   let worst = 0;
   right.forEach((x, i) => {
-    const off = Object.is(mine[i], x) ? 0 : Math.abs(mine[i] - x);
-    const far = off / Math.max(1, Math.abs(x));
-    worst = Math.max(worst, mine[i] === x ? 0 : Number.isNaN(far) ? Infinity : far);
+    const off = mine[i] === x ? 0 : Math.abs(mine[i] - x) / Math.max(1, Math.abs(x));
+    worst = Math.max(worst, Number.isNaN(off) ? Infinity : off);
   });
   return worst;
 }

@@ -2,8 +2,9 @@
 
 import { patience } from "livepage/drills/page";
 
-import { Trouble, breathe, unless } from "./trouble.mjs";
+import { Trouble, rest, unless } from "./trouble.mjs";
 
+const LOST_MS = 200; // until a device that failed is known to be lost
 const HUNG_MS = 5000; // until a submission is given up; each should take 40
 const LIMITS = [
   "maxComputeWorkgroupStorageSize",
@@ -30,8 +31,8 @@ function opened(adapter, signal) {
 }
 
 export class Gpu {
-  /** Open the GPU with all that it has. */
-  static async open(signal) {
+  /** Open the GPU with all that it has; `unnamed` is what one without a name is called. */
+  static async open(signal, unnamed) {
     const { gpu } = navigator;
     if (!isSecureContext) throw new Trouble("notSecure");
     if (!gpu) throw new Trouble("noWebgpu");
@@ -43,14 +44,15 @@ export class Gpu {
     if (!adapter) throw new Trouble("noAdapter");
     const device = await opened(adapter, signal);
     if (!device) throw new Trouble("noAdapter");
-    return new Gpu(adapter, device, signal);
+    return new Gpu(adapter, device, signal, unnamed);
   }
 
-  constructor({ info }, device, signal) {
+  constructor({ info = {} }, device, signal, unnamed) {
     const { vendor, architecture, description } = info;
+    const family = [vendor, architecture].filter(Boolean).join(" ");
     this.device = device;
     this.signal = signal;
-    this.name = description || [vendor, architecture].filter(Boolean).join(" ");
+    this.name = description || family || unnamed;
     const all = `${vendor} ${architecture} ${description}`;
     this.isSoftware = Boolean(info.isFallbackAdapter) || PROGRAMS.test(all);
     this.subgroup = device.features.has("subgroups") ? (info.subgroupMinSize ?? 0) : 0;
@@ -148,7 +150,7 @@ export class Gpu {
       return found;
     } catch (error) {
       // Of a device that is lost, other promises may be the first to fail.
-      if (!(error instanceof Trouble)) await Promise.race([lost, breathe()]);
+      if (!(error instanceof Trouble)) await Promise.race([lost, rest(LOST_MS)]);
       throw error;
     } finally {
       clearTimeout(timer);

@@ -183,6 +183,8 @@ async function timed(run, kernels, bench) {
     const slowest = Math.max(...kernels.map(({ ms }) => ms));
     const isLast = 4 * slowest > LONGEST_MS || 2 * n > bench.MOST;
     if (isLast) await settle(run, laid, bench, given);
+    const untimed = isLast && kernels.find(({ ms }) => !(ms > 0));
+    if (untimed) throw new Trouble("noTime", { name: run.label(untimed.name), n });
     for (const { launch } of laid) launch.close();
     if (!isLast) continue;
     const rows = kernels.map((kernel) => rowOf(kernel, bench, n));

@@ -62,7 +62,7 @@ class CardPanel extends Panel {
     const { payload } = this.card.drill.data;
     const say = (...said) => this.say(...said);
     say("opens");
-    const gpu = await Gpu.open(signal);
+    const gpu = await Gpu.open(signal, this.word("unnamed"));
     opened.push(gpu);
     const translator = await openTranslator(signal);
     opened.push(translator);

@@ -7,6 +7,9 @@ import { Trouble } from "./trouble.mjs";
 
 let running = null; // the panel that has the GPU: two would spoil each other's times
 
+/** A message within a sentence, which has a full stop of its own. */
+const clause = (message) => String(message).replace(/\.$/, "");
+
 export class Panel {
   isTimed = true; // so it ends with the tab's being shown: a hidden one is slowed down
 
@@ -44,14 +47,16 @@ export class Panel {
     this.lead(stop);
     document.addEventListener("visibilitychange", leave);
     const opened = [];
-    const found = await this.work(ender.signal, opened, asked).catch((error) => error);
+    const told = await this.work(ender.signal, opened, asked).then(
+      (found) => () => this.show(found),
+      (error) => () => this.fail(error ?? new Error("?")),
+    );
     for (const one of opened) one.close();
     document.removeEventListener("visibilitychange", leave);
     const isHere = document.activeElement === stop; // or the reader is elsewhere by now
-    if (found instanceof Error) this.fail(found);
-    else this.show(found);
-    running = this.end = null;
+    running = this.end = null; // first: should that fail, the next run begins all the same
     this.busy(false);
+    told();
     if (isHere) this.status.focus({ preventScroll: true });
     return undefined;
   }
@@ -66,7 +71,7 @@ export class Panel {
     const isKnown = error instanceof Trouble;
     const { word, slots } = isKnown
       ? error
-      : { word: "unknown", slots: { message: String(error.message ?? error) } };
+      : { word: "unknown", slots: { message: clause(error.message ?? error) } };
     this.say(word, slots);
     this.body.replaceChildren();
   }

@@ -23,5 +23,7 @@ export async function unless(signal, promise, discard = () => {}) {
   }
 }
 
+export const rest = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
 /** Let the page answer for a moment. */
-export const breathe = () => new Promise((resolve) => setTimeout(resolve, 0));
+export const breathe = () => rest(0);

@@ -81,7 +81,7 @@ export class UsePanel extends Panel {
 
   async onGpu(signal, opened, { text, name }) {
     this.say("opens");
-    const gpu = await Gpu.open(signal);
+    const gpu = await Gpu.open(signal, this.word("unnamed"));
     opened.push(gpu);
     const translator = await openTranslator(signal);
     opened.push(translator);
