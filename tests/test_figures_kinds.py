@@ -200,3 +200,33 @@ def test_a_box_that_was_emptied_changes_nothing(kind: str) -> None:
     found = asked(kinds.scripts()[kind], question, control, texts)
     wanted = [None, None, None, None, 5, low, high]
     assert found == ([x and [x] for x in wanted] if kind == "row" else wanted)
+
+
+DRAG = """(given) => {
+  globalThis.DOMPoint = class {
+    constructor(x, y) { Object.assign(this, { x, y }); }
+    matrixTransform() { return this; }
+  };
+  const [dataset, controls] = JSON.parse(given);
+  const handle = { dataset, isConnected: true };
+  const svg = { getScreenCTM: () => ({ inverse() {} }) };
+  const stage = { addEventListener() {}, setPointerCapture() {}, querySelector: () => svg };
+  stage.classList = { add() {}, remove() {} };
+  const taken = [];
+  const live = { spec: { controls }, state: {}, stop() {}, set: ({ m }) => taken.push(m) };
+  $drag.draggable(stage, live);
+  const at = (clientY) => ({ clientY, button: 0, target: { closest: () => handle },
+    preventDefault() {} });
+  stage.onpointerdown(at(0));
+  stage.onpointermove(at(4));
+  handle.isConnected = false;
+  stage.onpointermove(at(8));
+  return JSON.stringify(taken);
+}"""
+
+
+def test_a_handle_that_was_drawn_anew_is_let_go() -> None:
+    """The old one's ends lie where they were in a picture of another width."""
+    handle = {"drag": "m", "axis": "y", "low": "0", "high": "10", "place": "0"}
+    controls = [{"kind": "range", "name": "m", "low": 0, "high": 10, "step": 1}]
+    assert asked(pack.HOST / "drag.mjs", DRAG, handle, controls) == [4]
