@@ -1,6 +1,8 @@
 """The build: what runs again, what does not, and that no stale number survives."""
 
+import os
 import re
+import select
 import shutil
 import socket
 import subprocess
@@ -15,6 +17,7 @@ import pytest
 from hatchling.builders.wheel import WheelBuilder
 from nbformat.v4 import new_output
 
+from patience import PATIENCE
 from tools import build
 from tools.build import (
     Book,
@@ -27,7 +30,13 @@ from tools.build import (
     settings,
 )
 from tools.chapters import code_cells, in_source, notebook, pages
-from tools.execute import ChapterFailed, _raise_failures, _whole_streams, with_outputs
+from tools.execute import (
+    ChapterFailed,
+    _raise_failures,
+    _whole_streams,
+    forking,
+    with_outputs,
+)
 from tools.freshness import Ours, data_files, imported, lib_files
 
 HEADER = "---\njupytext: {text_representation: {format_name: myst}}\n---\n\n"
@@ -137,14 +146,41 @@ def test_a_process_with_two_threads_is_not_forked() -> None:
         address = f"{folder}/forks"
         server = subprocess.Popen(
             [sys.executable, "-c", textwrap.dedent(code), address],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert server.stdout.readline() == "ready\n"
         with socket.socket(socket.AF_UNIX) as asked:
             asked.connect(address)
             asked.sendall(b"{}\n")
-            said = server.communicate()[1]  # NumPy's own threads count as well
+            said = server.stderr.read()  # NumPy's own threads count as well
             assert re.search(r"a process with [2-9]\d* threads is not forked", said)
+
+
+def test_no_kernel_is_forked_where_a_socket_cannot_have_an_address(tmp_path) -> None:
+    deep = tmp_path.joinpath(*["a folder with a long name"] * 5)
+    deep.mkdir(parents=True)
+    with forking(deep, {}) as asked:
+        assert asked == ([], {})
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked on Linux only")
+def test_the_process_that_forks_ends_with_a_build_that_is_killed() -> None:
+    code = """
+    import os, sys
+    from pathlib import Path
+    from tools import forked_kernels
+    server = forked_kernels.start(Path(sys.argv[1]), dict(os.environ))
+    print(server.pid, flush=True)
+    server.wait()
+    """
+    with TemporaryDirectory() as folder:
+        address = f"{folder}/forks"
+        command = [sys.executable, "-c", textwrap.dedent(code), address]
+        build = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        end = os.pidfd_open(int(build.stdout.readline()))
+        build.kill(), build.communicate()
+        assert select.select([end], [], [], PATIENCE)[0], "the process goes on"
+        os.close(end)
 
 
 def test_a_cell_that_python_cannot_read_is_named_before_anything_runs(small) -> None:

@@ -140,6 +140,13 @@ def test_a_part_that_is_not_there_is_named() -> None:
         environment().main(["tests"])
 
 
+def test_a_terminal_without_an_ellipsis_stops_no_command() -> None:
+    command = [sys.executable, "-c", "import tools; print('building …')"]
+    env = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("building ?\n", "")
+
+
 @pytest.mark.parametrize("port", ["taken", "99999", "x"])
 def test_a_port_that_cannot_be_had_is_said_plainly(tmp_path, port: str) -> None:
     (tmp_path / "index.html").touch()

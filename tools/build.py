@@ -34,6 +34,7 @@ except SyntaxError as error:
     place = f"{error.filename}:{error.lineno}\n    {(error.text or '').strip()}"
     sys.exit(f"The build stopped.\n{place}\n  SyntaxError: {error.msg}")
 from livepage import figures, modules, yml
+from livepage.child import child
 from livepage.digest import digest, files_in
 from livepage.quantities import quantities
 from tools import reader
@@ -272,9 +273,8 @@ def packing_ahead(book: Book) -> Iterator[None]:
         return
     pack = "import sys; from tools import build; from pathlib import Path as P; "
     pack += "build.pack(build.Book(P(sys.argv[1]), P(sys.argv[2])))"
-    command = [sys.executable, "-c", pack, str(book.root), str(book.out)]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    packing = subprocess.Popen(command, cwd=ROOT, **quiet)
+    packing = child(pack, str(book.root), str(book.out), cwd=ROOT, **quiet)
     try:
         yield
         packing.wait()

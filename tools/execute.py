@@ -14,12 +14,15 @@ import nbformat
 from nbformat import NotebookNode
 
 import tools
+from livepage.child import child
 from tools import forked_kernels
 from tools.chapters import Page, code_cells, line_of, notebook
 from tools.made import Made
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 WIDGET = "application/vnd.jupyter.widget-view+json"
+# A socket's address has 108 bytes at most; Python's own sockets add 32 to the folder.
+DEEPEST = 70
 LIMIT = 600  # seconds that one cell may take; none takes a tenth, but machines are busy
 
 
@@ -71,20 +74,29 @@ def _nbmake(files: list[Path], ours: tuple[Path, ...]) -> str:
         )  # not the tests' settings
         shutil.copy(tools.__file__, folder / "lean.py")  # a quicker start
         copies = [Path(shutil.copy(file, folder)) for file in files]
-        command = [sys.executable, "-m", "pytest", "-p", "lean"]
+        command = ["-p", "lean"]
         command += ["-p", "nbmake.pytest_plugin", "--nbmake", "--overwrite", "-q"]
         command += [f"--nbmake-timeout={LIMIT}", "-p", "no:cacheprovider"]
         if len(files) > 1:
             command += ["-p", "xdist", "-n", str(min(len(files), os.cpu_count() or 1))]
         command += map(str, copies)
         with forking(folder, _environment(ours)) as (more, env):
-            done = subprocess.run(
-                [*command, *more],
-                capture_output=True, encoding="utf-8", env=env, cwd=folder,
-            )  # fmt: skip
+            said = _pytest([*command, *more], env=env, cwd=folder)
         for copy, file in zip(copies, files, strict=True):
             shutil.copy(copy, file)
-    return done.stdout + done.stderr if done.returncode else ""
+    return said
+
+
+RUN_PYTEST = "import runpy; runpy.run_module('pytest', run_name='__main__')"
+
+
+def _pytest(arguments: list[str], **options: object) -> str:
+    """Run pytest; return what it said, empty if all went well."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    pipes |= {"encoding": "utf-8", "errors": "replace"}
+    with child(RUN_PYTEST, *arguments, **pipes, **options) as running:
+        said = running.stdout.read()
+        return said if running.wait() else ""
 
 
 def _environment(ours: tuple[Path, ...]) -> dict[str, str]:
@@ -105,7 +117,8 @@ def forking(folder: Path, env: dict[str, str]) -> Iterator[tuple[list[str], dict
 
     Yields what pytest is told besides, and the variables that it runs with.
     """
-    if sys.platform != "linux" or os.environ.get("BOOK_FORKS") == "no":
+    is_deep = len(os.fsencode(folder)) > DEEPEST
+    if sys.platform != "linux" or os.environ.get("BOOK_FORKS") == "no" or is_deep:
         yield [], env
         return
     shutil.copy(forked_kernels.__file__, folder)

@@ -82,7 +82,8 @@ def start(address: Path, env: dict[str, str]) -> subprocess.Popen[str]:
     more = {"OPENBLAS_NUM_THREADS": "1"}
     more["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
     env = {**env, **more}
-    quiet = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+    quiet = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    quiet |= {"stderr": subprocess.DEVNULL, "text": True}
     server = subprocess.Popen(command, env=env, **quiet)
     if not server.stdout.readline():
         raise RuntimeError("the process that forks kernels did not start")
@@ -90,7 +91,7 @@ def start(address: Path, env: dict[str, str]) -> subprocess.Popen[str]:
 
 
 def serve(address: str) -> None:
-    """Import what kernels need, and fork one for each request until this is ended."""
+    """Import what kernels need, and fork one for each request until the parent ends."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel's end is nobody's news
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(address)
@@ -98,7 +99,8 @@ def serve(address: str) -> None:
         print("ready", flush=True)  # what is asked meanwhile waits for the imports
         for name in IMPORTED:
             __import__(name)
-        while True:
+        # Standard input closes when the process that started this one ends.
+        while sys.stdin not in select.select([server, sys.stdin], [], [])[0]:
             asked, _ = server.accept()
             wanted = json.loads(asked.makefile().readline())
             threads = len(os.listdir("/proc/self/task"))

@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
 
 from sphinx.application import Sphinx
+
+from livepage.child import child
 
 from . import hosts, keep
 
@@ -30,9 +31,9 @@ class Ahead:
 
     def __init__(self, module: str, language: str, names: Sequence[str]) -> None:
         self.names, self.language = names, language
-        command = [sys.executable, "-c", _MAKE, module, language, *names]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-        self.process = subprocess.Popen(command, text=True, encoding="utf-8", **pipes)
+        pipes |= {"text": True, "encoding": "utf-8"}
+        self.process = child(_MAKE, module, language, *names, **pipes)
         self.reader = Thread(target=self._read)
         self.reader.start()
 
@@ -51,6 +52,7 @@ class Ahead:
         """End the process."""
         self.process.kill()
         self.process.wait()
+        self.process.stdin.close()
         self.reader.join()
 
 

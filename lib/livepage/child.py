@@ -1,0 +1,35 @@
+"""Processes that end when the process that started them ends, even if it was killed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+# The pipe on the child's standard input closes when the parent ends. The child reads it
+# from a copy, because what it runs may put another file in the place of its input.
+_WATCH = """\
+import os, sys, threading
+def watch(pipe=os.dup(0)):
+    while os.read(pipe, 1):
+        pass
+    os._exit(1)
+threading.Thread(target=watch, daemon=True).start()
+"""
+
+
+def child(code: str, *arguments: str, **options: Any) -> subprocess.Popen[Any]:
+    """Start Python code in a child process, which never outlives this process.
+
+    Parameters
+    ----------
+    code : str
+        What the child runs.
+    *arguments : str
+        What the code finds in ``sys.argv[1:]``.
+    **options
+        Further options of ``subprocess.Popen``. Do not use ``communicate``, which closes
+        the pipe that the child watches.
+    """
+    command = [sys.executable, "-c", _WATCH + code, *arguments]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, **options)
