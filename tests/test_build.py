@@ -375,3 +375,31 @@ def test_a_wheel_that_was_removed_is_packed_again(root: Path, tmp_path: Path) ->
     assert [wheel.name for wheel in pack_wheels(book)] == names
     shutil.rmtree(tmp_path / "wheels")
     assert [wheel.name for wheel in pack_wheels(book)] == names
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no lock there")
+def test_a_build_that_waits_for_another_says_so(tmp_path: Path) -> None:
+    code = """
+    import sys
+    from pathlib import Path
+    from tools.build import only_one
+    with only_one(Path(sys.argv[1])):
+        print("builds")
+    """
+    command = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path)]
+    with build.only_one(tmp_path):
+        second = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert "waiting for another build" in second.stdout.readline()
+    assert second.communicate()[0] == "builds\n"
+
+
+@pytest.mark.parametrize("folder", ["a file", "a file/below"])
+def test_a_folder_that_cannot_be_written_to_is_named(
+    folder: str, tmp_path: Path, monkeypatch, capsys
+) -> None:
+    (tmp_path / "a file").touch()
+    out = str(tmp_path / folder)
+    monkeypatch.setattr(sys, "argv", ["build", "--path-output", out])
+    assert build.main() == 1
+    said = capsys.readouterr().err
+    assert "The build stopped." in said and out in said

@@ -1,10 +1,12 @@
 """What `make` and its commands find, and that they print what is meant and no more."""
 
 import ast
+import importlib
 import importlib.metadata
 import importlib.util
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -147,13 +149,44 @@ def test_a_terminal_without_an_ellipsis_stops_no_command() -> None:
     assert (done.stdout, done.stderr) == ("building ?\n", "")
 
 
-@pytest.mark.parametrize("port", ["taken", "99999", "x"])
+@pytest.mark.parametrize("port", ["taken", "99999", "x", "²", "-1", "0x10", "1" * 5000])
 def test_a_port_that_cannot_be_had_is_said_plainly(tmp_path, port: str) -> None:
     (tmp_path / "index.html").touch()
     with serve.server(tmp_path) as running:
         number = str(running.server_port) if port == "taken" else port
         with pytest.raises(ValueError, match=f"port: .*{number}"):
             serve.server(tmp_path, serve.asked([number]))
+
+
+def test_two_ports_are_one_too_many() -> None:
+    with pytest.raises(ValueError, match="port: expected one, got 8000 9000"):
+        serve.asked(["8000", "9000"])
+
+
+COMMANDS = ["autograd", "faults", "fuzz", "gpu", "kernels", "laboratory", "links"]
+COMMANDS += ["excerpts", "model", "publish", "rebuilds"]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_misspelt_option_stops_a_command(name: str, monkeypatch, capsys) -> None:
+    """Without it, some of them would write anew what they were to compare."""
+    monkeypatch.setattr(sys, "argv", [name, "--chekc"])
+    # Nothing may be started: neither a process nor what takes long.
+    monkeypatch.setattr(subprocess, "Popen", None)
+    monkeypatch.delitem(sys.modules, f"tools.{name}", raising=False)
+    with pytest.raises(SystemExit) as stop:
+        runpy.run_module(f"tools.{name}", run_name="__main__")
+    assert stop.value.code == 2
+    assert "--chekc" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["links", "publish"])
+def test_a_command_without_a_book_says_so(name, tmp_path, monkeypatch, capsys) -> None:
+    module = importlib.import_module(f"tools.{name}")
+    monkeypatch.setattr(module, "HTML", tmp_path)
+    monkeypatch.setattr(sys, "argv", [name])
+    assert module.main() == 1
+    assert "run `make book` first" in capsys.readouterr().err
 
 
 def test_without_a_browser_the_budgets_say_what_to_install(monkeypatch) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from tools import words
 from tools.environments import ROOT, TORCH, hand_over
 
 STORED = ROOT / "tests" / "data" / "autograd.json"
@@ -177,6 +178,6 @@ def check() -> int:
 
 
 if __name__ == "__main__":
-    if "--here" not in sys.argv:
+    if "--here" not in words.given(["--check", "--here"]):
         sys.exit(hand_over("tools.autograd", *TORCH))
     sys.exit(check() if "--check" in sys.argv else store())

@@ -373,11 +373,15 @@ def only_one(out: Path):
         yield
         return
     with lock.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"  waiting for another build in {out} …", flush=True)
+            fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
-FAILURES = (BuildFailed, ChapterFailed, ValueError)
+FAILURES = (BuildFailed, ChapterFailed, OSError, ValueError)
 
 
 def make(book: Book = HERE, shown: Callable[[], None] = lambda: None) -> None:

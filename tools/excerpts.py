@@ -22,7 +22,7 @@ from datetime import date
 from textwrap import dedent
 from typing import Any, NamedTuple
 
-from tools import kernels
+from tools import kernels, words
 
 ROOT = kernels.ROOT
 BOOK = ROOT / "book"
@@ -120,11 +120,12 @@ def command(
     what: str,
 ) -> int:
     """Do what the command line asks for: make it, check what is stored, or store it."""
-    if "--worker" in sys.argv:
+    options = words.given(["--check", "--worker"])
+    if "--worker" in options:
         json.dump(made(), sys.stdout)
         return 0
-    said = gate() if "--check" in sys.argv else []
-    if "--check" not in sys.argv:
+    said = gate() if "--check" in options else []
+    if "--check" not in options:
         store()
     print(*said, sep="\n", end="\n" if said else "")
     print(f"{what}: {len(said)} complaints")

@@ -219,6 +219,9 @@ def unharmed() -> str:
 def main() -> int:
     words = sys.argv[1:]
     chosen = [f for f in FAULTS if not words or any(w in f.name for w in words)]
+    if not chosen:
+        print(f"no fault's name contains {' or '.join(words)}", file=sys.stderr)
+        return 2
     print("  the unharmed copy …", flush=True)
     if said := unharmed():
         print(f"is red already:\n{said[-3000:]}")

@@ -23,7 +23,13 @@ def look(seed: int) -> tuple[str, bool]:
 
 
 def main() -> int:
-    given = [int(word) for word in sys.argv[1:]]
+    words = sys.argv[1:]
+    if len(words) > 2 or not all(map(str.isdecimal, words)):
+        print(
+            f"expected [N [SEED]], two numbers; got {' '.join(words)}", file=sys.stderr
+        )
+        return 2
+    given = list(map(int, words))
     number, first = given + [20_000, 0][len(given) :]
     start, wrong, races = time.perf_counter(), 0, 0
     with Pool() as pool:

@@ -20,6 +20,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tools import words
+
 ROOT = Path(__file__).resolve().parent.parent
 NO_GPU, IN_SOFTWARE = 3, 4
 
@@ -95,7 +97,8 @@ def by_driver() -> int:
 
 
 def main() -> int:
-    status = NO_GPU if "--webgpu" in sys.argv else by_driver()
+    asked = words.given(["--check", "--webgpu"])
+    status = NO_GPU if "--webgpu" in asked else by_driver()
     return by_webgpu() if status == NO_GPU else status
 
 

@@ -20,7 +20,7 @@ from functools import cache
 from itertools import product
 from pathlib import Path
 
-from tools import environments
+from tools import environments, words
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "lib" / "onlinesoftmax" / "gpu"
@@ -336,12 +336,13 @@ def main() -> int:
     if sys.argv[1:] == ["--worker"]:
         worker()
         return 0
+    asked = words.given(["--check", "--every"])
     if not sys.platform.startswith(SUPPORTED):
         print("the compiler for GPUs is published for Linux and Windows only")
         return 2
     start = time.perf_counter()
-    if "--check" in sys.argv:
-        said = gate(every="--every" in sys.argv)
+    if "--check" in asked:
+        said = gate(every="--every" in asked)
     else:
         try:
             environment()

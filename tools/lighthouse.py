@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 
+from tools import words
 from tools.build import ROOT, Book
 from tools.chromium import FLAGS, find_chromium
 from tools.serve import server
@@ -54,7 +55,8 @@ def main() -> int:
     if not shutil.which("npx") or not find_chromium():
         print("Lighthouse needs Node.js (npx) and a Chromium: install both")
         return 1
-    names = sys.argv[1:] or [p.name for p in Book(ROOT, ROOT / "_build").pages]
+    pages = [page.name for page in Book(ROOT, ROOT / "_build").pages]
+    names = words.given(pages) or pages
     short = 0
     with server() as running:
         threading.Thread(target=running.serve_forever, daemon=True).start()

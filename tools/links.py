@@ -13,6 +13,7 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup
 
+from tools import words
 from tools.serve import HTML
 
 AGENT = {"User-Agent": "Mozilla/5.0 (link check of an online book)"}
@@ -41,6 +42,10 @@ def complaint(address: str) -> str | None:
 
 
 def main() -> int:
+    words.given([])
+    if not (HTML / "index.html").exists():
+        print("no built book: run `make book` first", file=sys.stderr)
+        return 1
     links = outside(HTML)
     with ThreadPoolExecutor(8) as pool:
         said = dict(zip(links, pool.map(complaint, links), strict=True))

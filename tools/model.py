@@ -11,6 +11,7 @@ when the prose changes: its file says when it was trained, and on which letters.
 import json
 import sys
 
+from tools import words
 from tools.environments import ROOT, TORCH, hand_over
 
 STORED = ROOT / "book" / "data" / "speaker.json"
@@ -42,4 +43,5 @@ def check() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(work() if "--here" in sys.argv else hand_over("tools.model", *TORCH))
+    here = "--here" in words.given(["--check", "--here"])
+    sys.exit(work() if here else hand_over("tools.model", *TORCH))

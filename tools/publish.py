@@ -21,6 +21,7 @@ from pathlib import Path
 import yaml
 from bs4 import BeautifulSoup
 
+from tools import words
 from tools.serve import HTML
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -174,8 +175,12 @@ def clone(folder: Path) -> Path:
 
 
 def main() -> int:
-    if "--rehearse" not in sys.argv:
-        lay_out(HTML, BRANCH)
+    if "--rehearse" not in words.given(["--rehearse"]):
+        try:
+            lay_out(HTML, BRANCH)
+        except ValueError as error:
+            print(error, file=sys.stderr)
+            return 1
         print(f"  {BRANCH.relative_to(ROOT)}: the branch of notebooks")
         return 0
     with tempfile.TemporaryDirectory() as name:

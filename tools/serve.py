@@ -4,6 +4,7 @@ python -m tools.serve [PORT]
 """
 
 import gzip
+import re
 import sys
 from functools import lru_cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -56,8 +57,10 @@ def server(
     made = partial(handler, directory=str(html))
     try:
         return ThreadingHTTPServer(("127.0.0.1", port), made)
-    except (OSError, OverflowError) as error:
-        said = f"port: {port} cannot be had ({error}); name another, such as {port + 1}"
+    except OSError as error:
+        said = (
+            f"port: {port} cannot be had ({error}); name another, or 0 for a free one"
+        )
         raise ValueError(said) from None
 
 
@@ -65,9 +68,12 @@ def asked(arguments: list[str]) -> int:
     """The port that a command line asks for."""
     if not arguments:
         return 8000
-    if not arguments[0].isdigit():
-        raise ValueError(f"port: expected a number, got {arguments[0]!r}")
-    return int(arguments[0])
+    if len(arguments) > 1:
+        raise ValueError(f"port: expected one, got {' '.join(arguments)}")
+    [port] = arguments
+    if not re.fullmatch("[0-9]{1,5}", port) or int(port) > 65535:
+        raise ValueError(f"port: expected a number from 0 to 65535, got {port!r}")
+    return int(port)
 
 
 def main() -> None:
