@@ -415,3 +415,23 @@ def test_a_kernel_that_did_not_compile_is_not_helped_with_what_it_computes() -> 
         report = marking.run(d, d.get("code").replace(old, new))
         lines, _ = feedback(d, payload(d), report, Visit())
         assert (d.get("hints")[0] in " ".join(lines)) == helped, lines
+
+
+@pytest.mark.parametrize(
+    ("id", "answer", "passed"),
+    [
+        ("shift-proof", np.ones((2, 2)), False),
+        ("shift-proof", np.array("a"), False),
+        ("four-formats", np.ones((2, 2)), False),
+        ("alpha-tie", np.array([1.0]), True),
+        ("alpha-tie", np.array("1"), True),
+    ],
+)
+def test_an_array_is_an_answer_like_a_list(id: str, answer, passed: bool) -> None:
+    assert check(id, answer).passed is passed
+
+
+def test_points_that_are_no_numbers_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"had: expected numbers.*got \[\[1\]\]"):
+        check("why-the-largest", "An answer.", had=[[1]])
+    assert check("why-the-largest", "An answer.", had=np.array([1, 2])).passed

@@ -231,26 +231,27 @@ def _compare(drill: Drill, answer: str, had: Sequence[int] | None) -> Verdict:
 
 def _ticked(had: Sequence[int], count: int) -> set[int]:
     """Return the numbers of the points that the reader had; refuse other numbers."""
-    numbers = set(had) if isinstance(had, (list, tuple, set, range)) else {had}
-    if not numbers <= set(range(1, count + 1)):
+    had = had.tolist() if hasattr(had, "tolist") else had  # an array
+    numbers = list(had) if isinstance(had, (list, tuple, set, range)) else [had]
+    if not all(number in range(1, count + 1) for number in numbers):
         raise ValueError(
             f"had: expected numbers of points, from 1 to {count}, such as [1, {count}],"
             f" got {had!r}"
         )
-    return numbers
+    return set(numbers)
 
 
 # ---- answers of the wrong kind
 
 
 def _no_function(drill: Drill, answer: Any) -> Any:
-    """Return an answer; refuse a function, and nothing at all."""
+    """Return an answer, arrays as lists; refuse a function, and nothing at all."""
     if answer is None or callable(answer) or inspect.isgenerator(answer):
         how = word(
             "how" + drill.kind.capitalize(), id=drill.id, letters="…", columns="…"
         )
         raise ValueError(f"answer: got {_described(answer)}. {how}")
-    return answer
+    return answer.tolist() if hasattr(answer, "tolist") else answer  # an array
 
 
 def _function(drill: Drill, answer: Any) -> Any:
