@@ -403,3 +403,24 @@ def test_a_folder_that_cannot_be_written_to_is_named(
     assert build.main() == 1
     said = capsys.readouterr().err
     assert "The build stopped." in said and out in said
+
+
+def test_what_a_stopped_render_left_half_written_does_not_stop_the_next(
+    tmp_path: Path, monkeypatch
+) -> None:
+    book = Book(tmp_path, tmp_path / "_build")
+    book.html.mkdir(parents=True)
+    left = book.html / ".buildinfo"
+    left.write_text("# Sphinx build info version 1\n")
+
+    class Stopped(Exception):
+        pass
+
+    def renders(*folders: object, **options: object) -> None:
+        assert not left.exists()
+        raise Stopped
+
+    monkeypatch.setattr(build, "Sphinx", renders)
+    monkeypatch.setattr(build, "settings", lambda book: {})
+    with pytest.raises(Stopped):
+        build.render(book)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import threading
 import weakref
 from pathlib import Path
 
@@ -178,6 +179,32 @@ def test_drills_made_ahead_are_those_that_are_made_here(monkeypatch, book):
         assert hosts.drill.has(name, "en")
         made = hosts.drill(name, "en")
         assert made == drills.page_html(name, "en", maths=maths.typeset)
+
+
+def test_no_thread_takes_memory_while_a_drill_measures_its_own(monkeypatch):
+    """What a thread allocates would count as memory of the drill's code."""
+    monkeypatch.setattr(keep, "_kept", {})
+    before = threading.active_count()
+    ahead = Ahead("rescaling", "en", ["third-weight", "streaming-softmax"])
+    monkeypatch.setattr(ahead, "take", lambda: seen.append(threading.active_count()))
+    seen = []
+    ahead.meet()
+    ahead.stop()
+    assert set(seen) == {before}
+
+
+def test_a_line_that_the_process_has_half_written_is_taken_when_it_is_whole(
+    monkeypatch,
+):
+    monkeypatch.setattr(keep, "_kept", {})
+    ahead = Ahead("no_such_book", "en", [])
+    ahead.process.wait()
+    with Path(ahead.made.name).open("ab") as out:
+        for part, taken in ((b'{"a": 1}\n{"b"', {"a": 1}), (b": 2}\n", {"b": 2})):
+            out.write(part), out.flush()
+            ahead.take()
+            assert taken.items() <= keep.all_kept().items()
+    ahead.stop()
 
 
 def test_a_drill_that_cannot_be_made_ahead_is_told_here(monkeypatch):

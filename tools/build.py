@@ -225,6 +225,7 @@ def render(book: Book, when_read: Callable[..., object] = lambda *_: None) -> No
     whole = book.trees / "whole"
     if not whole.exists():
         shutil.rmtree(book.trees, ignore_errors=True)
+        (book.html / ".buildinfo").unlink(missing_ok=True)  # it may be half written
     whole.unlink(missing_ok=True)
     said = io.StringIO()
     # As `jupyter-book build -W --keep-going -n -q` does, without its command line.

@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from threading import Thread
+from tempfile import TemporaryDirectory
 
 from sphinx.application import Sphinx
 
@@ -31,19 +31,27 @@ class Ahead:
 
     def __init__(self, module: str, language: str, names: Sequence[str]) -> None:
         self.names, self.language = names, language
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-        pipes |= {"text": True, "encoding": "utf-8"}
-        self.process = child(_MAKE, module, language, *names, **pipes)
-        self.reader = Thread(target=self._read)
-        self.reader.start()
+        self.folder = TemporaryDirectory(prefix="drills-")
+        file = Path(self.folder.name, "made")
+        # No thread of this process reads a pipe: what a thread allocates would count as
+        # memory of the drill whose memory is measured meanwhile.
+        with file.open("wb") as out:
+            command = _MAKE, module, language, *names
+            self.process = child(*command, stdout=out, stderr=subprocess.DEVNULL)
+        self.made = file.open("rb")
 
-    def _read(self) -> None:
-        for line in self.process.stdout or ():
+    def take(self) -> None:
+        """Take what the process has made since the last time."""
+        start = self.made.tell()
+        while (line := self.made.readline()).endswith(b"\n"):
             keep.take(json.loads(line))
+            start = self.made.tell()
+        self.made.seek(start)  # a line that is not whole yet
 
     def meet(self) -> None:
         """Make what the process has not made yet. What it cannot make fails here."""
         for name in reversed(self.names):
+            self.take()
             if hosts.drill.has(name, self.language):
                 break
             hosts.drill(name, self.language)
@@ -53,7 +61,8 @@ class Ahead:
         self.process.kill()
         self.process.wait()
         self.process.stdin.close()
-        self.reader.join()
+        self.made.close()
+        self.folder.cleanup()
 
 
 _ahead: list[Ahead] = []
