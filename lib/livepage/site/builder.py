@@ -14,6 +14,8 @@ from xml.sax.saxutils import escape
 
 from sphinx.builders.html import StandaloneHTMLBuilder
 
+from livepage import yml
+
 from . import fonts, hosts, search, stylesheet
 from .keep import kept
 from .paths import ASSETS, VENDOR
@@ -137,7 +139,7 @@ class BookBuilder(StandaloneHTMLBuilder):
             sorted({letter for page in uses for letter in page.formulas})
         )
         css, cut = self._fonts(_merged(_sheets(), sorted(used)), text, formulas)
-        licences = {"_static/fonts/LICENSES.txt": _font_licences().encode()}
+        licences = {"_static/LICENSES.txt": licences_of_vendored().encode()}
         return {"_static/book.css": css.encode(), **cut, **licences}
 
     def _fonts(
@@ -193,13 +195,17 @@ def _write(file: Path, content: bytes) -> None:
         file.write_bytes(content)
 
 
-def _font_licences() -> str:
-    """The licences of the fonts, which must travel with them."""
-    folders = [VENDOR / "katex", *sorted((VENDOR / "fonts").iterdir())]
-    return "\n\n".join(
-        f"{folder.name}\n\n{(folder / 'LICENSE').read_text(encoding='utf-8')}"
-        for folder in folders
-    )
+def licences_of_vendored() -> str:
+    """Return the licences of the vendored files of a site, which must travel with them."""
+    folders = [VENDOR / "katex", VENDOR / "micropython"]
+    folders += sorted((VENDOR / "fonts").iterdir())
+    texts = []
+    for folder in folders:
+        record = yml.read(folder / "VENDOR.yml")
+        head = [record["name"], record["licence"], record.get("copyright")]
+        licence = (folder / "LICENSE").read_text(encoding="utf-8")
+        texts.append("\n".join([*filter(None, head), "", licence]))
+    return "\n\n".join(texts)
 
 
 def _sheets() -> list[str]:
