@@ -17,7 +17,7 @@ from pathlib import Path
 import jupytext
 import pytest
 
-from tools import budgets, chromium, serve
+from tools import budgets, chromium, copies, lab, serve, speeds
 from tools import test as tools_test
 
 ROOT = Path(__file__).parents[1]
@@ -178,6 +178,31 @@ def test_a_misspelt_option_stops_a_command(name: str, monkeypatch, capsys) -> No
         runpy.run_module(f"tools.{name}", run_name="__main__")
     assert stop.value.code == 2
     assert "--chekc" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("path", ["", os.environ["PATH"]], ids=["no git", "no clone"])
+def test_without_git_a_copy_says_what_is_needed(path, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(copies, "ROOT", tmp_path)
+    monkeypatch.setenv("PATH", path)
+    with pytest.raises(SystemExit, match="needed, to copy the book"):
+        copies.copy_of_the_book(tmp_path / "copy")
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"a": "b"'])
+def test_a_record_that_was_cut_short_stops_no_command(
+    text: str, tmp_path, monkeypatch
+) -> None:
+    record = tmp_path / "record.json"
+    record.write_text(text)
+    monkeypatch.setattr(speeds, "GREEN", record)
+    assert isinstance(speeds.changed_files(), set)
+    own, published = tmp_path / "own", tmp_path / "published"
+    own.mkdir(), published.mkdir()
+    (own / lab.HANDED_OUT).write_text(text)
+    for folder, words in ((own, "mine"), (published, "theirs")):
+        (folder / "a.ipynb").write_text(words)
+    assert lab.copies(published, own) == ["a.ipynb"]
+    assert (own / "a.ipynb").read_text() == "mine"
 
 
 @pytest.mark.parametrize("name", ["links", "publish"])

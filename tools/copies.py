@@ -9,13 +9,24 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 
+def git(*words: str) -> str:
+    """Return what git says in the repository; stop where there is none."""
+    command = ["git", *words]
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8")
+    except OSError as error:
+        sys.exit(f"git is needed, to copy the book: {error}")
+    if done.returncode:
+        sys.exit(
+            f"a clone of the repository is needed, to copy the book: {done.stderr}"
+        )
+    return done.stdout
+
+
 def copy_of_the_book(folder: Path, with_outputs: bool = True) -> None:
     """What git tracks, and the outputs of the last build if they are wanted."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard", "-z"],
-        cwd=ROOT, capture_output=True, encoding="utf-8", check=True,
-    )  # fmt: skip
-    for name in filter(None, listed.stdout.split("\0")):
+    listed = git("ls-files", "-co", "--exclude-standard", "-z")
+    for name in filter(None, listed.split("\0")):
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name)

@@ -4,7 +4,6 @@ python -m tools.lab                  further options go to JupyterLab, such as -
 """
 
 import hashlib
-import json
 import os
 import shutil
 import subprocess
@@ -12,6 +11,8 @@ import sys
 from pathlib import Path
 
 from jupyter_core import paths
+
+from tools import records
 
 BUILD = Path(__file__).resolve().parent.parent / "_build"
 HANDED_OUT = ".handed-out.json"  # beside the copies: the digest of each when new
@@ -24,7 +25,7 @@ def copies(published: Path, own: Path) -> list[str]:
     """
     own.mkdir(parents=True, exist_ok=True)
     record = own / HANDED_OUT
-    handed = json.loads(record.read_text("utf-8")) if record.exists() else {}
+    handed = records.load(record)
     kept = []
     for file in sorted(published.glob("*.ipynb")):
         copy, new = own / file.name, _digest(file)
@@ -35,7 +36,7 @@ def copies(published: Path, own: Path) -> list[str]:
         if now != new:
             shutil.copy(file, copy)
         handed[file.name] = new
-    record.write_text(json.dumps(handed, indent=1), "utf-8")
+    records.store(record, handed)
     return kept
 
 

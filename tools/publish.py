@@ -22,6 +22,7 @@ import yaml
 from bs4 import BeautifulSoup
 
 from tools import words
+from tools.copies import git
 from tools.serve import HTML
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -170,7 +171,7 @@ def rehearse(copy: Path, remote: Path) -> list[str]:
 def clone(folder: Path) -> Path:
     """The repository as it is committed, with the environment of this one."""
     copy = folder / "book"
-    subprocess.run(["git", "clone", "-q", ROOT, copy], check=True)
+    git("clone", "-q", str(ROOT), str(copy))
     return copy
 
 

@@ -16,6 +16,7 @@ from statistics import median
 import pytest
 
 from livepage.digest import digest, files_in
+from tools import records
 
 ROOT = Path(__file__).resolve().parent.parent
 STORED = ROOT / "tests" / "durations.json"
@@ -84,8 +85,8 @@ def now() -> dict[str, str]:
 
 def changed_files() -> set[str]:
     """Return the files that differ from the last green full run, or from the commit."""
-    if GREEN.exists():
-        green, here = json.loads(GREEN.read_text("utf-8")), now()
+    if green := records.load(GREEN):
+        here = now()
         return {name for name in green | here if green.get(name) != here.get(name)}
     command = ["git", "status", "--porcelain", "--no-renames", "-uall", "-z"]
     try:

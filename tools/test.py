@@ -19,7 +19,7 @@ import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tools import excerpts, kernels, laboratory, speeds
+from tools import excerpts, kernels, laboratory, records, speeds
 from tools.build import ROOT, Book
 
 BUILD = ROOT / "_build"
@@ -140,7 +140,7 @@ def main() -> int:
     whole = asked.all and not options
     slower = slow_list(asked.store) if whole else []
     if whole and not code:
-        speeds.GREEN.write_text(json.dumps(speeds.now()), "utf-8")
+        records.store(speeds.GREEN, speeds.now())
     took = time.perf_counter() - start
     name = "test-all" if asked.all else "test"
     (BUILD / f"{name}.seconds").write_text(f"{took:.0f}\n", "utf-8")

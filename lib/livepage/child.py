@@ -6,11 +6,13 @@ import subprocess
 import sys
 from typing import Any
 
-# The pipe on the child's standard input closes when the parent ends. The child reads it
-# from a copy, because what it runs may put another file in the place of its input.
+# The pipe on the child's standard input closes when the parent ends. The child keeps the
+# pipe for itself: what it runs, and what that starts, has nothing to read.
 _WATCH = """\
 import os, sys, threading
-def watch(pipe=os.dup(0)):
+pipe = os.dup(0)
+os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+def watch():
     while os.read(pipe, 1):
         pass
     os._exit(1)
