@@ -41,6 +41,11 @@ put("setItem", (key, text) => {
   kept[key] = text;
 });
 put("removeItem", (key) => { delete kept[key]; });
+const refuse = (name) => {
+  const { [name]: works } = kept;
+  kept[name] = () => { throw Error(`no ${name}`); };
+  return () => { kept[name] = works; };
+};
 
 class Event { constructor(type) { this.type = type; } }
 function openTab(id = "d", name = "code") {
@@ -59,7 +64,7 @@ function openTab(id = "d", name = "code") {
   const { store } = $store;
   const draft = new $draft.Draft(id, name);
   const editor = {
-    store, draft, value: "starter",
+    store, draft, pages: $pages.pages, value: "starter",
     type(text) { this.value = text; draft.edited = true; },
     keep() { draft.keep(this.value === "starter" ? undefined : this.value); },
     refresh() {
@@ -328,6 +333,16 @@ def test_a_record_that_vanished_takes_no_text_from_the_page(browser: MiniRacer) 
     type_in(browser, "a", "mine")
     browser.eval(f"delete kept['{KEY}']; tabs.a.hear(); store.pass('other', 0)")
     assert shown(browser, "a") == "mine"
+    saved = json.loads(get(browser, "store.export()"))["drills"]
+    assert saved["d"]["code"] == "mine" and saved.keys() == {"d", "other"}
+    browser.eval("tabs.b = openTab('e'); tabs.b.store.forget(); tabs.a.hear()")
+    assert json.loads(get(browser, "store.export()"))["drills"] == {}
+
+
+def test_a_record_that_cannot_be_read_any_more_is_as_it_was_last_read(browser) -> None:
+    browser.eval("store.pass('other', 0); kept.shut = true; tabs.a.hear()")
+    assert get(browser, "[store.done(), store.kept]") == [["other"], False]
+    assert "other" in json.loads(get(browser, "store.export()"))["drills"]
 
 
 # ---- a browser that is full, or keeps nothing
@@ -344,6 +359,41 @@ def test_a_full_browser_is_tried_again(browser: MiniRacer) -> None:
     browser.eval("tabs.a.hear()")
     assert get(browser, "store.kept") is True
     assert sorted(texts(browser)) == ["from b", "mine, longer"]
+
+
+def test_what_cannot_be_read_for_a_while_is_not_written_over(browser) -> None:
+    browser.eval("store.pass('e', 0); tabs.a.pages.put('p', {read: '2025-01-01'})")
+    browser.eval("tabs.b = openTab('f'); again = refuse('getItem'); tabs.c = openTab()")
+    type_in(browser, "c", "mine")
+    browser.eval("tabs.c.pages.put('q', {read: '2025-01-02'}); 0")
+    assert get(browser, "tabs.c.store.kept") is False
+    browser.eval("again(); tabs.c.hear()")
+    assert sorted(stored(browser)["drills"]) == ["d", "e"]
+    assert sorted(get(browser, "tabs.b.pages.all()")) == ["p", "q"]
+
+
+def test_where_nothing_can_be_removed_it_is_forgotten_till_the_page_closes(browser):
+    keep_record(browser, record(**DAMAGED))
+    type_in(browser, "a", "mine")
+    browser.eval("tabs.a.pages.put('p', {read: '2025-01-01'})")
+    browser.eval("['setItem', 'removeItem'].map(refuse); tabs.a.hear()")
+    browser.eval("store.drop(store.asides()[0].text); back = store.forget()")
+    assert get(browser, "[[...store.all().keys()], tabs.a.value]") == [[], "starter"]
+    assert get(browser, "[store.kept, tabs.a.pages.isRead('p')]") == [False, False]
+    browser.eval("back()")
+    assert "good" in get(browser, "[...store.all().keys()]")
+    assert shown(browser, "a") == "mine" and get(browser, "tabs.a.pages.isRead('p')")
+
+
+def test_pages_that_wait_for_room_take_none_of_another_tab_away(browser) -> None:
+    browser.eval("tabs.b = openTab('e'); kept.room = 0")
+    browser.eval("tabs.a.pages.put('p', {read: '2025-01-01'})")
+    assert get(browser, "[store.kept, tabs.a.pages.isRead('p')]") == [False, True]
+    browser.eval("kept.room = 2000; tabs.b.pages.put('q', {read: '2025-01-02'})")
+    assert sorted(get(browser, "tabs.a.pages.all()")) == ["p", "q"]
+    browser.eval("tabs.a.hear()")
+    assert get(browser, "store.kept")
+    assert sorted(get(browser, "tabs.b.pages.all()")) == ["p", "q"]
 
 
 def test_what_waits_does_not_hide_what_other_tabs_keep(browser: MiniRacer) -> None:
@@ -497,6 +547,33 @@ def test_a_damaged_record_is_mended_entry_by_entry(browser: MiniRacer) -> None:
         "answer": {"answer": "2"},
         "others": [{"text": "kept too"}],
     }
+
+
+NOT_EVEN_TEXT = {"toString": 1, "valueOf": 1}  # no operator of JavaScript takes it
+ANYTHING = [None, True, -1, 1e308, "", "x", [], [[]], {}, NOT_EVEN_TEXT]
+PARTS = ["stage", "done", "due", "code", "words", "at", "others", "answer", "cleared"]
+
+
+@pytest.mark.parametrize("part", [*PARTS, "text", "moment", "forgotten", "version"])
+def test_any_value_at_any_place_is_read(browser: MiniRacer, part: str) -> None:
+    good = {"stage": 2, "done": "2025-01-01", "due": "2025-02-01", "code": "kept"}
+    for value in ANYTHING:
+        other = {"text": "t", **({part: value} if part == "text" else {"at": value})}
+        bad = {"others": [other]} if part in ("text", "moment") else {part: value}
+        keep_record(
+            browser, json.dumps({"version": 1, "drills": {"d": bad, "good": good}})
+        )
+        assert entry(browser, "good")["code"] == "kept"
+        others = entry(browser)["others"] if part == "moment" else []
+        assert all("at" not in one for one in others)
+        whole = {"version": 1, "drills": {"good": good}, part: value}
+        said = load(browser, json.dumps(whole))
+        assert said["count"] == (part != "version")
+
+
+def test_a_stage_that_is_no_number_is_told_and_kept(browser: MiniRacer) -> None:
+    keep_record(browser, record(d={"stage": "3", "code": "mine"}))
+    assert get(browser, "store.asides()[0].fault") == "damaged"
 
 
 UNREAD = {

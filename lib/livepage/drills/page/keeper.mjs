@@ -120,9 +120,7 @@ export class Keeper {
       this.drill.announce(word("deleted"));
       this.area.focus();
     });
-    const dated = !Number.isNaN(Date.parse(at));
-    const time = dated && momentOf(word, at);
-    const name = dated ? word("versionOf", { time }) : word("version");
+    const name = at ? word("versionOf", { time: momentOf(word, at) }) : word("version");
     return make(
       "details",
       { class: "os-drill-version" },

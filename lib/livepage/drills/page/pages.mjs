@@ -6,15 +6,14 @@ import { cleanDay, isTable, today } from "./record.mjs";
 const PAGES_KEY = "book-pages";
 
 export const pages = {
-  unkept: null, // what the browser does not take holds until this page is left
+  unkept: {}, // page → entry: what the browser has not taken yet
+
+  get isKept() {
+    return Object.keys(this.unkept).length === 0;
+  },
 
   all() {
-    if (this.unkept) return this.unkept;
-    try {
-      return cleanPages(JSON.parse(localStorage.getItem(PAGES_KEY)));
-    } catch {
-      return {};
-    }
+    return { ...cleanPages(stored()), ...this.unkept };
   },
 
   get(page) {
@@ -27,7 +26,7 @@ export const pages = {
   },
 
   put(page, entry) {
-    this.write({ ...this.all(), [page]: entry });
+    this.write({ [page]: entry });
   },
 
   /** Of the sections there are, some more were seen; the page is read after the last. */
@@ -37,29 +36,52 @@ export const pages = {
     this.put(page, left.length ? { seen } : { read: today() });
   },
 
-  write(all) {
+  /** Hand over to the browser what changes, and what it did not take before. */
+  write(changes = {}) {
+    this.unkept = { ...this.unkept, ...changes };
+    if (this.isKept) return;
     try {
-      if (Object.keys(all).length === 0) localStorage.removeItem(PAGES_KEY);
-      else localStorage.setItem(PAGES_KEY, JSON.stringify(all));
-      this.unkept = null;
+      localStorage.getItem(PAGES_KEY); // what cannot be read is not written over
+      localStorage.setItem(PAGES_KEY, JSON.stringify(this.all()));
+      this.unkept = {};
     } catch {
-      this.unkept = all;
+      // it goes on waiting
+    }
+  },
+
+  forget() {
+    this.unkept = {};
+    try {
+      localStorage.removeItem(PAGES_KEY);
+    } catch {
+      this.unkept = Object.fromEntries(
+        Object.keys(this.all()).map((page) => [page, {}]),
+      );
     }
   },
 
   /** Take over what a file says was read, there or here; how many pages it says so of. */
   merge(raw) {
-    const [merged, theirs] = [{ ...this.all() }, cleanPages(raw)];
-    for (const [page, { read, seen = [] }] of Object.entries(theirs)) {
+    const theirs = cleanPages(raw);
+    const merged = Object.entries(theirs).map(([page, { read, seen = [] }]) => {
       const mine = this.get(page);
       const days = [mine.read, read].filter(Boolean).sort();
       const both = [...new Set([...(mine.seen ?? []), ...seen])];
-      merged[page] = days.length ? { read: days[0] } : { seen: both };
-    }
-    this.write(merged);
+      return [page, days.length ? { read: days[0] } : { seen: both }];
+    });
+    this.write(Object.fromEntries(merged));
     return Object.values(theirs).filter(({ read }) => read).length;
   },
 };
+
+/** What the browser has; a text that is no record counts for nothing. */
+function stored() {
+  try {
+    return JSON.parse(localStorage.getItem(PAGES_KEY));
+  } catch {
+    return null;
+  }
+}
 
 function cleanPages(raw) {
   const tables = Object.entries(isTable(raw) ? raw : {}).filter(([, one]) =>

@@ -32,7 +32,8 @@ function drawPanel(word, listed, summary, list) {
   summary.textContent = word(ids.length ? "progressCount" : "progressSome", counts);
   list.replaceChildren(
     ...due.map((id) => {
-      const { title, href } = listed[id] ?? { title: "", href: `#drill-${id}` };
+      const known = Object.hasOwn(listed, id);
+      const { title, href } = known ? listed[id] : { title: "", href: `#drill-${id}` };
       const link = fromBank("a", title, { href });
       if (!title) link.textContent = id;
       return make("li", {}, link);

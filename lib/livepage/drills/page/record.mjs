@@ -26,15 +26,17 @@ export function readRecord(text) {
   } catch {
     return { ...none, fault: "unreadable" };
   }
-  if (read?.version > VERSION) return { ...none, fault: "newer" };
-  if (read?.version !== VERSION || !isTable(read.drills)) {
+  const version = cleanNumber(read?.version);
+  if (version > VERSION) return { ...none, fault: "newer" };
+  if (version !== VERSION || !isTable(read.drills)) {
     return { ...none, fault: "unreadable" };
   }
   const entries = Object.entries(read.drills);
   const tables = entries.filter(([, raw]) => isTable(raw));
   const drills = new Map(tables.map(([id, raw]) => [id, repaired(raw)]));
   const whole = entries.every(([id, raw]) => drills.has(id) && isWhole(raw));
-  return { drills, forgotten: read.forgotten ?? null, fault: whole ? null : "damaged" };
+  const forgotten = cleanMoment(read.forgotten);
+  return { drills, forgotten, fault: whole ? null : "damaged" };
 }
 
 export function writeRecord(drills, forgotten) {
@@ -48,14 +50,15 @@ const CLEAN = {
   due: cleanDay,
   code: cleanText,
   words: cleanText,
-  at: (value) => (Number.isNaN(Date.parse(cleanText(value))) ? null : value),
+  at: cleanMoment,
   answer: (value) => (isTable(value) ? cleanAnswer(value) : null),
   others: (value) => (Array.isArray(value) ? cleanOthers(value) : null),
   cleared: (value) => (value === true ? true : null),
 };
 
 function repaired(raw) {
-  const stage = Math.min(Math.max(Math.trunc(raw.stage) || 0, 0), INTERVALS.length);
+  const whole = Math.trunc(cleanNumber(raw.stage) ?? 0);
+  const stage = Math.min(Math.max(whole, 0), INTERVALS.length);
   const entry = { ...raw, ...FRESH, stage };
   for (const [name, clean] of Object.entries(CLEAN)) {
     const value = clean(raw[name]);
@@ -68,13 +71,21 @@ function repaired(raw) {
 /** Whether nothing of an entry had to be left out. */
 function isWhole(raw) {
   const entry = repaired(raw);
-  return Object.keys(CLEAN).every((name) =>
-    alike(raw[name] ?? null, entry[name] ?? null),
-  );
+  const parts = Object.keys(CLEAN).map((name) => [raw[name], entry[name]]);
+  parts.push([raw.stage, cleanNumber(raw.stage)]);
+  return parts.every(([before, after]) => alike(before ?? null, after ?? null));
+}
+
+function cleanNumber(value) {
+  return typeof value === "number" ? value : null;
 }
 
 function cleanText(value) {
   return typeof value === "string" ? value : null;
+}
+
+function cleanMoment(value) {
+  return Number.isNaN(Date.parse(cleanText(value))) ? null : value;
 }
 
 /** A day that the calendar has. */
@@ -90,8 +101,13 @@ function cleanAnswer(value) {
 
 function cleanOthers(value) {
   const others = value.filter((other) => cleanText(other?.text) !== null);
-  return others.length ? others : null;
+  const dated = others.map((other) =>
+    cleanMoment(other.at) === null ? withoutMoment(other) : other,
+  );
+  return others.length ? dated : null;
 }
+
+const withoutMoment = ({ at: _, ...other }) => other;
 
 /**
  * One entry from two of the same drill. Of progress the later counts; the text written

@@ -28,29 +28,42 @@ export const store = {
   readable: true,
   text: null, // as it was last read
   record: readRecord(EMPTY),
+  lost: new Map(), // drills of records that vanished from the browser, not forgotten
   lastForgotten: null, // the moment, if it was in this tab
 
   get kept() {
-    return this.readable && this.waiting.size === 0;
+    return this.readable && this.waiting.size === 0 && pages.isKept;
   },
 
   /** When the reader last forgot all, in any tab. A record may also just be lost. */
   get forgotten() {
-    return this.stored().forgotten ?? this.lastForgotten;
+    const moments = [this.stored().forgotten, this.lastForgotten];
+    return moments.filter(Boolean).sort().at(-1) ?? null;
   },
 
-  /** The record in the browser; it is read again if its text is another one. */
+  /**
+   * The record in the browser; it is read again if its text is another one. Where it
+   * cannot be read any more, the record as it was last read.
+   */
   stored() {
-    let text = null;
+    let text;
     try {
       text = localStorage.getItem(STORE_KEY);
       this.readable = true;
     } catch {
       this.readable = false;
+      return this.record;
     }
-    if (text !== this.text) this.record = readRecord(text ?? EMPTY);
+    if (text === null) this.lost = mergeAll(this.lost, this.record.drills);
+    if (text !== this.text) this.take(readRecord(text ?? EMPTY));
     this.text = text;
     return this.record;
+  },
+
+  take(record) {
+    const { forgotten } = record;
+    if (forgotten && forgotten !== this.record.forgotten) this.lost = new Map();
+    this.record = record;
   },
 
   /** Every drill the reader has met: id → entry, what still waits included. */
@@ -100,8 +113,10 @@ export const store = {
   write() {
     try {
       this.setAside();
+      if (!this.readable) return; // what stands there would be overwritten unseen
       localStorage.setItem(STORE_KEY, writeRecord(this.all(), this.forgotten));
       this.waiting.clear();
+      this.stored(); // so that it is known, should it vanish
     } catch {
       // what waits goes on waiting
     }
@@ -153,7 +168,7 @@ export const store = {
 
   /** All that a file takes along: the record, and which pages were read. */
   export() {
-    const record = JSON.parse(writeRecord(this.all()));
+    const record = JSON.parse(writeRecord(mergeAll(this.all(), this.lost)));
     return JSON.stringify({ ...record, pages: pages.all() }, null, 2);
   },
 
@@ -189,15 +204,16 @@ export const store = {
     const asides = this.asides();
     const read = pages.all();
     this.waiting.clear();
-    pages.write({});
+    pages.forget();
     this.lastForgotten = new Date().toISOString();
     try {
       for (const { key } of asides) localStorage.removeItem(key);
-      localStorage.setItem(STORE_KEY, writeRecord([], this.lastForgotten));
     } catch {
-      // where nothing is kept, nothing is left
+      // what the browser does not remove is not shown, as long as the page is open
     }
-    tellOfChanges();
+    for (const id of this.stored().drills.keys()) this.put(id, FRESH);
+    this.lost = new Map();
+    this.save();
     return () => this.bringBack(drills, asides, read);
   },
 
@@ -236,20 +252,32 @@ export const store = {
 
   /** Delete such a record, under any key; what can be read of the one in use stays. */
   drop(text) {
-    for (const { key, fault, ...aside } of this.asides()) {
-      if (aside.text !== text) continue;
-      if (key !== STORE_KEY || fault !== "damaged") localStorage.removeItem(key);
-      else localStorage.setItem(key, writeRecord(aside.drills, aside.forgotten));
+    try {
+      for (const { key, fault, ...aside } of this.asides()) {
+        if (aside.text !== text) continue;
+        if (key !== STORE_KEY || fault !== "damaged") localStorage.removeItem(key);
+        else localStorage.setItem(key, writeRecord(aside.drills, aside.forgotten));
+      }
+    } catch {
+      // then its note stays as well
     }
     this.retry();
   },
 
   /** What the browser did not take before, it may take now. */
   retry() {
+    pages.write();
     if (this.waiting.size) this.save();
     else tellOfChanges();
   },
 };
+
+/** All drills of two records. */
+function mergeAll(mine, theirs) {
+  const merged = new Map(mine);
+  for (const [id, entry] of theirs) merged.set(id, mergeEntries(mine.get(id), entry));
+  return merged;
+}
 
 function asideKeys() {
   return Object.keys(localStorage)
