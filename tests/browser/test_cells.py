@@ -13,7 +13,7 @@ from livepage import cells, drills
 from .axe import wrong
 from .conftest import rest
 from .test_drills import write_page, write_scripts
-from .test_drills_keep import wait_kept
+from .test_drills_keep import another, run_held, wait_kept
 
 pytestmark = pytest.mark.browser
 
@@ -152,6 +152,22 @@ def test_what_is_typed_survives_a_reload_and_is_forgotten_when_told(page):
     page.reload()
     expect(cell(page, "first").locator(".code")).to_be_visible()
     expect(area).to_have_count(0)
+
+
+def test_a_run_whose_text_another_tab_replaced_is_ended(page):
+    area = edit(page, "quiet", "print('mine')")
+    wait_kept(page, "page#cell-quiet", "mine")
+    tab = another(page, "page.html")
+    expect(cell(tab, "quiet").locator("textarea")).to_have_value("print('mine')")
+    main = cell(page, "quiet").locator(".os-drill-main")
+    run_held(page, main)
+    cell(tab, "quiet").locator("textarea").fill("print('other')")
+    expect(area).to_have_value("print('other')")
+    expect(main).to_have_text("Run")
+    run_held(page, main)
+    expect(main).to_have_text("Stop")
+    page.evaluate("beginRun()")
+    expect(result(page, "quiet").locator(".printed")).to_have_text("other")
 
 
 def test_keys_alone_open_run_stop_and_reset(page):

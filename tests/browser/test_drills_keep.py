@@ -190,6 +190,65 @@ def test_code_typed_in_two_tabs_is_kept_twice(reader: Page) -> None:
     assert "others" not in kept(reader)["update"]
 
 
+# A run begins when the test lets it; Python itself is loaded as ever.
+HELD = """() => {
+  const isHeld = "beginRun" in window;
+  window.beginRun = null;
+  if (isHeld) return;
+  const { postMessage } = Worker.prototype;
+  Worker.prototype.postMessage = function (job, ...rest) {
+    const post = () => postMessage.call(this, job, ...rest);
+    if (job.wasm) post();
+    else window.beginRun = post;
+  };
+}"""
+
+
+def run_held(page: Page, press: Locator) -> None:
+    """Press what runs a text, and stop short of its first line."""
+    page.evaluate(HELD)
+    press.click()
+    page.wait_for_function("() => Boolean(window.beginRun)")
+
+
+@pytest.mark.parametrize("how", ["typed over", "started again", "forgotten"])
+def test_a_run_whose_text_has_been_replaced_says_nothing(
+    reader: Page, how: str
+) -> None:
+    tab = another(reader)
+    editor(reader).fill("this is no Python")
+    wait_kept(reader, "update", "no Python")
+    expect(editor(tab)).to_have_value("this is no Python")
+    main = card(reader, "update").locator(".os-drill-main")
+    run_held(reader, main)
+    if how == "typed over":
+        editor(tab).fill(OTHER)
+    elif how == "started again":
+        card(tab, "update").get_by_role("button", name="Start again").click()
+    else:
+        forget(tab)
+    expect(editor(reader)).to_have_value(OTHER if how == "typed over" else STARTER)
+    reader.evaluate("beginRun()")
+    expect(main).not_to_have_attribute("aria-disabled", "true")
+    expect(card(reader, "update").locator(".os-drill-verdict")).to_have_count(0)
+    expect(card(reader, "update").locator(".os-drill-fault")).to_have_count(0)
+    run_held(reader, main)
+    reader.evaluate("beginRun()")
+    expect(card(reader, "update").locator(".os-drill-verdict")).to_have_count(1)
+
+
+def test_a_run_on_a_page_that_sleeps_is_not_said_to_be_silent(reader: Page) -> None:
+    """As in the Back/Forward cache: page and worker sleep, and the clock goes on."""
+    reader.clock.install()
+    editor(reader).fill("this is no Python")
+    run_held(reader, card(reader, "update").locator(".os-drill-main"))
+    reader.evaluate("dispatchEvent(new Event('pagehide'))")
+    reader.clock.fast_forward("20:00:00")
+    expect(card(reader, "update").locator(".os-drill-verdict")).to_have_count(0)
+    reader.evaluate("dispatchEvent(new Event('pageshow')); beginRun()")
+    expect(said(card(reader, "update"))).to_contain_text("SyntaxError")
+
+
 @pytest.fixture
 def cached(browser: Browser, chromium: str, address: str) -> Iterator[Page]:
     """A browser that keeps left pages for the way back; Playwright's do not else."""

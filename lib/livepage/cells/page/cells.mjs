@@ -106,22 +106,27 @@ class PageCell {
       data: { starter: this.starter },
       handler: {},
       markCells() {},
-      quiet: () => this.quiet(),
+      quiet: () => this.drop(),
       announce: (text) => this.result.replaceChildren(note(text)),
     };
   }
 
   /** The text and the result that the page came with; what was typed is kept beside. */
   reset() {
-    this.stop?.();
-    this.running(null);
     this.keeper.startAgain();
-    this.quiet();
+    this.drop();
     this.open(false);
     this.element.querySelector('[data-do="edit"]').focus();
   }
 
   // ---- a run
+
+  /** End a run, and take away its result: another text stands here now. */
+  drop() {
+    this.stop?.();
+    this.running(null);
+    this.quiet();
+  }
 
   async run() {
     if (this.stop) return this.stop();

@@ -70,15 +70,20 @@ export class PageDrill {
     const outcome = this.runs
       ? await this.run(answer)
       : GRADERS[this.kind](this.data.payload, answer);
+    if (!outcome) return undefined;
     this.gpu?.judged(outcome.passed ? answer : null);
     return outcome.passed ? this.pass(outcome) : this.miss(outcome);
   }
 
-  /** Run the reader's code; the button waits, and the answer is kept. */
+  /**
+   * Run the reader's code; the button waits, and the answer is kept. Gives null if another
+   * text took its place meanwhile: a verdict would stand beside a text that did not run.
+   */
   async run(answer, payload = this.data.payload) {
     const { starter } = this.data;
     const main = this.form.querySelector(".os-drill-main");
     this.busy = true;
+    this.replaced = false;
     main.setAttribute("aria-disabled", "true");
     this.keeper.keep();
     this.showVerdict(
@@ -89,6 +94,7 @@ export class PageDrill {
     announceKernel(this.id, answer, report.log);
     this.busy = false;
     main.removeAttribute("aria-disabled");
+    if (this.replaced) return null;
     // Python blames the line after the last for a bracket that never closes.
     if (report.line) {
       report.line = Math.min(report.line, answer.split("\n").length);
@@ -106,6 +112,7 @@ export class PageDrill {
     const answer = this.handler.read(this);
     const cases = payload.larger;
     const report = await this.run(answer, { ...payload, cases });
+    if (!report) return;
     if (!report.passed) {
       this.gpu?.judged(null);
       this.showVerdict([make("p", {}, ...fault(this.word, report))], "wrong");
@@ -153,7 +160,9 @@ export class PageDrill {
     this.out.replaceChildren(make("p", { class: "os-drill-quiet" }, text));
   }
 
+  /** What was said, or is being found out, was about what stood here before. */
   quiet() {
+    this.replaced = true;
     this.section.dataset.state = "";
     this.out.replaceChildren();
   }

@@ -75,8 +75,16 @@ function converse(worker, job, silent, stopper) {
     const begun = performance.now();
     let timers = [];
 
+    const rest = () => timers.forEach(clearTimeout);
+    const begin = () => {
+      rest();
+      const silence = job.cell ? LONGEST_MS : STARTING_MS;
+      timers = [stopAfter(silence, "silent"), stopAfter(LONGEST_MS, "tooLong")];
+    };
     const finish = (report) => {
-      timers.forEach(clearTimeout);
+      rest();
+      removeEventListener("pagehide", rest);
+      removeEventListener("pageshow", begin);
       worker.onmessage = null;
       const { start, omitted } = printed;
       resolve({ ...report, printed: start + printed.case, omitted });
@@ -94,8 +102,6 @@ function converse(worker, job, silent, stopper) {
     const listen = () => {
       if (!first) waitAnother(silent);
     };
-    timers = [null, stopAfter(LONGEST_MS, "tooLong")];
-
     const heard = {
       report: finish,
       error: (value) =>
@@ -124,7 +130,10 @@ function converse(worker, job, silent, stopper) {
     worker.onmessage = ({ data }) => {
       for (const [what, value] of Object.entries(data)) heard[what](value);
     };
-    timers[0] = stopAfter(job.cell ? LONGEST_MS : STARTING_MS, "silent");
+    begin();
+    // A page that the reader leaves may sleep until they come back, and the worker with it.
+    addEventListener("pagehide", rest);
+    addEventListener("pageshow", begin);
     stopper?.(() => stop({ fault: "stopped", word: "stopped", slots: {} }));
     worker.postMessage(job);
   });
