@@ -677,6 +677,22 @@ def test_the_editor_indents_and_lets_go(few: Page) -> None:
     expect(card(few, "update").get_by_role("button", name="Run")).to_be_focused()
 
 
+def test_a_long_text_is_numbered_without_counting_its_lines_again(few: Page) -> None:
+    """A browser walks through all lines to count them: a million steps for a thousand."""
+    type_lines = """(area, lines) => {
+      const gutter = area.parentElement.querySelector(".os-drill-gutter");
+      let counts = 0;
+      const get = () => { counts += 1; return gutter.children.length; };
+      Object.defineProperty(gutter, "childElementCount", { get, configurable: true });
+      area.value = Array(lines).fill("x = 1").join("\\n");
+      area.dispatchEvent(new Event("input", { bubbles: true }));
+      return [counts < 5, gutter.children.length, gutter.lastChild.textContent];
+    }"""
+    area = card(few, "update").locator("textarea")
+    for lines in (1000, 3):
+        assert area.evaluate(type_lines, lines) == [True, lines, str(lines)]
+
+
 def test_starting_again_can_be_undone(few: Page) -> None:
     section = card(few, "update")
     section.get_by_label("Your code").fill("mine = 1")

@@ -90,10 +90,9 @@ function changeLines(area, change) {
 export function drawGutter(area, gutter) {
   const count = area.value.split("\n").length;
   area.rows = count;
-  while (gutter.childElementCount > count) gutter.lastElementChild.remove();
-  while (gutter.childElementCount < count) {
-    gutter.append(make("span", {}, String(gutter.childElementCount + 1)));
-  }
+  let n = gutter.childElementCount; // asked once: a browser counts anew each time
+  for (; n > count; n -= 1) gutter.lastElementChild.remove();
+  for (; n < count; n += 1) gutter.append(make("span", {}, String(n + 1)));
 }
 
 /** Light the line of a fault; in a race also the line of the other access. */
