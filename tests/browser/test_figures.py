@@ -379,6 +379,20 @@ def test_play_goes_to_the_end_and_pause_stops(visit, id) -> None:
 # ---- the address ----
 
 
+@stepping
+def test_a_link_to_a_moment_stops_what_plays(visit, id) -> None:
+    page = visit(id)
+    skip(page)
+    put(page, {"step": 0})
+    page.evaluate("[...osFigures.awake.values()][0].spec.pace = 1e9")
+    words = registry.strings(id)["en"]
+    page.get_by_role("button", name=words.get("play", "Play")).click()
+    page.get_by_role("button", name=words.get("pause", "Pause")).wait_for()
+    page.evaluate(f"location.hash = '#{id}:step=2'")
+    until(page, "[...osFigures.awake.values()][0].state.step === 2")
+    page.get_by_role("button", name=words.get("play", "Play")).wait_for()
+
+
 @ids
 def test_a_deep_link_waits_for_the_prediction(visit, id) -> None:
     spec = registry.spec(id)

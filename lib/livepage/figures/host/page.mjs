@@ -124,7 +124,9 @@ function remember(live) {
 
 function follow(live) {
   const asked = read(location.hash, live.id, live.spec);
-  if (asked && !live.locked) live.set({ ...live.opening, ...asked });
+  if (!asked || live.locked) return;
+  live.stop(); // or it would play on from the moment that was asked for
+  live.set({ ...live.opening, ...asked });
 }
 
 /** The address names a figure and a state: wake it, show it, scroll to it. */
