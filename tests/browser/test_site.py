@@ -303,6 +303,18 @@ def test_the_search_page_takes_its_question_from_the_address(open_page, html):
     expect(page.locator(".find-count")).to_have_text("Nothing found for “xyzzy”")
 
 
+def test_a_question_of_any_length_and_any_signs_is_answered(open_page, html):
+    search = (html / "search.html").as_uri()
+    page = open_page(f"{search}?q=" + "a+e+i+o+s+t+" * 800)  # each is nearly everywhere
+    box = page.get_by_role("searchbox")
+    assert len(box.input_value()) == 200, "a longer one takes seconds"
+    page.goto(f"{search}?q=%E2%80%AEsoft%C2%ADmax%00")  # turned, hyphenated, ended
+    assert page.locator(".find-list li").count() > 1
+    half = "(box) => { box.value = '\\ud83d'; box.dispatchEvent(new Event('input')) }"
+    box.evaluate(half)
+    expect(page.locator(".find-count")).to_contain_text("Nothing found")
+
+
 @pytest.mark.parametrize("damaged", [None, "<!doctype html><title>Sorry</title>"])
 @pytest.mark.parametrize("file", ["search.js", "search-index.js"])
 def test_a_search_that_failed_says_so_and_lists_every_heading(

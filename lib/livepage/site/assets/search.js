@@ -5,6 +5,7 @@
   const LIMIT = 30; // places listed
   const BEFORE = 60; // characters of text before the first term
   const LENGTH = 180; // characters of text in all
+  const LONGEST = 200; // characters of a question: a longer one would take seconds
   // Words that questions are made of, which do not tell what is sought.
   const LITTLE = new Set(
     (
@@ -49,7 +50,8 @@
 
   // What to look for. A hyphen may be missing: "note-book" finds "NoteBook".
   function sought(query) {
-    const asked = plain(query).split(/\s+/).map(bared).filter(Boolean);
+    const seen = query.replace(/[\p{Cf}\0]/gu, ""); // signs without a shape come with a paste
+    const asked = plain(seen).split(/\s+/).map(bared).filter(Boolean);
     const telling = asked.filter((word) => !LITTLE.has(word));
     return (telling.length ? telling : asked).map((word) =>
       escaped(stem(word)).replace(/(\p{L})-(?=\p{L})/gu, "$1[- ]?"),
@@ -158,6 +160,7 @@
   function box() {
     const input = element("input", "find-input");
     input.type = "search";
+    input.maxLength = LONGEST;
     input.autocomplete = "off";
     input.placeholder = words.search_hint;
     input.setAttribute("aria-label", words.search_label);
@@ -186,10 +189,11 @@
     }
     const { input, update, parts } = box();
     host.append(...parts);
-    input.value = new URLSearchParams(location.search).get("q") ?? "";
+    const given = new URLSearchParams(location.search).get("q") ?? "";
+    input.value = given.slice(0, LONGEST);
     input.addEventListener("input", () => {
-      const asked = encodeURIComponent(input.value);
-      const address = asked ? `?q=${asked}` : location.pathname;
+      const asked = new URLSearchParams({ q: input.value }); // takes half a character, too
+      const address = input.value ? `?${asked}` : location.pathname;
       try {
         history.replaceState(null, "", address);
       } catch {
