@@ -188,6 +188,19 @@ def opened(browser: Browser) -> Iterator[tuple[Page, Work]]:
     context.close()
 
 
+# Sections above, laid out as they come near, move the figure: it is followed.
+SHOWN = """async () => {
+  const figure = document.querySelector(".os-figure");
+  const isShown = () => figure.querySelector("input, button")
+    ?.checkVisibility({ visibilityProperty: true });
+  for (const last = Date.now() + 30_000; !isShown();) {
+    if (Date.now() > last) throw Error("the figure is not live after 30 s");
+    figure.scrollIntoView({ behavior: "instant" });
+    await new Promise(requestAnimationFrame);
+  }
+}"""
+
+
 def live_figure(browser: Browser, page: Path) -> float:
     """Seconds of work from navigation to a figure that answers, in a new window."""
     with opened(browser) as (tab, work):
@@ -196,11 +209,7 @@ def live_figure(browser: Browser, page: Path) -> float:
             "document.readyState === 'loading' && new Promise(ready =>"
             " addEventListener('DOMContentLoaded', ready))"
         )
-        tab.evaluate(
-            "document.querySelector('.os-figure')"
-            ".scrollIntoView({ behavior: 'instant' })"
-        )
-        tab.wait_for_selector(".os-figure input, .os-figure button")
+        tab.evaluate(SHOWN)
         return work.seconds
 
 
