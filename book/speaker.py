@@ -34,6 +34,7 @@ ALIKE = 8  # the first draws of neighbouring seeds are much the same
 Attend = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 Attention = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
+PAGE = 500  # letters on which the chapter and its figure measure the loss
 MISTAKES = (  # that an attention, tile by tile, may make
     "none",
     "no-rescale",  # the old sum and output stay as they were

@@ -28,7 +28,6 @@ from livepage.figures.spec import (
 from onlinesoftmax import dense
 
 LONGEST = 120  # pieces that it writes
-PAGE = 500  # letters that its loss is measured on, as in the chapter
 SHOWN = {"block": 8, "step": 48}
 OPENING = "no-rescale"
 
@@ -40,7 +39,7 @@ def loads() -> Values:
     # The losses that are shown at once; the others are measured when they are asked for.
     shown = ((speaker.load().sizes.context, "none"), (SHOWN["block"], OPENING))
     losses = {f"{block} {mistake}": loss(block, mistake) for block, mistake in shown}
-    return wanted | {"held": stored["held"][:PAGE], "losses": losses}
+    return wanted | {"held": stored["held"][: speaker.PAGE], "losses": losses}
 
 
 def letters() -> str:
@@ -77,7 +76,7 @@ def loss(block: int, mistake: str) -> float:
     """How surprised it is by a page, in nats a letter."""
     model, attend = speaker.load(), speaker.in_tiles(block, mistake)
     rows = speaker.row_by_row(attend, model.sizes.context, mistake == "no-mask")
-    return model.loss(speaker.stored()["held"][:PAGE], rows)
+    return model.loss(speaker.stored()["held"][: speaker.PAGE], rows)
 
 
 def expected(state: Values) -> Values:
