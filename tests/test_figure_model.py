@@ -59,8 +59,8 @@ def test_the_loss_is_that_of_numpy(block: int, mistake: str) -> None:
     got = numbers(block=block, mistake=mistake, step=0)["loss"]
     right = model.loss(speaker.load().sizes.context, "none")
     assert got["right"] == pytest.approx(right, abs=1e-12)
-    page = speaker.stored()["held"][: model.PAGE]
-    assert len(page) == model.PAGE
+    page = speaker.stored()["held"][: speaker.PAGE]
+    assert len(page) == speaker.PAGE
     if block == 8:
         assert got["own"] == pytest.approx(model.loss(block, mistake), abs=1e-9)
     if mistake in ("none", "zero-first"):
