@@ -9,9 +9,11 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
+from urllib.error import URLError
 from urllib.request import urlopen
 
 import nbformat
@@ -455,6 +457,7 @@ def test_the_lab_opens_without_a_home(tmp_path: Path, root: Path) -> None:
     moved = ("JUPYTER_", "IPYTHONDIR", "XDG_")
     known = {k: v for k, v in os.environ.items() if not k.startswith(moved)}
     command = [sys.executable, "-c", LAB, tmp_path / "_build", "--no-browser"]
+    command += ["--ServerApp.port=0"]
     said = tmp_path / "said"
     with said.open("w") as out:
         process = subprocess.Popen(
@@ -468,8 +471,17 @@ def test_the_lab_opens_without_a_home(tmp_path: Path, root: Path) -> None:
             "the address of JupyterLab",
         )
         assert process.poll() is None, said.read_text()
-        with urlopen(address.search(said.read_text())[0] + "/api") as answer:
-            assert "version" in json.loads(answer.read())
+        api = address.search(said.read_text())[0] + "/api"
+        # JupyterLab prints its address before it listens there.
+        answers = []
+
+        def answered() -> bool:
+            with suppress(URLError), urlopen(api) as answer:
+                answers.append(json.loads(answer.read()))
+            return process.poll() is not None or answers
+
+        wait_until(answered, "an answer of JupyterLab")
+        assert answers and "version" in answers[0], said.read_text()
     finally:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()

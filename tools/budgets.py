@@ -22,12 +22,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from urllib.error import URLError
+from threading import Thread
 from urllib.request import urlopen
 
 from bs4 import BeautifulSoup
@@ -107,23 +107,19 @@ def _edit(file: Path, old: str, new: str) -> None:
 @contextmanager
 def watched(folder: Path) -> Iterator[Callable[[Callable[[], None]], float]]:
     """`make watch` in a copy; yields what times an edit until the page may reload."""
-    port = 8765
-    command = [sys.executable, "-m", "tools.watch", str(port)]
+    command = [sys.executable, "-m", "tools.watch", "0"]
     watcher = subprocess.Popen(
         command,
         cwd=folder,
         env=environment_of(folder),
-        stdout=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
         start_new_session=True,
     )
 
     def after(seen: int) -> int:
-        with suppress(URLError):
-            address = f"http://127.0.0.1:{port}/.watch?seen={seen}"
-            with urlopen(address) as answer:
-                return json.load(answer)["number"]
-        time.sleep(0.1)  # the watcher is still starting
-        return seen
+        with urlopen(f"{address}.watch?seen={seen}") as answer:
+            return json.load(answer)["number"]
 
     def seconds(edit: Callable[[], None]) -> float:
         time.sleep(REST_OF_A_BUILD)
@@ -134,7 +130,14 @@ def watched(folder: Path) -> Iterator[Callable[[Callable[[], None]], float]]:
         return time.perf_counter() - start
 
     try:
-        while after(0) == 0:
+        for line in watcher.stdout:
+            if found := re.search(r"The book is at (\S+)", line):
+                address = found[1]
+                break
+        else:
+            raise RuntimeError("`make watch` ended before it served the book")
+        Thread(target=watcher.stdout.read, daemon=True).start()  # or it would stop
+        while after(0) == 0:  # the first build
             pass
         yield seconds
     finally:

@@ -16,12 +16,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import venv
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Thread
+from urllib.error import URLError
+from urllib.request import urlopen
 
 import nbformat
 from nbformat import NotebookNode
@@ -81,12 +84,22 @@ def jupyterlab(python: Path, folder: Path) -> Iterator[str]:
             seen.append(line)
             if found := re.search(r"http://(?:localhost|127\.0\.0\.1):\d+/", line):
                 Thread(target=lab.stderr.read, daemon=True).start()  # or it would stop
+                until_it_listens(found[0])
                 yield found[0]
                 return
         raise RuntimeError(f"JupyterLab did not start:\n{''.join(seen)}")
     finally:
         lab.terminate()
         lab.wait()
+
+
+def until_it_listens(address: str) -> None:
+    """JupyterLab prints its address before it listens there."""
+    for _ in range(600):
+        with suppress(URLError), urlopen(address + "api"):
+            return
+        time.sleep(0.1)
+    raise RuntimeError(f"JupyterLab did not listen at {address}")
 
 
 RUN_ALL = """async () => {
