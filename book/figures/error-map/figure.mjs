@@ -14,7 +14,7 @@ export function compute({ of, order, n, power, all, sample }) {
   const last = Math.log2(n);
   const block = Math.min(power, last);
   const shown = all ? Array.from({ length: last + 1 }, (_, k) => k) : [block];
-  const rows = drawn(n, sample);
+  const rows = cachedRows(n, sample);
   return {
     block: 2 ** block,
     inside: 2 ** block - 1,
@@ -41,6 +41,15 @@ function drawn(n, sample) {
     const o = weights.reduce((sum, p, i) => sum + p * values[i], 0);
     return { weights, values, exact, output: o / exact };
   });
+}
+
+let cache = {};
+
+/** The rows of `drawn`. The last ones are kept, because a drag asks for them each frame. */
+function cachedRows(n, sample) {
+  if (cache.n !== n || cache.sample !== sample)
+    cache = { n, sample, rows: drawn(n, sample) };
+  return cache.rows;
 }
 
 /** The relative error with blocks of one size: the root of its mean square over rows. */
