@@ -49,6 +49,7 @@ LIMITS = {"livepage.drills.notebook": "LIMIT_S", "onlinesoftmax.gpu.launch": "PA
 
 
 def pytest_runtest_setup() -> None:
+    del sys.argv[1:]  # pytest's options are none of the tool's that a test calls
     for name, limit in LIMITS.items():
         if name in sys.modules:
             setattr(sys.modules[name], limit, PATIENCE)
