@@ -209,7 +209,12 @@ def test_a_wheel_brings_every_module_of_every_widget(monkeypatch) -> None:
 def test_v8_works_where_a_loop_is_marked_as_running() -> None:
     """As Playwright leaves its own, for all tests that come after one of a browser."""
 
-    async def asked() -> object:
-        return engine().eval("6 * 7", timeout_sec=PATIENCE)
-
-    assert asyncio.run(asked()) == 42
+    before = asyncio._get_running_loop()
+    asyncio._set_running_loop(loop := asyncio.new_event_loop())
+    try:
+        own = engine()
+        assert own.eval("6 * 7", timeout_sec=PATIENCE) == 42
+        own.close()
+    finally:
+        asyncio._set_running_loop(before)
+        loop.close()
