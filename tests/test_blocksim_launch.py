@@ -109,10 +109,33 @@ def test_lists_are_told_apart_by_what_they_are() -> None:
     assert rows == [[5.0] * 4, [7.0] * 4]
 
 
-def test_one_memory_of_two_types_is_refused() -> None:
-    x = np.zeros(4, np.float32)
-    with pytest.raises(ValueError, match="x and y share memory, and hold float32"):
-        launched("x[t] = 1.0", x, x.view(np.int32))
+BYTES = np.zeros(18, np.uint8)
+WORDS = BYTES[:16].view(np.int32)
+ROWS_OF_HALVES = np.lib.stride_tricks.as_strided(WORDS, (3, 2), (4, 2))
+PAIRS = np.zeros(4, [("x", np.float32), ("y", np.int32)])
+IN_PART = {  # arrays that share bytes, and what is said of them
+    "x and y share memory, and hold int32 and float32": (WORDS, WORDS.view(np.float32)),
+    "hold int64 and int32": (WORDS.view(np.int64), WORDS[1::2]),
+    "hold int32 and uint8": (WORDS, BYTES[3:4]),
+    "y and x share memory, and hold int32 and uint8": (BYTES[3::4], WORDS),
+    "x and z share memory, and hold uint8 and int32": (BYTES[:9], BYTES[9:], WORDS[1:]),
+    "elements of x and y overlap in part": (WORDS, BYTES[2:].view(np.int32)),
+    "elements of x overlap in part": (ROWS_OF_HALVES,),
+}
+
+
+@pytest.mark.parametrize("said", IN_PART)
+@pytest.mark.parametrize("mode", ["race", "plain"])
+def test_bytes_in_common_without_common_elements_are_refused(said, mode) -> None:
+    with pytest.raises(ValueError, match=f"^arguments: .*{said}.*; expected"):
+        launched("v = x[0]", *IN_PART[said], mode=mode)
+
+
+def test_two_types_side_by_side_share_nothing() -> None:
+    """The fields of one array are neighbours, and one of them has two names."""
+    x, y = PAIRS["x"], PAIRS["y"]
+    assert launched("x[t] = 1.5\ny[t] = t\nz[t] += x[t]", x, y, x)
+    assert x.tolist() == [3.0] * 4 and y.tolist() == [0, 1, 2, 3]
 
 
 def test_what_numpy_protects_is_not_written() -> None:
