@@ -416,6 +416,27 @@ def test_a_launch_that_is_none_is_an_error(shape: tuple) -> None:
         run(kernel("x[0] = 1", "x"), *shape, [0.0])
 
 
+NO_OPTIONS = [
+    ("turns", -1, "whole numbers from 1, got -1"), ("turns", 0, "from 1, got 0"),
+    ("turns", 1.5, "from 1, got 1.5"), ("turns", "8", "from 1, got '8'"),
+    ("turns", None, "from 1, got None"), ("shared", -1, "from 0, got -1"),
+    ("beat", 5, "a function, got 5"), ("beat", "x", "a function, got a text"),
+    ("trace", 5, "a function, got 5"), ("trace", [], "a function, got a list"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "value", "said"), NO_OPTIONS)
+def test_an_option_that_is_none_is_named(name: str, value: object, said: str) -> None:
+    """And is no fault of the kernel's."""
+    with pytest.raises(ValueError, match=f"^{name}: expected .*{said}$"):
+        launched("while x[t] < 3: x[t] += 1", np.zeros(4, np.int32), **{name: value})
+
+
+def test_few_turns_are_enough_for_a_kernel_without_a_while() -> None:
+    body = "cuda.syncthreads()\nfor i in range(2):\n    cuda.syncthreads()\nx[t] = 1"
+    assert launched(body, np.zeros(4, np.int32), turns=1)
+
+
 NO_ARGUMENTS = [  # what a kernel cannot take, and what is said after its name
     (2**64, "64 bits at most, got 18446744073709551616"), (-(2**63) - 1, "64 bits"),
     (1j, "a number or an array, got 1j"), (memoryview(b"ab"), "a number or an array"),

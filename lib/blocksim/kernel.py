@@ -1,6 +1,7 @@
 """Kernels: from a function or a text to something that can be launched."""
 
 from .arguments import give_back, kind_of, take_in
+from .faults import shown
 from .launch import TURNS, Launch
 from .program import Program
 from .source import Source
@@ -197,7 +198,8 @@ def run(
         wanted = ", ".join(program.parameters)
         raise ValueError(f"arguments: expected {wanted}; got {len(arguments)}")
     shape = program, triple(grid, "grid"), triple(block, "block"), mode, log
-    options = beat or silent, count(shared, "shared"), turns, trace
+    beat, trace = callback(beat, "beat"), callback(trace, "trace")
+    options = beat or silent, count(shared, "shared"), count(turns, "turns", 1), trace
     launch = Launch(*shape, *options)
     taken = take_in(launch, program.parameters, arguments)
     kinds = tuple([
@@ -259,6 +261,13 @@ def count(number: object, name: str, least: int = 0) -> int:
         wanted = f"{name}: expected whole numbers from {least}"
         raise ValueError(f"{wanted}, got {number!r}")
     return whole
+
+
+def callback(function: object, name: str) -> object:
+    """Return a function that a launch is to call, or None."""
+    if function is not None and not callable(function):
+        raise ValueError(f"{name}: expected a function, got {shown(function)}")
+    return function
 
 
 def kernel_of(kernel: object) -> Kernel:
