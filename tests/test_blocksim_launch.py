@@ -443,6 +443,8 @@ NO_ARGUMENTS = [  # what a kernel cannot take, and what is said after its name
     (np.zeros(2, complex), "numbers of .*; got complex128"),
     (np.array(["a"]), "numbers of .*; got <U1"), (np.str_("a"), "numbers of .*<U1"),
     (["a"], "numbers in its lists, got a text"), ([1, 2**31], "32 bits, got 2147483648"),
+    (np.zeros(2, ">f4"), "this machine's order of bytes; got >f4"),
+    (np.zeros(2, ">i8"), "this machine's order of bytes; got >i8"),
     ([[1, 2], [3]], r"rows of one shape, got \(2,\) and \(1,\)"),
 ]  # fmt: skip
 

@@ -81,6 +81,9 @@ def kind_of(name: str, value: object) -> object:
     if isinstance(value, Array):
         return ("array", value.dtype.name, value.ndim)
     if hasattr(value, "dtype"):
+        if not getattr(value.dtype, "isnative", True):  # Numba takes no such array
+            wanted = f"{name}: expected numbers in this machine's order of bytes"
+            raise ValueError(f"{wanted}; got {value.dtype}")
         try:
             return type_name(value.dtype)
         except ValueError:
