@@ -17,6 +17,8 @@ class Kernel:
     def __init__(
         self, program=None, function=None, by="cuda", options=None, signature=None
     ):
+        if not isinstance(program, (Program, type(None))):
+            raise ValueError(f"program: expected a Program, got {shown(program)}")
         self.made = program
         self.function = function
         self.by = by  # the module whose decorator made it: "cuda" or "numba"
@@ -108,7 +110,13 @@ def load(source: str, name: str, names: object = None, file="kernel.py", whole=T
         Is it the text of a whole file, which has to import what it uses and to say
         ``@cuda.jit``, as for a GPU? Otherwise it is a function cut out of one.
     """
-    given = dict(names or {})
+    for what, value in (("source", source), ("name", name)):
+        if not isinstance(value, str):
+            raise ValueError(f"{what}: expected a text, got {shown(value)}")
+    try:
+        given = dict(names or {})
+    except (TypeError, ValueError):
+        raise ValueError(f"names: expected a dict, got {shown(names)}") from None
     text = Source(source, file, given, numba, whole)
     if name not in text.functions:
         raise ValueError(f"name: expected a function {name!r} in the text")
