@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from blocksim import Fault, cuda, float32, load, run
+from blocksim import Fault, Kernel, cuda, float32, load, run
 from blocksim.portable import HERE as PACKAGE
 from blocksim.portable import code_only, sources, translator
 from blocksim.scalars import rounded, wrapped
@@ -578,6 +578,24 @@ def test_a_text_is_read_however_it_is_written(change) -> None:
     assert y == [1.0, 2.0, 3.0, 4.0]
 
 
+NO_TEXTS = {
+    "source: expected a text, got None": (None, "kernel"),
+    "source: expected a text, got 5": (5, "kernel"),
+    "source: expected a text, got b'x'": (b"x", "kernel"),
+    "name: expected a text, got a list": (TEXT, ["kernel"]),
+    "name: expected a function 'KERNEL' in the text": (TEXT, "KERNEL"),
+    "names: expected a dict, got 5": (TEXT, "kernel", 5),
+    "names: expected a dict, got a text": (TEXT, "kernel", "a"),
+    "names: expected a dict, got a list": (TEXT, "kernel", [1]),
+}
+
+
+@pytest.mark.parametrize("said", NO_TEXTS)
+def test_what_load_cannot_take_is_named(said: str) -> None:
+    with pytest.raises(ValueError, match=f"^{said}$"):
+        load(*NO_TEXTS[said])
+
+
 def test_a_syntax_error_is_pythons_with_its_line() -> None:
     with pytest.raises(SyntaxError) as caught:
         load("def kernel(x):\n    x[0] = = 1\n", "kernel")
@@ -665,6 +683,45 @@ def test_a_method_is_no_kernel(method: str) -> None:
     )
     (fault,) = run(load(text, "kernel"), 1, 1, np.zeros(1, np.float32)).faults
     assert fault.kind == "compile"
+
+
+async def promised(x):
+    x[0] = 1.0
+
+
+def by_exec() -> object:
+    space = {}
+    exec("def typed(x):\n    x[0] = 1.0\n", space)
+    return space["typed"]
+
+
+LAMBDAS = [
+    lambda x: None,
+    (lambda x: x), lambda x: x,
+]  # fmt: skip
+UNREADABLE = [
+    *[(function, "a lambda") for function in LAMBDAS],
+    (promised, "a function made by async def"),
+    (by_exec(), "a function whose text Python does not find"),
+]
+
+
+@pytest.mark.parametrize(("function", "what"), UNREADABLE)
+def test_a_function_without_a_def_is_named(function: object, what: str) -> None:
+    with pytest.raises(ValueError, match=f"^kernel: expected .* by def.*; got {what}$"):
+        run(function, 1, 1, [0.0])
+    helper = cuda.jit(device=True)(function)
+
+    def kernel(x):
+        x[0] = helper(x)
+
+    (fault,) = run(kernel, 1, 1, [0.0]).faults
+    assert fault.kind == "compile" and fault.reason == f"helper is {what}"
+
+
+def test_a_program_is_no_number() -> None:
+    with pytest.raises(ValueError, match="^program: expected a Program, got 5$"):
+        Kernel(5)
 
 
 # ---- what a page carries of it

@@ -109,10 +109,33 @@ def test_lists_are_told_apart_by_what_they_are() -> None:
     assert rows == [[5.0] * 4, [7.0] * 4]
 
 
-def test_one_memory_of_two_types_is_refused() -> None:
-    x = np.zeros(4, np.float32)
-    with pytest.raises(ValueError, match="x and y share memory, and hold float32"):
-        launched("x[t] = 1.0", x, x.view(np.int32))
+BYTES = np.zeros(18, np.uint8)
+WORDS = BYTES[:16].view(np.int32)
+ROWS_OF_HALVES = np.lib.stride_tricks.as_strided(WORDS, (3, 2), (4, 2))
+PAIRS = np.zeros(4, [("x", np.float32), ("y", np.int32)])
+IN_PART = {  # arrays that share bytes, and what is said of them
+    "x and y share memory, and hold int32 and float32": (WORDS, WORDS.view(np.float32)),
+    "hold int64 and int32": (WORDS.view(np.int64), WORDS[1::2]),
+    "hold int32 and uint8": (WORDS, BYTES[3:4]),
+    "y and x share memory, and hold int32 and uint8": (BYTES[3::4], WORDS),
+    "x and z share memory, and hold uint8 and int32": (BYTES[:9], BYTES[9:], WORDS[1:]),
+    "elements of x and y overlap in part": (WORDS, BYTES[2:].view(np.int32)),
+    "elements of x overlap in part": (ROWS_OF_HALVES,),
+}
+
+
+@pytest.mark.parametrize("said", IN_PART)
+@pytest.mark.parametrize("mode", ["race", "plain"])
+def test_bytes_in_common_without_common_elements_are_refused(said, mode) -> None:
+    with pytest.raises(ValueError, match=f"^arguments: .*{said}.*; expected"):
+        launched("v = x[0]", *IN_PART[said], mode=mode)
+
+
+def test_two_types_side_by_side_share_nothing() -> None:
+    """The fields of one array are neighbours, and one of them has two names."""
+    x, y = PAIRS["x"], PAIRS["y"]
+    assert launched("x[t] = 1.5\ny[t] = t\nz[t] += x[t]", x, y, x)
+    assert x.tolist() == [3.0] * 4 and y.tolist() == [0, 1, 2, 3]
 
 
 def test_what_numpy_protects_is_not_written() -> None:
@@ -393,12 +416,35 @@ def test_a_launch_that_is_none_is_an_error(shape: tuple) -> None:
         run(kernel("x[0] = 1", "x"), *shape, [0.0])
 
 
+NO_OPTIONS = [
+    ("turns", -1, "whole numbers from 1, got -1"), ("turns", 0, "from 1, got 0"),
+    ("turns", 1.5, "from 1, got 1.5"), ("turns", "8", "from 1, got '8'"),
+    ("turns", None, "from 1, got None"), ("shared", -1, "from 0, got -1"),
+    ("beat", 5, "a function, got 5"), ("beat", "x", "a function, got a text"),
+    ("trace", 5, "a function, got 5"), ("trace", [], "a function, got a list"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "value", "said"), NO_OPTIONS)
+def test_an_option_that_is_none_is_named(name: str, value: object, said: str) -> None:
+    """And is no fault of the kernel's."""
+    with pytest.raises(ValueError, match=f"^{name}: expected .*{said}$"):
+        launched("while x[t] < 3: x[t] += 1", np.zeros(4, np.int32), **{name: value})
+
+
+def test_few_turns_are_enough_for_a_kernel_without_a_while() -> None:
+    body = "cuda.syncthreads()\nfor i in range(2):\n    cuda.syncthreads()\nx[t] = 1"
+    assert launched(body, np.zeros(4, np.int32), turns=1)
+
+
 NO_ARGUMENTS = [  # what a kernel cannot take, and what is said after its name
     (2**64, "64 bits at most, got 18446744073709551616"), (-(2**63) - 1, "64 bits"),
     (1j, "a number or an array, got 1j"), (memoryview(b"ab"), "a number or an array"),
     (np.zeros(2, complex), "numbers of .*; got complex128"),
     (np.array(["a"]), "numbers of .*; got <U1"), (np.str_("a"), "numbers of .*<U1"),
     (["a"], "numbers in its lists, got a text"), ([1, 2**31], "32 bits, got 2147483648"),
+    (np.zeros(2, ">f4"), "this machine's order of bytes; got >f4"),
+    (np.zeros(2, ">i8"), "this machine's order of bytes; got >i8"),
     ([[1, 2], [3]], r"rows of one shape, got \(2,\) and \(1,\)"),
 ]  # fmt: skip
 

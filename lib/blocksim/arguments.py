@@ -81,6 +81,9 @@ def kind_of(name: str, value: object) -> object:
     if isinstance(value, Array):
         return ("array", value.dtype.name, value.ndim)
     if hasattr(value, "dtype"):
+        if not getattr(value.dtype, "isnative", True):  # Numba takes no such array
+            wanted = f"{name}: expected numbers in this machine's order of bytes"
+            raise ValueError(f"{wanted}; got {value.dtype}")
         try:
             return type_name(value.dtype)
         except ValueError:
@@ -172,9 +175,10 @@ def overlaps_itself(pair: list) -> bool:
         return len(set(mine)) < len(mine)
     if pair[0].read_only:
         return False
-    reach = 0  # how far the dimensions with smaller strides extend together
+    # How far an element and the dimensions with smaller strides extend, in bytes.
+    reach = value.itemsize - 1
     for stride, extent in sorted(zip([abs(n) for n in value.strides], value.shape)):
-        if extent > 1 and (stride == 0 or stride <= reach):
+        if extent > 1 and stride <= reach:
             return True
         reach += stride * (extent - 1)
     return False
@@ -183,11 +187,16 @@ def overlaps_itself(pair: list) -> bool:
 def on_one_memory(launch, group: list) -> list:
     """Return arrays on one memory for arguments that share some."""
     addressed = [cells(*pair) for pair in group]
-    known = {}
-    for mine in addressed:
+    known, holders = {}, []
+    for (array, _), mine in zip(group, addressed):
         for cell in mine:
             if cell not in known:
                 known[cell] = len(known)
+                holders.append(array)
+            elif holders[known[cell]].dtype.name != array.dtype.name:
+                refuse_to_share(holders[known[cell]], array)
+    if group[0][1][1] is not None:
+        check_elements_apart(known, holders)
     if sum([len(set(mine)) for mine in addressed]) == len(known) and len(group) > 1:
         return [array for array, _ in group]  # neighbours, without a common element
     first, made = None, []
@@ -196,12 +205,6 @@ def on_one_memory(launch, group: list) -> list:
         for cell, number in zip(mine, array.data):
             data[known[cell]] = number
     for (array, _), mine in zip(group, addressed):
-        if array.dtype.name != group[0][0].dtype.name:
-            raise ValueError(
-                f"arguments: {group[0][0].name} and {array.name} share memory, and"
-                f" hold {group[0][0].dtype.name} and {array.dtype.name}; expected one"
-                " type"
-            )
         alias = aliased(launch, array, data)
         first = first or alias
         alias.share([known[cell] for cell in mine], first)
@@ -209,6 +212,28 @@ def on_one_memory(launch, group: list) -> list:
     for alias in made:
         alias.others = made
     return made
+
+
+def check_elements_apart(known: dict, holders: list) -> None:
+    """Refuse elements of numpy's that begin at different addresses and share bytes."""
+    last = end = None
+    for start in sorted(known):
+        array = holders[known[start]]
+        if last is not None and start < end:
+            refuse_to_share(last, array)
+        last, end = array, start + array.dtype.size
+
+
+def refuse_to_share(one: Array, other: Array) -> None:
+    """Refuse arrays that share bytes, but no elements: each element has one record."""
+    names = one.name if one is other else f"{one.name} and {other.name}"
+    kinds = one.dtype.name, other.dtype.name
+    said = (
+        f"{names} share memory, and hold {kinds[0]} and {kinds[1]}; expected one type"
+    )
+    if kinds[0] == kinds[1]:
+        said = f"elements of {names} overlap in part; expected the same ones, or others"
+    raise ValueError(f"arguments: {said}")
 
 
 def aliased(launch, array: Array, data: list) -> Array:

@@ -10,8 +10,12 @@ from types import FunctionType, ModuleType
 from .program import Program
 from .source import builtin, resolved
 from .things import KNOWN, Thing, type_of_name
-from .tree import parse
+from .tree import Node, parse
 from .values import Function, Unusable
+
+
+class Unreadable(ValueError):
+    """What a function is that has no def to read: ``str`` gives a noun."""
 
 
 def program(kernel: object) -> Program:
@@ -20,7 +24,11 @@ def program(kernel: object) -> Program:
     if function is None:
         raise ValueError(f"kernel: expected a function, got {kernel!r}")
     given: dict[str, object] = {}
-    return Program(compilable(kernel, given), given)
+    try:
+        return Program(compilable(kernel, given), given)
+    except Unreadable as what:
+        wanted = "a function made by def, in a file or a cell, or what load returns"
+        raise ValueError(f"kernel: expected {wanted}; got {what}") from None
 
 
 def compilable(kernel: object, given: dict[str, object]) -> Function:
@@ -37,12 +45,27 @@ def compilable(kernel: object, given: dict[str, object]) -> Function:
             return builtin(name)
         raise KeyError(name)
 
-    node = parse(text(function))[0]
-    if node.kind != "FunctionDef":
-        raise ValueError("kernel: expected a function made by def, got a lambda")
+    node = definition(function)
     signature = getattr(kernel, "signature", None)
     resolve = lambda value: stand_in(value, given)
     return Function(function.__name__, node, find, resolve, signature)
+
+
+def definition(function: FunctionType) -> Node:
+    """Return the tree of a function's def."""
+    code = function.__code__
+    if code.co_name == "<lambda>":
+        raise Unreadable("a lambda")
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        raise Unreadable("a function made by async def")
+    try:
+        first = (parse(text(function)) or [None])[0]
+    except OSError:  # no file has it, as after exec
+        first = None
+    # The text of another function is found where a file has changed since its import.
+    if getattr(first, "name", None) != code.co_name:
+        raise Unreadable("a function whose text Python does not find")
+    return first
 
 
 def stand_in(value: object, given: dict[str, object]) -> object:
@@ -62,7 +85,11 @@ def stand_in(value: object, given: dict[str, object]) -> object:
         return value  # a module of the reader's own, with functions or constants
     function = bare(value)
     if function is not None:
-        return compilable(value, given)
+        try:
+            return compilable(value, given)
+        except Unreadable as what:
+            instead = "a def under @cuda.jit(device=True), in a file or a cell"
+            return Unusable(f"{{name}} is {what}", instead, "functions")
     return resolved(value, None)
 
 

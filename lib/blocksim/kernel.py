@@ -1,6 +1,7 @@
 """Kernels: from a function or a text to something that can be launched."""
 
 from .arguments import give_back, kind_of, take_in
+from .faults import shown
 from .launch import TURNS, Launch
 from .program import Program
 from .source import Source
@@ -16,6 +17,8 @@ class Kernel:
     def __init__(
         self, program=None, function=None, by="cuda", options=None, signature=None
     ):
+        if not isinstance(program, (Program, type(None))):
+            raise ValueError(f"program: expected a Program, got {shown(program)}")
         self.made = program
         self.function = function
         self.by = by  # the module whose decorator made it: "cuda" or "numba"
@@ -107,7 +110,13 @@ def load(source: str, name: str, names: object = None, file="kernel.py", whole=T
         Is it the text of a whole file, which has to import what it uses and to say
         ``@cuda.jit``, as for a GPU? Otherwise it is a function cut out of one.
     """
-    given = dict(names or {})
+    for what, value in (("source", source), ("name", name)):
+        if not isinstance(value, str):
+            raise ValueError(f"{what}: expected a text, got {shown(value)}")
+    try:
+        given = dict(names or {})
+    except (TypeError, ValueError):
+        raise ValueError(f"names: expected a dict, got {shown(names)}") from None
     text = Source(source, file, given, numba, whole)
     if name not in text.functions:
         raise ValueError(f"name: expected a function {name!r} in the text")
@@ -197,7 +206,8 @@ def run(
         wanted = ", ".join(program.parameters)
         raise ValueError(f"arguments: expected {wanted}; got {len(arguments)}")
     shape = program, triple(grid, "grid"), triple(block, "block"), mode, log
-    options = beat or silent, count(shared, "shared"), turns, trace
+    beat, trace = callback(beat, "beat"), callback(trace, "trace")
+    options = beat or silent, count(shared, "shared"), count(turns, "turns", 1), trace
     launch = Launch(*shape, *options)
     taken = take_in(launch, program.parameters, arguments)
     kinds = tuple([
@@ -259,6 +269,13 @@ def count(number: object, name: str, least: int = 0) -> int:
         wanted = f"{name}: expected whole numbers from {least}"
         raise ValueError(f"{wanted}, got {number!r}")
     return whole
+
+
+def callback(function: object, name: str) -> object:
+    """Return a function that a launch is to call, or None."""
+    if function is not None and not callable(function):
+        raise ValueError(f"{name}: expected a function, got {shown(function)}")
+    return function
 
 
 def kernel_of(kernel: object) -> Kernel:

@@ -24,6 +24,9 @@ MOST_ALONG = (1024, 1024, 64)
 MOST_COUNTED = 50_000_000  # threads that a report can count for
 TURNS = 1_000_000
 MEETINGS = 50  # for so many turns of a while, a thread may meet others once
+FEWEST_MEETINGS = (
+    1000  # it may meet others so often whatever the turns: not all in loops
+)
 FORS = 10  # turns of fors, of which nobody doubts that they end, for one of a while
 ENDLESS = (
     "; if it waits for another thread: here one runs at a time, and gives way to the"
@@ -95,6 +98,7 @@ class Launch:
         self.beat = beat
         self.bytes = shared
         self.turns = turns
+        self.most_meetings = max(turns // MEETINGS, FEWEST_MEETINGS)
         self.trace = trace
         self.count = block[0] * block[1] * block[2]
         self.cuda = Cuda(self)
@@ -295,7 +299,7 @@ class Launch:
             thread.turns_left = None
             if thread.wait:
                 thread.meetings += 1
-                if thread.meetings > self.turns // MEETINGS:
+                if thread.meetings > self.most_meetings:
                     self.report_endless(thread.wait.line, "meets others")
             else:
                 self.ends += 1
@@ -531,7 +535,7 @@ class Launch:
         here = self.here(self.thread)
         said = f"{here} {what} more than {self.turns} times{ENDLESS}"
         if what == "meets others":
-            said = f"{here} has come to a barrier {self.turns // MEETINGS} times: does"
+            said = f"{here} has come to a barrier {self.most_meetings} times: does"
             said += " a loop around it never end?"
         elif what == "meets for ever":
             said = f"{here} has come to a barrier again and again, and nothing changes:"
