@@ -122,6 +122,7 @@ LADDER = [
     ("ragged tail", "último bloque corto", [0.5, -1.0, 2.0, 0.0, 1.0], 2),
     ("huge jump", "salto enorme", [0.0, 800.0, 1.0], 1),
     ("far below zero", "muy por debajo de cero", [-800.0, -801.0, -802.0], 2),
+    ("very far below zero", "muchísimo más abajo", [-3e9, -2e9], 1),
     ("first block switched off", "primer bloque apagado", [-INF, -INF, 1, 0], 2),
     ("switched off in the middle", "apagado en medio", [1, 0, -INF, -INF, -INF, 2], 2),
     ("everything switched off", "todo apagado", [-INF, -INF, -INF], 2),

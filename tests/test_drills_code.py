@@ -97,6 +97,19 @@ def test_a_fault_is_not_mended_by_another_size(id: str, size: str, value: int) -
     assert changes == 1 and not run(bank()[id], bent)["passed"]
 
 
+# A number that stands in for minus infinity, and what may lie lower still. The scores of
+# these count letters, and are never below 0.
+NEVER_LOW = {"echo-forgets", "echo-stutters"}
+STARTS = [d for d in DRILLS if "-inf" in d.get("code") or "-math.inf" in d.get("code")]
+
+
+@pytest.mark.parametrize("floor", ["-1000.0", "-1e6"])
+@pytest.mark.parametrize("d", STARTS, ids=lambda d: d.id)
+def test_a_maximum_starts_below_every_score(d: Drill, floor: str) -> None:
+    bent = re.sub(r"-(math\.)?inf\b", floor, d.get("code"))
+    assert run(d, bent)["passed"] == (d.id in NEVER_LOW)
+
+
 ECHOES = [  # a text to go on from, keys in a tile, what is written, and what should be
     ("echo-forgets", "abcab", 1, "bbbb", "cabc"),
     ("echo-stutters", "abacada", 4, "caca", "dada"),

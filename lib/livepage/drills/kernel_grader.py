@@ -204,7 +204,7 @@ def broken_rule(last: dict, logs: list, cases: list) -> tuple:
     if fault:
         return fault, logs[-1]["log"]
     for played, case in zip(logs, cases):
-        fault = excess_share(played["log"], case)
+        fault = gathered(played, case) or excess_share(played["log"], case)
         if fault:
             return fault, played["log"]
     fault = excess_shared(last, cases[-1])
@@ -221,20 +221,37 @@ def work_together(played: dict) -> bool:
     They find it in shared memory, or ask another thread of their warp; an atomic takes
     what it adds to. One thread that gathers everything leaves no work to the others.
     """
-    if played["shuffles"]:
-        return True
-    log, takers = played["log"], []
+    return bool(played["shuffles"]) or len(takers(played["log"])) > 1
+
+
+def gathered(played: dict, case: dict) -> dict | None:
+    """Return the fault of a thread that takes from more others than it may, or None."""
+    most = case.get("together") or True
+    if most is True:
+        return None
+    for thread, givers in sorted(takers(played["log"]).items()):
+        if len(givers) > most:
+            now = thread_name(thread, case["block"])
+            slots = {"now": now, "mine": len(givers), "most": most}
+            return grader.new_fault("gathered", len(givers), "kernelGathers", **slots)
+    return None
+
+
+def takers(log: dict) -> dict:
+    """Return the threads that take from shared memory, each with those who put it there."""
+    found = {}
     for block in log["blocks"]:
         writers = {}
         for phase in block["phases"]:
             for thread, kind, array, place, _ in phase["touches"]:
                 if log["arrays"][array]["space"] != "shared":
                     continue
-                if kind != "w" and writers.get((array, place), thread) != thread:
-                    takers.append(thread)
+                giver = writers.get((array, place), thread)
+                if kind != "w" and giver != thread:
+                    found.setdefault(thread, set()).add(giver)
                 if kind != "r":
                     writers[(array, place)] = thread
-    return len(set(takers)) > 1
+    return found
 
 
 def excess_share(log: dict, case: dict) -> dict | None:

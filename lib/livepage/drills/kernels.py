@@ -53,7 +53,8 @@ def payload(drill: Drill) -> dict[str, Any]:
     if "counts" in drill.fields:
         kernel_grader.scored_case(cases)["counted"] = _counted(drill, cases)
     if drill.get("together"):
-        cases = [{**case, "together": not case["drawn"]} for case in cases]
+        most = drill.get("together")
+        cases = [{**case, "together": not case["drawn"] and most} for case in cases]
     tolerance = float(drill.get("tolerance", TOLERANCE))
     larger = drill.get("larger")
     bench = {"bench": drill.get("bench")} if "bench" in drill.fields else {}
