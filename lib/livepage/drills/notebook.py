@@ -245,13 +245,19 @@ def _ticked(had: Sequence[int], count: int) -> set[int]:
 
 
 def _no_function(drill: Drill, answer: Any) -> Any:
-    """Return an answer, arrays as lists; refuse a function, and nothing at all."""
-    if answer is None or callable(answer) or inspect.isgenerator(answer):
+    """Return an answer, arrays as lists; refuse a function, and nothing at all.
+
+    Of a choice a number is refused as well: some count the first option as 0, some as 1.
+    """
+    came = answer
+    answer = answer.tolist() if hasattr(answer, "tolist") else answer  # an array
+    is_number = drill.kind == "choice" and not isinstance(answer, str)
+    if answer is None or is_number or callable(answer) or inspect.isgenerator(answer):
         how = word(
             "how" + drill.kind.capitalize(), id=drill.id, letters="…", columns="…"
         )
-        raise ValueError(f"answer: got {_described(answer)}. {how}")
-    return answer.tolist() if hasattr(answer, "tolist") else answer  # an array
+        raise ValueError(f"answer: got {_described(came)}. {how}")
+    return answer
 
 
 def _function(drill: Drill, answer: Any) -> Any:
