@@ -24,9 +24,8 @@ MOST_ALONG = (1024, 1024, 64)
 MOST_COUNTED = 50_000_000  # threads that a report can count for
 TURNS = 1_000_000
 MEETINGS = 50  # for so many turns of a while, a thread may meet others once
-FEWEST_MEETINGS = (
-    1000  # it may meet others so often whatever the turns: not all in loops
-)
+# A thread may meet others so often whatever the turns: not every barrier is in a loop.
+FEWEST_MEETINGS = 1000
 FORS = 10  # turns of fors, of which nobody doubts that they end, for one of a while
 ENDLESS = (
     "; if it waits for another thread: here one runs at a time, and gives way to the"
