@@ -76,11 +76,16 @@ class Loops:
     given : dict
         (function, name) -> where the name gets a value: the function, the expression,
         and "value", or "item" if the name goes through the expression.
+    arguments : list of tuple
+        The keys in ``given`` of the kernel's parameters: a launch gives them a value,
+        too.
     """
 
     def __init__(self, typed: object, inputs: list):
         self.typed, self.inputs = typed, inputs
-        self.given, self.functions = {}, []
+        self.arguments = [(id(typed), one.name) for one in typed.node.parameters]
+        self.given = {key: [] for key in self.arguments}
+        self.functions = []
         self.collect(typed)
         # Two views: nobody launches a negative thread, but the compiler does not know.
         self.signed = {True: set(), False: set()}
@@ -154,7 +159,7 @@ class Loops:
         self.given.setdefault((id(typed), name), []).append(source)
 
     def key(self, typed: object, name: str) -> tuple | None:
-        """Return under which key a name is noted; None if it is an argument."""
+        """Return under which key a name is noted; None if it is no variable."""
         while (id(typed), name) not in self.given:
             outer = getattr(typed.function, "outer", None)
             if outer is None:
@@ -165,8 +170,13 @@ class Loops:
     # ---- signs
 
     def settle(self, wise: bool) -> None:
-        """Find the names that may be negative: none is, until a value shows it."""
+        """Find the names that may be negative.
+
+        An argument may be. Any other name is not, until one of its values shows it.
+        """
         signed, more = self.signed[wise], True
+        signed.update(self.arguments)
+        signed.difference_update(self.replaced(wise))
         while more:
             more = [
                 key
@@ -177,6 +187,20 @@ class Loops:
                 )
             ]
             signed.update(more)
+
+    def replaced(self, wise: bool) -> list:
+        """Return the arguments that the kernel replaces at once by no negative number.
+
+        Nothing but the new value reads such an argument: ``base = max(base, 0)``.
+        """
+        found = []
+        for key in self.arguments:
+            first = first_use(self.typed.node.body, key[1])
+            if assigns(first, key[1]) and not self.negative(
+                self.typed, first.value, wise
+            ):
+                found.append(key)
+        return found
 
     def gives_negative(self, source: tuple, wise: bool) -> bool:
         """Say whether a name may be negative by one of the values that it gets."""
@@ -276,8 +300,9 @@ class Loops:
         """Say whether what a loop goes through may be negative."""
         kind = node.got.kind
         if node.kind == "Name" and self.key(typed, node.id):
-            sources = self.given[self.key(typed, node.id)]
-            return any([self.item_negative(t, one, wise) for t, one, _ in sources])
+            key = self.key(typed, node.id)
+            items = [self.item_negative(t, one, wise) for t, one, _ in self.given[key]]
+            return key in self.arguments or any(items)
         if isinstance(kind, tuple) and kind[0] == "range" and node.kind == "Call":
             if kind[1] in UNSIGNED:
                 return False
@@ -323,9 +348,11 @@ class Loops:
         if node.kind != "Name":
             return False
         key = self.key(typed, node.id)
-        if key is None:
-            return node.id in self.inputs
-        return key not in seen and any([
+        if key is None or key in seen:
+            return False
+        if key in self.arguments and node.id in self.inputs:
+            return True
+        return any([
             self.is_input(where, one, seen + (key,)) for where, one, _ in self.given[key]
         ])  # fmt: skip
 
@@ -454,6 +481,22 @@ def joined_negative(op: str, left: bool, right: bool) -> bool:
     if op == "%":
         return right
     return left and right if op == "&" else left or right
+
+
+def first_use(body: list, name: str) -> object:
+    """Return the first statement that uses a name, or None."""
+    for statement in body:
+        names = [node.id for node in nodes_in(statement) if node.kind == "Name"]
+        if name in names:
+            return statement
+    return None
+
+
+def assigns(statement: object, name: str) -> bool:
+    """Say whether a statement gives a value to this name, and to nothing else."""
+    if statement is None or statement.kind != "Assign":
+        return False
+    return [getattr(target, "id", "") for target in statement.targets] == [name]
 
 
 def before_conversion(node: object) -> object:
