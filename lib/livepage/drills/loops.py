@@ -339,22 +339,35 @@ class Loops:
 
     def loads_input(self, typed: object, node: object) -> bool:
         """Say whether this is an element of an input, and read."""
-        return node.kind == "Subscript" and hasattr(node, "got") and self.is_input(
-            typed, node.value
-        )  # fmt: skip
+        if node.kind != "Subscript" or not is_number(kind_of(node)):
+            return False
+        return any([one in self.inputs for one in self.origins(typed, node.value)])
 
-    def is_input(self, typed: object, node: object, seen: tuple = ()) -> bool:
-        """Say whether an array is one of the inputs, whatever it is called here."""
-        if node.kind != "Name":
-            return False
-        key = self.key(typed, node.id)
-        if key is None or key in seen:
-            return False
-        if key in self.arguments and node.id in self.inputs:
-            return True
-        return any([
-            self.is_input(where, one, seen + (key,)) for where, one, _ in self.given[key]
-        ])  # fmt: skip
+    def origins(self, typed: object, node: object, seen: tuple = ()) -> list:
+        """Return which arrays an expression may stand for, whatever they are called here.
+
+        They are names of the kernel's parameters, and paths such as "cuda.shared.array".
+        Of a tuple, and of what is taken from one, they are those of all its parts.
+        """
+        found, sources = [], []
+        if is_number(kind_of(node)):
+            return []
+        if node.kind == "Name":
+            key = self.key(typed, node.id)
+            found = [node.id] if key in self.arguments else []
+            sources = [] if key in seen else self.given.get(key, [])
+            seen += (key,)
+        elif node.kind == "Subscript":
+            sources = [(typed, node.value, "value")]
+        elif node.kind == "Tuple":
+            sources = [(typed, part, "value") for part in node.elts]
+        elif hasattr(node, "typed"):
+            sources = self.given.get((id(node.typed), RETURNED), [])
+        elif node.kind == "Call":
+            found = [getattr(node, "path", "")]
+        for where, one, _ in sources:
+            found += self.origins(where, one, seen)
+        return found
 
     # ---- reading it
 
