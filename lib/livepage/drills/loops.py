@@ -4,8 +4,9 @@ The tree is the block simulator's: it holds what every name means and the type o
 expression, so neither names nor the order of statements matter. Like
 ``kernel_grader.py`` this file runs in CPython and in MicroPython.
 
-What copies is all that stands in the kernel up to its last statement that loads from an
-input, and whatever that calls. There
+What copies is all that stands in the kernel up to the barrier after its last load from
+an input, and whatever that calls. If tiles are filled after this barrier, it goes on to
+the last statement that fills one. There
 
 * no loop computes with floats;
 * a loop divides only by a constant, and only numbers that the compiler knows not to be
@@ -19,7 +20,7 @@ are not negative in a way that keeps them so: a sum, not a difference.
 """
 
 from blocksim.expressions import fold
-from blocksim.tree import nodes_in
+from blocksim.tree import nodes_in, parts_of
 from blocksim.types import FLOATS, UNSIGNED, is_array, is_integer, is_number
 from blocksim.values import UNKNOWN, possible
 from livepage.drills import grader
@@ -325,23 +326,64 @@ class Loops:
     # ---- what copies
 
     def copying(self, body: list) -> list:
-        """Return the statements up to the last that loads from an input."""
-        last = [k for k, node in enumerate(body) if self.copies(self.typed, node)]
-        return body[: last[-1] + 1] if last else body
+        """Return the statements up to the barrier after the last load from an input.
+
+        A kernel may keep the numbers in registers over that barrier, so what stores them
+        in shared memory belongs to it too. The sums do not: they begin where shared
+        memory is read.
+        """
+        loads = [k for k, node in enumerate(body) if self.copies(self.typed, node)]
+        if not loads:
+            return body
+        end = loads[-1] + 1
+        sums = self.first(body, end, self.reads_shared)
+        barrier = min(sums, self.first(body, end, is_barrier))
+        fills = [
+            k + 1
+            for k in range(end, sums)
+            if self.holds(self.typed, body[k], self.stores_shared)
+        ]
+        return body[: max([end] + [barrier] * (barrier < len(body)) + fills)]
+
+    def first(self, body: list, start: int, test: object) -> int:
+        """Return the number of the first statement that a test is true of."""
+        for k in range(start, len(body)):
+            if self.holds(self.typed, body[k], test):
+                return k
+        return len(body)
+
+    def holds(self, typed: object, part: object, test: object) -> bool:
+        """Say whether a test is true in a part of the tree, or in what it calls."""
+        for node in nodes_in(part):
+            called = getattr(node, "typed", None)
+            if test(typed, node) or (
+                called and self.holds(called, called.node.body, test)
+            ):
+                return True
+        return False
 
     def copies(self, typed: object, part: object) -> bool:
         """Say whether an input is read in a part of the tree, or in what it calls."""
-        return any([
-            self.loads_input(typed, node)
-            or (hasattr(node, "typed") and self.copies(node.typed, node.typed.node.body))
-            for node in nodes_in(part)
-        ])  # fmt: skip
+        return self.holds(typed, part, self.loads_input)
 
     def loads_input(self, typed: object, node: object) -> bool:
         """Say whether this is an element of an input, and read."""
-        if node.kind != "Subscript" or not is_number(kind_of(node)):
-            return False
-        return any([one in self.inputs for one in self.origins(typed, node.value)])
+        return is_read(node) and self.within(typed, node, self.inputs)
+
+    def reads_shared(self, typed: object, node: object) -> bool:
+        """Say whether this is an element of shared memory, and read."""
+        return is_read(node) and self.within(typed, node, SHARED)
+
+    def stores_shared(self, typed: object, node: object) -> bool:
+        """Say whether this gives a value to an element of shared memory."""
+        return any([
+            part.kind == "Subscript" and self.within(typed, part, SHARED)
+            for part in targets(node)
+        ])  # fmt: skip
+
+    def within(self, typed: object, node: object, arrays: list) -> bool:
+        """Say whether an element may be one of these arrays'."""
+        return any([one in arrays for one in self.origins(typed, node.value)])
 
     def origins(self, typed: object, node: object, seen: tuple = ()) -> list:
         """Return which arrays an expression may stand for, whatever they are called here.
@@ -484,6 +526,7 @@ class Loops:
         self.found.append((rule, line, name))
 
 
+SHARED = ["cuda.shared.array"]
 RETURNED = "what a function returns"  # a key, and no name that a text can have
 
 
@@ -494,6 +537,24 @@ def joined_negative(op: str, left: bool, right: bool) -> bool:
     if op == "%":
         return right
     return left and right if op == "&" else left or right
+
+
+def is_barrier(typed: object, node: object) -> bool:
+    """Say whether the threads of the block wait for each other here."""
+    return getattr(node, "path", "") == "cuda.syncthreads"
+
+
+def is_read(node: object) -> bool:
+    """Say whether this is an element of an array or a tuple whose number is used."""
+    return node.kind == "Subscript" and is_number(kind_of(node))
+
+
+def targets(node: object) -> list:
+    """Return the names and elements that an assignment gives values to."""
+    if node.kind not in ("Assign", "AnnAssign", "AugAssign"):
+        return []
+    several = getattr(node, "targets", None) or [node.target]
+    return [part for target in several for part in parts_of(target)]
 
 
 def first_use(body: list, name: str) -> object:
