@@ -8,7 +8,7 @@ What copies is all that stands in the kernel up to the barrier after its last lo
 an input, and whatever that calls. If tiles are filled after this barrier, it goes on to
 the last statement that fills one. There
 
-* no loop computes with floats;
+* no loop makes floats of whole numbers, or whole numbers of floats;
 * a loop divides only by a constant, and only numbers that the compiler knows not to be
   negative: such a division is a shift;
 * nothing is tested, except where a loop ends; and a loop in a loop copies too, or has a
@@ -485,11 +485,10 @@ class Loops:
         value = getattr(node, "result", getattr(node, "got", None))
         if value is None or not sides or value.fixed:
             return
-        if [
-            one for one in [value] + [side.got for side in sides] if one.kind in FLOATS
-        ]:
-            kinds = [value.kind] + [side.got.kind for side in sides]
-            if node.kind != "Call" or not all([kind in FLOATS for kind in kinds]):
+        varying = [side.got for side in sides if not side.got.fixed]
+        floats = [one.kind in FLOATS for one in [value] + varying]
+        if any(floats):
+            if not all(floats):  # what is made of floats alone is data, no index
                 self.tell("kernelLoopFloat", node.line)
         elif divides(node):
             self.splits += 1
