@@ -55,8 +55,12 @@ def test_there_are_enough_of_both() -> None:
 
 @pytest.mark.parametrize("name", LOOPS["right"])
 def test_a_loop_that_keeps_the_rules_is_right(name: str) -> None:
-    report = run(DRILL, kernel(LOOPS["right"][name]))
+    entry = LOOPS["right"][name]
+    report = run(DRILL, kernel(entry))
     assert report["passed"], report
+    if "estimate" in entry:
+        [(_, *shown)] = report["score"]["rows"]
+        assert shown == ["scoreEstimate", {"count": entry["estimate"]}]
 
 
 @pytest.mark.parametrize("name", LOOPS["wrong"])

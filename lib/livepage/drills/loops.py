@@ -236,6 +236,8 @@ class Loops:
         number = self.number(typed, node)
         if number is not UNKNOWN:
             return number < 0
+        if self.own_size(typed, node):
+            return False
         read = getattr(self, node.kind.lower() + "_negative", None)
         return read is None or read(typed, node, wise)
 
@@ -254,6 +256,32 @@ class Loops:
         if UNKNOWN in sides or not sides or node.kind == "AugAssign":
             return UNKNOWN
         return fold(node.op, *sides) if node.kind == "BinOp" else sides[0]
+
+    def fixed(self, typed: object, node: object, seen: tuple = ()) -> bool:
+        """Say whether a number is made of constants and of sizes that are constant."""
+        if node.kind == "AugAssign":
+            return False
+        if node.got.fixed or self.own_size(typed, node):
+            return True
+        if node.kind == "Name":
+            key = self.key(typed, node.id)
+            sources = [] if key in seen else self.given.get(key, [])
+            plain = len(sources) == 1 and sources[0][2] == "value"
+            return plain and self.fixed(*sources[0][:2], seen + (key,))
+        parts = operands(node) if is_plain(node) else []
+        return parts != [] and all([self.fixed(typed, one, seen) for one in parts])
+
+    def own_size(self, typed: object, node: object) -> bool:
+        """Say whether this is a size of an array that the kernel makes: a constant."""
+        node = node.value if node.kind == "Subscript" else node
+        if node.kind == "Attribute" and node.attr in ("shape", "size"):
+            array = node.value
+        elif node.kind == "Call" and getattr(node, "path", "") == "len":
+            array = node.args[0]
+        else:
+            return False
+        names = self.origins(typed, array)
+        return names != [] and all([name in OWN for name in names])
 
     def name_negative(self, typed, node, wise) -> bool:
         key = self.key(typed, node.id)
@@ -435,7 +463,7 @@ class Loops:
         """Read a `for`, whose range is worked out before its first turn."""
         self.expression(typed, node.iter, looped)
         bounds = node.iter.args if node.iter.kind == "Call" else []
-        varies = not all([bound.got.fixed for bound in bounds])
+        varies = not all([self.fixed(typed, bound) for bound in bounds])
         if self.copies(typed, node.body):
             self.varies = self.varies or varies
         elif looped and varies:
@@ -492,7 +520,7 @@ class Loops:
                 self.tell("kernelLoopFloat", node.line)
         elif divides(node):
             self.splits += 1
-            if not sides[1].got.fixed:
+            if not self.fixed(typed, sides[1]):
                 self.tell("kernelLoopDivisor", node.line)
             if any([self.negative(typed, side, False) for side in sides]):
                 self.tell("kernelLoopDivision", node.line)
@@ -526,6 +554,7 @@ class Loops:
 
 
 SHARED = ["cuda.shared.array"]
+OWN = SHARED + ["cuda.local.array"]
 RETURNED = "what a function returns"  # a key, and no name that a text can have
 
 
@@ -593,6 +622,12 @@ def operands(node: object) -> list:
 def kind_of(node: object) -> object:
     """Return the type of an expression; "" of one that is never computed."""
     return node.got.kind if hasattr(node, "got") else ""
+
+
+def is_plain(node: object) -> bool:
+    """Say whether the result of an operation depends on its numbers only."""
+    path = getattr(node, "path", "")
+    return node.kind != "Call" or is_integer(path) or path in ("int", "min", "max")
 
 
 def divides(node: object) -> bool:
