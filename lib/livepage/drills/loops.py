@@ -533,20 +533,23 @@ class Loops:
         for index in node.slice.elts if several else [node.slice]:
             self.checks += self.negative(typed, index, False)
             if self.negative(typed, index, True):
-                self.tell(
-                    "kernelLoopSign",
-                    node.line,
-                    self.culprit(typed, index) or node.value.id,
-                )
+                self.tell("kernelLoopSign", node.line, self.culprit(typed, index))
 
     def culprit(self, typed: object, node: object) -> str:
-        """Return the name in an index that may be negative, or ""."""
+        """Return the name that may make an index negative, or else the operation.
+
+        Of a call it is one of the arguments, or else it stands in the function.
+        """
         if not self.negative(typed, node, True):
             return ""
         if node.kind == "Name":
             return node.id
-        names = [self.culprit(typed, part) for part in operands(node)]
-        return max(names + [""])
+        sources = [(typed, part, "value") for part in made_of(node)]
+        if hasattr(node, "typed"):
+            sources += self.given.get((id(node.typed), RETURNED), [])
+        names = [self.culprit(where, one) for where, one, _ in sources]
+        operation = getattr(node, "op", getattr(node, "path", node.kind))
+        return ([name for name in names if name] + [operation])[0]
 
     def tell(self, rule: str, line: int, name: str = "") -> None:
         """Note a rule that is broken, and on which line."""
@@ -617,6 +620,17 @@ def operands(node: object) -> list:
     if node.kind == "Call" and not hasattr(node, "typed"):
         return [part for part in node.args if is_number(kind_of(part))]
     return []
+
+
+def made_of(node: object) -> list:
+    """Return the expressions that a number is made of."""
+    if node.kind == "UnaryOp":
+        return [node.operand]
+    if node.kind == "Subscript":
+        return [node.value]
+    if node.kind == "IfExp":
+        return [node.body, node.orelse]
+    return node.args if node.kind == "Call" else operands(node)
 
 
 def kind_of(node: object) -> object:
