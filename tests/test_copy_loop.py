@@ -50,7 +50,7 @@ def verdict(report: dict[str, Any]) -> str:
 
 
 def test_there_are_enough_of_both() -> None:
-    assert len(LOOPS["right"]) >= 40 and len(LOOPS["wrong"]) >= 20
+    assert len(LOOPS["right"]) >= 65 and len(LOOPS["wrong"]) >= 50
 
 
 @pytest.mark.parametrize("name", LOOPS["right"])
