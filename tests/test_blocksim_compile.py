@@ -188,6 +188,12 @@ def test_what_is_declined_is_not_called_uncompilable() -> None:
     assert fault.reason == "a slice has no place in a kernel here"
 
 
+@pytest.mark.parametrize("name", [name for name in CORPUS if "walrus" in name])
+def test_a_walrus_that_numba_refuses_is_not_called_declined(name: str) -> None:
+    sentence = "statements" if NUMBAS[name]["compiles"] else ""
+    assert refused(name) == (sentence, "Numba finds no type for what := gives")
+
+
 def test_a_missing_decorator_is_refused() -> None:
     kernel = load(f"{HEAD}def kernel(x):\n    x[0] = 1\n", "kernel")
     (fault,) = run(kernel, 1, 1, [0.0]).faults

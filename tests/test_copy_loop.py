@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from livepage.drills import check
+from livepage.drills import check, grader
 from livepage.drills.bank import find
 from livepage.drills.words import word
 from marking import name_of, run, run_small
@@ -50,13 +50,17 @@ def verdict(report: dict[str, Any]) -> str:
 
 
 def test_there_are_enough_of_both() -> None:
-    assert len(LOOPS["right"]) >= 40 and len(LOOPS["wrong"]) >= 20
+    assert len(LOOPS["right"]) >= 65 and len(LOOPS["wrong"]) >= 50
 
 
 @pytest.mark.parametrize("name", LOOPS["right"])
 def test_a_loop_that_keeps_the_rules_is_right(name: str) -> None:
-    report = run(DRILL, kernel(LOOPS["right"][name]))
+    entry = LOOPS["right"][name]
+    report = run(DRILL, kernel(entry))
     assert report["passed"], report
+    if "estimate" in entry:
+        [(_, *shown)] = report["score"]["rows"]
+        assert shown == ["scoreEstimate", {"count": entry["estimate"]}]
 
 
 @pytest.mark.parametrize("name", LOOPS["wrong"])
@@ -67,6 +71,8 @@ def test_a_rule_that_is_broken_is_told_with_its_line(name: str) -> None:
     assert verdict(report) == entry["verdict"], (report, name_of(DRILL, report))
     if "at" in entry:
         assert entry["at"] in text.splitlines()[report["slots"]["line"] - 1]
+    if "because" in entry:
+        assert report["slots"]["name"] == grader.code(entry["because"])
 
 
 EVERY = [(group, name) for group, loops in LOOPS.items() for name in loops]

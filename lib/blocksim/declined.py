@@ -28,8 +28,8 @@ DECLINED = {
     " on some ways.",
     "signatures": "Types in a decorator that are not those of the launch or the call: a"
     " GPU takes the bytes for what the decorator says, or converts the numbers.",
-    "statements": "match, async, global, nonlocal, := and a for that writes to"
-    " elements.",
+    "statements": "match, async, global, nonlocal, := of a variable and a for that"
+    " writes to elements.",
     "asking": "isinstance, hasattr, type and slice: types are known when the text is"
     " written.",
     "tuples": "Comparing tuples, tuples as tests, tuple(…), tuples of tuples or arrays"

@@ -213,11 +213,14 @@ class Expressions(Calls):
         return found
 
     def value_NamedExpr(self, node: Node) -> Value:
+        """Refuse ``:=``, which Numba takes of a variable, or of a choice of two."""
+        value = node.value
+        variable = value.kind == "Name" and value.id in self.local
         raise Refusal(
             node.line,
             "Numba finds no type for what := gives",
             "an assignment on a line of its own",
-            declined="statements",
+            declined="statements" if variable or value.kind == "IfExp" else "",
         )
 
     def value_Lambda(self, node: Node) -> Value:

@@ -268,7 +268,12 @@ class Inference(Expressions):
             self.store(target, value)
 
     def read_lambda(self, node: Node) -> None:
-        """Read a lambda with a name as the function that it is."""
+        """Read a lambda with a name as the function that it is.
+
+        It stays one function, however often the statement is read.
+        """
+        if hasattr(node, "function"):
+            return self.read_FunctionDef(node.function)
         if len(node.targets) != 1 or node.targets[0].kind != "Name":
             raise Refusal(
                 node.line, "a lambda needs a name of its own here", declined="functions"

@@ -4,10 +4,11 @@ The tree is the block simulator's: it holds what every name means and the type o
 expression, so neither names nor the order of statements matter. Like
 ``kernel_grader.py`` this file runs in CPython and in MicroPython.
 
-What copies is all that stands in the kernel up to its last statement that loads from an
-input, and whatever that calls. There
+What copies is all that stands in the kernel up to the barrier after its last load from
+an input, and whatever that calls. If tiles are filled after this barrier, it goes on to
+the last statement that fills one. There
 
-* no loop computes with floats;
+* no loop makes floats of whole numbers, or whole numbers of floats;
 * a loop divides only by a constant, and only numbers that the compiler knows not to be
   negative: such a division is a shift;
 * nothing is tested, except where a loop ends; and a loop in a loop copies too, or has a
@@ -19,7 +20,7 @@ are not negative in a way that keeps them so: a sum, not a difference.
 """
 
 from blocksim.expressions import fold
-from blocksim.tree import nodes_in
+from blocksim.tree import nodes_in, parts_of
 from blocksim.types import FLOATS, UNSIGNED, is_array, is_integer, is_number
 from blocksim.values import UNKNOWN, possible
 from livepage.drills import grader
@@ -76,11 +77,16 @@ class Loops:
     given : dict
         (function, name) -> where the name gets a value: the function, the expression,
         and "value", or "item" if the name goes through the expression.
+    arguments : list of tuple
+        The keys in ``given`` of the kernel's parameters: a launch gives them a value,
+        too.
     """
 
     def __init__(self, typed: object, inputs: list):
         self.typed, self.inputs = typed, inputs
-        self.given, self.functions = {}, []
+        self.arguments = [(id(typed), one.name) for one in typed.node.parameters]
+        self.given = {key: [] for key in self.arguments}
+        self.functions = []
         self.collect(typed)
         # Two views: nobody launches a negative thread, but the compiler does not know.
         self.signed = {True: set(), False: set()}
@@ -154,7 +160,7 @@ class Loops:
         self.given.setdefault((id(typed), name), []).append(source)
 
     def key(self, typed: object, name: str) -> tuple | None:
-        """Return under which key a name is noted; None if it is an argument."""
+        """Return under which key a name is noted; None if it is no variable."""
         while (id(typed), name) not in self.given:
             outer = getattr(typed.function, "outer", None)
             if outer is None:
@@ -165,8 +171,13 @@ class Loops:
     # ---- signs
 
     def settle(self, wise: bool) -> None:
-        """Find the names that may be negative: none is, until a value shows it."""
+        """Find the names that may be negative.
+
+        An argument may be. Any other name is not, until one of its values shows it.
+        """
         signed, more = self.signed[wise], True
+        signed.update(self.arguments)
+        signed.difference_update(self.replaced(wise))
         while more:
             more = [
                 key
@@ -177,6 +188,20 @@ class Loops:
                 )
             ]
             signed.update(more)
+
+    def replaced(self, wise: bool) -> list:
+        """Return the arguments that the kernel replaces at once by no negative number.
+
+        Nothing but the new value reads such an argument: ``base = max(base, 0)``.
+        """
+        found = []
+        for key in self.arguments:
+            first = first_use(self.typed.node.body, key[1])
+            if assigns(first, key[1]) and not self.negative(
+                self.typed, first.value, wise
+            ):
+                found.append(key)
+        return found
 
     def gives_negative(self, source: tuple, wise: bool) -> bool:
         """Say whether a name may be negative by one of the values that it gets."""
@@ -211,6 +236,8 @@ class Loops:
         number = self.number(typed, node)
         if number is not UNKNOWN:
             return number < 0
+        if self.own_size(typed, node):
+            return False
         read = getattr(self, node.kind.lower() + "_negative", None)
         return read is None or read(typed, node, wise)
 
@@ -229,6 +256,32 @@ class Loops:
         if UNKNOWN in sides or not sides or node.kind == "AugAssign":
             return UNKNOWN
         return fold(node.op, *sides) if node.kind == "BinOp" else sides[0]
+
+    def fixed(self, typed: object, node: object, seen: tuple = ()) -> bool:
+        """Say whether a number is made of constants and of sizes that are constant."""
+        if node.kind == "AugAssign":
+            return False
+        if node.got.fixed or self.own_size(typed, node):
+            return True
+        if node.kind == "Name":
+            key = self.key(typed, node.id)
+            sources = [] if key in seen else self.given.get(key, [])
+            plain = len(sources) == 1 and sources[0][2] == "value"
+            return plain and self.fixed(*sources[0][:2], seen + (key,))
+        parts = operands(node) if is_plain(node) else []
+        return parts != [] and all([self.fixed(typed, one, seen) for one in parts])
+
+    def own_size(self, typed: object, node: object) -> bool:
+        """Say whether this is a size of an array that the kernel makes: a constant."""
+        node = node.value if node.kind == "Subscript" else node
+        if node.kind == "Attribute" and node.attr in ("shape", "size"):
+            array = node.value
+        elif node.kind == "Call" and getattr(node, "path", "") == "len":
+            array = node.args[0]
+        else:
+            return False
+        names = self.origins(typed, array)
+        return names != [] and all([name in OWN for name in names])
 
     def name_negative(self, typed, node, wise) -> bool:
         key = self.key(typed, node.id)
@@ -276,8 +329,9 @@ class Loops:
         """Say whether what a loop goes through may be negative."""
         kind = node.got.kind
         if node.kind == "Name" and self.key(typed, node.id):
-            sources = self.given[self.key(typed, node.id)]
-            return any([self.item_negative(t, one, wise) for t, one, _ in sources])
+            key = self.key(typed, node.id)
+            items = [self.item_negative(t, one, wise) for t, one, _ in self.given[key]]
+            return key in self.arguments or any(items)
         if isinstance(kind, tuple) and kind[0] == "range" and node.kind == "Call":
             if kind[1] in UNSIGNED:
                 return False
@@ -300,34 +354,90 @@ class Loops:
     # ---- what copies
 
     def copying(self, body: list) -> list:
-        """Return the statements up to the last that loads from an input."""
-        last = [k for k, node in enumerate(body) if self.copies(self.typed, node)]
-        return body[: last[-1] + 1] if last else body
+        """Return the statements up to the barrier after the last load from an input.
+
+        A kernel may keep the numbers in registers over that barrier, so what stores them
+        in shared memory belongs to it too. The sums do not: they begin where shared
+        memory is read.
+        """
+        loads = [k for k, node in enumerate(body) if self.copies(self.typed, node)]
+        if not loads:
+            return body
+        end = loads[-1] + 1
+        sums = self.first(body, end, self.reads_shared)
+        barrier = min(sums, self.first(body, end, is_barrier))
+        fills = [
+            k + 1
+            for k in range(end, sums)
+            if self.holds(self.typed, body[k], self.stores_shared)
+        ]
+        return body[: max([end] + [barrier] * (barrier < len(body)) + fills)]
+
+    def first(self, body: list, start: int, test: object) -> int:
+        """Return the number of the first statement that a test is true of."""
+        for k in range(start, len(body)):
+            if self.holds(self.typed, body[k], test):
+                return k
+        return len(body)
+
+    def holds(self, typed: object, part: object, test: object) -> bool:
+        """Say whether a test is true in a part of the tree, or in what it calls."""
+        for node in nodes_in(part):
+            called = getattr(node, "typed", None)
+            if test(typed, node) or (
+                called and self.holds(called, called.node.body, test)
+            ):
+                return True
+        return False
 
     def copies(self, typed: object, part: object) -> bool:
         """Say whether an input is read in a part of the tree, or in what it calls."""
-        return any([
-            self.loads_input(typed, node)
-            or (hasattr(node, "typed") and self.copies(node.typed, node.typed.node.body))
-            for node in nodes_in(part)
-        ])  # fmt: skip
+        return self.holds(typed, part, self.loads_input)
 
     def loads_input(self, typed: object, node: object) -> bool:
         """Say whether this is an element of an input, and read."""
-        return node.kind == "Subscript" and hasattr(node, "got") and self.is_input(
-            typed, node.value
-        )  # fmt: skip
+        return is_read(node) and self.within(typed, node, self.inputs)
 
-    def is_input(self, typed: object, node: object, seen: tuple = ()) -> bool:
-        """Say whether an array is one of the inputs, whatever it is called here."""
-        if node.kind != "Name":
-            return False
-        key = self.key(typed, node.id)
-        if key is None:
-            return node.id in self.inputs
-        return key not in seen and any([
-            self.is_input(where, one, seen + (key,)) for where, one, _ in self.given[key]
+    def reads_shared(self, typed: object, node: object) -> bool:
+        """Say whether this is an element of shared memory, and read."""
+        return is_read(node) and self.within(typed, node, SHARED)
+
+    def stores_shared(self, typed: object, node: object) -> bool:
+        """Say whether this gives a value to an element of shared memory."""
+        return any([
+            part.kind == "Subscript" and self.within(typed, part, SHARED)
+            for part in targets(node)
         ])  # fmt: skip
+
+    def within(self, typed: object, node: object, arrays: list) -> bool:
+        """Say whether an element may be one of these arrays'."""
+        return any([one in arrays for one in self.origins(typed, node.value)])
+
+    def origins(self, typed: object, node: object, seen: tuple = ()) -> list:
+        """Return which arrays an expression may stand for, whatever they are called here.
+
+        They are names of the kernel's parameters, and paths such as "cuda.shared.array".
+        Of a tuple, and of what is taken from one, they are those of all its parts.
+        """
+        found, sources = [], []
+        if is_number(kind_of(node)):
+            return []
+        if node.kind == "Name":
+            key = self.key(typed, node.id)
+            found = [node.id] if key in self.arguments else []
+            sources = [] if key in seen else self.given.get(key, [])
+            seen += (key,)
+        elif node.kind == "Subscript":
+            sources = [(typed, node.value, "value")]
+        elif node.kind == "Tuple":
+            sources = [(typed, part, "value") for part in node.elts]
+        elif hasattr(node, "typed"):
+            sources = self.given.get((id(node.typed), RETURNED), [])
+        elif node.kind == "Call":
+            found = [getattr(node, "path", "")]
+        for where, one, _ in sources:
+            found += self.origins(where, one, seen)
+        return found
 
     # ---- reading it
 
@@ -353,7 +463,7 @@ class Loops:
         """Read a `for`, whose range is worked out before its first turn."""
         self.expression(typed, node.iter, looped)
         bounds = node.iter.args if node.iter.kind == "Call" else []
-        varies = not all([bound.got.fixed for bound in bounds])
+        varies = not all([self.fixed(typed, bound) for bound in bounds])
         if self.copies(typed, node.body):
             self.varies = self.varies or varies
         elif looped and varies:
@@ -403,15 +513,14 @@ class Loops:
         value = getattr(node, "result", getattr(node, "got", None))
         if value is None or not sides or value.fixed:
             return
-        if [
-            one for one in [value] + [side.got for side in sides] if one.kind in FLOATS
-        ]:
-            kinds = [value.kind] + [side.got.kind for side in sides]
-            if node.kind != "Call" or not all([kind in FLOATS for kind in kinds]):
+        varying = [side.got for side in sides if not side.got.fixed]
+        floats = [one.kind in FLOATS for one in [value] + varying]
+        if any(floats):
+            if not all(floats):  # what is made of floats alone is data, no index
                 self.tell("kernelLoopFloat", node.line)
         elif divides(node):
             self.splits += 1
-            if not sides[1].got.fixed:
+            if not self.fixed(typed, sides[1]):
                 self.tell("kernelLoopDivisor", node.line)
             if any([self.negative(typed, side, False) for side in sides]):
                 self.tell("kernelLoopDivision", node.line)
@@ -424,26 +533,31 @@ class Loops:
         for index in node.slice.elts if several else [node.slice]:
             self.checks += self.negative(typed, index, False)
             if self.negative(typed, index, True):
-                self.tell(
-                    "kernelLoopSign",
-                    node.line,
-                    self.culprit(typed, index) or node.value.id,
-                )
+                self.tell("kernelLoopSign", node.line, self.culprit(typed, index))
 
     def culprit(self, typed: object, node: object) -> str:
-        """Return the name in an index that may be negative, or ""."""
+        """Return the name that may make an index negative, or else the operation.
+
+        Of a call it is one of the arguments, or else it stands in the function.
+        """
         if not self.negative(typed, node, True):
             return ""
         if node.kind == "Name":
             return node.id
-        names = [self.culprit(typed, part) for part in operands(node)]
-        return max(names + [""])
+        sources = [(typed, part, "value") for part in made_of(node)]
+        if hasattr(node, "typed"):
+            sources += self.given.get((id(node.typed), RETURNED), [])
+        names = [self.culprit(where, one) for where, one, _ in sources]
+        operation = getattr(node, "op", getattr(node, "path", node.kind))
+        return ([name for name in names if name] + [operation])[0]
 
     def tell(self, rule: str, line: int, name: str = "") -> None:
         """Note a rule that is broken, and on which line."""
         self.found.append((rule, line, name))
 
 
+SHARED = ["cuda.shared.array"]
+OWN = SHARED + ["cuda.local.array"]
 RETURNED = "what a function returns"  # a key, and no name that a text can have
 
 
@@ -454,6 +568,40 @@ def joined_negative(op: str, left: bool, right: bool) -> bool:
     if op == "%":
         return right
     return left and right if op == "&" else left or right
+
+
+def is_barrier(typed: object, node: object) -> bool:
+    """Say whether the threads of the block wait for each other here."""
+    return getattr(node, "path", "") == "cuda.syncthreads"
+
+
+def is_read(node: object) -> bool:
+    """Say whether this is an element of an array or a tuple whose number is used."""
+    return node.kind == "Subscript" and is_number(kind_of(node))
+
+
+def targets(node: object) -> list:
+    """Return the names and elements that an assignment gives values to."""
+    if node.kind not in ("Assign", "AnnAssign", "AugAssign"):
+        return []
+    several = getattr(node, "targets", None) or [node.target]
+    return [part for target in several for part in parts_of(target)]
+
+
+def first_use(body: list, name: str) -> object:
+    """Return the first statement that uses a name, or None."""
+    for statement in body:
+        names = [node.id for node in nodes_in(statement) if node.kind == "Name"]
+        if name in names:
+            return statement
+    return None
+
+
+def assigns(statement: object, name: str) -> bool:
+    """Say whether a statement gives a value to this name, and to nothing else."""
+    if statement is None or statement.kind != "Assign":
+        return False
+    return [getattr(target, "id", "") for target in statement.targets] == [name]
 
 
 def before_conversion(node: object) -> object:
@@ -474,9 +622,26 @@ def operands(node: object) -> list:
     return []
 
 
+def made_of(node: object) -> list:
+    """Return the expressions that a number is made of."""
+    if node.kind == "UnaryOp":
+        return [node.operand]
+    if node.kind == "Subscript":
+        return [node.value]
+    if node.kind == "IfExp":
+        return [node.body, node.orelse]
+    return node.args if node.kind == "Call" else operands(node)
+
+
 def kind_of(node: object) -> object:
     """Return the type of an expression; "" of one that is never computed."""
     return node.got.kind if hasattr(node, "got") else ""
+
+
+def is_plain(node: object) -> bool:
+    """Say whether the result of an operation depends on its numbers only."""
+    path = getattr(node, "path", "")
+    return node.kind != "Call" or is_integer(path) or path in ("int", "min", "max")
 
 
 def divides(node: object) -> bool:

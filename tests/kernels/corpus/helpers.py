@@ -704,6 +704,41 @@ def kernel(x):
     x[0] = square(x[0])
 
 
+# %% lambda-called-in-a-loop-with-what-the-loop-assigns
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    later = lambda v: v + 1
+    for i in range(3):
+        here = i * 2
+        x[later(here)] = x[here]
+
+
+# %% lambda-made-in-a-while-and-called-there
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    i = cuda.threadIdx.x
+    while i < 6:
+        later = lambda v: v + i
+        here = i * 2
+        x[later(here)] = x[here]
+        i += 2
+
+
+# %% lambda-of-two-names-on-two-ways
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, n):
+    if n > 1:
+        change = lambda v: v * v
+    else:
+        change = lambda v: v + v
+    for i in range(3):
+        here = x[i]
+        x[i] = change(here)
+
+
 # %% lambda-called-at-once
 # args: float32[::1]
 @cuda.jit

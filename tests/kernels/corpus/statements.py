@@ -1179,6 +1179,32 @@ def kernel(x, n):
         x[i] = 1
 
 
+# %% walrus-of-a-sum
+# args: float32[::1], int64
+@cuda.jit
+def kernel(x, n):
+    x[(i := n + 1)] = 1
+    x[i + 1] = 2
+
+
+# %% walrus-of-a-size-around-the-kernel
+# args: float32[::1]
+SIZE = 4
+
+@cuda.jit
+def kernel(x):
+    x[(i := SIZE)] = 1
+    x[i + 1] = 2
+
+
+# %% walrus-of-two-values
+# args: float32[::1], int64
+@cuda.jit
+def kernel(x, n):
+    x[(i := n if n > 1 else 1)] = 1
+    x[i + 1] = 2
+
+
 # %% annotated-assignment
 # args: float32[::1]
 @cuda.jit
