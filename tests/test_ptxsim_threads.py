@@ -600,6 +600,19 @@ WRONG: dict[str, tuple[str, Body, Body | None]] = {
              "mov.u32 %r9, 0;\n@!%p2 ld.shared.u32 %r9, [%r1];\n"
              "bar.warp.sync -1;\n" + ZERO + "@%p1 st.shared.u32 [%r1], 7;", 64),
     ),
+    "an output, written after others read it": (
+        "race",
+        Body("st.global.u32 [%rd1], %r0;\nbar.sync 0;\nld.global.u32 %r8, [%rd0];\n"
+             "mov.u32 %r9, 7;" + END),
+        Body("st.global.u32 [%rd1], %r0;\nbar.sync 0;\nld.global.u32 %r8, [%rd0];\n"
+             "bar.sync 0;\nmov.u32 %r9, 7;" + END),
+    ),
+    "a variable of the module, written after others read it": (
+        "race",
+        Body("ld.global.s32 %r9, [G];\n" + ZERO + "@%p1 st.global.u32 [G], 1;", before=CONST),
+        Body("ld.global.s32 %r9, [G];\nbar.sync 0;\n" + ZERO + "@%p1 st.global.u32 [G], 1;",
+             before=CONST),
+    ),
     "in a warp with no meeting": (
         "race", Body("st.shared.u32 [%r3], %r0;\n" + SWAP),
         Body("st.shared.u32 [%r3], %r0;\nld.shared.u32 %r9, [%r3];"),

@@ -109,14 +109,14 @@ class Access:
             for how in DID
         }
 
-    def make(self, changed: bool) -> None:
-        """Make the bytes of all spaces; `changed`: arrays are read and written."""
+    def make(self) -> None:
+        """Allocate the bytes of all spaces."""
         lanes = self.lanes
         self.spaces["SHARED"].make(lanes.blocks, self.check)
         has_local = bool(self.spaces["LOCAL"].places)
         self.spaces["LOCAL"].make(lanes.count if has_local else 1, False)
         self.spaces["CONST"].make(1, False)
-        self.spaces["GLOBAL"].make(1, self.check and changed)
+        self.spaces["GLOBAL"].make(1, self.check)
         every = np.arange(lanes.count)
         self.windows = {
             "shared": every // lanes.padded * self.spaces["SHARED"].window,

@@ -93,7 +93,7 @@ def run(
     access = Access(kernel, places, check, -(-gap // ALIGNED) * ALIGNED, profile)
     addresses = _place(kernel, access, dynamic, loose)
     values = _parameters(kernel, args, arrays, access)
-    access.make(bool(changed))
+    access.make()
     _fill(kernel, access, addresses, arrays, outputs, changed)
     machine = Machine(program, places, access, limit, step)
     machine.names |= {"ADDRESS": addresses, "PARAMETER": values}

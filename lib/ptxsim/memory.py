@@ -165,12 +165,12 @@ class Space:
         return self.base + at
 
     def make(self, windows: int, readers: bool) -> None:
-        """Make the bytes of so many windows; `readers`: remember who reads."""
+        """Allocate the bytes of so many windows; `readers`: remember who reads."""
         self.window = -(-self.size // WINDOW) * WINDOW
         self.bytes = np.empty(self.window * windows, "u1")
         self.views = {kind: self.bytes.view(kind) for kind in VIEWS}
         self.written = np.empty(len(self.bytes) >> self.lg, self.tags.dtype)
-        self.read_by = np.zeros_like(self.written) if readers else None
+        self.readers = readers
         self.pending: list[tuple[Array, Array]] = []
         self.benign: tuple[int, str] | None = None
         self.clear()
@@ -182,8 +182,7 @@ class Space:
         windows = self.written.reshape(-1, self.window >> self.lg)
         for _, at, size in self.places:
             windows[:, at >> self.lg : (at + size + self.grain - 1) >> self.lg] = NEVER
-        if self.read_by is not None:
-            self.read_by.fill(0)
+        self.read_by: Array | None = None  # allocated with the first reader
         self.pending.clear()
         self.left: Array | None = None
 
@@ -277,7 +276,7 @@ class Space:
                 return self._trouble(bad, tags, "written")
         if found := self._by_ended(at, "write", "atomic"):
             return found
-        if self.read_by is not None:
+        if self.readers and tags.max() > GIVEN:  # nobody may write what is given
             self.pending.append((at, mine))
             if len(self.pending) > PENDING:
                 self.settle()
@@ -285,7 +284,9 @@ class Space:
 
     def settle(self) -> None:
         """Note the pending readers of grains."""
-        if self.pending and self.read_by is not None:
+        if self.pending:
+            if self.read_by is None:
+                self.read_by = np.zeros_like(self.written)
             at = np.concatenate([at.reshape(-1) for at, _ in self.pending])
             tags = [mine.repeat(at.shape[1]) for at, mine in self.pending]
             self.pending.clear()
@@ -384,9 +385,9 @@ class Space:
         others = ("read", "write") if atomic else tuple(DID)
         if found := self._by_ended(at, *others):
             return found, benign
+        self.settle()
         if self.read_by is None:
             return None, benign
-        self.settle()
         old = self.read_by.take(at)
         bad = (old >= self.low) & (old != mine[:, None])
         if bad.any():
