@@ -665,6 +665,10 @@ WRONG: dict[str, tuple[str, Body, Body | None]] = {
         "out of bounds", Body("mov.u32 %r9, 0;\nst.shared.u32 [%r3+3972], %r0;"),
         Body("mov.u32 %r9, 0;\nst.shared.u32 [%r3+3968], %r0;"),
     ),
+    "half of a word behind shared memory": (
+        "out of bounds", Body("mov.u32 %r9, 0;\nst.shared.u32 [%r1+4], 1;", 1, shared=6),
+        Body("mov.u32 %r9, 0;\nst.shared.u16 [%r1+4], 1;", 1, shared=6),
+    ),
     "before an array": (
         "out of bounds", Body("ld.global.u32 %r9, [%rd9+-4];"),
         Body("ld.global.u32 %r9, [%rd9+0];"),
@@ -944,6 +948,29 @@ def test_there_is_room_for_a_quarter_of_a_million_barriers(monkeypatch) -> None:
             few.setattr(tags, "latest", 40)
             with pytest.raises(ptxsim.Fault, match="^endless: more than 40 barriers"):
                 run(Body(loop + END))
+
+
+ENDING = {
+    "store": "setp.lt.u32 %p1, %r0, {};\n@%p1 st.global.u32 [%rd1], %r0;",
+    "load": "setp.lt.u32 %p1, %r0, {};\n@%p1 ld.global.u32 %r9, [%rd1];",
+    "copy": "cp.async.ca.shared.global [%r1], [%rd0], 16, {};",
+}
+
+
+@pytest.mark.parametrize("size", range(17))
+@pytest.mark.parametrize("what", ENDING)
+def test_an_array_ends_at_its_last_byte(what: str, size: int) -> None:
+    unit = 1 if what == "copy" else 4
+    for count in range(16 // unit + 1):
+        text = Body(
+            ENDING[what].format(count), 1 if what == "copy" else 32, align=16
+        ).text
+        args = np.zeros(size, "u1"), np.zeros(1, "u4")
+        if count * unit <= size:
+            ptxsim.run(text, 1, args, changed=[0])
+            continue
+        with pytest.raises(ptxsim.Fault, match="^out of bounds: "):
+            ptxsim.run(text, 1, args, changed=[0])
 
 
 def test_two_blocks_race_for_one_word_and_a_barrier_does_not_help() -> None:

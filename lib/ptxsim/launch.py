@@ -11,7 +11,7 @@ from ptxsim.arithmetic import TINY
 from ptxsim.faults import Fault
 from ptxsim.lanes import Lanes
 from ptxsim.machine import Machine, Step
-from ptxsim.memory import CHANGEABLE, GAP, GIVEN
+from ptxsim.memory import CHANGEABLE, GIVEN
 from ptxsim.registers import DTYPES
 from ptxsim.result import Result
 from ptxsim.syntax import Kernel
@@ -89,8 +89,8 @@ def run(
     block = _threads(kernel, threads)
     arrays = _arrays(args, outputs, changed)
     places = Lanes(shape, block, lanes)
-    gap = max([GAP, *(array.nbytes for array in arrays.values())])
-    access = Access(kernel, places, check, -(-gap // ALIGNED) * ALIGNED, profile)
+    sizes = [array.nbytes for array in arrays.values()]
+    access = Access(kernel, places, check, profile, sizes, dynamic)
     addresses = _place(kernel, access, dynamic, loose)
     values = _parameters(kernel, args, arrays, access)
     access.make()
@@ -174,7 +174,7 @@ def _parameters(
     for i, value in enumerate(args):
         if i in arrays:
             place = access.spaces["GLOBAL"].place
-            address = place(f"args[{i}]", max(1, value.nbytes), ALIGNED, False)
+            address = place(f"args[{i}]", value.nbytes, ALIGNED, False)
             parts = [0, 0, value.size, value.itemsize, address]
             parts += [*value.shape, *value.strides]  # after the object and its parent
             values += [(i, np.uint64(part)) for part in parts]

@@ -1,6 +1,7 @@
 """Memory that remembers, for each grain, who wrote and who read it, and when.
 
-A grain is as large as the kernel's smallest access. Its tag is a time and a thread; the
+A grain is as large as the kernel's smallest access, or smaller where an array's size is no
+multiple of that: a grain lies in one array or in none. Its tag is a time and a thread; the
 time goes on at every barrier. Negative tags tell why nobody may read it. One look at the
 tags of an access finds what is out of bounds, was never written, is still being copied,
 or was touched by another thread with no barrier between.
@@ -181,7 +182,7 @@ class Space:
         self.written.fill(GUARD)
         windows = self.written.reshape(-1, self.window >> self.lg)
         for _, at, size in self.places:
-            windows[:, at >> self.lg : (at + size + self.grain - 1) >> self.lg] = NEVER
+            windows[:, at >> self.lg : (at + size) >> self.lg] = NEVER
         self.read_by: Array | None = None  # allocated with the first reader
         self.pending.clear()
         self.left: Array | None = None
@@ -207,7 +208,7 @@ class Space:
     def grains(self, index: Array, size: int) -> Array:
         """Return the grains of accesses of `size` bytes: (threads, grains)."""
         first = (index >> self.lg)[:, None]
-        return first if size <= self.grain else first + np.arange(size >> self.lg)
+        return first if size <= self.grain else first + np.arange(-(-size >> self.lg))
 
     # ---- time ----
 
