@@ -95,6 +95,7 @@ DYNAMIC = (
     "mov.u32 %r4, D;\nmov.u32 %r5, E;\nadd.s32 %r4, %r4, %r2;\nadd.s32 %r5, %r5, %r2;"
 )
 ZERO = "setp.eq.u32 %p1, %r0, 0;\n"
+EIGHT = ZERO + "@%p1 st.shared.v2.u32 [%r1], {0, 0};\nmov.u32 %r9, 0;\nbar.sync 0;\n"
 # The mask of the half warp of each lane.
 HALF = "and.b32 %r5, %r0, 16;\nmov.u32 %r6, 0xffff;\nshl.b32 %r6, %r6, %r5;\n"
 # Lanes from 16 on go to $A, those below fall through, and all come to $B.
@@ -875,6 +876,19 @@ WRONG: dict[str, tuple[str, Body, Body | None]] = {
         Body("mov.u32 %r9, 0;\n" + ZERO + "@%p1 st.shared.u32 [%r1], 0;\nbar.sync 0;\n"
              "@%p1 red.shared.add.u32 [%r1], 1;\n@!%p1 red.shared.add.u32 [%r1], 1;"),
     ),
+    "atomics on a word and on half of it": (
+        "race", Body(EIGHT + "@%p1 red.shared.add.u64 [%r1], 1;\n"
+                     "@!%p1 red.shared.add.u32 [%r1+4], 1;", align=8),
+        Body(EIGHT + "@%p1 red.shared.add.u64 [%r1], 1;\nbar.sync 0;\n"
+             "@!%p1 red.shared.add.u32 [%r1+4], 1;", align=8),
+    ),
+    "atomics of a thread on half of a word and on all of it, beside one on all": (
+        "race", Body(EIGHT + "@%p1 red.shared.add.u32 [%r1+4], 1;\n"
+                     "@%p1 red.shared.add.u64 [%r1], 1;\n"
+                     "@!%p1 red.shared.add.u64 [%r1], 1;", align=8),
+        Body(EIGHT + "@%p1 red.shared.add.u32 [%r1+4], 1;\nbar.sync 0;\n"
+             "@%p1 red.shared.add.u64 [%r1], 1;\n@!%p1 red.shared.add.u64 [%r1], 1;", align=8),
+    ),
     "a shuffle from nobody": (
         "shuffle", Body("shfl.sync.bfly.b32 %r9, %r0, 16, 31, -1;", 8),
         Body("shfl.sync.bfly.b32 %r9, %r0, 4, 31, -1;", 8),
@@ -939,7 +953,7 @@ def test_every_kind_of_fault_is_planted() -> None:
     assert {kind for kind, *_ in WRONG.values()} == set(kinds)
 
 
-def test_there_is_room_for_a_quarter_of_a_million_barriers(monkeypatch) -> None:
+def test_there_is_room_for_many_barriers(monkeypatch) -> None:
     loop = "mov.u32 %r9, 0;\n$A: bar.sync 0;\nadd.u32 %r9, %r9, 1;\n"
     loop += "setp.lt.u32 %p1, %r9, 50;\n@%p1 bra $A;"
     run(Body(loop + END))
@@ -982,6 +996,32 @@ def test_two_blocks_race_for_one_word_and_a_barrier_does_not_help() -> None:
         ptxsim.Fault, match=r"^race: .*block \(1, 0\)"
     ):  # batch by batch
         ptxsim.run(Body(code).text, 2, (out, source), outputs=[0], lanes=32)
+
+
+@pytest.mark.parametrize("lanes", [64, 4096])  # batch by batch, and all at once
+@pytest.mark.parametrize(
+    ("first", "second", "borne"),
+    [
+        (".gpu", ".sys", True), ("", ".relaxed.gpu", True), (".cta", ".cta", False),
+        (".cta", ".gpu", False), ("", ".relaxed.cta", False),
+    ],
+)  # fmt: skip
+def test_atomics_of_two_blocks_need_a_scope_that_holds_both(
+    first: str, second: str, borne: bool, lanes: int
+) -> None:
+    code = "mov.u32 %r4, %ctaid.x;\nsetp.eq.u32 %p1, %r4, 0;\n"
+    code += f"@%p1 red{first}.global.add.u32 [%rd0], 1;\nbar.sync 0;\n"
+    code += f"@%p1 red{first}.global.add.u32 [%rd0], 1;\n"
+    code += f"@!%p1 red{second}.global.add.u32 [%rd0], 1;"
+    text, args = Body(code, 64).text, (np.zeros(1, "u4"), np.zeros(1, "u4"))
+    ptxsim.run(text, 1, args, changed=[0])
+    assert args[0][0] == 128
+    if borne:
+        ptxsim.run(text, 2, args, changed=[0], lanes=lanes)
+        assert args[0][0] == 128 * 2 + 64
+        return
+    with pytest.raises(ptxsim.Fault, match="^race: .*by an atomic operation"):
+        ptxsim.run(text, 2, args, changed=[0], lanes=lanes)
 
 
 def test_the_same_number_from_several_threads_is_listed_as_benign() -> None:

@@ -258,8 +258,11 @@ class Access:
             found = space.write(at, mine, who, tag=FLYING)
         elif how == "write":
             found = space.write(at, mine, who, stored)
+        elif how == "atomic":
+            narrow = self.instructions[number].has("cta")
+            found = space.atomic(at, mine, who, size, narrow)
         else:
-            found = getattr(space, how)(at, mine, who)
+            found = space.read(at, mine, who)
         if found:
             bad, kind, why = found
             raise self.fault(kind, number, space, index, bad, act, why)
