@@ -100,6 +100,9 @@ EIGHT = ZERO + "@%p1 st.shared.v2.u32 [%r1], {0, 0};\nmov.u32 %r9, 0;\nbar.sync 
 HALF = "and.b32 %r5, %r0, 16;\nmov.u32 %r6, 0xffff;\nshl.b32 %r6, %r6, %r5;\n"
 # Lanes from 16 on go to $A, those below fall through, and all come to $B.
 TWO_WAYS = "setp.gt.u32 %p1, %r0, 15;\n@%p1 bra $A;\n{}\nbra.uni $B;\n$A:\n{}\n$B:"
+BARRIERS = (
+    "setp.lt.u32 %p1, %r0, 32;\n@%p1 bra $A;\nbar.sync 0;\nbra.uni $B;\n$A: {}\n$B:"
+)
 LEAVE = "mov.u32 %r9, 7;" + END + "\nsetp.gt.u32 %p1, %r0, {};\n@%p1 ret;\n"
 SHARED_64 = "mov.u64 %rd5, S;\ncvta.shared.u64 %rd5, %rd5;\nadd.s64 %rd5, %rd5, %rd2;"
 
@@ -324,6 +327,10 @@ RIGHT: dict[str, tuple[Body, object]] = {
     "barriers without alignment at two lines": (
         Body("st.shared.u32 [%r3], %r0;\n" + TWO_WAYS.format("barrier.sync 3;", "barrier.sync 3;")
              + SWAP), LANE ^ 1,
+    ),
+    "warps at two barriers of one number": (
+        Body("st.shared.u32 [%r3], %r0;\n" + BARRIERS.format("barrier.sync.aligned 0;") + TURN,
+             64), np.arange(64) ^ 32,
     ),
     "a barrier counts": (
         Body("setp.lt.u32 %p1, %r0, 9;\nsetp.lt.u32 %p3, %r0, 99;\nmov.u32 %r9, 0;\n"
@@ -558,9 +565,6 @@ def test_atomics(opcode: str) -> None:
 
 # ---- what is wrong: each fault, and beside it what only looks like one ----
 
-BARRIERS = (
-    "setp.lt.u32 %p1, %r0, 32;\n@%p1 bra $A;\nbar.sync 0;\nbra.uni $B;\n$A: {}\n$B:"
-)
 WRONG: dict[str, tuple[str, Body, Body | None]] = {
     "a barrier too few": (
         "race", Body("st.shared.u32 [%r3], %r0;\n" + TURN, 64),
@@ -731,8 +735,18 @@ WRONG: dict[str, tuple[str, Body, Body | None]] = {
         "race", Body(FLY + "cp.async.wait_group 0;\n" + NEXT, align=16),
         Body(FLY + "cp.async.wait_group 0;\nbar.sync 0;\n" + NEXT, align=16),
     ),
-    "threads at two barriers": (
-        "barrier", Body("mov.u32 %r9, 0;\n" + BARRIERS.format("bar.sync 0;"), 64), None
+    "warps at barriers of two numbers": (
+        "barrier", Body("mov.u32 %r9, 0;\n" + BARRIERS.format("bar.sync 1;"), 64),
+        Body("mov.u32 %r9, 0;\n" + BARRIERS.format("bar.sync 0;"), 64),
+    ),
+    "a warp at a barrier that counts, another at one that does not": (
+        "barrier", Body("mov.u32 %r9, 0;\n" + BARRIERS.format("bar.red.popc.u32 %r9, 0, %p1;"),
+                        64), None,
+    ),
+    "threads of a warp at two barriers": (
+        "warp not whole",
+        Body("mov.u32 %r9, 0;\n" + TWO_WAYS.format("bar.sync 0;", "bar.sync 0;")),
+        Body("mov.u32 %r9, 0;\n" + TWO_WAYS.format("barrier.sync 0;", "barrier.sync 0;")),
     ),
     "a barrier for some of a warp": (
         "warp not whole",

@@ -39,7 +39,7 @@ race                two threads touch the same bytes, one of them writes, and no
                     each holds both threads: ``.cta`` is for one block. Stores that leave
                     the same bytes in any order are benign.
 copy under way      a touch of what ``cp.async`` has not been waited for
-barrier             threads of a block wait at different barriers
+barrier             threads of a block wait at barriers of different numbers
 warp not whole      a thread of a warp, or of a mask, misses an instruction that all of
                     them have to execute, and has not ended
 shuffle             a thread reads a register of a thread that does not take part

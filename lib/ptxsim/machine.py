@@ -326,16 +326,16 @@ class Machine:
     def _two_barriers(self, first: int) -> None:
         """Raise a fault if not all threads of a block wait at a barrier of one number.
 
-        The instruction may be another one only if it is not ``.aligned``.
+        Warps may wait at different instructions: ``.aligned`` asks only that all of one
+        warp are at the same, as `_whole_warps` sees to. Those that count may not.
         """
         alive = self.lanes.alive[first : first + self.lanes.padded]
         waiting = first + np.flatnonzero(alive)
         apart = self.next[waiting[self.next[waiting] != self.next[waiting[0]]]]
         one = self._barrier_before(int(self.next[waiting[0]]))
         for other in map(self._barrier_before, np.unique(apart).tolist()):
-            both = (one, other)
-            by_number = not any(needs_warp(x) or x.has("red") for x in both)
-            if not by_number or other.operands != one.operands:
+            counts = one.has("red") or other.has("red")
+            if counts or other.operands != one.operands:
                 detail = f"some threads wait here, others at line {other.line}"
                 raise self.lanes.fault("barrier", detail, one, int(waiting[0]))
 
