@@ -942,6 +942,14 @@ WRONG: dict[str, tuple[str, Body, Body | None]] = {
         Body("mov.u32 %r9, 0;\n$A: add.u32 %r9, %r9, 1;\nsetp.lt.u32 %p1, %r9, 90;\n"
              "@%p1 bra $A;"),
     ),
+    "a barrier, turn after turn": (
+        "endless", Body("mov.u32 %r9, 0;\n$A: bar.sync 0;\nbra $A;"),
+        Body("mov.u32 %r9, 0;\n$A: bar.sync 0;\nadd.u32 %r9, %r9, 1;\n"
+             "setp.lt.u32 %p1, %r9, 15;\n@%p1 bra $A;"),
+    ),
+    "a warp's meeting, turn after turn": (
+        "endless", Body("mov.u32 %r9, 0;\n$A: bar.warp.sync -1;\nbra $A;"), None
+    ),
     "nothing is written": ("not written", Body("setp.eq.u32 %p1, %r0, 3;\n@%p1 ret;\n"
                                                "mov.u32 %r9, 0;"), Body("mov.u32 %r9, 0;")),
 }  # fmt: skip
@@ -972,9 +980,12 @@ def test_there_is_room_for_many_barriers(monkeypatch) -> None:
     loop += "setp.lt.u32 %p1, %r9, 50;\n@%p1 bra $A;"
     run(Body(loop + END))
     for tags in (memory.IN_BLOCK, memory.IN_GRID):
+        assert tags.latest > 100_000
         with monkeypatch.context() as few:
             few.setattr(tags, "latest", 40)
-            with pytest.raises(ptxsim.Fault, match="^endless: more than 40 barriers"):
+            with pytest.raises(
+                ptxsim.Fault, match=r"^endless: line \d+, .*: bar.sync 0: "
+            ):
                 run(Body(loop + END))
 
 

@@ -47,7 +47,7 @@ input overwritten   a write to an argument that is neither an output nor changed
 not written         an element of an output that no thread has written
 division by zero    of whole numbers: the result is not defined
 trap                the kernel gives up
-endless             more than ``limit`` basic blocks
+endless             more than ``limit`` basic blocks, where a barrier counts as 60
 
 Limits
 ------

@@ -171,11 +171,15 @@ class Access:
 
     def tick(self) -> None:
         """Let the time go on."""
+        if self.is_full():
+            raise Fault("endless", "more barriers than a tag has times")
         for space in self.spaces.values():
             space.now += 1
-            if space.now >= space.tags.latest:
-                raise Fault("endless", f"more than {space.tags.latest} barriers")
         self._tag()
+
+    def is_full(self) -> bool:
+        """Return whether a tag has no room for a later time."""
+        return any(x.now + 1 >= x.tags.latest for x in self.spaces.values())
 
     def meet(self, ended: Array | None = None) -> None:
         """All threads of each block have come to a barrier, but those that have ended.

@@ -73,7 +73,8 @@ def run(
     lanes : int
         How many threads are computed at a time: whole blocks, and at least one.
     limit : int
-        The most basic blocks that a batch of blocks of threads may go through.
+        The most basic blocks that a batch of blocks of threads may go through; a
+        barrier, which takes as long, counts as 60.
     step : function, optional
         Called after each instruction: ``step(machine, number, lanes)``.
 
