@@ -5,6 +5,8 @@ import pytest
 
 import ptx
 import ptxsim
+from ptxsim.opcodes import COUNTS
+from ptxsim.translate import OPCODES
 
 COPY = """mov.u32 %r0, %tid.x;
 ld.param.u64 %rd1, [p4];
@@ -137,7 +139,26 @@ UNKNOWN = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("statement", UNKNOWN)
+# What NVIDIA's assembler rejects as well.
+WRONG = [
+    "@%r0 bra $SKIP;", "@%q1 exit;", "@%f1 mov.u32 %r1, 3;", "@%p1;",
+    "mov.u32 %r1 %r0;", "add.s32 %r1, %r0 %r0;", "mov.u32 %r1, %r0,;", "mov.u32 ,%r1, %r0;",
+    "mov.b64 %rd5, {%r0 %r1};", "bra $SKIP %r1;", "ret mov.u32 %r1, 3;", "$A: $A: ret;",
+    "add.s32 %f2, %r0, %r0;", "add.u32 %rd5, %r0, %r0;", "add.u32 %r1, %r0, %rd5;",
+    "add.s16 %h1, %h2, %r0;", "mov.u32 %f2, %r0;", "mov.u64 %rd5, %tid.x;",
+    "mov.f32 %f2, %tid.x;", "mov.f32 %f2, 1;", "mov.u32 %r1, 08;", "mov.u32 %r1, 1.5;",
+    "mov.u32 %r1, 0f3F800000;", "popc.b64 %rd5, %rd6;", "shl.b64 %rd5, %rd6, %rd5;",
+    "ld.global.u32 %f2, [%rd1];", "ld.global.f32 %d1, [%rd1];", "ld.global.u32 %r1, [%f1];",
+    "st.global.u32 [%rd1], %f1;", "cvt.rn.f32.u32 %f2, %f1;", "not.pred %p2, %r0;",
+    "setp.eq.and.u32 %p2, %r0, %r0, %r1;", "atom.global.add.u32 %f2, [%rd1], %r1;",
+    "shfl.sync.idx.b32 %r1|%r2, %r0, 0, 31, -1;", "mov.u32 %r40, 3;", "mov.u32 %r1, %s1;",
+    ".reg .b32 %r<4>;", ".reg .b32 %f1x, %f1x;", ".shared .b8 S[-4];", ".shared .b8 S[0];",
+    ".shared .b8 S[x];", ".local .align 3 .b8 S[4];", ".local .align 0 .b8 S[4];",
+    ".local .align x .b8 S[4];", ".global .u32 S = {1, 2};",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("statement", [*UNKNOWN, *WRONG])
 def test_what_it_does_not_know_it_refuses_and_names(statement: str) -> None:
     body = COPY.replace("add.f32 %f1, %f1, %f1;", statement)
     with pytest.raises(ptxsim.Unsupported) as caught:
@@ -146,8 +167,30 @@ def test_what_it_does_not_know_it_refuses_and_names(statement: str) -> None:
         i for i, x in enumerate(ptx.module(body, 2).splitlines(), 1) if statement in x
     )
     assert caught.value.line == line
-    assert caught.value.text.split()[0] == statement.split()[0].rstrip(";")
+    assert caught.value.text.split()[0].rstrip(";") == statement.split()[0].rstrip(";")
     assert str(caught.value).startswith(f"line {line}: ")
+
+
+@pytest.mark.parametrize("by", [-1, 1])
+def test_an_operand_too_few_or_too_many_is_refused(by: int) -> None:
+    one_of_each = {(OPCODES[x], counts): x for x, counts in COUNTS.items()}
+    for (_, counts), opcode in one_of_each.items():
+        operands = ["%r1"] * ((min if by < 0 else max)(counts) + by)
+        statement = f"{opcode} {', '.join(operands)};"
+        if opcode.startswith("bra") or (counts == (0,) and by < 0):
+            continue  # of a branch, the label is missed
+        with pytest.raises(
+            ptxsim.Unsupported, match=r"\(it takes \d.* operands, and has "
+        ):
+            copied(COPY.replace("add.f32 %f1, %f1, %f1;", statement))
+
+
+def test_a_guard_that_nothing_writes_is_refused() -> None:
+    for statement in ("@!%p3 bra $SKIP;", "@%p3 mov.u32 %r1, 3;", "@%p3 bar.sync 0;"):
+        body = COPY.replace("add.f32 %f1, %f1, %f1;", statement)
+        with pytest.raises(ptxsim.Unsupported, match=r"\(nothing writes %p3\)"):
+            copied(body)
+    copied(COPY.replace("add.f32", "bar.red.or.pred %p3, 0, %p1;\n@%p3 add.f32"))
 
 
 def test_a_kernel_has_an_end() -> None:

@@ -396,6 +396,19 @@ RIGHT: dict[str, tuple[Body, object]] = {
              "$D: setp.lt.u32 %p3, %r9, 3;\n@%p3 bra $B;\n$E:", 64),
         [4, *[0] * 31, 3, *[0] * 31],
     ),
+    "numbers of every base": (
+        Body("mov.u32 %r9, 010;\nadd.u32 %r9, %r9, 0b101;\nadd.u32 %r9, %r9, -017U;\n"
+             "mov.f32 %f1, 1.25e3;\nmov.f64 %d1, -2.5E+2;\nmov.f32 %f2, 3.;\n"
+             "cvt.rzi.s32.f32 %r8, %f1;\nadd.s32 %r9, %r9, %r8;\n"
+             "cvt.rzi.s32.f64 %r8, %d1;\nadd.s32 %r9, %r9, %r8;\n"
+             "cvt.rzi.s32.f32 %r8, %f2;\nadd.s32 %r9, %r9, %r8;\n"
+             "ld.global.u32 %r8, [%rd9+010];\nadd.s32 %r9, %r9, %r8;"),
+        [8 + 5 - 15 + 1250 - 250 + 3 + 2] * 32,
+    ),
+    "a special register with a sign": (
+        Body("cvt.s64.s32 %rd5, %lanemask_gt;\nmov.b64 {%r8, %r9}, %rd5;"),
+        [2**32 - 1] * 31 + [0],
+    ),
     "a number of dynamic bytes": (
         Body("mov.u32 %r9, %dynamic_smem_size;"), [128] * 32
     ),
