@@ -59,6 +59,8 @@ def test_lines_of_python_are_counted() -> None:
 # ---- arguments ----
 
 X, Y = np.arange(64, dtype="f4"), np.empty(64, "f4")
+LOCKED = np.empty(64, "f4")
+LOCKED.flags.writeable = False
 TEXT = ptx.module(COPY, 2, 64)
 MISTAKES = [
     (
@@ -77,7 +79,7 @@ MISTAKES = [
     ((TEXT, 1, (Y, np.zeros((8, 8), "f4"))), {}, "args: they make 16 parameters"),
     ((TEXT, 0, (Y, X)), {}, "grid: expected one to three numbers above 0, got 0"),
     ((TEXT, (1, 1, 1, 1), (Y, X)), {}, "grid: expected one to three"),
-    ((TEXT, 1, (Y, X)), {"threads": 1025}, "threads: expected at most 1024, got"),
+    ((TEXT, 1, (Y, X)), {"threads": (32, 33)}, "threads: expected at most 1024, got"),
     ((TEXT, 1, (Y, X)), {"threads": 0.5}, "threads: expected one to three"),
     ((TEXT, 1, (Y, X)), {"outputs": [2]}, "outputs: expected places of arrays, got 2"),
     (
@@ -96,6 +98,85 @@ MISTAKES = [
         "threads: the PTX does not",
     ),
     ((b"", 1, ()), {}, "text: expected PTX as a str, got bytes"),
+    *(
+        (
+            (TEXT, 1, (Y, np.zeros(64, dtype))),
+            {},
+            r"args\[1\]: expected whole numbers, fl",
+        )
+        for dtype in (">f4", "c8", "U1", object, "M8[s]", "V4", np.longdouble)
+    ),
+    ((TEXT, 1, (np.complex64(1),)), {}, r"args\[0\]: expected whole numbers, floats"),
+    ((TEXT, 1, (Y, np.ma.array(X))), {}, r"args\[1\]: expected .*, got MaskedArray"),
+    ((TEXT, 1, (Y, np.float32(3) + np.zeros(()))), {}, "args: they make 8 parameters"),
+    ((TEXT, 1, (Y, np.zeros((), "f4"))), {}, r"args\[1\]: expected a C-contiguous"),
+    ((TEXT, 1, (X, LOCKED)), {"outputs": [1]}, r"outputs: expected arrays that may be"),
+    ((TEXT, 1, (X, LOCKED)), {"changed": [1]}, r"changed: expected .*, got args\[1\]"),
+    *(
+        ((TEXT, 1, args), {}, "args: expected a sequence, got ")
+        for args in (None, 5, "ab", X)
+    ),
+    *(
+        ((TEXT, 1, (Y, X)), {what: given}, f"{what}: expected a sequence, got ")
+        for what in ("outputs", "changed")
+        for given in (None, 0, "0")
+    ),
+    *(
+        (
+            (TEXT, 1, (Y, X)),
+            {"outputs": [given]},
+            "outputs: expected places of arrays, got",
+        )
+        for given in (True, 0.0, "0", None, [0])
+    ),
+    (
+        (TEXT, 1, (Y, X)),
+        {"outputs": [0], "changed": [0]},
+        "changed: expected none of the outputs, got 0",
+    ),
+    *(
+        (
+            (TEXT, 1, (Y, X)),
+            {what: given},
+            f"{what}: expected a number from {least}, got ",
+        )
+        for what, least in (("dynamic", 0), ("lanes", 1), ("limit", 1))
+        for given in (least - 1, "8", None, 1.5, True)
+    ),
+    ((TEXT, 1, (Y, X)), {"name": []}, "name: expected a str, got list"),
+    ((TEXT, 1, (Y, X)), {"step": 5}, "step: expected a function, got int"),
+    ((TEXT, True, (Y, X)), {}, "grid: expected one to three numbers above 0, got True"),
+    ((TEXT, None, (Y, X)), {}, "grid: expected one to three numbers above 0, got None"),
+    *(
+        (
+            (TEXT, grid, (Y, X)),
+            {},
+            r"grid: expected at most \(2147483647, 65535, 65535\)",
+        )
+        for grid in (2**31, (1, 65536), (1, 1, 65536), (2**40, 2**40))
+    ),
+    (
+        (TEXT, 2**31 - 1, (Y, X)),
+        {},
+        "grid: expected at most 1073741824 warps in all, got",
+    ),
+    ((TEXT, 1, (Y, X)), {"threads": (1, 1, 65)}, "threads: expected at most .*, 64"),
+    (
+        (TEXT, 1, (Y, X)),
+        {"threads": 65},
+        r"threads: the PTX allows at most \(64, 1, 1\)",
+    ),
+    (
+        (TEXT.replace(".maxntid", ".reqntid"), 1, (Y, X)),
+        {"threads": (8, 8)},
+        r"threads: the PTX requires \(64, 1, 1\), got \(8, 8\)",
+    ),
+    ((TEXT, 1, (Y, X)), {"dynamic": 232449}, "dynamic: expected at most 232448 bytes"),
+    (
+        (ptx.module(".shared .b8 S[49153];\n" + COPY, 2, 64), 1, (Y, X)),
+        {},
+        "text: expected at most 49152 bytes of shared memory, got 49153",
+    ),
     (("", 1, ()), {}, r"text: expected PTX with an .entry, got none"),
 ]
 
@@ -274,5 +355,9 @@ def test_a_trace_tells_what_one_thread_did() -> None:
 def test_a_trace_of_nobody_is_refused() -> None:
     with pytest.raises(ValueError, match="no thread 64 in a block 0"):
         ptxsim.trace(TEXT, 1, (Y, X), outputs=[0], thread=64)
-    with pytest.raises(ValueError, match="thread: expected a number from 0, got -1"):
-        ptxsim.trace(TEXT, 1, (Y, X), outputs=[0], thread=-1)
+    for what in ("block", "thread"):
+        for given in (-1, None, "0", (0, 0)):
+            with pytest.raises(
+                ValueError, match=f"{what}: expected a number from 0, got "
+            ):
+                ptxsim.trace(TEXT, 1, (Y, X), outputs=[0], **{what: given})
