@@ -5,6 +5,8 @@ import pytest
 
 import ptx
 import ptxsim
+from ptxsim.opcodes import COUNTS
+from ptxsim.translate import OPCODES
 
 COPY = """mov.u32 %r0, %tid.x;
 ld.param.u64 %rd1, [p4];
@@ -57,6 +59,8 @@ def test_lines_of_python_are_counted() -> None:
 # ---- arguments ----
 
 X, Y = np.arange(64, dtype="f4"), np.empty(64, "f4")
+LOCKED = np.empty(64, "f4")
+LOCKED.flags.writeable = False
 TEXT = ptx.module(COPY, 2, 64)
 MISTAKES = [
     (
@@ -75,7 +79,7 @@ MISTAKES = [
     ((TEXT, 1, (Y, np.zeros((8, 8), "f4"))), {}, "args: they make 16 parameters"),
     ((TEXT, 0, (Y, X)), {}, "grid: expected one to three numbers above 0, got 0"),
     ((TEXT, (1, 1, 1, 1), (Y, X)), {}, "grid: expected one to three"),
-    ((TEXT, 1, (Y, X)), {"threads": 1025}, "threads: expected at most 1024, got"),
+    ((TEXT, 1, (Y, X)), {"threads": (32, 33)}, "threads: expected at most 1024, got"),
     ((TEXT, 1, (Y, X)), {"threads": 0.5}, "threads: expected one to three"),
     ((TEXT, 1, (Y, X)), {"outputs": [2]}, "outputs: expected places of arrays, got 2"),
     (
@@ -94,6 +98,85 @@ MISTAKES = [
         "threads: the PTX does not",
     ),
     ((b"", 1, ()), {}, "text: expected PTX as a str, got bytes"),
+    *(
+        (
+            (TEXT, 1, (Y, np.zeros(64, dtype))),
+            {},
+            r"args\[1\]: expected whole numbers, fl",
+        )
+        for dtype in (">f4", "c8", "U1", object, "M8[s]", "V4", np.longdouble)
+    ),
+    ((TEXT, 1, (np.complex64(1),)), {}, r"args\[0\]: expected whole numbers, floats"),
+    ((TEXT, 1, (Y, np.ma.array(X))), {}, r"args\[1\]: expected .*, got MaskedArray"),
+    ((TEXT, 1, (Y, np.float32(3) + np.zeros(()))), {}, "args: they make 8 parameters"),
+    ((TEXT, 1, (Y, np.zeros((), "f4"))), {}, r"args\[1\]: expected a C-contiguous"),
+    ((TEXT, 1, (X, LOCKED)), {"outputs": [1]}, r"outputs: expected arrays that may be"),
+    ((TEXT, 1, (X, LOCKED)), {"changed": [1]}, r"changed: expected .*, got args\[1\]"),
+    *(
+        ((TEXT, 1, args), {}, "args: expected a sequence, got ")
+        for args in (None, 5, "ab", X)
+    ),
+    *(
+        ((TEXT, 1, (Y, X)), {what: given}, f"{what}: expected a sequence, got ")
+        for what in ("outputs", "changed")
+        for given in (None, 0, "0")
+    ),
+    *(
+        (
+            (TEXT, 1, (Y, X)),
+            {"outputs": [given]},
+            "outputs: expected places of arrays, got",
+        )
+        for given in (True, 0.0, "0", None, [0])
+    ),
+    (
+        (TEXT, 1, (Y, X)),
+        {"outputs": [0], "changed": [0]},
+        "changed: expected none of the outputs, got 0",
+    ),
+    *(
+        (
+            (TEXT, 1, (Y, X)),
+            {what: given},
+            f"{what}: expected a number from {least}, got ",
+        )
+        for what, least in (("dynamic", 0), ("lanes", 1), ("limit", 1))
+        for given in (least - 1, "8", None, 1.5, True)
+    ),
+    ((TEXT, 1, (Y, X)), {"name": []}, "name: expected a str, got list"),
+    ((TEXT, 1, (Y, X)), {"step": 5}, "step: expected a function, got int"),
+    ((TEXT, True, (Y, X)), {}, "grid: expected one to three numbers above 0, got True"),
+    ((TEXT, None, (Y, X)), {}, "grid: expected one to three numbers above 0, got None"),
+    *(
+        (
+            (TEXT, grid, (Y, X)),
+            {},
+            r"grid: expected at most \(2147483647, 65535, 65535\)",
+        )
+        for grid in (2**31, (1, 65536), (1, 1, 65536), (2**40, 2**40))
+    ),
+    (
+        (TEXT, 2**31 - 1, (Y, X)),
+        {},
+        "grid: expected at most 1073741824 warps in all, got",
+    ),
+    ((TEXT, 1, (Y, X)), {"threads": (1, 1, 65)}, "threads: expected at most .*, 64"),
+    (
+        (TEXT, 1, (Y, X)),
+        {"threads": 65},
+        r"threads: the PTX allows at most \(64, 1, 1\)",
+    ),
+    (
+        (TEXT.replace(".maxntid", ".reqntid"), 1, (Y, X)),
+        {"threads": (8, 8)},
+        r"threads: the PTX requires \(64, 1, 1\), got \(8, 8\)",
+    ),
+    ((TEXT, 1, (Y, X)), {"dynamic": 232449}, "dynamic: expected at most 232448 bytes"),
+    (
+        (ptx.module(".shared .b8 S[49153];\n" + COPY, 2, 64), 1, (Y, X)),
+        {},
+        "text: expected at most 49152 bytes of shared memory, got 49153",
+    ),
     (("", 1, ()), {}, r"text: expected PTX with an .entry, got none"),
 ]
 
@@ -137,7 +220,26 @@ UNKNOWN = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("statement", UNKNOWN)
+# What NVIDIA's assembler rejects as well.
+WRONG = [
+    "@%r0 bra $SKIP;", "@%q1 exit;", "@%f1 mov.u32 %r1, 3;", "@%p1;",
+    "mov.u32 %r1 %r0;", "add.s32 %r1, %r0 %r0;", "mov.u32 %r1, %r0,;", "mov.u32 ,%r1, %r0;",
+    "mov.b64 %rd5, {%r0 %r1};", "bra $SKIP %r1;", "ret mov.u32 %r1, 3;", "$A: $A: ret;",
+    "add.s32 %f2, %r0, %r0;", "add.u32 %rd5, %r0, %r0;", "add.u32 %r1, %r0, %rd5;",
+    "add.s16 %h1, %h2, %r0;", "mov.u32 %f2, %r0;", "mov.u64 %rd5, %tid.x;",
+    "mov.f32 %f2, %tid.x;", "mov.f32 %f2, 1;", "mov.u32 %r1, 08;", "mov.u32 %r1, 1.5;",
+    "mov.u32 %r1, 0f3F800000;", "popc.b64 %rd5, %rd6;", "shl.b64 %rd5, %rd6, %rd5;",
+    "ld.global.u32 %f2, [%rd1];", "ld.global.f32 %d1, [%rd1];", "ld.global.u32 %r1, [%f1];",
+    "st.global.u32 [%rd1], %f1;", "cvt.rn.f32.u32 %f2, %f1;", "not.pred %p2, %r0;",
+    "setp.eq.and.u32 %p2, %r0, %r0, %r1;", "atom.global.add.u32 %f2, [%rd1], %r1;",
+    "shfl.sync.idx.b32 %r1|%r2, %r0, 0, 31, -1;", "mov.u32 %r40, 3;", "mov.u32 %r1, %s1;",
+    ".reg .b32 %r<4>;", ".reg .b32 %f1x, %f1x;", ".shared .b8 S[-4];", ".shared .b8 S[0];",
+    ".shared .b8 S[x];", ".local .align 3 .b8 S[4];", ".local .align 0 .b8 S[4];",
+    ".local .align x .b8 S[4];", ".global .u32 S = {1, 2};",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("statement", [*UNKNOWN, *WRONG])
 def test_what_it_does_not_know_it_refuses_and_names(statement: str) -> None:
     body = COPY.replace("add.f32 %f1, %f1, %f1;", statement)
     with pytest.raises(ptxsim.Unsupported) as caught:
@@ -146,8 +248,30 @@ def test_what_it_does_not_know_it_refuses_and_names(statement: str) -> None:
         i for i, x in enumerate(ptx.module(body, 2).splitlines(), 1) if statement in x
     )
     assert caught.value.line == line
-    assert caught.value.text.split()[0] == statement.split()[0].rstrip(";")
+    assert caught.value.text.split()[0].rstrip(";") == statement.split()[0].rstrip(";")
     assert str(caught.value).startswith(f"line {line}: ")
+
+
+@pytest.mark.parametrize("by", [-1, 1])
+def test_an_operand_too_few_or_too_many_is_refused(by: int) -> None:
+    one_of_each = {(OPCODES[x], counts): x for x, counts in COUNTS.items()}
+    for (_, counts), opcode in one_of_each.items():
+        operands = ["%r1"] * ((min if by < 0 else max)(counts) + by)
+        statement = f"{opcode} {', '.join(operands)};"
+        if opcode.startswith("bra") or (counts == (0,) and by < 0):
+            continue  # of a branch, the label is missed
+        with pytest.raises(
+            ptxsim.Unsupported, match=r"\(it takes \d.* operands, and has "
+        ):
+            copied(COPY.replace("add.f32 %f1, %f1, %f1;", statement))
+
+
+def test_a_guard_that_nothing_writes_is_refused() -> None:
+    for statement in ("@!%p3 bra $SKIP;", "@%p3 mov.u32 %r1, 3;", "@%p3 bar.sync 0;"):
+        body = COPY.replace("add.f32 %f1, %f1, %f1;", statement)
+        with pytest.raises(ptxsim.Unsupported, match=r"\(nothing writes %p3\)"):
+            copied(body)
+    copied(COPY.replace("add.f32", "bar.red.or.pred %p3, 0, %p1;\n@%p3 add.f32"))
 
 
 def test_a_kernel_has_an_end() -> None:
@@ -231,5 +355,9 @@ def test_a_trace_tells_what_one_thread_did() -> None:
 def test_a_trace_of_nobody_is_refused() -> None:
     with pytest.raises(ValueError, match="no thread 64 in a block 0"):
         ptxsim.trace(TEXT, 1, (Y, X), outputs=[0], thread=64)
-    with pytest.raises(ValueError, match="thread: expected a number from 0, got -1"):
-        ptxsim.trace(TEXT, 1, (Y, X), outputs=[0], thread=-1)
+    for what in ("block", "thread"):
+        for given in (-1, None, "0", (0, 0)):
+            with pytest.raises(
+                ValueError, match=f"{what}: expected a number from 0, got "
+            ):
+                ptxsim.trace(TEXT, 1, (Y, X), outputs=[0], **{what: given})

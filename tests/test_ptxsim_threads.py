@@ -95,10 +95,14 @@ DYNAMIC = (
     "mov.u32 %r4, D;\nmov.u32 %r5, E;\nadd.s32 %r4, %r4, %r2;\nadd.s32 %r5, %r5, %r2;"
 )
 ZERO = "setp.eq.u32 %p1, %r0, 0;\n"
+EIGHT = ZERO + "@%p1 st.shared.v2.u32 [%r1], {0, 0};\nmov.u32 %r9, 0;\nbar.sync 0;\n"
 # The mask of the half warp of each lane.
 HALF = "and.b32 %r5, %r0, 16;\nmov.u32 %r6, 0xffff;\nshl.b32 %r6, %r6, %r5;\n"
 # Lanes from 16 on go to $A, those below fall through, and all come to $B.
 TWO_WAYS = "setp.gt.u32 %p1, %r0, 15;\n@%p1 bra $A;\n{}\nbra.uni $B;\n$A:\n{}\n$B:"
+BARRIERS = (
+    "setp.lt.u32 %p1, %r0, 32;\n@%p1 bra $A;\nbar.sync 0;\nbra.uni $B;\n$A: {}\n$B:"
+)
 LEAVE = "mov.u32 %r9, 7;" + END + "\nsetp.gt.u32 %p1, %r0, {};\n@%p1 ret;\n"
 SHARED_64 = "mov.u64 %rd5, S;\ncvta.shared.u64 %rd5, %rd5;\nadd.s64 %rd5, %rd5, %rd2;"
 
@@ -324,6 +328,10 @@ RIGHT: dict[str, tuple[Body, object]] = {
         Body("st.shared.u32 [%r3], %r0;\n" + TWO_WAYS.format("barrier.sync 3;", "barrier.sync 3;")
              + SWAP), LANE ^ 1,
     ),
+    "warps at two barriers of one number": (
+        Body("st.shared.u32 [%r3], %r0;\n" + BARRIERS.format("barrier.sync.aligned 0;") + TURN,
+             64), np.arange(64) ^ 32,
+    ),
     "a barrier counts": (
         Body("setp.lt.u32 %p1, %r0, 9;\nsetp.lt.u32 %p3, %r0, 99;\nmov.u32 %r9, 0;\n"
              + "".join(COUNTS[opcode.split(".red.")[1].split(".")[0]].format(opcode)
@@ -387,6 +395,19 @@ RIGHT: dict[str, tuple[Body, object]] = {
              "setp.eq.u32 %p2, %r6, 0;\n@%p2 bra $D;\nred.shared.add.u32 [%r1], 1;\n"
              "$D: setp.lt.u32 %p3, %r9, 3;\n@%p3 bra $B;\n$E:", 64),
         [4, *[0] * 31, 3, *[0] * 31],
+    ),
+    "numbers of every base": (
+        Body("mov.u32 %r9, 010;\nadd.u32 %r9, %r9, 0b101;\nadd.u32 %r9, %r9, -017U;\n"
+             "mov.f32 %f1, 1.25e3;\nmov.f64 %d1, -2.5E+2;\nmov.f32 %f2, 3.;\n"
+             "cvt.rzi.s32.f32 %r8, %f1;\nadd.s32 %r9, %r9, %r8;\n"
+             "cvt.rzi.s32.f64 %r8, %d1;\nadd.s32 %r9, %r9, %r8;\n"
+             "cvt.rzi.s32.f32 %r8, %f2;\nadd.s32 %r9, %r9, %r8;\n"
+             "ld.global.u32 %r8, [%rd9+010];\nadd.s32 %r9, %r9, %r8;"),
+        [8 + 5 - 15 + 1250 - 250 + 3 + 2] * 32,
+    ),
+    "a special register with a sign": (
+        Body("cvt.s64.s32 %rd5, %lanemask_gt;\nmov.b64 {%r8, %r9}, %rd5;"),
+        [2**32 - 1] * 31 + [0],
     ),
     "a number of dynamic bytes": (
         Body("mov.u32 %r9, %dynamic_smem_size;"), [128] * 32
@@ -557,9 +578,6 @@ def test_atomics(opcode: str) -> None:
 
 # ---- what is wrong: each fault, and beside it what only looks like one ----
 
-BARRIERS = (
-    "setp.lt.u32 %p1, %r0, 32;\n@%p1 bra $A;\nbar.sync 0;\nbra.uni $B;\n$A: {}\n$B:"
-)
 WRONG: dict[str, tuple[str, Body, Body | None]] = {
     "a barrier too few": (
         "race", Body("st.shared.u32 [%r3], %r0;\n" + TURN, 64),
@@ -599,6 +617,19 @@ WRONG: dict[str, tuple[str, Body, Body | None]] = {
         Body("st.shared.u32 [%r3], %r0;\nbar.sync 0;\nsetp.gt.u32 %p2, %r0, 31;\n"
              "mov.u32 %r9, 0;\n@!%p2 ld.shared.u32 %r9, [%r1];\n"
              "bar.warp.sync -1;\n" + ZERO + "@%p1 st.shared.u32 [%r1], 7;", 64),
+    ),
+    "an output, written after others read it": (
+        "race",
+        Body("st.global.u32 [%rd1], %r0;\nbar.sync 0;\nld.global.u32 %r8, [%rd0];\n"
+             "mov.u32 %r9, 7;" + END),
+        Body("st.global.u32 [%rd1], %r0;\nbar.sync 0;\nld.global.u32 %r8, [%rd0];\n"
+             "bar.sync 0;\nmov.u32 %r9, 7;" + END),
+    ),
+    "a variable of the module, written after others read it": (
+        "race",
+        Body("ld.global.s32 %r9, [G];\n" + ZERO + "@%p1 st.global.u32 [G], 1;", before=CONST),
+        Body("ld.global.s32 %r9, [G];\nbar.sync 0;\n" + ZERO + "@%p1 st.global.u32 [G], 1;",
+             before=CONST),
     ),
     "in a warp with no meeting": (
         "race", Body("st.shared.u32 [%r3], %r0;\n" + SWAP),
@@ -651,6 +682,10 @@ WRONG: dict[str, tuple[str, Body, Body | None]] = {
     "behind shared memory": (
         "out of bounds", Body("mov.u32 %r9, 0;\nst.shared.u32 [%r3+3972], %r0;"),
         Body("mov.u32 %r9, 0;\nst.shared.u32 [%r3+3968], %r0;"),
+    ),
+    "half of a word behind shared memory": (
+        "out of bounds", Body("mov.u32 %r9, 0;\nst.shared.u32 [%r1+4], 1;", 1, shared=6),
+        Body("mov.u32 %r9, 0;\nst.shared.u16 [%r1+4], 1;", 1, shared=6),
     ),
     "before an array": (
         "out of bounds", Body("ld.global.u32 %r9, [%rd9+-4];"),
@@ -713,8 +748,18 @@ WRONG: dict[str, tuple[str, Body, Body | None]] = {
         "race", Body(FLY + "cp.async.wait_group 0;\n" + NEXT, align=16),
         Body(FLY + "cp.async.wait_group 0;\nbar.sync 0;\n" + NEXT, align=16),
     ),
-    "threads at two barriers": (
-        "barrier", Body("mov.u32 %r9, 0;\n" + BARRIERS.format("bar.sync 0;"), 64), None
+    "warps at barriers of two numbers": (
+        "barrier", Body("mov.u32 %r9, 0;\n" + BARRIERS.format("bar.sync 1;"), 64),
+        Body("mov.u32 %r9, 0;\n" + BARRIERS.format("bar.sync 0;"), 64),
+    ),
+    "a warp at a barrier that counts, another at one that does not": (
+        "barrier", Body("mov.u32 %r9, 0;\n" + BARRIERS.format("bar.red.popc.u32 %r9, 0, %p1;"),
+                        64), None,
+    ),
+    "threads of a warp at two barriers": (
+        "warp not whole",
+        Body("mov.u32 %r9, 0;\n" + TWO_WAYS.format("bar.sync 0;", "bar.sync 0;")),
+        Body("mov.u32 %r9, 0;\n" + TWO_WAYS.format("barrier.sync 0;", "barrier.sync 0;")),
     ),
     "a barrier for some of a warp": (
         "warp not whole",
@@ -858,6 +903,19 @@ WRONG: dict[str, tuple[str, Body, Body | None]] = {
         Body("mov.u32 %r9, 0;\n" + ZERO + "@%p1 st.shared.u32 [%r1], 0;\nbar.sync 0;\n"
              "@%p1 red.shared.add.u32 [%r1], 1;\n@!%p1 red.shared.add.u32 [%r1], 1;"),
     ),
+    "atomics on a word and on half of it": (
+        "race", Body(EIGHT + "@%p1 red.shared.add.u64 [%r1], 1;\n"
+                     "@!%p1 red.shared.add.u32 [%r1+4], 1;", align=8),
+        Body(EIGHT + "@%p1 red.shared.add.u64 [%r1], 1;\nbar.sync 0;\n"
+             "@!%p1 red.shared.add.u32 [%r1+4], 1;", align=8),
+    ),
+    "atomics of a thread on half of a word and on all of it, beside one on all": (
+        "race", Body(EIGHT + "@%p1 red.shared.add.u32 [%r1+4], 1;\n"
+                     "@%p1 red.shared.add.u64 [%r1], 1;\n"
+                     "@!%p1 red.shared.add.u64 [%r1], 1;", align=8),
+        Body(EIGHT + "@%p1 red.shared.add.u32 [%r1+4], 1;\nbar.sync 0;\n"
+             "@%p1 red.shared.add.u64 [%r1], 1;\n@!%p1 red.shared.add.u64 [%r1], 1;", align=8),
+    ),
     "a shuffle from nobody": (
         "shuffle", Body("shfl.sync.bfly.b32 %r9, %r0, 16, 31, -1;", 8),
         Body("shfl.sync.bfly.b32 %r9, %r0, 4, 31, -1;", 8),
@@ -897,6 +955,14 @@ WRONG: dict[str, tuple[str, Body, Body | None]] = {
         Body("mov.u32 %r9, 0;\n$A: add.u32 %r9, %r9, 1;\nsetp.lt.u32 %p1, %r9, 90;\n"
              "@%p1 bra $A;"),
     ),
+    "a barrier, turn after turn": (
+        "endless", Body("mov.u32 %r9, 0;\n$A: bar.sync 0;\nbra $A;"),
+        Body("mov.u32 %r9, 0;\n$A: bar.sync 0;\nadd.u32 %r9, %r9, 1;\n"
+             "setp.lt.u32 %p1, %r9, 15;\n@%p1 bra $A;"),
+    ),
+    "a warp's meeting, turn after turn": (
+        "endless", Body("mov.u32 %r9, 0;\n$A: bar.warp.sync -1;\nbra $A;"), None
+    ),
     "nothing is written": ("not written", Body("setp.eq.u32 %p1, %r0, 3;\n@%p1 ret;\n"
                                                "mov.u32 %r9, 0;"), Body("mov.u32 %r9, 0;")),
 }  # fmt: skip
@@ -922,15 +988,41 @@ def test_every_kind_of_fault_is_planted() -> None:
     assert {kind for kind, *_ in WRONG.values()} == set(kinds)
 
 
-def test_there_is_room_for_a_quarter_of_a_million_barriers(monkeypatch) -> None:
+def test_there_is_room_for_many_barriers(monkeypatch) -> None:
     loop = "mov.u32 %r9, 0;\n$A: bar.sync 0;\nadd.u32 %r9, %r9, 1;\n"
     loop += "setp.lt.u32 %p1, %r9, 50;\n@%p1 bra $A;"
     run(Body(loop + END))
     for tags in (memory.IN_BLOCK, memory.IN_GRID):
+        assert tags.latest > 100_000
         with monkeypatch.context() as few:
             few.setattr(tags, "latest", 40)
-            with pytest.raises(ptxsim.Fault, match="^endless: more than 40 barriers"):
+            with pytest.raises(
+                ptxsim.Fault, match=r"^endless: line \d+, .*: bar.sync 0: "
+            ):
                 run(Body(loop + END))
+
+
+ENDING = {
+    "store": "setp.lt.u32 %p1, %r0, {};\n@%p1 st.global.u32 [%rd1], %r0;",
+    "load": "setp.lt.u32 %p1, %r0, {};\n@%p1 ld.global.u32 %r9, [%rd1];",
+    "copy": "cp.async.ca.shared.global [%r1], [%rd0], 16, {};",
+}
+
+
+@pytest.mark.parametrize("size", range(17))
+@pytest.mark.parametrize("what", ENDING)
+def test_an_array_ends_at_its_last_byte(what: str, size: int) -> None:
+    unit = 1 if what == "copy" else 4
+    for count in range(16 // unit + 1):
+        text = Body(
+            ENDING[what].format(count), 1 if what == "copy" else 32, align=16
+        ).text
+        args = np.zeros(size, "u1"), np.zeros(1, "u4")
+        if count * unit <= size:
+            ptxsim.run(text, 1, args, changed=[0])
+            continue
+        with pytest.raises(ptxsim.Fault, match="^out of bounds: "):
+            ptxsim.run(text, 1, args, changed=[0])
 
 
 def test_two_blocks_race_for_one_word_and_a_barrier_does_not_help() -> None:
@@ -942,6 +1034,32 @@ def test_two_blocks_race_for_one_word_and_a_barrier_does_not_help() -> None:
         ptxsim.Fault, match=r"^race: .*block \(1, 0\)"
     ):  # batch by batch
         ptxsim.run(Body(code).text, 2, (out, source), outputs=[0], lanes=32)
+
+
+@pytest.mark.parametrize("lanes", [64, 4096])  # batch by batch, and all at once
+@pytest.mark.parametrize(
+    ("first", "second", "borne"),
+    [
+        (".gpu", ".sys", True), ("", ".relaxed.gpu", True), (".cta", ".cta", False),
+        (".cta", ".gpu", False), ("", ".relaxed.cta", False),
+    ],
+)  # fmt: skip
+def test_atomics_of_two_blocks_need_a_scope_that_holds_both(
+    first: str, second: str, borne: bool, lanes: int
+) -> None:
+    code = "mov.u32 %r4, %ctaid.x;\nsetp.eq.u32 %p1, %r4, 0;\n"
+    code += f"@%p1 red{first}.global.add.u32 [%rd0], 1;\nbar.sync 0;\n"
+    code += f"@%p1 red{first}.global.add.u32 [%rd0], 1;\n"
+    code += f"@!%p1 red{second}.global.add.u32 [%rd0], 1;"
+    text, args = Body(code, 64).text, (np.zeros(1, "u4"), np.zeros(1, "u4"))
+    ptxsim.run(text, 1, args, changed=[0])
+    assert args[0][0] == 128
+    if borne:
+        ptxsim.run(text, 2, args, changed=[0], lanes=lanes)
+        assert args[0][0] == 128 * 2 + 64
+        return
+    with pytest.raises(ptxsim.Fault, match="^race: .*by an atomic operation"):
+        ptxsim.run(text, 2, args, changed=[0], lanes=lanes)
 
 
 def test_the_same_number_from_several_threads_is_listed_as_benign() -> None:

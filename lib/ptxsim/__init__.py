@@ -34,11 +34,12 @@ out of bounds       an access outside of every array
 uninitialised       a read of what nobody has written
 misaligned          an address that is no multiple of the size of the access. Arrays in
                     shared memory are aligned no better than the PTX declares.
-race                two threads touch the same bytes, one of them writes, not both by
-                    atomic operations, and no barrier is between. Stores that leave the
-                    same bytes in any order are benign.
+race                two threads touch the same bytes, one of them writes, and no barrier is
+                    between. Atomic operations of one size bear each other, if the scope of
+                    each holds both threads: ``.cta`` is for one block. Stores that leave
+                    the same bytes in any order are benign.
 copy under way      a touch of what ``cp.async`` has not been waited for
-barrier             threads of a block wait at different barriers
+barrier             threads of a block wait at barriers of different numbers
 warp not whole      a thread of a warp, or of a mask, misses an instruction that all of
                     them have to execute, and has not ended
 shuffle             a thread reads a register of a thread that does not take part
@@ -46,7 +47,7 @@ input overwritten   a write to an argument that is neither an output nor changed
 not written         an element of an output that no thread has written
 division by zero    of whole numbers: the result is not defined
 trap                the kernel gives up
-endless             more than ``limit`` basic blocks
+endless             more than ``limit`` basic blocks, where a barrier counts as 60
 
 Limits
 ------

@@ -1,6 +1,8 @@
 """What translated code calls for memory: loads, stores, atomics, copies."""
 
+import math
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -20,9 +22,24 @@ BANKS = 32  # of four bytes each
 SECTOR = 32  # bytes
 
 
-def grain_of(kernel: Kernel, space: str) -> int:
-    """Return the bytes of the smallest access to a state space, 4 at most."""
-    sizes = [4]
+def grain_of(kernel: Kernel, space: str, sizes: Iterable[int]) -> int:
+    """Return the grain of a state space: 4 bytes at most.
+
+    It divides every access and the sizes of all that lies there, so that no grain
+    belongs to an array in part.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    space : str
+    sizes : iterable of int
+        The bytes of what the launch adds: of arrays, or of dynamic shared memory.
+
+    Returns
+    -------
+    int
+    """
+    sizes = [4, *sizes]
     for one in kernel.instructions():
         named = set(one.words) & {*SPACES, "param"}  # a generic access may be to any
         if one.words[0] in ("ld", "st", "atom", "red") and (
@@ -31,8 +48,8 @@ def grain_of(kernel: Kernel, space: str) -> int:
             sizes.append(SIZES[one.kind])
     for variable in kernel.variables:
         if variable.space == space:
-            sizes.append(variable.align & -variable.align or 1)
-    return min(sizes)
+            sizes += [variable.align, max(0, variable.size)]
+    return math.gcd(*sizes)
 
 
 class Copy:
@@ -79,20 +96,35 @@ class Access:
         Wavefronts, turns, sectors and requests by instruction.
     benign : dict of int to Fault
         By instruction: the first store of what another thread stored, in no order.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    lanes : Lanes
+    check : bool
+        Whether to look for faults.
+    profile : bool
+    sizes : list of int
+        The bytes of each array among the arguments.
+    dynamic : int
+        Bytes of shared memory that the launch adds.
     """
 
     def __init__(
-        self, kernel: Kernel, lanes: Lanes, check: bool, gap: int, profile: bool
-    ) -> None:
+        self, kernel: Kernel, lanes: Lanes, check: bool, profile: bool,
+        sizes: list[int], dynamic: int,
+    ) -> None:  # fmt: skip
         self.instructions = tuple(kernel.instructions())
         self.lanes, self.check = lanes, check
         self.profile: Counter[tuple[int, str]] | None = Counter() if profile else None
         warps_meet = any(one.opcode == "bar.warp.sync" for one in self.instructions)
         tags = {"SHARED": IN_WARPS if warps_meet else IN_BLOCK}
+        gap = -(-max([GAP, *sizes]) // GAP) * GAP
         gaps = {"LOCAL": LOCAL_GAP, "GLOBAL": gap}
+        added = {"SHARED": [dynamic], "GLOBAL": sizes}
         self.spaces = {
             name: Space(
-                name.lower(), base, grain_of(kernel, name.lower()),
+                name.lower(), base, grain_of(kernel, name.lower(), added.get(name, ())),
                 tags.get(name, IN_GRID), gaps.get(name, GAP), lanes,
             )
             for name, base in BASES.items()
@@ -109,14 +141,14 @@ class Access:
             for how in DID
         }
 
-    def make(self, changed: bool) -> None:
-        """Make the bytes of all spaces; `changed`: arrays are read and written."""
+    def make(self) -> None:
+        """Allocate the bytes of all spaces."""
         lanes = self.lanes
         self.spaces["SHARED"].make(lanes.blocks, self.check)
         has_local = bool(self.spaces["LOCAL"].places)
         self.spaces["LOCAL"].make(lanes.count if has_local else 1, False)
         self.spaces["CONST"].make(1, False)
-        self.spaces["GLOBAL"].make(1, self.check and changed)
+        self.spaces["GLOBAL"].make(1, self.check)
         every = np.arange(lanes.count)
         self.windows = {
             "shared": every // lanes.padded * self.spaces["SHARED"].window,
@@ -139,11 +171,15 @@ class Access:
 
     def tick(self) -> None:
         """Let the time go on."""
+        if self.is_full():
+            raise Fault("endless", "more barriers than a tag has times")
         for space in self.spaces.values():
             space.now += 1
-            if space.now >= space.tags.latest:
-                raise Fault("endless", f"more than {space.tags.latest} barriers")
         self._tag()
+
+    def is_full(self) -> bool:
+        """Return whether a tag has no room for a later time."""
+        return any(x.now + 1 >= x.tags.latest for x in self.spaces.values())
 
     def meet(self, ended: Array | None = None) -> None:
         """All threads of each block have come to a barrier, but those that have ended.
@@ -226,8 +262,11 @@ class Access:
             found = space.write(at, mine, who, tag=FLYING)
         elif how == "write":
             found = space.write(at, mine, who, stored)
+        elif how == "atomic":
+            narrow = self.instructions[number].has("cta")
+            found = space.atomic(at, mine, who, size, narrow)
         else:
-            found = getattr(space, how)(at, mine, who)
+            found = space.read(at, mine, who)
         if found:
             bad, kind, why = found
             raise self.fault(kind, number, space, index, bad, act, why)

@@ -197,12 +197,20 @@ def clamped(x: Array, dtype: str) -> Array:
 
 
 def to_whole(x: Array, mode: str, dtype: str) -> Array:
-    """Round to whole numbers; what is too large is the largest, and NaN is 0."""
+    """Round to whole numbers; what is too large is the largest.
+
+    NaN is 0, or only the highest bit is set where one of the types has 64 bits.
+    """
     into = np.iinfo(dtype)
+    wide = np.asarray(x).itemsize == 8 or into.bits == 64
+    nan = np.array(1 << (into.bits - 1) if wide else 0, f"u{into.bits // 8}").view(
+        dtype
+    )
     exact = ROUNDINGS[mode](np.asarray(x).astype("f8"))
     above = exact >= float(into.max)  # in 64 bits this may be one more than the largest
     inside = np.where(np.isnan(exact) | above, 0, np.maximum(exact, float(into.min)))
-    return np.where(above, np.array(into.max, dtype), inside.astype(dtype))
+    whole = np.where(above, np.array(into.max, dtype), inside.astype(dtype))
+    return np.where(np.isnan(exact), nan, whole)
 
 
 def rounded(x: Array, mode: str) -> Array:

@@ -4,6 +4,7 @@ A *lane* is an element of the machine's arrays. Blocks of threads lie one after 
 other, filled up to whole warps.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -47,9 +48,9 @@ class Lanes:
         self, grid: tuple[int, ...], block: tuple[int, ...], lanes: int
     ) -> None:
         self.grid, self.block = (*grid, 1, 1)[:3], (*block, 1, 1)[:3]
-        self.threads = int(np.prod(self.block))
+        self.threads = math.prod(self.block)
         self.padded = -(-self.threads // WARP) * WARP
-        self.total = int(np.prod(self.grid))
+        self.total = math.prod(self.grid)
         self.blocks = max(1, min(self.total, lanes // self.padded))
         self.count = self.blocks * self.padded
         self.inside = np.arange(self.count, dtype="i4") % self.padded

@@ -1,5 +1,6 @@
 """Launches a kernel: from the arguments of its Python function to what it counted."""
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -9,9 +10,9 @@ import numpy as np
 from ptxsim.access import BASES, Access
 from ptxsim.arithmetic import TINY
 from ptxsim.faults import Fault
-from ptxsim.lanes import Lanes
+from ptxsim.lanes import WARP, Lanes
 from ptxsim.machine import Machine, Step
-from ptxsim.memory import CHANGEABLE, GAP, GIVEN
+from ptxsim.memory import CHANGEABLE, GIVEN
 from ptxsim.registers import DTYPES
 from ptxsim.result import Result
 from ptxsim.syntax import Kernel
@@ -19,6 +20,10 @@ from ptxsim.translate import translated
 
 ALIGNED = 256  # bytes: how memory for an array is aligned on a GPU
 MOST_THREADS = 1024  # of a block
+MOST_ALONG = (1024, 1024, 64)  # threads of a block, along x, y and z
+MOST_BLOCKS = (2**31 - 1, 65535, 65535)
+MOST_WARPS = 2**30  # of a grid: tags have numbers for so many threads
+MOST_STATIC, MOST_SHARED = 48 << 10, 227 << 10  # bytes of a block, on an H100
 
 
 def run(
@@ -73,7 +78,8 @@ def run(
     lanes : int
         How many threads are computed at a time: whole blocks, and at least one.
     limit : int
-        The most basic blocks that a batch of blocks of threads may go through.
+        The most basic blocks that a batch of blocks of threads may go through; a
+        barrier, which takes as long, counts as 60.
     step : function, optional
         Called after each instruction: ``step(machine, number, lanes)``.
 
@@ -81,19 +87,21 @@ def run(
     -------
     Result
     """
+    _check_options(dynamic, lanes, limit, name, step)
+    arrays = _arrays(args, outputs, changed)
     if exact is None:
         exact = any(map(_has_subnormals, args))
     program = translated(text, name, step is not None, exact)
     kernel = program.kernel
-    shape = _shape("grid", grid)
+    shape = _shape("grid", grid, MOST_BLOCKS)
     block = _threads(kernel, threads)
-    arrays = _arrays(args, outputs, changed)
+    _check_size(kernel, shape, block, dynamic)
     places = Lanes(shape, block, lanes)
-    gap = max([GAP, *(array.nbytes for array in arrays.values())])
-    access = Access(kernel, places, check, -(-gap // ALIGNED) * ALIGNED, profile)
+    sizes = [array.nbytes for array in arrays.values()]
+    access = Access(kernel, places, check, profile, sizes, dynamic)
     addresses = _place(kernel, access, dynamic, loose)
     values = _parameters(kernel, args, arrays, access)
-    access.make(bool(changed))
+    access.make()
     _fill(kernel, access, addresses, arrays, outputs, changed)
     machine = Machine(program, places, access, limit, step)
     machine.names |= {"ADDRESS": addresses, "PARAMETER": values}
@@ -115,14 +123,35 @@ def _has_subnormals(value: Any) -> bool:
     return bool(((size > 0) & (size < np.float32(TINY))).any())
 
 
-def _shape(name: str, given: int | Sequence[int]) -> tuple[int, ...]:
+def _check_options(dynamic: Any, lanes: Any, limit: Any, name: Any, step: Any) -> None:
+    """Raise an error for an option of another type, or that is too small."""
+    for what, number, least in (
+        ("dynamic", dynamic, 0), ("lanes", lanes, 1), ("limit", limit, 1)
+    ):  # fmt: skip
+        if not is_whole(number) or number < least:
+            raise ValueError(f"{what}: expected a number from {least}, got {number!r}")
+    if not (name is None or isinstance(name, str)):
+        raise TypeError(f"name: expected a str, got {type(name).__name__}")
+    if not (step is None or callable(step)):
+        raise TypeError(f"step: expected a function, got {type(step).__name__}")
+
+
+def is_whole(number: Any) -> bool:
+    """Return whether something is a whole number, and no truth value."""
+    return isinstance(number, int | np.integer) and not isinstance(number, bool)
+
+
+def _shape(
+    name: str, given: int | Sequence[int], most: tuple[int, ...]
+) -> tuple[int, ...]:
     """Return up to three numbers as a tuple."""
     shape = tuple(given) if isinstance(given, Sequence) else (given,)
-    whole = all(isinstance(x, int | np.integer) and x > 0 for x in shape)
-    if not (whole and 1 <= len(shape) <= 3):
+    if not (all(is_whole(x) and x > 0 for x in shape) and 1 <= len(shape) <= 3):
         raise ValueError(
             f"{name}: expected one to three numbers above 0, got {given!r}"
         )
+    if any(x > top for x, top in zip(shape, most)):
+        raise ValueError(f"{name}: expected at most {most}, got {given!r}")
     return tuple(int(x) for x in shape)
 
 
@@ -132,10 +161,35 @@ def _threads(kernel: Kernel, given: int | Sequence[int] | None) -> tuple[int, ..
         raise ValueError(
             "threads: the PTX does not declare how many, and none are given"
         )
-    block = _shape("threads", kernel.threads if given is None else given)
-    if np.prod(block) > MOST_THREADS:
+    block = _shape("threads", kernel.threads if given is None else given, MOST_ALONG)
+    if math.prod(block) > MOST_THREADS:
         raise ValueError(f"threads: expected at most {MOST_THREADS}, got {block}")
+    declared = kernel.threads or block
+    if kernel.required and (*block, 1, 1)[:3] != (*declared, 1, 1)[:3]:
+        raise ValueError(f"threads: the PTX requires {declared}, got {block}")
+    if math.prod(block) > math.prod(declared):
+        raise ValueError(f"threads: the PTX allows at most {declared}, got {block}")
     return block
+
+
+def _check_size(
+    kernel: Kernel, grid: tuple[int, ...], block: tuple[int, ...], dynamic: int
+) -> None:
+    """Raise an error for too many warps, or too much shared memory."""
+    warps = math.prod(grid) * -(-math.prod(block) // WARP)
+    if warps > MOST_WARPS:
+        raise ValueError(
+            f"grid: expected at most {MOST_WARPS} warps in all, got {warps}"
+        )
+    static = sum(max(0, x.size) for x in kernel.variables if x.space == "shared")
+    if static > MOST_STATIC:
+        raise ValueError(
+            f"text: expected at most {MOST_STATIC} bytes of shared memory, got {static}"
+        )
+    if static + dynamic > MOST_SHARED:
+        raise ValueError(
+            f"dynamic: expected at most {MOST_SHARED - static} bytes, got {dynamic}"
+        )
 
 
 # ---- arguments ----
@@ -145,25 +199,49 @@ def _arrays(
     args: Sequence[Any], outputs: Sequence[int], changed: Sequence[int]
 ) -> dict[int, np.ndarray[Any, Any]]:
     """Return the arrays among the arguments, by their place."""
+    for what, given in (("args", args), ("outputs", outputs), ("changed", changed)):
+        if not isinstance(given, Sequence) or isinstance(given, str | bytes):
+            raise TypeError(f"{what}: expected a sequence, got {type(given).__name__}")
     arrays: dict[int, np.ndarray[Any, Any]] = {}
     for i, value in enumerate(args):
+        _check_argument(f"args[{i}]", value)
         if isinstance(value, np.ndarray):
-            if not (value.flags.c_contiguous and value.ndim):
-                raise ValueError(
-                    f"args[{i}]: expected a C-contiguous array of one or more"
-                    f" dimensions, got shape {value.shape}, strides {value.strides}"
-                )
             if any(np.shares_memory(value, other) for other in arrays.values()):
                 raise ValueError(f"args[{i}]: it shares memory with another argument")
             arrays[i] = value
-        elif not isinstance(value, np.generic):
-            raise TypeError(
-                f"args[{i}]: expected a NumPy array or number, got {type(value).__name__}"
-            )
     for what, chosen in (("outputs", outputs), ("changed", changed)):
-        if strange := [i for i in chosen if i not in arrays]:
+        if strange := [i for i in chosen if not (is_whole(i) and i in arrays)]:
             raise ValueError(f"{what}: expected places of arrays, got {strange[0]!r}")
+        if locked := [i for i in chosen if not arrays[i].flags.writeable]:
+            raise ValueError(
+                f"{what}: expected arrays that may be written, got args[{locked[0]}]"
+            )
+    if both := set(outputs) & set(changed):
+        raise ValueError(
+            f"changed: expected none of the outputs, got {min(both)}, which is one"
+        )
     return arrays
+
+
+def _check_argument(name: str, value: Any) -> None:
+    """Raise an error for what is no number, and no array of numbers, of a GPU."""
+    if not isinstance(value, np.ndarray | np.generic) or isinstance(
+        value, np.ma.MaskedArray
+    ):
+        raise TypeError(
+            f"{name}: expected a NumPy array or number, got {type(value).__name__}"
+        )
+    kind = value.dtype
+    if kind.kind not in "biuf" or kind.itemsize > 8 or not kind.isnative:
+        raise TypeError(
+            f"{name}: expected whole numbers, floats or bools of up to 8 bytes, in this"
+            f" machine's order, got {kind.str}"
+        )
+    if isinstance(value, np.ndarray) and not (value.flags.c_contiguous and value.ndim):
+        raise ValueError(
+            f"{name}: expected a C-contiguous array of one or more"
+            f" dimensions, got shape {value.shape}, strides {value.strides}"
+        )
 
 
 def _parameters(
@@ -174,7 +252,7 @@ def _parameters(
     for i, value in enumerate(args):
         if i in arrays:
             place = access.spaces["GLOBAL"].place
-            address = place(f"args[{i}]", max(1, value.nbytes), ALIGNED, False)
+            address = place(f"args[{i}]", value.nbytes, ALIGNED, False)
             parts = [0, 0, value.size, value.itemsize, address]
             parts += [*value.shape, *value.strides]  # after the object and its parent
             values += [(i, np.uint64(part)) for part in parts]

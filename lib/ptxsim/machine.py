@@ -26,6 +26,7 @@ from ptxsim.translate import Program
 
 # In place of a basic block: held until the warp is whole, waiting at a barrier, ended.
 HELD, WAITS, ENDED = 1 << 20, 1 << 21, 1 << 22
+BARRIER = 60  # so many basic blocks take as long as a barrier, which counts as many
 PATIENCE = 2000  # basic blocks, one after another, while other threads could run
 Step = Callable[["Machine", int, Array], None]
 
@@ -46,7 +47,7 @@ class Machine:
     lanes : Lanes
     access : Access
     limit : int
-        The most basic blocks that a batch may go through.
+        The most basic blocks that a batch may go through; a barrier counts as `BARRIER`.
     registers : dict of str to ndarray
         By name; an element for each lane.
     next : ndarray
@@ -220,7 +221,7 @@ class Machine:
         while True:
             self.steps += 1
             if self.steps > self.limit:
-                self._endless(at, mask)
+                self._endless(self.blocks[at].instructions[-1], mask)
             self.threads[at] += count
             self.warps[at] += warps
             self.functions[at][part](act, mask)
@@ -277,6 +278,7 @@ class Machine:
         """bar.warp.sync: what the lanes of a mask did is over for these lanes."""
         if not end.is_for_some:
             self._all_or_none(end, does)
+        self._count_barrier(end, does)
         self.access.tick()
         masks, now = self._masks(end), self.access.spaces["GLOBAL"].now
         for mask in np.unique(masks[does]):
@@ -305,8 +307,10 @@ class Machine:
         for number in np.flatnonzero(apart).tolist():
             self._two_barriers(number * self.lanes.padded)
         for at in np.unique(self.next[alive]).tolist():
-            if self._barrier_before(at).has("red"):
-                self._count(self._barrier_before(at), alive & (self.next == at))
+            one, here = self._barrier_before(at), alive & (self.next == at)
+            if one.has("red"):
+                self._count(one, here)
+        self._count_barrier(one, here)
         self.access.meet(self.ended & np.repeat(waiting, self.lanes.padded))
         self.ended[:] = False
         self.state[alive] = self.next[alive]
@@ -326,16 +330,16 @@ class Machine:
     def _two_barriers(self, first: int) -> None:
         """Raise a fault if not all threads of a block wait at a barrier of one number.
 
-        The instruction may be another one only if it is not ``.aligned``.
+        Warps may wait at different instructions: ``.aligned`` asks only that all of one
+        warp are at the same, as `_whole_warps` sees to. Those that count may not.
         """
         alive = self.lanes.alive[first : first + self.lanes.padded]
         waiting = first + np.flatnonzero(alive)
         apart = self.next[waiting[self.next[waiting] != self.next[waiting[0]]]]
         one = self._barrier_before(int(self.next[waiting[0]]))
         for other in map(self._barrier_before, np.unique(apart).tolist()):
-            both = (one, other)
-            by_number = not any(needs_warp(x) or x.has("red") for x in both)
-            if not by_number or other.operands != one.operands:
+            counts = one.has("red") or other.has("red")
+            if counts or other.operands != one.operands:
                 detail = f"some threads wait here, others at line {other.line}"
                 raise self.lanes.fault("barrier", detail, one, int(waiting[0]))
 
@@ -357,11 +361,18 @@ class Machine:
             detail = f"not all threads of its mask {mask:#x} come here with this mask"
         raise self.lanes.fault("warp not whole", detail, one, lane)
 
-    def _endless(self, at: int, mask: Array) -> None:
+    def _count_barrier(self, one: Instruction, who: Array) -> None:
+        """Raise a fault if with one more barrier the limit is reached."""
+        self.steps += BARRIER
+        if self.steps > self.limit or self.access.is_full():
+            self._endless(one, who)
+
+    def _endless(self, one: Instruction, who: Array) -> None:
         """Raise a fault: the limit is reached."""
-        one = self.blocks[at].instructions[-1]
-        detail = f"more than {self.limit} basic blocks, and no end"
-        raise self.lanes.fault("endless", detail, one, int(np.flatnonzero(mask)[0]))
+        detail = (
+            f"more than {self.limit} basic blocks, or a {BARRIER}th as many barriers"
+        )
+        raise self.lanes.fault("endless", detail, one, int(np.flatnonzero(who)[0]))
 
     # ---- what warps do together ----
 

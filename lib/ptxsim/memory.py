@@ -1,6 +1,7 @@
 """Memory that remembers, for each grain, who wrote and who read it, and when.
 
-A grain is as large as the kernel's smallest access. Its tag is a time and a thread; the
+A grain is as large as the kernel's smallest access, or smaller where an array's size is no
+multiple of that: a grain lies in one array or in none. Its tag is a time and a thread; the
 time goes on at every barrier. Negative tags tell why nobody may read it. One look at the
 tags of an access finds what is out of bounds, was never written, is still being copied,
 or was touched by another thread with no barrier between.
@@ -37,7 +38,7 @@ Trouble = tuple[
 
 
 class Tags:
-    """How a tag holds a time, two or three flags, and who it was.
+    """How a tag holds a time, a few flags, and who it was.
 
     Who it was is a *code*: a thread's number, or MANY. Where warps meet by themselves it
     is the number of a warp and a bit for each of its lanes instead, and where several
@@ -50,10 +51,13 @@ class Tags:
         The bits below the time.
     code : int
         A mask: the bits of the code; the largest code is MANY.
-    atomic, mixed, ever : int
-        The bits of an atomic operation; of a place that got different values, or an
-        atomic and a plain write, since the last barrier; and of the same since the
-        launch began, which is 0 where nobody from another block comes.
+    atomic, wide, narrow : int
+        The bits of an atomic operation, of one on 8 bytes, and of one whose scope is the
+        block; that one is 0 where nobody from another block comes.
+    mixed, ever : int
+        The bits of a place that got different values, or writes that differ in `atomic`
+        or `wide`, since the last barrier; and of the same since the launch began, which
+        is 0 where nobody from another block comes.
     latest : int
         The first time for which there is no room.
     lanes : bool
@@ -67,10 +71,10 @@ class Tags:
     ) -> None:
         self.dtype, self.lanes = dtype, lanes
         self.code = self.many = (1 << bits) - 1
-        self.atomic, self.mixed = 1 << bits, 2 << bits
-        self.ever = 4 << bits if blocks else 0
+        self.atomic, self.wide, self.mixed = 1 << bits, 2 << bits, 4 << bits
+        self.ever, self.narrow = (8 << bits, 16 << bits) if blocks else (0, 0)
         self.blocks = 1 << (bits - 1) if blocks else 0
-        self.shift = bits + 2 + blocks
+        self.shift = bits + (5 if blocks else 3)
         self.latest = 1 << (np.iinfo(dtype).bits - 1 - self.shift)
 
     def codes(self, threads: Array) -> Array:
@@ -165,12 +169,12 @@ class Space:
         return self.base + at
 
     def make(self, windows: int, readers: bool) -> None:
-        """Make the bytes of so many windows; `readers`: remember who reads."""
+        """Allocate the bytes of so many windows; `readers`: remember who reads."""
         self.window = -(-self.size // WINDOW) * WINDOW
         self.bytes = np.empty(self.window * windows, "u1")
         self.views = {kind: self.bytes.view(kind) for kind in VIEWS}
         self.written = np.empty(len(self.bytes) >> self.lg, self.tags.dtype)
-        self.read_by = np.zeros_like(self.written) if readers else None
+        self.readers = readers
         self.pending: list[tuple[Array, Array]] = []
         self.benign: tuple[int, str] | None = None
         self.clear()
@@ -181,9 +185,8 @@ class Space:
         self.written.fill(GUARD)
         windows = self.written.reshape(-1, self.window >> self.lg)
         for _, at, size in self.places:
-            windows[:, at >> self.lg : (at + size + self.grain - 1) >> self.lg] = NEVER
-        if self.read_by is not None:
-            self.read_by.fill(0)
+            windows[:, at >> self.lg : (at + size) >> self.lg] = NEVER
+        self.read_by: Array | None = None  # allocated with the first reader
         self.pending.clear()
         self.left: Array | None = None
 
@@ -208,7 +211,7 @@ class Space:
     def grains(self, index: Array, size: int) -> Array:
         """Return the grains of accesses of `size` bytes: (threads, grains)."""
         first = (index >> self.lg)[:, None]
-        return first if size <= self.grain else first + np.arange(size >> self.lg)
+        return first if size <= self.grain else first + np.arange(-(-size >> self.lg))
 
     # ---- time ----
 
@@ -277,7 +280,7 @@ class Space:
                 return self._trouble(bad, tags, "written")
         if found := self._by_ended(at, "write", "atomic"):
             return found
-        if self.read_by is not None:
+        if self.readers and tags.max() > GIVEN:  # nobody may write what is given
             self.pending.append((at, mine))
             if len(self.pending) > PENDING:
                 self.settle()
@@ -285,7 +288,9 @@ class Space:
 
     def settle(self) -> None:
         """Note the pending readers of grains."""
-        if self.pending and self.read_by is not None:
+        if self.pending:
+            if self.read_by is None:
+                self.read_by = np.zeros_like(self.written)
             at = np.concatenate([at.reshape(-1) for at, _ in self.pending])
             tags = [mine.repeat(at.shape[1]) for at, mine in self.pending]
             self.pending.clear()
@@ -352,7 +357,7 @@ class Space:
         if not again.any() or (stored is None and not atomic):
             return new
         tags = self.tags
-        differs = (old ^ new) & tags.atomic != 0
+        differs = (old ^ new) & (tags.atomic | tags.wide) != 0
         if not atomic:
             differs |= ~stored.found(self.grain)
         now = again
@@ -367,7 +372,7 @@ class Space:
     ) -> tuple[Trouble | None, Array]:
         """Return the first access that is not allowed, and which are benign.
 
-        `atomic` ones bear each other.
+        Those with flags, `atomic`, may bear each other.
         """
         tags = self.written.take(at, mode="clip")
         bad = (tags >= self.low) & (tags != mine[:, None])
@@ -384,9 +389,9 @@ class Space:
         others = ("read", "write") if atomic else tuple(DID)
         if found := self._by_ended(at, *others):
             return found, benign
+        self.settle()
         if self.read_by is None:
             return None, benign
-        self.settle()
         old = self.read_by.take(at)
         bad = (old >= self.low) & (old != mine[:, None])
         if bad.any():
@@ -396,13 +401,15 @@ class Space:
     def _borne(self, tags: Array, mine: Array, atomic: int, stored: Any) -> Array:
         """Return where a write and the last one make no difference to each other.
 
-        Both are atomic, or plain and of the same bytes, and there was nothing else.
+        Both are plain and of the same bytes, or atomic, of the same size and with scopes
+        that hold both threads ("morally strong"); and there was nothing else.
         """
         if not atomic and stored is None:
             return np.zeros(tags.shape, bool)
         one = self._one_block(tags & self.tags.code, (mine & self.tags.code)[:, None])
         else_ = np.where(one, self.tags.mixed, self.tags.mixed | self.tags.ever)
-        alike = (tags & self.tags.atomic) == atomic
+        alike = (tags ^ atomic) & (self.tags.atomic | self.tags.wide) == 0
+        alike &= one | ((tags | atomic) & self.tags.narrow == 0)
         if not atomic:
             alike &= stored.found(self.grain)
         return alike & (tags & else_ == 0)
@@ -418,19 +425,35 @@ class Space:
         what = "read" if (did[first] <= DID["read"]).all() else "written"
         return first, "race", f"{what} by a thread that has ended, and no barrier since"
 
-    def atomic(self, at: Array, mine: Array, who: Array) -> Trouble | None:
-        """Note that threads change grains by atomic operations, like `read`."""
-        found, _ = self._may_write(at, mine, who, self.tags.atomic)
+    def atomic(
+        self, at: Array, mine: Array, who: Array, size: int, narrow: bool
+    ) -> Trouble | None:
+        """Note that threads change grains by atomic operations, like `read`.
+
+        Parameters
+        ----------
+        at, mine, who : ndarray
+            As for `read`.
+        size : int
+            The bytes that one operation changes.
+        narrow : bool
+            Whether the scope is the block: other blocks may see half of it.
+        """
+        tags = self.tags
+        flags = tags.atomic | tags.wide * (size == 8) | tags.narrow * narrow
+        found, _ = self._may_write(at, mine, who, flags)
         if found:
             return found
-        old, new = (
-            self.written.take(at),
-            self._marked(at, mine, self.tags.atomic, None),
-        )
-        others = (old & self.tags.atomic != 0) & (old >= self.low)
+        old, new = self.written.take(at), self._marked(at, mine, flags, None)
+        others = (old & tags.atomic != 0) & (old >= self.low)
         new = np.where(others, self._joined(old, new), new)
         self.written[at] = new
-        lost = self.written.take(at) != new  # several threads at once
+        last = self.written.take(at)
+        if flags & tags.narrow:
+            bad = ~self._one_block(last & tags.code, (mine & tags.code)[:, None])
+            if bad.any():
+                return self._trouble(bad, last, "written")
+        lost = last != new  # several threads at once
         self._note(self.written, at[lost], new[lost])
         return None
 

@@ -1,5 +1,6 @@
 """What a register holds: types, numbers as they stand in PTX, special registers."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,8 @@ def literal(text: str, kind: str) -> Any:
     Parameters
     ----------
     text : str
-        Such as ``12``, ``-1``, ``0x1F``, ``0f3F800000``, ``0d3FF0000000000000``.
+        Such as ``12``, ``-1``, ``0x1F``, ``1.5e3``, ``0f3F800000``,
+        ``0d3FF0000000000000``.
     kind : str
         The type of PTX.
 
@@ -39,19 +41,43 @@ def literal(text: str, kind: str) -> Any:
     sign, digits = (-1, text[1:]) if text[0] == "-" else (1, text)
     if digits[:2] in ("0f", "0F", "0d", "0D"):
         return _of_bits(sign, digits, kind)
-    number = sign * int(digits.rstrip("U"), 0)
+    if kind in ("f16", "f32", "f64"):
+        if not re.fullmatch(r"\d+(\.\d*)?([eE][+-]?\d+)?", digits) or digits.isdigit():
+            raise ValueError(f"text: expected a float, as 1.0 or 0f…, got {text}")
+        return np.dtype(DTYPES[kind]).type(sign * float(digits))
+    number = whole(text)
     if kind == "pred":
         return np.bool_(number)
-    if kind in ("f16", "f32", "f64"):
-        raise ValueError(f"text: expected the bits of a float, as 0f…, got {text}")
     bits = np.dtype(DTYPES[kind]).itemsize * 8
     return np.array(number % 2**bits, f"u{bits // 8}").view(DTYPES[kind])[()]
+
+
+def whole(text: str) -> int:
+    """Return a whole number as it stands in PTX: decimal, 0x…, 0b…, or octal, 0…
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> whole("12"), whole("-0x1F"), whole("0b101U"), whole("010")
+    (12, -31, 5, 8)
+    """
+    octal = re.fullmatch(r"-?0[0-7]+U?", text)
+    return int(text.removesuffix("U"), 8 if octal else 0)
 
 
 def _of_bits(sign: int, digits: str, kind: str) -> Any:
     """Return a float that is given by its bits, in single or in double precision."""
     wide = digits[1] in "dD"
     bits = np.array(int(digits[2:], 16), "u8" if wide else "u4")
-    if kind in ("b32", "u32", "s32", "b64", "u64", "s64"):
+    if kind in ("b32", "b64"):
         return bits.astype(DTYPES[kind])[()]
+    if kind[0] != "f":
+        raise ValueError(f"text: expected a whole number for .{kind}, got {digits}")
     return (sign * bits.view("f8" if wide else "f4")[()]).astype(DTYPES[kind])

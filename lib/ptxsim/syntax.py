@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ptxsim.faults import Unsupported
+from ptxsim.registers import whole
 
 # The types of PTX, and their bytes.
 SIZES = {
@@ -20,9 +21,13 @@ SIZES = {
 TOKEN = re.compile(
     r'"[^"]*"'
     r"|0[fF][\da-fA-F]{8}|0[dD][\da-fA-F]{16}"  # the bits of a float
-    r"|0[xX][\da-fA-F]+U?|\d+\.\d+|\d+U?"
+    r"|0[xX][\da-fA-F]+U?|0[bB][01]+U?"
+    r"|\d+\.\d*(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\d+U?"
     r"|[.%$A-Za-z_](?:[\w$%.]|::)*"
     r"|[^\s\w]"
+)
+DECLARED = re.compile(
+    r"(?:\.align (\w+) )?\.(\w+) ([\w$%.]+)( \[ (?:(\w+) )?\])?(?: = (.*))?"
 )
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 ENDS = ("bra", "brx", "ret", "exit", "trap", "bar", "barrier")
@@ -162,8 +167,12 @@ class Kernel:
         Type by name.
     threads : tuple of int
         Of a block, as ``.reqntid`` or ``.maxntid`` says; empty if neither does.
+    required : bool
+        Whether it has to be so many: ``.reqntid``.
     registers : dict of str to str
-        Type by name, or by the part of a name before its number.
+        Type by name, or by the part of a name before its number and a ``<``.
+    numbered : dict of str to int
+        By such a part: how many there are.
     variables : list of Variable
     blocks : list of Block
         In the order of the text.
@@ -172,7 +181,9 @@ class Kernel:
     name: str = ""
     parameters: dict[str, str] = field(default_factory=dict)
     threads: tuple[int, ...] = ()
+    required: bool = False
     registers: dict[str, str] = field(default_factory=dict)
+    numbered: dict[str, int] = field(default_factory=dict)
     variables: list[Variable] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
 
@@ -180,7 +191,11 @@ class Kernel:
         """Return the declared type of a register; None if there is none."""
         if found := self.registers.get(register):
             return found
-        return self.registers.get(f"{register.rstrip('0123456789')}<")
+        stem = register.rstrip("0123456789")
+        number, count = register.removeprefix(stem), self.numbered.get(f"{stem}<", 0)
+        if not number or str(int(number)) != number or int(number) >= count:
+            return None
+        return self.registers[f"{stem}<"]
 
     def instructions(self) -> Iterator[Instruction]:
         """Yield all instructions in the order of the text."""
@@ -298,43 +313,37 @@ class _Parser:
 
     def variable(self, start: int, space: str) -> Variable:
         """Read the declaration of a variable, after the name of its space."""
-        align, words = 0, self.until(";")
-        while words and words[0] in (".align", ".attribute"):
-            if words[0] != ".align":
-                raise self.unsupported(start)
-            align, words = int(words[1]), words[2:]
-        kind, name, *rest = words
-        each = SIZES.get(kind.removeprefix("."))
-        if each is None:
+        found = DECLARED.fullmatch(" ".join(self.until(";")))
+        if not found or found[2] not in SIZES:
             raise self.unsupported(start)
-        count, initial = "1", []
-        if rest[:1] == ["["]:
-            end = rest.index("]")
-            count, rest = "".join(rest[1:end]) or "-1", rest[end + 1 :]
-        if rest[:1] == ["="]:
-            initial, rest = [x for x in rest[1:] if x not in "{},"], []
-        if rest or not count.lstrip("-").isdigit():
-            raise self.unsupported(start)
-        size = -1 if count == "-1" else int(count) * each
-        if size < 0 and space != "shared":  # only a launch adds shared memory
-            raise self.unsupported(start)
+        align, kind, name, many, count, initial = found.groups()
+        each = SIZES[kind]
+        size = self.whole(start, count or "1") * each if count or not many else -1
+        aligned = self.whole(start, align) if align else each
+        if aligned < 1 or aligned & (aligned - 1):
+            raise self.unsupported(start, "the alignment is no power of two")
+        if size == 0 or (size < 0 and space != "shared"):  # only a launch adds memory
+            raise self.unsupported(start, "it has no size")
         content = self.content(start, initial, each, size) if initial else None
-        return Variable(space, name, align or each, size, content)
+        return Variable(space, name, aligned, size, content)
 
-    def content(self, start: int, words: list[str], each: int, size: int) -> bytes:
+    def whole(self, start: int, word: str) -> int:
+        """Return a whole number that stands in a statement."""
+        try:
+            return whole(word)
+        except ValueError as problem:
+            raise self.unsupported(start, f"{word} is no whole number") from problem
+
+    def content(self, start: int, initial: str, each: int, size: int) -> bytes:
         """Return the bytes that a variable begins with."""
-        numbers, sign = [], 1
-        for word in words:
-            if word == "-":
-                sign = -1
-            elif not word[0].isdigit():  # an address
-                raise self.unsupported(start)
-            else:
-                digits = word[2:] if word[1:2] in ("f", "F", "d", "D") else ""
-                value = int(digits, 16) if digits else int(word.rstrip("U"), 0)
-                numbers.append(sign * value % 256**each)
-                sign = 1
+        numbers = []
+        for word in self.signed([x for x in initial.split() if x not in "{},"]):
+            digits = word[2:] if word[1:2] in ("f", "F", "d", "D") else ""
+            value = int(digits, 16) if digits else self.whole(start, word)
+            numbers.append(value % 256**each)
         found = b"".join(number.to_bytes(each, "little") for number in numbers)
+        if len(found) > size:
+            raise self.unsupported(start, f"it has room for {size} bytes")
         return found.ljust(size, b"\0")
 
     # ---- a kernel ----
@@ -347,8 +356,10 @@ class _Parser:
             self.parameters()
         while (word := self.next()) != "{":
             if word in (".maxntid", ".reqntid"):
-                numbers = [x for x in self.rest_of_line() if x.isdigit()]
-                kernel.threads = tuple(int(x) for x in numbers)
+                kernel.required = word == ".reqntid"
+                while self.peek() == "," or self.peek().isdigit():
+                    number = self.next()
+                    kernel.threads += () if number == "," else (int(number),)
             elif word not in (".minnctapersm", ".maxnreg") and not re.match(
                 r"\d+$|,$", word
             ):
@@ -385,7 +396,9 @@ class _Parser:
             self.scopes.pop()
         elif self.peek() == ":" and not word.startswith((".", "@")):
             self.next()
-            self.labels[self.named(word)] = len(self.flat)
+            if word in self.labels:
+                raise self.unsupported(start, "the label stands twice")
+            self.labels[word] = len(self.flat)
         elif word == ".reg":
             self.declare_registers(start)
         elif word == ".loc":
@@ -403,15 +416,21 @@ class _Parser:
         kind = self.next().removeprefix(".")
         if kind not in SIZES:
             raise self.unsupported(start)
-        for name in "".join(self.until(";")).split(","):
-            prefix, many, _ = name.partition("<")
-            own = f"{prefix}{many}"
+        for declared in "".join(self.until(";")).split(","):
+            found = re.fullmatch(r"([\w$%.]+)(?:<(\d+)>)?", declared)
+            if not found:
+                raise self.unsupported(start)
+            name, many = found.groups()
+            own = f"{name}<" if many else name
             if len(self.scopes) > 1:  # several scopes may declare the same name
                 if many:
                     raise self.unsupported(start, "numbered registers in a scope")
                 own = f"{name}.{self.lines[start]}.{self.spans[start][0]}"
                 self.scopes[-1][name] = own
+            if own in self.kernel.registers:
+                raise self.unsupported(start, f"{name} is declared twice")
             self.kernel.registers[own] = kind
+            self.kernel.numbered |= {own: int(many)} if many else {}
 
     def locate(self) -> None:
         """Read ``.loc file line column``; line 0 is the compiler's own code."""
@@ -426,6 +445,8 @@ class _Parser:
             if negated:
                 self.next()
             guard, word = self.named(self.next()), self.next()
+        if not re.match(r"[a-z]", word):
+            raise self.unsupported(start)
         operands = self.operands(start)
         said = self.said(start).rstrip("; ")
         line = self.lines[start]
@@ -440,21 +461,29 @@ class _Parser:
         return word
 
     def operands(self, start: int) -> tuple[Operand, ...]:
-        """Read operands up to the semicolon."""
+        """Read operands, with commas between them, up to the semicolon."""
         found: list[Operand] = []
-        while (word := self.next()) != ";":
-            if word == ",":
-                continue
-            if word == "|" and found and isinstance(found[-1], str):
-                found[-1] = Pair(found[-1], self.named(self.next()))
-            else:
-                found.append(self.operand(start, word))
+        stop = ","
+        if self.peek() == ";":
+            stop = self.next()
+        while stop == ",":
+            one = self.operand(start, self.next())
+            if self.peek() == "|" and isinstance(one, str):
+                self.next()
+                one = Pair(one, self.named(self.next()))
+            found.append(one)
+            stop = self.next()
+        if stop != ";":
+            raise self.unsupported(start, "expected a comma or a semicolon")
         return tuple(found)
 
     def operand(self, start: int, word: str) -> Operand:
         if word == "{":
-            parts = [x for x in self.signed(self.until("}")) if x != ","]
-            return Vector(tuple(self.named(x) for x in parts))
+            parts = self.signed(self.until("}"))
+            names, commas = parts[::2], parts[1::2]
+            if len(names) == len(commas) or "," in names or set(commas) - {","}:
+                raise self.unsupported(start, "expected commas between parts")
+            return Vector(tuple(self.named(x) for x in names))
         if word == "[":
             return self.memory(start, self.until("]"))
         if word in "-!":
@@ -469,11 +498,9 @@ class _Parser:
 
     def memory(self, start: int, words: list[str]) -> Memory:
         base, *rest = self.signed([x for x in words if x != "+"])
-        if len(rest) > 1 or (
-            rest and not re.fullmatch(r"-?(0[xX])?[\da-fA-F]+", rest[0])
-        ):
+        if len(rest) > 1:
             raise self.unsupported(start)
-        return Memory(self.named(base), int(rest[0], 0) if rest else 0)
+        return Memory(self.named(base), self.whole(start, rest[0]) if rest else 0)
 
 
 def _line_numbers(text: str, places: list[int]) -> list[int]:

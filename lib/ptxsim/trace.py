@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ptxsim.launch import run
+from ptxsim.launch import is_whole, run
 from ptxsim.machine import Machine
 from ptxsim.memory import Array
 from ptxsim.syntax import Instruction
@@ -64,8 +64,9 @@ def trace(
             one = machine.program.instructions[number]
             moments.append(Moment(one, _values(machine, one, lane)))
 
-    if not isinstance(thread, int) or thread < 0:
-        raise ValueError(f"thread: expected a number from 0, got {thread!r}")
+    for what, number in (("block", block), ("thread", thread)):
+        if not is_whole(number) or number < 0:
+            raise ValueError(f"{what}: expected a number from 0, got {number!r}")
     run(text, grid, args, step=step, **options)
     if not moments:
         raise ValueError(f"block, thread: no thread {thread} in a block {block}")

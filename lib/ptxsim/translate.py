@@ -14,8 +14,16 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 from ptxsim.faults import Unsupported
-from ptxsim.opcodes import OPCODES, control, conversions, floats, integers, memory
-from ptxsim.registers import DTYPES, SPECIAL, literal
+from ptxsim.opcodes import (
+    COUNTS,
+    OPCODES,
+    control,
+    conversions,
+    floats,
+    integers,
+    memory,
+)
+from ptxsim.registers import DTYPES, SPECIAL, literal, whole
 from ptxsim.syntax import (
     SIZES,
     Instruction,
@@ -103,6 +111,7 @@ class Writer:
         self.constants: dict[str, Any] = {}
         self.variables = {variable.name for variable in kernel.variables}
         self.shared_by_blocks = _shared_by_blocks(kernel)
+        self.written = set().union(*map(results, kernel.instructions()))
         self.lines: list[str] = []
         self.number, self.masked = 0, False
 
@@ -124,6 +133,7 @@ class Writer:
         emitter = OPCODES.get(one.opcode)
         if emitter is None:
             raise one.unsupported()
+        self._check(one)
         ends = one.words[0] in ("bra", "ret", "exit", "bar", "barrier", "trap")
         self.guarded = one.guard is not None and not ends
         if self.guarded:
@@ -140,6 +150,18 @@ class Writer:
             self.say("mask, act = every, all_act")
         if self.stepping:
             self.say(f"STEP({self.number}, act)")
+
+    def _check(self, one: Instruction) -> None:
+        """Raise an error if the number of operands is wrong, or the guard no predicate."""
+        if (count := len(one.operands)) not in COUNTS[one.opcode]:
+            takes = " or ".join(map(str, COUNTS[one.opcode]))
+            raise one.unsupported(f"it takes {takes} operands, and has {count}")
+        if (
+            one.guard
+            and self.typed(one.guard, "pred")
+            and one.guard not in self.written
+        ):
+            raise one.unsupported(f"nothing writes {one.guard}")
 
     # ---- operands ----
 
@@ -158,6 +180,20 @@ class Writer:
         self.views[name] = (str(register), kind)
         return name
 
+    def typed(self, register: Operand, kind: str) -> str:
+        """Return the same for an operand whose type has to agree with the register's.
+
+        Only what is loaded, stored or converted may be narrower than its register.
+        """
+        name = self.view(register, kind)
+        own = self.kernel.type_of(str(register)) or kind
+        families = {own[0], kind[0]}
+        narrow = SIZES[kind] < SIZES[own]
+        relaxed = self.one.words[0] in ("ld", "st", "cvt") and families != {"f"}
+        if families in ({"f", "u"}, {"f", "s"}) or (narrow and not relaxed):
+            raise self.one.unsupported(f"{register} is a .{own}, and no .{kind}")
+        return name
+
     def value(self, word: Operand, kind: str) -> str:
         """Return an expression for an operand that is read."""
         if not isinstance(word, str):
@@ -165,7 +201,7 @@ class Writer:
         if word in SPECIAL:
             return self.special(word, kind)
         if self.is_register(word):
-            return self.view(word, kind)
+            return self.typed(word, kind)
         if re.match(r"-?\d", word):
             return self.constant(literal(word, kind))
         if word in self.variables:
@@ -175,12 +211,14 @@ class Writer:
     def special(self, word: str, kind: str) -> str:
         """Return an expression for a special register."""
         name = f"special_{word[1:].replace('.', '_')}"
-        return name if SIZES[kind] == 4 else f"{name}.astype({DTYPES[kind]!r})"
+        if kind[0] not in "bus" or SIZES[kind] > 4:
+            raise self.one.unsupported(f"{word} is a .u32")
+        return f"{name}.astype({DTYPES[kind]!r})" if kind != "u32" else name
 
     def predicate(self, word: Operand) -> str:
         """Return an expression for a predicate, perhaps negated by an ``!``."""
         if isinstance(word, str) and word[0] == "!":
-            return f"~{self.view(word[1:], 'pred')}"
+            return f"~{self.typed(word[1:], 'pred')}"
         return self.value(word, "pred")
 
     def constant(self, value: Any) -> str:
@@ -191,11 +229,9 @@ class Writer:
 
     def whole_number(self, word: Operand) -> int:
         """Return an operand that has to be a number in the text."""
-        if not isinstance(word, str) or not re.fullmatch(
-            r"-?(0[xX])?[\da-fA-F]+U?", word
-        ):
+        if not isinstance(word, str) or not re.match(r"-?\d", word):
             raise self.one.unsupported("it needs a number here")
-        return int(word.rstrip("U"), 0)
+        return whole(word)
 
     # ---- statements ----
 
@@ -212,7 +248,7 @@ class Writer:
 
         Each of `then` is the name of a function that changes the result afterwards.
         """
-        keeps, own = self._keeps(register), self.view(register, kind)
+        keeps, own = self._keeps(register), self.typed(register, kind)
         target = f"spare_{kind}" if keeps else own
         self.say(f"{call}, out={target})")
         for change in then:
@@ -223,7 +259,7 @@ class Writer:
     def put(self, register: Operand, kind: str, value: str) -> None:
         """Copy an expression to a register."""
         where = ", where=mask" if self._keeps(register) else ""
-        own = self.view(register, kind)
+        own = self.typed(register, kind)
         self.say(f"np.copyto({own}, {value}, casting='unsafe'{where})")
 
 
@@ -238,9 +274,7 @@ def results(one: Instruction) -> set[str]:
     -------
     set of str
     """
-    if one.words[0] in NO_RESULT or not one.operands:
-        return set()
-    return set(_words(one.operands[:1]))
+    return set(_words(one.operands[: _count_of_results(one)]))
 
 
 def reads(one: Instruction) -> set[str]:
@@ -254,8 +288,14 @@ def reads(one: Instruction) -> set[str]:
     -------
     set of str
     """
-    operands = one.operands if one.words[0] in NO_RESULT else one.operands[1:]
-    return set(_words(operands)) | ({one.guard} if one.guard else set())
+    read = set(_words(one.operands[_count_of_results(one) :]))
+    return read | ({one.guard} if one.guard else set())
+
+
+def _count_of_results(one: Instruction) -> int:
+    """Return 1 if the first operand is what the instruction writes, else 0."""
+    counts = one.words[0] in ("bar", "barrier") and one.has("red")
+    return int(counts or one.words[0] not in NO_RESULT)
 
 
 def _words(operands: Iterable[Operand]) -> Iterable[str]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 Emitter = Callable[["Writer", "Instruction"], None]
 OPCODES: dict[str, Emitter] = {}
+COUNTS: dict[str, tuple[int, ...]] = {}  # how many operands an opcode may have
 INTEGERS = "<.u16 .s16 .u32 .s32 .u64 .s64>"
 SIGNED = "<.s16 .s32 .s64>"
 BITS = "<.b16 .b32 .b64>"
@@ -44,11 +45,13 @@ def expand(form: str) -> list[str]:
     return ["".join(words) for words in product(*choices)]
 
 
-def opcode(*forms: str) -> Callable[[Emitter], Emitter]:
+def opcode(count: int | tuple[int, ...], *forms: str) -> Callable[[Emitter], Emitter]:
     """Say that a function translates the opcodes of some forms.
 
     Parameters
     ----------
+    count : int or tuple of int
+        How many operands they have, the result among them.
     forms : str
 
     Returns
@@ -63,6 +66,7 @@ def opcode(*forms: str) -> Callable[[Emitter], Emitter]:
                 if name in OPCODES:
                     raise ValueError(f"forms: {name} has a translator already")
                 OPCODES[name] = emitter
+                COUNTS[name] = (count,) if isinstance(count, int) else count
         return emitter
 
     return enter

@@ -15,26 +15,26 @@ def lanes_of(w: "Writer", mask: Operand) -> str:
     return w.value(mask, "b32")
 
 
-@opcode("shfl.sync<.up .down .bfly .idx>.b32")
+@opcode(5, "shfl.sync<.up .down .bfly .idx>.b32")
 def shuffle(w: "Writer", one: Instruction) -> None:
     result, a, b, c, mask = one.operands
     first = result.first if isinstance(result, Pair) else result
-    valid = w.view(result.second, "pred") if isinstance(result, Pair) else None
+    valid = w.typed(result.second, "pred") if isinstance(result, Pair) else None
     a, b, c = (w.value(word, "b32") for word in (a, b, c))
     w.say(
-        f"SHUFFLE({w.number}, {one.words[2]!r}, {w.view(first, 'b32')}, {valid},"
+        f"SHUFFLE({w.number}, {one.words[2]!r}, {w.typed(first, 'b32')}, {valid},"
         f" {a}, {b}, {c}, {lanes_of(w, mask)}, act)"
     )
 
 
-@opcode("vote.sync<.all .any .uni>.pred", "vote.sync.ballot.b32")
+@opcode(3, "vote.sync<.all .any .uni>.pred", "vote.sync.ballot.b32")
 def vote(w: "Writer", one: Instruction) -> None:
     result, p, mask = one.operands
     call = f"VOTE({w.number}, {one.words[2]!r}, {w.predicate(p)}, {lanes_of(w, mask)}, act)"
     w.put(result, one.kind, call)
 
 
-@opcode("redux.sync<.add .min .max><.u32 .s32>", "redux.sync<.and .or .xor>.b32")
+@opcode(3, "redux.sync<.add .min .max><.u32 .s32>", "redux.sync<.and .or .xor>.b32")
 def reduce(w: "Writer", one: Instruction) -> None:
     result, a, mask = one.operands
     given = f"{w.value(a, one.kind)}, {lanes_of(w, mask)}"
@@ -42,7 +42,7 @@ def reduce(w: "Writer", one: Instruction) -> None:
     w.put(result, one.kind, f"{value}.astype({DTYPES[one.kind]!r})")
 
 
-@opcode("match.any.sync<.b32 .b64>", "match.all.sync<.b32 .b64>")
+@opcode(3, "match.any.sync<.b32 .b64>", "match.all.sync<.b32 .b64>")
 def match(w: "Writer", one: Instruction) -> None:
     result, a, mask = one.operands
     given = f"{w.value(a, one.kind)}, {lanes_of(w, mask)}"
@@ -54,28 +54,32 @@ def match(w: "Writer", one: Instruction) -> None:
         w.put(result, "b32", "found")
 
 
-@opcode("activemask.b32")
+@opcode(1, "activemask.b32")
 def active(w: "Writer", one: Instruction) -> None:
     w.put(one.operands[0], "b32", "ACTIVE(act)")
 
 
-@opcode("bra[.uni]")
+@opcode(1, "bra[.uni]")
 def branch(w: "Writer", one: Instruction) -> None:
     """The machine reads where it leads."""
 
 
-@opcode("ret", "exit")
+@opcode(0, "ret", "exit")
 def leave(w: "Writer", one: Instruction) -> None:
     """The machine takes the threads out."""
 
 
-@opcode("trap")
+@opcode(0, "trap")
 def trap(w: "Writer", one: Instruction) -> None:
     """The machine raises a fault."""
 
 
 @opcode(
-    "bar.sync", "barrier.sync[.aligned]", "bar.cta.sync", "barrier.cta.sync[.aligned]"
+    (1, 2),
+    "bar.sync",
+    "barrier.sync[.aligned]",
+    "bar.cta.sync",
+    "barrier.cta.sync[.aligned]",
 )
 def barrier(w: "Writer", one: Instruction) -> None:
     """The machine holds the threads; all of the block have to come."""
@@ -86,6 +90,7 @@ def barrier(w: "Writer", one: Instruction) -> None:
 
 
 @opcode(
+    (3, 4),
     "bar[.cta].red.popc.u32",
     "bar[.cta].red<.and .or>.pred",
     "barrier[.cta].red.popc[.aligned].u32",
@@ -98,11 +103,11 @@ def counting_barrier(w: "Writer", one: Instruction) -> None:
         raise one.unsupported("a barrier of some of the threads")
     if not 0 <= w.whole_number(number) <= 15:
         raise one.unsupported("barriers have the numbers 0 to 15")
-    w.view(result, one.kind)
+    w.typed(result, one.kind)
     w.predicate(p)
 
 
-@opcode("bar.warp.sync")
+@opcode(1, "bar.warp.sync")
 def warp_barrier(w: "Writer", one: Instruction) -> None:
     """The machine lets the lanes of the mask meet."""
     lanes_of(w, one.operands[0])

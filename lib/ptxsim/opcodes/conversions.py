@@ -29,7 +29,9 @@ def too_narrow() -> Iterator[tuple[str, str]]:
             yield to, source
 
 
-@opcode(f"cvt{WHOLE}{WHOLE}", *(f"cvt.sat{to}{source}" for to, source in too_narrow()))
+@opcode(
+    2, f"cvt{WHOLE}{WHOLE}", *(f"cvt.sat{to}{source}" for to, source in too_narrow())
+)
 def whole_to_whole(w: "Writer", one: Instruction) -> None:
     to, source = one.words[-2:]
     value = w.value(one.operands[1], source)
@@ -37,7 +39,7 @@ def whole_to_whole(w: "Writer", one: Instruction) -> None:
     put_whole(w, one.operands[0], to, f"{name}({value}, {DTYPES[to]!r})")
 
 
-@opcode(f"cvt{ROUNDED}[.ftz]{WHOLE}.f32", f"cvt{ROUNDED}{WHOLE}<.f16 .f64>")
+@opcode(2, f"cvt{ROUNDED}[.ftz]{WHOLE}.f32", f"cvt{ROUNDED}{WHOLE}<.f16 .f64>")
 def float_to_whole(w: "Writer", one: Instruction) -> None:
     to, source = one.words[-2:]
     value = w.value(one.operands[1], source)
@@ -47,7 +49,7 @@ def float_to_whole(w: "Writer", one: Instruction) -> None:
     put_whole(w, one.operands[0], to, call)
 
 
-@opcode(f"cvt.rn<.f16 .f32 .f64>{WHOLE}")
+@opcode(2, f"cvt.rn<.f16 .f32 .f64>{WHOLE}")
 def whole_to_float(w: "Writer", one: Instruction) -> None:
     to, source = one.words[-2:]
     value = w.value(one.operands[1], source)
@@ -57,6 +59,7 @@ def whole_to_float(w: "Writer", one: Instruction) -> None:
 
 
 @opcode(
+    2,
     "cvt[.ftz][.sat].f32.f16",
     "cvt.rn[.ftz][.sat].f16.f32",
     "cvt.rn<.f16 .f32>.f64",
@@ -73,7 +76,7 @@ def float_to_float(w: "Writer", one: Instruction) -> None:
     w.put(one.operands[0], to, value)
 
 
-@opcode(f"cvt{ROUNDED}[.ftz][.sat].f32.f32", f"cvt{ROUNDED}<.f16.f16 .f64.f64>")
+@opcode(2, f"cvt{ROUNDED}[.ftz][.sat].f32.f32", f"cvt{ROUNDED}<.f16.f16 .f64.f64>")
 def round_to_whole(w: "Writer", one: Instruction) -> None:
     value = w.value(one.operands[1], one.kind)
     if one.has("ftz"):
@@ -84,7 +87,7 @@ def round_to_whole(w: "Writer", one: Instruction) -> None:
     w.put(one.operands[0], one.kind, value)
 
 
-@opcode("cvt[.ftz].sat.f32.f32", "cvt.sat.f64.f64")
+@opcode(2, "cvt[.ftz].sat.f32.f32", "cvt.sat.f64.f64")
 def between_0_and_1(w: "Writer", one: Instruction) -> None:
     value = w.value(one.operands[1], one.kind)
     if one.has("ftz"):
@@ -92,7 +95,7 @@ def between_0_and_1(w: "Writer", one: Instruction) -> None:
     w.put(one.operands[0], one.kind, f"within_0_and_1({value})")
 
 
-@opcode("cvt.rn.f16x2.f32", "cvt.rn.bf16x2.f32")
+@opcode(3, "cvt.rn.f16x2.f32", "cvt.rn.bf16x2.f32")
 def two_halves(w: "Writer", one: Instruction) -> None:
     """The first operand fills the upper half."""
     result, high, low = one.operands
@@ -101,13 +104,13 @@ def two_halves(w: "Writer", one: Instruction) -> None:
     w.put(result, "b32", f"join({low}, {high})")
 
 
-@opcode("cvt.rn.bf16.f32")
+@opcode(2, "cvt.rn.bf16.f32")
 def to_bfloat(w: "Writer", one: Instruction) -> None:
     value = w.value(one.operands[1], "f32")
     w.put(one.operands[0], "b16", f"bfloat_bits({value})")
 
 
-@opcode("cvt.f32.bf16")
+@opcode(2, "cvt.f32.bf16")
 def from_bfloat(w: "Writer", one: Instruction) -> None:
     value = w.value(one.operands[1], "b16")
-    w.put(one.operands[0], "u32", f"{value}.astype('u4') << np.uint32(16)")
+    w.put(one.operands[0], "b32", f"{value}.astype('u4') << np.uint32(16)")

@@ -37,8 +37,12 @@ def arguments(w: "Writer", one: Instruction) -> str:
 
 
 @opcode(
+    3,
     "<add sub mul>[.rn][.ftz][.sat].f32",
     "<add sub mul>[.rn]<.f16 .f64>",
+)
+@opcode(
+    2,
     "<neg abs>[.ftz].f32",
     "<neg abs><.f16 .f64>",
     "<sqrt rcp><.approx .rn>[.ftz].f32",
@@ -51,14 +55,15 @@ def plain(w: "Writer", one: Instruction) -> None:
     w.compute(one.operands[0], one.kind, call, *changes(w, one))
 
 
-@opcode("fma.rn[.ftz][.sat].f32", "fma.rn<.f16 .f64>")
+@opcode(4, "fma.rn[.ftz][.sat].f32", "fma.rn<.f16 .f64>")
 def fused(w: "Writer", one: Instruction) -> None:
     name = f"fma_{one.kind}{'_flushed' if one.has('ftz') else ''}"
     call = f"{name}({arguments(w, one)}"
     w.compute(one.operands[0], one.kind, call, *changes(w, one))
 
 
-@opcode("<add sub mul fma><.rz .rm .rp>[.ftz][.sat].f32")
+@opcode(3, "<add sub mul><.rz .rm .rp>[.ftz][.sat].f32")
+@opcode(4, "fma<.rz .rm .rp>[.ftz][.sat].f32")
 def directed(w: "Writer", one: Instruction) -> None:
     """Round toward zero, down or up."""
     given = [w.value(word, one.kind) for word in one.operands[1:]]
@@ -73,21 +78,21 @@ def directed(w: "Writer", one: Instruction) -> None:
     w.compute(one.operands[0], one.kind, call, *then)
 
 
-@opcode("div<.approx .full .rn>[.ftz].f32", "div.rn.f64")
+@opcode(3, "div<.approx .full .rn>[.ftz].f32", "div.rn.f64")
 def divide(w: "Writer", one: Instruction) -> None:
     name = "divide_approximately" if one.has("approx") else "np.divide"
     call = f"{name}({arguments(w, one)}"
     w.compute(one.operands[0], one.kind, call, *changes(w, one))
 
 
-@opcode("<min max>[.ftz][.NaN].f32", "<min max>[.NaN].f16", "<min max>.f64")
+@opcode(3, "<min max>[.ftz][.NaN].f32", "<min max>[.NaN].f16", "<min max>.f64")
 def extreme(w: "Writer", one: Instruction) -> None:
     call = f"{'extreme_or_nan' if one.has('NaN') else 'extreme'}("
     call += f"{arguments(w, one)}, largest={one.words[0] == 'max'}"
     w.compute(one.operands[0], one.kind, call, *changes(w, one))
 
 
-@opcode("copysign<.f32 .f64>")
+@opcode(3, "copysign<.f32 .f64>")
 def copy_sign(w: "Writer", one: Instruction) -> None:
     sign, size = (w.value(word, one.kind) for word in one.operands[1:])
     w.compute(one.operands[0], one.kind, f"np.copysign({size}, {sign}")

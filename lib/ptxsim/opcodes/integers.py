@@ -38,19 +38,21 @@ def wider(kind: str) -> str:
     return f"{kind[0]}{SIZES[kind] * 16}"
 
 
-@opcode(f"<add sub min max>{INTEGERS}", f"<neg abs>{SIGNED}", f"<and or xor not>{BITS}")
+@opcode(3, f"<add sub min max>{INTEGERS}", f"<and or xor>{BITS}")
+@opcode(2, f"<neg abs>{SIGNED}", f"not{BITS}")
 def plain(w: "Writer", one: Instruction) -> None:
     call = f"{PLAIN[one.words[0]]}({arguments(w, one, one.kind)}"
     w.compute(one.operands[0], one.kind, call)
 
 
-@opcode("<and or xor not>.pred")
+@opcode(3, "<and or xor>.pred")
+@opcode(2, "not.pred")
 def predicates(w: "Writer", one: Instruction) -> None:
     name = {"not": "np.logical_not"}.get(one.words[0], PLAIN[one.words[0]])
     w.compute(one.operands[0], "pred", f"{name}({arguments(w, one, 'pred')}")
 
 
-@opcode(f"mul<.lo .hi>{INTEGERS}", "mul.wide<.u16 .s16 .u32 .s32>")
+@opcode(3, f"mul<.lo .hi>{INTEGERS}", "mul.wide<.u16 .s16 .u32 .s32>")
 def multiply(w: "Writer", one: Instruction) -> None:
     given = arguments(w, one, one.kind)
     if one.has("lo"):
@@ -62,7 +64,7 @@ def multiply(w: "Writer", one: Instruction) -> None:
         w.compute(one.operands[0], wide, f"np.multiply({given}, dtype={DTYPES[wide]!r}")
 
 
-@opcode(f"mad<.lo .hi>{INTEGERS}", "mad.wide<.u16 .s16 .u32 .s32>")
+@opcode(4, f"mad<.lo .hi>{INTEGERS}", "mad.wide<.u16 .s16 .u32 .s32>")
 def multiply_add(w: "Writer", one: Instruction) -> None:
     result, a, b, c = one.operands
     a, b = w.value(a, one.kind), w.value(b, one.kind)
@@ -75,8 +77,12 @@ def multiply_add(w: "Writer", one: Instruction) -> None:
 
 
 @opcode(
+    3,
     "<add sub>.cc<.u32 .s32 .u64 .s64>",
     "<addc subc>[.cc]<.u32 .s32 .u64 .s64>",
+)
+@opcode(
+    4,
     "mad<.lo .hi>.cc<.u32 .s32 .u64 .s64>",
     "madc<.lo .hi>[.cc]<.u32 .s32 .u64 .s64>",
 )
@@ -99,7 +105,7 @@ def with_carry(w: "Writer", one: Instruction) -> None:
         w.say("np.copyto(CARRY, carry, where=mask)")
 
 
-@opcode(f"<div rem>{INTEGERS}")
+@opcode(3, f"<div rem>{INTEGERS}")
 def divide(w: "Writer", one: Instruction) -> None:
     a, b = (w.value(word, one.kind) for word in one.operands[1:])
     w.say(f"divisor = DIVISOR({w.number}, {b}, act)")
@@ -107,7 +113,7 @@ def divide(w: "Writer", one: Instruction) -> None:
     w.put(one.operands[0], one.kind, f"{name}({a}, divisor)")
 
 
-@opcode(f"shl{BITS}", f"shr{BITS}", f"shr{INTEGERS}")
+@opcode(3, f"shl{BITS}", f"shr{BITS}", f"shr{INTEGERS}")
 def shift(w: "Writer", one: Instruction) -> None:
     result, a, by = one.operands
     kind, bits = one.kind.replace("b", "u"), SIZES[one.kind] * 8
@@ -120,39 +126,39 @@ def shift(w: "Writer", one: Instruction) -> None:
     return w.put(result, kind, f"{name}({w.value(a, kind)}, {w.value(by, 'u32')})")
 
 
-@opcode("shf<.l .r><.wrap .clamp>.b32")
+@opcode(4, "shf<.l .r><.wrap .clamp>.b32")
 def funnel(w: "Writer", one: Instruction) -> None:
     a, b, c = (w.value(word, "u32") for word in one.operands[1:])
     left, wrap = one.words[1] == "l", one.has("wrap")
     w.put(one.operands[0], "u32", f"funnel_shift({a}, {b}, {c}, {left}, {wrap})")
 
 
-@opcode("<popc clz><.b32 .b64>")
+@opcode(2, "<popc clz><.b32 .b64>")
 def count_bits(w: "Writer", one: Instruction) -> None:
     name = {"popc": "np.bitwise_count", "clz": "leading_zeros"}[one.words[0]]
     w.put(one.operands[0], "u32", f"{name}({arguments(w, one, one.kind)})")
 
 
-@opcode("brev<.b32 .b64>")
+@opcode(2, "brev<.b32 .b64>")
 def reverse_bits(w: "Writer", one: Instruction) -> None:
     w.put(one.operands[0], one.kind, f"reverse({arguments(w, one, one.kind)})")
 
 
-@opcode("bfind[.shiftamt]<.u32 .s32 .u64 .s64>")
+@opcode(2, "bfind[.shiftamt]<.u32 .s32 .u64 .s64>")
 def find_bit(w: "Writer", one: Instruction) -> None:
     amount = one.has("shiftamt")
     call = f"highest_bit({arguments(w, one, one.kind)}, {amount})"
     w.put(one.operands[0], "u32", call)
 
 
-@opcode("bfe<.u32 .s32 .u64 .s64>")
+@opcode(4, "bfe<.u32 .s32 .u64 .s64>")
 def extract(w: "Writer", one: Instruction) -> None:
     result, a, at, count = one.operands
     at, count = w.value(at, "u32"), w.value(count, "u32")
     w.put(result, one.kind, f"extract_field({w.value(a, one.kind)}, {at}, {count})")
 
 
-@opcode("bfi<.b32 .b64>")
+@opcode(5, "bfi<.b32 .b64>")
 def insert(w: "Writer", one: Instruction) -> None:
     result, a, b, at, count = one.operands
     a, b = w.value(a, one.kind), w.value(b, one.kind)
@@ -160,12 +166,12 @@ def insert(w: "Writer", one: Instruction) -> None:
     w.put(result, one.kind, f"insert_field({a}, {b}, {at}, {count})")
 
 
-@opcode("prmt.b32")
+@opcode(4, "prmt.b32")
 def permute(w: "Writer", one: Instruction) -> None:
     w.put(one.operands[0], "b32", f"permute_bytes({arguments(w, one, 'b32')})")
 
 
-@opcode("lop3.b32")
+@opcode(5, "lop3.b32")
 def any_logic(w: "Writer", one: Instruction) -> None:
     result, a, b, c, table = one.operands
     given = ", ".join(w.value(word, "b32") for word in (a, b, c))
@@ -177,7 +183,7 @@ def any_logic(w: "Writer", one: Instruction) -> None:
 ANY = "<.b16 .b32 .b64 .u16 .u32 .u64 .s16 .s32 .s64 .f32 .f64>"
 
 
-@opcode(f"mov{ANY}", "mov.pred")
+@opcode(2, f"mov{ANY}", "mov.pred")
 def move(w: "Writer", one: Instruction) -> None:
     result, a = one.operands
     if isinstance(a, Vector):
@@ -196,13 +202,13 @@ def move(w: "Writer", one: Instruction) -> None:
         w.put(result, one.kind, w.value(a, one.kind))
 
 
-@opcode("cvta[.to]<.global .shared .local .const>.u64")
+@opcode(2, "cvta[.to]<.global .shared .local .const>.u64")
 def address(w: "Writer", one: Instruction) -> None:
     """Spaces have addresses of their own here, and so a generic one is the same."""
     w.put(one.operands[0], "u64", w.value(one.operands[1], "u64"))
 
 
-@opcode(f"selp{ANY}")
+@opcode(4, f"selp{ANY}")
 def select(w: "Writer", one: Instruction) -> None:
     result, a, b, p = one.operands
     a, b = w.value(a, one.kind), w.value(b, one.kind)
@@ -215,13 +221,17 @@ SIGNS = "<.eq .ne .lt .le .gt .ge>"
 FLOATS = "<.eq .ne .lt .le .gt .ge .equ .neu .ltu .leu .gtu .geu .num .nan>"
 
 
-@opcode(
-    f"setp{SIGNS}[.and .or .xor]{INTEGERS}",
-    "setp<.lo .ls .hi .hs>[.and .or .xor]<.u16 .u32 .u64>",
-    f"setp<.eq .ne>[.and .or .xor]{BITS}",
-    f"setp{FLOATS}[.and .or .xor][.ftz].f32",
-    f"setp{FLOATS}[.and .or .xor]<.f16 .f64>",
+COMPARED = (
+    f"setp{SIGNS}{{}}{INTEGERS}",
+    "setp<.lo .ls .hi .hs>{}<.u16 .u32 .u64>",
+    f"setp<.eq .ne>{{}}{BITS}",
+    f"setp{FLOATS}{{}}[.ftz].f32",
+    f"setp{FLOATS}{{}}<.f16 .f64>",
 )
+
+
+@opcode(3, *(form.format("") for form in COMPARED))
+@opcode(4, *(form.format("<.and .or .xor>") for form in COMPARED))
 def compare(w: "Writer", one: Instruction) -> None:
     results, a, b, *more = one.operands
     flushed = "subnormal_to_zero({})" if one.has("ftz") and w.exact else "{}"
@@ -267,7 +277,7 @@ def memory_operand(w: "Writer", word: Operand) -> tuple[str, int]:
         raise w.one.unsupported("it needs an address in brackets")
     if w.is_register(word.base):
         kind = w.kernel.type_of(word.base) or ""
-        return w.view(word.base, f"u{SIZES[kind] * 8}"), word.offset
+        return w.typed(word.base, f"u{SIZES[kind] * 8}"), word.offset
     if re.match(r"\d", word.base):
         return w.value(word.base, "u64"), word.offset
     if word.base in w.variables:

@@ -33,19 +33,21 @@ def parts(w: "Writer", one: Instruction, operand: Operand) -> tuple[str, ...]:
     return tuple(map(str, found))
 
 
-@opcode(f"ld.param{NARROW}", f"ld.param{WIDE}")
+@opcode(2, f"ld.param{NARROW}", f"ld.param{WIDE}")
 def load_parameter(w: "Writer", one: Instruction) -> None:
     result, where = one.operands
     name, offset = getattr(where, "base", ""), getattr(where, "offset", 0)
     declared = w.kernel.parameters.get(name)
     if declared is None or offset or SIZES[declared] != SIZES[one.kind]:
         raise one.unsupported("it reads no whole parameter")
+    w.typed(result, one.kind)
     own, kind = w.kernel.type_of(str(result)) or one.kind, one.kind
     value = f"PARAMETER[{name!r}].view({DTYPES[kind]!r})"
     w.put(result, kind if kind[0] == "f" else f"{kind[0]}{SIZES[own] * 8}", value)
 
 
 @opcode(
+    2,
     *(f"ld[.volatile]<.global .shared>{moved}" for moved in MOVED),
     *(f"ld.global<.ca .cg .cs .lu .cv .nc>{moved}" for moved in MOVED),
     *(f"<ld.const ld.local ld ld.volatile>{moved}" for moved in MOVED),
@@ -55,6 +57,7 @@ def load(w: "Writer", one: Instruction) -> None:
     address, offset = memory_operand(w, one.operands[1])
     outs = []
     for register in registers:
+        w.typed(register, one.kind)
         own = SIZES[w.kernel.type_of(register) or one.kind]
         kind = one.kind if own == SIZES[one.kind] else f"{one.kind[0]}{own * 8}"
         outs.append(w.view(register, kind.replace("f", "u").replace("b", "u")))
@@ -66,6 +69,7 @@ def load(w: "Writer", one: Instruction) -> None:
 
 
 @opcode(
+    2,
     *(f"st[.volatile]<.global .shared>{moved}" for moved in MOVED),
     *(f"st.global<.wb .cg .cs .wt>{moved}" for moved in MOVED),
     *(f"<st.local st st.volatile>{moved}" for moved in MOVED),
@@ -83,6 +87,7 @@ def store(w: "Writer", one: Instruction) -> None:
 def bits_of(w: "Writer", one: Instruction, word: str) -> str:
     """Return an operand as whole numbers with the same bits."""
     if w.is_register(word):
+        w.typed(word, one.kind)
         return w.view(word, f"u{SIZES[one.kind] * 8}")
     return f"{w.value(word, one.kind)}.view('u{SIZES[one.kind]}')"
 
@@ -96,14 +101,17 @@ OPERATIONS = (
 )
 
 
+@opcode(2, *(f"red{WHERE}{operation}" for operation in OPERATIONS))
 @opcode(
-    *(f"<atom red>{WHERE}{operation}" for operation in OPERATIONS),
-    f"atom{WHERE}<.exch .cas><.b32 .b64>",
+    3,
+    *(f"atom{WHERE}{operation}" for operation in OPERATIONS),
+    f"atom{WHERE}.exch<.b32 .b64>",
 )
+@opcode(4, f"atom{WHERE}.cas<.b32 .b64>")
 def atomic(w: "Writer", one: Instruction) -> None:
     result, operands = None, one.operands
     if one.words[0] == "atom":
-        result, operands = w.view(operands[0], one.kind), operands[1:]
+        result, operands = w.typed(operands[0], one.kind), operands[1:]
     address, offset = memory_operand(w, operands[0])
     given = "".join(f"{w.value(word, one.kind)}, " for word in operands[1:])
     w.say(
@@ -115,7 +123,7 @@ def atomic(w: "Writer", one: Instruction) -> None:
 HINTS = "[.L2::64B .L2::128B .L2::256B]"
 
 
-@opcode(f"cp.async<.ca .cg><.shared .shared::cta>.global{HINTS}")
+@opcode((3, 4), f"cp.async<.ca .cg><.shared .shared::cta>.global{HINTS}")
 def copy(w: "Writer", one: Instruction) -> None:
     to, source, size, *some = one.operands
     to, offset = memory_operand(w, to)
@@ -129,17 +137,18 @@ def copy(w: "Writer", one: Instruction) -> None:
     )
 
 
-@opcode("cp.async.commit_group")
+@opcode(0, "cp.async.commit_group")
 def commit(w: "Writer", one: Instruction) -> None:
     w.say("COMMIT(act)")
 
 
-@opcode("cp.async.wait_group", "cp.async.wait_all")
+@opcode(1, "cp.async.wait_group")
+@opcode(0, "cp.async.wait_all")
 def wait(w: "Writer", one: Instruction) -> None:
     left = w.whole_number(one.operands[0]) if one.operands else -1
     w.say(f"WAIT({left}, act)")
 
 
-@opcode("membar<.cta .gl .sys>", "fence[.sc .acq_rel]<.cta .gpu .sys>")
+@opcode(0, "membar<.cta .gl .sys>", "fence[.sc .acq_rel]<.cta .gpu .sys>")
 def fence(w: "Writer", one: Instruction) -> None:
     """Does nothing: only barriers order accesses here."""
