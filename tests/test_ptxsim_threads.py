@@ -180,6 +180,10 @@ RIGHT: dict[str, tuple[Body, object]] = {
              "ld.global.s32 %r7, [G];\nadd.s32 %r9, %r9, %r8;\nadd.s32 %r9, %r9, %r7;",
              before=CONST), [2**32 - 6] * 32,
     ),
+    "a variable without a value": (
+        Body("ld.global.u32 %r9, [N+4];",
+             before=".global .align 4 .u32 N[2];"), [0] * 32,
+    ),
     "local memory": (
         Body(".local .align 4 .b8 L[16];\nmov.u64 %rd5, L;\nst.local.u32 [%rd5+8], %r0;\n"
              "ld.local.u32 %r9, [%rd5+8];"), LANE,

@@ -325,6 +325,8 @@ class _Parser:
         if size == 0 or (size < 0 and space != "shared"):  # only a launch adds memory
             raise self.unsupported(start, "it has no size")
         content = self.content(start, initial, each, size) if initial else None
+        if space in ("global", "const") and not initial:
+            content = bytes(size)  # zeros, unless the text says otherwise
         return Variable(space, name, aligned, size, content)
 
     def whole(self, start: int, word: str) -> int:
