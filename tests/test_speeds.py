@@ -29,6 +29,7 @@ def test_the_quick_run_takes_every_test_of_a_file_whose_sources_changed() -> Non
         ("tests/browser/test_figures.py", "book/figures/two-chunks/figure.mjs"),
         ("tests/browser/test_site.py", "lib/livepage/site/theme/layout.html"),
         ("tests/test_ptxsim.py", "lib/ptxsim/memory.py"),
+        ("tests/test_inventory.py", "book/05-merge.md"),
         ("tests/test_reader.py", "tools/reader.py"),
     ],
 )

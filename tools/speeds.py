@@ -38,6 +38,7 @@ AREAS = {
     "figures": ["book/figures", "lib/livepage/figures"],
     "drills": ["book/drills", "lib/livepage/drills"],
     "rescaling": ["book/*.py"],
+    "inventory": ["book/*.md", "book/inventory.yml"],
     "kernels": ["tests/kernels", "tools/kernels.py"],
     "tools": ["tools"],
 }
