@@ -226,12 +226,16 @@ def wrong_then_forever(m: float, l: float, block: list) -> tuple:
 
 
 @pytest.fixture
-def out_of_time(monkeypatch) -> Iterator[None]:
-    """The time is over as soon as what never ends has begun, and not sooner."""
-    thread = deadline._thread
+def out_of_time(monkeypatch) -> Iterator[list[threading.Thread]]:
+    """The time is over as soon as what never ends has begun, and not sooner.
+
+    Gives the threads in which it runs: others belong to other tests.
+    """
+    thread, threads = deadline._thread, []
 
     def impatient(run: Callable[[], None]) -> threading.Thread:
         made = thread(run)
+        threads.append(made)
         join = made.join
 
         def early(seconds: float) -> None:
@@ -243,11 +247,14 @@ def out_of_time(monkeypatch) -> Iterator[None]:
 
     BEGUN.clear()
     OVER.clear()
-    before = threading.active_count()
     monkeypatch.setattr(deadline, "_thread", impatient)
-    yield
+    yield threads
     OVER.set()
-    wait_until(lambda: threading.active_count() == before, "the thread ends")
+    wait_until(lambda: not alive(threads), "the thread ends")
+
+
+def alive(threads: list[threading.Thread]) -> int:
+    return sum(thread.is_alive() for thread in threads)
 
 
 @pytest.mark.parametrize("function", [forever, waiting])
@@ -255,13 +262,12 @@ def test_what_never_ends_is_ended(function, out_of_time, monkeypatch, capsys) ->
     monkeypatch.setattr(notebook, "LIMIT_S", 0.3)
     gives_up = 0.1 if function is waiting else PATIENCE
     monkeypatch.setattr(deadline, "PATIENCE_S", gives_up)
-    before = threading.active_count()
     verdict = check("update", function)
     assert "Stopped after 0.3 seconds" in repr(verdict)
     assert "fails on: *one score*" in repr(verdict)
     still = "restart the kernel" in repr(verdict)
     assert still == (function is waiting)
-    assert threading.active_count() == before + still
+    assert alive(out_of_time) == still
     assert ("round" in capsys.readouterr().out) == (function is forever)
 
 
