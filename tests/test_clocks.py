@@ -21,6 +21,8 @@ from tools import clocks
         'script = "const start = performance.now()"',
         'address = "http://127.0.0.1:8765/"',
         "server(port=8000)",
+        "assert threading.active_count() == before",
+        "asyncio.run(asked())",
     ],
 )
 def test_a_clock_wants_a_reason(line: str) -> None:
