@@ -44,6 +44,12 @@ const one = (selector, inside = document) => {
   if (!found) throw new Error(`nothing on the page is ${selector}`);
   return found;
 };
+// Sections above, laid out as they come near, move a figure: it is followed.
+const alive = (figure) =>
+  until(() => {
+    figure.scrollIntoView({ behavior: "instant" });
+    return figure.matches(".os-live");
+  }, `${figure.id} alive`);
 const write = (box, text) => {
   box.focus();
   box.value = text;
@@ -55,8 +61,7 @@ FIGURES = """async () => {
   const unmoved = [];
   let sliders = 0;
   for (const figure of document.querySelectorAll(".os-figure")) {
-    figure.scrollIntoView();
-    await until(() => figure.matches(".os-live"), `${figure.id} alive`);
+    await alive(figure);
     figure.querySelector(".os-question:not([hidden]) .os-skip")?.click();
     for (const slider of figure.querySelectorAll(".os-inputs input[type=range]")) {
       if (slider.disabled || !slider.checkVisibility()) continue;
@@ -109,8 +114,7 @@ SEARCH = """async () => {
 
 FILM = """async () => {
   const figure = one('.os-figure[data-figure="one-factor"]');
-  figure.scrollIntoView();
-  await until(() => figure.matches(".os-live"), "alive");
+  await alive(figure);
   const button = (name) => [...figure.querySelectorAll("button")].find(
     (each) => each.textContent.trim() === name || each.ariaLabel === name);
   const picture = () => one(".os-stage", figure).innerHTML;
