@@ -117,7 +117,9 @@ RUN_ALL = """async () => {
       advice: host?.querySelector(".os-still")?.textContent ?? "",
     });
   }
-  return { figures, first: shell.currentWidget.content.widgets[0].node.innerText };
+  // By textContent: a cell that JupyterLab has scrolled out of sight has no innerText.
+  const { node } = shell.currentWidget.content.widgets[0];
+  return { figures, first: node.querySelector(".jp-Cell-outputArea").textContent };
 }"""
 
 
