@@ -2,7 +2,9 @@
 
     python -m tools.lighthouse [PAGE …]
 
-Needs Node.js (npx fetches Lighthouse itself) and an installed Chromium.
+Needs Node.js (npx fetches Lighthouse itself) and an installed Chromium. It needs a common
+font too, such as Debian's fonts-liberation: without one the book's stand-ins are missing,
+and the page moves when its own fonts arrive.
 """
 
 import json

@@ -63,8 +63,9 @@ kernel
     memory, gives the drill a score card, for the last case with a name; ``most`` fails
     a kernel that moves more than so many times as much there, ``together: true`` one
     whose threads take nothing from each other (a number instead of ``true``: and one
-    with a thread that takes from more others than that), and ``shared`` one that takes more bytes
-    of shared memory: its tables hold all of the launches tried, and no larger one.
+    with a thread that takes from more others than that), and ``shared`` one that takes
+    more bytes of shared memory: its tables hold all of the launches tried, and no larger
+    one.
     ``single: true`` fails one that computes anything in float64, as Numba infers types.
     ``lean: true`` fails one whose copying loops break a rule of ``loops.py``.
     ``counts()`` then returns texts of kernels, each with how many instructions it takes
