@@ -366,12 +366,14 @@ class Loops:
         end = loads[-1] + 1
         sums = self.first(body, end, self.reads_shared)
         barrier = min(sums, self.first(body, end, is_barrier))
-        fills = [
+        ends = [end] + [
             k + 1
             for k in range(end, sums)
             if self.holds(self.typed, body[k], self.stores_shared)
         ]
-        return body[: max([end] + [barrier] * (barrier < len(body)) + fills)]
+        if barrier < len(body):
+            ends.append(barrier)
+        return body[: max(ends)]
 
     def first(self, body: list, start: int, test: object) -> int:
         """Return the number of the first statement that a test is true of."""
