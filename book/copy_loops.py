@@ -114,7 +114,7 @@ def count(text: str) -> float:
     does if the machine code has the loop written out several times over: which of them
     run PTX does not say.
     """
-    from onlinesoftmax.gpu import lab
+    from kernellab import lab
 
     kernel = _made(text)
     rng = np.random.default_rng(0)
@@ -135,7 +135,7 @@ def count(text: str) -> float:
 
 def _written_out(code: Any) -> bool:
     """Return whether an access of the PTX stands in several places of the machine code."""
-    from onlinesoftmax.gpu import sass
+    from kernellab import sass
 
     accesses = [
         one.ptx

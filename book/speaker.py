@@ -20,8 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onlinesoftmax import _inputs as inputs
-from onlinesoftmax import dense, masks
+from onlinesoftmax import dense, inputs, masks
 from rescaling import HERE
 
 FILE = "speaker.json"

@@ -14,9 +14,9 @@ FEW_ROWS = "one row, one key", "few rows, half precision"
 
 
 def main() -> None:
-    from onlinesoftmax import gpu
-    from onlinesoftmax.gpu.ladder import LADDER
     from test_gpu import CASES, inputs, wrong
+    from tiledattention import gpu
+    from tiledattention.gpu.ladder import LADDER
 
     found = {}
     for rung, kernel in LADDER.items():

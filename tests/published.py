@@ -75,7 +75,7 @@ def run(notebook: str, rows: list[dict]) -> dict[str, str | None]:
 def main() -> None:
     sys.modules["py_mini_racer"] = None  # type: ignore[assignment]
     if "trial" in Path(sys.argv[1]).read_text("utf-8"):
-        from onlinesoftmax.gpu import trial
+        from kernellab import trial
 
         # Of the simulated kernels every seventh: each rung, width, type and mask is met.
         cases = list(trial.cases())

@@ -15,21 +15,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kernellab import banks, devices, limits
 from onlinesoftmax import (
     backward,
-    cluster,
     costs,
-    cpu,
     dense,
-    devices,
-    gpu,
     masks,
     precision,
     state,
     streaming,
 )
-from onlinesoftmax.cluster import network
 from onlinesoftmax.state import State
+from tiledattention import cluster, cpu, gpu
+from tiledattention.cluster import network
 
 HUGE = 10**5000  # no float holds it, and Python does not write its digits
 ODD: dict[str, Any] = {
@@ -217,7 +215,6 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "costs.rescale_flops": (
         costs.rescale_flops, {"n": 2, "d": 2, "block_k": 2, "keys": 2}
     ),
-    "costs.exponentials": (costs.exponentials, {"n": 2, "block_k": 2, "keys": 2}),
     "costs.dense_footprint": (
         costs.dense_footprint, {"n": 2, "keys": 2, "itemsize": 2}
     ),
@@ -228,12 +225,6 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         costs.tiled_footprint, {**TILES, "d": 2, "itemsize": 2}
     ),
     "costs.kept_footprint": (costs.kept_footprint, {"n": 2, "itemsize": 2}),
-    "costs.dense_backward_footprint": (
-        costs.dense_backward_footprint, {"n": 2, "keys": 2, "itemsize": 2}
-    ),
-    "costs.tiled_backward_footprint": (
-        costs.tiled_backward_footprint, {**TILES, "d": 2, "itemsize": 2}
-    ),
     "costs.dense_traffic": (
         costs.dense_traffic, {"n": 2, "d": 2, "keys": 2, "itemsize": 2}
     ),
@@ -255,24 +246,21 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         costs.least_time,
         {"operations": 2, "moved": 2, "peak": 2.0, "bandwidth": 2.0},
     ),
-    "costs.shared_memory": (costs.shared_memory, {**TILES, "d": 2, "itemsize": 4}),
-    "costs.occupancy": (
-        costs.occupancy, {"threads": 32, "registers": 32, "shared": 0, "on": SM}
+    "limits.shared_memory": (limits.shared_memory, {**TILES, "d": 2, "itemsize": 4}),
+    "limits.occupancy": (
+        limits.occupancy, {"threads": 32, "registers": 32, "shared": 0, "on": SM}
     ),
-    "costs.bound": (
-        costs.bound,
+    "limits.bound": (
+        limits.bound,
         {"issued": 2, "products": 2, "wavefronts": 2, "special": 2, "on": SM},
     ),
-    "costs.transactions": (
-        costs.transactions, {"addresses": [0, 4], "width": 4, "sector": 32}
+    "banks.strided_transactions": (
+        banks.strided_transactions, {"stride": 1, "width": 4, "start": 0, "sector": 32}
     ),
-    "costs.strided_transactions": (
-        costs.strided_transactions, {"stride": 1, "width": 4, "start": 0, "sector": 32}
-    ),
-    "costs.wavefronts": (costs.wavefronts, {"addresses": [0, 4], "width": 4}),
+    "banks.wavefronts": (banks.wavefronts, {"addresses": [0, 4], "width": 4}),
 }  # fmt: skip
 # Not asked for: as many turns of a loop as the number says.
-ENDLESS = {("costs.causal_tiles", "n"), ("costs.transactions", "width")}
+ENDLESS = {("costs.causal_tiles", "n")}
 # What no argument of any function can mean.
 SENSELESS = """
 text bytes complex ragged set dict object function objects texts dates record masked
@@ -287,7 +275,9 @@ WITHIN = {
     backward: "fold kept summed_again tiles",
     precision: "",
     devices: "capabilities names",
-    costs: "least_wavefronts",
+    costs: "",
+    limits: "",
+    banks: "least_wavefronts",
     network: "merge_time",
 }
 

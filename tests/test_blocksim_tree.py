@@ -190,7 +190,7 @@ def same(source: str) -> bool:
 
 def sources() -> Iterator[tuple[str, str]]:
     """Every text with a kernel in it, by name."""
-    for folder in ("lib/onlinesoftmax/gpu", "book", "tests/kernels"):
+    for folder in ("lib/tiledattention/gpu", "book", "tests/kernels"):
         for file in sorted(ROOT.glob(f"{folder}/**/*.py")):
             yield str(file), file.read_text("utf-8")
     for page in chapters.pages(ROOT / "_toc.yml", ROOT / "book"):

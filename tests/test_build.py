@@ -297,12 +297,10 @@ def test_what_a_chapter_depends_on(root: Path) -> None:
     assert {"state.py", "streaming.py"} <= reached(
         "import onlinesoftmax.streaming as s"
     )
-    assert {"devices.py", "devices.json"} <= reached(
-        "from onlinesoftmax import devices"
-    )
-    assert {"devices.json", "costs.py"} <= reached("from onlinesoftmax import costs")
-    assert "devices.json" in reached("from onlinesoftmax import merge")
-    assert "kernels.json" in reached("from onlinesoftmax.gpu import reports")
+    assert {"devices.py", "devices.json"} <= reached("from kernellab import devices")
+    assert {"devices.json", "limits.py"} <= reached("from kernellab import limits")
+    assert "costs.py" in reached("from onlinesoftmax import merge")
+    assert "kernels.json" in reached("from kernellab import reports")
     assert {"memory.py", "launch.py"} <= reached("from blocksim import run")
     names = reached("from rescaling import drill, figure")
     assert {"rescaling.py", "widget.py"} <= names and "figure.py" not in names

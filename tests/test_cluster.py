@@ -26,11 +26,12 @@ from hypothesis import strategies as st
 from zarr.codecs import Crc32cCodec
 from zarr.storage import LocalStore, MemoryStore
 
-from onlinesoftmax import cluster, dense, masks, streaming
-from onlinesoftmax.cluster import chunk, faults, forward, running, sources, tree
+from onlinesoftmax import dense, masks, streaming
 from onlinesoftmax.state import State
 from patience import PATIENCE, wait_until
 from test_attention import normal, problems
+from tiledattention import cluster
+from tiledattention.cluster import chunk, faults, forward, running, sources, tree
 
 quiet = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 LIB = Path(cluster.__file__).parents[2]
@@ -347,7 +348,7 @@ def test_a_package_that_is_missing_is_named(lacking: str, monkeypatch) -> None:
 
 
 def test_importing_the_cluster_loads_no_engine() -> None:
-    code = "import sys; from onlinesoftmax import cluster; print(*sys.modules)"
+    code = "import sys; from tiledattention import cluster; print(*sys.modules)"
     loaded = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True
     )

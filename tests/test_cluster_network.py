@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from livepage.figures import registry
 from onlinesoftmax import costs
-from onlinesoftmax.cluster import network
-from onlinesoftmax.cluster.network import (
+from tiledattention.cluster import network
+from tiledattention.cluster.network import (
     CORE,
     DASK,
     DASK_AT_BEST,
@@ -34,7 +34,7 @@ from onlinesoftmax.cluster.network import (
     state_bytes,
     worth,
 )
-from onlinesoftmax.cluster.tree import tree
+from tiledattention.cluster.tree import tree
 
 NETWORKS = (OFFICE, DATA_CENTRE, FAST, FAR)
 counts = st.integers(1, 300)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from livepage.measurements import measured
-from onlinesoftmax import cluster
-from onlinesoftmax.cluster.tree import FAN
+from tiledattention import cluster
+from tiledattention.cluster.tree import FAN
 from tools import bench_cluster
 from tools.bench_cluster import Event, Note, Size, again, lost, teaches
 

@@ -8,7 +8,7 @@ import pytest
 
 import ptx
 import ptxsim
-from onlinesoftmax.gpu import Build
+from tiledattention.gpu import Build
 from tools import compiled_faults as faults
 
 DOUBLE = """mov.u32 %r0, %tid.x;

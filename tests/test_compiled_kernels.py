@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import ptxsim
-from onlinesoftmax import _inputs as inputs
-from onlinesoftmax import dense, masks
-from onlinesoftmax.gpu import RUNGS, WIDTHS, Build, trial
-from onlinesoftmax.gpu.launch import fit
+from kernellab import trial
+from onlinesoftmax import dense, inputs, masks
+from tiledattention.gpu import RUNGS, WIDTHS, Build
+from tiledattention.gpu.launch import fit
 from tools import compiled
 
 pytestmark = pytest.mark.skipif(

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blocksim import traffic
-from onlinesoftmax import costs, devices
+from kernellab import banks, devices, limits
+from onlinesoftmax import costs
 
 small, tiny = st.integers(1, 40), st.integers(1, 9)
 
@@ -38,17 +39,14 @@ def test_operations_of_a_product(rows: int, inner: int, columns: int) -> None:
 
 @given(n=small, keys=small, d=tiny, block_q=tiny, block_k=tiny)
 def test_operations_of_the_streaming_loop(n, keys, d, block_q, block_k) -> None:
-    products = rescales = exps = 0
+    products = rescales = 0
     for rows, tile in product(blocks(n, block_q), blocks(keys, block_k)):
         products += 2 * len(rows) * len(tile) * d  # scores
         products += 2 * len(rows) * len(tile) * d  # weights times values
         for _ in rows:
-            exps += 1 + len(tile)  # alpha, and each score
             rescales += 1 + d  # l, and every number of o
     assert costs.flops(n, d, keys=keys) == products
     assert costs.rescale_flops(n, d, block_k, keys=keys) == rescales
-    assert costs.exponentials(n, block_k, keys=keys) == exps
-    assert costs.exponentials(n, keys=keys) == n * keys
 
 
 @given(n=small, keys=small, d=tiny, block_q=tiny, block_k=tiny)
@@ -68,9 +66,7 @@ def test_the_keys_are_as_many_as_the_queries_unless_given(n, d, block_k) -> None
         (costs.flops, (n, d)),
         (costs.backward_flops, (n, d)),
         (costs.rescale_flops, (n, d, block_k)),
-        (costs.exponentials, (n,)),
         (costs.dense_footprint, (n,)),
-        (costs.dense_backward_footprint, (n,)),
         (costs.dense_traffic, (n, d)),
         (costs.tiled_traffic, (n, d, block_k)),
         (costs.causal_tiles, (n, 3, block_k)),
@@ -183,39 +179,10 @@ def test_what_training_holds_by_tables(n, keys, itemsize) -> None:
         lse.take(1)
     assert costs.dense_footprint(n, keys=keys, itemsize=itemsize) == memory.held
     assert costs.kept_footprint(n, itemsize=itemsize) == lse.held
-    for _ in range(n):  # the backward pass
-        memory.take(keys)  # dP, which dS overwrites
-    got = costs.dense_backward_footprint(n, keys=keys, itemsize=itemsize)
-    assert got == memory.most
-
-
-@given(
-    n=small,
-    keys=small,
-    d=tiny,
-    block_q=tiny,
-    block_k=tiny,
-    itemsize=st.sampled_from([2, 4, 8]),
-)
-def test_what_the_backward_loop_holds(n, keys, d, block_q, block_k, itemsize) -> None:
-    block_q, block_k = min(block_q, n), min(block_k, keys)
-    memory = Memory(itemsize)
-    for rows in blocks(n, block_q):
-        memory.take(len(rows) * (1 + 1 + d))  # LSE, Δ, dQ
-        for tile in blocks(keys, block_k):
-            memory.take(len(rows) * len(tile))  # P
-            memory.take(len(rows) * len(tile))  # dP, and then dS
-            memory.give_back(2 * len(rows) * len(tile))
-        memory.give_back(len(rows) * (1 + 1 + d))
-    assert memory.held == 0
-    got = costs.tiled_backward_footprint(block_q, block_k, d, itemsize=itemsize)
-    assert got == memory.most
 
 
 def test_scores_are_fp16_and_states_fp32_unless_given() -> None:
     assert costs.dense_footprint(9) == costs.dense_footprint(9, itemsize=2)
-    tables = costs.dense_backward_footprint
-    assert tables(9) == tables(9, itemsize=2)
     assert costs.dense_traffic(9, 4) == costs.dense_traffic(9, 4, itemsize=2)
     assert costs.dense_steps(9, 4) == costs.dense_steps(9, 4, itemsize=2)
     assert costs.tiled_traffic(9, 4, 2) == costs.tiled_traffic(9, 4, 2, itemsize=2)
@@ -223,8 +190,7 @@ def test_scores_are_fp16_and_states_fp32_unless_given() -> None:
         (costs.state_footprint, (9, 4)),
         (costs.kept_footprint, (9,)),
         (costs.tiled_footprint, (9, 4, 8)),
-        (costs.tiled_backward_footprint, (9, 4, 8)),
-        (costs.shared_memory, (9, 4, 8)),
+        (limits.shared_memory, (9, 4, 8)),
     ]:
         assert size(*arguments) == size(*arguments, itemsize=4)
 
@@ -319,7 +285,7 @@ def test_intensities_that_the_design_states(block_q, expected) -> None:
 def test_shared_memory_is_four_arrays(block_q, block_k, d, itemsize) -> None:
     arrays = [(block_q, d), (block_k, d), (block_k, d), (block_q, block_k)]
     counted = sum(itemsize for shape in arrays for _ in product(*map(range, shape)))
-    assert costs.shared_memory(block_q, block_k, d, itemsize=itemsize) == counted
+    assert limits.shared_memory(block_q, block_k, d, itemsize=itemsize) == counted
 
 
 def packed(
@@ -357,7 +323,7 @@ def test_occupancy_is_what_packing_finds(
     threads, registers, shared, capability
 ) -> None:
     on = devices.multiprocessor(capability)
-    got = costs.occupancy(threads, registers, shared, on)
+    got = limits.occupancy(threads, registers, shared, on)
     assert got.blocks == packed(threads, registers, shared, on)
     assert got.limits[got.limit] == min(got.limits.values()) == got.blocks
     assert 0 <= got.share <= 1
@@ -392,7 +358,7 @@ def test_the_bound_is_what_a_multiprocessor_without_waiting_takes(
 ) -> None:
     on = devices.multiprocessor(capability)
     issued = other + products + wavefronts + special
-    found = costs.bound(issued, products, wavefronts, special, on)
+    found = limits.bound(issued, products, wavefronts, special, on)
     took = clock_by_clock(other, products, wavefronts, special, on)
     assert found.clocks == max(found.needs.values()) == found.needs[found.limit]
     assert found.clocks <= took <= found.clocks + 4
@@ -400,12 +366,12 @@ def test_the_bound_is_what_a_multiprocessor_without_waiting_takes(
 
 def test_a_bound_of_less_than_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="wavefronts: expected 0 or more, got -1"):
-        costs.bound(1, 1, -1, 0, devices.multiprocessor("9.0"))
+        limits.bound(1, 1, -1, 0, devices.multiprocessor("9.0"))
 
 
 def test_what_a_block_does_not_use_sets_no_limit() -> None:
-    limits = costs.occupancy(32, 0, 0, devices.multiprocessor("7.5")).limits
-    assert limits["registers"] == limits["shared"] == inf
+    least = limits.occupancy(32, 0, 0, devices.multiprocessor("7.5")).limits
+    assert least["registers"] == least["shared"] == inf
 
 
 @pytest.mark.parametrize(
@@ -423,7 +389,7 @@ def test_what_a_block_does_not_use_sets_no_limit() -> None:
 def test_every_resource_can_be_the_scarce_one(
     threads, registers, shared, blocks, limit
 ) -> None:
-    got = costs.occupancy(threads, registers, shared, devices.multiprocessor("8.0"))
+    got = limits.occupancy(threads, registers, shared, devices.multiprocessor("8.0"))
     assert (got.blocks, got.limit) == (blocks, limit)
 
 
@@ -440,21 +406,10 @@ def walked_sectors(addresses: list[int], width: int, sector: int) -> int:
     )
 
 
-@given(
-    st.lists(st.integers(0, 600), min_size=1, max_size=32),
-    tiny,
-    st.sampled_from([4, 32, 128]),
-)
-def test_transactions_are_the_sectors_touched(addresses, width, sector) -> None:
-    got = costs.transactions(addresses, width, sector=sector)
-    assert got == walked_sectors(addresses, width, sector)
-
-
 @given(st.integers(0, 12), st.integers(0, 20), st.sampled_from([1, 2, 4, 8, 16]))
 def test_strided_transactions(stride, start, width) -> None:
     addresses = [(start + lane * stride) * width for lane in range(32)]
-    got = costs.strided_transactions(stride, width, start=start)
-    assert got == costs.transactions(addresses, width)
+    got = banks.strided_transactions(stride, width, start=start)
     assert got == walked_sectors(addresses, width, 32)
 
 
@@ -486,14 +441,14 @@ loads = widths.flatmap(
 
 @given(loads)
 def test_wavefronts_are_those_that_the_banks_take(load) -> None:
-    assert costs.wavefronts(*load) == served(*load)
+    assert banks.wavefronts(*load) == served(*load)
 
 
 @given(st.integers(0, 100), st.integers(0, 100))
 def test_a_stride_meets_a_bank_as_often_as_it_shares_factors(stride, start) -> None:
     """Of 32 single words; and where all want the same word, it is handed out once."""
     addresses = [4 * (start + lane * stride) for lane in range(32)]
-    assert costs.wavefronts(addresses) == (gcd(stride, 32) if stride else 1)
+    assert banks.wavefronts(addresses) == (gcd(stride, 32) if stride else 1)
 
 
 @given(
@@ -505,10 +460,10 @@ def test_who_wants_a_word_and_where_it_begins_do_not_matter(
     """Threads change places within what is served together; all move by some banks."""
     addresses = [width * place for place in places]
     moved = [address + 16 * shift for address in addresses]
-    assert costs.wavefronts(addresses, width) == costs.wavefronts(moved, width)
+    assert banks.wavefronts(addresses, width) == banks.wavefronts(moved, width)
     if width <= 4:
         random.shuffle(moved)
-        assert costs.wavefronts(addresses, width) == costs.wavefronts(moved, width)
+        assert banks.wavefronts(addresses, width) == banks.wavefronts(moved, width)
 
 
 @given(loads.filter(lambda load: load[0] and load[1] > 4))
@@ -517,17 +472,17 @@ def test_no_merging_of_two_parts_needs_fewer_than_the_least(load) -> None:
     addresses, width = load
     both = 2 * 32 * 4 // width
     pairs = [addresses[i : i + both] for i in range(0, len(addresses), both)]
-    merged = sum(costs._longest_queue(pair, width) for pair in pairs)
-    counted = costs.wavefronts(addresses, width)
-    assert costs.least_wavefronts(counted, 1) <= merged
-    same = costs.wavefronts(32 * [addresses[0]], width)
-    assert costs.least_wavefronts(same, 1) == len(range(0, 32, both))
+    merged = sum(banks._longest_queue(pair, width) for pair in pairs)
+    counted = banks.wavefronts(addresses, width)
+    assert banks.least_wavefronts(counted, 1) <= merged
+    same = banks.wavefronts(32 * [addresses[0]], width)
+    assert banks.least_wavefronts(same, 1) == len(range(0, 32, both))
 
 
 @given(st.lists(st.integers(0, 300), min_size=1, max_size=32))
 def test_the_simulator_counts_the_same_passes(words) -> None:
     addresses = [4 * word for word in words]
-    assert traffic.passes(set(addresses)) == costs.wavefronts(addresses)
+    assert traffic.passes(set(addresses)) == banks.wavefronts(addresses)
 
 
 # ---- published figures ----
@@ -564,23 +519,21 @@ ON = devices.multiprocessor("8.0")
         (lambda: costs.backward_flops(8, 0), "d: .*of at least 1, got 0"),
         (lambda: costs.kept_footprint(0), "n: .*of at least 1, got 0"),
         (lambda: costs.kept_footprint(8, itemsize=0), "itemsize: .*got 0"),
-        (lambda: costs.tiled_backward_footprint(8, 0, 4), "block_k: .*got 0"),
         (lambda: costs.rescale_flops(8, 64, 0), "block_k: .*got 0"),
-        (lambda: costs.exponentials(8, 0), "block_k: .*got 0"),
         (lambda: costs.tiled_traffic(8, 64, 0), "block_q: .*got 0"),
         (lambda: costs.tiled_traffic(8, 64, 4, itemsize=0), "itemsize: .*got 0"),
         (lambda: costs.causal_tiles(8, 0, 4), "block_q: .*got 0"),
         (lambda: costs.causal_tiles(8, 4, 0), "block_k: .*got 0"),
         (lambda: costs.intensity(1.0, 0), "moved: expected a number above 0, got 0"),
         (lambda: costs.roofline(1, float("nan"), 1), "peak: .*got nan"),
-        (lambda: costs.occupancy(2048, 32, 0, ON), "threads: .*1 to 1024, got 2048"),
-        (lambda: costs.occupancy(32, 256, 0, ON), "registers: .*0 to 255, got 256"),
-        (lambda: costs.occupancy(32, 32, -1, ON), "shared: .*at least 0, got -1"),
-        (lambda: costs.strided_transactions(1, 3), "width: .*divisor of .*32, got 3"),
-        (lambda: costs.wavefronts([0], 3), "width: expected 1, 2, 4, 8 or 16, got 3"),
-        (lambda: costs.wavefronts([132], 16), "addresses: .*multiples of 16, got 132"),
-        (lambda: costs.wavefronts([-4]), "addresses: .*at least 0, got -4"),
-        (lambda: costs.wavefronts(range(0, 132, 4)), "expected at most 32, got 33"),
+        (lambda: limits.occupancy(2048, 32, 0, ON), "threads: .*1 to 1024, got 2048"),
+        (lambda: limits.occupancy(32, 256, 0, ON), "registers: .*0 to 255, got 256"),
+        (lambda: limits.occupancy(32, 32, -1, ON), "shared: .*at least 0, got -1"),
+        (lambda: banks.strided_transactions(1, 3), "width: .*divisor of .*32, got 3"),
+        (lambda: banks.wavefronts([0], 3), "width: expected 1, 2, 4, 8 or 16, got 3"),
+        (lambda: banks.wavefronts([132], 16), "addresses: .*multiples of 16, got 132"),
+        (lambda: banks.wavefronts([-4]), "addresses: .*at least 0, got -4"),
+        (lambda: banks.wavefronts(range(0, 132, 4)), "expected at most 32, got 33"),
         (lambda: devices.gpu("X"), r"name: expected one of \['T4', .*\], got 'X'"),
         (lambda: devices.multiprocessor("1.0"), "capability: expected one of"),
     ],
@@ -590,6 +543,8 @@ def test_errors_name_the_argument(call, says) -> None:
         call()
 
 
-@pytest.mark.parametrize("module", [costs, devices], ids=lambda module: module.__name__)
+@pytest.mark.parametrize(
+    "module", [banks, costs, devices, limits], ids=lambda module: module.__name__
+)
 def test_the_examples(module) -> None:
     assert doctest.testmod(module).failed == 0

@@ -2,9 +2,9 @@
 
 import pytest
 
+from kernellab import counts
+from kernellab.counts import NO_LINE, Counts
 from livepage.figures import registry
-from onlinesoftmax.gpu import counts
-from onlinesoftmax.gpu.counts import NO_LINE, Counts
 
 cost_by_line = registry.module("cost-by-line")
 

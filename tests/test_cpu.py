@@ -16,11 +16,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onlinesoftmax import cpu, dense, streaming
-from onlinesoftmax.cpu import backward, decoding, forward, lanes, pool, rows
+from onlinesoftmax import dense, streaming
 from onlinesoftmax.masks import alibi, bias, causal, documents, padding, window
 from patience import PATIENCE, wait_until
 from test_attention import normal, problems
+from tiledattention import cpu
+from tiledattention.cpu import backward, decoding, forward, lanes, pool, rows
 
 INF, NAN = np.inf, np.nan
 LIB = Path(cpu.__file__).parents[2]
@@ -368,7 +369,8 @@ def test_the_machine_is_asked_what_it_has() -> None:
 
 LESS = """
 import numpy as np
-from onlinesoftmax import cpu, dense
+from onlinesoftmax import dense
+from tiledattention import cpu
 from onlinesoftmax.masks import causal
 
 rng = np.random.default_rng(0)
@@ -409,7 +411,7 @@ def run(code: str, **environment: str) -> subprocess.CompletedProcess:
 
 EIGHTH = """
 import numpy as np
-from onlinesoftmax import cpu
+from tiledattention import cpu
 print(cpu.softmax(np.zeros(8, np.float32))[0])
 """
 
@@ -447,7 +449,7 @@ def test_kernels_are_kept_and_made_again_when_any_of_their_files_changes(
 
 
 def test_a_long_compilation_is_announced(monkeypatch, capsys) -> None:
-    from onlinesoftmax.cpu import compiled
+    from tiledattention.cpu import compiled
 
     monkeypatch.setattr(compiled, "PATIENCE", PATIENCE)
     with compiled.announced("fold"):
@@ -461,7 +463,7 @@ def test_a_long_compilation_is_announced(monkeypatch, capsys) -> None:
 
 
 def test_several_threads_announce_a_compilation_once(monkeypatch, capsys) -> None:
-    from onlinesoftmax.cpu import compiled
+    from tiledattention.cpu import compiled
 
     monkeypatch.setattr(compiled, "ANNOUNCED", set())
     together = threading.Barrier(8)
@@ -477,7 +479,7 @@ def test_several_threads_announce_a_compilation_once(monkeypatch, capsys) -> Non
         thread.join()
     said = capsys.readouterr().err
     assert (
-        said.startswith("onlinesoftmax.cpu: compiling fold") and said.count("\n") == 1
+        said.startswith("tiledattention.cpu: compiling fold") and said.count("\n") == 1
     )
 
 
@@ -540,7 +542,7 @@ FAULTS = {
 OFF = """
 import numpy as np
 from onlinesoftmax import dense, streaming
-from onlinesoftmax.cpu import forward
+from tiledattention.cpu import forward
 streaming.answer = None  # which would hide what is not finite
 rng = np.random.default_rng(0)
 q, k, v = rng.normal(size=(3, 450, 20)).astype(np.float32)

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import exact as digits
-from onlinesoftmax import _inputs, dense, exact, streaming
+from onlinesoftmax import dense, exact, inputs, streaming
 from onlinesoftmax.masks import alibi, bias, causal, documents, head_of, padding, window
 
 INF, NAN = np.inf, np.nan
@@ -280,7 +280,7 @@ def test_no_mask_is_put_on_what_is_seen_in_full(monkeypatch) -> None:
 def states(k_scores: np.ndarray, v: np.ndarray, block_k: int, way=exact) -> list:
     """The states of one query whose scores are given."""
     q, k = np.ones((1, 1)), k_scores[:, None]
-    asked = _inputs.attention(q, k, v, 1.0, None, None)
+    asked = inputs.attention(q, k, v, 1.0, None, None)
     [head], seen = asked.heads(), head_of(None, asked.shape, ())
     return list(way.fold(asked, head, seen, slice(0, 1), block_k))
 

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 from figure_words import QUANTITY, everywhere, said, tells
+from kernellab import devices
 from livepage.figures import registry
-from onlinesoftmax import costs, dense, devices, streaming
+from onlinesoftmax import costs, dense, streaming
 
 merge_tree = registry.module("merge-tree")
 one_output = registry.module("one-output")

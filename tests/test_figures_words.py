@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 import blocksim
+from kernellab import counts, reports
 from livepage import figures
 from livepage.figures import registry
-from onlinesoftmax.gpu import Build, counts, reports
-from onlinesoftmax.gpu.rungs import registers as rung_3
+from tiledattention.gpu import Build
+from tiledattention.gpu.rungs import registers as rung_3
 
 banks = registry.module("banks")
 coalescing = registry.module("coalescing")

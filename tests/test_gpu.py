@@ -28,11 +28,14 @@ import pytest
 
 import blocksim
 from blocksim import functions, webgpu
+from kernellab import trial
 from livepage.measurements import Measurement
-from onlinesoftmax import _inputs, costs, dense, gpu, masks
-from onlinesoftmax.gpu import launch, trial
-from onlinesoftmax.gpu.ladder import LADDER, Build, in_order
-from onlinesoftmax.gpu.rung import Work
+from onlinesoftmax import costs, dense, masks
+from onlinesoftmax import inputs as arguments
+from tiledattention import gpu
+from tiledattention.gpu import launch
+from tiledattention.gpu.ladder import LADDER, Build, in_order
+from tiledattention.gpu.rung import Work
 from tools import gpu as make_gpu
 from tools import kernels as gate
 from tools.chapters import Page, code_cells, notebook
@@ -483,7 +486,7 @@ def test_every_size_is_right_or_refused(rung: str) -> None:
         q, k, v = np.random.default_rng(1).standard_normal(
             (3, 1, 5, build.d), np.float32
         )
-        asked = _inputs.attention(q, k, v, None, None, None)
+        asked = arguments.attention(q, k, v, None, None, None)
         task = launch.fit(asked, masks.causal(), build.d)
         out, _ = launch.launch(build, task, on="simulator")
         right = dense.attention(q, k, v, mask=masks.causal())
@@ -495,7 +498,8 @@ def test_every_size_is_right_or_refused(rung: str) -> None:
 ONE_MORE = """
 import json
 import numpy as np
-from onlinesoftmax import dense, gpu
+from onlinesoftmax import dense
+from tiledattention import gpu
 from tools import kernels
 
 q, k, v = np.random.default_rng(0).standard_normal((3, 13, 8)).astype(np.float32)

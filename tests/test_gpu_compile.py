@@ -14,9 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from onlinesoftmax.gpu import RUNGS, WIDTHS, Build, compile_report, reports
-from onlinesoftmax.gpu.launch import OTHER_CODE
-from onlinesoftmax.gpu.launch import compiled as ready
+from kernellab import reports
+from kernellab.compile import compile_report
+from tiledattention.gpu import RUNGS, WIDTHS, Build
+from tiledattention.gpu.launch import OTHER_CODE
+from tiledattention.gpu.launch import compiled as ready
 from tools import kernels
 
 
@@ -176,8 +178,9 @@ def test_a_report_of_nothing_is_refused(change: dict, says: str) -> None:
 
 PLANT = """
 import importlib.util, json, pathlib, sys
-from onlinesoftmax.gpu import Build, compile_report
-from onlinesoftmax.gpu.ladder import LADDER
+from kernellab.compile import compile_report
+from tiledattention.gpu import Build
+from tiledattention.gpu.ladder import LADDER
 
 def planted(rung, right, wrong, folder=pathlib.Path(sys.argv[1])):
     source = LADDER[rung].source.read_text("utf-8")
@@ -228,7 +231,7 @@ COUNT = """
 import json
 import numpy as np
 from numba import cuda, float32
-from onlinesoftmax.gpu import lab
+from kernellab import lab
 
 def kernel(x, y, n):
     i = cuda.grid(1)
@@ -272,7 +275,8 @@ LAUNCHED = """
 import re
 from types import SimpleNamespace
 from numba.cuda import codegen, dispatcher
-from onlinesoftmax.gpu import Build, compile, launch
+from kernellab import compile
+from tiledattention.gpu import Build, launch
 
 dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=(8, 0))
 codegen.CUDACodeLibrary._ensure_cc = lambda self, cc: cc or (8, 0, "")
@@ -301,7 +305,8 @@ def test_what_is_reported_is_what_a_launch_runs() -> None:
 
 NO_LINKER = """
 from numba.cuda import decorators
-from onlinesoftmax.gpu import Build, compile, launch
+from kernellab import compile
+from tiledattention.gpu import Build, launch
 
 decorators._have_nvjitlink = lambda: False
 launch.has_gpu = lambda: True

@@ -2,8 +2,8 @@
 
 import pytest
 
-from onlinesoftmax.gpu import counting, sass
-from onlinesoftmax.gpu.counting import Executed
+from kernellab import counting, sass
+from kernellab.counting import Executed
 
 # A loop of ptxas's making: a test before it, a body, a test after it; then a store.
 LOOP = """

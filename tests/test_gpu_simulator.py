@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from onlinesoftmax import gpu
+from tiledattention import gpu
 
 HERE = Path(__file__).resolve().parent
 

@@ -14,12 +14,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import blocksim
-from onlinesoftmax import dense, devices, gpu, masks
-from onlinesoftmax.gpu import launch, reports, trial
-from onlinesoftmax.gpu.ladder import LADDER, Build
-from onlinesoftmax.gpu.launch import Task
-from onlinesoftmax.gpu.rung import Work
+from kernellab import devices, reports, trial
+from onlinesoftmax import dense, masks
 from test_gpu import Case, module, run
+from tiledattention import gpu
+from tiledattention.gpu import launch
+from tiledattention.gpu.ladder import LADDER, Build
+from tiledattention.gpu.launch import Task
+from tiledattention.gpu.rung import Work
 
 SPLIT = LADDER["split"]
 A100, H100 = (devices.gpu(name).multiprocessors for name in ("A100", "H100"))

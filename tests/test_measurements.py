@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from kernellab import devices
 from livepage import book
 from livepage.measurements import Measurement, measured
-from onlinesoftmax import devices
 from rescaling import published
 from tools import bench
 from tools.chapters import Page, code_cells, notebook

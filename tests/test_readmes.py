@@ -51,7 +51,9 @@ def printed(codes: list[str], folder: Path, path: str, *options: str) -> list[st
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("package", ["onlinesoftmax", "ptxsim"])
+@pytest.mark.parametrize(
+    "package", ["kernellab", "onlinesoftmax", "ptxsim", "tiledattention"]
+)
 def test_a_package_does_what_its_readme_says(package: str, tmp_path: Path) -> None:
     pairs = blocks(package)
     heard = printed([code for code, _ in pairs], tmp_path, str(LIB))

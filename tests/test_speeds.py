@@ -21,7 +21,7 @@ def test_the_quick_run_takes_every_test_of_a_file_whose_sources_changed() -> Non
 @pytest.mark.parametrize(
     ("test", "source"),
     [
-        ("tests/test_cpu.py", "lib/onlinesoftmax/cpu/fold.py"),
+        ("tests/test_cpu.py", "lib/tiledattention/cpu/fold.py"),
         ("tests/test_cpu.py", "lib/onlinesoftmax/masks.py"),
         ("tests/test_cpu.py", "tests/test_cpu.py"),
         ("tests/test_cpu.py", "tests/exact.py"),
@@ -41,7 +41,7 @@ def test_a_changed_source_is_a_reason(test, source, monkeypatch) -> None:
 
 def test_what_no_test_of_a_file_rests_on_is_no_reason(monkeypatch) -> None:
     monkeypatch.setattr(speeds, "stored", lambda: {"tests/test_ptxsim.py::slow": 2.0})
-    changed = {"lib/onlinesoftmax/cpu/fold.py", "README.md", "book/museum.md"}
+    changed = {"lib/tiledattention/cpu/fold.py", "README.md", "book/museum.md"}
     monkeypatch.setattr(speeds, "changed_files", lambda: changed)
     assert speeds.changed_tests() == set()
 

@@ -22,6 +22,7 @@ import pytest
 from blocksim import cuda, float32, load, stopwatch, webgpu
 from blocksim import run as simulate
 from blocksim.wgsl import Untranslatable
+from kernellab import timing_webgpu, trial
 from kernels.correct import CORRECT
 from kernels.semantics import ALONE, TOGETHER, text
 from livepage.drills import kernel_grader, kernels, notebook
@@ -31,10 +32,11 @@ from livepage.drills.notebook import check
 from livepage.drills.payload import payload
 from livepage.figures import registry
 from livepage.measurements import Measurement
-from onlinesoftmax import dense, gpu
-from onlinesoftmax.gpu import launch, timing_webgpu, trial
-from onlinesoftmax.gpu import webgpu as any_gpu
+from onlinesoftmax import dense
 from onlinesoftmax.masks import causal, padding, window
+from tiledattention import gpu
+from tiledattention.gpu import launch
+from tiledattention.gpu import webgpu as any_gpu
 from tools import gpu as make_gpu
 
 LEAST = 16 * 1024  # bytes of shared memory that every device has for a block

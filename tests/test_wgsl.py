@@ -23,7 +23,7 @@ from kernels.semantics import ALONE, HEAD, TOGETHER, text
 from kernels.spelled import kinds
 from livepage.drills import kernel_grader
 from marking import NODE, VENDOR
-from onlinesoftmax.gpu.ladder import RUNGS, Build
+from tiledattention.gpu.ladder import RUNGS, Build
 from tools import verdicts
 
 ROW = ("array", "float32", 1)

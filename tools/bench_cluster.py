@@ -21,8 +21,8 @@ import zarr
 from distributed import Client, LocalCluster
 from distributed.diagnostics.plugin import SchedulerPlugin, WorkerPlugin
 
-from onlinesoftmax import cluster
-from onlinesoftmax.cluster.tree import FAN
+from tiledattention import cluster
+from tiledattention.cluster.tree import FAN
 
 Given = tuple[np.ndarray, str, str]
 Row = list[Any]

@@ -50,7 +50,7 @@ def ladder(cells: Cells, interleaved: Any) -> dict[str, Any]:
     """The chapter's rungs, the library and PyTorch, on one thread and on two."""
     import numpy as np
 
-    from onlinesoftmax import cpu
+    from tiledattention import cpu
 
     repeats, operations = 15, 4 * KEYS**2 * WIDTH
     q, k, v = rows = cells["drawn"](KEYS)
@@ -178,7 +178,7 @@ def decoding(cells: Cells, interleaved: Any) -> dict[str, Any]:
     """One query and very many keys: the library, PyTorch, and reading alone."""
     import numpy as np
 
-    from onlinesoftmax import cpu
+    from tiledattention import cpu
 
     repeats, table = 9, []
     k, v = cells["rng"].standard_normal((2, CACHED, WIDTH), dtype="float32")

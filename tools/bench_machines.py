@@ -85,7 +85,7 @@ def read_only(client: Any, folder: Path, chunk: int) -> float:
     """Read all bytes as the attention reads them, by the same workers."""
     from dask import delayed
 
-    from onlinesoftmax.cluster.sources import source
+    from tiledattention.cluster.sources import source
 
     given = [source(name, str(folder / name), -2) for name in NAMES]
     starts = range(0, given[0].keys, chunk)
@@ -96,14 +96,14 @@ def read_only(client: Any, folder: Path, chunk: int) -> float:
 
 def total(*parts: Any) -> float:
     """Read the parts; a number to show that each was read to its end."""
-    from onlinesoftmax.cluster.sources import read
+    from tiledattention.cluster.sources import read
 
     return sum(float(read(part)[-1, -1]) for part in parts)
 
 
 def attend(client: Any, folder: Path, q: Any, chunk: int) -> Any:
     """The attention itself."""
-    from onlinesoftmax import cluster
+    from tiledattention import cluster
 
     keys, values = (str(folder / name) for name in NAMES)
     return cluster.attention(q, keys, values, chunk=chunk, client=client)
@@ -148,7 +148,7 @@ def scale() -> dict[str, Any]:
 
 def tasks_of(leaves: int) -> int:
     """How many tasks a run has: the queries, the chunks, the merges."""
-    from onlinesoftmax.cluster.tree import tree
+    from tiledattention.cluster.tree import tree
 
     merges: list[int] = []
     tree(range(leaves), lambda own, level, place: merges.append(level) or 0)

@@ -86,8 +86,8 @@ def beside(cores: int, interleaved: Callable[..., list[float]]) -> dict[str, Any
 
 
 def _library(work: Work, q: Any, k: Any, v: Any) -> Task:
-    from onlinesoftmax import cpu
     from onlinesoftmax.masks import causal
+    from tiledattention import cpu
 
     options = {"mask": causal() if work.causal else None, "threads": work.threads}
     if work.kind == "softmax":

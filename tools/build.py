@@ -40,6 +40,7 @@ from livepage.quantities import quantities
 from tools import reader
 from tools.apart import sphinx_apart
 from tools.chapters import Page, check_code, in_source, notebook, pages
+from tools.environment import OURS
 from tools.execute import ANSI, ChapterFailed, Store, execute, with_outputs
 from tools.freshness import Ours, key
 from tools.made import Made
@@ -284,9 +285,6 @@ def packing_ahead(book: Book) -> Iterator[None]:
         packing.wait()
 
 
-PACKAGES = ("lib/blocksim", "lib/ptxsim", "lib/onlinesoftmax", "lib/livepage", "book")
-
-
 def pack(book: Book) -> None:
     """Pack our packages, and the notebooks with them."""
     pack_notebooks(book, Ours(book.root), pack_wheels(book))
@@ -296,7 +294,7 @@ def pack_wheels(book: Book) -> list[Path]:
     """Our packages and the book's content as wheels, for notebooks away from here."""
     folder = book.out / "wheels"
     now = digest(packed_from(book), sys.version)
-    there = len(list(folder.glob("*.whl"))) == len(PACKAGES)
+    there = len(list(folder.glob("*.whl"))) == len(OURS)
     if not (there and book.made.is_fresh("wheels", now)):
         shutil.rmtree(folder, ignore_errors=True)
         os.environ["SOURCE_DATE_EPOCH"] = "315619200"  # two builds, one file
@@ -308,7 +306,7 @@ def pack_wheels(book: Book) -> list[Path]:
 
 def packed_from(book: Book) -> set[Path]:
     """The files that wheels are made of; an edit of a chapter leaves them as they are."""
-    packages = (book.root / package for package in PACKAGES)
+    packages = (book.root / package for package in OURS)
     return files_in(*packages) - set(book.book.glob("*.md"))
 
 
@@ -327,13 +325,13 @@ def drawn_for_readers(book: Book) -> Iterator[list[Path]]:
     page.
     """
     with tempfile.TemporaryDirectory() as place:
-        for package in PACKAGES:
+        for package in OURS:
             unpacked = shutil.ignore_patterns("__pycache__", "*.egg-info")
             shutil.copytree(book.root / package, Path(place, package), ignore=unpacked)
         shipped = Path(place, "lib", "livepage", modules.SHIPPED.name)
         shipped.write_text(modules.unlinked(sorted(widget_modules(book))), "utf-8")
         Path(place, "book", book.stills).write_text(figures.stills(), "utf-8")
-        yield [Path(place, package) for package in PACKAGES]
+        yield [Path(place, package) for package in OURS]
 
 
 def pack_notebooks(book: Book, ours: Ours, packed: list[Path]) -> None:

@@ -16,11 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 import ptxsim
-from onlinesoftmax import _inputs as inputs
-from onlinesoftmax import dense, masks
-from onlinesoftmax.gpu import RUNGS, WIDTHS, reports, trial
-from onlinesoftmax.gpu.ladder import Build
-from onlinesoftmax.gpu.launch import Task, fit
+from kernellab import reports, trial
+from onlinesoftmax import dense, inputs, masks
+from tiledattention.gpu import RUNGS, WIDTHS
+from tiledattention.gpu.ladder import Build
+from tiledattention.gpu.launch import Task, fit
 from tools import kernels
 
 WRITTEN = ("O", "LSE", "states")  # what kernels may write

@@ -24,10 +24,11 @@ from typing import NamedTuple
 import numpy as np
 
 import ptxsim
+from kernellab import trial
 from onlinesoftmax import masks
-from onlinesoftmax.gpu import RUNGS, Build, trial
+from tiledattention.gpu import RUNGS, Build
 from tools import compiled
-from tools.kernels import SOURCES
+from tools.kernels import RUNGS as FOLDER
 
 WANTED = 0.85
 LIMIT = 3000  # basic blocks, for a change that makes a loop endless
@@ -291,7 +292,7 @@ def shipped(rung: str) -> Shipped:
 
 
 def _python(file: str, line: int) -> str:
-    path = SOURCES / "rungs" / file
+    path = FOLDER / "rungs" / file
     return linecache.getline(str(path), line).partition("  #")[0].strip()
 
 

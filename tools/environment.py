@@ -13,7 +13,15 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 VENV = os.path.join(ROOT, ".venv")
 BIN = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin")
-OURS = ("lib/blocksim", "lib/ptxsim", "lib/onlinesoftmax", "lib/livepage", "book")
+OURS = (
+    "lib/blocksim",
+    "lib/ptxsim",
+    "lib/onlinesoftmax",
+    "lib/tiledattention",
+    "lib/kernellab",
+    "lib/livepage",
+    "book",
+)
 PARTS = {
     "book": ("what the book needs (a minute)", "requirements.txt"),
     "test": ("what its tests need", "requirements-test.txt"),

@@ -137,7 +137,7 @@ def command(
 
 def made() -> dict[str, Any]:
     """Return all that is stored."""
-    from onlinesoftmax.gpu.compile import environment
+    from kernellab.compile import environment
 
     return {
         "what": WHAT,
@@ -184,7 +184,7 @@ def compiled(kernel: Callable[..., None]) -> str:
     """Return the PTX of a launch, with the lines of Python in it."""
     from numba import float32, int32
 
-    from onlinesoftmax.gpu.compile import code_of
+    from kernellab.compile import code_of
 
     types = (float32[:, ::1], float32[::1], int32)
     return code_of(kernel, types, ARCH, {"fastmath": True}).with_lines()

@@ -147,7 +147,7 @@ FAULTS = [
     ),
     Fault(
         "a barrier left out of a kernel",
-        "lib/onlinesoftmax/gpu/rungs/tiled.py",
+        "lib/tiledattention/gpu/rungs/tiled.py",
         "cuda.syncthreads()  # nobody overwrites before all have read",
         "pass",
         "tests/test_gpu.py",
@@ -156,7 +156,7 @@ FAULTS = [
     ),
     Fault(
         "a float64 literal in a kernel",
-        "lib/onlinesoftmax/gpu/rungs/tiled.py",
+        "lib/tiledattention/gpu/rungs/tiled.py",
         "p = math.exp(s - m_new)",
         "p = math.exp(s - m_new) * 1.0",
         "tests/test_gpu_compile.py::test_planted_faults_turn_the_compiler_s_report_red",

@@ -243,8 +243,8 @@ def as_in_vscode(folder: Path) -> None:
 
 NUMPY = "import importlib.metadata as m; print(m.version('numpy'))"
 COMPILES = """
-from onlinesoftmax import gpu
-print(gpu.compile_report("tiled", "sm_80"))
+from kernellab.compile import compile_report
+print(compile_report("tiled", "sm_80"))
 """
 
 

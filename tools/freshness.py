@@ -68,7 +68,7 @@ class Ours:
     def files_of(self, part: str) -> set[Path]:
         """The files of a part, such as `onlinesoftmax.state` or `blocksim`.
 
-        A module's own data stand beside it under its name: `devices.py` reads
+        The data that a module names stand beside it: `devices.py` reads
         `devices.json`. A name that is no module, such as `merge` in
         `onlinesoftmax.merge`, may come from any module of its package.
         """
@@ -79,8 +79,12 @@ class Ours:
         if top in WHOLE:
             return _whole(root)
         first = {root / "__init__.py"}
-        if not inner or (root / f"{inner}.py").exists():
-            return first | (set(root.glob(f"{inner}.*")) if inner else set())
+        module = root / f"{inner}.py"
+        if not inner:
+            return first
+        if module.exists():
+            named = (root / name for name in _named_data(module.read_text("utf-8")))
+            return first | {module} | {file for file in named if file.exists()}
         if (root / inner).is_dir():
             return first | _whole(root / inner)
         return {file for file in root.glob("*.*") if file.is_file()}

@@ -6,7 +6,7 @@
 
 A GPU of NVIDIA is reached by Numba, in .venv-gpu, the environment of `make kernels`, and
 any other one by the package wgpu, in .venv: by Vulkan, Metal or Direct3D 12. What is
-called there is `onlinesoftmax.gpu.trial`. Times beside torch's need an NVIDIA GPU, and
+called there is `kernellab.trial`. Times beside torch's need an NVIDIA GPU, and
 torch there as well (`.venv-gpu/bin/pip install torch`); without it only the kernels are
 timed.
 
@@ -28,7 +28,7 @@ NO_GPU, IN_SOFTWARE = 3, 4
 
 def by_numba() -> int:
     """Check, then time, on a GPU of NVIDIA; runs in .venv-gpu."""
-    from onlinesoftmax.gpu.launch import has_gpu
+    from tiledattention.gpu.launch import has_gpu
 
     if not has_gpu():
         print("Numba finds no GPU here")
@@ -54,7 +54,7 @@ def by_webgpu() -> int:
 
 def tried(on: str, checks_only: bool = False) -> int:
     """Check, then time and store; return the exit status."""
-    from onlinesoftmax.gpu import trial
+    from kernellab import trial
 
     if trial.check_all(on):
         return 1
@@ -71,7 +71,7 @@ def tried(on: str, checks_only: bool = False) -> int:
 
 def in_software(name: str) -> int:
     """Say how the kernels compare there, and why that is no measurement."""
-    from onlinesoftmax.gpu import trial
+    from kernellab import trial
 
     found = (f"{way} {ratio:.2f}" for way, ratio in trial.ratios("webgpu").items())
     print(f"times as fast as the lowest rung: {', '.join(found)}")

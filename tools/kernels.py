@@ -23,10 +23,18 @@ from pathlib import Path
 from tools import environments, words
 
 ROOT = Path(__file__).resolve().parent.parent
-SOURCES = ROOT / "lib" / "onlinesoftmax" / "gpu"
-STORED = SOURCES / "kernels.json"
-COUNTS = SOURCES / "counts.json"
-DECIDE = ("rungs/*.py", "rung.py", "ladder.py", "compile.py")  # the files that count
+LIB = ROOT / "lib"
+RUNGS = LIB / "tiledattention" / "gpu"
+LAB = LIB / "kernellab"
+STORED = LAB / "kernels.json"
+COUNTS = LAB / "counts.json"
+# The files that decide what a kernel is.
+DECIDE = (
+    "tiledattention/gpu/rungs/*.py",
+    "tiledattention/gpu/rung.py",
+    "tiledattention/gpu/ladder.py",
+    "kernellab/compile.py",
+)
 LOCK = ROOT / "requirements-gpu.txt"
 VENV = ROOT / ".venv-gpu"
 PYTHON = environments.python_of(VENV)
@@ -63,8 +71,8 @@ def wanted(gate: bool = False) -> list[Wanted]:
     The gate compiles those that ship, for one architecture: the others are of the same
     sources and of the same compiler.
     """
-    from onlinesoftmax.gpu.ladder import LADDER, WIDTHS, Build
-    from onlinesoftmax.gpu.reports import ARCHS, DTYPES
+    from kernellab.reports import ARCHS, DTYPES
+    from tiledattention.gpu.ladder import LADDER, WIDTHS, Build
 
     sizes = product(LADDER, WIDTHS)
     shipped = [one for size in sizes for one in Build.shipped(*size).launches]
@@ -89,7 +97,7 @@ def to_count(gate: bool = False) -> list[Wanted]:
     What is launched after a rung counts with it. The gate counts a few again: enough to
     see whether the compiler, or what counts, has changed.
     """
-    from onlinesoftmax.gpu.ladder import LADDER, WIDTHS
+    from tiledattention.gpu.ladder import LADDER, WIDTHS
 
     every = [one for one in wanted(gate=True) if one[0] in LADDER]
     if gate:
@@ -139,16 +147,20 @@ def key(wanted: list[Wanted], counted: list[Wanted]) -> str:
     """
     what = [sources(), wanted, counted, sys.version_info[:2]]
     if counted:
-        rungs = sorted(SOURCES.glob("rungs/*.py"))
+        rungs = sorted(RUNGS.glob("rungs/*.py"))
         what += [file.read_text("utf-8") for file in rungs]
-        files = [*SOURCES.glob("*.py"), *(ROOT / "lib" / "ptxsim").rglob("*.py")]
+        files = [
+            *RUNGS.glob("*.py"),
+            *LAB.glob("*.py"),
+            *(LIB / "ptxsim").rglob("*.py"),
+        ]
         what += [without_words(file.read_text("utf-8")) for file in sorted(files)]
     return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
 
 
 def sources() -> str:
     """Return a digest of what decides a kernel: its code without words, and the lock."""
-    files = [file for pattern in DECIDE for file in sorted(SOURCES.glob(pattern))]
+    files = [file for pattern in DECIDE for file in sorted(LIB.glob(pattern))]
     code = [without_words(file.read_text("utf-8")) for file in files]
     what = [LOCK.read_text("utf-8"), *code]
     return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
@@ -180,11 +192,11 @@ def _work(share: dict) -> dict:
 
 def worker() -> None:
     """Do what stdin asks for; write what was found to stdout."""
-    from onlinesoftmax.gpu import compile as compiler
-    from onlinesoftmax.gpu.lab import counts_of
-    from onlinesoftmax.gpu.ladder import Build
-    from onlinesoftmax.gpu.reports import Report
-    from onlinesoftmax.gpu.sass import KINDS
+    from kernellab import compile as compiler
+    from kernellab.lab import counts_of
+    from kernellab.reports import Report
+    from kernellab.sass import KINDS
+    from tiledattention.gpu.ladder import Build
 
     asked = json.load(sys.stdin)
     texts = {}
@@ -221,8 +233,8 @@ def worker() -> None:
 
 def complaints(found: dict) -> list[str]:
     """Return what a kernel does that no kernel that ships may do."""
-    from onlinesoftmax.gpu.ladder import Build
-    from onlinesoftmax.gpu.reports import Report
+    from kernellab.reports import Report
+    from tiledattention.gpu.ladder import Build
 
     said = []
     for row in found["rows"]:

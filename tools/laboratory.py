@@ -5,7 +5,7 @@
 
 The kernels stand in book/laboratory.py, and those of a drill are written by
 book/copy_loops.py. Each is compiled as for a launch and counted by
-`onlinesoftmax.gpu.lab`. It works in the environment of `make kernels`, which calls it.
+`kernellab.lab`. It works in the environment of `make kernels`, which calls it.
 """
 
 import hashlib
@@ -72,7 +72,7 @@ def main() -> int:
 
 def made() -> dict[str, Any]:
     """Return all that is stored."""
-    from onlinesoftmax.gpu.compile import environment
+    from kernellab.compile import environment
 
     return {
         "what": WHAT,
@@ -143,8 +143,8 @@ def patch(side: int, room: int | None) -> dict[str, Any]:
     from numba import float32
 
     import laboratory
-    from onlinesoftmax.gpu import lab
-    from onlinesoftmax.gpu.compile import code_of
+    from kernellab import lab
+    from kernellab.compile import code_of
 
     kernel = laboratory.patches(WIDTH, side, ACROSS)
     n, threads = side * ACROSS, ACROSS * ACROSS
@@ -191,7 +191,7 @@ def _counted(kernel: Kernel) -> Any:
     """Run a copying kernel, and see that it is right."""
     import numpy as np
 
-    from onlinesoftmax.gpu import lab
+    from kernellab import lab
 
     rng = np.random.default_rng(0)
     K = rng.standard_normal((excerpts.ROWS, D)).astype(np.float32)
@@ -220,7 +220,7 @@ def _asked(found: Any, opcode: str) -> dict[str, int]:
 
 
 def _machine(found: Any) -> list[Any]:
-    from onlinesoftmax.gpu import sass
+    from kernellab import sass
 
     return sass.disassemble(found.code.machine)
 

@@ -30,9 +30,10 @@ GROWN = 10
 AREAS = {
     "blocksim": ["lib/blocksim"],
     "ptxsim": ["lib/ptxsim"],
-    "cpu": ["lib/onlinesoftmax/cpu"],
-    "gpu": ["lib/onlinesoftmax/gpu"],
-    "cluster": ["lib/onlinesoftmax/cluster"],
+    "cpu": ["lib/tiledattention/cpu"],
+    "gpu": ["lib/tiledattention/gpu"],
+    "cluster": ["lib/tiledattention/cluster"],
+    "kernellab": ["lib/kernellab"],
     "onlinesoftmax": ["lib/onlinesoftmax/*.py"],
     "livepage": ["lib/livepage"],
     "figures": ["book/figures", "lib/livepage/figures"],
@@ -44,6 +45,7 @@ AREAS = {
 }
 RESTS_ON = {
     "gpu": {"blocksim", "onlinesoftmax"},
+    "kernellab": {"gpu", "ptxsim"},
     "cpu": {"onlinesoftmax"},
     "cluster": {"onlinesoftmax"},
     "browser": {"livepage", "figures", "drills"},

@@ -1,7 +1,8 @@
-"""A GPU in Python: grids and blocks of threads that run Numba-CUDA kernels unchanged.
+"""A GPU in Python, as large as it is because it must agree with Numba on what compiles.
 
-A kernel is written once. It runs here (in CPython and, on the book's pages, in
-MicroPython), under Numba's own simulator, and on a GPU:
+Grids and blocks of threads run Numba-CUDA kernels unchanged. A kernel is written once. It
+runs here (in CPython and, on the book's pages, in MicroPython), under Numba's own
+simulator, and on a GPU:
 
 >>> from blocksim import cuda, float32, run
 >>> @cuda.jit

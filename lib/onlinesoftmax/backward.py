@@ -18,9 +18,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from onlinesoftmax import _inputs as inputs
-from onlinesoftmax._inputs import Array
+from onlinesoftmax import inputs
 from onlinesoftmax.dense import Gradients, Sums, cap_slopes, capped
+from onlinesoftmax.inputs import Array
 from onlinesoftmax.masks import Head, Mask, head_of
 from onlinesoftmax.state import divisor, shift
 from onlinesoftmax.streaming import weigh

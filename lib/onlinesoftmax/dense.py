@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from onlinesoftmax import _inputs as inputs
-from onlinesoftmax._inputs import Array, DType, Numbers
+from onlinesoftmax import inputs
+from onlinesoftmax.inputs import Array, DType, Numbers
 from onlinesoftmax.masks import Mask, head_of
 
 

@@ -43,9 +43,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from onlinesoftmax import _inputs as inputs
-from onlinesoftmax._inputs import Array
+from onlinesoftmax import inputs
 from onlinesoftmax.dense import capped
+from onlinesoftmax.inputs import Array
 from onlinesoftmax.masks import Head, Tile
 from onlinesoftmax.state import State
 

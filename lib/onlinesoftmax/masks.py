@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from onlinesoftmax import _inputs as inputs
-from onlinesoftmax._inputs import Array, Integers
+from onlinesoftmax import inputs
+from onlinesoftmax.inputs import Array, Integers
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from onlinesoftmax import _inputs as inputs
-from onlinesoftmax._inputs import Array, Integers, Numbers
+from onlinesoftmax import inputs
+from onlinesoftmax.inputs import Array, Integers, Numbers
 
 
 class Format(NamedTuple):

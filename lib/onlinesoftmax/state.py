@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from onlinesoftmax import _inputs as inputs
-from onlinesoftmax._inputs import Array, Numbers
+from onlinesoftmax import inputs
+from onlinesoftmax.inputs import Array, Numbers
 
 
 class State(NamedTuple):

@@ -15,10 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from onlinesoftmax import _inputs as inputs
-from onlinesoftmax import exact
-from onlinesoftmax._inputs import Array, Numbers
+from onlinesoftmax import exact, inputs
 from onlinesoftmax.dense import capped
+from onlinesoftmax.inputs import Array, Numbers
 from onlinesoftmax.masks import Head, Mask, Tile, head_of
 from onlinesoftmax.state import (
     State,

@@ -24,11 +24,11 @@ from kernels.semantics import ALONE, TOGETHER, text
 from livepage.drills import code, kernel_grader
 from livepage.drills.bank import bank
 from livepage.drills.payload import payload
-from onlinesoftmax import _inputs, dense
-from onlinesoftmax.gpu import launch as gpu
-from onlinesoftmax.gpu.ladder import Build
-from onlinesoftmax.gpu.rung import Work
+from onlinesoftmax import dense, inputs
 from onlinesoftmax.masks import Mask, causal, padding, window
+from tiledattention.gpu import launch as gpu
+from tiledattention.gpu.ladder import Build
+from tiledattention.gpu.rung import Work
 from tools.chromium import WEBGPU
 from webgpu import Answer, Launch
 
@@ -222,7 +222,7 @@ def attention(
     rng = np.random.default_rng(n)
     sizes = (heads, n), (shared, keys), (shared, keys)
     q, k, v = (rng.normal(size=(*size, build.d)).astype(dtype) for size in sizes)
-    task = gpu.fit(_inputs.attention(q, k, v, None, None, None), mask, build.d)
+    task = gpu.fit(inputs.attention(q, k, v, None, None, None), mask, build.d)
     out, lse = np.zeros_like(task.q), np.zeros((heads, n), np.float32)
     parts = build.parts(Work(heads, n, heads // shared), keys, 8)
     given = task.given(out, lse, parts)

@@ -20,7 +20,7 @@ from statements import functions, statement, statements
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 FIELD = ROOT / "_build" / "mutation"
-FLOOR = ["_inputs", "masks", "dense", "state", "exact", "streaming", "backward"]
+FLOOR = ["inputs", "masks", "dense", "state", "exact", "streaming", "backward"]
 TESTS = [
     "conftest",
     "exact",

@@ -12,8 +12,8 @@ from itertools import product
 
 import numpy as np
 
+from kernellab import banks, devices
 from livepage.figures.spec import Choice, Prediction, Range, Spec, Values
-from onlinesoftmax import costs
 
 READS = ("row", "column", "eight", "same")
 AT_ONCE = (1, 2, 4)
@@ -31,21 +31,21 @@ def begins(state: Values) -> list[int]:
         "eight": (lambda t: t % 8, lambda t: 0),
         "same": (lambda t: 0, lambda t: 0),
     }[state["reads"]]
-    return [rows(t) * (row + state["pad"]) + columns(t) for t in range(costs.WARP)]
+    return [rows(t) * (row + state["pad"]) + columns(t) for t in range(devices.WARP)]
 
 
 def expected(state: Values) -> Values:
     """The lib's wavefronts; none where a GPU would refuse the addresses."""
-    width = costs.WORD * state["at_once"]
+    width = banks.WORD * state["at_once"]
     at = begins(state)
-    starts = [costs.WORD * number for number in at]
+    starts = [banks.WORD * number for number in at]
     aligned = all(start % width == 0 for start in starts)
     wanted = {k + e for k in at for e in range(state["at_once"])}
     return {
         "begins": at,
         "aligned": aligned,
-        "wavefronts": costs.wavefronts(starts, width) if aligned else 0,
-        "banks": len({number % costs.BANKS for number in wanted}),
+        "wavefronts": banks.wavefronts(starts, width) if aligned else 0,
+        "banks": len({number % banks.BANKS for number in wanted}),
         "parts": max(1, width // 4),
     }
 

@@ -12,8 +12,8 @@ from itertools import product
 
 import numpy as np
 
+from kernellab import banks, devices
 from livepage.figures.spec import Prediction, Range, Spec, Values
-from onlinesoftmax import costs
 
 # A model, not a measurement: how long a warp works on one load, how long it waits for
 # the next, and how often it does both in the picture.
@@ -25,14 +25,14 @@ COLUMN = {"stride": 32, "start": 0}
 def expected(state: Values) -> Values:
     """The lib's transactions, and warps that take turns, tick by tick."""
     stride, start = state["stride"], state["start"]
-    pieces = costs.strided_transactions(stride, start=start)
-    used = 4 * (costs.WARP if stride else 1)
+    pieces = banks.strided_transactions(stride, start=start)
+    used = 4 * (devices.WARP if stride else 1)
     spans = turns(state["warps"])
     return {
         "transactions": pieces,
-        "moved": costs.SECTOR * pieces,
+        "moved": banks.SECTOR * pieces,
         "used": used,
-        "share": used / (costs.SECTOR * pieces),
+        "share": used / (banks.SECTOR * pieces),
         "spans": spans,
         "busy": sum(to - at for _, at, to in spans) / TICKS,
     }

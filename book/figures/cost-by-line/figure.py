@@ -17,11 +17,11 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
+from kernellab import counts, devices
+from kernellab.counts import NO_LINE, Counts
 from livepage.figures.spec import Choice, Log, Pick, Prediction, Spec, Toggle, Values
 from livepage.quantities import quantities
-from onlinesoftmax import costs
-from onlinesoftmax.gpu import RUNGS, counts
-from onlinesoftmax.gpu.counts import NO_LINE, Counts
+from tiledattention.gpu import RUNGS
 
 D, ARCH = 64, "sm_80"
 LEAST = 0.005  # of all instructions: a line that costs less is folded
@@ -198,7 +198,7 @@ SPEC = Spec(
     prediction=Prediction(answer=1, shown_by=(MOST,) * 4),
     constants={
         "LOOKS": (*LOOKS, "rest"),
-        "WARP": costs.WARP,
+        "WARP": devices.WARP,
         "LANGUAGE": counts.language(),
         "ARCH": ARCH,
         "D": D,

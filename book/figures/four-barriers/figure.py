@@ -22,7 +22,7 @@ import numpy as np
 
 import blocksim
 from livepage.figures.spec import Again, Choice, Prediction, Spec, Step, Values
-from onlinesoftmax.gpu.rungs.registers import registers
+from tiledattention.gpu.rungs.registers import registers
 
 SIZE = (8, 8, 8)  # d, rows of a block, keys of a tile: four threads
 KEYS = 16  # two tiles

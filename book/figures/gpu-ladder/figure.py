@@ -17,13 +17,12 @@ from itertools import product
 
 import numpy as np
 
+from kernellab import banks, counts, devices, limits, reports
 from livepage import book
 from livepage.figures import registry
 from livepage.figures.spec import Choice, Numbers, Prediction, Spec, Values
 from livepage.measurements import Measurement
-from onlinesoftmax import costs, devices
-from onlinesoftmax.gpu import counts, reports
-from onlinesoftmax.gpu.ladder import LADDER
+from tiledattention.gpu.ladder import LADDER
 
 WIDTHS = (64, 128)
 RUNGS = tuple(name for name, rung in LADDER.items() if rung.then is None)
@@ -85,8 +84,8 @@ def bound(rung: str, d: int, device: str) -> float:
     found = counted(rung, d, device)
     kinds = found.by_kind()
     products = kinds.get("fma", 0) + kinds.get("float", 0)
-    waves = costs.least_wavefronts(found.wavefronts, kinds.get("shared", 0))
-    least = costs.bound(
+    waves = banks.least_wavefronts(found.wavefronts, kinds.get("shared", 0))
+    least = limits.bound(
         found.warp_instructions,
         products,
         waves + found.requests,
@@ -108,7 +107,7 @@ def row(rung: str, d: int, device: str) -> list[float]:
         found.a_pair(kinds.get("fma", 0)),
         bound(rung, d, device),
         report.registers or 0,
-        report.occupancy.blocks * report.threads // costs.WARP,
+        report.occupancy.blocks * report.threads // devices.WARP,
     ]
 
 
@@ -164,7 +163,7 @@ SPEC = Spec(
         "RUNGS": len(RUNGS),
         "WARPS": {
             device: devices.multiprocessor(devices.gpu(device).capability).threads
-            // costs.WARP
+            // devices.WARP
             for device in ARCHS
         },
     },

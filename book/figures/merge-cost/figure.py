@@ -1,6 +1,6 @@
 """Merge cost: what folding and merging take on 1 to 1,024 workers, by a model.
 
-A model, not a measurement: `onlinesoftmax.cluster.network` says what it assumes. The lines
+A model, not a measurement: `tiledattention.cluster.network` says what it assumes. The lines
 are its closed form. The dots are its simulation, stored in simulated.json for the data
 centre's network and a tree of eight; this file, run as a program, writes it again.
 
@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from livepage.figures.spec import Choice, Prediction, Spec, Values
-from onlinesoftmax.cluster import network as model
+from tiledattention.cluster import network as model
 
 D = 64  # numbers in a row of keys and of values
 WORKERS = tuple(2**power for power in range(11))

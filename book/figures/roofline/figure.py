@@ -15,8 +15,9 @@ from itertools import product
 
 import numpy as np
 
+from kernellab import devices
 from livepage.figures.spec import Choice, Prediction, Spec, Values
-from onlinesoftmax import costs, devices
+from onlinesoftmax import costs
 
 BYTES = {"fp16": 2, "fp32": 4}
 ROWS = (16, 32, 64, 128, 256)

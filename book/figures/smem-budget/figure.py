@@ -14,9 +14,9 @@ from itertools import product
 
 import numpy as np
 
+from kernellab import devices, reports
 from livepage.figures.spec import Choice, Numbers, Prediction, Spec, Values
-from onlinesoftmax import costs, devices
-from onlinesoftmax.gpu import reports
+from onlinesoftmax import costs
 
 N = 8192  # tokens, for the bytes moved
 MOST_SHARED = 48 * 1024  # bytes of shared memory that a block gets without asking

@@ -82,11 +82,11 @@ def _counted(drill: Drill, cases: list[Case]) -> dict[str, Any]:
 
 def _larger(drill: Drill, larger: Any) -> Case:
     """Return a case for the button only: nothing is counted or drawn from it."""
-    case = _case(drill, {"name": "larger", **_inputs(drill, larger)})
+    case = _case(drill, {"name": "larger", **inputs(drill, larger)})
     return {**case, "drawn": True}
 
 
-def _inputs(drill: Drill, larger: Any) -> Case:
+def inputs(drill: Drill, larger: Any) -> Case:
     if isinstance(larger, str):
         return _function(drill, "larger", "larger")(random.Random(drill.id))
     return larger

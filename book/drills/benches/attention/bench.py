@@ -9,7 +9,7 @@ import textwrap
 from typing import Any
 
 from blocksim.functions import used
-from onlinesoftmax.gpu.ladder import Build
+from tiledattention.gpu.ladder import Build
 
 WIDTH = 64
 SIZES = {  # query rows of a block, keys of a tile

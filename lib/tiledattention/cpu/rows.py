@@ -1,0 +1,197 @@
+"""Softmax of rows on a CPU.
+
+A row is taken block by block, and read twice while the block is near: for its largest
+score, and for its weights, which are measured from that and kept. So each block leaves a
+state (m, l). When the states are merged, each block's weights are rescaled to the whole.
+A very long row is cut into parts, which threads share: the blocks are the same.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+import numpy as np
+from numpy.typing import ArrayLike
+
+from onlinesoftmax.inputs import Array
+from tiledattention.cpu import given
+from tiledattention.cpu.compiled import inner, kernel
+from tiledattention.cpu.pool import share, threads_of
+from tiledattention.cpu.steps import (
+    STEP,
+    address,
+    row_largest,
+    row_scale,
+    row_write,
+)
+from tiledattention.cpu.tiles import soon
+
+AHEAD = 2  # rows: so far ahead of its use is memory asked for
+NEAR = 2**15  # numbers of a row that is asked for beforehand, at most
+BLOCK = 4096  # numbers of a block
+PART = 128 * BLOCK  # numbers of a part of a very long row
+TASK = 2**17  # numbers of a task, at least
+TASKS = 4  # for each thread, so that the last one is not waited for long
+NOWHERE = np.float32(-np.inf)
+
+
+def softmax(
+    x: ArrayLike, out: Array | None = None, *, threads: int | None = None
+) -> Array:
+    """Return the softmax along the last axis, at the speed of this machine.
+
+    The answer is the same, to the last bit, for any number of threads.
+
+    Parameters
+    ----------
+    x : array_like, (..., n), float16, bfloat16 or float32
+    out : ndarray, optional
+        Where to put the answer: of the shape and dtype of `x`, apart from it.
+    threads : int, optional
+        As many as the process may use unless given.
+
+    Returns
+    -------
+    ndarray, the shape and dtype of `x`
+        A row that is all −∞, or that holds +∞ or NaN, becomes NaN throughout.
+
+    Examples
+    --------
+    >>> softmax(np.array([1.0, 2.0, 3.0], np.float32)).round(4)
+    array([0.09  , 0.2447, 0.6652], dtype=float32)
+    """
+    dtype, x = given.narrow("x", x), np.asarray(x)
+    if x.ndim == 0:
+        raise ValueError(f"x: expected shape (..., n), got the number {x}")
+    out = given.output("out", out, x.shape, dtype, (x,))
+    threads, n = threads_of(threads), x.shape[-1]
+    if x.size == 0:
+        return out
+    rows, answers = x.reshape(-1, n), out.reshape(-1, n)
+    if n > PART:
+        for row, answer in zip(rows, answers):
+            _in_parts(row, answer, threads)
+    else:
+        size = -(-max(TASK, x.size // (threads * TASKS)) // n)
+
+        def take(start: int) -> None:
+            own = slice(start, start + size)
+            _written(rows[own], answers[own])
+
+        share(take, range(0, len(rows), size), threads)
+    if not np.may_share_memory(out, answers):  # the rows of `out` lie far apart
+        out[...] = answers.reshape(out.shape)
+    return out
+
+
+def _in_parts(row: Array, answer: Array, threads: int) -> None:
+    """Write the softmax of one very long row."""
+    weights = answer if _ready(answer) else np.empty(row.shape, np.float32)
+    m, l = np.empty((2, -(-len(row) // BLOCK)), np.float32)
+
+    def weigh(start: int) -> None:
+        own = slice(start, start + PART)
+        blocks = slice(start // BLOCK, (start + PART) // BLOCK)
+        part_weighed(given.plain(row[own]), weights[own], m[blocks], l[blocks])
+
+    def rescale(start: int) -> None:
+        own = slice(start, start + PART)
+        part_rescaled(weights[own], m[start // BLOCK :])
+        if weights is not answer:
+            answer[own] = weights[own]
+
+    share(weigh, range(0, len(row), PART), threads)
+    states_merged(m, l)
+    share(rescale, range(0, len(row), PART), threads)
+
+
+def _written(x: Array, out: Array) -> None:
+    """Write the softmax of whole rows, wherever it has to go."""
+    weights = out if _ready(out) else np.empty(x.shape, np.float32)
+    whole_rows(given.plain(x), weights)
+    if weights is not out:
+        out[...] = weights
+
+
+def _ready(out: Array) -> bool:
+    """Tell whether a kernel can write here."""
+    return out.dtype == np.float32 and out.flags.c_contiguous
+
+
+@kernel
+def whole_rows(x, out):
+    """Write the softmax of rows, one after the other."""
+    m, l = np.empty((2, -(-x.shape[1] // BLOCK)), np.float32)
+    tail = np.empty(STEP, np.float32)
+    for i in range(x.shape[0]):
+        if i + AHEAD < x.shape[0] and x.shape[1] <= NEAR:
+            for rows in (x, out):
+                soon(address(rows[i + AHEAD]), x.shape[1] * 4)
+        weigh(x[i], out[i], m, l, tail)
+        merge(m, l)
+        rescale(out[i], m)
+
+
+@kernel
+def part_weighed(row, out, m, l):
+    """Write the weights of a part of a row, and the states of its blocks."""
+    weigh(row, out, m, l, np.empty(STEP, np.float32))
+
+
+@kernel
+def states_merged(m, l):
+    """Turn the states of all blocks of a row into their factors."""
+    merge(m, l)
+
+
+@kernel
+def part_rescaled(out, factors):
+    """Rescale the weights of a part of a row."""
+    rescale(out, factors)
+
+
+@inner
+def weigh(row, out, m, l, tail):
+    """Write the weights of a row, each measured from the largest score of its block.
+
+    The states of the blocks go to `m` and `l`; `tail` is room for what fills no step.
+    """
+    for b in range(m.size):
+        start, stop = b * BLOCK, min((b + 1) * BLOCK, row.size)
+        steps = (stop - start) // STEP
+        rest = start + steps * STEP
+        block, to = address(row) + 4 * start, address(out) + 4 * start
+        if row.size > NEAR:
+            soon(block + 4 * BLOCK, 4 * BLOCK)
+        largest, total = row_largest(block, steps), np.float32(0)
+        if rest < stop:
+            tail[:] = NOWHERE
+            for j in range(rest, stop):
+                tail[j - rest] = row[j]
+            largest = max(largest, row_largest(address(tail), 1))
+            total = row_write(address(tail), 1, largest, address(tail))
+            for j in range(rest, stop):
+                out[j] = tail[j - rest]
+        m[b], l[b] = largest, total + row_write(block, steps, largest, to)
+
+
+@inner
+def merge(m, l):
+    """Turn each block's `m` into the factor that rescales its weights to the whole."""
+    if m.size == 1:  # a short row has nothing to merge
+        m[0] = 1 / l[0]
+        return
+    top, whole = m.max(), np.float64(0)
+    for b in range(m.size):
+        m[b] = np.exp(m[b] - top)
+        whole += l[b] * m[b]
+    for b in range(m.size):
+        m[b] /= whole
+
+
+@inner
+def rescale(out, factors):
+    """Multiply the weights of each block by its factor."""
+    for start in range(0, out.size, BLOCK):
+        factor, stop = factors[start // BLOCK], min(start + BLOCK, out.size)
+        steps = (stop - start) // STEP
+        row_scale(address(out) + 4 * start, steps, factor)
+        for j in range(start + steps * STEP, stop):
+            out[j] *= factor

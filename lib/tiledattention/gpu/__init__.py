@@ -1,0 +1,31 @@
+"""Attention kernels in Numba CUDA: a ladder of rungs, and what runs it.
+
+    rungs/         the kernels, a file each: naive, tiled, registers, split
+    rung.py        what belongs to a rung besides its kernel: sizes, threads, memory
+    ladder.py      the rungs in their order; `Build`, a kernel in one size
+    launch.py      `attention`: picks a rung, launches it; a simulator where no GPU is
+    webgpu.py      the builds that fit a GPU of any make, and their launches there
+
+Every kernel is the fold of the first chapters: a state (m, l, o) for each row, rescaled
+when the maximum rises, starting from (−∞, 0, 0).
+"""
+
+from importlib import import_module
+
+_HOME = {
+    "Build": "ladder",
+    "Plan": "launch",
+    "RUNGS": "ladder",
+    "WIDTHS": "ladder",
+    "attention": "launch",
+    "device": "launch",
+    "plan": "launch",
+}
+__all__ = list(_HOME)
+
+
+def __getattr__(name: str) -> object:
+    """Load what is asked for, when it is: Numba takes its time."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -1,0 +1,190 @@
+"""Attention on a GPU of any make: the builds that fit it, and what it can compute.
+
+`launch.attention` comes here where it is asked for `device="webgpu"`, or where Numba
+finds no GPU and the package wgpu does.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+
+import numpy as np
+
+from blocksim import webgpu
+from blocksim.wgsl import FAR
+from onlinesoftmax.inputs import Array
+from tiledattention.gpu.ladder import LADDER, Build
+from tiledattention.gpu.launch import Task, largest, simulated
+from tiledattention.gpu.rung import Work
+
+LOOPS = 3  # of a key, no rung goes through more of as many turns as a row has numbers
+# WebGPU does not tell how many multiprocessors a GPU has, and a plan that measured it would
+# change from run to run. The GPUs of readers have 8, as Apple's M1, to 128, as a GeForce
+# RTX 4090. This is in between, so that no GPU has over four times as many, or under a
+# fourth. With that the plan's account of the time, too, is off by a factor of four at most.
+CORES = 32
+
+
+def name() -> str:
+    """Return the name of the GPU; a ValueError says what is missing for one.
+
+    Returns
+    -------
+    str
+    """
+    try:
+        return str(webgpu.device().name)
+    except webgpu.NoDevice as error:
+        raise ValueError(f'device: "webgpu" needs a GPU, and {error}') from None
+
+
+@cache
+def is_real() -> bool:
+    """Return whether there is a GPU here that is not one in software.
+
+    Returns
+    -------
+    bool
+    """
+    try:
+        return not webgpu.device().software
+    except webgpu.NoDevice:
+        return False
+
+
+def best(work: Work, width: int) -> str:
+    """Return the rung to take: the highest, or one for few rows where those are few.
+
+    Parameters
+    ----------
+    work : Work
+    width : int
+        Numbers in a row.
+
+    Returns
+    -------
+    str
+    """
+    highest = [rung.name for rung in LADDER.values() if not rung.for_few_rows][-1]
+    block_q = fitting(highest, width).block_q
+    for rung in LADDER.values():
+        if rung.for_few_rows and rung.pays(work, block_q, CORES):
+            return rung.name
+    return highest
+
+
+def fitting(rung: str, width: int) -> Build:
+    """Return the largest build of a rung, at most as it ships, that the GPU has room for.
+
+    Parameters
+    ----------
+    rung : str
+        One of `gpu.RUNGS`.
+    width : int
+        Numbers in a row.
+
+    Returns
+    -------
+    Build
+    """
+    gpu = webgpu.device()
+    shipped = Build.shipped(rung, width)
+    builds = sorted(smaller(shipped), key=lambda b: (b.block_q * b.block_k, b.block_k))
+    for build in reversed(builds):
+        if build.threads <= gpu.threads and room(build) <= gpu.shared:
+            return build
+    raise ValueError(
+        f"kernel: {rung!r} expects at least {room(builds[0])} bytes of shared memory for"
+        f" {builds[0].threads} threads, got {gpu.shared} for {gpu.threads}, which is what"
+        f" {gpu.name} has"
+    )
+
+
+def smaller(build: Build) -> Iterator[Build]:
+    """Yield a build, and those with fewer rows and keys."""
+    for block_q in halves(build.block_q):
+        for block_k in halves(build.block_k):
+            try:
+                yield Build(build.rung, build.d, block_q, block_k)
+            except ValueError:  # there is no such kernel
+                continue
+
+
+def halves(extent: int) -> list[int]:
+    """Return an extent, half of it, and so on."""
+    return [extent >> k for k in range(extent.bit_length())]
+
+
+def room(build: Build) -> int:
+    """Return the most bytes of shared memory that a block takes in WGSL.
+
+    Threads hand numbers over in eight bytes each, where a GPU of NVIDIA shuffles.
+    """
+    return build.shared + 8 * (build.threads + 1)
+
+
+def settled(task: Task) -> Task:
+    """Return a task with 0 in place of keys that no row sees, whatever they hold.
+
+    Parameters
+    ----------
+    task : Task
+
+    Returns
+    -------
+    Task
+    """
+    seen = task.lengths.reshape(len(task.k), -1).max(1, initial=0)
+    hidden = np.arange(task.k.shape[1]) >= seen[:, None]
+    k, v = (np.where(hidden[..., None], x.dtype.type(0), x) for x in (task.k, task.v))
+    return task._replace(k=k, v=v)
+
+
+def unfit(task: Task) -> str:
+    """Return why the GPU cannot be trusted with a task; empty if it can.
+
+    Parameters
+    ----------
+    task : Task
+        As `settled` returns it.
+
+    Returns
+    -------
+    str
+    """
+    for argument, x in {"q": task.q, "k": task.k, "v": task.v}.items():
+        odd = x[~np.isfinite(x)]
+        if odd.size:
+            return (
+                f"{argument}: expected finite numbers for WebGPU, which may assume that"
+                f" there are no others, got {odd[0]}"
+            )
+    most = webgpu.device().turns // (LOOPS * task.q.shape[2])
+    if webgpu.device().turns and task.k.shape[1] > most:
+        return (
+            f"k: expected at most {most} keys for {name()}, which leaves loops after"
+            f" {webgpu.device().turns} turns, got {task.k.shape[1]}"
+        )
+    if not task.bound() < FAR:
+        return (
+            f"q, k, v: expected numbers for WebGPU that keep scores and sums below"
+            f" {FAR:.0e}, got up to {max(map(largest, task[:3])):.0e}"
+        )
+    return ""
+
+
+def launch(build: Build, task: Task, parts: int, out: Array, lse: Array) -> None:
+    """Run a kernel, and what is launched after it, on the GPU.
+
+    Parameters
+    ----------
+    build : Build
+    task : Task
+    parts : int
+        Into how many parts the keys are dealt out, in a rung that does so.
+    out, lse : ndarray
+        What is filled.
+    """
+    given = settled(task).given(out, lse, parts)
+    for each in build.launches:
+        arguments = (given[name] for name in each.arguments)
+        webgpu.run(simulated(each), task.grid(each, parts), each.threads, *arguments)
