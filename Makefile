@@ -55,11 +55,11 @@ test-all: $(TESTS)  ## build the book, compile the kernels and run every test
 
 kernels: $(TESTS)  ## compile the GPU kernels, and store what the compiler says
 	@$(RUN) tools.kernels
-	@$(RUN) tools.excerpts
-	@$(RUN) tools.laboratory
+	@$(RUN) tools.kernels.excerpts
+	@$(RUN) tools.kernels.laboratory
 
 gpu: $(BOOK)  ## on a GPU: check the kernels, time them, store the times
-	@$(RUN) tools.gpu
+	@$(RUN) tools.kernels.gpu
 
 model: $(BOOK)  ## train the model of the last chapter again, and store it (some twenty minutes)
 	@$(RUN) tools.model
@@ -68,22 +68,22 @@ faults: $(TESTS)  ## plant faults one by one; each has to turn the tests red
 	@$(RUN) tools.faults
 
 mutants: $(TESTS)  ## a mutation run over the ideas floor (minutes)
-	@.venv/bin/python tests/mutation/run.py
+	@.venv/bin/python tests/onlinesoftmax/mutation/run.py
 
 fuzz: $(TESTS)  ## random kernels against an oracle: 20,000 from a new seed (minutes)
-	@$(RUN) tools.fuzz 20000 $$(date +%s)
+	@$(RUN) tools.simulator.fuzz 20000 $$(date +%s)
 
 budgets: book $(TESTS)  ## what the book weighs and how fast it is, against its budgets
-	@$(RUN) tools.budgets
+	@$(RUN) tools.site.budgets
 
 bench: $(TESTS)  ## measure on this machine what the book reports, and store it
 	@$(RUN) tools.bench
 
 browsers: book $(TESTS)  ## the main paths in Chromium, Firefox and WebKit
-	@$(RUN) tools.browsers
+	@$(RUN) tools.site.browsers
 
 lighthouse: book $(TESTS)  ## Lighthouse on the content pages (needs Node.js)
-	@$(RUN) tools.lighthouse
+	@$(RUN) tools.site.lighthouse
 
 lock: $(BOOK)  ## compile requirements*.in into requirements*.txt
 	@$(RUN) tools.lock

@@ -37,13 +37,13 @@ from livepage import figures, modules, yml
 from livepage.child import child
 from livepage.digest import digest, files_in
 from livepage.quantities import quantities
-from tools import reader
-from tools.apart import sphinx_apart
-from tools.chapters import Page, check_code, in_source, notebook, pages
+from tools.building import reader
+from tools.building.apart import sphinx_apart
+from tools.building.chapters import Page, check_code, in_source, notebook, pages
+from tools.building.execute import ANSI, ChapterFailed, Store, execute, with_outputs
+from tools.building.freshness import Ours, key
+from tools.building.made import Made
 from tools.environment import OURS
-from tools.execute import ANSI, ChapterFailed, Store, execute, with_outputs
-from tools.freshness import Ours, key
-from tools.made import Made
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -22,10 +22,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 IDEAS = ("attention", "autograd", "backward", "costs", "dense", "exact_blocks", "masks")
 IDEAS += ("package", "precision", "state", "streaming")
-QUICK = ("-p", "tools.speeds", "--quick=")
+QUICK = ("-p", "tools.testing.speeds", "--quick=")
 # The longest first: the others are run beside it.
 STEPS = {
-    "tests": ["pytest", "-q", *QUICK, *(f"tests/test_{i}.py" for i in IDEAS)],
+    "tests": [
+        "pytest",
+        "-q",
+        *QUICK,
+        *(f"tests/onlinesoftmax/test_{i}.py" for i in IDEAS),
+    ],
     "types": ["mypy"],
     "imports": ["lint-imports", "--no-logo"],
     "spelling": ["codespell"],
@@ -34,7 +39,7 @@ STEPS = {
     "python-lint": ["ruff", "check", "--output-format", "concise", "."],
     "javascript-layout": ["oxfmt", "--check"],
     "javascript-lint": ["oxlint"],
-    "clocks": ["tools.clocks"],
+    "clocks": ["tools.testing.clocks"],
     "workflows": ["zizmor", "--offline", "--no-progress", ".github"],
 }
 LAYOUT = [["ruff", "check", "--fix", "."], ["ruff", "format", "."], ["oxfmt"]]
@@ -44,7 +49,7 @@ def command(words: list[str]) -> list[str]:
     """The words with the full path of a tool that is installed beside this Python."""
     if words[0] in (
         "pytest",
-        "tools.clocks",
+        "tools.testing.clocks",
     ):  # as a module, so that it finds the folder it starts in
         return [sys.executable, "-m", *words]
     path = shutil.which(words[0], path=sysconfig.get_path("scripts"))

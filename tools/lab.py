@@ -12,7 +12,7 @@ from pathlib import Path
 
 from jupyter_core import paths
 
-from tools import records
+from tools.common import records
 
 BUILD = Path(__file__).resolve().parent.parent / "_build"
 HANDED_OUT = ".handed-out.json"  # beside the copies: the digest of each when new

@@ -21,9 +21,9 @@ from pathlib import Path
 import yaml
 from bs4 import BeautifulSoup
 
-from tools import words
-from tools.copies import git
+from tools.common import words
 from tools.serve import HTML
+from tools.testing.copies import git
 
 ROOT = Path(__file__).resolve().parent.parent
 BRANCH = ROOT / "_build" / "branch"

@@ -4,8 +4,8 @@
     python -m tools.test --all [PYTEST OPTIONS]    every test: `make test-all`
     python -m tools.test --all --store             and stores which tests are slow
 
-Which tests the quick run leaves out is decided in tools/speeds.py. The full run also
-compiles the GPU kernels, in an environment of its own.
+Which tests the quick run leaves out is decided in tools/testing/speeds.py. The full run
+also compiles the GPU kernels, in an environment of its own.
 """
 
 import argparse
@@ -19,11 +19,14 @@ import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tools import excerpts, kernels, laboratory, records, speeds
 from tools.build import ROOT, Book
+from tools.common import records
+from tools.kernels import excerpts, laboratory
+from tools.kernels import gate as kernels
+from tools.testing import speeds
 
 BUILD = ROOT / "_build"
-PYTEST = [sys.executable, "-m", "pytest", "-p", "tools.speeds", "-q"]
+PYTEST = [sys.executable, "-m", "pytest", "-p", "tools.testing.speeds", "-q"]
 
 
 def counts(report: Path) -> tuple[int, int, int]:

@@ -21,7 +21,7 @@ from playwright.sync_api import (
 )
 
 from patience import PATIENCE_MS
-from tools.chromium import FLAGS, MISSING, find_chromium
+from tools.site.chromium import FLAGS, MISSING, find_chromium
 
 LOCAL = ("file:", "data:", "blob:", "about:", "http://127.0.0.1:", "http://localhost:")
 # No name but these leads anywhere, so that a request to elsewhere leaves no machine.

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Error, Locator, Page, expect
 
 from livepage import drills
 from livepage.drills.bank import bank
-from tools.chromium import FLAGS
+from tools.site.chromium import FLAGS
 
 from .conftest import Tattler, new_context, open_chromium
 from .test_drills import answer, card, look, said, status, write_page, write_scripts

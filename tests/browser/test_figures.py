@@ -906,7 +906,7 @@ def test_a_figure_wakes_when_it_nears_the_window(open_page, folder) -> None:
 
 @ids
 def test_the_browser_computes_what_the_lib_computes(visit, id) -> None:
-    """What is packed into a page; `tests/test_figures.py` asks for many more states."""
+    """What is packed into a page; `tests/book/test_figures.py` asks for many more states."""
     page, states = visit(id), cases(id)[:4]
     texts = page.evaluate(COMPUTED, [v8.to_json(state) for state in states])
     for state_now, text in zip(states, texts, strict=True):

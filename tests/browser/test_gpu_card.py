@@ -10,8 +10,8 @@ from playwright.sync_api import Browser, Locator, Page, Playwright, expect
 from livepage.drills.bank import Drill, bank, read
 from livepage.drills.forms import Card
 from livepage.markup import plain_maths
-from tools import unseen
-from tools.chromium import WEBGPU
+from tools.faults import unseen
+from tools.site.chromium import WEBGPU
 
 from .axe import wrong
 from .conftest import ALONE, AS_FOR_READERS, go, new_window, open_chromium

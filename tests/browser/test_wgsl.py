@@ -29,7 +29,7 @@ from onlinesoftmax.masks import Mask, causal, padding, window
 from tiledattention.gpu import launch as gpu
 from tiledattention.gpu.ladder import Build
 from tiledattention.gpu.rung import Work
-from tools.chromium import WEBGPU
+from tools.site.chromium import WEBGPU
 from webgpu import Answer, Launch
 
 from .conftest import new_context, open_chromium

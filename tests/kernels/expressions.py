@@ -1,4 +1,4 @@
-"""Expressions whose types Numba is asked for: `python -m tools.verdicts` stores them.
+"""Expressions whose types Numba is asked for: `python -m tools.simulator.verdicts` stores them.
 
 Each entry is a list of expressions and a list of what the names in them are: types as
 Numba writes them, for a, b, c in this order.

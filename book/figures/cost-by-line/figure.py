@@ -77,7 +77,7 @@ def functions(text: str, counted: Iterable[int]) -> list[tuple[int, int]]:
     found = set()
     for line in set(counted) - {NO_LINE}:
         around = [span for span in spans if span[0] <= line <= span[1]]
-        if around:  # the text may have changed since: `tests/test_counts.py` says so
+        if around:  # the text may have changed since: test_counts says so
             found.add(max(around))  # the innermost begins last
     return sorted(found)
 

@@ -58,7 +58,7 @@ loaded.mjs    Optional: what is too heavy for a page that is only read. `SPEC.lo
 style.css     Optional: how its own elements look. Every colour is one of the tokens. What
               several figures draw alike stands in `marks.css`, beside their folders.
 
-`tests/test_figures.py` then holds the new figure to the same checks as all the others;
+`tests/book/test_figures.py` then holds the new figure to the same checks as all the others;
 a test of what only it can do goes to `tests/browser/test_figures.py`.
 """
 

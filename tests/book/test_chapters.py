@@ -1,0 +1,201 @@
+"""What every chapter owes its reader, read off its source."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import jupytext
+import pytest
+import yaml
+
+from livepage.drills.bank import bank
+from livepage.figures import registry
+from tools.building.chapters import road
+
+BOOK = Path(__file__).parents[2] / "book"
+ROAD = road(BOOK.parent / "_toc.yml", BOOK)
+CHAPTERS = [BOOK / f"{stop.file}.md" for stop in ROAD if stop.file]
+MAIN_ROAD = [BOOK / f"{s.file}.md" for s in ROAD if s.file and s.part != "Branches"]
+
+GLUED = re.compile(r"\{glue:text\}`([\w-]+)")
+QUANTITY = re.compile(r"\{q\}`(\w+)`")
+QUANTITY_MACRO = re.compile(r"\\q([mlaosp])(?![a-z])")
+CALL = re.compile(r'\b(glue|figure|drill)\("([\w-]+)"')
+ANCHOR = re.compile(r"^\((.+)\)=$", re.M)
+MAY_BE_LEFT_OUT = re.compile(r"Sources|.*\{label\}`optional`")
+# Words that tell a reader who is stuck that the fault is theirs.
+HOUSE_AVOIDS = re.compile(r"\b(simply|obviously|clearly|trivial\w*|of course)\b", re.I)
+
+for_each_chapter = pytest.mark.parametrize("file", CHAPTERS, ids=lambda file: file.stem)
+
+
+def front_matter(file: Path) -> dict:
+    """The YAML at the head of a page."""
+    return yaml.safe_load(file.read_text(encoding="utf-8").split("---\n")[1])
+
+
+def prose(file: Path) -> str:
+    """A chapter's text cells."""
+    cells = jupytext.read(file).cells
+    return "\n\n".join(c.source for c in cells if c.cell_type == "markdown")
+
+
+def calls(file: Path, function: str) -> list[str]:
+    """The names that a chapter's code hands to `glue`, `figure` or `drill`."""
+    cells = jupytext.read(file).cells
+    code = "\n".join(c.source for c in cells if c.cell_type == "code")
+    return [name for called, name in CALL.findall(code) if called == function]
+
+
+def words(text: str) -> int:
+    """How many words a reader meets; a formula counts as one."""
+    text = re.sub(r"\$\$.*?\$\$|\$[^$\n]+\$", " formula ", text, flags=re.S)
+    text = ANCHOR.sub("", text)
+    return len(re.findall(r"[^\W_][\w'’,.-]*", text))
+
+
+def test_there_are_chapters():
+    assert CHAPTERS
+
+
+@for_each_chapter
+def test_front_matter_is_complete(file):
+    head = front_matter(file)
+    assert 50 <= len(head["description"]) <= 160
+    lines = head["learn"] + head["need"]
+    assert not [line for line in lines if not isinstance(line, str) or not line]
+    assert head["line"]
+    assert 60 <= len(head["summary_es"].split()) <= 120
+
+
+@for_each_chapter
+def test_the_order_of_a_chapter(file):
+    headings = re.findall(r"^(#+) (.+)$", prose(file), re.M)
+    assert [level for level, _ in headings].count("#") == 1
+    assert headings[0][0] == "#"
+    titles = [title for level, title in headings if level == "##"]
+    assert titles[-3:] == ["Recap", "Drills", "Sources"]
+    opening = prose(file).split("\n## ")[0]
+    assert "?" in opening, "a chapter opens with a question"
+
+
+@pytest.mark.parametrize("file", MAIN_ROAD, ids=lambda file: file.stem)
+def test_length(file):
+    """What a reader has to read: no Sources, and no section that may be left out."""
+    opening, *sections = re.split(r"^## ", prose(file), flags=re.M)
+    owed = [s for s in sections if not MAY_BE_LEFT_OUT.match(s)]
+    assert 1200 <= words("\n".join([opening, *owed])) <= 2700
+
+
+@for_each_chapter
+def test_every_number_in_the_prose_is_glued_and_every_glued_number_used(file):
+    used, glued = GLUED.findall(prose(file)), calls(file, "glue")
+    assert max(Counter(glued).values(), default=1) == 1, "a name glued twice"
+    assert set(used) == set(glued)
+
+
+@for_each_chapter
+def test_figures_exist_and_differ(file):
+    placed = calls(file, "figure")
+    assert placed and set(placed) <= set(registry.ids())
+
+
+@for_each_chapter
+def test_the_drills_of_a_chapter_are_all_in_it_once(file):
+    drills = {id: drill for id, drill in bank().items() if drill.chapter == file.stem}
+    assert sorted(calls(file, "drill")) == sorted(drills)
+    code = [drill for drill in drills.values() if drill.kind in ("code", "kernel")]
+    debug = [drill for drill in code if "Find the fault" in drill.get("prompt")]
+    assert debug, "something to debug"
+    assert len(code) > len(debug), "something to build"
+
+
+@for_each_chapter
+def test_sentences_and_equations_name_the_same_quantities(file):
+    text = prose(file)
+    in_sentences = {name[0] for name in QUANTITY.findall(text)}
+    in_equations = set(QUANTITY_MACRO.findall(text))
+    assert {"m", "l"} <= in_sentences <= in_equations
+
+
+@for_each_chapter
+def test_tone(file):
+    assert HOUSE_AVOIDS.findall(prose(file)) == []
+
+
+@for_each_chapter
+def test_the_essays_are_discussed_in_the_sources_only(file):
+    """A reader cannot get them: the text says what is right, not who said otherwise."""
+    text, sources = prose(file).split("\n## Sources\n")
+    assert "{cite:t}`essay" not in text
+    assert "{cite:" in sources
+
+
+def test_anchors_are_unique_across_the_book():
+    anchors = Counter(a for file in CHAPTERS for a in ANCHOR.findall(file.read_text()))
+    assert [anchor for anchor, times in anchors.items() if times > 1] == []
+    assert not set(anchors) & set(registry.ids()), "a figure has that id already"
+
+
+def test_an_old_number_in_a_file_name_is_the_chapter_s_number():
+    for stop in ROAD:
+        if old := re.match(r"\d\d", stop.file):
+            assert int(old[0]) == stop.number
+
+
+TOC = """
+format: jb-book
+root: index
+parts:
+  - caption: One
+    chapters: [{file: first}]
+  - caption: Branches
+    chapters: [{file: fourth}]
+  - caption: More
+    chapters: [{file: sources}]
+meta:
+  planned:
+    - {number: 2, part: One, title: Second, line: Soon.}
+    - {number: 3, part: Branches, title: Third, line: Later.}
+"""
+
+
+def written(folder: Path) -> Path:
+    """A book of two chapters; two that lie between them are planned."""
+    for name in ("index", "first", "fourth", "sources"):
+        line = "" if name in ("index", "sources") else "line: Now.\n"
+        text = f"---\ndescription: A page.\n{line}---\n# {name.title()}\n"
+        (folder / f"{name}.md").write_text(text)
+    toc = folder / "_toc.yml"
+    toc.write_text(TOC)
+    return toc
+
+
+def test_chapters_may_be_written_in_any_order(tmp_path):
+    assert road(written(tmp_path), tmp_path) == [
+        (1, "One", "First", "Now.", "first"),
+        (2, "One", "Second", "Soon.", ""),
+        (3, "Branches", "Third", "Later.", ""),
+        (4, "Branches", "Fourth", "Now.", "fourth"),
+    ]
+
+
+@pytest.mark.parametrize("number", [3, 5])
+def test_a_planned_chapter_has_a_number_of_its_own_and_leaves_no_gap(tmp_path, number):
+    toc = written(tmp_path)
+    toc.write_text(TOC.replace("number: 2", f"number: {number}"))
+    with pytest.raises(
+        ValueError, match=rf"different numbers up to 4, got \[{number}, 3"
+    ):
+        road(toc, tmp_path)
+
+
+def test_every_citation_has_its_source_and_every_source_is_cited():
+    cited = set()
+    for file in BOOK.glob("*.md"):
+        text = file.read_text(encoding="utf-8")
+        for keys in re.findall(r"\{cite:[pt]\}`([^`]+)`", text):
+            cited |= {key.strip() for key in keys.split(",")}
+    sources = re.findall(r"^@\w+\{(\w+),", (BOOK / "references.bib").read_text(), re.M)
+    assert len(sources) == len(set(sources))
+    assert cited == set(sources)

@@ -1,0 +1,83 @@
+"""Which tests the quick run leaves out, and which test is called slow."""
+
+import json
+
+import pytest
+
+from tools import test as tools_test
+from tools.testing import speeds
+
+SLOW = {"tests/test_a.py::x": 3.0, "tests/test_a.py::y": 1.5, "tests/test_b.py::z": 9.0}
+
+
+def test_the_quick_run_takes_the_quickest_slow_test_of_each_file() -> None:
+    assert speeds.left_out(SLOW, set()) == {"tests/test_a.py::x"}
+
+
+def test_the_quick_run_takes_every_test_of_a_file_whose_sources_changed() -> None:
+    assert speeds.left_out(SLOW, {"tests/test_a.py"}) == set()
+
+
+@pytest.mark.parametrize(
+    ("test", "source"),
+    [
+        ("tests/tiledattention/test_cpu.py", "lib/tiledattention/cpu/fold.py"),
+        ("tests/tiledattention/test_cpu.py", "lib/onlinesoftmax/masks.py"),
+        ("tests/tiledattention/test_cpu.py", "tests/tiledattention/test_cpu.py"),
+        ("tests/tiledattention/test_cpu.py", "tests/problems.py"),
+        ("tests/tiledattention/test_gpu.py", "lib/blocksim/memory.py"),
+        ("tests/browser/test_figures.py", "book/figures/two-chunks/figure.mjs"),
+        ("tests/browser/test_site.py", "lib/livepage/site/theme/layout.html"),
+        ("tests/ptxsim/test_ptxsim.py", "lib/ptxsim/memory.py"),
+        ("tests/book/test_inventory.py", "book/05-merge.md"),
+        ("tests/tools/test_reader.py", "tools/building/reader.py"),
+    ],
+)
+def test_a_changed_source_is_a_reason(test, source, monkeypatch) -> None:
+    monkeypatch.setattr(speeds, "stored", lambda: {f"{test}::slow": 2.0})
+    monkeypatch.setattr(speeds, "changed_files", lambda: {source})
+    assert speeds.changed_tests() == {test}
+
+
+def test_what_no_test_of_a_file_rests_on_is_no_reason(monkeypatch) -> None:
+    monkeypatch.setattr(
+        speeds, "stored", lambda: {"tests/ptxsim/test_ptxsim.py::slow": 2.0}
+    )
+    changed = {"lib/tiledattention/cpu/fold.py", "README.md", "book/museum.md"}
+    monkeypatch.setattr(speeds, "changed_files", lambda: changed)
+    assert speeds.changed_tests() == set()
+
+
+def test_what_changed_since_the_last_green_run(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(speeds, "GREEN", tmp_path / "green.json")
+    here = {"lib/a.py": "1", "lib/b.py": "2", "lib/new.py": "3"}
+    monkeypatch.setattr(speeds, "now", lambda: here)
+    green = {"lib/a.py": "1", "lib/b.py": "0", "lib/old.py": "4"}
+    speeds.GREEN.write_text(json.dumps(green))
+    assert speeds.changed_files() == {"lib/b.py", "lib/new.py", "lib/old.py"}
+
+
+def test_a_new_slow_test_is_called_so_at_the_pace_of_the_run() -> None:
+    new = "tests/test_c.py::new"
+    assert speeds.grown({**SLOW, new: 6.0}, SLOW) == [new]
+    assert speeds.grown({**SLOW, new: 4.0}, SLOW) == []
+    loaded = {test: 4 * seconds for test, seconds in SLOW.items()}
+    assert speeds.grown({**loaded, new: 16.0}, SLOW) == []
+    assert speeds.grown({**loaded, new: 24.0}, SLOW) == [new]
+
+
+@pytest.mark.parametrize(("again", "found"), [(0.5, []), (7.0, ["tests/c.py::new"])])
+def test_a_test_is_called_slow_only_if_it_is_slow_alone_too(
+    again, found, tmp_path, monkeypatch
+) -> None:
+    measured = tmp_path / "durations.json"
+    monkeypatch.setattr(speeds, "MEASURED", measured)
+    monkeypatch.setattr(speeds, "stored", dict)
+    measured.write_text(json.dumps({"tests/c.py::new": 7.0}))
+
+    def run_again(command, **more) -> None:
+        assert command[-1] == "tests/c.py::new"
+        measured.write_text(json.dumps({"tests/c.py::new": again}))
+
+    monkeypatch.setattr(tools_test.subprocess, "call", run_again)
+    assert tools_test.grown() == found

@@ -1,0 +1,1 @@
+"""Measures on this machine what the book reports."""

@@ -1,0 +1,1 @@
+"""What a build does, step by step: `tools.build` calls it."""

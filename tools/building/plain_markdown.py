@@ -1,0 +1,285 @@
+"""MyST Markdown as the Markdown that every notebook program shows.
+
+Jupyter knows neither the book's roles nor its admonitions, so they become ordinary
+Markdown here. MyST's own parser says what is a role, a directive, a link or maths, and
+where it stands. Only these pieces are rewritten: all else stays as its author wrote it.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from html import escape
+from itertools import accumulate, groupby
+
+from docutils.parsers.rst.directives import admonitions
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+from myst_parser.config.main import MdParserConfig
+from myst_parser.parsers.directives import parse_directive_text
+from myst_parser.parsers.mdit import create_md_parser
+from pybtex.database import BibliographyData
+
+from livepage.quantities import checked, quantities
+from livepage.road import Stop
+from livepage.words import ENGLISH, table
+from tools.building import citing
+
+PAGE = re.compile(r"([\w-]+)\.md(#.*)?")
+DIRECTIVE = re.compile(r"\{([\w:-]+)\}\s*(.*)")
+ASIDES = {
+    "admonition": admonitions.Admonition,
+    "note": admonitions.Note,
+    "tip": admonitions.Tip,
+    "important": admonitions.Important,
+    "warning": admonitions.Warning,
+}
+ONLY_ON_THE_PAGE = {"bibliography", "drills"}
+REFUSED = {"footnote_ref": "a footnote", "math_block_label": "a numbered equation"}
+
+Edit = tuple[int, int, str]  # from where to where, and what stands there instead
+
+
+@dataclass(frozen=True)
+class Around:
+    """What a notebook takes from the book around its chapter."""
+
+    sources: BibliographyData
+    notebooks: frozenset[str] = frozenset()  # the pages that can be downloaded too
+    road: tuple[Stop, ...] = ()
+    site: str | None = None  # where the pages are published
+    extensions: frozenset[str] = frozenset({"dollarmath", "amsmath"})  # of MyST
+    language: str = ENGLISH
+
+    @property
+    def words(self) -> Mapping[str, str]:
+        """What its pages say around the text."""
+        return table("site", self.language)
+
+
+def plain_markdown(text: str, values: dict, book: Around) -> str:
+    """`text` in the Markdown that every notebook program shows.
+
+    Parameters
+    ----------
+    text : str
+        A cell's text in MyST Markdown.
+    values : dict
+        What the chapter glued, by name.
+    book : Around
+        The book around the chapter.
+
+    Raises
+    ------
+    ValueError
+        If a notebook has no form for something in the text, or nobody glued a number.
+    """
+    edits = _Translation(text, values, book).edits()
+    for start, end, new in sorted(edits, reverse=True):
+        text = text[:start] + new + text[end:]
+    return text
+
+
+@cache
+def _parser(extensions: frozenset[str]) -> MarkdownIt:
+    """MyST's parser; its inline tokens know where they stand, in `meta`."""
+    config = MdParserConfig(enable_extensions=set(extensions))
+    parser = create_md_parser(config, RendererHTML)
+    inline = parser.inline.ruler
+    rules = zip(inline.get_active_rules(), inline.getRules(""), strict=True)
+    for name, rule in list(rules):
+        inline.at(name, partial(_located, rule))
+    return parser
+
+
+def _located(rule: Callable, state: StateInline, silent: bool) -> bool:
+    """Apply a rule of the inline parser, and note which text its tokens came from."""
+    start, before = state.pos, len(state.tokens)
+    found = rule(state, silent)
+    if found and not silent:
+        for token in state.tokens[before:]:
+            token.meta.setdefault("span", (start, state.pos))
+            if token.type == "link_open":
+                label = state.md.helpers.parseLinkLabel(state, start)
+                token.meta.setdefault("label", label)
+    return found
+
+
+class _Translation:
+    """One text on its way to plain Markdown."""
+
+    def __init__(self, text: str, values: dict, book: Around) -> None:
+        self.text, self.values, self.book = text, values, book
+        lines = text.split("\n")
+        self.line_starts = [*accumulate((len(x) + 1 for x in lines), initial=0)]
+        self.read = 0  # the text of all inline tokens before lies before this
+        self.roles: dict[str, Callable[[str], str]] = {
+            "glue:text": self._number,
+            "label": lambda word: f"({word})",
+            "q": lambda name: quantities()[checked(name, "the role q got")].letter,
+            "cite:p": lambda keys: citing.in_brackets(keys, book.sources),
+            "cite:t": lambda keys: citing.in_a_sentence(keys, book.sources),
+        }
+
+    def edits(self) -> Iterator[Edit]:
+        """What to rewrite; no two overlap."""
+        before = None
+        for token in _parser(self.book.extensions).parse(self.text):
+            _refuse(token)
+            if token.type == "inline":
+                cell = before is not None and before.type in ("th_open", "td_open")
+                yield from self._inline(token, cell)
+            elif token.type == "fence" and token.info.startswith("{"):
+                yield self._block(token, self._directive(token))
+            elif token.type == "myst_target":
+                yield self._block(token, f'<a id="{token.content}"></a>')
+            elif token.type == "myst_line_comment":
+                yield self._block(token, "")
+            elif token.type in ("math_block", "amsmath"):
+                start, end = self._span(token)
+                yield start, end, _without_macros(self.text[start:end])
+            before = token
+
+    def _span(self, token: Token) -> tuple[int, int]:
+        """Where the lines of a block start, and where the last one ends."""
+        first, after = token.map
+        return self.line_starts[first], self.line_starts[after] - 1
+
+    def _block(self, token: Token, new: str) -> Edit:
+        """A whole block anew, in the quotation or the list that it stands in."""
+        start, end = self._span(token)
+        margin = re.match("[^`(%]*", self.text[start:end])[0]
+        following = re.sub("[^> ]", " ", margin)
+        return start + len(margin), end, new.replace("\n", f"\n{following}")
+
+    def _inline(self, token: Token, cell: bool) -> Iterator[Edit]:
+        """What to rewrite in a paragraph, a heading or the cell of a table."""
+        offsets = self._offsets(token, cell)
+        for start, end, new in self._pieces(token):
+            new = new.replace("|", r"\|") if cell else new
+            yield offsets[start], offsets[end - 1] + 1, new
+
+    def _offsets(self, token: Token, cell: bool) -> list[int]:
+        """Where each character of an inline token stands in the text.
+
+        The token's lines are without the margin of a quotation or a list, and a cell's
+        are without the backslash before each bar.
+        """
+        offsets: list[int] = []
+        for number, line in enumerate(token.content.split("\n"), token.map[0]):
+            start = max(self.line_starts[number], self.read)
+            shown = line.replace("|", r"\|") if cell else line
+            place = self.text.index(shown, start)
+            for character in line:
+                place += cell and character == "|"
+                offsets.append(place)
+                place += 1
+            offsets.append(place)  # the end of the line
+            self.read = place
+        return offsets
+
+    def _pieces(self, token: Token) -> Iterator[Edit]:
+        """What to rewrite, counted in the token's own text."""
+        for child in token.children:
+            _refuse(child)
+            start, end = child.meta.get("span", (0, 0))
+            if child.type == "myst_role":
+                yield start, end, self._role(child)
+            elif child.type.startswith("math_inline"):
+                yield start, end, _without_macros(token.content[start:end])
+            elif child.type == "link_open" and (
+                page := PAGE.fullmatch(child.attrs["href"])
+            ):
+                label = child.meta["label"]
+                address = self._address(page[1], page[2] or "")
+                yield start, start + 1, "[" if address else ""
+                yield label, end, f"]({address})" if address else ""
+
+    def _address(self, page: str, anchor: str) -> str:
+        """Another page's notebook, else where it is published, else nothing."""
+        if page in self.book.notebooks:
+            return f"{page}.ipynb{anchor}"
+        if self.book.site:
+            return f"{self.book.site.rstrip('/')}/{page}.html{anchor}"
+        return ""
+
+    def _role(self, token: Token) -> str:
+        name = token.meta["name"]
+        if name not in self.roles:
+            raise ValueError(
+                f"{{{name}}}`{token.content}`: a notebook has no form for this role; "
+                f"expected one of {', '.join(self.roles)}"
+            )
+        return self.roles[name](token.content)
+
+    def _number(self, role: str) -> str:
+        name, _, form = role.partition(":")
+        if name not in self.values:
+            raise ValueError(f"{{glue:text}}`{role}`: nothing named {name!r} was glued")
+        value = self.values[name]
+        try:
+            return format(value, form) if form else str(value)
+        except ValueError as error:
+            raise ValueError(f"{{glue:text}}`{role}`: {error}: {value!r}") from None
+
+    def _directive(self, token: Token) -> str:
+        """An admonition, or the road; some others belong to the page alone."""
+        name, first = DIRECTIVE.fullmatch(token.info).groups()
+        if name in ONLY_ON_THE_PAGE:
+            return ""
+        if name == "road":
+            return plain_markdown(_road(self.book), {}, self.book)
+        if name not in ASIDES:
+            known = ", ".join([*ASIDES, "road", *sorted(ONLY_ON_THE_PAGE)])
+            raise ValueError(
+                f"{{{name}}}: a notebook has no form for this directive; "
+                f"expected one of {known}"
+            )
+        aside = parse_directive_text(ASIDES[name], first, token.content)
+        title = "".join(aside.arguments) or self.book.words.get(name, name.capitalize())
+        body = plain_markdown("\n".join(aside.body), self.values, self.book).strip()
+        folded = "dropdown" in aside.options.get("class", ())
+        return _folded(title, body) if folded else _quoted(title, body)
+
+
+def _refuse(token: Token) -> None:
+    """Stop at what a notebook would show as its source."""
+    if token.type in REFUSED:
+        raise ValueError(f"a notebook has no form for {REFUSED[token.type]}")
+
+
+def _without_macros(maths: str) -> str:
+    """Maths with the letters of the quantities in the place of the book's macros."""
+    for quantity in quantities().values():
+        macro = re.escape(quantity.macro) + "(?![a-zA-Z])"
+        maths = re.sub(macro, quantity.tex.replace("\\", r"\\"), maths)
+    return maths
+
+
+def _quoted(title: str, body: str) -> str:
+    lines = f"**{title}**\n\n{body}".splitlines()
+    return "\n".join(f"> {line}".rstrip() for line in lines)
+
+
+def _folded(title: str, body: str) -> str:
+    """`body` out of sight until it is asked for: it may answer a question."""
+    # The blank lines end the HTML, so that what is between them is Markdown.
+    summary = f"<summary>{escape(title, quote=False)}</summary>"
+    return f"<details>{summary}\n\n{body}\n\n</details>"
+
+
+def _road(book: Around) -> str:
+    """The map of the cover as lists, a part each."""
+    parts = groupby(book.road, key=lambda stop: stop.part)
+    return "\n\n".join(
+        f"**{part}**\n\n" + "\n".join(_stop(stop, book) for stop in stops)
+        for part, stops in parts
+    )
+
+
+def _stop(stop: Stop, book: Around) -> str:
+    there = f"[{stop.title}]({stop.file}.md)"
+    name = there if stop.file else f"{stop.title} ({book.words['soon']})"
+    return f"{stop.number}. {name}. {stop.line}"

@@ -1,0 +1,1 @@
+"""Plants faults, one by one; each has to be noticed."""

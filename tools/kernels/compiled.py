@@ -1,0 +1,155 @@
+"""The kernels that ship, as a launch runs them, on the PTX machine.
+
+    python -m tools.kernels.compiled    each kernel with other code for another architecture
+
+`make test-all` executes what is compiled for one architecture. Of the others this runs what
+`python -m tools.kernels --check --every` has left.
+"""
+
+import json
+import re
+import sys
+from functools import cache
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+import ptxsim
+from kernellab import reports, trial
+from onlinesoftmax import dense, inputs, masks
+from tiledattention.gpu import RUNGS, WIDTHS
+from tiledattention.gpu.ladder import Build
+from tiledattention.gpu.launch import Task, fit
+from tools.kernels import gate as kernels
+
+WRITTEN = ("O", "LSE", "states")  # what kernels may write
+PARTS = 2  # into which a rung deals out the keys that does so
+# A case with every kind of mask and ragged lengths; heads of queries and of keys,
+# queries, keys.
+EVERYTHING = (
+    masks.causal() & masks.window(40) & masks.padding([60, 9]),
+    (2, 1, 50, 70),
+)
+
+
+@cache
+def programs() -> dict[str, str]:
+    """The PTX that the compile gate has left, by name; empty if it has not run."""
+    file = kernels.gated()
+    return json.loads(file.read_text("utf-8"))["ptx"] if file.exists() else {}
+
+
+def texts(
+    rung: str, d: int, dtype: str, arch: str = kernels.GATE[1]
+) -> dict[Build, str]:
+    """The PTX of a rung that ships, and of what is launched after it."""
+    return {
+        build: programs()[f"{build.rung}-{build.d}-{dtype}-{arch}"]
+        for build in Build.shipped(rung, d).launches
+    }
+
+
+class Answer(NamedTuple):
+    """What came out, and how many instructions it took."""
+
+    out: np.ndarray
+    lse: np.ndarray
+    threads: int
+
+
+def attend(
+    build: Build, task: Task, texts: dict[Build, str], parts: int = PARTS, **options
+) -> Answer:
+    """Run a kernel, and what is launched after it."""
+    out = np.zeros_like(task.q)
+    lse = np.zeros(task.q.shape[:2], np.float32)
+    parts = parts if build.launches[1:] else 1
+    given = task.given(out, lse, parts)
+    empty, threads = set(WRITTEN), 0
+    for each in build.launches:
+        names = each.arguments
+        outputs = [i for i, name in enumerate(names) if name in empty]
+        result = ptxsim.run(
+            texts[each],
+            task.grid(each, parts),
+            [given[name] for name in names],
+            outputs=outputs,
+            **options,
+        )
+        empty -= {names[i] for i in outputs}
+        threads += result.threads
+    return Answer(given["O"], given["LSE"], threads)
+
+
+def judge(
+    case: trial.Case,
+    texts: dict[Build, str],
+    drawn: list[np.ndarray] | None = None,
+    **options,
+) -> str:
+    """What is wrong with a kernel's answer, by the accuracy rule; or nothing.
+
+    `drawn` are queries, keys and values in place of those of `trial.drawn`. Where the
+    value of a key that a row sees is NaN, so has its output to be.
+    """
+    q, k, v = drawn or trial.drawn(case)
+    build = Build.shipped(case.rung, case.d)
+    task = fit(inputs.attention(q, k, v, None, None, None), case.mask, build.d)
+    answer = attend(build, task, texts, **options)
+    out = answer.out[..., : case.d].reshape(q.shape)
+    lse = answer.lse.reshape(q.shape[:-1])
+    wide = (x.astype(np.float64) for x in (q, k, v))
+    truth, true_lse = dense.attention(*wide, mask=case.mask, return_lse=True)
+    number = ~(np.isnan(truth) & np.isnan(out))
+    off = np.abs(out.astype(np.float64) - truth)[number].max(initial=0)
+    if not off <= (allowed := trial.tolerance(case, np.nanmax(np.abs(truth)))):
+        return f"off by {off:.2e}, allowed {allowed:.2e}"
+    seen = np.isfinite(true_lse)
+    if not np.array_equal(np.isneginf(lse), np.isneginf(true_lse)):
+        return "lse is off: rows that see nothing"
+    if not np.allclose(lse[seen], true_lse[seen], rtol=1e-5, atol=1e-5):
+        return "lse is off"
+    return ""
+
+
+def elsewhere(
+    case: trial.Case, own: dict[Build, str], executed: dict[Build, str]
+) -> str | None:
+    """What is wrong with code of another architecture; None where it is no other."""
+    if [plain(text) for text in own.values()] == [*map(plain, executed.values())]:
+        return None
+    return judge(case, own)
+
+
+def plain(text: str) -> list[str]:
+    """A program without what tells architectures and lines of Python apart, or names."""
+    text = re.sub(r"_ZN\w+?(?=_param_|\()", "kernel", re.sub(r"//.*", "", text))
+    names = dict.fromkeys(re.findall(r"_cudapy_\w+", text))
+    for number, name in enumerate(names):
+        text = re.sub(rf"{name}\b", f"array_{number}", text)
+    lines = [" ".join(line.split()) for line in text.split("\n")]
+    return [x for x in lines if x and not x.startswith((".target", ".loc", ".file"))]
+
+
+def main() -> int:
+    wrong = ran = 0
+    others = [arch for arch in reports.ARCHS if arch != kernels.GATE[1]]
+    for rung, d, dtype, arch in product(RUNGS, WIDTHS, reports.DTYPES, others):
+        case = trial.Case(rung, d, dtype, *EVERYTHING)
+        try:
+            own = texts(rung, d, dtype, arch)
+        except KeyError:
+            print("not compiled: python -m tools.kernels --check --every")
+            return 2
+        said = elsewhere(case, own, texts(rung, d, dtype))
+        ran += said is not None
+        if said:
+            wrong += 1
+            print(f"{case} {arch}: {said}")
+    print(f"{ran} kernels for other architectures are other code: {wrong} are wrong")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

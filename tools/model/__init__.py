@@ -1,0 +1,1 @@
+"""Trains the model of the last chapter, in an environment with torch."""

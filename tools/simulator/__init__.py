@@ -1,0 +1,1 @@
+"""Holds the simulator to Numba: what compiles, which types, which races."""

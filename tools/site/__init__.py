@@ -1,0 +1,1 @@
+"""What the built site weighs, where its links lead, and a reader's walk through it."""

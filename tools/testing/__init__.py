@@ -1,0 +1,1 @@
+"""What the tests run by: the quick ones, clocks, copies of the book, rebuilds."""
