@@ -419,11 +419,12 @@ print(cpu.softmax(np.zeros(8, np.float32))[0])
 def copied(
     to: Path, file: str = "steps.py", old: str = "", new: str = ""
 ) -> dict[str, str]:
-    """Copy the package, with one change to a file; return the environment to use it in."""
-    package = LIB / "onlinesoftmax"
-    for each in (*package.glob("*.py"), *(package / "cpu").glob("*.py")):
+    """Copy what `cpu` needs, with one change to a file; return the environment for it."""
+    cpu = LIB / "tiledattention" / "cpu"
+    folders = (LIB / "onlinesoftmax", cpu.parent, cpu)
+    for each in (each for folder in folders for each in folder.glob("*.py")):
         text = each.read_text("utf-8")
-        if each == package / "cpu" / file:
+        if each == cpu / file:
             assert old in text
             text = text.replace(old, new, 1) if old else text
         copy = to / each.relative_to(LIB)
@@ -533,11 +534,11 @@ def test_the_examples() -> None:
 # Faults.
 
 FAULTS = {
-    "alpha is 1": ("at.fsub(old, found)", "at.fsub(found, found)"),
+    "alpha is 1": ("at.fsub(old, new)", "at.fsub(new, new)"),
     "o is not rescaled": ("_scale(at, at.add(o, o_row), columns, alpha)", "pass"),
     "l is not rescaled": ("_scale(at, at.add(l, number(r * BYTES)), number(1), alpha)", "pass"),
     "the last weight alone": ("at.fadd(at.load(total), weight)", "weight"),
-    "m is not kept": ("at.store(at.extract_element(found, lane), place)", "pass"),
+    "m is not kept": ("at.store(at.extract_element(new, lane), place)", "pass"),
 }  # fmt: skip
 OFF = """
 import numpy as np

@@ -33,6 +33,7 @@ from tools.building.reader import (
     wheels_at,
     without_glue,
 )
+from tools.environment import OURS
 from tools.lab import copies
 
 SOURCES = BibliographyData(
@@ -275,7 +276,7 @@ def test_a_notebook_that_cannot_show_a_widget_shows_a_still(
     assert f"from {tmp_path / 'site'}" in done.stdout
 
 
-WHEELS = ["blocksim", "livepage", "onlinesoftmax", "ptxsim", "rescaling"]
+WHEELS = sorted(Path(one).name.replace("book", "rescaling") for one in OURS)
 
 
 def test_the_archive_holds_notebook_and_wheels(html: Path) -> None:

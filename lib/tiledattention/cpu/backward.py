@@ -1,9 +1,9 @@
-"""The gradients of an attention on a CPU: the weights are made again, tile by tile.
+"""The gradients of attention on a CPU, with weights recomputed tile by tile.
 
-The keys are cut into parts, and a part into tiles. All queries that see a tile come by,
-a block at a time: scores and dP are made in strips, weights and dS in their place, and
-three products add them to dV, dK and dQ. What a part adds to dQ is kept apart, and the
-parts are added up in their order, so that no number of threads changes a bit.
+The keys are cut into parts, and a part into tiles. Each tile meets all queries that see it,
+a block at a time: scores and dP are computed in strips, weights and dS overwrite them, and
+three products add these to dV, dK and dQ. Each part has a dQ of its own, and these are
+added up in the order of the parts, so the number of threads changes no bit.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -32,7 +32,7 @@ from tiledattention.cpu.tiles import add_rows, carve, copy, dress, side_by_side,
 
 TILE = 192  # keys: whole strips and whole panels, on any machine
 BLOCK = 96  # queries: whole strips
-PARTS = 8  # that all heads together have at least, if there are keys enough
+PARTS = 8  # of all heads together, at least, if there are enough keys
 NO_BIAS = np.empty((0, 0), np.float32)
 
 
@@ -117,7 +117,7 @@ def attention_grad(
 
 
 def parts_of(keys: int, heads: int) -> list[slice]:
-    """Return the parts of the keys, in whole tiles: few if there are many heads."""
+    """Return the parts of the keys, in whole tiles: fewer if there are many heads."""
     parts = max(PARTS // heads, 1)
     size = -(-max(keys, 1) // (TILE * parts)) * TILE
     return list(inputs.blocks(keys, size))
@@ -138,16 +138,16 @@ class Queries(NamedTuple):
         """Return the queries of a head."""
         o, lse, do = (x[head.at] for x in kept)
         rows = -(-len(lse) // ROWS) * ROWS
-        q = filled(head.q, rows)
+        q = padded(head.q, rows)
         q *= np.float32(asked.scale * LOG2_E)
         base_2 = np.full(rows, np.inf, np.float32)
         base_2[: len(lse)] = np.where(lse == -np.inf, np.inf, lse * LOG2_E)
         delta = np.zeros(rows, np.float32)
         delta[: len(lse)] = np.einsum("ij,ij->i", o, do, dtype=np.float64)
-        return cls(head, seen, q, filled(do, rows), base_2, delta)
+        return cls(head, seen, q, padded(do, rows), base_2, delta)
 
     def finish(self, asked, sums: Sums, parts: Floats) -> None:
-        """Add up what the parts of the keys gave to dQ, and what the sink gets."""
+        """Add up the dQ of all parts of the keys, and the gradient of the sink."""
         queries, d = self.head.q.shape
         for part in parts:
             sums.q[self.head.at] += part[:queries, :d]
@@ -157,8 +157,8 @@ class Queries(NamedTuple):
             sums.sinks[self.head.at[-1:] or 0] -= np.float32(p @ self.delta)
 
 
-def filled(x, rows: int) -> Floats:
-    """Return rows as float32, filled up with 0 to so many, and to whole vectors."""
+def padded(x, rows: int) -> Floats:
+    """Return rows as float32, padded with 0 to `rows` rows and whole vectors."""
     columns = -(-x.shape[1] // LANES) * LANES
     wide = given.aligned(rows * columns).reshape(rows, columns)
     wide[:] = 0
@@ -169,7 +169,7 @@ def filled(x, rows: int) -> Floats:
 def _add_part(
     asked, sums: Sums, sharing: list[Queries], dq: Floats, keys: slice
 ) -> None:
-    """Add what some of the keys get, from all heads that share them, and give to dQ."""
+    """Add the gradients of some keys, over all heads that share them, and their dQ."""
     head = sharing[0].head
     k, v = given.plain(head.k[keys]), given.plain(head.v[keys])
     height = -(-len(k) // TILE) * TILE
@@ -187,7 +187,7 @@ def _add_part(
             seen = given.Rows.of(own.seen, rows, keys)
             strips = -(-(rows.stop - rows.start) // ROWS)
             some = slice(rows.start, rows.start + strips * ROWS)
-            give(
+            accumulate(
                 own.q[some], own.do[some], own.lse[some], own.delta[some], k, v,
                 seen.first - keys.start, seen.stop - keys.start, seen.place - keys.start,
                 seen.slope, seen.bias, softcap, dq_own[some], dk, dv, room,
@@ -197,14 +197,14 @@ def _add_part(
 
 
 @kernel
-def give(q, do, lse, delta, k, v, first, stop, place, slope, bias, softcap, dq, dk, dv,
-         room):  # fmt: skip
-    """Add to dQ, dK and dV what a few keys and all queries give to each other.
+def accumulate(q, do, lse, delta, k, v, first, stop, place, slope, bias, softcap, dq, dk,
+               dv, room):  # fmt: skip
+    """Add the products of some keys and all queries to dQ, dK and dV.
 
     q, dq (rows, d), do (rows, columns), lse and delta (rows,), all in whole strips; k (n,
     d), v (n, columns); first, stop (queries,), place, slope, bias, softcap as for
     `attend`, counted from the first of the keys; dk (n, d) and dv (n, columns), in whole
-    tiles; `room` is for what is needed on the way.
+    tiles; `room` is working memory.
     """
     n, queries = k.shape[0], first.size
     kt, at = carve(room, 0, TILE, k.shape[1])
@@ -257,7 +257,7 @@ def add_products(weights, ds, q, do, k, dq, dk, dv):
 
 @inner
 def differ_dressed(row, own, lse, delta, softcap, slope, place, added, first, stop):
-    """As `differ`, for scores that are first bent, biased and hidden as `dress` does it."""
+    """As `differ`, for scores that `dress` changes first."""
     bare = row.copy()
     dress(row, softcap, slope, place, added, first, stop)
     differ(address(row), address(own), row.size // LANES, lse, delta)

@@ -1,4 +1,4 @@
-"""Compiling the kernels: once for a machine, then kept on disk."""
+"""Compiles the kernels, once for each kind of machine, and caches them on disk."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ from numba import njit
 
 from tiledattention.cpu.lanes import MACHINE
 
-LOCK, ANNOUNCED = Lock(), set[str]()  # the kernels of which it was said
+LOCK, ANNOUNCED = Lock(), set[str]()  # the kernels whose compilation was announced
 PATIENCE = 0.5  # seconds until a compilation is announced
 ANNOUNCEMENT = (
     "tiledattention.cpu: compiling {name} for {machine}, once; it takes some seconds"
@@ -27,47 +27,33 @@ def edition() -> str:
 
 
 EDITION = edition()
-# What kernels call becomes part of them; x / 0 is no error there.
+# Functions that kernels call are inlined into them; there x / 0 is no error.
 inner = njit(error_model="numpy", forceinline=True)
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that runs compiled, free of Python's lock.
+    """Return a function that runs compiled, without Python's lock.
 
-    The first call compiles, and keeps the result on disk; a line on stderr says so.
-
-    Parameters
-    ----------
-    function : function
-
-    Returns
-    -------
-    function
+    The first call compiles and caches the result on disk; a line on stderr says so.
     """
     compiled = njit(nogil=True, cache=True, error_model="numpy")(function)
-    # Numba compiles again if the function's own file has changed. A kernel is made of
-    # other files as well, so the whole package stands for it.
+    # Numba compiles again when the function's own file changes. A kernel is built from
+    # other files of the package as well, so the cache depends on all of them.
     compiled._cache._cache_file._source_stamp = EDITION
 
     @wraps(function)
-    def run(*given: Any) -> Any:
+    def run(*arguments: Any) -> Any:
         if compiled.nopython_signatures:
-            return compiled(*given)
+            return compiled(*arguments)
         with announced(function.__name__):
-            return compiled(*given)
+            return compiled(*arguments)
 
     run.compiled = compiled  # type: ignore[attr-defined]
     return run
 
 
 def announce(name: str) -> None:
-    """Say on stderr that a kernel is being compiled.
-
-    Parameters
-    ----------
-    name : str
-        Of the kernel.
-    """
+    """Say on stderr that a kernel is being compiled."""
     text = ANNOUNCEMENT.format(name=name, machine=MACHINE.name)
     with LOCK:
         if name not in ANNOUNCED:
@@ -77,15 +63,7 @@ def announce(name: str) -> None:
 
 @contextmanager
 def announced(name: str) -> Iterator[None]:
-    """Say on stderr what is being compiled, if that takes its time.
-
-    It is said once, however many threads wait for the same kernel.
-
-    Parameters
-    ----------
-    name : str
-        Of the kernel.
-    """
+    """Announce a compilation if it takes long, once for all threads that wait for it."""
     timer = Timer(PATIENCE, announce, [name])
     timer.daemon = True
     timer.start()

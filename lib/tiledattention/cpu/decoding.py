@@ -1,8 +1,8 @@
-"""One query and many keys: a model that writes reads all it has written, for each letter.
+"""One query and many keys: a model that writes a token reads its whole KV cache.
 
-There is hardly anything to compute, and all keys and values come from memory once. So
-they are read as they lie, and cut into parts for the threads. Each part leaves a state,
-and the states are merged.
+There is little to compute, and all keys and values come from memory once. So they are read
+as they lie, without packing, in parts that threads share. Each part leaves a state, and
+the states are merged.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -33,7 +33,7 @@ from tiledattention.cpu.steps import (
 )
 from tiledattention.cpu.tiles import TILE, copy, dress
 
-PARTS = 16  # of the keys, at most: as many whatever the number of threads
+PARTS = 16  # of the keys, at most, whatever the number of threads
 SMALLEST = 8192  # keys of a part
 NOWHERE = np.float32(-np.inf)
 # For up to 4 queries over keys of at least 2¹⁷ numbers, decoding takes less time
@@ -97,24 +97,24 @@ def write(
 ) -> None:
     """Write the output and the logsumexp of each row, from the states of all parts."""
     groups = [
-        Together.of(asked, heads)
+        SharedKeys.of(asked, heads)
         for group in given.groups(asked, mask)
         for _, heads in group
     ]
     tasks = [(own, part) for own in groups for part in own.parts()]
     states: dict[tuple[int, int], State] = {}
 
-    def take(task: tuple[Together, slice]) -> None:
+    def fold(task: tuple[SharedKeys, slice]) -> None:
         own, keys = task
         states[id(own), keys.start] = own.state_of(keys)
 
-    share(take, tasks, threads)
+    share(fold, tasks, threads)
     for own in groups:
         parts = [states[id(own), keys.start] for keys in own.parts()]
         _finish(asked, own, parts, out, lse)
 
 
-class Together(NamedTuple):
+class SharedKeys(NamedTuple):
     """The queries of all heads that share their keys, one after another."""
 
     heads: given.Heads
@@ -129,7 +129,7 @@ class Together(NamedTuple):
     softcap: np.float32
 
     @classmethod
-    def of(cls, asked: inputs.Attention, heads: given.Heads) -> "Together":
+    def of(cls, asked: inputs.Attention, heads: given.Heads) -> "SharedKeys":
         """Return the queries of heads, as the kernel reads them."""
         queries = heads[0][1].queries
         q = np.concatenate([given.widened(head.q) for head, _ in heads])
@@ -148,7 +148,7 @@ class Together(NamedTuple):
         )
 
     def parts(self) -> Iterator[slice]:
-        """Yield the parts of the keys of which some query sees something."""
+        """Yield the parts of the keys that some query sees."""
         first, stop = self.first.min(initial=0), self.stop.max(initial=0)
         size = max(-(-len(self.k) // PARTS // TILE) * TILE, SMALLEST)
         for keys in inputs.blocks(len(self.k), size):
@@ -161,7 +161,7 @@ class Together(NamedTuple):
         rows, before = len(self.q), keys.start
         m, l = np.full(rows, NOWHERE), np.zeros(rows, np.float32)
         o = np.zeros((rows, v.shape[1]), np.float32)
-        take_part(
+        fold_part(
             self.q, k, v, self.first - before, self.stop - before,
             self.places - before, self.slopes, self.bias[:, keys], self.softcap, m, l, o,
         )  # fmt: skip
@@ -188,8 +188,8 @@ def _finish(asked, own, states, out, lse) -> None:
 
 
 @kernel
-def take_part(q, k, v, first, stop, places, slopes, bias, softcap, m, l, o):
-    """Take some keys into the states of a few queries.
+def fold_part(q, k, v, first, stop, places, slopes, bias, softcap, m, l, o):
+    """Fold some keys into the states of a few queries.
 
     q (rows, d); k (n, d); v (n, columns), all of whole vectors; first, stop, places and
     slopes (rows,), counted from the first of these keys; bias (rows, n) or empty. The
@@ -228,7 +228,7 @@ def take_part(q, k, v, first, stop, places, slopes, bias, softcap, m, l, o):
 
 @inner
 def add_values(weights, values, count, to, columns):
-    """Add so many weights times rows of values to a row; they stand at addresses."""
+    """Add `count` weights times rows of values to a row; all three are addresses."""
     row, left = columns * 4, columns
     while left >= PANEL:
         row_add(weights, 0, 4, values, row, to, row, count)

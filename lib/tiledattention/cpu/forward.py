@@ -1,10 +1,10 @@
-"""Attention on a CPU: the fold over tiles, in the order that caches like.
+"""Attention on a CPU: the fold over tiles, in an order that suits the caches.
 
-Keys lie side by side in panels, so that a row of scores is a whole number of vectors. One
-tile after another goes through a block of queries: the scores of each strip are made, and
-go into its states, (m, l, o); then the tile's values are added, weighted. So the tile is
-read from the nearest caches by all strips but the first. The sum l is kept as a number
-for each lane of a vector; they are added up at the end.
+Keys lie side by side in panels, so that a row of scores is a whole number of vectors. Each
+tile meets all strips of a block of queries in turn: the scores of a strip are computed and
+folded into its states, (m, l, o); then the tile's values are added, weighted. So all
+strips but the first read the tile from the nearest caches. The sum l has a number for each
+lane of a vector; the lanes are added up at the end.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -81,8 +81,8 @@ def attention(
     -----
     A few queries over many keys are left to `decode`, which reads the keys as they lie.
     Scores and sums are of float32. A block of queries whose answer is not finite is
-    computed once more by `streaming`, slowly: a value that is not finite may not have been
-    its to see.
+    computed again by `streaming`, slowly: the value that is not finite may be hidden from
+    some of them.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def _attend(asked, head, seen, panels, rows, out, lse) -> None:
 
 
 def _room(q: Array, v: Array) -> given.Floats:
-    """Return what `take` needs on its way."""
+    """Return working memory for `take`."""
     height, columns = whole(len(q), ROWS), whole(v.shape[1], LANES)
     return given.ROOM.of(
         (height, q.shape[1]), (height, LANES), (height, columns), (height, TILE),
@@ -148,23 +148,11 @@ def state_of(
     rows: slice,
     own: given.Rows,
 ) -> State:
-    """Return the states of a block of queries over a part of the keys.
+    """Return the states of a block of queries over some of the keys, in float64.
 
-    Parameters
-    ----------
-    asked, head
-        The arguments, checked; their keys and values are the part.
-    panels : ndarray, (panels, d, PANEL)
-        The keys of the part, packed.
-    rows : slice
-        The queries.
-    own : given.Rows
-        What they see of the part, in base e.
-
-    Returns
-    -------
-    State, float64
-        m and l are (queries,), o is (queries, columns).
+    `asked` and `head` hold only these keys and their values, and `panels` the same keys,
+    packed. `own` says what the queries see of them, in base e. A worker of a cluster
+    folds its chunk so.
     """
     q, v = given.plain(head.q[rows]), given.plain(head.v)
     m, l = np.empty((2, len(q)), np.float32)
@@ -177,11 +165,11 @@ def state_of(
     wide = State(*(x.astype(np.float64) for x in (m, l, o)))
     if np.isfinite(l).all() and np.isfinite(o).all() and (m < np.inf).all():
         return wide._replace(m=wide.m / LOG2_E)
-    return _slowly(asked, head, rows, own)
+    return _state_by_streaming(asked, head, rows, own)
 
 
-def _slowly(asked, head, rows, own) -> State:
-    """The same by `streaming`, where not all is finite: who may not see it reads it not."""
+def _state_by_streaming(asked, head, rows, own) -> State:
+    """Fallback for non-finite sums, by `streaming`. Hidden keys are never read."""
     q = head.q[rows].astype(np.float64)
     state = State.empty((len(q),), head.v.shape[-1])
     for keys in inputs.blocks(len(head.k), TILE):
@@ -194,9 +182,9 @@ def _slowly(asked, head, rows, own) -> State:
 @kernel
 def attend(q, keys, values, first, stop, place, slope, bias, factor, softcap, sink, out,
            lse, room):  # fmt: skip
-    """Write the output and the logsumexp of a block of queries; is all of it finite?
+    """Write the output and the logsumexp of a block of queries; return if all is finite.
 
-    As for `take`.
+    The arguments are those of `take`.
     """
     m, l, o = take(q, keys, values, first, stop, place, slope, bias, factor, softcap,
                    sink, room)  # fmt: skip
@@ -205,12 +193,12 @@ def attend(q, keys, values, first, stop, place, slope, bias, factor, softcap, si
         total = sum_of(l[i])
         lse[i] = (m[i] + np.log2(np.float64(total))) / LOG2_E
         inverse = np.float32(1) / total if total != 0 else np.float32(0)
-        kept = np.float32(0)
+        check = np.float32(0)
         for c in range(out.shape[1]):
             answer = o[i, c] * inverse
             out[i, c] = answer
-            kept += answer * np.float32(0)  # NaN for anything that is not finite
-        finite &= kept == 0 and lse[i] < np.inf
+            check += answer * np.float32(0)  # NaN for anything that is not finite
+        finite &= check == 0 and lse[i] < np.inf
     return finite
 
 
@@ -219,7 +207,7 @@ def leave(q, keys, values, first, stop, place, slope, bias, factor, softcap, sin
           sums, out, room):  # fmt: skip
     """Write the states of a block of queries: m, in base 2, l and o.
 
-    As for `take`.
+    The arguments are those of `take`.
     """
     m, l, o = take(q, keys, values, first, stop, place, slope, bias, factor, softcap,
                    sink, room)  # fmt: skip
@@ -243,10 +231,10 @@ def take(q, keys, values, first, stop, place, slope, bias, factor, softcap, sink
     """Return the states of a block of queries, m, l by lanes, and o, in whole strips.
 
     q (queries, d), to be multiplied by `factor`; keys (panels, d, PANEL); values (n,
-    columns); first, stop (queries,), the keys that each query sees; place, where the first
-    of them stands; bias (queries, n) or empty; sink, the score of one more key, whose value
-    is 0, or −∞. Scores, and all that is added to them, are in base 2. `room` is for what
-    is needed on the way.
+    columns); first, stop (queries,), the keys that each query sees; place, the index of the
+    first query; bias (queries, n) or empty; sink, the score of one more key, whose value
+    is 0, or −∞. Scores, and all that is added to them, are in base 2. `room` is working
+    memory.
     """
     queries, d = q.shape
     height, columns = whole(queries, ROWS), whole(values.shape[1], LANES)
@@ -270,11 +258,11 @@ def take(q, keys, values, first, stop, place, slope, bias, factor, softcap, sink
 @inner
 def fold(q, keys, values, first, stop, place, slope, bias, softcap, m, l, o, scores,
          tile):  # fmt: skip
-    """Take a block of queries through all keys that it sees.
+    """Fold all keys that a block of queries sees into its states.
 
-    As for `attend`, but q is in base 2 and in strips, (strips, d, ROWS). The state is m
+    As for `take`, but q is in base 2 and in strips, (strips, d, ROWS). The state is m
     (queries,), l (queries, LANES) and o (queries, columns), in whole strips; scores
-    (queries, TILE) and tile (TILE, columns) are room to work in.
+    (queries, TILE) and tile (TILE, columns) are working memory.
     """
     queries, d, n = first.size, q.shape[1], values.shape[0]
     panel, lines = d * PANEL * 4, whole(TILE * d * 4 * ROWS // queries, 64)
@@ -310,7 +298,7 @@ def fold(q, keys, values, first, stop, place, slope, bias, softcap, m, l, o, sco
             )  # fmt: skip
         for top in range(0, queries, ROWS):
             last = min(top + ROWS, queries) - 1
-            # Keys that no row of the strip sees are left out: their values may be NaN.
+            # Keys that no row of the strip sees are skipped: their values may be NaN.
             low, high = max(first[top], start) - start, min(stop[last], end) - start
             if low < high:
                 weights = address(scores) + (top * TILE + low) * 4

@@ -1,12 +1,12 @@
-"""Vectors of numbers, as wide as this machine computes with at once.
+"""Vectors of numbers, as wide as this machine's registers.
 
 A processor adds or multiplies several float32 numbers with one instruction: 16 of them
-with AVX-512, 8 with AVX2, 4 with NEON and SSE. Each place in such a vector is a *lane*.
-The functions here write instructions on vectors, for `steps.py` to build its loops of;
+with AVX-512, 8 with AVX2, 4 with NEON and SSE. Each number in such a vector has a *lane*.
+The functions here emit instructions on vectors, from which `steps.py` builds its loops;
 none of them computes anything itself.
 
-How wide a vector is is asked of the compiler: it translates one addition of 16 numbers
-for this machine, and the names of the registers it uses tell.
+The compiler knows the width of a vector: it translates one multiplication of 16 numbers
+for this machine, and the names of the registers in its code tell.
 """
 
 from collections.abc import Callable
@@ -71,16 +71,7 @@ def machine() -> Machine:
 
 
 def read(target: llvm.TargetMachine) -> Machine:
-    """Return what a target offers, read off a multiplication and addition for it.
-
-    Parameters
-    ----------
-    target : llvmlite.binding.TargetMachine
-
-    Returns
-    -------
-    Machine
-    """
+    """Return what a target offers, read off its code for a multiplication and addition."""
     text = target.emit_assembly(llvm.parse_assembly(PROBE % target.triple))
     lanes = 16 if "zmm" in text else 8 if "ymm" in text else 4
     arm = "fmla" in text
@@ -117,7 +108,7 @@ def number(n: int) -> Value:
 
 
 def pointer(b: Builder, address: Value, kind: ir.Type, offset: int = 0) -> Value:
-    """Return a pointer to what stands `offset` bytes after an address."""
+    """Return a pointer to the value `offset` bytes after an address."""
     if offset:
         address = b.add(address, number(offset))
     return b.inttoptr(address, kind.as_pointer())
@@ -141,7 +132,7 @@ def splat(b: Builder, x: Value) -> Value:
 
 
 def pick(b: Builder, x: Value, y: Value, lanes: list[int]) -> Value:
-    """Return the lanes asked for of two vectors; those of `y` count from LANES on."""
+    """Return some lanes of two vectors; the lanes of `y` count from LANES on."""
     kind = ir.VectorType(INT32, len(lanes))
     return b.shuffle_vector(x, y, ir.Constant(kind, lanes))
 
@@ -204,18 +195,7 @@ def across(
     """Return a vector whose first lanes hold each vector's lanes, all combined to one.
 
     Two vectors at a time are mixed, so that each step combines lanes of both at once.
-
-    Parameters
-    ----------
-    b : IRBuilder
-    vectors : list of vectors
-        As many as a power of two, at most LANES.
-    combine : function
-        `add` or `larger`.
-
-    Returns
-    -------
-    Value
+    The number of vectors is a power of two, at most LANES; `combine` is `add` or `larger`.
     """
     nothing, step = ir.Constant(VECTOR, ir.Undefined), 1
     while len(vectors) > 1:

@@ -1,7 +1,7 @@
-"""Sharing work between threads.
+"""Shares work between threads.
 
-Compiled kernels run outside of Python's lock, so Python's own threads will do. Nobody
-waits for a thread that has not begun: whoever asks takes part in the work himself.
+Compiled kernels release Python's lock, so Python's own threads will do. The thread that
+calls works as well, so it never waits for a helper that has not started.
 """
 
 import os
@@ -18,16 +18,7 @@ HELPERS = ThreadPoolExecutor(max(os.cpu_count() or 1, 2), "onlinesoftmax")
 
 
 def threads_of(threads: int | None) -> int:
-    """Return how many threads to use; None is as many as this process may.
-
-    Parameters
-    ----------
-    threads : int, optional
-
-    Returns
-    -------
-    int
-    """
+    """Return how many threads to use; None is as many as this process may."""
     if threads is None:
         if hasattr(os, "sched_getaffinity"):
             return len(os.sched_getaffinity(0))
@@ -36,36 +27,29 @@ def threads_of(threads: int | None) -> int:
 
 
 def share(work: Callable[[Task], None], tasks: Iterable[Task], threads: int) -> None:
-    """Do some work for every task, in several threads; return when all is done.
+    """Run `work` on every task, in up to `threads` threads; return when all are done.
 
-    Parameters
-    ----------
-    work : function
-        Of one task.
-    tasks : iterable
-        They are begun in this order.
-    threads : int
-        How many threads work at once, the one that calls included.
+    The tasks start in this order, and the calling thread is one of the threads.
     """
-    left = deque(tasks)
+    waiting = deque(tasks)
 
-    def take() -> None:
-        while left:
+    def run() -> None:
+        while waiting:
             try:
-                task = left.popleft()
+                task = waiting.popleft()
             except IndexError:  # another thread was faster
                 return
             try:
                 work(task)
             except BaseException:
-                left.clear()  # the answer is lost: nobody needs the rest
+                waiting.clear()  # the answer is lost, so the other tasks are useless
                 raise
 
-    others = [HELPERS.submit(take) for _ in range(min(threads, len(left)) - 1)]
+    helpers = [HELPERS.submit(run) for _ in range(min(threads, len(waiting)) - 1)]
     try:
-        take()
+        run()
     finally:
-        # One that has not begun finds nothing left to do, and is not waited for.
-        begun = [other for other in others if not other.cancel()]
-    for other in begun:
-        other.result()
+        # Helpers that have not started are cancelled: there is no work left for them.
+        started = [helper for helper in helpers if not helper.cancel()]
+    for helper in started:
+        helper.result()

@@ -1,9 +1,9 @@
 """Softmax of rows on a CPU.
 
-A row is taken block by block, and read twice while the block is near: for its largest
-score, and for its weights, which are measured from that and kept. So each block leaves a
-state (m, l). When the states are merged, each block's weights are rescaled to the whole.
-A very long row is cut into parts, which threads share: the blocks are the same.
+A row is processed block by block. While a block is in the cache it is read twice: for its
+largest score, and for its weights, which are measured from that score and written. So each
+block leaves a state (m, l). Once the states are merged, each block's weights are rescaled
+to the whole row. Threads share the parts of a very long row; its blocks stay the same.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -23,12 +23,12 @@ from tiledattention.cpu.steps import (
 )
 from tiledattention.cpu.tiles import soon
 
-AHEAD = 2  # rows: so far ahead of its use is memory asked for
-NEAR = 2**15  # numbers of a row that is asked for beforehand, at most
+AHEAD = 2  # rows: how far ahead of its use a row is prefetched
+NEAR = 2**15  # numbers of a row that is prefetched as a whole, at most
 BLOCK = 4096  # numbers of a block
 PART = 128 * BLOCK  # numbers of a part of a very long row
 TASK = 2**17  # numbers of a task, at least
-TASKS = 4  # for each thread, so that the last one is not waited for long
+TASKS = 4  # for each thread, so that the last task is short
 NOWHERE = np.float32(-np.inf)
 
 
@@ -67,51 +67,51 @@ def softmax(
     rows, answers = x.reshape(-1, n), out.reshape(-1, n)
     if n > PART:
         for row, answer in zip(rows, answers):
-            _in_parts(row, answer, threads)
+            _write_in_parts(row, answer, threads)
     else:
         size = -(-max(TASK, x.size // (threads * TASKS)) // n)
 
-        def take(start: int) -> None:
+        def write(start: int) -> None:
             own = slice(start, start + size)
-            _written(rows[own], answers[own])
+            _write(rows[own], answers[own])
 
-        share(take, range(0, len(rows), size), threads)
-    if not np.may_share_memory(out, answers):  # the rows of `out` lie far apart
+        share(write, range(0, len(rows), size), threads)
+    if not np.may_share_memory(out, answers):  # `reshape` had to copy `out`
         out[...] = answers.reshape(out.shape)
     return out
 
 
-def _in_parts(row: Array, answer: Array, threads: int) -> None:
+def _write_in_parts(row: Array, answer: Array, threads: int) -> None:
     """Write the softmax of one very long row."""
-    weights = answer if _ready(answer) else np.empty(row.shape, np.float32)
+    weights = answer if _is_writable(answer) else np.empty(row.shape, np.float32)
     m, l = np.empty((2, -(-len(row) // BLOCK)), np.float32)
 
     def weigh(start: int) -> None:
         own = slice(start, start + PART)
         blocks = slice(start // BLOCK, (start + PART) // BLOCK)
-        part_weighed(given.plain(row[own]), weights[own], m[blocks], l[blocks])
+        weigh_part(given.plain(row[own]), weights[own], m[blocks], l[blocks])
 
     def rescale(start: int) -> None:
         own = slice(start, start + PART)
-        part_rescaled(weights[own], m[start // BLOCK :])
+        rescale_part(weights[own], m[start // BLOCK :])
         if weights is not answer:
             answer[own] = weights[own]
 
     share(weigh, range(0, len(row), PART), threads)
-    states_merged(m, l)
+    merge_states(m, l)
     share(rescale, range(0, len(row), PART), threads)
 
 
-def _written(x: Array, out: Array) -> None:
-    """Write the softmax of whole rows, wherever it has to go."""
-    weights = out if _ready(out) else np.empty(x.shape, np.float32)
+def _write(x: Array, out: Array) -> None:
+    """Write the softmax of whole rows, in whatever format `out` has."""
+    weights = out if _is_writable(out) else np.empty(x.shape, np.float32)
     whole_rows(given.plain(x), weights)
     if weights is not out:
         out[...] = weights
 
 
-def _ready(out: Array) -> bool:
-    """Tell whether a kernel can write here."""
+def _is_writable(out: Array) -> bool:
+    """Return whether a kernel can write to `out` directly."""
     return out.dtype == np.float32 and out.flags.c_contiguous
 
 
@@ -130,19 +130,19 @@ def whole_rows(x, out):
 
 
 @kernel
-def part_weighed(row, out, m, l):
+def weigh_part(row, out, m, l):
     """Write the weights of a part of a row, and the states of its blocks."""
     weigh(row, out, m, l, np.empty(STEP, np.float32))
 
 
 @kernel
-def states_merged(m, l):
+def merge_states(m, l):
     """Turn the states of all blocks of a row into their factors."""
     merge(m, l)
 
 
 @kernel
-def part_rescaled(out, factors):
+def rescale_part(out, factors):
     """Rescale the weights of a part of a row."""
     rescale(out, factors)
 

@@ -1,16 +1,16 @@
 """The inner loops of the kernels, written for a machine's vectors.
 
-Numba lets a function say itself which instructions it becomes: an *intrinsic*. Those
-here take addresses, as integers, and distances in bytes; the kernels work them out. They
-go through six rows at a time, a *strip*, and through the numbers of a row a vector at a
-time, so that rows have to hold whole vectors.
+Numba lets a function emit its own instructions: an *intrinsic*. Those here take addresses,
+as integers, and distances in bytes, which the kernels work out. They process six rows at a
+time, a *strip*, and the numbers of a row a vector at a time, so a row has to hold whole
+vectors.
 
     product_set, product_add    a strip of a product of two matrices
     dots                        the products of one row with several others
     absorb                      takes a strip of scores into the states of its rows
     differ                      weights and dS of a row, from its scores and dP
     row_largest, row_write, row_scale      what a softmax does to a row
-    fetch                       asks for bytes that are needed soon
+    fetch                       prefetches a cache line
 """
 
 from collections.abc import Callable
@@ -26,11 +26,11 @@ from tiledattention.cpu import lanes
 from tiledattention.cpu.lanes import BYTES, LANES, MACHINE, Builder, Value, number
 
 ROWS = 6  # of a strip
-# How many vectors of each row a strip of a product holds: as many as the registers take
-# beside one row of the second matrix and one number of the first.
+# Vectors of each row of a product that stay in registers: as many as fit beside one row of
+# the second matrix and one number of the first.
 VECTORS = 4 if MACHINE.registers == 32 else 2
 PANEL = VECTORS * LANES  # columns that a strip of a product has
-ABREAST = 4  # vectors of a row that are worked on at once, none waiting for another
+ABREAST = 4  # independent vectors of a row, so that none waits for another
 STEP = ABREAST * LANES  # numbers of a row in one step
 LOG2_E = log2(e)
 ADDRESS, NUMBER = types.intp, types.float32
@@ -39,24 +39,12 @@ ADDRESS, NUMBER = types.intp, types.float32
 def product(vectors: int, onto: bool, height: int = ROWS) -> Callable[..., None]:
     """Return an intrinsic for a strip of a product of two matrices.
 
-    It is `c[r, j] = Σ a[r, k] · b[k, j]`, or `c[r, j] += …`, for a few rows and a few
-    vectors of columns. All of c stays in registers while k runs: one row of b is loaded,
-    and each number of a column of a multiplies all of it.
+    It is `c[r, j] = Σ a[r, k] · b[k, j]`, or `c[r, j] += …` with `onto`, for a few rows and
+    a few vectors of columns. All of c stays in registers while k runs: one row of b is
+    loaded, and each number of a column of a multiplies all of it.
 
-    Parameters
-    ----------
-    vectors : int
-        How many vectors of columns there are.
-    onto : bool
-        Whether the product is added to what stands in c.
-    height : int
-        How many rows there are.
-
-    Returns
-    -------
-    function
-        Of a, the bytes from row to row and from k to k; b, the bytes from row to row;
-        c, the bytes from row to row; and how many k there are.
+    The arguments of the intrinsic are a and its strides in bytes, by row and by k; b and
+    its stride; c and its stride; and the length of k.
     """
 
     @intrinsic
@@ -64,8 +52,10 @@ def product(vectors: int, onto: bool, height: int = ROWS) -> Callable[..., None]
               c_row: Any, count: Any) -> Any:  # fmt: skip
         return types.void(*[ADDRESS] * 8), emit
 
-    def emit(context: Any, at: Builder, signature: Any, given: list[Value]) -> Value:
-        a, a_row, a_k, b, b_row, c, c_row, count = given
+    def emit(
+        context: Any, at: Builder, signature: Any, arguments: list[Value]
+    ) -> Value:
+        a, a_row, a_k, b, b_row, c, c_row, count = arguments
         places = [(r, v) for r in range(height) for v in range(vectors)]
         rows = [at.add(c, at.mul(c_row, number(r))) for r in range(height)]
         sums = {
@@ -107,8 +97,8 @@ def dots(typing: Any, q: Any, k: Any, k_row: Any, vectors: Any, out: Any) -> Any
     return types.void(*[ADDRESS] * 5), _dots
 
 
-def _dots(context: Any, at: Builder, signature: Any, given: list[Value]) -> Value:
-    q, k, k_row, vectors, out = given
+def _dots(context: Any, at: Builder, signature: Any, arguments: list[Value]) -> Value:
+    q, k, k_row, vectors, out = arguments
     sums = []
     for r in range(LANES):  # one after another, as they lie in memory
         row = at.add(k, at.mul(k_row, number(r)))
@@ -117,8 +107,8 @@ def _dots(context: Any, at: Builder, signature: Any, given: list[Value]) -> Valu
             offset = at.mul(loop.index, number(BYTES))
             own, other = (lanes.load(at, at.add(x, offset)) for x in (q, row))
             at.store(lanes.fma(at, own, other, at.load(sums[r])), sums[r])
-    found = lanes.across(at, [at.load(sum_) for sum_ in sums], lanes.add)
-    lanes.store(at, found, out)
+    products = lanes.across(at, [at.load(sum_) for sum_ in sums], lanes.add)
+    lanes.store(at, products, out)
     return context.get_dummy_value()
 
 
@@ -136,23 +126,23 @@ def absorb(typing: Any, scores: Any, row: Any, vectors: Any, m: Any, l: Any, o: 
     return types.void(*[ADDRESS] * 7), _absorb
 
 
-def _absorb(context: Any, at: Builder, signature: Any, given: list[Value]) -> Value:
-    scores, row, vectors, m, l, o, columns = given
+def _absorb(context: Any, at: Builder, signature: Any, arguments: list[Value]) -> Value:
+    scores, row, vectors, m, l, o, columns = arguments
     starts = [at.add(scores, at.mul(row, number(r))) for r in range(ROWS)]
     maxima = _largest(at, starts, vectors)
-    for group, found in enumerate(maxima):
+    for group, new in enumerate(maxima):
         old = lanes.load(at, m, group * BYTES)
         own = [group * LANES + lane < ROWS for lane in range(LANES)]
         mask = ir.Constant(ir.VectorType(ir.IntType(1), LANES), own)
-        rises = at.and_(at.fcmp_ordered(">", found, old), mask)
+        rises = at.and_(at.fcmp_ordered(">", new, old), mask)
         bits = at.bitcast(rises, ir.IntType(LANES))
         with at.if_then(at.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))):
-            alphas = lanes.exp2(at, at.fsub(old, found))
+            alphas = lanes.exp2(at, at.fsub(old, new))
             for r in range(group * LANES, min(group * LANES + LANES, ROWS)):
                 lane = ir.Constant(lanes.INT32, r % LANES)
                 with at.if_then(at.extract_element(rises, lane)):
                     place = lanes.pointer(at, m, lanes.FLOAT, 4 * r)
-                    at.store(at.extract_element(found, lane), place)
+                    at.store(at.extract_element(new, lane), place)
                     alpha = lanes.splat(at, at.extract_element(alphas, lane))
                     _scale(at, at.add(l, number(r * BYTES)), number(1), alpha)
                     o_row = at.mul(columns, number(r * BYTES))
@@ -175,15 +165,15 @@ def _absorb(context: Any, at: Builder, signature: Any, given: list[Value]) -> Va
 
 
 def _largest(at: Builder, starts: list[Value], vectors: Value) -> list[Value]:
-    """Return the largest number of each row, a row in a lane; NaN is left out."""
+    """Return the largest number of each row, a row in a lane; NaN is ignored."""
     lowest = lanes.constant(float("-inf"))
-    found = [cgutils.alloca_once_value(at, lowest) for _ in starts]
+    maxima = [cgutils.alloca_once_value(at, lowest) for _ in starts]
     with cgutils.for_range(at, vectors) as loop:
         offset = at.mul(loop.index, number(BYTES))
-        for start, so_far in zip(starts, found):
+        for start, so_far in zip(starts, maxima):
             own = lanes.load(at, at.add(start, offset))
             at.store(lanes.larger(at, at.load(so_far), own), so_far)
-    each, size = [at.load(x) for x in found], min(LANES, 8)
+    each, size = [at.load(x) for x in maxima], min(LANES, 8)
     each += [lowest] * (-len(each) % size)
     return [
         lanes.across(at, each[first : first + size], lanes.larger)
@@ -194,14 +184,14 @@ def _largest(at: Builder, starts: list[Value], vectors: Value) -> list[Value]:
 def _guarded(at: Builder, m: Value) -> Value:
     """Return what to subtract from scores: m in every lane, but 0 where it is −∞.
 
-    Nothing was seen there, and −∞ − (−∞) would be NaN.
+    Such a row has seen no key, and −∞ − (−∞) would be NaN.
     """
     nothing = at.fcmp_ordered("==", m, ir.Constant(lanes.FLOAT, float("-inf")))
     return lanes.splat(at, at.select(nothing, ir.Constant(lanes.FLOAT, 0.0), m))
 
 
 def _scale(at: Builder, row: Value, vectors: Value, factor: Value) -> None:
-    """Multiply a row by a number, which stands in every lane of `factor`."""
+    """Multiply a row by a number that every lane of `factor` holds."""
     with cgutils.for_range(at, vectors) as loop:
         place = at.add(row, at.mul(loop.index, number(BYTES)))
         lanes.store(at, at.fmul(lanes.load(at, place), factor), place)
@@ -214,8 +204,10 @@ def address(typing: Any, x: Any) -> Any:
         return ADDRESS(x), _address
 
 
-def _address(context: Any, at: Builder, signature: Any, given: list[Value]) -> Value:
-    array = context.make_array(signature.args[0])(context, at, given[0])
+def _address(
+    context: Any, at: Builder, signature: Any, arguments: list[Value]
+) -> Value:
+    array = context.make_array(signature.args[0])(context, at, arguments[0])
     return at.ptrtoint(array.data, lanes.INT64)
 
 
@@ -223,15 +215,15 @@ def _address(context: Any, at: Builder, signature: Any, given: list[Value]) -> V
 def differ(
     typing: Any, scores: Any, dp: Any, vectors: Any, lse: Any, delta: Any
 ) -> Any:
-    """Put the weights of a row in the place of its scores, and dS in that of dP.
+    """Overwrite the scores of a row with its weights, and dP with dS.
 
     A weight p is 2 to the power of (score − lse), and dS is p · (dP − delta).
     """
     return types.void(ADDRESS, ADDRESS, ADDRESS, NUMBER, NUMBER), _differ
 
 
-def _differ(context: Any, at: Builder, signature: Any, given: list[Value]) -> Value:
-    scores, dp, vectors, lse, delta = given
+def _differ(context: Any, at: Builder, signature: Any, arguments: list[Value]) -> Value:
+    scores, dp, vectors, lse, delta = arguments
     shift, mean = lanes.splat(at, lse), lanes.splat(at, delta)
     with cgutils.for_range(at, vectors) as loop:
         offset = at.mul(loop.index, number(BYTES))
@@ -245,22 +237,22 @@ def _differ(context: Any, at: Builder, signature: Any, given: list[Value]) -> Va
 
 @intrinsic
 def row_largest(typing: Any, row: Any, steps: Any) -> Any:
-    """Return the largest number of a row of so many steps; NaN is left out."""
+    """Return the largest number of a row of so many steps; NaN is ignored."""
     return NUMBER(ADDRESS, ADDRESS), _row_largest
 
 
 def _row_largest(
-    context: Any, at: Builder, signature: Any, given: list[Value]
+    context: Any, at: Builder, signature: Any, arguments: list[Value]
 ) -> Value:
-    row, steps = given
+    row, steps = arguments
     lowest = lanes.constant(float("-inf"))
-    found = [cgutils.alloca_once_value(at, lowest) for _ in range(ABREAST)]
+    maxima = [cgutils.alloca_once_value(at, lowest) for _ in range(ABREAST)]
     with cgutils.for_range(at, steps) as loop:
         place = at.add(row, at.mul(loop.index, number(4 * STEP)))
-        for v, so_far in enumerate(found):
+        for v, so_far in enumerate(maxima):
             own = lanes.load(at, place, v * BYTES)
             at.store(lanes.larger(at, at.load(so_far), own), so_far)
-    return _combined(at, found, lanes.larger)
+    return _combined(at, maxima, lanes.larger)
 
 
 @intrinsic
@@ -269,8 +261,10 @@ def row_write(typing: Any, row: Any, steps: Any, m: Any, to: Any) -> Any:
     return NUMBER(ADDRESS, ADDRESS, NUMBER, ADDRESS), _row_write
 
 
-def _row_write(context: Any, at: Builder, signature: Any, given: list[Value]) -> Value:
-    row, steps, m, to = given
+def _row_write(
+    context: Any, at: Builder, signature: Any, arguments: list[Value]
+) -> Value:
+    row, steps, m, to = arguments
     shift, nothing = _guarded(at, m), lanes.constant(0)
     totals = [cgutils.alloca_once_value(at, nothing) for _ in range(ABREAST)]
     with cgutils.for_range(at, steps) as loop:
@@ -289,8 +283,8 @@ def _combined(at: Builder, places: list[Value], combine: Any) -> Value:
     first, *others = (at.load(place) for place in places)
     for other in others:
         first = combine(at, first, other)
-    found = lanes.across(at, [first], combine)
-    return at.extract_element(found, ir.Constant(lanes.INT32, 0))
+    combined = lanes.across(at, [first], combine)
+    return at.extract_element(combined, ir.Constant(lanes.INT32, 0))
 
 
 @intrinsic
@@ -299,8 +293,10 @@ def row_scale(typing: Any, row: Any, steps: Any, factor: Any) -> Any:
     return types.void(ADDRESS, ADDRESS, NUMBER), _row_scale
 
 
-def _row_scale(context: Any, at: Builder, signature: Any, given: list[Value]) -> Value:
-    row, steps, factor = given
+def _row_scale(
+    context: Any, at: Builder, signature: Any, arguments: list[Value]
+) -> Value:
+    row, steps, factor = arguments
     vectors = at.mul(steps, number(ABREAST))
     _scale(at, row, vectors, lanes.splat(at, factor))
     return context.get_dummy_value()
@@ -308,15 +304,15 @@ def _row_scale(context: Any, at: Builder, signature: Any, given: list[Value]) ->
 
 @intrinsic
 def fetch(typing: Any, at: Any) -> Any:
-    """Ask for the line of memory at an address, which will be read soon."""
+    """Prefetch the cache line at an address."""
     return types.void(ADDRESS), _fetch
 
 
-def _fetch(context: Any, at: Builder, signature: Any, given: list[Value]) -> Value:
+def _fetch(context: Any, at: Builder, signature: Any, arguments: list[Value]) -> Value:
     byte = ir.IntType(8).as_pointer()
     kind = ir.FunctionType(ir.VoidType(), [byte, *[lanes.INT32] * 3])
     ask = cgutils.get_or_insert_function(at.module, kind, "llvm.prefetch.p0")
     to_read, to_second_cache, data = (ir.Constant(lanes.INT32, n) for n in (0, 2, 1))
-    place = at.inttoptr(given[0], byte)
+    place = at.inttoptr(arguments[0], byte)
     at.call(ask, [place, to_read, to_second_cache, data])
     return context.get_dummy_value()

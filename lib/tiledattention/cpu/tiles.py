@@ -1,7 +1,7 @@
-"""What the kernels do with a tile besides multiplying: in plain loops that vectorise.
+"""What the kernels do with a tile besides multiplying, in plain loops that vectorise.
 
-A tile is a number of keys, in panels, and a strip of queries after another. Scores are in
-base 2: log₂ e is multiplied into the queries, and into whatever is added to a score.
+A tile is some keys, in panels, against the strips of a block of queries. Scores are in base
+2: the queries, and whatever is added to a score, are multiplied by log₂ e beforehand.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -17,7 +17,7 @@ from tiledattention.cpu.steps import (
     product_add_one,
 )
 
-LINE = 64  # bytes that the processor fetches at once
+LINE = 64  # bytes of a cache line
 TILE = 64  # keys
 PANELS = TILE // PANEL  # of a tile
 NOWHERE = np.float32(-np.inf)
@@ -31,10 +31,10 @@ def whole(n, size):
 
 @inner
 def carve(room, start, rows, columns):
-    """Return an array (rows, columns) of 0 out of some room, and where the next begins.
+    """Return an array (rows, columns) of 0 from `room`, and the start of the next array.
 
-    That is where a line of memory begins, if the room does: a vector that lies across two
-    lines takes two reads.
+    Each array starts at a cache line if `room` does: a vector across two lines takes two
+    reads.
     """
     part = room[start : start + rows * columns]
     part[:] = 0
@@ -43,13 +43,13 @@ def carve(room, start, rows, columns):
 
 @kernel
 def pack(keys, panels):
-    """Put keys (n, d) side by side: panels (panels, d, PANEL), filled up with 0."""
+    """Lay keys (n, d) side by side in panels (panels, d, PANEL), padded with 0."""
     side_by_side(keys, panels)
 
 
 @inner
 def side_by_side(keys, panels):
-    """Put keys (n, d) side by side: panels (panels, d, PANEL), filled up with 0."""
+    """Lay keys (n, d) side by side in panels (panels, d, PANEL), padded with 0."""
     n, d = keys.shape
     for p in range(panels.shape[0]):
         for left in range(0, PANEL, LANES):
@@ -62,23 +62,23 @@ def side_by_side(keys, panels):
 
 @inner
 def copy(row, to):
-    """Copy a row; what it is copied to may be longer."""
+    """Copy a row into one that may be longer."""
     for c in range(row.size):
         to[c] = row[c]
 
 
 @inner
 def soon(start, size):
-    """Ask for all lines of `size` bytes."""
+    """Prefetch all cache lines of `size` bytes."""
     for offset in range(0, size, LINE):
         fetch(start + offset)
 
 
 @inner
 def dress(scores, softcap, slope, place, bias, first, stop):
-    """Do to the scores of one query what its mask asks for.
+    """Apply softcap, slope, bias and mask to the scores of one query.
 
-    Scores before `first` and from `stop` on are hidden. The query stands at `place`. All
+    Scores before `first` and from `stop` on are hidden; the query's index is `place`; all
     three count from the tile's first key. A softcap or a slope of 0 is none, and so is an
     empty bias.
     """
@@ -101,8 +101,8 @@ def dress(scores, softcap, slope, place, bias, first, stop):
 def add_rows(factors, row, step, rows, to):
     """Add a strip of factors times rows (n, columns) to a strip of `to` (…, columns).
 
-    The factors stand at an address; from strip row to row it is `row` bytes, and from one
-    of the n to the next it is `step`.
+    `factors` is an address; its stride is `row` bytes by row of the strip and `step` bytes
+    by row of `rows`.
     """
     wide, left = rows.shape[1] * 4, rows.shape[1]
     at, at_to = address(rows), address(to)
