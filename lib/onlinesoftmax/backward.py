@@ -1,8 +1,8 @@
-"""The gradients of an attention, tile by tile: the table of weights is made again.
+"""The gradients of attention, tile by tile, with recomputed weights.
 
-The forward pass keeps one number a query besides its output, the logsumexp of its
-scores (LSE). With it every weight is p = exp(score − LSE), and so a tile of weights can
-be made again whenever it is needed. Of one tile, with dO the gradient of the output:
+The forward pass stores one number a query besides its output, the logsumexp of its
+scores (LSE). With it every weight is p = exp(score − LSE), so a tile of weights can be
+recomputed whenever it is needed. For one tile, with dO the gradient of the output:
 
     dV gets    Pᵀ · dO
     dS is      P ∘ (dO · Vᵀ − Δ)        Δ is rowsum(dO ∘ O), one number a query
@@ -41,14 +41,15 @@ def attention_grad(
     softcap: float | None = None,
     sinks: ArrayLike | None = None,
 ) -> Gradients:
-    """Return the gradients of an attention, with one tile of weights in memory at a time.
+    """Return the gradients of an attention, with one tile of weights in memory at a
+    time.
 
     Parameters
     ----------
     q, k, v, block_q, block_k, mask, scale, softcap, sinks
         As for `streaming.attention`.
     o : array_like, (..., heads, queries, columns), or None
-        The output of the attention. If it is None, Δ is made again from the weights.
+        The output of attention. If it is None, Δ is recomputed from the weights.
     lse : array_like, (..., heads, queries), float32 or float64
         What `streaming.attention` returns with `return_lse=True`.
     do : array_like, (..., heads, queries, columns)
@@ -63,7 +64,7 @@ def attention_grad(
     Notes
     -----
     Biases and slopes of a mask get no gradient: that of a bias may be as large as the
-    whole table of scores.
+    whole matrix of scores.
 
     Sums are of float32 at least. The LSE comes rounded, and with it all weights of a
     row are off by the same factor; so is Δ, by the rounding of the output. For float32
@@ -71,7 +72,7 @@ def attention_grad(
     6, 26 with one of 124, and 9,080 with one of 10,000 (200 queries, causal). An LSE
     in base 2 is no better, and one in float64 hardly: it still belongs to scores that
     the forward pass had rounded. With `o=None` both sums of a row, that of the weights
-    and Δ, are made again in float64 before they are used. It takes 7 products a tile
+    and Δ, are recomputed in float64 before they are used. It takes 7 products a tile
     instead of 5, and the error was below 2 units in all three cases.
 
     Examples
@@ -83,7 +84,7 @@ def attention_grad(
     array([[-0.3932]])
     """
     asked = inputs.attention(q, k, v, scale, softcap, sinks)
-    o, lse, do = kept(asked, o, lse, do)
+    o, lse, do = check_forward(asked, o, lse, do)
     block_k = inputs.block_size(block_k, "block_k")
     sums = Sums.zeros(asked, asked.wide)
     for head in asked.heads():
@@ -91,76 +92,38 @@ def attention_grad(
         for rows in inputs.blocks(seen.queries, block_q, "block_q"):
             block = Block.of(head, rows, o, lse, do)
             if o is None:
-                block = summed_again(asked, head, seen, block, block_k)
+                block = recompute_sums(asked, head, seen, block, block_k)
             fold(sums, asked, head, seen, block, block_k)
     return sums.rounded(asked.dtype, sinks)
 
 
 class Block(NamedTuple):
-    """A block of queries, and what is kept of it.
-
-    Attributes
-    ----------
-    rows : slice
-        The queries.
-    q : ndarray, (Br, d), float64
-    do : ndarray, (Br, columns), float64
-        The gradient of the output.
-    lse : ndarray, (Br,), float32 or float64
-    delta : ndarray, (Br,), float64
-        Δ, the mean of dP over the weights.
-    """
+    """A block of queries, with what its gradients need."""
 
     rows: slice
-    q: Array
-    do: Array
-    lse: Array
-    delta: Array
+    q: Array  # (Br, d), float64
+    do: Array  # (Br, columns), float64: the gradient of the output
+    lse: Array  # (Br,), float32 or float64
+    delta: Array  # (Br,), float64: Δ, the mean of dP over the weights
 
     @classmethod
     def of(
         cls, head: inputs.OneHead, rows: slice, o: Array | None, lse: Array, do: Array
     ) -> "Block":
-        """Return a block of queries; without its output, Δ is 0 for the moment.
-
-        Parameters
-        ----------
-        head : OneHead
-            The head of the block.
-        rows : slice
-            The queries.
-        o : ndarray, (..., queries, columns), or None
-        lse : ndarray, (..., queries)
-        do : ndarray, (..., queries, columns)
-
-        Returns
-        -------
-        Block
-        """
+        """Return a block of queries; without its output, Δ is 0 for now."""
         q, do = (x[rows].astype(np.float64) for x in (head.q, do[head.at]))
         delta = np.zeros(len(q)) if o is None else (do * o[head.at][rows]).sum(1)
         return cls(rows, q, do, lse[head.at][rows], delta)
 
 
-class Remade(NamedTuple):
-    """A tile whose weights were made again.
-
-    Attributes
-    ----------
-    keys : slice
-    scores : ndarray, (Br, Bc)
-        −∞ where nothing is seen.
-    p : ndarray, (Br, Bc)
-        The weights.
-    dp, ds : ndarray, (Br, Bc), float64
-        The gradients of the weights, and of the products q · k.
-    """
+class Recomputed(NamedTuple):
+    """A tile of recomputed weights, with the gradients of weights and scores."""
 
     keys: slice
-    scores: Array
-    p: Array
-    dp: Array
-    ds: Array
+    scores: Array  # (Br, Bc), −∞ where nothing is seen
+    p: Array  # the weights
+    dp: Array  # the gradients of the weights, float64
+    ds: Array  # the gradients of the products q · k, float64
 
 
 def fold(
@@ -171,24 +134,12 @@ def fold(
     block: Block,
     block_k: int,
 ) -> None:
-    """Add what a block of queries gives to all gradients, tile by tile.
-
-    Parameters
-    ----------
-    sums : Sums
-        What is added to.
-    asked : Attention
-        The arguments of the attention, checked.
-    head : OneHead
-        The head of the block.
-    seen : masks.Head
-        The mask of that head.
-    block : Block
-    block_k : int
-        The keys of a tile.
-    """
+    """Add what a block of queries contributes to all gradients, tile by tile."""
     dq, scale = sums.q[head.at][block.rows], asked.scale
-    dk, dv = sums.k[head.shared], sums.v[head.shared]  # every head that shares adds
+    dk, dv = (
+        sums.k[head.shared],
+        sums.v[head.shared],
+    )  # heads that share keys all add to it
     for keys, scores, p, _, ds in tiles(asked, head, seen, block, block_k):
         dq += scale * weigh(ds, scores, head.k[keys])
         dk[keys] += scale * weigh(ds.T, scores.T, block.q)
@@ -204,24 +155,12 @@ def tiles(
     seen: Head,
     block: Block,
     block_k: int,
-) -> Iterator[Remade]:
-    """Yield the tiles of a block of queries, their weights made again.
+) -> Iterator[Recomputed]:
+    """Yield the tiles of a block of queries, with their weights recomputed.
 
-    Tiles of which the block sees nothing are skipped.
-
-    Parameters
-    ----------
-    asked, head, seen, block, block_k
-        As for `fold`.
-
-    Yields
-    ------
-    Remade
-
-    Notes
-    -----
-    Scores are computed in float64, and rounded as the LSE was. So a weight is made from
-    the same score as in the forward pass.
+    Tiles of which the block sees nothing are skipped. Scores are computed in float64,
+    and rounded as the LSE was, so a weight follows from the same score as in the
+    forward pass.
     """
     for _, keys, kind in seen.tiles(block.rows, block_k):
         k, v = (x[keys].astype(np.float64) for x in (head.k, head.v))
@@ -234,29 +173,20 @@ def tiles(
         p = np.exp(scores - shift(block.lse)[:, None])
         p, dp = (np.where(hidden, 0, x) for x in (p, block.do @ v.T))
         ds = np.where(hidden, 0, p * (dp - block.delta[:, None]) * slopes)
-        yield Remade(keys, scores, p, dp, ds)
+        yield Recomputed(keys, scores, p, dp, ds)
 
 
-def summed_again(
+def recompute_sums(
     asked: inputs.Attention,
     head: inputs.OneHead,
     seen: Head,
     block: Block,
     block_k: int,
 ) -> Block:
-    """Return a block with its LSE and its Δ summed up again, in float64.
+    """Return a block with its LSE and its Δ recomputed in float64.
 
-    That takes two products more for every tile. The LSE that came is what the scores
-    are measured from, and may be off.
-
-    Parameters
-    ----------
-    asked, head, seen, block, block_k
-        As for `fold`.
-
-    Returns
-    -------
-    Block
+    That takes two products more for every tile. Scores are still measured from the LSE
+    that came, which may be off.
     """
     block = block._replace(lse=block.lse.astype(np.float64))
     l, mean = np.exp(head.sink - shift(block.lse)), np.zeros_like(block.delta)
@@ -266,22 +196,10 @@ def summed_again(
     return block._replace(lse=block.lse + np.log(divisor(l)), delta=mean / divisor(l))
 
 
-def kept(
+def check_forward(
     asked: inputs.Attention, o: ArrayLike | None, lse: ArrayLike, do: ArrayLike
 ) -> tuple[Array | None, Array, Array]:
-    """Return the output, the LSE and the gradient of the output, checked.
-
-    Parameters
-    ----------
-    asked : Attention
-        The arguments of the attention, checked.
-    o, lse, do
-        As for `attention_grad`.
-
-    Returns
-    -------
-    o, lse, do : ndarray
-    """
+    """Return the output, the LSE and the gradient of the output, checked."""
     like = "that of the output"
     o = None if o is None else inputs.shaped("o", o, asked.output, like)
     lse = inputs.shaped("lse", lse, asked.shape[:-1], "one number a query")

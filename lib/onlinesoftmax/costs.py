@@ -3,8 +3,11 @@
 All of them are closed forms. The tests compare each with a counter that walks through
 the loops. No function here predicts a measured time: `roofline` is a ceiling.
 
-All of it is for one head, with n queries and `keys` keys, in rows of d numbers. A block
-has `block_q` queries and a tile has `block_k` keys; the last ones may be shorter.
+Arguments mean the same everywhere. There is one head, with `n` queries and `keys` keys,
+as many as queries unless given; a row of q, k and v has `d` numbers of `itemsize`
+bytes. A block has `block_q` queries and a tile `block_k` keys; the last ones may be
+shorter. `peak` is in operations a second, `bandwidth` in bytes a second, and `moved` in
+bytes.
 """
 
 from contextlib import suppress
@@ -17,17 +20,7 @@ from onlinesoftmax.inputs import amount, at_least, positive
 
 
 def matmul_flops(rows: int, inner: int, columns: int) -> int:
-    """Return the multiplications and additions of a product of two matrices.
-
-    Parameters
-    ----------
-    rows, inner, columns : int
-        The product is (rows, inner) @ (inner, columns).
-
-    Returns
-    -------
-    int
-    """
+    """Return the multiplications and additions of (rows, inner) @ (inner, columns)."""
     return (
         2
         * at_least("rows", rows)
@@ -41,19 +34,6 @@ def flops(n: int, d: int, *, keys: int | None = None) -> int:
 
     Dense or streamed, it is the same number.
 
-    Parameters
-    ----------
-    n, d : int
-        Queries; numbers in a row of q, k and v.
-    keys : int, optional
-        As many as queries unless given.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
     >>> f"{flops(8192, 64):.4g}"
     '1.718e+10'
     """
@@ -64,22 +44,9 @@ def flops(n: int, d: int, *, keys: int | None = None) -> int:
 def backward_flops(n: int, d: int, *, keys: int | None = None) -> int:
     """Return the operations of the backward pass, 10·n·keys·d: those of five products.
 
-    They are the scores Q·Kᵀ, made again, dP = dO·Vᵀ, dV = Pᵀ·dO, dQ = dS·K and
-    dK = dSᵀ·Q. Where the table of weights was kept, there are four.
+    They are the recomputed scores Q·Kᵀ, dP = dO·Vᵀ, dV = Pᵀ·dO, dQ = dS·K and dK =
+    dSᵀ·Q. With the matrix of weights stored there are four.
 
-    Parameters
-    ----------
-    n, d : int
-        Queries; numbers in a row of q, k and v.
-    keys : int, optional
-        As many as queries unless given.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
     >>> backward_flops(8192, 64) / flops(8192, 64)
     2.5
     """
@@ -94,21 +61,6 @@ def rescale_flops(n: int, d: int, block_k: int, *, keys: int | None = None) -> i
 
     α·ℓ and α·o are 1 + d multiplications, for every row and tile.
 
-    Parameters
-    ----------
-    n, d : int
-        Queries; numbers in a row of q, k and v.
-    block_k : int
-        Keys of a tile.
-    keys : int, optional
-        As many as queries unless given.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
     >>> rescale_flops(8192, 64, 64) / flops(8192, 64)
     0.00396728515625
     """
@@ -124,21 +76,6 @@ def dense_footprint(n: int, *, keys: int | None = None, itemsize: int = 2) -> in
 
     Weights may overwrite their scores. Code that keeps both needs twice as much.
 
-    Parameters
-    ----------
-    n : int
-        Queries.
-    keys : int, optional
-        As many as queries unless given.
-    itemsize : int
-        Bytes of a number.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
     >>> dense_footprint(65536) / 2**30
     8.0
     """
@@ -149,18 +86,6 @@ def dense_footprint(n: int, *, keys: int | None = None, itemsize: int = 2) -> in
 def state_footprint(rows: int, d: int, *, itemsize: int = 4) -> int:
     """Return the bytes of the states of some rows: m, ℓ and the d numbers of o.
 
-    Parameters
-    ----------
-    rows, d : int
-    itemsize : int
-        Bytes of a number.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
     >>> state_footprint(1, 128)
     520
     """
@@ -174,43 +99,17 @@ def tiled_footprint(block_q: int, block_k: int, d: int, *, itemsize: int = 4) ->
 
     These are the states of `block_q` rows, and one tile of scores. They do not depend
     on the number of queries or keys.
-
-    Parameters
-    ----------
-    block_q, block_k : int
-        Queries of a block; keys of a tile.
-    d : int
-        Numbers in a row of v.
-    itemsize : int
-        Bytes of a number.
-
-    Returns
-    -------
-    int
     """
     scores = at_least("block_q", block_q) * at_least("block_k", block_k)
     return state_footprint(block_q, d, itemsize=itemsize) + scores * itemsize
 
 
 def kept_footprint(n: int, *, itemsize: int = 4) -> int:
-    """Return the bytes that are kept for the backward pass: one LSE for each query.
+    """Return the bytes stored for the backward pass: one LSE for each query.
 
-    q, k, v and the output, which are kept as well, are not counted. By the definition
-    it would be the table of weights, `dense_footprint`.
+    q, k, v and the output, which are stored as well, are not counted. By the definition
+    it would be the matrix of weights, `dense_footprint`.
 
-    Parameters
-    ----------
-    n : int
-        Queries.
-    itemsize : int
-        Bytes of a number.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
     >>> dense_footprint(65536) // kept_footprint(65536)
     32768
     """
@@ -220,24 +119,9 @@ def kept_footprint(n: int, *, itemsize: int = 4) -> int:
 def dense_traffic(n: int, d: int, *, keys: int | None = None, itemsize: int = 2) -> int:
     """Return the bytes three separate steps move: S = Q·Kᵀ, P = softmax(S), O = P·V.
 
-    Each step reads what it needs and writes what it made. So S and P are each written
+    Each step reads what it needs and writes its result. So S and P are each written
     once and read once: 4·n·keys numbers, besides q, k, v and the output.
 
-    Parameters
-    ----------
-    n, d : int
-        Queries; numbers in a row of q, k and v.
-    keys : int, optional
-        As many as queries unless given.
-    itemsize : int
-        Bytes of a number.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
     >>> dense_traffic(8192, 64)
     541065216
     """
@@ -252,21 +136,6 @@ def dense_steps(
 
     The exponentials are not counted among the operations.
 
-    Parameters
-    ----------
-    n, d : int
-        Queries; numbers in a row of q, k and v.
-    keys : int, optional
-        As many as queries unless given.
-    itemsize : int
-        Bytes of a number.
-
-    Returns
-    -------
-    list of (int, int)
-
-    Examples
-    --------
     >>> dense_steps(10, 4, itemsize=1)
     [(800, 180), (0, 200), (800, 180)]
     """
@@ -279,28 +148,11 @@ def dense_steps(
 def tiled_traffic(
     n: int, d: int, block_q: int, *, keys: int | None = None, itemsize: int = 2
 ) -> int:
-    """Return the bytes the streaming loop moves, if nothing is ever found in a cache.
+    """Return the bytes the streaming loop moves, if no read hits a cache.
 
     q and the output are moved once, all keys and values once for every block of
     queries.
 
-    Parameters
-    ----------
-    n, d : int
-        Queries; numbers in a row of q, k and v.
-    block_q : int
-        Queries of a block.
-    keys : int, optional
-        As many as queries unless given.
-    itemsize : int
-        Bytes of a number.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
     >>> tiled_traffic(8192, 64, block_q=128)
     136314880
     """
@@ -312,17 +164,6 @@ def tiled_traffic(
 def key_reads(n: int, block_q: int) -> int:
     """Return how often each key is read: once for every block of queries.
 
-    Parameters
-    ----------
-    n, block_q : int
-        Queries, in all and of a block.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
     >>> key_reads(8192, 128)
     64
     """
@@ -335,27 +176,13 @@ def key_reads(n: int, block_q: int) -> int:
 def tiles_along(length: int, block: int, name: str = "block") -> int:
     """Return how many blocks cover a length; the last one may be shorter.
 
-    Parameters
-    ----------
-    length, block : int
-    name : str
-        The argument that `block` comes from, for an error about it.
-
-    Returns
-    -------
-    int
+    `name` is the argument that `block` comes from, for an error about it.
     """
     return -(-at_least("length", length) // at_least(name, block))
 
 
 class Tiles(NamedTuple):
-    """How many tiles there are of each kind.
-
-    Attributes
-    ----------
-    full, partial, skipped : int
-        Tiles of which all, some and none is seen.
-    """
+    """How many tiles there are of each kind: all, some or none of their scores seen."""
 
     full: int
     partial: int
@@ -369,21 +196,6 @@ def causal_tiles(
 
     The last query stands at the last key, as for `masks.causal`.
 
-    Parameters
-    ----------
-    n : int
-        Queries.
-    block_q, block_k : int
-        Queries of a block; keys of a tile.
-    keys : int, optional
-        As many as queries unless given.
-
-    Returns
-    -------
-    Tiles
-
-    Examples
-    --------
     >>> causal_tiles(1024, 128, 64)
     Tiles(full=56, partial=16, skipped=56)
     """
@@ -402,36 +214,13 @@ def causal_tiles(
 
 
 def intensity(operations: float, moved: float) -> float:
-    """Return the operations for each byte moved.
-
-    Parameters
-    ----------
-    operations, moved : float
-
-    Returns
-    -------
-    float
-    """
+    """Return the operations for each byte moved."""
     return positive("operations", operations) / positive("moved", moved)
 
 
 def ridge(peak: float, bandwidth: float) -> float:
     """Return the intensity above which arithmetic is the limit, and no longer memory.
 
-    Parameters
-    ----------
-    peak : float
-        Operations a second.
-    bandwidth : float
-        Bytes a second.
-
-    Returns
-    -------
-    float
-        Operations for each byte.
-
-    Examples
-    --------
     >>> ridge(312e12, 2.039e12).__round__()
     153
     """
@@ -441,21 +230,8 @@ def ridge(peak: float, bandwidth: float) -> float:
 def roofline(per_byte: float, peak: float, bandwidth: float) -> float:
     """Return the most operations a second that peak and bandwidth allow.
 
-    It holds if all bytes come from the memory with that bandwidth. Bytes found in a
-    cache come faster, so a program that reads some bytes again may be faster than this.
-
-    Parameters
-    ----------
-    per_byte : float
-        Operations for each byte moved, as `intensity` gives them.
-    peak : float
-        Operations a second.
-    bandwidth : float
-        Bytes a second.
-
-    Returns
-    -------
-    float
+    It holds if all bytes come from the memory with that bandwidth. Cache hits are
+    faster, so a program that reads some bytes again may exceed it.
     """
     memory = positive("per_byte", per_byte) * positive("bandwidth", bandwidth)
     return min(positive("peak", peak), memory)
@@ -466,19 +242,6 @@ def least_time(operations: float, moved: float, peak: float, bandwidth: float) -
 
     That is the operations divided by their `roofline`. A program that waits for
     anything else takes longer.
-
-    Parameters
-    ----------
-    operations, moved : float
-        Of the whole program; `moved` are bytes.
-    peak : float
-        Operations a second.
-    bandwidth : float
-        Bytes a second.
-
-    Returns
-    -------
-    float
     """
     return max(
         amount("operations", operations) / positive("peak", peak),

@@ -1,4 +1,4 @@
-"""The definitions, computed all at once: what every other answer is compared with.
+"""The definitions, computed all at once: the oracle for every other answer.
 
 They compute in float64 and round once, at the end, to the dtype of the arguments
 (float64 for integers). With `compute=np.float32` they compute in float32 throughout,
@@ -193,14 +193,9 @@ def attention(
 
 
 class Gradients(NamedTuple):
-    """The gradients of a loss by the arguments of an attention.
+    """The gradients of a loss by the arguments of attention, in their shapes.
 
-    Attributes
-    ----------
-    q, k, v : ndarray
-        Of the shapes of q, k and v.
-    sinks : ndarray, or None
-        Of the shape of the sinks; None if none were given.
+    `sinks` is None if there were none.
     """
 
     q: Array
@@ -210,14 +205,7 @@ class Gradients(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Gradients that are still added up.
-
-    Attributes
-    ----------
-    q, k, v : ndarray
-        Of the shapes of q, k and v.
-    sinks : ndarray, (heads,), or (1,) if there are no heads
-    """
+    """Gradients while they are added up; `sinks` has a number for each head."""
 
     q: Array
     k: Array
@@ -226,34 +214,12 @@ class Sums(NamedTuple):
 
     @classmethod
     def zeros(cls, asked: inputs.Attention, dtype: DType) -> "Sums":
-        """Return sums of nothing.
-
-        Parameters
-        ----------
-        asked : Attention
-            The arguments of the attention, checked.
-        dtype : dtype
-
-        Returns
-        -------
-        Sums
-        """
+        """Return sums of nothing."""
         arrays = asked.q, asked.k, asked.v, asked.sinks
         return cls(*(np.zeros(x.shape, dtype) for x in arrays))
 
     def rounded(self, dtype: DType, sinks: ArrayLike | None) -> Gradients:
-        """Return the gradients that were added up.
-
-        Parameters
-        ----------
-        dtype : dtype
-        sinks : array_like, optional
-            As they were given. Heads that share one add up.
-
-        Returns
-        -------
-        Gradients
-        """
+        """Return the gradients; heads that share one sink add up."""
         q, k, v, own = (x.astype(dtype) for x in self)
         if sinks is None:
             return Gradients(q, k, v, None)
@@ -296,7 +262,7 @@ def attention_grad(
     Notes
     -----
     Biases and slopes of a mask get no gradient: that of a bias may be as large as the
-    whole table of scores.
+    whole matrix of scores.
 
     Examples
     --------
@@ -326,34 +292,12 @@ def attention_grad(
 
 
 def capped(scores: Array, softcap: float | None) -> Array:
-    """Return the scores after the cap.
-
-    Parameters
-    ----------
-    scores : ndarray
-    softcap : float, or None
-        c in c · tanh(s / c).
-
-    Returns
-    -------
-    ndarray, the shape and dtype of `scores`
-    """
+    """Return softcap · tanh(scores / softcap), or the scores where there is no cap."""
     return scores if softcap is None else softcap * np.tanh(scores / softcap)
 
 
 def cap_slopes(scores: Array, softcap: float | None) -> Array:
-    """Return the slope of the cap, 1 − tanh²(s / c), at each score.
-
-    Parameters
-    ----------
-    scores : ndarray
-        After the cap.
-    softcap : float, or None
-
-    Returns
-    -------
-    ndarray, the shape and dtype of `scores`
-    """
+    """Return the slope of the cap, 1 − tanh²(s / c), at scores after the cap."""
     return np.ones_like(scores) if softcap is None else 1 - (scores / softcap) ** 2
 
 

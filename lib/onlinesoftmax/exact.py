@@ -6,10 +6,11 @@ row of a product of matrices may be rounded in another way if there are more row
 fewer. Here nothing of that follows the tiles:
 
     leaves  Keys come in leaves of 64, queries in panels of 16, counted from the first,
-            whatever the tiles are. A tile that ends inside a leaf leaves that one to
-            the next. Every product is of one panel and one leaf.
-    order   Each leaf is summed by itself. Its sums are added when it is its turn.
-    powers  A score s is split as e^s = 2^p · e^r, with p a whole number, and m is the
+            whatever the tiles are. A tile that ends inside a leaf leaves that leaf to
+            the next tile. Every product is of one panel and one leaf.
+    order   Each leaf is summed by itself, and its sums are added in the order of the
+    keys. powers  A score s is split as e^s = 2^p · e^r, with p a whole number, and m is
+    the
             largest p so far. The factor of a rescale, 2^(m_old − m), is a power of two:
             it moves an exponent, and rounds nothing.
 
@@ -18,8 +19,8 @@ Notes
 Why the bits are the same for all tiles, on one machine and with one NumPy:
 
 Scores, powers and exponentials are computed number by number, and a maximum has no
-rounding, so they cannot know of tiles. Products of matrices can, by their shape. All of
-them have the same shape here, and a query or a key stands at the same place in it each
+rounding, so tiles cannot change them. Products of matrices may depend on their shape.
+Here all of them have the same shape, and a query or a key has the same index in it each
 time, with zeros where a panel or a leaf is not full. So the weights and the sums of a
 leaf follow from the leaf and from m at its end, which is the largest p up to there; and
 the state after the leaf follows from that and from the state before it. Step by step,
@@ -61,18 +62,7 @@ GONE = -2200  # 2^GONE times any number of float64 is 0
 
 
 def whole_panels(block_q: int) -> int:
-    """Return the number of queries in a block that is made of whole panels.
-
-    Parameters
-    ----------
-    block_q : int
-        The queries that were asked for.
-
-    Returns
-    -------
-    int
-        At least as many.
-    """
+    """Return the number of queries in a block of whole panels, at least `block_q`."""
     return -(-block_q // PANEL) * PANEL
 
 
@@ -81,24 +71,8 @@ def fold(
 ) -> Iterator[State]:
     """Yield the state of a block of queries: the first one, and that after each tile.
 
-    Parameters
-    ----------
-    asked : Attention
-        The arguments of the attention, checked.
-    head : OneHead
-        The head to compute.
-    seen : masks.Head
-        The mask of that head.
-    rows : slice
-        The queries of the block. It begins with a panel.
-    block_k : int
-        The keys of a tile.
-
-    Yields
-    ------
-    State, float64
-        m and l are (panels, 16), o is (panels, 16, columns). Weights are measured from
-        2^m.
+    The block begins with a panel. m and l are (panels, 16), o is (panels, 16, columns),
+    all in float64. Weights are measured from 2^m.
     """
     q = _stack(head.q[rows], PANEL)[:, None]  # (panels, 1, 16, d)
     m, fraction = split(np.full((len(q), PANEL), head.sink))
@@ -116,18 +90,7 @@ def fold(
 def answer(
     asked: inputs.Attention, head: inputs.OneHead, seen: Head, rows: slice, block_k: int
 ) -> tuple[Array, Array]:
-    """Return the output and the logsumexp of a block of queries.
-
-    Parameters
-    ----------
-    asked, head, seen, rows, block_k
-        As for `fold`.
-
-    Returns
-    -------
-    out : ndarray, (Br, columns)
-    lse : ndarray, (Br,)
-    """
+    """Return the output (Br, columns) and the logsumexp (Br,) of a block of queries."""
     for state in fold(asked, head, seen, rows, block_k):
         pass  # only the last state is used
     m, l = np.asarray(state.m), np.asarray(state.l)  # (panels, 16)

@@ -7,10 +7,11 @@
     bias(array)          adds any numbers to the scores; −∞ hides
     alibi(slopes)        subtracts a penalty that grows with the distance
 
-`&` combines them. A query's *place* is the key it stands at: the last query stands at
-the last key, the one before it at the key before that. Each query sees an interval of
-keys, and from one query to the next neither end of the interval moves back. So the
-first and the last query of a tile decide about the whole tile, however large it is.
+`&` combines them. A query's *place* is the index of the key it stands at: the last
+query stands at the last key, the query before it at the key before that. Each query
+sees an interval of keys, and from one query to the next neither end of the interval
+moves back. So the first and the last query of a tile decide about the whole tile,
+however large it is.
 """
 
 from collections.abc import Callable, Iterator
@@ -83,19 +84,9 @@ class Mask:
     def head(self, shape: tuple[int, ...], index: tuple[int, ...] = ()) -> "Head":
         """Return the mask as one head sees it.
 
-        Parameters
-        ----------
-        shape : tuple of int
-            The shape of all scores: (..., heads, queries, keys), or (queries, keys).
-        index : tuple of int
-            Which head: (..., head), or () where there are no heads.
+        `shape` is that of all scores, (..., heads, queries, keys) or (queries, keys),
+        and `index` is (..., head), or () where there are no heads.
 
-        Returns
-        -------
-        Head
-
-        Examples
-        --------
         >>> head = causal().head((4, 6))
         >>> head.kind(slice(0, 2), slice(4, 6)), head.kind(slice(2, 4), slice(4, 6))
         ('none', 'some')
@@ -124,15 +115,7 @@ class Mask:
 
 
 class Tile(NamedTuple):
-    """A tile of the score matrix.
-
-    Attributes
-    ----------
-    rows, keys : slice
-        The queries and the keys of the tile.
-    kind : {"all", "some", "none"}
-        What is seen of it.
-    """
+    """A tile of the score matrix, and what is seen of it: "all", "some" or "none"."""
 
     rows: slice
     keys: slice
@@ -140,48 +123,22 @@ class Tile(NamedTuple):
 
 
 class Head(NamedTuple):
-    """A mask over one matrix of scores (queries, keys): that of one head.
-
-    Attributes
-    ----------
-    queries, keys : int
-        The shape of the matrix.
-    left, right : int
-        How many keys before and after its own place a query sees.
-    length : int
-        How many keys there are without the padding.
-    documents : optional
-        Where each document begins and ends.
-    slope : ndarray, (), optional
-        What is subtracted for each key of distance.
-    biases : tuple of ndarray, (queries, keys)
-        What is added to the scores.
-    """
+    """A mask over one matrix of scores (queries, keys): that of one head."""
 
     queries: int
     keys: int
-    left: int
-    right: int
-    length: int
+    left: int  # how many keys before its own place a query sees
+    right: int  # and how many after it
+    length: int  # how many keys there are without the padding
     documents: "_Documents | None"
-    slope: Array | None
-    biases: tuple[Array, ...]
+    slope: Array | None  # what is subtracted for each key of distance
+    biases: tuple[Array, ...]  # what is added to the scores, each (queries, keys)
 
     def interval(self, row: int | NDArray[np.integer]) -> tuple[Integers, Integers]:
-        """Return the interval of keys that a query sees.
+        """Return the interval of keys, first … stop − 1, that a query sees.
 
-        Where a document is in several pieces, its interval reaches from the first
-        piece to the last, and the query sees only some of the keys in it.
-
-        Parameters
-        ----------
-        row : int or ndarray of int
-            The query.
-
-        Returns
-        -------
-        first, stop : integer or ndarray of integers
-            The query sees the keys first … stop − 1; none if stop ≤ first.
+        Where a document is in several pieces, its interval reaches from the first piece
+        to the last, and the query sees only some of the keys in it.
         """
         place = row + self.keys - self.queries
         first, stop = place - self.left, place + self.right + 1
@@ -199,16 +156,8 @@ class Head(NamedTuple):
     def kind(self, rows: slice, keys: slice) -> str:
         """Return what is seen of a tile, decided by its first and its last query.
 
-        Parameters
-        ----------
-        rows, keys : slice
-            The queries and the keys of the tile.
-
-        Returns
-        -------
-        {"all", "some", "none"}
-            "none": no query sees a key of it, so the tile need not be read. "all":
-            every score stays as it is. "some": the scores need `apply`.
+        "none": no query sees a key of it, so the tile need not be read. "all": every
+        score stays as it is. "some": the scores need `apply`.
         """
         first, first_stop = self.interval(rows.start)
         last_first, stop = self.interval(rows.stop - 1)
@@ -220,18 +169,7 @@ class Head(NamedTuple):
     def tiles(self, rows: slice, block: int, grain: int = 1) -> Iterator[Tile]:
         """Yield the tiles of which a block of queries sees something, in order.
 
-        Parameters
-        ----------
-        rows : slice
-            The queries of the block.
-        block : int
-            The keys of a tile.
-        grain : int
-            A tile ends at a multiple of it, and leaves what comes after to the next.
-
-        Yields
-        ------
-        Tile
+        A tile ends at a multiple of `grain`, and leaves what comes after to the next.
         """
         first, _ = self.interval(rows.start)
         _, stop = self.interval(rows.stop - 1)
@@ -245,18 +183,7 @@ class Head(NamedTuple):
     def apply(
         self, scores: Array, rows: slice = slice(None), keys: slice = slice(None)
     ) -> Array:
-        """Return the scores of a tile, with biases added, and −∞ where hidden.
-
-        Parameters
-        ----------
-        scores : ndarray, (Br, Bc)
-        rows, keys : slice
-            The queries and the keys of the tile; all of them unless given.
-
-        Returns
-        -------
-        ndarray, (Br, Bc)
-        """
+        """Return the scores of a tile, with biases added, and −∞ where hidden."""
         i = np.arange(*rows.indices(self.queries))[:, None]  # (Br, 1)
         j = np.arange(*keys.indices(self.keys))  # (Bc,)
         place = i + self.keys - self.queries
@@ -274,7 +201,7 @@ class Head(NamedTuple):
 
 
 class _Documents(NamedTuple):
-    """For each key: its document, and the interval of keys which that reaches over."""
+    """For each key: its document, and the interval of keys that the document spans."""
 
     ids: NDArray[np.int64]
     first: NDArray[np.int64]
@@ -285,8 +212,8 @@ class _Documents(NamedTuple):
     def of(cls, ids: NDArray[np.int64]) -> "_Documents":
         names, first, own = np.unique(ids, return_index=True, return_inverse=True)
         stop = len(ids) - np.unique(ids[::-1], return_index=True)[1]
-        # Of documents in several pieces, the ends of intervals might move back from one
-        # query to the next. So they are widened; `apply` compares the ids themselves.
+        # With documents in several pieces the ends of intervals might move back from one
+        # query to the next. So intervals are widened; `apply` compares the ids themselves.
         first = np.minimum.accumulate(first[own][::-1])[::-1]
         stop = np.maximum.accumulate(stop[own])
         changes = int(np.count_nonzero(np.diff(ids)))
@@ -298,10 +225,6 @@ def causal() -> Mask:
 
     The last query stands at the last key. So with more keys than queries the first
     query already sees several keys; with fewer, the first queries see nothing.
-
-    Returns
-    -------
-    Mask
     """
     return Mask(right=0)
 
@@ -400,21 +323,6 @@ def walk(
 ) -> list[Tile]:
     """Return every tile of one matrix of scores, in the order of the streaming loop.
 
-    Parameters
-    ----------
-    mask : Mask, optional
-    queries, keys : int
-        The shape of the matrix.
-    block_q, block_k : int
-        The queries and the keys of a tile.
-
-    Returns
-    -------
-    list of Tile
-        Block of queries by block of queries, each from its first key to its last.
-
-    Examples
-    --------
     >>> [tile.kind for tile in walk(causal(), 4, 4, 2, 2)]
     ['some', 'none', 'all', 'some']
     """
@@ -428,32 +336,12 @@ def walk(
 
 
 def head_of(mask: Mask | None, shape: tuple[int, ...], index: tuple[int, ...]) -> Head:
-    """Return a mask as one head sees it; None is a mask that hides nothing.
-
-    Parameters
-    ----------
-    mask : Mask, optional
-    shape, index
-        As for `Mask.head`.
-
-    Returns
-    -------
-    Head
-    """
+    """Return a mask as one head sees it; None is a mask that hides nothing."""
     return checked(mask).head(shape, index)
 
 
 def checked(mask: Mask | None) -> Mask:
-    """Return a mask, or `Mask()`, which hides nothing, for None.
-
-    Parameters
-    ----------
-    mask : Mask, optional
-
-    Returns
-    -------
-    Mask
-    """
+    """Return a mask, or `Mask()`, which hides nothing, for None."""
     if not isinstance(mask, Mask | None):
         raise ValueError(
             f"mask: expected a mask such as causal(), got {inputs.shown(mask)}"

@@ -63,7 +63,7 @@ FORMATS = {
     "float32": Format(24, -126, 128),
     "float64": Format(53, -1022, 1024),
 }
-# The first has a digit more, the second more range. Sums are kept in neither.
+# The first has one digit more, the second more range. No sum is stored in either.
 EIGHT_BITS = {
     "float8_e4m3fn": Format(4, -6, 9, infinity=False),
     "float8_e5m2": Format(3, -14, 16),
@@ -73,16 +73,10 @@ ORDERS = ("serial", "blocks", "pairs", "tree", "kahan")
 
 
 class Limits(NamedTuple):
-    """For which numbers x a format cannot hold exp(x).
+    """The numbers beyond which a format cannot hold exp(x).
 
-    Attributes
-    ----------
-    zero : float
-        For x below it, exp(x) rounds to 0.
-    subnormal : float
-        For x below it, exp(x) has fewer digits than the format has elsewhere.
-    overflow : float
-        For x above it, exp(x) is larger than the largest number.
+    Below `zero`, exp(x) rounds to 0; below `subnormal` it has fewer digits than the
+    format has elsewhere; above `overflow` it is larger than the largest number.
     """
 
     zero: float
@@ -91,16 +85,10 @@ class Limits(NamedTuple):
 
 
 class Inputs(NamedTuple):
-    """The numbers of a format that stand next to the limits of exp.
+    """The numbers of a format next to the limits of exp.
 
-    Attributes
-    ----------
-    zero : float
-        The largest of which exp rounds to 0.
-    subnormal : float
-        The largest of which exp has fewer digits than the format has elsewhere.
-    finite : float
-        The largest of which exp is not too large.
+    The largest whose exp rounds to 0, the largest whose exp has fewer digits than the
+    format has elsewhere, and the largest whose exp is finite.
     """
 
     zero: float
@@ -109,17 +97,7 @@ class Inputs(NamedTuple):
 
 
 def find(name: str) -> Format:
-    """Return a format by its name.
-
-    Parameters
-    ----------
-    name : str
-        One of `FORMATS` or `EIGHT_BITS`.
-
-    Returns
-    -------
-    Format
-    """
+    """Return a format of `FORMATS` or `EIGHT_BITS` by its name."""
     known = FORMATS | EIGHT_BITS
     return known[inputs.one_of("name", name, sorted(known))]
 
@@ -127,17 +105,6 @@ def find(name: str) -> Format:
 def exp_limits(name: str) -> Limits:
     """Return for which x exp(x) is too small for a format, and for which too large.
 
-    Parameters
-    ----------
-    name : str
-        One of `FORMATS` or `EIGHT_BITS`.
-
-    Returns
-    -------
-    Limits
-
-    Examples
-    --------
     >>> [round(limit, 3) for limit in exp_limits("float16")]
     [-17.329, -9.704, 11.09]
     """
@@ -146,19 +113,8 @@ def exp_limits(name: str) -> Limits:
 
 
 def exp_inputs(name: str) -> Inputs:
-    """Return the last numbers of a format for which exp goes each of its ways.
+    """Return the last numbers of a format before each of these limits.
 
-    Parameters
-    ----------
-    name : str
-        One of `FORMATS` or `EIGHT_BITS`.
-
-    Returns
-    -------
-    Inputs
-
-    Examples
-    --------
     >>> [round(x, 3) for x in exp_inputs("float16")]
     [-17.344, -9.711, 11.086]
     """
@@ -244,9 +200,8 @@ def round_to(x: ArrayLike, name: str) -> Numbers:
 def add_up(term: float, count: int, name: str) -> float:
     """Return the sum of `count` equal terms, rounded to a format after each addition.
 
-    Between two powers of two every addition moves the sum by the same step. So many
-    additions are done at once, and it takes a few of such jumps instead of `count`
-    additions.
+    Between two powers of two every addition moves the sum by the same step. So a few
+    jumps of many steps each do instead of `count` additions.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """The state (m, l, o), and the two things to do with it: rescale and merge.
 
-A block of scores and values is remembered as three numbers:
+A block of scores and values is summarised by three numbers:
 
     m   the largest score
     l   the sum of the weights exp(score − m)
@@ -45,19 +45,11 @@ class State(NamedTuple):
 
     @classmethod
     def empty(cls, batch: tuple[int, ...] = (), width: int | None = None) -> "State":
-        """Return (−∞, 0, 0), the state of a block with no scores.
+        """Return (−∞, 0, 0), the state of a block with no scores, in float32.
 
-        Parameters
-        ----------
-        batch : tuple of int
-            The shape of m and l. The default merges with states of any shape.
-        width : int, optional
-            The d of an output (..., d).
-
-        Returns
-        -------
-        State, float32
-            The narrowest dtype of a state, so that a merge with it widens nothing.
+        That is the narrowest dtype of a state, so a merge with it widens nothing.
+        `batch` is the shape of m and l, and `width` the d of an output (..., d). The
+        default merges with states of any shape.
         """
         inputs.instance("batch", batch, tuple)
         batch = tuple(inputs.size("batch", size) for size in batch)
@@ -86,13 +78,7 @@ class State(NamedTuple):
         return measure(scores, values, largest(scores))
 
     def result(self) -> Numbers:
-        """Return the softmax-weighted average of the values, o / l.
-
-        Returns
-        -------
-        ndarray or number, (...) or (..., d)
-            0 where nothing was seen.
-        """
+        """Return the softmax-weighted average, o / l; 0 where nothing was seen."""
         if self.o is None:
             raise ValueError(
                 "values: expected with every block of scores, got some"
@@ -101,13 +87,7 @@ class State(NamedTuple):
         return self.o / across(divisor(self.l), self.m, self.o)
 
     def logsumexp(self) -> Numbers:
-        """Return log(sum(exp(scores))), which is m + log(l).
-
-        Returns
-        -------
-        ndarray or number, (...)
-            −∞ where nothing was seen.
-        """
+        """Return log(sum(exp(scores))), which is m + log(l); −∞ where nothing was seen."""
         with np.errstate(divide="ignore"):
             return np.where(np.isposinf(self.m), self.m, self.m + np.log(self.l))[()]
 
@@ -173,33 +153,13 @@ def rescale(state: State, m: Numbers) -> State:
 def factor(m_old: Numbers, m: Numbers) -> Numbers:
     """Return alpha = exp(m_old − m), by which an old state is rescaled.
 
-    Parameters
-    ----------
-    m_old, m : ndarray or number, (...)
-        The old maximum and the new one.
-
-    Returns
-    -------
-    ndarray or number, (...)
-        1 where the maximum stays, 0 where there was none: m_old is −∞.
+    It is 1 where the maximum stays, and 0 where there was none: m_old is −∞.
     """
     return np.exp(m_old - shift(m))
 
 
 def measure(scores: Array, values: Array | None, m: Numbers) -> State:
-    """Return the state of a block, measured from `m` in place of its own maximum.
-
-    Parameters
-    ----------
-    scores : ndarray, (..., n)
-    values : ndarray, (..., n) or (..., n, d), or None
-    m : ndarray or number, (...)
-        At least the largest score.
-
-    Returns
-    -------
-    State
-    """
+    """Return the state of a block, measured from `m` in place of its own maximum."""
     weights, seen = np.exp(scores - shift(m)[..., None]), scores != -np.inf  # (..., n)
     l = total(weights, -1)
     if values is None:
@@ -215,15 +175,6 @@ def total(x: Array, axis: int) -> Numbers:
 
     Each number goes through about log₂ n additions, and so through that many roundings.
     One after another it would be n.
-
-    Parameters
-    ----------
-    x : ndarray
-    axis : int
-
-    Returns
-    -------
-    ndarray or number, the shape of `x` without that axis
     """
     x = np.moveaxis(x, axis, 0)
     while len(x) > 1:
@@ -233,34 +184,14 @@ def total(x: Array, axis: int) -> Numbers:
 
 
 def add(a: State, b: State) -> State:
-    """Return the sum of two states that are measured from the same m.
-
-    Parameters
-    ----------
-    a, b : State
-
-    Returns
-    -------
-    State
-        Without an output if one of the two has none.
-    """
+    """Return the sum of two states that are measured from the same m."""
     if a.o is None or b.o is None:
         return State(a.m, a.l + b.l)
     return State(a.m, a.l + b.l, add_outputs(a.o, b.o))
 
 
 def add_outputs(o: Numbers, other: Numbers) -> Numbers:
-    """Return the sum of two outputs.
-
-    Parameters
-    ----------
-    o, other : ndarray or number, (...) or (..., d)
-        One without columns is added to each column of the other.
-
-    Returns
-    -------
-    ndarray
-    """
+    """Return the sum of two outputs; one without columns is added to each column."""
     o, other = across(o, o, other), across(other, other, o)
     if not inputs.agree(o.shape, other.shape):
         raise ValueError(
@@ -271,34 +202,12 @@ def add_outputs(o: Numbers, other: Numbers) -> Numbers:
 
 
 def largest(scores: Array) -> Numbers:
-    """Return the maximum along the last axis.
-
-    Parameters
-    ----------
-    scores : ndarray, (..., n)
-
-    Returns
-    -------
-    ndarray or number, (...)
-        −∞ if n is 0.
-    """
+    """Return the maximum along the last axis; −∞ if there is nothing."""
     return scores.max(-1, initial=-np.inf)
 
 
 def larger(names: str, m: Numbers, other: Numbers) -> Numbers:
-    """Return the larger of two maxima.
-
-    Parameters
-    ----------
-    names : str
-        The arguments they come from, for an error about their shapes.
-    m, other : ndarray or number, (...)
-
-    Returns
-    -------
-    ndarray or number, (...)
-        In the wider dtype of the two, at least float32.
-    """
+    """Return the larger of two maxima; `names` are their arguments, for an error."""
     m, other = np.asarray(m), np.asarray(other)
     if not inputs.agree(m.shape, other.shape):
         raise ValueError(
@@ -313,14 +222,6 @@ def shift(m: Numbers) -> Array:
 
     Else −∞ − (−∞) would be NaN. Only the shift is guarded, never the stored maximum: a
     stored 0 would outrank real scores below it.
-
-    Parameters
-    ----------
-    m : ndarray or number, (...)
-
-    Returns
-    -------
-    ndarray, (...)
     """
     return np.where(np.equal(m, -np.inf), 0, m)
 
@@ -328,31 +229,11 @@ def shift(m: Numbers) -> Array:
 def divisor(l: Numbers) -> Array:
     """Return what to divide an output by: l, but 1 where l is 0.
 
-    There nothing was seen, o is 0 as well, and the answer is to be 0 and not NaN.
-
-    Parameters
-    ----------
-    l : ndarray or number, (...)
-
-    Returns
-    -------
-    ndarray, (...)
+    Nothing was seen there, so o is 0 as well, and the answer should be 0 and not NaN.
     """
     return np.where(np.equal(l, 0), 1, l)
 
 
 def across(x: Numbers, m: Numbers, o: Numbers) -> Array:
-    """Return x in a shape that multiplies an output column by column.
-
-    Parameters
-    ----------
-    x : ndarray or number, (...)
-    m : ndarray or number, (...)
-    o : ndarray or number, (...) or (..., d)
-        An output that goes with m.
-
-    Returns
-    -------
-    ndarray, (..., 1) if `o` has columns, else (...)
-    """
+    """Return x (...) in a shape that multiplies an output (..., d) by column."""
     return np.asarray(x)[..., None] if np.ndim(o) > np.ndim(m) else np.asarray(x)

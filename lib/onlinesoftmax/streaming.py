@@ -1,11 +1,11 @@
-"""Softmax and attention block by block: each block is read once, and a state is kept.
+"""Softmax and attention block by block: each block is read once, and leaves a state.
 
 Three functions take in one more block. In real arithmetic they give the same:
 
     update             rescales the old state, and measures the block from the maximum
                        of both
     update_two_term    summarises the block by itself, and merges the two states
-    update_normalised  as `update`, but keeps the output divided by the sum of weights
+    update_normalised  as `update`, but stores the output divided by the sum of weights
 """
 
 from collections.abc import Iterable, Iterator
@@ -66,18 +66,6 @@ def update_two_term(
 ) -> State:
     """Return the state after one more block, by merging it with the block's own state.
 
-    Parameters
-    ----------
-    state : State
-    scores : array_like, (..., n)
-    values : array_like, (..., n) or (..., n, d), optional
-
-    Returns
-    -------
-    State
-
-    Notes
-    -----
     It takes one exponential more than `update`. But it also works where the block was
     summarised elsewhere: by another thread, or on another machine.
     """
@@ -86,17 +74,7 @@ def update_two_term(
 
 
 class Normalised(NamedTuple):
-    """A state whose output is kept divided by the sum of weights.
-
-    Attributes
-    ----------
-    m : ndarray or number, (...)
-        The largest score.
-    l : ndarray or number, (...)
-        The sum of the weights exp(score − m).
-    y : ndarray or number, (...) or (..., d)
-        The answer so far, o / l.
-    """
+    """A state whose output is stored divided by the sum of weights: y = o / l."""
 
     m: Numbers
     l: Numbers
@@ -104,33 +82,13 @@ class Normalised(NamedTuple):
 
 
 def normalise(state: State) -> Normalised:
-    """Return a state with its output divided.
-
-    Parameters
-    ----------
-    state : State
-        With values.
-
-    Returns
-    -------
-    Normalised
-        Its y is 0 where nothing was seen.
-    """
+    """Return a state with its output divided; y is 0 where nothing was seen."""
     inputs.instance("state", state, State)
     return Normalised(state.m, state.l, state.result())
 
 
 def unnormalise(state: Normalised) -> State:
-    """Return a normalised state as an ordinary one, with o = l · y.
-
-    Parameters
-    ----------
-    state : Normalised
-
-    Returns
-    -------
-    State
-    """
+    """Return a normalised state as an ordinary one, with o = l · y."""
     inputs.instance("state", state, Normalised)
     m, l, y = state
     return State(m, l, across(l, m, y) * y)
@@ -144,19 +102,6 @@ def update_normalised(
     The old answer is weighted with the old part of the new sum, l_old / l. That takes a
     division for every block, where `update` needs a single one at the end.
 
-    Parameters
-    ----------
-    state : Normalised
-    scores : array_like, (..., n)
-        Where a score is −∞ there is no key, and its value is not read.
-    values : array_like, (..., n) or (..., n, d)
-
-    Returns
-    -------
-    Normalised
-
-    Examples
-    --------
     >>> first = normalise(State.of([1.0], [10.0]))
     >>> update_normalised(first, [2.0], [20.0]).y.round(4)
     np.float64(17.3106)
@@ -292,8 +237,8 @@ def attention(
     return_lse : bool
         Whether to return the logsumexp of each row of scores as well.
     exact_blocks : bool
-        Whether the answer, to its last bit, is to be the same for every `block_q` and
-        `block_k`. How that goes is told in `onlinesoftmax.exact`.
+        Whether the answer, to its last bit, is the same for every `block_q` and
+        `block_k`. `onlinesoftmax.exact` explains how.
 
     Returns
     -------
@@ -332,18 +277,7 @@ def attention(
 def answer(
     asked: inputs.Attention, head: inputs.OneHead, seen: Head, rows: slice, block_k: int
 ) -> tuple[Numbers, Numbers]:
-    """Return the output and the logsumexp of a block of queries.
-
-    Parameters
-    ----------
-    asked, head, seen, rows, block_k
-        As for `fold`.
-
-    Returns
-    -------
-    out : ndarray, (Br, columns)
-    lse : ndarray, (Br,)
-    """
+    """Return the output (Br, columns) and the logsumexp (Br,) of a block of queries."""
     for state in fold(asked, head, seen, rows, block_k):
         pass  # only the last state is used
     return state.result(), state.logsumexp()
@@ -354,28 +288,9 @@ def fold(
 ) -> Iterator[State]:
     """Yield the state of a block of queries: the first one, and that after each tile.
 
-    Tiles of which the block sees nothing are skipped.
+    Tiles of which the block sees nothing are skipped. m and l are (Br,), o is (Br,
+    columns).
 
-    Parameters
-    ----------
-    asked : Attention
-        The arguments of the attention, checked.
-    head : OneHead
-        The head to compute.
-    seen : masks.Head
-        The mask of that head.
-    rows : slice
-        The queries of the block.
-    block_k : int
-        The keys of a tile.
-
-    Yields
-    ------
-    State
-        m and l are (Br,), o is (Br, columns).
-
-    Notes
-    -----
     Scores are computed in float64 and rounded once. They stand in an exponent: computed
     in float32, the d roundings of each would be the largest error of all.
     """
@@ -396,19 +311,9 @@ def fold(
 def update_tile(state: State, scores: Array, values: Array) -> State:
     """Return the state of a block of queries after one more tile.
 
-    It is `update` for rows that share their values. Weights · values is then a product
-    of two matrices, and no array of shape (Br, Bc, d) is needed.
-
-    Parameters
-    ----------
-    state : State
-        m and l (Br,), o (Br, d).
-    scores : ndarray, (Br, Bc)
-    values : ndarray, (Bc, d)
-
-    Returns
-    -------
-    State
+    It is `update` for scores (Br, Bc) of rows that share their values (Bc, d). Weights
+    · values is then a product of two matrices, and no array of shape (Br, Bc, d) is
+    needed.
     """
     m = np.maximum(state.m, largest(scores))  # (Br,)
     weights = np.exp(scores - shift(m)[:, None])  # (Br, Bc)
@@ -417,22 +322,11 @@ def update_tile(state: State, scores: Array, values: Array) -> State:
 
 
 def weigh(weights: Array, scores: Array, values: Array) -> Array:
-    """Return weights · values; a row does not read the values it cannot see.
+    """Return weights (Br, Bc) · values (Bc, d); a row does not read a value it cannot
+    see.
 
     Values that are not finite are added one key at a time, to the rows that see it. A
     product of matrices would multiply them by weights of 0 as well, and 0 · ∞ is NaN.
-
-    Parameters
-    ----------
-    weights : ndarray, (Br, Bc)
-        0 where nothing is seen.
-    scores : ndarray, (Br, Bc)
-        −∞ where nothing is seen.
-    values : ndarray, (Bc, d)
-
-    Returns
-    -------
-    ndarray, (Br, d), the dtype of `weights`
     """
     wide, values = weights.astype(np.float64), values.astype(np.float64)
     finite = np.isfinite(values).all(-1, keepdims=True)  # (Bc, 1)
@@ -444,33 +338,17 @@ def weigh(weights: Array, scores: Array, values: Array) -> Array:
 
 
 class Step(NamedTuple):
-    """One step of a trace: the state before a block and after it.
+    """One step of a trace: the state before a block and after it."""
 
-    Attributes
-    ----------
-    start, stop : int
-        The block is scores[..., start:stop].
-    m_old, l_old : ndarray or number, (...)
-        The state before the block.
-    m, l : ndarray or number, (...)
-        The state after it.
-    o : ndarray or number, (...) or (..., d), or None
-        The output after it.
-    alpha : ndarray or number, (...)
-        exp(m_old − m), by which everything old is multiplied.
-    added : ndarray or number, (...)
-        What the block adds to l: the sum of its weights, measured from m.
-    """
-
-    start: int
+    start: int  # the block is scores[..., start:stop]
     stop: int
-    m_old: Numbers
+    m_old: Numbers  # the state before the block
     l_old: Numbers
-    m: Numbers
+    m: Numbers  # the state after it
     l: Numbers
     o: Numbers | None
-    alpha: Numbers
-    added: Numbers
+    alpha: Numbers  # exp(m_old − m), by which everything old is multiplied
+    added: Numbers  # what the block adds to l: the sum of its weights, measured from m
 
 
 def trace(
@@ -518,29 +396,17 @@ def trace(
 
 
 class TileStep(NamedTuple):
-    """One step of one query through an attention: a tile, and the state after it.
+    """One step of one query through attention: a tile, and the state after it.
 
-    A tile of which nothing is seen is skipped, and the state stays as it is.
-
-    Attributes
-    ----------
-    tile : masks.Tile
-    m_old : number
-        The maximum before the tile.
-    m, l : number
-        The state after it.
-    o : ndarray, (columns,)
-        The output after it.
-    alpha : number
-        exp(m_old − m), by which everything old is multiplied.
+    A tile of which the query's block sees nothing is skipped, and the state stays.
     """
 
     tile: Tile
-    m_old: Numbers
-    m: Numbers
+    m_old: Numbers  # the maximum before the tile
+    m: Numbers  # the state after it
     l: Numbers
-    o: Numbers | None
-    alpha: Numbers
+    o: Numbers | None  # (columns,)
+    alpha: Numbers  # exp(m_old − m), by which everything old is multiplied
 
 
 def trace_attention(
@@ -609,20 +475,8 @@ def _row(state: State, at: int) -> State:
 
 
 def split(x: ArrayLike, block: int) -> Iterator[Array]:
-    """Return views of blocks along the last axis.
+    """Return views of blocks along the last axis; the last block may be shorter.
 
-    Parameters
-    ----------
-    x : array_like, (..., n)
-    block : int
-        The length of a block; the last one may be shorter.
-
-    Returns
-    -------
-    iterator of ndarray, (..., block)
-
-    Examples
-    --------
     >>> [part.tolist() for part in split([1, 2, 3, 4, 5], 2)]
     [[1.0, 2.0], [3.0, 4.0], [5.0]]
     """

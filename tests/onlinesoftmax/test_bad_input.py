@@ -272,7 +272,7 @@ WITHIN = {
     dense: "cap_slopes capped",
     state: "across add add_outputs divisor factor larger largest measure shift total",
     streaming: "answer fold split update_tile weigh",
-    backward: "fold kept summed_again tiles",
+    backward: "check_forward fold recompute_sums tiles",
     precision: "",
     devices: "capabilities names",
     costs: "",

@@ -1,9 +1,9 @@
 """The gradients of attention on a CPU, with weights recomputed tile by tile.
 
-The keys are cut into parts, and a part into tiles. Each tile meets all queries that see it,
-a block at a time: scores and dP are computed in strips, weights and dS overwrite them, and
-three products add these to dV, dK and dQ. Each part has a dQ of its own, and these are
-added up in the order of the parts, so the number of threads changes no bit.
+The keys are cut into parts, and a part into tiles. Each tile meets all queries that see
+it, a block at a time: scores and dP are computed in strips, weights and dS overwrite
+them, and three products add these to dV, dK and dQ. Each part has a dQ of its own, and
+these are added up in the order of the parts, so the number of threads changes no bit.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -70,10 +70,8 @@ def attention_grad(
     Gradients
         In the widest dtype of q, k and v.
 
-    Notes
-    -----
-    Sums are of float32. If a gradient is not finite, all are computed once more, slowly,
-    by `onlinesoftmax.backward`.
+    Notes ----- Sums are of float32. If a gradient is not finite, all are computed once
+    more, slowly, by `onlinesoftmax.backward`.
 
     Examples
     --------
@@ -90,11 +88,13 @@ def attention_grad(
         x.astype("f4") if given.is_bfloat16(x) else x
         for x in map(inputs.array, ("o", "lse", "do"), (o, lse, do))
     )
-    kept = backward.kept(asked, o, lse, do)
+    forward = backward.check_forward(asked, o, lse, do)
     sums, threads = Sums.zeros(asked, np.dtype(np.float32)), threads_of(threads)
     for group in given.groups(asked, mask):
         parts = parts_of(asked.k.shape[-2], len(group))
-        sharing = [[Queries.of(asked, kept, *own) for own in own] for _, own in group]
+        sharing = [
+            [Queries.of(asked, forward, *own) for own in own] for _, own in group
+        ]
         added = [np.zeros((len(x), len(parts), *x[0].q.shape), "f4") for x in sharing]
         tasks = [
             (queries, dq[:, at], keys)
@@ -108,7 +108,7 @@ def attention_grad(
     answer = sums.rounded(np.dtype(np.float32), sinks)
     if not all(x is None or np.isfinite(x).all() for x in answer):
         answer = backward.attention_grad(
-            asked.q, asked.k, asked.v, *kept, mask=mask, scale=scale, softcap=softcap,
+            asked.q, asked.k, asked.v, *forward, mask=mask, scale=scale, softcap=softcap,
             sinks=sinks,
         )  # fmt: skip
     *of_rows, of_sinks = answer
@@ -134,9 +134,9 @@ class Queries(NamedTuple):
     delta: Floats  # (rows,)
 
     @classmethod
-    def of(cls, asked, kept, head: inputs.OneHead, seen: Head) -> "Queries":
+    def of(cls, asked, forward, head: inputs.OneHead, seen: Head) -> "Queries":
         """Return the queries of a head."""
-        o, lse, do = (x[head.at] for x in kept)
+        o, lse, do = (x[head.at] for x in forward)
         rows = -(-len(lse) // ROWS) * ROWS
         q = padded(head.q, rows)
         q *= np.float32(asked.scale * LOG2_E)
@@ -201,10 +201,10 @@ def accumulate(q, do, lse, delta, k, v, first, stop, place, slope, bias, softcap
                dv, room):  # fmt: skip
     """Add the products of some keys and all queries to dQ, dK and dV.
 
-    q, dq (rows, d), do (rows, columns), lse and delta (rows,), all in whole strips; k (n,
-    d), v (n, columns); first, stop (queries,), place, slope, bias, softcap as for
-    `attend`, counted from the first of the keys; dk (n, d) and dv (n, columns), in whole
-    tiles; `room` is working memory.
+    q, dq (rows, d), do (rows, columns), lse and delta (rows,), all in whole strips; k
+    (n, d), v (n, columns); first, stop (queries,), place, slope, bias, softcap as for
+    `attend`, counted from the first of the keys; dk (n, d) and dv (n, columns), in
+    whole tiles; `room` is working memory.
     """
     n, queries = k.shape[0], first.size
     kt, at = carve(room, 0, TILE, k.shape[1])

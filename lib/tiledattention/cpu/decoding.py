@@ -1,8 +1,8 @@
 """One query and many keys: a model that writes a token reads its whole KV cache.
 
-There is little to compute, and all keys and values come from memory once. So they are read
-as they lie, without packing, in parts that threads share. Each part leaves a state, and
-the states are merged.
+There is little to compute, and all keys and values come from memory once. So they are
+read as they lie, without packing, in parts that threads share. Each part leaves a
+state, and the states are merged.
 """
 
 # mypy: disable-error-code="no-untyped-def"

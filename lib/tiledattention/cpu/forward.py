@@ -1,10 +1,10 @@
 """Attention on a CPU: the fold over tiles, in an order that suits the caches.
 
-Keys lie side by side in panels, so that a row of scores is a whole number of vectors. Each
-tile meets all strips of a block of queries in turn: the scores of a strip are computed and
-folded into its states, (m, l, o); then the tile's values are added, weighted. So all
-strips but the first read the tile from the nearest caches. The sum l has a number for each
-lane of a vector; the lanes are added up at the end.
+Keys lie side by side in panels, so that a row of scores is a whole number of vectors.
+Each tile meets all strips of a block of queries in turn: the scores of a strip are
+computed and folded into its states, (m, l, o); then the tile's values are added,
+weighted. So all strips but the first read the tile from the nearest caches. The sum l
+has a number for each lane of a vector; the lanes are added up at the end.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -77,12 +77,10 @@ def attention(
     lse : ndarray, (..., heads, queries), float32
         −∞ for a row that sees nothing.
 
-    Notes
-    -----
-    A few queries over many keys are left to `decode`, which reads the keys as they lie.
-    Scores and sums are of float32. A block of queries whose answer is not finite is
-    computed again by `streaming`, slowly: the value that is not finite may be hidden from
-    some of them.
+    Notes ----- A few queries over many keys are left to `decode`, which reads the keys
+    as they lie. Scores and sums are of float32. A block of queries whose answer is not
+    finite is computed again by `streaming`, slowly: the value that is not finite may be
+    hidden from some of them.
 
     Examples
     --------
@@ -150,9 +148,9 @@ def state_of(
 ) -> State:
     """Return the states of a block of queries over some of the keys, in float64.
 
-    `asked` and `head` hold only these keys and their values, and `panels` the same keys,
-    packed. `own` says what the queries see of them, in base e. A worker of a cluster
-    folds its chunk so.
+    `asked` and `head` hold only these keys and their values, and `panels` the same
+    keys, packed. `own` says what the queries see of them, in base e. A worker of a
+    cluster folds its chunk so.
     """
     q, v = given.plain(head.q[rows]), given.plain(head.v)
     m, l = np.empty((2, len(q)), np.float32)
@@ -182,7 +180,8 @@ def _state_by_streaming(asked, head, rows, own) -> State:
 @kernel
 def attend(q, keys, values, first, stop, place, slope, bias, factor, softcap, sink, out,
            lse, room):  # fmt: skip
-    """Write the output and the logsumexp of a block of queries; return if all is finite.
+    """Write the output and the logsumexp of a block of queries; return if all is
+    finite.
 
     The arguments are those of `take`.
     """
@@ -231,10 +230,10 @@ def take(q, keys, values, first, stop, place, slope, bias, factor, softcap, sink
     """Return the states of a block of queries, m, l by lanes, and o, in whole strips.
 
     q (queries, d), to be multiplied by `factor`; keys (panels, d, PANEL); values (n,
-    columns); first, stop (queries,), the keys that each query sees; place, the index of the
-    first query; bias (queries, n) or empty; sink, the score of one more key, whose value
-    is 0, or −∞. Scores, and all that is added to them, are in base 2. `room` is working
-    memory.
+    columns); first, stop (queries,), the keys that each query sees; place, the index of
+    the first query; bias (queries, n) or empty; sink, the score of one more key, whose
+    value is 0, or −∞. Scores, and all that is added to them, are in base 2. `room` is
+    working memory.
     """
     queries, d = q.shape
     height, columns = whole(queries, ROWS), whole(values.shape[1], LANES)

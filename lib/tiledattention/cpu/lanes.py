@@ -1,9 +1,9 @@
 """Vectors of numbers, as wide as this machine's registers.
 
 A processor adds or multiplies several float32 numbers with one instruction: 16 of them
-with AVX-512, 8 with AVX2, 4 with NEON and SSE. Each number in such a vector has a *lane*.
-The functions here emit instructions on vectors, from which `steps.py` builds its loops;
-none of them computes anything itself.
+with AVX-512, 8 with AVX2, 4 with NEON and SSE. Each number in such a vector has a
+*lane*. The functions here emit instructions on vectors, from which `steps.py` builds
+its loops; none of them computes anything itself.
 
 The compiler knows the width of a vector: it translates one multiplication of 16 numbers
 for this machine, and the names of the registers in its code tell.
@@ -175,8 +175,8 @@ def exp2(b: Builder, x: Value) -> Value:
     """Return 2 to the power of each lane, at most 0; off by 2e-7 of it at most.
 
     An integer power of two is the exponent of a float32 already, so it is written there
-    as 8 bits; a polynomial does the rest. Below −126.5 the answer is exactly 0, as for a
-    hidden key it has to be; NaN stays NaN.
+    as 8 bits; a polynomial does the rest. Below −126.5 the answer is exactly 0, as for
+    a hidden key it has to be; NaN stays NaN.
     """
     x = larger(b, x, constant(-127))  # whose exponent is 8 bits of 0: the number 0
     rounded = b.fadd(x, constant(ROUNDING))
@@ -195,7 +195,8 @@ def across(
     """Return a vector whose first lanes hold each vector's lanes, all combined to one.
 
     Two vectors at a time are mixed, so that each step combines lanes of both at once.
-    The number of vectors is a power of two, at most LANES; `combine` is `add` or `larger`.
+    The number of vectors is a power of two, at most LANES; `combine` is `add` or
+    `larger`.
     """
     nothing, step = ir.Constant(VECTOR, ir.Undefined), 1
     while len(vectors) > 1:

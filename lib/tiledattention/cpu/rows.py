@@ -1,9 +1,10 @@
 """Softmax of rows on a CPU.
 
-A row is processed block by block. While a block is in the cache it is read twice: for its
-largest score, and for its weights, which are measured from that score and written. So each
-block leaves a state (m, l). Once the states are merged, each block's weights are rescaled
-to the whole row. Threads share the parts of a very long row; its blocks stay the same.
+A row is processed block by block. While a block is in the cache it is read twice: for
+its largest score, and for its weights, which are measured from that score and written.
+So each block leaves a state (m, l). Once the states are merged, each block's weights
+are rescaled to the whole row. Threads share the parts of a very long row; its blocks
+stay the same.
 """
 
 # mypy: disable-error-code="no-untyped-def"

@@ -1,9 +1,9 @@
 """The inner loops of the kernels, written for a machine's vectors.
 
-Numba lets a function emit its own instructions: an *intrinsic*. Those here take addresses,
-as integers, and distances in bytes, which the kernels work out. They process six rows at a
-time, a *strip*, and the numbers of a row a vector at a time, so a row has to hold whole
-vectors.
+Numba lets a function emit its own instructions: an *intrinsic*. Those here take
+addresses, as integers, and distances in bytes, which the kernels work out. They process
+six rows at a time, a *strip*, and the numbers of a row a vector at a time, so a row has
+to hold whole vectors.
 
     product_set, product_add    a strip of a product of two matrices
     dots                        the products of one row with several others
@@ -39,12 +39,12 @@ ADDRESS, NUMBER = types.intp, types.float32
 def product(vectors: int, onto: bool, height: int = ROWS) -> Callable[..., None]:
     """Return an intrinsic for a strip of a product of two matrices.
 
-    It is `c[r, j] = Σ a[r, k] · b[k, j]`, or `c[r, j] += …` with `onto`, for a few rows and
-    a few vectors of columns. All of c stays in registers while k runs: one row of b is
-    loaded, and each number of a column of a multiplies all of it.
+    It is `c[r, j] = Σ a[r, k] · b[k, j]`, or `c[r, j] += …` with `onto`, for a few rows
+    and a few vectors of columns. All of c stays in registers while k runs: one row of b
+    is loaded, and each number of a column of a multiplies all of it.
 
-    The arguments of the intrinsic are a and its strides in bytes, by row and by k; b and
-    its stride; c and its stride; and the length of k.
+    The arguments of the intrinsic are a and its strides in bytes, by row and by k; b
+    and its stride; c and its stride; and the length of k.
     """
 
     @intrinsic
@@ -120,8 +120,8 @@ def absorb(typing: Any, scores: Any, row: Any, vectors: Any, m: Any, l: Any, o: 
     Where the largest score of a row is above its m, l and o are rescaled to it. Each
     score is replaced by 2 to the power of (score − m), and these are added to l.
 
-    `row` is the bytes from row to row of the scores, `vectors` the length of each; m has
-    a number for each row, l a vector, o so many vectors as `columns` says.
+    `row` is the bytes from row to row of the scores, `vectors` the length of each; m
+    has a number for each row, l a vector, o so many vectors as `columns` says.
     """
     return types.void(*[ADDRESS] * 7), _absorb
 

@@ -1,7 +1,8 @@
 """What the kernels do with a tile besides multiplying, in plain loops that vectorise.
 
-A tile is some keys, in panels, against the strips of a block of queries. Scores are in base
-2: the queries, and whatever is added to a score, are multiplied by log₂ e beforehand.
+A tile is some keys, in panels, against the strips of a block of queries. Scores are in
+base 2: the queries, and whatever is added to a score, are multiplied by log₂ e
+beforehand.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -31,10 +32,11 @@ def whole(n, size):
 
 @inner
 def carve(room, start, rows, columns):
-    """Return an array (rows, columns) of 0 from `room`, and the start of the next array.
+    """Return an array (rows, columns) of 0 from `room`, and the start of the next
+    array.
 
-    Each array starts at a cache line if `room` does: a vector across two lines takes two
-    reads.
+    Each array starts at a cache line if `room` does: a vector across two lines takes
+    two reads.
     """
     part = room[start : start + rows * columns]
     part[:] = 0
@@ -78,9 +80,9 @@ def soon(start, size):
 def dress(scores, softcap, slope, place, bias, first, stop):
     """Apply softcap, slope, bias and mask to the scores of one query.
 
-    Scores before `first` and from `stop` on are hidden; the query's index is `place`; all
-    three count from the tile's first key. A softcap or a slope of 0 is none, and so is an
-    empty bias.
+    Scores before `first` and from `stop` on are hidden; the query's index is `place`;
+    all three count from the tile's first key. A softcap or a slope of 0 is none, and so
+    is an empty bias.
     """
     if softcap > 0:
         for j in range(scores.size):
@@ -101,8 +103,8 @@ def dress(scores, softcap, slope, place, bias, first, stop):
 def add_rows(factors, row, step, rows, to):
     """Add a strip of factors times rows (n, columns) to a strip of `to` (…, columns).
 
-    `factors` is an address; its stride is `row` bytes by row of the strip and `step` bytes
-    by row of `rows`.
+    `factors` is an address; its stride is `row` bytes by row of the strip and `step`
+    bytes by row of `rows`.
     """
     wide, left = rows.shape[1] * 4, rows.shape[1]
     at, at_to = address(rows), address(to)
