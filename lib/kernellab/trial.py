@@ -270,8 +270,7 @@ def time_all(
 def times(
     size: Size, before: dict[tuple[Any, ...], float] | None, on: str
 ) -> list[Row]:
-    """Return a row for each way at one size, but for those that `before` calls too
-    slow.
+    """Return a row for each way at one size, except those `before` calls too slow.
 
     `before` has the milliseconds by what comes before them in a row; None at the first
     length. Twice the length is four times the work. The ways run in turn, a window

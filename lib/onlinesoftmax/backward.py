@@ -41,8 +41,7 @@ def attention_grad(
     softcap: float | None = None,
     sinks: ArrayLike | None = None,
 ) -> Gradients:
-    """Return the gradients of an attention, with one tile of weights in memory at a
-    time.
+    """Return the gradients of attention, with one tile of weights in memory at a time.
 
     Parameters
     ----------

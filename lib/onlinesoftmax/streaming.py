@@ -322,8 +322,7 @@ def update_tile(state: State, scores: Array, values: Array) -> State:
 
 
 def weigh(weights: Array, scores: Array, values: Array) -> Array:
-    """Return weights (Br, Bc) · values (Bc, d); a row does not read a value it cannot
-    see.
+    """Return weights (Br, Bc) · values (Bc, d); hidden values are not read.
 
     Values that are not finite are added one key at a time, to the rows that see it. A
     product of matrices would multiply them by weights of 0 as well, and 0 · ∞ is NaN.

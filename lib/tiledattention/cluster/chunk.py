@@ -1,8 +1,8 @@
 """What a worker does: it reads a chunk of keys, folds it, and leaves a state.
 
-Such a task changes nothing, and as long as the store stays as it is, whoever runs it, and
-however often, gets the same state. That is all it takes for a dead worker's chunks to be
-computed again. A chunk that is no longer what it was when the run began is an error.
+Such a task has no side effects: while the store does not change, any worker gets the
+same state, any number of times. So a dead worker's chunks can simply be computed again.
+A chunk that changed after the run began is an error.
 """
 
 from typing import NamedTuple
@@ -16,15 +16,15 @@ from onlinesoftmax.masks import Head
 from onlinesoftmax.state import State
 from tiledattention.cluster.faults import ClusterError, reason, span
 from tiledattention.cluster.sources import Part, read
-from tiledattention.cpu import forward, given
+from tiledattention.cpu import arguments, forward
 
 
 class Seen(NamedTuple):
-    """What the queries of one head see of a chunk; places count from its first key."""
+    """What the queries of one head see of a chunk; indices count from its first key."""
 
     first: NDArray[np.int64]  # (queries,): a query sees the keys first … stop − 1
     stop: NDArray[np.int64]
-    place: int  # of the first query; the chunk may end before it
+    place: int  # the index of the first query, which may lie beyond the chunk
     slope: np.float32
     asking: NDArray[np.int64]  # the document of each query, or nothing
     asked: NDArray[np.int64]  # that of each key
@@ -60,7 +60,7 @@ class Seen(NamedTuple):
 
     @property
     def anything(self) -> bool:
-        """Whether some query sees something of the chunk."""
+        """Whether some query sees a key of the chunk."""
         return bool((self.first < self.stop).any())
 
     def bias(self) -> Array:
@@ -77,23 +77,10 @@ class Seen(NamedTuple):
 def fold(
     q: Array, keys: Part, values: Part, *, seen: list[Seen], scale: float, at: slice
 ) -> State:
-    """Return the state of all queries over one chunk.
+    """Return the state of all queries over one chunk, in float64.
 
-    Parameters
-    ----------
-    q : ndarray, (..., heads, queries, d) or (queries, d)
-    keys, values : part of a source
-        They may have fewer heads than q: neighbours then share one.
-    seen : list of Seen
-        Of each head.
-    scale : float
-    at : slice
-        Where the chunk lies among all keys.
-
-    Returns
-    -------
-    State, float64
-        m and l (..., heads, queries), o (..., heads, queries, columns).
+    `keys` and `values` may have fewer heads than q: neighbours then share one. `seen`
+    has an entry for each head, and `at` says where the chunk lies among all keys.
     """
     try:
         return _fold(q, read(keys), read(values), seen, scale)
@@ -104,17 +91,17 @@ def fold(
 
 
 def _fold(q: Array, k: Array, v: Array, seen: list[Seen], scale: float) -> State:
-    """The same for numbers that have been read."""
-    asked, _ = given.attention(q, k, v, scale, None, None)
+    """As `fold`, for numbers that have been read."""
+    asked, _ = arguments.attention(q, k, v, scale, None, None)
     m, l = np.empty((2, *asked.shape[:-1]))
     o = np.empty(asked.output)
-    packed: dict[tuple[int, ...], given.Panels] = {}
+    packed: dict[tuple[int, ...], arguments.Panels] = {}
     for head, own in zip(asked.heads(), seen, strict=True):
         if head.shared not in packed:  # neighbours: only the last one is needed again
-            packed = {head.shared: given.Panels.of([head.k], 1)}
+            packed = {head.shared: arguments.Panels.of([head.k], 1)}
         panels, bias = packed[head.shared].own[0], own.bias()
-        for rows in inputs.blocks(head.q.shape[0], given.LARGEST):
-            visible = given.Rows(
+        for rows in inputs.blocks(head.q.shape[0], arguments.LARGEST):
+            visible = arguments.Rows(
                 own.first[rows], own.stop[rows], own.place + rows.start, own.slope,
                 bias[rows],
             )  # fmt: skip
@@ -124,19 +111,7 @@ def _fold(q: Array, k: Array, v: Array, seen: list[Seen], scale: float) -> State
 
 
 def fold_row(scores: Part, values: Part, *, at: slice) -> State:
-    """Return the state of one chunk of scores and values.
-
-    Parameters
-    ----------
-    scores : part of a source, (..., n)
-    values : part of a source, (..., n) or (..., n, d)
-    at : slice
-        Where the chunk lies among all scores.
-
-    Returns
-    -------
-    State, float64
-    """
+    """Return the state of one chunk of scores and values, in float64."""
     try:
         return State.of(*(read(part).astype(np.float64) for part in (scores, values)))
     except ClusterError:

@@ -18,7 +18,7 @@ from onlinesoftmax.state import State
 from tiledattention.cluster import chunk as work
 from tiledattention.cluster import running, tree
 from tiledattention.cluster.sources import Source, chunk_size, source
-from tiledattention.cpu import given as cpu_given
+from tiledattention.cpu import arguments as cpu_arguments
 
 PATIENCE = 120.0  # seconds without any progress
 
@@ -36,19 +36,19 @@ def attention(
     progress: bool = False,
     patience: float = PATIENCE,
 ) -> Array | tuple[Array, Array]:
-    """Return softmax(q keysᵀ · scale) values, chunk by chunk, on any number of machines.
+    """Return softmax(q keysᵀ · scale) values, chunk by chunk, on many machines.
 
-    Each chunk of keys is folded by a worker, who leaves a state. A tree merges the states,
-    eight at a time, in the order of the keys. So the answer is the same, to the last bit,
-    whatever the workers and their threads, whoever is first, and whoever dies on the way;
-    for the same chunks, and on processors of one kind.
+    A worker folds each chunk of keys into a state. A tree merges the states, eight at a
+    time, in the order of the keys. So with the same chunks, and on processors of one
+    kind, the answer is the same to the last bit, whatever the number of workers and
+    threads, in whatever order they finish, and whichever worker dies on the way.
 
     Parameters
     ----------
     q : array_like, (..., heads, queries, d) or (queries, d)
     keys : array, (..., heads, keys, d) or (keys, d)
-        Of Zarr, or the path of one; of Dask; or of NumPy. It may have fewer heads than q.
-        All three are float16, bfloat16 or float32.
+        Of Zarr, or the path of one; of Dask; or of NumPy. It may have fewer heads than
+        q. All three are float16, bfloat16 or float32.
     values : array, (..., heads, keys, columns) or (keys, columns)
     mask : Mask, optional
         From `onlinesoftmax.masks`. Chunks of which nothing is seen are not read.
@@ -76,18 +76,17 @@ def attention(
     Raises
     ------
     ClusterError
-        If there is no answer: it names the chunk, if it was one, and the cause.
+        If the run fails: it names the cause, and the chunk if there is one.
 
     Notes
     -----
-    Arrays of NumPy travel with the tasks. What is larger than memory belongs into Zarr.
+    Arrays of NumPy travel with the tasks. Store what is larger than memory in Zarr.
 
-    If chunks of Zarr in a folder are written while the run reads them, there is no answer:
-    each of them has to have the time and the size it had when the run began, before it is
-    read and after it. In other stores, and in arrays of Dask, such a change is not noticed,
-    and the answer may mix old keys with new ones. That a chunk's bits are the ones that
-    were written is known only of an array that is stored with a checksum
-    (`compressors=zarr.codecs.Crc32cCodec()`).
+    If chunks of Zarr in a folder are written while the run reads them, the run fails:
+    each file needs the time and the size that it had when the run began, before and after
+    it is read. In other stores, and in arrays of Dask, such a change is not noticed, and
+    the answer may mix old keys with new ones. Only an array with a checksum
+    (`compressors=zarr.codecs.Crc32cCodec()`) guards the bits of a chunk.
 
     Examples
     --------
@@ -98,32 +97,32 @@ def attention(
     """
     running.checked(client, progress, patience)
     inputs.flag("return_lse", return_lse)
-    given = (source("keys", keys, -2), source("values", values, -2))
-    asked, dtype = _asked(q, given, scale)
+    sources = (source("keys", keys, -2), source("values", values, -2))
+    asked, dtype = _asked(q, sources, scale)
     whole = [work.Seen.of(head_of(mask, asked.shape, x.at)) for x in asked.heads()]
-    size = chunk_size(given, chunk)
+    size = chunk_size(sources, chunk)
     folds = []
-    for at in inputs.blocks(given[0].keys, size):
+    for at in inputs.blocks(sources[0].keys, size):
         seen = [head.part(at) for head in whole]
         if any(own.anything for own in seen):
             folds.append((at, partial(work.fold, seen=seen, scale=asked.scale, at=at)))
     nothing = State.empty(asked.shape[:-1], asked.output[-1])
-    state = _run(folds, given, [asked.q], nothing, client, progress, patience, size)
+    state = _run(folds, sources, [asked.q], nothing, client, progress, patience, size)
     out = state.result().astype(dtype)
     lse = np.asarray(state.logsumexp(), np.float64)
     return (out, lse) if return_lse else out
 
 
 def _asked(
-    q: ArrayLike, given: tuple[Source, Source], scale: float | None
+    q: ArrayLike, sources: tuple[Source, Source], scale: float | None
 ) -> tuple[inputs.Attention, inputs.DType]:
     """Return the arguments of an attention, checked by their shapes, and its dtype."""
-    q, (keys, values) = inputs.array("q", q), given
+    q, (keys, values) = inputs.array("q", q), sources
     kinds = {
-        cpu_given.narrow(name, np.empty(0, dtype))
-        for name, dtype in (("q", q.dtype), *((x.name, x.dtype) for x in given))
+        cpu_arguments.narrow(name, np.empty(0, dtype))
+        for name, dtype in (("q", q.dtype), *((x.name, x.dtype) for x in sources))
     }
-    q = q.astype(np.float32) if cpu_given.is_bfloat16(q) else q
+    q = q.astype(np.float32) if cpu_arguments.is_bfloat16(q) else q
     names = ("q", keys.name, values.name)
     asked = inputs.attention(
         q, keys.stand_in, values.stand_in, scale, None, None, names
@@ -166,19 +165,19 @@ def softmax_dot(
     if len(weighed.shape) == rank + 1:
         weighed = source("values", values, -2)
     inputs.paired(row.shape, weighed.shape)
-    given = (row, weighed)
-    size = chunk_size(given, chunk)
+    sources = (row, weighed)
+    size = chunk_size(sources, chunk)
     folds = [
         (at, partial(work.fold_row, at=at)) for at in inputs.blocks(row.keys, size)
     ]
     batch, columns = row.shape[:-1], weighed.shape[rank:]
     nothing = State.empty(batch, *columns)
-    return _run(folds, given, [], nothing, client, progress, patience, size).result()
+    return _run(folds, sources, [], nothing, client, progress, patience, size).result()
 
 
 def _run(
     folds: list[tuple[slice, Any]],
-    given: tuple[Source, Source],
+    sources: tuple[Source, Source],
     shared: list[Any],
     nothing: State,
     client: Any,
@@ -196,7 +195,7 @@ def _run(
     leaves = [
         delayed(fold)(
             *ours,
-            *(each.part(at) for each in given),
+            *(each.part(at) for each in sources),
             dask_key_name=f"fold-{name}-{at.start}",
         )
         for at, fold in folds

@@ -1,23 +1,24 @@
-"""What attention takes on many workers: closed forms, and a simulation that checks them.
+"""What attention takes on many workers: a simulation, and a closed form for a page.
 
 Workers fold chunks of keys into states, `fold_time` each. A tree merges the states,
-`fan` neighbours at a time, each time on the worker that holds the first of them, to which
-the others are sent. As in LogP (Culler et al., 1993), a message takes its latency on the
-way, and then keeps its receiver busy, who takes one message at a time.
+`fan` neighbours at a time, on the worker that holds the first of them; the other states
+are sent there. As in LogP (Culler et al., 1993), a message takes its latency on the
+way, and then keeps its receiver busy, which takes one message at a time.
 
-`seconds` adds this up along the way of the worker that holds the root. `simulated` plays
-it task by task and message by message. Where the work is shared evenly the two agree to
-the last digits; the notes of `seconds` say what holds elsewhere.
+`simulated` plays this task by task and message by message. `seconds` adds it up along
+the path of the worker that holds the root; the lines of a figure need that, since a
+browser cannot simulate while a slider moves. Where the work is shared evenly the two
+agree to the last digits; the notes of `seconds` say what holds elsewhere.
 
-No time here was measured. The rates are assumptions, each a round number, and they stand
-below with where they come from. Reading and arithmetic are taken to overlap. Nothing else
-uses the network, and nobody waits for a sender: only receivers are held up.
+No time here was measured. The rates are assumptions, each a round number with its
+source below. Reading and arithmetic are assumed to overlap. Nothing else uses the
+network, and only receivers are held up, never senders.
 """
 
 from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from onlinesoftmax import costs, inputs
 from tiledattention.cluster.tree import FAN, tree
@@ -33,27 +34,17 @@ DASK_AT_BEST = 2e-4
 
 
 class Network(NamedTuple):
-    """What a message takes.
+    """What a message takes."""
 
-    Attributes
-    ----------
-    latency : float
-        Seconds on the way, during which its receiver may do something else.
-    bandwidth : float
-        Bytes a second that a worker receives.
-    handling : float
-        Seconds that a receiver is busy with any message, however short.
-    """
-
-    latency: float
-    bandwidth: float
-    handling: float
+    latency: float  # seconds on the way, while the receiver may do something else
+    bandwidth: float  # bytes a second that a worker receives
+    handling: float  # seconds that a receiver is busy with any message, however short
 
 
 # A round trip within a data centre takes 500 µs (J. Dean, Numbers Everyone Should Know,
-# 2009; E. Jones, Network latencies in the cloud, 2021, found it to be the 80th percentile
-# still), one way half of that. 10 Gbit/s are 1.25 GB/s. The other latencies, and all that
-# is said of handling, are plain assumptions: what TCP and Python may take.
+# 2009; still the 80th percentile in E. Jones, Network latencies in the cloud, 2021), one
+# way half of that. 10 Gbit/s are 1.25 GB/s. The other latencies and the handling are plain
+# assumptions: what TCP and Python may take.
 OFFICE = Network(latency=0.5e-3, bandwidth=0.125e9, handling=50e-6)
 DATA_CENTRE = Network(latency=0.25e-3, bandwidth=1.25e9, handling=50e-6)
 FAST = Network(latency=0.1e-3, bandwidth=12.5e9, handling=50e-6)
@@ -61,43 +52,21 @@ FAR = Network(latency=30e-3, bandwidth=1.25e9, handling=50e-6)
 
 
 class Worker(NamedTuple):
-    """How fast a worker is.
+    """How fast a worker is."""
 
-    Attributes
-    ----------
-    reading : float
-        Bytes of keys and values a second, from where they are stored.
-    operations : float
-        Operations a second while it folds.
-    merging : float
-        Bytes of states a second that it takes into another.
-    """
-
-    reading: float
-    operations: float
-    merging: float
+    reading: float  # bytes of keys and values a second, from where they are stored
+    operations: float  # operations a second while it folds
+    merging: float  # bytes a second of states that it merges into another
 
 
-# One core, by assumption: it reads what a quick disk gives, calculates at about the rate
-# that the book's kernels reach on one core, and merges as fast as NumPy does.
+# One core, by assumption: it reads as fast as a quick disk, computes at about the rate of
+# the book's kernels on one core, and merges as fast as NumPy does.
 CORE = Worker(reading=1e9, operations=1e11, merging=1e9)
 
 
 class Job(NamedTuple):
     """Attention of some queries over many keys.
 
-    Attributes
-    ----------
-    queries, keys : int
-    d : int
-        Numbers in a row of q, k and v.
-    chunk : int
-        Keys that are folded into one state.
-    itemsize : int
-        Bytes of a number in k and v.
-
-    Examples
-    --------
     >>> job = Job(queries=256, keys=2**23, d=64)
     >>> job.chunks, job.cut_for(workers=1024).chunks, job.state
     (128, 1024, 135168)
@@ -105,27 +74,18 @@ class Job(NamedTuple):
 
     queries: int
     keys: int
-    d: int
-    chunk: int = CHUNK
-    itemsize: int = 4
+    d: int  # numbers in a row of q, k and v
+    chunk: int = CHUNK  # keys that are folded into one state
+    itemsize: int = 4  # bytes of a number in k and v
 
     def cut_for(self, workers: int) -> "Job":
-        """Return the same job in smaller chunks, where some workers would have none.
-
-        Parameters
-        ----------
-        workers : int
-
-        Returns
-        -------
-        Job
-        """
+        """Return the same job in smaller chunks, where some workers would have none."""
         own = costs.tiles_along(self.keys, _count("workers", workers), "workers")
         return self._replace(chunk=min(self.chunk, own))
 
     @property
     def chunks(self) -> int:
-        """How many there are; the last may be shorter."""
+        """The number of chunks; the last may be shorter."""
         return costs.tiles_along(self.keys, self.chunk, "chunk")
 
     @property
@@ -140,18 +100,6 @@ class Job(NamedTuple):
 def depth(states: int, fan: int = FAN) -> int:
     """Return the levels of merges above so many states.
 
-    Parameters
-    ----------
-    states : int
-    fan : int
-        States that one task merges.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
     >>> depth(1024), depth(1024, 2), depth(1024, 1024), depth(1)
     (4, 10, 1, 0)
     """
@@ -159,19 +107,8 @@ def depth(states: int, fan: int = FAN) -> int:
 
 
 def merges(states: int, fan: int = FAN) -> int:
-    """Return the tasks of the tree. A state that has no neighbour left needs none.
+    """Return the number of merge tasks. A state without a neighbour needs none.
 
-    Parameters
-    ----------
-    states : int
-    fan : int
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
     >>> merges(1024), merges(9), merges(1)
     (147, 2, 0)
     """
@@ -190,53 +127,32 @@ def _nodes(states: int, fan: int) -> Iterator[int]:
 
 
 class Level(NamedTuple):
-    """What one level of the tree asks of the worker that holds the root.
+    """What one level of the tree asks of the worker that holds the root."""
 
-    Attributes
-    ----------
-    messages : int
-        States that are sent to it.
-    merges : int
-        States that it takes into others.
-    """
-
-    messages: int
-    merges: int
+    messages: int  # states that are sent to it
+    merges: int  # states that it merges into others
 
 
 def levels(states: int, workers: int, fan: int = FAN) -> list[Level]:
     """Return what the tree asks of the worker that holds the root, level by level.
 
     Workers hold neighbouring states, as many as each other; where that is impossible,
-    the first ones hold one more. The first one holds the root.
+    the first ones hold one more. The first worker holds the root. In the example three
+    workers hold three states each, and four are merged at a time. So the first worker
+    receives one state; and then two, of the four states that follow, and of the last.
 
-    Parameters
-    ----------
-    states : int
-    workers : int
-    fan : int
-
-    Returns
-    -------
-    list of Level
-        From the states up. In the example three workers hold three states each, and four
-        are merged at a time. So the first worker is sent one state; and then two, of the
-        four states that follow, and of the last.
-
-    Examples
-    --------
     >>> levels(9, workers=3, fan=4)
     [Level(messages=1, merges=3), Level(messages=2, merges=2)]
     """
-    found, apart = [], 1  # from one node's first state to the next node's
+    asked, apart = [], 1  # from one node's first state to the next node's
     own = -(-_count("states", states) // _count("workers", workers))
     for nodes in list(_nodes(states, fan))[:-1]:
         held = min(-(-own // apart), nodes)
         groups = -(-held // fan)
         taken = min(groups * fan, nodes)
-        found.append(Level(taken - held, taken - groups))
+        asked.append(Level(taken - held, taken - groups))
         apart *= fan
-    return found
+    return asked
 
 
 # ---- bytes and seconds ----
@@ -245,19 +161,6 @@ def levels(states: int, workers: int, fan: int = FAN) -> list[Level]:
 def state_bytes(rows: int, columns: int, itemsize: int = DOUBLE) -> int:
     """Return the bytes of a state: m, ℓ and the numbers of o, for each row.
 
-    Parameters
-    ----------
-    rows, columns : int
-        Queries; numbers in a row of v.
-    itemsize : int
-        Bytes of a number.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
     >>> state_bytes(256, 64)
     135168
     """
@@ -266,21 +169,8 @@ def state_bytes(rows: int, columns: int, itemsize: int = DOUBLE) -> int:
 
 
 def fold_time(job: Job, keys: int | None = None, worker: Worker = CORE) -> float:
-    """Return the seconds to fold a chunk: for its bytes or its operations, what is more.
+    """Return the seconds to fold a chunk: for its bytes or its operations, the longer.
 
-    Parameters
-    ----------
-    job : Job
-    keys : int, optional
-        A whole chunk's unless given.
-    worker : Worker
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
     >>> job = Job(queries=1, keys=2**23, d=64)
     >>> round(fold_time(job), 4), round(fold_time(job._replace(queries=256)), 4)
     (0.0336, 0.0429)
@@ -295,56 +185,33 @@ def fold_time(job: Job, keys: int | None = None, worker: Worker = CORE) -> float
 def merge_time(
     level: Level, state: int, network: Network = DATA_CENTRE, worker: Worker = CORE
 ) -> float:
-    """Return the seconds of one level: to wait for states, to receive them, to merge.
-
-    Parameters
-    ----------
-    level : Level
-    state : int
-        Bytes of a state.
-    network : Network
-    worker : Worker
-
-    Returns
-    -------
-    float
-    """
+    """Return the seconds of one level: to wait for states, to receive them, to merge."""
     _check_rates(network, worker)
     state = _count("state", state)
     return _receiving(level.messages, state, network) + _taking(level, state, worker)
 
 
 def _receiving(messages: int, state: int, network: Network) -> float:
-    """Return the seconds until states have arrived that are sent at the same time."""
+    """Return the seconds until states that are sent at the same time have arrived."""
     each = network.handling + state / network.bandwidth
     return network.latency + messages * each if messages else 0.0
 
 
 def _taking(level: Level, state: int, worker: Worker) -> float:
-    """Return the seconds to take states into others."""
+    """Return the seconds to merge states into others."""
     return level.merges * state / worker.merging
 
 
 class Seconds(NamedTuple):
-    """What the whole takes.
+    """What the whole takes, in three parts."""
 
-    Attributes
-    ----------
-    folding : float
-        The worker that has most chunks folds them.
-    merging : float
-        The levels of the tree, one after another.
-    waiting : float
-        What the scheduler adds to that.
-    """
-
-    folding: float
-    merging: float
-    waiting: float
+    folding: float  # the worker with the most chunks folds them
+    merging: float  # the levels of the tree, one after another
+    waiting: float  # what the scheduler adds to that
 
     @property
     def total(self) -> float:
-        """All three."""
+        """The sum of the parts."""
         return self.folding + self.merging + self.waiting
 
     @property
@@ -364,43 +231,25 @@ def seconds(
 ) -> Seconds:
     """Return what folding and merging take on so many workers.
 
-    Parameters
-    ----------
-    job : Job
-    workers : int
-        If there are more than chunks, the rest have nothing to do.
-    fan : int
-        States that one task merges.
-    network : Network
-    worker : Worker
-    scheduler : float
-        Seconds of the scheduler for a task; it hands out one after another.
+    If there are more workers than chunks, the rest have nothing to do. A `scheduler`
+    takes so many seconds for each task, and hands out one task after another.
 
-    Returns
-    -------
-    Seconds
-
-    Notes
-    -----
     Without a scheduler, `simulated` says the same, up to rounding, if every worker has
     equally many chunks, all of one size, and either that number and `fan` are powers of
-    the same number, or all states are merged at once. Elsewhere some other worker may get
-    more messages than the one with the root, or fewer, and be waited for; so this is only
-    an estimate, at most a quarter too low and a fortieth too high.
+    the same number, or all states are merged at once. Elsewhere another worker than the
+    one with the root may get the most messages, and be waited for; so this is an
+    estimate, at most a quarter too low and a fortieth too high.
 
-    With a scheduler it is an estimate everywhere. Merges are handed out while chunks are
-    still being folded, and which of them waits for which is not counted here. Where the
-    work is shared evenly, it is at most a tenth too low if `fan` is 8, a quarter if it is
-    2, and a hundredth too high.
+    With a scheduler it is an estimate everywhere. Merges are handed out while chunks
+    are still being folded, and the closed form does not count which of them waits for
+    which. Where the work is shared evenly, it is at most a tenth too low if `fan` is 8,
+    a quarter if it is 2, and a hundredth too high. Tests check this for up to 1,024
+    workers.
 
-    The tests hold it to this for up to 1,024 workers.
-
-    Examples
-    --------
     >>> job = Job(queries=256, keys=2**23, d=64)
     >>> for workers in (1, 128, 1024):
-    ...     found = seconds(job.cut_for(workers), workers)
-    ...     print(f"{workers:4} workers: {found.total:.4f} s, merging {found.share:.0%}")
+    ...     time = seconds(job.cut_for(workers), workers)
+    ...     print(f"{workers:4} workers: {time.total:.4f} s, merging {time.share:.0%}")
        1 workers: 5.5147 s, merging 0%
      128 workers: 0.0481 s, merging 11%
     1024 workers: 0.0128 s, merging 58%
@@ -423,8 +272,8 @@ def seconds(
 def _folded(chunks: int, workers: int, fold: float, each: float) -> float:
     """Return when the last chunk is folded: the workers take turns to be handed one.
 
-    Either some worker is never idle once it has begun, or the last task to be handed out
-    is also the last one done.
+    Either some worker is never idle once it has begun, or the last task to be handed
+    out is also the last one done.
     """
     rounds = -(-chunks // workers)
     last = chunks - (rounds - 1) * workers  # of those that have a chunk in each round
@@ -440,23 +289,10 @@ def worth(
     network: Network = DATA_CENTRE,
     worker: Worker = CORE,
 ) -> float:
-    """Return how many keys more a worker could fold while the states are merged.
+    """Return how many more keys a worker could fold while the states are merged.
 
-    Parameters
-    ----------
-    job : Job
-    workers : int
-    fan : int
-    network : Network
-    worker : Worker
+    For many queries it no longer depends on their number.
 
-    Returns
-    -------
-    float
-        Of many queries, it no longer depends on how many they are.
-
-    Examples
-    --------
     >>> for queries in (1, 256, 4096, 65536):
     ...     job = Job(queries, keys=2**23, d=64).cut_for(1024)
     ...     print(queries, round(worth(job, 1024)))
@@ -465,8 +301,8 @@ def worth(
     4096 8368
     65536 8180
     """
-    found = seconds(job, workers, fan=fan, network=network, worker=worker)
-    return found.merging / fold_time(job, 1, worker)
+    spent = seconds(job, workers, fan=fan, network=network, worker=worker)
+    return spent.merging / fold_time(job, 1, worker)
 
 
 def reaching(
@@ -479,28 +315,11 @@ def reaching(
     worker: Worker = CORE,
     scheduler: float = 0.0,
 ) -> int | None:
-    """Return with how many workers merging first takes such a share of the time.
+    """Return the number of workers at which merging first takes a share of the time.
 
-    The number is doubled, from one worker on, and the job is cut for each.
+    The number doubles from one worker on, and the job is cut for each. It is None if
+    merging never takes that share, up to `most` workers.
 
-    Parameters
-    ----------
-    share : float
-    job : Job
-    most : int
-        Workers.
-    fan : int
-    network : Network
-    worker : Worker
-    scheduler : float
-
-    Returns
-    -------
-    int or None
-        None if it never does, up to `most`.
-
-    Examples
-    --------
     >>> job = Job(queries=256, keys=2**23, d=64)
     >>> reaching(0.1, job), reaching(0.5, job), reaching(0.9, job)
     (128, 1024, None)
@@ -511,15 +330,9 @@ def reaching(
     inputs.instance("job", job, Job)
     count = 1
     while count <= _count("most", most):
-        found = seconds(
-            job.cut_for(count),
-            count,
-            fan=fan,
-            network=network,
-            worker=worker,
-            scheduler=scheduler,
-        )
-        if found.share >= share:
+        rates: dict[str, Any] = {"network": network, "worker": worker}
+        rates |= {"fan": fan, "scheduler": scheduler}
+        if seconds(job.cut_for(count), count, **rates).share >= share:
             return count
         count *= 2
     return None
@@ -529,21 +342,11 @@ def reaching(
 
 
 class Simulated(NamedTuple):
-    """What a simulation found.
+    """The outcome of a simulation."""
 
-    Attributes
-    ----------
-    seconds : float
-        Until the root is merged.
-    messages : int
-        States that were sent.
-    tasks : int
-        Folds and merges.
-    """
-
-    seconds: float
-    messages: int
-    tasks: int
+    seconds: float  # until the root is merged
+    messages: int  # states that were sent
+    tasks: int  # folds and merges
 
 
 def simulated(
@@ -555,31 +358,16 @@ def simulated(
     worker: Worker = CORE,
     scheduler: float = 0.0,
 ) -> Simulated:
-    """Play the whole, task by task and message by message; it is the same every time.
+    """Play the whole, task by task and message by message; the outcome never varies.
 
-    Each worker folds a row of neighbouring chunks. The scheduler hands out the first chunk
-    of every worker, then the second ones; and a merge when all its states are there.
-    Then the states are sent, and arrive one after another. A worker does its tasks in the
-    order in which it can begin them.
+    Each worker folds a row of neighbouring chunks. The scheduler hands out the first
+    chunk of every worker, then the second chunks; and a merge when all its states are
+    ready. Then the states are sent, and arrive one after another. A worker runs its
+    tasks in the order in which they become ready.
 
-    Parameters
-    ----------
-    job : Job
-    workers : int
-    fan : int
-    network : Network
-    worker : Worker
-    scheduler : float
-
-    Returns
-    -------
-    Simulated
-
-    Examples
-    --------
     >>> job = Job(queries=256, keys=2**23, d=64).cut_for(1024)
-    >>> found = simulated(job, 1024)
-    >>> found.messages, found.tasks, round(found.seconds, 4)
+    >>> run = simulated(job, 1024)
+    >>> run.messages, run.tasks, round(run.seconds, 4)
     (1023, 1171, 0.0128)
     """
     _check(job, network, worker)
@@ -595,7 +383,7 @@ def simulated(
 
 
 class _Node:
-    """A state that is to be: of a chunk, or of several nodes below it."""
+    """A future state: of a chunk, or of several nodes below it."""
 
     def __init__(
         self, home: int, below: Sequence["_Node"] = (), chunk: int = 0
@@ -617,7 +405,7 @@ def _rows(chunks: int, workers: int) -> list[range]:
 
 
 def _leaves(homes: Sequence[int], fan: int) -> list[_Node]:
-    """Return the leaves of the tree, of which each knows the node above it."""
+    """Return the leaves of the tree; each knows the node above it."""
     leaves = [_Node(home, chunk=chunk) for chunk, home in enumerate(homes)]
     tree(
         leaves, lambda own, level, place: _Node(own[0].home, own), _count("fan", fan, 2)
@@ -626,7 +414,7 @@ def _leaves(homes: Sequence[int], fan: int) -> list[_Node]:
 
 
 class _Run:
-    """A simulation: what happens when, and who is busy until when."""
+    """A simulation: which events come when, and who is busy until when."""
 
     def __init__(
         self, job: Job, network: Network, worker: Worker, scheduler: float
@@ -639,39 +427,39 @@ class _Run:
         self.happened = self.messages = self.tasks = 0
 
     def hand_out(self, node: _Node) -> None:
-        """Let the scheduler hand out a task, once it has the time."""
+        """Let the scheduler hand out a task, once it has time."""
         self.tasks += 1
         self.later(self.keep_busy("scheduler", 0, self.scheduler), "begin", node)
 
     def keep_busy(self, what: str, whose: int, seconds: float) -> float:
-        """Return when something ends for which only one has to be free."""
+        """Return when something ends that has to wait until one resource is free."""
         start = max(self.now, self.busy.get((what, whose), 0.0))
         self.busy[what, whose] = start + seconds
         return start + seconds
 
     def later(self, when: float, what: str, node: _Node) -> None:
-        """Let something happen; of two things at one time, what was said first."""
+        """Schedule an event; events at the same time keep their order."""
         self.happened += 1
         heappush(self.coming, (when, self.happened, what, node))
 
     def until_done(self) -> Simulated:
-        """Return what was found once nothing is left to happen."""
+        """Process all events, and return the outcome."""
         while self.coming:
             self.now, _, what, node = heappop(self.coming)
             getattr(self, what)(node)
         return Simulated(self.now, self.messages, self.tasks)
 
-    # What can happen to a node.
+    # The events of a node, in order.
 
     def begin(self, node: _Node) -> None:
-        """Send for the states that others hold; a chunk needs none."""
+        """Ask other workers for their states; a chunk needs none."""
         away = sum(below.home != node.home for below in node.below)
         self.messages += away
         wait = self.network.latency if away else 0.0
         self.later(self.now + wait, "receive" if away else "work", node)
 
     def receive(self, node: _Node) -> None:
-        """Take the states, one after another, once the link is free."""
+        """Receive the states, one after another, once the link is free."""
         away = sum(below.home != node.home for below in node.below)
         each = self.network.handling + self.job.state / self.network.bandwidth
         self.later(self.keep_busy("link", node.home, away * each), "work", node)
@@ -697,7 +485,7 @@ class _Run:
 
 
 def _check(job: Job, network: Network, worker: Worker) -> None:
-    """Refuse what nothing can be said of, by the name of the field."""
+    """Refuse a job that cannot be, by the name of the field."""
     inputs.instance("job", job, Job)
     for name in job._fields:
         _count(name, getattr(job, name))
@@ -705,14 +493,14 @@ def _check(job: Job, network: Network, worker: Worker) -> None:
 
 
 def _check_rates(network: Network, worker: Worker) -> None:
-    """Refuse a network or a worker that cannot be."""
+    """Refuse a network or a worker with impossible rates."""
     inputs.instance("network", network, Network)
     inputs.instance("worker", worker, Worker)
     for name in ("latency", "handling"):
         _seconds(name, getattr(network, name))
-    _rate("bandwidth", network.bandwidth)
+    inputs.positive("bandwidth", network.bandwidth)
     for name in worker._fields:
-        _rate(name, getattr(worker, name))
+        inputs.positive(name, getattr(worker, name))
 
 
 def _count(name: str, number: int, low: int = 1) -> int:
@@ -726,12 +514,4 @@ def _seconds(name: str, number: float) -> float:
     if not 0 <= inputs.real(number) < inf:
         came = inputs.shown(number)
         raise ValueError(f"{name}: expected seconds, 0 or more, got {came}")
-    return number
-
-
-def _rate(name: str, number: float) -> float:
-    """Return a number above 0, a second."""
-    if not inputs.real(number) > 0:
-        came = inputs.shown(number)
-        raise ValueError(f"{name}: expected a number above 0, got {came}")
     return number

@@ -1,8 +1,8 @@
-"""Handing the tasks to Dask, and waiting for the answer: on this machine or on others.
+"""Hands the tasks to Dask and waits for the answer, on this machine or on others.
 
-Dask's scheduler gives a dead worker's tasks to others. What it cannot cure is told as a
-`ClusterError`: a chunk that kills whoever takes it, a scheduler that is gone or no longer
-answers, and a run in which nothing moves any more.
+Dask's scheduler gives a dead worker's tasks to others. Failures that it cannot repair
+become a `ClusterError`: a chunk that kills each worker that takes it, a scheduler that
+is gone or no longer answers, and a run in which nothing moves any more.
 """
 
 import re
@@ -19,23 +19,10 @@ LOOK = 1.0  # seconds from one look at the scheduler to the next
 
 
 def run(task: Any, client: Any, progress: bool, patience: float, chunk: int) -> Any:
-    """Return the result of a task.
+    """Return the result of a task, by Dask's threads here or the workers of `client`.
 
-    Parameters
-    ----------
-    task : dask.delayed.Delayed
-    client : distributed.Client or None
-        None is Dask's threads on this machine.
-    progress : bool
-        Whether to show Dask's progress bar.
-    patience : float
-        Seconds without any progress until a run on a cluster is given up.
-    chunk : int
-        The keys of a chunk, for what is said of one.
-
-    Returns
-    -------
-    object
+    `patience` is the seconds without any progress after which a run on a cluster is
+    given up; `chunk`, the keys of a chunk, is for messages.
     """
     if client is None:
         return on_threads(task, progress)
@@ -43,7 +30,7 @@ def run(task: Any, client: Any, progress: bool, patience: float, chunk: int) -> 
 
 
 def checked(client: Any, progress: bool, patience: float) -> None:
-    """Refuse what no run can be made with."""
+    """Refuse arguments with which no run is possible."""
     needed("dask", "tiledattention.cluster")
     inputs.flag("progress", progress)
     inputs.number("patience", patience, "a finite number of seconds above 0", 0)
@@ -86,22 +73,22 @@ def on_cluster(
     except Exception as error:
         raise ClusterError(lost(client, error)) from error
     finally:
-        future.release()  # after an error, or Ctrl-C, nobody needs the rest
+        future.release()  # after an error, or Ctrl-C, the rest is useless
 
 
 @contextmanager
 def bar(future: Any) -> Iterator[None]:
-    """Show Dask's bar, as text and in a thread of its own.
+    """Show Dask's progress bar, as text and in a thread of its own.
 
-    It waits for the end by itself, and would not notice a run that stands still. The
-    widget it has for notebooks does not move before the cell has ended.
+    The bar itself waits for the end, and would not notice a run that stands still.
+    Dask's widget for notebooks does not move before the cell has ended.
     """
     from distributed import progress
 
     shown = Thread(target=lambda: progress(future, notebook=False), daemon=True)
     shown.start()
     yield
-    shown.join(LOOK)  # until it has said that all is done
+    shown.join(LOOK)  # until the bar is full
 
 
 class Watch:
@@ -109,7 +96,7 @@ class Watch:
 
     def __init__(self, client: Any, patience: float) -> None:
         self.client, self.patience = client, patience
-        self.seen: dict[str, Any] | None = None  # what each worker was at
+        self.tasks: dict[str, Any] | None = None  # of each worker, at the last look
         self.since = time.monotonic()
 
     def result(self, future: Any) -> Any:
@@ -126,18 +113,18 @@ class Watch:
         """Give up if every worker has been at the same tasks for too long."""
         if self.client.status != "running":
             raise ConnectionError("the connection is closed")
-        at_work = {worker: set(keys) for worker, keys in self.asked().items()}
+        at_work = {worker: set(keys) for worker, keys in self.processing().items()}
         now = time.monotonic()
-        if at_work != self.seen:
-            self.seen, self.since = at_work, now
+        if at_work != self.tasks:
+            self.tasks, self.since = at_work, now
         elif now - self.since > self.patience:
             raise ClusterError(standstill(at_work, self.patience))
 
-    def asked(self) -> dict[str, Any]:
-        """Return the tasks of each worker, as the scheduler tells them.
+    def processing(self) -> dict[str, Any]:
+        """Return the tasks of each worker, according to the scheduler.
 
-        A scheduler that is frozen, or behind a broken wire, keeps its connection open and
-        never answers. `client.processing()` would wait for it without end.
+        A scheduler that is frozen, or behind a broken connection, keeps its connection
+        open and never answers. `client.processing()` would wait for it forever.
         """
         from distributed import TimeoutError
 
@@ -155,7 +142,7 @@ class Watch:
 
 
 def standstill(at_work: dict[str, Any], patience: float) -> str:
-    """Return what is said of a run in which nothing moves."""
+    """Return the message for a run in which nothing moves."""
     if not at_work:
         return f"no worker has been there for {patience:g} s"
     busy = sum(map(bool, at_work.values()))
@@ -166,11 +153,11 @@ def standstill(at_work: dict[str, Any], patience: float) -> str:
 
 
 def killed(error: Any, chunk: int) -> str:
-    """Return what is said of a task whose workers died, one after another."""
-    found = re.match(r"fold-\w+-(\d+)$", str(error.task))
+    """Return the message for a task whose workers died, one after another."""
+    fold = re.match(r"fold-\w+-(\d+)$", str(error.task))
     what = "a merge of states"
-    if found:
-        start = int(found[1])
+    if fold:
+        start = int(fold[1])
         what = span(slice(start, start + chunk))
     deaths = error.allowed_failures + 1
     return (
@@ -181,7 +168,7 @@ def killed(error: Any, chunk: int) -> str:
 
 
 def lost(client: Any, error: Exception) -> str:
-    """Return what is said of a run that ended without an answer."""
+    """Return the message for a run that ended without an answer."""
     if client.status != "running" or not isinstance(error, Exception):
         return f"the scheduler went away before the answer was there: {reason(error)}"
     return f"the run broke off: {reason(error)}"

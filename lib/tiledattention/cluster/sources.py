@@ -1,7 +1,7 @@
-"""Where keys and values lie: Zarr, Dask or NumPy. A chunk of them is read by its worker.
+"""Where keys and values are stored: Zarr, Dask or NumPy. A worker reads its own chunk.
 
-Nothing is read here but shapes. A `Source` knows how long its own chunks are, and gives a
-part: for Zarr a note of what to read, which travels instead of the numbers.
+This module reads only shapes. A `Source` knows the length of its own chunks and returns
+parts: for Zarr a reference, which travels to the worker instead of the numbers.
 """
 
 import os
@@ -18,8 +18,8 @@ from onlinesoftmax import inputs
 from onlinesoftmax.inputs import DType
 from tiledattention.cluster.faults import ClusterError, needed, reason, span
 
-TOGETHER = 2**25  # bytes that a chunk should have, unless a stored one is larger
-GRAIN = 64  # keys: a chunk that is nobody's choice is a multiple of it
+TOGETHER = 2**25  # bytes that a chunk should have, unless a stored chunk is larger
+GRAIN = 64  # keys: a chunk whose size nobody chose is a multiple of it
 
 
 class Source(NamedTuple):
@@ -47,7 +47,7 @@ class Source(NamedTuple):
 
     @property
     def stand_in(self) -> NDArray[Any]:
-        """An array of this shape that takes no room: shapes are checked by it."""
+        """An array of this shape without memory, to check shapes with."""
         return np.broadcast_to(np.float32(0), self.shape)
 
     @property
@@ -56,14 +56,14 @@ class Source(NamedTuple):
         return self.dtype.itemsize * float(np.prod(self.shape)) / max(self.keys, 1)
 
     def part(self, keys: slice) -> "Part":
-        """Return some keys: a note of them if they are stored, else the numbers."""
+        """Return some keys: a `Stored` reference if they are stored, else the numbers."""
         if is_zarr(self.array):
             return Stored.of(self.name, self.array, self.axis, keys)
         return self.array[(slice(None),) * self.axis + (keys,)]
 
 
 class Stored(NamedTuple):
-    """A note of keys that lie in Zarr: it travels to a worker, who reads them."""
+    """A reference to keys in Zarr. It travels to a worker, which reads them."""
 
     name: str
     array: Any
@@ -73,24 +73,24 @@ class Stored(NamedTuple):
 
     @classmethod
     def of(cls, name: str, array: Any, axis: int, keys: slice) -> "Stored":
-        """Return a note of some keys, as they are now."""
+        """Return a reference to some keys, as they are now."""
         from zarr.storage import LocalStore
 
         note = cls(name, array, axis, keys)
         if isinstance(array.store, LocalStore):
             return note._replace(stamps=note.stamped())
-        # To ask another store for each chunk takes its time. The worker will do so.
+        # Asking another store about each chunk is slow, so the worker asks.
         return note._replace(stamps=(True,) * len(note.chunks()))
 
     def read(self) -> NDArray[Any]:
-        """Return the keys; a chunk that is not there, or has changed, is an error.
+        """Return the keys; a chunk that is missing, or has changed, is an error.
 
-        Zarr itself would fill a missing one up with zeros, and a key of zeros is no absent
-        key: its score is 0, and it takes its share of every answer.
+        Zarr itself would fill a missing chunk with zeros, but a key of zeros is no
+        absent key: its score is 0, and it takes its share of every answer.
         """
         try:
             part = self.array[(slice(None),) * self.axis + (self.keys,)]
-            self.unchanged(self.stamped())  # after it, for what has changed meanwhile
+            self.unchanged(self.stamped())  # afterwards, to notice changes meanwhile
             return part
         except Exception as error:
             where = f"{span(self.keys)}: {self.name} could not be read from"
@@ -99,7 +99,7 @@ class Stored(NamedTuple):
             ) from error
 
     def unchanged(self, stamps: "tuple[Stamp, ...]") -> None:
-        """Raise an error unless all chunks are there, and as they were."""
+        """Raise an error unless all chunks are there and unchanged."""
         for name, was, now in zip(self.chunks(), self.stamps, stamps, strict=True):
             if now is None:
                 raise FileNotFoundError(
@@ -120,7 +120,7 @@ class Stored(NamedTuple):
         return [array.metadata.encode_chunk_key(place) for place in product(*places)]
 
     def stamped(self) -> "tuple[Stamp, ...]":
-        """Return a stamp of each chunk, which changes when the chunk is written again."""
+        """Return a stamp of each chunk, which changes when the chunk is rewritten."""
         from zarr.core.sync import sync
 
         return sync(stamps_of(self.array.store_path, self.chunks()))
@@ -145,22 +145,22 @@ async def stamps_of(store_path: Any, names: list[str]) -> tuple[Stamp, ...]:
 def file_stamp(file: Path) -> Stamp:
     """Return when a file was written, and its size; None if there is none.
 
-    It is opened for that: over a network, `stat` alone may tell what was true a while ago.
-    Some file systems drop the last digits of the time, so microseconds have to do.
+    The file is opened for that: over a network, `stat` alone may return old values.
+    Some file systems drop the last digits of the time, so the stamp has microseconds.
     """
     try:
         opened = os.open(file, os.O_RDONLY)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except OSError:  # who reads it will say why it cannot be read
+    except OSError:  # reading it will raise the same error, with its reason
         return False
     try:
-        found = os.fstat(opened)
+        status = os.fstat(opened)
     finally:
         os.close(opened)
-    if not S_ISREG(found.st_mode):  # Zarr takes a folder for a chunk that is not there
+    if not S_ISREG(status.st_mode):  # to Zarr, a folder is a missing chunk
         return None
-    return found.st_mtime_ns // 1000, found.st_size
+    return status.st_mtime_ns // 1000, status.st_size
 
 
 def read(part: Part) -> NDArray[Any]:
@@ -169,20 +169,9 @@ def read(part: Part) -> NDArray[Any]:
 
 
 def source(name: str, array: Any, axis: int) -> Source:
-    """Return an argument as a source.
+    """Return an argument as a source; a text is the path of an array of Zarr.
 
-    Parameters
-    ----------
-    name : str
-        Of the argument.
-    array : array of Zarr, Dask or NumPy, str, path or array_like
-        A text is the path of an array of Zarr.
-    axis : int
-        That of the keys; below 0 it counts from the last.
-
-    Returns
-    -------
-    Source
+    `axis` is that of the keys; below 0 it counts from the last.
     """
     if isinstance(array, str | os.PathLike):
         array = opened(name, array)
@@ -211,30 +200,19 @@ def opened(name: str, path: "str | os.PathLike[str]") -> Any:
 
 
 def is_zarr(array: Any) -> bool:
-    """Return whether this is an array of Zarr; nothing is imported to find out."""
+    """Return whether an array is of Zarr, without importing Zarr."""
     zarr = sys.modules.get("zarr")
     return zarr is not None and isinstance(array, zarr.Array)
 
 
 def is_dask(array: Any) -> bool:
-    """Return whether this is an array of Dask; nothing is imported to find out."""
+    """Return whether an array is of Dask, without importing Dask."""
     dask = sys.modules.get("dask.array")
     return dask is not None and isinstance(array, dask.Array)
 
 
 def chunk_of(name: str, array: Any, axis: int) -> int | None:
-    """Return how many keys the array's own chunks have, if it has chunks.
-
-    Parameters
-    ----------
-    name : str
-    array : array of Zarr, Dask or NumPy
-    axis : int
-
-    Returns
-    -------
-    int or None
-    """
+    """Return the number of keys in the array's own chunks, if it has chunks."""
     if is_zarr(array):
         return int((array.shards or array.chunks)[axis])
     if not is_dask(array):
@@ -248,17 +226,7 @@ def chunk_of(name: str, array: Any, axis: int) -> int | None:
 
 
 def chunk_size(sources: tuple[Source, ...], chunk: int | None) -> int:
-    """Return how many keys a task takes: as asked, or whole chunks of about 32 MiB.
-
-    Parameters
-    ----------
-    sources : tuple of Source
-    chunk : int, optional
-
-    Returns
-    -------
-    int
-    """
+    """Return the keys of a task: `chunk`, or whole chunks of about 32 MiB."""
     if chunk is not None:
         return inputs.block_size(chunk, "chunk")
     own = max((each.own or GRAIN for each in sources), default=GRAIN)

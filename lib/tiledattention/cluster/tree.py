@@ -1,7 +1,7 @@
 """Which states are merged with which: a tree, fixed by the order of the keys.
 
-Rounding depends on the order of additions. So whoever is finished first, neighbours are
-merged with neighbours, always the same ones, and the bits are the same in every run.
+Rounding depends on the order of additions. So the same neighbours are merged whichever
+worker finishes first, and the bits are the same in every run.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,16 +15,7 @@ Node = TypeVar("Node")
 
 
 def merged(states: Sequence[State]) -> State:
-    """Return the state of several neighbours, merged from left to right.
-
-    Parameters
-    ----------
-    states : sequence of State
-
-    Returns
-    -------
-    State
-    """
+    """Return the state of several neighbours, merged from left to right."""
     return reduce(merge, states)
 
 
@@ -33,22 +24,9 @@ def tree(
 ) -> Node:
     """Return the root of a tree over leaves, in their order.
 
-    Parameters
-    ----------
-    leaves : sequence
-        At least one.
-    join : function
-        Of up to `fan` neighbours, the level of their parent (1 above the leaves), and its
-        place in that level. It makes the parent.
-    fan : int
+    `join` makes a parent of up to `fan` neighbours, given the level of the parent (1
+    above the leaves) and its index in that level. A single leaf is its own root.
 
-    Returns
-    -------
-    object
-        A leaf alone is its own root.
-
-    Examples
-    --------
     >>> tree("abcdefghij", lambda own, level, place: f"({''.join(own)})", fan=4)
     '((abcd)(efgh)(ij))'
     """

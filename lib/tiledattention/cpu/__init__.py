@@ -3,7 +3,7 @@
 lanes.py       vectors of numbers, as wide as this machine has them
 steps.py       the inner loops, written for those vectors
 tiles.py       what the kernels do with a tile besides multiplying
-given.py       the arguments, in the form that the kernels read
+arguments.py   the arguments, in the form that the kernels read
 rows.py        `softmax`
 decoding.py    `decode`: one query or a few, and many keys
 forward.py     `attention`

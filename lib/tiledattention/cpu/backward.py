@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 from onlinesoftmax import backward, inputs
 from onlinesoftmax.dense import Gradients, Sums
 from onlinesoftmax.masks import Head, Mask
-from tiledattention.cpu import given
+from tiledattention.cpu import arguments
+from tiledattention.cpu.arguments import Floats
 from tiledattention.cpu.compiled import inner, kernel
-from tiledattention.cpu.given import Floats
 from tiledattention.cpu.lanes import LANES
 from tiledattention.cpu.pool import share, threads_of
 from tiledattention.cpu.steps import (
@@ -81,16 +81,16 @@ def attention_grad(
     >>> attention_grad(q, k, v, o, lse, do).q.round(4)
     array([[-0.3932]], dtype=float32)
     """
-    asked, dtype = given.attention(q, k, v, scale, softcap, sinks)
+    asked, dtype = arguments.attention(q, k, v, scale, softcap, sinks)
     if o is None:
         raise ValueError("o: expected the output of the attention, got None")
     o, lse, do = (
-        x.astype("f4") if given.is_bfloat16(x) else x
+        x.astype("f4") if arguments.is_bfloat16(x) else x
         for x in map(inputs.array, ("o", "lse", "do"), (o, lse, do))
     )
     forward = backward.check_forward(asked, o, lse, do)
     sums, threads = Sums.zeros(asked, np.dtype(np.float32)), threads_of(threads)
-    for group in given.groups(asked, mask):
+    for group in arguments.groups(asked, mask):
         parts = parts_of(asked.k.shape[-2], len(group))
         sharing = [
             [Queries.of(asked, forward, *own) for own in own] for _, own in group
@@ -160,7 +160,7 @@ class Queries(NamedTuple):
 def padded(x, rows: int) -> Floats:
     """Return rows as float32, padded with 0 to `rows` rows and whole vectors."""
     columns = -(-x.shape[1] // LANES) * LANES
-    wide = given.aligned(rows * columns).reshape(rows, columns)
+    wide = arguments.aligned(rows * columns).reshape(rows, columns)
     wide[:] = 0
     wide[: len(x), : x.shape[1]] = x
     return wide
@@ -171,11 +171,11 @@ def _add_part(
 ) -> None:
     """Add the gradients of some keys, over all heads that share them, and their dQ."""
     head = sharing[0].head
-    k, v = given.plain(head.k[keys]), given.plain(head.v[keys])
+    k, v = arguments.plain(head.k[keys]), arguments.plain(head.v[keys])
     height = -(-len(k) // TILE) * TILE
     dk = np.zeros((height, sharing[0].q.shape[1]), np.float32)
     dv = np.zeros((height, sharing[0].do.shape[1]), np.float32)
-    room = given.ROOM.of(
+    room = arguments.ROOM.of(
         (TILE, k.shape[1]), (TILE, v.shape[1]), (TILE, dk.shape[1]), (BLOCK, TILE),
         (BLOCK, TILE),
     )  # fmt: skip
@@ -184,7 +184,7 @@ def _add_part(
         biased = not own.seen.plain and own.seen.slope is None
         size = BLOCK if biased else max(own.seen.queries, 1)
         for rows in inputs.blocks(own.seen.queries, size):
-            seen = given.Rows.of(own.seen, rows, keys)
+            seen = arguments.Rows.of(own.seen, rows, keys)
             strips = -(-(rows.stop - rows.start) // ROWS)
             some = slice(rows.start, rows.start + strips * ROWS)
             accumulate(

@@ -17,7 +17,7 @@ from onlinesoftmax import inputs, streaming
 from onlinesoftmax.inputs import Array
 from onlinesoftmax.masks import Mask
 from onlinesoftmax.state import State, merge
-from tiledattention.cpu import given
+from tiledattention.cpu import arguments
 from tiledattention.cpu.compiled import inner, kernel
 from tiledattention.cpu.lanes import LANES
 from tiledattention.cpu.pool import share, threads_of
@@ -79,8 +79,8 @@ def decode(
     array([[1.8808]], dtype=float32)
     """
     inputs.flag("return_lse", return_lse)
-    asked, dtype = given.attention(q, k, v, scale, softcap, sinks)
-    out = given.output("out", out, asked.output, dtype, (q, k, v))
+    asked, dtype = arguments.attention(q, k, v, scale, softcap, sinks)
+    out = arguments.output("out", out, asked.output, dtype, (q, k, v))
     lse = np.empty(asked.shape[:-1], np.float32)
     write(asked, mask, out, lse, threads_of(threads))
     return (out, lse) if return_lse else out
@@ -98,7 +98,7 @@ def write(
     """Write the output and the logsumexp of each row, from the states of all parts."""
     groups = [
         SharedKeys.of(asked, heads)
-        for group in given.groups(asked, mask)
+        for group in arguments.groups(asked, mask)
         for _, heads in group
     ]
     tasks = [(own, part) for own in groups for part in own.parts()]
@@ -117,23 +117,23 @@ def write(
 class SharedKeys(NamedTuple):
     """The queries of all heads that share their keys, one after another."""
 
-    heads: given.Heads
+    heads: arguments.Heads
     k: Array  # (n, d)
     v: Array  # (n, columns)
-    q: given.Floats  # (rows, d), of whole vectors, times the scale
+    q: arguments.Floats  # (rows, d), of whole vectors, times the scale
     first: NDArray[np.int64]  # (rows,), the keys that each query sees
     stop: NDArray[np.int64]
     places: NDArray[np.int64]
-    slopes: given.Floats
-    bias: given.Floats  # (rows, n), or (0, 0)
+    slopes: arguments.Floats
+    bias: arguments.Floats  # (rows, n), or (0, 0)
     softcap: np.float32
 
     @classmethod
-    def of(cls, asked: inputs.Attention, heads: given.Heads) -> "SharedKeys":
+    def of(cls, asked: inputs.Attention, heads: arguments.Heads) -> "SharedKeys":
         """Return the queries of heads, as the kernel reads them."""
         queries = heads[0][1].queries
-        q = np.concatenate([given.widened(head.q) for head, _ in heads])
-        own = [given.Rows.of(seen, slice(0, queries), base=1) for _, seen in heads]
+        q = np.concatenate([arguments.widened(head.q) for head, _ in heads])
+        own = [arguments.Rows.of(seen, slice(0, queries), base=1) for _, seen in heads]
         return cls(
             heads,
             heads[0][0].k,
@@ -157,7 +157,7 @@ class SharedKeys(NamedTuple):
 
     def state_of(self, keys: slice) -> State:
         """Return the states of all queries, over some of the keys."""
-        k, v = given.widened(self.k[keys]), given.widened(self.v[keys])
+        k, v = arguments.widened(self.k[keys]), arguments.widened(self.v[keys])
         rows, before = len(self.q), keys.start
         m, l = np.full(rows, NOWHERE), np.zeros(rows, np.float32)
         o = np.zeros((rows, v.shape[1]), np.float32)

@@ -16,7 +16,7 @@ from onlinesoftmax.dense import capped
 from onlinesoftmax.inputs import Array
 from onlinesoftmax.masks import Mask
 from onlinesoftmax.state import State
-from tiledattention.cpu import decoding, given
+from tiledattention.cpu import arguments, decoding
 from tiledattention.cpu.compiled import inner, kernel
 from tiledattention.cpu.lanes import LANES
 from tiledattention.cpu.pool import share, threads_of
@@ -90,8 +90,8 @@ def attention(
            [1.8808]], dtype=float32)
     """
     inputs.flag("return_lse", return_lse)
-    asked, dtype = given.attention(q, k, v, scale, softcap, sinks)
-    out = given.output("out", out, asked.output, dtype, (q, k, v))
+    asked, dtype = arguments.attention(q, k, v, scale, softcap, sinks)
+    out = arguments.output("out", out, asked.output, dtype, (q, k, v))
     lse = np.empty(asked.shape[:-1], np.float32)
     threads = threads_of(threads)
     if decoding.pays(asked):
@@ -105,9 +105,9 @@ def _by_tiles(
     asked: inputs.Attention, mask: Mask | None, out: Array, lse: Array, threads: int
 ) -> None:
     """Write the output and the logsumexp of each row, block by block of queries."""
-    for group in given.groups(asked, mask):
-        keys = given.Panels.of([own.k for own, _ in group], threads)
-        size = given.block_size(group, threads)
+    for group in arguments.groups(asked, mask):
+        keys = arguments.Panels.of([own.k for own, _ in group], threads)
+        size = arguments.block_size(group, threads)
         blocks = [
             (head, seen, keys.own[at], rows)
             for at, (_, heads) in enumerate(group)
@@ -119,10 +119,10 @@ def _by_tiles(
 
 def _attend(asked, head, seen, panels, rows, out, lse) -> None:
     """Write the output and the logsumexp of a block of queries."""
-    own = given.Rows.of(seen, rows)
+    own = arguments.Rows.of(seen, rows)
     answer = np.empty((rows.stop - rows.start, head.v.shape[-1]), np.float32)
-    numbers = given.numbers(asked, head)
-    q, v = given.plain(head.q[rows]), given.plain(head.v)
+    numbers = arguments.numbers(asked, head)
+    q, v = arguments.plain(head.q[rows]), arguments.plain(head.v)
     if attend(q, panels, v, *own, *numbers, answer, lse[head.at][rows], _room(q, v)):
         out[head.at][rows] = answer
     else:
@@ -130,10 +130,10 @@ def _attend(asked, head, seen, panels, rows, out, lse) -> None:
         out[head.at][rows], lse[head.at][rows] = slow
 
 
-def _room(q: Array, v: Array) -> given.Floats:
+def _room(q: Array, v: Array) -> arguments.Floats:
     """Return working memory for `take`."""
     height, columns = whole(len(q), ROWS), whole(v.shape[1], LANES)
-    return given.ROOM.of(
+    return arguments.ROOM.of(
         (height, q.shape[1]), (height, LANES), (height, columns), (height, TILE),
         (TILE, columns),
     )  # fmt: skip
@@ -142,9 +142,9 @@ def _room(q: Array, v: Array) -> given.Floats:
 def state_of(
     asked: inputs.Attention,
     head: inputs.OneHead,
-    panels: given.Floats,
+    panels: arguments.Floats,
     rows: slice,
-    own: given.Rows,
+    own: arguments.Rows,
 ) -> State:
     """Return the states of a block of queries over some of the keys, in float64.
 
@@ -152,13 +152,13 @@ def state_of(
     keys, packed. `own` says what the queries see of them, in base e. A worker of a
     cluster folds its chunk so.
     """
-    q, v = given.plain(head.q[rows]), given.plain(head.v)
+    q, v = arguments.plain(head.q[rows]), arguments.plain(head.v)
     m, l = np.empty((2, len(q)), np.float32)
     o = np.empty((len(q), v.shape[1]), np.float32)
     in_base_2 = own._replace(
         slope=np.float32(own.slope * LOG2_E), bias=own.bias * np.float32(LOG2_E)
     )
-    numbers = given.numbers(asked, head)
+    numbers = arguments.numbers(asked, head)
     leave(q, panels, v, *in_base_2, *numbers, m, l, o, _room(q, v))
     wide = State(*(x.astype(np.float64) for x in (m, l, o)))
     if np.isfinite(l).all() and np.isfinite(o).all() and (m < np.inf).all():
@@ -180,8 +180,7 @@ def _state_by_streaming(asked, head, rows, own) -> State:
 @kernel
 def attend(q, keys, values, first, stop, place, slope, bias, factor, softcap, sink, out,
            lse, room):  # fmt: skip
-    """Write the output and the logsumexp of a block of queries; return if all is
-    finite.
+    """Write output and logsumexp of a block of queries; return whether all is finite.
 
     The arguments are those of `take`.
     """

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from onlinesoftmax.inputs import Array
-from tiledattention.cpu import given
+from tiledattention.cpu import arguments
 from tiledattention.cpu.compiled import inner, kernel
 from tiledattention.cpu.pool import share, threads_of
 from tiledattention.cpu.steps import (
@@ -58,10 +58,10 @@ def softmax(
     >>> softmax(np.array([1.0, 2.0, 3.0], np.float32)).round(4)
     array([0.09  , 0.2447, 0.6652], dtype=float32)
     """
-    dtype, x = given.narrow("x", x), np.asarray(x)
+    dtype, x = arguments.narrow("x", x), np.asarray(x)
     if x.ndim == 0:
         raise ValueError(f"x: expected shape (..., n), got the number {x}")
-    out = given.output("out", out, x.shape, dtype, (x,))
+    out = arguments.output("out", out, x.shape, dtype, (x,))
     threads, n = threads_of(threads), x.shape[-1]
     if x.size == 0:
         return out
@@ -90,7 +90,7 @@ def _write_in_parts(row: Array, answer: Array, threads: int) -> None:
     def weigh(start: int) -> None:
         own = slice(start, start + PART)
         blocks = slice(start // BLOCK, (start + PART) // BLOCK)
-        weigh_part(given.plain(row[own]), weights[own], m[blocks], l[blocks])
+        weigh_part(arguments.plain(row[own]), weights[own], m[blocks], l[blocks])
 
     def rescale(start: int) -> None:
         own = slice(start, start + PART)
@@ -106,7 +106,7 @@ def _write_in_parts(row: Array, answer: Array, threads: int) -> None:
 def _write(x: Array, out: Array) -> None:
     """Write the softmax of whole rows, in whatever format `out` has."""
     weights = out if _is_writable(out) else np.empty(x.shape, np.float32)
-    whole_rows(given.plain(x), weights)
+    whole_rows(arguments.plain(x), weights)
     if weights is not out:
         out[...] = weights
 

@@ -32,8 +32,7 @@ def whole(n, size):
 
 @inner
 def carve(room, start, rows, columns):
-    """Return an array (rows, columns) of 0 from `room`, and the start of the next
-    array.
+    """Return an array (rows, columns) of 0 from `room`, and where the next one starts.
 
     Each array starts at a cache line if `room` does: a vector across two lines takes
     two reads.

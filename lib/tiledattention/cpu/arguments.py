@@ -1,4 +1,4 @@
-"""What the functions of this package are given, in the form that the kernels read."""
+"""The arguments of this package, in the form that the kernels read."""
 
 from collections.abc import Iterator
 from itertools import groupby
