@@ -114,7 +114,7 @@ def check(name: str, value: object, known: tuple[str, ...]) -> None:
 
 
 def to_ltoir(build: Build, arch: str, dtype: str = "float32") -> bytes:
-    """Return a kernel as LTO-IR, compiled with the options of `launch.compiled`.
+    """Return a kernel as LTO-IR, compiled with the options of `nvidia.compiled`.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def early(
 
 
 def argument_types(dtype: str) -> dict[str, types.Type]:
-    """Return the types of all that `launch.Task.given` hands to kernels, by name.
+    """Return the types of all that `Task.arguments` hands to kernels, by name.
 
     Parameters
     ----------

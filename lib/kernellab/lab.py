@@ -23,8 +23,8 @@ from kernellab.counts import Counts, digest, source
 from kernellab.reports import ARCHS
 from ptxsim import Result
 from tiledattention.gpu.ladder import Build
-from tiledattention.gpu.launch import Task
 from tiledattention.gpu.rung import Kernel
+from tiledattention.gpu.task import Task
 
 PROFILED = ("sectors", "requests", "wavefronts", "turns")
 Compiled = Callable[[Build, str, str], Code]
@@ -212,7 +212,7 @@ def _run(build: Build, dtype: str, keys: int, texts: tuple[str, ...]) -> list[Re
     """Execute the PTX of all that is launched where every tile is full."""
     task = full_tiles(build, dtype, keys)
     heads, n, _ = task.q.shape
-    given = task.given(np.zeros_like(task.q), np.zeros((heads, n), np.float32))
+    given = task.arguments(np.zeros_like(task.q), np.zeros((heads, n), np.float32))
     found = []
     for each, text in zip(build.launches, texts, strict=True):
         names = each.arguments

@@ -14,7 +14,8 @@ from numba import cuda
 
 from onlinesoftmax import inputs, masks
 from tiledattention.gpu.ladder import RUNGS, Build
-from tiledattention.gpu.launch import device, fit, launches
+from tiledattention.gpu.nvidia import device, launches
+from tiledattention.gpu.task import fit
 
 BACKEND = "CUDA, by Numba"
 
@@ -93,7 +94,7 @@ def kernels(
     asked = inputs.attention(q, k, v, None, None, None)
     task = fit(asked, masks.causal() if causal else None, d)
     out, lse = np.zeros_like(task.q), np.zeros((heads, n), np.float32)
-    given = task.given(out, lse)
+    given = task.arguments(out, lse)
     given |= {name: cuda.to_device(x) for name, x in given.items() if np.ndim(x)}
     for rung in RUNGS:
         runs = launches(Build.shipped(rung, d), task, given)

@@ -15,7 +15,8 @@ from blocksim import stopwatch, webgpu
 from onlinesoftmax import inputs, masks
 from tiledattention.gpu import webgpu as any_gpu
 from tiledattention.gpu.ladder import RUNGS, WIDTHS, Build
-from tiledattention.gpu.launch import Task, fit, simulated
+from tiledattention.gpu.simulator import simulated
+from tiledattention.gpu.task import Task, fit
 
 BACKEND = "WebGPU, by wgpu"
 TOO_LONG = 1.0  # seconds of one run: drivers reset a GPU that is busy for two
@@ -105,7 +106,7 @@ def ways(
     q, k, v = (rng.standard_normal((heads, n, d)).astype(dtype) for _ in range(3))
     asked = inputs.attention(q, k, v, None, None, None)
     task = fit(asked, masks.causal() if causal else None, d)
-    given = task.given(np.zeros_like(task.q), np.zeros((heads, n), np.float32))
+    given = task.arguments(np.zeros_like(task.q), np.zeros((heads, n), np.float32))
     held: dict[Any, Any] = {}
     for rung in RUNGS:
         yield rung, Attention(rung, task, given, held)

@@ -27,13 +27,9 @@ import numpy as np
 from onlinesoftmax import dense, masks
 from tiledattention.gpu import webgpu as any_gpu
 from tiledattention.gpu.ladder import RUNGS
-from tiledattention.gpu.launch import (
-    DEVICES,
-    attention,
-    device,
-    has_gpu,
-    numba_launches,
-)
+from tiledattention.gpu.launch import attention
+from tiledattention.gpu.nvidia import device, has_gpu, numba_launches
+from tiledattention.gpu.planner import DEVICES
 
 HEADS, LENGTHS = 16, (512, 1024, 2048, 4096, 8192, 16384)
 RUNS, WINDOW = 10, 20  # windows of so many milliseconds

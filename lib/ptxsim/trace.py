@@ -8,7 +8,7 @@ from ptxsim.launch import is_whole, run
 from ptxsim.machine import Machine
 from ptxsim.memory import Array
 from ptxsim.syntax import Instruction
-from ptxsim.translate import results
+from ptxsim.writer import results
 
 SIGNED = {"b16": "s16", "b32": "s32", "b64": "s64"}  # as numbers without a sign confuse
 

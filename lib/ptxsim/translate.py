@@ -6,9 +6,6 @@ blocks can see, what belongs to threads that are elsewhere. A register that a si
 block defines and uses needs no such care.
 """
 
-import re
-from collections import defaultdict
-from collections.abc import Iterable
 from functools import lru_cache
 from types import CodeType
 from typing import Any, NamedTuple
@@ -23,303 +20,81 @@ from ptxsim.opcodes import (
     integers,
     memory,
 )
-from ptxsim.registers import DTYPES, SPECIAL, literal, whole
-from ptxsim.syntax import (
-    SIZES,
-    Instruction,
-    Kernel,
-    Memory,
-    Operand,
-    Pair,
-    Vector,
-    parse,
-)
+from ptxsim.syntax import Instruction, Kernel, parse
+from ptxsim.writer import Writer
 
 TRANSLATORS = (control, conversions, floats, integers, memory)  # they fill OPCODES
-NO_RESULT = {"st", "red", "bra", "ret", "exit", "trap", "bar", "barrier", "cp", "fence"}
-NO_RESULT |= {"membar"}
 
 
 class Program(NamedTuple):
-    """A kernel, translated.
-
-    Attributes
-    ----------
-    kernel : Kernel
-    code : CodeType
-        Defines two functions for each basic block.
-    source : str
-        The same as text.
-    views : dict of str to (str, str)
-        The register and the type behind each array's name in the code.
-    constants : dict of str to NumPy scalar
-    instructions : tuple of Instruction
-        The code calls them by their number.
-    """
+    """A kernel, translated."""
 
     kernel: Kernel
-    code: CodeType
-    source: str
-    views: dict[str, tuple[str, str]]
+    code: CodeType  # defines two functions for each basic block
+    source: str  # the same as text
+    views: dict[str, tuple[str, str]]  # array name in the code: its register and type
     constants: dict[str, Any]
-    instructions: tuple[Instruction, ...]
+    instructions: tuple[Instruction, ...]  # the code calls them by their number
 
 
 @lru_cache(maxsize=64)
 def translated(text: str, name: str | None, stepping: bool, exact: bool) -> Program:
-    """Return the program of a kernel.
+    """Return the program of a kernel of a text; `name` chooses it among several.
 
-    Parameters
-    ----------
-    text : str
-    name : str or None
-        Which kernel of the text.
-    stepping : bool
-        Whether it calls STEP after each instruction.
-    exact : bool
-        Whether ``.ftz`` looks at every number that goes in or comes out.
-
-    Returns
-    -------
-    Program
+    With `stepping` it calls STEP after each instruction. With `exact`, ``.ftz`` looks at
+    every number that goes in or comes out.
     """
     kernel = parse(text, name)
-    writer = Writer(kernel, stepping, exact)
-    source = writer.write()
+    writer = Writer(kernel, exact)
+    source = write(writer, stepping)
     code = compile(source, "<ptx>", "exec")
     views, constants = writer.views, writer.constants
     return Program(kernel, code, source, views, constants, tuple(kernel.instructions()))
 
 
-class Writer:
-    """Writes the functions; translators of opcodes call `compute`, `put` and `say`.
-
-    Attributes
-    ----------
-    views : dict of str to (str, str)
-        The register and the type behind each array's name.
-    constants : dict of str to NumPy scalar
-    number : int
-        That of the instruction being translated.
-    exact : bool
-        Whether ``.ftz`` looks at every number that goes in or comes out.
-    """
-
-    def __init__(self, kernel: Kernel, stepping: bool, exact: bool) -> None:
-        self.kernel, self.stepping, self.exact = kernel, stepping, exact
-        self.views: dict[str, tuple[str, str]] = {}
-        self.constants: dict[str, Any] = {}
-        self.variables = {variable.name for variable in kernel.variables}
-        self.shared_by_blocks = _shared_by_blocks(kernel)
-        self.written = set().union(*map(results, kernel.instructions()))
-        self.lines: list[str] = []
-        self.number, self.masked = 0, False
-
-    def write(self) -> str:
-        """Return the text of all functions."""
-        first = 0
-        for b, block in enumerate(self.kernel.blocks):
-            for self.masked in (False, True):
-                name = f"block_{b}_{'part' if self.masked else 'full'}"
-                self.lines.append(f"def {name}(act, mask):")
-                for self.number, one in enumerate(block.instructions, first):
-                    self.one = one
-                    self._instruction(one)
-                self.lines.append(" return")
-            first += len(block.instructions)
-        return "\n".join(self.lines)
-
-    def _instruction(self, one: Instruction) -> None:
-        emitter = OPCODES.get(one.opcode)
-        if emitter is None:
-            raise one.unsupported()
-        self._check(one)
-        ends = one.words[0] in ("bra", "ret", "exit", "bar", "barrier", "trap")
-        self.guarded = one.guard is not None and not ends
-        if self.guarded:
-            test = self.predicate(f"{'!' * one.negated}{one.guard}")
-            self.say("every, all_act = mask, act")
-            self.say(f"mask = mask & {test}; act = np.flatnonzero(mask)")
-        try:
-            emitter(self, one)
-        except Unsupported:
-            raise
-        except (ValueError, IndexError, KeyError, TypeError, AttributeError) as problem:
-            raise one.unsupported(f"{problem}") from problem
-        if self.guarded:
-            self.say("mask, act = every, all_act")
-        if self.stepping:
-            self.say(f"STEP({self.number}, act)")
-
-    def _check(self, one: Instruction) -> None:
-        """Raise an error if the number of operands is wrong, or the guard no predicate."""
-        if (count := len(one.operands)) not in COUNTS[one.opcode]:
-            takes = " or ".join(map(str, COUNTS[one.opcode]))
-            raise one.unsupported(f"it takes {takes} operands, and has {count}")
-        if (
-            one.guard
-            and self.typed(one.guard, "pred")
-            and one.guard not in self.written
-        ):
-            raise one.unsupported(f"nothing writes {one.guard}")
-
-    # ---- operands ----
-
-    def is_register(self, word: Operand) -> bool:
-        """Return whether an operand is a declared register."""
-        return isinstance(word, str) and self.kernel.type_of(word) is not None
-
-    def view(self, register: Operand, kind: str) -> str:
-        """Return the name of the array that is a register, read as a type."""
-        own = self.kernel.type_of(register) if isinstance(register, str) else None
-        if own is None:
-            raise self.one.unsupported(f"{register} is no register")
-        if SIZES[kind] > SIZES[own] or (kind == "pred") != (own == "pred"):
-            raise self.one.unsupported(f"{register} is a .{own}")
-        name = re.sub(r"\W", "_", f"r{register}_{kind}")
-        self.views[name] = (str(register), kind)
-        return name
-
-    def typed(self, register: Operand, kind: str) -> str:
-        """Return the same for an operand whose type has to agree with the register's.
-
-        Only what is loaded, stored or converted may be narrower than its register.
-        """
-        name = self.view(register, kind)
-        own = self.kernel.type_of(str(register)) or kind
-        families = {own[0], kind[0]}
-        narrow = SIZES[kind] < SIZES[own]
-        relaxed = self.one.words[0] in ("ld", "st", "cvt") and families != {"f"}
-        if families in ({"f", "u"}, {"f", "s"}) or (narrow and not relaxed):
-            raise self.one.unsupported(f"{register} is a .{own}, and no .{kind}")
-        return name
-
-    def value(self, word: Operand, kind: str) -> str:
-        """Return an expression for an operand that is read."""
-        if not isinstance(word, str):
-            raise self.one.unsupported()
-        if word in SPECIAL:
-            return self.special(word, kind)
-        if self.is_register(word):
-            return self.typed(word, kind)
-        if re.match(r"-?\d", word):
-            return self.constant(literal(word, kind))
-        if word in self.variables:
-            return f"ADDRESS[{word!r}].astype({DTYPES[kind]!r})"
-        raise self.one.unsupported(f"{word} is neither a register nor a variable")
-
-    def special(self, word: str, kind: str) -> str:
-        """Return an expression for a special register."""
-        name = f"special_{word[1:].replace('.', '_')}"
-        if kind[0] not in "bus" or SIZES[kind] > 4:
-            raise self.one.unsupported(f"{word} is a .u32")
-        return f"{name}.astype({DTYPES[kind]!r})" if kind != "u32" else name
-
-    def predicate(self, word: Operand) -> str:
-        """Return an expression for a predicate, perhaps negated by an ``!``."""
-        if isinstance(word, str) and word[0] == "!":
-            return f"~{self.typed(word[1:], 'pred')}"
-        return self.value(word, "pred")
-
-    def constant(self, value: Any) -> str:
-        """Return the name of a number."""
-        name = f"c_{value.dtype.str[1:].replace('?', 'p')}_{value.tobytes().hex()}"
-        self.constants[name] = value
-        return name
-
-    def whole_number(self, word: Operand) -> int:
-        """Return an operand that has to be a number in the text."""
-        if not isinstance(word, str) or not re.match(r"-?\d", word):
-            raise self.one.unsupported("it needs a number here")
-        return whole(word)
-
-    # ---- statements ----
-
-    def say(self, line: str) -> None:
-        """Add a line to the function."""
-        self.lines.append(f" {line}")
-
-    def _keeps(self, register: Operand) -> bool:
-        """Return whether a register has to survive where a thread does not write it."""
-        return self.guarded or (self.masked and register in self.shared_by_blocks)
-
-    def compute(self, register: Operand, kind: str, call: str, *then: str) -> None:
-        """Let a call write a register: its result goes where ``out=`` says.
-
-        Each of `then` is the name of a function that changes the result afterwards.
-        """
-        keeps, own = self._keeps(register), self.typed(register, kind)
-        target = f"spare_{kind}" if keeps else own
-        self.say(f"{call}, out={target})")
-        for change in then:
-            self.say(change.format(target))
-        if keeps:
-            self.say(f"np.copyto({own}, {target}, where=mask)")
-
-    def put(self, register: Operand, kind: str, value: str) -> None:
-        """Copy an expression to a register."""
-        where = ", where=mask" if self._keeps(register) else ""
-        own = self.typed(register, kind)
-        self.say(f"np.copyto({own}, {value}, casting='unsafe'{where})")
+def write(writer: Writer, stepping: bool) -> str:
+    """Return the text of all functions."""
+    first = 0
+    for b, block in enumerate(writer.kernel.blocks):
+        for writer.masked in (False, True):
+            name = f"block_{b}_{'part' if writer.masked else 'full'}"
+            writer.lines.append(f"def {name}(act, mask):")
+            for writer.number, writer.one in enumerate(block.instructions, first):
+                translate(writer, writer.one, stepping)
+            writer.lines.append(" return")
+        first += len(block.instructions)
+    return "\n".join(writer.lines)
 
 
-def results(one: Instruction) -> set[str]:
-    """Return the registers that an instruction writes.
-
-    Parameters
-    ----------
-    one : Instruction
-
-    Returns
-    -------
-    set of str
-    """
-    return set(_words(one.operands[: _count_of_results(one)]))
-
-
-def reads(one: Instruction) -> set[str]:
-    """Return the words that an instruction reads, registers among them.
-
-    Parameters
-    ----------
-    one : Instruction
-
-    Returns
-    -------
-    set of str
-    """
-    read = set(_words(one.operands[_count_of_results(one) :]))
-    return read | ({one.guard} if one.guard else set())
+def translate(writer: Writer, one: Instruction, stepping: bool) -> None:
+    """Write an instruction; a guard hides the threads for which it is false."""
+    emitter = OPCODES.get(one.opcode)
+    if emitter is None:
+        raise one.unsupported()
+    check(writer, one)
+    ends = one.words[0] in ("bra", "ret", "exit", "bar", "barrier", "trap")
+    writer.guarded = one.guard is not None and not ends
+    if writer.guarded:
+        test = writer.predicate(f"{'!' * one.negated}{one.guard}")
+        writer.say("every, all_act = mask, act")
+        writer.say(f"mask = mask & {test}; act = np.flatnonzero(mask)")
+    try:
+        emitter(writer, one)
+    except Unsupported:
+        raise
+    except (ValueError, IndexError, KeyError, TypeError, AttributeError) as problem:
+        raise one.unsupported(f"{problem}") from problem
+    if writer.guarded:
+        writer.say("mask, act = every, all_act")
+    if stepping:
+        writer.say(f"STEP({writer.number}, act)")
 
 
-def _count_of_results(one: Instruction) -> int:
-    """Return 1 if the first operand is what the instruction writes, else 0."""
-    counts = one.words[0] in ("bar", "barrier") and one.has("red")
-    return int(counts or one.words[0] not in NO_RESULT)
-
-
-def _words(operands: Iterable[Operand]) -> Iterable[str]:
-    for operand in operands:
-        if isinstance(operand, Memory):
-            yield operand.base
-        elif isinstance(operand, Vector):
-            yield from (part.lstrip("!") for part in operand.parts)
-        elif isinstance(operand, Pair):
-            yield from (operand.first, operand.second)
-        else:
-            yield operand.lstrip("!")
-
-
-def _shared_by_blocks(kernel: Kernel) -> set[str]:
-    """Return the registers that hold something from one basic block to another."""
-    where, early = defaultdict(set), set()
-    for b, block in enumerate(kernel.blocks):
-        defined: set[str] = set()
-        for one in block.instructions:
-            early |= reads(one) - defined
-            if one.guard:  # what is not written keeps what it had
-                early |= results(one)
-            for register in results(one) | reads(one):
-                where[register].add(b)
-            defined |= results(one)
-    return early | {register for register, places in where.items() if len(places) > 1}
+def check(writer: Writer, one: Instruction) -> None:
+    """Raise an error if the number of operands is wrong, or the guard no predicate."""
+    if (count := len(one.operands)) not in COUNTS[one.opcode]:
+        takes = " or ".join(map(str, COUNTS[one.opcode]))
+        raise one.unsupported(f"it takes {takes} operands, and has {count}")
+    guard = one.guard
+    if guard and writer.typed(guard, "pred") and guard not in writer.written:
+        raise one.unsupported(f"nothing writes {guard}")

@@ -4,8 +4,8 @@ import re
 from math import isnan
 
 import pytest
-from figure_words import tells
 
+from figure_words import tells
 from livepage.drills.bank import bank
 from livepage.drills.expression import evaluate
 

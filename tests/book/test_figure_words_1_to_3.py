@@ -15,8 +15,8 @@ from types import SimpleNamespace as Facts
 
 import numpy as np
 import pytest
-from figure_words import everywhere, said, sentences, tells
 
+from figure_words import everywhere, said, sentences, tells
 from livepage.figures import registry
 from onlinesoftmax import State, dense, merge, precision, streaming
 from onlinesoftmax.state import rescale

@@ -12,8 +12,8 @@ from math import prod
 
 import numpy as np
 import pytest
-from figure_words import QUANTITY, everywhere, said, tells
 
+from figure_words import QUANTITY, everywhere, said, tells
 from kernellab import devices
 from livepage.figures import registry
 from onlinesoftmax import costs, dense, streaming

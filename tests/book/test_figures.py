@@ -14,8 +14,8 @@ from pathlib import Path
 
 import jupytext
 import pytest
-from figure_words import said
 
+from figure_words import said
 from golden import cases, differences
 from livepage import book, figures
 from livepage.engine import lock

@@ -26,9 +26,9 @@ from livepage.drills.bank import bank
 from livepage.drills.payload import payload
 from onlinesoftmax import dense, inputs
 from onlinesoftmax.masks import Mask, causal, padding, window
-from tiledattention.gpu import launch as gpu
 from tiledattention.gpu.ladder import Build
 from tiledattention.gpu.rung import Work
+from tiledattention.gpu.task import fit
 from tools.site.chromium import WEBGPU
 from webgpu import Answer, Launch
 
@@ -222,10 +222,10 @@ def attention(
     rng = np.random.default_rng(n)
     sizes = (heads, n), (shared, keys), (shared, keys)
     q, k, v = (rng.normal(size=(*size, build.d)).astype(dtype) for size in sizes)
-    task = gpu.fit(inputs.attention(q, k, v, None, None, None), mask, build.d)
+    task = fit(inputs.attention(q, k, v, None, None, None), mask, build.d)
     out, lse = np.zeros_like(task.q), np.zeros((heads, n), np.float32)
     parts = build.parts(Work(heads, n, heads // shared), keys, 8)
-    given = task.given(out, lse, parts)
+    given = task.arguments(out, lse, parts)
     for each in build.launches:
         arguments = [given[name] for name in each.arguments]
         shape = task.grid(each, parts), each.threads

@@ -14,7 +14,7 @@ import ptxsim
 from kernellab import trial
 from onlinesoftmax import dense, inputs, masks
 from tiledattention.gpu import RUNGS, WIDTHS, Build
-from tiledattention.gpu.launch import fit
+from tiledattention.gpu.task import fit
 from tools.kernels import compiled
 
 pytestmark = pytest.mark.skipif(

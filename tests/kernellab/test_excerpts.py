@@ -5,10 +5,10 @@ import re
 
 import numpy as np
 import pytest
-from figure_words import said
 
 import blocksim
 import laboratory
+from figure_words import said
 from livepage.figures import registry
 from tools.kernels import excerpts
 from tools.kernels.excerpts import Row

@@ -17,8 +17,8 @@ import pytest
 from kernellab import reports
 from kernellab.compile import compile_report
 from tiledattention.gpu import RUNGS, WIDTHS, Build
-from tiledattention.gpu.launch import OTHER_CODE
-from tiledattention.gpu.launch import compiled as ready
+from tiledattention.gpu.nvidia import OTHER_CODE
+from tiledattention.gpu.nvidia import compiled as ready
 from tools.kernels import gate as kernels
 
 
@@ -279,7 +279,7 @@ import re
 from types import SimpleNamespace
 from numba.cuda import codegen, dispatcher
 from kernellab import compile
-from tiledattention.gpu import Build, launch
+from tiledattention.gpu import Build, nvidia
 
 dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=(8, 0))
 codegen.CUDACodeLibrary._ensure_cc = lambda self, cc: cc or (8, 0, "")
@@ -296,7 +296,7 @@ def plain(ptx):
 compile.cuda.compile = remember
 build = Build.shipped("tiled", 64)
 reported = compile.link(compile.to_ltoir(build, "sm_80"), "sm_80", "-ptx").ptx
-jitted = launch.compiled(build)
+jitted = nvidia.compiled(build)
 runs = dispatcher._Kernel(build.kernel, wanted[-1], **jitted.targetoptions)
 print(plain(runs.library.get_lto_ptx(cc=(8, 0))) == plain(reported))
 """
@@ -309,11 +309,11 @@ def test_what_is_reported_is_what_a_launch_runs() -> None:
 NO_LINKER = """
 from numba.cuda import decorators
 from kernellab import compile
-from tiledattention.gpu import Build, launch
+from tiledattention.gpu import Build, nvidia
 
 decorators._have_nvjitlink = lambda: False
-launch.has_gpu = lambda: True
-print(launch.compiled(Build.shipped("naive", 64)).targetoptions["lto"])
+nvidia.has_gpu = lambda: True
+print(nvidia.compiled(Build.shipped("naive", 64)).targetoptions["lto"])
 compile.has_linker = lambda: False
 try:
     compile.compile_report("naive", "sm_80")

@@ -6,8 +6,8 @@ from functools import cache
 
 import numpy as np
 import pytest
-from figure_words import said
 
+from figure_words import said
 from livepage import figures
 from livepage.figures import registry, v8
 from livepage.figures.spec import Film

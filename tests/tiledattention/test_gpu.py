@@ -33,9 +33,10 @@ from livepage.measurements import Measurement
 from onlinesoftmax import costs, dense, masks
 from onlinesoftmax import inputs as arguments
 from tiledattention import gpu
-from tiledattention.gpu import launch
+from tiledattention.gpu import launch, nvidia, simulator
 from tiledattention.gpu.ladder import LADDER, Build, in_order
 from tiledattention.gpu.rung import Work
+from tiledattention.gpu.task import checked_arguments, fit
 from tools.building.chapters import Page, code_cells, notebook
 from tools.kernels import gate
 from tools.kernels import gpu as make_gpu
@@ -329,10 +330,10 @@ def run(
 
     If another kernel is launched after it, that may be another one, too.
     """
-    asked = launch._asked(*inputs(case), None)
-    task = launch.fit(asked, case.mask, build.d)
+    asked = checked_arguments(*inputs(case), None)
+    task = fit(asked, case.mask, build.d)
     out, lse = np.zeros_like(task.q), np.zeros(task.q.shape[:2], np.float32)
-    given = task.given(out, lse, PARTS)
+    given = task.arguments(out, lse, PARTS)
     kernels = [kernel, *(then or after.kernel for after in build.launches[1:])]
     reports = [
         blocksim.run(
@@ -467,8 +468,8 @@ def test_a_kernel_is_made_and_parsed_once(monkeypatch) -> None:
     monkeypatch.setattr(functions, "parse", None)
     gpu.attention(q, q, q, device="simulator", kernel="tiled")
     same, other = Build("tiled", 64, 32, 32), Build("tiled", 64, 32, 16)
-    assert launch.simulated(same) is launch.simulated(replace(same))
-    assert launch.simulated(same) is not launch.simulated(other)
+    assert simulator.simulated(same) is simulator.simulated(replace(same))
+    assert simulator.simulated(same) is not simulator.simulated(other)
 
 
 @rungs
@@ -487,7 +488,7 @@ def test_every_size_is_right_or_refused(rung: str) -> None:
             (3, 1, 5, build.d), np.float32
         )
         asked = arguments.attention(q, k, v, None, None, None)
-        task = launch.fit(asked, masks.causal(), build.d)
+        task = fit(asked, masks.causal(), build.d)
         out, _ = launch.launch(build, task, on="simulator")
         right = dense.attention(q, k, v, mask=masks.causal())
         assert np.allclose(out, right, atol=1e-5), build
@@ -515,7 +516,7 @@ def test_a_new_rung_is_one_new_file(tmp_path: Path) -> None:
     lib = Path(gpu.__file__).parents[1]
     copied = shutil.copytree(lib, tmp_path / lib.name)
     rungs = copied / "gpu" / "rungs"
-    text = (rungs / "tiled.py").read_text("utf-8").replace("tiled", "one_more")
+    text = re.sub(r"\btiled\b", "one_more", (rungs / "tiled.py").read_text("utf-8"))
     text = text.replace('below = "naive"', f'below = "{gpu.RUNGS[-1]}"')
     (rungs / "one_more.py").write_text(text, "utf-8")
     paths = map(str, (tmp_path, lib.parent, lib.parents[1]))
@@ -540,7 +541,7 @@ def test_a_rung_that_stands_on_nothing_is_refused() -> None:
 
 
 def test_it_says_which_kernel_it_picks_and_why(capsys: pytest.CaptureFixture) -> None:
-    launch._print_once.cache_clear()
+    nvidia.print_once.cache_clear()
     q, k, v = inputs(CASES["one row, one key"])
     plan = gpu.plan(q, k, v)
     assert plan.build.rung == "tiled" and plan.device == gpu.device()
@@ -558,12 +559,12 @@ def test_large_inputs_are_refused_with_the_time_they_would_take() -> None:
 def test_on_a_gpu_the_kernels_as_they_ship_are_picked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(launch, "has_gpu", lambda: True)
-    monkeypatch.setattr(launch, "device", lambda: "a GPU")
-    monkeypatch.setattr(launch, "multiprocessors", lambda: 108)
+    monkeypatch.setattr(nvidia, "has_gpu", lambda: True)
+    monkeypatch.setattr(nvidia, "device", lambda: "a GPU")
+    monkeypatch.setattr(nvidia, "multiprocessors", lambda: 108)
     many = Work(heads=32, n=4096)
-    assert launch._best(many, 64)[0] == "naive"  # plain Numba is here, no numba-cuda
-    monkeypatch.setattr(launch, "_best", lambda work, width: ("registers", "best"))
+    assert nvidia.best(many, 64)[0] == "naive"  # plain Numba is here, no numba-cuda
+    monkeypatch.setattr(nvidia, "best", lambda work, width: ("registers", "best"))
     x = np.zeros((4, 100), np.float32)
     assert gpu.plan(x, x, x).build == Build.shipped("registers", 128)
     assert gpu.plan(x, x, x[:, :9], kernel="naive").build.d == 128
@@ -676,7 +677,7 @@ def test_every_sequence_s_length_is_checked() -> None:
 
 def test_a_fault_in_a_simulation_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     x = np.zeros((8, 8), np.float32)
-    task = launch.fit(launch._asked(x, x, x, None), None, 8)
+    task = fit(checked_arguments(x, x, x, None), None, 8)
     lengths = np.array([12], np.int32)  # beyond the keys
     with pytest.raises(blocksim.Fault):
         launch.launch(Build.small("naive", 8), task._replace(lengths=lengths))
@@ -691,7 +692,7 @@ def test_the_sizes_that_ship_are_right_too(rung: str, d: int) -> None:
     rng = np.random.default_rng(3)
     q, k, v = (rng.standard_normal((n, d)).astype(np.float32) for n in (37, 70, 70))
     mask = masks.causal() & masks.window(40)
-    task = launch.fit(launch._asked(q, k, v, None), mask, d)
+    task = fit(checked_arguments(q, k, v, None), mask, d)
     out, lse = launch.launch(Build.shipped(rung, d), task)
     truth, true_lse = dense.attention(q, k, v, mask=mask, return_lse=True)
     assert np.allclose(out[0], truth, atol=1e-5)

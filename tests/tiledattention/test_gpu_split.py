@@ -18,10 +18,10 @@ import blocksim
 from kernellab import devices, reports, trial
 from onlinesoftmax import dense, masks
 from tiledattention import gpu
-from tiledattention.gpu import launch
+from tiledattention.gpu import launch, nvidia
 from tiledattention.gpu.ladder import LADDER, Build
-from tiledattention.gpu.launch import Task
 from tiledattention.gpu.rung import Work
+from tiledattention.gpu.task import Task, checked_arguments, fit
 
 SPLIT = LADDER["split"]
 A100, H100 = (devices.gpu(name).multiprocessors for name in ("A100", "H100"))
@@ -33,7 +33,7 @@ def task_of(n: int, keys: int, group: int, mask: masks.Mask, dtype: str) -> tupl
     sizes = [(2 * group, n, 8), (2, keys, 8), (2, keys, 8)]
     q, k, v = (rng.standard_normal(size).astype(dtype) for size in sizes)
     q *= 4  # so that the maximum rises, and rescaling matters
-    task = launch.fit(launch._asked(q, k, v, None), mask, 8)
+    task = fit(checked_arguments(q, k, v, None), mask, 8)
     wide = (x.astype(float) for x in (q, k, v))
     return task, *dense.attention(*wide, mask=mask, return_lse=True)
 
@@ -83,7 +83,7 @@ def test_several_warps_and_wide_rows_as_they_ship() -> None:
 def states_of(task: Task, parts: int) -> tuple[np.ndarray, Build]:
     """What the first kernel leaves behind, and the build of the second."""
     build, after = Build.small("split", 8).launches
-    given = task.given(np.zeros_like(task.q), np.zeros(task.q.shape[:2]), parts)
+    given = task.arguments(np.zeros_like(task.q), np.zeros(task.q.shape[:2]), parts)
     arguments = (given[name] for name in build.arguments)
     blocksim.run(build.kernel, task.grid(build, parts), build.threads, *arguments)
     return given["states"], after
@@ -248,9 +248,9 @@ def test_it_pays_where_few_rows_of_the_tiles_are_there(work: Work, pays: bool) -
 
 
 def test_on_a_gpu_few_rows_pick_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launch, "has_gpu", lambda: True)
-    monkeypatch.setattr(launch, "device", lambda: "a GPU")
-    monkeypatch.setattr(launch, "multiprocessors", lambda: A100)
+    monkeypatch.setattr(nvidia, "has_gpu", lambda: True)
+    monkeypatch.setattr(nvidia, "device", lambda: "a GPU")
+    monkeypatch.setattr(nvidia, "multiprocessors", lambda: A100)
     one, many = np.zeros((32, 1, 64), "f4"), np.zeros((8, 8192, 64), "f4")
     found = gpu.plan(one, many, many)
     assert found.build == Build.shipped("split", 64)

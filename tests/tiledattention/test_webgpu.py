@@ -35,7 +35,7 @@ from livepage.measurements import Measurement
 from onlinesoftmax import dense
 from onlinesoftmax.masks import causal, padding, window
 from tiledattention import gpu
-from tiledattention.gpu import launch
+from tiledattention.gpu import nvidia
 from tiledattention.gpu import webgpu as any_gpu
 from tools.kernels import gpu as make_gpu
 
@@ -369,9 +369,9 @@ def test_auto_takes_a_gpu_but_none_in_software(
     assert gpu.plan(X, X, X, device="simulator").on == "simulator"
     with pytest.raises(ValueError, match='"cuda" needs an NVIDIA GPU'):
         gpu.plan(X, X, X, device="cuda")
-    monkeypatch.setattr(launch, "has_gpu", lambda: True)
-    monkeypatch.setattr(launch, "device", lambda: "a GPU")
-    monkeypatch.setattr(launch, "multiprocessors", lambda: 108)
+    monkeypatch.setattr(nvidia, "has_gpu", lambda: True)
+    monkeypatch.setattr(nvidia, "device", lambda: "a GPU")
+    monkeypatch.setattr(nvidia, "multiprocessors", lambda: 108)
     assert gpu.plan(X, X, X).on == "cuda"
 
 

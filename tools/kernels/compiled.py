@@ -20,7 +20,7 @@ from kernellab import reports, trial
 from onlinesoftmax import dense, inputs, masks
 from tiledattention.gpu import RUNGS, WIDTHS
 from tiledattention.gpu.ladder import Build
-from tiledattention.gpu.launch import Task, fit
+from tiledattention.gpu.task import Task, fit
 from tools.kernels import gate as kernels
 
 WRITTEN = ("O", "LSE", "states")  # what kernels may write
@@ -65,7 +65,7 @@ def attend(
     out = np.zeros_like(task.q)
     lse = np.zeros(task.q.shape[:2], np.float32)
     parts = parts if build.launches[1:] else 1
-    given = task.given(out, lse, parts)
+    given = task.arguments(out, lse, parts)
     empty, threads = set(WRITTEN), 0
     for each in build.launches:
         names = each.arguments

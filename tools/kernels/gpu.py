@@ -28,7 +28,7 @@ NO_GPU, IN_SOFTWARE = 3, 4
 
 def by_numba() -> int:
     """Check, then time, on a GPU of NVIDIA; runs in .venv-gpu."""
-    from tiledattention.gpu.launch import has_gpu
+    from tiledattention.gpu.nvidia import has_gpu
 
     if not has_gpu():
         print("Numba finds no GPU here")

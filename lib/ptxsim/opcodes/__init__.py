@@ -8,13 +8,11 @@ What no form stands for is not supported.
 import re
 from collections.abc import Callable
 from itertools import product
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from ptxsim.syntax import Instruction
-    from ptxsim.translate import Writer
+from ptxsim.syntax import Instruction
+from ptxsim.writer import Writer
 
-Emitter = Callable[["Writer", "Instruction"], None]
+Emitter = Callable[[Writer, Instruction], None]
 OPCODES: dict[str, Emitter] = {}
 COUNTS: dict[str, tuple[int, ...]] = {}  # how many operands an opcode may have
 INTEGERS = "<.u16 .s16 .u32 .s32 .u64 .s64>"

@@ -1,22 +1,18 @@
 """What a warp does together, and what ends a basic block."""
 
-from typing import TYPE_CHECKING
-
 from ptxsim.opcodes import opcode
 from ptxsim.registers import DTYPES
 from ptxsim.syntax import Instruction, Operand, Pair
-
-if TYPE_CHECKING:
-    from ptxsim.translate import Writer
+from ptxsim.writer import Writer
 
 
-def lanes_of(w: "Writer", mask: Operand) -> str:
+def lanes_of(w: Writer, mask: Operand) -> str:
     """Return an expression for the mask of the lanes that take part."""
     return w.value(mask, "b32")
 
 
 @opcode(5, "shfl.sync<.up .down .bfly .idx>.b32")
-def shuffle(w: "Writer", one: Instruction) -> None:
+def shuffle(w: Writer, one: Instruction) -> None:
     result, a, b, c, mask = one.operands
     first = result.first if isinstance(result, Pair) else result
     valid = w.typed(result.second, "pred") if isinstance(result, Pair) else None
@@ -28,14 +24,14 @@ def shuffle(w: "Writer", one: Instruction) -> None:
 
 
 @opcode(3, "vote.sync<.all .any .uni>.pred", "vote.sync.ballot.b32")
-def vote(w: "Writer", one: Instruction) -> None:
+def vote(w: Writer, one: Instruction) -> None:
     result, p, mask = one.operands
     call = f"VOTE({w.number}, {one.words[2]!r}, {w.predicate(p)}, {lanes_of(w, mask)}, act)"
     w.put(result, one.kind, call)
 
 
 @opcode(3, "redux.sync<.add .min .max><.u32 .s32>", "redux.sync<.and .or .xor>.b32")
-def reduce(w: "Writer", one: Instruction) -> None:
+def reduce(w: Writer, one: Instruction) -> None:
     result, a, mask = one.operands
     given = f"{w.value(a, one.kind)}, {lanes_of(w, mask)}"
     value = f"REDUCE({w.number}, {one.words[2]!r}, {given}, act)"
@@ -43,7 +39,7 @@ def reduce(w: "Writer", one: Instruction) -> None:
 
 
 @opcode(3, "match.any.sync<.b32 .b64>", "match.all.sync<.b32 .b64>")
-def match(w: "Writer", one: Instruction) -> None:
+def match(w: Writer, one: Instruction) -> None:
     result, a, mask = one.operands
     given = f"{w.value(a, one.kind)}, {lanes_of(w, mask)}"
     w.say(f"found = MATCH({w.number}, {one.words[1]!r}, {given}, act)")
@@ -55,22 +51,22 @@ def match(w: "Writer", one: Instruction) -> None:
 
 
 @opcode(1, "activemask.b32")
-def active(w: "Writer", one: Instruction) -> None:
+def active(w: Writer, one: Instruction) -> None:
     w.put(one.operands[0], "b32", "ACTIVE(act)")
 
 
 @opcode(1, "bra[.uni]")
-def branch(w: "Writer", one: Instruction) -> None:
+def branch(w: Writer, one: Instruction) -> None:
     """The machine reads where it leads."""
 
 
 @opcode(0, "ret", "exit")
-def leave(w: "Writer", one: Instruction) -> None:
+def leave(w: Writer, one: Instruction) -> None:
     """The machine takes the threads out."""
 
 
 @opcode(0, "trap")
-def trap(w: "Writer", one: Instruction) -> None:
+def trap(w: Writer, one: Instruction) -> None:
     """The machine raises a fault."""
 
 
@@ -81,7 +77,7 @@ def trap(w: "Writer", one: Instruction) -> None:
     "bar.cta.sync",
     "barrier.cta.sync[.aligned]",
 )
-def barrier(w: "Writer", one: Instruction) -> None:
+def barrier(w: Writer, one: Instruction) -> None:
     """The machine holds the threads; all of the block have to come."""
     if not 0 <= w.whole_number(one.operands[0]) <= 15:
         raise one.unsupported("barriers have the numbers 0 to 15")
@@ -96,7 +92,7 @@ def barrier(w: "Writer", one: Instruction) -> None:
     "barrier[.cta].red.popc[.aligned].u32",
     "barrier[.cta].red<.and .or>[.aligned].pred",
 )
-def counting_barrier(w: "Writer", one: Instruction) -> None:
+def counting_barrier(w: Writer, one: Instruction) -> None:
     """The machine writes the result, when all of the block have come."""
     result, number, *_, p = one.operands
     if len(one.operands) != 3:
@@ -108,6 +104,6 @@ def counting_barrier(w: "Writer", one: Instruction) -> None:
 
 
 @opcode(1, "bar.warp.sync")
-def warp_barrier(w: "Writer", one: Instruction) -> None:
+def warp_barrier(w: Writer, one: Instruction) -> None:
     """The machine lets the lanes of the mask meet."""
     lanes_of(w, one.operands[0])

@@ -4,13 +4,9 @@ Without ``exact``, a result is looked at for ``.ftz`` only after NumPy has repor
 underflow.
 """
 
-from typing import TYPE_CHECKING
-
 from ptxsim.opcodes import opcode
 from ptxsim.syntax import Instruction
-
-if TYPE_CHECKING:
-    from ptxsim.translate import Writer
+from ptxsim.writer import Writer
 
 NAMES = {"add": "np.add", "sub": "np.subtract", "mul": "np.multiply"}
 NAMES |= {"neg": "np.negative", "abs": "np.abs", "sqrt": "np.sqrt", "rcp": "reciprocal"}
@@ -18,7 +14,7 @@ NAMES |= {"rsqrt": "inverse_root", "ex2": "np.exp2", "lg2": "np.log2", "sin": "n
 NAMES |= {"cos": "np.cos", "tanh": "np.tanh"}
 
 
-def changes(w: "Writer", one: Instruction) -> tuple[str, ...]:
+def changes(w: Writer, one: Instruction) -> tuple[str, ...]:
     """Return what is done with a result: its subnormals, and what is beyond 0 and 1."""
     found = []
     if one.has("ftz"):
@@ -28,7 +24,7 @@ def changes(w: "Writer", one: Instruction) -> tuple[str, ...]:
     return tuple(found)
 
 
-def arguments(w: "Writer", one: Instruction) -> str:
+def arguments(w: Writer, one: Instruction) -> str:
     """Return all operands that are read; subnormal ones are 0 if ``.ftz`` says so."""
     given = [w.value(word, one.kind) for word in one.operands[1:]]
     if one.has("ftz") and w.exact:
@@ -50,13 +46,13 @@ def arguments(w: "Writer", one: Instruction) -> str:
     "<rsqrt ex2 lg2 sin cos>.approx[.ftz].f32",
     "tanh.approx.f32",
 )
-def plain(w: "Writer", one: Instruction) -> None:
+def plain(w: Writer, one: Instruction) -> None:
     call = f"{NAMES[one.words[0]]}({arguments(w, one)}"
     w.compute(one.operands[0], one.kind, call, *changes(w, one))
 
 
 @opcode(4, "fma.rn[.ftz][.sat].f32", "fma.rn<.f16 .f64>")
-def fused(w: "Writer", one: Instruction) -> None:
+def fused(w: Writer, one: Instruction) -> None:
     name = f"fma_{one.kind}{'_flushed' if one.has('ftz') else ''}"
     call = f"{name}({arguments(w, one)}"
     w.compute(one.operands[0], one.kind, call, *changes(w, one))
@@ -64,7 +60,7 @@ def fused(w: "Writer", one: Instruction) -> None:
 
 @opcode(3, "<add sub mul><.rz .rm .rp>[.ftz][.sat].f32")
 @opcode(4, "fma<.rz .rm .rp>[.ftz][.sat].f32")
-def directed(w: "Writer", one: Instruction) -> None:
+def directed(w: Writer, one: Instruction) -> None:
     """Round toward zero, down or up."""
     given = [w.value(word, one.kind) for word in one.operands[1:]]
     if one.has("ftz"):
@@ -79,20 +75,20 @@ def directed(w: "Writer", one: Instruction) -> None:
 
 
 @opcode(3, "div<.approx .full .rn>[.ftz].f32", "div.rn.f64")
-def divide(w: "Writer", one: Instruction) -> None:
+def divide(w: Writer, one: Instruction) -> None:
     name = "divide_approximately" if one.has("approx") else "np.divide"
     call = f"{name}({arguments(w, one)}"
     w.compute(one.operands[0], one.kind, call, *changes(w, one))
 
 
 @opcode(3, "<min max>[.ftz][.NaN].f32", "<min max>[.NaN].f16", "<min max>.f64")
-def extreme(w: "Writer", one: Instruction) -> None:
+def extreme(w: Writer, one: Instruction) -> None:
     call = f"{'extreme_or_nan' if one.has('NaN') else 'extreme'}("
     call += f"{arguments(w, one)}, largest={one.words[0] == 'max'}"
     w.compute(one.operands[0], one.kind, call, *changes(w, one))
 
 
 @opcode(3, "copysign<.f32 .f64>")
-def copy_sign(w: "Writer", one: Instruction) -> None:
+def copy_sign(w: Writer, one: Instruction) -> None:
     sign, size = (w.value(word, one.kind) for word in one.operands[1:])
     w.compute(one.operands[0], one.kind, f"np.copysign({size}, {sign}")

@@ -1,14 +1,11 @@
 """Integers, bits, predicates and moves."""
 
 import re
-from typing import TYPE_CHECKING
 
 from ptxsim.opcodes import BITS, INTEGERS, SIGNED, opcode
 from ptxsim.registers import DTYPES
 from ptxsim.syntax import SIZES, Instruction, Memory, Operand, Pair, Vector
-
-if TYPE_CHECKING:
-    from ptxsim.translate import Writer
+from ptxsim.writer import Writer
 
 PLAIN = {"add": "np.add", "sub": "np.subtract", "mul": "np.multiply"}
 PLAIN |= {"min": "np.minimum", "max": "np.maximum", "neg": "np.negative"}
@@ -28,7 +25,7 @@ OPPOSITES = {
 TWO_OF = {"and": "&", "or": "|", "xor": "^"}
 
 
-def arguments(w: "Writer", one: Instruction, kind: str) -> str:
+def arguments(w: Writer, one: Instruction, kind: str) -> str:
     """Return all operands that are read, as arguments of a call."""
     return ", ".join(w.value(word, kind) for word in one.operands[1:])
 
@@ -40,20 +37,20 @@ def wider(kind: str) -> str:
 
 @opcode(3, f"<add sub min max>{INTEGERS}", f"<and or xor>{BITS}")
 @opcode(2, f"<neg abs>{SIGNED}", f"not{BITS}")
-def plain(w: "Writer", one: Instruction) -> None:
+def plain(w: Writer, one: Instruction) -> None:
     call = f"{PLAIN[one.words[0]]}({arguments(w, one, one.kind)}"
     w.compute(one.operands[0], one.kind, call)
 
 
 @opcode(3, "<and or xor>.pred")
 @opcode(2, "not.pred")
-def predicates(w: "Writer", one: Instruction) -> None:
+def predicates(w: Writer, one: Instruction) -> None:
     name = {"not": "np.logical_not"}.get(one.words[0], PLAIN[one.words[0]])
     w.compute(one.operands[0], "pred", f"{name}({arguments(w, one, 'pred')}")
 
 
 @opcode(3, f"mul<.lo .hi>{INTEGERS}", "mul.wide<.u16 .s16 .u32 .s32>")
-def multiply(w: "Writer", one: Instruction) -> None:
+def multiply(w: Writer, one: Instruction) -> None:
     given = arguments(w, one, one.kind)
     if one.has("lo"):
         w.compute(one.operands[0], one.kind, f"np.multiply({given}")
@@ -65,7 +62,7 @@ def multiply(w: "Writer", one: Instruction) -> None:
 
 
 @opcode(4, f"mad<.lo .hi>{INTEGERS}", "mad.wide<.u16 .s16 .u32 .s32>")
-def multiply_add(w: "Writer", one: Instruction) -> None:
+def multiply_add(w: Writer, one: Instruction) -> None:
     result, a, b, c = one.operands
     a, b = w.value(a, one.kind), w.value(b, one.kind)
     kind = wider(one.kind) if one.has("wide") else one.kind
@@ -86,7 +83,7 @@ def multiply_add(w: "Writer", one: Instruction) -> None:
     "mad<.lo .hi>.cc<.u32 .s32 .u64 .s64>",
     "madc<.lo .hi>[.cc]<.u32 .s32 .u64 .s64>",
 )
-def with_carry(w: "Writer", one: Instruction) -> None:
+def with_carry(w: Writer, one: Instruction) -> None:
     """Add or subtract, with the carry of the thread coming in or going out."""
     result, *words = one.operands
     given = [w.value(word, one.kind) for word in words]
@@ -106,7 +103,7 @@ def with_carry(w: "Writer", one: Instruction) -> None:
 
 
 @opcode(3, f"<div rem>{INTEGERS}")
-def divide(w: "Writer", one: Instruction) -> None:
+def divide(w: Writer, one: Instruction) -> None:
     a, b = (w.value(word, one.kind) for word in one.operands[1:])
     w.say(f"divisor = DIVISOR({w.number}, {b}, act)")
     name = "quotient" if one.words[0] == "div" else "remainder"
@@ -114,7 +111,7 @@ def divide(w: "Writer", one: Instruction) -> None:
 
 
 @opcode(3, f"shl{BITS}", f"shr{BITS}", f"shr{INTEGERS}")
-def shift(w: "Writer", one: Instruction) -> None:
+def shift(w: Writer, one: Instruction) -> None:
     result, a, by = one.operands
     kind, bits = one.kind.replace("b", "u"), SIZES[one.kind] * 8
     if isinstance(by, str) and re.fullmatch(r"\d+", by) and int(by) < bits:
@@ -127,39 +124,39 @@ def shift(w: "Writer", one: Instruction) -> None:
 
 
 @opcode(4, "shf<.l .r><.wrap .clamp>.b32")
-def funnel(w: "Writer", one: Instruction) -> None:
+def funnel(w: Writer, one: Instruction) -> None:
     a, b, c = (w.value(word, "u32") for word in one.operands[1:])
     left, wrap = one.words[1] == "l", one.has("wrap")
     w.put(one.operands[0], "u32", f"funnel_shift({a}, {b}, {c}, {left}, {wrap})")
 
 
 @opcode(2, "<popc clz><.b32 .b64>")
-def count_bits(w: "Writer", one: Instruction) -> None:
+def count_bits(w: Writer, one: Instruction) -> None:
     name = {"popc": "np.bitwise_count", "clz": "leading_zeros"}[one.words[0]]
     w.put(one.operands[0], "u32", f"{name}({arguments(w, one, one.kind)})")
 
 
 @opcode(2, "brev<.b32 .b64>")
-def reverse_bits(w: "Writer", one: Instruction) -> None:
+def reverse_bits(w: Writer, one: Instruction) -> None:
     w.put(one.operands[0], one.kind, f"reverse({arguments(w, one, one.kind)})")
 
 
 @opcode(2, "bfind[.shiftamt]<.u32 .s32 .u64 .s64>")
-def find_bit(w: "Writer", one: Instruction) -> None:
+def find_bit(w: Writer, one: Instruction) -> None:
     amount = one.has("shiftamt")
     call = f"highest_bit({arguments(w, one, one.kind)}, {amount})"
     w.put(one.operands[0], "u32", call)
 
 
 @opcode(4, "bfe<.u32 .s32 .u64 .s64>")
-def extract(w: "Writer", one: Instruction) -> None:
+def extract(w: Writer, one: Instruction) -> None:
     result, a, at, count = one.operands
     at, count = w.value(at, "u32"), w.value(count, "u32")
     w.put(result, one.kind, f"extract_field({w.value(a, one.kind)}, {at}, {count})")
 
 
 @opcode(5, "bfi<.b32 .b64>")
-def insert(w: "Writer", one: Instruction) -> None:
+def insert(w: Writer, one: Instruction) -> None:
     result, a, b, at, count = one.operands
     a, b = w.value(a, one.kind), w.value(b, one.kind)
     at, count = w.value(at, "u32"), w.value(count, "u32")
@@ -167,12 +164,12 @@ def insert(w: "Writer", one: Instruction) -> None:
 
 
 @opcode(4, "prmt.b32")
-def permute(w: "Writer", one: Instruction) -> None:
+def permute(w: Writer, one: Instruction) -> None:
     w.put(one.operands[0], "b32", f"permute_bytes({arguments(w, one, 'b32')})")
 
 
 @opcode(5, "lop3.b32")
-def any_logic(w: "Writer", one: Instruction) -> None:
+def any_logic(w: Writer, one: Instruction) -> None:
     result, a, b, c, table = one.operands
     given = ", ".join(w.value(word, "b32") for word in (a, b, c))
     w.put(result, "b32", f"logic({given}, {w.whole_number(table)})")
@@ -184,7 +181,7 @@ ANY = "<.b16 .b32 .b64 .u16 .u32 .u64 .s16 .s32 .s64 .f32 .f64>"
 
 
 @opcode(2, f"mov{ANY}", "mov.pred")
-def move(w: "Writer", one: Instruction) -> None:
+def move(w: Writer, one: Instruction) -> None:
     result, a = one.operands
     if isinstance(a, Vector):
         part = f"b{SIZES[one.kind] * 8 // len(a.parts)}"
@@ -203,13 +200,13 @@ def move(w: "Writer", one: Instruction) -> None:
 
 
 @opcode(2, "cvta[.to]<.global .shared .local .const>.u64")
-def address(w: "Writer", one: Instruction) -> None:
+def address(w: Writer, one: Instruction) -> None:
     """Spaces have addresses of their own here, and so a generic one is the same."""
     w.put(one.operands[0], "u64", w.value(one.operands[1], "u64"))
 
 
 @opcode(4, f"selp{ANY}")
-def select(w: "Writer", one: Instruction) -> None:
+def select(w: Writer, one: Instruction) -> None:
     result, a, b, p = one.operands
     a, b = w.value(a, one.kind), w.value(b, one.kind)
     w.put(result, one.kind, f"np.where({w.predicate(p)}, {a}, {b})")
@@ -232,7 +229,7 @@ COMPARED = (
 
 @opcode(3, *(form.format("") for form in COMPARED))
 @opcode(4, *(form.format("<.and .or .xor>") for form in COMPARED))
-def compare(w: "Writer", one: Instruction) -> None:
+def compare(w: Writer, one: Instruction) -> None:
     results, a, b, *more = one.operands
     flushed = "subnormal_to_zero({})" if one.has("ftz") and w.exact else "{}"
     a, b = (flushed.format(w.value(word, one.kind)) for word in (a, b))
@@ -271,7 +268,7 @@ def comparison(how: str, kind: str, a: str, b: str) -> str:
     return f"{COMPARISONS[how]}({a}, {b})"
 
 
-def memory_operand(w: "Writer", word: Operand) -> tuple[str, int]:
+def memory_operand(w: Writer, word: Operand) -> tuple[str, int]:
     """Return an expression for the address in brackets, and the offset."""
     if not isinstance(word, Memory):
         raise w.one.unsupported("it needs an address in brackets")

@@ -3,15 +3,11 @@
 An access names its state space; without one its address is generic, and tells the space.
 """
 
-from typing import TYPE_CHECKING
-
 from ptxsim.opcodes import opcode
 from ptxsim.opcodes.integers import memory_operand
 from ptxsim.registers import DTYPES
 from ptxsim.syntax import SIZES, SPACES, Instruction, Operand, Vector
-
-if TYPE_CHECKING:
-    from ptxsim.translate import Writer
+from ptxsim.writer import Writer
 
 NARROW = "<.b8 .u8 .s8 .b16 .u16 .s16 .b32 .u32 .s32 .f32>"
 WIDE = "<.b64 .u64 .s64 .f64>"
@@ -24,7 +20,7 @@ def space_of(one: Instruction) -> str:
     return found[0].upper() if found else "GENERIC"
 
 
-def parts(w: "Writer", one: Instruction, operand: Operand) -> tuple[str, ...]:
+def parts(w: Writer, one: Instruction, operand: Operand) -> tuple[str, ...]:
     """Return the registers of an operand, as many as the opcode says."""
     found = operand.parts if isinstance(operand, Vector) else (operand,)
     count = next((int(word[1]) for word in one.words if word in ("v2", "v4")), 1)
@@ -34,7 +30,7 @@ def parts(w: "Writer", one: Instruction, operand: Operand) -> tuple[str, ...]:
 
 
 @opcode(2, f"ld.param{NARROW}", f"ld.param{WIDE}")
-def load_parameter(w: "Writer", one: Instruction) -> None:
+def load_parameter(w: Writer, one: Instruction) -> None:
     result, where = one.operands
     name, offset = getattr(where, "base", ""), getattr(where, "offset", 0)
     declared = w.kernel.parameters.get(name)
@@ -52,7 +48,7 @@ def load_parameter(w: "Writer", one: Instruction) -> None:
     *(f"ld.global<.ca .cg .cs .lu .cv .nc>{moved}" for moved in MOVED),
     *(f"<ld.const ld.local ld ld.volatile>{moved}" for moved in MOVED),
 )
-def load(w: "Writer", one: Instruction) -> None:
+def load(w: Writer, one: Instruction) -> None:
     registers = parts(w, one, one.operands[0])
     address, offset = memory_operand(w, one.operands[1])
     outs = []
@@ -74,7 +70,7 @@ def load(w: "Writer", one: Instruction) -> None:
     *(f"st.global<.wb .cg .cs .wt>{moved}" for moved in MOVED),
     *(f"<st.local st st.volatile>{moved}" for moved in MOVED),
 )
-def store(w: "Writer", one: Instruction) -> None:
+def store(w: Writer, one: Instruction) -> None:
     address, offset = memory_operand(w, one.operands[0])
     kind = f"u{SIZES[one.kind] * 8}"
     given = (bits_of(w, one, word) for word in parts(w, one, one.operands[1]))
@@ -84,7 +80,7 @@ def store(w: "Writer", one: Instruction) -> None:
     )
 
 
-def bits_of(w: "Writer", one: Instruction, word: str) -> str:
+def bits_of(w: Writer, one: Instruction, word: str) -> str:
     """Return an operand as whole numbers with the same bits."""
     if w.is_register(word):
         w.typed(word, one.kind)
@@ -108,7 +104,7 @@ OPERATIONS = (
     f"atom{WHERE}.exch<.b32 .b64>",
 )
 @opcode(4, f"atom{WHERE}.cas<.b32 .b64>")
-def atomic(w: "Writer", one: Instruction) -> None:
+def atomic(w: Writer, one: Instruction) -> None:
     result, operands = None, one.operands
     if one.words[0] == "atom":
         result, operands = w.typed(operands[0], one.kind), operands[1:]
@@ -124,7 +120,7 @@ HINTS = "[.L2::64B .L2::128B .L2::256B]"
 
 
 @opcode((3, 4), f"cp.async<.ca .cg><.shared .shared::cta>.global{HINTS}")
-def copy(w: "Writer", one: Instruction) -> None:
+def copy(w: Writer, one: Instruction) -> None:
     to, source, size, *some = one.operands
     to, offset = memory_operand(w, to)
     source, beyond = memory_operand(w, source)
@@ -138,17 +134,17 @@ def copy(w: "Writer", one: Instruction) -> None:
 
 
 @opcode(0, "cp.async.commit_group")
-def commit(w: "Writer", one: Instruction) -> None:
+def commit(w: Writer, one: Instruction) -> None:
     w.say("COMMIT(act)")
 
 
 @opcode(1, "cp.async.wait_group")
 @opcode(0, "cp.async.wait_all")
-def wait(w: "Writer", one: Instruction) -> None:
+def wait(w: Writer, one: Instruction) -> None:
     left = w.whole_number(one.operands[0]) if one.operands else -1
     w.say(f"WAIT({left}, act)")
 
 
 @opcode(0, "membar<.cta .gl .sys>", "fence[.sc .acq_rel]<.cta .gpu .sys>")
-def fence(w: "Writer", one: Instruction) -> None:
+def fence(w: Writer, one: Instruction) -> None:
     """Does nothing: only barriers order accesses here."""

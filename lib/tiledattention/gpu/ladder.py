@@ -12,18 +12,13 @@ from onlinesoftmax import inputs
 from tiledattention.gpu import rungs
 from tiledattention.gpu.rung import Kernel, Rung, Size, Work
 
-WIDTHS = (64, 128)  # what the kernels ship for; narrower rows are filled up with zeros
+WIDTHS = (64, 128)  # what the kernels ship for; narrower rows are padded with zeros
 MOST_THREADS = 1024  # the most that a block can have
 SMALL = 8  # query rows and keys of a tile, in the simulator
 
 
 def find_rungs() -> dict[str, Rung]:
-    """Return the rungs of the folder `rungs`, by name, from the lowest up.
-
-    Returns
-    -------
-    dict of str to Rung
-    """
+    """Return the rungs of the folder `rungs`, by name, from the lowest up."""
     names = [module.name for module in iter_modules(rungs.__path__)]
     modules = [
         import_module(f"{rungs.__name__}.{name}")
@@ -34,16 +29,7 @@ def find_rungs() -> dict[str, Rung]:
 
 
 def in_order(found: Iterable[Rung]) -> dict[str, Rung]:
-    """Return rungs by name, each after the one it stands on.
-
-    Parameters
-    ----------
-    found : iterable of Rung
-
-    Returns
-    -------
-    dict of str to Rung
-    """
+    """Return rungs by name, each after the one it stands on."""
     by_name = {rung.name: rung for rung in found}
     for rung in by_name.values():
         if rung.below not in (None, *by_name):
@@ -101,19 +87,7 @@ class Build:
 
     @classmethod
     def shipped(cls, rung: str, d: int) -> "Build":
-        """Return a rung as it ships, for rows of at most `d` numbers.
-
-        Parameters
-        ----------
-        rung : str
-            One of `RUNGS`.
-        d : int
-            At most 128; the next width of `WIDTHS` is taken.
-
-        Returns
-        -------
-        Build
-        """
+        """Return a rung as it ships, for rows of at most `d` numbers: the next of `WIDTHS`."""
         d = inputs.block_size(d, "d")
         fitting = [width for width in WIDTHS if width >= d]
         if not fitting:
@@ -124,16 +98,7 @@ class Build:
     def small(cls, rung: str, d: int) -> "Build":
         """Return a rung in a size for the simulator: most with tiles of eight by eight.
 
-        Parameters
-        ----------
-        rung : str
-            One of `RUNGS`.
-        d : int
-            The next multiple of eight is taken; above 64, the next power of two.
-
-        Returns
-        -------
-        Build
+        The width is the next multiple of eight; above 64, the next power of two.
         """
         d = inputs.block_size(d, "d")
         width = -(-d // SMALL) * SMALL if d <= WIDTHS[0] else 1 << (d - 1).bit_length()
@@ -192,30 +157,11 @@ class Build:
         return tuple(signature(self.kernel).parameters)
 
     def grid(self, work: Work) -> tuple[int, ...]:
-        """Return how many blocks are launched.
-
-        Parameters
-        ----------
-        work : Work
-
-        Returns
-        -------
-        tuple of int
-        """
+        """Return how many blocks are launched."""
         return self._rung.grid(self.size, work)
 
     def parts(self, work: Work, keys: int, multiprocessors: int) -> int:
-        """Return into how many parts the keys are dealt out: 1 in most rungs.
-
-        Parameters
-        ----------
-        work : Work
-        keys, multiprocessors : int
-
-        Returns
-        -------
-        int
-        """
+        """Return into how many parts the keys are dealt out: 1 in most rungs."""
         room = multiprocessors * self._rung.blocks.get(self.d, 1)
         return self._rung.parts(self.size, work, keys, room)
 
@@ -227,17 +173,7 @@ class Build:
 
 
 def rung_named(name: str) -> Rung:
-    """Return a rung by its name.
-
-    Parameters
-    ----------
-    name : str
-        One of `RUNGS`, or what is launched after one.
-
-    Returns
-    -------
-    Rung
-    """
+    """Return a rung by its name, or what is launched after one."""
     after = [rung.then for rung in LADDER.values() if rung.then]
     known = {rung.name: rung for rung in after} | LADDER
     if not (isinstance(name, str) and name in known):

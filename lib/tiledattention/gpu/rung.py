@@ -107,7 +107,7 @@ class Rung(ABC):
     def kernel(self, size: Size) -> Kernel:
         """Return the kernel, a Python function.
 
-        A launch gives it what its arguments are called; `launch.Task.given` lists the
+        A launch gives it what its arguments are called; `Task.arguments` lists the
         names, and `rungs/naive.py` describes the arguments.
         """
 
@@ -131,7 +131,8 @@ class Rung(ABC):
         return -(-work.n // size.block_q), work.heads
 
     def parts(self, size: Size, work: Work, keys: int, room: int) -> int:
-        """Return into how many parts the keys are dealt out; in most rungs they are not.
+        """Return into how many parts the keys are dealt out; in most rungs they are
+        not.
 
         `room` is how many blocks the device can run at the same time.
         """

@@ -1,7 +1,7 @@
 """Attention on a GPU of any make: the builds that fit it, and what it can compute.
 
-`launch.attention` comes here where it is asked for `device="webgpu"`, or where Numba
-finds no GPU and the package wgpu does.
+It is used for `device="webgpu"`, and where Numba finds no GPU but the package wgpu
+does.
 """
 
 from collections.abc import Iterator
@@ -11,26 +11,53 @@ import numpy as np
 
 from blocksim import webgpu
 from blocksim.wgsl import FAR
+from onlinesoftmax import inputs
 from onlinesoftmax.inputs import Array
+from onlinesoftmax.masks import Mask
 from tiledattention.gpu.ladder import LADDER, Build
-from tiledattention.gpu.launch import Task, largest, simulated
+from tiledattention.gpu.plans import Plan, width_of, work_of
 from tiledattention.gpu.rung import Work
+from tiledattention.gpu.simulator import simulated
+from tiledattention.gpu.task import Task, fit, largest
 
-LOOPS = 3  # of a key, no rung goes through more of as many turns as a row has numbers
-# WebGPU does not tell how many multiprocessors a GPU has, and a plan that measured it would
-# change from run to run. The GPUs of readers have 8, as Apple's M1, to 128, as a GeForce
-# RTX 4090. This is in between, so that no GPU has over four times as many, or under a
-# fourth. With that the plan's account of the time, too, is off by a factor of four at most.
+LOOPS = 3  # the most loops over the numbers of a row that any rung runs for a key
+# WebGPU does not tell how many multiprocessors a GPU has, and a plan that measured them
+# would change from run to run. Readers' GPUs have 8, as Apple's M1, to 128, as a GeForce
+# RTX 4090. This is in between, so a plan is off by a factor of four at most.
 CORES = 32
 
 
-def name() -> str:
-    """Return the name of the GPU; a ValueError says what is missing for one.
+class WebGpu:
+    """A GPU of any make, by the package wgpu."""
 
-    Returns
-    -------
-    str
-    """
+    def plan(
+        self, asked: inputs.Attention, mask: Mask, rung: str | None, named: bool
+    ) -> Plan:
+        """Return a plan for the GPU; refuse numbers that it may get wrong."""
+        gpu, width, work = name(), width_of(asked), work_of(asked)
+        build = fitting(rung or best(work, width), width)
+        task = settled(fit(asked, mask, build.d))
+        if why := unfit(task):
+            raise ValueError(why)
+        parts = build.parts(work, asked.k.shape[-2], CORES)
+        guess = f"; {CORES} multiprocessors assumed, for WebGPU tells none"
+        few = LADDER[build.rung].for_few_rows
+        why = f"tiles that fit it; rows of {build.d} numbers{guess if few else ''}"
+        return Plan(build, gpu, why, task, parts=parts, on="webgpu")
+
+    def run(
+        self, build: Build, task: Task, parts: int, out: Array, lse: Array
+    ) -> tuple[Array, Array]:
+        """Run a kernel, and what is launched after it. Its task has to be settled."""
+        arguments = task.arguments(out, lse, parts)
+        for each in build.launches:
+            own = (arguments[name] for name in each.arguments)
+            webgpu.run(simulated(each), task.grid(each, parts), each.threads, *own)
+        return out, lse
+
+
+def name() -> str:
+    """Return the name of the GPU; a ValueError says what is missing for one."""
     try:
         return str(webgpu.device().name)
     except webgpu.NoDevice as error:
@@ -39,12 +66,7 @@ def name() -> str:
 
 @cache
 def is_real() -> bool:
-    """Return whether there is a GPU here that is not one in software.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether there is a GPU here that is not one in software."""
     try:
         return not webgpu.device().software
     except webgpu.NoDevice:
@@ -52,18 +74,7 @@ def is_real() -> bool:
 
 
 def best(work: Work, width: int) -> str:
-    """Return the rung to take: the highest, or one for few rows where those are few.
-
-    Parameters
-    ----------
-    work : Work
-    width : int
-        Numbers in a row.
-
-    Returns
-    -------
-    str
-    """
+    """Return the highest rung, or one for few rows where rows are few."""
     highest = [rung.name for rung in LADDER.values() if not rung.for_few_rows][-1]
     block_q = fitting(highest, width).block_q
     for rung in LADDER.values():
@@ -73,19 +84,7 @@ def best(work: Work, width: int) -> str:
 
 
 def fitting(rung: str, width: int) -> Build:
-    """Return the largest build of a rung, at most as it ships, that the GPU has room for.
-
-    Parameters
-    ----------
-    rung : str
-        One of `gpu.RUNGS`.
-    width : int
-        Numbers in a row.
-
-    Returns
-    -------
-    Build
-    """
+    """Return the largest build of a rung, at most as it ships, that fits the GPU."""
     gpu = webgpu.device()
     shipped = Build.shipped(rung, width)
     builds = sorted(smaller(shipped), key=lambda b: (b.block_q * b.block_k, b.block_k))
@@ -123,16 +122,7 @@ def room(build: Build) -> int:
 
 
 def settled(task: Task) -> Task:
-    """Return a task with 0 in place of keys that no row sees, whatever they hold.
-
-    Parameters
-    ----------
-    task : Task
-
-    Returns
-    -------
-    Task
-    """
+    """Return a task with 0 in place of keys that no row sees, whatever they hold."""
     seen = task.lengths.reshape(len(task.k), -1).max(1, initial=0)
     hidden = np.arange(task.k.shape[1]) >= seen[:, None]
     k, v = (np.where(hidden[..., None], x.dtype.type(0), x) for x in (task.k, task.v))
@@ -140,17 +130,7 @@ def settled(task: Task) -> Task:
 
 
 def unfit(task: Task) -> str:
-    """Return why the GPU cannot be trusted with a task; empty if it can.
-
-    Parameters
-    ----------
-    task : Task
-        As `settled` returns it.
-
-    Returns
-    -------
-    str
-    """
+    """Return why the GPU cannot be trusted with a settled task; empty if it can."""
     for argument, x in {"q": task.q, "k": task.k, "v": task.v}.items():
         odd = x[~np.isfinite(x)]
         if odd.size:
@@ -170,21 +150,3 @@ def unfit(task: Task) -> str:
             f" {FAR:.0e}, got up to {max(map(largest, task[:3])):.0e}"
         )
     return ""
-
-
-def launch(build: Build, task: Task, parts: int, out: Array, lse: Array) -> None:
-    """Run a kernel, and what is launched after it, on the GPU.
-
-    Parameters
-    ----------
-    build : Build
-    task : Task
-    parts : int
-        Into how many parts the keys are dealt out, in a rung that does so.
-    out, lse : ndarray
-        What is filled.
-    """
-    given = settled(task).given(out, lse, parts)
-    for each in build.launches:
-        arguments = (given[name] for name in each.arguments)
-        webgpu.run(simulated(each), task.grid(each, parts), each.threads, *arguments)
