@@ -87,7 +87,7 @@ class Build:
 
     @classmethod
     def shipped(cls, rung: str, d: int) -> "Build":
-        """Return a rung as it ships, for rows of at most `d` numbers: the next of `WIDTHS`."""
+        """Return a rung as it ships, in the next of `WIDTHS` that is at least `d`."""
         d = inputs.block_size(d, "d")
         fitting = [width for width in WIDTHS if width >= d]
         if not fitting:
