@@ -46,7 +46,7 @@ def pytest_collection_modifyitems(
 # What ends a reader's function, and what refuses to simulate for longer than readers
 # would wait: limits in seconds, which a busy machine reaches too soon.
 LIMITS = {
-    "livepage.drills.notebook": "LIMIT_S",
+    "livepage.drills.kinds.code.kind": "LIMIT_S",
     "tiledattention.gpu.launch": "PATIENCE",
 }
 

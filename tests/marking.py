@@ -11,8 +11,10 @@ from typing import Any
 import playwright
 
 from livepage import cells
-from livepage.drills import code, grader, kernel_grader, kernels, page
-from livepage.drills.bank import Drill
+from livepage.drills import grader, kernel_grader, page
+from livepage.drills.entry import Drill
+from livepage.drills.kinds.code import cases as code
+from livepage.drills.kinds.kernel import cases as kernels
 from livepage.drills.payload import payload
 
 PRELUDE = "from math import exp, inf, sqrt\n"

@@ -21,7 +21,7 @@ from kernels.correct import CORRECT
 from kernels.faulty import FAULTY
 from kernels.grammar import program
 from livepage.drills import kernel_grader
-from livepage.drills.kernels import player
+from livepage.drills.kinds.kernel.cases import player
 from marking import in_node
 
 # ---- right kernels, and faulty ones

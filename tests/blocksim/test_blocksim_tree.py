@@ -21,8 +21,8 @@ from kernels.grammar import program, wild
 from kernels.litmus import LITMUS
 from kernels.semantics import ALONE, TOGETHER, text
 from kernels.spellings import LINES, NESTED
-from livepage.drills import code
 from livepage.drills.bank import bank
+from livepage.drills.kinds.code import cases as code
 from marking import in_node
 from tools.building import chapters
 from tools.faults import drills as drill_mutants

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup, NavigableString, Tag
 
-from livepage.drills.bank import Drill, bank
+from livepage.drills.bank import bank
+from livepage.drills.entry import Drill
 from livepage.drills.payload import payload
 
 # A number has this many digits before it gives anything away: 3 or 16 stand everywhere.

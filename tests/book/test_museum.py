@@ -7,7 +7,8 @@ from pathlib import Path
 import jupytext
 import pytest
 
-from livepage.drills.bank import Drill, bank
+from livepage.drills.bank import bank
+from livepage.drills.entry import Drill
 
 PAGE = Path(__file__).parents[2] / "book" / "museum.md"
 

@@ -10,8 +10,9 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from livepage import drills
-from livepage.drills import code
-from livepage.drills.bank import WRITTEN, Drill, bank, in_language
+from livepage.drills.bank import WRITTEN, bank
+from livepage.drills.entry import Drill, in_language
+from livepage.drills.kinds.code import cases as code
 from livepage.drills.payload import payload
 from livepage.figures import tokens
 from livepage.markup import inline

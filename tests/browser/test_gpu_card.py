@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Playwright, expect
 
-from livepage.drills.bank import Drill, bank, read
+from livepage.drills.bank import bank, read
+from livepage.drills.entry import Drill
 from livepage.drills.forms import Card
 from livepage.markup import plain_maths
 from tools.faults import unseen

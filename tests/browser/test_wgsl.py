@@ -21,8 +21,9 @@ from kernels.faulty import FAULTY
 from kernels.fuzz import arguments
 from kernels.grammar import program, wild
 from kernels.semantics import ALONE, TOGETHER, text
-from livepage.drills import code, kernel_grader
+from livepage.drills import kernel_grader
 from livepage.drills.bank import bank
+from livepage.drills.kinds.code import cases as code
 from livepage.drills.payload import payload
 from onlinesoftmax import dense, inputs
 from onlinesoftmax.masks import Mask, causal, padding, window

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from livepage import book, cells
-from livepage.drills import check, code, drill, page_html
-from livepage.drills.bank import WRITTEN, Drill, bank, in_language, read
-from livepage.drills.feedback import earned
+from livepage.drills import check, drill, page_html
+from livepage.drills.bank import WRITTEN, bank, read
+from livepage.drills.entry import Drill, in_language
+from livepage.drills.kind import earned
+from livepage.drills.kinds.code import cases as code
 from livepage.drills.page import HERE
 from livepage.drills.payload import payload
 from livepage.drills.words import column, table
@@ -126,7 +128,7 @@ def test_a_drill_writes_no_role_of_a_page() -> None:
 
 
 def test_every_word_is_used() -> None:
-    listed = ("*.py", "page/*.mjs", "grading.json")
+    listed = ("*.py", "kinds/*/*.py", "page/*.mjs", "grading.json")
     folders = (HERE, Path(cells.__file__).parent)  # cells speak with the same words
     sources = [path for at in folders for each in listed for path in at.glob(each)]
     text = "\n".join(source.read_text() for source in sources)

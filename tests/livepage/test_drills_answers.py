@@ -19,12 +19,15 @@ from hypothesis import strategies as st
 from py_mini_racer import MiniRacer
 
 from livepage.drills import check, drill, exactness
-from livepage.drills.bank import WRITTEN, Drill, bank, in_language
+from livepage.drills.bank import WRITTEN, bank
+from livepage.drills.entry import Drill, in_language
 from livepage.drills.exactness import Rule, asked, rule
 from livepage.drills.expression import evaluate, read
-from livepage.drills.feedback import answer_text, earned, feedback
+from livepage.drills.feedback import answer_text, feedback
 from livepage.drills.forms import Card
-from livepage.drills.grade import GRADERS, is_miss, is_unexplained, replies
+from livepage.drills.grade import is_miss, is_unexplained, replies
+from livepage.drills.kind import earned
+from livepage.drills.kinds import KINDS
 from livepage.drills.page import bundle
 from livepage.drills.payload import how_exact, payload
 from livepage.drills.visit import Visit
@@ -92,7 +95,7 @@ def alike(a: Any, b: Any) -> bool:
 def mark_both(v8: MiniRacer, d: Drill, answers: list[Any]) -> list[dict[str, Any]]:
     """Mark answers in both worlds, which have to agree."""
     data = payload(d)
-    mine = [GRADERS[d.kind](data, answer) for answer in answers]
+    mine = [KINDS[d.kind].mark(data, answer) for answer in answers]
     told = f"(o) => [o, isMiss(o), isUnexplained(o), replies({json.dumps(d.kind)}, o)]"
     calls = f"{json.dumps(answers)}.map((a) => GRADERS.{d.kind}(data, a)).map({told})"
     theirs = ask(v8, f"((data) => {calls})({json.dumps(data)})")
@@ -305,7 +308,7 @@ def test_the_answer_passes(v8: MiniRacer, d: Drill) -> None:
 @of_kind("numeric")
 def test_the_answer_that_is_printed_passes(d: Drill) -> None:
     printed = answer_text(d).rpartition("=")[2].strip()
-    assert GRADERS["numeric"](payload(d), printed)["passed"], printed
+    assert KINDS["numeric"].mark(payload(d), printed)["passed"], printed
 
 
 # The answers of chapters 2 and 3 once more, by another way: the lib's.
@@ -381,7 +384,7 @@ def test_an_answer_is_right_as_far_off_as_the_sentence_says(
     wanted = any(abs(o) < unit for o in offs)
     wanted = wanted and {"below": off < 0, "above": off > 0}.get(rule.side, True)
     data = {"goal": exactness.goal(value, rule), "wrong": [], "names": {}}
-    outcome = GRADERS["numeric"](data, repr(typed))
+    outcome = KINDS["numeric"].mark(data, repr(typed))
     assert outcome["passed"] == wanted
     call = f"GRADERS.numeric({json.dumps(data)}, {json.dumps(repr(typed))})"
     on_the_page = ask(v8, call)
@@ -540,7 +543,7 @@ def test_the_answer_rounded_too_far_is_close_and_no_mistake(d: Drill) -> None:
     if stated.kind != "digits":
         return
     for digits in range(1, stated.count):
-        outcome = GRADERS["numeric"](data, f"{right:.{digits}g}")
+        outcome = KINDS["numeric"].mark(data, f"{right:.{digits}g}")
         if outcome["passed"]:
             assert float(f"{right:.{digits}g}") == pytest.approx(right, rel=0.01)
             continue
@@ -554,7 +557,7 @@ def test_a_mistake_is_named_by_one_digit_only_if_it_is_that_digit() -> None:
     data = {"goal": exactness.goal(2.5, Rule("digits", 3)), "names": {}}
 
     def hint(typed: str, *wrong: float) -> int | None:
-        return GRADERS["numeric"]({**data, "wrong": list(wrong)}, typed)["hint"]
+        return KINDS["numeric"].mark({**data, "wrong": list(wrong)}, typed)["hint"]
 
     assert hint("7", 7.0) == hint("6.9", 6.94) == hint("6.94", 6.94) == 0
     assert hint("7", 7.4) is None, "one digit is too little"
@@ -675,11 +678,11 @@ ODD = [None, 7, 2.7, True, object(), {}, {"a": 1}, [], [[1]], (), b"b", 1j, "é"
 def test_an_answer_of_any_type_is_told_something(d: Drill) -> None:
     data = payload(d)
     for odd in ODD:
-        outcome = GRADERS[d.kind](data, odd)
+        outcome = KINDS[d.kind].mark(data, odd)
         assert outcome["passed"] or feedback(d, data, outcome, Visit())[0]
     if d.kind == "choice":
         for none in (2.7, True, None, [0]):
-            assert GRADERS["choice"](data, none)["unreadable"], none
+            assert KINDS["choice"].mark(data, none)["unreadable"], none
 
 
 # ---- formulas

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 import yaml
 
-from livepage.drills import code, meter
-from livepage.drills.bank import WRITTEN, Drill, bank
+from livepage.drills import meter
+from livepage.drills.bank import WRITTEN, bank
+from livepage.drills.entry import Drill
+from livepage.drills.kinds.code import cases as code
 from livepage.drills.words import table
 from marking import PRELUDE, mistake, name_of, run, run_small
 

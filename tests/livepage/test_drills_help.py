@@ -8,10 +8,12 @@ import pytest
 from test_drills_answers import ask, graders
 from test_drills_code import PROGRAMS, source
 
-from livepage.drills import code, syntax
-from livepage.drills.bank import WRITTEN, Drill, bank, in_language
+from livepage.drills import syntax
+from livepage.drills.bank import WRITTEN, bank
+from livepage.drills.entry import Drill, in_language
 from livepage.drills.feedback import feedback
 from livepage.drills.grade import is_unexplained
+from livepage.drills.kinds.code import cases as code
 from livepage.drills.payload import payload
 from livepage.drills.visit import Visit
 from marking import PRELUDE, run, run_small

@@ -16,6 +16,7 @@ from blocksim import cuda, webgpu
 from livepage.drills import check, deadline, drill, grader, notebook
 from livepage.drills.bank import bank
 from livepage.drills.feedback import feedback
+from livepage.drills.kinds.code import kind
 from livepage.drills.payload import payload
 from livepage.drills.visit import Visit
 from livepage.markup import blocks, inline
@@ -259,7 +260,7 @@ def alive(threads: list[threading.Thread]) -> int:
 
 @pytest.mark.parametrize("function", [forever, waiting])
 def test_what_never_ends_is_ended(function, out_of_time, monkeypatch, capsys) -> None:
-    monkeypatch.setattr(notebook, "LIMIT_S", 0.3)
+    monkeypatch.setattr(kind, "LIMIT_S", 0.3)
     gives_up = 0.1 if function is waiting else PATIENCE
     monkeypatch.setattr(deadline, "PATIENCE_S", gives_up)
     verdict = check("update", function)

@@ -18,7 +18,8 @@ from livepage.drills import (
     page_script,
     stylesheet,
 )
-from livepage.drills.bank import bank, foreign
+from livepage.drills.bank import bank
+from livepage.drills.entry import foreign
 from livepage.drills.page import HERE, progress_html
 from livepage.engine import new_engine as engine
 

@@ -9,8 +9,9 @@ from py_mini_racer import MiniRacer
 from test_drills_answers import graders, mark_both
 
 from livepage.drills import check
-from livepage.drills.bank import WRITTEN, bank, in_language
-from livepage.drills.feedback import earned
+from livepage.drills.bank import WRITTEN, bank
+from livepage.drills.entry import in_language
+from livepage.drills.kind import earned
 from livepage.drills.payload import payload
 
 FILE = Path(__file__).parents[1] / "data" / "answers.yml"

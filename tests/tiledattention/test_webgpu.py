@@ -25,9 +25,10 @@ from blocksim.wgsl import Untranslatable
 from kernellab import timing_webgpu, trial
 from kernels.correct import CORRECT
 from kernels.semantics import ALONE, TOGETHER, text
-from livepage.drills import kernel_grader, kernels, notebook
+from livepage.drills import kernel_grader, notebook
 from livepage.drills.bank import bank
-from livepage.drills.code import mutants
+from livepage.drills.kinds.code.cases import mutants
+from livepage.drills.kinds.kernel import cases as kernels
 from livepage.drills.notebook import check
 from livepage.drills.payload import payload
 from livepage.figures import registry

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from livepage.drills.bank import read
-from livepage.drills.grade import numeric
+from livepage.drills.kinds import KINDS
 from livepage.drills.payload import payload
 from tools import check
 
@@ -75,4 +75,6 @@ def test_the_worked_commit_adds_a_drill(tmp_path) -> None:
     answers = re.findall(r'^\+  - \["(.+?)", (\w+)', text, re.M)
     assert len(answers) == 5
     for answer, verdict in answers:
-        assert numeric(payload(drill), answer)["passed"] is (verdict == "right")
+        assert KINDS["numeric"].mark(payload(drill), answer)["passed"] is (
+            verdict == "right"
+        )

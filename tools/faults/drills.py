@@ -21,9 +21,12 @@ from typing import Any
 import yaml
 
 import rescaling  # noqa: F401  (hands the book in)
-from livepage.drills import code, grader, kernel_grader, kernels
-from livepage.drills.bank import WRITTEN, Drill, bank
+from livepage.drills import grader, kernel_grader
+from livepage.drills.bank import WRITTEN, bank
 from livepage.drills.deadline import OutOfTime
+from livepage.drills.entry import Drill
+from livepage.drills.kinds.code import cases as code
+from livepage.drills.kinds.kernel import cases as kernels
 from livepage.drills.payload import payload
 
 LISTED = Path(__file__).parents[2] / "tests" / "book" / "drill_mutants.yml"

@@ -22,9 +22,12 @@ from typing import Any
 import rescaling  # noqa: F401  (hands the book in)
 from livepage import book
 from livepage import drills as page_drills
-from livepage.drills import code, kernel_grader, kernels
-from livepage.drills.bank import Drill, bank
+from livepage.drills import kernel_grader
+from livepage.drills.bank import bank
+from livepage.drills.entry import Drill
 from livepage.drills.forms import Card
+from livepage.drills.kinds.code import cases as code
+from livepage.drills.kinds.kernel import cases as kernels
 from livepage.drills.payload import payload
 from livepage.markup import plain_maths
 from tools.bench import measure as bench

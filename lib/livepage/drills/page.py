@@ -19,7 +19,8 @@ from types import MappingProxyType
 from blocksim import portable
 from livepage import markup, modules
 from livepage.drills import benches
-from livepage.drills.bank import find, foreign, in_language
+from livepage.drills.bank import find
+from livepage.drills.entry import foreign, in_language
 from livepage.drills.forms import Card
 from livepage.drills.words import table, word
 from livepage.quantities import letters

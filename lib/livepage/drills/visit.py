@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from livepage.drills.bank import Drill, in_language
+from livepage.drills.entry import Drill, in_language
 from livepage.drills.grade import is_miss, is_unexplained
 from livepage.drills.words import word
 

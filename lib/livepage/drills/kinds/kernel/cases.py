@@ -18,8 +18,9 @@ import numpy as np
 
 from blocksim import webgpu
 from blocksim.wgsl import Untranslatable
-from livepage.drills import code, grader, kernel_grader
-from livepage.drills.bank import Drill
+from livepage.drills import grader, kernel_grader
+from livepage.drills.entry import Drill
+from livepage.drills.kinds.code import cases as code
 
 Case = dict[str, Any]
 

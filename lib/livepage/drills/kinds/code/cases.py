@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from livepage.drills import grader
-from livepage.drills.bank import Drill
+from livepage.drills.entry import Drill
 
 Case = dict[str, Any]
 

@@ -1,0 +1,24 @@
+"""The kinds of drills: every folder here is one, and nothing else lists them.
+
+A folder has a ``kind.py`` with ``KIND``, an object of a subclass of `Kind`: the fields of a
+drill of this kind, what marks an answer, how a notebook marks it and what it says, and the
+form on the page.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+from livepage.drills.kind import Kind
+
+HERE = Path(__file__).parent
+
+
+def find_kinds(folder: Path, package: str) -> dict[str, Kind]:
+    """Return the kinds of a folder, by name."""
+    names = sorted(path.parent.name for path in folder.glob("*/kind.py"))
+    return {name: import_module(f"{package}.{name}.kind").KIND for name in names}
+
+
+KINDS = find_kinds(HERE, __name__)

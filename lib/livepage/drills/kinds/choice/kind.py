@@ -1,0 +1,76 @@
+"""A drill that asks to choose one of a few texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from string import ascii_lowercase, ascii_uppercase
+from typing import Any
+
+from livepage.drills.entry import Drill, in_language
+from livepage.drills.grade import Outcome
+from livepage.drills.kind import Kind, lettered
+from livepage.drills.marking import UNREADABLE, letter
+
+
+class Choice(Kind):
+    """One text of several."""
+
+    needs = {"choices"}
+    entries = {"choices": [{"hint", "text"}, {"text", "correct"}]}
+
+    def payload(self, drill: Drill) -> dict[str, Any]:
+        """Return how many texts there are, and which one is right."""
+        correct = [bool(choice.get("correct")) for choice in drill.get("choices")]
+        if sum(correct) != 1:
+            got = sum(correct)
+            raise drill.fault("choices", f"expected one correct choice, got {got}")
+        return {"count": len(correct), "right": correct.index(True)}
+
+    def extra(self, drill: Drill) -> list[str]:
+        """Return the texts, each with its letter."""
+        texts = [in_language(choice["text"]) for choice in drill.get("choices")]
+        return lettered(texts, ascii_lowercase)
+
+    def accept(self, drill: Drill, answer: Any) -> Any:
+        """Refuse a number as well: some count the first text as 0, some as 1."""
+        plain = super().accept(drill, answer)
+        if not isinstance(plain, str):
+            raise self.refusal(drill, answer)
+        return plain
+
+    def mark(self, data: Mapping[str, Any], answer: Any) -> Outcome:
+        """Mark a choice, given as its letter or as its index."""
+        picked = letter(answer)
+        if picked is None or not 0 <= picked < data["count"]:
+            return UNREADABLE
+        return {"passed": picked == data["right"], "hint": picked}
+
+    def answer_text(self, drill: Drill, language: str) -> str:
+        """Return the right text."""
+        return in_language(_right(drill)["text"], language)
+
+    def html(self, card: Any) -> str:
+        """Return a radio button for each text."""
+        items = "\n".join(
+            '<label class="os-drill-option">'
+            f'<input type="radio" name="answer" value="{i}">'
+            f'<span class="os-drill-letter">{ascii_uppercase[i]}</span>'
+            f"<span>{card.inline(choice['text'])}</span></label>"
+            for i, choice in enumerate(card.drill.get("choices"))
+        )
+        return f"""\
+<div class="os-drill-options" role="radiogroup" aria-labelledby="{card.name}-label">
+{items}
+</div>"""
+
+    def solution(self, card: Any) -> str:
+        """Return the right text."""
+        return card.blocks(_right(card.drill)["text"])
+
+
+def _right(drill: Drill) -> Mapping[str, Any]:
+    """Return the one correct entry."""
+    return next(choice for choice in drill.get("choices") if choice.get("correct"))
+
+
+KIND = Choice()

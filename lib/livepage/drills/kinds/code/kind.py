@@ -1,0 +1,273 @@
+"""A drill that asks for a function; it is called, and its steps are compared."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import inspect
+import io
+import sys
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from blocksim import functions
+from livepage import markup
+from livepage.drills import grader, syntax
+from livepage.drills.deadline import OutOfTime, within
+from livepage.drills.entry import Drill, in_language
+from livepage.drills.grade import Outcome
+from livepage.drills.kind import Kind, Table, described, earned
+from livepage.drills.kinds.code import cases
+from livepage.drills.visit import Visit
+from livepage.drills.words import column, sentence, word
+from livepage.numbers import show
+
+LIMIT_S = 20.0  # as on the page
+
+
+class Code(Kind):
+    """A function, which is called in each case."""
+
+    needs = {"function", "starter", "code", "oracle", "cases", "compared", "mutants"}
+    may_have = {"drive", "given", "tolerance", "random"}
+    entries = {"mutants": [{"hint", "name", "code"}, {"hint", "name", "change"}]}
+    written = restarts = True
+    wanted = "function"
+    marks: Any = grader
+
+    def form(self, drill: Drill) -> str:
+        """Return the form with an editor."""
+        return "code"
+
+    def payload(self, drill: Drill) -> dict[str, Any]:
+        """Return the cases, with the steps that are expected in each."""
+        return cases.payload(drill)
+
+    def extra(self, drill: Drill) -> list[str]:
+        """Return the text to begin with."""
+        return [f"```\n{drill.get('starter')}```"]
+
+    def accept(self, drill: Drill, answer: Any) -> Any:
+        """Refuse what is no function, and say how to hand one over."""
+        if not self.is_one(answer):
+            id, name = drill.id, drill.get("function")
+            raise ValueError(
+                f"answer: drill {id!r} expects a {self.wanted}, got {described(answer)}."
+                f' Hand it over without calling it: check("{id}", {name})'
+            )
+        return answer
+
+    def is_one(self, answer: Any) -> bool:
+        """Return whether an answer is a function."""
+        return callable(answer) and not isinstance(answer, type)
+
+    def player(self, data: Mapping[str, Any], answer: Any) -> Callable[..., Any]:
+        """Return what calls a function in a case."""
+        return cases.player(data["drive"], answer, data["cases"])
+
+    def mark_function(
+        self, drill: Drill, data: Mapping[str, Any], answer: Any, on: str
+    ) -> Outcome:
+        """Mark a function in the time that the page gives it, too."""
+        outcome = _wrong_parameters(drill, answer)
+        if not outcome:
+            outcome = _mark_in_time(self.marks, self.player(data, answer), data)
+        if not outcome["passed"] and _is_untouched(drill, answer):
+            outcome["untouched"] = True
+        # On the simulator first: there a thread that waits forever is a fault, and a GPU
+        # would hang.
+        if on == "device" and outcome["passed"]:
+            outcome = self.on_device(data, answer, outcome)
+        _show_in_figures(answer, outcome)
+        return outcome
+
+    def on_device(
+        self, data: Mapping[str, Any], answer: Any, outcome: Outcome
+    ) -> Outcome:
+        """Return the outcome on a GPU as well; a function runs on none."""
+        return outcome
+
+    def reply(
+        self,
+        drill: Drill,
+        data: Mapping[str, Any],
+        outcome: Outcome,
+        visit: Visit,
+        language: str,
+    ) -> tuple[list[str], Table]:
+        """Say where a function first differs, and show the steps up to there."""
+        lines = []
+        if outcome["case"] is not None:
+            name = self.case_name(data["cases"][outcome["case"]], language)
+            lines.append(word("failedOn", language, name=f"*{name}*"))
+        lines.append(_fault(outcome, language))
+        if "launched" in outcome:
+            lines.append(sentence(*outcome["launched"], language))
+        hint = earned(drill, outcome)
+        if outcome.get("untouched") and not visit.hints:
+            lines += [
+                word(key, language, id=drill.id) for key in ("untouched", "howHint")
+            ]
+        elif hint:
+            lines.append(in_language(hint, language))
+        elif "nudge" in outcome:
+            lines.append(word(outcome["nudge"], language))
+        return lines, _steps(outcome["table"], language) if "table" in outcome else ()
+
+    drawn = "random"  # the name of a case that was drawn at random
+
+    def case_name(self, case: Mapping[str, Any], language: str) -> str:
+        """Return what a case is called: by its name, or as one drawn at random."""
+        if case["drawn"]:
+            return word(self.drawn, language)
+        return in_language(case["name"], language)
+
+    def answer_text(self, drill: Drill, language: str) -> str:
+        """Return the text that passes."""
+        return f"```\n{drill.get('code')}```"
+
+    # ---- on the page
+
+    def html(self, card: Any) -> str:
+        """Return an editor with the text to begin with."""
+        name, starter = card.name, card.drill.get("starter").rstrip()
+        rows = starter.count("\n") + 1
+        return f"""\
+{self.how(card)}\
+<label class="os-drill-caption" for="{name}-answer">{card.word("editor")}</label>
+<div class="os-drill-editor"><div class="os-drill-gutter" aria-hidden="true"></div>\
+<textarea id="{name}-answer" name="answer" rows="{rows}" wrap="off" spellcheck="false"\
+ autocapitalize="off" autocorrect="off" aria-describedby="{name}-how">
+{escape(starter, quote=False)}</textarea></div>
+<p class="os-drill-how os-drill-keys" id="{name}-how" hidden>\
+{card.word("editorHelp")}</p>"""
+
+    def how(self, card: Any) -> str:
+        """Return what the page's Python lacks."""
+        return f'<p class="os-drill-how">{card.word("small")}</p>\n'
+
+    def solution(self, card: Any) -> str:
+        """Return the text that passes."""
+        return markup.blocks(self.answer_text(card.drill, card.lang), card.maths)
+
+    def page_data(self, card: Any) -> dict[str, Any]:
+        """Return the starter, the names of cases, and as a first step an answer's lines."""
+        named = [
+            {**case, "name": self.case_name(case, card.lang)}
+            for case in card.data["cases"]
+        ]
+        lines = {line.strip() for line in card.drill.get("code").splitlines()} - {""}
+        return {
+            "payload": {**card.data, "cases": named},
+            "starter": card.drill.get("starter"),
+            "steps": [markup.code("\n".join(sorted(lines, key=str.lower)))],
+        }
+
+
+def _wrong_parameters(drill: Drill, answer: Any) -> dict[str, Any] | None:
+    """Return the fault of a function that cannot be called with what it will get."""
+    tree = ast.parse(drill.get("starter"))
+    name = drill.get("function")
+    [wanted] = [node for node in tree.body if getattr(node, "name", "") == name]
+    names = [argument.arg for argument in wanted.args.args]
+    try:
+        signature = inspect.signature(functions.bare(answer) or answer)
+        signature.bind(*names)
+    except ValueError:
+        return None  # written in C: it will say so itself
+    except TypeError:
+        got = str(signature)[1:-1] or "nothing"
+        slots = {"value": grader.code(got), "wanted": grader.code(", ".join(names))}
+        fault = grader.new_fault("raised", "", "parameters", **slots)
+        return grader.fail(None, [], {**fault, "type": "TypeError"})
+    return None
+
+
+def _is_untouched(drill: Drill, answer: Any) -> bool:
+    """Say whether a function, and those it came with, are still as the drill has them."""
+    function = functions.bare(answer)
+    if function is None:
+        return False
+    around = {**functions.used(function), drill.get("function"): function}
+    return all(
+        syntax.same_program(_own_text(around.get(name), name), text)
+        for name, text in _definitions(drill.get("starter")).items()
+    )
+
+
+def _own_text(function: Any, name: str) -> str:
+    """Return the text of a function of the reader's, nothing where there is none."""
+    try:
+        text = textwrap.dedent(inspect.getsource(functions.bare(function)))
+        return _definitions(text).get(name, "")
+    except (OSError, SyntaxError, TypeError):
+        return ""
+
+
+def _definitions(source: str) -> dict[str, str]:
+    """Return the text of each function of a source, without its decorators."""
+    lines = source.splitlines()
+    return {
+        node.name: "\n".join(lines[node.lineno - 1 : node.end_lineno])
+        for node in ast.parse(source).body
+        if isinstance(node, ast.FunctionDef)
+    }
+
+
+def _mark_in_time(marks: Any, play: Callable[..., Any], data: dict[str, Any]) -> Any:
+    """Mark within the limit. What is printed after the verdict is not shown."""
+    known: dict[str, Any] = {"case": None, "first": None}
+    quiet = contextlib.ExitStack()
+
+    def played(index: int, *how: str) -> Any:
+        known["case"] = index
+        return play(index, *how)
+
+    def settled(report: dict[str, Any] | None) -> None:
+        known["first"] = report
+        quiet.enter_context(contextlib.redirect_stdout(io.StringIO()))
+
+    def work() -> Any:
+        asked = data["cases"], lambda: data["slips"], data["tolerance"], settled
+        return marks.grade(played, *asked)
+
+    try:
+        with quiet:
+            return within(LIMIT_S, work)
+    except OutOfTime as error:
+        fault = grader.new_fault("tooLong", LIMIT_S, "tooLong", n=LIMIT_S)
+        fault["ended"] = error.ended
+        at = known["case"]
+        case = None if at is None else data["cases"][at]
+        return known["first"] or marks.fail(at, [], fault, case)
+
+
+def _show_in_figures(kernel: Any, outcome: dict[str, Any]) -> None:
+    """Hand what the kernel did to the figures of this notebook, if there are any."""
+    widget = sys.modules.get("livepage.figures.widget")
+    if widget and outcome.get("log"):
+        widget.tell(functions.text(kernel), outcome["log"])
+
+
+def _fault(outcome: Mapping[str, Any], language: str) -> str:
+    """Return what went wrong."""
+    said = sentence(outcome["word"], outcome["slots"], language)
+    if outcome.get("ended", True):
+        return said
+    return f"{said} {word('stillRuns', language)}"
+
+
+def _steps(columns: Sequence[Mapping[str, Any]], language: str) -> Table:
+    """Return the table of a report: a heading, then a row for each step."""
+    count = len(columns[-1]["cells"])
+    shown = [(word("stepColumn", language), *map(str, range(1, count + 1)))]
+    for one in columns:
+        title = column(one["name"], language)
+        whose = f", {word(one['whose'], language)}" if one["whose"] else ""
+        shown.append((title + whose, *(show(*cell) for cell in one["cells"])))
+    return tuple(zip(*shown))
+
+
+KIND = Code()

@@ -1,0 +1,68 @@
+"""A drill that asks for a GPU kernel; it is launched on the block simulator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from blocksim import functions
+from livepage.drills import kernel_grader
+from livepage.drills.entry import Drill, in_language
+from livepage.drills.grade import Outcome
+from livepage.drills.kind import Table
+from livepage.drills.kinds.code.kind import Code
+from livepage.drills.kinds.kernel import cases
+from livepage.drills.words import sentence, word
+
+
+class Kernel(Code):
+    """A kernel, which is launched in each case."""
+
+    needs = {"function", "starter", "code", "launch", "oracle", "cases", "mutants"}
+    may_have = (
+        {"tolerance", "random", "larger", "ideal", "most", "together"}
+        | {"share", "shared"}  # what one thread may take on, and what one block
+        | {"single"}  # no arithmetic in float64
+        | {"lean", "counts", "sizes"}  # rules for its loops, and what some of them take
+        | {"bench"}  # that times it on the reader's GPU
+    )
+    wanted = "kernel"
+    marks = kernel_grader
+    drawn = "randomLaunch"
+
+    def payload(self, drill: Drill) -> dict[str, Any]:
+        """Return the launches, with what is expected of each."""
+        return cases.payload(drill)
+
+    def is_one(self, answer: Any) -> bool:
+        """Return whether an answer is a function, decorated or not."""
+        return functions.bare(answer) is not None
+
+    def player(self, data: Mapping[str, Any], answer: Any) -> Callable[..., Any]:
+        """Return what launches a kernel in a case."""
+        return cases.player(cases.maker(answer), data["cases"])
+
+    def on_device(
+        self, data: Mapping[str, Any], answer: Any, outcome: Outcome
+    ) -> Outcome:
+        """Return the outcome on a GPU as well."""
+        fault, name = cases.on_device(answer, data["cases"])
+        return fault or outcome | {"device": name}
+
+    def praise(self, outcome: Outcome, language: str) -> Table:
+        """Return the score card of a kernel, where its drill has one."""
+        score = outcome.get("score")
+        if not score:
+            return ()
+        counted = ["score", "scoreOn", {"name": in_language(score["case"], language)}]
+        return tuple(
+            (word(name, language), sentence(value, slots, language))
+            for name, value, slots in [counted, *score["rows"]]
+        )
+
+    def how(self, card: Any) -> str:
+        """Return nothing: the simulator lacks nothing that a kernel may use."""
+        return ""
+
+
+KIND = Kernel()

@@ -1,0 +1,96 @@
+"""A drill that asks for a number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from livepage.drills import exactness
+from livepage.drills.entry import Drill, in_language
+from livepage.drills.exactness import Rule
+from livepage.drills.expression import evaluate, nouns
+from livepage.drills.grade import Outcome
+from livepage.drills.kind import Kind, compute, readings, typed_line
+from livepage.drills.marking import mark
+from livepage.drills.words import word
+from livepage.numbers import show
+
+# Units that a reader may add: bytes and operations are converted, others only name what
+# is counted. A lower-case name stands for any spelling; b may be bits, so B is B.
+BYTES = {"bytes": 1, "byte": 1, "B": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30,
+         "tib": 2**40}  # fmt: skip
+SIZES = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "p": 1e15}
+FLOPS = {
+    prefix + name: size for name in ("flop", "flops") for prefix, size in SIZES.items()
+}
+
+
+class Numeric(Kind):
+    """A number, compared as exactly as the drill says."""
+
+    needs = {"answer"}
+    may_have = {"wrong", "unit"}
+    entries = {"wrong": [{"hint", "value"}]}
+
+    def rule(self, drill: Drill) -> Rule:
+        """Return how exact the answer has to be."""
+        answer = drill.get("answer")
+        if not isinstance(answer, dict) or not {"value", "to"} <= set(answer):
+            raise drill.fault("answer", f"expected {{value: …, to: …}}, got {answer!r}")
+        try:
+            return exactness.rule(answer["to"], answer.get("side", ""))
+        except ValueError as error:
+            raise drill.fault("answer", str(error)) from None
+
+    def payload(self, drill: Drill) -> dict[str, Any]:
+        """Return what counts as right or close, the misconceptions, and known units."""
+        value = float(compute(drill, "answer", drill.get("answer")["value"]))
+        listed = [entry["value"] for entry in drill.get("wrong", [])]
+        return {
+            "names": _units(drill.get("unit", "")),
+            "nouns": _nouns(drill),
+            "goal": exactness.goal(value, self.rule(drill)),
+            "wrong": [compute(drill, "wrong", value) for value in listed],
+        }
+
+    def mark(self, data: Mapping[str, Any], answer: Any) -> Outcome:
+        """Mark a number."""
+        nouns = data.get("nouns", ())
+        return mark(data["goal"], data["wrong"], data["names"], answer, nouns)
+
+    def echo(self, outcome: Outcome, language: str) -> list[str]:
+        """Say how the number was read."""
+        read = outcome.get("read", ())
+        key = "readAs" if len(read) == 1 else "readEither"
+        return [word(key, language, **readings(read))] if read else []
+
+    def answer_text(self, drill: Drill, language: str) -> str:
+        """Return the value, after the expression that it comes from."""
+        value = str(drill.get("answer")["value"])
+        shown = show(exactness.safe(evaluate(value), self.rule(drill), digits=5))
+        return shown if value == shown else f"`{value}` = {shown}"
+
+    def html(self, card: Any) -> str:
+        """Return a line to type in."""
+        return typed_line(card, card.word("answer"), card.word("answerHelp"))
+
+
+def _nouns(drill: Drill) -> list[str]:
+    """Return the words of the prompt that may follow a number, unless it is a size."""
+    sizes = {name.lower() for name in (*BYTES, *FLOPS)}
+    if sizes & set(drill.get("unit", "").lower().split()):
+        return []
+    return [n for n in nouns(in_language(drill.get("prompt"))) if n not in sizes]
+
+
+def _units(unit: str) -> dict[str, float]:
+    """Return the names of units that may follow a number, as factors."""
+    found = {}
+    for name in unit.split():
+        own = name.lower()
+        known = next((table for table in (BYTES, FLOPS) if own in table), {own: 1})
+        found |= {other: size / known[own] for other, size in known.items()}
+    return found
+
+
+KIND = Numeric()

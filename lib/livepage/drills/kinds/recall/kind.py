@@ -1,0 +1,154 @@
+"""A drill that asks for a formula, or for an answer in the reader's own words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from livepage import markup
+from livepage.drills.entry import Drill, in_language
+from livepage.drills.expression import read, unknown
+from livepage.drills.grade import Outcome
+from livepage.drills.kind import Kind, compute, typed_line
+from livepage.drills.marking import EMPTY, UNREADABLE, same
+from livepage.drills.words import word
+
+
+class Recall(Kind):
+    """A formula, compared by its values; or points that an answer should make."""
+
+    may_have = {"answer", "points", "wrong"}
+    entries = {"wrong": [{"hint", "value"}]}
+
+    def form(self, drill: Drill) -> str:
+        """Return which of the two it is."""
+        return "own" if drill.get("points") else "formula"
+
+    def payload(self, drill: Drill) -> dict[str, Any]:
+        """Return how many points there are to tick, or a formula at its samples."""
+        if ("answer" in drill.fields) == ("points" in drill.fields):
+            raise drill.fault(
+                "answer", "a recall drill has either 'answer' or 'points'"
+            )
+        if "points" in drill.fields:
+            return {"points": len(drill.get("points"))}
+        answer = drill.get("answer")
+        samples = answer["where"]
+
+        def at_samples(field: str, text: str) -> list[float]:
+            values = [compute(drill, field, text, at) for at in samples]
+            if not all(isinstance(value, float) for value in values):
+                raise drill.fault(field, f"{text!r} is not finite at every sample")
+            return values
+
+        listed = [entry["value"] for entry in drill.get("wrong", [])]
+        return {
+            "samples": samples,
+            "values": at_samples("answer", answer["value"]),
+            "wrong": [at_samples("wrong", text) for text in listed],
+        }
+
+    def slots(self, drill: Drill) -> dict[str, str]:
+        """Return the names of the variables."""
+        if "answer" not in drill.fields:
+            return {}
+        names = drill.get("answer")["where"][0]
+        return {"names": ", ".join(f"`{name}`" for name in names)}
+
+    def mark(self, data: Mapping[str, Any], answer: Any) -> Outcome:
+        """Mark a formula by its values at each sample of its variables."""
+        text = str(answer)
+        if not text.strip(" "):
+            return EMPTY
+        try:
+            values = [read(text, at)[0].value for at in data["samples"]]
+        except ValueError:
+            return _unknown(text, data["samples"][0])
+        if (
+            text.count("=") > 1
+        ):  # two lines of code, of which only the last would be read
+            return UNREADABLE
+
+        def equals(targets: Sequence[float]) -> bool:
+            return all(same(a, b) for a, b in zip(values, targets, strict=True))
+
+        if equals(data["values"]):
+            return {"passed": True}
+        wrong = (i for i, targets in enumerate(data["wrong"]) if equals(targets))
+        return {"passed": False, "hint": next(wrong, None)}
+
+    def instructions(self, drill: Drill) -> str:
+        """Return whose instructions a notebook shows."""
+        return "own" if drill.get("points") else drill.kind
+
+    def compare(
+        self, drill: Drill, answer: str, had: Sequence[int] | None
+    ) -> tuple[bool, tuple[str, ...]]:
+        """Show the points of an answer in own words, or count those that the reader had."""
+        points = [in_language(point) for point in drill.get("points")]
+        if not answer.strip():
+            return (False, (word("emptyOwn"),))
+        if had is None:
+            listed = "\n".join(
+                f"- **{n}**  {point}" for n, point in enumerate(points, 1)
+            )
+            how = word("howHad", id=drill.id)
+            return (False, (in_language(drill.get("solution")), listed, how))
+        ticked = _ticked(had, len(points))
+        said = word("had", n=len(ticked), all=len(points))
+        left = [
+            f"- **{n}**  {point}"
+            for n, point in enumerate(points, 1)
+            if n not in ticked
+        ]
+        if not left:
+            return (True, (f"**✓ {said}**",))
+        return (False, (f"**→ {said}**", word("missed"), "\n".join(left)))
+
+    def answer_text(self, drill: Drill, language: str) -> str:
+        """Return the formula, or the points."""
+        if "points" not in drill.fields:
+            return f"`{drill.get('answer')['value']}`"
+        points = [in_language(point, language) for point in drill.get("points")]
+        return "\n".join(f"- {point}" for point in points)
+
+    def html(self, card: Any) -> str:
+        """Return a line for a formula, or some room for words."""
+        if self.form(card.drill) == "formula":
+            how = word("formulaHelp", card.lang, **card.slots)
+            return typed_line(card, card.word("formula"), markup.inline(how))
+        name, label = card.name, card.word("own")
+        return f"""\
+<label class="os-drill-caption" for="{name}-answer">{label}</label>
+<textarea id="{name}-answer" name="answer" rows="3"></textarea>"""
+
+    def solution(self, card: Any) -> str:
+        """Return the formula, or the points."""
+        if self.form(card.drill) == "formula":
+            return super().solution(card)
+        points = map(card.inline, card.drill.get("points"))
+        items = "".join(f"<li>{point}</li>" for point in points)
+        heading = f"<p>{card.word('points')}:</p>"
+        return f'<div class="os-drill-said">{heading}\n<ul>{items}</ul></div>'
+
+
+def _unknown(text: str, names: Mapping[str, Any]) -> Outcome:
+    """Say which name of a formula that cannot be read is not known, if it is that."""
+    name = unknown(text, names)
+    found = {"unknown": True, "slots": {"name": name}} if name else {}
+    return {**UNREADABLE, **found}
+
+
+def _ticked(had: Sequence[int], count: int) -> set[int]:
+    """Return the numbers of the points that the reader had; refuse other numbers."""
+    had = had.tolist() if hasattr(had, "tolist") else had  # an array
+    numbers = list(had) if isinstance(had, (list, tuple, set, range)) else [had]
+    if not all(number in range(1, count + 1) for number in numbers):
+        raise ValueError(
+            f"had: expected numbers of points, from 1 to {count}, such as [1, {count}],"
+            f" got {had!r}"
+        )
+    return set(numbers)
+
+
+KIND = Recall()
