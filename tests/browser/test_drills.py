@@ -11,9 +11,10 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from livepage import drills
 from livepage.drills.bank import WRITTEN, bank
-from livepage.drills.entry import Drill, in_language
+from livepage.drills.entry import Drill
 from livepage.drills.kinds.code import cases as code
 from livepage.drills.payload import payload
+from livepage.drills.words import in_language
 from livepage.figures import tokens
 from livepage.markup import inline
 

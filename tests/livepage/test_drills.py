@@ -10,12 +10,12 @@ import pytest
 from livepage import book, cells
 from livepage.drills import check, drill, page_html
 from livepage.drills.bank import WRITTEN, bank, read
-from livepage.drills.entry import Drill, in_language
-from livepage.drills.kind import earned
+from livepage.drills.entry import Drill
+from livepage.drills.kind import hint_of as earned
 from livepage.drills.kinds.code import cases as code
 from livepage.drills.page import HERE
 from livepage.drills.payload import payload
-from livepage.drills.words import column, table
+from livepage.drills.words import column, in_language, table
 from marking import PRELUDE, run
 
 DRILLS = list(bank().values())

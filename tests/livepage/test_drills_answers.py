@@ -20,17 +20,16 @@ from py_mini_racer import MiniRacer
 
 from livepage.drills import check, drill, exactness
 from livepage.drills.bank import WRITTEN, bank
-from livepage.drills.entry import Drill, in_language
+from livepage.drills.entry import Drill
 from livepage.drills.exactness import Rule, asked, rule
 from livepage.drills.expression import evaluate, read
-from livepage.drills.feedback import answer_text, feedback
 from livepage.drills.forms import Card
-from livepage.drills.grade import is_miss, is_unexplained, replies
-from livepage.drills.kind import earned
+from livepage.drills.grade import Visit, is_miss, is_unexplained, replies
+from livepage.drills.kind import hint_of as earned
 from livepage.drills.kinds import KINDS
 from livepage.drills.page import bundle
-from livepage.drills.payload import how_exact, payload
-from livepage.drills.visit import Visit
+from livepage.drills.payload import payload
+from livepage.drills.words import in_language
 from livepage.engine import new_engine as engine
 from livepage.markup import plain_maths
 from onlinesoftmax import State, dense, merge, streaming
@@ -307,7 +306,7 @@ def test_the_answer_passes(v8: MiniRacer, d: Drill) -> None:
 
 @of_kind("numeric")
 def test_the_answer_that_is_printed_passes(d: Drill) -> None:
-    printed = answer_text(d).rpartition("=")[2].strip()
+    printed = KINDS[d.kind].answer_text(d, "en").rpartition("=")[2].strip()
     assert KINDS["numeric"].mark(payload(d), printed)["passed"], printed
 
 
@@ -396,7 +395,7 @@ def test_an_answer_is_right_as_far_off_as_the_sentence_says(
 @pytest.mark.parametrize("d", [*MARKED, *COMPARED], ids=lambda d: d.id)
 def test_page_notebook_and_deck_say_how_exact(d: Drill) -> None:
     """Where a number is asked for, in the words made from what is graded."""
-    stated = how_exact(d)
+    stated = KINDS[d.kind].rule(d)
     assert (stated is not None) == (d.kind in ("numeric", "trace"))
     for language in ("en", "es"):
         said = asked(stated, language) if stated else "os-drill-asked"
@@ -474,9 +473,9 @@ def test_each_listed_mistake_earns_its_own_hint(v8: MiniRacer, d: Drill) -> None
     for (answer, hint), outcome in zip(listed, outcomes, strict=True):
         assert not outcome["passed"], answer
         assert earned(d, outcome) == hint, answer
-        assert in_language(hint) in " ".join(feedback(d, data, outcome, Visit())[0]), (
-            answer
-        )
+        assert in_language(hint) in " ".join(
+            KINDS[d.kind].feedback(d, data, outcome, Visit())[0]
+        ), answer
     hints = [in_language(hint) for _, hint in listed]
     assert len(hints) == len(set(hints)), "two misconceptions share a hint"
 
@@ -516,7 +515,7 @@ def judge_fairly(
         assert 1000 * value in (pytest.approx(right), pytest.approx(1000 * right))
         return
     if outcome["passed"]:
-        stated = how_exact(d)
+        stated = KINDS[d.kind].rule(d)
         unit = unit_of(right, stated) if isfinite(right) else Fraction(0)
         ends = [right, float(nearest(right, unit))] if unit else [right]
         slack = float(unit) + 1e-8 * abs(right)
@@ -539,7 +538,7 @@ def judge_fairly(
 @of_kind("numeric")
 def test_the_answer_rounded_too_far_is_close_and_no_mistake(d: Drill) -> None:
     data = payload(d)
-    right, stated = float(data["goal"]["value"]), how_exact(d)
+    right, stated = float(data["goal"]["value"]), KINDS[d.kind].rule(d)
     if stated.kind != "digits":
         return
     for digits in range(1, stated.count):
@@ -548,7 +547,7 @@ def test_the_answer_rounded_too_far_is_close_and_no_mistake(d: Drill) -> None:
             assert float(f"{right:.{digits}g}") == pytest.approx(right, rel=0.01)
             continue
         assert outcome["near"] in ("digits", "side"), digits
-        said = " ".join(feedback(d, data, outcome, Visit())[0])
+        said = " ".join(KINDS[d.kind].feedback(d, data, outcome, Visit())[0])
         assert "Close." in said and asked(stated) in said
 
 
@@ -679,7 +678,7 @@ def test_an_answer_of_any_type_is_told_something(d: Drill) -> None:
     data = payload(d)
     for odd in ODD:
         outcome = KINDS[d.kind].mark(data, odd)
-        assert outcome["passed"] or feedback(d, data, outcome, Visit())[0]
+        assert outcome["passed"] or KINDS[d.kind].feedback(d, data, outcome, Visit())[0]
     if d.kind == "choice":
         for none in (2.7, True, None, [0]):
             assert KINDS["choice"].mark(data, none)["unreadable"], none

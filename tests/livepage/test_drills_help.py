@@ -10,12 +10,12 @@ from test_drills_code import PROGRAMS, source
 
 from livepage.drills import syntax
 from livepage.drills.bank import WRITTEN, bank
-from livepage.drills.entry import Drill, in_language
-from livepage.drills.feedback import feedback
-from livepage.drills.grade import is_unexplained
+from livepage.drills.entry import Drill
+from livepage.drills.grade import Visit, is_unexplained
+from livepage.drills.kinds import KINDS
 from livepage.drills.kinds.code import cases as code
 from livepage.drills.payload import payload
-from livepage.drills.visit import Visit
+from livepage.drills.words import in_language
 from marking import PRELUDE, run, run_small
 
 DRILLS = [d for d in bank().values() if d.kind in WRITTEN]
@@ -48,8 +48,8 @@ def test_more_progress_never_gets_less_help(d: Drill) -> None:
         if not nearer(after, before):
             continue
         visit = Visit()
-        first, _ = feedback(d, data, before, visit)
-        second, _ = feedback(d, data, after, visit)
+        first, _ = KINDS[d.kind].feedback(d, data, before, visit)
+        second, _ = KINDS[d.kind].feedback(d, data, after, visit)
         assert help_given(d, second) >= help_given(d, first), (before, after)
         hints = [h for h in d.get("hints") if in_language(h) in " ".join(first)]
         assert not [h for h in hints if in_language(h) not in " ".join(second)]
@@ -65,8 +65,8 @@ def test_the_museums_checker_gets_a_hint_for_the_fault_that_is_left() -> None:
     )
     left = run(d, mended)
     assert left["case"] > found["case"] and left["slip"] is None
-    feedback(d, payload(d), found, visit)
-    lines, _ = feedback(d, payload(d), left, visit)
+    KINDS[d.kind].feedback(d, payload(d), found, visit)
+    lines, _ = KINDS[d.kind].feedback(d, payload(d), left, visit)
     assert in_language(d.get("hints")[0]) in " ".join(lines)
 
 

@@ -15,7 +15,7 @@ from blocksim import cuda, float32
 from livepage.drills import kernel_grader, notebook
 from livepage.drills.bank import bank, read
 from livepage.drills.entry import Drill
-from livepage.drills.kind import earned
+from livepage.drills.kind import hint_of as earned
 from livepage.drills.kinds.code import cases as code
 from livepage.drills.payload import payload
 

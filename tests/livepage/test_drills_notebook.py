@@ -15,10 +15,10 @@ import marking
 from blocksim import cuda, webgpu
 from livepage.drills import check, deadline, drill, grader, notebook
 from livepage.drills.bank import bank
-from livepage.drills.feedback import feedback
+from livepage.drills.grade import Visit
+from livepage.drills.kinds import KINDS
 from livepage.drills.kinds.code import kind
 from livepage.drills.payload import payload
-from livepage.drills.visit import Visit
 from livepage.markup import blocks, inline
 from patience import PATIENCE, wait_until
 
@@ -428,7 +428,7 @@ def test_a_kernel_that_did_not_compile_is_not_helped_with_what_it_computes() -> 
         ("scores[row, t] - m[0]", "m[t]", True),
     ):
         report = marking.run(d, d.get("code").replace(old, new))
-        lines, _ = feedback(d, payload(d), report, Visit())
+        lines, _ = KINDS[d.kind].feedback(d, payload(d), report, Visit())
         assert (d.get("hints")[0] in " ".join(lines)) == helped, lines
 
 

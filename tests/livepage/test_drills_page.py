@@ -19,8 +19,8 @@ from livepage.drills import (
     stylesheet,
 )
 from livepage.drills.bank import bank
-from livepage.drills.entry import foreign
 from livepage.drills.page import HERE, progress_html
+from livepage.drills.words import foreign
 from livepage.engine import new_engine as engine
 
 # ---- the HTML

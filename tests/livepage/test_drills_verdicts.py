@@ -10,9 +10,9 @@ from test_drills_answers import graders, mark_both
 
 from livepage.drills import check
 from livepage.drills.bank import WRITTEN, bank
-from livepage.drills.entry import in_language
-from livepage.drills.kind import earned
+from livepage.drills.kind import hint_of as earned
 from livepage.drills.payload import payload
+from livepage.drills.words import in_language
 
 FILE = Path(__file__).parents[1] / "data" / "answers.yml"
 ANSWERS = yaml.safe_load(FILE.read_text(encoding="utf-8"))

@@ -25,12 +25,12 @@ NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 def bank() -> dict[str, Drill]:
     """Return every drill of the book by id, in reading order."""
-    return _bank(book.current().drills)
+    return _bank(book.current())
 
 
 @cache
-def _bank(folder: Path) -> dict[str, Drill]:
-    return read(folder)
+def _bank(current: book.Book) -> dict[str, Drill]:
+    return read(current.drills)
 
 
 def find(id: str) -> Drill:

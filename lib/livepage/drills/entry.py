@@ -1,12 +1,10 @@
-"""One entry of the bank: a drill as its file gives it, and texts in a language."""
+"""One entry of the bank: a drill as its file gives it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-
-from livepage.words import ENGLISH
 
 MISTAKES = ("choices", "mutants", "wrong")  # the fields that list wrong answers
 
@@ -50,16 +48,3 @@ class Drill:
     def fault(self, field: str, message: str) -> ValueError:
         """Return the error that names this drill's file, id and field."""
         return ValueError(f"{self.file}, drill {self.id!r}, field {field!r}: {message}")
-
-
-def in_language(text: Any, language: str = "en") -> str:
-    """Return a text of the bank in a language, English where it has no other."""
-    if isinstance(text, Mapping):
-        return str(text.get(language, text[ENGLISH])).strip()
-    return str(text).strip()
-
-
-def foreign(text: Any, language: str) -> str:
-    """Return the language of a text that is not in the page's own, else nothing."""
-    translated = isinstance(text, Mapping) and language in text
-    return "" if translated or language == ENGLISH else ENGLISH

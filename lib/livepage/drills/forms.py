@@ -12,11 +12,11 @@ from html import escape
 from typing import Any
 
 from livepage import markup
-from livepage.drills.entry import Drill, foreign, in_language
+from livepage.drills.entry import Drill
 from livepage.drills.exactness import asked
 from livepage.drills.kinds import KINDS
-from livepage.drills.payload import how_exact, payload
-from livepage.drills.words import table, word
+from livepage.drills.payload import payload
+from livepage.drills.words import foreign, in_language, table, word
 
 NUDGE = {lang: words["nudge"] for lang, words in table().items()}
 
@@ -89,7 +89,7 @@ class Card:
 
     def asked(self) -> str:
         """Return how exact a number has to be, as a sentence."""
-        rule = how_exact(self.drill)
+        rule = self.kind.rule(self.drill)
         return escape(asked(rule, self.lang)) if rule else ""
 
     def actions(self) -> str:

@@ -1,7 +1,8 @@
 """What a kind of drill can do. Each folder of `kinds` has an object of a subclass.
 
-In a notebook an answer is marked by the kind alone, from `accept` to `reply`. The page has
-the same in JavaScript, from the kind's `payload` and `html`.
+In a notebook `check` marks an answer: the kind takes it, an outcome comes of it, and the
+outcome is put into words. The page does the same in JavaScript, from the kind's `payload`
+and `html`; there, too, graders and ``grading.json`` decide what to say.
 """
 
 from __future__ import annotations
@@ -9,15 +10,15 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from livepage.drills import grader
-from livepage.drills.entry import Drill, in_language
+from livepage.drills.entry import Drill
 from livepage.drills.exactness import Rule, asked
 from livepage.drills.expression import evaluate
-from livepage.drills.grade import Outcome, replies
-from livepage.drills.visit import Visit
-from livepage.drills.words import sentence, word
+from livepage.drills.grade import Earned, Outcome, Visit
+from livepage.drills.words import Say, in_language, word, write
 from livepage.numbers import show
 
 Table = tuple[tuple[str, ...], ...]
@@ -26,13 +27,11 @@ Table = tuple[tuple[str, ...], ...]
 class Kind:
     """A kind of drill."""
 
-    needs: set[str] = (
-        set()
-    )  # fields that a drill of this kind has, besides every drill's
+    # Fields that a drill has, and may have, besides those of every drill; and of the
+    # lists among them, the fields that each entry may consist of.
+    needs: set[str] = set()
     may_have: set[str] = set()
-    entries: Mapping[
-        str, list[set[str]]
-    ] = {}  # of list fields: what each entry may hold
+    entries: Mapping[str, list[set[str]]] = {}
     written = False  # whether the answer is code that is run
     restarts = False  # whether the page offers to begin again
 
@@ -65,6 +64,55 @@ class Kind:
 
     # ---- in a notebook
 
+    def check(
+        self,
+        drill: Drill,
+        answer: Any,
+        visit: Visit,
+        *,
+        on: str = "simulator",
+        had: Sequence[int] | None = None,
+    ) -> tuple[bool, tuple[str, ...], Table]:
+        """Mark an answer; return whether it passed, what to say, and perhaps a table."""
+        data = payload(self, drill)
+        outcome = self.take(drill, data, answer, on)
+        return outcome["passed"], *self.feedback(drill, data, outcome, visit)
+
+    def take(
+        self, drill: Drill, data: Mapping[str, Any], answer: Any, on: str
+    ) -> Outcome:
+        """Return the outcome of an answer, or refuse what cannot be one."""
+        return self.mark(data, self.accept(drill, answer))
+
+    def feedback(
+        self,
+        drill: Drill,
+        data: Mapping[str, Any],
+        outcome: Outcome,
+        visit: Visit,
+        language: str = "en",
+    ) -> tuple[tuple[str, ...], Table]:
+        """Return the lines to say about an outcome, and perhaps a table.
+
+        What was said before is in `visit`; what is said now is added to it.
+        """
+        earned = visit.record(drill, outcome)
+        lines = self.echo(outcome)
+        if outcome["passed"]:
+            lines += [Say("right", around="**✓ {}**"), drill.fields["solution"]]
+            lines += [Say("rightOn", {"device": x}) for x in self.devices(outcome)]
+            return write(lines, language), self.praise(outcome, language)
+        reply, table = self.reply(drill, data, outcome, visit, earned, language)
+        heading = "close" if outcome.get("near") else "notYet"
+        lines += [Say(heading, around="**→ {}**"), *reply]
+        if earned.miss:
+            lines += visit.lines(drill)
+        return write(lines, language), table
+
+    def devices(self, outcome: Outcome) -> list[str]:
+        """Return the GPUs on which an answer passed as well."""
+        return [outcome["device"]] if outcome.get("device") else []
+
     def extra(self, drill: Drill) -> list[str]:
         """Return what a reader has to see besides the question."""
         return []
@@ -86,7 +134,7 @@ class Kind:
         """Return the outcome of an answer."""
         raise NotImplementedError
 
-    def echo(self, outcome: Outcome, language: str) -> list[str]:
+    def echo(self, outcome: Outcome) -> list[Any]:
         """Return how an answer was read; most need no echo."""
         return []
 
@@ -100,21 +148,16 @@ class Kind:
         data: Mapping[str, Any],
         outcome: Outcome,
         visit: Visit,
+        earned: Earned,
         language: str,
-    ) -> tuple[list[str], Table]:
+    ) -> tuple[list[Any], Table]:
         """Return why an answer is close, or the hint it earns, else the nudge."""
-        hint = in_language(earned(drill, outcome) or "", language)
-        nudge = in_language(
-            drill.fields.get("nudge") or word("nudge", language), language
-        )
+        hint = in_language(hint_of(drill, outcome) or "", language)
+        nudge = drill.fields.get("nudge") or Say("nudge")
         own = {"hint": hint, "nudge": nudge}
         filled = self.fill(drill, language) | outcome.get("slots", {})
         filled |= {"hint": hint, **readings(outcome.get("ask", ()))}
-        said = (
-            own.get(key) or sentence(key, filled, language)
-            for key in replies(drill.kind, outcome)
-        )
-        return [" ".join(said)], ()
+        return [[own.get(key) or Say(key, filled) for key in earned.replies]], ()
 
     def answer_text(self, drill: Drill, language: str) -> str:
         """Return the answer as text, from what the bank computes."""
@@ -150,7 +193,17 @@ def described(answer: Any) -> str:
     return f"{type(answer).__name__} {grader.brief(grader.plain(answer, 0))[:60]}"
 
 
-def earned(drill: Drill, outcome: Mapping[str, Any]) -> Any:
+@cache
+def payload(kind: Kind, drill: Drill) -> dict[str, Any]:
+    """Return what the graders need to know about a drill; texts are not in it.
+
+    Of a code drill every mutant is run for it, which takes seconds. So a drill's payload
+    is computed once and shared: nobody may change it.
+    """
+    return {"kind": drill.kind, **kind.payload(drill)}
+
+
+def hint_of(drill: Drill, outcome: Mapping[str, Any]) -> Any:
     """Return the hint that an outcome earns from the drill's listed mistakes."""
     index = outcome.get("slip", outcome.get("hint"))
     return None if index is None else drill.mistakes[index]["hint"]

@@ -10,13 +10,11 @@ from typing import Any
 
 from livepage import markup
 from livepage.drills.bank import find
-from livepage.drills.entry import Drill, in_language
+from livepage.drills.entry import Drill
 from livepage.drills.exactness import asked
-from livepage.drills.feedback import answer_text, feedback
+from livepage.drills.grade import Visit
 from livepage.drills.kinds import KINDS
-from livepage.drills.payload import how_exact, payload
-from livepage.drills.visit import Visit
-from livepage.drills.words import word
+from livepage.drills.words import in_language, word, write
 
 visits: dict[str, Visit] = defaultdict(Visit)  # since the kernel was started
 
@@ -84,7 +82,7 @@ class Shown:
     def _parts(self) -> list[str]:
         """Return the question, how exact the answer has to be, and how to give it."""
         drill, kind = self.drill, KINDS[self.drill.kind]
-        rule = how_exact(drill)
+        rule = kind.rule(drill)
         how = word(
             f"how{kind.instructions(drill).capitalize()}",
             **kind.fill(drill, "en"),
@@ -153,10 +151,11 @@ def check(
     drill = find(id)
     if hint:
         visits[id].hint(drill)
-        return Verdict(False, tuple(visits[id].lines(drill, "en")))
+        return Verdict(False, write(visits[id].lines(drill), "en"))
     if show:
         visits[id].offered = True
-        return Verdict(False, (answer_text(drill), in_language(drill.get("solution"))))
+        answer = KINDS[drill.kind].answer_text(drill, "en")
+        return Verdict(False, (answer, in_language(drill.get("solution"))))
     if more:
         raise ValueError(
             f"answer: expected one, got {1 + len(more)}; a table or an order is one list"
@@ -164,15 +163,4 @@ def check(
     if on not in ("simulator", "device"):
         raise ValueError(f'on: expected "simulator" or "device", got {on!r}')
     kind = KINDS[drill.kind]
-    answer = kind.accept(drill, answer)
-    if kind.form(drill) == "own":
-        return Verdict(*kind.compare(drill, str(answer), had))
-    data = payload(drill)
-    if kind.written:
-        outcome = kind.mark_function(drill, data, answer, on)
-    else:
-        outcome = kind.mark(data, answer)
-    lines, table = feedback(drill, data, outcome, visits[id])
-    if outcome.get("device"):
-        lines = *lines, word("rightOn", device=outcome["device"])
-    return Verdict(outcome["passed"], lines, table)
+    return Verdict(*kind.check(drill, answer, visits[id], on=on, had=had))

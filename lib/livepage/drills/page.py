@@ -20,9 +20,8 @@ from blocksim import portable
 from livepage import markup, modules
 from livepage.drills import benches
 from livepage.drills.bank import find
-from livepage.drills.entry import foreign, in_language
 from livepage.drills.forms import Card
-from livepage.drills.words import table, word
+from livepage.drills.words import foreign, in_language, table, word
 from livepage.quantities import letters
 
 HERE = Path(__file__).parent

@@ -118,7 +118,7 @@ def hosted(html: str, language: str) -> str:
         said += [registry.strings(name)[language]["title"] for name in known]
     if names := hosts.drills_on(html):
         from livepage.drills import bank
-        from livepage.drills.entry import in_language
+        from livepage.drills.words import in_language
 
         known = [name for name in names if name in bank.bank()]
         prompts = [bank.find(name).get("prompt") for name in known]

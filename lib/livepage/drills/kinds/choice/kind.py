@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
-from livepage.drills.entry import Drill, in_language
+from livepage.drills.entry import Drill
 from livepage.drills.grade import Outcome
 from livepage.drills.kind import Kind, lettered
 from livepage.drills.marking import UNREADABLE, letter
+from livepage.drills.words import in_language
 
 
 class Choice(Kind):

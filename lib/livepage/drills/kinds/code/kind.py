@@ -16,12 +16,11 @@ from blocksim import functions
 from livepage import markup
 from livepage.drills import grader, syntax
 from livepage.drills.deadline import OutOfTime, within
-from livepage.drills.entry import Drill, in_language
-from livepage.drills.grade import Outcome
-from livepage.drills.kind import Kind, Table, described, earned
+from livepage.drills.entry import Drill
+from livepage.drills.grade import Earned, Outcome, Visit
+from livepage.drills.kind import Kind, Table, described, hint_of
 from livepage.drills.kinds.code import cases
-from livepage.drills.visit import Visit
-from livepage.drills.words import column, sentence, word
+from livepage.drills.words import Say, column, in_language, word
 from livepage.numbers import show
 
 LIMIT_S = 20.0  # as on the page
@@ -67,10 +66,11 @@ class Code(Kind):
         """Return what calls a function in a case."""
         return cases.player(data["drive"], answer, data["cases"])
 
-    def mark_function(
+    def take(
         self, drill: Drill, data: Mapping[str, Any], answer: Any, on: str
     ) -> Outcome:
         """Mark a function in the time that the page gives it, too."""
+        self.accept(drill, answer)
         outcome = _wrong_parameters(drill, answer)
         if not outcome:
             outcome = _mark_in_time(self.marks, self.player(data, answer), data)
@@ -95,25 +95,27 @@ class Code(Kind):
         data: Mapping[str, Any],
         outcome: Outcome,
         visit: Visit,
+        earned: Earned,
         language: str,
-    ) -> tuple[list[str], Table]:
+    ) -> tuple[list[Any], Table]:
         """Say where a function first differs, and show the steps up to there."""
-        lines = []
+        lines: list[Any] = []
         if outcome["case"] is not None:
             name = self.case_name(data["cases"][outcome["case"]], language)
-            lines.append(word("failedOn", language, name=f"*{name}*"))
-        lines.append(_fault(outcome, language))
+            lines.append(Say("failedOn", {"name": f"*{name}*"}))
+        fault = [Say(outcome["word"], outcome["slots"])]
+        lines.append(
+            fault if outcome.get("ended", True) else [*fault, Say("stillRuns")]
+        )
         if "launched" in outcome:
-            lines.append(sentence(*outcome["launched"], language))
-        hint = earned(drill, outcome)
+            lines.append(Say(*outcome["launched"]))
+        hint = hint_of(drill, outcome)
         if outcome.get("untouched") and not visit.hints:
-            lines += [
-                word(key, language, id=drill.id) for key in ("untouched", "howHint")
-            ]
+            lines += [Say(key, {"id": drill.id}) for key in ("untouched", "howHint")]
         elif hint:
-            lines.append(in_language(hint, language))
+            lines.append(hint)
         elif "nudge" in outcome:
-            lines.append(word(outcome["nudge"], language))
+            lines.append(Say(outcome["nudge"]))
         return lines, _steps(outcome["table"], language) if "table" in outcome else ()
 
     drawn = "random"  # the name of a case that was drawn at random
@@ -168,8 +170,8 @@ class Code(Kind):
 
 def _wrong_parameters(drill: Drill, answer: Any) -> dict[str, Any] | None:
     """Return the fault of a function that cannot be called with what it will get."""
-    tree = ast.parse(drill.get("starter"))
-    name = drill.get("function")
+    tree = ast.parse(drill.fields["starter"])
+    name = drill.fields["function"]
     [wanted] = [node for node in tree.body if getattr(node, "name", "") == name]
     names = [argument.arg for argument in wanted.args.args]
     try:
@@ -249,14 +251,6 @@ def _show_in_figures(kernel: Any, outcome: dict[str, Any]) -> None:
     widget = sys.modules.get("livepage.figures.widget")
     if widget and outcome.get("log"):
         widget.tell(functions.text(kernel), outcome["log"])
-
-
-def _fault(outcome: Mapping[str, Any], language: str) -> str:
-    """Return what went wrong."""
-    said = sentence(outcome["word"], outcome["slots"], language)
-    if outcome.get("ended", True):
-        return said
-    return f"{said} {word('stillRuns', language)}"
 
 
 def _steps(columns: Sequence[Mapping[str, Any]], language: str) -> Table:

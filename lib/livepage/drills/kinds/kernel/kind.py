@@ -7,12 +7,12 @@ from typing import Any
 
 from blocksim import functions
 from livepage.drills import kernel_grader
-from livepage.drills.entry import Drill, in_language
+from livepage.drills.entry import Drill
 from livepage.drills.grade import Outcome
 from livepage.drills.kind import Table
 from livepage.drills.kinds.code.kind import Code
 from livepage.drills.kinds.kernel import cases
-from livepage.drills.words import sentence, word
+from livepage.drills.words import in_language, sentence, word
 
 
 class Kernel(Code):

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from livepage.drills import exactness
-from livepage.drills.entry import Drill, in_language
+from livepage.drills.entry import Drill
 from livepage.drills.exactness import Rule
 from livepage.drills.expression import evaluate, nouns
 from livepage.drills.grade import Outcome
 from livepage.drills.kind import Kind, compute, readings, typed_line
 from livepage.drills.marking import mark
-from livepage.drills.words import word
+from livepage.drills.words import Say, in_language
 from livepage.numbers import show
 
 # Units that a reader may add: bytes and operations are converted, others only name what
@@ -58,11 +58,11 @@ class Numeric(Kind):
         nouns = data.get("nouns", ())
         return mark(data["goal"], data["wrong"], data["names"], answer, nouns)
 
-    def echo(self, outcome: Outcome, language: str) -> list[str]:
+    def echo(self, outcome: Outcome) -> list[Any]:
         """Say how the number was read."""
         read = outcome.get("read", ())
         key = "readAs" if len(read) == 1 else "readEither"
-        return [word(key, language, **readings(read))] if read else []
+        return [Say(key, readings(read))] if read else []
 
     def answer_text(self, drill: Drill, language: str) -> str:
         """Return the value, after the expression that it comes from."""

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from livepage.drills.entry import Drill, in_language
+from livepage.drills.entry import Drill
 from livepage.drills.grade import Outcome
 from livepage.drills.kind import Kind, lettered
 from livepage.drills.marking import UNREADABLE, letter
+from livepage.drills.words import in_language
 
 
 class Order(Kind):

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from livepage import markup
-from livepage.drills.entry import Drill, in_language
+from livepage.drills.entry import Drill
 from livepage.drills.expression import read, unknown
-from livepage.drills.grade import Outcome
-from livepage.drills.kind import Kind, compute, typed_line
+from livepage.drills.grade import Outcome, Visit
+from livepage.drills.kind import Kind, Table, compute, typed_line
 from livepage.drills.marking import EMPTY, UNREADABLE, same
-from livepage.drills.words import word
+from livepage.drills.words import in_language, word
 
 
 class Recall(Kind):
@@ -81,10 +81,24 @@ class Recall(Kind):
         """Return whose instructions a notebook shows."""
         return "own" if drill.get("points") else drill.kind
 
+    def check(
+        self,
+        drill: Drill,
+        answer: Any,
+        visit: Visit,
+        *,
+        on: str = "simulator",
+        had: Sequence[int] | None = None,
+    ) -> tuple[bool, tuple[str, ...], Table]:
+        """Mark a formula; of own words show the points, or count those it makes."""
+        if self.form(drill) == "formula":
+            return super().check(drill, answer, visit, on=on)
+        return *self.compare(drill, str(self.accept(drill, answer)), had), ()
+
     def compare(
         self, drill: Drill, answer: str, had: Sequence[int] | None
     ) -> tuple[bool, tuple[str, ...]]:
-        """Show the points of an answer in own words, or count those that the reader had."""
+        """Show the points of an answer, or count those that the reader ticked."""
         points = [in_language(point) for point in drill.get("points")]
         if not answer.strip():
             return (False, (word("emptyOwn"),))
