@@ -23,6 +23,7 @@ from livepage.figures import pack, registry, v8
 from livepage.figures.spec import Spec
 from livepage.quantities import quantities
 from livepage.words import LANGUAGES
+from planting import at_each_place, planted
 
 kernel_race = registry.module("kernel-race")
 four_barriers = registry.module("four-barriers")
@@ -66,8 +67,8 @@ def mutants(figure: str) -> Iterator[str]:
     right, wrong = (
         ("Math.exp(", "Math.exp(-") if "Math.exp(" in source else (" / ", " * ")
     )
-    for found in re.finditer(re.escape(right), source[:end]):
-        yield source[: found.start()] + wrong + source[found.end() :]
+    for changed in at_each_place(source[:end], right, wrong):
+        yield changed + source[end:]
 
 
 @ids
@@ -392,10 +393,9 @@ def spoilt(monkeypatch, tmp_path):
 
     def plant(old: str, new: str) -> None:
         source = (home / "block-stepper" / "figure.mjs").read_text("utf-8")
-        assert old in source
         copy = tmp_path / "figures" / "block-stepper"
         copy.mkdir(parents=True)
-        (copy / "figure.mjs").write_text(source.replace(old, new, 1))
+        (copy / "figure.mjs").write_text(planted(source, old, new, nth=0))
         words = (home / "block-stepper" / "strings.json").read_text("utf-8")
         (copy / "strings.json").write_text(words)
         shutil.copy(home / "block-stepper" / "figure.py", copy)

@@ -1,13 +1,10 @@
 """Attention, dense and by tiles, against a definition that goes pair by pair."""
 
 import inspect
-import sys
 import tracemalloc
 from functools import partial
 from itertools import product
 from math import ceil, inf, isclose, log, sqrt, tanh
-from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -20,6 +17,7 @@ from exact import allowed
 from onlinesoftmax import dense, masks, streaming
 from onlinesoftmax import exact as leaves
 from onlinesoftmax.masks import alibi, bias, causal, documents, padding, window
+from planting import faulty
 from problems import DTYPES, normal, problems
 
 INF, NAN = np.inf, np.nan
@@ -500,15 +498,7 @@ def test_the_trace_goes_through_the_same_states(queries, keys, dtype, data) -> N
 
 # The tests can fail: faults that people have made.
 
-
-def faulty(old: str, new: str, module=streaming) -> ModuleType:
-    """Return the module with one piece of its source replaced."""
-    source = Path(module.__file__).read_text("utf-8")
-    assert source.count(old) == 1, old
-    fault = ModuleType("fault")
-    sys.modules["fault"] = fault
-    exec(compile(source.replace(old, new), "fault", "exec"), fault.__dict__)
-    return fault
+AS_IT_WAS = ("import numpy as np", "import numpy as np  # as it was")
 
 
 def right(attend) -> bool:
@@ -611,15 +601,13 @@ MASK_FAULTS = {
 
 def test_what_is_not_faulty_is_right() -> None:
     assert right(streaming.attention) and right(same_bits)
-    assert right(
-        faulty("import numpy as np", "import numpy as np  # as it was").attention
-    )
+    assert right(faulty(streaming, AS_IT_WAS).attention)
 
 
 @quiet
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_found(name: str) -> None:
-    assert not right(faulty(*FAULTS[name]).attention)
+    assert not right(faulty(streaming, FAULTS[name]).attention)
 
 
 LEAF_FAULTS = {
@@ -647,14 +635,14 @@ LEAF_FAULTS = {
 @quiet
 @pytest.mark.parametrize("name", LEAF_FAULTS)
 def test_a_fault_in_leaves_is_found(monkeypatch, name: str) -> None:
-    monkeypatch.setattr(streaming, "exact", faulty(*LEAF_FAULTS[name], leaves))
+    monkeypatch.setattr(streaming, "exact", faulty(leaves, LEAF_FAULTS[name]))
     assert not right(same_bits)
 
 
 @quiet
 @pytest.mark.parametrize("name", MASK_FAULTS)
 def test_a_fault_in_a_mask_is_found(monkeypatch, name: str) -> None:
-    fault = faulty(*MASK_FAULTS[name], masks)
+    fault = faulty(masks, MASK_FAULTS[name])
 
     def head_of(mask, *where):
         return (

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_attention import faulty
 from test_backward import by_tiles
 
 from onlinesoftmax import dense, masks
+from planting import faulty
 from tools.model import autograd
 
 quiet = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -61,7 +61,7 @@ DENSE_FAULTS = {
 @quiet
 @pytest.mark.parametrize("name", DENSE_FAULTS)
 def test_torch_finds_a_fault_in_the_definition(name: str) -> None:
-    fault = faulty(*DENSE_FAULTS[name], dense)
+    fault = faulty(dense, DENSE_FAULTS[name])
     asked = [(asked_of_torch(case), case) for case in TORCH["cases"]]
     agree = [
         torch_agrees(fault.attention_grad(*arrays, **options), case)

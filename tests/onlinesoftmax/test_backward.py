@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_attention import SEEN, faulty
+from test_attention import SEEN
 
 from exact import ROUNDING, UNIT
 from onlinesoftmax import backward, dense, streaming
 from onlinesoftmax.masks import alibi, bias, causal, documents, padding, window
+from planting import faulty
 from problems import normal, problems
 
 INF, NAN = np.inf, np.nan
@@ -408,14 +409,14 @@ def right(grad) -> bool:
 def test_what_is_not_faulty_is_right() -> None:
     assert right(backward.attention_grad)
     assert right(
-        faulty("import numpy as np", "import numpy as np  #", backward).attention_grad
+        faulty(backward, ("import numpy as np", "import numpy as np  #")).attention_grad
     )
 
 
 @quiet
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_found(name: str) -> None:
-    assert not right(faulty(*FAULTS[name], backward).attention_grad)
+    assert not right(faulty(backward, FAULTS[name]).attention_grad)
 
 
 # Bad input.

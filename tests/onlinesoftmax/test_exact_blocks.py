@@ -5,7 +5,6 @@ from functools import reduce
 from itertools import product
 from math import ceil, log
 from operator import and_
-from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -16,6 +15,7 @@ from hypothesis import strategies as st
 import exact as digits
 from onlinesoftmax import dense, exact, inputs, streaming
 from onlinesoftmax.masks import alibi, bias, causal, documents, head_of, padding, window
+from planting import faulty
 
 INF, NAN = np.inf, np.nan
 SIZES = [(1, 1), (7, 7), (16, 33), (33, 16), (64, 100), (100, 64), (256, 256)]
@@ -330,17 +330,6 @@ def test_blocks_of_queries_begin_with_a_panel(monkeypatch) -> None:
 # Planted faults: each is found, and by rows of the kind that is named.
 
 
-def faulty(*changes: tuple[str, str]) -> ModuleType:
-    """Return the module with pieces of its source replaced."""
-    source = Path(exact.__file__).read_text("utf-8")
-    for old, new in changes:
-        assert source.count(old) == 1, old
-        source = source.replace(old, new)
-    fault = ModuleType("fault")
-    exec(compile(source, "fault", "exec"), fault.__dict__)
-    return fault
-
-
 def rows_that_differ(monkeypatch, fault: ModuleType, rows, v) -> np.ndarray:
     """Which rows have other bits with other tiles, where a module has a fault."""
     monkeypatch.setattr(streaming, "exact", fault)
@@ -370,9 +359,9 @@ ORDINARY = 3 * np.random.default_rng(6).normal(size=(200, KEYS))
 def test_one_reference_a_tile_is_no_fault_with_whole_powers(monkeypatch) -> None:
     """Rescales are exact: where m moves makes no difference. With the maximum it does."""
     v = nasty_values(2)[:, :1]
-    one = rows_that_differ(monkeypatch, faulty(ONE_REFERENCE), ORDINARY, v)
+    one = rows_that_differ(monkeypatch, faulty(exact, ONE_REFERENCE), ORDINARY, v)
     assert not one.any()
-    real = faulty(ONE_REFERENCE, NO_INTEGER, REAL_RESCALE)
+    real = faulty(exact, ONE_REFERENCE, NO_INTEGER, REAL_RESCALE)
     assert rows_that_differ(monkeypatch, real, ORDINARY, v).mean() > 0.1
 
 
@@ -381,7 +370,7 @@ def test_but_it_is_a_fault_where_numbers_become_subnormal(monkeypatch) -> None:
     """A column in which the heavy keys have the value 0: so m moves with the leaves."""
     rows, v = ORDINARY.copy(), nasty_values(2)[:, 1:2]
     rows[:, :100] -= 715  # and late keys, whose values are 0, have all the weight
-    assert rows_that_differ(monkeypatch, faulty(ONE_REFERENCE), rows, v).any()
+    assert rows_that_differ(monkeypatch, faulty(exact, ONE_REFERENCE), rows, v).any()
     assert not rows_that_differ(monkeypatch, exact, rows, v).any()
 
 
@@ -401,7 +390,7 @@ FAULTS = {
 @quiet
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_found(monkeypatch, name: str) -> None:
-    fault, rows = faulty(FAULTS[name]), nasty_rows(1200, 9)
+    fault, rows = faulty(exact, FAULTS[name]), nasty_rows(1200, 9)
     assert rows_that_differ(monkeypatch, fault, rows, nasty_values(2)).any()
 
 
@@ -413,12 +402,13 @@ def test_products_of_the_size_of_a_tile_are_a_fault_that_is_found(monkeypatch) -
     if np.array_equal((q @ k.T)[:16, :64], q[:16] @ k[:64].T):
         pytest.skip("this BLAS rounds all shapes alike")
     fault = faulty(
+        exact,
         (
             "scores = q @ keys.swapaxes(-1, -2) * asked.scale",
             "scores = q.reshape(-1, q.shape[-1]) @ keys.reshape(-1, q.shape[-1]).T\n"
             "    scores = asked.scale * np.ascontiguousarray(scores.reshape("
             "len(q), PANEL, len(keys), LEAF).swapaxes(1, 2))",
-        )
+        ),
     )
     monkeypatch.setattr(streaming, "exact", fault)
     assert bits(q, k, v, 16, 64) != bits(q, k, v, 256, 256)

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from onlinesoftmax import dense, streaming
 from onlinesoftmax.masks import alibi, bias, causal, documents, padding, window
 from patience import PATIENCE, wait_until
+from planting import planted
 from problems import normal, problems
 from tiledattention import cpu
 from tiledattention.cpu import backward, decoding, forward, lanes, pool, rows
@@ -425,8 +426,7 @@ def copied(
     for each in (each for folder in folders for each in folder.glob("*.py")):
         text = each.read_text("utf-8")
         if each == cpu / file:
-            assert old in text
-            text = text.replace(old, new, 1) if old else text
+            text = planted(text, old, new, nth=0) if old else text
         copy = to / each.relative_to(LIB)
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_text(text, "utf-8")

@@ -32,6 +32,7 @@ from kernellab import trial
 from livepage.measurements import Measurement
 from onlinesoftmax import costs, dense, masks
 from onlinesoftmax import inputs as arguments
+from planting import planted
 from tiledattention import gpu
 from tiledattention.gpu import launch, nvidia, simulator
 from tiledattention.gpu.ladder import LADDER, Build, in_order
@@ -354,10 +355,7 @@ def run(
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: f"{m.rung}: {m.right[:40]}")
 def test_every_line_is_needed(mutant: Mutant, tmp_path: Path) -> None:
     source = LADDER[mutant.rung].source.read_text("utf-8")
-    parts = source.split(mutant.right)
-    assert len(parts) > mutant.nth + 1, "there is no such line"
-    before, after = parts[: mutant.nth + 1], parts[mutant.nth + 1 :]
-    source = mutant.wrong.join(map(mutant.right.join, (before, after)))
+    source = planted(source, mutant.right, mutant.wrong, mutant.nth)
     case = CASES[mutant.case]
     build = Build.small(mutant.rung, case.d)
     if mutant.rows:

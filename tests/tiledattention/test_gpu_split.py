@@ -17,6 +17,7 @@ from test_gpu import Case, module, run
 import blocksim
 from kernellab import devices, reports, trial
 from onlinesoftmax import dense, masks
+from planting import at_each_place, planted
 from tiledattention import gpu
 from tiledattention.gpu import launch, nvidia
 from tiledattention.gpu.ladder import LADDER, Build
@@ -163,16 +164,9 @@ NOTICE = {
 
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_wrong_line_is_noticed(name: str, tmp_path: Path) -> None:
-    right, wrong_one = MUTANTS[name]
     source = SPLIT.source.read_text("utf-8")
-    places = source.count(right)
-    assert places
-    for place in range(places):  # the lines of the merge stand there twice
-        before, after = (
-            source.split(right)[: place + 1],
-            source.split(right)[place + 1 :],
-        )
-        text = wrong_one.join(map(right.join, (before, after)))
+    # The lines of the merge stand there twice.
+    for place, text in enumerate(at_each_place(source, *MUTANTS[name])):
         assert noticed(module(text, tmp_path).RUNG), f"{name}, place {place}"
 
 
@@ -197,9 +191,8 @@ def test_as_it_is_it_is_right() -> None:
     ],
 )  # fmt: skip
 def test_a_fault_is_found(right, wrong_one, kind, tmp_path: Path) -> None:
-    source = SPLIT.source.read_text("utf-8")
-    assert source.count(right) == 1
-    made = module(source.replace(right, wrong_one), tmp_path).RUNG
+    source = planted(SPLIT.source.read_text("utf-8"), right, wrong_one)
+    made = module(source, tmp_path).RUNG
     build = Build("split", 8, 2, 8)
     report, _ = run(made.kernel(build.size), build, NOTICE["nothing"])
     assert kind in {fault.kind for fault in report.faults}

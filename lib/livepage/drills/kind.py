@@ -74,6 +74,8 @@ class Kind:
         had: Sequence[int] | None = None,
     ) -> tuple[bool, tuple[str, ...], Table]:
         """Mark an answer; return whether it passed, what to say, and perhaps a table."""
+        if on not in ("simulator", "device"):
+            raise ValueError(f'on: expected "simulator" or "device", got {on!r}')
         data = payload(self, drill)
         outcome = self.take(drill, data, answer, on)
         return outcome["passed"], *self.feedback(drill, data, outcome, visit)

@@ -24,6 +24,7 @@ FLOOR = ["inputs", "masks", "dense", "state", "exact", "streaming", "backward"]
 TESTS = [
     "../conftest",
     "../exact",
+    "../planting",
     "../problems",
     "test_attention",
     "test_backward",

@@ -70,10 +70,9 @@ class Code(Kind):
         self, drill: Drill, data: Mapping[str, Any], answer: Any, on: str
     ) -> Outcome:
         """Mark a function in the time that the page gives it, too."""
-        self.accept(drill, answer)
+        play = self.player(data, self.accept(drill, answer))
         outcome = _wrong_parameters(drill, answer)
-        if not outcome:
-            outcome = _mark_in_time(self.marks, self.player(data, answer), data)
+        outcome = outcome or _mark_in_time(self.marks, play, data)
         if not outcome["passed"] and _is_untouched(drill, answer):
             outcome["untouched"] = True
         # On the simulator first: there a thread that waits forever is a fault, and a GPU
