@@ -6,7 +6,6 @@ import pytest
 from docutils import nodes
 from myst_nb.sphinx_ext import HideCodeCellNode
 
-from livepage.drills.bank import KINDS
 from livepage.site import times
 from livepage.words import LANGUAGES, table
 
@@ -17,10 +16,6 @@ from livepage.words import LANGUAGES, table
 )
 def test_more_than_ten_minutes_come_in_fives(minutes, said):
     assert times.rounded(minutes) == said
-
-
-def test_every_kind_of_drill_takes_its_time():
-    assert set(times.DRILL) == set(KINDS)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

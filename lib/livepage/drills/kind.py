@@ -32,6 +32,7 @@ class Kind:
     needs: set[str] = set()
     may_have: set[str] = set()
     entries: Mapping[str, list[set[str]]] = {}
+    minutes = 5  # that a reader is told to allow for it
     written = False  # whether the answer is code that is run
     restarts = False  # whether the page offers to begin again
 

@@ -18,15 +18,6 @@ from . import hosts, search
 WORDS = 200  # a minute
 LINES = 15  # of code, a minute
 FIGURE = 2  # minutes: a prediction, and some play
-DRILL = {  # minutes, by kind
-    "choice": 1,
-    "numeric": 2,
-    "order": 2,
-    "recall": 3,
-    "trace": 4,
-    "code": 8,
-    "kernel": 15,
-}
 
 
 class Times(NamedTuple):
@@ -51,11 +42,18 @@ def rounded(minutes: float) -> int:
     return max(1, step * round(minutes / step))
 
 
+def minutes_of_kinds() -> dict[str, int]:
+    """Return how many minutes to allow for a drill of each kind."""
+    from livepage.drills.kinds import KINDS
+
+    return {name: kind.minutes for name, kind in KINDS.items()}
+
+
 def rule(words: dict[str, str]) -> str:
     """The rule in a sentence."""
-    shortest, longest = min(DRILL.values()), max(DRILL.values())
+    minutes = minutes_of_kinds().values()
     numbers = {"words": WORDS, "lines": LINES, "figure": FIGURE}
-    return words["times_rule"].format(**numbers, least=shortest, most=longest)
+    return words["times_rule"].format(**numbers, least=min(minutes), most=max(minutes))
 
 
 def remember(app: Sphinx, doctree: nodes.document) -> None:
@@ -83,7 +81,7 @@ def of(env: BuildEnvironment, page: str) -> Times:
     amounts = about.get("amounts", {"lines": 0, "figures": 0})
     reading = words / WORDS + amounts["lines"] / LINES + amounts["figures"] * FIGURE
     kinds = hosts.kinds(about.get("drills", []))
-    doing = sum(DRILL[kind] for kind in kinds)
+    doing = sum(map(minutes_of_kinds().__getitem__, kinds))
     return Times(rounded(reading), len(kinds), rounded(doing))
 
 

@@ -16,6 +16,7 @@ from livepage.drills.words import in_language
 class Choice(Kind):
     """One text of several."""
 
+    minutes = 1
     needs = {"choices"}
     entries = {"choices": [{"hint", "text"}, {"text", "correct"}]}
 

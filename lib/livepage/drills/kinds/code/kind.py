@@ -29,6 +29,7 @@ LIMIT_S = 20.0  # as on the page
 class Code(Kind):
     """A function, which is called in each case."""
 
+    minutes = 8
     needs = {"function", "starter", "code", "oracle", "cases", "compared", "mutants"}
     may_have = {"drive", "given", "tolerance", "random"}
     entries = {"mutants": [{"hint", "name", "code"}, {"hint", "name", "change"}]}

@@ -18,6 +18,7 @@ from livepage.drills.words import in_language, sentence, word
 class Kernel(Code):
     """A kernel, which is launched in each case."""
 
+    minutes = 15
     needs = {"function", "starter", "code", "launch", "oracle", "cases", "mutants"}
     may_have = (
         {"tolerance", "random", "larger", "ideal", "most", "together"}

@@ -28,6 +28,7 @@ FLOPS = {
 class Numeric(Kind):
     """A number, compared as exactly as the drill says."""
 
+    minutes = 2
     needs = {"answer"}
     may_have = {"wrong", "unit"}
     entries = {"wrong": [{"hint", "value"}]}

@@ -19,6 +19,7 @@ from livepage.drills.words import in_language
 class Order(Kind):
     """Lines to be put in order; several orders may be right."""
 
+    minutes = 2
     needs = {"lines"}
     may_have = {"wrong", "needs", "also"}
     entries = {"wrong": [{"hint", "first", "then"}]}

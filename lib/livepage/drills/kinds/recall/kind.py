@@ -17,6 +17,7 @@ from livepage.drills.words import in_language, word
 class Recall(Kind):
     """A formula, compared by its values; or points that an answer should make."""
 
+    minutes = 3
     may_have = {"answer", "points", "wrong"}
     entries = {"wrong": [{"hint", "value"}]}
 

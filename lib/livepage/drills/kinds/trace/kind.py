@@ -23,6 +23,7 @@ TABLE = Rule("decimals", 2)  # how exact each cell has to be
 class Trace(Kind):
     """A table, marked row by row."""
 
+    minutes = 4
     needs = {"scores", "block", "columns", "oracle"}
     may_have = {"values", "wrong"}
     entries = {
