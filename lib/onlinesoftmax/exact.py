@@ -2,15 +2,15 @@
 
 The last digits of `streaming.attention` depend on its tiles for three reasons. Sums are
 cut where tiles end. The maximum moves where tiles end, and each rescale rounds. And a
-row of a product of matrices may be rounded in another way if there are more rows or
-fewer. Here nothing of that follows the tiles:
+row of a matrix product may be rounded differently when the number of rows changes. Here
+none of the three depends on the tiles:
 
     leaves  Keys come in leaves of 64, queries in panels of 16, counted from the first,
             whatever the tiles are. A tile that ends inside a leaf leaves that leaf to
             the next tile. Every product is of one panel and one leaf.
-    order   Each leaf is summed by itself, and its sums are added in the order of the
-    keys. powers  A score s is split as e^s = 2^p · e^r, with p a whole number, and m is
-    the
+    order   Each leaf is summed by itself, and the sums of leaves are added in the order
+            of the keys.
+    powers  A score s is split as e^s = 2^p · e^r, with p a whole number, and m is the
             largest p so far. The factor of a rescale, 2^(m_old − m), is a power of two:
             it moves an exponent, and rounds nothing.
 
@@ -27,17 +27,18 @@ the state after the leaf follows from that and from the state before it. Step by
 then, the state after any leaf is the same whatever the tiles. They decide only how many
 leaves are computed at a time, and whether a leaf of which a query sees nothing is
 skipped or not. If it is not, m stays, the weights are 0, and 0 is added. That can turn
-−0 into 0, and so the sign of a zero is dropped in the end, as is that of NaN.
+−0 into 0, so `answer` drops the sign of a zero, and the sign of NaN.
 
-It is the leaves that carry this. The powers of two add that no error grows with the
-number of rescales, and more: since they round nothing, m might move anywhere, once for
-a tile, say, and no bit would change. But one exception remains. A number below the
-smallest normal one, 2^−1022, has digits to lose: so it is in a column of o where the
-key of most weight has the value 0. That is why m moves at the ends of leaves only.
+The leaves alone make the bits the same. The powers of two add that no error grows with
+the number of rescales. Since they round nothing, m could almost move anywhere, once for
+each tile, say, and no bit would change. The exception is a number below the smallest
+normal one, 2^−1022, which loses digits when it is scaled. A column of o can hold such
+numbers where the key of most weight has the value 0. That is why m moves at the ends of
+leaves only.
 
-A score so large that its p has no digits after the point to be rounded off, from about
-6 · 10^15 up, stands for itself: beside it only equal ones have much weight. From 2^1023
-up it is infinite.
+From about 6 · 10^15 up, the p of a score has no digits after the point to round off.
+Such a score is not split: its p is twice the score, and beside it only equal scores
+have much weight. From 2^1023 up the score counts as infinite.
 """
 
 from collections.abc import Iterator
