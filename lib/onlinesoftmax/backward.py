@@ -65,14 +65,14 @@ def attention_grad(
     Biases and slopes of a mask get no gradient: that of a bias may be as large as the
     whole matrix of scores.
 
-    Sums are of float32 at least. The LSE comes rounded, and with it all weights of a
-    row are off by the same factor; so is Δ, by the rounding of the output. For float32
-    the largest error, in units of 2⁻²⁴ of the largest gradient, was 3 with an LSE near
-    6, 26 with one of 124, and 9,080 with one of 10,000 (200 queries, causal). An LSE
-    in base 2 is no better, and one in float64 hardly: it still belongs to scores that
-    the forward pass had rounded. With `o=None` both sums of a row, that of the weights
-    and Δ, are recomputed in float64 before they are used. It takes 7 products a tile
-    instead of 5, and the error was below 2 units in all three cases.
+    Sums are float32 at least. The LSE is rounded, so all weights of a row are off by
+    the same factor; Δ is off by the rounding of the output. For float32 the largest
+    error, in units of 2⁻²⁴ of the largest gradient, was 3 with an LSE near 6, 26 with
+    an LSE of 124, and 9,080 with an LSE of 10,000 (200 queries, causal). An LSE in base
+    2 is no better. An LSE in float64 is hardly better, because the forward pass rounded
+    the scores as well. With `o=None` the LSE and Δ of each row are recomputed in
+    float64 before they are used. That takes 7 products a tile instead of 5, and the
+    error was below 2 units in all three cases.
 
     Examples
     --------
@@ -135,10 +135,7 @@ def fold(
 ) -> None:
     """Add what a block of queries contributes to all gradients, tile by tile."""
     dq, scale = sums.q[head.at][block.rows], asked.scale
-    dk, dv = (
-        sums.k[head.shared],
-        sums.v[head.shared],
-    )  # heads that share keys all add to it
+    dk, dv = sums.k[head.shared], sums.v[head.shared]  # other heads may add to them
     for keys, scores, p, _, ds in tiles(asked, head, seen, block, block_k):
         dq += scale * weigh(ds, scores, head.k[keys])
         dk[keys] += scale * weigh(ds.T, scores.T, block.q)
@@ -184,8 +181,8 @@ def recompute_sums(
 ) -> Block:
     """Return a block with its LSE and its Δ recomputed in float64.
 
-    That takes two products more for every tile. Scores are still measured from the LSE
-    that came, which may be off.
+    That takes two products more for every tile. Weights are measured from the rounded
+    LSE, and the logarithm of their sum corrects it.
     """
     block = block._replace(lse=block.lse.astype(np.float64))
     l, mean = np.exp(head.sink - shift(block.lse)), np.zeros_like(block.delta)
