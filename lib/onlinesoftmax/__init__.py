@@ -10,7 +10,7 @@ np.float64(3.0)
 Read the modules in this order. Each needs only those before it, and all of them need
 NumPy only:
 
-    masks.py       what each query sees, and so: all, some or none of a tile
+    masks.py       what each query sees, and so whether a tile is needed
     dense.py       the definitions, slow and plainly right
     state.py       the state (m, l, o): how it is measured, rescaled and merged
     exact.py       attention whose bits no block changes; it can wait

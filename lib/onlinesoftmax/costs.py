@@ -44,8 +44,8 @@ def flops(n: int, d: int, *, keys: int | None = None) -> int:
 def backward_flops(n: int, d: int, *, keys: int | None = None) -> int:
     """Return the operations of the backward pass, 10·n·keys·d: those of five products.
 
-    They are the recomputed scores Q·Kᵀ, dP = dO·Vᵀ, dV = Pᵀ·dO, dQ = dS·K and dK =
-    dSᵀ·Q. With the matrix of weights stored there are four.
+    They are the recomputed scores Q·Kᵀ, dP = dO·Vᵀ, dV = Pᵀ·dO, dQ = dS·K and
+    dK = dSᵀ·Q. Code that stores the matrix of weights needs four.
 
     >>> backward_flops(8192, 64) / flops(8192, 64)
     2.5
@@ -107,8 +107,8 @@ def tiled_footprint(block_q: int, block_k: int, d: int, *, itemsize: int = 4) ->
 def kept_footprint(n: int, *, itemsize: int = 4) -> int:
     """Return the bytes stored for the backward pass: one LSE for each query.
 
-    q, k, v and the output, which are stored as well, are not counted. By the definition
-    it would be the matrix of weights, `dense_footprint`.
+    q, k, v and the output, which are stored as well, are not counted. By the
+    definition, the matrix of weights is stored instead: `dense_footprint`.
 
     >>> dense_footprint(65536) // kept_footprint(65536)
     32768

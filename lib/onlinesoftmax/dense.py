@@ -322,7 +322,7 @@ def _prepare(x: ArrayLike, axis: int, compute: DTypeLike | None) -> tuple[Array,
 
 
 def _max(x: Array, axis: int) -> Array:
-    """Return the maximum along an axis, kept as length 1; −∞ if it is empty."""
+    """Return the maximum along an axis, which becomes length 1; −∞ if empty."""
     return x.max(axis, keepdims=True, initial=-np.inf)
 
 

@@ -19,13 +19,13 @@ Numbers: TypeAlias = Array | np.floating  # for the shape () NumPy has numbers
 Integers: TypeAlias = NDArray[np.integer] | np.integer
 DType: TypeAlias = np.dtype[Any]
 
-LONGEST = 80  # letters of what came, in an error
+LONGEST = 80  # characters of a wrong argument in an error
 LARGEST = np.iinfo(np.int64).max
 FLOATS = (np.float16, np.float32, np.float64)
 
 
 def shown(x: object) -> str:
-    """Return what came, for an error: as Python writes it, but short and on one line."""
+    """Return the repr of a wrong argument for an error: short and on one line."""
     if isinstance(x, int) and abs(x) >= 10**30:  # Python writes only so many digits
         return f"an integer of about {round(x.bit_length() * log10(2))} digits"
     try:
@@ -67,7 +67,7 @@ def rows(name: str, x: ArrayLike) -> Array:
 def block_of(scores: ArrayLike, values: ArrayLike | None) -> tuple[Array, Array | None]:
     """Return scores (..., n), and values (..., n), (..., n, d) or None.
 
-    Both come in the dtype to add up in, the wider of theirs and at least float32.
+    Both get the dtype of sums: the wider of their dtypes, at least float32.
     """
     if values is None:
         scores = rows("scores", scores)
@@ -77,9 +77,9 @@ def block_of(scores: ArrayLike, values: ArrayLike | None) -> tuple[Array, Array 
 
 
 def pair(scores: ArrayLike, values: ArrayLike) -> tuple[Array, Array, DType]:
-    """Return scores and values as `block_of` does, and the dtype of an answer.
+    """Return scores and values as `block_of` does, and the dtype of the answer.
 
-    That is the wider dtype of the two as they came, which may be float16.
+    The answer has the wider of the two dtypes before conversion, which may be float16.
     """
     scores = rows("scores", scores)
     values = floats("values", values)

@@ -1,7 +1,7 @@
 """What each query sees, and what that makes of a tile: all, some or none of it.
 
     causal()             hides the keys after the query
-    window(left, right)  shows so many keys before the query's place and after it
+    window(left, right)  shows that many keys before the query's place, and after it
     padding(lengths)     shows the first keys of each sequence, and hides the padding
     documents(ids)       shows the keys with the query's own id
     bias(array)          adds any numbers to the scores; −∞ hides
@@ -66,7 +66,7 @@ class Mask:
             inputs.floats("biases", each)
 
     def __and__(self, other: "Mask") -> "Mask":
-        """Return the mask that hides what one of them hides, and adds what both add."""
+        """Return the mask that hides what either hides, and adds what both add."""
         if other is None:
             raise ValueError("mask: expected a mask such as causal(), got None")
         other = checked(other)

@@ -21,13 +21,13 @@ class Format(NamedTuple):
     Attributes
     ----------
     bits : int
-        Those of the significand, its leading 1 included.
+        Bits of the significand, its leading 1 included.
     low : int
         The smallest normal number is 2**low.
     high : int
         Every number lies below 2**high.
     infinity : bool
-        Whether it has one. If not, NaN stands where the largest number would.
+        Whether the format has one. If not, its largest code is NaN instead.
     """
 
     bits: int
@@ -113,7 +113,7 @@ def exp_limits(name: str) -> Limits:
 
 
 def exp_inputs(name: str) -> Inputs:
-    """Return the last numbers of a format before each of these limits.
+    """Return the last number of a format before each limit of `exp_limits`.
 
     >>> [round(x, 3) for x in exp_inputs("float16")]
     [-17.344, -9.711, 11.086]
@@ -139,7 +139,7 @@ def _floor(limit: Decimal, name: str) -> float:
 
 
 def ulp(x: ArrayLike, name: str) -> Numbers:
-    """Return the unit in the last place of numbers: how far apart a format's lie there.
+    """Return the unit in the last place: the gap between a format's numbers at x.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def _last_bit(x: Array, form: Format) -> Integers:
 def round_to(x: ArrayLike, name: str) -> Numbers:
     """Return x with each number rounded to the nearest one of a format.
 
-    Halfway between two, it is the one whose last bit is 0.
+    Halfway between two numbers, the one whose last bit is 0 is chosen.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def add_up(term: float, count: int, name: str) -> float:
     """Return the sum of `count` equal terms, rounded to a format after each addition.
 
     Between two powers of two every addition moves the sum by the same step. So a few
-    jumps of many steps each do instead of `count` additions.
+    jumps of many steps each replace `count` additions.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ def _steps(total: float, term: float, name: str) -> tuple[float, float]:
 
 
 def running_sum(x: ArrayLike, name: str) -> Numbers:
-    """Return every sum on the way along the last axis, one number after another.
+    """Return the running sums along the last axis, added one number after another.
 
     Parameters
     ----------
@@ -282,15 +282,15 @@ def sum_in(
     Parameters
     ----------
     x : array_like, (..., n), float64
-        They are rounded to the format first. For narrow numbers in a wide sum, round
-        them before.
+        The numbers are rounded to the format first. To add narrow numbers in a wide
+        format, pass them through `round_to` before.
     name : str
         One of `FORMATS` or `EIGHT_BITS`.
     order : {"serial", "blocks", "pairs", "tree", "kahan"}
-        serial: one after another. blocks: each block so, and then their sums so. pairs:
-        neighbours, then neighbours among the sums, and so on. tree: each block one
-        after another, and then their sums in pairs. kahan: one after another, but what
-        an addition drops is carried to the next.
+        serial: one after another. blocks: each block serially, then the sums of blocks
+        serially. pairs: neighbours, then neighbouring sums, and so on. tree: each block
+        serially, then the sums of blocks in pairs. kahan: serially, and the rounding
+        error of each addition is subtracted from the next number.
     block : int
         The length of a block; the last one may be shorter.
 
@@ -339,7 +339,7 @@ def _plus(a: Array, b: Array, name: str) -> Array:
 
 
 def _accumulate(terms: Array, name: str) -> Array:
-    """Return every sum on the way along the last axis (..., n)."""
+    """Return the running sums along the last axis (..., n)."""
     sums = terms.copy()
     with np.errstate(over="ignore", invalid="ignore"):
         if name in NUMPYS:
@@ -369,7 +369,7 @@ def _pairs(terms: Array, name: str) -> Array:
 
 
 def _kahan(terms: Array, name: str) -> Array:
-    """Return the sum one after another, with what was added too much carried along."""
+    """Return the serial sum; the excess of each addition comes off the next number."""
     total = excess = np.zeros_like(terms[..., 0])
     for i in range(terms.shape[-1]):
         term = _plus(terms[..., i], -excess, name)

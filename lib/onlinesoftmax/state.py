@@ -207,7 +207,7 @@ def largest(scores: Array) -> Numbers:
 
 
 def larger(names: str, m: Numbers, other: Numbers) -> Numbers:
-    """Return the larger of two maxima; `names` are their arguments, for an error."""
+    """Return the larger of two maxima; an error calls their arguments `names`."""
     m, other = np.asarray(m), np.asarray(other)
     if not inputs.agree(m.shape, other.shape):
         raise ValueError(
@@ -220,7 +220,7 @@ def larger(names: str, m: Numbers, other: Numbers) -> Numbers:
 def shift(m: Numbers) -> Array:
     """Return what to subtract from scores: m, but 0 where m is −∞.
 
-    Else −∞ − (−∞) would be NaN. Only the shift is guarded, never the stored maximum: a
+    Otherwise −∞ − (−∞) would be NaN. Only the shift is guarded, never the stored maximum: a
     stored 0 would outrank real scores below it.
     """
     return np.where(np.equal(m, -np.inf), 0, m)
@@ -235,5 +235,8 @@ def divisor(l: Numbers) -> Array:
 
 
 def across(x: Numbers, m: Numbers, o: Numbers) -> Array:
-    """Return x (...) in a shape that multiplies an output (..., d) by column."""
+    """Return x in a shape that multiplies the output `o` of a state with maximum `m`.
+
+    An output with one axis more than m has columns (..., d), so x becomes (..., 1).
+    """
     return np.asarray(x)[..., None] if np.ndim(o) > np.ndim(m) else np.asarray(x)

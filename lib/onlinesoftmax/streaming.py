@@ -145,9 +145,9 @@ def sum_exp(blocks: Iterable[ArrayLike]) -> tuple[Numbers, Numbers]:
 
 
 def softmax(x: ArrayLike, block: int) -> Array:
-    """Return the softmax along the last axis, in two reads of a block at a time.
+    """Return the softmax along the last axis, in two passes over the blocks.
 
-    The first read finds (m, l); the second turns scores into weights. Special values
+    The first pass computes (m, l); the second turns scores into weights. Special values
     and dtypes are those of `dense.softmax`.
 
     Parameters
@@ -174,7 +174,7 @@ def softmax(x: ArrayLike, block: int) -> Array:
 
 
 def softmax_dot(scores: ArrayLike, values: ArrayLike, block: int) -> Numbers:
-    """Return softmax(scores) · values, in one read of a block at a time.
+    """Return softmax(scores) · values, in one pass over the blocks.
 
     Special values and dtypes are those of `dense.softmax_dot`.
 
@@ -249,7 +249,7 @@ def attention(
 
     Notes
     -----
-    Sums are of float32 at least. A score or a bias too large for that is infinite.
+    Sums are float32 at least. A score or a bias too large for their dtype is infinite.
 
     Examples
     --------
@@ -288,8 +288,8 @@ def fold(
 ) -> Iterator[State]:
     """Yield the state of a block of queries: the first one, and that after each tile.
 
-    Tiles of which the block sees nothing are skipped. m and l are (Br,), o is (Br,
-    columns).
+    Tiles of which the block sees nothing are skipped. The shapes of m and l are (Br,),
+    that of o is (Br, columns).
 
     Scores are computed in float64 and rounded once. They stand in an exponent: computed
     in float32, the d roundings of each would be the largest error of all.
@@ -311,9 +311,8 @@ def fold(
 def update_tile(state: State, scores: Array, values: Array) -> State:
     """Return the state of a block of queries after one more tile.
 
-    It is `update` for scores (Br, Bc) of rows that share their values (Bc, d). Weights
-    · values is then a product of two matrices, and no array of shape (Br, Bc, d) is
-    needed.
+    It is `update` for scores (Br, Bc) of rows that share their values (Bc, d). The sum
+    of weight · value is then a product of two matrices, and needs no array (Br, Bc, d).
     """
     m = np.maximum(state.m, largest(scores))  # (Br,)
     weights = np.exp(scores - shift(m)[:, None])  # (Br, Bc)
@@ -486,7 +485,7 @@ def split(x: ArrayLike, block: int) -> Iterator[Array]:
 def _blocks(
     scores: Array, values: Array | None, block: int
 ) -> Iterator[tuple[Array, Array | None]]:
-    """Yield blocks of scores and of values; the first is empty, to begin with."""
+    """Yield blocks of scores and values, the first of them empty, to start a fold."""
     for keys in (slice(0), *inputs.blocks(scores.shape[-1], block)):
         if values is None:
             yield scores[..., keys], None
