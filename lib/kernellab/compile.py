@@ -68,20 +68,7 @@ def compile_report(
 
 
 def report_of(build: Build, arch: str, dtype: str, code: "Code") -> Report:
-    """Return the report of a build from its code.
-
-    Parameters
-    ----------
-    build : Build
-    arch : str
-    dtype : {"float32", "float16"}
-    code : Code
-        What `launched` returns for them.
-
-    Returns
-    -------
-    Report
-    """
+    """Return the report of a build from its code, as `launched` returns it."""
     fits = bool(code.machine)
     return Report(
         build.rung,
@@ -100,63 +87,24 @@ def report_of(build: Build, arch: str, dtype: str, code: "Code") -> Report:
 
 
 def check(name: str, value: object, known: tuple[str, ...]) -> None:
-    """Raise an error if an argument is none of a few strings.
-
-    Parameters
-    ----------
-    name : str
-        Of the argument.
-    value : object
-    known : tuple of str
-    """
+    """Raise an error unless an argument is one of a few known texts."""
     if value not in known:
         raise ValueError(f"{name}: expected one of {list(known)}, got {value!r}")
 
 
 def to_ltoir(build: Build, arch: str, dtype: str = "float32") -> bytes:
-    """Return a kernel as LTO-IR, compiled with the options of `nvidia.compiled`.
-
-    Parameters
-    ----------
-    build : Build
-    arch : str
-        One of `reports.ARCHS`.
-    dtype : {"float32", "float16"}
-
-    Returns
-    -------
-    bytes
-    """
+    """Return a kernel as LTO-IR, compiled with the options of `nvidia.compiled`."""
     return early(build.kernel, arguments_of(build, dtype), arch, options_of(build))
 
 
 def arguments_of(build: Build, dtype: str) -> tuple[types.Type, ...]:
-    """Return the types of the arguments of a build's kernel, in their order.
-
-    Parameters
-    ----------
-    build : Build
-    dtype : {"float32", "float16"}
-
-    Returns
-    -------
-    tuple of Numba types
-    """
+    """Return the types of the arguments of a build's kernel, in their order."""
     known = argument_types(dtype)
     return tuple(known[name] for name in build.arguments)
 
 
 def options_of(build: Build) -> dict[str, Any]:
-    """Return those options of a build that `cuda.compile` knows.
-
-    Parameters
-    ----------
-    build : Build
-
-    Returns
-    -------
-    dict
-    """
+    """Return those options of a build that `cuda.compile` knows."""
     return {name: build.options[name] for name in ("fastmath", "launch_bounds")}
 
 
@@ -166,21 +114,10 @@ def early(
     arch: str,
     options: dict[str, Any],
 ) -> bytes:
-    """Return any kernel as LTO-IR, the early form that `link` goes on with.
+    """Return any kernel as LTO-IR, the early form that `link` continues with.
 
-    Parameters
-    ----------
-    kernel : function
-        A Python function that `cuda.jit` would take.
-    arguments : tuple of Numba's types
-    arch : str
-        One of `reports.ARCHS`.
-    options : dict
-        Options of `cuda.compile`, such as `fastmath` and `launch_bounds`.
-
-    Returns
-    -------
-    bytes
+    `arguments` are Numba's types, and `options` those of `cuda.compile`, such as
+    `fastmath` and `launch_bounds`.
     """
     digits = arch.removeprefix("sm_")
     target = (int(digits.rstrip("a")[:-1]), int(digits.rstrip("a")[-1]))
@@ -197,16 +134,7 @@ def early(
 
 
 def argument_types(dtype: str) -> dict[str, types.Type]:
-    """Return the types of all that `Task.arguments` hands to kernels, by name.
-
-    Parameters
-    ----------
-    dtype : {"float32", "float16"}
-
-    Returns
-    -------
-    dict of str to Numba type
-    """
+    """Return the types of everything that `Task.arguments` hands to kernels, by name."""
     number = {"float32": float32, "float16": types.float16}[dtype]
     known = dict.fromkeys(("Q", "K", "V", "O"), number[:, :, ::1])
     known |= dict.fromkeys(("left", "right", "group"), int32)
@@ -217,21 +145,7 @@ def argument_types(dtype: str) -> dict[str, types.Type]:
 def launched(
     build: Build, arch: str, dtype: str = "float32", *, lines: bool = True
 ) -> "Code":
-    """Return the code that a launch of a build runs.
-
-    Parameters
-    ----------
-    build : Build
-    arch : str
-        One of `reports.ARCHS`.
-    dtype : {"float32", "float16"}
-    lines : bool
-        Whether it is to be known which line each instruction is for.
-
-    Returns
-    -------
-    Code
-    """
+    """Return the code that a launch of a build runs, with its lines if `lines` says so."""
     options = options_of(build)
     return code_of(build.kernel, arguments_of(build, dtype), arch, options, lines=lines)
 
@@ -421,12 +335,7 @@ def need_compiler() -> None:
 
 
 def has_linker() -> bool:
-    """Return whether there is an nvJitLink that `cuda.jit` can link with.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether there is an nvJitLink that `cuda.jit` can link with."""
     try:
         from cuda.bindings import nvjitlink
 
@@ -436,13 +345,7 @@ def has_linker() -> bool:
 
 
 def environment() -> dict[str, str]:
-    """Return the versions of everything that decides what a kernel becomes.
-
-    Returns
-    -------
-    dict of str to str
-        Version by package, and Python's.
-    """
+    """Return the versions of everything that decides what a kernel becomes."""
     python = ".".join(map(str, sys.version_info[:2]))
     return {"Python": python} | {name: version(name) for name in PACKAGES}
 

@@ -95,14 +95,7 @@ class Count(NamedTuple):
     def by_line(self, python: Mapping[int, int]) -> dict[int, dict[str, int]]:
         """Return warp instructions by line of Python, and by kind.
 
-        Parameters
-        ----------
-        python : mapping of int to int
-            The line of Python for each line of PTX; 0 stands for the others.
-
-        Returns
-        -------
-        dict of int to dict of str to int
+        `python` gives the line of Python for each line of PTX; 0 stands for all others.
         """
         found: dict[int, dict[str, int]] = {}
         for (line, kind), count in self.warps.items():
@@ -112,19 +105,7 @@ class Count(NamedTuple):
 
 
 def count(blocks: Sequence[Block], executed: Iterable[Executed]) -> Count:
-    """Return what a kernel executes, from its machine code and what its PTX did.
-
-    Parameters
-    ----------
-    blocks : sequence of Block
-        Its machine code.
-    executed : iterable of Executed
-        Every instruction of the PTX that this was made of.
-
-    Returns
-    -------
-    Count
-    """
+    """Return what a kernel executes, from its machine code and what its PTX did."""
     total: Counter[tuple[int, str]] = Counter()
     for block, runs in zip(blocks, runs_of(blocks, executed), strict=True):
         for one in block.body:
@@ -133,17 +114,7 @@ def count(blocks: Sequence[Block], executed: Iterable[Executed]) -> Count:
 
 
 def runs_of(blocks: Sequence[Block], executed: Iterable[Executed]) -> list[Runs]:
-    """Return how often each basic block of machine code runs.
-
-    Parameters
-    ----------
-    blocks : sequence of Block
-    executed : iterable of Executed
-
-    Returns
-    -------
-    list of Runs
-    """
+    """Return how often each basic block of machine code runs."""
     lines = {one.line: one for one in executed}
     entered = max((one.threads for one in lines.values() if _is_end(one)), default=0)
     size = len(blocks) + sum(len(block.after) for block in blocks)

@@ -59,46 +59,19 @@ class Counts(NamedTuple):
     turns: int
 
     def by_kind(self) -> dict[str, int]:
-        """Return how many instructions all warps executed, by kind.
-
-        Returns
-        -------
-        dict of str to int
-        """
+        """Return how many instructions all warps executed, by kind."""
         total: Counter[str] = Counter()
         for kinds in self.lines.values():
             total.update(kinds)
         return dict(total)
 
     def a_pair(self, warp_instructions: int) -> float:
-        """Return how many instructions these are for each pair of a query and a key.
-
-        Parameters
-        ----------
-        warp_instructions : int
-
-        Returns
-        -------
-        float
-        """
+        """Return how many instructions these are for each pair of a query and a key."""
         return warp_instructions * devices.WARP / self.pairs
 
 
 def stored(rung: str, d: int, arch: str, *, dtype: str = "float32") -> Counts:
-    """Return the stored counts of a kernel.
-
-    Parameters
-    ----------
-    rung : str
-    d : int
-    arch : str
-        Such as "sm_80".
-    dtype : {"float32", "float16"}
-
-    Returns
-    -------
-    Counts
-    """
+    """Return the stored counts of a kernel."""
     for counts in all_stored():
         if (counts.rung, counts.d, counts.arch, counts.dtype) == (rung, d, arch, dtype):
             return counts
@@ -109,37 +82,18 @@ def stored(rung: str, d: int, arch: str, *, dtype: str = "float32") -> Counts:
 
 @cache
 def all_stored() -> tuple[Counts, ...]:
-    """Return all stored counts.
-
-    Returns
-    -------
-    tuple of Counts
-    """
+    """Return all stored counts."""
     content = _file()
     return tuple(_counts(each, content["kinds"]) for each in content["kernels"])
 
 
 def language() -> str:
-    """Return whose instructions are counted: "SASS", machine code, or "PTX".
-
-    Returns
-    -------
-    str
-    """
+    """Return whose instructions are counted: "SASS", machine code, or "PTX"."""
     return _file()["of"]
 
 
 def source(rung: str) -> str:
-    """Return the text of the file that makes a rung's kernel.
-
-    Parameters
-    ----------
-    rung : str
-
-    Returns
-    -------
-    str
-    """
+    """Return the text of the file that defines a rung's kernel."""
     from tiledattention.gpu.ladder import rung_named  # only here: Numba takes its time
 
     file = inspect.getsourcefile(type(rung_named(rung)))
@@ -148,16 +102,7 @@ def source(rung: str) -> str:
 
 
 def digest(text: str) -> str:
-    """Return what tells one text of a rung from another, comments among it.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
-    """
+    """Return a digest of a rung's text, comments included."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -118,22 +118,12 @@ def multiprocessor(capability: str) -> Multiprocessor:
 
 
 def names() -> list[str]:
-    """Return the names of all GPUs, oldest first.
-
-    Returns
-    -------
-    list of str
-    """
+    """Return the names of all GPUs, oldest first."""
     return list(_data()["gpus"])
 
 
 def capabilities() -> list[str]:
-    """Return all compute capabilities, oldest first.
-
-    Returns
-    -------
-    list of str
-    """
+    """Return all compute capabilities, oldest first."""
     return list(_data()["capabilities"])
 
 

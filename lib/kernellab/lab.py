@@ -101,35 +101,14 @@ def execute(
 ) -> Counted:
     """Execute code that a launch would run, and count.
 
-    Parameters
-    ----------
-    code : Code
-    grid : int or up to three ints
-    args : sequence of arrays and NumPy numbers
-    outputs : sequence of int
-        The places, among the arguments, of the arrays that it writes.
-
-    Returns
-    -------
-    Counted
+    `outputs` are the indices, among the arguments, of the arrays that it writes.
     """
     ran = ptxsim.run(code.with_lines(), grid, args, outputs=outputs, profile=True)
     return in_machine_code(code, ran)
 
 
 def in_machine_code(code: Code, ran: Result) -> Counted:
-    """Return what was counted of PTX together with the count of its machine code.
-
-    Parameters
-    ----------
-    code : Code
-    ran : ptxsim.Result
-        What the PTX machine counted of `code.ptx`.
-
-    Returns
-    -------
-    Counted
-    """
+    """Return the counts of PTX together with the count of its machine code."""
     executed = [
         counting.Executed(
             line, one.instruction.opcode, one.threads, one.warps, one.taken
@@ -141,18 +120,7 @@ def in_machine_code(code: Code, ran: Result) -> Counted:
 
 
 def full_tiles(build: Build, dtype: str, keys: int) -> Task:
-    """Return an attention in which every tile of a build is full and nothing is hidden.
-
-    Parameters
-    ----------
-    build : Build
-    dtype : {"float32", "float16"}
-    keys : int
-
-    Returns
-    -------
-    Task
-    """
+    """Return a task in which every tile of a build is full and nothing is hidden."""
     rng = np.random.default_rng(0)
     q, k, v = (
         rng.standard_normal((1, rows, build.d)).astype(dtype)

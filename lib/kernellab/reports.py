@@ -62,13 +62,7 @@ class Report(NamedTuple):
         return limits.occupancy(self.threads, self.registers or 255, self.shared, on)
 
     def faults(self) -> list[str]:
-        """Return what is wrong with the kernel, if it is one that ships.
-
-        Returns
-        -------
-        list of str
-            Empty if nothing is wrong.
-        """
+        """Return what is wrong with a kernel that ships; empty if nothing is."""
         from tiledattention.gpu.ladder import Build  # only here: Numba takes its time
 
         if self.registers is None:
@@ -85,17 +79,6 @@ class Report(NamedTuple):
 def capability(arch: str) -> str:
     """Return the compute capability of an architecture.
 
-    Parameters
-    ----------
-    arch : str
-        Such as "sm_90a".
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> capability("sm_90a")
     '9.0'
     """
@@ -138,23 +121,12 @@ def stored(
 
 
 def all_stored() -> list[Report]:
-    """Return every stored report; the size in which a kernel ships comes first.
-
-    Returns
-    -------
-    list of Report
-    """
+    """Return every stored report; the size in which a kernel ships comes first."""
     return [Report(*row) for row in _file()["rows"]]
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of what the kernels were compiled with.
-
-    Returns
-    -------
-    dict of str to str
-        Version by package.
-    """
+    """Return the versions of the packages that compiled the kernels."""
     return _file()["versions"]
 
 

@@ -131,17 +131,7 @@ class Block:
 
 
 def disassemble(machine: bytes) -> list[Instruction]:
-    """Return the instructions of machine code.
-
-    Parameters
-    ----------
-    machine : bytes
-        A cubin with one kernel.
-
-    Returns
-    -------
-    list of Instruction
-    """
+    """Return the instructions of machine code, a cubin with one kernel."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / "kernel.cubin"
         file.write_bytes(machine)
@@ -154,16 +144,7 @@ def disassemble(machine: bytes) -> list[Instruction]:
 
 
 def read(text: str) -> list[Instruction]:
-    """Return the instructions of a text of nvdisasm's.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    list of Instruction
-    """
+    """Return the instructions of a text by nvdisasm."""
     found: list[Instruction] = []
     line, labels = 0, []
     for row in text.splitlines():
@@ -189,16 +170,8 @@ def read(text: str) -> list[Instruction]:
 def blocks_of(instructions: list[Instruction]) -> list[Block]:
     """Return the basic blocks of instructions, in their order.
 
-    What nobody can come to is left out. Machine code is filled up to a multiple of 128
+    Unreachable instructions are left out. Machine code is padded to a multiple of 128
     bytes with such instructions: with a branch to itself and with NOP.
-
-    Parameters
-    ----------
-    instructions : list of Instruction
-
-    Returns
-    -------
-    list of Block
     """
     blocks: list[Block] = []
     begins = True

@@ -24,34 +24,20 @@ Work = Callable[[int], None]  # does it so many times
 
 
 def name() -> str:
-    """Return the name of the GPU.
-
-    Returns
-    -------
-    str
-    """
+    """Return the name of the GPU."""
     return device()
 
 
 def is_software() -> bool:
-    """Return whether the GPU is a program that plays one.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether the GPU is a program that simulates one."""
     return False
 
 
 def ways(heads: int, *size: Any) -> Iterator[tuple[str, Way]]:
-    """Yield the kernels, and torch's ways where torch is.
+    """Yield the kernels, and torch's ways where torch is installed.
 
-    Parameters
-    ----------
-    heads : int
-    *size
-        Queries and keys, numbers in a row, the dtype, and whether a row sees the keys
-        up to its own alone.
+    `size` is the number of queries and keys, the numbers in a row, the dtype, and
+    whether the mask is causal.
     """
     for rung, work in kernels(heads, *size):
         yield rung, partial(between_events, work)

@@ -23,22 +23,12 @@ TOO_LONG = 1.0  # seconds of one run: drivers reset a GPU that is busy for two
 
 
 def name() -> str:
-    """Return the name of the GPU, and by what wgpu reaches it.
-
-    Returns
-    -------
-    str
-    """
+    """Return the name of the GPU, and by what wgpu reaches it."""
     return f"{any_gpu.name()} ({webgpu.device().info['backend_type']})"
 
 
 def is_software() -> bool:
-    """Return whether the GPU is a program that plays one.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether the GPU is a program that simulates one."""
     return bool(webgpu.device().software)
 
 
@@ -92,16 +82,7 @@ class Attention:
 def ways(
     heads: int, n: int, d: int, dtype: str, causal: bool
 ) -> Iterator[tuple[str, Attention]]:
-    """Yield the kernels.
-
-    Parameters
-    ----------
-    heads, n, d : int
-        `n` queries and keys, rows of `d` numbers.
-    dtype : str
-    causal : bool
-        Whether a row sees the keys up to its own alone.
-    """
+    """Yield the kernels, for `n` queries and keys in rows of `d` numbers."""
     rng = np.random.default_rng(1)
     q, k, v = (rng.standard_normal((heads, n, d)).astype(dtype) for _ in range(3))
     asked = inputs.attention(q, k, v, None, None, None)

@@ -50,14 +50,7 @@ WHAT = (
 def place(on: str = "auto") -> str:
     """Return on what kernels are tried: "cuda", "webgpu" or "simulator".
 
-    Parameters
-    ----------
-    on : str
-        One of them; "auto" takes the first that is here, and no GPU in software.
-
-    Returns
-    -------
-    str
+    "auto" takes the first of them that is here, and no GPU in software.
     """
     if on not in DEVICES:
         raise ValueError(f"on: expected one of {[*DEVICES]}, got {on!r}")
@@ -75,17 +68,7 @@ def clock(on: str) -> Any:
 
 
 def named(on: str = "auto") -> str:
-    """Return what kernels are tried on, in words.
-
-    Parameters
-    ----------
-    on : str
-        As for `place`.
-
-    Returns
-    -------
-    str
-    """
+    """Return what kernels are tried on, in words."""
     on = place(on)
     return device() if on == "simulator" else str(clock(on).name())
 
@@ -114,13 +97,7 @@ SIMULATED = [(2, 1, 11, 13)]
 
 
 def cases(on: str = "auto") -> Iterator[Case]:
-    """Yield the cases for the device at hand: the smallest where it is simulated.
-
-    Parameters
-    ----------
-    on : str
-        As for `place`.
-    """
+    """Yield the cases for the device at hand: the smallest where it is simulated."""
     on = place(on)
     shapes = SIMULATED
     if on != "simulator":
@@ -142,18 +119,7 @@ def cases(on: str = "auto") -> Iterator[Case]:
 
 
 def check_all(on: str = "auto") -> list[str]:
-    """Check every case; return what is wrong, and say how many are right.
-
-    Parameters
-    ----------
-    on : str
-        As for `place`.
-
-    Returns
-    -------
-    list of str
-        A line for each wrong case.
-    """
+    """Check every case; return a line for each wrong one, and say how many are right."""
     on = place(on)
     print(f"on {named(on)}" + (": the smallest cases" if on == "simulator" else ""))
     checked = [(case, check(case, on)) for case in cases(on)]
@@ -164,18 +130,7 @@ def check_all(on: str = "auto") -> list[str]:
 
 
 def check(case: Case, on: str = "auto") -> str:
-    """Return what is wrong with a kernel's answer, by the accuracy rule; or nothing.
-
-    Parameters
-    ----------
-    case : Case
-    on : str
-        As for `place`.
-
-    Returns
-    -------
-    str
-    """
+    """Return what is wrong with a kernel's answer, by the accuracy rule; or nothing."""
     q, k, v = drawn(case)
     options: dict[str, Any] = {"mask": case.mask, "return_lse": True}
     asked = "auto" if on == "simulator" else on  # Numba may simulate as well
@@ -319,17 +274,7 @@ def row_of(name: str, size: Size, took: float) -> Row:
 
 
 def ratios(on: str) -> dict[str, float]:
-    """Return how many times as fast as the lowest rung each way is, at a small size.
-
-    Parameters
-    ----------
-    on : str
-        As for `place`.
-
-    Returns
-    -------
-    dict of str to float
-    """
+    """Return how many times as fast as the lowest rung each way is, at a small size."""
     rows = times(IN_SOFTWARE, None, place(on))
     return {row[0]: rows[0][5] / row[5] for row in rows}
 

@@ -22,8 +22,8 @@ Result
     memory. `by_opcode` and `by_source_line` add them up. `benign` lists the stores of
     what another thread stores as well.
 Fault, a ValueError
-    ``kind``, ``detail``, ``line`` and ``text`` of the PTX, ``source`` (the file and line
-    of Python, where the PTX has line information), ``block`` and ``thread``, and
+    ``kind``, ``detail``, ``line`` and ``text`` of the PTX, ``source`` (the file and
+    line of Python, where the PTX has line information), ``block`` and ``thread``, and
     ``severity``: "fault" for what is raised, "benign" for what a `Result` lists.
 Unsupported, a NotImplementedError
     PTX that the machine does not know; it never guesses.
@@ -34,10 +34,11 @@ out of bounds       an access outside of every array
 uninitialised       a read of what nobody has written
 misaligned          an address that is no multiple of the size of the access. Arrays in
                     shared memory are aligned no better than the PTX declares.
-race                two threads touch the same bytes, one of them writes, and no barrier is
-                    between. Atomic operations of one size bear each other, if the scope of
-                    each holds both threads: ``.cta`` is for one block. Stores that leave
-                    the same bytes in any order are benign.
+race                two threads touch the same bytes, one of them writes, and no barrier
+is
+                    between. Atomic operations of one size bear each other, if the scope
+                    of each holds both threads: ``.cta`` is for one block. Stores that
+                    leave the same bytes in any order are benign.
 copy under way      a touch of what ``cp.async`` has not been waited for
 barrier             threads of a block wait at barriers of different numbers
 warp not whole      a thread of a warp, or of a mask, misses an instruction that all of
@@ -69,15 +70,16 @@ trusted here, and its registers, its schedule and its instructions are not seen.
 - ``activemask`` gives the threads of a warp that are at the instruction together here;
   on a GPU they may be fewer.
 - Blocks of one batch run together, and a loop that goes on and on gives way to the
-  others; batches run one after the other. Whoever waits in a loop for a block of a later
-  batch waits for ever, which is the fault ``endless``.
-- ``ex2``, ``lg2``, ``sin``, ``cos``, ``tanh``, ``rcp``, ``rsqrt``, ``sqrt`` and ``div`` are
+  others; batches run one after the other. Whoever waits in a loop for a block of a
+  later batch waits for ever, which is the fault ``endless``.
+- ``ex2``, ``lg2``, ``sin``, ``cos``, ``tanh``, ``rcp``, ``rsqrt``, ``sqrt`` and ``div``
+are
   as exact as NumPy's; a GPU's approximations are off by a few units in the last place.
 - ``fma`` is rounded once. With ``.ftz``, results that are subnormal become zero; those
   that are exact, and subnormal numbers that go in, are looked for only with
   ``exact=True``, or if the arguments hold some.
-- An instruction with a predicate is counted for all threads that come to it.
-- Wavefronts count passes through 32 banks of four bytes, where 8 bytes are served for 16
+- An instruction with a predicate is counted for all threads that come to it. -
+Wavefronts count passes through 32 banks of four bytes, where 8 bytes are served for 16
   threads at a time and 16 bytes for 8. Caches are not modelled, and nothing is timed.
 """
 

@@ -25,19 +25,9 @@ SECTOR = 32  # bytes
 def grain_of(kernel: Kernel, space: str, sizes: Iterable[int]) -> int:
     """Return the grain of a state space: 4 bytes at most.
 
-    It divides every access and the sizes of all that lies there, so that no grain
-    belongs to an array in part.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    space : str
-    sizes : iterable of int
-        The bytes of what the launch adds: of arrays, or of dynamic shared memory.
-
-    Returns
-    -------
-    int
+    It divides every access, and the sizes of all arrays there, so that no grain belongs
+    to an array in part. `sizes` are those that the launch adds: of arrays, or of
+    dynamic shared memory.
     """
     sizes = [4, *sizes]
     for one in kernel.instructions():
@@ -182,13 +172,7 @@ class Access:
         return any(x.now + 1 >= x.tags.latest for x in self.spaces.values())
 
     def meet(self, ended: Array | None = None) -> None:
-        """All threads of each block have come to a barrier, but those that have ended.
-
-        Parameters
-        ----------
-        ended : ndarray of bool, optional
-            The lanes that have ended since the last barrier.
-        """
+        """All threads of each block reach a barrier, except those that have ended."""
         if ended is not None and ended.any():
             for name in ("SHARED", "GLOBAL"):
                 mark(self.spaces[name], self.lanes, ended, self.did)

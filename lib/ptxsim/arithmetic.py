@@ -283,13 +283,7 @@ def _make_odd(total: Array, a: Array, b: Array, which: Array) -> None:
 
 
 def directed(name: str, how: str, *given: Array, out: Array) -> None:
-    """Arithmetic in single precision that rounds toward zero, down or up.
-
-    Parameters
-    ----------
-    name : {"add", "sub", "mul", "fma"}
-    how : {"rz", "rm", "rp"}
-    """
+    """Return arithmetic in single precision that rounds toward zero, down or up."""
     a, b, *more = (np.broadcast_to(x, out.shape).astype("f8") for x in given)
     a, b = (a * b, more[0] if more else None) if name in ("mul", "fma") else (a, b)
     if b is None:  # the product is exact in double precision

@@ -98,7 +98,8 @@ class Lanes:
     def meet_warps(self, group: Any, now: int) -> None:
         """Let the lanes of a group meet, in each warp on its own.
 
-        What they did, and what those did whom one of them had met, is over for them all.
+        What they did, and what those did whom one of them had met, is over for them
+        all.
         """
         self.warps_met = True
         shape = (-1, WARP)

@@ -2,9 +2,9 @@
 
 Threads that are at the earliest basic block go first, so that those that parted at a
 branch meet again. Before a block in which a warp does something together, threads wait
-for the rest of their warp, or for those that a mask names; at a barrier, for the rest of
-their block of threads. "As threads exit, barriers waiting on all threads are checked to
-see if the exiting threads are the only threads that have not yet made it" (PTX ISA,
+for the rest of their warp, or for those that a mask names; at a barrier, for the rest
+of their block of threads. "As threads exit, barriers waiting on all threads are checked
+to see if the exiting threads are the only threads that have not yet made it" (PTX ISA,
 exit): nobody waits for a thread that has ended.
 
 Threads that go on and on while others could run may wait for one of these. After
@@ -47,7 +47,8 @@ class Machine:
     lanes : Lanes
     access : Access
     limit : int
-        The most basic blocks that a batch may go through; a barrier counts as `BARRIER`.
+        The most basic blocks that a batch may go through; a barrier counts as
+        `BARRIER`.
     registers : dict of str to ndarray
         By name; an element for each lane.
     next : ndarray
@@ -483,15 +484,7 @@ def packed(lanes: Array) -> Array:
 def shuffle_source(mode: str, lane: Array, b: Array, c: Array) -> tuple[Array, Array]:
     """Return the lane that each lane reads, and whether that is inside its segment.
 
-    Parameters
-    ----------
-    mode : {"up", "down", "bfly", "idx"}
-    lane, b, c : ndarray
-        As in NVIDIA's manual: `b` says which lane, `c` holds clamp and segment.
-
-    Returns
-    -------
-    source, valid : ndarray
+    As in NVIDIA's manual, `b` says which lane, and `c` holds clamp and segment.
     """
     lane, b, c = (np.asarray(x).astype("i4") for x in (lane, b, c))
     b, clamp, segment = b & 31, c & 31, c >> 8 & 31

@@ -1,10 +1,10 @@
 """Memory that remembers, for each grain, who wrote and who read it, and when.
 
-A grain is as large as the kernel's smallest access, or smaller where an array's size is no
-multiple of that: a grain lies in one array or in none. Its tag is a time and a thread; the
-time goes on at every barrier. Negative tags tell why nobody may read it. One look at the
-tags of an access finds what is out of bounds, was never written, is still being copied,
-or was touched by another thread with no barrier between.
+A grain is as large as the kernel's smallest access, or smaller where an array's size is
+no multiple of that: a grain lies in one array or in none. Its tag is a time and a
+thread; the time goes on at every barrier. Negative tags tell why nobody may read it.
+One look at the tags of an access finds what is out of bounds, was never written, is
+still being copied, or was touched by another thread with no barrier between.
 
 Threads that write the same bytes to a grain leave them there in any order. That is no
 fault but *benign*, if all that they wrote there since the barrier is the same; whoever
@@ -40,9 +40,10 @@ Trouble = tuple[
 class Tags:
     """How a tag holds a time, a few flags, and who it was.
 
-    Who it was is a *code*: a thread's number, or MANY. Where warps meet by themselves it
-    is the number of a warp and a bit for each of its lanes instead, and where several
-    blocks share memory, codes from `blocks` on stand for several threads of one block.
+    Who it was is a *code*: a thread's number, or MANY. Where warps meet by themselves
+    it is the number of a warp and a bit for each of its lanes instead, and where
+    several blocks share memory, codes from `blocks` on stand for several threads of one
+    block.
 
     Attributes
     ----------
@@ -52,8 +53,8 @@ class Tags:
     code : int
         A mask: the bits of the code; the largest code is MANY.
     atomic, wide, narrow : int
-        The bits of an atomic operation, of one on 8 bytes, and of one whose scope is the
-        block; that one is 0 where nobody from another block comes.
+        The bits of an atomic operation, of one on 8 bytes, and of one whose scope is
+        the block; that one is 0 where nobody from another block comes.
     mixed, ever : int
         The bits of a place that got different values, or writes that differ in `atomic`
         or `wide`, since the last barrier; and of the same since the launch began, which
@@ -133,7 +134,8 @@ class Space:
     block : int
         Threads of a block, where several blocks use a window.
     left : ndarray or None
-        What threads did to each grain that have ended without a barrier since: of `DID`.
+        What threads did to each grain that have ended without a barrier since: of
+        `DID`.
     benign : (int, str) or None
         Which of the last accesses wrote what another thread wrote, and what happened.
     """
@@ -150,16 +152,7 @@ class Space:
     def place(self, name: str, size: int, align: int, loose: bool) -> int:
         """Reserve room for an array and return its address.
 
-        Parameters
-        ----------
-        name : str
-        size, align : int
-        loose : bool
-            Whether it is no better aligned than it has to be.
-
-        Returns
-        -------
-        int
+        A `loose` array is no better aligned than it has to be.
         """
         at = -(-self.size // align) * align
         if loose and at % (2 * align) == 0:
@@ -229,7 +222,8 @@ class Space:
     def _innocent(self, tags: Array, mine: Array, who: Array) -> Array:
         """Return where another access, of the present, is no race after all.
 
-        It is the thread's own, or was made before its warp met, or before its block did.
+        It is the thread's own, or was made before its warp met, or before its block
+        did.
         """
         code, time = tags & self.tags.code, tags >> self.tags.shift
         me = (mine & self.tags.code)[:, None]
@@ -259,16 +253,10 @@ class Space:
     # ---- who wrote, who read ----
 
     def read(self, at: Array, mine: Array, who: Array) -> Trouble | None:
-        """Note that threads read grains; return the first that may not, and why.
+        """Record that threads read grains; return the first that may not, and why.
 
-        Parameters
-        ----------
-        at : ndarray
-            The grains of each access: (threads, grains).
-        mine : ndarray
-            The tags of the threads now.
-        who : ndarray
-            Their lanes.
+        `at` has the grains of each access (threads, grains), `mine` the present tags of
+        the threads and `who` their lanes.
         """
         tags = self.written.take(at, mode="clip")
         if tags.min() < 0 or tags.max() >= self.low:
@@ -318,12 +306,9 @@ class Space:
     def write(
         self, at: Array, mine: Array, who: Array, stored: Any = None, tag: Any = None
     ) -> Trouble | None:
-        """Note that threads write grains, or copy to them (`tag`), like `read`.
+        """Record that threads write grains, or copy to them (`tag`), like `read`.
 
-        Parameters
-        ----------
-        stored : Stored, optional
-            What they write. Without it no two threads may write to one grain.
+        Without `stored`, what they write, no two threads may write to one grain.
         """
         found, benign = self._may_write(at, mine, who, 0, stored)
         if found:
@@ -401,8 +386,8 @@ class Space:
     def _borne(self, tags: Array, mine: Array, atomic: int, stored: Any) -> Array:
         """Return where a write and the last one make no difference to each other.
 
-        Both are plain and of the same bytes, or atomic, of the same size and with scopes
-        that hold both threads ("morally strong"); and there was nothing else.
+        Both are plain and of the same bytes, or atomic, of the same size and with
+        scopes that hold both threads ("morally strong"); and there was nothing else.
         """
         if not atomic and stored is None:
             return np.zeros(tags.shape, bool)
@@ -428,16 +413,10 @@ class Space:
     def atomic(
         self, at: Array, mine: Array, who: Array, size: int, narrow: bool
     ) -> Trouble | None:
-        """Note that threads change grains by atomic operations, like `read`.
+        """Record that threads change grains by atomic operations, like `read`.
 
-        Parameters
-        ----------
-        at, mine, who : ndarray
-            As for `read`.
-        size : int
-            The bytes that one operation changes.
-        narrow : bool
-            Whether the scope is the block: other blocks may see half of it.
+        `size` is the bytes that one operation changes. With `narrow` the scope is the
+        block: other blocks may see half of the change.
         """
         tags = self.tags
         flags = tags.atomic | tags.wide * (size == 8) | tags.narrow * narrow

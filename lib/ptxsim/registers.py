@@ -19,22 +19,8 @@ SPECIAL |= {f"%lanemask_{which}" for which in ("eq", "lt", "le", "gt", "ge")}
 
 
 def literal(text: str, kind: str) -> Any:
-    """Return a number as it stands in PTX, as a NumPy number of a type.
+    """Return a number written in PTX, as a NumPy number of a PTX type.
 
-    Parameters
-    ----------
-    text : str
-        Such as ``12``, ``-1``, ``0x1F``, ``1.5e3``, ``0f3F800000``,
-        ``0d3FF0000000000000``.
-    kind : str
-        The type of PTX.
-
-    Returns
-    -------
-    NumPy scalar
-
-    Examples
-    --------
     >>> literal("0f3F800000", "f32"), literal("-1", "u32")
     (np.float32(1.0), np.uint32(4294967295))
     """
@@ -53,18 +39,8 @@ def literal(text: str, kind: str) -> Any:
 
 
 def whole(text: str) -> int:
-    """Return a whole number as it stands in PTX: decimal, 0x…, 0b…, or octal, 0…
+    """Return a whole number of PTX: decimal, 0x…, 0b…, or octal with a leading 0.
 
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
     >>> whole("12"), whole("-0x1F"), whole("0b101U"), whole("010")
     (12, -31, 5, 8)
     """

@@ -204,18 +204,7 @@ class Kernel:
 
 
 def parse(text: str, name: str | None = None) -> Kernel:
-    """Return the kernel of a PTX module.
-
-    Parameters
-    ----------
-    text : str
-    name : str, optional
-        Which one, if there are several.
-
-    Returns
-    -------
-    Kernel
-    """
+    """Return the kernel of a PTX module; `name` chooses it among several."""
     if not isinstance(text, str):
         raise TypeError(f"text: expected PTX as a str, got {type(text).__name__}")
     parser = _Parser(text)

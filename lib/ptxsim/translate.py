@@ -41,8 +41,8 @@ class Program(NamedTuple):
 def translated(text: str, name: str | None, stepping: bool, exact: bool) -> Program:
     """Return the program of a kernel of a text; `name` chooses it among several.
 
-    With `stepping` it calls STEP after each instruction. With `exact`, ``.ftz`` looks at
-    every number that goes in or comes out.
+    With `stepping` it calls STEP after each instruction. With `exact`, ``.ftz`` looks
+    at every number that goes in or comes out.
     """
     kernel = parse(text, name)
     writer = Writer(kernel, exact)

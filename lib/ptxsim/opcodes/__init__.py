@@ -1,4 +1,5 @@
-"""Which opcodes there are: a table from each, with all its modifiers, to its translator.
+"""Which opcodes there are: a table from each, with all its modifiers, to its
+translator.
 
 A form stands for many opcodes. It is written like those of NVIDIA's manual: ``[.ftz]``
 may be left out, of ``[.v2 .v4]`` one may stand there, of ``<.lo .hi>`` one has to.
@@ -23,16 +24,6 @@ BITS = "<.b16 .b32 .b64>"
 def expand(form: str) -> list[str]:
     """Return the opcodes that a form stands for.
 
-    Parameters
-    ----------
-    form : str
-
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
     >>> expand("mul<.lo .hi>[.x].u32")
     ['mul.lo.u32', 'mul.lo.x.u32', 'mul.hi.u32', 'mul.hi.x.u32']
     """
@@ -44,18 +35,9 @@ def expand(form: str) -> list[str]:
 
 
 def opcode(count: int | tuple[int, ...], *forms: str) -> Callable[[Emitter], Emitter]:
-    """Say that a function translates the opcodes of some forms.
+    """Return a decorator for the function that translates the opcodes of some forms.
 
-    Parameters
-    ----------
-    count : int or tuple of int
-        How many operands they have, the result among them.
-    forms : str
-
-    Returns
-    -------
-    function
-        A decorator.
+    `count` is how many operands they have, the result included.
     """
 
     def enter(emitter: Emitter) -> Emitter:

@@ -1,6 +1,7 @@
 """Loads and stores, atomic operations, asynchronous copies.
 
-An access names its state space; without one its address is generic, and tells the space.
+An access names its state space; without one its address is generic, and tells the
+space.
 """
 
 from ptxsim.opcodes import opcode

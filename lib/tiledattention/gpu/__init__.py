@@ -1,13 +1,15 @@
 """Attention kernels in Numba CUDA: a ladder of rungs, and what runs it.
 
-    rungs/         the kernels, a file each: naive, tiled, registers, split rung.py
-    what belongs to a rung besides its kernel: sizes, threads, memory ladder.py      the
-    rungs in their order; `Build`, a kernel in one size task.py        the arguments of
-    attention in the form that kernels take plan.py        `Plan`: which kernel, where,
-    why; `Device`, which makes and runs plans simulator.py   the block simulator as a
-    device nvidia.py      an NVIDIA GPU as a device, by Numba webgpu.py      a GPU of
-    any make as a device, by WebGPU planner.py     checks the arguments, and chooses the
-    device launch.py      `attention`: makes a plan and runs it
+    rungs/         the kernels, a file each: naive, tiled, registers, split
+    rung.py        what belongs to a rung besides its kernel: sizes, threads, memory
+    ladder.py      the rungs in their order; `Build`, a kernel in one size
+    task.py        the arguments of attention in the form that kernels take
+    plans.py       `Plan`: which kernel, where, why; a `Device` makes and runs plans
+    simulator.py   the block simulator as a device
+    nvidia.py      an NVIDIA GPU as a device, by Numba
+    webgpu.py      a GPU of any make as a device, by WebGPU
+    planner.py     checks the arguments, and chooses the device
+    launch.py      `attention`: makes a plan and runs it
 
 Every kernel is the fold of the first chapters: a state (m, l, o) for each row, rescaled
 when the maximum rises, starting from (−∞, 0, 0).
