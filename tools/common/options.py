@@ -1,13 +1,13 @@
-"""The words of a command line, for commands that know only a few."""
+"""Parses the command line of commands that take only a few words."""
 
 import sys
 from collections.abc import Iterable
 
 
-def given(known: Iterable[str]) -> list[str]:
-    """Return the words after the command's name; stop if one of them is not known.
+def parse(known: Iterable[str]) -> list[str]:
+    """Return the words after the command's name; stop if one is unknown.
 
-    A misspelt ``--check`` would otherwise store anew what it was meant to compare.
+    Otherwise a misspelt ``--check`` would overwrite the file that it should compare.
     """
     words, known = sys.argv[1:], list(known)
     if unknown := [word for word in words if word not in known]:
