@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from math import exp, isfinite, log
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -52,8 +53,7 @@ every = pytest.mark.parametrize("d", MARKED, ids=lambda d: d.id)
 def graders() -> MiniRacer:
     """Return the page's graders, without a page."""
     context = engine()
-    context.eval(bundle("grade.mjs"))  # and all that it imports
-    context.eval("Object.assign(globalThis, $grade, $expression); 0")
+    context.eval(bundle(str(Path(__file__).with_name("graders.mjs"))))
     return context
 
 
@@ -96,7 +96,9 @@ def mark_both(v8: MiniRacer, d: Drill, answers: list[Any]) -> list[dict[str, Any
     data = payload(d)
     mine = [KINDS[d.kind].mark(data, answer) for answer in answers]
     told = f"(o) => [o, isMiss(o), isUnexplained(o), replies({json.dumps(d.kind)}, o)]"
-    calls = f"{json.dumps(answers)}.map((a) => GRADERS.{d.kind}(data, a)).map({told})"
+    calls = (
+        f"{json.dumps(answers)}.map((a) => kinds.{d.kind}.mark(data, a)).map({told})"
+    )
     theirs = ask(v8, f"((data) => {calls})({json.dumps(data)})")
     for answer, a, (b, *said) in zip(answers, mine, theirs, strict=True):
         b = {k: v for k, v in b.items() if v is not None}
@@ -385,7 +387,7 @@ def test_an_answer_is_right_as_far_off_as_the_sentence_says(
     data = {"goal": exactness.goal(value, rule), "wrong": [], "names": {}}
     outcome = KINDS["numeric"].mark(data, repr(typed))
     assert outcome["passed"] == wanted
-    call = f"GRADERS.numeric({json.dumps(data)}, {json.dumps(repr(typed))})"
+    call = f"kinds.numeric.mark({json.dumps(data)}, {json.dumps(repr(typed))})"
     on_the_page = ask(v8, call)
     assert on_the_page["passed"] == wanted
     if not wanted and rule.side and abs(off) < unit:

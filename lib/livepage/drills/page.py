@@ -21,6 +21,7 @@ from livepage import markup, modules
 from livepage.drills import benches
 from livepage.drills.bank import find
 from livepage.drills.forms import Card
+from livepage.drills.kinds import scripts
 from livepage.drills.words import foreign, in_language, table, word
 from livepage.quantities import letters
 
@@ -122,7 +123,11 @@ def bundle(entry: str) -> str:
         "quantities": letters(),
         "words": table(),
     }
-    script = modules.script(HERE / "page" / entry, {"livepage/drills": "$given"})
+    script = modules.script(
+        HERE / "page" / entry,
+        {"livepage/drills": "$given"},
+        gathered={"livepage/drill-kinds": scripts()},
+    )
     return f"const $given = {modules.to_json(given)};\n{script}"
 
 

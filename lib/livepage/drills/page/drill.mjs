@@ -1,16 +1,19 @@
 // One drill on the page: its form, its help, its verdict.
 
-import { FORMS } from "./answers.mjs";
+import * as kinds from "livepage/drill-kinds";
+
 import { markLine } from "./editor.mjs";
 import { MARKS, fault, icon, tell } from "./feedback.mjs";
 import { GpuCard } from "./gpu.mjs";
-import { GRADERS, isMiss, isUnexplained } from "./grade.mjs";
+import { isMiss, isUnexplained } from "./grade.mjs";
 import { Keeper } from "./keeper.mjs";
 import { announceKernel } from "./kernel.mjs";
 import { isStarted, runPython } from "./python.mjs";
 import { today } from "./record.mjs";
 import { store } from "./store.mjs";
 import { fromBank, make, wordsFor } from "./words.mjs";
+
+const FORMS = Object.assign({}, ...Object.values(kinds).map(({ forms }) => forms));
 
 export class PageDrill {
   constructor(section) {
@@ -69,7 +72,7 @@ export class PageDrill {
     }
     const outcome = this.runs
       ? await this.run(answer)
-      : GRADERS[this.kind](this.data.payload, answer);
+      : kinds[this.kind].mark(this.data.payload, answer);
     if (!outcome) return undefined;
     this.gpu?.judged(outcome.passed ? answer : null);
     return outcome.passed ? this.pass(outcome) : this.miss(outcome);

@@ -2,7 +2,7 @@
 // what was done before. What stands in a textarea is a text; all other boxes together are
 // an answer.
 
-import { typeInto, typedIn } from "./answers.mjs";
+import { typeInto, typedIn } from "./boxes.mjs";
 import { Draft } from "./draft.mjs";
 import { drawGutter, insert, markLine } from "./editor.mjs";
 import { button, saveFile, sureButton } from "./progress.mjs";
