@@ -128,7 +128,7 @@ def test_a_drill_writes_no_role_of_a_page() -> None:
 
 
 def test_every_word_is_used() -> None:
-    listed = ("*.py", "kinds/*/*.*", "page/*.mjs", "grading.json")
+    listed = ("*.py", "kinds/*/*.py", "kinds/*/*.mjs", "page/*.mjs", "grading.json")
     folders = (HERE, Path(cells.__file__).parent)  # cells speak with the same words
     sources = [path for at in folders for each in listed for path in at.glob(each)]
     text = "\n".join(source.read_text() for source in sources)

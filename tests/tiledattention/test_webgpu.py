@@ -26,6 +26,7 @@ from kernellab import timing_webgpu, trial
 from kernels.correct import CORRECT
 from kernels.semantics import ALONE, TOGETHER, text
 from livepage.drills import kernel_grader
+from livepage.drills import kind as drill_kind
 from livepage.drills.bank import bank
 from livepage.drills.kinds.code.cases import mutants
 from livepage.drills.kinds.kernel import cases as kernels
