@@ -47,7 +47,7 @@ def pytest_collection_modifyitems(
 # would wait: limits in seconds, which a busy machine reaches too soon.
 LIMITS = {
     "livepage.drills.kinds.code.kind": "LIMIT_S",
-    "tiledattention.gpu.launch": "PATIENCE",
+    "tiledattention.gpu.planner": "PATIENCE",
 }
 
 

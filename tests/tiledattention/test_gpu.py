@@ -34,10 +34,12 @@ from onlinesoftmax import costs, dense, masks
 from onlinesoftmax import inputs as arguments
 from planting import planted
 from tiledattention import gpu
-from tiledattention.gpu import launch, nvidia, simulator
+from tiledattention.gpu import nvidia, simulator
 from tiledattention.gpu.ladder import LADDER, Build, in_order
+from tiledattention.gpu.planner import SIMULATOR
+from tiledattention.gpu.plans import Plan
 from tiledattention.gpu.rung import Work
-from tiledattention.gpu.task import checked_arguments, fit
+from tiledattention.gpu.task import Task, checked_arguments, fit
 from tools.building.chapters import Page, code_cells, notebook
 from tools.kernels import gate
 from tools.kernels import gpu as make_gpu
@@ -352,6 +354,14 @@ def run(
     return reports[0], wrong(case, cut, lse.reshape(shape))
 
 
+def simulated(
+    build: Build, task: Task, parts: int = 1
+) -> tuple[np.ndarray, np.ndarray]:
+    """The output and the LSE of a build in the block simulator."""
+    plan = Plan(build, "the block simulator", "as asked", task, parts=parts)
+    return SIMULATOR.launch(plan)
+
+
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: f"{m.rung}: {m.right[:40]}")
 def test_every_line_is_needed(mutant: Mutant, tmp_path: Path) -> None:
     source = LADDER[mutant.rung].source.read_text("utf-8")
@@ -460,11 +470,15 @@ def test_a_size_that_cannot_be_is_refused(build: tuple, says: str) -> None:
 
 
 def test_a_kernel_is_made_and_parsed_once(monkeypatch) -> None:
-    """However many builds of one size there are."""
+    """However many builds of one size there are, and what is launched after it too."""
     q = np.ones((1, 8, 8), np.float32)
-    gpu.attention(q, q, q, device="simulator", kernel="tiled")
+    split = LADDER["split"]
+    right = gpu.attention(q, q, q, device="simulator", kernel="split")
     monkeypatch.setattr(functions, "parse", None)
-    gpu.attention(q, q, q, device="simulator", kernel="tiled")
+    for rung in (split, split.then):
+        monkeypatch.setattr(type(rung), "kernel", None)
+    again = gpu.attention(q, q, q, device="simulator", kernel="split")
+    assert np.array_equal(again, right)
     same, other = Build("tiled", 64, 32, 32), Build("tiled", 64, 32, 16)
     assert simulator.simulated(same) is simulator.simulated(replace(same))
     assert simulator.simulated(same) is not simulator.simulated(other)
@@ -487,7 +501,7 @@ def test_every_size_is_right_or_refused(rung: str) -> None:
         )
         asked = arguments.attention(q, k, v, None, None, None)
         task = fit(asked, masks.causal(), build.d)
-        out, _ = launch.launch(build, task, on="simulator")
+        out, _ = simulated(build, task)
         right = dense.attention(q, k, v, mask=masks.causal())
         assert np.allclose(out, right, atol=1e-5), build
 
@@ -678,7 +692,7 @@ def test_a_fault_in_a_simulation_is_raised(monkeypatch: pytest.MonkeyPatch) -> N
     task = fit(checked_arguments(x, x, x, None), None, 8)
     lengths = np.array([12], np.int32)  # beyond the keys
     with pytest.raises(blocksim.Fault):
-        launch.launch(Build.small("naive", 8), task._replace(lengths=lengths))
+        simulated(Build.small("naive", 8), task._replace(lengths=lengths))
 
 
 @pytest.mark.parametrize(
@@ -691,7 +705,7 @@ def test_the_sizes_that_ship_are_right_too(rung: str, d: int) -> None:
     q, k, v = (rng.standard_normal((n, d)).astype(np.float32) for n in (37, 70, 70))
     mask = masks.causal() & masks.window(40)
     task = fit(checked_arguments(q, k, v, None), mask, d)
-    out, lse = launch.launch(Build.shipped(rung, d), task)
+    out, lse = simulated(Build.shipped(rung, d), task)
     truth, true_lse = dense.attention(q, k, v, mask=mask, return_lse=True)
     assert np.allclose(out[0], truth, atol=1e-5)
     assert np.allclose(lse[0], true_lse, atol=1e-5)

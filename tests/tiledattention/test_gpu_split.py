@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from test_gpu import Case, module, run
+from test_gpu import Case, module, run, simulated
 
 import blocksim
 from kernellab import devices, reports, trial
 from onlinesoftmax import dense, masks
 from planting import at_each_place, planted
 from tiledattention import gpu
-from tiledattention.gpu import launch, nvidia
+from tiledattention.gpu import nvidia
 from tiledattention.gpu.ladder import LADDER, Build
 from tiledattention.gpu.rung import Work
 from tiledattention.gpu.task import Task, checked_arguments, fit
@@ -65,7 +65,7 @@ def test_the_parts_together_answer_as_the_whole(
 ) -> None:
     mask = masks.window(*reach) & masks.padding(min(length, keys))
     task, *truth = task_of(n, keys, group, mask, dtype)
-    answer = launch.launch(Build.small("split", 8), task, parts)
+    answer = simulated(Build.small("split", 8), task, parts)
     assert close(*answer, *truth, keys, dtype)
 
 

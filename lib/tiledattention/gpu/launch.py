@@ -8,17 +8,13 @@ the device runs the plan, and the output is unpacked into the form of the argume
 import numpy as np
 from numpy.typing import ArrayLike
 
-from onlinesoftmax import inputs
 from onlinesoftmax.inputs import Array
 from onlinesoftmax.masks import Mask
-from tiledattention.gpu.ladder import Build
-from tiledattention.gpu.nvidia import device, no_gpu, numba_launches, print_once
-from tiledattention.gpu.planner import ADAPTERS, make_plan
+from tiledattention.gpu.nvidia import device
+from tiledattention.gpu.planner import ADAPTERS, make_plan, plan_to_run
 from tiledattention.gpu.plans import Plan
-from tiledattention.gpu.task import Task
 
-__all__ = ["Plan", "attention", "device", "launch", "plan"]
-PATIENCE = 30  # the most seconds that a simulation may be expected to take
+__all__ = ["Plan", "attention", "device", "plan"]
 
 
 def attention(
@@ -77,17 +73,8 @@ def attention(
     counts as hidden. One case is unspecified: a NaN or ∞ in the value of a key whose
     weight underflows in float32.
     """
-    inputs.flag("return_lse", return_lse)
-    chosen = make_plan(q, k, v, mask, scale, kernel, device)
-    if kernel == "auto":
-        print_once(str(chosen))
-    if chosen.seconds > PATIENCE:
-        raise ValueError(
-            f"q, k: {no_gpu()}, and the block simulator would take about"
-            f" {duration(chosen.seconds)}; expected at most {PATIENCE} s"
-            " of work for it"
-        )
-    out, lse = launch(chosen.build, chosen.task, chosen.parts, chosen.on)
+    chosen = plan_to_run(q, k, v, mask, scale, kernel, device, return_lse)
+    out, lse = ADAPTERS[chosen.on].launch(chosen)
     shape = np.shape(q)[:-1]
     out = out[..., : np.shape(v)[-1]].reshape(*shape, np.shape(v)[-1])
     return (out, lse.reshape(shape)) if return_lse else out
@@ -114,35 +101,3 @@ def plan(
     Plan
     """
     return make_plan(q, k, v, mask, None, kernel, device)
-
-
-def launch(
-    build: Build, task: Task, parts: int = 1, on: str = "auto"
-) -> tuple[Array, Array]:
-    """Run a kernel, and what is launched after it; return out (heads, n, d) and lse.
-
-    `on` is one of `DEVICES`; "auto" is Numba's device if there is one, or the
-    simulator.
-    """
-    out = np.zeros_like(task.q)
-    lse = np.zeros(task.q.shape[:2], np.float32)
-    if not out.size:
-        return out, lse
-    if on == "auto":
-        on = "cuda" if numba_launches() else "simulator"
-    return ADAPTERS[on].run(build, task, parts, out, lse)
-
-
-def duration(seconds: float) -> str:
-    """Return a time in a unit that makes it short to read.
-
-    >>> duration(2.5), duration(40), duration(7200), duration(4e6)
-    ('2.5 s', '40 s', '2.0 hours', '46 days')
-    """
-    if seconds < 120:
-        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
-    units = {"minutes": 60, "hours": 3600, "days": 86400}
-    fitting = (unit for unit, size in units.items() if seconds < 100 * size)
-    unit = next(fitting, "days")
-    amount = seconds / units[unit]
-    return f"{amount:.1f} {unit}" if amount < 10 else f"{amount:,.0f} {unit}"

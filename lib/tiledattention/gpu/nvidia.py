@@ -9,14 +9,11 @@ import numpy as np
 from numba import config, cuda
 
 from blocksim import cudasim
-from onlinesoftmax import inputs
-from onlinesoftmax.inputs import Array
-from onlinesoftmax.masks import Mask
 from tiledattention.gpu.ladder import LADDER, Build
-from tiledattention.gpu.plans import Plan, width_of, work_of
+from tiledattention.gpu.plans import Device, Plan, Request
 from tiledattention.gpu.rung import Rung, Work
-from tiledattention.gpu.simulator import small_plan
-from tiledattention.gpu.task import Task, fit
+from tiledattention.gpu.simulator import no_gpu, small_plan
+from tiledattention.gpu.task import Task
 
 MOST_HEADS = 65_535  # the most blocks that CUDA allows in a grid's second dimension
 OTHER_CODE = (  # printed where a kernel's code differs from its stored report
@@ -25,38 +22,50 @@ OTHER_CODE = (  # printed where a kernel's code differs from its stored report
 )
 
 
-class Nvidia:
-    """An NVIDIA GPU, or Numba's simulator of one."""
+class Nvidia(Device):
+    """An NVIDIA GPU."""
 
-    def plan(
-        self, asked: inputs.Attention, mask: Mask, rung: str | None, named: bool
-    ) -> Plan:
-        """Return a plan for the GPU: the rung as it ships, or small on a simulator."""
-        if config.ENABLE_CUDASIM:
-            return small_plan(asked, mask, rung, self.run, device(), no_gpu(), "cuda")
-        width, work = width_of(asked), work_of(asked)
-        rung, why = best(work, width) if rung is None else (rung, "as asked")
-        build = Build.shipped(rung, width)
-        parts = build.parts(work, asked.k.shape[-2], multiprocessors())
+    on = "cuda"
+
+    def plan(self, request: Request) -> Plan:
+        """Return a plan for the GPU: the rung as it ships."""
+        if not numba_launches():
+            raise ValueError(
+                'device: "cuda" needs an NVIDIA GPU, and Numba finds none here'
+            )
+        rung, why = request.rung, "as asked"
+        if rung is None:
+            rung, why = best(request.work, request.width)
+        build = Build.shipped(rung, request.width)
+        parts = build.parts(request.work, request.keys, multiprocessors())
         why = f"{why}; rows of {build.d} numbers"
-        task = fit(asked, mask, build.d)
-        return Plan(build, device(), why, task, parts=parts, on="cuda")
+        task = request.task(build)
+        return Plan(build, device(), why, task, parts=parts, on=self.on)
 
-    def run(
-        self, build: Build, task: Task, parts: int, out: Array, lse: Array
-    ) -> tuple[Array, Array]:
+    def run(self, plan: Plan, arguments: dict[str, Any]) -> None:
         """Run a kernel, and what is launched after it; copy arrays there and back."""
-        if len(task.q) > MOST_HEADS:
+        if len(plan.task.q) > MOST_HEADS:
             raise ValueError(
                 f"q: expected at most {MOST_HEADS} heads in all sequences"
-                f" together, got {len(task.q)}"
+                f" together, got {len(plan.task.q)}"
             )
-        arguments = task.arguments(out, lse, parts)
-        arguments |= {n: cuda.to_device(x) for n, x in arguments.items() if np.ndim(x)}
+        copies = {n: cuda.to_device(x) for n, x in arguments.items() if np.ndim(x)}
         cudasim.mend()
-        for run in launches(build, task, arguments, parts):
+        for run in launches(plan.build, plan.task, arguments | copies, plan.parts):
             run()
-        return arguments["O"].copy_to_host(), arguments["LSE"].copy_to_host()
+        for name in ("O", "LSE"):
+            copies[name].copy_to_host(arguments[name])
+
+
+class NumbaSimulator(Nvidia):
+    """Numba's own simulator of an NVIDIA GPU, where that is on."""
+
+    def plan(self, request: Request) -> Plan:
+        """Return a plan for small tiles: the simulator is slow."""
+        return small_plan(self, request, device(), no_gpu())
+
+
+DEVICE = NumbaSimulator() if config.ENABLE_CUDASIM else Nvidia()
 
 
 def device() -> str:
@@ -92,13 +101,6 @@ def has_gpu() -> bool:
     return not config.ENABLE_CUDASIM and cuda.is_available()
 
 
-def no_gpu() -> str:
-    """Return why there is no GPU to run on."""
-    if config.ENABLE_CUDASIM:
-        return "NUMBA_ENABLE_CUDASIM is set"
-    return "Numba finds no GPU here"
-
-
 def launches(
     build: Build, task: Task, arguments: dict[str, Any], parts: int = 1
 ) -> list[Callable[[], None]]:
@@ -107,11 +109,8 @@ def launches(
     `arguments` are those of `Task.arguments`, with device arrays.
     """
     return [
-        partial(
-            compiled(each)[task.grid(each, parts), each.threads],
-            *(arguments[name] for name in each.arguments),
-        )
-        for each in build.launches
+        partial(compiled(each)[grid, each.threads], *values)
+        for each, grid, values in task.launches(build, arguments, parts)
     ]
 
 

@@ -1,15 +1,18 @@
-"""A plan: which kernel runs, where, and why. A device makes it and runs it."""
+"""A plan: which kernel runs, where, and why. A device makes it and launches it."""
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
 
 from onlinesoftmax import inputs
 from onlinesoftmax.inputs import Array
 from onlinesoftmax.masks import Mask
 from tiledattention.gpu.ladder import Build
 from tiledattention.gpu.rung import Work
-from tiledattention.gpu.task import Task
+from tiledattention.gpu.task import Task, fit
 
 
 @dataclass(frozen=True)
@@ -44,29 +47,53 @@ class Plan:
         return f"kernel {self.build.rung!r} on {self.device}: {self.why}"
 
 
-class Device(Protocol):
+class Request(NamedTuple):
+    """What a caller asks for, checked."""
+
+    arguments: inputs.Attention
+    mask: Mask
+    rung: str | None  # None: the device picks one
+    device: str  # one of `DEVICES`
+
+    @property
+    def width(self) -> int:
+        """How many numbers are in the longest rows."""
+        return max(self.arguments.q.shape[-1], self.arguments.v.shape[-1])
+
+    @property
+    def keys(self) -> int:
+        """How many keys a head has."""
+        return int(self.arguments.k.shape[-2])
+
+    @property
+    def work(self) -> Work:
+        """How much there is to do, as far as a grid depends on it."""
+        *batch, n, _ = self.arguments.q.shape
+        group = batch[-1] // max(self.arguments.k.shape[-3], 1) if batch else 1
+        return Work(math.prod(batch), n, group)
+
+    def task(self, build: Build) -> Task:
+        """Return the arguments, packed for a kernel."""
+        return fit(self.arguments, self.mask, build.d)
+
+
+class Device(ABC):
     """A kind of device: NVIDIA's GPU, a GPU of any make, or the simulator."""
 
-    def plan(
-        self, asked: inputs.Attention, mask: Mask, rung: str | None, named: bool
-    ) -> Plan:
-        """Return a plan for checked arguments; `named`: the caller chose the device."""
-        ...
+    on: ClassVar[str]
 
-    def run(
-        self, build: Build, task: Task, parts: int, out: Array, lse: Array
-    ) -> tuple[Array, Array]:
-        """Run a kernel, and what is launched after it; return `out` and `lse`."""
-        ...
+    @abstractmethod
+    def plan(self, request: Request) -> Plan:
+        """Return a plan; a ValueError says why the device cannot run any."""
 
+    @abstractmethod
+    def run(self, plan: Plan, arguments: dict[str, Any]) -> None:
+        """Run a kernel, and what is launched after it, on arguments by their names."""
 
-def width_of(asked: inputs.Attention) -> int:
-    """Return how many numbers are in the longest rows."""
-    return max(asked.q.shape[-1], asked.v.shape[-1])
-
-
-def work_of(asked: inputs.Attention) -> Work:
-    """Return how much there is to do, as far as a grid depends on it."""
-    *batch, n, _ = asked.q.shape
-    group = batch[-1] // max(asked.k.shape[-3], 1) if batch else 1
-    return Work(math.prod(batch), n, group)
+    def launch(self, plan: Plan) -> tuple[Array, Array]:
+        """Run a plan; return out (heads, n, d) and lse (heads, n)."""
+        out = np.zeros_like(plan.task.q)
+        lse = np.zeros(out.shape[:2], np.float32)
+        if out.size:
+            self.run(plan, plan.task.arguments(out, lse, plan.parts))
+        return out, lse

@@ -4,6 +4,8 @@ Rows are padded with zeros to the width of the kernel, all heads are in one arra
 the mask is an interval of keys for each row.
 """
 
+from collections.abc import Iterator
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,6 +49,13 @@ class Task(NamedTuple):
         names = ("Q", "K", "V", "lengths", "scale", "left", "right", "group")
         return dict(zip(names, self)) | {"O": out, "LSE": lse, "states": states}
 
+    def launches(
+        self, build: Build, arguments: dict[str, Any], parts: int = 1
+    ) -> Iterator[tuple[Build, tuple[int, ...], list[Any]]]:
+        """Yield what is launched, in order: a kernel, its grid and its arguments."""
+        for each, names in launched(build):
+            yield each, self.grid(each, parts), [arguments[name] for name in names]
+
     def visits(self) -> int:
         """Return how many numbers of K all rows together read."""
         heads, n, d = self.q.shape
@@ -69,6 +78,15 @@ class Task(NamedTuple):
         q, k, v = (largest(x) for x in self[:3])
         score = q * abs(float(self.scale)) * k * self.q.shape[2]
         return max(score, v * self.k.shape[1])
+
+
+@cache
+def launched(build: Build) -> list[tuple[Build, tuple[str, ...]]]:
+    """Return what a build launches, and the names of the arguments.
+
+    All equal builds share what it returns, so a kernel of a size is made once.
+    """
+    return [(each, each.arguments) for each in build.launches]
 
 
 def checked_arguments(

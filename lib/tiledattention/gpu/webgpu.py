@@ -4,21 +4,20 @@ It is used for `device="webgpu"`, and where Numba finds no GPU but the package w
 does.
 """
 
-from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
+from itertools import product
+from typing import Any
 
 import numpy as np
 
 from blocksim import webgpu
 from blocksim.wgsl import FAR
-from onlinesoftmax import inputs
-from onlinesoftmax.inputs import Array
-from onlinesoftmax.masks import Mask
 from tiledattention.gpu.ladder import LADDER, Build
-from tiledattention.gpu.plans import Plan, width_of, work_of
+from tiledattention.gpu.plans import Device, Plan, Request
 from tiledattention.gpu.rung import Work
 from tiledattention.gpu.simulator import simulated
-from tiledattention.gpu.task import Task, fit, largest
+from tiledattention.gpu.task import Task, largest
 
 LOOPS = 3  # the most loops over the numbers of a row that any rung runs for a key
 # WebGPU does not tell how many multiprocessors a GPU has, and a plan that measured them
@@ -27,33 +26,30 @@ LOOPS = 3  # the most loops over the numbers of a row that any rung runs for a k
 CORES = 32
 
 
-class WebGpu:
+class WebGpu(Device):
     """A GPU of any make, by the package wgpu."""
 
-    def plan(
-        self, asked: inputs.Attention, mask: Mask, rung: str | None, named: bool
-    ) -> Plan:
+    on = "webgpu"
+
+    def plan(self, request: Request) -> Plan:
         """Return a plan for the GPU; refuse numbers that it may get wrong."""
-        gpu, width, work = name(), width_of(asked), work_of(asked)
-        build = fitting(rung or best(work, width), width)
-        task = settled(fit(asked, mask, build.d))
+        gpu, width, work = name(), request.width, request.work
+        build = fitting(request.rung or best(work, width), width)
+        task = settled(request.task(build))
         if why := unfit(task):
             raise ValueError(why)
-        parts = build.parts(work, asked.k.shape[-2], CORES)
+        parts = build.parts(work, request.keys, CORES)
         guess = f"; {CORES} multiprocessors assumed, for WebGPU tells none"
         few = LADDER[build.rung].for_few_rows
         why = f"tiles that fit it; rows of {build.d} numbers{guess if few else ''}"
-        return Plan(build, gpu, why, task, parts=parts, on="webgpu")
+        return Plan(build, gpu, why, task, parts=parts, on=self.on)
 
-    def run(
-        self, build: Build, task: Task, parts: int, out: Array, lse: Array
-    ) -> tuple[Array, Array]:
+    def run(self, plan: Plan, arguments: dict[str, Any]) -> None:
         """Run a kernel, and what is launched after it. Its task has to be settled."""
-        arguments = task.arguments(out, lse, parts)
-        for each in build.launches:
-            own = (arguments[name] for name in each.arguments)
-            webgpu.run(simulated(each), task.grid(each, parts), each.threads, *own)
-        return out, lse
+        for build, grid, values in plan.task.launches(
+            plan.build, arguments, plan.parts
+        ):
+            webgpu.run(simulated(build), grid, build.threads, *values)
 
 
 def name() -> str:
@@ -85,27 +81,29 @@ def best(work: Work, width: int) -> str:
 
 def fitting(rung: str, width: int) -> Build:
     """Return the largest build of a rung, at most as it ships, that fits the GPU."""
-    gpu = webgpu.device()
-    shipped = Build.shipped(rung, width)
-    builds = sorted(smaller(shipped), key=lambda b: (b.block_q * b.block_k, b.block_k))
-    for build in reversed(builds):
+    gpu, builds = webgpu.device(), by_size(rung, width)
+    for build in builds:
         if build.threads <= gpu.threads and room(build) <= gpu.shared:
             return build
+    least = builds[-1]
     raise ValueError(
-        f"kernel: {rung!r} expects at least {room(builds[0])} bytes of shared memory for"
-        f" {builds[0].threads} threads, got {gpu.shared} for {gpu.threads}, which is what"
+        f"kernel: {rung!r} expects at least {room(least)} bytes of shared memory for"
+        f" {least.threads} threads, got {gpu.shared} for {gpu.threads}, which is what"
         f" {gpu.name} has"
     )
 
 
-def smaller(build: Build) -> Iterator[Build]:
-    """Yield a build, and those with fewer rows and keys."""
-    for block_q in halves(build.block_q):
-        for block_k in halves(build.block_k):
-            try:
-                yield Build(build.rung, build.d, block_q, block_k)
-            except ValueError:  # there is no such kernel
-                continue
+@cache
+def by_size(rung: str, width: int) -> list[Build]:
+    """Return a rung as it ships, and with fewer rows and keys, the largest first."""
+    shipped = Build.shipped(rung, width)
+    sizes = product(halves(shipped.block_q), halves(shipped.block_k))
+    builds = []
+    for block_q, block_k in sizes:
+        with suppress(ValueError):  # there is no such kernel
+            builds.append(Build(rung, shipped.d, block_q, block_k))
+    builds.sort(key=lambda b: (b.block_q * b.block_k, b.block_k), reverse=True)
+    return builds
 
 
 def halves(extent: int) -> list[int]:
