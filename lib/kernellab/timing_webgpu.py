@@ -40,7 +40,7 @@ class Attention:
     rung : str
     task : Task
     given : dict of str to ndarray or number
-        As `Task.given` returns it.
+        As `Task.arguments` returns it.
     held : dict
         What of it is in the GPU's memory already.
     """
@@ -63,13 +63,10 @@ class Attention:
     def prepared(self) -> stopwatch.Burst:
         """Return the launches, after a first run in slices, which no driver resets."""
         build = any_gpu.fitting(self.rung, self.task.q.shape[2])
-        launches = []
-        for each in build.launches:
-            arguments = [self.given[name] for name in each.arguments]
-            where = self.task.grid(each), each.threads
-            launches.append(
-                webgpu.Launch(simulated(each), *where, arguments, held=self.held)
-            )
+        launches = [
+            webgpu.Launch(simulated(each), grid, each.threads, values, held=self.held)
+            for each, grid, values in self.task.launches(build, self.given)
+        ]
         start = time.perf_counter()
         for launch in launches:
             launch.go()

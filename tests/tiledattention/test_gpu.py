@@ -7,6 +7,7 @@ test_gpu_compile.py, Numba's own simulator in test_gpu_simulator.py.
 """
 
 import ast
+import doctest
 import importlib.metadata
 import importlib.util
 import json
@@ -34,9 +35,8 @@ from onlinesoftmax import costs, dense, masks
 from onlinesoftmax import inputs as arguments
 from planting import planted
 from tiledattention import gpu
-from tiledattention.gpu import nvidia, simulator
+from tiledattention.gpu import ladder, nvidia, planner, simulator
 from tiledattention.gpu.ladder import LADDER, Build, in_order
-from tiledattention.gpu.planner import SIMULATOR
 from tiledattention.gpu.plans import Plan
 from tiledattention.gpu.rung import Work
 from tiledattention.gpu.task import Task, checked_arguments, fit
@@ -359,7 +359,7 @@ def simulated(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The output and the LSE of a build in the block simulator."""
     plan = Plan(build, "the block simulator", "as asked", task, parts=parts)
-    return SIMULATOR.launch(plan)
+    return planner.SIMULATOR.launch(plan)
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: f"{m.rung}: {m.right[:40]}")
@@ -560,6 +560,12 @@ def test_it_says_which_kernel_it_picks_and_why(capsys: pytest.CaptureFixture) ->
     gpu.attention(q, k, v)
     said = capsys.readouterr().out
     assert said == f"{plan}\n" and "finds no GPU" in said and "block simulator" in said
+
+
+@pytest.mark.parametrize("module", [ladder, planner])
+def test_the_examples_of_a_docstring_run(module: ModuleType) -> None:
+    tried = doctest.testmod(module)
+    assert tried.attempted and not tried.failed
 
 
 def test_large_inputs_are_refused_with_the_time_they_would_take() -> None:

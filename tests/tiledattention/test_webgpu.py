@@ -26,7 +26,6 @@ from kernellab import timing_webgpu, trial
 from kernels.correct import CORRECT
 from kernels.semantics import ALONE, TOGETHER, text
 from livepage.drills import kernel_grader
-from livepage.drills import kind as drill_kind
 from livepage.drills.bank import bank
 from livepage.drills.kinds.code.cases import mutants
 from livepage.drills.kinds.kernel import cases as kernels
@@ -678,7 +677,7 @@ def test_a_race_at_full_size_is_a_wrong_number_in_a_row(
     file.write_text(source.replace("from numba", "from blocksim"))
     answer = runpy.run_path(str(file))["attention"]
     full = payload(drill) | {"cases": [full_size()]}
-    monkeypatch.setattr(drill_kind, "payload", lambda kind, drill: full)
+    monkeypatch.setattr("livepage.drills.kind.payload", lambda *_: full)
     passed = {"passed": True, "case": None, "rows": [], "score": None}
     monkeypatch.setattr(kernel_grader, "grade", lambda *_: passed)
     verdict = check("tiled-attention", answer, on="device")

@@ -57,10 +57,12 @@ def make_plan(
     inputs.one_of("kernel", kernel, ("auto", *LADDER))
     inputs.one_of("device", device, DEVICES)
     request = Request(asked, mask, None if kernel == "auto" else kernel, device)
-    return on_first(request) if device == "auto" else ADAPTERS[device].plan(request)
+    if device == "auto":
+        return plan_on_first_device(request)
+    return ADAPTERS[device].plan(request)
 
 
-def on_first(request: Request) -> Plan:
+def plan_on_first_device(request: Request) -> Plan:
     """Return a plan for the first device that is here, but for no GPU in software."""
     if nvidia.numba_launches():
         return CUDA.plan(request)

@@ -84,7 +84,7 @@ class Device(ABC):
 
     @abstractmethod
     def plan(self, request: Request) -> Plan:
-        """Return a plan; a ValueError says why the device cannot run any."""
+        """Return a plan; a ValueError says why the device cannot run the request."""
 
     @abstractmethod
     def run(self, plan: Plan, arguments: dict[str, Any]) -> None:

@@ -81,12 +81,12 @@ class Task(NamedTuple):
 
 
 @cache
-def launched(build: Build) -> list[tuple[Build, tuple[str, ...]]]:
+def launched(build: Build) -> tuple[tuple[Build, tuple[str, ...]], ...]:
     """Return what a build launches, and the names of the arguments.
 
     All equal builds share what it returns, so a kernel of a size is made once.
     """
-    return [(each, each.arguments) for each in build.launches]
+    return tuple((each, each.arguments) for each in build.launches)
 
 
 def checked_arguments(

@@ -81,7 +81,7 @@ def best(work: Work, width: int) -> str:
 
 def fitting(rung: str, width: int) -> Build:
     """Return the largest build of a rung, at most as it ships, that fits the GPU."""
-    gpu, builds = webgpu.device(), by_size(rung, width)
+    gpu, builds = webgpu.device(), builds_by_size(rung, width)
     for build in builds:
         if build.threads <= gpu.threads and room(build) <= gpu.shared:
             return build
@@ -94,7 +94,7 @@ def fitting(rung: str, width: int) -> Build:
 
 
 @cache
-def by_size(rung: str, width: int) -> list[Build]:
+def builds_by_size(rung: str, width: int) -> tuple[Build, ...]:
     """Return a rung as it ships, and with fewer rows and keys, the largest first."""
     shipped = Build.shipped(rung, width)
     sizes = product(halves(shipped.block_q), halves(shipped.block_k))
@@ -102,8 +102,9 @@ def by_size(rung: str, width: int) -> list[Build]:
     for block_q, block_k in sizes:
         with suppress(ValueError):  # there is no such kernel
             builds.append(Build(rung, shipped.d, block_q, block_k))
-    builds.sort(key=lambda b: (b.block_q * b.block_k, b.block_k), reverse=True)
-    return builds
+    return tuple(
+        sorted(builds, key=lambda b: (b.block_q * b.block_k, b.block_k), reverse=True)
+    )
 
 
 def halves(extent: int) -> list[int]:
