@@ -38,11 +38,11 @@ from livepage.child import child
 from livepage.digest import digest, files_in
 from livepage.quantities import quantities
 from tools.building import reader
+from tools.building.apart import sphinx_apart
 from tools.building.chapters import Page, check_code, in_source, notebook, pages
 from tools.building.execute import ANSI, ChapterFailed, Store, execute, with_outputs
-from tools.building.freshness import Sources, key
-from tools.building.isolated import isolated_sphinx
-from tools.building.stamps import Stamps
+from tools.building.freshness import Ours, key
+from tools.building.made import Made
 from tools.environment import OURS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -88,8 +88,8 @@ class Book:
         return self.out / "src"
 
     @property
-    def stamps(self) -> Stamps:
-        return Stamps(self.out / "made")
+    def made(self) -> Made:
+        return Made(self.out / "made")
 
     def chapter(self, page: Page) -> Path:
         """A chapter with what its code gave, as it is rendered."""
@@ -137,8 +137,8 @@ def build(book: Book, shown: Callable[[], None]) -> None:
     `shown` is called as soon as the pages can be read.
     """
     settings(book), quantities(), check_sources(book)  # before the long run
-    sources = Sources(book.root)
-    run_chapters(book, sources)
+    ours = Ours(book.root)
+    run_chapters(book, ours)
     stage(book)
     with step("rendering the pages"), ExitStack() as packing:
         render(book, lambda *_: packing.enter_context(packing_ahead(book)))
@@ -147,43 +147,41 @@ def build(book: Book, shown: Callable[[], None]) -> None:
         pack(book)
 
 
-def run_chapters(book: Book, sources: Sources) -> list[str]:
+def run_chapters(book: Book, ours: Ours) -> list[str]:
     """Execute the stale chapters, stage the edited ones; return which ran."""
     with step(f"running what changed in {len(book.chapters)} chapters"):
-        edited = [page for page in book.chapters if not is_staged(page, book, sources)]
+        edited = [page for page in book.chapters if not is_staged(page, book, ours)]
         for page in edited:
             check_code(page)
-        keys = {page: key(notebook(page), sources) for page in edited}
-        ran = execute(keys, book.store, (sources.lib, sources.book))
+        keys = {page: key(notebook(page), ours) for page in edited}
+        ran = execute(keys, book.store, (ours.lib, ours.book))
         for page in edited:
-            stage_chapter(page, book, sources)
+            stage_chapter(page, book, ours)
     print(f"    ran {', '.join(ran)}" if ran else "    all outputs are up to date")
-    check_count(book, sources)
+    check_count(book, ours)
     return ran
 
 
-def is_staged(page: Page, book: Book, sources: Sources) -> bool:
-    """Whether a chapter, and our code, are as they were when it was staged."""
+def is_staged(page: Page, book: Book, ours: Ours) -> bool:
+    """Whether a chapter, and all that is ours, is as it was when it was staged."""
     staged = book.chapter(page)
     if not staged.exists():
         return False
-    of = digest([page.source], staged.read_text("utf-8"), sources.version)
-    return book.stamps.is_fresh(f"staged/{page.name}", of)
+    of = digest([page.source], staged.read_text("utf-8"), ours.version)
+    return book.made.is_fresh(f"staged/{page.name}", of)
 
 
-def stage_chapter(page: Page, book: Book, sources: Sources) -> None:
+def stage_chapter(page: Page, book: Book, ours: Ours) -> None:
     """Put the text of a chapter, with what its code gave, where it is rendered."""
     staged, text = book.chapter(page), nbformat.writes(with_outputs(page, book.store))
-    of = digest([page.source], text, sources.version)
-    with book.stamps.renew(f"staged/{page.name}", of):
+    of = digest([page.source], text, ours.version)
+    with book.made.anew(f"staged/{page.name}", of):
         write(staged, text.encode())
 
 
-def check_count(book: Book, sources: Sources) -> None:
+def check_count(book: Book, ours: Ours) -> None:
     """Fail unless every chapter of `_toc.yml` has run as it is now."""
-    missing = [
-        page.name for page in book.chapters if not is_staged(page, book, sources)
-    ]
+    missing = [page.name for page in book.chapters if not is_staged(page, book, ours)]
     if missing:
         raise BuildFailed(f"chapters that did not run: {', '.join(missing)}")
 
@@ -232,7 +230,7 @@ def render(book: Book, when_read: Callable[..., object] = lambda *_: None) -> No
     whole.unlink(missing_ok=True)
     said = io.StringIO()
     # As `jupyter-book build -W --keep-going -n -q` does, without its command line.
-    with isolated_sphinx():
+    with sphinx_apart():
         folders = (book.staged, None, book.html, book.trees)
         strict = {"warningiserror": True, "keep_going": True}
         try:
@@ -289,7 +287,7 @@ def packing_ahead(book: Book) -> Iterator[None]:
 
 def pack(book: Book) -> None:
     """Pack our packages, and the notebooks with them."""
-    pack_notebooks(book, Sources(book.root), pack_wheels(book))
+    pack_notebooks(book, Ours(book.root), pack_wheels(book))
 
 
 def pack_wheels(book: Book) -> list[Path]:
@@ -297,10 +295,10 @@ def pack_wheels(book: Book) -> list[Path]:
     folder = book.out / "wheels"
     now = digest(packed_from(book), sys.version)
     there = len(list(folder.glob("*.whl"))) == len(OURS)
-    if not (there and book.stamps.is_fresh("wheels", now)):
+    if not (there and book.made.is_fresh("wheels", now)):
         shutil.rmtree(folder, ignore_errors=True)
         os.environ["SOURCE_DATE_EPOCH"] = "315619200"  # two builds, one file
-        with book.stamps.renew("wheels", now), drawn_for_readers(book) as copies:
+        with book.made.anew("wheels", now), drawn_for_readers(book) as copies:
             for package in copies:
                 list(WheelBuilder(str(package)).build(directory=str(folder)))
     return sorted(folder.glob("*.whl"))
@@ -336,7 +334,7 @@ def drawn_for_readers(book: Book) -> Iterator[list[Path]]:
         yield [Path(place, package) for package in OURS]
 
 
-def pack_notebooks(book: Book, sources: Sources, packed: list[Path]) -> None:
+def pack_notebooks(book: Book, ours: Ours, packed: list[Path]) -> None:
     """The reader's notebooks, each alone and with the wheels, beside the pages."""
     folder = book.html / "notebooks"
     folder.mkdir(parents=True, exist_ok=True)
@@ -346,14 +344,14 @@ def pack_notebooks(book: Book, sources: Sources, packed: list[Path]) -> None:
     first = reader.install_cell(names, reader.wheels_at(book.book))
     wanted = set(wheels)
     shared = [*wheels, *book.book.glob("*.bib"), book.config, book.toc]
-    road, version = repr(around.road), sources.version
+    road, version = repr(around.road), ours.version
     for page in [*book.chapters, *book.handouts]:
         files = [folder / f"{page.name}.{kind}" for kind in ("ipynb", "zip")]
         run = [book.chapter(page)] if page in book.chapters else []
         of = digest([*run, page.source, *shared], first, road, version)
         thing = f"notebook/{page.name}"
-        if not (all(map(Path.exists, files)) and book.stamps.is_fresh(thing, of)):
-            with book.stamps.renew(thing, of):
+        if not (all(map(Path.exists, files)) and book.made.is_fresh(thing, of)):
+            with book.made.anew(thing, of):
                 source = nbformat.read(run[0], as_version=4) if run else notebook(page)
                 text = page.source.read_text("utf-8")
                 nb = reader.reader_notebook(source, text, first, around)

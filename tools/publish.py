@@ -21,7 +21,7 @@ from pathlib import Path
 import yaml
 from bs4 import BeautifulSoup
 
-from tools.common import options
+from tools.common import words
 from tools.serve import HTML
 from tools.testing.copies import git
 
@@ -176,7 +176,7 @@ def clone(folder: Path) -> Path:
 
 
 def main() -> int:
-    if "--rehearse" not in options.parse(["--rehearse"]):
+    if "--rehearse" not in words.given(["--rehearse"]):
         try:
             lay_out(HTML, BRANCH)
         except ValueError as error:

@@ -64,7 +64,7 @@ def server(
         raise ValueError(said) from None
 
 
-def port_of(arguments: list[str]) -> int:
+def asked(arguments: list[str]) -> int:
     """The port that a command line asks for."""
     if not arguments:
         return 8000
@@ -77,7 +77,7 @@ def port_of(arguments: list[str]) -> int:
 
 
 def main() -> None:
-    with server(port=port_of(sys.argv[1:])) as running:
+    with server(port=asked(sys.argv[1:])) as running:
         print(f"The book is at http://127.0.0.1:{running.server_port}/ (Ctrl-C ends)")
         try:
             running.serve_forever()

@@ -18,7 +18,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlparse
 
 from livepage.digest import files_in
-from tools.serve import HTML, Handler, port_of, server
+from tools.serve import HTML, Handler, asked, server
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("book", "lib", "tools")
@@ -181,7 +181,7 @@ def watch() -> None:
 
 
 def main() -> int:
-    port = port_of(sys.argv[1:])
+    port = asked(sys.argv[1:])
     threading.Thread(target=watch, daemon=True).start()
     HTML.mkdir(parents=True, exist_ok=True)
     try:

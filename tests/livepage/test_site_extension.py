@@ -386,7 +386,7 @@ def render(
     from jupyter_book.config import get_final_config
     from sphinx.application import Sphinx
 
-    from tools.building.isolated import isolated_sphinx
+    from tools.building.apart import sphinx_apart
 
     source = folder / "src"
     source.mkdir()
@@ -403,7 +403,7 @@ def render(
         sourcedir=source,
     )
     config |= {"nb_execution_mode": "off", "html_baseurl": BASE}
-    with isolated_sphinx():
+    with sphinx_apart():
         app = Sphinx(
             str(source),
             None,
@@ -563,12 +563,12 @@ def test_pages_are_rendered_beside_references_to_what_is_gone():
     from sphinx.environment.collectors.toctree import TocTreeCollector
     from sphinx_external_toc import collectors
 
-    from tools.building.isolated import isolated_sphinx
+    from tools.building.apart import sphinx_apart
 
     gone = weakref.proxy(TTFont())  # nobody else holds it
     with pytest.raises(ReferenceError):
         isinstance(gone, TocTreeCollector)
-    with isolated_sphinx():
+    with sphinx_apart():
         shown = collectors.gc.get_objects()
         assert not [each for each in shown if each is gone]
         assert [each for each in shown if isinstance(each, type)]

@@ -37,7 +37,7 @@ from tools.building.execute import (
     forking,
     with_outputs,
 )
-from tools.building.freshness import Sources, data_files, imported, lib_files
+from tools.building.freshness import Ours, data_files, imported, lib_files
 
 HEADER = "---\njupytext: {text_representation: {format_name: myst}}\n---\n\n"
 CELL = "```{{code-cell}} ipython3\n{options}{code}\n```\n"
@@ -74,7 +74,7 @@ def small(tmp_path: Path) -> Book:
 
 def run(book: Book) -> list[str]:
     """Run what is stale, as a build does that knows nothing of the last one."""
-    return run_chapters(book, Sources(book.root))
+    return run_chapters(book, Ours(book.root))
 
 
 def printed(book: Book, number: int) -> str:
@@ -254,7 +254,7 @@ def test_a_chapter_left_out_of_the_run_stops_the_build(small: Book) -> None:
     run(small)
     small.chapter(small.chapters[1]).unlink()
     with pytest.raises(BuildFailed, match="did not run: 02-two$"):
-        check_count(small, Sources(small.root))
+        check_count(small, Ours(small.root))
 
 
 def test_a_chapter_without_a_header_is_no_quiet_page(small: Book) -> None:
@@ -287,10 +287,10 @@ def test_a_line_that_arrives_in_pieces_is_one_line() -> None:
 
 
 def test_what_a_chapter_depends_on(root: Path) -> None:
-    sources = Sources(root)
+    ours = Ours(root)
 
     def reached(code: str) -> set[str]:
-        return {file.name for file in lib_files(code, sources)}
+        return {file.name for file in lib_files(code, ours)}
 
     names = reached("from onlinesoftmax.state import State")
     assert {"__init__.py", "state.py"} <= names and "streaming.py" not in names
@@ -306,7 +306,7 @@ def test_what_a_chapter_depends_on(root: Path) -> None:
     assert {"rescaling.py", "widget.py"} <= names and "figure.py" not in names
     names = reached("figure('gpu-ladder')\ndrill('third-weight')")
     assert {"figure.py", "strings.json", "ladder.py"} <= names
-    figures = {file.parent.name for file in lib_files("figure('gpu-ladder')", sources)}
+    figures = {file.parent.name for file in lib_files("figure('gpu-ladder')", ours)}
     assert {"gpu-ladder", "smem-budget"} <= figures and "cover" not in figures
     assert "01-stable-softmax.yml" in names and "05-merge.yml" not in names
     assert "figure.mjs" not in names  # drawn when the page is rendered
@@ -323,7 +323,7 @@ def test_a_measurement_that_is_added_is_seen(root: Path, tmp_path: Path) -> None
         (tmp_path / "data" / name).touch()
     for code, count in (("data.glob('gpu-*.json')", 2), ("# in book/data/*.json", 0)):
         assert len(data_files(code, tmp_path)) == count
-    ladder = lib_files("figure('gpu-ladder')", Sources(root))
+    ladder = lib_files("figure('gpu-ladder')", Ours(root))
     assert len(data_files("", tmp_path, ladder)) == 2
 
 

@@ -157,12 +157,12 @@ def test_a_port_that_cannot_be_had_is_said_plainly(tmp_path, port: str) -> None:
     with serve.server(tmp_path) as running:
         number = str(running.server_port) if port == "taken" else port
         with pytest.raises(ValueError, match=f"port: .*{number}"):
-            serve.server(tmp_path, serve.port_of([number]))
+            serve.server(tmp_path, serve.asked([number]))
 
 
 def test_two_ports_are_one_too_many() -> None:
     with pytest.raises(ValueError, match="port: expected one, got 8000 9000"):
-        serve.port_of(["8000", "9000"])
+        serve.asked(["8000", "9000"])
 
 
 COMMANDS = [

@@ -17,7 +17,7 @@ import tools
 from livepage.child import child
 from tools.building import forked_kernels
 from tools.building.chapters import Page, code_cells, line_of, notebook
-from tools.building.stamps import Stamps
+from tools.building.made import Made
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -30,7 +30,7 @@ class ChapterFailed(Exception):
     """A chapter's cell raised; the message says chapter, cell and what it said."""
 
 
-class Store(Stamps):
+class Store(Made):
     """Executed chapters and what they depended on, kept between builds."""
 
     def notebook(self, page: Page) -> Path:
@@ -50,7 +50,7 @@ def execute(keys: dict[Page, str], store: Store, path: tuple[Path, ...]) -> list
     stale = [page for page, now in keys.items() if not store.has(page, now)]
     with ExitStack() as made:
         for page in stale:
-            made.enter_context(store.renew(f"{page.name}.key", keys[page]))
+            made.enter_context(store.anew(f"{page.name}.key", keys[page]))
             nbformat.write(notebook(page), store.notebook(page))
         if stale:
             # The last chapters take longest: what is left at the end is short.

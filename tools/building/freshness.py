@@ -31,7 +31,7 @@ DATA = re.compile(r"[\w./-]*[\w-]\*?\.(?:json|yml|csv)")
 
 
 @dataclass(frozen=True, eq=False)
-class Sources:
+class Ours:
     """What is ours below `root`: packages in `lib`, the book's module in `book`.
 
     One is made for each build: it looks each part up once.
@@ -62,7 +62,7 @@ class Sources:
 
     @cache  # noqa: B019  (as the next)
     def has(self, name: str) -> bool:
-        """Whether a name of an import is one of sources."""
+        """Whether a name of an import is one of ours."""
         top = name.partition(".")[0]
         return (self.lib / top / "__init__.py").exists() or self._own(top).exists()
 
@@ -126,35 +126,35 @@ def _statements(tree: ast.AST) -> Iterator[ast.AST]:
             yield from _statements(part)
 
 
-def lib_files(code: str, sources: Sources) -> set[Path]:
+def lib_files(code: str, ours: Ours) -> set[Path]:
     """Every file of ours that `code` names or imports, itself or through another."""
-    seen = content_files(code, sources)
+    seen = content_files(code, ours)
     parts: set[str] = set()
-    waiting = _parts(imported(code), sources) | _imported_parts(seen, sources)
+    waiting = _parts(imported(code), ours) | _imported_parts(seen, ours)
     while waiting:
         parts.add(part := waiting.pop())
-        new = sources.files_of(part) - seen
+        new = ours.files_of(part) - seen
         seen |= new
-        waiting |= _imported_parts(new, sources) - parts
+        waiting |= _imported_parts(new, ours) - parts
     return seen
 
 
-def content_files(code: str, sources: Sources) -> set[Path]:
+def content_files(code: str, ours: Ours) -> set[Path]:
     """The figures and the files of drills that `code` names, or a figure it names."""
     found: set[Path] = set()
     names, waiting = set(), set(NAME.findall(code))
     while waiting:
         names.add(name := waiting.pop())
-        for file in (figure := _whole(sources.book / "figures" / name)):
+        for file in (figure := _whole(ours.book / "figures" / name)):
             if file.suffix == ".py":
                 waiting |= set(NAME.findall(file.read_text("utf-8"))) - names
         found |= figure
-    return found | {sources.drills[name] for name in names & set(sources.drills)}
+    return found | {ours.drills[name] for name in names & set(ours.drills)}
 
 
-def _imported_parts(files: Iterable[Path], sources: Sources) -> set[str]:
+def _imported_parts(files: Iterable[Path], ours: Ours) -> set[str]:
     names = (_imported_by(file) for file in files if file.suffix == ".py")
-    return _parts(set().union(*names), sources)
+    return _parts(set().union(*names), ours)
 
 
 def _imported_by(file: Path) -> frozenset[str]:
@@ -166,9 +166,9 @@ def _imported_by(file: Path) -> frozenset[str]:
         raise ValueError(said) from None
 
 
-def _parts(names: Iterable[str], sources: Sources) -> set[str]:
+def _parts(names: Iterable[str], ours: Ours) -> set[str]:
     """The parts of ours that dotted names belong to: modules, folders, packages."""
-    return {".".join(name.split(".")[:2]) for name in names if sources.has(name)}
+    return {".".join(name.split(".")[:2]) for name in names if ours.has(name)}
 
 
 def _whole(folder: Path) -> set[Path]:
@@ -195,10 +195,10 @@ def _named_data(text: str) -> frozenset[str]:
     return frozenset(DATA.findall(text))
 
 
-def key(nb: NotebookNode, sources: Sources) -> str:
+def key(nb: NotebookNode, ours: Ours) -> str:
     """What the outputs of `nb` depend on, as one digest."""
     cells = [[cell.source, cell.metadata.get("tags", [])] for cell in code_cells(nb)]
     code = "\n".join(plain(cell.source) for cell in code_cells(nb))
-    files = lib_files(code, sources)
-    files |= data_files(code, sources.book, files)
-    return digest([*files, sources.lock], json.dumps(cells), platform.python_version())
+    files = lib_files(code, ours)
+    files |= data_files(code, ours.book, files)
+    return digest([*files, ours.lock], json.dumps(cells), platform.python_version())

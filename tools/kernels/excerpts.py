@@ -22,7 +22,7 @@ from datetime import date
 from textwrap import dedent
 from typing import Any, NamedTuple
 
-from tools.common import options
+from tools.common import words
 from tools.kernels import gate as kernels
 
 ROOT = kernels.ROOT
@@ -121,12 +121,12 @@ def command(
     what: str,
 ) -> int:
     """Do what the command line asks for: make it, check what is stored, or store it."""
-    words = options.parse(["--check", "--worker"])
-    if "--worker" in words:
+    options = words.given(["--check", "--worker"])
+    if "--worker" in options:
         json.dump(made(), sys.stdout)
         return 0
-    said = gate() if "--check" in words else []
-    if "--check" not in words:
+    said = gate() if "--check" in options else []
+    if "--check" not in options:
         store()
     print(*said, sep="\n", end="\n" if said else "")
     print(f"{what}: {len(said)} complaints")

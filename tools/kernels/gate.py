@@ -20,7 +20,7 @@ from functools import cache
 from itertools import product
 from pathlib import Path
 
-from tools.common import environments, options
+from tools.common import environments, words
 
 ROOT = Path(__file__).resolve().parents[2]
 LIB = ROOT / "lib"
@@ -348,7 +348,7 @@ def main() -> int:
     if sys.argv[1:] == ["--worker"]:
         worker()
         return 0
-    asked = options.parse(["--check", "--every"])
+    asked = words.given(["--check", "--every"])
     if not sys.platform.startswith(SUPPORTED):
         print("the compiler for GPUs is published for Linux and Windows only")
         return 2

@@ -20,7 +20,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tools.common import options
+from tools.common import words
 
 ROOT = Path(__file__).resolve().parents[2]
 NO_GPU, IN_SOFTWARE = 3, 4
@@ -97,7 +97,7 @@ def by_driver() -> int:
 
 
 def main() -> int:
-    asked = options.parse(["--check", "--webgpu"])
+    asked = words.given(["--check", "--webgpu"])
     status = NO_GPU if "--webgpu" in asked else by_driver()
     return by_webgpu() if status == NO_GPU else status
 

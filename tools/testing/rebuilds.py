@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from tools.common import options
+from tools.common import words
 from tools.testing.copies import built, copy_of_the_book
 
 FIRST = "book/01-stable-softmax.md"
@@ -173,7 +173,7 @@ CHECKS: dict[str, Callable[[Path], list[str]]] = {"twice": twice, "edits": edits
 
 def main() -> int:
     faults = []
-    for name in options.parse(CHECKS) or CHECKS:
+    for name in words.given(CHECKS) or CHECKS:
         print(f"  {name} …", flush=True)
         with tempfile.TemporaryDirectory() as folder:
             faults += CHECKS[name](Path(folder).resolve())

@@ -1,13 +1,13 @@
-"""Parses the command line of commands that take only a few words."""
+"""The words of a command line, for commands that know only a few."""
 
 import sys
 from collections.abc import Iterable
 
 
-def parse(known: Iterable[str]) -> list[str]:
-    """Return the words after the command's name; stop if one is unknown.
+def given(known: Iterable[str]) -> list[str]:
+    """Return the words after the command's name; stop if one of them is not known.
 
-    Otherwise a misspelt ``--check`` would overwrite the file that it should compare.
+    A misspelt ``--check`` would otherwise store anew what it was meant to compare.
     """
     words, known = sys.argv[1:], list(known)
     if unknown := [word for word in words if word not in known]:
