@@ -1,4 +1,4 @@
-"""Sphinx in a process that has done other things, and will do more after it."""
+"""Runs Sphinx in a process that has other work before and after it."""
 
 import gc
 import weakref
@@ -12,14 +12,14 @@ from sphinx_external_toc import collectors
 
 
 @contextmanager
-def sphinx_apart() -> Iterator[None]:
-    """What a run of Sphinx registers with docutils is gone after it.
+def isolated_sphinx() -> Iterator[None]:
+    """Undo, after a run of Sphinx, what the run has registered with docutils.
 
-    The reader of `_toc.yml` asks every object of the process what it is. A weak proxy
-    whose object is gone, as compiled kernels leave behind, answers with an error: it is
-    not shown any.
+    The reader of `_toc.yml` examines every object of the process. A dead weak proxy,
+    such as compiled kernels leave behind, raises when it is examined: the reader gets a
+    list without proxies.
     """
-    collectors.gc = SimpleNamespace(get_objects=asked)
+    collectors.gc = SimpleNamespace(get_objects=objects_but_proxies)
     try:
         with patch_docutils(None), docutils_namespace():
             yield
@@ -27,6 +27,6 @@ def sphinx_apart() -> Iterator[None]:
         collectors.gc = gc
 
 
-def asked() -> list[Any]:
-    """Every object of the process that is not a weak proxy of another."""
+def objects_but_proxies() -> list[Any]:
+    """Return every object of the process that is no weak proxy."""
     return [each for each in gc.get_objects() if type(each) not in weakref.ProxyTypes]

@@ -1,4 +1,4 @@
-"""What earlier builds made, and of what: a thing is made again when that has changed."""
+"""Which build products are up to date."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,21 +7,21 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
-class Made:
-    """For each thing that was made, the word that stood for all that it was made of."""
+class Stamps:
+    """Maps each build product to the digest of its inputs, in a file for each."""
 
     folder: Path
 
-    def is_fresh(self, thing: str, of: str) -> bool:
-        """Whether `thing` was made of just this."""
-        note = self.folder / thing
-        return note.exists() and note.read_text("utf-8") == of
+    def is_fresh(self, product: str, digest: str) -> bool:
+        """Return whether a product was made from inputs with this digest."""
+        stamp = self.folder / product
+        return stamp.exists() and stamp.read_text("utf-8") == digest
 
     @contextmanager
-    def anew(self, thing: str, of: str) -> Iterator[None]:
-        """Make `thing`; if that fails, or is stopped, it counts as not made."""
-        note = self.folder / thing
-        note.unlink(missing_ok=True)
+    def renew(self, product: str, digest: str) -> Iterator[None]:
+        """Stamp a product once the body has made it; it is stale until then."""
+        stamp = self.folder / product
+        stamp.unlink(missing_ok=True)
         yield
-        note.parent.mkdir(parents=True, exist_ok=True)
-        note.write_text(of, "utf-8")
+        stamp.parent.mkdir(parents=True, exist_ok=True)
+        stamp.write_text(digest, "utf-8")
