@@ -1,13 +1,13 @@
-"""What the commands of the `Makefile` call."""
+"""The commands of the `Makefile`."""
 
 import sys
 from pathlib import Path
 
-# jsonschema, which notebooks need, would build 38 grammars of addresses on import: two
-# seconds, in every process, for a check that nothing here asks for. It does without.
+# With this package jsonschema, which nbformat imports, would build 38 grammars: two
+# seconds in every process, for a check of addresses that no command needs.
 sys.modules.setdefault("rfc3987_syntax", None)
 
-# A letter that the terminal lacks is shown as a question mark; it stops no command.
+# A character that the terminal cannot encode is printed as a question mark.
 if hasattr(sys.stdout, "reconfigure"):
     sys.stdout.reconfigure(errors="replace")
 

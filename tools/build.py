@@ -1,10 +1,10 @@
-"""Builds the book: chapters to notebooks, run them once, render what they gave.
+"""Builds the book: runs each chapter once, and renders the chapters with their outputs.
 
     python -m tools.build              what `make book` calls
     python -m tools.build --path-output DIR    the same, to DIR/_build
 
-A chapter runs again only when its code, the lib it imports or its data changed; an edit
-of the prose pairs the stored outputs with the new text and renders.
+A chapter runs again only when its code, the lib it imports or its data changed. After an
+edit of the prose the stored outputs are shown with the new text.
 """
 
 import argparse
@@ -29,34 +29,33 @@ from sphinx.application import Sphinx
 from sphinx.errors import SphinxError
 
 try:
-    import rescaling  # hands the book in
+    import rescaling  # registers the book with the kit
 except SyntaxError as error:
-    place = f"{error.filename}:{error.lineno}\n    {(error.text or '').strip()}"
-    sys.exit(f"The build stopped.\n{place}\n  SyntaxError: {error.msg}")
+    where = f"{error.filename}:{error.lineno}\n    {(error.text or '').strip()}"
+    sys.exit(f"The build stopped.\n{where}\n  SyntaxError: {error.msg}")
 from livepage import figures, modules, yml
 from livepage.child import child
 from livepage.digest import digest, files_in
 from livepage.quantities import quantities
 from tools.building import reader
-from tools.building.apart import sphinx_apart
 from tools.building.chapters import Page, check_code, in_source, notebook, pages
 from tools.building.execute import ANSI, ChapterFailed, Store, execute, with_outputs
-from tools.building.freshness import Ours, key
-from tools.building.made import Made
+from tools.building.freshness import Sources, key
+from tools.building.isolation import isolated_sphinx
+from tools.building.stamps import Stamps
+from tools.common.paths import ROOT
 from tools.environment import OURS
-
-ROOT = Path(__file__).resolve().parent.parent
 
 
 class BuildFailed(Exception):
-    """A step of the build failed; the message says which and why."""
+    """A step of the build failed; the message names the step and the cause."""
 
 
 @dataclass(frozen=True)
 class Book:
-    """Where the book's files are: the sources in `root`, the results in `out`.
+    """The paths of the book: the sources in `root`, the results in `out`.
 
-    Jupyter Book insists that the folder of the results is called `_build`.
+    Jupyter Book requires that the folder of the results is called `_build`.
     """
 
     root: Path
@@ -76,7 +75,7 @@ class Book:
 
     @property
     def stills(self) -> Path:
-        """Where in its folder the packed book has the stills of its figures."""
+        """The file of the figures' stills, relative to the packed book."""
         return rescaling.HERE.stills.relative_to(rescaling.HERE.folder)
 
     @property
@@ -88,11 +87,11 @@ class Book:
         return self.out / "src"
 
     @property
-    def made(self) -> Made:
-        return Made(self.out / "made")
+    def stamps(self) -> Stamps:
+        return Stamps(self.out / "made")
 
     def chapter(self, page: Page) -> Path:
-        """A chapter with what its code gave, as it is rendered."""
+        """The notebook that is rendered: a chapter with the outputs of its code."""
         return self.staged / f"{page.name}.ipynb"
 
     @property
@@ -114,93 +113,97 @@ class Book:
     @property
     def handouts(self) -> list[Page]:
         """Notebooks for readers that are no pages of the book; no build runs them."""
-        return [
-            Page(name, self.book / f"{name}.md") for name in reader.handouts(self.book)
-        ]
+        names = reader.handouts(self.book)
+        return [Page(name, self.book / f"{name}.md") for name in names]
 
 
 HERE = Book(ROOT, ROOT / "_build")
 
 
 @contextmanager
-def step(what: str):
-    """Say what is being done, and how long it took."""
-    print(f"  {what} …", end=" ", flush=True)
+def step(name: str):
+    """Print the name of a step, and the time it took."""
+    print(f"  {name} …", end=" ", flush=True)
     start = time.perf_counter()
     yield
     print(f"{time.perf_counter() - start:.1f} s", flush=True)
 
 
-def build(book: Book, shown: Callable[[], None]) -> None:
-    """Run what is stale, render the site, pack the notebooks.
+def build(book: Book, on_rendered: Callable[[], None]) -> None:
+    """Run the stale chapters, render the site, pack the notebooks.
 
-    `shown` is called as soon as the pages can be read.
+    `on_rendered` is called as soon as the pages can be read.
     """
-    settings(book), quantities(), check_sources(book)  # before the long run
-    ours = Ours(book.root)
-    run_chapters(book, ours)
+    settings(book), quantities(), check_bibliography(book)  # before the long run
+    sources = Sources(book.root)
+    run_chapters(book, sources)
     stage(book)
     with step("rendering the pages"), ExitStack() as packing:
         render(book, lambda *_: packing.enter_context(packing_ahead(book)))
-    shown()
+    on_rendered()
     with step("packing the notebooks"):
         pack(book)
 
 
-def run_chapters(book: Book, ours: Ours) -> list[str]:
-    """Execute the stale chapters, stage the edited ones; return which ran."""
+def run_chapters(book: Book, sources: Sources) -> list[str]:
+    """Execute the stale chapters, stage the edited ones; return the names that ran."""
     with step(f"running what changed in {len(book.chapters)} chapters"):
-        edited = [page for page in book.chapters if not is_staged(page, book, ours)]
+        edited = [page for page in book.chapters if not is_staged(page, book, sources)]
         for page in edited:
             check_code(page)
-        keys = {page: key(notebook(page), ours) for page in edited}
-        ran = execute(keys, book.store, (ours.lib, ours.book))
+        keys = {page: key(notebook(page), sources) for page in edited}
+        ran = execute(keys, book.store, (sources.lib, sources.book))
         for page in edited:
-            stage_chapter(page, book, ours)
+            stage_chapter(page, book, sources)
     print(f"    ran {', '.join(ran)}" if ran else "    all outputs are up to date")
-    check_count(book, ours)
+    check_count(book, sources)
     return ran
 
 
-def is_staged(page: Page, book: Book, ours: Ours) -> bool:
-    """Whether a chapter, and all that is ours, is as it was when it was staged."""
+def is_staged(page: Page, book: Book, sources: Sources) -> bool:
+    """Return whether neither a chapter nor our code has changed since it was staged."""
     staged = book.chapter(page)
     if not staged.exists():
         return False
-    of = digest([page.source], staged.read_text("utf-8"), ours.version)
-    return book.made.is_fresh(f"staged/{page.name}", of)
+    inputs = digest([page.source], staged.read_text("utf-8"), sources.version)
+    return book.stamps.is_fresh(f"staged/{page.name}", inputs)
 
 
-def stage_chapter(page: Page, book: Book, ours: Ours) -> None:
-    """Put the text of a chapter, with what its code gave, where it is rendered."""
+def stage_chapter(page: Page, book: Book, sources: Sources) -> None:
+    """Write a chapter, with the outputs of its code, where it is rendered."""
     staged, text = book.chapter(page), nbformat.writes(with_outputs(page, book.store))
-    of = digest([page.source], text, ours.version)
-    with book.made.anew(f"staged/{page.name}", of):
+    inputs = digest([page.source], text, sources.version)
+    with book.stamps.renew(f"staged/{page.name}", inputs):
         write(staged, text.encode())
 
 
-def check_count(book: Book, ours: Ours) -> None:
-    """Fail unless every chapter of `_toc.yml` has run as it is now."""
-    missing = [page.name for page in book.chapters if not is_staged(page, book, ours)]
+def check_count(book: Book, sources: Sources) -> None:
+    """Raise unless every chapter of `_toc.yml` has run in its current version."""
+    missing = [
+        page.name for page in book.chapters if not is_staged(page, book, sources)
+    ]
     if missing:
         raise BuildFailed(f"chapters that did not run: {', '.join(missing)}")
 
 
 def stage(book: Book) -> None:
-    """Put the other pages, and what they name, beside the chapters; remove what goes."""
+    """Copy the other pages, and the files they name, beside the chapters.
+
+    Pages that the book no longer has are removed.
+    """
     pages = [page.source for page in book.pages if not page.is_chapter]
-    sources = (*pages, *book.book.glob("*.bib"), *book.book.glob("*.yml"))
-    for source in sources:
-        write(book.staged / source.name, source.read_bytes())
-    wanted = {source.name for source in sources}
+    files = (*pages, *book.book.glob("*.bib"), *book.book.glob("*.yml"))
+    for file in files:
+        write(book.staged / file.name, file.read_bytes())
+    wanted = {file.name for file in files}
     wanted |= {book.chapter(page).name for page in book.chapters}
     for old in book.staged.iterdir():
         if old.name not in wanted and old.is_file():
             old.unlink()
 
 
-def check_sources(book: Book) -> None:
-    """Refuse a list of sources that cannot be read; the message names the file."""
+def check_bibliography(book: Book) -> None:
+    """Raise if a bibliography cannot be parsed; the message names the file."""
     for file in book.book.glob("*.bib"):
         try:
             parse_file(str(file))
@@ -209,53 +212,52 @@ def check_sources(book: Book) -> None:
 
 
 def write(file: Path, content: bytes) -> None:
-    """Write a file, unless it is so already: what is not touched is not read anew."""
+    """Write a file unless it has this content: Sphinx reads what was written again."""
     if not file.exists() or file.read_bytes() != content:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
 
 
-def render(book: Book, when_read: Callable[..., object] = lambda *_: None) -> None:
-    """The staged pages as HTML: those whose sources changed, or what they are made with.
+def render(book: Book, on_read: Callable[..., object] = lambda *_: None) -> None:
+    """Render the staged pages whose sources, or whose renderer, have changed.
 
-    `when_read` is called once the pages have been read, before they are written.
+    `on_read` is called once Sphinx has read the pages, before it writes them.
 
-    A render that failed or was stopped leaves pages that Sphinx takes for written: all
-    are read anew then.
+    A render that failed or was stopped leaves pages that Sphinx considers written: the
+    next render starts from nothing.
     """
     whole = book.trees / "whole"
     if not whole.exists():
         shutil.rmtree(book.trees, ignore_errors=True)
         (book.html / ".buildinfo").unlink(missing_ok=True)  # it may be half written
     whole.unlink(missing_ok=True)
-    said = io.StringIO()
+    warnings = io.StringIO()
     # As `jupyter-book build -W --keep-going -n -q` does, without its command line.
-    with sphinx_apart():
-        folders = (book.staged, None, book.html, book.trees)
-        strict = {"warningiserror": True, "keep_going": True}
+    options = {"status": None, "warning": warnings}
+    options |= {"warningiserror": True, "keep_going": True}
+    folders = (book.staged, None, book.html, book.trees)
+    with isolated_sphinx():
         try:
-            made_by = Sphinx(
-                *folders, "html", settings(book), status=None, warning=said, **strict
-            )
-            made_by.connect("env-updated", when_read, priority=900)
-            made_by.build()
+            sphinx = Sphinx(*folders, "html", settings(book), **options)
+            sphinx.connect("env-updated", on_read, priority=900)
+            sphinx.build()
         except SphinxError as error:
-            said.write(f"{error}\n")
-            raise BuildFailed(refused(book, said.getvalue())) from error
-    if made_by.statuscode:
-        raise BuildFailed(refused(book, said.getvalue()))
+            warnings.write(f"{error}\n")
+            raise BuildFailed(complaint(book, warnings.getvalue())) from error
+    if sphinx.statuscode:
+        raise BuildFailed(complaint(book, warnings.getvalue()))
     whole.touch()
 
 
-def refused(book: Book, said: str) -> str:
-    """What the renderer said, each line once, with the places in the book's sources."""
-    told = in_source(ANSI.sub("", said), book.staged, book.pages)
-    lines = dict.fromkeys(line for line in told.splitlines() if line.strip())
+def complaint(book: Book, warnings: str) -> str:
+    """Return the renderer's warnings, each once, located in the book's sources."""
+    located = in_source(ANSI.sub("", warnings), book.staged, book.pages)
+    lines = dict.fromkeys(line for line in located.splitlines() if line.strip())
     return "\n".join(["Jupyter Book refused to render:", *lines])
 
 
 def settings(book: Book) -> dict[str, object]:
-    """What Sphinx is told: the book's configuration, for pages that have run already."""
+    """Return Sphinx's configuration, for pages that have run already."""
     config = yml.read(book.config)
     config.setdefault("execute", {})["execute_notebooks"] = "off"
     config["sphinx"]["config"]["book_notebooks"] = True  # `pack_notebooks` makes them
@@ -266,9 +268,9 @@ def settings(book: Book) -> dict[str, object]:
 
 @contextmanager
 def packing_ahead(book: Book) -> Iterator[None]:
-    """Pack in a second process, beside what is done meanwhile, if there is much to pack.
+    """Pack in a second process while the body runs, if the wheels have to be packed.
 
-    If that process fails, this one packs again, and says what is wrong.
+    If that process fails, this one packs again and reports the error.
     """
     if (book.out / "wheels").exists():
         yield
@@ -287,74 +289,73 @@ def packing_ahead(book: Book) -> Iterator[None]:
 
 def pack(book: Book) -> None:
     """Pack our packages, and the notebooks with them."""
-    pack_notebooks(book, Ours(book.root), pack_wheels(book))
+    pack_notebooks(book, Sources(book.root), pack_wheels(book))
 
 
 def pack_wheels(book: Book) -> list[Path]:
-    """Our packages and the book's content as wheels, for notebooks away from here."""
+    """Pack our packages and the book's content as wheels; return their paths."""
     folder = book.out / "wheels"
-    now = digest(packed_from(book), sys.version)
-    there = len(list(folder.glob("*.whl"))) == len(OURS)
-    if not (there and book.made.is_fresh("wheels", now)):
+    inputs = digest(packed_from(book), sys.version)
+    exist = len(list(folder.glob("*.whl"))) == len(OURS)
+    if not (exist and book.stamps.is_fresh("wheels", inputs)):
         shutil.rmtree(folder, ignore_errors=True)
-        os.environ["SOURCE_DATE_EPOCH"] = "315619200"  # two builds, one file
-        with book.made.anew("wheels", now), drawn_for_readers(book) as copies:
+        os.environ["SOURCE_DATE_EPOCH"] = "315619200"  # equal files in each build
+        with book.stamps.renew("wheels", inputs), prerendered(book) as copies:
             for package in copies:
                 list(WheelBuilder(str(package)).build(directory=str(folder)))
     return sorted(folder.glob("*.whl"))
 
 
 def packed_from(book: Book) -> set[Path]:
-    """The files that wheels are made of; an edit of a chapter leaves them as they are."""
+    """Return the files that wheels are made of. The text of a chapter is none of them."""
     packages = (book.root / package for package in OURS)
     return files_in(*packages) - set(book.book.glob("*.md"))
 
 
 def widget_modules(book: Book) -> set[Path]:
-    """The modules that a figure in a notebook may be made of."""
+    """Return the modules that a figure in a notebook may import."""
     kit = book.root / "lib" / "livepage"
     folders = (kit / "figures", book.book / "figures")
     return {*kit.glob("*.mjs"), *(m for at in folders for m in at.rglob("*.mjs"))}
 
 
 @contextmanager
-def drawn_for_readers(book: Book) -> Iterator[list[Path]]:
-    """Copies of the packages, with what V8 made of the figures: readers have no V8.
+def prerendered(book: Book) -> Iterator[list[Path]]:
+    """Yield copies of the packages with the figures as V8 draws them: readers lack V8.
 
-    It stands in no source tree, where a chapter would find a still and put it on its
-    page.
+    A still in the source tree itself would appear on the pages.
     """
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as folder:
         for package in OURS:
-            unpacked = shutil.ignore_patterns("__pycache__", "*.egg-info")
-            shutil.copytree(book.root / package, Path(place, package), ignore=unpacked)
-        shipped = Path(place, "lib", "livepage", modules.SHIPPED.name)
+            ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+            shutil.copytree(book.root / package, Path(folder, package), ignore=ignored)
+        shipped = Path(folder, "lib", "livepage", modules.SHIPPED.name)
         shipped.write_text(modules.unlinked(sorted(widget_modules(book))), "utf-8")
-        Path(place, "book", book.stills).write_text(figures.stills(), "utf-8")
-        yield [Path(place, package) for package in OURS]
+        Path(folder, "book", book.stills).write_text(figures.stills(), "utf-8")
+        yield [Path(folder, package) for package in OURS]
 
 
-def pack_notebooks(book: Book, ours: Ours, packed: list[Path]) -> None:
-    """The reader's notebooks, each alone and with the wheels, beside the pages."""
+def pack_notebooks(book: Book, sources: Sources, packed: list[Path]) -> None:
+    """Write the reader's notebooks, each alone and with the wheels, beside the pages."""
     folder = book.html / "notebooks"
     folder.mkdir(parents=True, exist_ok=True)
     wheels = [Path(shutil.copy2(wheel, folder)) for wheel in packed]
-    around = reader.around(book.book)
+    context = reader.context(book.book)
     names = [wheel.name for wheel in wheels]
     first = reader.install_cell(names, reader.wheels_at(book.book))
     wanted = set(wheels)
     shared = [*wheels, *book.book.glob("*.bib"), book.config, book.toc]
-    road, version = repr(around.road), ours.version
+    road, version = repr(context.road), sources.version
     for page in [*book.chapters, *book.handouts]:
         files = [folder / f"{page.name}.{kind}" for kind in ("ipynb", "zip")]
         run = [book.chapter(page)] if page in book.chapters else []
-        of = digest([*run, page.source, *shared], first, road, version)
-        thing = f"notebook/{page.name}"
-        if not (all(map(Path.exists, files)) and book.made.is_fresh(thing, of)):
-            with book.made.anew(thing, of):
+        inputs = digest([*run, page.source, *shared], first, road, version)
+        product = f"notebook/{page.name}"
+        if not (all(map(Path.exists, files)) and book.stamps.is_fresh(product, inputs)):
+            with book.stamps.renew(product, inputs):
                 source = nbformat.read(run[0], as_version=4) if run else notebook(page)
                 text = page.source.read_text("utf-8")
-                nb = reader.reader_notebook(source, text, first, around)
+                nb = reader.reader_notebook(source, text, first, context)
                 reader.write(nb, wheels, *files)
         wanted |= set(files)
     for old in set(folder.iterdir()) - wanted:
@@ -362,16 +363,15 @@ def pack_notebooks(book: Book, ours: Ours, packed: list[Path]) -> None:
 
 
 @contextmanager
-def only_one(out: Path):
-    """One build at a time in one folder."""
+def lock(out: Path) -> Iterator[None]:
+    """Let one build at a time work in a folder."""
     out.mkdir(parents=True, exist_ok=True)
-    lock = out / "building"
     try:
         import fcntl
-    except ImportError:  # Windows: two builds at once are the reader's own doing
+    except ImportError:  # Windows has no such lock
         yield
         return
-    with lock.open("w") as file:
+    with (out / "building").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -383,10 +383,10 @@ def only_one(out: Path):
 FAILURES = (BuildFailed, ChapterFailed, OSError, ValueError)
 
 
-def make(book: Book = HERE, shown: Callable[[], None] = lambda: None) -> None:
-    """Build the book, alone in its folder."""
-    with only_one(book.out):
-        build(book, shown)
+def make(book: Book = HERE, on_rendered: Callable[[], None] = lambda: None) -> None:
+    """Build the book; no other build works in its folder meanwhile."""
+    with lock(book.out):
+        build(book, on_rendered)
 
 
 def main() -> int:

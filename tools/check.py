@@ -2,10 +2,10 @@
 
     python -m tools.check             every step, two at a time: what `make check` calls
     python -m tools.check STEP …      these steps
-    python -m tools.check --format    lay the code out as the steps want it
+    python -m tools.check --format    format the code
 
-Nothing is built and no browser opens; `make test` does that. Each step is one line. A
-step that fails shows what it said and how to run it alone.
+It needs no built book and no browser; `make test` does. Each step prints a line; a step
+that fails prints its output too, and the command that runs it alone.
 """
 
 import argparse
@@ -17,20 +17,15 @@ import sys
 import sysconfig
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-IDEAS = ("attention", "autograd", "backward", "costs", "dense", "exact_blocks", "masks")
-IDEAS += ("package", "precision", "state", "streaming")
-QUICK = ("-p", "tools.testing.speeds", "--quick=")
-# The longest first: the others are run beside it.
+from tools.common.paths import ROOT
+
+IDEAS = "attention autograd backward costs dense exact_blocks masks package precision"
+IDEAS += " state streaming"
+TESTS = [f"tests/onlinesoftmax/test_{name}.py" for name in IDEAS.split()]
+# The longest step first: the others run beside it.
 STEPS = {
-    "tests": [
-        "pytest",
-        "-q",
-        *QUICK,
-        *(f"tests/onlinesoftmax/test_{i}.py" for i in IDEAS),
-    ],
+    "tests": ["pytest", "-q", "-p", "tools.testing.speeds", "--quick=", *TESTS],
     "types": ["mypy"],
     "imports": ["lint-imports", "--no-logo"],
     "spelling": ["codespell"],
@@ -45,23 +40,19 @@ STEPS = {
 LAYOUT = [["ruff", "check", "--fix", "."], ["ruff", "format", "."], ["oxfmt"]]
 
 
-def command(words: list[str]) -> list[str]:
-    """The words with the full path of a tool that is installed beside this Python."""
-    if words[0] in (
-        "pytest",
-        "tools.testing.clocks",
-    ):  # as a module, so that it finds the folder it starts in
-        return [sys.executable, "-m", *words]
-    path = shutil.which(words[0], path=sysconfig.get_path("scripts"))
+def command(step: list[str]) -> list[str]:
+    """Return the command line of a step, with the full path of its program."""
+    name, *options = step
+    if name in ("pytest", "tools.testing.clocks"):  # a module finds its own folder
+        return [sys.executable, "-m", *step]
+    path = shutil.which(name, path=sysconfig.get_path("scripts"))
     if path is None:
-        raise SystemExit(
-            f"{words[0]} is missing: run `python3 tools/environment.py test`"
-        )
-    return [path, *words[1:]]
+        raise SystemExit(f"{name} is missing: run `python3 tools/environment.py test`")
+    return [path, *options]
 
 
 def run(name: str) -> tuple[int, str, float]:
-    """Run one step: its exit status, what it said, and the seconds it took."""
+    """Run one step; return its exit status, its output and its seconds."""
     start = time.perf_counter()
     done = subprocess.run(
         command(STEPS[name]),
@@ -77,34 +68,34 @@ def run(name: str) -> tuple[int, str, float]:
 def check(names: list[str]) -> list[str]:
     """Run the steps, print a line for each as it ends; return those that failed."""
     failed = []
-    with ThreadPoolExecutor(max_workers=2) as two:
-        steps = {two.submit(run, name): name for name in names}
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        steps = {pool.submit(run, name): name for name in names}
         for step in as_completed(steps):
-            name, (status, said, took) = steps[step], step.result()
-            print(
-                f"  {'FAILED' if status else 'ok':7}{name:20}{took:5.1f} s", flush=True
-            )
+            name, (status, output, took) = steps[step], step.result()
+            outcome = "FAILED" if status else "ok"
+            print(f"  {outcome:7}{name:20}{took:5.1f} s", flush=True)
             if status:
                 failed.append(name)
-                print(f"{said}\n\n  alone: {alone(name)}\n", flush=True)
+                alone = shell_command(command(STEPS[name]))
+                print(f"{output}\n\n  alone: {alone}\n", flush=True)
     return failed
 
 
-def alone(name: str) -> str:
-    """The command line that runs one step."""
-    words = command(STEPS[name])
-    return shlex.join([os.path.relpath(words[0], ROOT), *words[1:]])
+def shell_command(command: list[str]) -> str:
+    """Return a command as a shell takes it, its program relative to the root."""
+    program, *options = command
+    return shlex.join([os.path.relpath(program, ROOT), *options])
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("steps", nargs="*", metavar="STEP", help=", ".join(STEPS))
-    parser.add_argument("--format", action="store_true", help="lay the code out")
+    parser.add_argument("--format", action="store_true", help="format the code")
     options = parser.parse_args()
     if unknown := [name for name in options.steps if name not in STEPS]:
         parser.error(f"no step {', '.join(unknown)}; there are {', '.join(STEPS)}")
     if options.format:
-        return max(subprocess.call(command(words), cwd=ROOT) for words in LAYOUT)
+        return max(subprocess.call(command(step), cwd=ROOT) for step in LAYOUT)
     start = time.perf_counter()
     failed = check(options.steps or list(STEPS))
     print(f"{'FAILED: ' + ', '.join(failed) if failed else 'all is well'},", end=" ")

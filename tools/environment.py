@@ -1,9 +1,9 @@
-"""Makes `.venv` with the locked packages; runs on any Python 3, to say what is wrong.
+"""Creates `.venv` with the locked packages. Any Python 3 runs it, to learn what it lacks.
 
     python3 tools/environment.py             what the book needs
-    python3 tools/environment.py test lab    and what tests need, and JupyterLab
+    python3 tools/environment.py test lab    also what tests need, and JupyterLab
 
-Each part is a lock of its own, requirements*.txt; a part that is up to date is left alone.
+Each part has a lock of its own, requirements*.txt; a part that is up to date is skipped.
 """
 
 import os
@@ -13,15 +13,8 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 VENV = os.path.join(ROOT, ".venv")
 BIN = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin")
-OURS = (
-    "lib/blocksim",
-    "lib/ptxsim",
-    "lib/onlinesoftmax",
-    "lib/tiledattention",
-    "lib/kernellab",
-    "lib/livepage",
-    "book",
-)
+LIB = ("blocksim", "ptxsim", "onlinesoftmax", "tiledattention", "kernellab", "livepage")
+OURS = tuple("lib/" + name for name in LIB) + ("book",)
 PARTS = {
     "book": ("what the book needs (a minute)", "requirements.txt"),
     "test": ("what its tests need", "requirements-test.txt"),
@@ -30,23 +23,21 @@ PARTS = {
 
 
 def complaint():
-    """One line that says what to install, or None."""
-    if sys.version_info < (3, 11):
-        return (
-            "Python %d.%d is too old: install Python 3.11 or newer"
-            % sys.version_info[:2]
-        )
+    """Return a line that says what to install, or None."""
+    version = sys.version_info[:2]
+    if version < (3, 11):
+        return "Python %d.%d is too old: install Python 3.11 or newer" % version
     try:
         import ensurepip  # noqa: F401  (Debian ships venv without it)
         import venv  # noqa: F401
     except ImportError:
-        name = "python%d.%d-venv" % sys.version_info[:2]
+        name = "python%d.%d-venv" % version
         return "this Python cannot make environments: apt-get install %s" % name
     return None
 
 
 def run(what, *command):
-    """Say what is being done, do it, and show what it said only if it failed."""
+    """Run a command, and print its output only if it fails."""
     print("  %s ..." % what, flush=True)
     pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     done = subprocess.run(command, cwd=ROOT, **pipe)
@@ -55,7 +46,7 @@ def run(what, *command):
 
 
 def has_pip(python):
-    """Whether an environment can be installed into: one that was interrupted cannot."""
+    """Return whether an environment is complete: creating it may have been interrupted."""
     try:
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         return subprocess.call([python, "-c", "import pip"], **quiet) == 0
@@ -64,12 +55,12 @@ def has_pip(python):
 
 
 def stamp(part):
-    """The file that is written when a part has been installed, with its lock in it."""
+    """Return the file that holds the lock of a part that has been installed."""
     return os.path.join(VENV, "ready-" + part)
 
 
 def content(file):
-    """The bytes of a file; none if there is no such file."""
+    """Return the bytes of a file; none if the file is missing."""
     try:
         with open(file, "rb") as opened:
             return opened.read()
@@ -78,10 +69,10 @@ def content(file):
 
 
 def install(python, part):
-    """Install a part, unless the lock is the one that was installed last."""
+    """Install a part, unless its lock is the one that was installed last."""
     what, lock = PARTS[part]
-    # A lock lists every package, so nothing has to be resolved; and Python compiles a
-    # module when it first imports it, which spares those that nothing imports.
+    # A lock lists every package, so pip resolves no dependencies. Python compiles a module
+    # at its first import, so pip need not compile those that nothing imports.
     pip = (python, "-m", "pip", "install", "-q", "--disable-pip-version-check")
     pip += ("--no-deps", "--no-compile")
     wanted = content(os.path.join(ROOT, lock))
@@ -94,8 +85,8 @@ def install(python, part):
         file.write(wanted)
 
 
-def main(asked):
-    unknown = [part for part in asked if part not in PARTS]
+def main(parts):
+    unknown = [part for part in parts if part not in PARTS]
     if unknown:
         sys.exit("part: expected %s; got %s" % (", ".join(PARTS), unknown[0]))
     problem = complaint()
@@ -105,7 +96,7 @@ def main(asked):
     if not has_pip(python):
         venv = (sys.executable, "-m", "venv", "--clear", VENV)
         run("making an environment in .venv", *venv)
-    for part in [part for part in PARTS if part == "book" or part in asked]:
+    for part in [part for part in PARTS if part == "book" or part in parts]:
         install(python, part)
 
 

@@ -1,4 +1,4 @@
-"""Opens the chapters in JupyterLab, on copies: what you changed in one stays.
+"""Opens copies of the chapters in JupyterLab; an edited copy is never overwritten.
 
 python -m tools.lab                  further options go to JupyterLab, such as --no-browser
 """
@@ -13,31 +13,28 @@ from pathlib import Path
 from jupyter_core import paths
 
 from tools.common import records
+from tools.common.paths import BUILD
 
-BUILD = Path(__file__).resolve().parent.parent / "_build"
-HANDED_OUT = ".handed-out.json"  # beside the copies: the digest of each when new
+HANDED_OUT = ".handed-out.json"  # beside the copies: the digest of each original
 
 
 def copies(published: Path, own: Path) -> list[str]:
-    """Copy the notebooks to `own`; return the names of those that were left alone.
-
-    A notebook that its reader changed stays as it is; an untouched one is renewed.
-    """
+    """Copy the notebooks to `own`; return the names of the edited ones, which stay."""
     own.mkdir(parents=True, exist_ok=True)
     record = own / HANDED_OUT
-    handed = records.load(record)
-    kept = []
+    originals = records.load(record)
+    edited = []
     for file in sorted(published.glob("*.ipynb")):
         copy, new = own / file.name, _digest(file)
         now = _digest(copy) if copy.exists() else None
-        if now not in (None, new, handed.get(file.name)):
-            kept.append(file.name)
+        if now not in (None, new, originals.get(file.name)):
+            edited.append(file.name)
             continue
         if now != new:
             shutil.copy(file, copy)
-        handed[file.name] = new
-    records.store(record, handed)
-    return kept
+        originals[file.name] = new
+    records.store(record, originals)
+    return edited
 
 
 def _digest(file: Path) -> str:
@@ -49,14 +46,13 @@ def main() -> int:
     if not any(published.glob("*.ipynb")):
         print("no notebooks yet: `python -m tools.build` makes them", file=sys.stderr)
         return 1
-    kept = copies(published, own)
-    if kept:
-        print(f"kept as you left them: {', '.join(kept)} (delete one to get it afresh)")
-    lab = [sys.executable, "-m", "jupyterlab", str(own), *as_root(), *sys.argv[1:]]
-    return subprocess.call(lab, env=os.environ | elsewhere(BUILD / "jupyter"))
+    if edited := copies(published, own):
+        print(f"your edits are kept: {', '.join(edited)} (delete a file to renew it)")
+    lab = [sys.executable, "-m", "jupyterlab", str(own), *root_options(), *sys.argv[1:]]
+    return subprocess.call(lab, env=os.environ | moved_folders(BUILD / "jupyter"))
 
 
-def as_root() -> list[str]:
+def root_options() -> list[str]:
     """Return the options for root, such as the user of a container; else none."""
     if getattr(os, "geteuid", lambda: 1)() != 0:  # Windows has no such function
         return []
@@ -64,10 +60,10 @@ def as_root() -> list[str]:
     return ["--allow-root", "--ip=127.0.0.1"]
 
 
-def elsewhere(folder: Path) -> dict[str, str]:
-    """Return the variables that move Jupyter's folders, as far as it cannot write to them.
+def moved_folders(folder: Path) -> dict[str, str]:
+    """Return the variables that move those of Jupyter's folders that are read-only.
 
-    Without a home, or in one that is read-only, it would stop with a traceback.
+    Without them, Jupyter would stop with a traceback where the home is read-only.
     """
     own = {
         "JUPYTER_CONFIG_DIR": paths.jupyter_config_dir(),
@@ -75,14 +71,14 @@ def elsewhere(folder: Path) -> dict[str, str]:
         "JUPYTER_RUNTIME_DIR": paths.jupyter_runtime_dir(),
         "IPYTHONDIR": os.environ.get("IPYTHONDIR", "~/.ipython"),
     }
-    closed = [name for name, path in own.items() if not writable(path)]
-    if closed:
-        print(f"your home cannot be written to: Jupyter's settings go to {folder}")
-    return {name: str(folder / name.lower()) for name in closed}
+    read_only = [name for name, path in own.items() if not is_writable(path)]
+    if read_only:
+        print(f"your home is read-only: Jupyter's settings go to {folder}")
+    return {name: str(folder / name.lower()) for name in read_only}
 
 
-def writable(path: str) -> bool:
-    """Return whether a folder can be written to; it is made if need be."""
+def is_writable(path: str) -> bool:
+    """Return whether a folder can be written to; a missing folder is created."""
     folder = Path(path).expanduser()
     try:
         folder.mkdir(parents=True, exist_ok=True)

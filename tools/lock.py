@@ -1,14 +1,14 @@
-"""Compiles each requirements*.in into a lock, for Python 3.11 to 3.14 at once.
+"""Compiles each requirements*.in into a lock for Python 3.11 to 3.14.
 
 python -m tools.lock [--upgrade]
 """
 
 import subprocess
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-# Those for tests and for JupyterLab stand on the first: it is compiled before them.
+from tools.common.paths import ROOT
+
+# The locks for tests and for JupyterLab include the first, which is compiled before them.
 LOCKS = ("requirements", "requirements-test", "requirements-lab")
 LOCKS += ("requirements-gpu", "requirements-model")
 HEADER = "# Made by `make lock` from {name}.in, for Python 3.11 to 3.14.\n"
@@ -29,7 +29,7 @@ def lock(name: str, options: list[str]) -> int:
 def main() -> int:
     pip = [sys.executable, "-m", "pip", "install", "-q", "uv"]
     installed = subprocess.run(pip, capture_output=True, encoding="utf-8")
-    if installed.returncode:  # else its warnings are of no use to anybody
+    if installed.returncode:
         sys.exit(f"uv could not be installed:\n{installed.stderr}")
     return max(lock(name, sys.argv[1:]) for name in LOCKS)
 

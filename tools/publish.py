@@ -1,12 +1,12 @@
-"""What the workflow `publish` uploads besides the site, and a rehearsal of all of it.
+"""Makes what the workflow `publish` uploads besides the site, and rehearses the workflow.
 
     python -m tools.publish              the branch of notebooks, in _build/branch
     python -m tools.publish --rehearse   every step of the workflow but the uploads
 
-Colab and Binder open notebooks of a branch on GitHub: the notebooks, their wheels
-beside them, and what Binder installs. The rehearsal sets the two keys of `_config.yml` in
+Colab and Binder open notebooks of a branch on GitHub. The branch holds the notebooks,
+their wheels, and what Binder installs. The rehearsal sets the two keys of `_config.yml` in
 a copy of the repository, runs the workflow's steps there, pushes to a repository on the
-disk, and holds every button of the pages against what was pushed.
+disk, and checks that every button of the pages leads to a pushed file.
 """
 
 import os
@@ -21,12 +21,11 @@ from pathlib import Path
 import yaml
 from bs4 import BeautifulSoup
 
-from tools.common import words
-from tools.serve import HTML
+from tools.common import options
+from tools.common.paths import BUILD, HTML, ROOT
 from tools.testing.copies import git
 
-ROOT = Path(__file__).resolve().parent.parent
-BRANCH = ROOT / "_build" / "branch"
+BRANCH = BUILD / "branch"
 WORKFLOW = ".github/workflows/publish.yml"
 PYTHON_OF_BINDER = "python-3.12\n"
 KEYS = {
@@ -37,23 +36,13 @@ EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
 README = """\
 # Notebooks of the book
 
-Made by the workflow `publish` from the branch {branch}, and made anew with each change
-there. Colab and Binder open them here.
+The workflow `publish` makes them from the branch main, again with each change there.
+Colab and Binder open them here.
 """
 
 
-def lay_out(html: Path, branch: Path, source: str = "main") -> None:
-    """Put what belongs on the branch of notebooks into the folder `branch`.
-
-    Parameters
-    ----------
-    html : Path
-        The built site.
-    branch : Path
-        Emptied first.
-    source : str
-        The branch that the book is written on.
-    """
+def lay_out(html: Path, branch: Path) -> None:
+    """Empty the folder `branch`, and fill it with the notebooks of the built site."""
     notebooks = sorted((html / "notebooks").glob("*.ipynb"))
     wheels = sorted((html / "notebooks").glob("*.whl"))
     if not notebooks or not wheels:
@@ -66,7 +55,7 @@ def lay_out(html: Path, branch: Path, source: str = "main") -> None:
     listed = "".join(f"./notebooks/{wheel.name}\n" for wheel in wheels)
     (branch / "binder" / "requirements.txt").write_text(listed, "utf-8")
     (branch / "binder" / "runtime.txt").write_text(PYTHON_OF_BINDER, "utf-8")
-    (branch / "README.md").write_text(README.format(branch=source), "utf-8")
+    (branch / "README.md").write_text(README, "utf-8")
 
 
 # ---- the rehearsal ----
@@ -74,71 +63,73 @@ def lay_out(html: Path, branch: Path, source: str = "main") -> None:
 
 def steps(workflow: Path) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the commands of the workflow's own jobs in order, with their environment."""
-    jobs = yaml.safe_load(workflow.read_text("utf-8"))["jobs"]
-    for job in jobs.values():
-        for step in job.get("steps", []):
-            if "run" in step:
-                yield step["run"], {**job.get("env", {}), **step.get("env", {})}
+    for job, step in all_steps(workflow):
+        if "run" in step:
+            yield step["run"], {**job.get("env", {}), **step.get("env", {})}
 
 
-def uploaded(workflow: Path) -> list[str]:
-    """The folders that the workflow uploads."""
-    text = workflow.read_text("utf-8")
-    jobs = yaml.safe_load(text)["jobs"].values()
-    with_path = (step.get("with", {}) for job in jobs for step in job.get("steps", []))
-    return [given["path"] for given in with_path if "path" in given]
+def all_steps(workflow: Path) -> Iterator[tuple[dict, dict]]:
+    """Yield each step of the workflow, after its job."""
+    for job in yaml.safe_load(workflow.read_text("utf-8"))["jobs"].values():
+        yield from ((job, step) for step in job.get("steps", []))
+
+
+def uploads(workflow: Path) -> list[str]:
+    """Return the folders that the workflow uploads."""
+    inputs = [step.get("with", {}) for _, step in all_steps(workflow)]
+    return [each["path"] for each in inputs if "path" in each]
 
 
 def run_steps(copy: Path, remote: Path) -> None:
     """Run the workflow's commands in a copy of the repository; they push to `remote`."""
-    here = {"github.token": "none", "github.repository": "rehearsal/book"}
+    context = {"github.token": "none", "github.repository": "rehearsal/book"}
     for command, env in steps(copy / WORKFLOW):
         print(f"  {command.strip().splitlines()[0]}", flush=True)
-        given = {
-            name: EXPRESSION.sub(lambda found: here[found[1]], str(value))
+        variables = {
+            name: EXPRESSION.sub(lambda match: context[match[1]], str(value))
             for name, value in env.items()
         }
-        if "REMOTE" in given:
-            given["REMOTE"] = str(remote)
+        if "REMOTE" in variables:
+            variables["REMOTE"] = str(remote)
         bash = ["bash", "-e", "-o", "pipefail", "-c", command]
-        subprocess.run(bash, cwd=copy, env=os.environ | given, check=True)
+        subprocess.run(bash, cwd=copy, env=os.environ | variables, check=True)
 
 
 def pushed(remote: Path, branch: str) -> set[str]:
-    """The files that a branch of a repository holds."""
+    """Return the files of a branch of a repository."""
     command = ["git", "ls-tree", "-r", "--name-only", branch]
     done = subprocess.run(command, cwd=remote, capture_output=True, text=True)
     return set(done.stdout.split("\n")) - {""}
 
 
 def dead_buttons(html: Path, remote: Path) -> list[str]:
-    """Buttons that lead to no file of the branch they name, or are not there."""
-    found = []
+    """Return the buttons that lead to no file, and the pages that lack a button."""
+    dead = []
     for page in sorted(html.glob("*.html")):
         soup = BeautifulSoup(page.read_text("utf-8"), "html.parser")
         buttons = soup.select(".head-facts a[href^=https]")
         if soup.select(".head-facts a[download]") and not buttons:
-            found.append(f"{page.name}: a notebook, and no button that opens it")
+            dead.append(f"{page.name}: a notebook, and no button that opens it")
         for link in buttons:
             target = re.search(r"/blob/([\w-]+)/(.*)$", link["href"])
             target = target or re.search(
                 r"/([\w-]+)\?urlpath=lab/tree/(.*)", link["href"]
             )
             if not target or target[2] not in pushed(remote, target[1]):
-                found.append(f"{page.name}: {link['href']}")
-    return found
+                dead.append(f"{page.name}: {link['href']}")
+    return dead
 
 
 def wheels_missing(html: Path, site: str) -> list[str]:
-    """Notebooks whose first cell asks for a wheel that is not where it looks."""
-    found = []
+    """Return the notebooks whose first cell names a wheel, or an address, that is wrong."""
+    missing = []
     for file in sorted((html / "notebooks").glob("*.ipynb")):
         text = file.read_text("utf-8")
         wheels = re.findall(r"'([\w.-]+\.whl)'", text)
         there = all((html / "notebooks" / wheel).exists() for wheel in wheels)
         if not (wheels and there and f"{site}notebooks/" in text):
-            found.append(file.name)
-    return found
+            missing.append(file.name)
+    return missing
 
 
 def set_keys(config: Path) -> str:
@@ -146,21 +137,19 @@ def set_keys(config: Path) -> str:
     text = config.read_text("utf-8")
     for unset, now in KEYS.items():
         if unset not in text:
-            raise ValueError(
-                f"{config.name}: expected {unset} to be set in a rehearsal"
-            )
+            raise ValueError(f"{config.name}: expected {unset} before a rehearsal")
         text = text.replace(unset, now, 1)
     config.write_text(text, "utf-8")
     return yaml.safe_load(text)["html"]["baseurl"]
 
 
 def rehearse(copy: Path, remote: Path) -> list[str]:
-    """Publish from a copy of the repository to one on the disk; return what is wrong."""
+    """Publish from a copy to a repository on the disk; return complaints."""
     site = set_keys(copy / "_config.yml")
     subprocess.run(["git", "init", "-q", "--bare", remote], check=True)
     run_steps(copy, remote)
     html = copy / "_build" / "html"
-    folders = [name for name in uploaded(copy / WORKFLOW) if not (copy / name).is_dir()]
+    folders = [name for name in uploads(copy / WORKFLOW) if not (copy / name).is_dir()]
     return [
         *(f"nothing to upload in {name}" for name in folders),
         *(f"a button leads nowhere: {line}" for line in dead_buttons(html, remote)),
@@ -168,15 +157,8 @@ def rehearse(copy: Path, remote: Path) -> list[str]:
     ]
 
 
-def clone(folder: Path) -> Path:
-    """The repository as it is committed, with the environment of this one."""
-    copy = folder / "book"
-    git("clone", "-q", str(ROOT), str(copy))
-    return copy
-
-
 def main() -> int:
-    if "--rehearse" not in words.given(["--rehearse"]):
+    if "--rehearse" not in options.parse(["--rehearse"]):
         try:
             lay_out(HTML, BRANCH)
         except ValueError as error:
@@ -185,10 +167,10 @@ def main() -> int:
         print(f"  {BRANCH.relative_to(ROOT)}: the branch of notebooks")
         return 0
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        wrong = rehearse(clone(folder), folder / "remote.git")
-    print("\n".join(wrong) or "  everything but the uploads works")
-    return bool(wrong)
+        copy, remote = Path(name, "book"), Path(name, "remote.git")
+        git("clone", "-q", str(ROOT), str(copy))
+        wrong = rehearse(copy, remote)
+    return options.report(wrong, f"  {len(wrong)} complaints; nothing was uploaded")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Serves the built book on this machine, compressed, as a web server would.
+"""Serves the built book on this machine, compressed as by a web server.
 
 python -m tools.serve [PORT]
 """
@@ -6,11 +6,15 @@ python -m tools.serve [PORT]
 import gzip
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
-HTML = Path(__file__).resolve().parent.parent / "_build" / "html"
+from tools.common.paths import HTML
+
 COMPRESSED = {".woff2", ".zip", ".whl", ".png"}
 
 
@@ -22,7 +26,7 @@ def _gzipped(file: Path, changed: float) -> bytes:
 class Handler(SimpleHTTPRequestHandler):
     """Files of the site, gzip-compressed where that helps."""
 
-    # On Windows the registry may say otherwise, and a browser then runs no script.
+    # Windows' registry may hold other types, with which a browser runs no script.
     extensions_map = {
         **SimpleHTTPRequestHandler.extensions_map,
         ".css": "text/css",
@@ -50,22 +54,37 @@ class Handler(SimpleHTTPRequestHandler):
 def server(
     html: Path = HTML, port: int = 0, handler: type[Handler] = Handler
 ) -> ThreadingHTTPServer:
-    """A server for `html` on the loopback address; port 0 takes a free one."""
-    if not (html / "index.html").exists():
+    """Return a server for `html` on the loopback address; port 0 takes a free port."""
+    if not is_built(html):
         raise ValueError(f"no built book in {html}: run `make book` first")
-
-    made = partial(handler, directory=str(html))
     try:
-        return ThreadingHTTPServer(("127.0.0.1", port), made)
-    except OSError as error:
-        said = (
-            f"port: {port} cannot be had ({error}); name another, or 0 for a free one"
+        return ThreadingHTTPServer(
+            ("127.0.0.1", port), partial(handler, directory=str(html))
         )
-        raise ValueError(said) from None
+    except OSError as error:
+        raise ValueError(
+            f"port: {port} is not available ({error}); name another, or 0 for a free one"
+        ) from None
 
 
-def asked(arguments: list[str]) -> int:
-    """The port that a command line asks for."""
+def is_built(html: Path) -> bool:
+    """Return whether `html` holds a built book."""
+    return (html / "index.html").exists()
+
+
+@contextmanager
+def serving(html: Path = HTML, handler: type[Handler] = Handler) -> Iterator[str]:
+    """Serve `html` from a thread; yield the address."""
+    with server(html, handler=handler) as running:
+        Thread(target=running.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{running.server_port}/"
+        finally:
+            running.shutdown()
+
+
+def parse_port(arguments: list[str]) -> int:
+    """Return the port that a command line names; 8000 by default."""
     if not arguments:
         return 8000
     if len(arguments) > 1:
@@ -77,7 +96,7 @@ def asked(arguments: list[str]) -> int:
 
 
 def main() -> None:
-    with server(port=asked(sys.argv[1:])) as running:
+    with server(port=parse_port(sys.argv[1:])) as running:
         print(f"The book is at http://127.0.0.1:{running.server_port}/ (Ctrl-C ends)")
         try:
             running.serve_forever()

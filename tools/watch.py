@@ -1,10 +1,11 @@
-"""Builds the book whenever a file changes, and shows the page anew in the browser.
+"""Builds the book whenever a file changes, and reloads the page in the browser.
 
     python -m tools.watch [PORT]
 
-Each build is a process of its own, forked from one that has the large packages loaded:
-it starts at once and knows nothing of the build before. A prose edit runs no chapter and
-reads one page, a style edit reads none; a code edit runs its chapter first.
+Each build is a new process, forked from a server that has imported the large packages: it
+starts at once and shares no state with the last build. An edit of the prose runs no
+chapter and reads one page, an edit of the style reads none; an edit of code runs its
+chapter first.
 """
 
 import json
@@ -18,14 +19,14 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlparse
 
 from livepage.digest import files_in
-from tools.serve import HTML, Handler, asked, server
+from tools.common.paths import HTML, ROOT
+from tools.serve import Handler, is_built, parse_port, server
 
-ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("book", "lib", "tools")
 FILES = ("_config.yml", "_toc.yml", "requirements.txt")
-PAUSE = 0.2  # seconds between two looks at the files
-PATIENCE = 20  # seconds until a page that waits is told that nothing changed
-# What is loaded once: nothing of ours, which may be what changed.
+PAUSE = 0.2  # seconds between two polls of the files
+PATIENCE = 20  # seconds until a waiting page learns that nothing changed
+# Imported once, by the server: third-party packages only, because ours may change.
 LARGE = [
     "tools",
     "fontTools.subset",
@@ -41,50 +42,50 @@ LARGE = [
     "tinycss2",
 ]
 RELOAD = """
-const told = document.createElement("pre");
-told.style = "position: fixed; inset: auto 0 0; max-height: 60%; margin: 0; z-index: 99;"
+const panel = document.createElement("pre");
+panel.style = "position: fixed; inset: auto 0 0; max-height: 60%; margin: 0; z-index: 99;"
   + "padding: 1rem; overflow: auto; white-space: pre-wrap; background: #a00; color: #fff";
 for (let seen = ""; ; ) {
   try {
     const answer = await fetch(`/.watch?seen=${seen}`);
-    const { number, said } = await answer.json();
-    if (seen !== "" && number !== seen && !said) location.reload();
+    const { number, complaint } = await answer.json();
+    if (seen !== "" && number !== seen && !complaint) location.reload();
     seen = number;
-    told.textContent = said;
-    if (said) document.body.append(told);
-    else told.remove();
+    panel.textContent = complaint;
+    if (complaint) document.body.append(panel);
+    else panel.remove();
   } catch {
-    await new Promise((again) => setTimeout(again, 1000)); // the server is gone
+    await new Promise((done) => setTimeout(done, 1000)); // the server is gone
   }
 }
 """
 
 
 class Newest:
-    """The newest build: its number, and what it complained of."""
+    """The newest build: its number and its complaint, which is empty if it succeeded."""
 
     def __init__(self) -> None:
-        self.number, self.said = 0, ""
+        self.number, self.complaint = 0, ""
         self.changed = threading.Condition()
 
-    def tell(self, said: str) -> None:
-        """Let every open page know; an empty text is a build that went well."""
+    def finish(self, complaint: str) -> None:
+        """Record a build, and wake every page that waits for it."""
         with self.changed:
-            self.number, self.said = self.number + 1, said
+            self.number, self.complaint = self.number + 1, complaint
             self.changed.notify_all()
 
     def after(self, seen: str) -> str:
-        """Wait for a build that a page has not seen, and say what it did."""
+        """Wait for a build that a page has not seen; return the build as JSON."""
         with self.changed:
             self.changed.wait_for(lambda: str(self.number) != seen, PATIENCE)
-            return json.dumps({"number": self.number, "said": self.said})
+            return json.dumps({"number": self.number, "complaint": self.complaint})
 
 
 newest = Newest()
 
 
 class Watching(Handler):
-    """The site, with a script in each page that asks for the next build."""
+    """Serves the site with a script in each page that waits for the next build."""
 
     def do_GET(self) -> None:
         url = urlparse(self.path)
@@ -96,7 +97,7 @@ class Watching(Handler):
         elif url.path == "/.watch.js":
             self._answer("text/javascript", RELOAD)
         elif file.suffix == ".html" and file.is_file():
-            self._answer("text/html", watched(file.read_text("utf-8")))
+            self._answer("text/html", with_script(file.read_text("utf-8")))
         else:
             super().do_GET()
 
@@ -113,80 +114,80 @@ class Watching(Handler):
         super().end_headers()
 
 
-def watched(page: str) -> str:
-    """Return a page that may ask this server, and does; the file stays as it is."""
+def with_script(page: str) -> str:
+    """Return a page with the script, and with a policy that permits its requests."""
     page = page.replace("connect-src 'none'", "connect-src 'self'", 1)
     script = '<script type="module" src="/.watch.js"></script>'
     return page.replace("</head>", f"{script}</head>", 1)
 
 
-def look() -> dict[Path, int]:
+def modification_times() -> dict[Path, int]:
     """Return when each source was last changed."""
-    found = files_in(*(ROOT / name for name in FOLDERS))
-    found |= {ROOT / name for name in FILES}
-    seen = {}
-    for file in found:
+    files = files_in(*(ROOT / name for name in FOLDERS))
+    files |= {ROOT / name for name in FILES}
+    times = {}
+    for file in files:
         try:
-            seen[file] = file.stat().st_mtime_ns
-        except FileNotFoundError:  # an editor's, gone already
+            times[file] = file.stat().st_mtime_ns
+        except FileNotFoundError:  # an editor's temporary file
             continue
-    return seen
+    return times
 
 
-def build(told: Connection) -> None:
-    """Build the book, in a process of its own; tell when its pages stand, or why not."""
+def build(outcome: Connection) -> None:
+    """Build the book; send "" once the pages are rendered, or the complaint."""
     try:
         from tools import build as builder
 
         try:
-            builder.make(shown=lambda: told.send(""))
+            builder.make(on_rendered=lambda: outcome.send(""))
         except builder.FAILURES as error:
-            told.send(str(error))
-    except BaseException:  # a module of ours that cannot even be loaded, for instance
-        told.send(traceback.format_exc())
+            outcome.send(str(error))
+    except BaseException:  # a module of ours that cannot be imported, for instance
+        outcome.send(traceback.format_exc())
 
 
 def rebuild() -> None:
-    """Build once, and tell the pages."""
+    """Build once in a new process, and notify the pages."""
     method = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"
     context = get_context(method)
     context.set_forkserver_preload(LARGE)
-    told, tells = context.Pipe(duplex=False)
+    receiver, sender = context.Pipe(duplex=False)
     start = time.perf_counter()
-    process = context.Process(target=build, args=(tells,))
+    process = context.Process(target=build, args=(sender,))
     process.start()
-    tells.close()
-    said = None
+    sender.close()
+    complaint = None
     try:
         while True:
-            said = told.recv()
-            newest.tell(said)
+            complaint = receiver.recv()
+            newest.finish(complaint)
             took = f"{time.perf_counter() - start:.1f} s"
-            print(said or f"\n  the pages stand after {took}", flush=True)
+            print(complaint or f"\n  rendered after {took}", flush=True)
     except EOFError:
         process.join()
-    if said is None:  # it was killed, for its memory perhaps
-        newest.tell("the build was stopped")
+    if complaint is None:  # the process was killed, perhaps for its memory
+        newest.finish("the build was stopped")
 
 
 def watch() -> None:
-    """Build after each change, for good."""
-    seen: dict[Path, int] = {}
+    """Build after each change, without end."""
+    before: dict[Path, int] = {}
     while True:
-        now = look()
-        if now != seen:
-            seen = now
+        now = modification_times()
+        if now != before:
+            before = now
             rebuild()
         time.sleep(PAUSE)
 
 
 def main() -> int:
-    port = asked(sys.argv[1:])
+    port = parse_port(sys.argv[1:])
     threading.Thread(target=watch, daemon=True).start()
     HTML.mkdir(parents=True, exist_ok=True)
     try:
         with newest.changed:
-            newest.changed.wait_for(lambda: (HTML / "index.html").exists())
+            newest.changed.wait_for(lambda: is_built(HTML))
         with server(port=port, handler=Watching) as running:
             address = f"http://127.0.0.1:{running.server_port}/"
             print(f"\nThe book is at {address} (Ctrl-C ends)", flush=True)

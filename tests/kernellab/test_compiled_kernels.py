@@ -73,9 +73,9 @@ def test_code_for_another_architecture_is_executed_if_it_is_other_code() -> None
     renamed = text.replace(".target sm_80", ".target sm_90a")
     renamed = renamed.replace("_cudapy_smem", "_cudapy_other")
     assert renamed != text
-    assert compiled.elsewhere(case, {build: renamed}, {build: text}) is None
+    assert compiled.judge_other(case, {build: renamed}, {build: text}) is None
     wrong = re.sub(r"ex2\.approx\S*", "mov.f32", text, count=1)
-    assert "off by" in compiled.elsewhere(case, {build: wrong}, {build: text})
+    assert "off by" in compiled.judge_other(case, {build: wrong}, {build: text})
 
 
 @rungs

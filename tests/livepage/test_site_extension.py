@@ -22,7 +22,7 @@ from livepage.site.ahead import Ahead
 from livepage.site.head import inline, split_heading
 from livepage.site.page import for_scripts, launch_links, repository_links, scripts
 from livepage.site.paths import ASSETS, VENDOR
-from tools.building.plain_markdown import Around, plain_markdown
+from tools.building.plain_markdown import Context, plain_markdown
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -86,7 +86,7 @@ def test_another_quantity_is_another_line_of_one_file(another):
     assert for_scripts({}, "en")["quantities"]["k"] == ("κ", "kept")
     assert '"k":"κ"' in page_script()
     assert '[data-q="k"] { --quantity: var(--link); }' in build.stylesheet()
-    assert plain_markdown(r"{q}`k` $\qk$", {}, Around(None)) == r"κ $\kappa$"
+    assert plain_markdown(r"{q}`k` $\qk$", {}, Context(None)) == r"κ $\kappa$"
 
 
 @pytest.mark.parametrize(
@@ -386,7 +386,7 @@ def render(
     from jupyter_book.config import get_final_config
     from sphinx.application import Sphinx
 
-    from tools.building.apart import sphinx_apart
+    from tools.building.isolation import isolated_sphinx
 
     source = folder / "src"
     source.mkdir()
@@ -403,7 +403,7 @@ def render(
         sourcedir=source,
     )
     config |= {"nb_execution_mode": "off", "html_baseurl": BASE}
-    with sphinx_apart():
+    with isolated_sphinx():
         app = Sphinx(
             str(source),
             None,
@@ -563,12 +563,12 @@ def test_pages_are_rendered_beside_references_to_what_is_gone():
     from sphinx.environment.collectors.toctree import TocTreeCollector
     from sphinx_external_toc import collectors
 
-    from tools.building.apart import sphinx_apart
+    from tools.building.isolation import isolated_sphinx
 
     gone = weakref.proxy(TTFont())  # nobody else holds it
     with pytest.raises(ReferenceError):
         isinstance(gone, TocTreeCollector)
-    with sphinx_apart():
+    with isolated_sphinx():
         shown = collectors.gc.get_objects()
         assert not [each for each in shown if each is gone]
         assert [each for each in shown if isinstance(each, type)]

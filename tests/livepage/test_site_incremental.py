@@ -11,7 +11,7 @@ from sphinx.application import Sphinx
 from livepage.digest import digest
 from livepage.site import fingerprint, keep
 from livepage.site.paths import ASSETS
-from tools.building.apart import sphinx_apart
+from tools.building.isolation import isolated_sphinx
 
 TOC = "format: jb-book\nroot: index\nchapters: [{file: one}, {file: two}, {file: three}]\n"
 FIGURE = '<figure class="os-figure" id="a" data-figure="two-chunks" data-state="{}">'
@@ -55,7 +55,7 @@ def built(folder: Path, root: Path, prose: str, year: int) -> dict[str, bytes]:
         sourcedir=folder / "src",
     )
     config["nb_execution_mode"] = "off"
-    with sphinx_apart():
+    with isolated_sphinx():
         folders = (folder / "src", None, folder / "html", folder / "made" / "trees")
         made = Sphinx(*folders, "html", config, status=None, warning=None)
         made.build()

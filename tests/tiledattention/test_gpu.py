@@ -518,7 +518,7 @@ from tools.kernels import gate as kernels
 q, k, v = np.random.default_rng(0).standard_normal((3, 13, 8)).astype(np.float32)
 out = gpu.attention(q, k, v, kernel="one_more")
 right = np.allclose(out, dense.attention(q, k, v), atol=1e-6)
-sizes = {tuple(wanted[1:4]) for wanted in kernels.wanted() if wanted[0] == "one_more"}
+sizes = {tuple(wanted[1:4]) for wanted in kernels.to_compile() if wanted[0] == "one_more"}
 print(json.dumps([gpu.RUNGS, bool(right), len(sizes)]))
 """
 
@@ -764,22 +764,20 @@ def test_numba_comes_first_and_webgpu_where_it_finds_no_gpu(
     monkeypatch.setattr(make_gpu.sys, "argv", ["gpu", *asked])
     monkeypatch.setattr(make_gpu.sys, "platform", "linux")
     monkeypatch.setattr(make_gpu.shutil, "which", lambda name: f"/usr/bin/{name}")
-    monkeypatch.setattr(gate, "environment", lambda: None)
-    monkeypatch.setattr(
-        make_gpu.subprocess, "call", lambda *a, **_: calls.append(a) or status
-    )
+    monkeypatch.setattr(gate.environments, "environment", lambda *_: "python")
+    monkeypatch.setattr(subprocess, "call", lambda *a, **_: calls.append(a) or status)
     monkeypatch.setattr(make_gpu, "by_webgpu", lambda: 77)
     assert (make_gpu.main(), len(calls)) == (returned, called)
 
 
 def test_where_numba_cannot_be_installed_webgpu_is_left(monkeypatch, capsys) -> None:
-    def fails() -> None:
+    def fails(*_: object) -> None:
         raise gate.environments.NotInstalled("pip could not install it")
 
     monkeypatch.setattr(make_gpu.sys, "argv", ["gpu"])
     monkeypatch.setattr(make_gpu.sys, "platform", "linux")
     monkeypatch.setattr(make_gpu.shutil, "which", lambda name: f"/usr/bin/{name}")
-    monkeypatch.setattr(gate, "environment", fails)
+    monkeypatch.setattr(gate.environments, "environment", fails)
     monkeypatch.setattr(make_gpu, "by_webgpu", lambda: 77)
     assert make_gpu.main() == 77
     assert "could not install" in capsys.readouterr().out

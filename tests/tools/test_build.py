@@ -22,8 +22,8 @@ from tools import build
 from tools.build import (
     Book,
     BuildFailed,
+    check_bibliography,
     check_count,
-    check_sources,
     pack_wheels,
     packed_from,
     run_chapters,
@@ -32,12 +32,12 @@ from tools.build import (
 from tools.building.chapters import code_cells, in_source, notebook, pages
 from tools.building.execute import (
     ChapterFailed,
+    _join_streams,
     _raise_failures,
-    _whole_streams,
     forking,
     with_outputs,
 )
-from tools.building.freshness import Ours, data_files, imported, lib_files
+from tools.building.freshness import Sources, data_files, imported, lib_files
 
 HEADER = "---\njupytext: {text_representation: {format_name: myst}}\n---\n\n"
 CELL = "```{{code-cell}} ipython3\n{options}{code}\n```\n"
@@ -74,7 +74,7 @@ def small(tmp_path: Path) -> Book:
 
 def run(book: Book) -> list[str]:
     """Run what is stale, as a build does that knows nothing of the last one."""
-    return run_chapters(book, Ours(book.root))
+    return run_chapters(book, Sources(book.root))
 
 
 def printed(book: Book, number: int) -> str:
@@ -230,7 +230,7 @@ def test_broken_yaml_is_named_by_file_and_line(small: Book, name: str) -> None:
 def test_a_broken_list_of_sources_is_named(small: Book) -> None:
     (small.book / "sources.bib").write_text("@article{key, title={Open\n")
     with pytest.raises(BuildFailed, match=r"sources\.bib: .*line 1"):
-        check_sources(small)
+        check_bibliography(small)
 
 
 def test_what_the_renderer_says_is_told_of_the_sources(small: Book) -> None:
@@ -254,7 +254,7 @@ def test_a_chapter_left_out_of_the_run_stops_the_build(small: Book) -> None:
     run(small)
     small.chapter(small.chapters[1]).unlink()
     with pytest.raises(BuildFailed, match="did not run: 02-two$"):
-        check_count(small, Ours(small.root))
+        check_count(small, Sources(small.root))
 
 
 def test_a_chapter_without_a_header_is_no_quiet_page(small: Book) -> None:
@@ -282,15 +282,15 @@ def test_a_line_that_arrives_in_pieces_is_one_line() -> None:
     pieces = [("stdout", "one "), ("stdout", "line\n"), ("stderr", "no\n")]
     outputs = [new_output("stream", name=name, text=text) for name, text in pieces]
     outputs.insert(2, new_output("display_data", {"text/plain": "a"}))
-    joined = _whole_streams(outputs)
+    joined = _join_streams(outputs)
     assert [one.get("text") for one in joined] == ["one line\n", None, "no\n"]
 
 
 def test_what_a_chapter_depends_on(root: Path) -> None:
-    ours = Ours(root)
+    sources = Sources(root)
 
     def reached(code: str) -> set[str]:
-        return {file.name for file in lib_files(code, ours)}
+        return {file.name for file in lib_files(code, sources)}
 
     names = reached("from onlinesoftmax.state import State")
     assert {"__init__.py", "state.py"} <= names and "streaming.py" not in names
@@ -306,7 +306,7 @@ def test_what_a_chapter_depends_on(root: Path) -> None:
     assert {"rescaling.py", "widget.py"} <= names and "figure.py" not in names
     names = reached("figure('gpu-ladder')\ndrill('third-weight')")
     assert {"figure.py", "strings.json", "ladder.py"} <= names
-    figures = {file.parent.name for file in lib_files("figure('gpu-ladder')", ours)}
+    figures = {file.parent.name for file in lib_files("figure('gpu-ladder')", sources)}
     assert {"gpu-ladder", "smem-budget"} <= figures and "cover" not in figures
     assert "01-stable-softmax.yml" in names and "05-merge.yml" not in names
     assert "figure.mjs" not in names  # drawn when the page is rendered
@@ -323,7 +323,7 @@ def test_a_measurement_that_is_added_is_seen(root: Path, tmp_path: Path) -> None
         (tmp_path / "data" / name).touch()
     for code, count in (("data.glob('gpu-*.json')", 2), ("# in book/data/*.json", 0)):
         assert len(data_files(code, tmp_path)) == count
-    ladder = lib_files("figure('gpu-ladder')", Ours(root))
+    ladder = lib_files("figure('gpu-ladder')", Sources(root))
     assert len(data_files("", tmp_path, ladder)) == 2
 
 
@@ -380,12 +380,12 @@ def test_a_build_that_waits_for_another_says_so(tmp_path: Path) -> None:
     code = """
     import sys
     from pathlib import Path
-    from tools.build import only_one
-    with only_one(Path(sys.argv[1])):
+    from tools.build import lock
+    with lock(Path(sys.argv[1])):
         print("builds")
     """
     command = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path)]
-    with build.only_one(tmp_path):
+    with build.lock(tmp_path):
         second = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert "waiting for another build" in second.stdout.readline()
     assert second.communicate()[0] == "builds\n"

@@ -26,10 +26,10 @@ from tools.testing import clocks
     ],
 )
 def test_a_clock_wants_a_reason(line: str) -> None:
-    assert len(clocks.refused(line, True)) == 1
-    assert not clocks.refused(f"{line}  # clock: a pause between two looks", True)
-    assert not clocks.refused(f"# clock: a pause between two looks\n{line}", True)
-    assert clocks.refused(f"# clock:\n{line}", True)
+    assert len(clocks.complaints(line, True)) == 1
+    assert not clocks.complaints(f"{line}  # clock: a pause between two looks", True)
+    assert not clocks.complaints(f"# clock: a pause between two looks\n{line}", True)
+    assert clocks.complaints(f"# clock:\n{line}", True)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_a_clock_wants_a_reason(line: str) -> None:
     ],
 )
 def test_what_decides_nothing_wants_none(line: str) -> None:
-    assert not clocks.refused(line, True)
+    assert not clocks.complaints(line, True)
 
 
 @pytest.mark.parametrize(
@@ -61,4 +61,4 @@ def test_what_decides_nothing_wants_none(line: str) -> None:
     ],
 )
 def test_an_assert_names_what_fails(line: str, is_refused: bool) -> None:
-    assert bool(clocks.refused(line, True)) == is_refused
+    assert bool(clocks.complaints(line, True)) == is_refused

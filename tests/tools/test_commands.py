@@ -4,6 +4,7 @@ import ast
 import importlib
 import importlib.metadata
 import importlib.util
+import json
 import os
 import re
 import runpy
@@ -12,7 +13,9 @@ import subprocess
 import sys
 import venv
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import jupytext
 import pytest
@@ -25,19 +28,23 @@ from tools.testing import copies, speeds
 ROOT = Path(__file__).parents[2]
 # What `make` runs before what only tests need is installed.
 BOOK_COMMANDS = ("build", "watch", "serve", "kernels/gpu", "model/train")
-REPORT = """<testsuites><testsuite>
-<testcase classname="tests.test_x" name="test_good"/>
-<testcase classname="tests.browser.test_y" name="test_bad[a b]"><failure/></testcase>
-<testcase classname="" name="tests.test_z"><error/></testcase>
-</testsuite></testsuites>"""
 
 
-def test_a_failing_test_says_how_to_run_it_alone(tmp_path) -> None:
-    report = tmp_path / "tests.xml"
-    report.write_text(REPORT)
-    ids = tools_test.failures(report)
-    assert ids == ["tests/browser/test_y.py::test_bad[a b]", "tests/test_z.py"]
-    assert tools_test.alone(ids[0]).endswith(f"-m pytest -n0 '{ids[0]}'")
+def test_a_failing_test_says_how_to_run_it_alone(tmp_path, monkeypatch) -> None:
+    report = partial(SimpleNamespace, when="call", duration=1.0)
+    stats = {
+        "passed": [report(nodeid="tests/test_x.py::test_good")],
+        "failed": [report(nodeid="tests/browser/test_y.py::test_bad[a b]")],
+        "error": [report(nodeid="tests/test_z.py")],  # it could not be imported
+    }
+    for name in ("MEASURED", "RESULTS"):
+        monkeypatch.setattr(speeds, name, tmp_path / name)
+    speeds.pytest_terminal_summary(SimpleNamespace(stats=stats))
+    results = json.loads(speeds.RESULTS.read_text())
+    ids = ["tests/browser/test_y.py::test_bad[a b]", "tests/test_z.py"]
+    assert results == {"passed": 1, "failed": ids, "skipped": 0}
+    assert len(json.loads(speeds.MEASURED.read_text())) == 2
+    assert tools_test.command_for(ids[0]).endswith(f"-m pytest -n0 '{ids[0]}'")
 
 
 def environment():
@@ -157,12 +164,12 @@ def test_a_port_that_cannot_be_had_is_said_plainly(tmp_path, port: str) -> None:
     with serve.server(tmp_path) as running:
         number = str(running.server_port) if port == "taken" else port
         with pytest.raises(ValueError, match=f"port: .*{number}"):
-            serve.server(tmp_path, serve.asked([number]))
+            serve.server(tmp_path, serve.parse_port([number]))
 
 
 def test_two_ports_are_one_too_many() -> None:
     with pytest.raises(ValueError, match="port: expected one, got 8000 9000"):
-        serve.asked(["8000", "9000"])
+        serve.parse_port(["8000", "9000"])
 
 
 COMMANDS = [

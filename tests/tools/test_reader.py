@@ -25,9 +25,9 @@ from livepage.road import Stop
 from patience import wait_until
 from tools import lab
 from tools.building.chapters import code_cells, notebook, pages
-from tools.building.plain_markdown import Around, plain_markdown
+from tools.building.plain_markdown import Context, plain_markdown
 from tools.building.reader import (
-    around,
+    context,
     install_cell,
     reader_notebook,
     wheels_at,
@@ -36,7 +36,7 @@ from tools.building.reader import (
 from tools.environment import OURS
 from tools.lab import copies
 
-SOURCES = BibliographyData(
+BIBLIOGRAPHY = BibliographyData(
     {
         "two": Entry(
             "article",
@@ -61,8 +61,8 @@ ROAD = (
     Stop(3, "A GPU", "C", "Hear."),
 )
 PAGES = frozenset({"index", "cheat-sheet", "02-b", "03-the-online-recurrence"})
-HERE = Around(SOURCES, PAGES, ROAD)
-PUBLISHED = Around(SOURCES, PAGES, ROAD, "https://book.example/en/")
+HERE = Context(BIBLIOGRAPHY, PAGES, ROAD)
+PUBLISHED = Context(BIBLIOGRAPHY, PAGES, ROAD, "https://book.example/en/")
 
 PLAIN = {
     "Five becomes {glue:text}`kept:.3f`.": "Five becomes 0.677.",
@@ -172,11 +172,11 @@ def test_a_notebook_promises_no_list_that_it_does_not_have() -> None:
 
 
 def test_the_book_around_a_chapter_is_read_from_its_folder(root: Path) -> None:
-    book = around(root / "book")
+    book = context(root / "book")
     assert {"index", "cheat-sheet", "05-merge"} <= book.notebooks
     assert not {"drills", "references"} & book.notebooks
     assert book.road[0].file == "01-stable-softmax"
-    assert "essay0" in book.sources.entries
+    assert "essay0" in book.bibliography.entries
 
 
 def test_a_book_without_sources_or_road_has_an_address_all_the_same(tmp_path) -> None:
@@ -184,7 +184,7 @@ def test_a_book_without_sources_or_road_has_an_address_all_the_same(tmp_path) ->
     (tmp_path / "_toc.yml").write_text("root: index")
     (tmp_path / "book").mkdir()
     (tmp_path / "book" / "index.md").write_text("# The cover")
-    book = around(tmp_path / "book")
+    book = context(tmp_path / "book")
     assert (book.site, book.road, book.notebooks) == ("https://book.example", (), set())
 
 

@@ -51,7 +51,7 @@ def test_what_no_test_of_a_file_rests_on_is_no_reason(monkeypatch) -> None:
 def test_what_changed_since_the_last_green_run(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(speeds, "GREEN", tmp_path / "green.json")
     here = {"lib/a.py": "1", "lib/b.py": "2", "lib/new.py": "3"}
-    monkeypatch.setattr(speeds, "now", lambda: here)
+    monkeypatch.setattr(speeds, "current_digests", lambda: here)
     green = {"lib/a.py": "1", "lib/b.py": "0", "lib/old.py": "4"}
     speeds.GREEN.write_text(json.dumps(green))
     assert speeds.changed_files() == {"lib/b.py", "lib/new.py", "lib/old.py"}

@@ -13,7 +13,7 @@ import pytest
 from livepage.site.page import CONTENT_SECURITY_POLICY
 from patience import PATIENCE
 from tools import watch
-from tools.serve import server
+from tools.serve import serving
 from tools.testing.copies import copy_of_the_book
 
 PAGE = f'<head><meta content="{CONTENT_SECURITY_POLICY}"></head><p>text</p>'
@@ -23,10 +23,8 @@ PAGE = f'<head><meta content="{CONTENT_SECURITY_POLICY}"></head><p>text</p>'
 def address(tmp_path):
     """A site of one page, watched."""
     (tmp_path / "index.html").write_text(PAGE)
-    with server(tmp_path, handler=watch.Watching) as running:
-        threading.Thread(target=running.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{running.server_port}/"
-        running.shutdown()
+    with serving(tmp_path, watch.Watching) as address:
+        yield address
 
 
 def test_a_page_may_ask_its_server_and_the_file_stays(address, tmp_path) -> None:
@@ -52,12 +50,12 @@ class Noticed(threading.Condition):
 def test_a_page_that_waits_is_told_of_the_next_build(address, monkeypatch) -> None:
     monkeypatch.setattr(watch, "newest", watch.Newest())
     first = json.load(urlopen(f"{address}.watch?seen="))
-    assert first == {"number": 0, "said": ""}
+    assert first == {"number": 0, "complaint": ""}
     watch.newest.changed = waiting = Noticed()
-    tell = partial(watch.newest.tell, "01-one.md: no")
-    threading.Thread(target=lambda: waiting.begun.wait(PATIENCE) and tell()).start()
-    told = json.load(urlopen(f"{address}.watch?seen=0", timeout=PATIENCE))
-    assert told == {"number": 1, "said": "01-one.md: no"}
+    finish = partial(watch.newest.finish, "01-one.md: no")
+    threading.Thread(target=lambda: waiting.begun.wait(PATIENCE) and finish()).start()
+    build = json.load(urlopen(f"{address}.watch?seen=0", timeout=PATIENCE))
+    assert build == {"number": 1, "complaint": "01-one.md: no"}
 
 
 class Pipe:
@@ -96,10 +94,10 @@ def test_a_fault_in_the_sources_reaches_the_open_page(tmp_path) -> None:
             line = next(line for line in heard if "http://" in line)
             address = re.search(r"http://\S+", line)[0]
             for _ in range(6):  # a busy machine may need longer than a page waits
-                told = json.load(urlopen(f"{address}.watch?seen=0"))
-                if told["number"]:
+                build = json.load(urlopen(f"{address}.watch?seen=0"))
+                if build["number"]:
                     break
         finally:
             watching.terminate()
-    assert told["number"] == 1
-    assert "_toc.yml names 'nowhere'" in told["said"]
+    assert build["number"] == 1
+    assert "_toc.yml names 'nowhere'" in build["complaint"]

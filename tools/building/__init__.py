@@ -1,1 +1,1 @@
-"""What a build does, step by step: `tools.build` calls it."""
+"""The steps of a build, which `tools.build` calls."""

@@ -23,7 +23,7 @@ CODE = re.compile(r"^```\{code-cell\}.*\n(?::.*\n)*", re.M)
 
 @dataclass(frozen=True)
 class Page:
-    """A page of `_toc.yml`: its name, and its source in `book/`."""
+    """A page of `_toc.yml`, with the path of its source in `book/`."""
 
     name: str
     source: Path
@@ -31,7 +31,7 @@ class Page:
     @property
     def is_chapter(self) -> bool:
         """Whether the page has code to run."""
-        return bool(self.notebook_header or self.told[1])
+        return bool(self.notebook_header or self.title_and_line[1])
 
     @property
     def notebook_header(self) -> dict:
@@ -39,8 +39,8 @@ class Page:
         return self.head.get("jupytext", {})
 
     @property
-    def told(self) -> tuple[str, str]:
-        """The page's title, and what the map says of it: nothing if it is not there."""
+    def title_and_line(self) -> tuple[str, str]:
+        """The page's title and its line on the map, which is empty if it has none."""
         text = self.source.read_text("utf-8")
         heading = HEADING.search(text)
         return heading[1] if heading else "", self.head.get("line", "")
@@ -53,28 +53,32 @@ class Page:
 
 @cache
 def front_matter(text: str, name: str = "a page") -> dict:
-    """The YAML between the two `---` at the head of a page."""
-    # With the line of the first `---`, so that a fault is told with the page's own line.
+    """Return the YAML between the two `---` at the head of a page."""
+    # The first `---` is included, so that an error has the page's own line number.
     match = re.match(r"---\n.*?(?=\n---\n)", text, re.S)
     try:
         return yaml.safe_load(match[0]) if match else {}
     except yaml.YAMLError as error:
-        said = str(error).replace("<unicode string>", name)
-        raise ValueError(f"{name}: front matter: {said}") from None
+        message = str(error).replace("<unicode string>", name)
+        raise ValueError(f"{name}: front matter: {message}") from None
 
 
 def pages(toc: Path, book: Path) -> list[Page]:
-    """Every page that the table of contents names, in reading order."""
-    found = [Page(name, book / f"{name}.md") for name in _files(_load(toc))]
-    for page in found:
+    """Return every page that the table of contents names, in reading order."""
+    named = [Page(name, book / f"{name}.md") for name in _files(_load(toc))]
+    for page in named:
         if not page.source.exists():
             raise ValueError(f"{toc.name} names {page.name!r}: no {page.source}")
-    return found
+    return named
 
 
 def road(toc: Path, book: Path) -> list[Stop]:
-    """The chapters of the book, written or planned, in order."""
-    return stops(parse_toc_yaml(toc), lambda name: Page(name, book / f"{name}.md").told)
+    """Return the chapters of the book, written or planned, in order."""
+
+    def describe(name: str) -> tuple[str, str]:
+        return Page(name, book / f"{name}.md").title_and_line
+
+    return stops(parse_toc_yaml(toc), describe)
 
 
 def _load(toc: Path) -> dict:
@@ -96,23 +100,23 @@ def _files(entry: dict) -> list[str]:
 
 
 def notebook(page: Page) -> NotebookNode:
-    """The source of a chapter as a notebook without outputs.
+    """Return the source of a chapter as a notebook without outputs.
 
-    A code cell's id is its `:name:`, or else its place among the code cells and its
-    text: an edit of the prose moves no id.
+    A code cell's id is its `:name:`, or else its index among the code cells and the digest
+    of its code: an edit of the prose changes no id.
     """
     if not page.notebook_header:
         raise ValueError(f"{page.source}: a chapter needs a `jupytext` front matter")
     nb = deepcopy(_parsed(page.source.read_text("utf-8")))
-    for place, cell in enumerate(code_cells(nb)):
+    for index, cell in enumerate(code_cells(nb)):
         digest = hashlib.sha256(cell.source.encode()).hexdigest()[:8]
-        cell.id = cell.metadata.get("name", f"code-{place:02d}-{digest}")
-    for place, cell in enumerate(c for c in nb.cells if c.cell_type != "code"):
-        cell.id = f"text-{place:02d}"
+        cell.id = cell.metadata.get("name", f"code-{index:02d}-{digest}")
+    for index, cell in enumerate(c for c in nb.cells if c.cell_type != "code"):
+        cell.id = f"text-{index:02d}"
     ids = [cell.id for cell in nb.cells]
-    twice = sorted({id for id in ids if ids.count(id) > 1})
-    if twice:
-        raise ValueError(f"{page.source}: cell names used twice: {', '.join(twice)}")
+    repeated = sorted({id for id in ids if ids.count(id) > 1})
+    if repeated:
+        raise ValueError(f"{page.source}: cell names used twice: {', '.join(repeated)}")
     return nb
 
 
@@ -122,38 +126,37 @@ def _parsed(text: str) -> NotebookNode:
 
 
 def code_cells(nb: NotebookNode) -> list[NotebookNode]:
-    """The cells that run."""
+    """Return the cells that run."""
     return [cell for cell in nb.cells if cell.cell_type == "code"]
 
 
 def plain(source: str) -> str:
-    """`source` without IPython's own lines, which Python cannot parse."""
+    """Return `source` without IPython's magic lines, which Python cannot parse."""
     lines = source.splitlines()
     return "\n".join("" if re.match(r"\s*[%!]", line) else line for line in lines)
 
 
 def check_code(page: Page) -> None:
-    """Refuse a chapter with a cell that Python cannot read."""
+    """Raise if Python cannot parse a cell of a chapter."""
     for cell in code_cells(notebook(page)):
         try:
             ast.parse(plain(cell.source))
         except SyntaxError as error:
             line = line_of(page, cell) + (error.lineno or 1) - 1
             where = f"{page.source.name}:{line}, cell {cell.id!r}"
-            said = (
-                f"{where}\n    {(error.text or '').strip()}\n  SyntaxError: {error.msg}"
-            )
-            raise ValueError(said) from None
+            code = (error.text or "").strip()
+            message = f"{where}\n    {code}\n  SyntaxError: {error.msg}"
+            raise ValueError(message) from None
 
 
 def line_of(page: Page, cell: NotebookNode) -> int:
-    """The line of `page`'s source on which the text of `cell` starts."""
+    """Return the line of `page`'s source on which the text of `cell` starts."""
     ids = [each.id for each in notebook(page).cells]
     return _first_lines(page)[ids.index(cell.id)]
 
 
 def _first_lines(page: Page) -> list[int]:
-    """The line on which each cell starts. Texts may repeat, so one after the other."""
+    """Return the line on which each cell starts, searched in order: texts may repeat."""
     text, at, lines = page.source.read_text("utf-8"), 0, []
     for cell in notebook(page).cells:
         if cell.cell_type == "code" and (block := CODE.search(text, at)):
@@ -164,20 +167,21 @@ def _first_lines(page: Page) -> list[int]:
     return lines
 
 
-def in_source(said: str, staged: Path, pages: list[Page]) -> str:
-    """What a renderer said of staged pages, said of their sources.
+def in_source(messages: str, staged: Path, pages: list[Page]) -> str:
+    """Return a renderer's messages with the paths and lines of the sources.
 
-    In a notebook MyST-NB counts 10,000 lines for each cell before.
+    MyST-NB numbers a line of a notebook 10,000 times the number of its cell, plus its line
+    in that cell.
     """
-    sources = {page.name: page for page in pages}
+    by_name = {page.name: page for page in pages}
 
-    def there(found: re.Match[str]) -> str:
-        page, line = sources[found[1]], int(found[3] or 0)
-        if found[2] == "ipynb" and line >= 10_000:
+    def locate(match: re.Match[str]) -> str:
+        page, line = by_name[match[1]], int(match[3] or 0)
+        if match[2] == "ipynb" and line >= 10_000:
             cell, within = divmod(line, 10_000)
             line = _first_lines(page)[cell - 1] + max(within, 1) - 1
         return f"{page.source.parent.name}/{page.source.name}" + f":{line}" * bool(line)
 
-    names = "|".join(map(re.escape, sources))
+    names = "|".join(map(re.escape, by_name))
     place = rf"{re.escape(str(staged))}/({names})\.(ipynb|md)(?::(\d+))?"
-    return re.sub(place, there, said)
+    return re.sub(place, locate, messages)

@@ -1,4 +1,4 @@
-"""Citations in a notebook, in the words that the page's style prints."""
+"""Citations in a notebook, formatted as on the pages."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,30 +7,28 @@ from pybtex.database import BibliographyData, Entry, parse_file
 from pybtex.richtext import Text
 
 
-def sources(file: Path) -> BibliographyData:
-    """The sources that the chapters cite; none, where there is no such file."""
+def bibliography(file: Path) -> BibliographyData:
+    """Return the works that the chapters cite; none, where there is no such file."""
     return parse_file(str(file)) if file.exists() else BibliographyData()
 
 
 def in_a_sentence(keys: str, known: BibliographyData) -> str:
-    """Who, and the year in brackets: the sentence around it stays a sentence."""
-    return _each(keys, known, lambda one: f"{_who(one)} ({_linked(_year(one), one)})")
+    """Return the authors, and the year in brackets."""
+    return _each(keys, known, lambda e: f"{_authors(e)} ({_linked(_year(e), e)})")
 
 
 def in_brackets(keys: str, known: BibliographyData) -> str:
-    """Who and when, in brackets."""
-    who_and_when = _each(
-        keys, known, lambda one: _linked(f"{_who(one)}, {_year(one)}", one)
-    )
-    return f"({who_and_when})"
+    """Return the authors and the year, both in brackets."""
+    works = _each(keys, known, lambda e: _linked(f"{_authors(e)}, {_year(e)}", e))
+    return f"({works})"
 
 
 def _each(keys: str, known: BibliographyData, style: Callable[[Entry], str]) -> str:
     return "; ".join(style(known.entries[key.strip()]) for key in keys.split(","))
 
 
-def _who(entry: Entry) -> str:
-    """The authors; without any, the title."""
+def _authors(entry: Entry) -> str:
+    """Return the authors, or the title of a work that names none."""
     authors = entry.persons.get("author", [])
     people = [_unmarked(" ".join(person.last_names)) for person in authors]
     if not people:
@@ -39,7 +37,7 @@ def _who(entry: Entry) -> str:
 
 
 def _unmarked(text: str) -> str:
-    """`text` without BibTeX's own marks: braces, backslashes."""
+    """Return `text` without BibTeX's markup: braces, backslashes."""
     return str(Text.from_latex(text))
 
 
@@ -48,7 +46,7 @@ def _year(entry: Entry) -> str:
 
 
 def _linked(text: str, entry: Entry) -> str:
-    """`text` as a link to the source, where the source has an address."""
+    """Return `text` as a link to the work, where the work has an address."""
     fields = entry.fields
     if "url" in fields:
         return f"[{text}]({fields['url']})"

@@ -1,4 +1,4 @@
-"""Runs the chapters that are not fresh: nbmake, each chapter once."""
+"""Runs the stale chapters by nbmake, each once."""
 
 import os
 import re
@@ -17,61 +17,61 @@ import tools
 from livepage.child import child
 from tools.building import forked_kernels
 from tools.building.chapters import Page, code_cells, line_of, notebook
-from tools.building.made import Made
+from tools.building.stamps import Stamps
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 WIDGET = "application/vnd.jupyter.widget-view+json"
 # A socket's address has 108 bytes at most; Python's own sockets add 32 to the folder.
 DEEPEST = 70
-LIMIT = 600  # seconds that one cell may take; none takes a tenth, but machines are busy
+LIMIT = 600  # seconds for one cell; none takes a tenth, unless the machine is busy
 
 
 class ChapterFailed(Exception):
-    """A chapter's cell raised; the message says chapter, cell and what it said."""
+    """A chapter's cell raised; the message names chapter, cell and error."""
 
 
-class Store(Made):
-    """Executed chapters and what they depended on, kept between builds."""
+class Store(Stamps):
+    """Caches executed chapters between builds, each with the key of its outputs."""
 
     def notebook(self, page: Page) -> Path:
         return self.folder / f"{page.name}.ipynb"
 
     def has(self, page: Page, key: str) -> bool:
-        """Whether the stored outputs of `page` come from what there is now."""
+        """Return whether the stored outputs of `page` have this key."""
         return self.notebook(page).exists() and self.is_fresh(f"{page.name}.key", key)
 
 
 def execute(keys: dict[Page, str], store: Store, path: tuple[Path, ...]) -> list[str]:
-    """Bring the outputs of chapters up to date; return the names of those run.
+    """Update the outputs of chapters; return the names of the chapters that ran.
 
-    `keys` says of each chapter what its outputs depend on, `path` where modules are.
+    `keys` holds for each chapter the digest of all that its outputs depend on, and `path`
+    the folders that modules are imported from.
     """
     store.folder.mkdir(parents=True, exist_ok=True)
-    stale = [page for page, now in keys.items() if not store.has(page, now)]
-    with ExitStack() as made:
+    stale = [page for page, key in keys.items() if not store.has(page, key)]
+    with ExitStack() as stamps:
         for page in stale:
-            made.enter_context(store.anew(f"{page.name}.key", keys[page]))
+            stamps.enter_context(store.renew(f"{page.name}.key", keys[page]))
             nbformat.write(notebook(page), store.notebook(page))
         if stale:
-            # The last chapters take longest: what is left at the end is short.
-            said = _nbmake([store.notebook(page) for page in reversed(stale)], path)
-            _raise_failures(stale, store, said)
+            # The last chapters take longest. They start first, so that no core idles.
+            files = [store.notebook(page) for page in reversed(stale)]
+            _raise_failures(stale, store, _run_nbmake(files, path))
         for page in stale:
             _strip(store.notebook(page))
     return [page.name for page in stale]
 
 
-def _nbmake(files: list[Path], ours: tuple[Path, ...]) -> str:
-    """Execute `files` in place; return what was said, empty if all went well.
+def _run_nbmake(files: list[Path], path: tuple[Path, ...]) -> str:
+    """Execute `files` in place; return nbmake's output, empty if all cells ran.
 
-    They run in a folder of their own: nbmake passes over every path with a `_build` in
-    it and then reports success with nothing run.
+    They run in a temporary folder: nbmake skips every path with a `_build` in it, and
+    then reports success.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "pytest.ini").write_text(
-            "[pytest]\n", "utf-8"
-        )  # not the tests' settings
+        # An empty configuration, so that pytest does not use that of the tests.
+        (folder / "pytest.ini").write_text("[pytest]\n", "utf-8")
         shutil.copy(tools.__file__, folder / "lean.py")  # a quicker start
         copies = [Path(shutil.copy(file, folder)) for file in files]
         command = ["-p", "lean"]
@@ -80,42 +80,42 @@ def _nbmake(files: list[Path], ours: tuple[Path, ...]) -> str:
         if len(files) > 1:
             command += ["-p", "xdist", "-n", str(min(len(files), os.cpu_count() or 1))]
         command += map(str, copies)
-        with forking(folder, _environment(ours)) as (more, env):
-            said = _pytest([*command, *more], env=env, cwd=folder)
+        with forking(folder, _environment(path)) as (plugins, env):
+            output = _run_pytest([*command, *plugins], env=env, cwd=folder)
         for copy, file in zip(copies, files, strict=True):
             shutil.copy(copy, file)
-    return said
+    return output
 
 
 RUN_PYTEST = "import runpy; runpy.run_module('pytest', run_name='__main__')"
 
 
-def _pytest(arguments: list[str], **options: object) -> str:
-    """Run pytest; return what it said, empty if all went well."""
+def _run_pytest(arguments: list[str], **options: object) -> str:
+    """Run pytest; return its output, empty if it succeeds."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     pipes |= {"encoding": "utf-8", "errors": "replace"}
-    with child(RUN_PYTEST, *arguments, **pipes, **options) as running:
-        said = running.stdout.read()
-        return said if running.wait() else ""
+    with child(RUN_PYTEST, *arguments, **pipes, **options) as process:
+        output = process.stdout.read()
+        return output if process.wait() else ""
 
 
-def _environment(ours: tuple[Path, ...]) -> dict[str, str]:
-    """The variables that chapters run with."""
-    path = filter(None, [*map(str, ours), os.environ.get("PYTHONPATH")])
+def _environment(path: tuple[Path, ...]) -> dict[str, str]:
+    """Return the environment variables that chapters run with."""
+    folders = filter(None, [*map(str, path), os.environ.get("PYTHONPATH")])
     return {
         **os.environ,
-        "PYTHONPATH": os.pathsep.join(path),
+        "PYTHONPATH": os.pathsep.join(folders),
         "PYTHONHASHSEED": "0",
-        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # those that are named are enough
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # the command line names all plugins
         "OPENBLAS_NUM_THREADS": "1",  # a sum has the same bits on any number of cores
     }
 
 
 @contextmanager
 def forking(folder: Path, env: dict[str, str]) -> Iterator[tuple[list[str], dict]]:
-    """On Linux, kernels and Dask's workers are forked, which spares them their imports.
+    """On Linux, fork kernels and Dask's workers, which saves them their imports.
 
-    Yields what pytest is told besides, and the variables that it runs with.
+    Yields pytest's further options, and the variables that it runs with.
     """
     is_deep = len(os.fsencode(folder)) > DEEPEST
     if sys.platform != "linux" or os.environ.get("BOOK_FORKS") == "no" or is_deep:
@@ -124,59 +124,62 @@ def forking(folder: Path, env: dict[str, str]) -> Iterator[tuple[list[str], dict
     shutil.copy(forked_kernels.__file__, folder)
     server = forked_kernels.start(folder / "forks", env)
     try:
-        more = {forked_kernels.ADDRESS: str(folder / "forks")}
-        more["DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD"] = "forkserver"
-        yield ["-p", "forked_kernels"], {**env, **more}
+        variables = {forked_kernels.ADDRESS: str(folder / "forks")}
+        variables["DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD"] = "forkserver"
+        yield ["-p", "forked_kernels"], {**env, **variables}
     finally:
         server.kill()
         server.wait()
 
 
-def _raise_failures(stale: list[Page], store: Store, said: str) -> None:
-    told: dict[str, list[str]] = {}  # what breaks every chapter is said once
+def _raise_failures(stale: list[Page], store: Store, output: str) -> None:
+    """Raise if a cell failed; an error of many chapters is printed once."""
+    places: dict[str, list[str]] = {}
     for page in stale:
-        for where, what in _failure(page, store):
-            told.setdefault(what, []).append(where)
-    if told:
-        failures = ("\n".join([*where, what]) for what, where in told.items())
+        for place, message in _failure(page, store):
+            places.setdefault(message, []).append(place)
+    if places:
+        failures = ("\n".join([*where, message]) for message, where in places.items())
         raise ChapterFailed("\n\n".join(failures))
-    if said:
-        raise ChapterFailed(f"nbmake failed without a failing cell:\n{said}")
+    if output:
+        raise ChapterFailed(f"nbmake failed without a failing cell:\n{output}")
 
 
 def _failure(page: Page, store: Store) -> list[tuple[str, str]]:
-    """Of the first cell that raised, if any: where it stands, and what it said."""
+    """Return the place and the message of the first cell that failed, if one did."""
     nb = nbformat.read(store.notebook(page), as_version=4)
     for cell in code_cells(nb):
         for output in cell.get("outputs", []):
             if output.output_type == "error":
-                where = f"{page.source.name}:{line_of(page, cell)}, cell {cell.id!r}"
-                said = f"{output.ename}: {output.evalue or '(no message)'}"
+                message = f"{output.ename}: {output.evalue or '(no message)'}"
                 trace = ANSI.sub("", "\n".join(output.traceback))
                 marked = [ln for ln in trace.splitlines() if re.match(r"\s*-+>", ln)]
-                return [("\n".join([where, *marked[:1]]), f"  {said}")]
+                return [("\n".join([_place(page, cell), *marked[:1]]), f"  {message}")]
         if cell.source.strip() and cell.get("execution_count") is None:
-            where = f"{page.source.name}:{line_of(page, cell)}, cell {cell.id!r}"
-            return [(where, f"  did not finish (the limit is {LIMIT} s)")]
+            return [(_place(page, cell), f"  did not finish (the limit is {LIMIT} s)")]
     return []
 
 
+def _place(page: Page, cell: NotebookNode) -> str:
+    return f"{page.source.name}:{line_of(page, cell)}, cell {cell.id!r}"
+
+
 def _strip(file: Path) -> None:
-    """Drop what differs from run to run and what only a live kernel can use."""
+    """Remove what differs from run to run, and what needs a live kernel."""
     nb = nbformat.read(file, as_version=4)
     nb.metadata.pop("widgets", None)
     nb.metadata.pop("nbmake", None)
     for cell in code_cells(nb):
         cell.metadata.pop("execution", None)
         cell.metadata.pop("nbmake", None)
-        cell.outputs = _whole_streams(cell.outputs)
+        cell.outputs = _join_streams(cell.outputs)
         for output in cell.outputs:
             output.get("data", {}).pop(WIDGET, None)
     nbformat.write(nb, file)
 
 
-def _whole_streams(outputs: list[NotebookNode]) -> list[NotebookNode]:
-    """Join what a cell printed, which a busy machine delivers in pieces.
+def _join_streams(outputs: list[NotebookNode]) -> list[NotebookNode]:
+    """Join consecutive pieces of a stream, into which a busy machine splits it.
 
     MyST-NB would begin a new line with every piece.
     """
@@ -191,14 +194,14 @@ def _whole_streams(outputs: list[NotebookNode]) -> list[NotebookNode]:
 
 
 def with_outputs(page: Page, store: Store) -> NotebookNode:
-    """The source of `page` as it is now, with the outputs its code gave."""
+    """Return the current source of `page` with the stored outputs of its code."""
     nb = notebook(page)
     nb.metadata["language_info"] = {"name": "python", "pygments_lexer": "ipython3"}
     cells = code_cells(nb)
     ran = code_cells(nbformat.read(store.notebook(page), as_version=4))
     if [cell.source for cell in cells] != [cell.source for cell in ran]:
-        said = "outputs belong to other code (was it edited meanwhile?)"
-        raise ChapterFailed(f"{page.source.name}: {said}")
+        message = "outputs belong to other code (was it edited meanwhile?)"
+        raise ChapterFailed(f"{page.source.name}: {message}")
     for cell, old in zip(cells, ran, strict=True):
         cell.outputs, cell.execution_count = old.outputs, old.execution_count
     return nb

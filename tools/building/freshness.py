@@ -20,9 +20,9 @@ from livepage.digest import digest, files_in
 from livepage.drills import bank
 from tools.building.chapters import code_cells, plain
 
-# Packages whose modules lean on each other: whoever imports one depends on all of it.
+# Packages whose modules import each other: what imports one depends on all of it.
 WHOLE = {"blocksim", "livepage", "ptxsim"}
-# What only the page sees: scripts and styles reach it when it is rendered.
+# Only the page uses these: scripts and styles are added when it is rendered.
 RENDERED = {".mjs", ".js", ".css"}
 FOR_THE_SITE = {"site", "vendor"}
 BRANCHES = (ast.stmt, ast.excepthandler, ast.match_case)
@@ -31,10 +31,10 @@ DATA = re.compile(r"[\w./-]*[\w-]\*?\.(?:json|yml|csv)")
 
 
 @dataclass(frozen=True, eq=False)
-class Ours:
-    """What is ours below `root`: packages in `lib`, the book's module in `book`.
+class Sources:
+    """The book's own code below `root`: packages in `lib`, modules in `book`.
 
-    One is made for each build: it looks each part up once.
+    Each build creates one, which caches every look-up.
     """
 
     root: Path
@@ -53,24 +53,23 @@ class Ours:
 
     @cached_property
     def version(self) -> str:
-        """One word for all that a chapter may depend on, besides its own text."""
-        files = (
-            _whole(self.lib) | _whole(self.book) | files_in(Path(__file__).parents[1])
-        )
+        """The digest of all that a chapter may depend on, besides its own text."""
+        files = _whole(self.lib) | _whole(self.book)
+        files |= files_in(Path(__file__).parents[1])
         texts = {file for file in files if file.suffix == ".md"}
         return digest([*(files - texts), self.lock], platform.python_version())
 
     @cache  # noqa: B019  (as the next)
     def has(self, name: str) -> bool:
-        """Whether a name of an import is one of ours."""
+        """Return whether an imported name belongs to the book."""
         top = name.partition(".")[0]
         return (self.lib / top / "__init__.py").exists() or self._own(top).exists()
 
     @cache  # noqa: B019  (it lives as long as a build)
     def files_of(self, part: str) -> set[Path]:
-        """The files of a part, such as `onlinesoftmax.state` or `blocksim`.
+        """Return the files of a part, such as `onlinesoftmax.state` or `blocksim`.
 
-        The data that a module names stand beside it: `devices.py` reads
+        The data that a module names are in its folder: `devices.py` reads
         `devices.json`. A name that is no module, such as `merge` in
         `onlinesoftmax.merge`, may come from any module of its package.
         """
@@ -93,7 +92,7 @@ class Ours:
 
     @cached_property
     def drills(self) -> dict[str, Path]:
-        """The file in which each drill is written."""
+        """Maps the id of each drill to the file that defines it."""
         folder = self.book / "drills"
         return {id: folder / drill.file for id, drill in bank.read(folder).items()}
 
@@ -103,7 +102,7 @@ class Ours:
 
 @cache
 def imported(code: str) -> frozenset[str]:
-    """The dotted names that `code` imports.
+    """Return the dotted names that `code` imports.
 
     >>> sorted(imported("import numpy\\nfrom onlinesoftmax.state import State"))
     ['numpy', 'onlinesoftmax.state', 'onlinesoftmax.state.State']
@@ -119,42 +118,42 @@ def imported(code: str) -> frozenset[str]:
 
 
 def _statements(tree: ast.AST) -> Iterator[ast.AST]:
-    """Every statement, also inside others; expressions import nothing."""
+    """Yield every statement, nested ones too; expressions import nothing."""
     for part in ast.iter_child_nodes(tree):
         if isinstance(part, BRANCHES):
             yield part
             yield from _statements(part)
 
 
-def lib_files(code: str, ours: Ours) -> set[Path]:
-    """Every file of ours that `code` names or imports, itself or through another."""
-    seen = content_files(code, ours)
+def lib_files(code: str, sources: Sources) -> set[Path]:
+    """Return every file of ours that `code` names or imports, directly or indirectly."""
+    files = content_files(code, sources)
     parts: set[str] = set()
-    waiting = _parts(imported(code), ours) | _imported_parts(seen, ours)
-    while waiting:
-        parts.add(part := waiting.pop())
-        new = ours.files_of(part) - seen
-        seen |= new
-        waiting |= _imported_parts(new, ours) - parts
-    return seen
+    queue = _parts(imported(code), sources) | _imported_parts(files, sources)
+    while queue:
+        parts.add(part := queue.pop())
+        new = sources.files_of(part) - files
+        files |= new
+        queue |= _imported_parts(new, sources) - parts
+    return files
 
 
-def content_files(code: str, ours: Ours) -> set[Path]:
-    """The figures and the files of drills that `code` names, or a figure it names."""
-    found: set[Path] = set()
-    names, waiting = set(), set(NAME.findall(code))
-    while waiting:
-        names.add(name := waiting.pop())
-        for file in (figure := _whole(ours.book / "figures" / name)):
+def content_files(code: str, sources: Sources) -> set[Path]:
+    """Return the files of the figures and drills that `code`, or such a figure, names."""
+    files: set[Path] = set()
+    names, queue = set(), set(NAME.findall(code))
+    while queue:
+        names.add(name := queue.pop())
+        for file in (figure := _whole(sources.book / "figures" / name)):
             if file.suffix == ".py":
-                waiting |= set(NAME.findall(file.read_text("utf-8"))) - names
-        found |= figure
-    return found | {ours.drills[name] for name in names & set(ours.drills)}
+                queue |= set(NAME.findall(file.read_text("utf-8"))) - names
+        files |= figure
+    return files | {sources.drills[name] for name in names & set(sources.drills)}
 
 
-def _imported_parts(files: Iterable[Path], ours: Ours) -> set[str]:
+def _imported_parts(files: Iterable[Path], sources: Sources) -> set[str]:
     names = (_imported_by(file) for file in files if file.suffix == ".py")
-    return _parts(set().union(*names), ours)
+    return _parts(set().union(*names), sources)
 
 
 def _imported_by(file: Path) -> frozenset[str]:
@@ -162,13 +161,13 @@ def _imported_by(file: Path) -> frozenset[str]:
         return imported(file.read_text("utf-8"))
     except SyntaxError as error:
         line = (error.text or "").strip()
-        said = f"{file}:{error.lineno}\n    {line}\n  SyntaxError: {error.msg}"
-        raise ValueError(said) from None
+        message = f"{file}:{error.lineno}\n    {line}\n  SyntaxError: {error.msg}"
+        raise ValueError(message) from None
 
 
-def _parts(names: Iterable[str], ours: Ours) -> set[str]:
-    """The parts of ours that dotted names belong to: modules, folders, packages."""
-    return {".".join(name.split(".")[:2]) for name in names if ours.has(name)}
+def _parts(names: Iterable[str], sources: Sources) -> set[str]:
+    """Return the parts that dotted names belong to: modules, folders, packages."""
+    return {".".join(name.split(".")[:2]) for name in names if sources.has(name)}
 
 
 def _whole(folder: Path) -> set[Path]:
@@ -181,9 +180,9 @@ def _whole(folder: Path) -> set[Path]:
 
 
 def data_files(code: str, book: Path, files: Iterable[Path] = ()) -> set[Path]:
-    """What `code`, or the `files` it uses, name in the folder of data in `book`.
+    """Return the files of `book/data` that `code`, or the `files` it uses, name.
 
-    A name such as `gpu-*.json` is that of every file that begins so.
+    A name may be a pattern, such as `gpu-*.json`.
     """
     texts = [file.read_text("utf-8") for file in files if file.suffix == ".py"]
     named = _named_data(code).union(*map(_named_data, texts))
@@ -195,10 +194,10 @@ def _named_data(text: str) -> frozenset[str]:
     return frozenset(DATA.findall(text))
 
 
-def key(nb: NotebookNode, ours: Ours) -> str:
-    """What the outputs of `nb` depend on, as one digest."""
+def key(nb: NotebookNode, sources: Sources) -> str:
+    """Return the digest of all that the outputs of `nb` depend on."""
     cells = [[cell.source, cell.metadata.get("tags", [])] for cell in code_cells(nb)]
     code = "\n".join(plain(cell.source) for cell in code_cells(nb))
-    files = lib_files(code, ours)
-    files |= data_files(code, ours.book, files)
-    return digest([*files, ours.lock], json.dumps(cells), platform.python_version())
+    files = lib_files(code, sources)
+    files |= data_files(code, sources.book, files)
+    return digest([*files, sources.lock], json.dumps(cells), platform.python_version())

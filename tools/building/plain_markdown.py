@@ -1,8 +1,8 @@
-"""MyST Markdown as the Markdown that every notebook program shows.
+"""Translates MyST Markdown into the Markdown that every notebook program renders.
 
 Jupyter knows neither the book's roles nor its admonitions, so they become ordinary
-Markdown here. MyST's own parser says what is a role, a directive, a link or maths, and
-where it stands. Only these pieces are rewritten: all else stays as its author wrote it.
+Markdown here. MyST's own parser finds roles, directives, links and formulas, with their
+positions. Only these spans are rewritten; the rest of the text is copied unchanged.
 """
 
 import re
@@ -39,42 +39,41 @@ ASIDES = {
 ONLY_ON_THE_PAGE = {"bibliography", "drills"}
 REFUSED = {"footnote_ref": "a footnote", "math_block_label": "a numbered equation"}
 
-Edit = tuple[int, int, str]  # from where to where, and what stands there instead
+Edit = tuple[int, int, str]  # start and end of a span, and the text that replaces it
 
 
 @dataclass(frozen=True)
-class Around:
-    """What a notebook takes from the book around its chapter."""
+class Context:
+    """What a notebook uses of the book besides its chapter."""
 
-    sources: BibliographyData
+    bibliography: BibliographyData
     notebooks: frozenset[str] = frozenset()  # the pages that can be downloaded too
     road: tuple[Stop, ...] = ()
-    site: str | None = None  # where the pages are published
+    site: str | None = None  # the address of the published pages
     extensions: frozenset[str] = frozenset({"dollarmath", "amsmath"})  # of MyST
     language: str = ENGLISH
 
     @property
     def words(self) -> Mapping[str, str]:
-        """What its pages say around the text."""
+        """The site's words in the language of the book."""
         return table("site", self.language)
 
 
-def plain_markdown(text: str, values: dict, book: Around) -> str:
-    """`text` in the Markdown that every notebook program shows.
+def plain_markdown(text: str, values: dict, book: Context) -> str:
+    """Return `text` in the Markdown that every notebook program renders.
 
     Parameters
     ----------
     text : str
         A cell's text in MyST Markdown.
     values : dict
-        What the chapter glued, by name.
-    book : Around
-        The book around the chapter.
+        The values that the chapter glued, by name.
+    book : Context
 
     Raises
     ------
     ValueError
-        If a notebook has no form for something in the text, or nobody glued a number.
+        If a notebook has no form for something in the text, or no cell glued a value.
     """
     edits = _Translation(text, values, book).edits()
     for start, end, new in sorted(edits, reverse=True):
@@ -84,7 +83,7 @@ def plain_markdown(text: str, values: dict, book: Around) -> str:
 
 @cache
 def _parser(extensions: frozenset[str]) -> MarkdownIt:
-    """MyST's parser; its inline tokens know where they stand, in `meta`."""
+    """Return MyST's parser, whose inline tokens carry their position in `meta`."""
     config = MdParserConfig(enable_extensions=set(extensions))
     parser = create_md_parser(config, RendererHTML)
     inline = parser.inline.ruler
@@ -95,36 +94,36 @@ def _parser(extensions: frozenset[str]) -> MarkdownIt:
 
 
 def _located(rule: Callable, state: StateInline, silent: bool) -> bool:
-    """Apply a rule of the inline parser, and note which text its tokens came from."""
+    """Apply a rule of the inline parser, and record the span of its tokens."""
     start, before = state.pos, len(state.tokens)
-    found = rule(state, silent)
-    if found and not silent:
+    matches = rule(state, silent)
+    if matches and not silent:
         for token in state.tokens[before:]:
             token.meta.setdefault("span", (start, state.pos))
             if token.type == "link_open":
                 label = state.md.helpers.parseLinkLabel(state, start)
                 token.meta.setdefault("label", label)
-    return found
+    return matches
 
 
 class _Translation:
-    """One text on its way to plain Markdown."""
+    """The translation of one text."""
 
-    def __init__(self, text: str, values: dict, book: Around) -> None:
+    def __init__(self, text: str, values: dict, book: Context) -> None:
         self.text, self.values, self.book = text, values, book
         lines = text.split("\n")
         self.line_starts = [*accumulate((len(x) + 1 for x in lines), initial=0)]
-        self.read = 0  # the text of all inline tokens before lies before this
+        self.read = 0  # the offset up to which inline tokens have been located
         self.roles: dict[str, Callable[[str], str]] = {
             "glue:text": self._number,
             "label": lambda word: f"({word})",
             "q": lambda name: quantities()[checked(name, "the role q got")].letter,
-            "cite:p": lambda keys: citing.in_brackets(keys, book.sources),
-            "cite:t": lambda keys: citing.in_a_sentence(keys, book.sources),
+            "cite:p": lambda keys: citing.in_brackets(keys, book.bibliography),
+            "cite:t": lambda keys: citing.in_a_sentence(keys, book.bibliography),
         }
 
     def edits(self) -> Iterator[Edit]:
-        """What to rewrite; no two overlap."""
+        """Yield what to rewrite; no two spans overlap."""
         before = None
         for token in _parser(self.book.extensions).parse(self.text):
             _refuse(token)
@@ -143,45 +142,45 @@ class _Translation:
             before = token
 
     def _span(self, token: Token) -> tuple[int, int]:
-        """Where the lines of a block start, and where the last one ends."""
+        """Return the offsets at which a block starts and ends."""
         first, after = token.map
         return self.line_starts[first], self.line_starts[after] - 1
 
     def _block(self, token: Token, new: str) -> Edit:
-        """A whole block anew, in the quotation or the list that it stands in."""
+        """Replace a block, with the margin of the quotation or the list around it."""
         start, end = self._span(token)
         margin = re.match("[^`(%]*", self.text[start:end])[0]
         following = re.sub("[^> ]", " ", margin)
         return start + len(margin), end, new.replace("\n", f"\n{following}")
 
     def _inline(self, token: Token, cell: bool) -> Iterator[Edit]:
-        """What to rewrite in a paragraph, a heading or the cell of a table."""
+        """Yield the edits of a paragraph, a heading or the cell of a table."""
         offsets = self._offsets(token, cell)
-        for start, end, new in self._pieces(token):
+        for start, end, new in self._inline_edits(token):
             new = new.replace("|", r"\|") if cell else new
             yield offsets[start], offsets[end - 1] + 1, new
 
     def _offsets(self, token: Token, cell: bool) -> list[int]:
-        """Where each character of an inline token stands in the text.
+        """Return the offset in the text of each character of an inline token.
 
-        The token's lines are without the margin of a quotation or a list, and a cell's
-        are without the backslash before each bar.
+        The token's lines lack the margin of a quotation or a list, and those of a table's
+        cell lack the backslash before each bar.
         """
         offsets: list[int] = []
         for number, line in enumerate(token.content.split("\n"), token.map[0]):
             start = max(self.line_starts[number], self.read)
-            shown = line.replace("|", r"\|") if cell else line
-            place = self.text.index(shown, start)
+            written = line.replace("|", r"\|") if cell else line
+            offset = self.text.index(written, start)
             for character in line:
-                place += cell and character == "|"
-                offsets.append(place)
-                place += 1
-            offsets.append(place)  # the end of the line
-            self.read = place
+                offset += cell and character == "|"
+                offsets.append(offset)
+                offset += 1
+            offsets.append(offset)  # the end of the line
+            self.read = offset
         return offsets
 
-    def _pieces(self, token: Token) -> Iterator[Edit]:
-        """What to rewrite, counted in the token's own text."""
+    def _inline_edits(self, token: Token) -> Iterator[Edit]:
+        """Yield the edits with offsets in the token's own text."""
         for child in token.children:
             _refuse(child)
             start, end = child.meta.get("span", (0, 0))
@@ -198,7 +197,7 @@ class _Translation:
                 yield label, end, f"]({address})" if address else ""
 
     def _address(self, page: str, anchor: str) -> str:
-        """Another page's notebook, else where it is published, else nothing."""
+        """Return the address of a page's notebook, else of the page, else nothing."""
         if page in self.book.notebooks:
             return f"{page}.ipynb{anchor}"
         if self.book.site:
@@ -225,7 +224,7 @@ class _Translation:
             raise ValueError(f"{{glue:text}}`{role}`: {error}: {value!r}") from None
 
     def _directive(self, token: Token) -> str:
-        """An admonition, or the road; some others belong to the page alone."""
+        """Translate an admonition or the road; omit what only a page can show."""
         name, first = DIRECTIVE.fullmatch(token.info).groups()
         if name in ONLY_ON_THE_PAGE:
             return ""
@@ -245,13 +244,13 @@ class _Translation:
 
 
 def _refuse(token: Token) -> None:
-    """Stop at what a notebook would show as its source."""
+    """Raise at syntax that a notebook would show as it is written."""
     if token.type in REFUSED:
         raise ValueError(f"a notebook has no form for {REFUSED[token.type]}")
 
 
 def _without_macros(maths: str) -> str:
-    """Maths with the letters of the quantities in the place of the book's macros."""
+    """Replace the book's macros in a formula by the letters of the quantities."""
     for quantity in quantities().values():
         macro = re.escape(quantity.macro) + "(?![a-zA-Z])"
         maths = re.sub(macro, quantity.tex.replace("\\", r"\\"), maths)
@@ -264,14 +263,14 @@ def _quoted(title: str, body: str) -> str:
 
 
 def _folded(title: str, body: str) -> str:
-    """`body` out of sight until it is asked for: it may answer a question."""
-    # The blank lines end the HTML, so that what is between them is Markdown.
+    """Return `body` folded away: it may answer a question."""
+    # The blank lines end the HTML, so that the text between them is Markdown.
     summary = f"<summary>{escape(title, quote=False)}</summary>"
     return f"<details>{summary}\n\n{body}\n\n</details>"
 
 
-def _road(book: Around) -> str:
-    """The map of the cover as lists, a part each."""
+def _road(book: Context) -> str:
+    """Return the map of the cover as one list for each part."""
     parts = groupby(book.road, key=lambda stop: stop.part)
     return "\n\n".join(
         f"**{part}**\n\n" + "\n".join(_stop(stop, book) for stop in stops)
@@ -279,7 +278,7 @@ def _road(book: Around) -> str:
     )
 
 
-def _stop(stop: Stop, book: Around) -> str:
+def _stop(stop: Stop, book: Context) -> str:
     there = f"[{stop.title}]({stop.file}.md)"
     name = there if stop.file else f"{stop.title} ({book.words['soon']})"
     return f"{stop.number}. {name}. {stop.line}"

@@ -1,6 +1,6 @@
-"""The notebooks that readers download: plain Markdown, no outputs, they run anywhere.
+"""Makes the notebooks that readers download: plain Markdown, without outputs.
 
-Numbers that the prose takes from the build are written out.
+Numbers that the build computes for the prose are written out.
 """
 
 import ast
@@ -15,50 +15,53 @@ from nbformat import NotebookNode
 from livepage.words import ENGLISH
 from tools.building import citing
 from tools.building.chapters import code_cells, front_matter, pages, road
-from tools.building.plain_markdown import Around, plain_markdown
+from tools.building.plain_markdown import Context, plain_markdown
 
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 
 
-def configured(book: Path) -> dict:
-    """The configuration of the book whose pages are in the folder `book`."""
+def read_config(book: Path) -> dict:
+    """Return the configuration of the book whose pages are in the folder `book`."""
     return yaml.safe_load((book.parent / "_config.yml").read_text("utf-8"))
 
 
-def around(book: Path) -> Around:
-    """The book whose pages are in the folder `book`."""
-    config = configured(book)
-    settings = (config.get("sphinx") or {}).get("config") or {}
-    toc = book.parent / "_toc.yml"
-    return Around(
-        sources=citing.sources(book / "references.bib"),
-        notebooks=frozenset(
-            (
-                *(page.name for page in pages(toc, book) if page.is_chapter),
-                *handouts(book),
-            )
-        ),
+def sphinx_config(book: Path) -> dict:
+    """Return the part of the configuration that goes to Sphinx."""
+    return (read_config(book).get("sphinx") or {}).get("config") or {}
+
+
+def site(book: Path) -> str | None:
+    """Return the address of the published pages; None for an unpublished book."""
+    return (read_config(book).get("html") or {}).get("baseurl") or None
+
+
+def context(book: Path) -> Context:
+    """Return the context of the chapters in the folder `book`."""
+    toc, settings = book.parent / "_toc.yml", sphinx_config(book)
+    chapters = [page.name for page in pages(toc, book) if page.is_chapter]
+    return Context(
+        bibliography=citing.bibliography(book / "references.bib"),
+        notebooks=frozenset([*chapters, *handouts(book)]),
         road=tuple(road(toc, book)),
-        site=(config.get("html") or {}).get("baseurl") or None,
+        site=site(book),
         extensions=frozenset(settings.get("myst_enable_extensions", ())),
         language=settings.get("language", ENGLISH),
     )
 
 
 def handouts(book: Path) -> list[str]:
-    """Sources in the folder `book` that are handed out as notebooks, and are no pages."""
-    settings = (configured(book).get("sphinx") or {}).get("config") or {}
-    return settings.get("book_handouts", [])
+    """Return the names of the sources that are notebooks for readers, but no pages."""
+    return sphinx_config(book).get("book_handouts", [])
 
 
 def wheels_at(book: Path) -> str | None:
-    """Where a notebook without its wheels finds them; None while it is nowhere.
+    """Return the address of the published wheels; None for an unpublished book.
 
-    They are beside the published pages, and on the branch that Colab opens notebooks of.
+    Wheels are published beside the pages, or on the branch whose notebooks Colab opens.
     """
-    config = configured(book)
-    if site := (config.get("html") or {}).get("baseurl"):
-        return f"{site.rstrip('/')}/notebooks/"
+    config = read_config(book)
+    if address := site(book):
+        return f"{address.rstrip('/')}/notebooks/"
     repository = urlparse((config.get("repository") or {}).get("url") or "")
     if repository.netloc != "github.com":
         return None
@@ -68,7 +71,7 @@ def wheels_at(book: Path) -> str | None:
 
 
 def glued(nb: NotebookNode) -> dict[str, object]:
-    """The values that an executed notebook glued, by name."""
+    """Return the values that an executed notebook glued, by name."""
     values: dict[str, object] = {}
     for cell in code_cells(nb):
         for output in cell.get("outputs", []):
@@ -87,7 +90,7 @@ def _value(data: dict) -> object:
 
 
 def without_glue(source: str) -> str:
-    """`source` without the lines that hand numbers to the page.
+    """Return `source` without the lines that glue numbers for the prose.
 
     >>> without_glue("x = 1\\nfrom rescaling import glue\\nglue('x', x)")
     'x = 1'
@@ -148,27 +151,21 @@ print("rescaling", rescaling.__version__)"""
 
 
 def install_cell(wheels: list[str], site: str | None) -> str:
-    """The first cell: the packages are there, or are installed and the cell says so.
+    """Return the first cell, which installs the book's packages where they are missing.
 
-    The wheels lie beside the notebook, or else in the folder `site` of the network.
+    The wheels are beside the notebook, or else at the address `site`.
     """
     listed = "".join(f"\n    {wheel!r}," for wheel in wheels)
-    return FIRST_CELL.format(
-        version=version_of(wheels), listed=listed, elsewhere=repr(site)
-    )
-
-
-def version_of(wheels: list[str]) -> str:
-    """The book's version, as the name of its wheel has it."""
-    return next(
-        Path(name).stem.split("-")[1] for name in wheels if "rescaling-" in name
-    )
+    # The name of the book's wheel holds its version.
+    own = next(name for name in wheels if "rescaling-" in name)
+    version = Path(own).stem.split("-")[1]
+    return FIRST_CELL.format(version=version, listed=listed, elsewhere=repr(site))
 
 
 def reader_notebook(
-    executed: NotebookNode, source: str, first: str, book: Around
+    executed: NotebookNode, source: str, first: str, book: Context
 ) -> NotebookNode:
-    """What a reader downloads of the chapter `executed`, whose text is `source`."""
+    """Return what a reader downloads of the chapter `executed`, whose text is `source`."""
     values = glued(executed)
     folded = {"jupyter": {"source_hidden": True}}
     cells = [nbformat.v4.new_code_cell(first, id="install", metadata=folded)]

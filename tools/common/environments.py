@@ -1,12 +1,15 @@
 """Environments beside the book's own, each with the packages that a lock names."""
 
 import hashlib
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
+from tools.common.paths import ROOT
+
 # Torch trains the model of the last chapter, and is an oracle for gradients.
 TORCH = ROOT / ".venv-model", ROOT / "requirements-model.txt"
 
@@ -16,36 +19,57 @@ class NotInstalled(Exception):
 
 
 def python_of(folder: Path) -> Path:
-    """The Python of an environment, whether it is there or not."""
+    """Return the path of an environment's Python, whether it exists or not."""
     return folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
+def variables(root: Path = ROOT) -> dict[str, str]:
+    """Return the variables of a process that imports the code below `root`."""
+    paths = (root, root / "lib", root / "book")
+    return os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths))}
+
+
 def environment(folder: Path, lock: Path) -> Path:
-    """Make an environment, or bring it up to date with its lock; return its Python."""
+    """Create an environment, or update it to its lock; return its Python."""
     ready, python = folder / "ready", python_of(folder)
-    now = hashlib.sha256(lock.read_bytes()).hexdigest()
-    if ready.exists() and ready.read_text("utf-8") == now:
+    digest = hashlib.sha256(lock.read_bytes()).hexdigest()
+    if ready.exists() and ready.read_text("utf-8") == digest:
         return python
-    where = folder.name
-    print(f"  making an environment in {where} (a minute or two) …", flush=True)
+    print(f"  making an environment in {folder.name} (a minute or two) …", flush=True)
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     pip = [python, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
     done = subprocess.run([*pip, "-r", lock], capture_output=True, encoding="utf-8")
     if done.returncode:
         raise NotInstalled(f"pip could not install {lock.name}:\n{done.stderr[-1000:]}")
-    ready.write_text(now, "utf-8")
+    ready.write_text(digest, "utf-8")
     return python
 
 
-def hand_over(module: str, folder: Path, lock: Path) -> int:
-    """Run a module of ours again in an environment, with --here before its arguments."""
+def hand_over(module: str, folder: Path, lock: Path, not_installed: int = 1) -> int:
+    """Run a module of ours in an environment, with --here before its arguments.
+
+    Return its exit status, or `not_installed` if the packages cannot be installed.
+    """
     try:
         python = environment(folder, lock)
     except NotInstalled as problem:
         print(problem)
-        return 1
-    paths = os.pathsep.join(str(ROOT / part) for part in ("", "lib", "book"))
-    env = {**os.environ, "PYTHONPATH": paths}
+        return not_installed
     command = [python, "-m", module, "--here", *sys.argv[1:]]
-    return subprocess.call(command, cwd=ROOT, env=env)
+    return subprocess.call(command, cwd=ROOT, env=variables())
+
+
+def ask(python: Path, module: str, question: Any = None) -> Any:
+    """Run a module of ours with --worker: a question and its answer travel as JSON."""
+    done = subprocess.run(
+        [python, "-m", module, "--worker"],
+        input=json.dumps(question),
+        capture_output=True,
+        encoding="utf-8",
+        env=variables() | {"NUMBA_ENABLE_CUDASIM": "0"},
+        cwd=ROOT,
+    )
+    if done.returncode:
+        raise SystemExit(f"{module} failed:\n{done.stderr[-3000:]}")
+    return json.loads(done.stdout)

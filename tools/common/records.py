@@ -1,4 +1,4 @@
-"""Small JSON files that a command leaves for its next run."""
+"""Reads and writes JSON files."""
 
 import json
 import os
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def load(file: Path) -> dict[str, Any]:
-    """Return what a file holds; nothing where it is missing or cut short."""
+    """Return the content of a file; an empty one where it is missing or cut short."""
     try:
         return json.loads(file.read_text("utf-8"))
     except (OSError, ValueError):
@@ -15,7 +15,20 @@ def load(file: Path) -> dict[str, Any]:
 
 
 def store(file: Path, value: dict[str, Any]) -> None:
-    """Write a file as a whole, or not at all."""
+    """Write a file completely, or not at all."""
     new = file.with_name(f"{file.name}.new")
     new.write_text(json.dumps(value, indent=1), "utf-8")
     os.replace(new, file)
+
+
+def with_rows(head: dict[str, Any], name: str, rows: list | dict) -> str:
+    """Return JSON whose last entry is a list or a mapping, with a line for each item."""
+    text = json.dumps(head, indent=2, ensure_ascii=False).removesuffix("\n}")
+    if isinstance(rows, dict):
+        begin, end = "{}"
+        lines = [f"{json.dumps(key)}: {json.dumps(row)}" for key, row in rows.items()]
+    else:
+        begin, end = "[]"
+        lines = [json.dumps(row, ensure_ascii=False) for row in rows]
+    body = ",\n".join(f"    {line}" for line in lines)
+    return f'{text},\n  "{name}": {begin}\n{body}\n  {end}\n}}\n'

@@ -1,9 +1,9 @@
-"""The kernels that ship, as a launch runs them, on the PTX machine.
+"""Runs the kernels that ship on the PTX machine, compiled as for a launch.
 
-    python -m tools.kernels.compiled    each kernel with other code for another architecture
+    python -m tools.kernels.compiled    the kernels whose PTX differs between architectures
 
-`make test-all` executes what is compiled for one architecture. Of the others this runs what
-`python -m tools.kernels --check --every` has left.
+`make test-all` executes the PTX of one architecture. This command executes the PTX of the
+others, which `python -m tools.kernels --check --every` has cached.
 """
 
 import json
@@ -21,11 +21,12 @@ from onlinesoftmax import dense, inputs, masks
 from tiledattention.gpu import RUNGS, WIDTHS
 from tiledattention.gpu.ladder import Build
 from tiledattention.gpu.task import Task, fit
+from tools.common.options import report
 from tools.kernels import gate as kernels
 
-WRITTEN = ("O", "LSE", "states")  # what kernels may write
-PARTS = 2  # into which a rung deals out the keys that does so
-# A case with every kind of mask and ragged lengths; heads of queries and of keys,
+WRITTEN = ("O", "LSE", "states")  # the arrays that kernels may write
+PARTS = 2  # the parts of the keys, in a rung that divides them
+# A case with every kind of mask and ragged lengths: heads of queries and of keys,
 # queries, keys.
 EVERYTHING = (
     masks.causal() & masks.window(40) & masks.padding([60, 9]),
@@ -35,15 +36,15 @@ EVERYTHING = (
 
 @cache
 def programs() -> dict[str, str]:
-    """The PTX that the compile gate has left, by name; empty if it has not run."""
-    file = kernels.gated()
+    """Return the PTX that the gate has cached, by name; empty if it has not run."""
+    file = kernels.gate_results()
     return json.loads(file.read_text("utf-8"))["ptx"] if file.exists() else {}
 
 
 def texts(
     rung: str, d: int, dtype: str, arch: str = kernels.GATE[1]
 ) -> dict[Build, str]:
-    """The PTX of a rung that ships, and of what is launched after it."""
+    """Return the PTX of a rung that ships, and of the kernel launched after it."""
     return {
         build: programs()[f"{build.rung}-{build.d}-{dtype}-{arch}"]
         for build in Build.shipped(rung, d).launches
@@ -51,7 +52,7 @@ def texts(
 
 
 class Answer(NamedTuple):
-    """What came out, and how many instructions it took."""
+    """The arrays that kernels have written, and the number of executed instructions."""
 
     out: np.ndarray
     lse: np.ndarray
@@ -61,11 +62,11 @@ class Answer(NamedTuple):
 def attend(
     build: Build, task: Task, texts: dict[Build, str], parts: int = PARTS, **options
 ) -> Answer:
-    """Run a kernel, and what is launched after it."""
+    """Run a kernel, and the kernel launched after it."""
     out = np.zeros_like(task.q)
     lse = np.zeros(task.q.shape[:2], np.float32)
     parts = parts if build.launches[1:] else 1
-    given = task.arguments(out, lse, parts)
+    arguments = task.arguments(out, lse, parts)
     empty, threads = set(WRITTEN), 0
     for each in build.launches:
         names = each.arguments
@@ -73,13 +74,13 @@ def attend(
         result = ptxsim.run(
             texts[each],
             task.grid(each, parts),
-            [given[name] for name in names],
+            [arguments[name] for name in names],
             outputs=outputs,
             **options,
         )
         empty -= {names[i] for i in outputs}
         threads += result.threads
-    return Answer(given["O"], given["LSE"], threads)
+    return Answer(arguments["O"], arguments["LSE"], threads)
 
 
 def judge(
@@ -88,10 +89,10 @@ def judge(
     drawn: list[np.ndarray] | None = None,
     **options,
 ) -> str:
-    """What is wrong with a kernel's answer, by the accuracy rule; or nothing.
+    """Return the complaint about a kernel's answer by the accuracy rule; "" if right.
 
-    `drawn` are queries, keys and values in place of those of `trial.drawn`. Where the
-    value of a key that a row sees is NaN, so has its output to be.
+    `drawn` replaces the queries, keys and values of `trial.drawn`. A row that sees a key
+    whose value is NaN has to output NaN.
     """
     q, k, v = drawn or trial.drawn(case)
     build = Build.shipped(case.rung, case.d)
@@ -113,17 +114,17 @@ def judge(
     return ""
 
 
-def elsewhere(
+def judge_other(
     case: trial.Case, own: dict[Build, str], executed: dict[Build, str]
 ) -> str | None:
-    """What is wrong with code of another architecture; None where it is no other."""
+    """Return the complaint about another architecture's code; None for equal code."""
     if [plain(text) for text in own.values()] == [*map(plain, executed.values())]:
         return None
     return judge(case, own)
 
 
 def plain(text: str) -> list[str]:
-    """A program without what tells architectures and lines of Python apart, or names."""
+    """Return a program without architectures, lines of Python and generated names."""
     text = re.sub(r"_ZN\w+?(?=_param_|\()", "kernel", re.sub(r"//.*", "", text))
     names = dict.fromkeys(re.findall(r"_cudapy_\w+", text))
     for number, name in enumerate(names):
@@ -133,7 +134,7 @@ def plain(text: str) -> list[str]:
 
 
 def main() -> int:
-    wrong = ran = 0
+    wrong, ran = [], 0
     others = [arch for arch in reports.ARCHS if arch != kernels.GATE[1]]
     for rung, d, dtype, arch in product(RUNGS, WIDTHS, reports.DTYPES, others):
         case = trial.Case(rung, d, dtype, *EVERYTHING)
@@ -142,13 +143,11 @@ def main() -> int:
         except KeyError:
             print("not compiled: python -m tools.kernels --check --every")
             return 2
-        said = elsewhere(case, own, texts(rung, d, dtype))
-        ran += said is not None
-        if said:
-            wrong += 1
-            print(f"{case} {arch}: {said}")
-    print(f"{ran} kernels for other architectures are other code: {wrong} are wrong")
-    return bool(wrong)
+        complaint = judge_other(case, own, texts(rung, d, dtype))
+        ran += complaint is not None
+        if complaint:
+            wrong.append(f"{case} {arch}: {complaint}")
+    return report(wrong, f"{ran} kernels for other architectures: {len(wrong)} wrong")
 
 
 if __name__ == "__main__":

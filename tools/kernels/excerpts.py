@@ -1,39 +1,36 @@
-"""One turn of a loop, instruction by instruction, for the figure that steps through it.
+"""Traces one turn of a loop, for the figure that steps through its instructions.
 
-    python -m tools.kernels.excerpts           compile, run, write the excerpts.json
-    python -m tools.kernels.excerpts --check   the same, but compare with what is written
+    python -m tools.kernels.excerpts           compile, run, write excerpts.json
+    python -m tools.kernels.excerpts --check   the same, but compare with that file
 
-The kernels stand in book/laboratory.py. Each is compiled as for a launch, and `ptxsim`
-runs it. Of one thread, what it does in its first turn of the loop that copies is stored:
-every instruction, the line of Python it is for, and what it wrote. It works in the
-environment of `make kernels`, which calls it.
+The kernels are in book/laboratory.py. Each is compiled as for a launch, and `ptxsim` runs
+it. The file holds the first turn of one thread in the loop that copies: every instruction,
+its line of Python, and the registers it wrote. `make kernels` calls this command, which
+uses the same environment.
 """
 
 import ast
-import hashlib
 import inspect
 import json
-import os
 import re
-import subprocess
 import sys
 from collections.abc import Callable
 from datetime import date
 from textwrap import dedent
 from typing import Any, NamedTuple
 
-from tools.common import words
+from tools.common import environments, options
+from tools.common.paths import ROOT
 from tools.kernels import gate as kernels
 
-ROOT = kernels.ROOT
 BOOK = ROOT / "book"
 STORED = BOOK / "figures" / "ptx-steps" / "excerpts.json"
 LOOPS = ("plain", "mended")
 ARCH = "sm_80"
 D, KEYS, THREADS = 64, 32, 128
 ROWS, BASE, THREAD = 96, 32, 70  # rows of K, the tile's first, the thread we follow
-# What the thread's names hold once a line has given them a value, and what each number
-# is that a turn is given.
+# The value of each name that a line assigns, and the meaning of each number that a turn
+# starts with.
 VALUES = {"r": THREAD // D, "c": THREAD % D, "x": THREAD + THREADS}
 NAMES = {
     THREAD: "x",
@@ -58,86 +55,74 @@ class Row(NamedTuple):
     at: int  # its line of the PTX
     line: int  # of Python
     text: str
-    wrote: dict[str, Any]  # what it left in which registers
+    wrote: dict[str, Any]  # the registers it wrote, with their values
 
     @classmethod
     def of(cls, moment: Any) -> "Row":
-        """Return a moment of `ptxsim.trace` as a row, its numbers as they are printed."""
-        one = moment.instruction
+        """Return a step of `ptxsim.trace` as a row, its numbers rounded for print."""
+        instruction = moment.instruction
         wrote = {
             reg: float(f"{value:.7g}") if isinstance(value, float) else value
             for reg, value in moment.values.items()
         }
-        text = " ".join(one.text.removesuffix(";").split())
-        return cls(one.line, one.source[1] if one.source else 0, text, wrote)
+        text = " ".join(instruction.text.removesuffix(";").split())
+        line = instruction.source[1] if instruction.source else 0
+        return cls(instruction.line, line, text, wrote)
 
 
-# ---- here ----
+# ---- in the book's environment ----
 
 
-def asked(module: str = "tools.kernels.excerpts") -> dict[str, Any]:
-    """Return what a module's worker makes of the kernels, where the compiler is."""
-    path = os.pathsep.join(map(str, (ROOT, ROOT / "lib", BOOK)))
-    env = {**os.environ, "PYTHONPATH": path}
-    env.pop("NUMBA_ENABLE_CUDASIM", None)
-    done = subprocess.run(
-        [kernels.PYTHON, "-m", module, "--worker"],
-        capture_output=True, encoding="utf-8", env=env, cwd=ROOT,
-    )  # fmt: skip
-    if done.returncode:
-        raise SystemExit(f"{module} failed:\n{done.stderr[-3000:]}")
-    return json.loads(done.stdout)
+def run_worker(module: str = "tools.kernels.excerpts") -> dict[str, Any]:
+    """Return what a module computes in the environment with the compiler."""
+    return environments.ask(kernels.PYTHON, module)
 
 
 def gate() -> list[str]:
     """Make the excerpts again and compare, where there is a compiler.
 
-    `make test-all` asks.
+    `make test-all` calls it.
     """
     if not kernels.PYTHON.exists():
-        return []  # `tools.kernels.gate` has said why
-    found, stored = asked(), json.loads(STORED.read_text("utf-8"))
-    if found["versions"] != stored["versions"]:
-        return []  # and this
-    same = {**found, "made": stored["made"]} == stored
+        return []  # `tools.kernels.gate` has printed why
+    now, stored = run_worker(), json.loads(STORED.read_text("utf-8"))
+    if now["versions"] != stored["versions"]:
+        return []  # `tools.kernels.gate` has printed this too
+    same = {**now, "made": stored["made"]} == stored
     return [] if same else [f"{STORED.name} is of other kernels: run `make kernels`"]
 
 
-def write(found: dict[str, Any]) -> None:
-    """Store the excerpts, a step a line."""
-    text = json.dumps(found, indent=1, ensure_ascii=False)
+def store() -> None:
+    """Store the excerpts, with a line for each step."""
+    text = json.dumps(run_worker(), indent=1, ensure_ascii=False)
     step = r"\[\n\s+(\".*\"),\n\s+(\d+),\n\s+\{\s*(.*?)\s*\}\n\s+\]"
     STORED.write_text(re.sub(step, r"[\1, \2, {\3}]", text) + "\n", "utf-8")
 
 
 def main() -> int:
-    return command(made, gate, lambda: write(asked()), f"{len(LOOPS)} loops")
+    return command(compute, gate, store, f"{len(LOOPS)} loops")
 
 
 def command(
-    made: Callable[[], dict[str, Any]],
+    compute: Callable[[], dict[str, Any]],
     gate: Callable[[], list[str]],
     store: Callable[[], None],
-    what: str,
+    name: str,
 ) -> int:
-    """Do what the command line asks for: make it, check what is stored, or store it."""
-    options = words.given(["--check", "--worker"])
-    if "--worker" in options:
-        json.dump(made(), sys.stdout)
+    """Compute as a worker, check what is stored, or store it, by the command line."""
+    chosen = options.parse(["--check", "--worker"])
+    if "--worker" in chosen:
+        json.dump(compute(), sys.stdout)
         return 0
-    said = gate() if "--check" in options else []
-    if "--check" not in options:
-        store()
-    print(*said, sep="\n", end="\n" if said else "")
-    print(f"{what}: {len(said)} complaints")
-    return bool(said)
+    wrong = gate() if "--check" in chosen else store() or []
+    return options.report(wrong, f"{name}: {len(wrong)} complaints")
 
 
-# ---- where the compiler is ----
+# ---- in the environment with the compiler ----
 
 
-def made() -> dict[str, Any]:
-    """Return all that is stored."""
+def compute() -> dict[str, Any]:
+    """Return the content of the file."""
     from kernellab.compile import environment
 
     return {
@@ -154,12 +139,11 @@ def made() -> dict[str, Any]:
 
 
 def sources() -> str:
-    """Return a digest of what decides the excerpts: the kernels' text, and the lock."""
+    """Return a digest of what determines the excerpts: the kernels' code and the lock."""
     import laboratory
 
     texts = [inspect.getsource(getattr(laboratory, name)) for name in LOOPS]
-    what = [kernels.LOCK.read_text("utf-8"), *texts]
-    return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
+    return kernels.digest_of([kernels.LOCK.read_text("utf-8"), *texts])
 
 
 def loop(name: str) -> Loop:
@@ -177,12 +161,12 @@ def loop(name: str) -> Loop:
         "once": sum(row.line in inside for row in rows[:start]),
         "turns": sum(row.text.startswith("st.shared") for row in rows),
         "copies": copies(ptx, rows[start].at),
-        **told(rows, start, stop, lines, first),
+        **excerpt(rows, start, stop, lines, first),
     }
 
 
 def compiled(kernel: Callable[..., None]) -> str:
-    """Return the PTX of a launch, with the lines of Python in it."""
+    """Return the PTX of a launch, with the lines of Python."""
     from numba import float32, int32
 
     from kernellab.compile import code_of
@@ -195,13 +179,13 @@ def loop_of(kernel: Callable[..., None]) -> tuple[int, list[str]]:
     """Return the number of a kernel's first line with a loop, and the loop's lines."""
     lines, start = inspect.getsourcelines(kernel)
     tree = ast.parse(dedent("".join(lines)))
-    found = next(n for n in ast.walk(tree) if isinstance(n, ast.For | ast.While))
+    node = next(n for n in ast.walk(tree) if isinstance(n, ast.For | ast.While))
     text = [line.split("#")[0].rstrip() for line in lines]
-    return start + found.lineno - 1, text[found.lineno - 1 : found.end_lineno]
+    return start + node.lineno - 1, text[node.lineno - 1 : node.end_lineno]
 
 
 def executed(ptx: str) -> list[Row]:
-    """Run the kernel on rows whose numbers tell their place; return the thread's way."""
+    """Run the kernel on rows whose numbers encode their index; return the trace."""
     import numpy as np
 
     import ptxsim
@@ -215,10 +199,10 @@ def executed(ptx: str) -> list[Row]:
 
 
 def turn(rows: list[Row], ptx: str) -> tuple[int, int]:
-    """Return where the first turn begins among the rows, and where the second does.
+    """Return the rows at which the first and the second turn begin.
 
-    A turn begins where the block of code that copies does. A loop that the compiler has
-    written down several times over comes back to its first line before that.
+    A turn begins with the basic block that copies. An unrolled loop returns to its first
+    line within that block.
     """
     store = next(i for i, row in enumerate(rows) if row.text.startswith("st.shared"))
     label = max(at for at in labels(ptx) if at < rows[store].at)
@@ -236,29 +220,31 @@ def labels(ptx: str) -> list[int]:
 
 
 def copies(ptx: str, at: int) -> int:
-    """Return how often the block of code around a line has the turn written down."""
+    """Return how often the basic block around a line contains the unrolled turn."""
     bounds = [0, *labels(ptx), len(ptx.splitlines()) + 1]
     begin = max(bound for bound in bounds if bound < at)
     end = min(bound for bound in bounds if bound > at)
     return sum("st.shared" in line for line in ptx.splitlines()[begin : end - 1])
 
 
-# ---- what is told of the turn ----
+# ---- the excerpt ----
 
 
-def told(rows: list[Row], start: int, stop: int, lines: list[str], first: int) -> Loop:
-    """Return the registers a turn is given, its steps, and what is read after it."""
+def excerpt(
+    rows: list[Row], start: int, stop: int, lines: list[str], first: int
+) -> Loop:
+    """Return the input registers of a turn, its steps, and the registers read later."""
     wrote = with_addresses(rows[:stop])
-    left = {reg: value for each in wrote[:start] for reg, value in each.items()}
-    given = {reg: left[reg] for reg in needed(rows[start:stop]) if reg in left}
-    inside = given.keys() | {reg for each in wrote[start:] for reg in each}
+    before = {reg: value for each in wrote[:start] for reg, value in each.items()}
+    inputs = {reg: before[reg] for reg in needed(rows[start:stop]) if reg in before}
+    inside = inputs.keys() | {reg for each in wrote[start:] for reg in each}
     steps = [
         [row.text, row.line - first, each]
         for row, each in zip(rows[start:stop], wrote[start:])
     ]
     return {
-        "given": given,
-        "names": {reg: NAMES[value] for reg, value in given.items() if value in NAMES},
+        "given": inputs,
+        "names": {reg: NAMES[value] for reg, value in inputs.items() if value in NAMES},
         "steps": steps,
         "results": results(steps, targets(lines)),
         "later": [reg for reg in needed(rows[stop:]) if reg in inside],
@@ -266,21 +252,21 @@ def told(rows: list[Row], start: int, stop: int, lines: list[str], first: int) -
 
 
 def with_addresses(rows: list[Row]) -> list[dict[str, Any]]:
-    """Return what the rows wrote; an address as an array and the bytes from its start."""
-    arrays: dict[str, tuple[str, int]] = {}  # which array a register points into
-    told = []
+    """Return what the rows wrote, an address as an array and the offset in bytes."""
+    arrays: dict[str, tuple[str, int]] = {}  # the array that a register points into
+    written = []
     for row in rows:
         into = array_of(row, arrays)
         for reg in row.wrote:
             arrays.pop(reg, None)
             if into:
                 arrays[reg] = into
-        told.append({reg: plain(value, into) for reg, value in row.wrote.items()})
-    return told
+        written.append({reg: plain(value, into) for reg, value in row.wrote.items()})
+    return written
 
 
 def array_of(row: Row, arrays: dict[str, tuple[str, int]]) -> tuple[str, int] | None:
-    """Return the array that what was written points into, and where that begins."""
+    """Return the array that the written address points into, and its first address."""
     if not row.text.startswith(("add", "mov", "cvta", "ld.param")):
         return None
     for reg in read(row):
@@ -289,12 +275,12 @@ def array_of(row: Row, arrays: dict[str, tuple[str, int]]) -> tuple[str, int] | 
     (value,) = row.wrote.values()
     if "_cudapy_smem" in row.text:
         return "k_tile", value
-    # The fifth of the numbers by which Numba passes an array is where it begins.
+    # Numba passes an array as several numbers; the fifth is its address.
     return ("K", value) if "_param_4]" in row.text else None
 
 
 def plain(value: Any, into: tuple[str, int] | None) -> Any:
-    """Return a value as a page shows it."""
+    """Return a value as the page prints it."""
     if into:
         array, begin = into
         return f"{array} + {value - begin}" if value > begin else array
@@ -304,45 +290,45 @@ def plain(value: Any, into: tuple[str, int] | None) -> Any:
 
 
 def needed(rows: list[Row]) -> list[str]:
-    """Return the registers that are read before anything is written to them."""
-    found: dict[str, bool] = {}
+    """Return the registers that are read before they are written."""
+    is_needed: dict[str, bool] = {}
     for row in rows:
         for reg in read(row):
-            found.setdefault(reg, True)
+            is_needed.setdefault(reg, True)
         for reg in row.wrote:
-            found.setdefault(reg, False)
-    return [reg for reg, is_needed in found.items() if is_needed]
+            is_needed.setdefault(reg, False)
+    return [reg for reg in is_needed if is_needed[reg]]
 
 
 def read(row: Row) -> list[str]:
     """Return the registers that an instruction reads."""
     used = re.findall(r"%\w+", row.text)
     for reg in row.wrote:
-        used.remove(reg)  # where it stands as the one written to
+        used.remove(reg)  # its occurrence as the target
     return used
 
 
 def targets(lines: list[str]) -> dict[int, str]:
-    """Return the names that lines of a loop give a value, by line from its first."""
+    """Return the names that a loop assigns, by line counted from the loop's first."""
     (tree,) = ast.parse(dedent("\n".join(lines))).body
-    found = {}
+    names = {}
     for node in ast.walk(tree):
         target = getattr(node, "target", None) or getattr(node, "targets", [None])[0]
         if isinstance(target, ast.Name):
-            found[node.lineno - 1] = target.id
-    return found
+            names[node.lineno - 1] = target.id
+    return names
 
 
 def results(steps: list[list], targets: dict[int, str]) -> dict[str, str]:
-    """Return the registers that end up holding what a line gives a name to."""
+    """Return the registers that hold the assigned names at the end, with the names."""
     last = {line: wrote for _, line, wrote in steps if wrote and line in targets}
-    found = {}
+    names = {}
     for line, wrote in last.items():
         ((reg, value),) = wrote.items()
         if value != VALUES[targets[line]]:
             raise ValueError(f"line {line}: {reg} is {value}, not {targets[line]}")
-        found[reg] = targets[line]
-    return found
+        names[reg] = targets[line]
+    return names
 
 
 if __name__ == "__main__":

@@ -1,14 +1,13 @@
-"""What the kernels of the laboratory execute, counted for the chapter about them.
+"""Counts what the kernels of the laboratory execute, for the chapter about them.
 
     python -m tools.kernels.laboratory           compile, count, write data/laboratory.json
-    python -m tools.kernels.laboratory --check   compare that file with the kernels' text
+    python -m tools.kernels.laboratory --check   compare that file with the kernels' code
 
-The kernels stand in book/laboratory.py, and those of a drill are written by
-book/copy_loops.py. Each is compiled as for a launch and counted by
-`kernellab.lab`. It works in the environment of `make kernels`, which calls it.
+The kernels are in book/laboratory.py; book/copy_loops.py writes those of a drill. Each is
+compiled as for a launch, and `kernellab.lab` counts its instructions. `make kernels` calls
+this command, which uses the same environment.
 """
 
-import hashlib
 import inspect
 import json
 import re
@@ -21,13 +20,13 @@ from typing import Any
 from tools.kernels import excerpts
 from tools.kernels import gate as kernels
 
-STORED = kernels.ROOT / "book" / "data" / "laboratory.json"
+STORED = excerpts.BOOK / "data" / "laboratory.json"
 COPIES = ("plain", "shifted", "counted", "unsigned", "hoisted", "fours")
 ARCH = "sm_80"
 D, KEYS, THREADS, BASE = excerpts.D, excerpts.KEYS, excerpts.THREADS, excerpts.BASE
 SHOWN = ("plain", "r = x // d")  # a line whose PTX and machine code the chapter prints
-# Patches: numbers in a row, threads that share a query, sides; and for how many blocks
-# a multiprocessor is to have room, where the compiler is asked to see to that.
+# Patches: numbers in a row, threads that share a query, sides; and the number of blocks
+# for which a multiprocessor has room, where the compiler is asked to ensure it.
 WIDTH, ACROSS, SIDES = 32, 16, (1, 4, 8)
 SQUEEZED, ROOM = 8, (3, 4)
 WHAT = (
@@ -39,40 +38,40 @@ WHAT = (
 Kernel = Callable[..., None]
 
 
-# ---- here ----
+# ---- in the book's environment ----
 
 
 def gate() -> list[str]:
-    """Say if what is stored is of other kernels; `make test-all` asks."""
+    """Complain if what is stored is of other kernels; `make test-all` calls it."""
     stored = json.loads(STORED.read_text("utf-8"))
     same = stored["sources"] == sources()
     return [] if same else [f"{STORED.name} is of other kernels: run `make kernels`"]
 
 
 def sources() -> str:
-    """Return a digest of what decides the counts: the kernels' text, and the lock."""
+    """Return a digest of what determines the counts: the kernels' code and the lock."""
     texts = [kernels.LOCK.read_text("utf-8")]
     for name in ("laboratory", "copy_loops"):
         text = (excerpts.BOOK / f"{name}.py").read_text("utf-8")
-        texts.append(kernels.without_words(text))
-    return hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:16]
+        texts.append(kernels.code_only(text))
+    return kernels.digest_of(texts)
 
 
 def store() -> None:
-    """Store what the other environment counts, a list a line."""
-    text = json.dumps(excerpts.asked("tools.kernels.laboratory"), indent=1)
+    """Store the counts, with a line for each list."""
+    text = json.dumps(excerpts.run_worker("tools.kernels.laboratory"), indent=1)
     STORED.write_text(re.sub(r"\n {4,}|\n {3}(?=[\]}])", " ", text) + "\n", "utf-8")
 
 
 def main() -> int:
-    return excerpts.command(made, gate, store, "the laboratory")
+    return excerpts.command(compute, gate, store, "the laboratory")
 
 
-# ---- where the compiler is ----
+# ---- in the environment with the compiler ----
 
 
-def made() -> dict[str, Any]:
-    """Return all that is stored."""
+def compute() -> dict[str, Any]:
+    """Return the content of the file."""
     from kernellab.compile import environment
 
     return {
@@ -83,7 +82,7 @@ def made() -> dict[str, Any]:
         "versions": environment(),
         "arch": ARCH,
         "sizes": {"d": D, "keys": KEYS, "threads": THREADS},
-        "copies": {name: copied(name) for name in COPIES},
+        "copies": {name: count_copy(name) for name in COPIES},
         "shown": shown(*SHOWN),
         "patches": [patch(side, None) for side in SIDES]
         + [patch(SQUEEZED, room) for room in ROOM],
@@ -91,54 +90,54 @@ def made() -> dict[str, Any]:
     }
 
 
-def copied(name: str) -> dict[str, Any]:
-    """Return what a kernel executes until its tile is copied, and what it asks for."""
+def count_copy(name: str) -> dict[str, Any]:
+    """Return what a kernel executes until its tile is copied, and its accesses."""
     kernel = _kernel(name)
-    found = _counted(kernel)
+    run = _run_counted(kernel)
     first, lines = _until_barrier(kernel)
-    python = found.code.python
+    python = run.code.python
     inside = range(first, first + len(lines))
     ptx: Counter[int] = Counter()
-    for line, one in zip(sorted(python), found.ran.counts, strict=True):
-        ptx[python[line]] += one.threads
+    for line, count in zip(sorted(python), run.ran.counts, strict=True):
+        ptx[python[line]] += count.threads
     by_line = {
         line - first: {kind: n for kind, n in kinds.items() if n}
-        for line, kinds in found.by_line().items()
+        for line, kinds in run.by_line().items()
         if line in inside
     }
     return {
         "lines": by_line,
         "instructions": sum(sum(kinds.values()) for kinds in by_line.values()),
         "ptx": sum(ptx[line] for line in inside),
-        "loads": _asked(found, "ld.global"),
-        "stores": _asked(found, "st.shared"),
-        "fours": len(re.findall(r"st\.shared\.v4", found.code.ptx)),
-        "machine_fours": sum(x.opcode == "STS.128" for x in _machine(found)),
-        "registers": _registers(found.code),
+        "loads": _accesses(run, "ld.global"),
+        "stores": _accesses(run, "st.shared"),
+        "fours": len(re.findall(r"st\.shared\.v4", run.code.ptx)),
+        "machine_fours": sum(x.opcode == "STS.128" for x in _machine(run)),
+        "registers": _registers(run.code),
     }
 
 
 def shown(name: str, line: str) -> dict[str, Any]:
-    """Return the PTX and the machine code of one line of Python, written down once."""
+    """Return the PTX and the machine code of one line of Python, in its first copy."""
     kernel = _kernel(name)
-    found = _counted(kernel)
+    run = _run_counted(kernel)
     first, lines = _until_barrier(kernel)
     at = first + next(i for i, text in enumerate(lines) if line in text)
-    text = found.code.ptx.splitlines()
-    rows = [n for n, python in sorted(found.code.python.items()) if python == at]
-    run = [n for place, n in enumerate(rows) if n == rows[0] + place]  # the first turn
-    machine = [x for x in _machine(found) if x.ptx in run]
+    text = run.code.ptx.splitlines()
+    rows = [n for n, python in sorted(run.code.python.items()) if python == at]
+    copy = [n for i, n in enumerate(rows) if n == rows[0] + i]
+    machine = [x for x in _machine(run) if x.ptx in copy]
     return {
         "python": line,
-        "ptx": [" ".join(text[n - 1].strip(" \t;").split()) for n in run],
+        "ptx": [" ".join(text[n - 1].strip(" \t;").split()) for n in copy],
         "machine": [f"{x.opcode} {x.operands}" for x in machine],
     }
 
 
 def patch(side: int, room: int | None) -> dict[str, Any]:
-    """Return what a kernel of patches takes of the budgets, and what it executes.
+    """Return the resources of a kernel of patches, and what it executes.
 
-    Of one that was squeezed into fewer registers only the budgets.
+    A kernel that is limited to fewer registers is not executed.
     """
     import numpy as np
     from numba import float32
@@ -165,18 +164,18 @@ def patch(side: int, room: int | None) -> dict[str, Any]:
     }
     if room:
         return budget
-    found = lab.execute(code, 1, (Q, K, S), [2])
+    run = lab.execute(code, 1, (Q, K, S), [2])
     np.testing.assert_allclose(S, Q.T @ K, atol=1e-4)
     return budget | {
         "products": n * n * WIDTH,
-        "kinds": found.machine.by_kind(),
-        "instructions": found.machine.total,
-        "wavefronts": found.ran.total("wavefronts"),
+        "kinds": run.machine.by_kind(),
+        "instructions": run.machine.total,
+        "wavefronts": run.ran.total("wavefronts"),
     }
 
 
 def variants() -> dict[str, float]:
-    """Return how many instructions a number each loop for the drill executes."""
+    """Return the instructions for each number in every loop of the drill."""
     from copy_loops import count, texts
 
     return {text: count(text) for text in texts()}
@@ -188,8 +187,8 @@ def _kernel(name: str) -> Kernel:
     return getattr(laboratory, name)(D, KEYS, THREADS)
 
 
-def _counted(kernel: Kernel) -> Any:
-    """Run a copying kernel, and see that it is right."""
+def _run_counted(kernel: Kernel) -> Any:
+    """Run and count a copying kernel, and check its sums."""
     import numpy as np
 
     from kernellab import lab
@@ -197,11 +196,9 @@ def _counted(kernel: Kernel) -> Any:
     rng = np.random.default_rng(0)
     K = rng.standard_normal((excerpts.ROWS, D)).astype(np.float32)
     sums = np.zeros(D, np.float32)
-    found = lab.count(
-        kernel, 1, THREADS, K, sums, np.int32(BASE), outputs=[1], arch=ARCH
-    )
+    run = lab.count(kernel, 1, THREADS, K, sums, np.int32(BASE), outputs=[1], arch=ARCH)
     np.testing.assert_allclose(sums, K[BASE : BASE + KEYS].sum(0), atol=1e-4)
-    return found
+    return run
 
 
 def _until_barrier(kernel: Kernel) -> tuple[int, list[str]]:
@@ -211,19 +208,17 @@ def _until_barrier(kernel: Kernel) -> tuple[int, list[str]]:
     return first, lines[:stop]
 
 
-def _asked(found: Any, opcode: str) -> dict[str, int]:
-    """Return what the accesses of one kind come to, before and after the barrier."""
-    rows = [x for x in found.ran.counts if x.instruction.opcode.startswith(opcode)]
-    return {
-        what: sum(getattr(x, what) for x in rows)
-        for what in ("warps", "sectors", "wavefronts")
-    }
+def _accesses(run: Any, opcode: str) -> dict[str, int]:
+    """Return the totals of the accesses of one kind, before and after the barrier."""
+    rows = [x for x in run.ran.counts if x.instruction.opcode.startswith(opcode)]
+    names = ("warps", "sectors", "wavefronts")
+    return {name: sum(getattr(row, name) for row in rows) for name in names}
 
 
-def _machine(found: Any) -> list[Any]:
+def _machine(run: Any) -> list[Any]:
     from kernellab import sass
 
-    return sass.disassemble(found.code.machine)
+    return sass.disassemble(run.code.machine)
 
 
 def _registers(code: Any) -> int:

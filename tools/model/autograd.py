@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tools.common import words
+from tools.common import options
 from tools.common.environments import ROOT, TORCH, hand_over
 
 STORED = ROOT / "tests" / "data" / "autograd.json"
@@ -178,6 +178,6 @@ def check() -> int:
 
 
 if __name__ == "__main__":
-    if "--here" not in words.given(["--check", "--here"]):
+    if "--here" not in options.parse(["--check", "--here"]):
         sys.exit(hand_over("tools.model.autograd", *TORCH))
     sys.exit(check() if "--check" in sys.argv else store())

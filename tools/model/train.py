@@ -11,7 +11,7 @@ when the prose changes: its file says when it was trained, and on which letters.
 import json
 import sys
 
-from tools.common import words
+from tools.common import options
 from tools.common.environments import ROOT, TORCH, hand_over
 
 STORED = ROOT / "book" / "data" / "speaker.json"
@@ -44,5 +44,5 @@ def check() -> int:
 
 def main() -> int:
     """Train or check, in the environment with torch."""
-    here = "--here" in words.given(["--check", "--here"])
+    here = "--here" in options.parse(["--check", "--here"])
     return work() if here else hand_over("tools.model", *TORCH)

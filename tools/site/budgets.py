@@ -36,7 +36,7 @@ from playwright.sync_api import Browser, ElementHandle, Page, sync_playwright
 from tools.build import ROOT, Book
 from tools.serve import COMPRESSED
 from tools.site.chromium import FLAGS, MISSING, find_chromium
-from tools.testing.copies import built, copy_of_the_book, environment_of
+from tools.testing.copies import build_copy, copy_of_the_book, environment_of
 
 BOOK = Book(ROOT, ROOT / "_build")
 CODE_DRILL = '.os-drill:is([data-kind="code"], [data-kind="kernel"])'
@@ -147,7 +147,7 @@ def watched(folder: Path) -> Iterator[Callable[[Callable[[], None]], float]]:
 
 def _build(folder: Path) -> float:
     start = time.perf_counter()
-    built(folder)
+    build_copy(folder)
     return time.perf_counter() - start
 
 

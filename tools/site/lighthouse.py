@@ -16,7 +16,7 @@ import sys
 import threading
 
 from tools.build import ROOT, Book
-from tools.common import words
+from tools.common import options
 from tools.serve import server
 from tools.site.chromium import FLAGS, find_chromium
 
@@ -58,7 +58,7 @@ def main() -> int:
         print("Lighthouse needs Node.js (npx) and a Chromium: install both")
         return 1
     pages = [page.name for page in Book(ROOT, ROOT / "_build").pages]
-    names = words.given(pages) or pages
+    names = options.parse(pages) or pages
     short = 0
     with server() as running:
         threading.Thread(target=running.serve_forever, daemon=True).start()

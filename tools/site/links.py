@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup
 
-from tools.common import words
+from tools.common import options
 from tools.serve import HTML
 
 AGENT = {"User-Agent": "Mozilla/5.0 (link check of an online book)"}
@@ -42,7 +42,7 @@ def complaint(address: str) -> str | None:
 
 
 def main() -> int:
-    words.given([])
+    options.parse([])
     if not (HTML / "index.html").exists():
         print("no built book: run `make book` first", file=sys.stderr)
         return 1

@@ -1,1 +1,1 @@
-"""What the tests run by: the quick ones, clocks, copies of the book, rebuilds."""
+"""Support for the tests: the quick run, clocks, copies of the book, rebuilds."""

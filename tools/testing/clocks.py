@@ -1,16 +1,16 @@
-"""Lists the clocks, pauses, limits and fixed ports of the tests, with what excuses each.
+"""Lists the clocks, pauses, limits and fixed ports of the tests, each with its reason.
 
     python -m tools.testing.clocks
 
-No test may be decided by time: a busy machine would turn it red. So every clock gives
-the reason why it decides nothing, on its line or on the line above, as a comment
+No test may depend on time: a busy machine would turn it red. So every clock needs a reason
+why no verdict depends on it, as a comment on its line or on the line above:
 
     # clock: <reason>
 
-(`// clock:` in JavaScript). Without one, this fails. So do a count of the process's
-threads, which other tests have too, and `asyncio.run`, which is refused once a browser
-test has left its loop marked as running. It also refuses `assert all(…)` and
-`assert any(…)` over a generator, whose failure does not say which element failed.
+(`// clock:` in JavaScript). The command fails at a clock without a reason. A reason is also
+needed for a count of the process's threads, some of which belong to other tests, and for
+`asyncio.run`, which raises after a browser test in the same process. `assert all(…)`
+and `assert any(…)` over a generator are refused: their failure names no element.
 """
 
 import ast
@@ -19,7 +19,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from tools.common.options import report
+from tools.common.paths import ROOT
+
 CLOCK = re.compile(
     r"\bsleep\(|wait_for_timeout\(|\bset(Timeout|Interval)\(|\bTimer\("
     r"|\b(monotonic|perf_counter|process_time|time\.time|time_ns)\b(?!=)"
@@ -29,7 +31,7 @@ CLOCK = re.compile(
     r"|\bport\s*=\s*[1-9]|(localhost|127\.0\.0\.1|0\.0\.0\.0)?:[1-9]\d{3,4}\b(?=[/\"'])"
 )
 REASON = re.compile(r"(?:#|//) clock: +(\S.*)")
-# The corpus is texts for the simulator, which has clocks of its own.
+# The corpus consists of texts for the simulator, which has clocks of its own.
 LEFT_OUT = ("tests/kernels/corpus", "tests/tools/test_clocks.py")
 
 
@@ -42,7 +44,7 @@ def files() -> Iterator[Path]:
 
 
 def clocks(text: str) -> Iterator[tuple[int, str, str]]:
-    """Yield each line with a clock: its number, itself, and the reason or ""."""
+    """Yield the number and the text of each line with a clock, and its reason or ""."""
     above = ""
     for number, line in enumerate(text.splitlines(), 1):
         reason = REASON.search(line) or REASON.search(above)
@@ -53,10 +55,10 @@ def clocks(text: str) -> Iterator[tuple[int, str, str]]:
 
 
 def vague(text: str) -> Iterator[int]:
-    """Yield the lines of asserts that cannot say which element failed."""
+    """Yield the lines of asserts that cannot name the element that failed."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Assert):
-            # A message may say what there was instead of what was looked for.
+            # The message of `assert any(…)` may list the elements.
             allowed = ["any"] if node.msg else []
             if any(is_vague(part, allowed) for part in parts(node.test)):
                 yield node.lineno
@@ -85,20 +87,20 @@ def is_vague(node: ast.expr, allowed: list[str]) -> bool:
     return is_map or isinstance(over, ast.GeneratorExp)
 
 
-def refused(text: str, is_python: bool) -> list[str]:
-    """Return what is wrong with a file: `line: what`."""
-    found = [
+def complaints(text: str, is_python: bool) -> list[str]:
+    """Return the complaints about a file, each with its line number."""
+    wrong = [
         f"{number}: a clock without a reason: {line}"
         for number, line, reason in clocks(text)
         if not reason
     ]
     if is_python:
-        found += [
+        wrong += [
             f"{number}: expected an assert that names what fails, got all(…) or any(…):"
             " compare lists, or `assert not [x for x in xs if …]`"
             for number in vague(text)
         ]
-    return found
+    return wrong
 
 
 def main() -> int:
@@ -107,9 +109,8 @@ def main() -> int:
         name, text = file.relative_to(ROOT).as_posix(), file.read_text("utf-8")
         for number, line, reason in clocks(text):
             print(f"{name}:{number}: {line}\n    {reason}")
-        wrong += [f"{name}:{line}" for line in refused(text, file.suffix == ".py")]
-    print("", *wrong, sep="\n")
-    return len(wrong) > 0
+        wrong += [f"{name}:{line}" for line in complaints(text, file.suffix == ".py")]
+    return report(wrong, f"{len(wrong)} complaints")
 
 
 if __name__ == "__main__":

@@ -1,30 +1,28 @@
-"""Copies of the book in other folders, for what changes it: its sources and its code."""
+"""Copies the book to other folders, where its sources and its code may be changed."""
 
-import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from tools.common.environments import variables
+from tools.common.paths import ROOT
 
 
-def git(*words: str) -> str:
-    """Return what git says in the repository; stop where there is none."""
-    command = ["git", *words]
+def git(*arguments: str) -> str:
+    """Return git's output in the repository; exit where there is no clone."""
+    command = ["git", *arguments]
     try:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8")
     except OSError as error:
         sys.exit(f"git is needed, to copy the book: {error}")
     if done.returncode:
-        sys.exit(
-            f"a clone of the repository is needed, to copy the book: {done.stderr}"
-        )
+        sys.exit(f"a clone is needed, to copy the book: {done.stderr}")
     return done.stdout
 
 
 def copy_of_the_book(folder: Path, with_outputs: bool = True) -> None:
-    """What git tracks, and the outputs of the last build if they are wanted."""
+    """Copy what git tracks, and the stored outputs of the chapters."""
     listed = git("ls-files", "-co", "--exclude-standard", "-z")
     for name in filter(None, listed.split("\0")):
         if (ROOT / name).is_file():
@@ -37,29 +35,25 @@ def copy_of_the_book(folder: Path, with_outputs: bool = True) -> None:
 
 
 def environment_of(folder: Path) -> dict[str, str]:
-    """What a command in a copy runs with, so that it imports the copy's own code."""
-    path = os.pathsep.join(map(str, (folder, folder / "lib", folder / "book")))
-    env = {**os.environ, "PYTHONPATH": path}
+    """Return the variables with which a command imports the code of a copy."""
+    env = variables(folder)
     env.pop("BOOK_HTML", None)
     return env
 
 
-def run_in(folder: Path, *module: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run this Python in a copy, for instance with `-m tools.build`, to its end.
-
-    `more` are variables of its environment.
-    """
+def run_in(folder: Path, *module: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run this Python in a copy, for instance with `-m tools.build` and more variables."""
     return subprocess.run(
         [sys.executable, *module],
         cwd=folder,
-        env=environment_of(folder) | more,
+        env=environment_of(folder) | env,
         capture_output=True,
         encoding="utf-8",
     )
 
 
-def built(folder: Path, **more: str) -> None:
-    """Build a copy; a build that stops raises with what it said."""
-    done = run_in(folder, "-m", "tools.build", **more)
+def build_copy(folder: Path, **env: str) -> None:
+    """Build a copy; raise with the output of a build that fails."""
+    done = run_in(folder, "-m", "tools.build", **env)
     if done.returncode:
         raise RuntimeError(done.stdout + done.stderr)

@@ -1,4 +1,4 @@
-"""Which tests the quick run takes: a plugin of pytest, and the stored durations it reads.
+"""Selects the tests of the quick run: a pytest plugin, and the durations it reads.
 
 `tests/durations.json` lists the tests that take half a second or longer. The quick run
 takes every test that is not listed, the quickest listed test of each file, and every test
@@ -6,7 +6,6 @@ of a file whose sources have changed since the last full run that was green.
 """
 
 import json
-import os
 import re
 import subprocess
 from collections import defaultdict
@@ -17,16 +16,17 @@ import pytest
 
 from livepage.digest import digest, files_in
 from tools.common import records
+from tools.common.paths import BUILD, ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 STORED = ROOT / "tests" / "durations.json"
-MEASURED = ROOT / "_build" / "durations.json"  # of every test of the last run
-GREEN = ROOT / "_build" / "green.json"  # the sources of the last green full run
+MEASURED = BUILD / "durations.json"  # of every test of the last run
+RESULTS = BUILD / "results.json"  # of the last run: counts, and the ids that failed
+GREEN = BUILD / "green.json"  # the digests of the sources at the last green full run
 SLOW = 0.5  # seconds
-# A test that is not listed is called slow only when it takes this many times as long, at
-# the pace of the whole run, twice: a loaded machine is no reason.
+# A test that is not listed counts as slow only if it takes this many times as long, at the
+# pace of the whole run, and does so twice: the machine may have been busy.
 GROWN = 10
-# What a test rests on, by the words that it uses. The browser tests rest on the kit.
+# The sources that a test depends on, by the words in its file. Browser tests use the kit.
 AREAS = {
     "blocksim": ["lib/blocksim"],
     "ptxsim": ["lib/ptxsim"],
@@ -43,7 +43,7 @@ AREAS = {
     "kernels": ["tests/kernels", "tools/kernels/gate.py"],
     "tools": ["tools"],
 }
-RESTS_ON = {
+DEPENDS_ON = {
     "gpu": {"blocksim", "onlinesoftmax"},
     "kernellab": {"gpu", "ptxsim"},
     "cpu": {"onlinesoftmax"},
@@ -80,8 +80,8 @@ def left_out(slow: dict[str, float], changed: set[str]) -> set[str]:
 # ---- what has changed
 
 
-def now() -> dict[str, str]:
-    """Return the digest of each file that a test may rest on."""
+def current_digests() -> dict[str, str]:
+    """Return the digest of each file that a test may depend on."""
     files = files_in(*(ROOT / name for name in ("lib", "book", "tools", "tests")))
     return {file.relative_to(ROOT).as_posix(): digest([file]) for file in files}
 
@@ -89,33 +89,32 @@ def now() -> dict[str, str]:
 def changed_files() -> set[str]:
     """Return the files that differ from the last green full run, or from the commit."""
     if green := records.load(GREEN):
-        here = now()
-        return {name for name in green | here if green.get(name) != here.get(name)}
+        now = current_digests()
+        return {name for name in green | now if green.get(name) != now.get(name)}
     command = ["git", "status", "--porcelain", "--no-renames", "-uall", "-z"]
     try:
-        said = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8")
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8")
     except OSError:  # no git
         return set()
-    return {entry[3:] for entry in said.stdout.split("\0") if entry}
+    return {entry[3:] for entry in done.stdout.split("\0") if entry}
 
 
-def rests_on(file: Path) -> list[str]:
-    """Return the files and folders that a test file rests on, as globs from the root."""
-    helpers, waiting = set(), {file}
-    while waiting:
-        helpers.add(one := waiting.pop())
-        names = re.findall(r"^(?:from|import) (\w+)", one.read_text("utf-8"), re.M)
-        folders = (ROOT / "tests", one.parent)
-        beside = {folder / f"{name}.py" for folder in folders for name in names}
-        waiting |= {path for path in beside if path.exists()} - helpers
-    words = {
-        word for one in helpers for word in re.findall(r"\w+", one.read_text("utf-8"))
-    }
+def dependencies(file: Path) -> list[str]:
+    """Return the files and folders that a test file depends on, as globs from the root."""
+    helpers, words, queue = set(), set(), {file}
+    while queue:
+        helpers.add(helper := queue.pop())
+        text = helper.read_text("utf-8")
+        words |= set(re.findall(r"\w+", text))
+        names = re.findall(r"^(?:from|import) (\w+)", text, re.M)
+        folders = (ROOT / "tests", helper.parent)
+        modules = {folder / f"{name}.py" for folder in folders for name in names}
+        queue |= {path for path in modules if path.exists()} - helpers
     if "browser" in file.parts or "html" in words:
-        words |= RESTS_ON["browser"]
+        words |= DEPENDS_ON["browser"]
     areas = words & set(AREAS)
-    areas |= {area for word in areas for area in RESTS_ON.get(word, ())}
-    own = [one.relative_to(ROOT).as_posix() for one in helpers]
+    areas |= {area for word in areas for area in DEPENDS_ON.get(word, ())}
+    own = [helper.relative_to(ROOT).as_posix() for helper in helpers]
     return own + [glob for area in sorted(areas) for glob in AREAS[area]]
 
 
@@ -130,7 +129,7 @@ def changed_tests() -> set[str]:
     return {
         file.relative_to(ROOT).as_posix()
         for file in files
-        if file.exists() and any(map(touches, rests_on(file)))
+        if file.exists() and any(map(touches, dependencies(file)))
     }
 
 
@@ -138,7 +137,7 @@ def changed_tests() -> set[str]:
 
 
 def grown(measured: dict[str, float], slow: dict[str, float]) -> list[str]:
-    """Return the tests that are not listed, and took much longer than those that are."""
+    """Return the tests that took much longer than their limit, and are not listed."""
     paces = [measured[test] / slow[test] for test in slow if measured.get(test)]
     limit = GROWN * SLOW * max([1.0, median(paces)] if paces else [1.0])
     return sorted(t for t, s in measured.items() if t not in slow and s > limit)
@@ -164,7 +163,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    """Leave out what the quick run leaves out, and begin with what takes longest."""
+    """Deselect what the quick run leaves out, and start with the longest tests."""
     slow, changed = stored(), config.getoption("--quick")
     if changed is not None:
         out = left_out(slow, set(changed.split(",")))
@@ -174,21 +173,19 @@ def pytest_collection_modifyitems(
         items.sort(key=lambda item: -slow.get(item.nodeid, 0.0))
 
 
-class Seconds:
-    """Writes how long the body of each test took; fixtures are shared, and left out."""
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Write the counts, the ids that failed, and the seconds of each test's body.
 
-    def __init__(self) -> None:
-        self.of: dict[str, float] = {}
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.when == "call":
-            self.of[report.nodeid] = report.duration
-
-    def pytest_sessionfinish(self) -> None:
-        MEASURED.parent.mkdir(exist_ok=True)
-        MEASURED.write_text(json.dumps(self.of), "utf-8")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    if "PYTEST_XDIST_WORKER" not in os.environ:
-        config.pluginmanager.register(Seconds())
+    Fixtures are shared between tests: their seconds are left out.
+    """
+    stats = terminalreporter.stats
+    failed, passed = stats.get("failed", []), stats.get("passed", [])
+    bodies = [test for test in failed + passed if test.when == "call"]
+    BUILD.mkdir(exist_ok=True)
+    MEASURED.write_text(json.dumps({test.nodeid: test.duration for test in bodies}))
+    results = {
+        "passed": len(passed),
+        "failed": [test.nodeid for test in failed + stats.get("error", [])],
+        "skipped": len(stats.get("skipped", [])) + len(stats.get("xfailed", [])),
+    }
+    RESULTS.write_text(json.dumps(results), "utf-8")
