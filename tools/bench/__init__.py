@@ -1,1 +1,1 @@
-"""Measures on this machine what the book reports."""
+"""Measures on this machine the times that the book reports."""

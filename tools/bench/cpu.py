@@ -1,6 +1,6 @@
-"""What the chapter on CPUs reports: its ladder, its blocks, a softmax alone, one query.
+"""Benches of the chapter on CPUs: its ladder, its blocks, a softmax alone, one query.
 
-PyTorch is measured beside them. The book does not need it otherwise:
+They are compared with PyTorch, which the book does not need otherwise:
 
     pip install torch --index-url https://download.pytorch.org/whl/cpu
 """
@@ -13,8 +13,8 @@ Cells = dict[str, Any]
 Task = Callable[[], object]
 
 KEYS, WIDTH = 4096, 64
-# In a block of a power of two, neighbours in a column want the same few places of a
-# cache. That would be measured along with the size.
+# With a power of two, the elements of a column share a few sets of a cache, and the
+# measurement would include these conflicts.
 BLOCKED = 3840  # queries and keys
 BLOCKS_Q = (64, 192, 320, 640, 960, 1920)
 BLOCKS_K = (12, 48, 192, 768, 3840)
@@ -50,57 +50,45 @@ def ladder(cells: Cells, interleaved: Any) -> dict[str, Any]:
     """The chapter's rungs, the library and PyTorch, on one thread and on two."""
     import numpy as np
 
+    repeats, operations = 15, 4 * KEYS**2 * WIDTH
+    kernels = rungs(cells)
+    a, sums, turns = np.ones((2, 8192), "f4"), np.zeros((6, 64), "f4"), 10**6
+    tasks = [task for _, _, task in kernels]
+    tasks.append(lambda: cells["sprint"](*a, sums, turns))
+    *seconds, sprint = interleaved(tasks, repeats, after=1)
+    peak = 2 * sums.size * turns / sprint / 1e9
+    rows = []
+    for (name, threads, _), s in zip(kernels, seconds, strict=True):
+        speed = operations / s / 1e9
+        share = f"{100 * speed / peak / threads:.0f} %"
+        rows.append([name, threads, f"{1e3 * s:.1f}", f"{speed:.0f}", share])
+    what = LADDER.format(n=KEYS, d=WIDTH, peak=peak, repeats=repeats)
+    columns = ["", "threads", "milliseconds"]
+    columns += ["billion operations a second", "of the peak"]
+    return {"what": what, "columns": columns, "rows": rows}
+
+
+def rungs(cells: Cells) -> list[tuple[str, int, Task]]:
+    """Return the name, the threads and the task of each kernel on the ladder."""
+    import numpy as np
+
     from tiledattention import cpu
 
-    repeats, operations = 15, 4 * KEYS**2 * WIDTH
     q, k, v = rows = cells["drawn"](KEYS)
     out = np.empty_like(q)
-    in_strips = partial(cells["in_strips"], block_q=128, block_k=96)
-    named: list[tuple[str, int, Task]] = [
+    strips, on_threads = cells["in_strips"], cells["on_threads"]
+    kernels: list[tuple[str, int, Task]] = [
         ("1 dense NumPy", 1, lambda: cells["by_lines"](*rows)),
         ("2 key by key", 1, lambda: cells["by_key"](*rows, out)),
         ("3 tiles, plain loops", 1, lambda: cells["by_tiles"](*rows, out, 64, 64)),
         ("4 a lane for each query", 1, lambda: cells["in_lanes"](*rows, out, 128, 96)),
-        ("5 strips in registers", 1, lambda: in_strips(*rows, out)),
-        (
-            "6 two threads",
-            2,
-            lambda: cells["on_threads"](cells["in_strips"], *rows, out, 2),
-        ),
+        ("5 strips in registers", 1, lambda: strips(*rows, out, 128, 96)),
+        ("6 two threads", 2, lambda: on_threads(strips, *rows, out, 2)),
     ]
-    for threads in (1, 2):
-        named.append(
-            ("the library", threads, lambda n=threads: cpu.attention(*rows, threads=n))
-        )
-        named.append((f"PyTorch {_torch_version()}", threads, _sdpa(rows, threads)))
-    tasks = [task for _, _, task in named]
-    a, sums, turns = (
-        np.ones((2, 8192), np.float32),
-        np.zeros((6, 64), np.float32),
-        10**6,
-    )
-    tasks.append(lambda: cells["sprint"](*a, sums, turns))
-    *seconds, sprint = interleaved(tasks, repeats, after=1)
-    peak = 2 * sums.size * turns / sprint / 1e9
-    lines = [
-        [
-            name,
-            threads,
-            f"{1e3 * s:.1f}",
-            f"{operations / s / 1e9:.0f}",
-            f"{100 * operations / s / 1e9 / peak / threads:.0f} %",
-        ]
-        for (name, threads, _), s in zip(named, seconds, strict=True)
-    ]
-    what = LADDER.format(n=KEYS, d=WIDTH, peak=peak, repeats=repeats)
-    columns = [
-        "",
-        "threads",
-        "milliseconds",
-        "billion operations a second",
-        "of the peak",
-    ]
-    return {"what": what, "columns": columns, "rows": lines}
+    for n in (1, 2):
+        kernels.append(("the library", n, partial(cpu.attention, *rows, threads=n)))
+        kernels.append((f"PyTorch {_torch_version()}", n, _sdpa(rows, n)))
+    return kernels
 
 
 def lines(cells: Cells, interleaved: Any) -> dict[str, Any]:
@@ -129,13 +117,13 @@ def blocks(cells: Cells, interleaved: Any) -> dict[str, Any]:
         for q in BLOCKS_Q
         for k in BLOCKS_K
     ]
-    found = [f"{1e3 * s:.1f}" for s in interleaved(tasks, repeats)]
+    times = [f"{1e3 * s:.1f}" for s in interleaved(tasks, repeats)]
     across = len(BLOCKS_K)
     return {
         "what": BLOCKS.format(n=BLOCKED, d=WIDTH, repeats=repeats),
         "columns": ["queries", *(f"{k:,} keys" for k in BLOCKS_K)],
         "rows": [
-            [f"{q:,}", *found[i * across : (i + 1) * across]]
+            [f"{q:,}", *times[i * across : (i + 1) * across]]
             for i, q in enumerate(BLOCKS_Q)
         ],
     }
@@ -164,20 +152,14 @@ def alone(cells: Cells, interleaved: Any) -> dict[str, Any]:
         table.append([f"{width:,}", *(f"{s / seconds[0]:.2f}" for s in seconds)])
     return {
         "what": ALONE.format(repeats=repeats),
-        "columns": [
-            "numbers in a row",
-            "three reads",
-            "online",
-            f"PyTorch {_torch_version()}",
-        ],
+        "columns": ["numbers in a row", "three reads", "online"]
+        + [f"PyTorch {_torch_version()}"],
         "rows": table,
     }
 
 
 def decoding(cells: Cells, interleaved: Any) -> dict[str, Any]:
-    """One query and very many keys: the library, PyTorch, and reading alone."""
-    import numpy as np
-
+    """One query and very many keys: the library, PyTorch and dense NumPy."""
     from tiledattention import cpu
 
     repeats, table = 9, []
@@ -196,7 +178,6 @@ def decoding(cells: Cells, interleaved: Any) -> dict[str, Any]:
         for name, s in zip(names[: 3 if threads == 1 else 2], seconds):
             size = k.nbytes + v.nbytes
             table.append([name, threads, f"{1e3 * s:.1f}", f"{size / s / 1e9:.1f}"])
-    assert np.isfinite(q).all()
     return {
         "what": DECODING.format(n=CACHED, d=WIDTH, repeats=repeats),
         "columns": ["", "threads", "milliseconds", "billion bytes a second"],
@@ -211,7 +192,7 @@ def _torch_version() -> str:
 
 
 def _sdpa(rows: Any, threads: int) -> Task:
-    """PyTorch's own attention; on four axes, since others take a slower path."""
+    """PyTorch's own attention; on four axes, because other shapes take a slower path."""
     import torch
     from torch.nn.functional import scaled_dot_product_attention
 

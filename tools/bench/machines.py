@@ -1,8 +1,8 @@
-"""What the chapter on many machines reports: more keys than a worker has room for.
+"""Measures attention over more keys than a worker can hold, for the chapter on machines.
 
-The keys lie in Zarr, as random numbers, and are written anew for each measurement. Workers
-are processes of this machine, each with a limit to its memory. “Read” is
-the same run of tasks, but each only reads its chunk and adds up what it read.
+The keys are random numbers in Zarr, written for each measurement. Workers are processes of
+this machine, each with a memory limit. “Read” runs the same tasks, but each of them only
+reads its chunk.
 """
 
 import os
@@ -31,20 +31,14 @@ SCALE = (
     " same workers, chunk by chunk. “Disk”: the system's cache of files is emptied before"
     " each run; “cache”: it holds them all. Medians of {repeats} runs, all taking turns."
 )
-COLUMNS = [
-    "bytes from",
-    "workers",
-    "read, s",
-    "attention, s",
-    "times as long",
-    "MiB a worker",
-]
+COLUMNS = ["bytes from", "workers", "read, s", "attention, s"]
+COLUMNS += ["times as long", "MiB a worker"]
 
 
 def store(
     folder: Path, keys: int = KEYS, width: int = WIDTH, chunk: int = CHUNK
 ) -> None:
-    """Write keys and values as arrays of Zarr."""
+    """Write random keys and values as arrays of Zarr."""
     import zarr
 
     rng = np.random.default_rng(1)
@@ -62,8 +56,8 @@ def store(
             )
 
 
-def forget(folder: Path) -> None:
-    """Take a folder's files out of the system's cache: the next read is from the disk."""
+def evict(folder: Path) -> None:
+    """Remove a folder's files from the system's cache: the next read is from the disk."""
     os.sync()
     for file in folder.rglob("*"):
         if file.is_file():
@@ -71,38 +65,38 @@ def forget(folder: Path) -> None:
                 os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
-def recall(folder: Path) -> None:
-    """Have all of a folder's files in the system's cache."""
+def preload(folder: Path) -> None:
+    """Load a folder's files into the system's cache."""
     for file in folder.rglob("*"):
         if file.is_file():
             file.read_bytes()
 
 
-PLACES = {"disk": forget, "cache": recall}
+PREPARE = {"disk": evict, "cache": preload}
 
 
 def read_only(client: Any, folder: Path, chunk: int) -> float:
-    """Read all bytes as the attention reads them, by the same workers."""
+    """Read all bytes by the same workers, in the chunks of the attention."""
     from dask import delayed
 
     from tiledattention.cluster.sources import source
 
-    given = [source(name, str(folder / name), -2) for name in NAMES]
-    starts = range(0, given[0].keys, chunk)
-    read = delayed(total, pure=False)
-    parts = [read(*(each.part(slice(i, i + chunk)) for each in given)) for i in starts]
+    arrays = [source(name, str(folder / name), -2) for name in NAMES]
+    starts = range(0, arrays[0].keys, chunk)
+    read = delayed(read_parts, pure=False)
+    parts = [read(*(each.part(slice(i, i + chunk)) for each in arrays)) for i in starts]
     return client.compute(delayed(sum)(parts)).result()
 
 
-def total(*parts: Any) -> float:
-    """Read the parts; a number to show that each was read to its end."""
+def read_parts(*parts: Any) -> float:
+    """Read the parts; return the sum of their last numbers, so that all is read."""
     from tiledattention.cluster.sources import read
 
     return sum(float(read(part)[-1, -1]) for part in parts)
 
 
 def attend(client: Any, folder: Path, q: Any, chunk: int) -> Any:
-    """The attention itself."""
+    """Compute the attention."""
     from tiledattention import cluster
 
     keys, values = (str(folder / name) for name in NAMES)
@@ -110,44 +104,42 @@ def attend(client: Any, folder: Path, q: Any, chunk: int) -> Any:
 
 
 def peak() -> float:
-    """The most memory that this process has had, in MiB."""
+    """Return the peak memory of this process in MiB."""
     import resource
 
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def seconds(task: Callable[[], Any], before: Callable[[], Any]) -> float:
-    """How long a task takes, after something that is not timed."""
-    before()
+def seconds(task: Callable[[], Any], prepare: Callable[[], Any]) -> float:
+    """Return the seconds of a task, after a preparation that is not timed."""
+    prepare()
     start = time.perf_counter()
     task()
     return time.perf_counter() - start
 
 
-def scale() -> dict[str, Any]:
-    """Rows for the disk and for the cache, with one worker and with two."""
+def measure() -> dict[str, Any]:
+    """Return a table with rows for disk and cache, each with one worker and with two."""
     q = np.random.default_rng(2).standard_normal((QUERIES, WIDTH), dtype=np.float32)
     with ExitStack() as stack:
-        place = tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR"))
-        folder = Path(stack.enter_context(place))
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         store(folder)
-        clients = {each: stack.enter_context(started(each)) for each in CLUSTERS}
-        rows = in_turn(folder, q, clients)
-    leaves = KEYS // CHUNK
+        clients = {each: stack.enter_context(start(each)) for each in CLUSTERS}
+        rows = interleave(folder, q, clients)
     what = SCALE.format(
         queries=QUERIES,
         keys=KEYS,
         width=WIDTH,
         size=8 * KEYS * WIDTH / 1e9,
-        tasks=tasks_of(leaves),
+        tasks=count_tasks(KEYS // CHUNK),
         limit=LIMIT / 1e9,
         repeats=REPEATS,
     )
     return {"what": what, "columns": COLUMNS, "rows": rows}
 
 
-def tasks_of(leaves: int) -> int:
-    """How many tasks a run has: the queries, the chunks, the merges."""
+def count_tasks(leaves: int) -> int:
+    """Return the number of tasks of a run: the queries, the chunks, the merges."""
     from tiledattention.cluster.tree import tree
 
     merges: list[int] = []
@@ -156,8 +148,8 @@ def tasks_of(leaves: int) -> int:
 
 
 @contextmanager
-def started(workers: int) -> Iterator[Any]:
-    """The client of a cluster of so many workers."""
+def start(workers: int) -> Iterator[Any]:
+    """Yield the client of a cluster with this number of workers."""
     from distributed import Client, LocalCluster
 
     options = {
@@ -170,24 +162,22 @@ def started(workers: int) -> Iterator[Any]:
         yield client
 
 
-def in_turn(folder: Path, q: Any, clients: dict[int, Any]) -> list[list[Any]]:
-    """The rows. A disk may be slower for minutes: so each round asks every cluster."""
+def interleave(folder: Path, q: Any, clients: dict[int, Any]) -> list[list[Any]]:
+    """Return the rows. Clusters take turns, because a disk may be slow for minutes."""
     attentions = {
         n: partial(attend, each, folder, q, CHUNK) for n, each in clients.items()
     }
     for attention in attentions.values():
-        attention()  # compiled, and Python's modules loaded
-    found = defaultdict(list)
-    for _, (come, before), n in product(range(REPEATS), PLACES.items(), clients):
-        alone = seconds(
-            partial(read_only, clients[n], folder, CHUNK), partial(before, folder)
-        )
-        whole = seconds(attentions[n], partial(before, folder))
-        found[come, n].append((alone, whole))
+        attention()  # compiles the kernels and imports modules
+    times = defaultdict(list)
+    for _, (origin, prepare), n in product(range(REPEATS), PREPARE.items(), clients):
+        reading = partial(read_only, clients[n], folder, CHUNK)
+        pair = [seconds(x, partial(prepare, folder)) for x in (reading, attentions[n])]
+        times[origin, n].append(pair)
     rows = []
-    for (come, n), spent in sorted(found.items()):
-        alone, whole = map(median, zip(*spent))
+    for (origin, n), pairs in sorted(times.items()):
+        alone, whole = map(median, zip(*pairs))
         most = max(clients[n].run(peak).values())
-        times = [f"{x:.2f}" for x in (alone, whole, whole / alone)]
-        rows.append([come, n, *times, f"{most:.0f}"])
+        columns = [f"{x:.2f}" for x in (alone, whole, whole / alone)]
+        rows.append([origin, n, *columns, f"{most:.0f}"])
     return rows

@@ -3,12 +3,11 @@
     python -m tools.bench            everything
     python -m tools.bench threads    one measurement
 
-What is timed are the cells a chapter prints, run as they stand there. Those named cpu…
-take turns with PyTorch, and say so where it is missing.
+It times the cells that a chapter prints. Those named cpu… take turns with PyTorch, and are
+skipped where it is missing.
 """
 
 import argparse
-import json
 import os
 import platform
 import subprocess
@@ -27,25 +26,26 @@ from typing import Any
 from tools.bench import cpu as bench_cpu
 from tools.bench import peers as bench_peers
 from tools.building.chapters import Page, code_cells, notebook
+from tools.common import records
+from tools.common.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 REPEATS = 200
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
-OWN = 2  # a core has its first two caches to itself
+OWN = 2  # the levels of cache that a core does not share
 
 
 @dataclass(frozen=True)
 class Bench:
-    """Which cell of which chapter to time, and how to make a table of it.
+    """A cell of a chapter to time, and the function that makes a table of it.
 
-    `beside` are packages that it takes turns with, or needs; the book runs without them.
-    What needs no cell of a chapter names none: it is given an empty dictionary.
+    `packages` are those that it is compared with, or needs, besides the book's. A bench
+    without a cell gets an empty dictionary.
     """
 
     chapter: str | None
     cell: str | None
     measure: Callable[[dict[str, Any]], dict[str, Any]]
-    beside: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
 
 
 THREADS = (
@@ -55,7 +55,7 @@ THREADS = (
 
 
 def threads(cells: dict[str, Any]) -> dict[str, Any]:
-    """Softmax-dot shared between threads: how many times as fast as one."""
+    """The speed of softmax-dot on several threads, compared with one."""
     shared, scores, values = (cells[name] for name in ("shared", "scores", "values"))
     counts = [1, 2, 4]
     seconds = interleaved([lambda n=n: shared(scores, values, n) for n in counts])
@@ -73,12 +73,12 @@ EXACT = (
 
 
 def exact(cells: dict[str, Any]) -> dict[str, Any]:
-    """Bits that no block size changes: how many times as long they take."""
+    """The price of results whose bits no block size changes."""
     tried, repeats, rows = cells["tried"], 31, []
     for n in (1024, 2048, 4096):
-        given = cells["drawn"](n)
-        ways = [lambda x=given, same=same: tried(x, same) for same in (False, True)]
-        usual, same_bits = interleaved(ways, repeats)
+        inputs = cells["drawn"](n)
+        tasks = [lambda x=inputs, same=same: tried(x, same) for same in (False, True)]
+        usual, same_bits = interleaved(tasks, repeats)
         rows.append([f"{n:,}", f"{same_bits / usual:.2f}"])
     return {
         "what": EXACT.format(repeats=repeats),
@@ -87,32 +87,32 @@ def exact(cells: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def on_cpu(measure: Callable[..., dict[str, Any]], cell: str, *beside: str) -> Bench:
-    """A bench of the chapter on CPUs."""
+def on_cpu(measure: Callable[..., dict[str, Any]], cell: str, *packages: str) -> Bench:
+    """Return a bench of the chapter on CPUs."""
 
     def run(cells: dict[str, Any]) -> dict[str, Any]:
         return measure(cells, partial(interleaved, of=median))
 
-    return Bench("tiles-on-a-cpu", cell, run, beside)
+    return Bench("tiles-on-a-cpu", cell, run, packages)
 
 
-def peers(cells: dict[str, Any], taking_turns: Any) -> dict[str, Any]:
-    """The library beside whoever is installed."""
-    return bench_peers.beside(os.cpu_count() or 1, taking_turns)
+def peers(_: dict[str, Any], interleaved: Any) -> dict[str, Any]:
+    """The library, compared with the installed peers."""
+    return bench_peers.compare(os.cpu_count() or 1, interleaved)
 
 
 def machines(_: dict[str, Any]) -> dict[str, Any]:
-    """More keys than a worker has room for: how long, and in how much memory."""
+    """The time and the memory of more keys than a worker can hold."""
     from tools.bench import machines as bench_machines
 
-    return bench_machines.scale()
+    return bench_machines.measure()
 
 
 def cluster_run(_: dict[str, Any]) -> dict[str, Any]:
-    """Three runs on a cluster, event by event."""
+    """The events of three runs on a cluster."""
     from tools.bench import cluster as bench_cluster
 
-    return bench_cluster.runs()
+    return bench_cluster.record_all()
 
 
 CLUSTER = ("distributed", "zarr", "numba")
@@ -128,7 +128,7 @@ BENCHES = {
     "cluster-run": Bench(None, None, cluster_run, CLUSTER),
     "cpu-decode": on_cpu(bench_cpu.decoding, "by-lines", "numba", "torch"),
 }
-# NumPy's products would take all cores by themselves. It reads this when it is imported.
+# NumPy, which reads these variables when it is imported, would use all cores.
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
@@ -138,10 +138,10 @@ def interleaved(
     of: Callable[[list[float]], float] = min,
     after: int = 0,
 ) -> list[float]:
-    """The best time of each task in seconds, or another figure `of` its times.
+    """Return the best time of each task in seconds, or another statistic `of` its times.
 
-    All take turns, so that none is lucky. Each turn begins with so many runs that are not
-    timed: `after` one, a task finds the caches as it left them itself.
+    The tasks take turns, so that a slow moment affects all of them. Each turn begins with
+    `after` runs that are not timed, which fill the caches with the task's own data.
     """
     times: list[list[float]] = [[] for _ in tasks]
     for task in tasks:
@@ -157,10 +157,9 @@ def interleaved(
 
 
 def run_until(chapter: str, last: str) -> dict[str, Any]:
-    """Run a chapter's cells up to the one named `last`; give what they define.
+    """Run a chapter's cells up to the cell `last`; return the names they define.
 
-    Cells that only talk to the page (figures, drills, numbers for the prose) are left
-    out.
+    Cells that only produce output for the page (figures, drills, glue) are skipped.
     """
     nb = notebook(Page(chapter, ROOT / "book" / f"{chapter}.md"))
     names: dict[str, Any] = {}
@@ -173,18 +172,18 @@ def run_until(chapter: str, last: str) -> dict[str, Any]:
 
 
 def provenance(name: str) -> dict[str, Any]:
-    """The machine, the versions, the day and the command; for a CPU its caches."""
-    packages = {"numpy": "NumPy", "numba": "Numba", "torch": "PyTorch"}
-    packages |= {"distributed": "Dask", "zarr": "Zarr"}
-    beside = ("numpy", *BENCHES[name].beside) if name in BENCHES else ("numpy",)
+    """Return the machine, the versions, the date and the command; for a CPU its caches."""
+    titles = {"numpy": "NumPy", "numba": "Numba", "torch": "PyTorch"}
+    titles |= {"distributed": "Dask", "zarr": "Zarr"}
+    packages = ("numpy", *BENCHES[name].packages) if name in BENCHES else ("numpy",)
     if name == "cpu-beside":
-        packages |= {"onnxruntime": "ONNX Runtime", "jax": "JAX"}
-        beside += tuple(each for each in ("onnxruntime", "jax") if find_spec(each))
+        titles |= {"onnxruntime": "ONNX Runtime", "jax": "JAX"}
+        packages += tuple(each for each in ("onnxruntime", "jax") if find_spec(each))
     return {
         "machine": f"{_processor()}, {os.cpu_count()} cores",
         **({"caches": caches()} if name.startswith("cpu") else {}),
         "versions": {"Python": platform.python_version()}
-        | {packages[package]: version(package) for package in beside},
+        | {titles[package]: version(package) for package in packages},
         "date": date.today().isoformat(),
         "command": f"python -m tools.bench {name}",
     }
@@ -193,44 +192,36 @@ def provenance(name: str) -> dict[str, Any]:
 def _processor() -> str:
     info = Path("/proc/cpuinfo")
     lines = info.read_text("utf-8").splitlines() if info.exists() else []
-    named = [line.partition(":")[2].strip() for line in lines if "model name" in line]
-    return named[0] if named else platform.processor() or platform.machine()
+    names = [line.partition(":")[2].strip() for line in lines if "model name" in line]
+    return names[0] if names else platform.processor() or platform.machine()
 
 
-def caches(of: Path = CACHES) -> dict[str, int]:
-    """KiB of a core's own caches for numbers, as Linux tells them; elsewhere none.
+def caches(folder: Path = CACHES) -> dict[str, int]:
+    """Return the KiB of a core's own data caches, as Linux reports them; elsewhere none.
 
-    A third cache is shared, on a rented machine with strangers too: it is left out.
+    The third level is shared, on a rented machine with other tenants: it is left out.
     """
-    found = {}
-    for cache in sorted(of.glob("index*")):
+    sizes = {}
+    for cache in sorted(folder.glob("index*")):
         kind, level, size = (
             (cache / name).read_text("utf-8").strip()
             for name in ("type", "level", "size")
         )
         if kind != "Instruction" and int(level) <= OWN:
-            found[f"L{level}"] = int(size.removesuffix("K"))
-    return dict(sorted(found.items()))
+            sizes[f"L{level}"] = int(size.removesuffix("K"))
+    return dict(sorted(sizes.items()))
 
 
-def take(name: str) -> None:
-    """Measure, and store what is found."""
+def measure(name: str) -> None:
+    """Run a bench, and store its table."""
     bench = BENCHES[name]
     cells = run_until(bench.chapter, bench.cell) if bench.chapter else {}
-    result = bench.measure(cells) | provenance(name)
+    table = bench.measure(cells)
+    rows = table.pop("rows")
     file = ROOT / "book" / "data" / f"{name}.json"
-    file.parent.mkdir(exist_ok=True)
-    file.write_text(written(result), "utf-8")
-    print(f"{file.relative_to(ROOT)}: {result['rows'][:40]}")
-
-
-def written(result: dict[str, Any]) -> str:
-    """As JSON, with each row of the table on a line of its own."""
-    rows = ",\n".join(
-        f"    {json.dumps(r, ensure_ascii=False)}" for r in result["rows"]
-    )
-    text = json.dumps(result | {"rows": []}, indent=2, ensure_ascii=False)
-    return text.replace('"rows": []', f'"rows": [\n{rows}\n  ]', 1) + "\n"
+    text = records.with_rows(table | provenance(name), "rows", rows)
+    file.write_text(text, "utf-8")
+    print(f"{file.relative_to(ROOT)}: {rows[:40]}")
 
 
 def main() -> int:
@@ -239,15 +230,15 @@ def main() -> int:
     names = parser.parse_args().names or list(BENCHES)
     if unknown := sorted(set(names) - set(BENCHES)):
         parser.error(f"no measurement {', '.join(unknown)}: there are {list(BENCHES)}")
-    if len(names) > 1:  # each in a process of its own, so that none warms another up
+    if len(names) > 1:  # each in a new process, so that none warms up another
         runs = [[sys.executable, "-m", "tools.bench", name] for name in names]
         return max(subprocess.run(run, check=False).returncode for run in runs)
     [name] = names
-    missing = [each for each in BENCHES[name].beside if find_spec(each) is None]
+    missing = [each for each in BENCHES[name].packages if find_spec(each) is None]
     if missing:
         print(f"{name}: not measured; pip install {' '.join(missing)}")
         return 0
     if name.startswith("cpu"):
         os.environ |= ONE_THREAD
-    take(name)
+    measure(name)
     return 0
