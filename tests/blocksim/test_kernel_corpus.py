@@ -98,8 +98,8 @@ def test_a_refusal_says_why_and_mostly_where() -> None:
 def test_another_verdict_is_noticed() -> None:
     row, types = ROWS[0], verdicts.stored(verdicts.TYPES)["rows"]
     turned = {**row, "compiles": not row["compiles"]}
-    assert verdicts.other([turned, *ROWS[1:]], types) == [row["name"]]
-    assert verdicts.other(ROWS, {**types, "a + b": {}}) == ["a + b"]
+    assert verdicts.differing([turned, *ROWS[1:]], types) == [row["name"]]
+    assert verdicts.differing(ROWS, {**types, "a + b": {}}) == ["a + b"]
 
 
 def test_the_verdicts_are_numbas() -> None:
@@ -116,4 +116,4 @@ def test_the_verdicts_are_numbas() -> None:
     found = {row["name"]: row for row in verdicts.rows(some, verdicts.ask(some))}
     asked = [found.get(row["name"], row) for row in ROWS]
     types = verdicts.stored(verdicts.TYPES)["rows"]
-    assert verdicts.other(asked, types) == []
+    assert verdicts.differing(asked, types) == []

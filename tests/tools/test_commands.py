@@ -179,8 +179,8 @@ COMMANDS = [
     "kernels.gpu",
     "kernels.laboratory",
 ]
-COMMANDS += ["model", "model.autograd", "publish", "simulator.fuzz", "site.links"]
-COMMANDS += ["testing.rebuilds"]
+COMMANDS += ["model", "model.autograd", "publish", "simulator.fuzz", "site.browsers"]
+COMMANDS += ["site.first_use", "site.links", "testing.rebuilds"]
 
 
 @pytest.mark.parametrize("name", COMMANDS)

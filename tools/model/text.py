@@ -1,9 +1,9 @@
-"""What the model of the last chapter learns from: the book's own prose, in few letters.
+"""The training text of the last chapter's model: the book's own prose, in few letters.
 
-The pages of the road in their order, then their drills: what they ask, hint at, and
-explain. Code, displayed formulas, tables and raw HTML are left out; a formula in a line
-is read out; a paragraph becomes a line, and what is said twice counts once. Of every
-twelve paragraphs one is held out, and the model never learns from it.
+It consists of the pages of the road in their order, then of their drills: prompts, hints
+and solutions. Code, displayed formulas, tables and raw HTML are left out. Inline formulas
+become words, a paragraph becomes a line, and a repeated paragraph counts once. One
+paragraph of every twelve is held out for validation.
 """
 
 import re
@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 import yaml
 
-ROOT = Path(__file__).resolve().parents[2]
-OWN = "10-a-model-that-speaks"  # the model's own chapter, which it has not read
-SAID = ("prompt", "hint", "hints", "solution", "text", "because")  # of a drill
+from tools.common.paths import ROOT
+
+OWN = "10-a-model-that-speaks"  # the model's own chapter, which is left out
+FIELDS = ("prompt", "hint", "hints", "solution", "text", "because")  # of a drill
 SHORTEST = 20  # letters of a paragraph that counts
-EVERY, HELD = 12, 7  # of so many paragraphs, the one of this number is held out
+EVERY, HELD = 12, 7  # of so many paragraphs, the one with this number is held out
 LETTERS = set(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 \n.,:;?!'\"()+-*/=_^|"
 )
@@ -79,46 +80,46 @@ SIGNS = {
 
 
 class Texts(NamedTuple):
-    """What is learnt, and what is held out; a line is a paragraph."""
+    """The training and the validation text; a line is a paragraph."""
 
     learnt: str
     held: str
 
 
 def texts(root: Path = ROOT) -> Texts:
-    """Return the two, from the book as it stands."""
+    """Return both texts of the current book."""
     every = list(dict.fromkeys(x for part in _parts(root) for x in paragraphs(part)))
-    kept = [one for i, one in enumerate(every) if i % EVERY != HELD]
-    held = [one for i, one in enumerate(every) if i % EVERY == HELD]
-    return Texts("\n".join(kept), "\n".join(held))
+    learnt = [text for i, text in enumerate(every) if i % EVERY != HELD]
+    held = [text for i, text in enumerate(every) if i % EVERY == HELD]
+    return Texts("\n".join(learnt), "\n".join(held))
 
 
 def _parts(root: Path) -> Iterator[str]:
     toc = yaml.safe_load((root / "_toc.yml").read_text("utf-8"))
-    files = [one["file"] for part in toc["parts"] for one in part["chapters"]]
+    files = [chapter["file"] for part in toc["parts"] for chapter in part["chapters"]]
     pages = [toc["root"], *(file for file in files if file != OWN)]
     for page in pages:
         yield (root / "book" / f"{page}.md").read_text("utf-8")
     for page in pages:
         drills = root / "book" / "drills" / f"{page}.yml"
         if drills.exists():
-            yield from _said(yaml.safe_load(drills.read_text("utf-8")))
+            yield from _prose(yaml.safe_load(drills.read_text("utf-8")))
 
 
-def _said(value: Any, key: str = "") -> Iterator[str]:
-    """The words of drills, wherever they stand."""
+def _prose(value: Any, key: str = "") -> Iterator[str]:
+    """Yield the prose of drills at any depth of the YAML."""
     if isinstance(value, dict):
         for name, each in value.items():
-            yield from _said(each, name)
+            yield from _prose(each, name)
     elif isinstance(value, list):
         for each in value:
-            yield from _said(each, key)
-    elif isinstance(value, str) and key in SAID:
+            yield from _prose(each, key)
+    elif isinstance(value, str) and key in FIELDS:
         yield value
 
 
 def paragraphs(text: str) -> list[str]:
-    """Return the paragraphs of a page or a drill as the model reads them.
+    """Return the paragraphs of a page or a drill in the letters of the model.
 
     Examples
     --------
@@ -127,7 +128,7 @@ def paragraphs(text: str) -> list[str]:
     """
     for pattern, flags in LEFT_OUT:
         text = re.sub(pattern, "", text, flags=flags)
-    text = re.sub(r"\$([^$]*)\$", lambda match: _read_out(match[1]), text)
+    text = re.sub(r"\$([^$]*)\$", lambda match: _in_words(match[1]), text)
     for pattern, word in READ_AS:
         text = re.sub(pattern, word, text, flags=re.M)
     for sign, word in SIGNS.items():
@@ -137,7 +138,7 @@ def paragraphs(text: str) -> list[str]:
     return [part for part in known if len(part) >= SHORTEST]
 
 
-def _read_out(formula: str) -> str:
+def _in_words(formula: str) -> str:
     for pattern, word in FORMULAS:
         formula = re.sub(pattern, word, formula)
     return formula

@@ -1,48 +1,46 @@
 """Trains the model of the last chapter on the book as it stands, and stores it.
 
     python -m tools.model            train, some twenty minutes; book/data/speaker.json
-    python -m tools.model --check    let torch write again what is stored that it writes
+    python -m tools.model --check    compare the stored texts with those of torch
 
-It works in an environment of its own, .venv-model, with the packages that
-requirements-model.txt locks; nothing else needs torch. The stored model stays what it is
-when the prose changes: its file says when it was trained, and on which letters.
+It runs in an environment of its own, .venv-model, with the packages that
+requirements-model.txt locks; no other command needs torch. A change of the prose does not
+change the stored model: its file names the date and the digest of its training text.
 """
 
 import json
-import sys
 
-from tools.common import options
-from tools.common.environments import ROOT, TORCH, hand_over
+from tools.common.environments import TORCH, hand_over
+from tools.common.options import parse, report
+from tools.common.paths import ROOT
 
 STORED = ROOT / "book" / "data" / "speaker.json"
 
 
-def work() -> int:
-    """Train or check; runs in .venv-model."""
+def train() -> int:
+    """Train the model and store it; runs in .venv-model."""
     from tools.model import training as model_training
 
-    if "--check" in sys.argv:
-        return check()
-    made = model_training.made()
-    STORED.write_text(json.dumps(made, indent=1) + "\n", "utf-8")
+    record = model_training.train_and_describe()
+    STORED.write_text(json.dumps(record, indent=1) + "\n", "utf-8")
     print(f"written: {STORED.relative_to(ROOT)}")
-    for one in made["says"]:
-        print(f"\n{one['text']}")
+    for sample in record["says"]:
+        print(f"\n{sample['text']}")
     return 0
 
 
 def check() -> int:
-    """Compare what the stored weights write by torch with what is stored."""
+    """Compare the stored texts with those that torch generates from the stored weights."""
     from tools.model import training as model_training
 
-    wrong = model_training.says_otherwise(json.loads(STORED.read_text("utf-8")))
-    for stored, now in wrong:
-        print(f"stored: {stored!r}\nnow:    {now!r}")
-    print("torch writes something else" if wrong else "torch writes what is stored")
-    return bool(wrong)
+    wrong = model_training.differing_texts(json.loads(STORED.read_text("utf-8")))
+    lines = [f"stored: {stored!r}\nnow:    {now!r}" for stored, now in wrong]
+    return report(lines, f"{len(wrong)} texts differ")
 
 
 def main() -> int:
     """Train or check, in the environment with torch."""
-    here = "--here" in options.parse(["--check", "--here"])
-    return work() if here else hand_over("tools.model", *TORCH)
+    options = parse(["--check", "--here"])
+    if "--here" not in options:
+        return hand_over("tools.model", *TORCH)
+    return check() if "--check" in options else train()

@@ -1,1 +1,1 @@
-"""Holds the simulator to Numba: what compiles, which types, which races."""
+"""Compares the simulator with Numba: verdicts of the compiler, types, races."""

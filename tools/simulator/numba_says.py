@@ -1,7 +1,7 @@
-"""What Numba's compiler for GPUs says of kernels; runs in .venv-gpu, and needs no GPU.
+"""Compiles kernels by Numba for its verdicts; runs in .venv-gpu, and needs no GPU.
 
-A kernel is compiled the way its launch would compile it: decorator, typing, PTX,
-linker. Only what Numba asks the driver, the GPU's capability, is answered here.
+A kernel is compiled as for its launch: decorator, typing, PTX, linker. Only the query of
+the driver, for the GPU's compute capability, is answered here.
 """
 
 import inspect
@@ -17,8 +17,8 @@ from numba.cuda import codegen, dispatcher, types
 from numba.cuda.core import ir
 
 CAPABILITY = (8, 0)
-MESSAGE = 160  # characters of Numba's that are kept
-STAGES = (  # where an error was raised: a part of the file's name, the innermost first
+MESSAGE = 160  # characters of Numba's message that are stored
+STAGES = (  # the stage of an error, by parts of the file's name, the innermost first
     ("linker", ("/linker", "nvjitlink", "_linker")),
     ("lowering", ("/lowering.py",)),
     ("typing", ("/typed_passes.py",)),
@@ -29,7 +29,7 @@ DOUBLE = re.compile(r"^\s+(?:@!?%p\d+\s+)?[a-z][\w.]*\.f64\b")
 
 
 def without_a_driver() -> None:
-    """Let Numba compile for CAPABILITY where no driver could tell it to."""
+    """Let Numba compile for CAPABILITY without a driver."""
     device = SimpleNamespace(compute_capability=CAPABILITY)
     dispatcher.get_current_device = lambda: device
     codegen.CUDACodeLibrary._ensure_cc = lambda self, cc: cc or CAPABILITY
@@ -37,28 +37,28 @@ def without_a_driver() -> None:
 
 
 def verdict(head: str, name: str, text: str, made: str, args: str) -> dict:
-    """Return {"compiles": True, …}, or at which stage, where and why it does not."""
+    """Return {"compiles": True, …}, or the stage, the line and the message of the error."""
     stage, file = "syntax", f"{name}.py"
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    exec(head, {})  # a head that fails is our fault, and no verdict
+    exec(head, {})  # an error in a head is a mistake of the corpus, not a verdict
     try:
         code = compile(text, file, "exec")
         stage = "definition"
-        space, kernel = defined(head, code, made)
+        space, kernel = define(head, code, made)
         if not isinstance(kernel, dispatcher.CUDADispatcher):
             raise TypeError(f"{type(kernel).__name__!r} object is not subscriptable")
         stage = "compiling"
         compiled = kernel.compile(signature(args))
         compiled._codelibrary.get_cubin(CAPABILITY)
-        found = {"float64": typed(space, compiled, file), "ptx64": []}
+        lines = {"float64": float64_lines(space, compiled, file), "ptx64": []}
         if re.search(r"\.f64\b", compiled._codelibrary.get_asm_str()):
-            found["ptx64"] = in_ptx(head, code, made, args)
-        return {"compiles": True, **found}
+            lines["ptx64"] = double_lines(head, code, made, args)
+        return {"compiles": True, **lines}
     except Exception as problem:
         return {"compiles": False, **refusal(problem, stage, file)}
 
 
-def defined(head: str, code: object, made: str) -> tuple[dict, object]:
+def define(head: str, code: object, made: str) -> tuple[dict, object]:
     """Run a text's definitions; return its names, and the kernel among them."""
     space: dict = {"__name__": "kernels"}
     exec(head, space)
@@ -71,30 +71,30 @@ def signature(args: str) -> tuple:
     return eval(f"({args},)", dict(vars(types))) if args else ()
 
 
-def typed(space: dict, compiled: object, file: str) -> list[int]:
-    """Return the lines with a float64 that is more than a constant's, by type."""
-    notes = [compiled._type_annotation]
+def float64_lines(space: dict, compiled: object, file: str) -> list[int]:
+    """Return the lines that assign a float64, constants excepted."""
+    annotations = [compiled._type_annotation]
     for value in space.values():
         if isinstance(value, dispatcher.CUDADispatcher):
-            made = value.overloads.values()
-            notes += [one.type_annotation for one in made if one is not compiled]
+            others = [x for x in value.overloads.values() if x is not compiled]
+            annotations += [other.type_annotation for other in others]
     lines = set()
-    for note in notes:
-        for block in note.blocks.values():
+    for annotation in annotations:
+        for block in annotation.blocks.values():
             for step in block.find_insts(ir.Assign):
                 constant = isinstance(step.value, ir.Const | ir.Global | ir.FreeVar)
-                double = "float64" in str(note.typemap[step.target.name])
+                double = "float64" in str(annotation.typemap[step.target.name])
                 if double and not constant and step.loc.filename.endswith(file):
                     lines.add(step.loc.line)
     return sorted(lines)
 
 
-def in_ptx(head: str, code: object, made: str, args: str) -> list[int]:
+def double_lines(head: str, code: object, made: str, args: str) -> list[int]:
     """Return the lines that became instructions in double precision."""
-    space, kernel = defined(head, code, made)
-    for one in [*space.values(), kernel]:
-        if isinstance(one, dispatcher.CUDADispatcher):
-            one.targetoptions["lineinfo"] = True
+    space, kernel = define(head, code, made)
+    for value in [*space.values(), kernel]:
+        if isinstance(value, dispatcher.CUDADispatcher):
+            value.targetoptions["lineinfo"] = True
     ptx = kernel.compile(signature(args))._codelibrary.get_asm_str()
     lines, line = set(), 0
     for text in ptx.splitlines():
@@ -106,38 +106,34 @@ def in_ptx(head: str, code: object, made: str, args: str) -> list[int]:
 
 
 def refusal(problem: Exception, stage: str, file: str) -> dict:
-    """Return the stage, the line and the first telling words of an error."""
+    """Return the stage, the line and the message of an error."""
     frames = traceback.extract_tb(problem.__traceback__)
     if stage == "compiling":
-        files = [frame.filename for frame in reversed(frames)]
-        found = [
+        stages = [
             name
-            for path in files
+            for frame in reversed(frames)
             for name, parts in STAGES
-            if any(part in path for part in parts)
+            if any(part in frame.filename for part in parts)
         ]
-        stage = found[0] if found else stage
-    return {"stage": stage, "line": line_of(problem, file), "says": words(problem)}
+        stage = stages[0] if stages else stage
+    return {"stage": stage, "line": line_of(problem, file), "says": message_of(problem)}
 
 
-def words(problem: Exception) -> str:
-    """Return the first telling line of a message, with the call it means."""
+def message_of(problem: Exception) -> str:
+    """Return the first informative line of an error's message, with the call it names."""
     plain = re.sub(r"\x1b\[\d*m", "", str(problem))
     plain = re.sub(r"'?_ZN\w+'?", "…", plain).replace("\0", "")
     lines = [line.strip() for line in plain.splitlines()]
-    telling = [
-        line
-        for line in lines
-        if line and not line.startswith(("Failed in", "ERROR_PTX"))
-    ]
-    said = telling[0] if telling else plain.strip()
+    frames = ("Failed in", "ERROR_PTX")
+    informative = (line for line in lines if line and not line.startswith(frames))
+    first = next(informative, plain.strip())
     call = next((line for line in lines if line.startswith(">>>")), "")
-    said = re.sub(r" at 0x[0-9a-f]+| from '[^']*'", "", f"{said} {call}".strip())
-    return f"{type(problem).__name__}: {said}"[:MESSAGE]
+    text = re.sub(r" at 0x[0-9a-f]+| from '[^']*'", "", f"{first} {call}".strip())
+    return f"{type(problem).__name__}: {text}"[:MESSAGE]
 
 
 def line_of(problem: Exception, file: str) -> int | None:
-    """Return the line of the text that an error is about, where Numba knows it."""
+    """Return the line of the text that an error concerns, where Numba knows it."""
     if isinstance(problem, SyntaxError):
         return problem.lineno
     name = re.escape(file)
@@ -146,8 +142,8 @@ def line_of(problem: Exception, file: str) -> int | None:
         rf'{name}", line (\d+)',
         rf"at {name} \((\d+)\)",
     ):
-        if said := re.search(place, str(problem)):
-            return int(said[1])
+        if match := re.search(place, str(problem)):
+            return int(match[1])
     line, step = None, problem.__traceback__
     while step:
         if step.tb_frame.f_code.co_filename == file:

@@ -1,4 +1,4 @@
-"""The types that Numba infers for expressions in a kernel; runs in .venv-gpu."""
+"""Infers the types of expressions in a kernel by Numba; runs in .venv-gpu."""
 
 import json
 import linecache
@@ -6,38 +6,38 @@ import sys
 import warnings
 
 from numba.cuda import types
-from numba_says import defined, signature, without_a_driver
+from numba_says import define, signature, without_a_driver
 
 
 def kinds(head: str, args: str, good: list[str], bad: list[str]) -> dict:
     """Return the type of each expression of a, b, c; None where Numba refuses it.
 
-    Those it took before go into one kernel, and only if that fails into halves.
+    The `good` expressions, accepted before, share a kernel, which is split if it fails.
     """
-    found = batch(head, args, good) if good else {}
-    for one in bad:
-        found |= batch(head, args, [one])
-    return found
+    inferred = batch(head, args, good) if good else {}
+    for expression in bad:
+        inferred |= batch(head, args, [expression])
+    return inferred
 
 
 def batch(head: str, args: str, expressions: list[str]) -> dict[str, str | None]:
     """Return the types of expressions, compiled together."""
     names = "abc"[: len(signature(args))]
-    body = "".join(f"    r{i} = {one}\n" for i, one in enumerate(expressions))
+    body = "".join(f"    r{i} = {text}\n" for i, text in enumerate(expressions))
     text = f"@cuda.jit\ndef kernel({', '.join(names)}):\n{body}"
     linecache.cache["kinds.py"] = (len(text), None, text.splitlines(True), "kinds.py")
     try:
-        _, kernel = defined(head, compile(text, "kinds.py", "exec"), "kernel")
-        found = kernel.compile(signature(args))._type_annotation.typemap
+        _, kernel = define(head, compile(text, "kinds.py", "exec"), "kernel")
+        inferred = kernel.compile(signature(args))._type_annotation.typemap
     except Exception:
         if len(expressions) == 1:
             return {expressions[0]: None}
         half = len(expressions) // 2
-        return batch(head, args, expressions[:half]) | batch(
-            head, args, expressions[half:]
-        )
+        halves = expressions[:half], expressions[half:]
+        return batch(head, args, halves[0]) | batch(head, args, halves[1])
     return {
-        one: str(types.unliteral(found[f"r{i}"])) for i, one in enumerate(expressions)
+        text: str(types.unliteral(inferred[f"r{i}"]))
+        for i, text in enumerate(expressions)
     }
 
 

@@ -1,20 +1,19 @@
-"""Kernels with Numba's own verdict on each: does it compile, and if not, why?
+"""Stores Numba's verdict on each kernel of a corpus: does it compile, and if not, why?
 
-    python -m tools.simulator.verdicts           ask Numba, write what it says
-    python -m tools.simulator.verdicts --check   ask Numba, compare with what is written
-    python -m tools.simulator.verdicts FILE      ask Numba about a file's kernels, print
+    python -m tools.simulator.verdicts           compile, write the verdicts
+    python -m tools.simulator.verdicts --check   compile, compare with the stored verdicts
+    python -m tools.simulator.verdicts FILE      compile the kernels of a file, print
 
-It writes tests/kernels/verdicts.json, and in tests/kernels/types.json the types that
+It writes tests/kernels/verdicts.json, and to tests/kernels/types.json the types that
 Numba infers for the expressions of tests/kernels/expressions.py.
 
-The kernels are plain text in tests/kernels/corpus: `# %% name` begins one, and its
-fields follow as comments. `args` are the types of its arguments. `source` is where its
-shape comes from, if it is not ours. `kernel` is the expression that makes it, if it is
-not the function `kernel`. `newlines: crlf` ends its lines as Windows does. What stands
-above a file's first kernel belongs to all of them.
+The kernels are plain text in tests/kernels/corpus: `# %% name` begins a kernel, and its
+fields follow as comments. `args` are the types of its arguments. `source` is the origin of
+a kernel that is not ours. `kernel` is the expression that makes the kernel, if it is not
+the function `kernel`. `newlines: crlf` ends its lines as on Windows. The text above a
+file's first kernel belongs to all of its kernels.
 """
 
-import hashlib
 import json
 import os
 import re
@@ -22,19 +21,21 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 from tests.kernels import expressions
+from tools.common import options, records
+from tools.common.paths import BUILD, ROOT
 from tools.kernels import gate as kernels
 
-ROOT = kernels.ROOT
 HERE = Path(__file__).parent
 CORPUS = ROOT / "tests" / "kernels" / "corpus"
 STORED = ROOT / "tests" / "kernels" / "verdicts.json"
 TYPES = ROOT / "tests" / "kernels" / "types.json"
-CACHE = ROOT / "_build" / "verdicts"
+CACHE = BUILD / "verdicts"
 WHAT = (
     "Numba's own verdict on each kernel of tests/kernels/corpus, compiled as its"
     " launch compiles it. `line` is that of the kernel's text. `float64` lists the"
@@ -45,6 +46,7 @@ WHAT_TYPES = (
     "The type Numba infers for each expression, by the types of a, b, c; null"
     " where it refuses."
 )
+WORKERS = os.cpu_count() or 1
 FIELD = re.compile(r"# (args|source|kernel|newlines): (.*)")
 
 
@@ -57,7 +59,7 @@ class Kernel(NamedTuple):
     file : str
         Its topic: the corpus file without its ending.
     head : str
-        What stands above all kernels of the file: imports.
+        The text above all kernels of the file: imports.
     text : str
         The kernel, verbatim, with what it uses.
     args : str
@@ -65,7 +67,7 @@ class Kernel(NamedTuple):
     made : str
         The expression that gives the kernel when head and text have run.
     source : str
-        Where its shape was found; "" if it is ours.
+        Its origin; "" if it is ours.
     """
 
     name: str
@@ -78,15 +80,13 @@ class Kernel(NamedTuple):
 
     @property
     def question(self) -> dict[str, str]:
-        """What Numba is asked."""
-        return {
-            name: getattr(self, name)
-            for name in ("head", "name", "text", "made", "args")
-        }
+        """The arguments of `numba_says.verdict`."""
+        names = ("head", "name", "text", "made", "args")
+        return {name: getattr(self, name) for name in names}
 
     @property
     def digest(self) -> str:
-        """What changes when the kernel does."""
+        """The digest of the question."""
         return _digest(self.question)
 
 
@@ -106,59 +106,53 @@ def read(file: Path) -> list[Kernel]:
 def _kernel(file: str, head: str, cell: str) -> Kernel:
     name, _, rest = cell.partition("\n")
     fields = {}
-    while found := FIELD.match(rest):
-        fields[found[1]] = found[2]
-        rest = rest[found.end() + 1 :]
+    while field := FIELD.match(rest):
+        fields[field[1]] = field[2]
+        rest = rest[field.end() + 1 :]
     text = rest.strip("\n") + "\n"
     if fields.get("newlines") == "crlf":
         text = text.replace("\n", "\r\n")
-    return Kernel(
-        name.strip(),
-        file,
-        head,
-        text,
-        fields.get("args", ""),
-        fields.get("kernel", "kernel"),
-        fields.get("source", ""),
-    )
+    made, source = fields.get("kernel", "kernel"), fields.get("source", "")
+    args = fields.get("args", "")
+    return Kernel(name.strip(), file, head, text, args, made, source)
 
 
-def ask(wanted: list[Kernel], workers: int | None = None) -> list[dict]:
-    """Return Numba's verdict on each; what was asked before is in the cache."""
-    todo = [kernel for kernel in wanted if not _kept(kernel).exists()]
-    workers = min(workers or os.cpu_count() or 1, len(todo))
+def ask(corpus: list[Kernel]) -> list[dict]:
+    """Return Numba's verdict on each kernel; earlier verdicts come from the cache."""
+    new = [kernel for kernel in corpus if not _cached(kernel).exists()]
+    workers = min(WORKERS, len(new))
     CACHE.mkdir(parents=True, exist_ok=True)
-    with ThreadPoolExecutor(workers or 1) as pool:
-        list(pool.map(_ask, [todo[i::workers] for i in range(workers)]))
-    return [json.loads(_kept(kernel).read_text("utf-8")) for kernel in wanted]
+    with ThreadPoolExecutor(WORKERS) as pool:
+        list(pool.map(_ask, [new[i::workers] for i in range(workers)]))
+    return [json.loads(_cached(kernel).read_text("utf-8")) for kernel in corpus]
 
 
-def _kept(kernel: Kernel) -> Path:
-    return CACHE / f"{kernel.digest}-{_how('numba_says')}.json"
+def _cached(kernel: Kernel) -> Path:
+    return CACHE / f"{kernel.digest}-{_tool_digest('numba_says')}.json"
 
 
 @cache
-def _how(tool: str) -> str:
-    """Return a digest of what asks and of what answers."""
-    asks = (HERE / f"{tool}.py").read_text("utf-8")
-    return _digest([asks, kernels.LOCK.read_text("utf-8")])
+def _tool_digest(tool: str) -> str:
+    """Return a digest of a tool and of the packages that it runs with."""
+    text = (HERE / f"{tool}.py").read_text("utf-8")
+    return _digest([text, kernels.LOCK.read_text("utf-8")])
 
 
-def _digest(what: object) -> str:
-    return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:12]
+def _digest(value: object) -> str:
+    return kernels.digest_of(value)[:12]
 
 
 def _ask(part: list[Kernel]) -> None:
-    """Ask in a process of the other environment, and keep its answers."""
-    said = numba("numba_says", [kernel.question for kernel in part])
-    for kernel, answer in zip(part, said, strict=True):
-        _kept(kernel).write_text(json.dumps(answer), "utf-8")
+    """Ask in a process of the other environment, and cache the answers."""
+    answers = numba("numba_says", [kernel.question for kernel in part])
+    for kernel, answer in zip(part, answers, strict=True):
+        _cached(kernel).write_text(json.dumps(answer), "utf-8")
 
 
 def numba(tool: str, questions: list[dict]) -> list:
     """Return the answers of a tool that runs in .venv-gpu."""
     env = {key: value for key, value in os.environ.items() if key[:5] != "NUMBA"}
-    env["PYTHONHASHSEED"] = "0"  # Numba walks sets: the same order, the same words
+    env["PYTHONHASHSEED"] = "0"  # Numba iterates over sets: equal order, equal messages
     done = subprocess.run(
         [kernels.PYTHON, HERE / f"{tool}.py"], input=json.dumps(questions),
         capture_output=True, encoding="utf-8", env=env, cwd=ROOT,
@@ -168,74 +162,69 @@ def numba(tool: str, questions: list[dict]) -> list:
     return json.loads(done.stdout)
 
 
-def rows(wanted: list[Kernel], said: list[dict]) -> list[dict]:
-    """Return what is stored of each kernel."""
+def rows(corpus: list[Kernel], verdicts: list[dict]) -> list[dict]:
+    """Return the rows of the file, one for each kernel."""
     return [
-        {"name": kernel.name, "digest": kernel.digest, **one}
-        for kernel, one in zip(wanted, said, strict=True)
+        {"name": kernel.name, "digest": kernel.digest, **verdict}
+        for kernel, verdict in zip(corpus, verdicts, strict=True)
     ]
 
 
 def questions() -> dict[str, list[str]]:
-    """Return the expressions to ask of, by the types of their names."""
-    found: dict[str, list[str]] = {}
-    for asked, names in expressions.ASKED:
-        for args in names:
-            found.setdefault(args, []).extend(asked)
-    return found
+    """Return the expressions to infer, by the types of their names."""
+    by_types: dict[str, list[str]] = {}
+    for texts, types in expressions.ASKED:
+        for args in types:
+            by_types.setdefault(args, []).extend(texts)
+    return by_types
 
 
-def types(workers: int | None = None) -> dict[str, dict]:
+def types() -> dict[str, dict]:
     """Return {expression: {types of a, b, c: its type or None}} as Numba infers it."""
-    kept = CACHE / f"types-{_digest([questions(), _how('numba_types')])}.json"
-    if not kept.exists():
-        workers = workers or os.cpu_count() or 1
+    cached = CACHE / f"types-{_digest([questions(), _tool_digest('numba_types')])}.json"
+    if not cached.exists():
         asked = _with_hints(questions())
-        with ThreadPoolExecutor(workers) as pool:
-            parts = list(
-                pool.map(
-                    lambda i: numba("numba_types", asked[i::workers]), range(workers)
-                )
-            )
-        said = {
-            one["args"]: answer
-            for i in range(workers)
-            for one, answer in zip(asked[i::workers], parts[i], strict=True)
+        shares = [asked[i::WORKERS] for i in range(WORKERS)]
+        with ThreadPoolExecutor(WORKERS) as pool:
+            answers = chain(*pool.map(partial(numba, "numba_types"), shares))
+        by_types = {
+            question["args"]: answer
+            for question, answer in zip(chain(*shares), answers, strict=True)
         }
         CACHE.mkdir(parents=True, exist_ok=True)
-        kept.write_text(json.dumps(_by_expression(said)), "utf-8")
-    return json.loads(kept.read_text("utf-8"))
+        cached.write_text(json.dumps(_by_expression(by_types)), "utf-8")
+    return json.loads(cached.read_text("utf-8"))
 
 
-def _with_hints(asked: dict[str, list[str]]) -> list[dict]:
-    """Return the questions, apart those that were refused before: it saves time."""
+def _with_hints(by_types: dict[str, list[str]]) -> list[dict]:
+    """Return the questions; those that Numba refused before are apart, to save time."""
     then = stored(TYPES)["rows"] if TYPES.exists() else {}
-    head = expressions.HEAD
-    return [
-        {"head": head, "args": args,
-         "good": [one for one in some if then.get(one, {}).get(args, "") is not None],
-         "bad": [one for one in some if then.get(one, {}).get(args, "") is None]}
-        for args, some in asked.items()
-    ]  # fmt: skip
+    questions = []
+    for args, texts in by_types.items():
+        bad = [text for text in texts if then.get(text, {}).get(args, "") is None]
+        good = [text for text in texts if text not in bad]
+        hints = {"good": good, "bad": bad}
+        questions.append({"head": expressions.HEAD, "args": args, **hints})
+    return questions
 
 
-def _by_expression(said: dict[str, dict]) -> dict[str, dict]:
-    found: dict[str, dict] = {}
-    for args, some in questions().items():
-        for one in some:
-            found.setdefault(one, {})[args] = said[args][one]
-    return found
+def _by_expression(by_types: dict[str, dict]) -> dict[str, dict]:
+    inferred: dict[str, dict] = {}
+    for args, texts in questions().items():
+        for text in texts:
+            inferred.setdefault(text, {})[args] = by_types[args][text]
+    return inferred
 
 
 def stored(path: Path = STORED) -> dict:
-    """Return what is written: versions, date, command and the rows."""
+    """Return the content of a file: versions, date, command and the rows."""
     return json.loads(path.read_text("utf-8"))
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of what decides a verdict: of Python, and as locked."""
-    made = (kernels.VENV / "pyvenv.cfg").read_text("utf-8")
-    python = re.search(r"^version\S* = (\d+\.\d+)", made, re.MULTILINE)
+    """Return the versions of Python and of the locked packages that decide a verdict."""
+    config = (kernels.VENV / "pyvenv.cfg").read_text("utf-8")
+    python = re.search(r"^version\S* = (\d+\.\d+)", config, re.MULTILINE)
     lines = re.findall(
         r"^(numba|numba-cuda|llvmlite|nvidia-nvjitlink-cu12|"
         r"nvidia-cuda-nvcc-cu12)==(\S+)",
@@ -245,45 +234,38 @@ def versions() -> dict[str, str]:
     return {"Python": python[1] if python else "?"} | dict(lines)
 
 
-def write(path: Path, what: str, found: list | dict) -> None:
-    """Store what Numba says, one kernel or expression a line."""
+def write(path: Path, what: str, rows: list | dict) -> None:
+    """Store verdicts or types, with a line for each kernel or expression."""
     head = {
         "what": what,
         "command": "python -m tools.simulator.verdicts",
         "date": time.strftime("%Y-%m-%d"),
         "versions": versions(),
     }
-    if isinstance(found, dict):
-        lines = [f"{json.dumps(key)}: {json.dumps(row)}" for key, row in found.items()]
-    else:
-        lines = [json.dumps(row, ensure_ascii=False) for row in found]
-    begin, end = ("{", "}") if isinstance(found, dict) else ("[", "]")
-    body = ",\n".join(f"    {line}" for line in lines)
-    text = json.dumps(head, indent=2, ensure_ascii=False).removesuffix("\n}")
-    path.write_text(f'{text},\n  "rows": {begin}\n{body}\n  {end}\n}}\n', "utf-8")
+    path.write_text(records.with_rows(head, "rows", rows), "utf-8")
 
 
-def other(found: list[dict], inferred: dict[str, dict]) -> list[str]:
-    """Return the kernels and expressions of which something else is stored.
+def differing(rows: list[dict], inferred: dict[str, dict]) -> list[str]:
+    """Return the kernels and expressions whose stored verdict or type differs.
 
-    Numba's words and the line it names may depend on what it compiled before.
+    Numba's message and its line may depend on what it compiled before.
     """
-    then = {row["name"]: _decided(row) for row in stored()["rows"]}
+    then = {row["name"]: _decisive(row) for row in stored()["rows"]}
     types_then = stored(TYPES)["rows"]
-    return [row["name"] for row in found if _decided(row) != then.get(row["name"])] + [
-        one for one in inferred if inferred[one] != types_then.get(one)
+    return [row["name"] for row in rows if _decisive(row) != then.get(row["name"])] + [
+        text for text in inferred if inferred[text] != types_then.get(text)
     ]
 
 
-def _decided(row: dict) -> dict:
+def _decisive(row: dict) -> dict:
     return {key: value for key, value in row.items() if key not in ("says", "line")}
 
 
 def show(file: Path) -> None:
     """Print Numba's verdict on each kernel of a file."""
-    wanted = read(file)
-    for kernel, said in zip(wanted, ask(wanted), strict=True):
-        print(kernel.name, *(f"{key}={value}" for key, value in said.items()), sep="  ")
+    kernels = read(file)
+    for kernel, verdict in zip(kernels, ask(kernels), strict=True):
+        print(kernel.name, *(f"{key}={verdict[key]}" for key in verdict), sep="  ")
 
 
 def main() -> int:
@@ -293,21 +275,19 @@ def main() -> int:
         for name in sys.argv[1:]:
             show(Path(name))
         return 0
-    wanted = corpus()
-    found, inferred = rows(wanted, ask(wanted)), types()
+    verdicts, inferred = rows(corpus(), ask(corpus())), types()
     wrong = []
     if "--check" in sys.argv:
-        wrong = other(found, inferred)
+        wrong = differing(verdicts, inferred)
     else:
-        write(STORED, WHAT, found)
+        write(STORED, WHAT, verdicts)
         write(TYPES, WHAT_TYPES, inferred)
-    print(*wrong, sep="\n", end="\n" if wrong else "")
-    compiled = sum(row["compiles"] for row in found)
-    print(
-        f"{len(found)} kernels, {compiled} compile; {len(inferred)} expressions;"
+    compiled = sum(row["compiles"] for row in verdicts)
+    summary = (
+        f"{len(verdicts)} kernels, {compiled} compile; {len(inferred)} expressions;"
         f" {len(wrong)} other than stored; {time.perf_counter() - start:.0f} s"
     )
-    return bool(wrong)
+    return options.report(wrong, summary)
 
 
 if __name__ == "__main__":

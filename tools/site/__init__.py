@@ -1,1 +1,1 @@
-"""What the built site weighs, where its links lead, and a reader's walk through it."""
+"""Checks of the built site: its weight and speed, its links, and walks through it."""

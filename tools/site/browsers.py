@@ -2,11 +2,11 @@
 
     python -m tools.site.browsers [chromium] [firefox] [webkit]
 
-From a server and from the disk, each engine opens every page, moves every slider, answers
-a question wrong and right, runs a drill in Python and one on the simulated GPU, runs a
-cell of a chapter, searches, plays the film, and finds on the next page what it had done.
-Nothing may appear in the console meanwhile. What is not installed is told; where CI is
-set, that is a failure.
+From a server and from the disk, each engine opens every page, moves every slider, gives a
+wrong answer and the right one, runs a drill in Python and one on the simulated GPU, runs a
+cell of a chapter, searches, plays the film, and reloads a page for what was done before.
+The console has to stay empty. A missing engine is reported; where the variable CI is set,
+it is a failure.
 """
 
 import os
@@ -15,21 +15,21 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
-from threading import Thread
 
-import rescaling  # noqa: F401  (hands the book in)
+import rescaling  # noqa: F401  (registers the book with the kit)
 from livepage.drills.bank import bank
-from tools import serve
+from tools.common import options
+from tools.common.paths import HTML
+from tools.serve import is_built, serving
 from tools.site.engines import ENGINES
 from tools.site.engines.engine import Engine, Missing, ScriptFailed
 
-HTML = serve.HTML
 NUMBER, CODE, KERNEL = "rescale-hard", "update", "neighbour"
 LISTEN = '<script src="_static/listen.js"></script>'
 
-# What all scripts begin with. `until` waits for something the page makes happen.
+# The beginning of all scripts. `until` waits for a condition.
 COMMON = """
 const until = async (holds, what) => {
   for (const end = Date.now() + 20000; Date.now() < end; ) {
@@ -44,7 +44,7 @@ const one = (selector, inside = document) => {
   if (!found) throw new Error(`nothing on the page is ${selector}`);
   return found;
 };
-// Sections above, laid out as they come near, move a figure: it is followed.
+// The layout of sections above moves a figure, so `alive` scrolls again and again.
 const alive = (figure) =>
   until(() => {
     figure.scrollIntoView({ behavior: "instant" });
@@ -124,7 +124,7 @@ FILM = """async () => {
   button("Pause").click();
 }"""
 
-KEPT = """async (id) => {
+STORED = """async (id) => {
   const drill = one(`#drill-${id}`);
   const status = () => one(".os-drill-status", drill).textContent;
   await until(() => status().includes("done"), "what was done before");
@@ -132,7 +132,7 @@ KEPT = """async (id) => {
 
 
 def paths() -> Iterator[tuple[str, str, str, list[object]]]:
-    """Yield what is done, the page, the script and what it is given."""
+    """Yield the name of a path, its page or "", its script and the script's arguments."""
     for page in sorted(HTML.glob("*.html")):
         yield f"figures of {page.stem}", page.name, FIGURES, []
     drills = bank()
@@ -148,37 +148,28 @@ def paths() -> Iterator[tuple[str, str, str, list[object]]]:
     yield "a cell of a chapter", "01-stable-softmax.html", CELL, []
     yield "search", "search.html?q=largest+score", SEARCH, []
     yield "the film", "02-the-rescaling-trick.html", FILM, []
-    yield "what was done is kept", page, KEPT, [number.id]
+    yield "a solved drill after a reload", page, STORED, [number.id]
 
 
 def walk(engine: Engine, site: str) -> list[str]:
-    """Go every path; return what went wrong."""
+    """Walk every path; return complaints."""
     wrong = []
-    for what, page, script, given in paths():
+    for name, page, script, arguments in paths():
         try:
             if page:
                 engine.open(site + page)
-            answer = engine.run(
-                f"async (...given) => {{{COMMON} return ({script})(...given); }}",
-                *given,
-            )
-            wrong += [f"{what}: {line}" for line in unmoved(answer)]
+            function = f"async (...all) => {{{COMMON} return ({script})(...all); }}"
+            answer = engine.run(function, *arguments)
+            unmoved = answer["unmoved"] if isinstance(answer, dict) else []
+            wrong += [f"{name}: {line}" for line in unmoved]
         except (ScriptFailed, RuntimeError) as error:
-            wrong.append(f"{what}: {error}")
-        wrong += [f"{what}: console: {line}" for line in engine.faults()]
+            wrong.append(f"{name}: {error}")
+        wrong += [f"{name}: console: {line}" for line in engine.faults()]
     return wrong
 
 
-def unmoved(answer: object) -> list[str]:
-    """Figures that a slider did not move."""
-    return answer["unmoved"] if isinstance(answer, dict) else []
-
-
-# ---- where the book is ----
-
-
-def listening(folder: Path, listener: str) -> Path:
-    """A copy of the site whose pages begin with the engine's listener."""
+def with_listener(folder: Path, listener: str) -> Path:
+    """Return a copy of the site whose pages begin with the engine's listener."""
     if not listener:
         return HTML
     copy = folder / "html"
@@ -190,50 +181,36 @@ def listening(folder: Path, listener: str) -> Path:
     return copy
 
 
-@contextmanager
-def served(html: Path) -> Iterator[str]:
-    with serve.server(html) as running:
-        Thread(target=running.serve_forever, daemon=True).start()
-        try:
-            yield f"http://127.0.0.1:{running.server_port}/"
-        finally:
-            running.shutdown()
-
-
-@contextmanager
-def on_disk(html: Path) -> Iterator[str]:
-    yield html.as_uri() + "/"
-
-
-PLACES: dict[str, Callable] = {"from a server": served, "from the disk": on_disk}
+ORIGINS: dict[str, Callable] = {
+    "from a server": serving,
+    "from the disk": lambda html: nullcontext(html.as_uri() + "/"),
+}
 
 
 def visit(name: str) -> list[str]:
-    """Walk with one engine, in both places; return what went wrong."""
+    """Walk with one engine, from both origins; return complaints."""
     wrong = []
-    for place, give in PLACES.items():
+    for origin, open_site in ORIGINS.items():
         start = time.perf_counter()
         with ExitStack() as stack:
             engine = stack.enter_context(ENGINES[name]())
             folder = stack.enter_context(tempfile.TemporaryDirectory())
-            site = stack.enter_context(give(listening(Path(folder), engine.listener)))
-            found = walk(engine, site)
+            html = with_listener(Path(folder), engine.listener)
+            faults = walk(engine, stack.enter_context(open_site(html)))
         took = time.perf_counter() - start
-        print(f"  {name} {place}: {len(found)} faults, {took:.0f} s", flush=True)
-        print("".join(f"    {line}\n" for line in found), end="", flush=True)
-        wrong += found
+        print(f"  {name} {origin}: {len(faults)} faults, {took:.0f} s", flush=True)
+        print("".join(f"    {line}\n" for line in faults), end="", flush=True)
+        wrong += faults
     return wrong
 
 
-def main(asked: list[str]) -> int:
-    if unknown := [name for name in asked if name not in ENGINES]:
-        print(f"expected {', '.join(ENGINES)}; got {unknown[0]}", file=sys.stderr)
-        return 2
-    if not (HTML / "index.html").exists():
+def main() -> int:
+    names = options.parse(ENGINES) or ENGINES
+    if not is_built(HTML):
         print("no built book: run `make book` first", file=sys.stderr)
         return 1
     wrong = []
-    for name in asked or ENGINES:
+    for name in names:
         try:
             wrong += visit(name)
         except Missing as missing:
@@ -243,4 +220,4 @@ def main(asked: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -1,14 +1,13 @@
-"""What the book weighs and how fast it is, each as a ratio to its budget.
+"""Measures the weight and the speed of the book, each as a ratio to its budget.
 
     python -m tools.site.budgets
 
-Nobody tests these times. A machine is not always as fast, so a budget of time is set for
-a machine of one pace: what ten million turns of a Python loop take. The first lines say
-how long they take here and now, and every time is stated at the pace of the budgets, and
-as measured. The work of a page is the processor's time of its main thread, which other
-programs do not lengthen; so its pace is the processor's time of the loop. A frame of a
-drag has what a screen of 60 Hz allows for one; the other limits are what was reached, and
-about a fifth on top.
+No test depends on these times. Budgets of time are for a machine of one pace: the seconds
+of ten million iterations of a Python loop. The first lines print the pace of this machine
+now, and every time is printed scaled to the pace of the budgets, and as measured. The work
+of a page is the CPU time of its main thread, which other programs do not lengthen; it is
+scaled by the CPU time of the loop. The budget of a frame is that of a 60 Hz screen; the
+other budgets exceed what was measured by about a fifth.
 """
 
 import gzip
@@ -27,26 +26,24 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from threading import Thread
 from urllib.request import urlopen
 
 from bs4 import BeautifulSoup
-from playwright.sync_api import Browser, ElementHandle, Page, sync_playwright
+from playwright.sync_api import Browser, ElementHandle, Page
 
-from tools.build import ROOT, Book
+from tools.build import HERE as BOOK
 from tools.serve import COMPRESSED
-from tools.site.chromium import FLAGS, MISSING, find_chromium
+from tools.site.chromium import MISSING, find_chromium, open_chromium, wait_for_line
 from tools.testing.copies import build_copy, copy_of_the_book, environment_of
 
-BOOK = Book(ROOT, ROOT / "_build")
 CODE_DRILL = '.os-drill:is([data-kind="code"], [data-kind="kernel"])'
-PACE = 0.4  # s for the loop, on the machine that the budgets are set for
+PACE = 0.4  # s for the loop, on the machine of the budgets
 LIVE = 0.5  # s of work until a figure answers
-KEYS = 20  # to each slider, there and back
-BETWEEN = 100  # ms between two keys: one input is painted before the next one comes
-REST_OF_A_BUILD = 5  # s in which a build that can be seen packs the notebooks
-REST = 1500  # ms until a page has loaded, or the longest glide is over
-# The frames in which the page changed: a change is told with the time of its frame.
+KEYS = 20  # key presses at each slider, to and fro
+BETWEEN = 100  # ms between two keys, in which the page is painted
+REST_OF_A_BUILD = 5  # s in which a build packs the notebooks after it has rendered
+REST = 1500  # ms until a page has loaded, or the longest animation has ended
+# Collects the frames in which the page changes, each identified by its time.
 FRAMES = """() => {
   window.frames = new Set();
   new MutationObserver(() => window.frames.add(document.timeline.currentTime)).observe(
@@ -58,7 +55,7 @@ FRAMES = """() => {
 
 @dataclass(frozen=True)
 class Budget:
-    """A measured figure and what it may be; a time is brought to the budgets' pace."""
+    """A measured value and its limit; a time is scaled to the pace of the budgets."""
 
     name: str
     measured: float
@@ -75,20 +72,18 @@ class Budget:
         return self.ratio > 1
 
     def __str__(self) -> str:
-        there = f"{self.ratio * self.limit:8.2f} of {self.limit:g} {self.unit}"
+        scaled = f"{self.ratio * self.limit:8.2f} of {self.limit:g} {self.unit}"
         here = f"({self.measured:.2f} here)" if self.pace != PACE else ""
         mark = "   OVER" if self.over else ""
-        return f"  {self.name:60} {there:20} {here:14} {self.ratio:5.2f}{mark}"
+        return f"  {self.name:60} {scaled:20} {here:14} {self.ratio:5.2f}{mark}"
 
 
 def builds(now: float) -> Iterator[Budget]:
-    """A build of everything, and what edits take to be seen, in a copy."""
+    """Yield the times of a clean build, and of edits until they appear, in a copy."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
         copy_of_the_book(folder, with_outputs=False)
-        yield Budget(
-            "cold: execute and render everything", _build(folder), 45, "s", now
-        )
+        yield Budget("cold: run and render everything", _build(folder), 45, "s", now)
         page = folder / "book" / BOOK.chapters[0].source.name
         _edit(page, "\n## ", "\nMore.\n\n## ")
         yield Budget("an edit of the prose, to the page", _build(folder), 5, "s", now)
@@ -106,7 +101,7 @@ def _edit(file: Path, old: str, new: str) -> None:
 
 @contextmanager
 def watched(folder: Path) -> Iterator[Callable[[Callable[[], None]], float]]:
-    """`make watch` in a copy; yields what times an edit until the page may reload."""
+    """Run `make watch` in a copy; yield a function that times an edit until a reload."""
     command = [sys.executable, "-m", "tools.watch", "0"]
     watcher = subprocess.Popen(
         command,
@@ -130,18 +125,12 @@ def watched(folder: Path) -> Iterator[Callable[[Callable[[], None]], float]]:
         return time.perf_counter() - start
 
     try:
-        for line in watcher.stdout:
-            if found := re.search(r"The book is at (\S+)", line):
-                address = found[1]
-                break
-        else:
-            raise RuntimeError("`make watch` ended before it served the book")
-        Thread(target=watcher.stdout.read, daemon=True).start()  # or it would stop
+        address = wait_for_line(watcher.stdout, r"The book is at (\S+)")[1]
         while after(0) == 0:  # the first build
             pass
         yield seconds
     finally:
-        os.killpg(watcher.pid, signal.SIGTERM)  # its builds too
+        os.killpg(watcher.pid, signal.SIGTERM)  # with its builds
         watcher.wait()
 
 
@@ -152,7 +141,7 @@ def _build(folder: Path) -> float:
 
 
 def weight(page: Path) -> float:
-    """All that a page loads, compressed as a server would, in kB; fonts included."""
+    """Return the kB that a page loads, compressed as by a server, fonts included."""
     soup = BeautifulSoup(page.read_text("utf-8"), "html.parser")
     names = [tag.get("src") for tag in soup.select("script[src], img[src]")]
     names += [tag.get("href") for tag in soup.select('link[rel~="stylesheet"]')]
@@ -170,7 +159,7 @@ def _size(file: Path) -> int:
 
 
 class Work:
-    """What the main thread of a tab has done so far."""
+    """Measures the CPU time of a tab's main thread."""
 
     def __init__(self, tab: Page) -> None:
         self._tools = tab.context.new_cdp_session(tab)
@@ -178,20 +167,20 @@ class Work:
 
     @property
     def seconds(self) -> float:
-        told = self._tools.send("Performance.getMetrics")["metrics"]
-        return next(row["value"] for row in told if row["name"] == "TaskDuration")
+        rows = self._tools.send("Performance.getMetrics")["metrics"]
+        return next(row["value"] for row in rows if row["name"] == "TaskDuration")
 
 
 @contextmanager
-def opened(browser: Browser) -> Iterator[tuple[Page, Work]]:
-    """A tab in a new window, and what works in it."""
+def open_tab(browser: Browser) -> Iterator[tuple[Page, Work]]:
+    """Yield a tab in a new window, and its work."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     tab = context.new_page()
     yield tab, Work(tab)
     context.close()
 
 
-# Sections above, laid out as they come near, move the figure: it is followed.
+# The layout of sections above moves the figure, so the script scrolls again and again.
 SHOWN = """async () => {
   const figure = document.querySelector(".os-figure");
   const isShown = () => figure.querySelector("input, button")
@@ -205,8 +194,8 @@ SHOWN = """async () => {
 
 
 def live_figure(browser: Browser, page: Path) -> float:
-    """Seconds of work from navigation to a figure that answers, in a new window."""
-    with opened(browser) as (tab, work):
+    """Return the seconds of work from navigation to a live figure."""
+    with open_tab(browser) as (tab, work):
         tab.goto(page.as_uri(), wait_until="commit")
         tab.evaluate(
             "document.readyState === 'loading' && new Promise(ready =>"
@@ -217,20 +206,20 @@ def live_figure(browser: Browser, page: Path) -> float:
 
 
 def frame_of_a_drag(browser: Browser, page: Path) -> float:
-    """Work in ms for a frame, of the slider that needs most; 0 where there is none."""
-    with opened(browser) as (tab, work):
+    """Return the ms of work for a frame of the most expensive slider; 0 without one."""
+    with open_tab(browser) as (tab, work):
         tab.goto(page.as_uri())
         tab.evaluate(FRAMES)
         tab.wait_for_timeout(REST)
-        found = [0.0]
+        frames = [0.0]
         for figure in tab.query_selector_all(".os-figure"):
             figure.scroll_into_view_if_needed()
             _skip_prediction(tab, figure)
             tab.wait_for_timeout(REST)
             for slider in figure.query_selector_all('input[type="range"]'):
                 if slider.is_visible() and slider.is_enabled():
-                    found.append(_frame(tab, work, slider))
-        return max(found)
+                    frames.append(_frame(tab, work, slider))
+        return max(frames)
 
 
 def _frame(tab: Page, work: Work, slider: ElementHandle) -> float:
@@ -240,8 +229,8 @@ def _frame(tab: Page, work: Work, slider: ElementHandle) -> float:
     for i in range(KEYS):
         tab.keyboard.press("ArrowLeft" if i // 10 % 2 else "ArrowRight")
         tab.wait_for_timeout(BETWEEN)
-    tab.wait_for_timeout(REST)  # the last glide
-    changed = tab.evaluate("window.frames.size")  # none, for a key at a slider's end
+    tab.wait_for_timeout(REST)  # the last animation
+    changed = tab.evaluate("window.frames.size")  # 0 for a key at a slider's end
     return (work.seconds - before) * 1000 / max(KEYS, changed)
 
 
@@ -253,8 +242,8 @@ def _skip_prediction(tab: Page, figure) -> None:
 
 
 def first_run(browser: Browser, page: Path) -> float:
-    """Seconds from the first click on Run of a code drill to its verdict."""
-    with opened(browser) as (tab, _):
+    """Return the seconds from the first click on Run of a code drill to its verdict."""
+    with open_tab(browser) as (tab, _):
         tab.goto(page.as_uri())
         drill = tab.query_selector(CODE_DRILL)
         drill.scroll_into_view_if_needed()
@@ -264,38 +253,26 @@ def first_run(browser: Browser, page: Path) -> float:
         return time.perf_counter() - start
 
 
-@contextmanager
-def chromium() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        path = find_chromium()
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield browser
-        browser.close()
-
-
 def pages() -> Iterator[Budget]:
-    """What each page weighs, and the work of its figures."""
+    """Yield the weight of the heaviest page, and the work of each page's figures."""
     files = [BOOK.html / f"{page.name}.html" for page in BOOK.pages]
     worst = max(files, key=weight)
-    yield Budget(
-        f"page weight, gz, the heaviest: {worst.stem}", weight(worst), 300, "kB"
-    )
-    with chromium() as browser:
+    yield Budget(f"the heaviest page, gz: {worst.stem}", weight(worst), 300, "kB")
+    with open_chromium() as browser:
         for file in files:
             if 'class="os-figure"' not in file.read_text("utf-8"):
                 continue
             now = pace(time.process_time)  # it changes within minutes
             live = statistics.median(live_figure(browser, file) for _ in range(3))
-            yield Budget(
-                f"work until a figure is live: {file.stem}", live, LIVE, "s", now
-            )
+            name = f"work until a figure is live: {file.stem}"
+            yield Budget(name, live, LIVE, "s", now)
             if frame := frame_of_a_drag(browser, file):
                 name = f"work for a frame of a drag: {file.stem}"
                 yield Budget(name, frame, 16, "ms", now)
 
 
 def first_runs(now: float) -> Iterator[Budget]:
-    with chromium() as browser:
+    with open_chromium() as browser:
         for chapter in BOOK.chapters:
             file = BOOK.html / f"{chapter.name}.html"
             if not re.search('data-kind="(code|kernel)"', file.read_text("utf-8")):
@@ -305,7 +282,7 @@ def first_runs(now: float) -> Iterator[Budget]:
 
 
 def pace(clock: Callable[[], float]) -> float:
-    """Seconds for a loop of plain Python, by this clock."""
+    """Return the seconds of a loop of plain Python by this clock."""
     start = clock()
     for i in range(10_000_000):
         i * i
@@ -317,22 +294,22 @@ def main() -> int:
         sys.exit(MISSING)
     over = 0
     work = pace(time.process_time)
-    print(f"  ten million turns of a loop: {work:.2f} s of work here, {PACE} s there")
+    print(f"  ten million iterations: {work:.2f} s of CPU time here, {PACE} s there")
     clock = pace(time.perf_counter)
     print(f"  and {clock:.2f} s by the clock")
-    for budget in chain(pages(), first_runs(clock), builds(clock)):
+    for budget in chain(pages(), first_runs(clock), builds(clock), tests()):
         print(budget, flush=True)
         over += budget.over
+    return bool(over)
+
+
+def tests() -> Iterator[Budget]:
+    """Yield the times of the last runs of the tests, as measured."""
     for command, limit in (("test", 300), ("test-all", 720)):
         last = BOOK.out / f"{command}.seconds"
         if last.exists():
             took = float(last.read_text("utf-8"))
-            tests = Budget(
-                f"make {command}, the last run, as measured", took, limit, "s"
-            )
-            print(tests)
-            over += tests.over
-    return bool(over)
+            yield Budget(f"make {command}, the last run", took, limit, "s")
 
 
 if __name__ == "__main__":

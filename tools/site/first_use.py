@@ -1,18 +1,17 @@
-"""Opens a chapter as a reader who has nothing installed: does every figure show?
+"""Opens a chapter as a reader who has nothing installed, and checks every figure.
 
 python -m tools.site.first_use [lab] [colab] [vscode] [gpu]
 
-Each kind of notebook program gets a new environment, and the network. In JupyterLab the
-chapter of the `.zip` is run with the page open, then once more after a reload. Colab and
-VS Code cannot be started here; their kernels can, as they come: Colab's with the
-packages it has, asking the published site for the book's; VS Code's with nothing. The
-notebook for a GPU is run up to its first launch, with the newest NumPy, as on a machine
-that has a driver of NVIDIA's; then a kernel is compiled, for which no GPU is needed.
+Each notebook program gets a new environment, and the network. In JupyterLab the chapter of
+the `.zip` runs with the page open, then again after a reload. Colab and VS Code cannot run
+here, but their kernels can: Colab's with the packages that Colab installs, and the book's
+from the published site; VS Code's without packages. The notebook for a GPU runs up to its
+first launch, with the newest NumPy, as on a machine with NVIDIA's driver; then it compiles
+a kernel, which needs no GPU.
 """
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,20 +19,23 @@ import time
 import venv
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Thread
 from urllib.error import URLError
 from urllib.request import urlopen
 
 import nbformat
 from nbformat import NotebookNode
 
-from tools import serve
 from tools.building import reader
 from tools.building.chapters import code_cells
+from tools.common import options
+from tools.common.environments import python_of
+from tools.common.paths import HTML
+from tools.serve import serving
+from tools.site.chromium import open_chromium, wait_for_line
 
-NOTEBOOKS = serve.HTML / "notebooks"
+NOTEBOOKS = HTML / "notebooks"
 CHAPTER = "01-stable-softmax"
 COLAB_HAS = ("ipykernel", "ipywidgets", "matplotlib", "numpy")
 FIGURE = re.compile(r"^\s*(?:\w+ = )?figure\(", re.M)
@@ -41,30 +43,30 @@ MINUTES = 10
 
 
 class NotShown(AssertionError):
-    """A reader would have seen no figure, and not been told what to do."""
+    """A reader would see no figure, and no advice."""
 
 
 def environment(folder: Path, *packages: str) -> Path:
-    """Make a new environment with these packages; return its Python."""
+    """Create an environment with these packages; return its Python."""
     print(f"    a new environment with {', '.join(packages)} …", flush=True)
     venv.create(folder, with_pip=True)
-    python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    command = [python, "-m", "pip", "install", "-q", *packages]
-    subprocess.run(command, check=True)
+    python = python_of(folder)
+    subprocess.run([python, "-m", "pip", "install", "-q", *packages], check=True)
     return python
 
 
-def unpacked(folder: Path) -> Path:
-    """The chapter with its wheels beside it, as the reader unpacks them."""
+def unpack(folder: Path) -> Path:
+    """Unpack the chapter with its wheels; return the path of the notebook."""
     with zipfile.ZipFile(NOTEBOOKS / f"{CHAPTER}.zip") as archive:
         archive.extractall(folder)
     return folder / f"{CHAPTER}.ipynb"
 
 
-def expect(right: object, what: str) -> None:
-    if not right:
-        raise NotShown(what)
-    print(f"    {what}")
+def expect(holds: object, claim: str) -> None:
+    """Print a claim, or raise if it does not hold."""
+    if not holds:
+        raise NotShown(claim)
+    print(f"    {claim}")
 
 
 # ---- JupyterLab ----
@@ -80,22 +82,17 @@ def jupyterlab(python: Path, folder: Path) -> Iterator[str]:
         command, cwd=folder, stderr=subprocess.PIPE, text=True, bufsize=1
     )
     try:
-        seen = []
-        for line in lab.stderr:
-            seen.append(line)
-            if found := re.search(r"http://(?:localhost|127\.0\.0\.1):\d+/", line):
-                Thread(target=lab.stderr.read, daemon=True).start()  # or it would stop
-                until_it_listens(found[0])
-                yield found[0]
-                return
-        raise RuntimeError(f"JupyterLab did not start:\n{''.join(seen)}")
+        pattern = r"http://(?:localhost|127\.0\.0\.1):\d+/"
+        address = wait_for_line(lab.stderr, pattern)[0]
+        wait_until_listening(address)
+        yield address
     finally:
         lab.terminate()
         lab.wait()
 
 
-def until_it_listens(address: str) -> None:
-    """JupyterLab prints its address before it listens there."""
+def wait_until_listening(address: str) -> None:
+    """Wait for JupyterLab, which prints its address before it listens there."""
     for _ in range(600):
         with suppress(URLError), urlopen(address + "api"):
             return
@@ -125,48 +122,38 @@ RUN_ALL = """async () => {
 
 
 def in_jupyterlab(folder: Path) -> None:
-    """A fresh JupyterLab: run all with the page open, reload, and run all again."""
-    from playwright.sync_api import sync_playwright
-
-    from tools.site.chromium import FLAGS, find_chromium
-
+    """In a new JupyterLab, run all cells with the page open, reload, and run them again."""
     python = environment(folder / "env", "jupyterlab")
-    chapter = unpacked(folder / "book")
-    with ExitStack() as stack:
-        address = stack.enter_context(jupyterlab(python, chapter.parent))
-        playwright = stack.enter_context(sync_playwright())
-        chromium = playwright.chromium.launch(
-            executable_path=find_chromium(), args=FLAGS
-        )
+    chapter = unpack(folder / "book")
+    with jupyterlab(python, chapter.parent) as address, open_chromium() as chromium:
         page = chromium.new_page()
         page.set_default_timeout(MINUTES * 60_000)
         page.goto(f"{address}lab/tree/{chapter.name}")
-        look(page, live=False)
+        check_page(page, live=False)
         page.reload()
-        look(page, live=True)
-        chromium.close()
+        check_page(page, live=True)
 
 
-def look(page, live: bool) -> None:
-    """Run all cells of the page's notebook and look at its figures."""
+def check_page(page, live: bool) -> None:
+    """Run all cells of the page's notebook, and check its figures."""
     page.wait_for_function(
         "window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel"
     )
-    seen = page.evaluate(RUN_ALL)
-    figures, first = seen["figures"], seen["first"]
+    outputs = page.evaluate(RUN_ALL)
+    figures, first = outputs["figures"], outputs["first"]
     expect(figures, f"{len(figures)} figures")
     if live:
         expect(all(each["live"] for each in figures), "after a reload all are live")
         return
     expect("reload this page" in first, "the first cell says to reload the page")
     expect(all(each["drawn"] for each in figures), "until then each shows its picture")
-    told = all(each["live"] or "reload" in each["advice"] for each in figures)
-    expect(told, "and says how to make it move")
+    advised = all(each["live"] or "reload" in each["advice"] for each in figures)
+    expect(advised, "and says how to make it move")
 
 
 # ---- kernels as Colab and VS Code start them ----
 
-# What anywidget asks of Colab's own package.
+# The part of Colab's own package that anywidget uses.
 COLAB_OUTPUT = """
 from types import SimpleNamespace
 _widgets = SimpleNamespace(_installed_url=None)
@@ -182,16 +169,16 @@ nbformat.write(nb, sys.argv[1])
 """
 
 
-def executed(python: Path, notebook: Path, **more: str) -> NotebookNode:
-    """Run a notebook in the kernel of an environment, and read it."""
-    env = {**os.environ, **more}
+def execute(python: Path, notebook: Path, **env: str) -> NotebookNode:
+    """Run a notebook in the kernel of an environment; return it with its outputs."""
     command = [python, "-c", EXECUTE, notebook.name]
-    subprocess.run(command, check=True, cwd=notebook.parent, env=env)
+    folder = notebook.parent
+    subprocess.run(command, check=True, cwd=folder, env=os.environ | env)
     return nbformat.read(notebook, as_version=4)
 
 
-def look_at_outputs(nb: NotebookNode) -> None:
-    """Each figure has a widget, and a still where the program cannot show widgets."""
+def check_outputs(nb: NotebookNode) -> None:
+    """Check that each figure has a widget, and a still for programs without widgets."""
     first, *cells = code_cells(nb)
     printed = "".join(output.get("text", "") for output in first.outputs)
     expect("reload" not in printed, "the first cell asks for no reload")
@@ -207,20 +194,16 @@ def look_at_outputs(nb: NotebookNode) -> None:
 
 @contextmanager
 def published(name: str) -> Iterator[NotebookNode]:
-    """A notebook alone; its wheels are where the book is published."""
-    with ExitStack() as stack:
-        site = stack.enter_context(serve.server())
-        Thread(target=site.serve_forever, daemon=True).start()
-        stack.callback(site.shutdown)
+    """Yield a notebook without its wheels, which it finds on the published site."""
+    with serving() as site:
         wheels = sorted(wheel.name for wheel in NOTEBOOKS.glob("*.whl"))
-        where = f"http://127.0.0.1:{site.server_port}/notebooks/"
         nb = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
-        code_cells(nb)[0].source = reader.install_cell(wheels, where)
+        code_cells(nb)[0].source = reader.install_cell(wheels, f"{site}notebooks/")
         yield nb
 
 
 def as_in_colab(folder: Path) -> None:
-    """A chapter, with what Colab has."""
+    """Run a chapter with the packages of Colab."""
     python = environment(folder / "env", *COLAB_HAS, "nbclient")
     with published(CHAPTER) as nb:
         notebook = folder / f"{CHAPTER}.ipynb"
@@ -229,17 +212,17 @@ def as_in_colab(folder: Path) -> None:
         colab.mkdir(parents=True)
         (colab / "__init__.py").write_text("from . import output\n", "utf-8")
         (colab / "output.py").write_text(COLAB_OUTPUT, "utf-8")
-        at_start = folder / "ipython" / "profile_default" / "startup" / "colab.py"
-        at_start.parent.mkdir(parents=True)
-        at_start.write_text("import google.colab\n", "utf-8")
-        more = {"PYTHONPATH": str(folder), "IPYTHONDIR": str(folder / "ipython")}
-        look_at_outputs(executed(python, notebook, **more))
+        startup = folder / "ipython" / "profile_default" / "startup" / "colab.py"
+        startup.parent.mkdir(parents=True)
+        startup.write_text("import google.colab\n", "utf-8")
+        env = {"PYTHONPATH": str(folder), "IPYTHONDIR": str(folder / "ipython")}
+        check_outputs(execute(python, notebook, **env))
 
 
 def as_in_vscode(folder: Path) -> None:
-    """The unpacked `.zip`, in a kernel that has nothing else."""
+    """Run the unpacked `.zip` in a kernel without other packages."""
     python = environment(folder / "env", "ipykernel", "nbclient")
-    look_at_outputs(executed(python, unpacked(folder / "book"), VSCODE_PID="1"))
+    check_outputs(execute(python, unpack(folder / "book"), VSCODE_PID="1"))
 
 
 NUMPY = "import importlib.metadata as m; print(m.version('numpy'))"
@@ -250,7 +233,7 @@ print(compile_report("tiled", "sm_80"))
 
 
 def on_a_gpu(folder: Path) -> None:
-    """The notebook for a GPU, where `nvidia-smi` is and NumPy is the newest."""
+    """Run the notebook for a GPU, with an `nvidia-smi` and the newest NumPy."""
     python = environment(folder / "env", *COLAB_HAS, "nbclient")
     newest = subprocess.check_output([python, "-c", NUMPY], text=True).strip()
     too_new = tuple(map(int, newest.split(".")[:2])) >= (2, 5)
@@ -266,15 +249,15 @@ def on_a_gpu(folder: Path) -> None:
         path = os.pathsep.join([str(driver.parent), os.environ["PATH"]])
         nb.cells[1].metadata["tags"] = ["raises-exception"]  # if it asks for a restart
         nbformat.write(nb, notebook)
-        asked = str(executed(python, notebook, PATH=path).cells[1].outputs)
+        outputs = str(execute(python, notebook, PATH=path).cells[1].outputs)
         if too_new:
-            expect("restart this notebook" in asked, "it asks for a restart")
+            expect("restart this notebook" in outputs, "it asks for a restart")
         nb.cells[1].metadata["tags"] = []
         nb.cells.append(nbformat.v4.new_code_cell(COMPILES))
         nbformat.write(nb, notebook)
-        ran = executed(python, notebook, PATH=path)
-    said = "".join(str(out.get("text", "")) for out in ran.cells[-1].outputs)
-    expect("sm_80" in said, "a kernel is compiled")
+        last = execute(python, notebook, PATH=path).cells[-1]
+    printed = "".join(str(output.get("text", "")) for output in last.outputs)
+    expect("sm_80" in printed, "a kernel is compiled")
 
 
 PROGRAMS: dict[str, Callable[[Path], None]] = {
@@ -285,26 +268,22 @@ PROGRAMS: dict[str, Callable[[Path], None]] = {
 }
 
 
-def main(asked: list[str]) -> int:
-    if unknown := [name for name in asked if name not in PROGRAMS]:
-        print(f"expected {', '.join(PROGRAMS)}; got {unknown[0]}", file=sys.stderr)
-        return 2
+def main() -> int:
+    names = options.parse(PROGRAMS) or PROGRAMS
     if not NOTEBOOKS.is_dir():
         print("no notebooks yet: `python -m tools.build` makes them", file=sys.stderr)
         return 1
     wrong = 0
-    for name in asked or PROGRAMS:
+    for name in names:
         print(f"  {name}")
-        folder = Path(tempfile.mkdtemp(prefix=f"first-use-{name}-"))
-        try:
-            PROGRAMS[name](folder)
-        except (NotShown, RuntimeError, subprocess.CalledProcessError) as error:
-            print(f"    NOT: {error}")
-            wrong += 1
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            try:
+                PROGRAMS[name](Path(folder))
+            except (NotShown, RuntimeError, subprocess.CalledProcessError) as error:
+                print(f"    NOT: {error}")
+                wrong += 1
     return bool(wrong)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -1,10 +1,10 @@
-"""Lighthouse on the content pages: mobile emulation, gzip server, median of three.
+"""Runs Lighthouse on the pages: mobile emulation, gzip server, median of three runs.
 
     python -m tools.site.lighthouse [PAGE …]
 
-Needs Node.js (npx fetches Lighthouse itself) and an installed Chromium. It needs a common
-font too, such as Debian's fonts-liberation: without one the book's stand-ins are missing,
-and the page moves when its own fonts arrive.
+It needs Node.js (npx downloads Lighthouse), Chromium and a common font, such as Debian's
+fonts-liberation. Without the font, the fallbacks of the book's fonts are missing, and the
+layout shifts once its own fonts have loaded.
 """
 
 import json
@@ -13,11 +13,10 @@ import shutil
 import statistics
 import subprocess
 import sys
-import threading
 
-from tools.build import ROOT, Book
+from tools.build import HERE
 from tools.common import options
-from tools.serve import server
+from tools.serve import serving
 from tools.site.chromium import FLAGS, find_chromium
 
 VERSION = "lighthouse@13"
@@ -28,13 +27,13 @@ CATEGORIES = {
     "seo": 100,
 }
 RUNS = 3
-# Lighthouse asks for robots.txt in the page's name; our pages forbid every request
-# (connect-src 'none'), so this one audit fails whatever the file says.
+# Lighthouse requests robots.txt from within the page. Our pages forbid every request
+# (connect-src 'none'), so this audit always fails.
 SKIPPED = "robots-txt"
 
 
 def scores(address: str) -> dict[str, int]:
-    """One Lighthouse run: the score of each category, and what cost it points."""
+    """Run Lighthouse once; print what costs points, and return each category's score."""
     command = ["npx", "--yes", VERSION, address, "--quiet", "--output=json"]
     command += [f"--chrome-flags={' '.join(FLAGS)}"]
     command += [f"--only-categories={','.join(CATEGORIES)}"]
@@ -57,20 +56,16 @@ def main() -> int:
     if not shutil.which("npx") or not find_chromium():
         print("Lighthouse needs Node.js (npx) and a Chromium: install both")
         return 1
-    pages = [page.name for page in Book(ROOT, ROOT / "_build").pages]
+    pages = [page.name for page in HERE.pages]
     names = options.parse(pages) or pages
     short = 0
-    with server() as running:
-        threading.Thread(target=running.serve_forever, daemon=True).start()
+    with serving() as site:
         for name in names:
-            address = f"http://127.0.0.1:{running.server_port}/{name}.html"
-            runs = [scores(address) for _ in range(RUNS)]
+            runs = [scores(f"{site}{name}.html") for _ in range(RUNS)]
             median = {n: statistics.median(run[n] for run in runs) for n in CATEGORIES}
             short += any(median[n] < CATEGORIES[n] for n in CATEGORIES)
-            print(
-                f"  {name:32}", *(f"{n} {median[n]:g}" for n in CATEGORIES), flush=True
-            )
-        running.shutdown()
+            columns = (f"{n} {median[n]:g}" for n in CATEGORIES)
+            print(f"  {name:32}", *columns, flush=True)
     return bool(short)
 
 

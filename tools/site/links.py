@@ -1,8 +1,8 @@
-"""Asks every outside address that the built book links to whether it still answers.
+"""Requests every external address that the built book links to.
 
     python -m tools.site.links
 
-Not part of the tests: another site's bad day is no fault of the book.
+It is not part of the tests, which must not depend on other sites.
 """
 
 import sys
@@ -13,24 +13,25 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup
 
-from tools.common import options
-from tools.serve import HTML
+from tools.common.options import parse, report
+from tools.common.paths import HTML
+from tools.serve import is_built
 
 AGENT = {"User-Agent": "Mozilla/5.0 (link check of an online book)"}
 
 
-def outside(html: Path) -> dict[str, str]:
-    """Every address that an `<a>` of the site leads out to, and a page that does."""
-    found: dict[str, str] = {}
+def external_links(html: Path) -> dict[str, str]:
+    """Return every external address that the site links to, each with a page."""
+    pages: dict[str, str] = {}
     for file in sorted(html.rglob("*.html")):
         soup = BeautifulSoup(file.read_text("utf-8"), "html.parser")
         for link in soup.select('a[href^="http"]'):
-            found[link["href"].split("#")[0]] = file.name
-    return found
+            pages[link["href"].split("#")[0]] = file.name
+    return pages
 
 
 def complaint(address: str) -> str | None:
-    """Why `address` is dead, or None. Refusing robots is not death."""
+    """Return why `address` is dead, or None. A site that refuses robots is alive."""
     request = urllib.request.Request(address, headers=AGENT)
     try:
         with urllib.request.urlopen(request, timeout=30):
@@ -42,18 +43,16 @@ def complaint(address: str) -> str | None:
 
 
 def main() -> int:
-    options.parse([])
-    if not (HTML / "index.html").exists():
+    parse([])
+    if not is_built(HTML):
         print("no built book: run `make book` first", file=sys.stderr)
         return 1
-    links = outside(HTML)
+    links = external_links(HTML)
     with ThreadPoolExecutor(8) as pool:
-        said = dict(zip(links, pool.map(complaint, links), strict=True))
-    dead = {address: why for address, why in said.items() if why}
-    for address, why in dead.items():
-        print(f"{links[address]}: {address}: {why}")
-    print(f"{len(links) - len(dead)} of {len(links)} outside links answer")
-    return bool(dead)
+        complaints = dict(zip(links, pool.map(complaint, links), strict=True))
+    dead = [f"{links[url]}: {url}: {why}" for url, why in complaints.items() if why]
+    alive = len(links) - len(dead)
+    return report(dead, f"{alive} of {len(links)} external links answer")
 
 
 if __name__ == "__main__":

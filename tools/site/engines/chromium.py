@@ -19,18 +19,18 @@ class Chromium(Engine):
             executable_path=find_chromium(), args=FLAGS
         )
         self.page = self.browser.new_page()
-        self.seen: list[str] = []
-        self.page.on("pageerror", lambda error: self.seen.append(str(error)))
-        self.page.on("console", self._hear)
+        self.errors: list[str] = []
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("console", self._log)
         return self
 
     def __exit__(self, *error: object) -> None:
         self.browser.close()
         self.playwright.stop()
 
-    def _hear(self, message: Any) -> None:
+    def _log(self, message: Any) -> None:
         if message.type == "error":
-            self.seen.append(message.text)
+            self.errors.append(message.text)
 
     def open(self, address: str) -> None:
         self.page.goto(address)
@@ -39,5 +39,5 @@ class Chromium(Engine):
         return self.page.evaluate(text, argument)
 
     def faults(self) -> list[str]:
-        seen, self.seen = self.seen, []
-        return seen
+        errors, self.errors = self.errors, []
+        return errors

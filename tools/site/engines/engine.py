@@ -1,4 +1,4 @@
-"""What every engine does, and how a script travels to it."""
+"""The interface of an engine, and how scripts run in its page."""
 
 import json
 import shutil
@@ -6,23 +6,23 @@ from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
 from typing import Any
 
-PATIENCE = 60  # seconds that a script may take
+PATIENCE = 60  # seconds for a script
 
 
 class Missing(RuntimeError):
-    """An engine that is not installed here; the message says what to install."""
+    """An engine is not installed here; the message says what to install."""
 
 
 class ScriptFailed(RuntimeError):
-    """A script that threw in the page."""
+    """A script has thrown an error in the page."""
 
 
 class Engine(AbstractContextManager, ABC):
-    """One window of one browser, in the size of a small laptop."""
+    """A window of a browser, in the size of a small laptop."""
 
     name: str
-    install: str  # what Debian calls it
-    listener = ""  # a script that has to come first on every page
+    install: str  # the name of its Debian package
+    listener = ""  # a script that has to be the first of every page
 
     @abstractmethod
     def open(self, address: str) -> None:
@@ -34,24 +34,24 @@ class Engine(AbstractContextManager, ABC):
 
     @abstractmethod
     def faults(self) -> list[str]:
-        """What the console was told of errors since it was asked last."""
+        """Return the errors in the console since the last call."""
 
     def run(self, function: str, *arguments: object) -> Any:
         """Call an async function in the page; arguments and answer travel as JSON."""
-        text = f"""async (given) => {{
+        text = f"""async (json) => {{
           try {{
-            const answer = await ({function})(...JSON.parse(given));
+            const answer = await ({function})(...JSON.parse(json));
             return JSON.stringify({{ answer: answer ?? null }});
           }} catch (error) {{ return JSON.stringify({{ error: String(error) }}); }}
         }}"""
-        said = json.loads(self.call(text, json.dumps(arguments)))
-        if "error" in said:
-            raise ScriptFailed(said["error"])
-        return said["answer"]
+        result = json.loads(self.call(text, json.dumps(arguments)))
+        if "error" in result:
+            raise ScriptFailed(result["error"])
+        return result["answer"]
 
     def program(self, *names: str) -> str:
-        """The first of these programs that is installed."""
-        found = next(filter(None, map(shutil.which, names)), None)
-        if found is None:
+        """Return the path of the first of these programs that is installed."""
+        path = next(filter(None, map(shutil.which, names)), None)
+        if path is None:
             raise Missing(f"{self.name}: no {names[0]} here; install {self.install}")
-        return found
+        return path

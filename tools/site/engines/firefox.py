@@ -1,15 +1,14 @@
-"""Firefox, by WebDriver BiDi: it listens on a socket of its own."""
+"""Firefox, by WebDriver BiDi over a web socket."""
 
 import json
-import re
 import subprocess
 import tempfile
 from itertools import count
-from threading import Thread
 from typing import Any
 
 import websocket
 
+from tools.site.chromium import wait_for_line
 from tools.site.engines.engine import PATIENCE, Engine
 
 PREFERENCES = """\
@@ -22,8 +21,7 @@ user_pref("network.captive-portal-service.enabled", false);
 user_pref("network.connectivity-service.enabled", false);
 """
 
-
-# A font was on its way when the next page was asked for.
+# The request for a font was aborted by the next page.
 ABORTED = "status=2152398850"
 
 
@@ -40,17 +38,11 @@ class Firefox(Engine):
         self.browser = subprocess.Popen(
             command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
         )
-        for line in self.browser.stderr:
-            if found := re.search(r"BiDi listening on (ws://\S+)", line):
-                break
-        else:
-            raise RuntimeError("firefox ended before it listened")
-        # It goes on writing, and would stop where nobody reads.
-        Thread(target=self.browser.stderr.read, daemon=True).start()
+        line = wait_for_line(self.browser.stderr, r"BiDi listening on (ws://\S+)")
         self.socket = websocket.create_connection(
-            f"{found[1]}/session", timeout=2 * PATIENCE, suppress_origin=True
+            f"{line[1]}/session", timeout=2 * PATIENCE, suppress_origin=True
         )
-        self.numbers, self.seen = count(1), []
+        self.numbers, self.errors = count(1), []
         self.ask("session.new", capabilities={})
         self.ask("session.subscribe", events=["log.entryAdded"])
         self.tab = self.ask("browsingContext.getTree")["contexts"][0]["context"]
@@ -63,26 +55,26 @@ class Firefox(Engine):
         self.profile.cleanup()
 
     def ask(self, method: str, **params: object) -> dict:
-        """Send one command and wait for its answer; keep what the log says meanwhile."""
+        """Send a command and return its result; record the log entries before it."""
         number = next(self.numbers)
-        asked = {"id": number, "method": method, "params": params}
-        self.socket.send(json.dumps(asked))
+        command = {"id": number, "method": method, "params": params}
+        self.socket.send(json.dumps(command))
         while True:
-            heard = json.loads(self.socket.recv())
-            if heard.get("method") == "log.entryAdded":
-                self._log(heard["params"])
-            elif heard.get("id") == number:
-                if heard["type"] == "error":
-                    raise RuntimeError(f"{method}: {heard['message']}")
-                return heard["result"]
+            message = json.loads(self.socket.recv())
+            if message.get("method") == "log.entryAdded":
+                self._log(message["params"])
+            elif message.get("id") == number:
+                if message["type"] == "error":
+                    raise RuntimeError(f"{method}: {message['message']}")
+                return message["result"]
 
     def _log(self, entry: dict) -> None:
         if entry["level"] == "error" and ABORTED not in entry["text"]:
-            self.seen.append(entry["text"])
+            self.errors.append(entry["text"])
 
     def open(self, address: str) -> None:
-        where = {"context": self.tab, "url": address}
-        self.ask("browsingContext.navigate", **where, wait="complete")
+        target = {"context": self.tab, "url": address}
+        self.ask("browsingContext.navigate", **target, wait="complete")
 
     def call(self, text: str, argument: str) -> Any:
         answer = self.ask(
@@ -97,6 +89,6 @@ class Firefox(Engine):
         return answer["result"].get("value")
 
     def faults(self) -> list[str]:
-        self.ask("session.status")  # whatever was logged before is heard now
-        seen, self.seen = self.seen, []
-        return seen
+        self.ask("session.status")  # receives the log entries before it
+        errors, self.errors = self.errors, []
+        return errors

@@ -1,4 +1,4 @@
-"""WebKitGTK, by WebDriver: its small browser under a screen that nobody sees."""
+"""WebKitGTK, by WebDriver: its MiniBrowser on a virtual screen."""
 
 import json
 import os
@@ -14,19 +14,19 @@ from urllib.request import Request, urlopen
 
 from tools.site.engines.engine import PATIENCE, Engine, Missing
 
-# WebDriver has no command for the console, and under automation the browser does not
-# write it anywhere: so a script that is first on every page keeps what it is told.
+# WebDriver has no command for the console, and the automated browser does not print it: so
+# a script that is the first of every page records the errors.
 LISTENER = """(() => {
-  globalThis.heard = [];
-  const keep = (text) => globalThis.heard.push(String(text));
+  globalThis.recorded = [];
+  const record = (text) => globalThis.recorded.push(String(text));
   const { error } = console;
-  console.error = (...said) => { keep(said.join(" ")); error(...said); };
+  console.error = (...parts) => { record(parts.join(" ")); error(...parts); };
   addEventListener("error", (event) => {
-    keep(event.message ?? `not loaded: ${event.target.outerHTML}`);
+    record(event.message ?? `not loaded: ${event.target.outerHTML}`);
   }, true);
-  addEventListener("unhandledrejection", (event) => keep(event.reason));
+  addEventListener("unhandledrejection", (event) => record(event.reason));
   addEventListener("securitypolicyviolation", (event) => {
-    keep(`the policy ${event.violatedDirective} forbids ${event.blockedURI}`);
+    record(`the policy ${event.violatedDirective} forbids ${event.blockedURI}`);
   });
 })();
 """
@@ -52,9 +52,9 @@ class WebKit(Engine):
             env=os.environ | {"WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS": "1"},
         )
         options = {"binary": str(browser), "args": ["--automation"]}
-        wanted = {"alwaysMatch": {"webkitgtk:browserOptions": options}}
-        made = self.until_it_listens("POST", "/session", {"capabilities": wanted})
-        self.session = f"/session/{made['sessionId']}"
+        match = {"alwaysMatch": {"webkitgtk:browserOptions": options}}
+        session = self.ask_patiently("POST", "/session", {"capabilities": match})
+        self.session = f"/session/{session['sessionId']}"
         limits = {"script": PATIENCE * 1000, "pageLoad": PATIENCE * 1000}
         self.ask("POST", f"{self.session}/timeouts", limits)
         return self
@@ -63,7 +63,8 @@ class WebKit(Engine):
         os.killpg(self.driver.pid, signal.SIGTERM)
         self.driver.wait()
 
-    def until_it_listens(self, *request: Any) -> dict:
+    def ask_patiently(self, *request: Any) -> dict:
+        """Repeat a command until the driver listens."""
         for _ in range(10 * PATIENCE):
             try:
                 return self.ask(*request)
@@ -72,7 +73,7 @@ class WebKit(Engine):
         raise RuntimeError(f"WebKitWebDriver did not listen on port {self.port}")
 
     def ask(self, method: str, path: str, body: dict | None = None) -> Any:
-        """Send one command, and return its value."""
+        """Send a command and return its value."""
         data = None if body is None else json.dumps(body).encode()
         address = f"http://127.0.0.1:{self.port}{path}"
         request = Request(
@@ -82,8 +83,9 @@ class WebKit(Engine):
             with urlopen(request, timeout=2 * PATIENCE) as answer:
                 return json.load(answer)["value"]
         except HTTPError as error:
-            said = json.load(error)["value"]
-            raise RuntimeError(f"{path}: {said['message'] or said['error']}") from None
+            value = json.load(error)["value"]
+            message = value["message"] or value["error"]
+            raise RuntimeError(f"{path}: {message}") from None
 
     def open(self, address: str) -> None:
         self.before = self.faults() if self.opened else []
@@ -92,15 +94,15 @@ class WebKit(Engine):
 
     def call(self, text: str, argument: str) -> Any:
         script = f"({text})(arguments[0]).then(arguments[1])"
-        asked = {"script": script, "args": [argument]}
-        return self.ask("POST", f"{self.session}/execute/async", asked)
+        body = {"script": script, "args": [argument]}
+        return self.ask("POST", f"{self.session}/execute/async", body)
 
     def faults(self) -> list[str]:
         before, self.before = self.before, []
-        return before + self.run("async () => globalThis.heard.splice(0)")
+        return before + self.run("async () => globalThis.recorded.splice(0)")
 
 
 def free_port() -> int:
-    with closing(socket.socket()) as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+    with closing(socket.socket()) as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
