@@ -39,7 +39,7 @@ from tools.testing.copies import build_copy, copy_of_the_book, environment_of
 CODE_DRILL = '.os-drill:is([data-kind="code"], [data-kind="kernel"])'
 PACE = 0.4  # s for the loop, on the machine of the budgets
 LIVE = 0.5  # s of work until a figure answers
-KEYS = 20  # key presses at each slider, to and fro
+KEYS = 20  # key presses at each slider, back and forth
 BETWEEN = 100  # ms between two keys, in which the page is painted
 REST_OF_A_BUILD = 5  # s in which a build packs the notebooks after it has rendered
 REST = 1500  # ms until a page has loaded, or the longest animation has ended
