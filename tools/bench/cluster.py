@@ -1,8 +1,8 @@
-"""Records three runs on a cluster, event by event, for the chapter on many machines.
+"""What the chapter on many machines shows: three runs on a cluster, one row an event.
 
-Each run is a real attention on three worker processes, which share this machine's cores.
-In the second run a worker is killed while it holds states that are not merged yet; in the
-third, while it holds the only copy of a merged state.
+Each is a real attention on three worker processes of this machine, which share its
+cores. In the second run a worker is killed while it holds states that nobody has merged
+yet; in the third, while it holds the only copy of a merged state.
 """
 
 import asyncio
@@ -24,14 +24,14 @@ from distributed.diagnostics.plugin import SchedulerPlugin, WorkerPlugin
 from tiledattention import cluster
 from tiledattention.cluster.tree import FAN
 
-Inputs = tuple[np.ndarray, str, str]
+Given = tuple[np.ndarray, str, str]
 Row = list[Any]
 
 WORKERS = 3
 COLUMNS = "run event number worker from start stop until bytes".split()
-ENDINGS = ("calm", "states", "merge")  # what the killed worker holds; one run each
-TRIES = 8  # runs, until a worker has been killed at the right moment
-SOON = 0.5  # s, after which all events have been recorded
+ENDINGS = ("calm", "states", "merge")  # what the worker that dies holds; one run each
+TRIES = 8  # runs, until a worker has died at such a moment
+SOON = 0.5  # s, after which nothing moves any more
 WHAT = (
     "Attention of {queries:,} queries over {keys:,} keys and values of {width} numbers,"
     " float32, in {chunks} chunks that lie in Zarr, by Dask on {workers} worker processes"
@@ -43,7 +43,7 @@ WHAT = (
 
 
 class Size(NamedTuple):
-    """The size of the attention."""
+    """How much there is to do."""
 
     queries: int = 2560
     width: int = 64
@@ -51,31 +51,32 @@ class Size(NamedTuple):
     chunks: int = 24
 
 
-def record_all(size: Size = Size()) -> dict[str, Any]:  # noqa: B008  (immutable)
-    """Return a table of the events of each run; raise if the answers' bits differ."""
+def runs(size: Size | None = None) -> dict[str, Any]:
+    """What happened in each run, as a table; the answers have to be one, bit by bit."""
+    size = size or Size()
     rows: list[Row] = []
     answers = []
-    with tempfile.TemporaryDirectory() as folder:
-        inputs = store_inputs(Path(folder), size)
+    with tempfile.TemporaryDirectory() as home:
+        given = stored(Path(home), size)
         for ending in ENDINGS:
-            answer, own = record_as_planned(inputs, size, ending)
+            answer, own = in_time(given, size, ending)
             answers.append(answer.tobytes())
             rows += [[ending, *row] for row in own]
     if len(set(answers)) > 1:
         raise RuntimeError("the answers of the runs differ in their bits")
-    return {"what": describe(size), "columns": COLUMNS, "rows": rows}
+    return {"what": said(size), "columns": COLUMNS, "rows": rows}
 
 
-def describe(size: Size) -> str:
-    """Return the description of the runs."""
+def said(size: Size) -> str:
+    """One text on what was run."""
     keys = size.chunk * size.chunks
     return WHAT.format(**size._asdict(), keys=keys, workers=WORKERS)
 
 
-def store_inputs(folder: Path, size: Size) -> Inputs:
-    """Return queries, and the paths of random keys and values in Zarr."""
+def stored(home: Path, size: Size) -> Given:
+    """Queries, and the paths of keys and values in Zarr, drawn chunk by chunk."""
     random = np.random.default_rng(16)
-    paths = [str(folder / name) for name in ("keys.zarr", "values.zarr")]
+    paths = [str(home / name) for name in ("keys.zarr", "values.zarr")]
     for path in paths:
         array = zarr.create_array(
             path,
@@ -91,20 +92,18 @@ def store_inputs(folder: Path, size: Size) -> Inputs:
     return q, *paths
 
 
-def record_as_planned(
-    inputs: Inputs, size: Size, ending: str
-) -> tuple[np.ndarray, list[Row]]:
-    """Record runs until a worker is killed as planned; return that run."""
+def in_time(given: Given, size: Size, ending: str) -> tuple[np.ndarray, list[Row]]:
+    """An answer and its events, of the first run in which the worker died as planned."""
     for _ in range(TRIES):
-        answer, rows = record(inputs, size, ending)
-        if is_as_planned(rows, ending):
+        answer, rows = recorded(given, size, ending)
+        if teaches(rows, ending):
             return answer, rows
-    raise RuntimeError(f"{ending}: in {TRIES} runs no worker died at the right moment")
+    raise RuntimeError(f"{ending}: in {TRIES} runs no worker died at such a moment")
 
 
-def record(inputs: Inputs, size: Size, ending: str) -> tuple[np.ndarray, list[Row]]:
-    """Return the answer of one run, and its events in the order of their start."""
-    q, keys, values = inputs
+def recorded(given: Given, size: Size, ending: str) -> tuple[np.ndarray, list[Row]]:
+    """One run: its answer, and its events in the order in which they began."""
+    q, keys, values = given
     with tempfile.TemporaryDirectory() as folder:
         with on_workers(folder) as client:
             warm_up(client, q)
@@ -116,15 +115,15 @@ def record(inputs: Inputs, size: Size, ending: str) -> tuple[np.ndarray, list[Ro
             time.sleep(SOON)
         files = sorted(Path(folder).iterdir())
         ends = [killer.at.get(int(file.name), ended) for file in files]
-        events = [Event("end", start=ended, stop=ended, until=ended), *killer.events]
+        found = [Event("end", start=ended, stop=ended, until=ended), *killer.events]
         for file, end in zip(files, ends, strict=True):
-            own = (note for note in read_notes(file) if note.at >= began)
-            events += worker_events(own, killer.names, end)
-    return answer, table(events, size.chunk, began)
+            own = (note for note in noted(file) if note.at >= began)
+            found += events(own, killer.names, end)
+    return answer, in_rows(found, size.chunk, began)
 
 
 def warm_up(client: Client, q: np.ndarray) -> None:
-    """Let every worker import its modules and load Numba's compiled code."""
+    """Let every worker import what it needs, and Numba find what it has compiled."""
     few = np.zeros((256, q.shape[1]), np.float32)
     for _ in range(2):
         cluster.attention(q[:8], few, few, client=client, chunk=8)
@@ -133,7 +132,7 @@ def warm_up(client: Client, q: np.ndarray) -> None:
 
 @contextmanager
 def on_workers(folder: str) -> Iterator[Client]:
-    """Yield a client whose workers write their notes to a folder."""
+    """A client of workers that note in a folder what they do."""
     with (
         LocalCluster(
             n_workers=WORKERS,
@@ -147,11 +146,11 @@ def on_workers(folder: str) -> Iterator[Client]:
         yield client
 
 
-# ---- the workers' notes ----
+# ---- what the workers note ----
 
 
 class Note(NamedTuple):
-    """A line of a worker: a transition of a task between two of Dask's states."""
+    """A line of a worker: a task goes from one of Dask's states to another."""
 
     at: float
     worker: int
@@ -159,17 +158,17 @@ class Note(NamedTuple):
     before: str
     after: str
     bytes: int
-    source: str  # the address from which a result is fetched
+    source: str  # the address that a result is fetched from
 
 
 class Notes(WorkerPlugin):
-    """Writes each transition at once, so that the note outlives its process."""
+    """Writes each change at once, so that the note outlives its process."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
 
     def setup(self, worker: Any) -> None:
-        """Open a file, named after the process."""
+        """Begin a file, named after the process."""
         self.worker = worker
         self.file = open(f"{self.folder}/{os.getpid()}", "a", buffering=1)  # noqa: SIM115
 
@@ -182,8 +181,8 @@ class Notes(WorkerPlugin):
         print(*line, sep="\t", file=self.file)
 
 
-def read_notes(file: Path) -> Iterator[Note]:
-    """Yield the notes of a process, except a last line that was cut off."""
+def noted(file: Path) -> Iterator[Note]:
+    """The lines of a process, except a last one that was cut off."""
     for line in file.read_text("utf-8").splitlines(keepends=True):
         if line.endswith("\n"):
             at, worker, key, before, after, size, source = line[:-1].split("\t")
@@ -192,7 +191,7 @@ def read_notes(file: Path) -> Iterator[Note]:
 
 
 class Event(NamedTuple):
-    """A worker has computed a task, or fetched a result."""
+    """What a worker did: it computed a task, or fetched a result."""
 
     name: str  # the key of a task, if it is one
     worker: int | str = ""
@@ -204,63 +203,59 @@ class Event(NamedTuple):
     sent: bool = False
 
 
-def worker_events(
-    notes: Iterator[Note], names: dict[str, int], end: float
-) -> Iterator[Event]:
-    """Yield the events of one process until its end, its unfinished task too."""
+def events(notes: Iterator[Note], names: dict[str, int], end: float) -> Iterator[Event]:
+    """What one process did until its end; what it was at then, it never finished."""
     begun: dict[str, Note] = {}
-    computed: dict[str, Event] = {}
+    made: dict[str, Event] = {}
     for note in notes:
         step, key = (note.before, note.after), note.key
         if note.after == "executing" or (note.after == "flight" and note.source):
             begun[key] = note
         elif step == ("executing", "memory"):
             start = begun.pop(key).at
-            computed[key] = Event(key, note.worker, "", start, note.at, end, note.bytes)
+            made[key] = Event(key, note.worker, "", start, note.at, end, note.bytes)
         elif step == ("flight", "memory"):
             since, source = begun[key].at, names[begun.pop(key).source]
             size = note.bytes
             yield Event(key, note.worker, source, since, note.at, note.at, size, True)
-        elif note.before == "memory" and key in computed:
-            yield computed.pop(key)._replace(until=note.at)
-    yield from computed.values()
+        elif note.before == "memory" and key in made:
+            yield made.pop(key)._replace(until=note.at)
+    yield from made.values()
     for key, note in begun.items():
         if note.after == "executing":
             yield Event(key, note.worker, "", note.at, end, end)
 
 
-def table(events: list[Event], chunk: int, began: float) -> list[Row]:
-    """Return the events in order, with numbers for keys, letters for workers, in ms."""
+def in_rows(found: list[Event], chunk: int, began: float) -> list[Row]:
+    """The events in order, with numbers for keys, letters for workers, in ms."""
 
     def letter(worker: int | str) -> str:
         return worker if isinstance(worker, str) else chr(65 + worker)
 
     rows = []
-    for event in events:
-        name, number = parse_key(event.name, chunk)
-        times = [round(1000 * (at - began)) for at in event[3:6]]
-        workers = [letter(event.worker), letter(event.source)]
-        rows.append(
-            [name + " sent" * event.sent, number, *workers, *times, event.bytes]
-        )
+    for each in found:
+        name, number = named(each.name, chunk)
+        times = [round(1000 * (at - began)) for at in each[3:6]]
+        who = [letter(each.worker), letter(each.source)]
+        rows.append([name + " sent" * each.sent, number, *who, *times, each.bytes])
     return sorted(rows, key=lambda row: (row[4], row[5]))
 
 
-def parse_key(key: str, chunk: int) -> tuple[str, int]:
-    """Return the name of a task, and the number of its chunk or of its merge."""
-    match = re.match(r"(fold|merge|queries)-\w+?(?:-(\d+))?(?:-(\d+))?$", key)
-    if not match or match[1] == "queries":
-        return match[1] if match else key, 0
-    if match[1] == "fold":
-        return "fold", int(match[2]) // chunk
-    return ("merge", int(match[3])) if match[2] == "1" else ("last merge", 0)
+def named(key: str, chunk: int) -> tuple[str, int]:
+    """What a task is called here, and its number: a chunk's, or a merge's of a level."""
+    found = re.match(r"(fold|merge|queries)-\w+?(?:-(\d+))?(?:-(\d+))?$", key)
+    if not found or found[1] == "queries":
+        return found[1] if found else key, 0
+    if found[1] == "fold":
+        return "fold", int(found[2]) // chunk
+    return ("merge", int(found[3])) if found[2] == "1" else ("last merge", 0)
 
 
-# ---- the killer ----
+# ---- who kills ----
 
 
 class Killer(SchedulerPlugin):
-    """Watches the scheduler, and kills a worker once it holds what `ending` names."""
+    """Sees what the scheduler sees, and kills a worker once it holds what it should."""
 
     def __init__(self, ending: str, client: Client) -> None:
         self.ending, self.done = ending, ending == "calm"
@@ -269,23 +264,23 @@ class Killer(SchedulerPlugin):
         self.names = {
             address: worker.name for address, worker in self.scheduler.workers.items()
         }
-        self.folded: dict[str, str] = {}  # the worker of each folded chunk
-        self.at: dict[int, float] = {}  # the time at which a process was killed
+        self.made: dict[str, str] = {}  # who has folded what
+        self.at: dict[int, float] = {}  # when a process was killed
         self.events: list[Event] = []
         self.scheduler.add_plugin(self)
 
     def add_worker(self, scheduler: Any, worker: str) -> None:
-        """Record that the nanny of the killed worker has started another process."""
+        """The nanny of the dead one has started another process."""
         self.names[worker] = scheduler.workers[worker].name
         self.note("joined", worker)
 
     def remove_worker(self, scheduler: Any, worker: str, **_: Any) -> None:
-        """Record that the scheduler has noticed the loss."""
+        """The scheduler has noticed."""
         if self.pids.get(worker) in self.at:
             self.note("noticed", worker)
 
     def note(self, name: str, worker: str) -> float:
-        """Record an event of a worker; return its time."""
+        """Remember when something happened to a worker."""
         now = time.time()
         self.events.append(Event(name, self.names[worker], "", now, now, now))
         return now
@@ -293,20 +288,20 @@ class Killer(SchedulerPlugin):
     def transition(
         self, key: str, start: str, finish: str, *_: Any, **more: Any
     ) -> None:
-        """After a folded chunk, kill its worker in the next one if it is the right one."""
+        """A chunk is folded: is its worker the one? Then it dies in the next chunk."""
         worker = more.get("worker")
         if self.done or (start, finish) != ("processing", "memory") or not worker:
             return
         if key.startswith("fold-"):
-            self.folded[key] = worker
-            if self.holds_enough(worker):
+            self.made[key] = worker
+            if self.is_the_one(worker):
                 self.done = True
                 spans = [s for s in more["startstops"] if s["action"] == "compute"]
-                took = sum(s["stop"] - s["start"] for s in spans)
-                asyncio.get_running_loop().call_later(0.5 * took, self.kill, worker)
+                long = sum(s["stop"] - s["start"] for s in spans)
+                asyncio.get_running_loop().call_later(0.5 * long, self.kill, worker)
 
-    def holds_enough(self, worker: str) -> bool:
-        """Return whether a worker holds what `ending` names."""
+    def is_the_one(self, worker: str) -> bool:
+        """Whether a worker holds what the one that dies should hold."""
         held = self.scheduler.workers[worker].has_what
         states, merged = (
             sum(task.key.startswith(kind) for task in held)
@@ -314,11 +309,11 @@ class Killer(SchedulerPlugin):
         )
         if self.ending == "merge":
             return merged == 1
-        own = sum(other == worker for other in self.folded.values())
+        own = sum(maker == worker for maker in self.made.values())
         return not merged and states >= 2 and own > states
 
     def kill(self, worker: str) -> None:
-        """Kill the process, as if its machine had crashed."""
+        """End the process at once, as when a machine goes down."""
         pid = self.pids[worker]
         self.at[pid] = self.note("died", worker)
         os.kill(pid, signal.SIGKILL)
@@ -327,21 +322,21 @@ class Killer(SchedulerPlugin):
 # ---- what a run has to show ----
 
 
-def is_as_planned(rows: list[Row], ending: str) -> bool:
-    """Return whether a run shows its loss, and whether the rows explain all of it."""
+def teaches(rows: list[Row], ending: str) -> bool:
+    """Whether a run shows what it is for, and nothing that its rows do not tell."""
     died = [row for row in rows if row[0] == "died"]
     if ending == "calm" or not died:
-        return ending == "calm" and not died and not refolded(rows)
+        return ending == "calm" and not died and not again(rows)
     gone, at = lost(rows), died[0][4]
     merges = [row for row in rows if row[0] == "merge" and row[6] == at]
     joined = any(row[0] == "joined" for row in rows)
-    return joined and gone == refolded(rows) and len(merges) == (ending == "merge")
+    return joined and gone == again(rows) and len(merges) == (ending == "merge")
 
 
 def lost(rows: list[Row]) -> list[int]:
-    """Return the chunks that the killed worker had begun, and that no other worker holds.
+    """The chunks that somebody had finished or begun, and of which nothing was left.
 
-    A merged state holds its chunks; it is lost unless it was sent to another worker.
+    What a merge has taken lives on in it, and dies with it, unless a copy is elsewhere.
     """
     _, _, worker, _, at, *_ = next(row for row in rows if row[0] == "died")
     copied = {
@@ -350,8 +345,8 @@ def lost(rows: list[Row]) -> list[int]:
         if row[0].endswith(" sent") and row[3] == worker and row[5] <= at
     }
     gone = set()
-    for name, number, owner, _, start, stop, until, size in rows:
-        if owner != worker or until != at or (f"{name} sent", number) in copied:
+    for name, number, who, _, start, stop, until, size in rows:
+        if who != worker or until != at or (f"{name} sent", number) in copied:
             continue
         if name == "fold":
             gone.add(number)
@@ -360,7 +355,7 @@ def lost(rows: list[Row]) -> list[int]:
     return sorted(gone)
 
 
-def refolded(rows: list[Row]) -> list[int]:
-    """Return the chunks that were folded more than once."""
+def again(rows: list[Row]) -> list[int]:
+    """The chunks that were folded once more."""
     folds = [row[1] for row in rows if row[0] == "fold"]
     return sorted(number for number in set(folds) if folds.count(number) > 1)
