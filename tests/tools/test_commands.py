@@ -27,7 +27,7 @@ from tools.testing import copies, speeds
 
 ROOT = Path(__file__).parents[2]
 # What `make` runs before what only tests need is installed.
-BOOK_COMMANDS = ("build", "watch", "serve", "kernels/gpu", "model/train")
+BOOK_COMMANDS = ("build", "watch", "serve", "kernels/gpu", "model/__main__")
 
 
 def test_a_failing_test_says_how_to_run_it_alone(tmp_path, monkeypatch) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,15 @@ def store(file: Path, value: dict[str, Any]) -> None:
     new = file.with_name(f"{file.name}.new")
     new.write_text(json.dumps(value, indent=1), "utf-8")
     os.replace(new, file)
+
+
+def cached(file: Path, compute: Callable[[], Any]) -> Any:
+    """Return the content of a file, which `compute` provides if the file is missing."""
+    if not file.exists():
+        value = compute()
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(value), "utf-8")
+    return json.loads(file.read_text("utf-8"))
 
 
 def with_rows(head: dict[str, Any], name: str, rows: list | dict) -> str:

@@ -104,15 +104,17 @@ def to_count(gate: bool = False) -> list[Kernel]:
 
 
 def compile_all(kernels: list[Kernel], counted: list[Kernel]) -> dict:
-    """Return the results of all workers, perhaps from the cache.
+    """Return the results of all workers, from the cache if they are there.
 
     "columns" and "rows" are those of the reports, "kinds" and "counts" those of the
     counts; "ptx" holds the PTX of what ships, for one architecture with the lines of
     Python; "versions" is for all.
     """
-    cached = CACHE / f"{key(kernels, counted)}.json"
-    if cached.exists():
-        return json.loads(cached.read_text("utf-8"))
+    file = CACHE / f"{key(kernels, counted)}.json"
+    return records.cached(file, lambda: _compile(kernels, counted))
+
+
+def _compile(kernels: list[Kernel], counted: list[Kernel]) -> dict:
     workers = os.cpu_count() or 1
     shares = [
         {"kernels": kernels[i::workers], "counted": counted[i::workers]}
@@ -126,8 +128,6 @@ def compile_all(kernels: list[Kernel], counted: list[Kernel]) -> dict:
         for name, order in (("rows", kernels), ("counts", counted))
     }
     result["ptx"] = {name: text for part in parts for name, text in part["ptx"].items()}
-    CACHE.mkdir(parents=True, exist_ok=True)
-    cached.write_text(json.dumps(result), "utf-8")
     return result
 
 

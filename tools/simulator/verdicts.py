@@ -181,19 +181,20 @@ def questions() -> dict[str, list[str]]:
 
 def types() -> dict[str, dict]:
     """Return {expression: {types of a, b, c: its type or None}} as Numba infers it."""
-    cached = CACHE / f"types-{_digest([questions(), _tool_digest('numba_types')])}.json"
-    if not cached.exists():
-        asked = _with_hints(questions())
-        shares = [asked[i::WORKERS] for i in range(WORKERS)]
-        with ThreadPoolExecutor(WORKERS) as pool:
-            answers = chain(*pool.map(partial(numba, "numba_types"), shares))
-        by_types = {
-            question["args"]: answer
-            for question, answer in zip(chain(*shares), answers, strict=True)
-        }
-        CACHE.mkdir(parents=True, exist_ok=True)
-        cached.write_text(json.dumps(_by_expression(by_types)), "utf-8")
-    return json.loads(cached.read_text("utf-8"))
+    key = _digest([questions(), _tool_digest("numba_types")])
+    return records.cached(CACHE / f"types-{key}.json", _infer)
+
+
+def _infer() -> dict[str, dict]:
+    asked = _with_hints(questions())
+    shares = [asked[i::WORKERS] for i in range(WORKERS)]
+    with ThreadPoolExecutor(WORKERS) as pool:
+        answers = chain(*pool.map(partial(numba, "numba_types"), shares))
+    by_types = {
+        question["args"]: answer
+        for question, answer in zip(chain(*shares), answers, strict=True)
+    }
+    return _by_expression(by_types)
 
 
 def _with_hints(by_types: dict[str, list[str]]) -> list[dict]:
