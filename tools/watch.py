@@ -27,20 +27,11 @@ FILES = ("_config.yml", "_toc.yml", "requirements.txt")
 PAUSE = 0.2  # seconds between two polls of the files
 PATIENCE = 20  # seconds until a waiting page learns that nothing changed
 # Imported once, by the server: third-party packages only, because ours may change.
-LARGE = [
-    "tools",
-    "fontTools.subset",
-    "hatchling.builders.wheel",
-    "jupyter_book.config",
-    "jupytext",
-    "myst_nb.sphinx_ext",
-    "py_mini_racer",
-    "sphinx.builders.html",
-    "sphinx_book_theme",
-    "sphinx_external_toc.api",
-    "sphinxcontrib.bibtex",
-    "tinycss2",
-]
+LARGE = """
+    tools fontTools.subset hatchling.builders.wheel jupyter_book.config jupytext
+    myst_nb.sphinx_ext py_mini_racer sphinx.builders.html sphinx_book_theme
+    sphinx_external_toc.api sphinxcontrib.bibtex tinycss2
+""".split()
 RELOAD = """
 const panel = document.createElement("pre");
 panel.style = "position: fixed; inset: auto 0 0; max-height: 60%; margin: 0; z-index: 99;"

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import zarr
 from distributed import Client, LocalCluster
 from distributed.diagnostics.plugin import SchedulerPlugin, WorkerPlugin
 
 from tiledattention import cluster
 from tiledattention.cluster.tree import FAN
+from tools.bench.machines import write_random
 
 Given = tuple[np.ndarray, str, str]
 Row = list[Any]
@@ -51,7 +51,7 @@ class Size(NamedTuple):
     chunks: int = 24
 
 
-def runs(size: Size | None = None) -> dict[str, Any]:
+def measure(size: Size | None = None) -> dict[str, Any]:
     """What happened in each run, as a table; the answers have to be one, bit by bit."""
     size = size or Size()
     rows: list[Row] = []
@@ -75,20 +75,10 @@ def said(size: Size) -> str:
 
 def stored(home: Path, size: Size) -> Given:
     """Queries, and the paths of keys and values in Zarr, drawn chunk by chunk."""
-    random = np.random.default_rng(16)
-    paths = [str(home / name) for name in ("keys.zarr", "values.zarr")]
-    for path in paths:
-        array = zarr.create_array(
-            path,
-            shape=(size.chunk * size.chunks, size.width),
-            chunks=(size.chunk, size.width),
-            dtype="float32",
-            compressors=None,
-        )
-        for i in range(size.chunks):
-            drawn = random.standard_normal((size.chunk, size.width), np.float32)
-            array[i * size.chunk : (i + 1) * size.chunk] = drawn
-    q = random.standard_normal((size.queries, size.width), np.float32)
+    rng, shape = np.random.default_rng(16), (size.chunks, size.chunk, size.width)
+    names = ("keys.zarr", "values.zarr")
+    paths = [write_random(home / name, rng, *shape) for name in names]
+    q = rng.standard_normal((size.queries, size.width), np.float32)
     return q, *paths
 
 

@@ -35,25 +35,16 @@ COLUMNS = ["bytes from", "workers", "read, s", "attention, s"]
 COLUMNS += ["times as long", "MiB a worker"]
 
 
-def store(
-    folder: Path, keys: int = KEYS, width: int = WIDTH, chunk: int = CHUNK
-) -> None:
-    """Write random keys and values as arrays of Zarr."""
+def write_random(path: Path, rng: Any, chunks: int, chunk: int, width: int) -> str:
+    """Write random rows to an array of Zarr, chunk by chunk; return its path."""
     import zarr
 
-    rng = np.random.default_rng(1)
-    for name in NAMES:
-        array = zarr.create_array(
-            folder / name,
-            shape=(keys, width),
-            chunks=(chunk, width),
-            dtype="float32",
-            compressors=None,
-        )
-        for start in range(0, keys, chunk):
-            array[start : start + chunk] = rng.standard_normal(
-                (min(chunk, keys - start), width), dtype=np.float32
-            )
+    layout = {"shape": (chunks * chunk, width), "chunks": (chunk, width)}
+    array = zarr.create_array(path, **layout, dtype="float32", compressors=None)
+    for start in range(0, chunks * chunk, chunk):
+        rows = rng.standard_normal((chunk, width), dtype=np.float32)
+        array[start : start + chunk] = rows
+    return str(path)
 
 
 def evict(folder: Path) -> None:
@@ -123,7 +114,9 @@ def measure() -> dict[str, Any]:
     q = np.random.default_rng(2).standard_normal((QUERIES, WIDTH), dtype=np.float32)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        store(folder)
+        rng = np.random.default_rng(1)
+        for name in NAMES:
+            write_random(folder / name, rng, KEYS // CHUNK, CHUNK, WIDTH)
         clients = {each: stack.enter_context(start(each)) for each in CLUSTERS}
         rows = interleave(folder, q, clients)
     what = SCALE.format(

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
+from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -96,26 +97,15 @@ def on_cpu(measure: Callable[..., dict[str, Any]], cell: str, *packages: str) ->
     return Bench("tiles-on-a-cpu", cell, run, packages)
 
 
-def peers(_: dict[str, Any], interleaved: Any) -> dict[str, Any]:
-    """The library, compared with the installed peers."""
-    return bench_peers.compare(os.cpu_count() or 1, interleaved)
+def on_cluster(module: str) -> Bench:
+    """Return a bench of the chapter on many machines, whose module imports Dask."""
+
+    def run(_: dict[str, Any]) -> dict[str, Any]:
+        return import_module(f"tools.bench.{module}").measure()
+
+    return Bench(None, None, run, ("distributed", "zarr", "numba"))
 
 
-def machines(_: dict[str, Any]) -> dict[str, Any]:
-    """The time and the memory of more keys than a worker can hold."""
-    from tools.bench import machines as bench_machines
-
-    return bench_machines.measure()
-
-
-def cluster_run(_: dict[str, Any]) -> dict[str, Any]:
-    """The events of three runs on a cluster."""
-    from tools.bench import cluster as bench_cluster
-
-    return bench_cluster.record_all()
-
-
-CLUSTER = ("distributed", "zarr", "numba")
 BENCHES = {
     "threads": Bench("05-merge", "threads", threads),
     "exact": Bench("where-the-digits-go", "its-price", exact),
@@ -123,9 +113,9 @@ BENCHES = {
     "cpu-lines": on_cpu(bench_cpu.lines, "by-lines"),
     "cpu-blocks": on_cpu(bench_cpu.blocks, "strips", "numba"),
     "cpu-softmax": on_cpu(bench_cpu.alone, "alone", "numba", "torch"),
-    "cpu-beside": on_cpu(peers, "imports", "numba", "torch"),
-    "cluster": Bench(None, None, machines, CLUSTER),
-    "cluster-run": Bench(None, None, cluster_run, CLUSTER),
+    "cpu-beside": on_cpu(bench_peers.compare, "imports", "numba", "torch"),
+    "cluster": on_cluster("machines"),
+    "cluster-run": on_cluster("cluster"),
     "cpu-decode": on_cpu(bench_cpu.decoding, "by-lines", "numba", "torch"),
 }
 # NumPy, which reads these variables when it is imported, would use all cores.

@@ -6,6 +6,7 @@ A package that is not installed is left out. To install all of them:
     pip install jax onnx onnxruntime
 """
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -59,11 +60,11 @@ def works(cores: int) -> list[Work]:
     return [*attention, *gradients, *decode, *softmax]
 
 
-def compare(cores: int, interleaved: Callable[..., list[float]]) -> dict[str, Any]:
+def compare(_: dict, interleaved: Callable[..., list[float]]) -> dict[str, Any]:
     """Return a table of each work by the library and by the installed packages."""
     import numpy as np
 
-    repeats, rng = 9, np.random.default_rng(0)
+    repeats, rng, cores = 9, np.random.default_rng(0), os.cpu_count() or 1
     peers = {name: make for name, (pkg, make) in PEERS.items() if find_spec(pkg)}
     rows = []
     for work in works(cores):

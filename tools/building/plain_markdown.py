@@ -60,20 +60,10 @@ class Context:
 
 
 def plain_markdown(text: str, values: dict, book: Context) -> str:
-    """Return `text` in the Markdown that every notebook program renders.
+    """Return a cell's MyST Markdown as every notebook program renders it.
 
-    Parameters
-    ----------
-    text : str
-        A cell's text in MyST Markdown.
-    values : dict
-        The values that the chapter glued, by name.
-    book : Context
-
-    Raises
-    ------
-    ValueError
-        If a notebook has no form for something in the text, or no cell glued a value.
+    `values` are those that the chapter glued, by name. Raise `ValueError` if a value is
+    missing, or if a notebook has no form for something in the text.
     """
     edits = _Translation(text, values, book).edits()
     for start, end, new in sorted(edits, reverse=True):

@@ -51,32 +51,15 @@ FIELD = re.compile(r"# (args|source|kernel|newlines): (.*)")
 
 
 class Kernel(NamedTuple):
-    """A kernel of the corpus.
-
-    Attributes
-    ----------
-    name : str
-    file : str
-        Its topic: the corpus file without its ending.
-    head : str
-        The text above all kernels of the file: imports.
-    text : str
-        The kernel, verbatim, with what it uses.
-    args : str
-        The types of its arguments as Numba writes them.
-    made : str
-        The expression that gives the kernel when head and text have run.
-    source : str
-        Its origin; "" if it is ours.
-    """
+    """A kernel of the corpus."""
 
     name: str
-    file: str
-    head: str
-    text: str
-    args: str
-    made: str = "kernel"
-    source: str = ""
+    file: str  # its topic: the corpus file without its suffix
+    head: str  # the text above all kernels of the file: imports
+    text: str  # the kernel, verbatim, with the functions it uses
+    args: str  # the types of its arguments as Numba writes them
+    made: str = "kernel"  # the expression that gives the kernel after head and text
+    source: str = ""  # its origin; "" if it is ours
 
     @property
     def question(self) -> dict[str, str]:

@@ -27,15 +27,10 @@ SLOW = 0.5  # seconds
 # pace of the whole run, and does so twice: the machine may have been busy.
 GROWN = 10
 # The sources that a test depends on, by the words in its file. Browser tests use the kit.
-AREAS = {
-    "blocksim": ["lib/blocksim"],
-    "ptxsim": ["lib/ptxsim"],
-    "cpu": ["lib/tiledattention/cpu"],
-    "gpu": ["lib/tiledattention/gpu"],
-    "cluster": ["lib/tiledattention/cluster"],
-    "kernellab": ["lib/kernellab"],
+AREAS = {name: [f"lib/{name}"] for name in "blocksim ptxsim kernellab livepage".split()}
+AREAS |= {name: [f"lib/tiledattention/{name}"] for name in ("cpu", "gpu", "cluster")}
+AREAS |= {
     "onlinesoftmax": ["lib/onlinesoftmax/*.py"],
-    "livepage": ["lib/livepage"],
     "figures": ["book/figures", "lib/livepage/figures"],
     "drills": ["book/drills", "lib/livepage/drills"],
     "rescaling": ["book/*.py"],
