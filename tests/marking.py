@@ -11,10 +11,10 @@ from typing import Any
 import playwright
 
 from livepage import cells
-from livepage.drills import grader, kernel_grader, page
+from livepage.drills import page
 from livepage.drills.entry import Drill
-from livepage.drills.kinds.code import cases as code
-from livepage.drills.kinds.kernel import cases as kernels
+from livepage.drills.kinds.code import grader
+from livepage.drills.kinds.kernel import grader as kernel_grader
 from livepage.drills.payload import payload
 
 PRELUDE = "from math import exp, inf, sqrt\n"
@@ -36,9 +36,9 @@ def run(
     if fault:
         return grader.fail(None, [], fault)
     if drill.kind == "kernel":
-        play = kernels.player(found, data["cases"])
+        play = kernel_grader.player(found, data["cases"])
     else:
-        play = code.player(data["drive"], found, data["cases"])
+        play = grader.player(data["drive"], found, data["cases"])
     slips = data["slips"]
     return marks.grade(play, data["cases"], lambda: slips, data["tolerance"], settled)
 

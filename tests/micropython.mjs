@@ -29,8 +29,8 @@ const make = new Function(...parts, `${worker}\nreturn { run, runCell, lay };`);
 
 // What a run imports before anything else.
 const MARKS = {
-  code: "import livepage.drills.grader as marks",
-  kernel: "from livepage.drills import kernel_grader as marks; marks.simulator()",
+  code: "import livepage.drills.kinds.code.grader as marks",
+  kernel: "import livepage.drills.kinds.kernel.grader as marks; marks.simulator()",
   cell: "import livepage.cells.runner as marks",
 };
 

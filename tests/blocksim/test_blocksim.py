@@ -20,8 +20,7 @@ from blocksim.traffic import passes
 from kernels.correct import CORRECT
 from kernels.faulty import FAULTY
 from kernels.grammar import program
-from livepage.drills import kernel_grader
-from livepage.drills.kinds.kernel.cases import player
+from livepage.drills.kinds.kernel import grader as kernel_grader
 from marking import in_node
 
 # ---- right kernels, and faulty ones
@@ -93,7 +92,13 @@ def test_in_micropython_faults_are_told_word_for_word_as_here() -> None:
     for (name, kernel), report in zip(FAULTY.items(), reports, strict=True):
         source, case, _ = kernel
         make, _ = kernel_grader.defined(source, "kernel")
-        asked = player(make, [case]), [case], list, 1e-12, lambda report: None
+        asked = (
+            kernel_grader.player(make, [case]),
+            [case],
+            list,
+            1e-12,
+            lambda report: None,
+        )
         expected = kernel_grader.grade(*asked)
         if expected["fields"]["kind"] == "error":  # the message is Python's own
             assert report["fields"]["line"] == expected["fields"]["line"]

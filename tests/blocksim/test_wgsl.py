@@ -21,7 +21,7 @@ from blocksim.wgsl import Untranslatable, explained, kinds_of, translate, words
 from kernels.correct import CORRECT
 from kernels.semantics import ALONE, HEAD, TOGETHER, text
 from kernels.spelled import kinds
-from livepage.drills import kernel_grader
+from livepage.drills.kinds.kernel import grader as kernel_grader
 from marking import NODE, VENDOR
 from tiledattention.gpu.ladder import RUNGS, Build
 from tools.simulator import verdicts

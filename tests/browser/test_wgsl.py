@@ -21,9 +21,10 @@ from kernels.faulty import FAULTY
 from kernels.fuzz import arguments
 from kernels.grammar import program, wild
 from kernels.semantics import ALONE, TOGETHER, text
-from livepage.drills import kernel_grader
+from livepage.drills import values
 from livepage.drills.bank import bank
 from livepage.drills.kinds.code import cases as code
+from livepage.drills.kinds.kernel import grader as kernel_grader
 from livepage.drills.payload import payload
 from onlinesoftmax import dense, inputs
 from onlinesoftmax.masks import Mask, causal, padding, window
@@ -148,9 +149,7 @@ def test_solutions_of_drills(page: Page) -> None:
             names = launches[-1].kernel.program.parameters
             given = {arg[0]: name for arg, name in zip(case["args"], names)}
             expected = case["expected"].items()
-            right.append(
-                {given[k]: kernel_grader.grader.unpack(v) for k, v in expected}
-            )
+            right.append({given[k]: values.unpack(v) for k, v in expected})
     assert len({id(launch.kernel) for launch in launches}) >= len(KERNELS) >= 10
     for launch, answer, expected in zip(launches, webgpu.run(page, launches), right):
         assert worst(answer, expected) < CLOSE, launch.kernel.program.name

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 import yaml
 
-from livepage.drills import check, grader
+from livepage.drills import check
 from livepage.drills.bank import find
+from livepage.drills.values import as_code
 from livepage.drills.words import word
 from marking import name_of, run, run_small
 
@@ -72,7 +73,7 @@ def test_a_rule_that_is_broken_is_told_with_its_line(name: str) -> None:
     if "at" in entry:
         assert entry["at"] in text.splitlines()[report["slots"]["line"] - 1]
     if "because" in entry:
-        assert report["slots"]["name"] == grader.code(entry["because"])
+        assert report["slots"]["name"] == as_code(entry["because"])
 
 
 EVERY = [(group, name) for group, loops in LOOPS.items() for name in loops]

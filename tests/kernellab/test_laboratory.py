@@ -6,8 +6,8 @@ from functools import cache
 import pytest
 
 import copy_loops
-from livepage.drills import kernel_grader
 from livepage.drills.bank import find
+from livepage.drills.kinds.kernel import grader as kernel_grader
 from livepage.drills.payload import payload
 from marking import run
 from tools.kernels import laboratory

@@ -1,7 +1,7 @@
 """Kernels without a fault, each with a launch and what it should give.
 
 They run in CPython and in MicroPython, so they come as text. A launch is a case of
-``drills/kernel_grader.py``.
+``drills/kinds/kernel/grader.py``.
 """
 
 import math

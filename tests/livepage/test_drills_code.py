@@ -220,7 +220,7 @@ AWKWARD = {
     "import math\nmath.exp = lambda x: 1.0\nfrom math import exp, inf\n"
     + RIGHT.replace("from math import exp, inf", ""): "/unnamed",
     "import numpy as np\n" + RIGHT: "right/raised",
-    "import livepage.drills.grader\n" + RIGHT: "right/raised",
+    "import livepage.drills.kinds.code.grader\n" + RIGHT: "right/raised",
     "import js\n" + RIGHT: "raised",
     "from __main__ import judge\n" + RIGHT: "raised",
     "from __main__ import player\n" + RIGHT: "raised",

@@ -12,11 +12,12 @@ import pytest
 
 import marking
 from blocksim import cuda, float32
-from livepage.drills import kernel_grader, notebook
+from livepage.drills import notebook
 from livepage.drills.bank import bank, read
 from livepage.drills.entry import Drill
 from livepage.drills.kind import hint_of as earned
 from livepage.drills.kinds.code import cases as code
+from livepage.drills.kinds.kernel import grader as kernel_grader
 from livepage.drills.payload import payload
 
 ROOT = Path(__file__).parents[2]
@@ -290,7 +291,7 @@ for source in (t.DRILL.get("code"), t.DRILL.get("starter")):
     exec(compile(source, "cell", "exec"), space)
     print(bool(notebook.check("neighbour", space["neighbour"], on="device")))
 
-from livepage.drills import kernel_grader
+from livepage.drills.kinds.kernel import grader as kernel_grader
 kernel_grader.grade = lambda *_: {"passed": True}  # only a device shows it
 print(bool(notebook.check("neighbour", space["neighbour"], on="device")))
 """

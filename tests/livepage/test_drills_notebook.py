@@ -13,12 +13,14 @@ import pytest
 
 import marking
 from blocksim import cuda, webgpu
-from livepage.drills import check, deadline, drill, grader, notebook
+from livepage.drills import check, drill, notebook
 from livepage.drills.bank import bank
+from livepage.drills.faults import new_fault
 from livepage.drills.grade import Visit
 from livepage.drills.kinds import KINDS
-from livepage.drills.kinds.code import kind
+from livepage.drills.kinds.code import deadline, grader, kind
 from livepage.drills.payload import payload
+from livepage.drills.values import pack, unpack
 from livepage.markup import blocks, inline
 from patience import PATIENCE, wait_until
 
@@ -407,7 +409,7 @@ def test_too_few_and_too_many_steps() -> None:
         return grader.judge(played, case, 1e-9)[1]
 
     def few(count: int) -> dict:
-        return grader.new_fault("count", count, "count", n=count, all=2)
+        return new_fault("count", count, "count", n=count, all=2)
 
     assert follow([[1.0], [2.0]]) is None
     assert follow([[1.0]]) == few(1)
@@ -417,8 +419,8 @@ def test_too_few_and_too_many_steps() -> None:
 
 def test_infinities_travel_through_json() -> None:
     values = [1, -2.5, inf, -inf, [inf]]
-    assert grader.unpack(grader.pack(values)) == values
-    assert grader.pack([nan]) == ["nan"]
+    assert unpack(pack(values)) == values
+    assert pack([nan]) == ["nan"]
 
 
 def test_a_kernel_that_did_not_compile_is_not_helped_with_what_it_computes() -> None:

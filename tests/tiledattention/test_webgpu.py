@@ -25,10 +25,10 @@ from blocksim.wgsl import Untranslatable
 from kernellab import timing_webgpu, trial
 from kernels.correct import CORRECT
 from kernels.semantics import ALONE, TOGETHER, text
-from livepage.drills import kernel_grader
 from livepage.drills.bank import bank
 from livepage.drills.kinds.code.cases import mutants
-from livepage.drills.kinds.kernel import cases as kernels
+from livepage.drills.kinds.kernel import grader as kernel_grader
+from livepage.drills.kinds.kernel.device import on_webgpu
 from livepage.drills.notebook import check
 from livepage.drills.payload import payload
 from livepage.figures import registry
@@ -593,7 +593,7 @@ def test_solutions_of_drills(device: webgpu.Device) -> None:
         data = payload(drill)
         make, _ = kernel_grader.defined(drill.get("code"), drill.get("function"))
         cases = data["cases"] + data["larger"]
-        assert kernels.on_webgpu(make, cases) is None, drill.id
+        assert on_webgpu(make, cases) is None, drill.id
 
 
 RIGHT = """import math

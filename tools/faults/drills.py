@@ -21,12 +21,11 @@ from typing import Any
 import yaml
 
 import rescaling  # noqa: F401  (hands the book in)
-from livepage.drills import grader, kernel_grader
 from livepage.drills.bank import WRITTEN, bank
-from livepage.drills.deadline import OutOfTime
 from livepage.drills.entry import Drill
-from livepage.drills.kinds.code import cases as code
-from livepage.drills.kinds.kernel import cases as kernels
+from livepage.drills.kinds.code import grader
+from livepage.drills.kinds.code.deadline import OutOfTime
+from livepage.drills.kinds.kernel import grader as kernel_grader
 from livepage.drills.payload import payload
 
 LISTED = Path(__file__).parents[2] / "tests" / "book" / "drill_mutants.yml"
@@ -176,9 +175,9 @@ def told_right(drill: Drill, data: dict[str, Any], source: str) -> bool:
     if fault:
         return False
     if drill.kind == "kernel":
-        play = kernels.player(found, data["cases"])
+        play = kernel_grader.player(found, data["cases"])
     else:
-        play = code.player(data["drive"], found, data["cases"])
+        play = grader.player(data["drive"], found, data["cases"])
     asked = data["cases"], list, data["tolerance"], lambda report: None
     signal.signal(signal.SIGALRM, _late)
     signal.alarm(LIMIT_S)

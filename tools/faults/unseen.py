@@ -22,12 +22,11 @@ from typing import Any
 import rescaling  # noqa: F401  (hands the book in)
 from livepage import book
 from livepage import drills as page_drills
-from livepage.drills import kernel_grader
 from livepage.drills.bank import bank
 from livepage.drills.entry import Drill
 from livepage.drills.forms import Card
 from livepage.drills.kinds.code import cases as code
-from livepage.drills.kinds.kernel import cases as kernels
+from livepage.drills.kinds.kernel import grader as kernel_grader
 from livepage.drills.payload import payload
 from livepage.markup import plain_maths
 from tools.bench import measure as bench
@@ -86,7 +85,7 @@ def simulators_word(drill: Drill, source: str) -> str:
     made, fault = kernel_grader.defined(source, data["function"])
     if fault:
         return str(fault["fault"])
-    play = kernels.player(made, data["cases"])
+    play = kernel_grader.player(made, data["cases"])
     asked = data["cases"], list, data["tolerance"], lambda report: None
     report = kernel_grader.grade(play, *asked)
     if report["passed"]:

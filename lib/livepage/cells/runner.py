@@ -9,7 +9,7 @@ shown: a run depends on nothing but the texts.
 import sys
 
 from livepage.cells.assertions import Tally, bare, closes, conditions_at, cut
-from livepage.drills import grader, syntax
+from livepage.drills import faults, syntax
 
 CELL, ABOVE = "cell.py", "above.py"  # as tracebacks call the cell, and one above it
 WIDEST = 300  # letters of a value that is shown
@@ -145,7 +145,7 @@ def prepare(job: dict) -> None:
     import blocksim.kernel
 
     sys.modules["numba"] = blocksim.kernel.numba
-    if grader.MICROPYTHON:  # where no function knows its text
+    if faults.MICROPYTHON:  # where no function knows its text
         sys.modules["blocksim.functions"] = _finder
 
 
@@ -212,7 +212,7 @@ _finder = _Finder()
 def fault_of(error: BaseException, text: str, file: str, space: dict) -> dict:
     """Return what an exception says, and for an assertion what it compared."""
     kind, said = type(error).__name__, str(error)[:WIDEST]
-    line, inside = place(grader.traceback(error), file)
+    line, inside = place(faults.traceback(error), file)
     if line is None and getattr(error, "line", None):
         line = error.line  # of a kernel, which runs as another text
     if line:  # a bracket that never closes is blamed on the line after the last

@@ -67,7 +67,7 @@ kernel
     more bytes of shared memory: its tables hold all of the launches tried, and no larger
     one.
     ``single: true`` fails one that computes anything in float64, as Numba infers types.
-    ``lean: true`` fails one whose copying loops break a rule of ``loops.py``.
+    ``lean: true`` fails one whose copying loops break a rule of ``kinds/kernel/loops.py``.
     ``counts()`` then returns texts of kernels, each with how many instructions it takes
     for a number, and ``sizes`` says in words of which launch; a passing kernel of
     another form is shown an estimate. A mutant is known by the fault (kind, threads,

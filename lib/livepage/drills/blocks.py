@@ -1,6 +1,6 @@
 """A list that sees whether a function takes it in blocks.
 
-Like ``grader.py`` this runs in CPython and in the page's MicroPython, where drills import
+Like the graders this runs in CPython and in the page's MicroPython, where drills import
 it whose prompt asks for blocks. The list only takes notes. The drill's ``drive`` raises
 what ``fault()`` says, after the results, so that a wrong number is shown before a wrong
 way to reach it.

@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from livepage.drills import grader
 from livepage.drills.entry import Drill
 from livepage.drills.exactness import Rule, asked
 from livepage.drills.expression import evaluate
 from livepage.drills.grade import Earned, Outcome, Visit
+from livepage.drills.values import brief, plain
 from livepage.drills.words import Say, in_language, word, write
 from livepage.numbers import show
 
@@ -35,6 +35,10 @@ class Kind:
     minutes = 5  # that a reader is told to allow for it
     written = False  # whether the answer is code that is run
     restarts = False  # whether the page offers to begin again
+    # Modules of the kind's folder that judge code on the page, in MicroPython, and
+    # whether they need the block simulator there.
+    graders: tuple[str, ...] = ()
+    simulated = False
 
     def rule(self, drill: Drill) -> Rule | None:
         """Return how exact an answer has to be, if it is a number."""
@@ -193,7 +197,7 @@ def described(answer: Any) -> str:
         return f"the function {getattr(answer, '__name__', answer)}"
     if hasattr(answer, "shape"):
         return f"an array of shape {tuple(answer.shape)}"
-    return f"{type(answer).__name__} {grader.brief(grader.plain(answer, 0))[:60]}"
+    return f"{type(answer).__name__} {brief(plain(answer, 0))[:60]}"
 
 
 @cache

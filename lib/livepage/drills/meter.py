@@ -1,6 +1,6 @@
 """Sees whether a function takes more memory the further a stream goes, or reads it twice.
 
-Like ``grader.py`` this runs in CPython and in the page's MicroPython, where the drills
+Like the graders this runs in CPython and in the page's MicroPython, where the drills
 that stream import it. The two Pythons let memory go in different ways:
 
 * CPython frees at once what nobody holds. So what is held late in the stream is

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 
 from blocksim import portable
@@ -21,7 +21,7 @@ from livepage import markup, modules
 from livepage.drills import benches
 from livepage.drills.bank import find
 from livepage.drills.forms import Card
-from livepage.drills.kinds import scripts
+from livepage.drills.kinds import graders, scripts
 from livepage.drills.words import foreign, in_language, table, word
 from livepage.quantities import letters
 
@@ -188,22 +188,28 @@ def _played() -> dict[str, str]:
 
 def _graders() -> dict[str, str]:
     """Return what marks a code drill: modules by their path, as Python looks for it."""
-    files = {
-        f"livepage/drills/{name}": _python(f"{name}.py")
-        for name in ("blocks", "grader", "meter", "syntax")
-    }
-    files["livepage/numbers"] = python_text(HERE.parent / "numbers.py")
-    packages = ("livepage", "livepage/drills")
-    return files | {f"{package}/__init__": "" for package in packages}
+    shared = ("blocks", "faults", "meter", "syntax", "values")
+    files = _modules([*shared, *graders(simulated=False)])
+    return _in_packages(
+        files | {"livepage/numbers": python_text(HERE.parent / "numbers.py")}
+    )
 
 
 def _simulator() -> str:
     """Return the script that brings the block simulator, and what marks a kernel."""
-    files = portable.sources()
-    for name in ("kernel_grader", "loops"):
-        files[f"livepage/drills/{name}"] = _python(f"{name}.py")
+    files = portable.sources() | _in_packages(_modules(graders(simulated=True)))
     packed = json.dumps(files, ensure_ascii=False)
     return f"globalThis.livepageSimulator = {packed};\n"
+
+
+def _modules(names: Sequence[str]) -> dict[str, str]:
+    return {f"livepage/drills/{name}": _python(f"{name}.py") for name in names}
+
+
+def _in_packages(files: Mapping[str, str]) -> dict[str, str]:
+    """Return modules with an empty `__init__` for every package that holds one."""
+    folders = {str(folder) for name in files for folder in PurePosixPath(name).parents}
+    return {**files} | {f"{each}/__init__": "" for each in sorted(folders - {"."})}
 
 
 def _python(name: str) -> str:

@@ -42,7 +42,7 @@ def column(name: str, language: str = "en") -> str:
 
 
 def sentence(key: str, slots: Mapping[str, Any], language: str) -> str:
-    """Return a sentence with its slots filled; ``grader.py`` says what may fill one."""
+    """Return a sentence with its slots filled; ``faults.py`` says what may fill one."""
 
     def written(part: Any) -> str:
         if isinstance(part, dict):

@@ -9,6 +9,8 @@ kind.mjs  What the page's script needs: ``mark(payload, answer)`` returns an out
           ``forms`` has for each form ``prepare(drill)``, ``read(drill)`` and, if there is
           more to do, ``restored(drill)`` and ``again(drill)``. A kernel has none: its form
           is that of code, and Python marks it.
+grader.py  Of a kind whose answers are code: plays an answer, judges it and names its
+          mistake, in a notebook and, in MicroPython, on the page.
 """
 
 from __future__ import annotations
@@ -30,6 +32,16 @@ def find_kinds(folder: Path, package: str) -> dict[str, Kind]:
 def scripts() -> dict[str, Path]:
     """Return the page's module of each kind that has one."""
     return {path.parent.name: path for path in sorted(HERE.glob("*/kind.mjs"))}
+
+
+def graders(simulated: bool) -> list[str]:
+    """Return the modules that judge code on the page, with the simulator or without."""
+    return [
+        f"kinds/{name}/{module}"
+        for name, kind in KINDS.items()
+        for module in kind.graders
+        if kind.simulated == simulated
+    ]
 
 
 KINDS = find_kinds(HERE, __name__)

@@ -8,10 +8,7 @@ def judge(job, play, settled):
     from livepage.drills import syntax
 
     job = json.loads(job)
-    if job["kind"] == "kernel":
-        from livepage.drills import kernel_grader as marks
-    else:
-        from livepage.drills import grader as marks
+    marks = __import__("livepage.drills.kinds.%s.grader" % job["kind"], None, None, "*")
 
     def played(index, how=""):
         # Sent along before the case is played, so that it is known if the case never ends.

@@ -5,7 +5,7 @@ def launcher(asked):
     """Answer a question, in JSON: names that a kernel lacks, or what a launch wrote."""
     import json
 
-    from livepage.drills import kernel_grader as marks
+    from livepage.drills.kinds.kernel import grader as marks
 
     job = json.loads(asked)
     if "launch" in job:

@@ -27,7 +27,7 @@ export function wordsFor(element, from = words) {
   return word;
 }
 
-/** A sentence with its slots filled; grader.py says what may fill one. */
+/** A sentence with its slots filled; faults.py says what may fill one. */
 export function sentence(word, key, slots) {
   const written = (part) => {
     if (Array.isArray(part)) return show(...part);

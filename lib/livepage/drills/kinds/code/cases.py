@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from livepage.drills import grader
 from livepage.drills.entry import Drill
+from livepage.drills.faults import ANSWER
+from livepage.drills.kinds.code import grader
+from livepage.drills.values import pack, unpack
 
 Case = dict[str, Any]
 
@@ -70,10 +72,10 @@ def _case(drill: Drill, case: Case) -> Case:
     return {
         "name": case["name"],
         "drawn": case["name"] == "random",
-        "args": {name: grader.pack(value) for name, value in args.items()},
-        "given": grader.pack(given),
+        "args": {name: pack(value) for name, value in args.items()},
+        "given": pack(given),
         "compared": compared,
-        "expected": grader.pack(expected),
+        "expected": pack(expected),
     }
 
 
@@ -101,33 +103,20 @@ def _mutant(drill: Drill, mutant: dict[str, Any]) -> str:
 
 def _signs(drill: Drill, cases: list[Case], source: str, tolerance: float) -> str:
     """Return how a mutant fails in each case, as the grader compares it."""
-    play = player(drill.get("drive", DRIVE), answer(drill, source), cases)
+    play = grader.player(drill.get("drive", DRIVE), answer(drill, source), cases)
     signs = []
     for index, case in enumerate(cases):
         played = play(index)
         rows, fault = grader.judge(played, case, tolerance)
-        signs.append(grader.sign(grader.unpack(played["rows"]), rows, fault))
+        signs.append(grader.sign(unpack(played["rows"]), rows, fault))
     return ";".join(signs)
-
-
-def player(
-    drive: str, function: Callable[..., Any], cases: list[Case]
-) -> Callable[[int], dict[str, Any]]:
-    """Return what plays a function in a case, whose rows travel as on the page."""
-    driven = grader.load(drive, "drive")
-
-    def play(index: int) -> dict[str, Any]:
-        args, most = cases[index]["args"], len(cases[index]["expected"])
-        return grader.play(function, driven, args, most, lambda: None)
-
-    return play
 
 
 def answer(drill: Drill, source: str) -> Callable[..., Any]:
     """Return the function an answer defines, with math's names at hand."""
     space: dict[str, Any] = {}
     exec("from math import exp, inf", space)
-    exec(compile(source, grader.ANSWER, "exec"), space)
+    exec(compile(source, ANSWER, "exec"), space)
     if not callable(space.get(drill.get("function"))):
         raise drill.fault("function", f"{drill.get('function')!r} is not in {source!r}")
     return space[drill.get("function")]

@@ -14,12 +14,14 @@ from typing import Any
 
 from blocksim import functions
 from livepage import markup
-from livepage.drills import grader, syntax
-from livepage.drills.deadline import OutOfTime, within
+from livepage.drills import syntax
 from livepage.drills.entry import Drill
+from livepage.drills.faults import new_fault
 from livepage.drills.grade import Earned, Outcome, Visit
 from livepage.drills.kind import Kind, Table, described, hint_of
-from livepage.drills.kinds.code import cases
+from livepage.drills.kinds.code import cases, grader
+from livepage.drills.kinds.code.deadline import OutOfTime, within
+from livepage.drills.values import as_code
 from livepage.drills.words import Say, column, in_language, word
 from livepage.numbers import show
 
@@ -34,6 +36,7 @@ class Code(Kind):
     may_have = {"drive", "given", "tolerance", "random"}
     entries = {"mutants": [{"hint", "name", "code"}, {"hint", "name", "change"}]}
     written = restarts = True
+    graders = ("grader",)
     wanted = "function"
     marks: Any = grader
 
@@ -65,7 +68,7 @@ class Code(Kind):
 
     def player(self, data: Mapping[str, Any], answer: Any) -> Callable[..., Any]:
         """Return what calls a function in a case."""
-        return cases.player(data["drive"], answer, data["cases"])
+        return grader.player(data["drive"], answer, data["cases"])
 
     def take(
         self, drill: Drill, data: Mapping[str, Any], answer: Any, on: str
@@ -181,8 +184,8 @@ def _wrong_parameters(drill: Drill, answer: Any) -> dict[str, Any] | None:
         return None  # written in C: it will say so itself
     except TypeError:
         got = str(signature)[1:-1] or "nothing"
-        slots = {"value": grader.code(got), "wanted": grader.code(", ".join(names))}
-        fault = grader.new_fault("raised", "", "parameters", **slots)
+        slots = {"value": as_code(got), "wanted": as_code(", ".join(names))}
+        fault = new_fault("raised", "", "parameters", **slots)
         return grader.fail(None, [], {**fault, "type": "TypeError"})
     return None
 
@@ -239,7 +242,7 @@ def _mark_in_time(marks: Any, play: Callable[..., Any], data: dict[str, Any]) ->
         with quiet:
             return within(LIMIT_S, work)
     except OutOfTime as error:
-        fault = grader.new_fault("tooLong", LIMIT_S, "tooLong", n=LIMIT_S)
+        fault = new_fault("tooLong", LIMIT_S, "tooLong", n=LIMIT_S)
         fault["ended"] = error.ended
         at = known["case"]
         case = None if at is None else data["cases"][at]

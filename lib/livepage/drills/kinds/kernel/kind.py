@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from blocksim import functions
-from livepage.drills import kernel_grader
 from livepage.drills.entry import Drill
 from livepage.drills.grade import Outcome
 from livepage.drills.kind import Table
 from livepage.drills.kinds.code.kind import Code
-from livepage.drills.kinds.kernel import cases
+from livepage.drills.kinds.kernel import cases, device, grader
 from livepage.drills.words import in_language, sentence, word
 
 
@@ -28,7 +27,9 @@ class Kernel(Code):
         | {"bench"}  # that times it on the reader's GPU
     )
     wanted = "kernel"
-    marks = kernel_grader
+    graders = ("grader", "loops")
+    simulated = True
+    marks = grader
     drawn = "randomLaunch"
 
     def payload(self, drill: Drill) -> dict[str, Any]:
@@ -41,13 +42,13 @@ class Kernel(Code):
 
     def player(self, data: Mapping[str, Any], answer: Any) -> Callable[..., Any]:
         """Return what launches a kernel in a case."""
-        return cases.player(cases.maker(answer), data["cases"])
+        return grader.player(device.maker(answer), data["cases"])
 
     def on_device(
         self, data: Mapping[str, Any], answer: Any, outcome: Outcome
     ) -> Outcome:
         """Return the outcome on a GPU as well."""
-        fault, name = cases.on_device(answer, data["cases"])
+        fault, name = device.on_device(answer, data["cases"])
         return fault or outcome | {"device": name}
 
     def praise(self, outcome: Outcome, language: str) -> Table:

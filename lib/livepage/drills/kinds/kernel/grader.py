@@ -1,6 +1,6 @@
 """Runs a reader's kernel over a drill's cases, on the block simulator.
 
-Like ``grader.py`` this file runs in CPython and in MicroPython, and holds no
+Like the grader of code drills this file runs in CPython and in MicroPython, and holds no
 mathematics. A case is a launch: ``{"grid", "block", "names", "args", "expected",
 "ideal", "drawn", "together", "share", "shared", "single"}``. Each argument is ``[name,
 kind, value]``: a "number", an array of "floats" or "ints", or an "out" with its shape,
@@ -12,7 +12,18 @@ there, one side plays and has no expected value, the other judges. Where a case 
 name has as ``counted`` how many instructions kernels of some ``forms`` take.
 """
 
-from livepage.drills import grader
+from livepage.drills.faults import ANSWER, missing, misspelt, new_fault, raised
+from livepage.drills.kinds.code import grader as code_grader
+from livepage.drills.values import (
+    FEW,
+    as_code,
+    close,
+    distinct_cells,
+    fingerprint,
+    finite,
+    pack,
+    unpack,
+)
 
 SHOWN_THREADS = 16  # what a figure of a whole launch has room for
 MOST_TURNS = 50000  # of a thread's loops; the launches of a drill are small
@@ -29,7 +40,7 @@ def simulator() -> object:
     """Return the simulator, loaded on first use: whoever only judges does without."""
     if not _loaded:
         import blocksim
-        from livepage.drills import loops
+        from livepage.drills.kinds.kernel import loops
 
         _loaded.extend([blocksim, loops])
     return _loaded[0]
@@ -38,12 +49,12 @@ def simulator() -> object:
 def defined(source: str, function: str) -> tuple:
     """Return what makes the kernel of a text for a case, and a fault or None."""
     try:
-        kernel = simulator().load(source, function, {}, grader.ANSWER)
+        kernel = simulator().load(source, function, {}, ANSWER)
     except BaseException as error:
         if "expected a function" in str(error) and not hasattr(error, "fields"):
-            return None, grader.missing(function)
+            return None, missing(function)
         if isinstance(error, SyntaxError):
-            return None, grader.misspelt(error, source)
+            return None, misspelt(error, source)
         return None, broken(error, [1, 1])
 
     def make(names):
@@ -56,7 +67,7 @@ def defined(source: str, function: str) -> tuple:
 def broken(error: BaseException, block: list) -> dict:
     """Return as a fault what ended a launch, or kept it from starting."""
     fields = error.fields if hasattr(error, "fields") else None
-    return simulator_fault(fields, block) if fields else grader.raised(error)
+    return simulator_fault(fields, block) if fields else raised(error)
 
 
 def play(make: object, case: dict, how: str, beat: object) -> dict:
@@ -97,7 +108,7 @@ def play(make: object, case: dict, how: str, beat: object) -> dict:
     outs = [arg for arg in zip(case["args"], arguments) if arg[0][1] == "out"]
     return {
         "fault": simulator_fault(found[0], case["block"]) if found else None,
-        "outs": {arg[0]: grader.pack(value) for arg, value in outs},
+        "outs": {arg[0]: pack(value) for arg, value in outs},
         "bytes": moved_bytes(report, case, kernel.program.parameters),
         "shared": report.shared_bytes,
         "double": wide[0]["line"] if wide else None,
@@ -106,6 +117,11 @@ def play(make: object, case: dict, how: str, beat: object) -> dict:
         "shuffles": uses(kernel, "shfl_"),
         "atomic": uses(kernel, "atomic"),
     }
+
+
+def player(make: object, cases: list) -> object:
+    """Return ``play(index, how)``, which launches a kernel in a case."""
+    return lambda index, how: play(make, cases[index], how, lambda: None)
 
 
 def read_loops(kernel: object, case: dict) -> dict | None:
@@ -137,7 +153,7 @@ def moved_bytes(report, case: dict, names: list) -> int:
 def grade(
     play: object, cases: list, slips: object, tolerance: float, settled: object
 ) -> dict:
-    """Mark a kernel: as ``grader.grade``, with ``play(index, how)``.
+    """Mark a kernel: as the grader of code drills, with ``play(index, how)``.
 
     The faults are "kernel" (found by the simulator), "element" (a wrong number), and
     those of a kernel that is right but breaks a rule of the drill. The report also has
@@ -190,7 +206,7 @@ def rounded(play: object, cases: list, tolerance: float) -> dict:
 
 def fail(index: int | None, rows: list, fault: dict, case: dict | None = None) -> dict:
     """Return the report of a failure, with how its case was launched."""
-    report = grader.fail(index, rows, fault)
+    report = code_grader.fail(index, rows, fault)
     if case:
         report["launched"] = launched(case)
     return report
@@ -212,7 +228,7 @@ def broken_rule(last: dict, logs: list, cases: list) -> tuple:
     return fault or (lean + [None])[0], logs[-1]["log"]
 
 
-ALONE = grader.new_fault("alone", 0, "kernelAlone")
+ALONE = new_fault("alone", 0, "kernelAlone")
 
 
 def work_together(played: dict) -> bool:
@@ -233,7 +249,7 @@ def gathered(played: dict, case: dict) -> dict | None:
         if len(givers) > most:
             now = thread_name(thread, case["block"])
             slots = {"now": now, "mine": len(givers), "most": most}
-            return grader.new_fault("gathered", len(givers), "kernelGathers", **slots)
+            return new_fault("gathered", len(givers), "kernelGathers", **slots)
     return None
 
 
@@ -270,12 +286,12 @@ def excess_share(log: dict, case: dict) -> dict | None:
                 slots = {
                     "now": thread_name(thread, case["block"]),
                     "mine": count,
-                    "array": grader.code(log["arrays"][array]["name"]),
+                    "array": as_code(log["arrays"][array]["name"]),
                     "most": share[name],
                     "all": numbers(log["arrays"][array]["shape"]),
                 }
                 word = "kernelWritesMore" if kind == "out" else "kernelReadsMore"
-                return grader.new_fault("share", count, word, **slots)
+                return new_fault("share", count, word, **slots)
     return None
 
 
@@ -344,7 +360,7 @@ def judge(played: dict, case: dict, tolerance: float) -> dict | None:
     if played["fault"]:
         return played["fault"]
     for name, _, _ in [arg for arg in case["args"] if arg[1] == "out"]:
-        mine = grader.unpack(played["outs"][name])
+        mine = unpack(played["outs"][name])
         fault = compare(name, mine, case["expected"][name], tolerance)
         if fault:
             return fault
@@ -357,7 +373,7 @@ def excess_traffic(played: dict, case: dict) -> dict | None:
     if case.get("most") is None or moved <= case["most"]:
         return None
     slots = {"bytes": moved, "ideal": case["ideal"], "most": case["most"]}
-    return grader.new_fault("traffic", moved, "kernelTraffic", **slots)
+    return new_fault("traffic", moved, "kernelTraffic", **slots)
 
 
 def excess_shared(played: dict, case: dict) -> dict | None:
@@ -365,7 +381,7 @@ def excess_shared(played: dict, case: dict) -> dict | None:
     taken, most = played["shared"], case.get("shared")
     if most is None or taken <= most:
         return None
-    return grader.new_fault("shared", taken, "kernelSharedMore", bytes=taken, most=most)
+    return new_fault("shared", taken, "kernelSharedMore", bytes=taken, most=most)
 
 
 def double_precision(full: dict, case: dict) -> dict | None:
@@ -376,18 +392,18 @@ def double_precision(full: dict, case: dict) -> dict | None:
     line = full["double"]
     if not case.get("single") or line is None:
         return None
-    return grader.new_fault("double", line, "kernelDouble", line=line)
+    return new_fault("double", line, "kernelDouble", line=line)
 
 
 def argument(kind: str, value: object, mode: str = "race") -> object:
     """Return an argument as the kernel's launch takes it."""
-    if kind == "number" and mode == "full" and type(grader.unpack(value)) is float:
-        return simulator().float32(grader.unpack(value))
+    if kind == "number" and mode == "full" and type(unpack(value)) is float:
+        return simulator().float32(unpack(value))
     if kind == "out":
         return filled(value)
     if kind == "floats":
-        return floats(grader.unpack(value))
-    return grader.unpack(value)
+        return floats(unpack(value))
+    return unpack(value)
 
 
 def filled(shape: list) -> list:
@@ -404,17 +420,15 @@ def floats(value: object) -> object:
 
 def compare(name: str, value: list, expected: list, tolerance: float) -> dict | None:
     """Return None, or the first element that differs."""
-    mine, right = elements(value, []), elements(grader.unpack(expected), [])
+    mine, right = elements(value, []), elements(unpack(expected), [])
     for (index, a), (_, b) in zip(mine, right):
-        if a is None or not grader.close(a, b, tolerance):
+        if a is None or not close(a, b, tolerance):
             what = f"{name}[{', '.join([str(i) for i in index])}]"
             cells = dict(
-                zip(("mine", "right"), [[cell] for cell in grader.distinct_cells(a, b)])
+                zip(("mine", "right"), [[cell] for cell in distinct_cells(a, b)])
             )
             key = "elementUnwritten" if a is None else "elementDiffers"
-            fault = grader.new_fault(
-                "element", a or 0, key, what=grader.code(what), **cells
-            )
+            fault = new_fault("element", a or 0, key, what=as_code(what), **cells)
             fault.update({"array": name, "index": index, "nudge": "kernelNudge"})
             return fault
     return None
@@ -443,16 +457,16 @@ def sign(played: dict, fault: dict | None) -> str:
         return ""
     kind = fault["fault"]
     if kind == "element":
-        outs = [grader.unpack(value) for _, value in sorted(played["outs"].items())]
-        whole = grader.finite(elements(outs, [])) and fault["word"] == "elementDiffers"
-        return ("d" if whole else "n") + "%.5f" % grader.fingerprint(blanks(outs))
+        outs = [unpack(value) for _, value in sorted(played["outs"].items())]
+        whole = finite(elements(outs, [])) and fault["word"] == "elementDiffers"
+        return ("d" if whole else "n") + "%.5f" % fingerprint(blanks(outs))
     if kind != "kernel":
         return "r%s:0" % fault.get("type", kind)
     fields = fault["fields"]
     mine = fields.get("space") != "global"  # then the reader gave it its name
     where = [fields.get("threads"), fields.get("index")]
     where += ["" if mine else fields.get("array"), fields.get("error")]
-    number = grader.fingerprint([part or "" for part in where])
+    number = fingerprint([part or "" for part in where])
     kind = "lane" if among_lanes(fields) else fields["kind"]
     kind += "" if mine else " of an argument"
     if kind.startswith("race"):
@@ -487,9 +501,9 @@ def same_mistake(mine: list, theirs: list, alike: object) -> bool:
 def same_sign(a: str, b: str) -> bool:
     """Say whether two signs are the same, numbers up to rounding."""
     if a == b or ":" not in a + b:
-        return a == b or grader.same_sign(a, b)
+        return a == b or code_grader.same_sign(a, b)
     (kind, where), (other, there) = parts_of(a), parts_of(b)
-    return kind == other and abs(where - there) <= grader.ALIKE
+    return kind == other and abs(where - there) <= code_grader.ALIKE
 
 
 def same_kind(a: str, b: str) -> bool:
@@ -536,7 +550,7 @@ def simulator_fault(fields: dict, block: list) -> dict:
     if key in ("kernelFault", "kernelEndless"):
         said = fields.get("said") or fields["text"]
         slots["said"] = said[:1].upper() + said[1:]
-    fault = grader.new_fault("kernel", fields["text"], key, **slots)
+    fault = new_fault("kernel", fields["text"], key, **slots)
     fault.update({"line": fields.get("line"), "fields": fields})
     return fault
 
@@ -571,17 +585,17 @@ def slots_of(fields: dict, block: list) -> dict:
         if name in fields:
             slots[name] = fields[name]
     if fields.get("array"):
-        slots["array"] = grader.code(fields["array"])
+        slots["array"] = as_code(fields["array"])
     if "threads" in fields:
         names = [thread_name(thread, block) for thread in fields["threads"]]
         slots.update(dict(zip(("now", "before"), names)))
     if "index" in fields:
         index = ", ".join([str(i) for i in fields["index"]])
-        slots["what"] = grader.code(f"{fields['array']}[{index}]")
+        slots["what"] = as_code(f"{fields['array']}[{index}]")
     if "shape" in fields:
         slots["shape"] = ", ".join([str(n) for n in fields["shape"]])
     if "said" in fields:
-        slots["error"] = grader.code(fields["said"])
+        slots["error"] = as_code(fields["said"])
     blocks = [fields.get("block") or [0, 0], fields.get("other_block") or [0, 0]]
     rows = any([at[1] for at in blocks])  # in a grid with rows each has two numbers
     slots["block"], slots["other"] = [shown_block(at, rows) for at in blocks]
@@ -600,7 +614,7 @@ def launched(case: dict) -> list:
     for name, kind, value in case["args"]:
         if kind != "out":
             comma = ", " if inputs else ""
-            inputs += [comma + grader.code(name) + " = "] + shown_input(value)
+            inputs += [comma + as_code(name) + " = "] + shown_input(value)
     word = "launchedOne" if extents[0] == "1" else "launched"
     return [word, {"grid": extents[0], "block": extents[1], "inputs": inputs}]
 
@@ -608,12 +622,12 @@ def launched(case: dict) -> list:
 def shown_input(value: object) -> list:
     """Return a number, or the first of some rows of numbers, for a slot."""
     if not isinstance(value, list):
-        return [[value, grader.FEW]]
+        return [[value, FEW]]
     rows = value if isinstance(value[0], list) else [value]
     shown = []
     for row in rows[:3]:
         more = ", …]" if len(row) > MOST_SHOWN else "]"
-        shown += [", [" if shown else "[", [row[:MOST_SHOWN], grader.FEW], more]
+        shown += [", [" if shown else "[", [row[:MOST_SHOWN], FEW], more]
     return shown + ([", …"] if len(rows) > 3 else [])
 
 

@@ -3,9 +3,8 @@
 This file runs in CPython behind ``check(...)``, and twice in MicroPython on the page:
 in one interpreter that *plays* (it has the reader's code and no expected value), and in
 one that *judges* (it has the expected values and no code of the reader's). So it is
-plain Python, without typing or numpy, and it holds no mathematics: the build writes
-what to expect into the cases. Numbers that JSON does not know travel as text ("-inf"),
-there and back.
+plain Python, without typing or NumPy, and it holds no mathematics: the build writes
+what to expect into the cases.
 
 A case is ``{"args", "expected", "compared", "given"}``: keyword arguments for the
 drill's ``drive``, the rows that ``drive`` should yield, the names of their columns, and
@@ -13,28 +12,25 @@ what is shown beside them: columns as ``[name, cells]``. A *sign* is what is lef
 answer in one case: "" where it is right, else a letter for the way it fails and a number
 that other results would not give. A mistake is named if the signs are those of its
 mutant in every case.
-
-What to say is decided here too, without a language: each fault has a ``word``, the key
-of a sentence, and what fills its ``slots``. In a slot stands a text, a whole number, or
-a list of parts: texts, numbers as ``[value, digits]``, and columns by name, as
-``{"column": name}``. The notebook and the page each write these in their own way.
 """
 
-import math
-import sys
+from livepage.drills.faults import ANSWER, Changed, missing, misspelt, new_fault, raised
+from livepage.drills.values import (
+    FEW,
+    as_code,
+    brief,
+    close,
+    distinct_cells,
+    fingerprint,
+    finite,
+    is_number,
+    look_alike,
+    pack,
+    plain,
+    unpack,
+)
 
-from livepage.drills import syntax
-from livepage.numbers import show
-
-ANSWER = "answer.py"  # the reader's file, as tracebacks call it
-DRIVE = "drive.py"
-DEEPEST, LONGEST, WIDEST = 6, 2000, 60  # of a result: its nesting, its lists, its text
 ALIKE = 3e-5  # signs have five decimals
-MICROPYTHON = hasattr(sys, "print_exception")  # which CPython has not
-
-
-class Changed(Exception):
-    """The function changed a list that it was given."""
 
 
 # ---- playing: where the reader's code is
@@ -54,32 +50,22 @@ def defined(source: str, function: str) -> tuple:
     return space[function], None
 
 
-def misspelt(error: SyntaxError, source: str) -> dict:
-    """Return the fault of a text that is no Python: what is wrong, if that is known."""
-    fault = raised(error)
-    # A bracket that never closes is blamed on the line after the last.
-    last = len(source.rstrip().split("\n"))
-    line = min(fault["line"], last) if fault["line"] else None
-    found = syntax.slip(source, line)
-    if found:
-        word, line, sign = found
-        fault.update({"word": word, "slots": {"line": line, "sign": code(sign)}})
-    elif "line" in fault["slots"]:
-        fault["slots"]["line"] = line
-    fault["line"] = line
-    return fault
-
-
-def missing(function: str) -> dict:
-    """Return the fault of an answer without the function that is asked for."""
-    return new_fault("missing", function, "missing", value=code(function))
-
-
 def load(source: str, name: str) -> object:
     """Return one function from a piece of source."""
     space = {}
     exec(compile(source, name + ".py", "exec"), space)
     return space[name]
+
+
+def player(drive: str, function: object, cases: list) -> object:
+    """Return ``play(index)``, which plays a function in a case."""
+    driven = load(drive, "drive")
+
+    def play_case(index):
+        case = cases[index]
+        return play(function, driven, case["args"], len(case["expected"]), lambda: None)
+
+    return play_case
 
 
 def play(function: object, drive: object, args: dict, most: int, beat: object) -> dict:
@@ -134,98 +120,6 @@ def watched(function: object) -> object:
 def copied(value: object) -> object:
     """Return a copy of lists in lists; what else is in them is not copied."""
     return [copied(part) for part in value] if isinstance(value, list) else value
-
-
-def plain(value: object, depth: int) -> object:
-    """Return a result as lists and numbers; anything else as its repr."""
-    if hasattr(value, "tolist"):  # numpy, in a notebook
-        value = value.tolist()
-    if isinstance(value, (list, tuple)) and depth < DEEPEST:
-        return [plain(part, depth + 1) for part in value[:LONGEST]]
-    if isinstance(value, int) and is_number(value):
-        return value if abs(value) < 1 << 1000 else math.inf * (1 if value > 0 else -1)
-    return value if is_number(value) else repr(value)[:WIDEST]
-
-
-# What is said of an error that is no mistake in the mathematics.
-WORDS = {
-    "SystemExit": "exits",
-    "RecursionError": "recursion",
-    "MemoryError": "memory",
-    "EOFError": "asks",
-    "StdinNotImplementedError": "asks",
-    "OverflowError": "overflow",
-    "unusable": "unusable",
-}
-
-
-def raised(error: BaseException) -> dict:
-    """Return the fault of an exception, which a rule of the drill or the code raised."""
-    if isinstance(error, Changed):
-        return new_fault("changed", "", "changed")
-    trace, kind, text = traceback(error), type(error).__name__, str(error)[:400]
-    line = last_line(trace)
-    if kind == "AssertionError" and text and innermost(trace, DRIVE):
-        fault = new_fault("rule", text, "rule", said=text[:1].upper() + text[1:])
-        fault.update({"line": line, "type": "rule"})
-        return fault
-    if line is None and innermost(trace, DRIVE):  # it takes what the answer returns
-        kind = "unusable"
-    if text in ("maximum recursion depth exceeded", "pystack exhausted"):
-        kind = "RecursionError"
-    fault = thrown(kind, text, line)
-    fault.update({"line": line, "type": kind})
-    return fault
-
-
-def thrown(kind: str, text: str, line: int | None) -> dict:
-    """Return the fault of an exception: what is known of its kind, else what it says."""
-    if kind in WORDS:
-        fault = new_fault("raised", text, WORDS[kind], error=code(text))
-    else:
-        named = code(kind + ": " + text if text else kind)
-        word = "raisedAt" if line else "raised"
-        fault = new_fault("raised", text, word, error=named, line=line)
-    if MICROPYTHON and (kind == "ImportError" or text.startswith("*x must be")):
-        fault["nudge"] = "small"
-    if kind == "NameError" and names_math(text):
-        fault["nudge"] = "toImport"
-    return fault
-
-
-def names_math(text: str) -> bool:
-    """Whether the name that an error quotes is `math`, or one that it holds."""
-    return any("'" + name + "'" in text for name in ["math"] + dir(math))
-
-
-def traceback(error: BaseException) -> str:
-    """Return an exception's traceback as text, in either Python."""
-    if MICROPYTHON:
-        from io import StringIO
-
-        text = StringIO()
-        sys.print_exception(error, text)
-        return text.getvalue()
-    from traceback import format_exception
-
-    return "".join(format_exception(error))
-
-
-def innermost(text: str, file: str) -> bool:
-    """Say whether a traceback ends in this file."""
-    mark = 'File "'
-    return text[text.rfind(mark) + len(mark) :].startswith(file)
-
-
-def last_line(text: str) -> int | None:
-    """Return the last line number of the reader's file in a traceback, or None."""
-    mark = '"' + ANSWER + '", line '
-    digits = ""
-    for character in text[text.rfind(mark) + len(mark) :] if mark in text else "":
-        if not character.isdigit():
-            break
-        digits += character
-    return int(digits) if digits else None
 
 
 # ---- judging: where the expected values are
@@ -324,9 +218,9 @@ def compare(row: object, expected: list, tolerance: float, names: list) -> dict 
         value = ", ".join([brief(cell) for cell in cells[:6]]) or "()"
         form = [shape(cell, name) for cell, name in zip(expected, names)]
         word = "shapeNumber" if form == ["#" + names[0] + "#"] else "shape"
-        parts = code(", ".join(form)).split("#")
+        parts = as_code(", ".join(form)).split("#")
         parts = [{"column": p} if i % 2 else p for i, p in enumerate(parts)]
-        return new_fault("shape", value, word, value=code(value), form=parts)
+        return new_fault("shape", value, word, value=as_code(value), form=parts)
     for column, (mine, right) in enumerate(zip(row, expected)):
         if not agree(mine, right, tolerance):
             fault = new_fault("differs", mine, "differsOnce")
@@ -356,46 +250,11 @@ def shape(value: object, name: str) -> str:
     return "[" + ", ".join(parts) + "]"
 
 
-def brief(value: object) -> str:
-    """Return a result as one would write it, in a few words."""
-    if isinstance(value, list):
-        parts = [brief(part) for part in value[:4]] + ["…"] * (len(value) > 4)
-        return "[" + ", ".join(parts) + "]"
-    return show(value, FEW)
-
-
 def agree(a: object, b: object, tolerance: float) -> bool:
     """Compare two values of the same shape."""
     if isinstance(b, list):
         return all([agree(x, y, tolerance) for x, y in zip(a, b)])
     return a == b if isinstance(b, str) else close(a, b, tolerance)
-
-
-def close(a: float, b: float, tolerance: float) -> bool:
-    """Compare two numbers; infinities and NaN equal themselves."""
-    if a == b or (a != a and b != b):
-        return True
-    if a - a != 0 or b - b != 0:  # one of them is not finite
-        return False
-    return abs(a - b) <= tolerance * max(abs(b), 1e-3)
-
-
-def is_number(value: object) -> bool:
-    """Say whether a value is a number; True and False are none."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-# ---- what to say
-
-
-def new_fault(fault: str, came: object, word: str, **slots: object) -> dict:
-    """Return a fault, with the sentence for it and what fills its slots."""
-    return {"fault": fault, "value": came, "word": word, "slots": slots}
-
-
-def code(text: str) -> str:
-    """Return a text that is shown as code."""
-    return "`" + text.replace("`", "'") + "`"
 
 
 def table(case: dict, rows: list, faulty: int | None) -> list:
@@ -431,21 +290,6 @@ def cell_of(rows: list, i: int, j: int) -> object:
     """Return what came in a row and column, or a dash."""
     row = rows[i] if i < len(rows) else None
     return row[j] if isinstance(row, list) and j < len(row) else "–"
-
-
-FEW, MANY = 5, 12  # digits
-
-
-def distinct_cells(mine: object, right: object) -> list:
-    """Return two values as cells, with as many digits as it takes to tell them apart."""
-    few = [[pack(value), FEW] for value in (mine, right)]
-    many = [[pack(value), MANY] for value in (mine, right)]
-    return many if look_alike(*few) and not look_alike(*many) else few
-
-
-def look_alike(a: list, b: list) -> bool:
-    """Say whether two cells are written alike."""
-    return show(*a) == show(*b)
 
 
 # ---- naming a mistake
@@ -503,60 +347,3 @@ def sign(rows: list, judged: list, fault: dict | None) -> str:
         letter = "n"
     said = fault["value"] if kind == "rule" else fault.get("type", "")
     return letter + "%.5f" % fingerprint([rows, said])
-
-
-def finite(value: object) -> bool:
-    """Say whether no NaN and no infinity is in a value."""
-    if isinstance(value, list):
-        return all([finite(part) for part in value])
-    return not is_number(value) or value - value == 0
-
-
-def fingerprint(value: object) -> float:
-    """Return a number that hardly any other rows of numbers have."""
-    total = 0.0
-    for place, leaf in enumerate(leaves(value)):
-        total += (1 + place * 0.6180339887 % 1) * weight(leaf)
-    return total
-
-
-def leaves(value: object) -> list:
-    """Return every number and text in lists of lists."""
-    if not isinstance(value, list):
-        return [value]
-    found = []
-    for part in value:
-        found += leaves(part)
-    return found
-
-
-def weight(leaf: object) -> float:
-    """Return a number as its order of magnitude, a text as a number."""
-    if not is_number(leaf):
-        text = leaf[:5] if leaf[:1] == "<" else leaf  # after that comes an address
-        return 50 + sum([(i + 1) * ord(x) for i, x in enumerate(text)]) % 9973 / 100
-    if leaf - leaf != 0:
-        return 91.7 if leaf != leaf else 83.3 if leaf > 0 else -83.3
-    size = math.log(1 + abs(leaf))
-    return size if leaf > 0 else -size
-
-
-# ---- numbers in JSON
-
-
-def pack(value: object) -> object:
-    """Write the numbers that JSON does not know as text."""
-    if isinstance(value, list):
-        return [pack(part) for part in value]
-    if isinstance(value, float) and value - value != 0:
-        return "nan" if value != value else "inf" if value > 0 else "-inf"
-    return value
-
-
-def unpack(value: object) -> object:
-    """Read them back."""
-    if isinstance(value, list):
-        return [unpack(part) for part in value]
-    if isinstance(value, dict):
-        return {key: unpack(part) for key, part in value.items()}
-    return float(value) if value in ("nan", "inf", "-inf") else value

@@ -2,7 +2,7 @@
 
 The tree is the block simulator's: it holds what every name means and the type of every
 expression, so neither names nor the order of statements matter. Like
-``kernel_grader.py`` this file runs in CPython and in MicroPython.
+``grader.py`` this file runs in CPython and in MicroPython.
 
 What copies is all that stands in the kernel up to the barrier after its last load from
 an input, and whatever that calls. If tiles are filled after this barrier, it goes on to
@@ -23,7 +23,8 @@ from blocksim.expressions import fold
 from blocksim.tree import nodes_in, parts_of
 from blocksim.types import FLOATS, UNSIGNED, is_array, is_integer, is_number
 from blocksim.values import UNKNOWN, possible
-from livepage.drills import grader
+from livepage.drills.faults import new_fault
+from livepage.drills.values import as_code
 
 RULES = (  # the words for them; of several that are broken the first is told
     "kernelLoopFloat",
@@ -103,8 +104,8 @@ class Loops:
             broken = [entry for entry in self.found if entry[0] == rule]
             if broken:
                 _, line, name = min(broken)
-                slots = {"line": line, "name": grader.code(name)}
-                return grader.new_fault("loops", line, rule, **slots)
+                slots = {"line": line, "name": as_code(name)}
+                return new_fault("loops", line, rule, **slots)
         return None
 
     def estimate(self) -> float:
