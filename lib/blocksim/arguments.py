@@ -1,9 +1,9 @@
-"""Arguments of a launch: made into the kernel's arrays, and written back afterwards.
+"""Arguments of a launch: converted to the kernel's arrays, and written back afterwards.
 
 Two arguments may share memory: one array passed twice, or views of one, such as
-``x[1:]`` and ``x[:-1]``, ``x`` and ``x.T``. On a GPU they are one memory under two
-names, and so they are here. An element is told from another by its address: a number
-of numpy's memory, or for lists the list that holds it and its number in there.
+``x[1:]`` and ``x[:-1]``, ``x`` and ``x.T``. On a GPU they are the same memory under two
+names, and here as well. Elements are identified by their addresses: in a numpy array by
+the address in memory, in a list by the identity of the list and the index in it.
 """
 
 from .faults import shown
@@ -13,7 +13,7 @@ from .types import SIZES
 
 
 def take_in(launch, names: list, values: list) -> list:
-    """Return the arguments as the kernel gets them: numbers, and arrays of its own."""
+    """Return the arguments for the kernel: numbers, and arrays of this package."""
     taken = [taken_alone(launch, name, value) for name, value in zip(names, values)]
     arrays = [
         [array, addresses(value)]
@@ -31,7 +31,7 @@ def take_in(launch, names: list, values: list) -> list:
 
 
 def scattered(array: Array, value: object) -> list | None:
-    """Return where the elements of a transposed array, or of a view, begin."""
+    """Return the byte addresses of the elements of a non-contiguous numpy array."""
     if isinstance(value, list) or value.flags["C_CONTIGUOUS"] or not array.size:
         return None
     found = cells(array, addresses(value))
@@ -40,7 +40,7 @@ def scattered(array: Array, value: object) -> list | None:
 
 
 def taken_alone(launch, name: str, value: object) -> object:
-    """Return an argument: a number, or an array with memory of its own."""
+    """Return an argument for the kernel, as if it shared its memory with no other."""
     if isinstance(value, list):
         data, shape = flat(value, name)
         whole = data and all([type(x) is int for x in data])
@@ -61,7 +61,7 @@ def taken_alone(launch, name: str, value: object) -> object:
 
 
 def listed(name: str, value: object, kind: str, full: bool) -> object:
-    """Return a number of a list as an array of this type holds it; None stays None."""
+    """Return a number of a list, converted to the array's type; None stays None."""
     value = value.item() if hasattr(value, "item") else value
     if value is None:
         return None
@@ -73,15 +73,15 @@ def listed(name: str, value: object, kind: str, full: bool) -> object:
 
 
 def kind_of(name: str, value: object) -> object:
-    """Return the type of an argument, as a compiler sees it.
+    """Return the type of an argument for the compiler.
 
-    Of a numpy array that is the type of its numbers. Of an array that the kernel already
-    has, it is its whole type, dimensions included.
+    For a numpy array this is the type of its numbers; for an array of this package it is
+    the whole type, with the number of dimensions.
     """
     if isinstance(value, Array):
         return ("array", value.dtype.name, value.ndim)
     if hasattr(value, "dtype"):
-        if not getattr(value.dtype, "isnative", True):  # Numba takes no such array
+        if not getattr(value.dtype, "isnative", True):  # Numba refuses such an array
             wanted = f"{name}: expected numbers in this machine's order of bytes"
             raise ValueError(f"{wanted}; got {value.dtype}")
         try:
@@ -107,7 +107,7 @@ def array(launch, name, shape, kind, data, value=None) -> Array:
 
 
 def constant(launch, name: str, value: object) -> Array:
-    """Return an array of the names around a kernel: read-only, as for a compiler."""
+    """Return an array around a kernel, which is read-only like Numba's constants."""
     data, shape = value.ravel().tolist(), value.shape
     kind = Type(type_name(value.dtype))
     made = Array(launch, name, "constant", shape, kind, data)
@@ -119,10 +119,10 @@ def constant(launch, name: str, value: object) -> Array:
 
 
 def addresses(value: object) -> tuple:
-    """Return where an argument's elements lie: a list, and the bytes of each or None.
+    """Return where an argument's elements are: (bounds, array), or (list ids, None).
 
-    Of a numpy array the bounds come first: they settle most cases, as most arrays do not
-    overlap.
+    For a numpy array the bounds of its memory decide most cases, because most arrays do
+    not overlap; the array itself decides the others.
     """
     if isinstance(value, list):
         return sorted_ids(value), None
@@ -175,7 +175,7 @@ def overlaps_itself(pair: list) -> bool:
         return len(set(mine)) < len(mine)
     if pair[0].read_only:
         return False
-    # How far an element and the dimensions with smaller strides extend, in bytes.
+    # The extent in bytes of an element and of the dimensions with smaller strides.
     reach = value.itemsize - 1
     for stride, extent in sorted(zip([abs(n) for n in value.strides], value.shape)):
         if extent > 1 and stride <= reach:
@@ -185,7 +185,7 @@ def overlaps_itself(pair: list) -> bool:
 
 
 def on_one_memory(launch, group: list) -> list:
-    """Return arrays on one memory for arguments that share some."""
+    """Return arrays with one common memory for arguments that share memory."""
     addressed = [cells(*pair) for pair in group]
     known, holders = {}, []
     for (array, _), mine in zip(group, addressed):
@@ -198,7 +198,7 @@ def on_one_memory(launch, group: list) -> list:
     if group[0][1][1] is not None:
         check_elements_apart(known, holders)
     if sum([len(set(mine)) for mine in addressed]) == len(known) and len(group) > 1:
-        return [array for array, _ in group]  # neighbours, without a common element
+        return [array for array, _ in group]  # interleaved, without a common element
     first, made = None, []
     data = [None] * len(known)
     for (array, _), mine in zip(group, addressed):
@@ -215,7 +215,7 @@ def on_one_memory(launch, group: list) -> list:
 
 
 def check_elements_apart(known: dict, holders: list) -> None:
-    """Refuse elements of numpy's that begin at different addresses and share bytes."""
+    """Refuse elements that begin at different addresses and overlap in memory."""
     last = end = None
     for start in sorted(known):
         array = holders[known[start]]
@@ -225,7 +225,7 @@ def check_elements_apart(known: dict, holders: list) -> None:
 
 
 def refuse_to_share(one: Array, other: Array) -> None:
-    """Refuse arrays that share bytes, but no elements: each element has one record."""
+    """Refuse arrays that share bytes but not elements: an element has one record."""
     names = one.name if one is other else f"{one.name} and {other.name}"
     kinds = one.dtype.name, other.dtype.name
     said = (
@@ -237,7 +237,7 @@ def refuse_to_share(one: Array, other: Array) -> None:
 
 
 def aliased(launch, array: Array, data: list) -> Array:
-    """Return an array that can share its memory, instead of one that cannot."""
+    """Return a copy of an array that can share its memory."""
     make = Aliased if launch.memory is Watched else PlainAliased
     made = make(launch, array.name, "global", array.shape, array.dtype, data)
     made.read_only = array.read_only
@@ -245,7 +245,7 @@ def aliased(launch, array: Array, data: list) -> Array:
 
 
 def cells(array: Array, where: tuple) -> list:
-    """Return for every element of an argument what tells it from all others."""
+    """Return the address of every element of an argument."""
     lists, value = where
     if value is None:
         width = array.width
@@ -260,7 +260,7 @@ def cells(array: Array, where: tuple) -> list:
 
 
 def flat(value: list, name: str) -> tuple[list, tuple]:
-    """Return the numbers of a list of lists, and its shape."""
+    """Return the numbers of a nested list, and its shape."""
     if not (value and isinstance(value[0], list)):
         return list(value), (len(value),)
     data, shape = [], None
@@ -275,7 +275,7 @@ def flat(value: list, name: str) -> tuple[list, tuple]:
 
 
 def give_back(values: list, arrays: list) -> None:
-    """Write what the kernel changed back into the arguments."""
+    """Copy the arrays that the kernel changed back into the arguments."""
     for value, array in zip(values, arrays):
         if not isinstance(array, Array):
             continue
@@ -286,13 +286,13 @@ def give_back(values: list, arrays: list) -> None:
         if isinstance(value, list):
             fill(value, iter(data))
         elif not array.read_only:
-            # A number that is too large for the array's type becomes an infinity.
+            # A number that overflows the array's type becomes an infinity.
             with __import__("numpy").errstate(over="ignore"):
                 value.flat = data
 
 
 def fill(value: list, numbers: object) -> None:
-    """Write numbers into a list of lists, row by row."""
+    """Write numbers into a nested list, row by row."""
     for i in range(len(value)):
         if isinstance(value[i], list):
             fill(value[i], numbers)

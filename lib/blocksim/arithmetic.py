@@ -1,7 +1,7 @@
-"""What a kernel's text calls to compute as a GPU does.
+"""Arithmetic that gives a GPU's results; the generated code of a kernel calls it.
 
-Where Python raises an error a GPU goes on: with an infinity, a NaN, or, for whole
-numbers divided by 0, with 0; so it does where a quotient has more than 64 bits.
+Where Python raises an error, a GPU continues with an infinity or a NaN. Integer division
+by 0 gives 0 here, and so does a quotient that overflows 64 bits.
 """
 
 import builtins
@@ -15,44 +15,44 @@ ERRORS = (ValueError, OverflowError, ZeroDivisionError)
 
 
 def divided(a: float, b: float) -> float:
-    """Return a / b."""
+    """Return a / b; a division by 0 gives an infinity or NaN."""
     if b != 0:
         return a / b
     return NAN if a == 0 or a != a else math.copysign(INF, a) * math.copysign(1.0, b)
 
 
 def whole_quotient(a: int, b: int) -> int:
-    """Return a // b of whole numbers."""
+    """Return a // b of integers."""
     return 0 if b == 0 or (b == -1 and a == LEAST) else a // b
 
 
 def whole_rest(a: int, b: int) -> int:
-    """Return a % b of whole numbers."""
+    """Return a % b of integers."""
     return a % b if b else 0
 
 
 def whole_both(a: int, b: int) -> tuple:
-    """Return a // b and a % b of whole numbers."""
+    """Return a // b and a % b of integers."""
     return whole_quotient(a, b), whole_rest(a, b)
 
 
 def shifted_left(a: int, b: int) -> int:
-    """Return a << b of whole numbers."""
+    """Return a << b of integers."""
     return a << distance(b)
 
 
 def shifted_right(a: int, b: int) -> int:
-    """Return a >> b of whole numbers."""
+    """Return a >> b of integers."""
     return a >> distance(b)
 
 
 def distance(b: int) -> int:
-    """Return how far a shift goes: 64 bits at most; a negative distance is a large one."""
+    """Return the distance of a shift, 64 bits at most; a negative one counts as large."""
     return min(b & 0xFFFFFFFF, 64)
 
 
 def whole_power(a: int, b: int) -> int:
-    """Return a ** b of whole numbers; beyond 64 bits it wraps."""
+    """Return a ** b of integers, which wraps at 64 bits."""
     if b >= 0:
         return pow(a, b, 1 << 64) if a >= 0 else (-1) ** (b % 2) * pow(-a, b, 1 << 64)
     return a ** (b % 2) if a in (1, -1) else 0
@@ -95,19 +95,19 @@ def larger(a: float, b: float) -> float:
 
 
 def nearest(value: float) -> int:
-    """Return the nearest whole number, of two the even one."""
+    """Return the nearest integer; a tie goes to the even one."""
     return round(value) if value - value == 0 else cast(value, "int64")
 
 
 def part(parts: tuple, index: int, name: str) -> object:
-    """Return one part of a tuple; a negative index counts from its end."""
+    """Return one element of a tuple; a negative index counts from the end."""
     if not -len(parts) <= index < len(parts):
         asked = f"{name}[{index}] is asked for"
         raise IndexError(f"{asked}; there are {len(parts)} parts")
     return parts[index]
 
 
-# ---- bits, and what else ``cuda`` computes
+# ---- bit intrinsics, and other functions of ``cuda``
 
 
 def popc(value: int, bits: int) -> int:
@@ -116,12 +116,12 @@ def popc(value: int, bits: int) -> int:
 
 
 def ffs(value: int, bits: int) -> int:
-    """Return which bit is the lowest one set, counted from 1; 0 if none is."""
+    """Return the position of the lowest set bit, counted from 1; 0 if none is set."""
     return min([bit + 1 for bit in range(bits) if value >> bit & 1] or [0])
 
 
 def clz(value: int, bits: int) -> int:
-    """Return how many bits above the highest one set are not."""
+    """Return the number of leading zero bits."""
     return bits - max([bit + 1 for bit in range(bits) if value >> bit & 1] or [0])
 
 
@@ -147,7 +147,7 @@ def selp(test: bool, a: object, b: object) -> object:
 
 
 def instead_of_error(name: str, x: float) -> float:
-    """Return what a GPU gives where Python raises an error."""
+    """Return a GPU's result where Python raises an error."""
     if name in ("exp", "exp2", "expm1", "cosh"):
         return INF
     if name == "sinh":
@@ -185,7 +185,7 @@ def exp2(x: float) -> float:
 
 
 def log1p(x: float) -> float:
-    """Return log(1 + x), exact for small x; MicroPython has none."""
+    """Return log(1 + x), accurate for small x; MicroPython has no such function."""
     u = 1.0 + x
     if u == 1.0:
         return x
@@ -195,7 +195,7 @@ def log1p(x: float) -> float:
 
 
 def hypot(x: float, y: float) -> float:
-    """Return the length of (x, y), without squares that are too large."""
+    """Return the length of (x, y); the scaling keeps the squares from overflowing."""
     largest = max(abs(x), abs(y))
     if largest == 0:
         return 0.0
@@ -235,7 +235,7 @@ def rounds_to(name: str) -> object:
 
 
 def wraps_to(name: str) -> object:
-    """Return what wraps whole numbers; most lie inside, and stay as they are."""
+    """Return a function that wraps integers to a type; most are in range already."""
     if name == "bool":
         return bool
     high = (1 << (8 * SIZES[name] - (name[0] == "i"))) - 1
@@ -248,7 +248,7 @@ def wraps_to(name: str) -> object:
 
 
 def wrapped_mask(answer: tuple) -> tuple:
-    """Return a mask of lanes as an int32, beside what comes with it."""
+    """Return a pair whose first element, a mask of lanes, is wrapped to int32."""
     return wrapped(answer[0], "int32"), answer[1]
 
 
@@ -264,7 +264,7 @@ OPERATIONS = (  # functions of this file
 
 
 def device_names() -> dict:
-    """Return the names that a kernel's text may use, besides ``__rt``."""
+    """Return the names that the generated code may use, besides ``__rt``."""
     names = {"__inf": INF, "__nan": NAN, "__math": Maths(), "__wrap_mask": wrapped_mask}
     for name in OPERATIONS:
         names["__" + name] = globals()[name]

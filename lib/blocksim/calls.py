@@ -1,4 +1,4 @@
-"""Types of calls: device functions, ``math``, ``cuda`` and Python's own."""
+"""Type inference for calls: device functions, ``math``, ``cuda`` and builtins."""
 
 from .things import (
     ALIASES,
@@ -36,7 +36,7 @@ from .values import Closure, Function, Refusal, Typed, Value, constant, joined, 
 
 
 class Calls:
-    """Finds the type of what a call returns."""
+    """Infers the values of calls."""
 
     def value_Call(self, node: Node) -> Value:
         for arg in node.args:
@@ -64,7 +64,7 @@ class Calls:
         return getattr(self, read)(node, name)
 
     def not_called(self, node: Node) -> Refusal:
-        """Return why something that is no function cannot be called."""
+        """Return the refusal of a call of something that is no function."""
         function, value = node.func, node.func.got
         name = getattr(function, "id", getattr(function, "attr", ""))
         listed = is_tuple(value.kind) or is_array(value.kind)
@@ -77,9 +77,9 @@ class Calls:
         return Refusal(node.line, f"{self.named(value)} cannot be called", instead)
 
     def take(self, node: Node, *wanted: str) -> list:
-        """Return the values of the arguments, in the order of the names wanted.
+        """Return the values of the arguments, in the order of the parameters ``wanted``.
 
-        An argument whose name stands in brackets, as "[mask]", may be left out.
+        A parameter in brackets, as "[mask]", is optional; its value is then None.
         """
         names = [name.strip("[]") for name in wanted]
         needed = [name for name in wanted if name[0] != "["]
@@ -112,7 +112,7 @@ class Calls:
         return given
 
     def numbers(self, node: Node, *wanted: str) -> list:
-        """Return the arguments' values, all of which have to be numbers."""
+        """Return the values of the arguments; all have to be numbers."""
         found = self.take(node, *wanted)
         for value in found:
             if value is not None:
@@ -120,7 +120,7 @@ class Calls:
         return found
 
     def integer(self, node, value: Value, what: str, instead="int32(…)") -> None:
-        """Refuse what is no whole number."""
+        """Refuse anything but an integer."""
         if value is not None and not is_integer(value.kind):
             raise Refusal(
                 node.line,
@@ -130,7 +130,7 @@ class Calls:
             )
 
     def call_function(self, node: Node, function: Function) -> Value:
-        """Return what is known of the result of a device function or a closure."""
+        """Return the result of a call of a device function or a nested function."""
         if node.keywords and isinstance(function, Closure):
             raise Refusal(
                 node.line,
@@ -164,7 +164,7 @@ class Calls:
         return Value(typed.result.kind, bits=typed.result.bits)
 
     def check_signature(self, node: Node, function: Function, typed: Typed) -> None:
-        """Refuse a call that is not of the types that the function's decorator says."""
+        """Refuse a call whose types differ from those in the function's decorator."""
         takes = signed(function)
         if takes is None:
             return
@@ -207,7 +207,7 @@ class Calls:
         return [given.get(p.name) or self.default(p, function) for p in parameters]
 
     def default(self, parameter: Node, function: Function) -> Node:
-        """Return what a parameter is where a call leaves it out."""
+        """Return the node of a parameter's default value."""
         if isinstance(function, Closure):
             value = parameter.default.got.const
             return Node("Constant", parameter.line, value=value)
@@ -215,14 +215,14 @@ class Calls:
         return Node("Default", value.line, value=value, function=function)
 
     def value_Default(self, node: Node) -> Value:
-        """Return a default's value: its names stand for what is around its function."""
+        """Return a default's value; its names are resolved around its function."""
         function = node.function
         around = Node("Pass", node.line, body=[])
         typed = Typed(function, around, ())
         return type(self)(self.compiler, typed, None).value(node.value)
 
     def inlined(self, node: Node, closure: Closure, values: list) -> Typed:
-        """Return a function inside the kernel, for this call of it."""
+        """Infer the types in a nested function, for this call of it."""
         if closure.node in self.around_me():
             raise Refusal(node.line, f"{closure.name} calls itself", "use a loop")
         typed = Typed(closure, clone(closure.node), tuple([v.kind for v in values]))
@@ -233,7 +233,7 @@ class Calls:
         return typed
 
     def around_me(self) -> list:
-        """Return the closures that are being read, this one included."""
+        """Return the nested functions that are being read, this one included."""
         found, inference = [], self
         while inference.caller is not None:
             found.append(inference.typed.function.node)
@@ -241,7 +241,6 @@ class Calls:
         return found
 
     def meet(self) -> None:
-        """Note that threads meet in this function."""
         self.typed.meets = True
 
     def convert(self, node: Node, dtype: Type) -> Value:
@@ -294,7 +293,7 @@ class Calls:
     def call_len(self, node: Node, name: str) -> Value:
         (value,) = self.take(node, "x")
         if is_tuple(value.kind) and hasattr(value, "argument"):
-            # Numba knows the length of a tuple argument before it looks for types.
+            # Numba knows the length of a tuple argument before type inference.
             return constant(len(value.kind) - 1, node.line)
         if is_tuple(value.kind) or is_array(value.kind):
             return Value("int64", bits=MEMORY_BITS)
@@ -427,7 +426,7 @@ class Calls:
         return found
 
     def call_array(self, node: Node, name: str) -> Value:
-        """Return a shared or local array, whose size is a constant."""
+        """Return a shared or local array; its size has to be a constant."""
         space = node.path.split(".")[1]
         shape, dtype, alignment = self.take(node, "shape", "dtype", "[alignment]")
         node.shape = self.extents(node, shape, space)
@@ -445,7 +444,7 @@ class Calls:
         return found
 
     def extents(self, node: Node, shape: Value, space: str) -> tuple:
-        """Return the shape of an array, if the compiler knows it."""
+        """Return the shape of an array; refuse one that is not constant."""
         parts = [shape]
         if is_tuple(shape.kind):
             parts = [self.part(shape, i) for i in range(len(shape.kind) - 1)]
@@ -504,7 +503,7 @@ class Calls:
         return value
 
     def call_meeting(self, node: Node, name: str) -> Value:
-        """Return what threads give each other where they meet."""
+        """Return the result of a barrier, shuffle or vote."""
         self.meet()
         if name == "syncthreads":
             self.take(node)
@@ -520,7 +519,7 @@ class Calls:
         return self.shuffle(node, name)
 
     def count(self, node: Node, name: str) -> Value:
-        """Return what a barrier says that counts the threads whose test is true."""
+        """Return the result of a barrier that counts threads."""
         (test,) = self.numbers(node, "predicate")
         self.integer(node, test, "what is counted")
         if test.kind == "bool":
@@ -529,7 +528,7 @@ class Calls:
         return Value("int32")
 
     def vote(self, node: Node, name: str) -> Value:
-        """Return what a warp says of a test, or of a value, of its threads."""
+        """Return the result of a warp vote or match."""
         mask, value = self.numbers(node, "mask", "predicate")
         self.integer(node, mask, "a mask")
         takes, kind = VOTES[name]
@@ -539,14 +538,14 @@ class Calls:
         return Value(kind)
 
     def wide(self, node: Node, value: Value, what: str, instead: str) -> None:
-        """Refuse what is no whole number of 32 or 64 bits."""
+        """Refuse anything but an integer of 32 or 64 bits."""
         self.integer(node, value, what, instead)
         if value.kind not in ("int32", "uint32", "int64", "uint64"):
             message = f"{what} is a whole number of 32 bits, not {value.kind}"
             raise Refusal(node.line, message, instead)
 
     def shuffle(self, node: Node, name: str) -> Value:
-        """Return what a thread gets from another one of its warp."""
+        """Return the result of a shuffle."""
         mask, value, lane = self.numbers(node, "mask", "value", SHUFFLE_NAMES[name])
         self.wide(node, mask, "a mask", "0xffffffff")
         self.wide(node, lane, "a lane", "int32(…)")
@@ -560,7 +559,7 @@ class Calls:
         return Value(value.kind, bits=value.bits)
 
     def call_atomic(self, node: Node, name: str) -> Value:
-        """Return what was in the element that an atomic changes."""
+        """Return the result of an atomic: the element's old value."""
         takes, count = ATOMICS[name]
         names = ("old", "value") if count == 2 else ("value",)
         array, index, *values = self.take(node, "array", "index", *names)
@@ -629,7 +628,7 @@ class Calls:
         return Value(array.kind[1])
 
     def call_cuda(self, node: Node, name: str) -> Value:
-        """Return what the other functions of ``cuda`` give."""
+        """Return the result of one of the other functions of ``cuda``."""
         if name in FENCES:
             values = self.numbers(node, *(["ns"] if name == "nanosleep" else []))
             for value in values:
@@ -637,7 +636,7 @@ class Calls:
             return Value("none")
         if name in ("activemask", "lanemask_lt"):
             self.take(node)
-            if name == "activemask":  # the launch finds out which lanes are together
+            if name == "activemask":  # the launch determines which lanes are together
                 self.meet()
             return Value("uint32")
         if name in BITS:
@@ -661,7 +660,7 @@ class Calls:
         return self.call_selp(node)
 
     def call_selp(self, node: Node) -> Value:
-        """Return one of two numbers of the same type."""
+        """Return the result of ``cuda.selp``; refuse the paths that are no functions."""
         if node.path != "cuda.selp":
             axis = f"{node.path}.x" if node.path[5:] in DIMS else ""
             raise Refusal(
@@ -682,7 +681,7 @@ class Calls:
         return joined(Value(a.kind, bits=a.bits), b)
 
     def one_of(self, node: Node, name: str, kinds: dict, kind: str) -> str:
-        """Return the type of the answer for a number of this type; refuse others."""
+        """Return the result type of a bit intrinsic for this type; refuse others."""
         if kind not in kinds:
             raise Refusal(
                 node.line,
@@ -702,15 +701,15 @@ def counted(number: int, what: str) -> str:
     return f"{number} {what}" + "s" * (number != 1)
 
 
-# functions that the compiler computes itself, if given only constants
+# functions of math that the compiler evaluates itself for constants
 FOLDED = "ceil copysign degrees fabs floor radians sqrt".split()
-INSIDE = {  # what is no function but holds some, and a call that may be meant
+INSIDE = {  # modules, and a call that a reader may mean
     "cuda.atomic": "cuda.atomic.add(array, index, value)",
     "cuda.shared": "cuda.shared.array(n, float32)",
     "cuda.local": "cuda.local.array(n, float32)",
     "cuda.const": "cuda.const.array_like(array)",
 }
-# No function takes any of these as an argument.
+# expressions that no function takes as an argument
 TAKEN_BY_NONE = ("a generator", "a list comprehension", "an f-string")
 SPELLED = ("inf", "+inf", "-inf", "nan", "infinity", "-infinity")
 SHUFFLE_NAMES = {

@@ -1,9 +1,9 @@
-"""Repairs of Numba's simulator, where it does not do what a GPU does.
+"""Repairs Numba's simulator where it differs from a GPU.
 
-Numba's simulator runs every thread of a block as a thread of Python's. A thread looks for
-a shared array, and makes one if it finds none. When two threads do so at the same time,
-each gets an array of its own, and now and then the answer is wrong. The simulator also
-lacks shared arrays with an alignment, and shuffles.
+Numba's simulator runs every thread of a block as a Python thread. A thread looks up a
+shared array, and creates it if there is none. Two threads that do so at the same time may
+get separate arrays, and then the result is wrong now and then. The simulator also lacks
+shared arrays with an alignment, and shuffles.
 """
 
 import sys
@@ -18,7 +18,7 @@ from numba.np.numpy_support import as_dtype
 
 @cache
 def mend() -> None:
-    """Repair Numba's simulator, if that is what kernels run on here."""
+    """Repair Numba's simulator, if kernels run on it here."""
     if config.ENABLE_CUDASIM:
         from numba.cuda.simulator import kernelapi
 
@@ -32,17 +32,17 @@ def shared_array(
     dtype: types.Type | type,
     alignment: int | None = None,
 ) -> np.ndarray:
-    """Return the shared array of the line that called: one for all threads of a block.
+    """Return the shared array of the calling line: one for all threads of a block.
 
     Parameters
     ----------
     self : object
         The simulator's `cuda.shared` of that block.
     shape : int or tuple of int
-        0 is an array in the block's dynamic shared memory.
+        0 means the block's dynamic shared memory.
     dtype : Numba type or NumPy dtype
     alignment : int, optional
-        It has no meaning in the simulator.
+        Ignored: it has no meaning in the simulator.
 
     Returns
     -------
@@ -54,23 +54,23 @@ def shared_array(
         return np.frombuffer(self._dynshared.data, dtype, count)
     caller = sys._getframe(1)
     line = caller.f_code.co_filename, caller.f_lineno
-    # setdefault looks and stores in one step, so no other thread can come between.
+    # setdefault is atomic: no other thread can run between its lookup and its store.
     return self._allocations.setdefault(line, np.empty(shape, dtype))
 
 
 def shfl_xor_sync(self: Any, mask: int, value: float, lane_mask: int) -> float:
     """Return the value of the thread whose number differs in the bits of `lane_mask`.
 
-    Every thread of the block has to take part.
+    Every thread of the block has to call it.
 
     Parameters
     ----------
     self : object
         The simulator's `cuda` module.
     mask : int
-        The threads that take part; not looked at.
+        The threads that take part; ignored.
     value : float
-        What this thread offers.
+        The value that this thread offers.
     lane_mask : int
 
     Returns

@@ -1,6 +1,6 @@
-"""What the simulator declines although Numba compiles it: one sentence for each.
+"""What the simulator declines although Numba compiles it: a reason for each.
 
-A kernel that needs one of these is refused, and the refusal says that Numba may take it.
+A kernel that needs one of these is refused, and the message says that Numba may compile it.
 """
 
 DECLINED = {

@@ -1,15 +1,14 @@
-"""From a tree with types to Python that the simulator runs, thread by thread.
+"""The code generator: from a typed tree to Python code that the simulator runs.
 
-Python cannot halt a function half-way, except where it says ``yield``. So a function in
-which threads meet becomes a generator: at a barrier it yields what it waits for, and it
-calls others that meet by ``yield from``. So does one in which a loop may wait for what
-another thread does: from time to time it yields, and others go on. Each meeting has a
-key that says which arrival it is: the call in the text, the turns of the loops around
-it, and the key of the call of its function. Two threads meet only where their keys are
-equal.
+Python can suspend a function only at a ``yield``. So a function in which threads meet
+becomes a generator: at a barrier it yields what it waits for, and it calls other such
+functions with ``yield from``. A function with a loop that may poll becomes a generator
+too: it yields from time to time, so that other threads continue. Each meeting has a key
+that identifies the arrival: the call in the text, the iterations of the loops around it,
+and the key of the call of its function. Two threads meet only if their keys are equal.
 
-The text also says on which line it is, wraps whole numbers where they can leave their
-type, ends mathematics as a GPU does, and, in full mode, rounds every float.
+The code also sets the current line, wraps integers that can overflow their type, calls
+``arithmetic`` for a GPU's results, and in full mode rounds every float.
 """
 
 from .expressions import chained
@@ -20,7 +19,7 @@ from .types import FLOATS, SIZES, is_array, is_integer, is_tuple
 from .values import Closure
 
 STEP = "    "
-MOST_NESTED = 15  # a longer chain of operations is written without nested brackets
+MOST_NESTED = 15  # operations in a chain; a longer chain is written without nesting
 WRAPPED = {  # Numba's masks are signed numbers
     "ballot_sync": "__wrap_int32",
     "match_any_sync": "__wrap_int32",
@@ -32,18 +31,18 @@ PLAIN_CALLS.update({"round": "__nearest", "divmod": "__whole_both"})
 
 
 class Text:
-    """The Python text of a kernel and its device functions.
+    """The generated Python code of a kernel and its device functions.
 
     Attributes
     ----------
     lines : list of str
     sites : list of tuple
-        The calls at which threads meet: their lines, and the lines of the loops around
-        them, the outermost first. Calls that make arrays are listed here too.
+        The calls at which threads meet: the line of each, and the lines of the loops
+        around it, the outermost first. Calls that create arrays are listed too.
     shared : list of tuple
         Its shared arrays: name, bytes and line.
     constants : list
-        Arrays around the kernel, which cannot be written as text.
+        Arrays around the kernel, which have no literals.
     """
 
     def __init__(self, full: bool):
@@ -55,14 +54,14 @@ class Text:
         self.named = []
 
     def name_of(self, typed: object) -> str:
-        """Return the name of a function of the text, one for each list of types."""
+        """Return the name of a device function, one for each list of types."""
         if typed not in self.named:
             self.named.append(typed)
         return f"__{typed.node.name}_{self.named.index(typed)}"
 
 
 def emit(typed: object, full: bool) -> Text:
-    """Return the text of a kernel and of the device functions that it calls.
+    """Return the code of a kernel and of the device functions that it calls.
 
     Parameters
     ----------
@@ -73,18 +72,18 @@ def emit(typed: object, full: bool) -> Text:
     text = Text(full)
     Emitter(text, typed, "__kernel", 0).function()
     done = 0
-    while done < len(text.named):  # each may call others
+    while done < len(text.named):  # each may add others, which it calls
         function = text.named[done]
         if not isinstance(
             function.function, Closure
-        ):  # a closure is written where the kernel defines it
+        ):  # a nested function is written where the kernel defines it
             Emitter(text, function, text.name_of(function), 0).function()
         done += 1
     return text
 
 
 def changed_in_loops(body: list) -> list:
-    """Return the names that are assigned in a while, here or further inside."""
+    """Return the names that are assigned in a while, at any depth."""
     found = set()
     for node in body:
         if node.kind == "While":
@@ -104,9 +103,9 @@ class Emitter:
         self.typed = typed
         self.called = name
         self.depth = depth
-        self.loops = []  # around this point: (line, the name that counts its turns)
+        self.loops = []  # the enclosing loops: (line, the variable of the iteration)
         self.meetings = 0  # how many calls at which threads meet have been written
-        self.before = 0  # how many of these stand before the outermost loop here
+        self.before = 0  # how many of them precede the outermost enclosing loop
         # For each return: the number of its line, and how many meetings precede it.
         self.exits = []
 
@@ -126,7 +125,7 @@ class Emitter:
         if self.text.full:
             self.write(f"__rt._where = {self.where()}")
         parameters = [parameter.name for parameter in node.parameters]
-        # What changes in a loop has to have a value when the loop is looked at.
+        # `_look` reads the variables that change in a loop, so they need a value.
         names = set(
             [name for name in changed_in_loops(node.body) if name not in parameters]
         )
@@ -173,7 +172,7 @@ class Emitter:
             return self.write_FunctionDef(node.function)
         self.at(node.line)
         value = self.expression(node.value)
-        if node.value.got.kind == "static":  # only the compiler sees it
+        if node.value.got.kind == "static":  # the name exists at compile time only
             return
         self.assign(node.targets, node.value, value)
 
@@ -183,7 +182,7 @@ class Emitter:
             self.assign([node.target], node.value, self.expression(node.value))
 
     def assign(self, targets: list, value: object, written: str) -> None:
-        """Write an assignment to names and elements, or to several at once."""
+        """Write an assignment to one target or to several."""
         if len(targets) == 1 and targets[0].kind == "Subscript":
             target = targets[0]
             return self.write(
@@ -198,7 +197,7 @@ class Emitter:
         self.write(f"{names} = {written}")
 
     def assign_parts(self, targets: list, value: object, written: str) -> None:
-        """Write an assignment of several values, some of them to elements."""
+        """Write an assignment of which some targets are elements."""
         self.write(f"__v = {written}")
         for target in targets:
             self.assign_part(target, value.got, "__v")
@@ -220,11 +219,11 @@ class Emitter:
         return safe_name(target.id)
 
     def stored(self, written: str, got: object, target) -> str:
-        """Return a value as the element of an array holds it."""
+        """Return a value converted to the type of the element that it is stored in."""
         return self.cast(written, got.kind, target.value.got.kind[1])
 
     def cast(self, written: str, kind: str, wanted: str) -> str:
-        """Return a number of one type as one of another type."""
+        """Return a number converted from one type to another."""
         if kind in FLOATS and wanted not in FLOATS:
             wide = ", True" if kind == "float64" else ""
             return f"__cast_{wanted}({written}{wide})"
@@ -241,7 +240,7 @@ class Emitter:
             changed, old = self.held(target)
         value = self.expression(node.value)
         if target.kind == "Subscript":
-            # Python reads the old element before it computes the new value.
+            # Python reads the old element before it evaluates the right side.
             self.write(f"__o = {old}")
             old = "__o"
         written = self.operation(
@@ -252,7 +251,7 @@ class Emitter:
         self.write(f"{changed} = {written}")
 
     def held(self, target) -> tuple:
-        """Return an element to be read and written; its index is computed once."""
+        """Return an element to read and to write; its index is evaluated once."""
         self.write(f"__a = {self.expression(target.value)}")
         self.write(f"__i = {self.index(target)}")
         return "__a[__i]", "__a[__i]"
@@ -267,9 +266,9 @@ class Emitter:
         self.write(f"return{value}")
 
     def keep_exits(self) -> None:
-        """Count a return as leaving early only if a further meeting follows it.
+        """Count a return as an early exit only if a further meeting follows it.
 
-        A thread that returns after the last meeting has gone past any that it skipped.
+        A thread that returns after the last meeting has run past any that it skipped.
         """
         for number, seen in self.exits:
             if seen == self.meetings:
@@ -312,7 +311,7 @@ class Emitter:
         self.at(node.line)
         written = self.expression(items)
         turn = self.begin_loop(node)
-        if is_array(items.got.kind):  # each turn reads its own element when it begins
+        if is_array(items.got.kind):  # each iteration reads its element when it begins
             self.write(f"__a{turn} = {written}")
             items = f"__rt._turns({node.line}, __range(__len(__a{turn})))"
             self.write(f"for __i{turn} in {items}:")
@@ -328,7 +327,7 @@ class Emitter:
         self.end_loop(node)
 
     def begin_loop(self, node) -> str:
-        """Write the counter of a loop's turns."""
+        """Write the counter of a loop's iterations; return its name."""
         if not self.loops:
             self.before = self.meetings
         turn = f"__t{len(self.loops)}_{node.line}"
@@ -339,7 +338,7 @@ class Emitter:
         return turn
 
     def count_turn(self, node, turn: str) -> None:
-        """Write what each turn begins with."""
+        """Write the start of an iteration: count it, and look at a while or yield."""
         self.write(f"{turn} += 1")
         self.at(node.line)
         if node.kind == "While":
@@ -375,7 +374,7 @@ class Emitter:
     # ---- expressions
 
     def expression(self, node) -> str:
-        """Return the text of an expression."""
+        """Return the code of an expression."""
         got = node.got
         if got.known and node.kind != "Call":
             written = self.constant(got)
@@ -384,7 +383,7 @@ class Emitter:
         return getattr(self, "text_" + node.kind)(node)
 
     def constant(self, got: object) -> str | None:
-        """Return a constant as text; None for what is none."""
+        """Return a constant as code, or None if it has no literal."""
         if got.kind == "static":
             return "None"
         if hasattr(got, "scalar"):
@@ -411,7 +410,7 @@ class Emitter:
         return self.named(node)
 
     def named(self, node) -> str:
-        """Return the value of a name, if its thread has given it one."""
+        """Return a name; if it may be unset, return a call that checks it."""
         name = safe_name(node.id)
         return f"__rt._given('{node.id}', {name})" if node.unsure else name
 
@@ -419,7 +418,7 @@ class Emitter:
         return self.expression(node.value)
 
     def constant_array(self, name: str, got: object) -> str:
-        """Return an array around the kernel."""
+        """Return the call for an array around the kernel."""
         self.text.constants.append((name, got.array))
         return f"__rt._constant({len(self.text.constants) - 1})"
 
@@ -438,7 +437,6 @@ class Emitter:
         return f"({body} if {test} else {orelse})"
 
     def test(self, node) -> str:
-        """Return a test; a comparison is True or False already."""
         return self.expression(node)
 
     def text_BoolOp(self, node) -> str:
@@ -456,10 +454,10 @@ class Emitter:
         return self.wrapped(node, f"({node.op}{operand})", type_as)
 
     def text_BinOp(self, node) -> str:
-        """Return the text of a chain of operations, as a + b + c is one.
+        """Return the code of a chain of operations, such as a + b + c.
 
-        A long chain is written in steps, ``(__s := a, __s := __s + b, …)[-1]``, as so
-        many brackets within brackets would come to the end of MicroPython's stack.
+        A long chain is written in steps, ``(__s := a, __s := __s + b, …)[-1]``, because
+        nested brackets would overflow MicroPython's stack.
         """
         *chain, first = chained(node)
         parts = [self.expression(first)]
@@ -479,7 +477,7 @@ class Emitter:
         return "(" + ", ".join([f"__s := {part}" for part in parts]) + ")[-1]"
 
     def operation(self, node, sign, left, right, a, b, got) -> str:
-        """Return the text of an operation between two numbers."""
+        """Return the code of an operation between two numbers."""
         kind = got.kind
         if is_integer(kind):
             if sign in ("//", "%") and kind == "int64":
@@ -509,17 +507,17 @@ class Emitter:
         return self.rounded(written, kind)
 
     def as_int64(self, written: str, got: object) -> str:
-        """Return an operand as an int64 has it; only a uint64 may be larger."""
+        """Return an operand converted to int64; only a uint64 may be out of its range."""
         return f"__wrap_int64({written})" if got.kind == "uint64" else written
 
     def wrapped(self, node, written: str, got: object) -> str:
-        """Return a whole number wrapped to its type, if it may leave the type's range."""
+        """Return an integer, wrapped to its type if it may overflow it."""
         if got.kind in FLOATS:
             return written
         return f"__wrap_{got.kind}({written})" if node.wraps else written
 
     def rounded(self, written: str, kind: str) -> str:
-        """Return a float as its type holds it, in full mode."""
+        """Return a float, rounded to its type in full mode."""
         if not self.text.full or kind not in ("float16", "float32"):
             return written
         return f"__round_{kind}({written})"
@@ -553,7 +551,7 @@ class Emitter:
         return f"{self.expression(node.value)}[{self.index(node)}]"
 
     def index(self, node) -> str:
-        """Return the index of an element; a tuple where there are several."""
+        """Return the index of an element: a number, or a tuple of several."""
         if node.slice.kind == "Tuple":
             parts = [self.expression(part) for part in node.slice.elts]
             return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
@@ -595,7 +593,7 @@ class Emitter:
         )
 
     def call(self, node) -> str:
-        """Return the call of a function of the text."""
+        """Return the call of a device function."""
         typed = node.typed
         args = [self.handed(arg) for arg in node.args]
         self.meetings += typed.meets
@@ -609,13 +607,13 @@ class Emitter:
         return self.expression(arg)
 
     def key(self, line: int) -> str:
-        """Return the key of an arrival at a new site."""
+        """Return the key of an arrival, for a new site."""
         self.text.sites.append((line, tuple([at for at, _ in self.loops])))
         turns = "".join([f"{name}, " for _, name in self.loops])
         return f"({len(self.text.sites) - 1}, ({turns}), __key)"
 
     def meeting(self, node, name: str) -> str:
-        """Return a call at which threads meet."""
+        """Return the code of a call at which threads meet."""
         self.meetings += 1
         args = [self.key(node.line)]
         args += [self.expression(arg) for arg in node.bound if arg is not None]
@@ -625,11 +623,11 @@ class Emitter:
         return f"{wrap}({answer})" if wrap else answer
 
     def turns(self) -> str:
-        """Return, in full mode, one more argument: the turns of the loops so far."""
+        """Return a last argument for ``_back``: in full mode, the loop iterations."""
         return f", {self.where()}" if self.text.full else ""
 
     def where(self) -> str:
-        """Return the turns of the loops around this point, and of the callers'."""
+        """Return the iterations of the enclosing loops, and of the callers' loops."""
         turns = "".join([f"{name}, " for _, name in self.loops])
         return f"({turns}__key,)"
 
@@ -642,7 +640,7 @@ class Emitter:
         return f"__rt.atomic.{name}({', '.join(args)})"
 
     def converted(self, node) -> str:
-        """Return a number in another type."""
+        """Return a conversion to another type."""
         written = self.expression(node.bound[0])
         kind, wanted = node.bound[0].got.kind, node.path
         if wanted == "bool":
@@ -660,10 +658,10 @@ class Emitter:
         return self.extreme(node, "max", "larger")
 
     def extreme(self, node, name: str, chosen: str) -> str:
-        """Return the text of min or max.
+        """Return the code of min or max.
 
         A GPU has one instruction for two floats, which treats NaN as missing. All other
-        numbers are compared and chosen as Python does: of equal ones the first stays.
+        numbers are compared as in Python: of equal ones the first is the result.
         """
         args = [self.expression(arg) for arg in node.bound]
         kinds = [arg.got.kind for arg in node.bound]
@@ -698,7 +696,7 @@ class Emitter:
         return self.expression(node.bound[0])
 
     def array(self, node, space: str) -> str:
-        """Return the call that makes an array, or finds the block's own."""
+        """Return the call that creates an array, or returns the block's shared one."""
         number = len(self.text.sites)
         self.text.sites.append((node.line, ()))
         name = getattr(node, "named", None) or "array"
@@ -715,12 +713,12 @@ class Emitter:
 
 
 def safe_name(name: str) -> str:
-    """Return a kernel's name so that it is none of the simulator's: __v, __rt."""
+    """Return a kernel's name, changed if it could be one of the simulator's (``__v``)."""
     return "_" + name if name[:2] == "__" else name
 
 
 class PartOf:
-    """One part of a tuple, as an assignment needs it."""
+    """The type of one element of a tuple, in place of a Value."""
 
     def __init__(self, got: object, number: int):
         parts = got.kind[1:] if is_tuple(got.kind) else ()
@@ -728,7 +726,7 @@ class PartOf:
 
 
 def number(value: float) -> str:
-    """Return a float as text, infinities and NaN included."""
+    """Return a number as code, also an infinity or NaN."""
     if isinstance(value, int):
         return repr(value)
     if value != value:
@@ -739,5 +737,5 @@ def number(value: float) -> str:
 
 
 def sorted_by_number(copies: dict) -> list:
-    """Return the copies of a function; MicroPython's dictionaries keep no order."""
+    """Return a function's copies in order; MicroPython's dictionaries keep none."""
     return [copies[key] for key in sorted(copies)]

@@ -1,4 +1,4 @@
-"""Types of expressions: names, operations, elements of arrays."""
+"""Type inference for expressions: names, operations, elements of arrays."""
 
 from .calls import Calls
 from .things import BUILTINS, DIMS, KNOWN, DType, Thing, Type
@@ -34,10 +34,10 @@ from .values import (
 
 
 class Expressions(Calls):
-    """Finds what is known of an expression."""
+    """Infers the values of expressions."""
 
     def value(self, node: Node) -> Value:
-        """Return what is known of an expression."""
+        """Return the value of an expression, and store it in the node."""
         read = getattr(self, "value_" + node.kind, None)
         if read is None:
             raise Refusal(node.line, f"{node.kind} has no place in a kernel")
@@ -46,7 +46,7 @@ class Expressions(Calls):
         return found
 
     def usable(self, node: Node, value: Value) -> Value:
-        """Refuse a value whose type depends on the way, or that may be None."""
+        """Return the value; refuse one whose type depends on the way, or may be None."""
         if value.kind == "clash":
             kinds = getattr(value, "kinds", None)
             which = (
@@ -69,7 +69,7 @@ class Expressions(Calls):
         return value
 
     def number(self, node: Node, value: Value, wanted: str) -> Value:
-        """Refuse what is no number."""
+        """Return the value; refuse anything but a number."""
         self.usable(node, value)
         if not is_number(value.kind):
             raise Refusal(
@@ -81,7 +81,7 @@ class Expressions(Calls):
         return value
 
     def choice(self, value: Value) -> str:
-        """Return which of the sentences in ``declined`` is about such a value."""
+        """Return the key in ``declined`` for such a value, or ""."""
         if value.kind in ("text", "unicode_type"):
             return "texts"
         if str(value.kind)[:7] == "complex":
@@ -90,7 +90,7 @@ class Expressions(Calls):
         return "tuples" if odd or is_tuple(value.kind) else ""
 
     def named(self, value: Value) -> str:
-        """Return how a sentence names a value that is not a number."""
+        """Return how a message names a value that is not a number."""
         if value.kind == "static":
             if isinstance(value.const, Function):
                 return f"the function {value.const.name}"
@@ -102,7 +102,7 @@ class Expressions(Calls):
         return self.test(node, self.value(node))
 
     def test(self, node: Node, value: Value) -> Value:
-        """Refuse a value that is neither true nor false."""
+        """Return the value; refuse one that is neither true nor false."""
         self.usable(node, value)
         if value.kind == "none":
             return value
@@ -137,7 +137,7 @@ class Expressions(Calls):
     def value_Name(self, node: Node) -> Value:
         name = node.id
         if name in self.local:
-            if name not in self.stored:  # even where the last turn has given it one
+            if name not in self.stored:  # also if the end of an enclosing loop sets it
                 raise Refusal(
                     node.line,
                     f"{name} has no value yet",
@@ -175,7 +175,7 @@ class Expressions(Calls):
         return value
 
     def around(self, node: Node) -> Value:
-        """Return what a name around the function stands for."""
+        """Return the value of a name around the function."""
         try:
             found = self.find(node.id)
         except KeyError:
@@ -194,7 +194,7 @@ class Expressions(Calls):
         return constant(found, node.line) if not isinstance(found, Value) else found
 
     def meant(self, name: str) -> str:
-        """Return a name that was perhaps meant by one that nobody knows."""
+        """Return a known name that is close to an undefined one, or ""."""
         alike = [
             known
             for known in sorted(self.local)
@@ -213,7 +213,7 @@ class Expressions(Calls):
         return found
 
     def value_NamedExpr(self, node: Node) -> Value:
-        """Refuse ``:=``, which Numba takes of a variable, or of a choice of two."""
+        """Refuse ``:=``, which Numba compiles of a variable or a conditional only."""
         value = node.value
         variable = value.kind == "Name" and value.id in self.local
         raise Refusal(
@@ -239,14 +239,14 @@ class Expressions(Calls):
     def value_IfExp(self, node: Node) -> Value:
         self.truth(node.test)
         node.possible = possible(node.test)
-        if node.possible != (True, True):  # Numba cuts off what nobody comes to
+        if node.possible != (True, True):  # Numba prunes the unreachable arm
             return self.value(node.body if node.possible[0] else node.orelse)
         body, orelse = self.value(node.body), self.value(node.orelse)
         return self.usable(node, joined(body, orelse))
 
     def value_BoolOp(self, node: Node) -> Value:
         found = self.truth(node.values[0])
-        node.reached = 1  # how many of the values are ever computed
+        node.reached = 1  # how many of the operands can be evaluated
         for before, part in zip(node.values, node.values[1:]):
             true, false = possible(before)
             ends, goes_on = (true, false) if node.op == "or" else (false, true)
@@ -280,7 +280,7 @@ class Expressions(Calls):
         bits = 65 if kind in UNSIGNED else value.bits + (node.op == "~")
         own = kind if value.kind == "bool" else value.kind
         found = self.limited(node, Value(own, bits=bits, fixed=value.fixed))
-        found.kind = kind  # computed in the operand's own bits, and then widened
+        found.kind = kind  # computed in the operand's type, and then widened
         return found
 
     def value_BinOp(self, node: Node) -> Value:
@@ -293,12 +293,12 @@ class Expressions(Calls):
         return a
 
     def computed(self, node: Node, a: Value, b: Value, whole: bool) -> Value:
-        """Return the value of an operation, perhaps one of literals only."""
+        """Return the value of a binary operation; ``whole`` says that all are literals."""
         if whole:
             folded = fold(node.op, a.const, b.const)
             if folded is not UNKNOWN:
                 return constant(folded, node.line)
-            a = Value(a.kind, bits=a.bits)  # such as 1 / 0, which the device computes
+            a = Value(a.kind, bits=a.bits)  # the device computes it, such as 1 / 0
         found = self.operate(node, node.op, a, b)
         if is_number(found.kind) and UNKNOWN not in (seen(a), seen(b)):
             folded = fold(node.op, seen(a), seen(b))
@@ -319,9 +319,9 @@ class Expressions(Calls):
                 f"{a.kind} {sign} {b.kind} does not exist",
                 "convert first, as in int32(x)" if sign != "@" else "",
             )
-        # Of constants the compiler computes no powers but those of whole numbers.
+        # Of powers of constants, the compiler computes only those with integer exponents.
         fixed = a.fixed and b.fixed and (sign != "**" or is_integer(b.kind))
-        multiplied = b.known and node.kind == "BinOp"  # a constant power
+        multiplied = b.known and node.kind == "BinOp"  # a constant exponent
         powers = sign == "**" and is_integer(b.kind) and not multiplied
         if (kind == "float64" or powers) and not fixed:
             self.compiler.double(
@@ -333,7 +333,7 @@ class Expressions(Calls):
         return self.limited(node, Value(kind, bits=bits, fixed=fixed))
 
     def two_numbers(self, node: Node, sign: str, a: Value, b: Value) -> None:
-        """Refuse what is no number on either side of an operation."""
+        """Refuse an operation unless both operands are numbers."""
         for value in (a, b):
             if is_number(value.kind):
                 continue
@@ -345,7 +345,7 @@ class Expressions(Calls):
             )
 
     def limited(self, node: Node, value: Value) -> Value:
-        """Note whether a whole number can leave its type, and so has to wrap."""
+        """Note whether an integer can overflow its type, and so has to be wrapped."""
         most = WHOLE_BITS[value.kind] if is_integer(value.kind) else 0
         node.wraps = bool(most) and value.bits >= most + (value.kind in UNSIGNED)
         if node.wraps:
@@ -380,11 +380,11 @@ class Expressions(Calls):
         return found
 
     def link(self, op: str, a: object, b: object) -> bool | None:
-        """Return what a comparison gives if Numba sees both sides, else None."""
+        """Return the result of a comparison if Numba sees both sides, else None."""
         return None if UNKNOWN in (a, b) else COMPARED[op](a, b)
 
     def identity(self, node: Node, op: str, left: Value, right: Value) -> Value:
-        """Return whether something is None: known before the kernel runs."""
+        """Return the value of a comparison with None, which is known before the run."""
         if len(node.ops) > 1 or "none" not in (left.kind, right.kind):
             raise Refusal(
                 node.line,
@@ -402,11 +402,11 @@ class Expressions(Calls):
         return found
 
     def sees(self, value: Value) -> bool:
-        """Return whether Numba knows this before it looks for types."""
+        """Return whether Numba knows this value before type inference."""
         return hasattr(value, "array") or seen(value) is not UNKNOWN
 
     def comparable(self, node: Node, op: str, a: Value, b: Value) -> None:
-        """Refuse a comparison that means nothing; note one in float64."""
+        """Refuse a comparison of anything but numbers; note one in float64."""
         self.usable(node, a)
         self.usable(node, b)
         for value, other in ((a, b), (b, a)):
@@ -428,7 +428,7 @@ class Expressions(Calls):
                 )
 
     def exact(self, number: Value, other: Value) -> bool:
-        """Return whether a constant can be compared in float32 just as well."""
+        """Return whether float32 represents a constant exactly, for a comparison."""
         if not number.known or other.kind not in ("float16", "float32"):
             return False
         value = float(number.const)
@@ -499,7 +499,7 @@ class Expressions(Calls):
         return self.around_value(node, found)
 
     def unknown(self, node: Node, path: str) -> Refusal:
-        """Return why a module has nothing of this name for a kernel."""
+        """Return the refusal of an attribute that a module does not have for kernels."""
         name, instead = node.attr, REPLACED.get(path, "")
         library = LIBRARY
         if path == "numpy":
@@ -517,7 +517,7 @@ class Expressions(Calls):
         return Refusal(node.line, f"a kernel knows no {path}.{name}", instead, declined)
 
     def around_value(self, node: Node, found: object) -> Value:
-        """Return an attribute of a module around the kernel."""
+        """Return the value of an attribute of a module around the kernel."""
         holder = Node("Name", node.line, id=node.attr)
         resolve = self.typed.function.resolve or resolve_or_raise
         wanted, self.find = self.find, lambda name: resolve(found)
@@ -527,7 +527,7 @@ class Expressions(Calls):
             self.find = wanted
 
     def thing(self, child: object) -> Value:
-        """Return the value of something by its path."""
+        """Return the value of an attribute of ``cuda``, ``math`` or ``numpy``."""
         path = child.path if isinstance(child, Thing) else ""
         parts = path.split(".")
         if len(parts) == 3 and parts[1] in DIMS:
@@ -552,7 +552,7 @@ class Expressions(Calls):
         )
 
     def tuple_part(self, node: Node, base: Value) -> Value:
-        """Return a part of a tuple; if the index varies, all parts need one type."""
+        """Return an element of a tuple; a variable index needs elements of one type."""
         index = self.number(node, self.value(node.slice), "an index is a whole number")
         if not is_integer(index.kind) or index.kind == "bool":
             raise Refusal(
@@ -603,21 +603,21 @@ class Expressions(Calls):
         return self.element(kind, len(kinds))
 
     def element(self, kind: tuple, indices: int) -> Value:
-        """Return what remains of an array when this many indices are given."""
+        """Return what remains of an array after this many indices."""
         if indices == kind[2]:
             return Value(kind[1])
         return Value((kind[0], kind[1], kind[2] - indices) + kind[3:])
 
 
 def type_or_thing(const: object) -> str:
-    """Return how a sentence names something that only the compiler sees."""
+    """Return how a message names something that only the compiler sees."""
     if isinstance(const, (Thing, Type)):
         return str(const)
     return f"a {type(const).__name__}"
 
 
 def number_of(value: Value) -> str:
-    """Return what to write where a number is needed and something else stands."""
+    """Return a hint for a value that is used in place of a number, or ""."""
     path = getattr(value.const, "path", "")
     if path[5:] in DIMS:
         return f"{path}.x"
@@ -628,7 +628,7 @@ def number_of(value: Value) -> str:
 
 
 def near(path: str, name: str) -> str:
-    """Return the name in a module that is almost this one, or ""."""
+    """Return the path of a similar name in a module, or ""."""
     meant = simplified(name), simplified(name) + "sync"
     for known in sorted(KNOWN):
         inside = known[: len(path) + 1] == path + "."
@@ -638,12 +638,12 @@ def near(path: str, name: str) -> str:
 
 
 def simplified(name: str) -> str:
-    """Return a name without what is easily mistaken: capitals, dots, underscores."""
+    """Return a name in lower case, without dots and underscores."""
     return name.lower().replace("_", "").replace(".", "")
 
 
 def literal(node: Node) -> bool:
-    """Return whether Python computes an expression when it reads the text."""
+    """Return whether Python folds an expression at compile time."""
     if node.kind == "Constant":
         return isinstance(node.value, (int, float, bool))
     if node.kind == "UnaryOp":
@@ -654,7 +654,7 @@ def literal(node: Node) -> bool:
 
 
 def chained(node: Node) -> list:
-    """Return the operations that stand left of each other, and what is leftmost."""
+    """Return a left-associative chain of operations, the last first, then its start."""
     found = [node]
     while node.kind == "BinOp":
         node = node.left
@@ -667,7 +667,7 @@ def apply_sign(sign: str, value: object) -> object:
 
 
 def fold(sign: str, a: object, b: object) -> object:
-    """Return what Python makes of an operation between constants, or UNKNOWN."""
+    """Return the result of an operation between constants, or UNKNOWN."""
     try:
         if sign == "**" and not (abs(b) <= 64 and abs(a) <= 2**64):
             return UNKNOWN
@@ -703,7 +703,7 @@ COMPARED = {
 
 
 def bits_after(sign: str, a: Value, b: Value, kind: str) -> int:
-    """Return how many bits a whole number may need after an operation."""
+    """Return a bound on the bits of an integer operation's result."""
     x, y = a.bits, b.bits
     positive = [v.bits for v in (a, b) if v.known and v.const >= 0]
     if sign in ("+", "-"):
@@ -728,7 +728,6 @@ def resolve_or_raise(found: object) -> object:
 
 
 def is_module(value: object) -> bool:
-    """Return whether a value is a module of Python's."""
     return type(value).__name__ == "module"
 
 
@@ -736,7 +735,7 @@ VIEWS = (  # attributes of arrays that Numba compiles and the simulator declines
     "T all any argmax argmin clip fill flat item itemsize mean nbytes prod real"
     " reshape std strides sum transpose var view"
 ).split()
-HOSTS = (  # attributes that only arrays outside of kernels have
+HOSTS = (  # attributes that arrays have outside of kernels only
     "astype copy copy_to_host conj cumprod cumsum dot flatten imag max min nonzero"
     " ravel repeat round sort take tolist to_host"
 ).split()
@@ -749,8 +748,8 @@ NUMBERS = {
     "inf": INF,
     "nan": INF - INF,
 }
-COMMON = ("e", "gamma", "tau")  # in math, but more often the reader's own names
-ALSO = {  # names that cuda does not have, and what is meant by them
+COMMON = ("e", "gamma", "tau")  # in math, but more often a reader's own names
+ALSO = {  # names that cuda does not have -> the names that are meant
     "synchronize": "cuda.syncthreads()",
     "threadId": "cuda.threadIdx",
     "blockId": "cuda.blockIdx",

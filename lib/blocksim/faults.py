@@ -11,7 +11,7 @@ class Fault(ValueError):
     kind : str
         As in the package's docstring.
     fields : dict
-        Everything known about it, ready for JSON; also as attributes.
+        All of the fault's data, ready for JSON; also available as attributes.
     """
 
     def __init__(self, kind: str, text: str, line: object = None, **fields):
@@ -40,12 +40,12 @@ NONE_FOR_BLOCKS = "nothing to order the two"
 
 
 def race(how: str, words: dict) -> str:
-    """Return the sentence about two threads that touch one element."""
+    """Return the sentence about two threads that race for one element."""
     return HOW[how].format(**words)
 
 
 def shown(value: object) -> str:
-    """Return a value as a sentence may show it."""
+    """Return a value as a message shows it."""
     if value is None:
         return "None"
     if type(value) in (bool, int, float):
@@ -60,7 +60,7 @@ def shown(value: object) -> str:
 
 
 def number(value: object) -> str:
-    """Return a number with six digits at most."""
+    """Return a number with six significant digits at most."""
     if type(value) is not float or value != value or value in (INF, -INF):
         return str(value)
     return f"{value:.6g}"
@@ -70,7 +70,7 @@ INF = float("inf")
 
 
 def whole_number(index: object, name: str) -> int:
-    """Return an index as a Python number; refuse what is none."""
+    """Return an index as a Python int; refuse anything else."""
     if isinstance(index, int):
         return int(index)
     kind = getattr(index, "dtype", None)
@@ -82,11 +82,11 @@ def whole_number(index: object, name: str) -> int:
 
 
 def element(name: str, index: list[int]) -> str:
-    """Return an element as a kernel writes it: tile[3, 0]."""
+    """Return an element in a kernel's notation: tile[3, 0]."""
     return f"{name}[{', '.join([str(i) for i in index])}]"
 
 
-# How Python names the simulator's own classes in its errors, and what a reader sees.
+# The simulator's own names in Python's error messages, and what a reader sees instead.
 CLASSES = {
     "'Watched'": "an array",
     "'Aliased'": "an array",
@@ -100,7 +100,7 @@ CLASSES = {
 
 
 def in_words(message: str) -> str:
-    """Return an error of Python's without the simulator's own names."""
+    """Return a Python error message without the simulator's own names."""
     for name in CLASSES:
         message = message.replace(name, CLASSES[name])
     return message

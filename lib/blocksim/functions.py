@@ -1,6 +1,6 @@
-"""Kernels that are Python functions, in CPython: their text, and the names they use.
+"""Reads kernels that are Python functions: their source, and the names they use.
 
-On the book's pages kernels come as text, and this file is not needed there.
+It needs CPython. On the book's pages kernels are texts, and do without this file.
 """
 
 import builtins
@@ -15,11 +15,11 @@ from .values import Function, Unusable
 
 
 class Unreadable(ValueError):
-    """What a function is that has no def to read: ``str`` gives a noun."""
+    """A function without a readable def; the message is a noun that says what it is."""
 
 
 def program(kernel: object) -> Program:
-    """Return the program of a function, decorated by anyone's ``cuda.jit`` or not."""
+    """Return the program of a function, with or without a ``cuda.jit`` decorator."""
     function = bare(kernel)
     if function is None:
         raise ValueError(f"kernel: expected a function, got {kernel!r}")
@@ -32,7 +32,7 @@ def program(kernel: object) -> Program:
 
 
 def compilable(kernel: object, given: dict[str, object]) -> Function:
-    """Return a function as the compiler takes it; ``given`` names come first."""
+    """Return a function for the compiler; ``given`` names override those around it."""
     function = bare(kernel)
     names = used(function)
 
@@ -62,14 +62,14 @@ def definition(function: FunctionType) -> Node:
         first = (parse(text(function)) or [None])[0]
     except OSError:  # no file has it, as after exec
         first = None
-    # The text of another function is found where a file has changed since its import.
+    # Python finds another function's text if the file has changed since its import.
     if getattr(first, "name", None) != code.co_name:
         raise Unreadable("a function whose text Python does not find")
     return first
 
 
 def stand_in(value: object, given: dict[str, object]) -> object:
-    """Return what a value around a kernel is to the compiler."""
+    """Return what the compiler uses for a value around a kernel."""
     if is_numbas(value):
         return numbas(value)
     if isinstance(value, FunctionType):
@@ -82,7 +82,7 @@ def stand_in(value: object, given: dict[str, object]) -> object:
         "numpy",
         "operator",
     ):
-        return value  # a module of the reader's own, with functions or constants
+        return value  # the reader's own module, with functions or constants
     function = bare(value)
     if function is not None:
         try:
@@ -94,7 +94,7 @@ def stand_in(value: object, given: dict[str, object]) -> object:
 
 
 def is_numbas(value: object) -> bool:
-    """Return whether a value belongs to Numba, and is not the reader's function."""
+    """Return whether a value is part of Numba, rather than a function of the reader's."""
     if isinstance(value, ModuleType):
         return value.__name__.split(".")[0] in ("numba", "numba_cuda")
     where = type(value).__module__.split(".")[0], getattr(value, "__module__", "") or ""
@@ -106,7 +106,7 @@ def is_numbas(value: object) -> bool:
 
 
 def numbas(value: object) -> object:
-    """Return what stands for a module, type or function of Numba's, by its path."""
+    """Return the stand-in for one of Numba's modules, types or functions."""
     import numba
     from numba import cuda, types
 
@@ -130,10 +130,10 @@ def numbas(value: object) -> object:
 
 
 def text(kernel: object) -> str:
-    """Return the text of a kernel, each line at its number in its file or cell."""
+    """Return a kernel's source, padded so that its line numbers are the file's."""
     lines, first = inspect.getsourcelines(bare(kernel))
     depth = len(lines[0]) - len(lines[0].lstrip())
-    # A comment may stand further left than the function that it is in.
+    # A comment may be indented less than the function around it.
     lines = [line[depth:] if not line[:depth].strip() else line for line in lines]
     return "\n" * (first - 1) + "".join(lines)
 
@@ -146,11 +146,11 @@ def bare(value: object) -> FunctionType | None:
 
 
 def used(function: FunctionType) -> dict[str, object]:
-    """Return the names a function uses from around it, with their values."""
+    """Return a function's global and closure variables, with their values."""
     found = dict(function.__globals__)
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
         try:
             found[name] = cell.cell_contents
-        except ValueError:  # not yet given a value
+        except ValueError:  # the variable has no value yet
             found.pop(name, None)
     return found

@@ -1,8 +1,9 @@
-"""Types of everything in a kernel, found before it runs, as Numba finds them.
+"""Type inference for a kernel, by Numba's rules, before it runs.
 
-Every expression of the tree gets a `Value`: its type, what is known of it already, and
-how many bits it may need. What the compiler would not accept is refused, with the line,
-the reason and what to write instead. Loops are read until no type changes any more.
+Every expression of the tree gets a `Value`: its type, its constant if there is one, and a
+bound on its bits. What Numba's compiler would not accept is refused, with the line, the
+reason and what to write instead. A function is read again until no type changes, because
+a loop can change the types at its own start.
 """
 
 from .expressions import Expressions, literal, number_of
@@ -24,11 +25,11 @@ from .values import (
     same_value,
 )
 
-MOST_ROUNDS = 20  # how often a loop is read; each type widens three times at most
+MOST_ROUNDS = 20  # how often a function is read; a type widens three times at most
 
 
 def assigned(body: list, found: set) -> set:
-    """Return the names that statements give a value to."""
+    """Return the names that statements assign to."""
     for node in body:
         if node.kind == "FunctionDef":
             found.add(node.name)
@@ -43,18 +44,18 @@ def assigned(body: list, found: set) -> set:
 
 
 def varies(value: Value) -> bool:
-    """Return whether a name may stand for more than one number or None."""
+    """Return whether a name is anything but one constant number or None."""
     return not value.known or not (is_number(value.kind) or value.kind == "none")
 
 
 def without_tuple(value: Node) -> bool:
-    """Return whether Python assigns these values without making a tuple of them."""
+    """Return whether Python's bytecode assigns these values without building a tuple."""
     several = value.kind == "Tuple" and len(value.elts) in (2, 3)
     return several and not all([literal(part) for part in value.elts])
 
 
 def name_arrays(target: Node, value: Node) -> None:
-    """Note at each call that makes an array which name the array gets."""
+    """Note, at each call whose result is assigned, the name that it gets."""
     if target.kind == "Name" and value.kind == "Call":
         value.named = target.id
     elif target.kind == "Tuple" and value.kind == "Tuple":
@@ -74,14 +75,14 @@ def add_names(target: object, found: set) -> None:
 
 
 def argument(kind: object) -> Value:
-    """Return what is known of an argument."""
+    """Return the value of an argument of this type."""
     found = Value(kind)
     found.argument = True
     return found
 
 
 class Compiler:
-    """Finds the types of a kernel and of all that it calls.
+    """Infers the types in a kernel and in all functions that it calls.
 
     Attributes
     ----------
@@ -92,16 +93,16 @@ class Compiler:
     def __init__(self):
         self.known = {}
         self.main = None  # the tree of the kernel
-        self.open = []  # the trees of the functions that are being read
+        self.open = []  # the trees of the functions that are being read, to find recursion
         self.doubles = {}
 
     def kernel(self, function: Function, kinds: tuple) -> Typed:
-        """Return a kernel for arguments of these types."""
+        """Infer the types in a kernel for arguments of these types."""
         self.main = function.node
         return self.typed(function, kinds)
 
     def typed(self, function: Function, kinds: tuple) -> Typed:
-        """Return a function for arguments of these types."""
+        """Infer the types in a function for arguments of these types."""
         key = (id(function.node), kinds)
         if key not in self.known:
             if function.node in self.open:
@@ -114,31 +115,31 @@ class Compiler:
         return self.known[key]
 
     def double(self, line: int, text: str) -> None:
-        """Note what is computed in float64."""
+        """Note that a line computes something in float64."""
         self.doubles.setdefault(line, text)
 
 
 class Inference(Expressions):
-    """Finds the types in one function, for certain arguments.
+    """Infers the types in one function, for certain arguments.
 
-    ``names`` holds what is known of the function's names at the point that is read; it is
-    None where no thread can come.
+    ``names`` maps the function's names to their values at the current statement; it is
+    None where the statement is unreachable.
     """
 
     def __init__(self, compiler: Compiler, typed: Typed, outer: object):
         self.compiler = compiler
         self.typed = typed
         self.outer = outer  # the inference of the function around a closure
-        self.caller = None  # and of the one that calls it
+        self.caller = None  # the inference of the function that calls a closure
         self.find = typed.function.find
         self.local = assigned(typed.node.body, set())
         self.names = {}
-        self.stored = {}  # name -> the last value that the text so far has given it
-        # The loops around this point, with the names at their breaks and continues.
+        self.stored = {}  # name -> the value of the last assignment in the text so far
+        # The enclosing loops, with the names at their breaks and continues.
         self.loops = []
-        self.turned = {}  # loop -> the names as its last turn left them
+        self.turned = {}  # loop -> the names at the end of its body, from the last reading
         self.results = []
-        self.inside = []  # the functions that are defined in this one
+        self.inside = []  # the functions that are nested in this one
         self.changed = False
 
     def run(self, arguments: list) -> None:
@@ -162,10 +163,10 @@ class Inference(Expressions):
             self.check_uncalled()
 
     def check_uncalled(self) -> None:
-        """Refuse a function inside that nobody calls, if it uses names around it.
+        """Refuse an uncalled nested function that uses variables of this function.
 
-        Numba compiles such a function on its own, where it sees constants only. Where
-        any other function inside is called, Numba drops those that are not.
+        Numba compiles such a function on its own, where it sees constants only. If any
+        nested function is called, Numba drops those that are not.
         """
         calls = [node for node in nodes_in(self.typed.node.body) if node.kind == "Call"]
         called = [getattr(node.func, "id", "") for node in calls]
@@ -187,7 +188,7 @@ class Inference(Expressions):
                     )
 
     def give(self, value: Value, line: int) -> None:
-        """Note what the function returns on one of its ways."""
+        """Note a value that the function returns on one way."""
         if hasattr(value, "made_here") and not isinstance(self.typed.function, Closure):
             raise Refusal(
                 line,
@@ -201,7 +202,7 @@ class Inference(Expressions):
         self.results.append(self.at(value, line))
 
     def result(self) -> Value:
-        """Return what the function returns on all of its ways."""
+        """Return the common type of all values that the function returns."""
         if not self.results:
             return self.at(Value("none"), self.typed.node.line)
         found = self.results[0]
@@ -244,7 +245,7 @@ class Inference(Expressions):
             self.value_Refused(node)
 
     def read_Pass(self, node: Node) -> None:
-        """Nothing to do."""
+        """A pass has no types."""
 
     def read_Expr(self, node: Node) -> None:
         if node.value.kind == "Constant" and isinstance(node.value.value, str):
@@ -268,9 +269,9 @@ class Inference(Expressions):
             self.store(target, value)
 
     def read_lambda(self, node: Node) -> None:
-        """Read a lambda with a name as the function that it is.
+        """Read a lambda that is assigned to a name as a nested function.
 
-        It stays one function, however often the statement is read.
+        The function is created once, however often the statement is read.
         """
         if hasattr(node, "function"):
             return self.read_FunctionDef(node.function)
@@ -341,7 +342,7 @@ class Inference(Expressions):
     def read_While(self, node: Node) -> None:
         self.typed.loops = True
         self.truth(node.test)
-        if not possible(node.test)[0]:  # as the names are before the loop
+        if not possible(node.test)[0]:  # false already before the first iteration
             return self.block(node.orelse)
         self.enter(node)
         self.truth(node.test)
@@ -363,12 +364,12 @@ class Inference(Expressions):
         self.leave(node, out)
 
     def enter(self, node: Node) -> None:
-        """Begin a loop: its names come from before it and from its last turn."""
+        """Begin a loop: its names join those before it and those after an iteration."""
         self.names = merged(self.names, self.turned.get(id(node)))
         self.loops.append({"breaks": None, "continues": None})
 
     def leave(self, node: Node, out: object) -> None:
-        """Read a loop's body; go on where it ends."""
+        """Read a loop's body and its else; set the names after the loop."""
         head = dict(self.names)
         self.block(node.body)
         loop = self.loops.pop()
@@ -381,7 +382,7 @@ class Inference(Expressions):
         self.names = merged(self.names, loop["breaks"])
 
     def widened(self, head: dict, turn: dict) -> dict:
-        """Return the names after a turn; what grows there may grow without end."""
+        """Return the names after an iteration; a bound that grew becomes the type's."""
         found = {}
         for name in turn:
             value = turn[name]
@@ -406,7 +407,7 @@ class Inference(Expressions):
         return found
 
     def items(self, node: Node) -> Value:
-        """Return what is known of the name of a for in every turn."""
+        """Return the value of the target of a for, in every iteration."""
         value = self.value(node.iter)
         if isinstance(value.kind, tuple) and value.kind[0] == "range":
             return Value(value.kind[1], bits=value.bits)
@@ -460,7 +461,7 @@ class Inference(Expressions):
     # ---- assignments
 
     def store(self, target: Node, value: Value) -> None:
-        """Assign a value to a name, to an element, or to several of them."""
+        """Assign a value to a name, to an element, or to a tuple of targets."""
         if target.kind == "Tuple":
             return self.unpack(target, value)
         if target.kind == "Subscript":
@@ -473,7 +474,7 @@ class Inference(Expressions):
             )
         if value.kind in ("clash", "maybe"):
             self.usable(target, value)
-        before = getattr(target, "got", None)  # what the last reading found here
+        before = getattr(target, "got", None)  # the value from the last reading
         if before is None or not same_value(before, value):
             target.got = before = value
         self.store_name(target.id, before)
@@ -505,7 +506,7 @@ class Inference(Expressions):
             self.store(part, self.part(value, number))
 
     def part(self, value: Value, number: int) -> Value:
-        """Return one part of a tuple."""
+        """Return one element of a tuple."""
         if value.known:
             found = value.const[number]
             return found if getattr(value, "direct", False) else computed(found)
@@ -545,6 +546,6 @@ class Inference(Expressions):
         target.value_kind = value.kind
 
     def narrowed(self, line: int, value: Value, kind: str) -> None:
-        """Note a float64 that becomes a smaller type, unless it is a constant."""
+        """Note a float64 that is converted to another type, unless it is a constant."""
         if value.kind == "float64" and kind != "float64" and not value.fixed:
             self.compiler.double(line, f"a float64 becomes {kind}")

@@ -1,4 +1,4 @@
-"""Kernels: from a function or a text to something that can be launched."""
+"""Kernels: how a function or a text becomes something that can be launched."""
 
 from .arguments import give_back, kind_of, take_in
 from .faults import shown
@@ -12,7 +12,7 @@ MODES = ("race", "full", "plain")
 
 
 class Kernel:
-    """A kernel that is launched as on a GPU: ``kernel[grid, block](…)``."""
+    """A kernel with CUDA's launch syntax: ``kernel[grid, block](…)``."""
 
     def __init__(
         self, program=None, function=None, by="cuda", options=None, signature=None
@@ -21,13 +21,13 @@ class Kernel:
             raise ValueError(f"program: expected a Program, got {shown(program)}")
         self.made = program
         self.function = function
-        self.by = by  # the module whose decorator made it: "cuda" or "numba"
+        self.by = by  # the module of its decorator: "cuda" or "numba"
         self.options = options or {}
-        self.signature = signature  # the types that the decorator gives, if any
+        self.signature = signature  # the types given in the decorator, if any
 
     @property
     def program(self) -> Program:
-        """What can be compiled, made on first use."""
+        """The kernel's program, created on first use."""
         if self.made is None:
             from .functions import program
 
@@ -55,21 +55,21 @@ class Decorating(Thing):
     """``cuda`` or ``numba`` outside of kernels, where ``jit`` decorates functions."""
 
     def child(self, name: str) -> object:
-        """Return what has this name in here, or None."""
+        """Return the attribute with this name, or None."""
         if name in ("jit", "njit") and name != self.path:
             return self.decorate
         found = super().child(name)
         return Decorating("cuda") if getattr(found, "path", "") == "cuda" else found
 
     def decorate(self, function=None, *signature, **options) -> object:
-        """Make a kernel, or with ``device=True`` a function for kernels."""
+        """Decorate a kernel, or with ``device=True`` a device function."""
         if callable(function) and not isinstance(function, (Thing, Type)):
             return Kernel(None, function, self.path, options)
         signed = None if function is None else signature_of(function)
         return lambda function: Kernel(None, function, self.path, options, signed)
 
     def imported(self, path: str) -> object:
-        """Return what an import of Numba's or NumPy's gives."""
+        """Return the stand-in for an import from Numba or NumPy."""
         if path == "numpy" or path[:6] == "numpy.":
             found, parts = module("numpy"), path.split(".")[1:]
         else:
@@ -84,7 +84,7 @@ class Decorating(Thing):
 
 
 def module(name: str) -> object:
-    """Return a module of Python's; a stand-in for NumPy where there is none."""
+    """Return a Python module, or a stand-in if it is not installed."""
     try:
         return __import__(name)
     except ImportError:
@@ -101,14 +101,14 @@ def load(source: str, name: str, names: object = None, file="kernel.py", whole=T
     ----------
     source : str
     name : str
-        The kernel's; the text may hold device functions besides.
+        The kernel's name; the text may also define device functions.
     names : dict, optional
         Further names it may use, such as tile sizes.
     file : str
-        What tracebacks call it.
+        Its name in tracebacks.
     whole : bool
-        Is it the text of a whole file, which has to import what it uses and to say
-        ``@cuda.jit``, as for a GPU? Otherwise it is a function cut out of one.
+        Is the text a whole file, which has to import what it uses and to have
+        ``@cuda.jit``, as for a GPU? Otherwise it is a function cut out of a file.
     """
     for what, value in (("source", source), ("name", name)):
         if not isinstance(value, str):
@@ -131,7 +131,7 @@ def load(source: str, name: str, names: object = None, file="kernel.py", whole=T
 
 
 def no_kernel(name: str, found: object, line: int) -> Refusal | None:
-    """Return why what a text calls by this name cannot be launched, or None if it can."""
+    """Return why the value of a name in a text cannot be launched, or None if it can."""
     if not isinstance(found, Kernel) or found.by != "cuda":
         plain = "a plain function of Python's"
         what = "a function for the CPU" if isinstance(found, Kernel) else plain
@@ -150,7 +150,7 @@ def no_kernel(name: str, found: object, line: int) -> Refusal | None:
 
 
 def no_method(node: object) -> Refusal | None:
-    """Return why ``@cuda.jit`` is given no plain function, or None if it is."""
+    """Return a refusal if ``@cuda.jit`` is applied to a method, else None."""
     for decorator in node.decorators:
         method = getattr(decorator, "id", None)
         if method in ("staticmethod", "classmethod", "property"):
@@ -168,7 +168,7 @@ OPTIONS = (
 
 
 class Named:
-    """A function of the text, by its name."""
+    """Stands for a function of the text, by its name."""
 
     def __init__(self, name: str):
         self.__name__ = name
@@ -189,13 +189,13 @@ def run(
         Numbers, numpy arrays, lists; arrays are changed in place.
     mode : {"race", "full", "plain"}
     log : bool
-        Keep who touched what.
+        Keep a log of the accesses.
     beat : callable, optional
-        Called whenever a thread goes on, as a sign of life.
+        Called whenever a thread continues, as a sign of life.
     shared : int
         Bytes of dynamic shared memory, for ``shared.array(0, …)``.
     turns : int
-        How many turns its loops may take before a thread is reported as endless.
+        How many iterations its loops may take before a thread is reported as endless.
     trace : callable, optional
         Called with every access, fence and meeting; for tests.
     """
@@ -229,10 +229,10 @@ def run(
 
 
 def copies(launch: Launch, values: list, taken: list) -> list | None:
-    """Return copies of the arguments; None if there is no other order of blocks.
+    """Return copies of the arguments for a second run, or None if none is needed.
 
-    A kernel may be right only as long as the block with the last number comes last. No
-    GPU promises that, so such a launch is run again with its blocks in another order.
+    A kernel may be right only if the block with the last number comes last. CUDA promises
+    no such order, so a launch whose blocks communicate runs again, last block first.
     """
     if launch.total() == launch.count or any([getattr(a, "others", ()) for a in taken]):
         return None
@@ -240,18 +240,18 @@ def copies(launch: Launch, values: list, taken: list) -> list | None:
 
 
 def deep(value: object) -> object:
-    """Return a copy of a list of lists or of an array; a number as it is."""
+    """Return a deep copy of a list or an array; return a number as it is."""
     if isinstance(value, list):
         return [deep(part) for part in value]
     return value.copy() if getattr(value, "shape", ()) else value
 
 
 def silent() -> None:
-    """Do nothing at a sign of life."""
+    """Ignore the signs of life of a launch."""
 
 
 def triple(extent: object, name: str) -> tuple[int, int, int]:
-    """Return (x, y, z) of a grid or block."""
+    """Return the extents (x, y, z) of a grid or block."""
     extents = extent if isinstance(extent, (tuple, list)) else (extent,)
     extents = [count(n, name, 1) for n in extents]
     if not 1 <= len(extents) <= 3:
@@ -260,7 +260,7 @@ def triple(extent: object, name: str) -> tuple[int, int, int]:
 
 
 def count(number: object, name: str, least: int = 0) -> int:
-    """Return a whole number, of Python's or of numpy's."""
+    """Return a whole number as an int; refuse anything else, or one below ``least``."""
     try:
         whole = int(number)
     except (TypeError, ValueError, OverflowError):
@@ -272,12 +272,12 @@ def count(number: object, name: str, least: int = 0) -> int:
 
 
 def callback(function: object, name: str) -> object:
-    """Return a function that a launch is to call, or None."""
+    """Return a callback of a launch, or None; refuse anything else."""
     if function is not None and not callable(function):
         raise ValueError(f"{name}: expected a function, got {shown(function)}")
     return function
 
 
 def kernel_of(kernel: object) -> Kernel:
-    """Return a kernel, or what becomes one: a function, decorated or not."""
+    """Return a kernel; wrap a function, decorated or not."""
     return kernel if isinstance(kernel, Kernel) else Kernel(function=kernel)

@@ -1,11 +1,11 @@
-"""One launch of a kernel: one block after the other, and one thread at a time.
+"""Runs a launch of a kernel: one block after the other, and one thread at a time.
 
-A thread runs until it waits: at a barrier, for its block, or at a shuffle or a vote,
-for lanes of its warp. When all have come, they go on one by one. A while in which an
-atomic may ask for what another thread does lets the others go on from time to time,
-those of other blocks too. Nothing here is in parallel, and the order is the same on
-every run. Each array keeps a record of its
-accesses, and so finds what would depend on the order (``memory``).
+A thread runs until it waits: at a barrier for its block, or at a shuffle or a vote for
+lanes of its warp. When all of them have arrived, they continue one by one. A ``while``
+that may poll with an atomic yields from time to time, so that other threads run, also
+those of other blocks. Nothing runs in parallel, and the order is the same on every run.
+Each array records its accesses, and so detects what would depend on that order
+(``memory``).
 """
 
 from .arguments import constant
@@ -23,10 +23,10 @@ MOST_BLOCKS = (2**31 - 1, 65535, 65535)
 MOST_ALONG = (1024, 1024, 64)
 MOST_COUNTED = 50_000_000  # threads that a report can count for
 TURNS = 1_000_000
-MEETINGS = 50  # for so many turns of a while, a thread may meet others once
-# A thread may meet others so often whatever the turns: not every barrier is in a loop.
+MEETINGS = 50  # iterations of a while for each meeting that a thread is allowed
+# This many meetings are always allowed, because not every barrier is in a loop.
 FEWEST_MEETINGS = 1000
-FORS = 10  # turns of fors, of which nobody doubts that they end, for one of a while
+FORS = 10  # iterations of a for count as one of a while, because a for always ends
 ENDLESS = (
     "; if it waits for another thread: here one runs at a time, and gives way to the"
     " others only where threads meet, or in a while with an atomic"
@@ -38,25 +38,26 @@ class Thread:
 
     def __init__(self, number: int, block: tuple, who: int):
         self.number = number
-        self.who = who  # its number in the whole launch
+        self.who = who  # its number in the launch
         self.x = number % block[0]
         self.y = number // block[0] % block[1]
         self.z = number // (block[0] * block[1])
         self.steps = None  # its generator, if the kernel has barriers
-        self.wait = None  # what it waits for; None once it is through
-        self.answer = None  # what it gets when it goes on
-        self.returned_early = False  # did it return while meetings were still to come?
-        self.missed = None  # the line of the first barrier that came after it had left
+        self.wait = None  # its Wait; None once the thread has ended
+        self.answer = None  # what it receives when it continues
+        self.returned_early = False  # did it return before the last meeting?
+        self.missed = None  # the line of the first barrier after it had left
         self.meetings = 0
-        self.turns_left = None  # of its loops, since it has met others
-        self.until_look = LOOK  # turns of whiles
-        # When a while was last looked at: where the thread was, how often threads had
-        # been switched, how often it had met others, that and the same of the time
-        # before, and how often memory had changed if all was as the time before.
+        self.turns_left = None  # loop iterations left until it has to meet others
+        self.until_look = LOOK  # iterations of whiles until the next look
+        # The state at the last look at a while. `seen` is the position and the local
+        # variables, `switches` the number of thread switches, `looked` the number of
+        # meetings, `between` the meetings at the last two looks. `still` is the number of
+        # changes of memory, if nothing had changed since the look before.
         self.seen, self.switches, self.looked = None, 0, 0
         self.between, self.still = None, None
-        self.round = None  # what it did when each block had last had its turn
-        # For Order: the tick of its last stretch, what it knows, and what it has
+        self.round = None  # its progress at the last round over all blocks
+        # For Order: the tick of its last stretch, its clock, and the clocks that it has
         # published to its own block and to all blocks.
         self.tick = 0
         self.known, self.to_block, self.to_all = {}, {}, {}
@@ -73,15 +74,15 @@ class Launch:
     mode : {"race", "full", "plain"}
     log : bool
     beat : callable
-        Called whenever a thread goes on, as a sign of life.
+        Called whenever a thread continues, as a sign of life.
     shared : int
         Bytes of dynamic shared memory.
     turns : int
-        How many turns of whiles a thread may take before it meets others or ends.
+        How many iterations of whiles a thread may take before it meets others or ends.
     trace : callable or None
         Called with every access, fence and meeting; for tests.
     backwards : bool
-        Run the last block first: no order of blocks is promised.
+        Run the last block first: CUDA promises no order of blocks.
     """
 
     def __init__(
@@ -106,11 +107,11 @@ class Launch:
         self.at = short((0, 0, 0), grid)
         self.running = self.thread = None
         self.constants = {}
-        self.switches = 0  # how often a thread has been let go on
-        self.ends = 0  # how many have come to their ends
+        self.switches = 0  # how often a thread has continued
+        self.ends = 0  # how many threads have ended
 
     def run(self, kinds: tuple, arguments: list) -> Report:
-        """Run every block; stop early only at a fault after which a GPU cannot go on.
+        """Run every block; stop early only at a fatal fault.
 
         Parameters
         ----------
@@ -131,7 +132,7 @@ class Launch:
         return self.report
 
     def compile(self, kinds: tuple) -> object:
-        """Return the kernel for arguments of these types, as Python calls it."""
+        """Return the kernel as a Python function for arguments of these types."""
         try:
             self.code = self.program.code(kinds, self.full)
         except Refusal as refusal:
@@ -141,12 +142,12 @@ class Launch:
         return self.code.load(self.cuda)
 
     def refuse(self, refusal: Refusal) -> None:
-        """Report a kernel that would not compile; nothing of it has run."""
+        """Report a kernel that would not compile."""
         instead = f"; instead: {refusal.instead}" if refusal.instead else ""
         said, reason = "this does not compile", refusal.reason
         if (
             refusal.declined
-        ):  # Numba may compile it, so the sentence is about kernels here
+        ):  # Numba may compile it, so the message is about kernels "here"
             said = "the simulator does not take this, though Numba may"
             reason = (reason + " ").replace("a kernel ", "a kernel here ")[:-1]
         self.fault(
@@ -159,7 +160,7 @@ class Launch:
         )
 
     def constant(self, number: int) -> Array:
-        """Return an array of the names around the kernel; one for all threads."""
+        """Return an array around the kernel; all threads share one."""
         if number not in self.constants:
             name, value = self.code.constants[number]
             self.constants[number] = constant(self, name, value)
@@ -188,7 +189,7 @@ class Launch:
             self.fault("launch", said, said=said)
 
     def check_shared(self) -> None:
-        """Refuse too much shared memory, also in a branch that nobody takes."""
+        """Refuse too much shared memory, also in a branch that no thread takes."""
         used = self.bytes
         for name, size, line in self.code.shared:
             used += size
@@ -203,7 +204,7 @@ class Launch:
     # ---- one thread after another
 
     def run_blocks(self, kernel: object, arguments: list) -> None:
-        """Run one block after the other; those that wait go on in turns."""
+        """Run one block after the other; blocks that wait then continue in turns."""
         self.cuda._waits = self.code.waits
         waiting = []
         for number in range(self.total() // self.count):
@@ -216,18 +217,18 @@ class Launch:
             self.check_round(waiting, before != (self.cuda._changes, self.ends))
 
     def go_on(self, steps: object, waiting: list) -> None:
-        """Let a block go on, to its end or until it only waits."""
+        """Run a block to its end, or until it yields."""
         for _ in steps:
             waiting.append((steps, self.suspended()))
             break
 
     def suspended(self) -> tuple:
-        """Return all that belongs to the running block, for `resume`."""
+        """Return the state of the running block, for `resume`."""
         own = (self.at, self.shared, self.watched, self.early_exit, self.threads)
         return own, self.order.state(), self.report.suspended()
 
     def resume(self, state: tuple) -> None:
-        """Switch to a block that has given way."""
+        """Switch to a block that has yielded."""
         own, order, touches = state
         self.at, self.shared, self.watched, self.early_exit, self.threads = own
         here = self.cuda.blockIdx
@@ -236,7 +237,7 @@ class Launch:
         self.report.resume(touches)
 
     def block_steps(self, number: int, kernel: object, arguments: list):
-        """Run one block from barrier to barrier; yield where it only waits."""
+        """Run one block from barrier to barrier; yield when its threads poll."""
         if self.backwards:
             number = self.total() // self.count - 1 - number
         self.at = self.at_block(number)
@@ -264,14 +265,14 @@ class Launch:
         self.report.end_block(self.at)
 
     def start(self, thread: Thread, kernel: object, arguments: list) -> None:
-        """Call the kernel. Without barriers it runs to its end; else it is a generator."""
+        """Call the kernel, which runs to its end, or is a generator if it has barriers."""
         if self.code.stops:
             thread.steps = kernel(None, *arguments)
         else:
             self.guard(thread, lambda value: kernel(None, *arguments), None)
 
     def run_warp(self, warp: list) -> None:
-        """Run a warp up to the next barrier, through all of its shuffles and votes."""
+        """Run a warp to the next barrier, through all shuffles and votes before it."""
         for thread in warp:
             if thread.wait is None or thread.wait.what == "others":
                 self.step(thread)
@@ -282,12 +283,12 @@ class Launch:
             lanes = ready(waiting, warp)
             if not lanes:
                 if [t for t in warp if t.wait and t.wait.what == "others"]:
-                    return  # they may still come
+                    return  # the polling lanes may still arrive
                 self.report_absent_lane(waiting[0], warp)
             self.exchange(lanes, warp)
 
     def step(self, thread: Thread) -> None:
-        """Let a thread go on to where it waits next, if it has not left."""
+        """Run a thread to its next wait, if it has not left the kernel."""
         if thread.steps:
             thread.wait = self.guard(thread, thread.steps.send, thread.answer)
             thread.answer = None
@@ -305,7 +306,7 @@ class Launch:
                 thread.steps = None
 
     def guard(self, thread: Thread, go: object, value: object) -> object:
-        """Run a thread; whatever it raises becomes a fault with its line."""
+        """Run a thread; an exception becomes a fault with its line."""
         self.running, self.thread = thread, thread.number
         self.cuda._enter(thread)
         left = thread.turns_left or (self.turns, FORS * self.turns)
@@ -327,7 +328,7 @@ class Launch:
             self.fault("error", text, threads=[thread.number], error=kind, said=said)
 
     def exchange(self, lanes: list, warp: list) -> None:
-        """Give the lanes of a warp that have met what each of them asks for."""
+        """Give each of the lanes that have met its answer, and run them on."""
         for thread in lanes:
             asked = incomplete(thread, lanes, warp)
             if asked is not None:
@@ -342,7 +343,7 @@ class Launch:
             self.step(thread)
 
     def meet(self, threads: list, waiting: list) -> None:
-        """Let the threads that wait meet at a barrier; they have to be at the same one."""
+        """Release the threads that wait at a barrier; all must be at the same one."""
         first = waiting[0]
         for thread in waiting:
             if thread.wait.key != first.wait.key:
@@ -358,10 +359,10 @@ class Launch:
             thread.wait = None
 
     def note_exits(self, threads: list, line: int) -> bool:
-        """Note who has left before a barrier; return whether any had touched anything.
+        """Note the threads that left before a barrier; return whether any used memory.
 
-        A thread leaves by a return. One that runs past a barrier to the end of the
-        kernel is a fault: "__syncthreads() is allowed in conditional code but only if
+        A thread may leave by a return. To run past a barrier to the end of the kernel
+        is a fault: "__syncthreads() is allowed in conditional code but only if
         the conditional evaluates identically across the entire thread block, otherwise
         the code execution is likely to hang or produce unintended side effects" (CUDA
         C++ Programming Guide).
@@ -381,7 +382,7 @@ class Launch:
         return any([count[t.who] for t in gone for count in counts])
 
     def end_phase(self, line: int | None) -> None:
-        """End a phase of the block: report what was read in it and never written."""
+        """End a phase of the block: report elements that were read and never written."""
         for array in self.watched if self.memory is Watched else []:
             for place in sorted(array.early):
                 self.report_unwritten(array, place, array.early[place])
@@ -389,22 +390,22 @@ class Launch:
         self.report.end_phase(line)
 
     def fence(self, for_block: bool) -> None:
-        """Let a fence publish what the running thread knows."""
+        """Publish the running thread's clock."""
         self.tell("fence", [self.running], for_block)
         self.order.fence(for_block)
 
     def tell(self, kind: str, threads: list, more: object = None) -> None:
-        """Tell the trace of a fence or a meeting."""
+        """Report a fence or a meeting to the trace."""
         if self.trace:
             self.trace(kind, [thread.who for thread in threads], more)
 
     # ---- loops
 
     def look(self, line: int, state: tuple, alone: bool) -> None:
-        """Look at a loop of the running thread; `alone`: it lets nobody else go on.
+        """Check a loop of the running thread; `alone` says that it never yields.
 
-        If all is as it was when it was looked at before, and no other thread has run
-        since, it stays so for ever.
+        If nothing has changed since the last look, and no other thread has run in
+        between, the loop never ends.
         """
         thread = self.running
         now = line, state, self.cuda._changes
@@ -421,10 +422,11 @@ class Launch:
         )
 
     def check_meeting(self, threads: list) -> None:
-        """Report threads that meet in a loop, if everything repeats itself.
+        """Report threads that meet in an endless loop.
 
-        Each of them has been looked at after as many meetings as the others, twice, and
-        was where it had been before; and memory has not changed since.
+        The loop is endless if every thread was in the same state at its last two looks,
+        all were looked at after the same numbers of meetings, and memory has not changed
+        since.
         """
         first = threads[0]
         for thread in threads:
@@ -435,10 +437,10 @@ class Launch:
             self.report_endless(first.wait.line, "meets for ever")
 
     def check_round(self, blocks: list, changed: bool) -> None:
-        """Report threads that wait in loops, if a round of all blocks changed nothing.
+        """Report threads that poll in vain: a round of all blocks has changed nothing.
 
-        Each thread that waits in a loop was looked at once in this round and once in the
-        one before, and each one at a meeting has been there all the time.
+        Each thread that polls in a loop was looked at in this round and in the one
+        before, and each thread that waits at a meeting has been there throughout.
         """
         repeats = not changed
         for _, state in blocks:
@@ -459,7 +461,7 @@ class Launch:
     # ---- reports: threads that wait in vain
 
     def report_two_barriers(self, thread: Thread, first: Thread) -> None:
-        """Report two threads at two barriers, or at one barrier in different turns."""
+        """Report two threads at two barriers, or at one in different iterations."""
         now, before = self.name(thread.number), self.name(first.number)
         line, earlier = thread.wait.line, first.wait.line
         text = f"{now} waits at this barrier, {before} at the one on line {earlier}"
@@ -470,7 +472,7 @@ class Launch:
         self.fault("barriers", text, line=line, threads=numbers, earlier=earlier)
 
     def report_absent_lane(self, thread: Thread, warp: list) -> None:
-        """Report a lane that waits for another one, which is at a different call."""
+        """Report a lane that waits for another lane, which is at a different call."""
         mine = thread.wait
         for other in warp:
             if other.wait and mine.mask >> (other.number % WARP) & 1:
@@ -499,7 +501,7 @@ class Launch:
     def report_never_came(
         self, array, place: int, how: str, other: int, line: int
     ) -> None:
-        """Report a race with a thread that has left without coming to a barrier."""
+        """Report a race with a thread that left without reaching a barrier."""
         did = "read" if how in ("overwrite", "too early") else "wrote"
         does = "reads" if how in ("read", "ahead") else "writes"
         what = element(array.name, array.index(place))
@@ -513,7 +515,7 @@ class Launch:
         self.fault("barrier", text, line=missed, threads=numbers, array=array.name)
 
     def report_silent_lane(self, thread: Thread, lane: int) -> None:
-        """Report a shuffle that asks a lane which does not take part."""
+        """Report a shuffle from a lane that does not take part."""
         number = thread.number // WARP * WARP + lane
         text = (
             f"{self.here(thread.number)} asks lane {lane} for its value by"
@@ -523,14 +525,14 @@ class Launch:
         self.fault("barrier", text, line=thread.wait.line, threads=numbers)
 
     def report_no_value(self, name: str) -> None:
-        """Report a name that the running thread has not given a value."""
+        """Report a name to which the running thread has assigned no value."""
         here = self.here(self.thread)
         said = f"{name} has no value on this way: {here} comes here without having"
         said += " given it one"
         self.fault("error", said, threads=[self.thread], error="unset", said=said)
 
     def report_endless(self, line: int, what: str = "loops") -> None:
-        """Report a thread that does not come to an end."""
+        """Report a thread that does not end."""
         here = self.here(self.thread)
         said = f"{here} {what} more than {self.turns} times{ENDLESS}"
         if what == "meets others":
@@ -546,7 +548,7 @@ class Launch:
     # ---- memory
 
     def array(self, space: str, site: tuple, name: str, shape: object, dtype: object):
-        """Return an array that a kernel asks for; shared ones are made once a block."""
+        """Return a kernel's own array; a shared array is made once a block."""
         if space == "shared" and site in self.shared:
             return self.shared[site]
         shape = extents(space, name, shape)
@@ -556,13 +558,13 @@ class Launch:
             array = self.dynamic(name, dtype)
         else:
             array = self.memory(self, name, space, shape, dtype)
-            # A list, as MicroPython's dictionaries keep no order.
+            # A list, because MicroPython's dictionaries keep no order.
             self.watched.append(array)
         self.shared[site] = array
         return array
 
     def dynamic(self, name: str, dtype: object) -> Array:
-        """Return dynamic shared memory: one for the block, whatever it is called."""
+        """Return dynamic shared memory: all its arrays in a block share one memory."""
         size = self.bytes // dtype.size
         array = self.memory(self, name, "shared", (size,), dtype)
         known = [each for each in self.shared.values() if each.space == "dynamic"]
@@ -590,7 +592,7 @@ class Launch:
     def report_race(
         self, array, place: int, how: str, tick: int, mark: object, new
     ) -> None:
-        """Report two threads that touch one element; ``tick`` is the other's access."""
+        """Report a race for one element; ``tick`` identifies the other access."""
         earlier, theirs = mark if isinstance(mark, tuple) else (mark, array)
         owner = self.order.owners[tick]
         block, other = self.at_block(owner // self.count), owner % self.count
@@ -604,7 +606,9 @@ class Launch:
             (self.name(now, self.at if away else None), now, line),
             (self.name(other, block if away else None), other, earlier),
         ]
-        if how == "too early":  # the sentence begins with the reader, who ran first
+        if (
+            how == "too early"
+        ):  # the message begins with the reading thread, the earlier
             sides.reverse()
         names, threads, lines = [list(column) for column in zip(*sides)]
         index, old = array.index(place), array.data[place]
@@ -635,12 +639,12 @@ class Launch:
         )
 
     def at_block(self, number: int) -> list:
-        """Return where the block of a number stands in the grid."""
+        """Return the index in the grid of the block with this number."""
         x, y, _ = self.grid
         return short((number % x, number // x % y, number // (x * y)), self.grid)
 
     def report_unwritten(self, array: Array, place: int, early: object = None) -> None:
-        """Report the reading of what nobody has written."""
+        """Report a read of an element that no thread has written."""
         line, thread = self.cuda._line, self.thread
         if early is not None:
             tick, line = early
@@ -665,7 +669,7 @@ class Launch:
         )
 
     def report_outside(self, array: Array, key: tuple) -> None:
-        """Report an index that is not in the array, and stop."""
+        """Report an index outside an array, and stop."""
         index, shape = [int(k) for k in key], list(array.shape)
         what = element(array.name, index)
         text = f"{self.here(self.thread)} asks for {what}; its shape is {shape}"
@@ -689,7 +693,7 @@ class Launch:
     # ---- faults
 
     def name(self, thread: int, block: object = None) -> str:
-        """Return how a sentence names a thread: with its index, or its number."""
+        """Return how a message names a thread: by its number or its index."""
         x, y, z = self.block
         name = thread
         if z > 1:
@@ -702,12 +706,12 @@ class Launch:
         return f"thread {name} of block {block[0] if alone else tuple(block)}"
 
     def here(self, thread: int) -> str:
-        """Return a thread's name, with its block if there are several."""
+        """Return a thread's name, with its block if the grid has several."""
         alone = self.grid[0] * self.grid[1] * self.grid[2] == 1
         return self.name(thread, None if alone else self.at)
 
     def fault(self, kind: str, text: str, line: object = None, **fields) -> None:
-        """Note a fault, once for each line; raise it if a GPU could not go on."""
+        """Note a fault, once for each line; raise it if it is fatal."""
         line = (self.cuda._line or None) if line is None else line
         fault = self.report.fault(kind, text, line, self.at, fields)
         if kind in FATAL:
@@ -715,13 +719,13 @@ class Launch:
 
 
 def short(extents: tuple, like: object = None) -> list:
-    """Return x and y of an extent or an index; z, too, where there is more than one."""
+    """Return (x, y) of an extent or an index, or (x, y, z) if there are several z."""
     deep = (extents if like is None else like)[2] > 1
     return list(extents if deep else extents[:2])
 
 
 def extents(space: str, name: str, shape: object) -> tuple:
-    """Return the shape of a shared or local array; refuse what no compiler takes."""
+    """Return the shape of a shared or local array; refuse an invalid one."""
     shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
     for extent in shape:
         whole = isinstance(extent, int) and not isinstance(extent, bool)

@@ -1,23 +1,23 @@
-"""Where the threads of a warp or a block meet: who has come, and what each one gets.
+"""Meetings of threads (barriers, shuffles, votes): who has arrived, and with what result.
 
 "For each of the calling threads, its own bit must be set in mask, and all non-exited
 threads named in mask must execute the same intrinsic with the same mask, or the result
-is undefined" (CUDA C++ Programming Guide, Warp Vote Functions). Threads that have left
-the kernel are not waited for, here or at a barrier: "__syncthreads*() wait until all
-non-exited threads in the thread block simultaneously reach the same __syncthreads*()
-intrinsic call in the program or exit" (the same, Synchronization Functions).
+is undefined" (CUDA C++ Programming Guide, Warp Vote Functions). Neither these nor barriers
+wait for threads that have left the kernel: "__syncthreads*() wait until all non-exited
+threads in the thread block simultaneously reach the same __syncthreads*() intrinsic call
+in the program or exit" (the same guide, Synchronization Functions).
 """
 
 WARP = 32
 
 
 def arrival(wait) -> tuple:
-    """Return what has to be equal where threads meet."""
+    """Return what has to be equal for threads to meet."""
     return wait.what, wait.key, wait.mask
 
 
 def ready(waiting: list, warp: list) -> list:
-    """Return lanes that can go on: all that their masks name have come."""
+    """Return lanes that can continue, because all lanes in their masks have arrived."""
     for thread in waiting:
         wait = thread.wait
         if wait.what == "activemask":
@@ -31,7 +31,7 @@ def ready(waiting: list, warp: list) -> list:
 
 
 def incomplete(thread, lanes: list, warp: list) -> int | None:
-    """Return the lane that a shuffle asks, if this lane does not take part."""
+    """Return the lane that a shuffle reads, if that lane does not take part."""
     asked = thread.wait.lane
     if asked is None or asked in [lane.number % WARP for lane in lanes]:
         return None
@@ -39,7 +39,7 @@ def incomplete(thread, lanes: list, warp: list) -> int | None:
 
 
 def answers(threads: list) -> list:
-    """Return what each of the threads that have met gets as its answer."""
+    """Return the result of a meeting for each of its threads."""
     what = threads[0].wait.what
     values = [thread.wait.value for thread in threads]
     if what[:4] == "shfl":
@@ -51,7 +51,7 @@ def answers(threads: list) -> list:
 
 
 def mask_of(threads: list, chosen: object) -> int:
-    """Return the mask of the lanes whose values are chosen."""
+    """Return the mask of the lanes for whose values ``chosen`` is true."""
     mask = 0
     for thread in threads:
         if chosen(thread.wait.value):
@@ -60,7 +60,7 @@ def mask_of(threads: list, chosen: object) -> int:
 
 
 def same(a: object, b: object) -> bool:
-    """Return whether two values are the same, bit by bit."""
+    """Return whether two values have the same bits."""
     return a == b and str(a)[:1] == str(b)[:1] or (a != a and b != b)
 
 
@@ -85,11 +85,11 @@ VOTES = {
 }
 
 
-# ---- how two arrivals on one line differ
+# ---- differences between two arrivals
 
 
 def different(code, mine: object, theirs: object) -> str:
-    """Return in words how two arrivals at one call differ."""
+    """Return a phrase for the difference between two arrivals."""
     if not (isinstance(mine, tuple) and isinstance(theirs, tuple)):
         return "at two calls of it"
     if mine[0] != theirs[0]:
@@ -105,5 +105,5 @@ def different(code, mine: object, theirs: object) -> str:
 
 
 def line_of(code, key: object) -> int | None:
-    """Return the line of the call that a key is about."""
+    """Return the line of the call that a key identifies."""
     return code.sites[key[0]][0] if isinstance(key, tuple) else key

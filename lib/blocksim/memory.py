@@ -1,17 +1,17 @@
-"""Arrays that check every access: is it inside, was it written, does it collide?
+"""Arrays that check every access: for its bounds, for unwritten elements and for races.
 
-Two accesses of one element collide if at least one of them writes, they are not both
-atomic, and nothing orders them (``order``). Each element remembers as much as it takes
-to find out whether its next access collides with any before:
+Two accesses to one element race if at least one of them writes, they are not both atomic,
+and nothing orders them (``order``). Each element records what it takes to detect a race
+with its next access:
 
-- who wrote it last,
-- who has read it since,
-- who has changed it by an atomic since.
+- the last plain write,
+- the plain reads since then,
+- the atomics since then.
 
-A reader from before a barrier is forgotten as soon as another thread reads the element
-after that barrier, and so is an atomic. Nothing is lost: the forgotten access is ordered
-before the one that is kept, so whatever collides with the first collides with the
-second too.
+A read from before a barrier is dropped from the record as soon as another thread reads
+the element after that barrier, and so is an atomic. No race is lost: the dropped access is
+ordered before the one that stays, so an access that races with the first also races with
+the second.
 """
 
 from .faults import shown, whole_number
@@ -21,10 +21,10 @@ NEVER = 0
 
 
 class Rows:
-    """What has a shape, and gives what is in it by index."""
+    """An array or a part of one: it has a shape, and is indexed by rows."""
 
     def set_shape(self, shape: tuple) -> None:
-        """Note the shape, and what follows from it."""
+        """Set the shape, and the attributes that follow from it."""
         self.shape, self.ndim, self.size = shape, len(shape), 1
         for extent in shape:
             self.size *= extent
@@ -38,7 +38,7 @@ class Rows:
 
 
 class Array(Rows):
-    """An array that a kernel uses, and where nobody watches it.
+    """An array in a kernel's memory. This base class does not track accesses.
 
     Attributes
     ----------
@@ -47,9 +47,9 @@ class Array(Rows):
     shape : tuple of int
     dtype : Type
     data : list
-        Row by row; None where nobody has written yet.
+        The elements in row-major order; None for one that no thread has written.
     addresses : list of int or None
-        Where each element begins, in bytes, if they do not lie row by row.
+        The byte address of each element, if the memory is not in row-major order.
     """
 
     addresses = None
@@ -85,34 +85,34 @@ class Array(Rows):
         self.store(place, value)
 
     def store(self, place: int, value: object) -> None:
-        """Keep a number as this array holds it."""
+        """Store a number, converted to the array's type."""
         if self.typed or type(value) is not float:
             value = self.held(value)
-        # A zero has a sign that a comparison does not see.
+        # The comparison cannot tell 0.0 from -0.0.
         if self.data[place] != value or (not value and self.dtype.is_float):
             self.gpu._changes += 1
         self.data[place] = value
         self.changed = True
 
     def held(self, value: object) -> object:
-        """Return a number as this array holds it; refuse what is none."""
+        """Return a number converted to the array's type; refuse anything else."""
         if isinstance(value, (tuple, list, str, Array, Part)) or value is None:
             what = shown(value)
             raise TypeError(f"{self.name} holds {self.dtype.name} numbers, got {what}")
         return held(value, self.dtype.name, self.typed)
 
     def change(self, key: object, change: object) -> object:
-        """Apply an atomic change; return what was there."""
+        """Apply an atomic change; return the old value."""
         old = self[key]
         new = change(old)
-        if new is not None:  # a comparison that failed changes nothing
+        if new is not None:  # a compare-and-swap that failed changes nothing
             self.store(self.one_place(key), new)
         return old
 
-    # ---- places
+    # ---- offsets
 
     def place(self, key: object) -> int | None:
-        """Return an element's place in the data; None for a part of the array."""
+        """Return an element's offset in the data; None for a part of the array."""
         if self.ndim == 1:
             if type(key) is int and 0 <= key < self.size:
                 return key
@@ -124,7 +124,7 @@ class Array(Rows):
         return self.place_of(key if isinstance(key, tuple) else (key,))
 
     def one_place(self, key: object) -> int:
-        """Return the place of one element; a row cannot be assigned at once."""
+        """Return the offset of one element that is written; refuse a whole row."""
         if self.read_only:
             raise TypeError(f"{self.name} is read-only: a kernel cannot write to it")
         place = self.place(key)
@@ -133,7 +133,7 @@ class Array(Rows):
         return place
 
     def place_of(self, key: tuple) -> int | None:
-        """Return an element's place for any number of indices; report those outside."""
+        """Return an element's offset for any number of indices; report one outside."""
         if len(key) > self.ndim:
             count = "one index" if self.ndim == 1 else f"{self.ndim} indices"
             raise IndexError(f"{self.name} has {count}, got {len(key)}")
@@ -146,7 +146,7 @@ class Array(Rows):
         return place if len(key) == self.ndim else None
 
     def index(self, place: int) -> list | None:
-        """Return the index of the element at a place."""
+        """Return the index of the element at an offset."""
         index = []
         for extent in reversed(self.shape):
             index.insert(0, place % extent)
@@ -155,12 +155,12 @@ class Array(Rows):
 
 
 def space_of(array: Array) -> str:
-    """Return the space of an array; dynamic shared memory is shared memory."""
+    """Return the space of an array, where dynamic shared memory counts as shared."""
     return "shared" if array.space == "dynamic" else array.space
 
 
 class Watched(Array):
-    """An array that several threads see: accesses are counted, collisions reported."""
+    """An array that several threads see: it counts accesses and reports races."""
 
     def __init__(self, launch, name, space, shape, dtype, data=None):
         super().__init__(launch, name, space, shape, dtype, data)
@@ -170,13 +170,13 @@ class Watched(Array):
         self.written_at = [0] * size  # the line of that write
         self.readers = [NEVER] * size  # the tick of the last plain read since then
         self.read_at = [0] * size  # the line of that read
-        # Place -> the other accesses since the last plain write, as a flat list of
-        # ticks and lines: tick, line, tick, line, … First reads, then atomics.
+        # Offset -> the other reads, and the atomics, since the last plain write, as a flat
+        # list of ticks and lines: tick, line, tick, line, …
         self.other_readers = {}
         self.atomics = {}
-        self.clocks = {}  # what atomics have published at an element; see Order
-        self.rewritten = set()  # places that were written in an earlier phase already
-        self.early = {}  # place -> a read of it before anybody had written it
+        self.clocks = {}  # the clocks that atomics have published; see Order
+        self.rewritten = set()  # offsets that were also written in an earlier phase
+        self.early = {}  # offset -> a read before the first write
         self.most = 4 * launch.count  # a longer list of readers is thinned out
         self.loads, self.stores = launch.report.counters(self)
 
@@ -216,7 +216,7 @@ class Watched(Array):
         self.changed = True
 
     def change(self, key: object, change: object) -> object:
-        """Apply an atomic change; return what was there."""
+        """Apply an atomic change; return the old value."""
         place = self.one_place(key)
         gpu = self.gpu
         self.loads[gpu._who] += 1
@@ -237,18 +237,18 @@ class Watched(Array):
         return old
 
     def unset(self, place: int) -> object:
-        """Read what nobody has written; the next barrier says whether it is a fault."""
+        """Read an unwritten element; the end of the phase tells whether that is a fault."""
         self.early.setdefault(place, (self.gpu._now, self.mark()))
         return float("nan") if self.dtype.is_float else 0
 
     def mark(self) -> object:
-        """Return the line of an access; with its array, if others share the memory."""
+        """Return the line of an access, with the array if others share its memory."""
         return (self.gpu._line, self) if self.others else self.gpu._line
 
     # ---- comparing with earlier accesses
 
     def first_read(self, place: int) -> None:
-        """Compare a thread's first read in a stretch with earlier writes."""
+        """Check a thread's first read in a stretch against earlier writes."""
         gpu = self.gpu
         floor = gpu._floor
         tick = self.writers[place]
@@ -272,7 +272,7 @@ class Watched(Array):
         self.read_at[place] = self.mark() if self.others else gpu._line
 
     def leave_out(self, place: int, tick: int) -> None:
-        """Forget readers from before a barrier: this thread now represents them."""
+        """Drop reads from before a barrier, which the new read now represents."""
         foreign = tick < self.gpu._block_floor
         if place in self.other_readers:
             listed = self.unordered(self.other_readers.pop(place))
@@ -286,7 +286,7 @@ class Watched(Array):
             self.other_readers[place] = listed
 
     def unordered(self, accesses: list) -> list:
-        """Return the accesses that are not ordered before the running thread."""
+        """Return those accesses that are not ordered before the running thread."""
         order, block_floor = self.order, self.gpu._block_floor
         found, foreign = [], False
         for k in range(0, len(accesses), 2):
@@ -294,8 +294,8 @@ class Watched(Array):
             if order.ordered(tick):
                 continue
             if tick < block_floor and not order.published:
-                # While nothing is published to other blocks, no thread can be ordered
-                # after an access of another block, so one of these is enough.
+                # While nothing is published to other blocks, no access of another block
+                # can be ordered before this thread, so one of them is enough.
                 if foreign:
                     continue
                 foreign = True
@@ -304,7 +304,7 @@ class Watched(Array):
         return found
 
     def first_write(self, place: int, value: object) -> None:
-        """Compare a thread's first write in a stretch with all earlier accesses."""
+        """Check a thread's first write in a stretch against all earlier accesses."""
         gpu = self.gpu
         tick = self.writers[place]
         if tick:
@@ -330,7 +330,7 @@ class Watched(Array):
             self.clash(place, tick, self.read_at[place], "overwrite")
 
     def compare_atomic(self, place: int, value: object) -> None:
-        """Compare an atomic with earlier plain accesses, and remember it."""
+        """Check an atomic against earlier plain accesses, and record it."""
         gpu = self.gpu
         tick = self.writers[place]
         if tick and tick < self.order.phase:
@@ -369,7 +369,7 @@ class Watched(Array):
 class Aliased(Watched):
     """An array that shares its memory with others, under another name.
 
-    ``table`` gives, for each of its elements, the place in the shared memory.
+    ``table`` has, for each of its elements, the offset in the common memory.
     """
 
     def share(self, table: list, first: object) -> None:
@@ -379,19 +379,19 @@ class Aliased(Watched):
             setattr(self, name, getattr(first, name))
 
     def place(self, key: object) -> int | None:
-        """Return an element's place in the memory; None for a part of the array."""
+        """Return an element's offset in the memory; None for a part of the array."""
         place = Array.place(self, key)
         return None if place is None else self.table[place]
 
     def index(self, place: int) -> list | None:
-        """Return the index of the element at a place; None where it has none there."""
+        """Return the index of the element at an offset, or None if it has none there."""
         if place not in self.table:
             return None
         return Array.index(self, self.table.index(place))
 
 
 class PlainAliased(Array):
-    """An array that shares its memory, in plain mode, where nobody watches."""
+    """An array that shares its memory in plain mode, where accesses are not tracked."""
 
     def share(self, table: list, first: object) -> None:
         """Use the memory of another array."""
@@ -408,7 +408,7 @@ SHARED = (
 
 
 class Part(Rows):
-    """A part of an array, of which the first indices are given: ``K[j]``."""
+    """A part of an array, selected by its first indices: ``K[j]``."""
 
     def __init__(self, array, key):
         self.array = array
@@ -416,7 +416,7 @@ class Part(Rows):
         self.set_shape(array.shape[len(self.key) :])
 
     def whole(self, key: object) -> tuple:
-        """Return an index with the indices that were given before."""
+        """Return the full index in the array."""
         return self.key + (key if isinstance(key, tuple) else (key,))
 
     def __getitem__(self, key):
@@ -426,5 +426,4 @@ class Part(Rows):
         self.array[self.whole(key)] = value
 
     def change(self, key: object, change: object) -> object:
-        """Apply an atomic change; return what was there."""
         return self.array.change(self.whole(key), change)

@@ -1,38 +1,39 @@
-"""What comes before what: program order, barriers, and fences with atomics.
+"""The happens-before relation: program order, barriers, and fences with atomics.
 
-Each stretch of a thread, from one meeting or fence to the next, has a number, its
-tick; a later stretch has a larger one. An access is known by the tick of its stretch.
-It is ordered before the next access of the running thread if
+A *stretch* of a thread reaches from one meeting or fence to the next. Each stretch has a
+number, its *tick*; later stretches have larger ticks. An access is identified by the tick
+of its stretch. It is ordered before the next access of the running thread if
 
-- both are by one thread, or
-- they are in one block, and a barrier of the block lies between to which both came, or
-- the running thread knows of it. What a thread knows is a clock: for another thread
-  the last tick that is ordered, and for a whole block the first that is not.
+- both are by the same thread, or
+- both are in one block, with a barrier in between that both threads have reached, or
+- the clock of the running thread covers it. A clock is a vector clock: for each other
+  thread it has the last tick that is ordered, and for a whole block the first tick that
+  is not.
 
-A thread learns what the others know at ``syncwarp``, and at an atomic on an element on
-which an atomic was done before: it learns what had been *published* by then. A fence
-publishes all that its thread knows. Atomics without a fence publish nothing: "Atomic
-functions do not act as memory fences and do not imply synchronization or ordering
-constraints for memory operations" (CUDA C++ Programming Guide, Atomic Functions). As
-in the guide's example of the block that draws the last ticket, the one who draws it
-needs no fence of its own. Shuffles and votes "do not imply a memory barrier. They do
-not guarantee any memory ordering" (the same, Warp Vote and Warp Shuffle Functions).
+A thread's clock grows at ``syncwarp``, where lanes merge their clocks, and at an atomic on
+an element that had an atomic before: the thread then learns what was *published* there. A
+fence publishes the clock of its thread. An atomic without a fence publishes nothing:
+"Atomic functions do not act as memory fences and do not imply synchronization or ordering
+constraints for memory operations" (CUDA C++ Programming Guide, Atomic Functions). In the
+guide's example, the block that draws the last ticket needs no fence of its own, and it
+needs none here. Shuffles and votes "do not imply a memory barrier. They do not guarantee
+any memory ordering" (the same guide, Warp Vote and Warp Shuffle Functions).
 
-Barriers "provide memory ordering among participating threads" (the same, Thread Block
-Synchronization Functions). A thread that has left the kernel is not waited for, and it
-does not take part: nothing orders what it did after its last barrier.
+Barriers "provide memory ordering among participating threads" (the same guide, Thread
+Block Synchronization Functions). A thread that has left the kernel does not take part in
+them: nothing orders its accesses after its last barrier.
 """
 
 
 class Order:
-    """The ticks of one launch, and what orders them.
+    """The ticks of one launch, and their order.
 
     Parameters
     ----------
     gpu : Cuda
-        It holds what every access asks for: ``_now``, the tick of the thread that
-        runs, ``_block_floor``, its block's first tick since another block has run, and
-        ``_floor``: all ticks between the two are ordered by a barrier.
+        It holds what every access needs: ``_now``, the tick of the running thread;
+        ``_block_floor``, its block's first tick since another block has run; and
+        ``_floor``. A barrier orders all ticks from ``_block_floor`` up to ``_floor``.
     count : int
         Threads in a block.
     """
@@ -40,9 +41,9 @@ class Order:
     def __init__(self, gpu, count: int):
         self.gpu = gpu
         self.count = count
-        self.owners = [-1]  # tick -> number of its thread; tick 0 stands for "never"
+        self.owners = [-1]  # tick -> number of its thread; tick 0 means "never"
         self.blocks_communicate = (
-            False  # has a block learnt what another has published?
+            False  # has a block learnt what another block has published?
         )
         self.published = False  # has any thread published anything to other blocks?
         self.begin_block(0)
@@ -50,25 +51,21 @@ class Order:
     def begin_block(self, block: int) -> None:
         """Begin a block: all ticks so far belong to other blocks."""
         self.block = block
-        self.resumed = False  # have other blocks run since it began?
+        self.resumed = False  # have other blocks run since this block began?
         self.gpu._block_floor = len(self.owners)
-        self.clocks_differ = (
-            False  # do the threads of this block know different things?
-        )
-        self.unordered_exit = (
-            False  # did a thread leave after it had touched something?
-        )
+        self.clocks_differ = False  # do the clocks of this block's threads differ?
+        self.unordered_exit = False  # did a thread leave after it had used memory?
         self.gpu._floor = self.floor = self.phase = len(self.owners)
 
     def state(self) -> tuple:
-        """Return what is known of the running block, for `resume`."""
+        """Return the state of the running block, for `resume`."""
         return self.block, self.floor, self.phase, self.unordered_exit
 
     def resume(self, state: tuple, threads: list) -> None:
-        """Go on with a block after others have run.
+        """Continue a block after others have run.
 
-        The ticks of the block no longer lie side by side. So all that were before are
-        looked up in the clocks of its threads, as those of other blocks are.
+        The ticks of the block are no longer contiguous, so ``_floor`` cannot cover its
+        earlier ticks. The clocks of its threads cover them instead.
         """
         self.block, self.floor, self.phase, self.unordered_exit = state
         self.gpu._block_floor = self.gpu._floor = len(self.owners)
@@ -78,7 +75,7 @@ class Order:
             thread.known = merged_clocks([thread.known, ordered])
 
     def enter(self, thread) -> None:
-        """Begin a stretch of a thread."""
+        """Begin a new stretch of a thread."""
         self.thread = thread
         self.gpu._now = thread.tick = len(self.owners)
         self.owners.append(thread.who)
@@ -98,36 +95,31 @@ class Order:
             return True
         return known.get(block_key(who // self.count), 0) > tick
 
-    # ---- what threads learn
+    # ---- clocks of threads
 
     def clock(self, thread) -> dict:
-        """Return all that a thread knows, its own last tick included."""
+        """Return a thread's clock, with its own last tick and its block's floor."""
         clock = dict(thread.known)
         clock[thread.who] = thread.tick
         clock[block_key(self.block)] = self.floor
         return clock
 
     def fence(self, for_block: bool) -> None:
-        """Publish what the running thread knows, to its block only or to all."""
+        """Publish the running thread's clock, to its block only or to all blocks."""
         thread = self.thread
         thread.to_block = self.clock(thread)
         if not for_block:
             thread.to_all = thread.to_block
             self.published = True
         self.clocks_differ = True
-        self.enter(thread)  # a new stretch: what follows is not yet published
+        self.enter(thread)  # a new stretch: later accesses are not published yet
 
     def atomic(self, clocks: object, changes: bool) -> object:
-        """Learn what was published at an element; return what is published there now.
+        """Merge the clocks published at an element; return those published there now.
 
-        Parameters
-        ----------
-        clocks : tuple or None
-            What earlier atomics on this element have published: a clock for all
-            threads, a clock for the threads of one block, and the number of that block.
-        changes : bool
-            Whether this atomic changes the element. A comparison that failed does not,
-            and publishes nothing.
+        ``clocks`` are those of earlier atomics on the element: a clock for all threads, a
+        clock for the threads of one block, and the number of that block. ``changes`` says
+        whether this atomic writes: a compare-and-swap that fails publishes nothing.
         """
         thread = self.thread
         if clocks:
@@ -143,7 +135,7 @@ class Order:
         return thread.to_all, thread.to_block, self.block
 
     def meet_warp(self, lanes: list) -> None:
-        """Let threads meet at a syncwarp: each now knows what any of them knew."""
+        """Merge the clocks of threads that meet at a syncwarp."""
         known = merged_clocks([self.clock(lane) for lane in lanes])
         to_block = merged_clocks([lane.to_block for lane in lanes])
         to_all = merged_clocks([lane.to_all for lane in lanes])
@@ -152,14 +144,14 @@ class Order:
         self.clocks_differ = True
 
     def meet_block(self, threads: list, exited: bool) -> None:
-        """Let threads meet at a barrier.
+        """Order all earlier accesses of threads that meet at a barrier.
 
-        ``exited`` says that a thread has left before it after touching something. The
-        barrier does not order what that thread did.
+        ``exited`` says that a thread has left before the barrier after it used memory.
+        The barrier does not order that thread's accesses.
         """
         self.unordered_exit = self.unordered_exit or exited
         self.phase = len(self.owners)
-        if self.unordered_exit:  # so note what each of those who came knows, one by one
+        if self.unordered_exit:  # a common floor would order the thread that left
             self.meet_warp(threads)
             return
         if self.clocks_differ:
@@ -174,17 +166,17 @@ class Order:
         self.gpu._floor = self.floor = self.phase
 
     def in_this_block(self, who: int) -> bool:
-        """Return whether this entry of a clock is about the running block."""
+        """Return whether an entry of a clock is about the running block."""
         return who == block_key(self.block) or who // self.count == self.block
 
 
 def block_key(block: int) -> int:
-    """Return the key that a clock has for all threads of a block together."""
+    """Return the key of a whole block in a clock."""
     return -1 - block
 
 
 def merged_clocks(clocks: list) -> dict:
-    """Return what is known to any of these clocks."""
+    """Return the entrywise maximum of clocks."""
     kept = [clock for clock in clocks if clock]
     if len(kept) < 2:
         return kept[0] if kept else {}

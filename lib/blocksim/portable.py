@@ -1,4 +1,4 @@
-"""The simulator as text, for a Python that has no files: MicroPython on a page."""
+"""Packs the simulator's modules as texts, for MicroPython on a page, which has no files."""
 
 import ast
 import io
@@ -6,15 +6,14 @@ import tokenize
 from pathlib import Path
 
 HERE = Path(__file__).parent
-# These need CPython: its own functions, Numba's simulator, files, and packages.
+# These need CPython: its functions, Numba's simulator, files, or other packages.
 CPYTHON_ONLY = {"cudasim", "functions", "portable", "stopwatch", "webgpu"}
 
 
 def sources() -> dict[str, str]:
     """Return the text of each module that also runs in MicroPython, by its path.
 
-    Comments and docstrings stay behind: nobody reads them there, and a page would carry
-    them.
+    Comments and docstrings are removed, because a page would have to download them.
     """
     return {
         f"blocksim/{path.stem}": code_only(path.read_text(encoding="utf-8"))
@@ -24,9 +23,9 @@ def sources() -> dict[str, str]:
 
 
 def translator() -> dict[str, str]:
-    """Return the text of each module that writes WGSL, to be put beside `sources`.
+    """Return the modules of `blocksim.wgsl`, to be added to `sources`.
 
-    Whoever runs no kernel on a GPU does without them.
+    They are separate because a page that runs no kernel on a GPU does not need them.
     """
     return {
         f"blocksim/wgsl/{path.stem}": code_only(path.read_text(encoding="utf-8"))
@@ -37,7 +36,7 @@ def translator() -> dict[str, str]:
 def code_only(source: str) -> str:
     """Return the text of a module without comments and docstrings, line for line.
 
-    Every statement stays on its line, so an error still names the line of the file.
+    Every statement stays on its line, so that an error names the line of the file.
     """
     lines = source.splitlines()
     docstrings = _docstrings(source)

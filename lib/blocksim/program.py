@@ -1,4 +1,4 @@
-"""A kernel that can be compiled for the arguments of a launch."""
+"""A kernel, and its compiled code for each list of argument types."""
 
 from .arithmetic import device_names
 from .emit import emit
@@ -15,9 +15,9 @@ class Code:
     Attributes
     ----------
     typed : Typed
-        The tree with types that it was made of.
+        The typed tree that it was compiled from.
     stops, waits : bool
-        Whether its threads stop anywhere, to meet or to wait; whether they may wait.
+        Do its threads stop anywhere, to meet or to poll? May they poll in a loop?
     sites : list of tuple
         The calls at which threads meet; see ``emit.Text``.
     shared : list of tuple
@@ -40,7 +40,7 @@ class Code:
         self.code = compile(self.text, "kernel as the simulator runs it", "exec")
 
     def load(self, runtime: object) -> object:
-        """Return the function; ``runtime`` is what it calls ``__rt``."""
+        """Return the kernel as a function; it calls the runtime ``__rt``."""
         space = device_names()
         space["__rt"] = runtime
         exec(self.code, space)
@@ -48,14 +48,14 @@ class Code:
 
 
 class Program:
-    """A kernel, and what the names around it stand for.
+    """A kernel, with the names around it and its compiled code.
 
     Attributes
     ----------
     name : str
     parameters : list of str
     names : dict
-        Further names that a launch gives, such as tile sizes.
+        Further names that the kernel may use, such as tile sizes.
     refused : Refusal or None
         Why it is no kernel, whatever its arguments are.
     """
@@ -74,7 +74,7 @@ class Program:
 
     @names.setter
     def names(self, names: dict) -> None:
-        """Set other names; what was compiled before is then forgotten."""
+        """Set other names, and drop the code that was compiled with the old ones."""
         if names != self.given:
             self.given.clear()
             self.given.update(names)
@@ -84,7 +84,7 @@ class Program:
                 source.space = None
 
     def code(self, kinds: tuple, full: bool) -> Code:
-        """Return the kernel for arguments of these types; raises Refusal."""
+        """Return the code for arguments of these types, or raise Refusal."""
         if self.refused:
             raise self.refused
         takes = self.takes() or kinds
@@ -107,7 +107,7 @@ class Program:
         return self.compiled[key]
 
     def takes(self) -> tuple | None:
-        """Return the types that the decorator's signature gives, if there is one."""
+        """Return the argument types of the decorator's signature, if there is one."""
         takes = signed(self.function)
         if takes is not None and self.function.signature.gives not in (None, "none"):
             node = self.function.node
@@ -128,7 +128,7 @@ class Program:
             )
 
     def fitted(self, values: list, kinds: tuple, full: bool) -> list:
-        """Return the arguments with their numbers as a signature has them."""
+        """Return the arguments, with numbers converted to the types of a signature."""
         given = getattr(self.function.signature, "takes", kinds)
         if len(given) != len(kinds):
             return values
@@ -140,7 +140,6 @@ class Program:
         ]
 
     def compile(self, kinds: tuple, full: bool) -> Code:
-        """Compile the kernel anew."""
         compiler = Compiler()
         typed = compiler.kernel(self.function, kinds)
         return Code(typed, compiler.doubles, full)

@@ -1,10 +1,10 @@
-"""What a launch was: its faults, its traffic, and who touched what."""
+"""The report of a launch: its faults, its memory traffic, and its log of accesses."""
 
 from .faults import Fault
 from .memory import space_of
 from .traffic import Traffic
 
-MOST_TOUCHES = 4000  # of one block; a page has to carry the log, a figure to show it
+MOST_TOUCHES = 4000  # logged per block: a page carries the log, and a figure shows it
 
 
 class Report:
@@ -14,15 +14,15 @@ class Report:
     ----------
     faults : list of Fault
     loads, stores : dict of str to list of int
-        Array name -> how often each thread of the launch read or wrote it. An array
-        with the name of an argument has its space beside it: "tile (shared)".
+        Array name -> how often each thread of the launch read or wrote the array. Of two
+        arrays with one name, the second is listed with its space: "tile (shared)".
     transactions, conflicts : dict of str to int
         In full mode: 32-byte sectors of global memory; extra passes at the banks of
         shared memory.
     shared_bytes : int
     exits : list of dict
-        Where threads had left the kernel when others came to a barrier, for the first
-        such barrier of a block: ``threads``, ``line``, ``block``.
+        For each block in which threads had left the kernel before a barrier, the first
+        such barrier: ``threads``, ``line``, ``block``.
     """
 
     def __init__(self, name, grid, block, full, log):
@@ -32,8 +32,8 @@ class Report:
         self.faults = []
         self.loads, self.stores = {}, {}
         self.shared_bytes = 0
-        self.total = 0  # the launch's threads; known once the size is checked
-        self.exits = []  # threads that left before a barrier, the first of each block
+        self.total = 0  # threads of the launch; set once the size is checked
+        self.exits = []
         self.traffic = Traffic() if full else None
         self.sizes, self.spaces = {}, {}
         self.logging = log
@@ -54,7 +54,7 @@ class Report:
 
     @property
     def conflicts(self) -> dict:
-        """Extra turns at the banks of shared memory, by the name of the array."""
+        """Extra passes at the banks of shared memory, by the name of the array."""
         return self._full().extra_passes
 
     def _full(self) -> Traffic:
@@ -72,7 +72,7 @@ class Report:
 
     @property
     def log(self) -> dict:
-        """Who touched what between which barriers; see the package's docstring."""
+        """The accesses between barriers; see the package's docstring."""
         if not self.logging:
             raise ValueError("log: expected True to keep one, got False")
         return {
@@ -87,7 +87,7 @@ class Report:
     # ---- called by the launch
 
     def count_threads(self) -> None:
-        """Begin to count for every thread of the launch."""
+        """Allocate a counter for every thread of the launch."""
         self.total = 1
         for extent in self.grid + self.block:
             self.total *= extent
@@ -95,7 +95,7 @@ class Report:
             counts.extend([0] * self.total)
 
     def counters(self, array) -> tuple[list, list]:
-        """Return the lists in which an array counts, one number per thread."""
+        """Return an array's two lists of counters, one number per thread."""
         name, space = array.name, space_of(array)
         if self.spaces.setdefault(name, space) != space:
             name = f"{name} ({space})"
@@ -108,7 +108,7 @@ class Report:
         return self.loads[name], self.stores[name]
 
     def watcher(self, trace: object = None) -> object:
-        """Return the function to call at every access, or None."""
+        """Return the callback for every access; None if no one needs it."""
         if trace is None:
             return self.touch if self.logging or self.traffic else None
 
@@ -119,7 +119,7 @@ class Report:
         return both
 
     def touch(self, array, place: int, kind: str) -> None:
-        """Enter an access into the traffic and the log."""
+        """Record an access in the traffic and in the log."""
         thread, line = array.launch.thread, array.gpu._line
         kind = "a" if kind == "c" else kind
         if array.others:
@@ -147,7 +147,7 @@ class Report:
         return self.numbers[key]
 
     def fault(self, kind, text, line, at, fields) -> Fault:
-        """Add a fault, unless the same is known on this line."""
+        """Add a fault, unless the report already has an equal one for this line."""
         fault = Fault(kind, text, line, block=at, **fields)
         for known in self.faults:
             if alike(known.fields, fault.fields):
@@ -158,21 +158,21 @@ class Report:
     # ---- phases and blocks
 
     def begin_block(self) -> None:
-        """Begin a block without touches."""
+        """Begin a block with an empty log."""
         self.phases, self.touches, self.seen, self.kept = [], [], {}, 0
 
     def suspended(self) -> tuple:
-        """Return the touches of a block that gives way to others."""
+        """Return the log of a block that yields to others, for `resume`."""
         if self.traffic:
             self.traffic.settle()
         return self.phases, self.touches, self.seen, self.kept
 
     def resume(self, touches: tuple) -> None:
-        """Go on with the touches of a block."""
+        """Continue the log of a block."""
         self.phases, self.touches, self.seen, self.kept = touches
 
     def end_phase(self, line: int | None) -> None:
-        """End a phase at the barrier on this line; None ends the last phase."""
+        """End a phase at the barrier on this line; the last phase ends with None."""
         if self.traffic:
             self.traffic.settle()
         if self.logging:
@@ -180,7 +180,7 @@ class Report:
             self.touches, self.seen = [], {}
 
     def end_block(self, at: list) -> None:
-        """Keep the log of the first block, and of the first with a fault."""
+        """Keep the log of the first block, and of the first block with a fault."""
         if self.touches:
             self.end_phase(None)  # a fault has ended the block early
         faulty = [fault for fault in self.faults if fault.fields["block"] == at]

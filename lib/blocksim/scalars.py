@@ -1,19 +1,19 @@
-"""Numbers as a GPU holds them: whole numbers wrap, floats are rounded."""
+"""Converts numbers to a type as a GPU does: integers wrap, floats are rounded."""
 
 import math
 
 from .things import Scalar, Type
 from .types import SIZES
 
-# Of each format: its binary digits, the exponent below which it has fewer of them, and
-# its largest number.
+# The significand's bits, the exponent below which numbers are subnormal, and the largest
+# number of each format.
 FORMATS = {"float16": (11, -13, 65504.0), "float32": (24, -125, 3.4028234663852886e38)}
 INF = float("inf")
 NAN = INF - INF
 
 
 def rounded(value: float, name: str) -> float:
-    """Return the nearest number that a float type holds, or an infinity."""
+    """Return the nearest number of a float type, or an infinity."""
     if name == "float64" or value - value != 0 or value == 0:
         return value
     digits, lowest, largest = FORMATS[name]
@@ -23,7 +23,7 @@ def rounded(value: float, name: str) -> float:
 
 
 def wrapped(value: object, name: str) -> int:
-    """Return an integer as a type holds it: the lowest bits."""
+    """Return an integer's lowest bits as a number of a type."""
     if name == "bool":
         return bool(value)
     bits = 8 * SIZES[name]
@@ -32,18 +32,18 @@ def wrapped(value: object, name: str) -> int:
 
 
 def held(value: object, name: str, full: bool) -> object:
-    """Return a number as an array or an argument of this type holds it."""
+    """Return a number converted to the type of an array or an argument."""
     if name[0] == "f":
         return rounded(float(value), name) if full else float(value)
     return cast(value, name) if isinstance(value, float) else wrapped(value, name)
 
 
 def cast(value: float, name: str, wide: bool = False) -> int:
-    """Return a float as a whole number: towards 0, and never beyond the type's ends.
+    """Return a float as an integer: truncated, and clamped to the type's range.
 
-    A byte is cut from a number of 16 bits. NaN is 0 "if source is not .f64 and
-    destination is not .s64, .u64. Otherwise 1 << (BitWidth(dst) - 1)" (PTX ISA, cvt);
-    ``wide`` says that the source is a float64.
+    For a type of 8 bits the range is that of 16 bits, and the result is then wrapped. NaN
+    is 0 "if source is not .f64 and destination is not .s64, .u64. Otherwise
+    1 << (BitWidth(dst) - 1)" (PTX ISA, cvt); ``wide`` says that the source is a float64.
     """
     if name == "bool":
         return value != 0
@@ -59,7 +59,7 @@ def cast(value: float, name: str, wide: bool = False) -> int:
 
 
 def type_name(dtype: object) -> str:
-    """Return the name of a type: this package's, Numba's, numpy's or Python's."""
+    """Return the name of a type of this package, Numba, NumPy or Python."""
     name = getattr(dtype, "name", None) or getattr(dtype, "__name__", str(dtype))
     name = {"float": "float64", "int": "int64", "boolean": "bool"}.get(name, name)
     if name not in SIZES:

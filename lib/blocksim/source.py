@@ -1,8 +1,8 @@
-"""From the text around a kernel to what its names stand for.
+"""Resolves the names around a kernel.
 
-A text is first run as Python runs a module, with stand-ins for Numba: that gives its
-constants, and tells which functions are decorated. The functions themselves are read
-as trees, and compiled for the arguments of each launch.
+A text is first run as a Python module, with stand-ins for Numba: this gives its
+constants, and shows which functions are decorated. The functions themselves are parsed,
+and compiled for the arguments of each launch.
 """
 
 import math
@@ -33,20 +33,20 @@ class Source:
     ----------
     text : str
     file : str
-        What tracebacks call it.
+        Its name in tracebacks.
     names : dict
-        Further names that the text may use; what it says of them itself is passed over.
+        Further names that the text may use; they override the text's own assignments.
     numba : Thing
-        What ``import numba`` gives.
+        The stand-in for ``import numba``.
     whole : bool
-        Does it import all that it uses?
+        Does the text import all that it uses?
     """
 
     def __init__(self, text, file, names: dict, numba: object, whole: bool):
         self.text = plain(text)
         compile(
             self.text, file, "exec"
-        )  # raises its syntax errors, before the text is changed
+        )  # raises syntax errors before the text is edited
         try:
             self.tree = parse(self.text)
         except RuntimeError as error:
@@ -61,7 +61,7 @@ class Source:
         self.space = None
 
     def around(self) -> dict:
-        """Return the names of the text, as Python finds them; it runs once."""
+        """Return the names that the text defines; the text runs once."""
         if self.space is None:
             self.space = {"__name__": "kernels", "__numba": self.numba}
             self.space["__given"] = self.given
@@ -71,7 +71,7 @@ class Source:
         return self.space
 
     def find(self, name: str) -> object:
-        """Return what a name around a kernel stands for."""
+        """Return the value of a name around a kernel."""
         if name in self.given:
             return resolved(self.given[name], self.function)
         space = self.around()
@@ -82,7 +82,7 @@ class Source:
         return builtin(name)
 
     def function(self, kernel: object) -> object:
-        """Return a decorated function as one that can be compiled."""
+        """Return the compiler's view of a decorated function."""
         name = getattr(kernel.function, "__name__", None)
         if name not in self.functions:
             return Unusable(
@@ -95,9 +95,9 @@ class Source:
 
 
 def too_deep(error: Exception) -> bool:
-    """Return whether Python has come to the end of its stack, or of its parser's.
+    """Return whether an error says that Python's stack, or its parser's, overflowed.
 
-    Any other error is a fault of the simulator's own, and has to be seen.
+    Any other error is a bug in the simulator, and must not be hidden.
     """
     if isinstance(error, MemoryError):  # CPython's parser raises it without a message
         return str(error) == ""
@@ -105,7 +105,7 @@ def too_deep(error: Exception) -> bool:
 
 
 def defined(body: list) -> list:
-    """Return the functions of a module, also those under an if."""
+    """Return the functions that a module defines, also those under an if."""
     found = []
     for node in body:
         if node.kind == "FunctionDef":
@@ -116,7 +116,7 @@ def defined(body: list) -> list:
 
 
 def edited(text: str, edits: list) -> str:
-    """Return a text with other words from one place to another; no line moves."""
+    """Apply edits (start, stop, words) to a text; every line keeps its number."""
     parts, done = [], 0
     for start, stop, words in sorted(edits):
         parts += [text[done:start], words, "\n" * text[start:stop].count("\n")]
@@ -125,7 +125,7 @@ def edited(text: str, edits: list) -> str:
 
 
 def stand_ins_of(tree: list) -> list:
-    """Return the edits that take Numba's names from stand-ins."""
+    """Return the edits that replace imports of Numba and NumPy by stand-ins."""
     found = []
     for node in statements(tree):
         if node.kind == "Refused" and node.words[:1] in (["import"], ["from"]):
@@ -136,9 +136,9 @@ def stand_ins_of(tree: list) -> list:
 
 
 def taken_back(source: Source) -> list:
-    """Return the edits after which a name that is given stands for what is given.
+    """Return the edits that restore each given name after the text assigns to it.
 
-    So do the names that the text makes of it.
+    Names that the text computes from a given name then use the given value.
     """
     found = []
     for node in statements(source.tree):
@@ -164,7 +164,7 @@ def statements(body: list) -> list:
 
 
 def stand_ins(words: list) -> str | None:
-    """Return an import of Numba's as assignments; None for any other import."""
+    """Return an import of Numba or NumPy as assignments; None for any other import."""
     words = [word for word in words if word not in ("(", ")")]
     if words[0] == "from":
         stop = words.index("import")
@@ -187,7 +187,7 @@ def stand_ins(words: list) -> str | None:
 
 
 def imported_names(words: list) -> list:
-    """Return the parts between commas as (path, name or None)."""
+    """Return the names of an import as pairs (path, name after ``as`` or None)."""
     found, path, name = [], "", None
     for word in words + [","]:
         if word == ",":
@@ -204,12 +204,12 @@ def imported_names(words: list) -> list:
 
 
 def imported(path: str) -> str:
-    """Return the expression for something of Numba's or NumPy's."""
+    """Return the expression for an import from Numba or NumPy."""
     return f"__numba.imported({path!r})"
 
 
 def resolved(value: object, function: object) -> object:
-    """Return what a value around a kernel is to the compiler.
+    """Return the compiler's view of a value around a kernel.
 
     ``function(value)`` returns it for a decorated function.
     """
@@ -242,7 +242,7 @@ def resolved(value: object, function: object) -> object:
 
 
 def other_value(value: object) -> object:
-    """Return what the compiler makes of other values of NumPy's or Python's."""
+    """Return the compiler's view of the remaining kinds of values."""
     kind = type(value).__name__
     if kind == "ndarray":
         return constant_array(value)
@@ -277,14 +277,14 @@ def other_value(value: object) -> object:
 
 
 def constant_array(value: object) -> Value:
-    """Return an array of NumPy's around a kernel: the compiler copies it."""
+    """Return the compiler's view of a NumPy array around a kernel, which Numba copies."""
     found = Value(("array", str(value.dtype), value.ndim, "constant"))
     found.array = value
     return found
 
 
 def builtin(name: str) -> object:
-    """Return a function that Python always has, if a kernel can use it."""
+    """Return the compiler's view of a Python builtin."""
     if name == "__debug__":
         return True
     if name in BUILTINS:

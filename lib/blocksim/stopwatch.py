@@ -1,8 +1,8 @@
-"""How long launches take on the GPU of the machine at hand, of any make.
+"""Times launches on this machine's GPU, of any make.
 
-`Burst` runs launches again and again without waiting in between, and tells the
-milliseconds of all together. Where the GPU stamps the time, its own stamps count; where
-it does not, the wall clock around the work does, less what a wait for no work takes.
+`Burst` repeats launches without waiting in between, and returns the milliseconds of all
+of them together. It uses the GPU's timestamps where the GPU has them. Otherwise it uses
+the wall clock around the work, less the time of an empty submission.
 """
 
 import statistics
@@ -14,17 +14,17 @@ from .webgpu import MOST_BLOCKS
 
 STAMPS = "by time stamps of the GPU"
 WALL = "by the wall clock, less a wait for no work"
-WAITS = 9  # so many waits for no work are timed
-LONG = 5.0  # milliseconds in which the two clocks can be compared
-UNLIKELY = 4  # stamps of so small a share of the wall clock's time are not believed
+WAITS = 9  # how many empty submissions are timed
+LONG = 5.0  # milliseconds from which on the two clocks are compared
+UNLIKELY = 4  # timestamps below the wall clock's time divided by this are not trusted
 NS_IN_MS = 1e6
 
 
 class Burst:
-    """Launches that run one after the other, as often as asked.
+    """Launches that run one after the other, repeatedly.
 
-    Each should have been run by `Launch.go` before, which cuts it into slices: a burst
-    is not cut, and a driver resets a GPU that is busy with one task for seconds.
+    Run each launch by `Launch.go` first, which cuts it into slices. A burst is not cut,
+    and a driver resets a GPU that is busy with one task for seconds.
 
     Parameters
     ----------
@@ -44,11 +44,11 @@ class Burst:
 
     @property
     def how(self) -> str:
-        """How it is timed: for the end of a sentence."""
+        """The clock that is used, as the end of a sentence."""
         return STAMPS if self.stamps else WALL
 
     def cut(self, launch: object) -> list:
-        """Return what to dispatch: a pipeline, its memory, and how many blocks."""
+        """Return the dispatches of a launch: pipeline, bind group, number of blocks."""
         steps = []
         for first in range(0, launch.blocks, MOST_BLOCKS):
             numbers = launch.words.copy()
@@ -59,13 +59,13 @@ class Burst:
         return steps
 
     def room_for_stamps(self) -> object:
-        """Return where the GPU stamps the time, if it does."""
+        """Return the query set for two timestamps; None if the GPU has none."""
         if not self.device.tick:
             return None
         return self.device.gpu.create_query_set(type="timestamp", count=2)
 
     def milliseconds(self, count: int) -> float:
-        """Run all launches so many times; return how long the GPU was at it.
+        """Run all launches ``count`` times; return how long the GPU took.
 
         Parameters
         ----------
@@ -77,19 +77,19 @@ class Burst:
         """
         wall, stamped = self.run(count)
         if self.stamps and not self.is_likely(stamped, wall):
-            self.stamps = None  # from now on the wall clock is asked
+            self.stamps = None  # from now on the wall clock counts
         return stamped if self.stamps else max(wall - self.idle, 0.0)
 
     def is_likely(self, stamped: float, wall: float) -> bool:
-        """Return whether the wall clock bears out what the stamps tell.
+        """Return whether the timestamps agree with the wall clock.
 
-        Not every driver counts in the unit that it states, and some stamp nothing.
+        Not every driver counts in the unit that it states, and some write no timestamps.
         """
         share = (wall - self.idle) / UNLIKELY if wall > LONG else 0.0
         return share < stamped <= wall
 
     def run(self, count: int) -> tuple[float, float]:
-        """Run all launches so many times; return the milliseconds by both clocks."""
+        """Run all launches ``count`` times; return the milliseconds by both clocks."""
         gpu = self.device.gpu
         encoder = gpu.create_command_encoder()
         places = {"beginning_of_pass_write_index": 0, "end_of_pass_write_index": 1}
@@ -105,5 +105,5 @@ class Burst:
         start = time.perf_counter()
         gpu.queue.submit([encoder.finish()])
         begun, ended = np.frombuffer(gpu.queue.read_buffer(self.stamped), np.uint64)
-        wall = 1e3 * (time.perf_counter() - start)  # the reading waited
+        wall = 1e3 * (time.perf_counter() - start)  # read_buffer has waited for the GPU
         return wall, (int(ended) - int(begun)) * self.device.tick / NS_IN_MS

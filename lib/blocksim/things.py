@@ -1,18 +1,18 @@
 """What the names of a kernel can stand for, apart from numbers and arrays.
 
-A `Thing` is known by the path one writes for it: "cuda.grid", "math.exp", "range". It
+A `Thing` is a module or function, known by its path: "cuda.grid", "math.exp", "range". It
 has no value while a kernel runs; only the compiler sees it.
 """
 
 from .types import ANGLES, CONSTANTS, ONE, SIZES, TESTS, TWO
 
 DIMS = ("threadIdx", "blockIdx", "blockDim", "gridDim")
-# What each atomic changes, and how many values it takes.
+# The types of elements that each atomic changes, and how many values it takes.
 ATOMICS = {name: ("numbers", 1) for name in "add sub max min nanmax nanmin".split()}
 ATOMICS.update({name: ("integers", 1) for name in ("and_", "or_", "xor", "exch")})
 ATOMICS.update({"inc": ("unsigned", 1), "dec": ("unsigned", 1), "cas": ("integers", 2)})
 SHUFFLES = ("shfl_sync", "shfl_xor_sync", "shfl_up_sync", "shfl_down_sync")
-# What the lanes of a mask ask each other: the types of the value and of the answer.
+# Votes among the lanes of a mask: the types of the operand and of the result.
 VOTES = {name: ("test", "bool") for name in ("all_sync", "any_sync", "eq_sync")}
 VOTES["ballot_sync"] = ("test", "int32")
 VOTES["match_any_sync"] = ("number", "int32")
@@ -20,13 +20,13 @@ VOTES["match_all_sync"] = ("number", ("tuple", "int32", "bool"))
 COUNTS = ("syncthreads_count", "syncthreads_and", "syncthreads_or")
 MEETINGS = ("syncthreads", "syncwarp", "activemask") + COUNTS + SHUFFLES + tuple(VOTES)
 FENCES = ("threadfence", "threadfence_block", "threadfence_system", "nanosleep")
-BITS = {  # questions about bits: the types they take, and the answer's type
+BITS = {  # bit intrinsics: type of the operand -> type of the result
     "popc": {kind: kind for kind in ("int32", "uint32", "int64", "uint64")},
     "clz": {kind: kind for kind in ("int32", "uint32", "int64", "uint64")},
     "ffs": {kind: "uint32" for kind in ("int32", "uint32", "int64", "uint64")},
     "brev": {"int32": "uint32", "uint32": "uint32", "uint64": "uint64"},
 }
-ALIASES = [  # these may be imported by name, and take arguments by keyword, in Numba
+ALIASES = [  # Numba lets these be imported by name, and takes keywords in their calls
     "cuda." + name
     for name in ("grid", "gridsize", "syncthreads")
     + COUNTS
@@ -50,13 +50,13 @@ KNOWN.update(["numpy.inf", "numpy.nan", "numpy.pi", "numpy.e"])
 
 
 class Thing:
-    """Something that only the compiler sees, by its path."""
+    """A module or function that only the compiler sees, by its path."""
 
     def __init__(self, path: str):
         self.path = path
 
     def child(self, name: str) -> object:
-        """Return what this module holds under a name, or None."""
+        """Return this module's attribute with this name, or None."""
         if self.path in ABSENT and name not in ABSENT[self.path]:
             spelled = OF_NUMPY.get(name, name) if self.path == "numpy" else name
             found = type_of_name(spelled)
@@ -79,7 +79,7 @@ class Thing:
 
 
 class Type:
-    """A type of Numba's, by name: ``float32(x)`` in a kernel, a dtype of an array."""
+    """A number type of Numba's, for ``float32(x)`` in a kernel or the dtype of an array."""
 
     def __init__(self, name: str):
         self.name = name
@@ -87,7 +87,7 @@ class Type:
         self.is_float = name[0] == "f"
 
     def __call__(self, *values: object) -> object:
-        """Outside of kernels: a number of this type, or a signature."""
+        """Outside of kernels: return a number of this type, or a signature."""
         if len(values) == 1 and not isinstance(values[0], (Type, Shaped)):
             return Scalar(values[0], self)
         return Signature(self.name, values)
@@ -106,30 +106,30 @@ class Type:
 
 
 class DType(Type):
-    """The dtype of an array: a type of elements, which converts no number."""
+    """The dtype of an array: unlike a `Type`, it cannot be called to convert a number."""
 
 
 class Shaped:
-    """The type of an array, as a signature writes it: float32[:, :]."""
+    """The type of an array in a signature: float32[:, :]."""
 
     def __init__(self, name: str, ndim: int):
         self.kind = ("array", name, ndim)
 
 
 class Void(Thing):
-    """``void``, the type of a kernel's result."""
+    """``void``, the result type of a kernel."""
 
     def __call__(self, *takes: object) -> object:
         return Signature("none", takes)
 
 
 class Signature:
-    """The types that a decorator gives: of the arguments and of the result.
+    """The types that a decorator declares.
 
     Attributes
     ----------
     gives : str or None
-        A type; None if only the arguments have any.
+        The type of the result; None if only those of the arguments are declared.
     takes : tuple
         The types of the arguments.
     """
@@ -141,7 +141,7 @@ class Signature:
 
 
 def signature_of(given: object) -> object:
-    """Return the signature that a decorator was given, or a text on what is wrong."""
+    """Return the signature in a decorator, or a text that says what is wrong with it."""
     if isinstance(given, list):
         if len(given) != 1:
             return "several"
@@ -161,7 +161,7 @@ def signature_of(given: object) -> object:
 
 
 class Scalar:
-    """A number of a type, as an argument of a launch or a name around a kernel."""
+    """A typed number, as an argument of a launch or a name around a kernel."""
 
     def __init__(self, value: object, dtype: Type):
         self.value = value
@@ -169,7 +169,7 @@ class Scalar:
 
 
 def pairs(text: str) -> dict:
-    """Return a table that is written as "name:type name:type …"."""
+    """Parse a table that is written as "name:type name:type …"."""
     return dict([pair.split(":") for pair in text.split()])
 
 
@@ -181,8 +181,8 @@ SPELLINGS = pairs(
     " uint:uint64 long_:int64 ulong:uint64 longlong:int64 ulonglong:uint64"
     " ssize_t:int64 size_t:uint64"
 )
-# Names that mean another type in NumPy than in Numba, then Numba's names that NumPy does
-# not know, then the codes that NumPy knows in texts.
+# Names that mean different types in NumPy and in Numba, then names that only Numba has,
+# then NumPy's type codes.
 OF_NUMPY = {"byte": "int8", "ubyte": "uint8", "long": "int64"}
 NOT_OF_NUMPY = ("boolean", "char", "uchar", "long_", "size_t", "ssize_t")
 CODES = pairs(
@@ -191,7 +191,7 @@ CODES = pairs(
 )
 
 
-ABSENT = {  # the modules that hold types, with the spellings that each does not have
+ABSENT = {  # modules that hold types -> the spellings that the module lacks
     "numba": ("float16", "f2", "half", "single"),
     "numba.types": ("half", "single"),
     "numpy": NOT_OF_NUMPY + tuple([name for name in SPELLINGS if len(name) == 2]),
@@ -200,7 +200,7 @@ ABSENT["cuda"], ABSENT["cuda.types"] = ABSENT["numba"], ABSENT["numba.types"]
 
 
 def type_of_text(text: str) -> Type | None:
-    """Return the type that NumPy finds in a text, such as "float32", "f4" or "f"."""
+    """Return the type that NumPy reads from a text, such as "float32", "f4" or "f"."""
     code = text[1:] if text[:1] in ("<", "=") and len(text) < 4 else text
     code = CODES.get(code, OF_NUMPY.get(code, code))
     return None if code in NOT_OF_NUMPY else type_of_name(code)

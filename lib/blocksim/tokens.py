@@ -1,8 +1,8 @@
-"""Cuts the text of a kernel into tokens, as Python does, in both Pythons.
+"""The scanner: splits a kernel's source into Python's tokens.
 
-MicroPython has no ``tokenize`` and no ``ast``; this file and ``tree`` replace them.
-Python itself has compiled every text before they read it, so they need not find syntax
-errors.
+MicroPython has neither ``tokenize`` nor ``ast``; this file and ``tree`` replace them.
+They need not detect syntax errors, because Python has already compiled every text that
+they read.
 """
 
 WORDS = (
@@ -11,7 +11,7 @@ WORDS = (
     " return try while with yield"
 ).split()
 WORDS = set(WORDS)
-# those of several characters
+# operators of several characters, the longest first
 SIGNS = (
     "**= //= <<= >>= ... ** // << >> <= >= == != -> := += -= *= /= %= &= |= ^= @="
 ).split()
@@ -21,17 +21,17 @@ TAB = 8
 
 
 class Token:
-    """A piece of text.
+    """A token of a kernel's source.
 
     Attributes
     ----------
     kind : str
-        "name", "word" (a reserved one), "number", "string", "sign", "newline",
-        "indent", "dedent" or "end".
+        "name", "word" (a keyword), "number", "string", "sign" (an operator or bracket),
+        "newline", "indent", "dedent" or "end".
     text : str
     line : int
     start, stop : int
-        Where it lies in the text.
+        Its offsets in the source.
     """
 
     def __init__(self, kind, text, line, start, stop):
@@ -43,26 +43,26 @@ class Token:
 
 
 def plain(source: str) -> str:
-    """Return a text whose lines end as Python's own do."""
+    """Return a text with line ends normalised to newlines."""
     return source.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def tokens(source: str) -> list:
-    """Return the tokens of a text with plain line ends."""
+    """Return the tokens of a text whose lines end in newlines."""
     return Scanner(source).scan()
 
 
 class Scanner:
-    """Walks through a text once."""
+    """Scans a text in one pass."""
 
     def __init__(self, source: str):
-        # A list, because MicroPython walks a text from its start to find a letter.
+        # A list, because MicroPython takes linear time to index a string.
         self.source = list(source) + [" ", " "]
         self.size = len(source)
         self.at = 0
         self.line = 1
-        self.depth = 0  # of brackets: inside them a line end means nothing
-        self.columns = [0]  # of the blocks around, the outermost first
+        self.depth = 0  # of brackets: a newline inside them ends no statement
+        self.columns = [0]  # the indentation of the enclosing blocks, outermost first
         self.found = []
 
     def scan(self) -> list:
@@ -98,7 +98,7 @@ class Scanner:
         return self.found
 
     def add(self, kind: str, stop: int) -> None:
-        """Add the token that reaches from here to ``stop``."""
+        """Add the token from here to ``stop``."""
         text = "".join(self.source[self.at : stop])
         self.found.append(Token(kind, text, self.line, self.at, stop))
         self.at = stop
@@ -109,7 +109,7 @@ class Scanner:
             self.at += 1
 
     def indent(self) -> None:
-        """Compare the column of a line's first token with those of the blocks."""
+        """Add indent or dedent tokens for a line's indentation."""
         column = 0
         start = self.at
         while start and self.source[start - 1] != "\n":
@@ -127,7 +127,7 @@ class Scanner:
             self.add("indent", self.at)
 
     def take(self, sign: str) -> None:
-        """Add a token that is no space."""
+        """Add the token that starts here."""
         if self.quote() is not None:
             self.take_string()
         elif sign.isdigit() or (sign == "." and self.next().isdigit()):
@@ -143,7 +143,7 @@ class Scanner:
             self.take_sign()
 
     def next(self) -> str:
-        """Return the character behind this one, or a space."""
+        """Return the next character, or a space at the end."""
         return self.source[self.at + 1]
 
     def take_sign(self) -> None:
@@ -156,7 +156,7 @@ class Scanner:
         self.add("sign", self.at + 1)
 
     def quote(self) -> int | None:
-        """Return where the quote of a string is that starts here, with its prefix."""
+        """Return the offset of the opening quote if a string starts here, else None."""
         for at in (self.at, self.at + 1, self.at + 2):
             sign = self.source[at]
             if sign in ('"', "'"):
@@ -174,7 +174,7 @@ class Scanner:
         self.line += lines
 
     def end_of_string(self, at: int, fields: bool) -> int:
-        """Return where a string ends whose first quote is here; may it have fields?"""
+        """Return where the string opened at ``at`` ends; ``fields`` marks an f-string."""
         source = self.source
         mark = [source[at]]
         if source[at : at + 3] == 3 * mark:
@@ -188,11 +188,11 @@ class Scanner:
         return min(stop + len(mark), self.size)
 
     def end_of_field(self, at: int) -> int:
-        """Return where a field of an f-string ends, in which strings may stand."""
+        """Return where a replacement field of an f-string ends; it may hold strings."""
         source, start, depth = self.source, at, 0
-        if source[at + 1] == "{":  # two are a letter
+        if source[at + 1] == "{":  # an escaped brace
             return at + 2
-        # Behind a colon stands how the field is written; a quote is a letter there.
+        # After a colon comes the format specification, where a quote opens no string.
         told = False
         while at < self.size:
             sign = source[at]
@@ -219,7 +219,7 @@ class Scanner:
         while True:
             sign, before = self.source[stop], self.source[stop - 1]
             exponent = before in "eE" and not hexadecimal
-            # A second dot, or one behind an exponent, asks for an attribute.
+            # A second dot, or one after an exponent, begins an attribute.
             dot = sign == "." and not (dotted or exponent)
             dotted = dotted or dot or sign in "eE"
             if not (in_name(sign) or dot or (sign in "+-" and exponent)):
@@ -229,5 +229,5 @@ class Scanner:
 
 
 def in_name(sign: str) -> bool:
-    """Return whether a character may stand in a name; all letters beyond ASCII may."""
+    """Return whether a character may be part of a name; all beyond ASCII may."""
     return sign.isalpha() or sign.isdigit() or sign == "_" or ord(sign) > 127

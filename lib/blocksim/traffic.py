@@ -1,10 +1,10 @@
-"""How a warp's accesses reach memory: sectors of global, banks of shared memory.
+"""How a warp accesses memory: sectors of global memory, banks of shared memory.
 
-The threads of a warp act together: the k-th time that a line touches an array, in one
-turn of the loops around it, is one access of up to 32 threads. In global memory it
-moves whole sectors of 32 bytes; the fewer, the better: neighbouring threads should
-touch neighbouring elements. Shared memory has 32 banks of 4 bytes; different words of
-one bank take one pass each.
+The threads of a warp act together: the k-th time that a line accesses an array, in one
+iteration of the loops around it, is one access of up to 32 threads. In global memory it
+moves whole sectors of 32 bytes. Fewer sectors are better, so neighbouring threads should
+access neighbouring elements (a coalesced access). Shared memory has 32 banks of 4 bytes;
+different words of one bank take one pass each.
 """
 
 SECTOR = 32
@@ -18,10 +18,10 @@ class Traffic:
     def __init__(self):
         self.sectors, self.extra_passes = {}, {}
         self.times = {}  # (thread, array, kind, where) -> how often in this phase
-        self.accesses = {}  # (warp, array, kind, where, time) -> bytes touched
+        self.accesses = {}  # (warp, array, kind, where, time) -> addresses of elements
 
     def touch(self, array, place: int, kind: str, thread: int, where: tuple) -> None:
-        """Add a thread's part to its warp's access; ``where`` is its line and turns."""
+        """Add a thread to its warp's access; ``where`` is the line and loop iteration."""
         own = (thread, array.space, array.name, kind, where)
         time = self.times.get(own, 0)
         self.times[own] = time + 1
@@ -32,7 +32,7 @@ class Traffic:
         self.accesses.setdefault(together, set()).add(start)
 
     def settle(self) -> None:
-        """Count what was gathered since the last barrier."""
+        """Count the accesses since the last barrier."""
         for key in self.accesses:
             space, name, starts = key[1], key[2], self.accesses[key]
             if space == "global":
@@ -46,7 +46,7 @@ class Traffic:
 
 
 def passes(starts: set) -> int:
-    """Return how many passes shared memory needs for these bytes."""
+    """Return how many passes shared memory needs for elements at these addresses."""
     words = set([start // WORD for start in starts])
     banks = [word % BANKS for word in words]
     return max([banks.count(bank) for bank in banks])

@@ -1,9 +1,9 @@
-"""From tokens to a tree like the one of CPython's ``ast``.
+"""The parser: from tokens to a syntax tree like that of CPython's ``ast``.
 
-The names of the nodes and of their parts are CPython's, flattened a little: operators
-are texts ("+"), and a name is the same node whether it is read or set. What no kernel
-may use becomes a node of the kind "Refused" that says what it is, so that the
-rest of the text can still be read.
+Nodes and their fields have CPython's names, slightly flattened: operators are texts
+("+"), and a name is the same node whether it is read or assigned. Syntax that no kernel
+may use becomes a node of the kind "Refused" that says what it is, so that the rest of the
+text can still be parsed.
 """
 
 from .tokens import CLOSE, OPEN, tokens
@@ -19,15 +19,15 @@ BEFORE = {
     "-": 11,
     "+": 11,
     "~": 11,
-}  # how tightly a sign before a single operand binds
+}  # how tightly a unary operator binds
 CHANGES = "+= -= *= /= //= %= **= &= |= ^= <<= >>= @=".split()
-BLOCKS = {  # statements with a block, of which no kernel makes use
+BLOCKS = {  # compound statements that no kernel may use
     "try": "try",
     "with": "with",
     "class": "a class",
     "async": "async",
 }
-LINES = {  # statements of one line, of which no kernel makes use
+LINES = {  # simple statements that no kernel may use
     "import": "an import inside a kernel",
     "from": "an import inside a kernel",
     "global": "global",
@@ -39,14 +39,14 @@ LINES = {  # statements of one line, of which no kernel makes use
 
 
 class Node:
-    """A part of the text.
+    """A node of the syntax tree.
 
     Attributes
     ----------
     kind : str
         As in ``ast``: "Assign", "BinOp", …
     line : int
-        On which it starts.
+        The line on which it starts.
     """
 
     def __init__(self, kind: str, line: int, **parts):
@@ -60,12 +60,12 @@ class Node:
 
 
 def parse(source: str) -> list:
-    """Return the statements of a text."""
+    """Parse a text into a list of statements."""
     return Parser(source).module()
 
 
 class Parser:
-    """Reads tokens from the left to the right, one function for each kind of phrase."""
+    """A recursive-descent parser, with one method for each syntactic form."""
 
     def __init__(self, source: str):
         self.tokens = tokens(source)
@@ -75,43 +75,43 @@ class Parser:
 
     @property
     def token(self):
-        """The token that is read next."""
+        """The next token."""
         return self.tokens[self.at]
 
     @property
     def line(self) -> int:
-        """The line that is read."""
+        """The line of the next token."""
         return self.tokens[self.at].line
 
     def sees(self, *texts: str) -> bool:
-        """Return whether the next token is one of these signs or words."""
+        """Return whether the next token is one of these operators or keywords."""
         token = self.tokens[self.at]
         return token.text in texts and token.kind in ("sign", "word")
 
     def takes(self, *texts: str) -> bool:
-        """Step over one of these signs or words, if it is next."""
+        """Consume the next token if it is one of these operators or keywords."""
         if not self.sees(*texts):
             return False
         self.at += 1
         return True
 
     def needs(self, text: str) -> None:
-        """Step over this sign or word."""
+        """Consume this operator or keyword, or raise SyntaxError."""
         if not self.takes(text):
             raise SyntaxError(f"expected {text} on line {self.line}")
 
     def name(self) -> str:
-        """Step over a name."""
+        """Consume the next token; return its text."""
         self.at += 1
         return self.tokens[self.at - 1].text
 
     def skip_line(self) -> None:
-        """Step to the end of the line, over brackets that reach further."""
+        """Skip to the end of the logical line."""
         while self.token.kind not in ("newline", "end"):
             self.at += 1
 
     def skip_to(self, *texts: str) -> None:
-        """Step to one of these signs that stands in no further bracket."""
+        """Skip to one of these signs outside of further brackets, or to the line's end."""
         depth = 0
         while self.token.kind != "end":
             sign = self.token.text if self.token.kind == "sign" else ""
@@ -123,14 +123,14 @@ class Parser:
     # ---- statements
 
     def module(self) -> list:
-        """Return all statements."""
+        """Parse all statements."""
         found = []
         while self.token.kind != "end":
             found += self.statement()
         return found
 
     def statement(self) -> list:
-        """Return a compound statement, or the simple ones of a line."""
+        """Parse a compound statement, or the simple statements of a line."""
         token = self.token
         if self.sees("@"):
             return [self.decorated()]
@@ -158,7 +158,7 @@ class Parser:
         return found
 
     def simple_line(self) -> list:
-        """Return the statements of a line, between semicolons."""
+        """Parse the statements of a line, between semicolons."""
         found = [self.simple()]
         while self.takes(";"):
             if self.token.kind != "newline":
@@ -167,7 +167,7 @@ class Parser:
         return found
 
     def simple(self) -> Node:
-        """Return a statement without a block."""
+        """Parse one simple statement."""
         line, text = self.line, self.token.text
         if self.token.kind == "word":
             if text in ("pass", "break", "continue"):
@@ -195,7 +195,7 @@ class Parser:
         return node
 
     def assignment(self, line: int) -> Node:
-        """Return an assignment, or an expression that stands alone."""
+        """Parse an assignment, or an expression statement."""
         first = self.tuple()
         if self.takes(":"):
             annotation = self.expression()
@@ -214,7 +214,7 @@ class Parser:
         return Node("Assign", line, targets=parts[:-1], value=parts[-1])
 
     def refused_block(self, what: str) -> Node:
-        """Step over a statement with blocks that no kernel may use."""
+        """Skip a compound statement that no kernel may use."""
         line = self.line
         while True:
             self.at += 1
@@ -225,7 +225,7 @@ class Parser:
                 return Node("Refused", line, what=what, words=[])
 
     def skip_block(self) -> None:
-        """Step over what stands behind a colon, whatever it is."""
+        """Skip the block after a colon."""
         self.at += 1
         if self.token.kind != "newline":
             self.skip_to()
@@ -238,7 +238,7 @@ class Parser:
             self.at += 1
 
     def block(self) -> list:
-        """Return the statements behind a colon."""
+        """Parse the block after a colon."""
         self.needs(":")
         if self.token.kind != "newline":
             return self.simple_line()
@@ -250,7 +250,7 @@ class Parser:
         return found
 
     def if_statement(self) -> Node:
-        """Return an if, whose elif is an if in its else."""
+        """Parse an if; an elif becomes an if in its else."""
         line = self.line
         self.at += 1
         test, body = self.expression(), self.block()
@@ -260,7 +260,6 @@ class Parser:
         return Node("If", line, test=test, body=body, orelse=orelse)
 
     def while_loop(self) -> Node:
-        """Return a while."""
         line = self.line
         self.at += 1
         test, body = self.expression(), self.block()
@@ -268,7 +267,6 @@ class Parser:
         return Node("While", line, test=test, body=body, orelse=orelse)
 
     def for_loop(self) -> Node:
-        """Return a for."""
         line = self.line
         self.at += 1
         target = self.series(self.target)
@@ -278,11 +276,11 @@ class Parser:
         return Node("For", line, target=target, iter=items, body=body, orelse=orelse)
 
     def target(self) -> Node:
-        """Return what a for gives a value to."""
+        """Parse one target of a for."""
         return self.expression() if self.sees("*") else self.postfix()
 
     def items(self) -> Node:
-        """Return what a for goes through: Python makes a tuple of a list there."""
+        """Parse the iterable of a for, where Python turns a list display into a tuple."""
         first, found = self.at, self.tuple()
         if found.kind != "Refused" or found.what != "a list":
             return found
@@ -296,7 +294,7 @@ class Parser:
         return Node("Tuple", found.line, elts=parts)
 
     def decorated(self) -> Node:
-        """Return a function or class with what stands above it."""
+        """Parse a function or class with its decorators."""
         decorators = []
         while self.takes("@"):
             decorators.append(self.expression())
@@ -308,7 +306,6 @@ class Parser:
         return function
 
     def function(self) -> Node:
-        """Return a function."""
         line = self.line
         self.at += 1
         name = self.name()
@@ -327,7 +324,7 @@ class Parser:
         )
 
     def parameters(self, stop: str) -> list:
-        """Return the parameters up to a sign; each with its stars and its default."""
+        """Parse the parameters up to ``stop``, with their stars and defaults."""
         found = []
         while not self.sees(stop):
             line, stars = self.line, ""
@@ -346,7 +343,7 @@ class Parser:
     # ---- expressions
 
     def series(self, read) -> Node:
-        """Return one expression, or a tuple of those between commas."""
+        """Parse one expression, or several between commas as a tuple."""
         line = self.line
         first = read()
         if not self.sees(","):
@@ -365,11 +362,11 @@ class Parser:
         )
 
     def tuple(self) -> Node:
-        """Return an expression, perhaps a tuple without brackets."""
+        """Parse an expression, or a tuple without brackets."""
         return self.series(self.expression)
 
     def expression(self) -> Node:
-        """Return an expression with all its operators."""
+        """Parse an expression without top-level commas."""
         line = self.line
         if self.sees("lambda"):
             return self.lambda_expression()
@@ -392,7 +389,6 @@ class Parser:
         return Node("IfExp", line, test=test, body=body, orelse=self.expression())
 
     def lambda_expression(self) -> Node:
-        """Return a lambda."""
         line = self.line
         self.at += 1
         parameters = self.parameters(":")
@@ -401,9 +397,9 @@ class Parser:
         return Node("Lambda", line, parameters=parameters, body=body)
 
     def operation(self, loosest: int) -> Node:
-        """Return what operators join that bind more tightly than ``loosest``.
+        """Parse operators that bind more tightly than ``loosest`` (precedence climbing).
 
-        One function reads all of them, because MicroPython's stack is small.
+        One function handles all of them, because MicroPython's stack is small.
         """
         line, op = self.line, self.operator()
         if op in BEFORE:
@@ -427,19 +423,19 @@ class Parser:
                 left = Node("BinOp", line, left=left, op=op, right=right)
 
     def operator(self) -> str:
-        """Return the next token, if it is a sign or a word."""
+        """Return the next token's text if it is an operator or keyword, else ""."""
         token = self.tokens[self.at]
         return token.text if token.kind in ("sign", "word") else ""
 
     def bool_operation(self, line: int, word: str, first: Node) -> Node:
-        """Return what "and" or "or" joins."""
+        """Parse a chain of "and", or of "or"."""
         values = [first]
         while self.takes(word):
             values.append(self.operation(BINDING[word]))
         return Node("BoolOp", line, op=word, values=values)
 
     def comparison(self, line: int, left: Node) -> Node:
-        """Return a chain of comparisons."""
+        """Parse a chain of comparisons."""
         ops, others = [], []
         while self.sees(*COMPARISONS):
             op = self.name()
@@ -453,7 +449,7 @@ class Parser:
         return Node("Compare", line, left=left, ops=ops, comparators=others)
 
     def postfix(self) -> Node:
-        """Return an atom with all the dots, indices and calls behind it."""
+        """Parse an atom with the attributes, subscripts and calls after it."""
         line = self.line
         value = self.bracket(line) if self.sees("(") else self.atom()
         while self.token.kind == "sign":
@@ -470,7 +466,7 @@ class Parser:
         return value
 
     def slice(self) -> Node:
-        """Return an index, or a part from : to."""
+        """Parse an index or a slice."""
         line, parts = self.line, []
         while True:
             bare = self.sees(":", "]", ",")
@@ -482,7 +478,7 @@ class Parser:
         return Node("Slice", line, parts=parts + [None] * (3 - len(parts)))
 
     def call(self, line: int, function: Node) -> Node:
-        """Return a call; its bracket is open."""
+        """Parse the arguments of a call, after its opening bracket."""
         args, keywords = [], []
         while not self.sees(")"):
             after = self.tokens[self.at + 1]
@@ -501,7 +497,7 @@ class Parser:
         return Node("Call", line, func=function, args=args, keywords=keywords)
 
     def atom(self) -> Node:
-        """Return a name, a constant, or a collection."""
+        """Parse a name, a constant, or a collection."""
         line, token = self.line, self.token
         if self.sees("[", "{"):
             return self.collection(line)
@@ -520,7 +516,7 @@ class Parser:
         raise SyntaxError(f"unexpected {token.text!r} on line {line}")
 
     def string(self, line: int, texts: list) -> Node:
-        """Return a string; several that follow each other are one."""
+        """Parse a string literal; adjacent literals are joined."""
         while self.token.kind == "string":
             texts.append(self.name())
         for text in texts:
@@ -532,7 +528,7 @@ class Parser:
         return Node("Constant", line, value=eval(" ".join(texts), {}))
 
     def bracket(self, line: int) -> Node:
-        """Return what stands in round brackets: an expression or a tuple."""
+        """Parse an expression or tuple in round brackets."""
         self.at += 1
         if self.takes(")"):
             return Node("Tuple", line, elts=[])
@@ -547,7 +543,7 @@ class Parser:
         return inner
 
     def collection(self, line: int) -> Node:
-        """Step over a list, dictionary or set, and say which of them it is."""
+        """Skip a list, dictionary or set; return a node that says which it is."""
         opens = self.name()
         first, closes = self.at, "]" if opens == "[" else "}"
         self.skip_to(closes)
@@ -567,7 +563,7 @@ class Parser:
 
 
 def number(line: int, text: str) -> Node:
-    """Return a number as a constant."""
+    """Return a number literal as a constant."""
     plain = text.replace("_", "").lower()
     if plain.endswith("j") and not plain.startswith("0x"):
         return Node("Refused", line, what="a complex number", words=[])
@@ -581,7 +577,7 @@ def number(line: int, text: str) -> Node:
 
 
 def clone(part: object) -> object:
-    """Return a copy of a tree, for the types of another call."""
+    """Return a copy of a tree, to be annotated with the types of another call."""
     if isinstance(part, list):
         return [clone(one) for one in part]
     if isinstance(part, tuple):
@@ -610,7 +606,7 @@ def nodes_in(part: object) -> list:
 
 
 def parts_of(target: Node) -> list:
-    """Return the targets in a target."""
+    """Return the single targets in a possibly nested target."""
     if target.kind != "Tuple":
         return [target]
     found = []

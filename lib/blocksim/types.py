@@ -1,8 +1,9 @@
-"""Types of numbers, and which type an operation has: as Numba infers them.
+"""Numba's typing rules: the types of numbers, and the type of each operation's result.
 
-A number's type is its name: "int64", "float32". An array's is ``("array", dtype,
-ndim)``, a tuple's ``("tuple", its parts' types …)``; "none" is the type of None, and
-"static" that of what only the compiler sees: a module, a type, a function.
+The type of a number is its name: "int64", "float32". That of an array is ``("array",
+dtype, ndim)``, that of a tuple ``("tuple", types of its elements …)``. "none" is the type
+of None, and "static" the type of modules, types and functions, which only the compiler
+sees.
 """
 
 SIZES = {
@@ -19,7 +20,7 @@ SIZES = {
     "float32": 4,
     "float64": 8,
 }
-WHOLE_BITS = {  # a whole number is no larger than two to this power
+WHOLE_BITS = {  # an integer is at most two to this power
     "bool": 1,
     "int8": 7,
     "uint8": 8,
@@ -30,38 +31,37 @@ WHOLE_BITS = {  # a whole number is no larger than two to this power
     "int64": 63,
     "uint64": 64,
 }
-RANGE_BITS = 31  # of an index or an extent that a launch can have
-MEMORY_BITS = 40  # of the place of an element in an array
+RANGE_BITS = 31  # of an index or an extent of a launch
+MEMORY_BITS = 40  # of an index or an extent of an array
 FLOATS = ("float16", "float32", "float64")
 UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
-# An operation with one of these stays a float16, or at least a float32. Any other
-# integer makes it a float64: float32 cannot hold all of its values.
+# An operation of a float with one of TINY keeps the float's type, with one of SMALL it is
+# at least a float32. Any other integer makes it a float64, because a float32 cannot hold
+# all of its values.
 TINY = ("bool", "int8")
 SMALL = TINY + ("int16", "uint8")
 
 
 def is_number(kind: object) -> bool:
-    """Return whether a type is a number's."""
+    """Return whether a type is a type of numbers."""
     return isinstance(kind, str) and kind in SIZES
 
 
 def is_integer(kind: object) -> bool:
-    """Return whether a type holds whole numbers; True and False are some."""
+    """Return whether a type is an integer type; bool is one."""
     return is_number(kind) and kind not in FLOATS
 
 
 def is_array(kind: object) -> bool:
-    """Return whether a type is an array's."""
     return isinstance(kind, tuple) and kind[0] == "array"
 
 
 def is_tuple(kind: object) -> bool:
-    """Return whether a type is a tuple's."""
     return isinstance(kind, tuple) and kind[0] == "tuple"
 
 
 def in_words(kind: object) -> str:
-    """Return how a sentence names a type."""
+    """Return how a message names a type."""
     if is_array(kind):
         return f"an array of {kind[1]} with {kind[2]} dimension" + "s" * (kind[2] != 1)
     if is_tuple(kind):
@@ -92,7 +92,7 @@ def with_float(integer: str, real: str) -> str:
 
 
 def unified(a: str, b: str) -> str:
-    """Return the one type of a name that holds a number of either type."""
+    """Return the type of a name that holds a number of either type."""
     if a == b or b == "bool":
         return a
     if a == "bool":
@@ -113,7 +113,7 @@ def unified(a: str, b: str) -> str:
 
 
 def whole(a: str, b: str) -> str:
-    """Return the type of an operation between integers: 64 bits at once."""
+    """Return the type of an operation between integers: Numba widens to 64 bits."""
     return "uint64" if a in UNSIGNED and b in UNSIGNED else "int64"
 
 
@@ -144,7 +144,7 @@ def operation(sign: str, a: str, b: str) -> str | None:
 def power(a: str, b: str) -> str:
     """Return the type of a power."""
     if is_integer(a) and is_integer(b):
-        odd = (a, b) == ("bool", "int32")  # Numba has it so
+        odd = (a, b) == ("bool", "int32")  # a peculiarity of Numba's
         return "float32" if odd else whole(a, b)
     if is_integer(a):
         return "float32" if a in SMALL and b != "float64" else "float64"
@@ -162,7 +162,7 @@ def compared(a: str, b: str) -> str:
 
 
 def signed(sign: str, kind: str) -> str | None:
-    """Return the type of a number with a sign before it; None if there is none."""
+    """Return the type of a unary operation; None if there is none."""
     if sign == "~":
         if kind in FLOATS:
             return None
@@ -170,7 +170,7 @@ def signed(sign: str, kind: str) -> str | None:
     return kind if kind in FLOATS else whole(kind, kind)
 
 
-# What ``math`` has on a GPU, by the types it gives. Those of HALF know float16.
+# The functions of ``math`` on a GPU, by their result types. Those of HALF take float16.
 HALF = tuple("ceil cos exp exp2 fabs floor log log10 log2 sin sqrt tanh trunc".split())
 OTHERS = "acos acosh asin asinh atan atanh cosh degrees erf erfc expm1 gamma lgamma"
 ONE = HALF + tuple((OTHERS + " log1p radians sinh tan").split())
@@ -181,7 +181,7 @@ CONSTANTS = ("pi", "e", "inf", "nan", "tau")
 
 
 def of_math(name: str, kinds: list) -> str | None:
-    """Return the type of a function of ``math``; None if it takes no such numbers."""
+    """Return the result type of a ``math`` function; None if it takes no such numbers."""
     if not all([is_number(kind) for kind in kinds]):
         return None
     if name in TESTS and len(kinds) == 1:

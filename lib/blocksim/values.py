@@ -1,14 +1,14 @@
-"""What is known of a name or an expression, and what of it remains where ways join.
+"""What the compiler knows of a name or an expression, and what remains at a join.
 
-A way is what a compiler calls a path of control flow: how a thread may come through the
-text, through one arm of an ``if`` or once more around a loop.
+A **way** is a path of control flow: the messages to readers use that word. A way leads
+through one arm of an ``if``, or once more around a loop.
 """
 
 from .things import Scalar, Signature, Thing
 from .tree import Node
 from .types import WHOLE_BITS, is_integer, is_number, is_tuple, unified
 
-UNKNOWN = object()  # the constant of a value that is no constant
+UNKNOWN = object()  # stands for the constant of a value that is not constant
 
 
 class Refusal(Exception):
@@ -18,10 +18,9 @@ class Refusal(Exception):
     ----------
     line : int
     reason, instead : str
-        What the compiler cannot do; what to write, or "".
+        Why the compiler refuses it; what to write instead, or "".
     declined : str
-        If only the simulator refuses it: which of the sentences in ``declined`` says
-        why.
+        The key of the reason in ``declined``, if only the simulator refuses it.
     """
 
     def __init__(self, line: int, reason: str, instead: str = "", declined: str = ""):
@@ -39,15 +38,15 @@ class Value:
     ----------
     kind : str or tuple
         Its type; see ``types``. "static" if only the compiler sees it, "clash" if two
-        ways lead here with types that do not go together.
+        ways lead here with incompatible types.
     const : object
-        What the compiler knows it to be, or UNKNOWN.
+        Its value, if the compiler knows it, else UNKNOWN.
     bits : int
-        How large a whole number can be: no larger than two to this power.
+        A bound on the size of an integer: it is at most two to this power.
     fixed : bool
-        Is it made of constants only?
+        Is it computed from constants only?
     unsure : bool
-        Is this a name that has no value where a thread has taken another way?
+        Is it a name that has no value on some way to here?
     computed : bool
         Is it known here, although Numba computes it on the device?
     branch : bool or None
@@ -74,24 +73,24 @@ NONE = Value("none", None)
 
 
 def computed(value: Value) -> Value:
-    """Return a constant as one that Numba computes on the device."""
+    """Return a constant, marked as one that Numba computes on the device."""
     found = Value(value.kind, value.const, value.bits, value.fixed)
     found.computed = True
     return found
 
 
 def same_value(a: Value, b: Value) -> bool:
-    """Return whether two values are one constant of one type."""
+    """Return whether two values are the same constant of the same type."""
     if a.kind != b.kind or a.computed != b.computed:
         return False
     return a.known and b.known and same_constant(a.const, b.const)
 
 
 def seen(value: Value) -> object:
-    """Return the constant that Numba sees before it looks for types, or UNKNOWN.
+    """Return the constant that Numba sees before type inference, or UNKNOWN.
 
-    It sees what is written there, what names around the kernel stand for, names of
-    these, and arguments that are None; it computes nothing from them.
+    Numba sees literals, the values of names around the kernel, names assigned from these,
+    and arguments that are None. It computes nothing from them.
     """
     if value.kind == "none":
         return None
@@ -101,11 +100,11 @@ def seen(value: Value) -> object:
 
 
 def possible(node: Node) -> tuple[bool, bool]:
-    """Return whether a test, whose types are found, may be true, and whether false.
+    """Return whether a typed test may be true, and whether it may be false.
 
-    Where Numba sees the answer it cuts the other way off, and nobody reads that: each
-    part of "and" and "or" is a branch of its own, and "not" none. An answer that is
-    known for another reason, such as `x is None` of an array, cuts nothing off.
+    Where Numba sees the result, it prunes the other arm, which is then never typed. Each
+    operand of "and" and "or" is a branch of its own; "not" is none. A result that is known
+    for another reason, such as `x is None` of an array, prunes nothing.
     """
     if node.kind == "UnaryOp" and node.op == "not":
         true, false = possible(node.operand)
@@ -126,7 +125,7 @@ def possible(node: Node) -> tuple[bool, bool]:
 
 
 def possible_of_several(node: Node) -> tuple[bool, bool]:
-    """Return the same for "and" and "or", which go on until one part ends them."""
+    """Return the same for "and" and "or", which stop at the first deciding operand."""
     ends = node.op == "or"
     ended = False
     for part in node.values[: node.reached]:
@@ -187,16 +186,16 @@ class Function:
     ----------
     name, node
     find : callable
-        ``find(name)`` returns what a name around the function stands for, or raises
+        ``find(name)`` returns the value of a name around the function, or raises
         KeyError.
     """
 
     def __init__(self, name, node: Node, find, resolve=None, signature=None):
         self.name = name
-        self.signature = signature  # of its decorator
+        self.signature = signature  # the types given in its decorator
         self.node = node
         self.find = find
-        self.resolve = resolve  # what an attribute of a module stands for
+        self.resolve = resolve  # converts an attribute of a module for the compiler
 
 
 def signed(function: Function) -> tuple | None:
@@ -226,7 +225,7 @@ def signed(function: Function) -> tuple | None:
 
 
 class Closure(Function):
-    """A function inside of another: compiled anew wherever it is called."""
+    """A nested function: it is compiled again for each call."""
 
     def __init__(self, name, node, outer):
         super().__init__(name, node, outer.find, outer.typed.function.resolve)
@@ -234,7 +233,7 @@ class Closure(Function):
 
 
 def constant(value: object, line: int) -> Value:
-    """Return what the compiler makes of a value in the text or around the kernel."""
+    """Return the compiler's view of a value in the text or around the kernel."""
     if value is None:
         return NONE
     if isinstance(value, Value):  # an array around the kernel
@@ -261,7 +260,7 @@ def constant(value: object, line: int) -> Value:
 
 
 def bits_of(value: int) -> int:
-    """Return the bits of a whole number, without its sign."""
+    """Return how many bits the magnitude of an integer has."""
     bits, value = 0, abs(value)
     while value:
         bits, value = bits + 1, value >> 1
@@ -269,7 +268,7 @@ def bits_of(value: int) -> int:
 
 
 def joined(a: Value, b: Value) -> Value:
-    """Return what is known of a name that two ways lead to."""
+    """Return what is known of a name where two ways join."""
     if a is b or a.kind == "clash":
         return a
     if b.kind == "clash":
@@ -297,7 +296,7 @@ def joined(a: Value, b: Value) -> Value:
 
 
 def same_constant(a: object, b: object) -> bool:
-    """Return whether two constants are one; True is not 1 here."""
+    """Return whether two constants are equal; True differs from 1 here."""
     if isinstance(a, Thing) and isinstance(b, Thing):
         return a.path == b.path
     if isinstance(a, Function) and isinstance(b, Function):
@@ -313,7 +312,7 @@ def same_constant(a: object, b: object) -> bool:
 
 
 def merged(a: dict | None, b: dict | None) -> dict | None:
-    """Return the names where two ways meet; None is a way that no thread takes."""
+    """Return the names where two ways join; None is a way that no thread takes."""
     if a is None or b is None:
         return b if a is None else a
     found = {}
@@ -332,7 +331,7 @@ def either(a: Value, b: Value) -> Value:
 
 
 def unsure(value: Value) -> Value:
-    """Return a value that a name has only if its thread came the right way."""
+    """Return a value, marked as one that the name has on some ways only."""
     if isinstance(value.const, Closure):
         return Value("unset")
     if value.unsure or value.kind in ("static", "none", "clash", "maybe"):
@@ -343,7 +342,7 @@ def unsure(value: Value) -> Value:
 
 
 class Unusable:
-    """What a name stands for if no kernel can use it, and why."""
+    """A name's value that no kernel can use, with the reason."""
 
     def __init__(self, reason: str, instead: str = "", declined: str = ""):
         self.reason = reason

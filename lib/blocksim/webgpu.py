@@ -1,13 +1,13 @@
-"""Kernels on the GPU of the machine at hand, of any make.
+"""Runs kernels on this machine's GPU, of any make.
 
-`run` launches a kernel there as `blocksim.run` does in the simulator; `blocksim.wgsl`
-writes it in the GPU's language. What reaches the GPU is the package wgpu, by Vulkan,
-Metal or Direct3D 12. It is no dependency: where it or a GPU is missing, `NoDevice` says
-what to install.
+`run` launches a kernel on the GPU as `blocksim.run` does in the simulator; `blocksim.wgsl`
+translates it to WGSL. The package wgpu reaches the GPU by Vulkan, Metal or Direct3D 12.
+wgpu is an optional dependency: where it or a GPU is missing, `NoDevice` says what to
+install.
 
-A GPU is no judge: it finds neither races nor numbers that nobody has written, and may
-hang where not all threads come to a barrier, which wgpu's compiler, unlike a browser's,
-does not prove beforehand. The simulator has to come first.
+Run a kernel in the simulator first. A GPU reports neither races nor reads of
+uninitialised memory, and it may hang where not all threads come to a barrier: unlike a
+browser's compiler, wgpu's does not check beforehand that they do.
 """
 
 import math
@@ -19,12 +19,12 @@ import numpy as np
 from .kernel import Kernel, kernel_of, triple
 from .wgsl import FAR, STAND_IN, explained, kinds_of, translate, words
 
-SLICE_S = 0.1  # a driver resets a GPU that is busy with one task for some seconds
-GROWTH = 4  # a slice is at most that many times as large as the one before
-MOST_BLOCKS = 65_535  # the most that WebGPU launches in one direction
-SECOND_TRY, ENDLESS = 1, 2  # the bits of the word that a launch leaves behind
-MOST_TURNS = 65_535  # Mesa's limit
-STAMPS = "timestamp-query"  # the feature of GPUs that tell when work began and ended
+SLICE_S = 0.1  # seconds of a slice: a driver resets a GPU that is busy for too long
+GROWTH = 4  # a slice is at most this many times as large as the one before
+MOST_BLOCKS = 65_535  # WebGPU's limit on the blocks in one direction
+SECOND_TRY, ENDLESS = 1, 2  # bits of the status word that a launch leaves behind
+MOST_TURNS = 65_535  # Mesa's limit on the iterations of a loop
+STAMPS = "timestamp-query"  # the WebGPU feature for timestamps
 TYPES = {"f32": np.float32, "i32": np.int32, "u32": np.uint32}
 LIMITS = (
     "max-compute-workgroup-storage-size",
@@ -39,18 +39,18 @@ LIMITS = (
 
 
 class NoDevice(ValueError):
-    """There is no GPU here that wgpu reaches, or no wgpu."""
+    """wgpu is missing, or it finds no GPU."""
 
 
 class Refused(ValueError):
-    """A kernel that the compiler of the GPU does not take.
+    """A kernel that the GPU's compiler rejects.
 
     Attributes
     ----------
     line : int or None
-        The reader's.
+        The line in the reader's kernel.
     reason : str
-        What the compiler says, with the reader's names.
+        The compiler's message, with the reader's names.
     """
 
     def __init__(self, line: int | None, reason: str):
@@ -66,20 +66,20 @@ class Device:
     Attributes
     ----------
     name : str
-        Its maker's; of one in software it says so.
+        The vendor's name; a software renderer is marked as one.
     software : bool
-        Is it a program that plays a GPU?
+        Is it a software renderer?
     shared, threads : int
         The bytes of shared memory and the threads that a block may have.
     largest : int
         The bytes that an array may have.
     info : dict of str to str
-        What wgpu tells of it: its maker, its driver, by what it is reached.
+        wgpu's adapter information: vendor, driver, backend.
     tick : float
-        Nanoseconds between two stamps of its clock; 0 where it cannot be asked.
+        Nanoseconds per unit of a timestamp; 0 without timestamps.
     turns : int
-        After how many turns of all loops together it leaves a thread's loops, and says
-        nothing: Mesa's GPU in software does. 0 where it does not.
+        Mesa's software renderer silently ends a thread's loops after this many iterations
+        of all of them together; 0 for a device that does not.
     """
 
     def __init__(self, adapter: object):
@@ -96,17 +96,17 @@ class Device:
             required_limits=limits, required_features=wanted
         )
         self.tick = tick(self.gpu) if wanted else 0.0
-        self.pipelines: dict = {}  # by their text
+        self.pipelines: dict = {}  # by the text of the shader
         self.turns = turns(self) if self.software else 0
 
     def pipeline(self, made: dict) -> object:
-        """Return a translated kernel, compiled."""
+        """Return the compiled pipeline of a translated kernel; compile it once."""
         if made["wgsl"] not in self.pipelines:
             self.pipelines[made["wgsl"]] = self.compiled(made)
         return self.pipelines[made["wgsl"]]
 
     def compiled(self, made: dict) -> object:
-        """Compile a kernel; what the compiler says against it names the reader's line."""
+        """Compile a translated kernel; an error names the line of the reader's kernel."""
         import wgpu
 
         storage = wgpu.BufferBindingType.storage
@@ -130,7 +130,7 @@ class Device:
             raise Refused(faults[0]["line"], faults[0]["text"]) from None
 
     def buffer(self, data: bytes, uniform: bool = False) -> object:
-        """Return memory of the GPU that holds these bytes, and at least four."""
+        """Return a GPU buffer with these bytes, padded to a multiple of four."""
         import wgpu
 
         usage = wgpu.BufferUsage
@@ -142,7 +142,7 @@ class Device:
 
 
 class Launch:
-    """A launch whose arrays are in the GPU's memory; `go` may be called often.
+    """A launch whose arrays are in the GPU's memory; `go` may be called repeatedly.
 
     Parameters
     ----------
@@ -150,8 +150,8 @@ class Launch:
         As `run` takes them.
     on : Device, optional
     held : dict, optional
-        Arrays that are in the GPU's memory already, for launches that share them; what
-        this launch brings there is added.
+        Buffers that are in the GPU's memory already, for launches that share arrays. The
+        buffers that this launch makes are added.
     """
 
     def __init__(self, kernel, grid, block, arguments, shared=0, on=None, held=None):
@@ -175,7 +175,7 @@ class Launch:
         self.group = self.grouped(self.numbers)
 
     def fits(self) -> None:
-        """Refuse a launch that the device has no room for."""
+        """Refuse a launch that exceeds the device's limits, or whose arrays overlap."""
         name, most = self.kernel.program.name, self.device
         for what, asked, allowed in (
             ("threads", self.made["threads"], most.threads),
@@ -201,14 +201,14 @@ class Launch:
                 )
 
     def brought(self, array: np.ndarray, bound: dict, held: dict) -> object:
-        """Return the memory of an array on the GPU, filled."""
+        """Return an array's buffer on the GPU; fill a new one."""
         key = id(array), bound["halves"]
         if key not in held:
             held[key] = self.device.buffer(packed(array, bound))
         return held[key]
 
     def grouped(self, numbers: object) -> object:
-        """Return the launch's memory, numbers first, in the order of its bindings."""
+        """Return the launch's bind group: the uniform numbers come first."""
         held = [numbers, self.trouble, *self.buffers]
         entries = [
             {"binding": place, "resource": {"buffer": buffer}}
@@ -229,7 +229,7 @@ class Launch:
             size = max(1, min(GROWTH * size, int(size * SLICE_S / took)))
 
     def slice(self, first: int, count: int) -> None:
-        """Run some blocks, and wait for them."""
+        """Run ``count`` blocks, and wait for them."""
         queue = self.device.gpu.queue
         queue.write_buffer(self.numbers, 0, np.array([first], np.uint32))
         encoder = self.device.gpu.create_command_encoder()
@@ -246,7 +246,7 @@ class Launch:
             )
 
     def fetch(self) -> None:
-        """Bring the arrays that the kernel writes back, into the arguments."""
+        """Copy the arrays that the kernel writes back into the arguments."""
         for array, bound, buffer in zip(
             self.arrays, self.made["bindings"], self.buffers
         ):
@@ -255,7 +255,7 @@ class Launch:
                 array[...] = unpacked(data, bound, array)
 
     def free(self) -> None:
-        """Give the memory back."""
+        """Destroy the launch's buffers."""
         for buffer in (self.numbers, self.trouble, *self.buffers):
             buffer.destroy()
 
@@ -266,7 +266,7 @@ def run(kernel, grid, block, *arguments, shared=0) -> None:
     Parameters
     ----------
     kernel : function or Kernel
-        As `blocksim.run` takes it, which should have found no fault in it.
+        As for `blocksim.run`, which should have found no fault in it.
     grid, block : int or tuple of int
     arguments : numbers and numpy arrays
         No array that the kernel writes may share memory with another one.
@@ -295,7 +295,7 @@ def device() -> Device:
     try:
         set_instance_extras(backends=["Primary"])  # all but OpenGL
     except RuntimeError:
-        pass  # somebody else has begun to use wgpu
+        pass  # other code has started wgpu already
     try:
         return Device(
             wgpu.gpu.request_adapter_sync(power_preference="high-performance")
@@ -308,10 +308,10 @@ def device() -> Device:
 
 
 def tick(gpu: object) -> float:
-    """Return how many nanoseconds lie between two stamps of a GPU's clock, or 0.
+    """Return the nanoseconds per unit of a GPU's timestamps, or 0 if unknown.
 
-    A browser counts in nanoseconds; wgpu hands on what the GPU counts, and says what it
-    is by a function that has no public name in Python.
+    A browser's timestamps are nanoseconds. wgpu passes on the GPU's own units, and only
+    a function without a public name in Python returns their length.
     """
     try:
         from wgpu.backends.wgpu_native import _api
@@ -322,7 +322,7 @@ def tick(gpu: object) -> float:
 
 
 def turns(on: Device) -> int:
-    """Return after how many turns a device leaves a loop of its own accord, or 0."""
+    """Return after how many iterations a device ends a loop by itself, or 0."""
     counted = np.zeros(1, np.int32)
     launch = Launch(count_turns, 1, 1, (2 * MOST_TURNS, counted), on=on)
     launch.go()
@@ -332,13 +332,13 @@ def turns(on: Device) -> int:
 
 
 def count_turns(count, counted):
-    """Count the turns of a loop: a kernel."""
+    """Count the iterations of a loop (a kernel)."""
     for _ in range(count):
         counted[0] += 1
 
 
 def taken(kernel: Kernel, value: object) -> object:
-    """Return an argument, if it is a number or a numpy array."""
+    """Return an argument; refuse all but numbers and numpy arrays."""
     if value is None or np.isscalar(value) or isinstance(value, np.ndarray):
         return value
     raise ValueError(
@@ -348,7 +348,7 @@ def taken(kernel: Kernel, value: object) -> object:
 
 
 def packed(array: np.ndarray, bound: dict) -> bytes:
-    """Return an array's numbers as the GPU takes them."""
+    """Return an array's numbers as bytes in the GPU's format."""
     if bound["halves"]:
         return np.ascontiguousarray(array, np.float16).tobytes()
     numbers = np.ascontiguousarray(array, TYPES[bound["type"]])
@@ -358,7 +358,7 @@ def packed(array: np.ndarray, bound: dict) -> bytes:
 
 
 def unpacked(data: object, bound: dict, array: np.ndarray) -> np.ndarray:
-    """Return what came back from the GPU, in the shape of an argument."""
+    """Return the numbers in a GPU buffer, in the shape of an argument."""
     numbers = np.frombuffer(data, TYPES[bound["type"]])[: array.size]
     numbers = numbers.reshape(array.shape)
     if bound["type"] == "f32":
@@ -368,9 +368,9 @@ def unpacked(data: object, bound: dict, array: np.ndarray) -> np.ndarray:
 
 
 def said(text: str) -> list:
-    """Return what the compiler of wgpu says as messages of WebGPU.
+    """Return an error of wgpu's compiler as a list of WebGPU's messages.
 
-    It says all in one text: a sentence after "error: ", then a picture of the line.
+    wgpu writes one text: a sentence after "error: ", then an excerpt with the line.
     """
     sentence, number = text.strip().split("\n")[-1], 0
     for line in text.split("\n"):

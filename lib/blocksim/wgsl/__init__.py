@@ -1,8 +1,8 @@
-"""From a kernel to WGSL, the language that browsers run on any GPU.
+"""Translates a kernel to WGSL, the shading language of WebGPU, for a GPU of any make.
 
-A kernel that the simulator runs can run on the GPU of the machine at hand: in a browser
-by WebGPU, elsewhere by wgpu. `translate` writes it in WGSL, from the tree with types
-that the simulator has made of it; so both read the same text, in the same way.
+A kernel that runs in the simulator can run on the machine's own GPU: in a browser by
+WebGPU, elsewhere by wgpu. `translate` writes it in WGSL from the simulator's own typed
+tree, so that both read the same text in the same way.
 
 >>> from blocksim import cuda, float32
 >>> from blocksim.wgsl import translate
@@ -18,31 +18,32 @@ True
 
 Numbers
 -------
-A GPU in a browser computes with 32 bits. Types are those that Numba infers, and of 32
-bits each: int64 is i32, uint64 u32, and float64 f32; a product of large whole numbers
-wraps earlier, and sums are rounded to float32 (``doubles`` has the lines). An array of
-other numbers, and float64 where it is asked for by name, is refused, with its line.
+WebGPU computes with 32 bits. The types are those that Numba infers, narrowed to 32 bits:
+int64 becomes i32, uint64 u32, and float64 f32. A product of large integers therefore wraps
+earlier, and float64 sums are rounded to float32 (``doubles`` has the lines). Arrays of
+other types, and conversions to float64 by name, are refused, with the line.
 
-WGSL lets a compiler assume that there is neither infinity nor NaN. So 2**126 stands for an
-infinity, unless ``ieee`` is asked for: who launches makes larger numbers that large
-before (`cut`), and what comes back larger than 2**120 (`FAR`) infinite. That hides a
-NaN which came from an infinity; the simulator shows it.
+A WGSL compiler may assume that infinities and NaN do not occur. So 2**126 stands for an
+infinity, unless ``ieee`` is set. Before a launch the caller clamps larger numbers to it
+(`cut`); after a launch the caller turns numbers beyond 2**120 (`FAR`) into infinities.
+This hides a NaN that comes from an infinity; the simulator shows it.
 
-``//`` and ``%`` of floats are rounded on the way, unlike those of whole numbers.
+``//`` and ``%`` of floats round intermediate results; those of integers are exact.
 
 Barriers
 --------
-Whether all threads come to a barrier is proved by the browser when it compiles.
-`explained` brings what it says to the reader's lines. Where a number in shared memory
-decides it, no compiler knows that all threads read the same: translated again with that
-line in ``uniform``, it is read once for all of them.
+The browser's compiler proves that all threads come to a barrier. `explained` maps its
+messages to the reader's lines. If a number in shared memory decides whether a thread comes
+to a barrier, the compiler cannot know that all threads read the same number. Translate the
+kernel again with that line in ``uniform``: the number is then read once for all threads.
 
-Threads of a warp need not move together on such a GPU. So ``syncwarp``, and shuffles and
-votes that go through memory, are barriers of the whole block, whatever their masks say:
-all threads of the block have to come there. By subgroups nobody proves that they do.
+The threads of a warp need not run in lockstep on such a GPU. So ``syncwarp``, and shuffles
+and votes that go through memory, become barriers of the whole block, whatever their masks
+say, and all threads of the block have to reach them. With subgroups, no compiler proves
+that they do.
 
-A GPU is no judge: it reads 0 where nobody has written, stays inside of arrays, and races
-may go well. The simulator has to come first.
+Run a kernel in the simulator first. WebGPU reads 0 from unwritten memory and keeps every
+access inside its array, and a race may go unnoticed.
 """
 
 from ..arguments import flat, kind_of
@@ -56,47 +57,46 @@ from .told import explained
 def translate(
     kernel, block, kinds, shared=0, subgroup=0, uniform=(), ieee=False
 ) -> dict:
-    """Return a kernel in WGSL, and what a launch has to know of it.
+    """Translate a kernel to WGSL; return the text and what a launch needs.
 
     Parameters
     ----------
     kernel : function or Kernel
-        As `blocksim.run` takes it.
+        As for `blocksim.run`.
     block : int or tuple of int
         Threads of a block: (x,), (x, y) or (x, y, z).
     kinds : list
-        The type of each argument: "float32", "int64" …, or ("array", "float32", 2) of
-        an array of two dimensions. `kinds_of` finds them.
+        The type of each argument: "float32", "int64" …, or ("array", "float32", 2) for
+        an array of two dimensions. `kinds_of` returns them.
     shared : int
         Bytes of dynamic shared memory.
     subgroup : int
-        The least number of threads that move together on the device, of WebGPU's
-        ``subgroupMinSize``; 0 if it has no subgroups. Shuffles that reach further go
-        through shared memory.
+        The smallest subgroup size of the device (WebGPU's ``subgroupMinSize``); 0 if it
+        has no subgroups. Shuffles that reach further go through shared memory.
     uniform : list of int
         Lines on which shared memory is read once for all threads.
     ieee : bool
-        Take IEEE's infinities, for a device that keeps them.
+        Use IEEE infinities, for a device that preserves them.
 
     Returns
     -------
     dict
         ``wgsl``, the text, whose entry point is ``main``; ``lines``, for each of its
-        lines the reader's or None; ``bindings``, the arrays from binding 2 on;
+        lines the reader's line or None; ``bindings``, the arrays from binding 2 on;
         ``parameters`` and ``ieee``, for `words`; ``block``, ``threads``; ``shared``,
-        the bytes of shared memory; ``reach`` and ``in_step``: over how many lanes its
-        shuffles reach, and whether by subgroups; ``names``, of arrays; ``doubles``, pairs
-        of a line and what Numba computes in float64 there.
+        the bytes of shared memory; ``reach``, the number of lanes that its shuffles
+        span, and ``in_step``, whether they use subgroups; ``names``, those of arrays;
+        ``doubles``, pairs of a line and what Numba computes in float64 there.
 
     Notes
     -----
-    Binding 0 is a uniform buffer with `words`; binding 1 four bytes of storage, 0 before
-    a launch. Afterwards they are 0 if all is well; bit 0 says that threads do not sit in
-    subgroups in their order, so that ``subgroup=0`` is needed, and bit 1 that a loop was
-    given up after a million turns.
+    Binding 0 is a uniform buffer with `words`. Binding 1 is a status word of four bytes, 0
+    before a launch and 0 after a successful one. Bit 0 says that the threads are not
+    numbered in the order of the subgroups, so that ``subgroup=0`` is needed; bit 1 says
+    that a loop was stopped after a million iterations.
 
-    An array is one of 32-bit numbers, row by row; one of ``halves`` holds float16, two
-    in a word, and of one that is ``rounded`` to float16 each takes 32 bits.
+    An array has 32-bit numbers in row-major order. An array of ``halves`` holds float16,
+    two in a word. An array that is ``rounded`` to float16 takes 32 bits for each number.
     """
     program = kernel_of(kernel).program
     taken = tuple([tuple(kind) if isinstance(kind, list) else kind for kind in kinds])
@@ -105,7 +105,7 @@ def translate(
         raise ValueError(f"kinds: expected those of {wanted}; got {len(taken)}")
     try:
         code = program.code(taken, False)
-    except Refusal as refusal:  # by the simulator, too
+    except Refusal as refusal:  # the simulator refuses the kernel as well
         raise Untranslatable(refusal.line, refusal.reason, refusal.instead) from None
     shape = triple(block, "block"), count(shared, "shared"), count(subgroup, "subgroup")
     made = Module(code.typed, *shape, set(uniform), bool(ieee)).write()
@@ -120,7 +120,7 @@ def kinds_of(kernel, arguments: list) -> list:
 
 
 def kind_in_launch(name: str, value: object) -> object:
-    """Return the type of an argument, as `blocksim.run` takes it."""
+    """Return the type that `blocksim.run` gives an argument."""
     if isinstance(value, list):
         data, shape = flat(value, name)
         whole = data and all([type(x) is int for x in data])
@@ -131,7 +131,7 @@ def kind_in_launch(name: str, value: object) -> object:
 
 
 def words(made: dict, grid, arguments: list, first: int = 0) -> list:
-    """Return what the uniform buffer of a launch holds, as whole numbers of 32 bits.
+    """Return the contents of a launch's uniform buffer, as unsigned 32-bit integers.
 
     Parameters
     ----------
@@ -139,10 +139,10 @@ def words(made: dict, grid, arguments: list, first: int = 0) -> list:
         As `translate` returns it.
     grid : int or tuple of int
     arguments : list
-        Numbers, and of arrays their shapes.
+        Numbers, and the shapes of arrays.
     first : int
-        The number of the first block, in a launch that is cut into slices: its blocks
-        follow each other in one direction, x.
+        The number of the first block of a slice, for a launch that is cut into slices.
+        The blocks of a launch are numbered along one direction, x.
     """
     x, y, z = triple(grid, "grid")
     found = [count(first, "first"), x, y, z, 0x7F800000, 0x7FC00000]
@@ -159,7 +159,7 @@ def words(made: dict, grid, arguments: list, first: int = 0) -> list:
 
 
 def word(name: str, value: object, type: str, ieee: bool) -> int:
-    """Return a number as the 32 bits that stand for it."""
+    """Return the 32 bits of a number."""
     if type == "f32":
         return real_bits(float(value) if ieee else cut(float(value)))
     whole = int(value)
@@ -169,7 +169,7 @@ def word(name: str, value: object, type: str, ieee: bool) -> int:
 
 
 def cut(value: float) -> float:
-    """Return a number with what stands for an infinity in its place."""
+    """Return a number, clamped to the number that stands for an infinity."""
     return min(STAND_IN, max(-STAND_IN, value)) if value == value else value
 
 

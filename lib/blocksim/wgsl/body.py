@@ -1,4 +1,4 @@
-"""One function in WGSL: its names and its statements."""
+"""Writes one WGSL function: its variables and its statements."""
 
 from ..infer import assigned
 from ..tree import nodes_in
@@ -18,16 +18,15 @@ from .pieces import (
     type_of,
 )
 
-MOST_TURNS = 1000000  # of a while: a mistake would hang the reader's screen
+MOST_TURNS = 1000000  # of a while: an endless loop would freeze the reader's screen
 
 
 class Body(Expressions):
     """Writes one function, for certain arrays among its arguments.
 
-    A name has one type in Numba on each way through the text, and on another way perhaps
-    another one. Here it has a variable for each type that anybody reads. Whoever gives
-    it a value gives it to all that the value's type can become, so each reader finds
-    what it looks for.
+    In Numba a name may have different types on different ways through the text. In WGSL it
+    becomes one variable for each type under which it is read. An assignment sets every
+    variable whose type the value can be converted to, so that each read finds a value.
 
     Attributes
     ----------
@@ -35,14 +34,14 @@ class Body(Expressions):
         Its name in WGSL.
     caller : Body or None
     variables : dict
-        Name of a number -> its types, in the order of TYPES. Parts of tuples have names
-        of their own, "p.0".
+        Name of a number -> its types, in the order of TYPES. An element of a tuple has a
+        name of its own, "p.0".
     refs : dict
-        Name of an array -> what it stands for.
+        Name of an array -> its Ref.
     free : list
-        Names that a function inside takes from those around it: (name, type).
+        Free variables of a nested function: (name, type).
     out : list of tuple
-        The lines so far, each with that of the reader.
+        The lines so far, each with the line of the kernel.
     """
 
     def __init__(self, module, typed, called: str, caller: object):
@@ -58,11 +57,11 @@ class Body(Expressions):
         self.refs = {}
         self.given = {}
         self.free = []
-        self.pointers = []  # texts of parameters: arrays of the caller's own
-        self.views = []  # names of parameters that are first indices
+        self.pointers = []  # parameters that are pointers to the caller's local arrays
+        self.views = []  # parameters that are the first indices of an array
         self.heads = []  # lines at the beginning
-        self.bounds = {}  # names of loops around this point -> their largest value
-        self.flags = []  # for each loop around this point: what its else asks, or ""
+        self.bounds = {}  # loop variable of an enclosing loop -> its largest value
+        self.flags = []  # for each enclosing loop: the variable that its else tests, or ""
         self.variables = self.types_of_names()
         self.local = set(typed.names)
         self.changed = assigned(self.node.body, set())
@@ -71,7 +70,7 @@ class Body(Expressions):
     # ---- names
 
     def types_of_names(self) -> dict:
-        """Return the types under which each name is read."""
+        """Return the WGSL types under which each name is read."""
         found = {}
         for node in nodes_in(self.node.body):
             kinds = []
@@ -89,10 +88,10 @@ class Body(Expressions):
         return {name: [t for t in TYPES if t in found[name]] for name in found}
 
     def names_of_loops(self) -> set:
-        """Return the names that only loops set, and only their bodies read."""
+        """Return the loop variables that are used in the bodies of their loops only."""
         nodes = nodes_in(self.node.body)
         if [node for node in nodes if node.kind in ("FunctionDef", "Lambda")]:
-            return set()  # functions inside may read them anywhere
+            return set()  # nested functions may read them anywhere
         loops = [node for node in nodes if node.kind == "For"]
         found = set()
         for name in {getattr(loop.target, "id", "") for loop in loops}:
@@ -109,7 +108,7 @@ class Body(Expressions):
         return {name for name in found if name not in parameters + several}
 
     def variable(self, name: str, type: str) -> str:
-        """Return the variable of a name that holds it as this type."""
+        """Return the variable that holds a name's value of this type."""
         types = self.variables.get(name, [])
         called = mangled(name)
         return called if types[:1] == [type] else f"{called}{type}"
@@ -133,14 +132,14 @@ class Body(Expressions):
         return lines + self.heads
 
     def take(self, name: str, piece: object) -> None:
-        """Note what a parameter is."""
+        """Bind a parameter to its value."""
         if isinstance(piece, Ref):
             self.refs[name] = piece
         for leaf, number in zip(names_of(name, piece), flat(piece)):
             self.given[leaf] = number
 
     def read_name(self, name: str, kind: object) -> object:
-        """Return what a name stands for."""
+        """Return the value of a name."""
         if name.split(".")[0] not in self.local:
             return self.read_free(name, kind)
         if is_number(kind):
@@ -155,7 +154,7 @@ class Body(Expressions):
         raise self.refusal(f"{name} has no value that a GPU of a browser can hold")
 
     def read_free(self, name: str, kind: object) -> object:
-        """Return what a name of the function around this one stands for."""
+        """Return the value of a name of the enclosing function."""
         if is_number(kind):
             type = type_of(kind)
             if (name, kind) not in self.free:
@@ -167,7 +166,7 @@ class Body(Expressions):
         return self.array_around(name)
 
     def array_around(self, name: str) -> Ref:
-        """Return an array of the function around this one."""
+        """Return an array of the enclosing function."""
         around = self.caller
         while around is not None and name not in around.refs:
             around = around.caller
@@ -180,29 +179,29 @@ class Body(Expressions):
         return found
 
     def refusal(self, reason: str, instead: str = "") -> Untranslatable:
-        """Return why the line that is written has no form in WGSL."""
+        """Return the error for a line that cannot be translated."""
         return Untranslatable(self.line, reason, instead)
 
     # ---- lines
 
     def emit(self, text: str) -> None:
-        """Write a line."""
+        """Write a line at the current depth."""
         self.out.append(("  " * self.depth + text, self.line))
 
     def temporary(self, code: str, type: str, at: object = None) -> Number:
-        """Give a number a name, so that it is computed here; ``at`` is an earlier line."""
+        """Compute a number now, in a ``let``; ``at`` inserts it at an earlier line."""
         name = self.new_name("t")
         line = ("  " * self.depth + f"let {name} = {code};", self.line)
         self.out.insert(len(self.out) if at is None else at, line)
         return Number(name, type, settled=True)
 
     def new_name(self, start: str) -> str:
-        """Return a name that nothing else has."""
+        """Return an unused name."""
         self.temporaries += 1
         return f"{start}{self.temporaries}"
 
     def inside(self, body: list) -> None:
-        """Write statements one step further right."""
+        """Write indented statements."""
         self.depth += 1
         self.block(body)
         self.depth -= 1
@@ -257,7 +256,7 @@ class Body(Expressions):
             getattr(self, "write_" + node.kind)(node)
 
     def write_nothing(self, node) -> None:
-        """Nothing is left of this statement."""
+        """Write nothing for a statement without code in WGSL."""
 
     write_Pass = write_Refused = write_FunctionDef = write_nothing
 
@@ -284,7 +283,7 @@ class Body(Expressions):
         if node.value.got.kind == "static":
             return
         if len(node.targets) > 1 or node.targets[0].kind == "Tuple":
-            piece = self.settled(piece)  # all are read before any is written
+            piece = self.settled(piece)  # evaluate the right side before any assignment
         for target in node.targets:
             self.assign(target, piece)
 
@@ -293,7 +292,7 @@ class Body(Expressions):
             self.assign(node.target, self.value(node.value))
 
     def assign(self, target, piece: object) -> None:
-        """Write an assignment to a name, to an element, or to several of them."""
+        """Write an assignment to a name, an element, or a tuple of targets."""
         if target.kind == "Tuple":
             for part, one in zip(target.elts, piece.parts):
                 self.assign(part, one)
@@ -306,11 +305,11 @@ class Body(Expressions):
             self.assign_name(target.id, piece)
 
     def assign_name(self, name: str, piece: object) -> None:
-        """Give a value to a name."""
+        """Write an assignment to all variables of a name."""
         if isinstance(piece, Ref):
             return self.assign_array(name, piece)
         if isinstance(piece, Parts):
-            piece = self.settled(piece)  # the name may stand in its own new value
+            piece = self.settled(piece)  # the new value may use the old one
         for leaf, number in zip(names_of(name, piece), flat(piece)):
             types = self.variables.get(leaf, [])
             least = TYPES.index(number.type)
@@ -322,7 +321,7 @@ class Body(Expressions):
                 self.emit(f"{self.variable(leaf, type)} = {text};")
 
     def assign_array(self, name: str, ref: Ref) -> None:
-        """Let a name stand for an array, or for a part of one."""
+        """Bind a name to an array, or to a part of one."""
         known = self.refs.get(name)
         if known is not None and (
             known.array.key != ref.array.key or len(known.at) != len(ref.at)
@@ -363,7 +362,7 @@ class Body(Expressions):
         return self.store(place, made)
 
     def read_old(self, target, old) -> object:
-        """Return what a name was before it is changed."""
+        """Return the old value of a name that is changed in place."""
         if old.known or hasattr(old, "scalar"):
             return self.constant(old)
         return self.read_name(target.id, old.kind)
@@ -406,7 +405,7 @@ class Body(Expressions):
         self.end_loop(node, flag, line)
 
     def begin_else(self, node) -> str:
-        """Return the name of what the else of a loop asks: has no break ended it?"""
+        """Declare the flag that a break clears and the else of a loop tests; return it."""
         flag = ""
         if node.orelse:
             flag = self.new_name("whole")
@@ -454,7 +453,9 @@ class Body(Expressions):
         type = type_of(node.iter.got.kind[1])
         name, line = getattr(node.target, "id", ""), node.line
         if start.known and stop.known and step.known:
-            if not range(start.const, stop.const, step.const):  # nobody's shuffles
+            if not range(
+                start.const, stop.const, step.const
+            ):  # its shuffles do not count
                 return self.block(node.orelse)
         flag = self.begin_else(node)
         own = name in self.loop_names
@@ -480,7 +481,7 @@ class Body(Expressions):
         self.bounds = around
 
     def range_of(self, node) -> tuple:
-        """Return where a range starts and stops, and its step, each computed once."""
+        """Return the start, stop and step of a range, each evaluated once."""
         given = [arg for arg in node.bound if arg is not None]
         pieces = [self.settled(piece) for piece in self.values(given)]
         zero, one = Number("", "i32", 0), Number("", "i32", 1)
@@ -490,19 +491,19 @@ class Body(Expressions):
 
 
 def is_range(node) -> bool:
-    """Return whether a for goes through a range that is written there."""
+    """Return whether the iterable of a for is a call of range."""
     return node.kind == "Call" and getattr(node, "path", "") == "range"
 
 
 def type_of_range(loop) -> str:
-    """Return the type of a loop's name; "" if it goes through something else."""
+    """Return the type of a range loop's variable; "" for any other loop."""
     if not is_range(loop.iter) or not hasattr(loop.iter, "got"):
         return ""
     return type_of(loop.iter.got.kind[1])
 
 
 def names_of(name: str, piece: object) -> list:
-    """Return the names of the numbers in a piece."""
+    """Return the names of the numbers in a value."""
     if isinstance(piece, Number):
         return [name]
     found = []
@@ -513,12 +514,12 @@ def names_of(name: str, piece: object) -> list:
 
 
 def count(body: list, name: str) -> int:
-    """Return how often a name stands in some statements."""
+    """Return how often a name occurs in some statements."""
     nodes = nodes_in(body)
     return len([n for n in nodes if n.kind == "Name" and n.id == name])
 
 
 def braced(test: str) -> str:
-    """Return a test in brackets."""
+    """Return a test in exactly one pair of brackets."""
     inside = bare(test)
     return test if inside == test and test[:1] == "(" else f"({inside})"

@@ -1,4 +1,4 @@
-"""Calls in WGSL: device functions, ``math``, ``cuda`` and Python's own."""
+"""Calls in WGSL: device functions, ``math``, ``cuda`` and builtins."""
 
 from .. import arithmetic
 from ..scalars import cast, rounded, wrapped
@@ -23,7 +23,7 @@ from .pieces import (
     whole,
 )
 
-SAME = (  # functions of ``math`` with one name in both
+SAME = (  # functions of ``math`` that have the same name in WGSL
     "ceil cos exp exp2 floor log log2 sin sqrt tanh trunc acos acosh asin asinh atan"
     " atanh cosh degrees radians sinh tan atan2"
 ).split()
@@ -39,7 +39,7 @@ FORMULAS = {
 
 
 class Calls:
-    """Writes calls."""
+    """Translates calls."""
 
     def of_Call(self, node) -> object:
         around, self.line = self.line, node.line
@@ -48,7 +48,7 @@ class Calls:
         return found
 
     def called_by(self, node) -> object:
-        """Return what a call gives."""
+        """Return the result of a call."""
         if hasattr(node, "typed"):
             return self.call_own(node)
         path = node.path
@@ -75,7 +75,7 @@ class Calls:
         return self.values([arg for arg in node.bound if arg is not None])
 
     def converted(self, node) -> Number:
-        """Return a number in another type: float32(x)."""
+        """Return a conversion to another type: float32(x)."""
         (number,) = self.arguments(node)
         return self.cast(number, node.got.kind)
 
@@ -89,7 +89,7 @@ class Calls:
         return found
 
     def cast(self, number: Number, kind: str) -> Number:
-        """Return a number in another of Numba's types."""
+        """Return a number, converted to another of Numba's types."""
         if kind == "float64" and not number.known:
             raise self.refusal("a number becomes float64 here", "float32(…)")
         if number.known:
@@ -151,7 +151,7 @@ class Calls:
     # ---- math
 
     def maths(self, node, name: str) -> Number:
-        """Return a function of ``math``."""
+        """Return the result of a ``math`` function."""
         numbers, kind = self.arguments(node), node.got.kind
         if name == "pow":
             return self.operation(node, "**", numbers[0], numbers[1], kind)
@@ -167,7 +167,7 @@ class Calls:
         return Number(code, type_of(kind))
 
     def formula(self, name: str, texts: list) -> str:
-        """Return the text of a function of ``math``."""
+        """Return the text of a ``math`` function's call."""
         if name in SAME:
             return f"{name}({', '.join(texts)})"
         if name in ("isnan", "copysign"):
@@ -200,7 +200,7 @@ class Calls:
         return Number(f"select({bare(b)}, {bare(a)}, {self.text(test, 'bool')})", type)
 
     def of_bits(self, node, name: str) -> Number:
-        """Return the answer to a question about bits."""
+        """Return the result of a bit intrinsic."""
         (number,) = self.arguments(node)
         kind = node.bound[0].got.kind
         if SIZES[kind] > 4 and not number.known:
@@ -220,7 +220,7 @@ class Calls:
     # ---- the launch
 
     def call_cuda_grid(self, node) -> object:
-        """Return the thread's number in the whole launch, or how many there are."""
+        """Return the thread's index in the grid, or the size of the grid."""
         several = node.bound[0].got.const
         found = []
         for axis, extent in list(zip("xyz", self.module.block))[:several]:
@@ -262,7 +262,7 @@ class Calls:
     # ---- where threads meet
 
     def barrier(self) -> None:
-        """Write a barrier; global memory has one of its own."""
+        """Write a barrier; global memory needs a barrier of its own."""
         talks = " storageBarrier();" if self.module.talks else ""
         self.emit(f"workgroupBarrier();{talks}")
 
@@ -272,11 +272,11 @@ class Calls:
 
     def call_cuda_syncwarp(self, node) -> object:
         self.arguments(node)
-        self.barrier()  # threads of a warp need not move together here
+        self.barrier()  # threads of a warp need not run in lockstep here
         return NOTHING
 
     def meeting(self, node, name: str) -> object:
-        """Return what threads give each other where they meet."""
+        """Return the result of a shuffle, a vote or a barrier that counts."""
         if name == "activemask":
             raise self.refusal("cuda.activemask depends on how a GPU runs its threads")
         numbers, module = self.arguments(node), self.module
@@ -300,18 +300,18 @@ class Calls:
         return self.verdict(name, found, named)
 
     def bits_of(self, number: Number) -> str:
-        """Return a number as its bits."""
+        """Return the text of a number's bits."""
         if number.type == "bool":
             return self.text(number, "u32")
         return f"bitcast<u32>({bare(self.text(number, number.type))})"
 
     def put(self, bits: str) -> None:
-        """Write down a number for the others of the warp, and wait for theirs."""
+        """Store a number for the other threads of the warp, and wait for theirs."""
         self.emit(f"put({bits});")
         self.barrier()
 
     def verdict(self, name: str, found: str, named: str) -> object:
-        """Return what a warp says of a test, from the lanes where it is true."""
+        """Return the result of a vote; ``found`` are the lanes whose test is true."""
         all_of_them = f"({found} == {named})"
         if name == "match_all_sync":
             mask = Number(
@@ -326,7 +326,7 @@ class Calls:
         return Number(code, "bool", settled=True)
 
     def counted(self, name: str, number: Number) -> Number:
-        """Return what a barrier says that counts."""
+        """Return the result of a barrier that counts threads."""
         self.module.need("counted")
         test = self.settled(self.as_type(number, "bool"))
         call = f"counted({self.text(test, 'bool')})"
@@ -341,7 +341,7 @@ class Calls:
         return Number(code, "i32", settled=True)
 
     def shuffle(self, node, name: str, numbers: list) -> Number:
-        """Return what a thread gets from another one of its warp."""
+        """Return the result of a shuffle."""
         _, value, by = numbers
         module, type = self.module, type_of(node.got.kind)
         far = self.most(node.bound[2]) if name == "shfl_xor_sync" else None
@@ -362,13 +362,13 @@ class Calls:
             code = f"shuffled({mine}, {bare(by)})"
         else:
             by = f"({lane} ^ {by})" if name == "shfl_xor_sync" else by
-            by = self.settled(Number(by, "i32"))  # before others go on
+            by = self.settled(Number(by, "i32"))  # evaluate it before the barrier
             self.put(mine)
             code = f"taken({bare(self.text(by, 'i32'))})"
         return self.temporary(f"bitcast<{type}>({code})", type)
 
     def most(self, node) -> int | None:
-        """Return the largest value that a whole number can have, if that is known."""
+        """Return an upper bound of an integer, or None."""
         got = node.got
         if got.known:
             return got.const if got.const >= 0 else None
@@ -382,7 +382,7 @@ class Calls:
     # ---- atomics
 
     def atomic(self, node, name: str) -> Number:
-        """Return what was in the element that an atomic changes."""
+        """Return the result of an atomic: the element's old value."""
         ref, index, *values = self.arguments(node)
         return self.atomic_on(ref, flat(index), name, values)
 
@@ -391,7 +391,7 @@ class Calls:
         return self.atomic_on(ref, [whole(0)], "cas", values)
 
     def atomic_on(self, ref: Ref, index: list, name: str, values: list) -> Number:
-        """Write an atomic, and return the number that was there."""
+        """Write an atomic on an element; return the old value."""
         array, module = ref.array, self.module
         if array.space == "local":
             raise self.refusal(f"an atomic on {array.name}, which one thread has alone")
@@ -412,7 +412,7 @@ class Calls:
     # ---- device functions
 
     def call_own(self, node) -> object:
-        """Return what a function of the text gives: it is written for these arrays."""
+        """Return the result of a device function, which is written for these arrays."""
         typed = node.typed
         pieces = self.values(node.args)
         arrays = [piece for piece in pieces if isinstance(piece, Ref)]
@@ -445,7 +445,7 @@ class Calls:
         return result_of(typed.result.kind, found)
 
     def check_around(self, typed, name: str) -> None:
-        """Refuse a name from around a function inside that stands for another one here."""
+        """Refuse a nested function's free variable that has another meaning here."""
         own = typed.function.outer.typed is self.typed
         if not own and name.split(".")[0] in self.local:
             raise self.refusal(
@@ -454,7 +454,7 @@ class Calls:
             )
 
     def handed_arrays(self, arrays: list) -> list:
-        """Return the texts that hand over arrays: pointers, then first indices."""
+        """Return the texts that pass arrays: pointers, then first indices."""
         pointers, at = [], []
         for ref in arrays:
             if ref.array.space == "local":
@@ -466,7 +466,7 @@ class Calls:
         return pointers + at
 
     def function(self, typed, pieces: list, number: int) -> object:
-        """Return a device function, written for certain arrays."""
+        """Write a device function for certain arrays."""
         called = f"{plain(typed.node.name)}_{number}"
         body = type(self)(self.module, typed, called, self)
         for parameter, piece, kind in zip(typed.node.parameters, pieces, typed.kinds):
@@ -475,7 +475,7 @@ class Calls:
         return body
 
     def taken(self, body, name: str, piece: object, kind: object) -> object:
-        """Return a parameter as the function that takes it sees it."""
+        """Return the value of a parameter inside the function."""
         if not isinstance(piece, Ref):
             found = iter([f"{mangled(leaf)}given" for leaf, _ in leaves(name, kind)])
             return result_of(kind, found)
@@ -493,7 +493,7 @@ class Calls:
 
 
 def result_of(kind: object, texts: object) -> object:
-    """Return a value of this type whose numbers have these texts."""
+    """Return a value of this type; ``texts`` yields those of its numbers."""
     if isinstance(kind, tuple):
         return Parts([result_of(part, texts) for part in kind[1:]])
     if not is_number(kind):
@@ -502,7 +502,7 @@ def result_of(kind: object, texts: object) -> object:
 
 
 def cast_constant(number: Number, kind: str) -> object:
-    """Return a constant in another of Numba's types."""
+    """Return a constant, converted to another of Numba's types."""
     value = number.const
     if kind in FLOATS:
         return rounded(float(value), kind)

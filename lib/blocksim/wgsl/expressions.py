@@ -1,7 +1,7 @@
 """Expressions in WGSL: names, operations, elements of arrays.
 
-What does more than compute stands on a line of its own, in the order of the text. So the
-numbers that stand before it are computed on lines before it, too.
+An operation with a side effect gets a line of its own, in the order of evaluation. The
+operands that are evaluated before it are then computed on earlier lines as well.
 """
 
 from .. import arithmetic
@@ -27,10 +27,10 @@ from .pieces import (
 
 
 class Expressions(Calls):
-    """Writes expressions."""
+    """Translates expressions."""
 
     def value(self, node) -> object:
-        """Return what an expression is: a number, several, or a place in an array."""
+        """Return the WGSL value of an expression."""
         if node.kind != "Call":
             found = self.constant(node.got)
             if found is not None:
@@ -38,7 +38,7 @@ class Expressions(Calls):
         return getattr(self, "of_" + node.kind)(node)
 
     def constant(self, got) -> object:
-        """Return a constant; None for what is none."""
+        """Return the WGSL value of a constant, or None if there is none."""
         if hasattr(got, "scalar"):
             return Number("", type_of(got.kind), got.scalar)
         if hasattr(got, "array"):
@@ -52,7 +52,7 @@ class Expressions(Calls):
         return NOTHING
 
     def values(self, nodes: list) -> list:
-        """Return the values of expressions that are computed one after the other."""
+        """Return the WGSL values of expressions, evaluated in order."""
         found = []
         for node in nodes:
             mark = len(self.out)
@@ -61,7 +61,7 @@ class Expressions(Calls):
         return found
 
     def before(self, mark: int, pieces: list) -> list:
-        """Return pieces as they are at a line, if others have been written since."""
+        """Return values as they were at line ``mark``; compute them there if needed."""
         if len(self.out) == mark:
             return pieces
         end = len(self.out)
@@ -72,13 +72,13 @@ class Expressions(Calls):
         return found
 
     def settled(self, piece: object, at: object = None) -> object:
-        """Return a piece whose texts mean the same wherever they stand."""
+        """Return a value whose texts have the same value wherever they are inserted."""
         if isinstance(piece, Parts):
             return Parts([self.each_settled(part, at) for part in piece.parts])
         return self.each_settled(piece, at)
 
     def each_settled(self, piece: object, at: object) -> object:
-        """Return the same for a part of a tuple, a number or an array."""
+        """Return the same for a number, an array or an element of a tuple."""
         if isinstance(piece, Ref):
             return Ref(piece.array, [self.each_settled(n, at) for n in piece.at])
         if isinstance(piece, Parts):
@@ -88,11 +88,11 @@ class Expressions(Calls):
         return self.temporary(bare(piece.code), piece.type, at)
 
     def text(self, number: Number, type: str) -> str:
-        """Return a number as a text of this type."""
+        """Return a number's text, converted to this type."""
         return written(number, type, self.line, self.module.ieee)
 
     def as_type(self, number: Number, type: str) -> Number:
-        """Return a number as one of this type."""
+        """Return a number, converted to this type."""
         if number.known:
             return Number("", type, number.const)
         if number.type == type:
@@ -142,20 +142,20 @@ class Expressions(Calls):
         return found
 
     def aside(self) -> tuple:
-        """Begin lines that may have to stand under an if."""
+        """Collect the lines that follow apart; they may have to stand in an if."""
         lines, self.out = self.out, []
         self.depth += 1
         return lines, self.line
 
     def back(self, lines: list, line: int) -> list:
-        """End such lines; return them."""
+        """Return the lines that were collected apart, and continue the others."""
         own, self.out = self.out, lines
         self.depth -= 1
         self.line = line
         return own
 
     def of_BoolOp(self, node) -> Number:
-        """Return "and" or "or", whose value is that of one of its parts."""
+        """Return "and" or "or", whose value is one of its operands."""
         parts = node.values[: node.reached]
         if node.got.kind == "bool":
             return Number(self.joined(node), "bool")
@@ -187,13 +187,13 @@ class Expressions(Calls):
             raise self.refusal("one of two arrays", "an if, with a name for each array")
         if is_tuple(kind) or arms[0][1] or arms[1][1]:
             return self.one_of_two(test, arms, kind)
-        # Memory may be read in vain: WebGPU stays inside of it.
+        # Both arms are evaluated. That is safe, because WebGPU checks the bounds of reads.
         type = type_of(kind)
         a, b = [self.text(arm[0], type) for arm in arms]
         return Number(f"select({bare(b)}, {bare(a)}, {bare(test)})", type)
 
     def one_of_two(self, test: str, arms: list, kind: object) -> object:
-        """Return one of two values, of which only one is computed."""
+        """Return one of two values; only that one is evaluated."""
         names = []
         shape = self.shape_of(kind, names)
         for name, type in names:
@@ -209,7 +209,7 @@ class Expressions(Calls):
         return shape
 
     def shape_of(self, kind: object, names: list) -> object:
-        """Return a value of new variables, and add their names and types."""
+        """Return a value of new variables; add their names and types to ``names``."""
         if is_tuple(kind):
             return Parts([self.shape_of(part, names) for part in kind[1:]])
         name = self.new_name("t")
@@ -234,7 +234,7 @@ class Expressions(Calls):
         return Number(f"({node.op}{code})", type)
 
     def of_BinOp(self, node) -> object:
-        """Return a chain of operations, as a + b + c is one."""
+        """Return a chain of operations, such as a + b + c."""
         *chain, first = chained(node)
         found = self.value(first)
         for node in reversed(chain):
@@ -292,7 +292,7 @@ class Expressions(Calls):
         return Number(f"({x} {sign} {y})", "f32")
 
     def shift(self, sign: str, a: Number, b: Number, type: str) -> Number:
-        """Return a shift; one by 32 or more leaves nothing."""
+        """Return a shift; one by 32 or more shifts out all bits."""
         x = self.text(a, "u32" if a.type == "u32" else type)
         by = self.text(b, "i32")
         unsigned = a.type == "u32" or type == "u32"
@@ -309,7 +309,7 @@ class Expressions(Calls):
         return self.as_type(found, type)
 
     def division(self, sign: str, a: Number, b: Number, type: str) -> Number:
-        """Return // or % of whole numbers; WGSL's own go towards 0."""
+        """Return // or % of integers, rounded down; WGSL's own round towards 0."""
         positive = b.known and b.const > 0
         unsigned = type == "u32" or (a.type == "u32" and positive)
         mine = "u32" if unsigned else "i32"
@@ -359,7 +359,7 @@ class Expressions(Calls):
         return f"({self.text(a, type)} {op} {self.text(b, type)})"
 
     def mixed(self, op: str, a: Number, b: Number) -> str:
-        """Return a comparison of a whole number with one that has no sign."""
+        """Return a comparison of a signed with an unsigned integer."""
         self.module.need("order")
         if a.type == "u32":
             return f"(0 {op} order({self.text(b, 'i32')}, {self.text(a, 'u32')}))"
@@ -406,7 +406,7 @@ class Expressions(Calls):
         return NOTHING
 
     def extents(self, ref: Ref) -> list:
-        """Return how far an array reaches in each of its dimensions."""
+        """Return the extents of an array, or of a part of one."""
         return ref.array.shape[len(ref.at) :]
 
     def of_Subscript(self, node) -> object:
@@ -418,7 +418,7 @@ class Expressions(Calls):
         return self.chosen(tuple.parts, self.settled(index), node.got.kind)
 
     def chosen(self, parts: list, index: Number, kind: object) -> object:
-        """Return one of several values, by a number that nobody knows before."""
+        """Return one of several values, by an index that is not constant."""
         if is_tuple(kind):
             columns = zip(kind[1:], *[part.parts for part in parts])
             return Parts([self.chosen(list(c[1:]), index, c[0]) for c in columns])
@@ -431,7 +431,7 @@ class Expressions(Calls):
         return Number(found, type)
 
     def place(self, node) -> Ref:
-        """Return an element's place: an array and one index into all of it."""
+        """Return a reference to an element: an array and one flat index."""
         several = node.slice.kind == "Tuple"
         indices = node.slice.elts if several else [node.slice]
         ref, *at = self.values([node.value] + indices)
@@ -441,7 +441,7 @@ class Expressions(Calls):
         return self.joined_place(ref, numbers)
 
     def joined_place(self, ref: Ref, numbers: list) -> Ref:
-        """Return the place that further indices lead to."""
+        """Return the reference after further indices."""
         at = ref.at + [self.as_type(number, "i32") for number in numbers]
         shape = ref.array.shape
         if len(at) < len(shape):
@@ -458,7 +458,7 @@ class Expressions(Calls):
         return self.load(self.joined_place(ref, numbers))
 
     def load(self, place: Ref) -> object:
-        """Return the number at a place; a part of an array stays one."""
+        """Return the element that a reference is for; a part of an array stays one."""
         if not hasattr(place, "whole"):
             return place
         array, module = place.array, self.module
@@ -476,12 +476,12 @@ class Expressions(Calls):
         return Number(where, type)
 
     def where(self, place: Ref) -> str:
-        """Return the text of a place."""
+        """Return the text of a reference to an element."""
         array = place.array
         return f"{array.called}[{bare(self.text(place.at[0], 'i32'))}]"
 
     def store(self, place: Ref, number: Number) -> None:
-        """Write a number at a place."""
+        """Write a number to an element."""
         array, module = place.array, self.module
         module.stored.add(array.key)
         if number.known and array.kind[:5] == "float":
@@ -497,7 +497,7 @@ class Expressions(Calls):
 
 
 def folded(sign: str, a: object, b: object, kind: str) -> object:
-    """Return an operation on constants."""
+    """Return the result of an operation on constants."""
     named = {"//": "quotient", "%": "rest", "**": "power"}
     if sign == "/":
         return arithmetic.divided(float(a), float(b))
@@ -519,12 +519,12 @@ def folded(sign: str, a: object, b: object, kind: str) -> object:
 
 
 def signed(sign: str, value: object) -> object:
-    """Return a constant with a sign before it."""
+    """Return the result of a unary operation on a constant."""
     return {"-": lambda: -value, "+": lambda: +value, "~": lambda: ~value}[sign]()
 
 
 def bits(value: int) -> int:
-    """Return which power of two this is."""
+    """Return the exponent of a power of two."""
     found = 0
     while value > 1:
         value, found = value >> 1, found + 1

@@ -1,13 +1,13 @@
-"""Functions in WGSL for what it cannot say in one expression."""
+"""Helper functions in WGSL, for operations that it has no expression for."""
 
 WARP = 32
-# Whole numbers divided by 0 give 0, as in the simulator.
+# An integer division by 0 gives 0, as in the simulator.
 QUOTIENT = """fn quotient(a: i32, b: i32) -> i32 {
   if (b == 0) { return 0; }
   let q = a / b;
   return select(q, q - 1, q * b != a && (a < 0) != (b < 0));
 }"""
-# Some drivers give % of a negative number no meaning.
+# On some drivers % of a negative number is wrong.
 REST = """fn rest(a: i32, b: i32) -> i32 {
   return select(a - quotient(a, b) * b, 0, b == 0);
 }"""
@@ -23,7 +23,7 @@ ORDER = """fn order(a: i32, b: u32) -> i32 {
   if (a < 0) { return -1; }
   return i32(u32(a) > b) - i32(u32(a) < b);
 }"""
-# The quotient of floats may be rounded up to a whole number: what is left tells.
+# The quotient of floats may be rounded up to an integer; the remainder corrects this.
 REAL_QUOTIENT = """fn real_quotient(a: f32, b: f32) -> f32 {
   let q = floor(a / b);
   let left = fma(-q, b, a) * sign(b);
@@ -72,8 +72,9 @@ IS_NAN = """fn is_nan(x: f32) -> bool {
 SIGNED_LIKE = """fn signed_like(x: f32, y: f32) -> f32 {
   return bitcast<f32>((bitcast<u32>(x) & 0x7fffffffu) | (bitcast<u32>(y) & 0x80000000u));
 }"""
-# Shuffles through memory that the block shares: two halves in turn, so that one barrier
-# between `put` and `taken` is enough. It stands in the kernel, at the reader's line.
+# Shuffles through shared memory. The two halves of `hand` are used in turn, so that one
+# barrier between `put` and `taken` is enough. That barrier is written in the kernel, at the
+# reader's line.
 HAND = """var<workgroup> hand: array<u32, {twice}>;
 var<private> turn: u32;
 fn put(v: u32) {
@@ -83,7 +84,7 @@ fn put(v: u32) {
 fn taken(source: i32) -> u32 {
   return hand[turn + min((lane & ~31u) + (u32(source) & 31u), {last}u)];
 }"""
-# Shuffles among threads that move together. A subgroup may be larger than a warp.
+# Shuffles among the threads of a subgroup, which may be larger than a warp.
 IN_STEP = """var<private> seat: u32;
 fn shuffled(v: u32, source: i32) -> u32 {
   return subgroupShuffle(v, (seat & ~31u) + (u32(source) & 31u));
@@ -141,8 +142,8 @@ HELPERS = {
     "present": (PRESENT, ()),
     "counted": (COUNTED, ()),
 }
-# Of one array each: {array} is its name. WGSL has no atomics of floats, and an exchange
-# that it tries may fail for no reason.
+# For one array each: {array} is its name. WGSL has no atomics for floats, and its weak
+# compare-and-exchange may fail spuriously, hence the loops.
 HALF = """fn half_{array}(i: i32) -> f32 {
   return unpack2x16float({array}[u32(i) >> 1u])[i & 1];
 }"""
@@ -167,7 +168,7 @@ CHANGED = """fn {what}_{array}(i: i32, by: {type}) -> {type} {
   }
   return {read};
 }"""
-NEW = {  # what an atomic leaves, of the old number v
+NEW = {  # the new value of an element after an atomic; v is the old one
     "add": "v + by",
     "sub": "v - by",
     "max": "max(v, by)",
@@ -175,7 +176,7 @@ NEW = {  # what an atomic leaves, of the old number v
     "inc": "select(v + 1u, 0u, v >= by)",
     "dec": "select(v - 1u, by, v == 0u || v > by)",
 }
-ATOMICS = {  # those that WGSL has, of whole numbers
+ATOMICS = {  # the atomics that WGSL has, for integers
     "add": "atomicAdd",
     "sub": "atomicSub",
     "max": "atomicMax",

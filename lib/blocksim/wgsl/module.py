@@ -1,4 +1,4 @@
-"""The whole text of a kernel in WGSL: what stands around its functions."""
+"""A whole WGSL module: the declarations around a kernel's functions."""
 
 from ..types import is_array, is_number
 from .body import Body
@@ -16,15 +16,15 @@ from .pieces import (
 )
 
 MOST_PASSES = 9
-KINDS = ("float16", "float32", "int32", "uint32")  # what an array can hold
+KINDS = ("float16", "float32", "int32", "uint32")  # of the elements of arrays
 
 
 class Module:
-    """A kernel on its way to WGSL.
+    """A kernel that is translated to WGSL.
 
-    It is written again until nothing new is found out about it: whether an array is
-    changed, whether by atomics, and how far its shuffles reach decide how all of it is
-    written.
+    The text depends on facts that only become known while it is written: which arrays are
+    written, which of them by atomics, and how far the shuffles reach. So the kernel is
+    written again until these facts no longer change.
 
     Attributes
     ----------
@@ -34,12 +34,12 @@ class Module:
     dynamic : int
         Bytes of dynamic shared memory.
     subgroup : int
-        Threads that move together on this device; 0 if that is not known.
+        The smallest subgroup size of the device; 0 if unknown.
     uniform : set of int
         Lines on which shared memory is read once for all threads of a block.
     ieee : bool
     read, stored, atomic : set
-        The arrays that are read, changed, and changed by atomics, by their keys.
+        The keys of the arrays that are read, written, and changed by atomics.
     """
 
     def __init__(self, typed, block, dynamic, subgroup, uniform, ieee):
@@ -51,24 +51,24 @@ class Module:
         self.uniform = uniform
         self.ieee = ieee
         self.read, self.stored, self.atomic = set(), set(), set()
-        self.lanes = False  # does anybody ask for the number of a lane?
-        self.reach = 0  # lanes that have to move together for its shuffles
-        self.needed = []  # names of helpers
-        self.own = []  # helpers for one array: (name, text)
+        self.lanes = False  # does the kernel use lane numbers?
+        self.reach = 0  # the number of lanes that its shuffles span
+        self.needed = []  # names of helper functions
+        self.own = []  # helper functions for one array: (name, text)
 
     @property
     def in_step(self) -> bool:
-        """Whether its shuffles need no memory."""
+        """Whether its shuffles use subgroups instead of memory."""
         return 0 < self.reach <= self.subgroup
 
     @property
     def talks(self) -> bool:
-        """Whether a thread may read in global memory what another one wrote."""
+        """Whether threads may communicate through global memory."""
         both = [key for key in self.stored if key in self.read or key in self.atomic]
         return any([key[0] == "argument" for key in both])
 
     def need(self, helper: str) -> str:
-        """Note that a helper is called; return its name."""
+        """Include a helper function and those that it calls; return its name."""
         text, others = HELPERS[helper]
         for other in others:
             self.need(other)
@@ -77,7 +77,7 @@ class Module:
         return helper
 
     def need_own(self, name: str, text: str, array: Array, **parts) -> str:
-        """Note that a helper for one array is called; return its name."""
+        """Include a helper function for one array; return its name."""
         parts["array"], parts["type"] = array.called, type_of(array.kind)
         found = f"{name}_{array.called}"
         if found not in [known for known, _ in self.own]:
@@ -85,22 +85,22 @@ class Module:
         return found
 
     def half(self, array: Array) -> str:
-        """Return the helper that reads a number of 16 bits."""
+        """Return the helper function that reads a float16."""
         return self.need_own("half", HALF, array)
 
     def swapped(self, array: Array) -> str:
-        """Return the helper that swaps a number if it is as expected."""
+        """Return the helper function for a compare-and-swap."""
         return self.need_own("swapped", SWAPPED, array)
 
     def changed(self, array: Array, what: str) -> str:
-        """Return the helper for an atomic that WGSL does not have."""
+        """Return the helper function for an atomic that WGSL does not have."""
         real, new = type_of(array.kind) == "f32", NEW[what]
         read = "bitcast<f32>(old)" if real else "old"
         new = f"bitcast<u32>({new})" if real else new
         return self.need_own(what, CHANGED, array, what=what, read=read, new=new)
 
     def write(self) -> dict:
-        """Return the text, and what a launch has to know of it."""
+        """Return the text, and what a launch needs to know."""
         for _ in range(MOST_PASSES):
             before = self.known()
             self.arrays = []  # shared, local and constant ones
@@ -113,12 +113,12 @@ class Module:
         return self.assembled(main)
 
     def known(self) -> list:
-        """Return what has been found out so far."""
+        """Return a summary of the facts so far, to detect a change."""
         sets = (self.read, self.stored, self.atomic)
         return [len(found) for found in sets] + [self.reach]
 
     def arguments(self) -> list:
-        """Return each argument as the kernel sees it."""
+        """Return the kernel's arguments as WGSL values."""
         found = []
         node = self.typed.node
         for parameter, kind in zip(node.parameters, self.typed.kinds):
@@ -156,7 +156,7 @@ class Module:
         return found
 
     def free_name(self, called: str) -> str:
-        """Return a name for an array that no other one has."""
+        """Return a name for an array that no other array has."""
         taken = [array.called for array in self.arrays]
         number, found = 1, called
         while found in taken:
@@ -165,7 +165,7 @@ class Module:
         return found
 
     def array(self, node, space: str) -> Array:
-        """Return the array that a call in the text makes, or the one it made before."""
+        """Return the array that a call creates; each call creates one."""
         for array in self.arrays:
             if array.key == (space, id(node)):
                 return array
@@ -190,7 +190,7 @@ class Module:
         return made
 
     def constant(self, name: str, value: object, line: int) -> Array:
-        """Return an array of the names around the kernel."""
+        """Return an array around the kernel."""
         for array in self.arrays:
             if array.key == ("constant", id(value)):
                 return array
@@ -206,7 +206,7 @@ class Module:
         return made
 
     def instance(self, key: tuple, make: object) -> Body:
-        """Return a device function for certain arguments, written once."""
+        """Return a device function for certain arguments; write it once."""
         for known, body in self.instances:
             if known == key:
                 return body
@@ -218,7 +218,7 @@ class Module:
     # ---- the whole text
 
     def cell(self, array: Array) -> str:
-        """Return the type of an array's elements in WGSL."""
+        """Return the WGSL type of an array's elements."""
         kind = type_of(array.kind)
         if array.key in self.atomic:
             return "atomic<i32>" if kind == "i32" else "atomic<u32>"
@@ -226,7 +226,7 @@ class Module:
         return "u32" if packed and array.space == "global" else kind
 
     def assembled(self, main: Body) -> dict:
-        """Return the result: the text with its lines, and how it is launched."""
+        """Return the result of `translate`."""
         node = self.typed.node
         fields = ["first", "grid_x", "grid_y", "grid_z", "infinity", "nan"]
         fields = list(zip(fields, ["u32", "i32", "i32", "i32", "f32", "f32"]))
@@ -269,7 +269,7 @@ class Module:
         }
 
     def head(self, fields: list) -> list:
-        """Return the lines with what a launch hands over besides arrays."""
+        """Return the lines that declare a launch's inputs other than arrays."""
         lines = []
         if self.in_step:
             lines.append(("enable subgroups;", None))
@@ -284,7 +284,7 @@ class Module:
         return lines
 
     def bindings(self, lines: list) -> list:
-        """Add the lines of the arrays in global memory; return what they hold."""
+        """Add the lines that declare global arrays; return their descriptions."""
         found = []
         for array in self.arrays:
             if array.space != "global":
@@ -309,7 +309,7 @@ class Module:
         return found
 
     def shared_and_constant(self) -> list:
-        """Return the lines of other arrays outside of functions, and of helpers."""
+        """Return the lines of shared and constant arrays, and of helper functions."""
         lines = []
         for array in self.arrays:
             if array.space in ("global", "local"):
@@ -334,11 +334,11 @@ class Module:
         return lines
 
     def text(self, number: Number, type: str, line: int) -> str:
-        """Return a number as a text of this type."""
+        """Return a number's text, converted to this type."""
         return written(number, type, line, self.ieee)
 
     def main(self, main: Body) -> list:
-        """Return the lines of the kernel itself."""
+        """Return the lines of the entry point."""
         x, y, z = self.block
         given = [
             "@builtin(workgroup_id) at: vec3u",
@@ -368,7 +368,7 @@ class Module:
 
 
 def filled(text: str, parts: dict) -> str:
-    """Return a text with its slots, such as {threads}, filled."""
+    """Return a template with its slots, such as {threads}, filled in."""
     for name in parts:
         text = text.replace("{" + name + "}", str(parts[name]))
     return text

@@ -1,22 +1,22 @@
-"""What an expression is in WGSL: a number, several of them, or a place in an array."""
+"""The WGSL value of an expression: a number, a tuple, or an element or part of an array."""
 
 from ..scalars import rounded
 from ..types import FLOATS, UNSIGNED, WHOLE_BITS, is_number
 from ..values import UNKNOWN
 
-STAND_IN = 2.0**126  # WGSL may assume that no infinity occurs: this one stands for it
-FAR = 2.0**120  # what is at least that large came from one, perhaps made smaller since
-TYPES = ("bool", "u32", "i32", "f32")  # each can become those after it
+STAND_IN = 2.0**126  # stands for an infinity, which a WGSL compiler may assume away
+FAR = 2.0**120  # a number this large came from STAND_IN, perhaps scaled down since
+TYPES = ("bool", "u32", "i32", "f32")  # each converts to those after it
 
 
 class Untranslatable(ValueError):
-    """A kernel that WebGPU cannot run as it is.
+    """A kernel that cannot be translated to WGSL.
 
     Attributes
     ----------
     line : int
     reason, instead : str
-        What there is no way to write; what to write in its place, or "".
+        Why it cannot be translated; what to write instead, or "".
     """
 
     def __init__(self, line: int, reason: str, instead: str = ""):
@@ -36,9 +36,10 @@ class Number:
     type : str
         One of TYPES.
     const : object
-        What it is, if that is known; its text depends on the type that is wanted then.
+        Its value if it is constant, else UNKNOWN. The text of a constant depends on the
+        type it is converted to.
     settled : bool
-        Does its text mean the same wherever it stands?
+        Does its text have the same value wherever it is inserted?
     """
 
     def __init__(self, code: str, type: str, const=UNKNOWN, settled=False):
@@ -54,14 +55,14 @@ class Number:
 
 
 class Parts:
-    """A tuple: its parts."""
+    """A tuple."""
 
     def __init__(self, parts: list):
         self.parts = parts
 
 
 class Ref:
-    """An array, or the part of it that some first indices leave.
+    """An array, or the part of it that its first indices select.
 
     Attributes
     ----------
@@ -76,18 +77,18 @@ class Ref:
 
 
 class Array:
-    """An array of the kernel's.
+    """An array in a kernel.
 
     Attributes
     ----------
     key : object
-        What tells it from all others.
+        Its identity.
     name, called : str
-        The reader's name and that in WGSL.
+        Its name in the kernel and in WGSL.
     space : str
         "global", "shared", "local" or "constant".
     kind : str
-        The type of its numbers, as the kernel has it.
+        The type of its elements in the kernel.
     shape : list of Number
     line : int
     """
@@ -103,23 +104,23 @@ class Array:
 
     @property
     def size(self) -> int:
-        """How many numbers it has; not known of one in global memory."""
+        """How many elements it has; undefined for an array in global memory."""
         size = 1
         for extent in self.shape:
             size *= extent.const
         return size
 
     def as_pointer(self, called: str) -> "Array":
-        """Return the array as a function sees it that was handed a pointer to it."""
+        """Return the array as seen by a function that gets a pointer to it."""
         shape = (self.space, self.kind, self.shape, self.line)
         return Array(self.key, self.name, called, *shape)
 
 
-NOTHING = Parts([])  # what a call gives that gives nothing
+NOTHING = Parts([])  # the result of a call without a result
 
 
 def type_of(kind: str) -> str:
-    """Return the type in WGSL of a number; all of them have 32 bits."""
+    """Return the WGSL type of a number; all of them have 32 bits."""
     if kind == "bool":
         return "bool"
     if kind in FLOATS:
@@ -128,17 +129,17 @@ def type_of(kind: str) -> str:
 
 
 def plain(name: str) -> str:
-    """Return a name of the reader's so that WGSL allows it: none is _ or begins with __."""
+    """Return a kernel's name as a valid one in WGSL, which forbids _ and a leading __."""
     return "v" + name if name[:1] == "_" else name
 
 
 def mangled(name: str) -> str:
-    """Return a name of the reader's so that it is no word of WGSL's, nor ours."""
+    """Return a kernel's name so that it is no keyword of WGSL, nor a name of ours."""
     return plain(name).replace(".", "_") + "_"
 
 
 def leaves(name: str, kind: object) -> list:
-    """Return the numbers in a value of this type: pairs of a name and a type."""
+    """Return the numbers in a value of this type, as pairs of a name and a type."""
     if is_number(kind):
         return [(name, kind)]
     found = []
@@ -149,7 +150,7 @@ def leaves(name: str, kind: object) -> list:
 
 
 def flat(piece: object) -> list:
-    """Return the numbers of a piece, in order."""
+    """Return the numbers in a value, in order."""
     if isinstance(piece, Number):
         return [piece]
     found = []
@@ -159,12 +160,12 @@ def flat(piece: object) -> list:
 
 
 def whole(value: int) -> Number:
-    """Return a whole number that is known."""
+    """Return an integer constant."""
     return Number("", "i32", value)
 
 
 def product(a: Number, b: Number) -> Number:
-    """Return the product of two whole numbers that are extents or indices."""
+    """Return the product of two extents or indices, simplified."""
     if a.known and b.known:
         return whole(a.const * b.const)
     for one, other in ((a, b), (b, a)):
@@ -176,7 +177,7 @@ def product(a: Number, b: Number) -> Number:
 
 
 def total(a: Number, b: Number) -> Number:
-    """Return the sum of two whole numbers that are indices."""
+    """Return the sum of two indices, simplified."""
     for one, other in ((a, b), (b, a)):
         if one.known and one.const == 0:
             return other
@@ -186,16 +187,10 @@ def total(a: Number, b: Number) -> Number:
 
 
 def written(number: Number, type: str, line: int = 0, ieee: bool = False) -> str:
-    """Return the text of a number as one of another type.
+    """Return the text of a number, converted to a type.
 
-    Parameters
-    ----------
-    number : Number
-    type : str
-    line : int
-        Where it stands, to refuse one that is too large.
-    ieee : bool
-        Is an infinity IEEE's?
+    ``line`` is for the refusal of an integer that is too large; ``ieee`` says that
+    infinities are IEEE's.
     """
     if number.known:
         return literal(number.const, type, line, ieee)
@@ -207,9 +202,9 @@ def written(number: Number, type: str, line: int = 0, ieee: bool = False) -> str
 
 
 def bare(code: str) -> str:
-    """Return a text without the brackets around the whole of it.
+    """Return a text without the brackets around all of it.
 
-    A comparison keeps them: between two of them WGSL would see a list of types.
+    A comparison keeps them, because WGSL may read < and > as a list of template parameters.
     """
     if code[:1] != "(" or code[-1:] != ")" or "<" in code:
         return code
@@ -222,7 +217,7 @@ def bare(code: str) -> str:
 
 
 def literal(value: object, type: str, line: int, ieee: bool = False) -> str:
-    """Return a constant as a text of this type."""
+    """Return the literal of a constant in this type."""
     if type == "bool":
         return "true" if value else "false"
     if type == "f32":
@@ -239,7 +234,7 @@ def literal(value: object, type: str, line: int, ieee: bool = False) -> str:
 
 
 def real(value: float, ieee: bool) -> str:
-    """Return a float; no compiler foresees an infinity or NaN that a launch gives."""
+    """Return a float literal. Infinity and NaN come from the launch, as WGSL has none."""
     if value != value:
         return "P.nan"
     near = rounded(value, "float32")

@@ -1,26 +1,26 @@
-"""What a compiler of WGSL says about a kernel, at the reader's lines."""
+"""Maps the messages of a WGSL compiler to the lines of the reader's kernel."""
 
 SIGNS = "_0123456789"
 
 
 def explained(made: dict, messages: list) -> list:
-    """Return what is wrong with a kernel that was translated, in its own lines.
+    """Return a compiler's errors in a translated kernel, at the kernel's own lines.
 
     Parameters
     ----------
     made : dict
         As `translate` returns it.
     messages : list
-        (type, text, line of the WGSL counted from 1) each; the types are those of
-        WebGPU: "error", "warning", "info". An "info" belongs to the error before it.
+        Triples (type, text, line of the WGSL counted from 1). The types are WebGPU's:
+        "error", "warning", "info". An "info" belongs to the error before it.
 
     Returns
     -------
     list of dict
-        Of each error ``kind``, "barrier" if not all threads come to a barrier and else
-        "compile"; ``line``; ``cause``, the line of the ``if``, loop or ``return`` that
-        parts the threads, or None; ``shared``, a line where a number in shared memory
-        decides that, or None; ``text``; ``notes``, pairs of a line and a text.
+        For each error: ``kind``, "barrier" if not all threads come to a barrier, else
+        "compile"; ``line``; ``cause``, the line of the ``if``, loop or ``return`` where
+        the threads diverge, or None; ``shared``, a line where a number in shared memory
+        decides it, or None; ``text``; ``notes``, pairs of a line and a text.
     """
     found = []
     for type, text, number in messages:
@@ -35,18 +35,18 @@ def explained(made: dict, messages: list) -> list:
 
 
 def reader_line(made: dict, number: int) -> int | None:
-    """Return the reader's line for one of the WGSL, if it has one."""
+    """Return the kernel's line for a line of the WGSL, or None."""
     lines = made["lines"]
     return lines[number - 1] if 0 < number <= len(lines) else None
 
 
 def explain(fault: dict) -> None:
-    """Add to an error what its notes say."""
+    """Add the kind and the causes of an error, from its notes."""
     barrier = "uniform control flow" in fault["text"]
     fault["kind"] = "barrier" if barrier else "compile"
     fault["cause"] = fault["shared"] = None
     for line, text in fault["notes"]:
-        if fault["line"] is None:  # an error in a line of ours: its caller's
+        if fault["line"] is None:  # an error in a helper: take the caller's line
             fault["line"] = line
         if "control flow depends" in text:
             fault["cause"] = line
@@ -55,7 +55,7 @@ def explain(fault: dict) -> None:
 
 
 def named(text: str, made: dict) -> str:
-    """Return a text with the reader's names in place of those in WGSL."""
+    """Return a text with the kernel's names in place of WGSL's."""
     found, word = "", ""
     for sign in text + "\n":
         if sign.isalpha() or sign in SIGNS:
@@ -67,7 +67,7 @@ def named(text: str, made: dict) -> str:
 
 
 def reader_name(word: str, made: dict) -> str:
-    """Return the reader's name for one in WGSL."""
+    """Return the kernel's name for a name in WGSL."""
     if word in made["names"]:
         return made["names"][word]
     return word[:-1] if len(word) > 1 and word[-1] == "_" else word
