@@ -34,9 +34,9 @@ def scattered(array: Array, value: object) -> list | None:
     """Return the byte addresses of the elements of a non-contiguous numpy array."""
     if isinstance(value, list) or value.flags["C_CONTIGUOUS"] or not array.size:
         return None
-    found = cells(array, addresses(value))
-    first = min(found)
-    return [address - first for address in found]
+    starts = cells(array, addresses(value))
+    first = min(starts)
+    return [address - first for address in starts]
 
 
 def taken_alone(launch, name: str, value: object) -> object:
@@ -137,10 +137,10 @@ def addresses(value: object) -> tuple:
 def sorted_ids(value: list) -> list:
     """Return the identities of the lists that hold an argument's numbers."""
     if value and isinstance(value[0], list):
-        found = []
+        ids = []
         for part in value:
-            found += sorted_ids(part)
-        return found
+            ids += sorted_ids(part)
+        return ids
     return [id(value)]
 
 
@@ -250,10 +250,10 @@ def cells(array: Array, where: tuple) -> list:
     if value is None:
         width = array.width
         return [(lists[k // width], k % width) for k in range(array.size)]
-    found = [value.__array_interface__["data"][0]]
+    starts = [value.__array_interface__["data"][0]]
     for extent, stride in zip(value.shape, value.strides):
-        found = [start + k * stride for start in found for k in range(extent)]
-    return found
+        starts = [start + k * stride for start in starts for k in range(extent)]
+    return starts
 
 
 # ---- reading lists, and writing results back

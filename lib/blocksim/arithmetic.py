@@ -73,11 +73,11 @@ def real_rest(a: float, b: float) -> float:
 def real_power(a: float, b: float) -> float:
     """Return a ** b of floats."""
     try:
-        found = float(a) ** b
+        power = float(a) ** b
     except ERRORS:
         odd = b == int(b) and int(b) % 2 == 1
         return -INF if odd and math.copysign(1.0, a) < 0 else INF
-    return NAN if isinstance(found, complex) else found
+    return NAN if isinstance(power, complex) else power
 
 
 def smaller(a: float, b: float) -> float:

@@ -89,10 +89,10 @@ class Calls:
             count = len(node.args) + len(node.keywords)
             message = f"{node.path} takes {counted(len(names), 'value')}, not {count}"
             raise Refusal(node.line, message, instead)
-        given = self.by_name(node, names)
-        if [name for name in needed if name not in given]:
+        arguments = self.by_name(node, names)
+        if [name for name in needed if name not in arguments]:
             raise Refusal(node.line, f"{node.path} needs {least}", instead)
-        node.bound = [given.get(name) for name in names]
+        node.bound = [arguments.get(name) for name in names]
         return [
             None if arg is None else self.usable(node, self.value(arg))
             for arg in node.bound
@@ -104,20 +104,20 @@ class Calls:
         if node.keywords and not known:
             message = f"{node.path} takes no names of parameters"
             raise Refusal(node.line, message, "the values in order")
-        given = dict(zip(names, node.args))
+        arguments = dict(zip(names, node.args))
         for name, arg in node.keywords:
-            if name not in names or name in given:
+            if name not in names or name in arguments:
                 raise Refusal(node.line, f"{node.path} takes no {name} here")
-            given[name] = arg
-        return given
+            arguments[name] = arg
+        return arguments
 
     def numbers(self, node: Node, *wanted: str) -> list:
         """Return the values of the arguments; all have to be numbers."""
-        found = self.take(node, *wanted)
-        for value in found:
+        values = self.take(node, *wanted)
+        for value in values:
             if value is not None:
                 self.number(node, value, f"{node.path} takes numbers")
-        return found
+        return values
 
     def integer(self, node, value: Value, what: str, instead="int32(…)") -> None:
         """Refuse anything but an integer."""
@@ -191,20 +191,22 @@ class Calls:
         for arg in node.args:
             if arg.kind == "Refused":
                 self.value(arg)
-        given = dict(zip([p.name for p in parameters], node.args))
+        arguments = dict(zip([p.name for p in parameters], node.args))
         names = [parameter.name for parameter in parameters]
         for name, arg in node.keywords:
-            if name not in names or name in given:
+            if name not in names or name in arguments:
                 raise Refusal(node.line, f"{function.name} takes no {name} here")
-            given[name] = arg
-        missing = [p for p in parameters if p.name not in given and p.default is None]
+            arguments[name] = arg
+        missing = [
+            p for p in parameters if p.name not in arguments and p.default is None
+        ]
         if missing or len(node.args) > len(parameters):
             raise Refusal(
                 node.line,
                 f"{function.name} takes {', '.join(names)};"
                 f" {len(node.args) + len(node.keywords)} given",
             )
-        return [given.get(p.name) or self.default(p, function) for p in parameters]
+        return [arguments.get(p.name) or self.default(p, function) for p in parameters]
 
     def default(self, parameter: Node, function: Function) -> Node:
         """Return the node of a parameter's default value."""
@@ -234,11 +236,11 @@ class Calls:
 
     def around_me(self) -> list:
         """Return the nested functions that are being read, this one included."""
-        found, inference = [], self
+        nodes, inference = [], self
         while inference.caller is not None:
-            found.append(inference.typed.function.node)
+            nodes.append(inference.typed.function.node)
             inference = inference.caller
-        return found
+        return nodes
 
     def meet(self) -> None:
         self.typed.meets = True
@@ -262,8 +264,8 @@ class Calls:
         return Value(dtype.name, fixed=value.fixed)
 
     def call_range(self, node: Node, name: str) -> Value:
-        given = len(node.args)
-        if node.keywords or not 1 <= given <= 3:
+        count = len(node.args)
+        if node.keywords or not 1 <= count <= 3:
             raise Refusal(
                 node.line, "range takes a stop, or a start, a stop and a step"
             )
@@ -385,9 +387,9 @@ class Calls:
                 node.line, "divmod takes whole numbers here", "x // y, x % y", "small"
             )
         quotient = self.operate(node, "//", a, b)
-        found = Value(("tuple", quotient.kind, quotient.kind))
-        found.parts = [quotient, self.operate(node, "%", a, b)]
-        return found
+        pair = Value(("tuple", quotient.kind, quotient.kind))
+        pair.parts = [quotient, self.operate(node, "%", a, b)]
+        return pair
 
     def call_math(self, node: Node, name: str) -> Value:
         node.bound = node.args
@@ -421,9 +423,9 @@ class Calls:
             )
         if value.const == 1:
             return Value("int64", bits=MEMORY_BITS)
-        found = Value(("tuple",) + ("int64",) * value.const, bits=MEMORY_BITS)
-        found.parts = [Value("int64", bits=MEMORY_BITS)] * value.const
-        return found
+        index = Value(("tuple",) + ("int64",) * value.const, bits=MEMORY_BITS)
+        index.parts = [Value("int64", bits=MEMORY_BITS)] * value.const
+        return index
 
     def call_array(self, node: Node, name: str) -> Value:
         """Return a shared or local array; its size has to be a constant."""
@@ -431,17 +433,17 @@ class Calls:
         shape, dtype, alignment = self.take(node, "shape", "dtype", "[alignment]")
         node.shape = self.extents(node, shape, space)
         node.dtype = self.dtype(node, dtype)
-        given = alignment is not None and alignment.kind != "none"
-        if given and not (
+        aligned = alignment is not None and alignment.kind != "none"
+        if aligned and not (
             alignment.known
             and alignment.kind == "int64"
             and alignment.const > 0
             and alignment.const & (alignment.const - 1) == 0
         ):
             raise Refusal(node.line, "alignment is a power of two", "alignment=16")
-        found = Value(("array", node.dtype.name, len(node.shape)))
-        found.made_here = True
-        return found
+        array = Value(("array", node.dtype.name, len(node.shape)))
+        array.made_here = True
+        return array
 
     def extents(self, node: Node, shape: Value, space: str) -> tuple:
         """Return the shape of an array; refuse one that is not constant."""
@@ -593,13 +595,13 @@ class Calls:
 
     def atomic_index(self, node: Node, index: Value, kind: tuple) -> None:
         kinds = index.kind[1:] if is_tuple(index.kind) else (index.kind,)
-        for given in kinds:
-            if not is_integer(given):  # True and False are whole numbers here
+        for part in kinds:
+            if not is_integer(part):  # True and False are whole numbers here
                 raise Refusal(
                     node.line,
-                    f"an index is a whole number, not {in_words(given)}",
+                    f"an index is a whole number, not {in_words(part)}",
                     "int32(…)",
-                    "floats" if given in FLOATS else "",
+                    "floats" if part in FLOATS else "",
                 )
         if len(kinds) != kind[2] or (kind[2] == 1 and is_tuple(index.kind)):
             raise Refusal(

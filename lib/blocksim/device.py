@@ -118,7 +118,7 @@ class Atomic:
 
     def cas(self, array: object, key: object, old: int, value: int) -> int:
         """Store the value if the element equals ``old``."""
-        swap = lambda found: value if found == old else None
+        swap = lambda current: value if current == old else None
         return changed("cas", INTEGERS, array, key, swap)
 
     def compare_and_swap(self, array: object, old: int, value: int) -> int:

@@ -84,15 +84,15 @@ def emit(typed: object, full: bool) -> Text:
 
 def changed_in_loops(body: list) -> list:
     """Return the names that are assigned in a while, at any depth."""
-    found = set()
+    names = set()
     for node in body:
         if node.kind == "While":
-            assigned([node], found)
+            assigned([node], names)
         for part in ("body", "orelse"):
             inner = getattr(node, part, None)
             if isinstance(inner, list):
-                found.update(changed_in_loops(inner))
-    return sorted(found)
+                names.update(changed_in_loops(inner))
+    return sorted(names)
 
 
 class Emitter:

@@ -41,9 +41,9 @@ class Expressions(Calls):
         read = getattr(self, "value_" + node.kind, None)
         if read is None:
             raise Refusal(node.line, f"{node.kind} has no place in a kernel")
-        found = read(node)
-        node.got = found
-        return found
+        value = read(node)
+        node.got = value
+        return value
 
     def usable(self, node: Node, value: Value) -> Value:
         """Return the value; refuse one whose type depends on the way, or may be None."""
@@ -177,21 +177,21 @@ class Expressions(Calls):
     def around(self, node: Node) -> Value:
         """Return the value of a name around the function."""
         try:
-            found = self.find(node.id)
+            value = self.find(node.id)
         except KeyError:
             raise Refusal(
                 node.line,
                 f"the name {node.id} is not defined",
                 MISSING.get(node.id) or self.meant(node.id),
             ) from None
-        if isinstance(found, Unusable):
+        if isinstance(value, Unusable):
             raise Refusal(
                 node.line,
-                found.reason.replace("{name}", node.id),
-                found.instead,
-                found.declined,
+                value.reason.replace("{name}", node.id),
+                value.instead,
+                value.declined,
             )
-        return constant(found, node.line) if not isinstance(found, Value) else found
+        return constant(value, node.line) if not isinstance(value, Value) else value
 
     def meant(self, name: str) -> str:
         """Return a known name that is close to an undefined one, or ""."""
@@ -208,9 +208,9 @@ class Expressions(Calls):
         kind = ("tuple",) + tuple([part.kind for part in parts])
         if all([part.known for part in parts]):
             return Value(kind, tuple(parts))
-        found = Value(kind)
-        found.parts = parts
-        return found
+        value = Value(kind)
+        value.parts = parts
+        return value
 
     def value_NamedExpr(self, node: Node) -> Value:
         """Refuse ``:=``, which Numba compiles of a variable or a conditional only."""
@@ -245,20 +245,20 @@ class Expressions(Calls):
         return self.usable(node, joined(body, orelse))
 
     def value_BoolOp(self, node: Node) -> Value:
-        found = self.truth(node.values[0])
+        value = self.truth(node.values[0])
         node.reached = 1  # how many of the operands can be evaluated
         for before, part in zip(node.values, node.values[1:]):
             true, false = possible(before)
             ends, goes_on = (true, false) if node.op == "or" else (false, true)
             if not goes_on:
-                return found
+                return value
             node.reached += 1
             if not ends:
-                found = self.truth(part)
+                value = self.truth(part)
                 continue
-            found = self.usable(node, joined(found, self.truth(part)))
-            found = Value(found.kind, bits=found.bits)
-        return found
+            value = self.usable(node, joined(value, self.truth(part)))
+            value = Value(value.kind, bits=value.bits)
+        return value
 
     def value_UnaryOp(self, node: Node) -> Value:
         if node.op == "not":
@@ -279,9 +279,9 @@ class Expressions(Calls):
             )
         bits = 65 if kind in UNSIGNED else value.bits + (node.op == "~")
         own = kind if value.kind == "bool" else value.kind
-        found = self.limited(node, Value(own, bits=bits, fixed=value.fixed))
-        found.kind = kind  # computed in the operand's type, and then widened
-        return found
+        result = self.limited(node, Value(own, bits=bits, fixed=value.fixed))
+        result.kind = kind  # computed in the operand's type, and then widened
+        return result
 
     def value_BinOp(self, node: Node) -> Value:
         *chain, first = chained(node)
@@ -299,11 +299,11 @@ class Expressions(Calls):
             if folded is not UNKNOWN:
                 return constant(folded, node.line)
             a = Value(a.kind, bits=a.bits)  # the device computes it, such as 1 / 0
-        found = self.operate(node, node.op, a, b)
-        if is_number(found.kind) and UNKNOWN not in (seen(a), seen(b)):
+        result = self.operate(node, node.op, a, b)
+        if is_number(result.kind) and UNKNOWN not in (seen(a), seen(b)):
             folded = fold(node.op, seen(a), seen(b))
-            found.branch = None if folded is UNKNOWN else bool(folded)
-        return found
+            result.branch = None if folded is UNKNOWN else bool(folded)
+        return result
 
     def operate(self, node: Node, sign: str, a: Value, b: Value) -> Value:
         """Return the value of an operation between two numbers."""
@@ -372,12 +372,12 @@ class Expressions(Calls):
             left = right
         pairs = zip(node.ops, values, values[1:])
         node.links = [self.link(op, seen(a), seen(b)) for op, a, b in pairs]
-        found = Value("bool")
+        result = Value("bool")
         if len(values) == 2 and values[0].known and values[1].known:
             known = COMPARED[node.ops[0]](values[0].const, values[1].const)
-            found = Value("bool", known, 1)
-        found.computed, found.branch = True, node.links[0]
-        return found
+            result = Value("bool", known, 1)
+        result.computed, result.branch = True, node.links[0]
+        return result
 
     def link(self, op: str, a: object, b: object) -> bool | None:
         """Return the result of a comparison if Numba sees both sides, else None."""
@@ -395,11 +395,11 @@ class Expressions(Calls):
         for value in (left, right):
             if value.kind in ("maybe", "clash"):
                 self.usable(node, value)
-        found = Value("bool", (left.kind == right.kind) == (op in ("is", "==")), 1)
-        found.computed = True
+        result = Value("bool", (left.kind == right.kind) == (op in ("is", "==")), 1)
+        result.computed = True
         if self.sees(left) and self.sees(right):
-            found.branch = found.const
-        return found
+            result.branch = result.const
+        return result
 
     def sees(self, value: Value) -> bool:
         """Return whether Numba knows this value before type inference."""
@@ -464,8 +464,8 @@ class Expressions(Calls):
         if name == "size":
             return Value("int64", bits=MEMORY_BITS)
         if name == "ndim":
-            found = constant(kind[2], node.line)
-            return found if hasattr(base, "argument") else computed(found)
+            ndim = constant(kind[2], node.line)
+            return ndim if hasattr(base, "argument") else computed(ndim)
         if name == "dtype":
             return Value("static", DType(kind[1]))
         if name in VIEWS:
@@ -490,13 +490,13 @@ class Expressions(Calls):
             return self.thing(child)
         if isinstance(const, DType) and node.attr == "type":
             return Value("static", Type(const.name))
-        found = getattr(const, node.attr, None) if is_module(const) else None
-        if found is None:
+        value = getattr(const, node.attr, None) if is_module(const) else None
+        if value is None:
             what = type_or_thing(const)
             raise Refusal(
                 node.line, f"{what} has no {node.attr} for a kernel", "", "library"
             )
-        return self.around_value(node, found)
+        return self.around_value(node, value)
 
     def unknown(self, node: Node, path: str) -> Refusal:
         """Return the refusal of an attribute that a module does not have for kernels."""
@@ -516,11 +516,11 @@ class Expressions(Calls):
         declined = "library" if name in library else ""
         return Refusal(node.line, f"a kernel knows no {path}.{name}", instead, declined)
 
-    def around_value(self, node: Node, found: object) -> Value:
+    def around_value(self, node: Node, value: object) -> Value:
         """Return the value of an attribute of a module around the kernel."""
         holder = Node("Name", node.line, id=node.attr)
         resolve = self.typed.function.resolve or resolve_or_raise
-        wanted, self.find = self.find, lambda name: resolve(found)
+        wanted, self.find = self.find, lambda name: resolve(value)
         try:
             return self.around(holder)
         finally:
@@ -564,11 +564,11 @@ class Expressions(Calls):
                 raise Refusal(
                     node.line, f"a tuple of {len(parts)} has no part {index.const}"
                 )
-            found = self.part(base, index.const % len(parts))
-            if found.known:
-                found = computed(found)
-            most = base.bits if base.bits and is_integer(found.kind) else found.bits
-            return found if found.known else Value(found.kind, bits=most)
+            element = self.part(base, index.const % len(parts))
+            if element.known:
+                element = computed(element)
+            most = base.bits if base.bits and is_integer(element.kind) else element.bits
+            return element if element.known else Value(element.kind, bits=most)
         if not parts or [part for part in parts if part != parts[0]]:
             raise Refusal(
                 node.line,
@@ -586,15 +586,15 @@ class Expressions(Calls):
             kinds = list(value.kind[1:])
         else:
             kinds = list(value.kind[1:]) if several else [value.kind]
-        for given in kinds:
-            if not is_integer(given) or given == "bool":
+        for part in kinds:
+            if not is_integer(part) or part == "bool":
                 self.usable(node, value)
-                what = self.named(value) if given == "static" else in_words(given)
+                what = self.named(value) if part == "static" else in_words(part)
                 raise Refusal(
                     node.line,
                     f"an index is a whole number, not {what}",
-                    "int32(…)" if is_number(given) else number_of(value),
-                    "slices" if is_array(given) or given == "none" else "",
+                    "int32(…)" if is_number(part) else number_of(value),
+                    "slices" if is_array(part) or part == "none" else "",
                 )
         if len(kinds) > kind[2]:
             raise Refusal(node.line, f"{len(kinds)} indices for {in_words(kind)}")
@@ -655,11 +655,11 @@ def literal(node: Node) -> bool:
 
 def chained(node: Node) -> list:
     """Return a left-associative chain of operations, the last first, then its start."""
-    found = [node]
+    chain = [node]
     while node.kind == "BinOp":
         node = node.left
-        found.append(node)
-    return found
+        chain.append(node)
+    return chain
 
 
 def apply_sign(sign: str, value: object) -> object:
@@ -723,8 +723,8 @@ def bits_after(sign: str, a: Value, b: Value, kind: str) -> int:
     return max(bits, 1)
 
 
-def resolve_or_raise(found: object) -> object:
-    return found
+def resolve_or_raise(value: object) -> object:
+    return value
 
 
 def is_module(value: object) -> bool:

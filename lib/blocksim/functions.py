@@ -23,31 +23,31 @@ def program(kernel: object) -> Program:
     function = bare(kernel)
     if function is None:
         raise ValueError(f"kernel: expected a function, got {kernel!r}")
-    given: dict[str, object] = {}
+    overrides: dict[str, object] = {}
     try:
-        return Program(compilable(kernel, given), given)
+        return Program(compilable(kernel, overrides), overrides)
     except Unreadable as what:
         wanted = "a function made by def, in a file or a cell, or what load returns"
         raise ValueError(f"kernel: expected {wanted}; got {what}") from None
 
 
-def compilable(kernel: object, given: dict[str, object]) -> Function:
-    """Return a function for the compiler; ``given`` names override those around it."""
+def compilable(kernel: object, overrides: dict[str, object]) -> Function:
+    """Return a function for the compiler; ``overrides`` come before the names around it."""
     function = bare(kernel)
     names = used(function)
 
     def find(name: str) -> object:
-        if name in given:
-            return resolved(given[name], None)
+        if name in overrides:
+            return resolved(overrides[name], None)
         if name in names:
-            return stand_in(names[name], given)
+            return stand_in(names[name], overrides)
         if hasattr(builtins, name):
             return builtin(name)
         raise KeyError(name)
 
     node = definition(function)
     signature = getattr(kernel, "signature", None)
-    resolve = lambda value: stand_in(value, given)
+    resolve = lambda value: stand_in(value, overrides)
     return Function(function.__name__, node, find, resolve, signature)
 
 
@@ -68,7 +68,7 @@ def definition(function: FunctionType) -> Node:
     return first
 
 
-def stand_in(value: object, given: dict[str, object]) -> object:
+def stand_in(value: object, overrides: dict[str, object]) -> object:
     """Return what the compiler uses for a value around a kernel."""
     if is_numbas(value):
         return numbas(value)
@@ -86,7 +86,7 @@ def stand_in(value: object, given: dict[str, object]) -> object:
     function = bare(value)
     if function is not None:
         try:
-            return compilable(value, given)
+            return compilable(value, overrides)
         except Unreadable as what:
             instead = "a def under @cuda.jit(device=True), in a file or a cell"
             return Unusable(f"{{name}} is {what}", instead, "functions")
@@ -116,9 +116,9 @@ def numbas(value: object) -> object:
         return Thing("cuda")
     if value is types:
         return Thing("numba.types")
-    found = type_of_name(str(getattr(value, "name", "") or ""))
-    if found is not None:
-        return found
+    dtype = type_of_name(str(getattr(value, "name", "") or ""))
+    if dtype is not None:
+        return dtype
     for path in KNOWN:
         if path.startswith("cuda."):
             known = cuda
@@ -147,10 +147,10 @@ def bare(value: object) -> FunctionType | None:
 
 def used(function: FunctionType) -> dict[str, object]:
     """Return a function's global and closure variables, with their values."""
-    found = dict(function.__globals__)
+    names = dict(function.__globals__)
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
         try:
-            found[name] = cell.cell_contents
+            names[name] = cell.cell_contents
         except ValueError:  # the variable has no value yet
-            found.pop(name, None)
-    return found
+            names.pop(name, None)
+    return names

@@ -28,19 +28,19 @@ from .values import (
 MOST_ROUNDS = 20  # how often a function is read; a type widens three times at most
 
 
-def assigned(body: list, found: set) -> set:
+def assigned(body: list, names: set) -> set:
     """Return the names that statements assign to."""
     for node in body:
         if node.kind == "FunctionDef":
-            found.add(node.name)
+            names.add(node.name)
             continue
         targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
         for target in targets:
-            add_names(target, found)
+            add_names(target, names)
         for part in ("body", "orelse"):
             if isinstance(getattr(node, part, None), list):
-                assigned(getattr(node, part), found)
-    return found
+                assigned(getattr(node, part), names)
+    return names
 
 
 def varies(value: Value) -> bool:
@@ -63,22 +63,22 @@ def name_arrays(target: Node, value: Node) -> None:
             name_arrays(part, one)
 
 
-def add_names(target: object, found: set) -> None:
+def add_names(target: object, names: set) -> None:
     """Add the names in the target of an assignment."""
     if target is None:
         return
     if target.kind == "Name":
-        found.add(target.id)
+        names.add(target.id)
     elif target.kind == "Tuple":
         for part in target.elts:
-            add_names(part, found)
+            add_names(part, names)
 
 
 def argument(kind: object) -> Value:
     """Return the value of an argument of this type."""
-    found = Value(kind)
-    found.argument = True
-    return found
+    value = Value(kind)
+    value.argument = True
+    return value
 
 
 class Compiler:
@@ -205,22 +205,22 @@ class Inference(Expressions):
         """Return the common type of all values that the function returns."""
         if not self.results:
             return self.at(Value("none"), self.typed.node.line)
-        found = self.results[0]
+        result = self.results[0]
         for value in self.results[1:]:
-            line = value.line if value.kind != "none" else found.line
-            found = self.at(joined(found, value), line)
-        if found.kind in ("maybe", "clash"):
+            line = value.line if value.kind != "none" else result.line
+            result = self.at(joined(result, value), line)
+        if result.kind in ("maybe", "clash"):
             nothing = "none" in [value.kind for value in self.results]
             what = "values of several types"
             if nothing:
                 what = "nothing on some of its ways"
             raise Refusal(
-                found.line,
+                result.line,
                 f"the function returns {what}",
                 "return a value of one type at the end of every way",
                 declined="functions" if nothing else "",
             )
-        return found
+        return result
 
     def at(self, value: Value, line: int) -> Value:
         value = Value(value.kind, value.const, value.bits, value.fixed)
@@ -383,7 +383,7 @@ class Inference(Expressions):
 
     def widened(self, head: dict, turn: dict) -> dict:
         """Return the names after an iteration; a bound that grew becomes the type's."""
-        found = {}
+        names = {}
         for name in turn:
             value = turn[name]
             if name in head:
@@ -400,11 +400,11 @@ class Inference(Expressions):
                     or hasattr(both, "scalar") != hasattr(head[name], "scalar")
                 ):
                     self.changed = True
-                found[name] = both
+                names[name] = both
             else:
-                found[name] = value
+                names[name] = value
                 self.changed = True
-        return found
+        return names
 
     def items(self, node: Node) -> Value:
         """Return the value of the target of a for, in every iteration."""
@@ -508,8 +508,8 @@ class Inference(Expressions):
     def part(self, value: Value, number: int) -> Value:
         """Return one element of a tuple."""
         if value.known:
-            found = value.const[number]
-            return found if getattr(value, "direct", False) else computed(found)
+            element = value.const[number]
+            return element if getattr(value, "direct", False) else computed(element)
         known = getattr(value, "parts", None)
         return known[number] if known else Value(value.kind[1 + number])
 

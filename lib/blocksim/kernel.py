@@ -58,8 +58,8 @@ class Decorating(Thing):
         """Return the attribute with this name, or None."""
         if name in ("jit", "njit") and name != self.path:
             return self.decorate
-        found = super().child(name)
-        return Decorating("cuda") if getattr(found, "path", "") == "cuda" else found
+        child = super().child(name)
+        return Decorating("cuda") if getattr(child, "path", "") == "cuda" else child
 
     def decorate(self, function=None, *signature, **options) -> object:
         """Decorate a kernel, or with ``device=True`` a device function."""
@@ -71,16 +71,16 @@ class Decorating(Thing):
     def imported(self, path: str) -> object:
         """Return the stand-in for an import from Numba or NumPy."""
         if path == "numpy" or path[:6] == "numpy.":
-            found, parts = module("numpy"), path.split(".")[1:]
+            value, parts = module("numpy"), path.split(".")[1:]
         else:
-            found, parts = self, path.split(".")[1:]
+            value, parts = self, path.split(".")[1:]
         for part in parts:
             if part == "*":
                 raise ImportError(f"{path}: import by its name what a kernel uses")
-            if not hasattr(found, part):
+            if not hasattr(value, part):
                 raise ImportError(f"{path}: nothing that a kernel can use")
-            found = getattr(found, part)
-        return found
+            value = getattr(value, part)
+        return value
 
 
 def module(name: str) -> object:
@@ -114,10 +114,10 @@ def load(source: str, name: str, names: object = None, file="kernel.py", whole=T
         if not isinstance(value, str):
             raise ValueError(f"{what}: expected a text, got {shown(value)}")
     try:
-        given = dict(names or {})
+        overrides = dict(names or {})
     except (TypeError, ValueError):
         raise ValueError(f"names: expected a dict, got {shown(names)}") from None
-    text = Source(source, file, given, numba, whole)
+    text = Source(source, file, overrides, numba, whole)
     if name not in text.functions:
         raise ValueError(f"name: expected a function {name!r} in the text")
     node = text.functions[name]
@@ -127,23 +127,23 @@ def load(source: str, name: str, names: object = None, file="kernel.py", whole=T
     signature = getattr(made, "signature", None)
     function = text.function(Kernel(function=Named(name), signature=signature))
     function.source = text
-    return Kernel(Program(function, given, refused))
+    return Kernel(Program(function, overrides, refused))
 
 
-def no_kernel(name: str, found: object, line: int) -> Refusal | None:
+def no_kernel(name: str, value: object, line: int) -> Refusal | None:
     """Return why the value of a name in a text cannot be launched, or None if it can."""
-    if not isinstance(found, Kernel) or found.by != "cuda":
+    if not isinstance(value, Kernel) or value.by != "cuda":
         plain = "a plain function of Python's"
-        what = "a function for the CPU" if isinstance(found, Kernel) else plain
+        what = "a function for the CPU" if isinstance(value, Kernel) else plain
         return Refusal(line, f"{name} is {what}", "put @cuda.jit above it")
-    if found.options.get("device"):
+    if value.options.get("device"):
         return Refusal(
             line,
             f"{name} is a device function: it cannot be launched",
             "@cuda.jit without device=True",
         )
-    for option in sorted(found.options):
-        checks = option == "boundscheck" and found.options[option]
+    for option in sorted(value.options):
+        checks = option == "boundscheck" and value.options[option]
         if option not in OPTIONS or checks:
             return Refusal(line, f"cuda.jit knows no option {option}")
     return None

@@ -288,7 +288,7 @@ class Watched(Array):
     def unordered(self, accesses: list) -> list:
         """Return those accesses that are not ordered before the running thread."""
         order, block_floor = self.order, self.gpu._block_floor
-        found, foreign = [], False
+        remaining, foreign = [], False
         for k in range(0, len(accesses), 2):
             tick = accesses[k]
             if order.ordered(tick):
@@ -299,9 +299,9 @@ class Watched(Array):
                 if foreign:
                     continue
                 foreign = True
-            found.append(tick)
-            found.append(accesses[k + 1])
-        return found
+            remaining.append(tick)
+            remaining.append(accesses[k + 1])
+        return remaining
 
     def first_write(self, place: int, value: object) -> None:
         """Check a thread's first write in a stretch against all earlier accesses."""

@@ -63,21 +63,21 @@ class Program:
     def __init__(self, function: Function, names: dict, refused: object = None):
         self.function = function
         self.name = function.name
-        self.given = names
+        self.overrides = names
         self.refused = refused
         self.parameters = [p.name for p in function.node.parameters if p.name]
         self.compiled = {}
 
     @property
     def names(self) -> dict:
-        return self.given
+        return self.overrides
 
     @names.setter
     def names(self, names: dict) -> None:
         """Set other names, and drop the code that was compiled with the old ones."""
-        if names != self.given:
-            self.given.clear()
-            self.given.update(names)
+        if names != self.overrides:
+            self.overrides.clear()
+            self.overrides.update(names)
             self.compiled.clear()
             source = getattr(self.function, "source", None)
             if source:
@@ -129,14 +129,14 @@ class Program:
 
     def fitted(self, values: list, kinds: tuple, full: bool) -> list:
         """Return the arguments, with numbers converted to the types of a signature."""
-        given = getattr(self.function.signature, "takes", kinds)
-        if len(given) != len(kinds):
+        signature = getattr(self.function.signature, "takes", kinds)
+        if len(signature) != len(kinds):
             return values
         return [
             held(value, takes, full)
             if takes != kind and is_number(takes) and is_number(kind)
             else value
-            for value, takes, kind in zip(values, given, kinds)
+            for value, takes, kind in zip(values, signature, kinds)
         ]
 
     def compile(self, kinds: tuple, full: bool) -> Code:

@@ -127,13 +127,13 @@ class Report:
         if self.traffic:
             turns = array.gpu._where
             self.traffic.touch(array, place, kind, thread, (line, turns))
-        if self.logging and self.kept <= MOST_TOUCHES:
+        if self.logging and self.logged <= MOST_TOUCHES:
             number = self.number_of(array)
             seen = self.seen.setdefault((thread, kind, number, line), set())
             if place not in seen:
                 seen.add(place)
-                self.kept += 1
-                if self.kept <= MOST_TOUCHES:
+                self.logged += 1
+                if self.logged <= MOST_TOUCHES:
                     self.touches.append([thread, kind, number, place, line])
 
     def number_of(self, array) -> int:
@@ -159,17 +159,17 @@ class Report:
 
     def begin_block(self) -> None:
         """Begin a block with an empty log."""
-        self.phases, self.touches, self.seen, self.kept = [], [], {}, 0
+        self.phases, self.touches, self.seen, self.logged = [], [], {}, 0
 
     def suspended(self) -> tuple:
         """Return the log of a block that yields to others, for `resume`."""
         if self.traffic:
             self.traffic.settle()
-        return self.phases, self.touches, self.seen, self.kept
+        return self.phases, self.touches, self.seen, self.logged
 
     def resume(self, touches: tuple) -> None:
         """Continue the log of a block."""
-        self.phases, self.touches, self.seen, self.kept = touches
+        self.phases, self.touches, self.seen, self.logged = touches
 
     def end_phase(self, line: int | None) -> None:
         """End a phase at the barrier on this line; the last phase ends with None."""
@@ -188,7 +188,7 @@ class Report:
         first = not self.blocks and not any(at)
         if self.logging and self.phases and (first or (faulty and not known)):
             block = {"at": at, "phases": self.phases}
-            if self.kept > MOST_TOUCHES:
+            if self.logged > MOST_TOUCHES:
                 block["cut"] = True
             self.blocks.append(block)
         self.begin_block()

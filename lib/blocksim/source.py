@@ -56,7 +56,7 @@ class Source:
         self.file = file
         self.functions = {node.name: node for node in defined(self.tree)}
         self.numba = numba
-        self.given = names
+        self.overrides = names
         self.whole = whole
         self.space = None
 
@@ -64,16 +64,16 @@ class Source:
         """Return the names that the text defines; the text runs once."""
         if self.space is None:
             self.space = {"__name__": "kernels", "__numba": self.numba}
-            self.space["__given"] = self.given
-            self.space.update(self.given)
+            self.space["__given"] = self.overrides
+            self.space.update(self.overrides)
             edits = stand_ins_of(self.tree) + taken_back(self)
             exec(compile(edited(self.text, edits), self.file, "exec"), self.space)
         return self.space
 
     def find(self, name: str) -> object:
         """Return the value of a name around a kernel."""
-        if name in self.given:
-            return resolved(self.given[name], self.function)
+        if name in self.overrides:
+            return resolved(self.overrides[name], self.function)
         space = self.around()
         if name in space:
             return resolved(space[name], self.function)
@@ -106,13 +106,13 @@ def too_deep(error: Exception) -> bool:
 
 def defined(body: list) -> list:
     """Return the functions that a module defines, also those under an if."""
-    found = []
+    functions = []
     for node in body:
         if node.kind == "FunctionDef":
-            found.append(node)
+            functions.append(node)
         elif node.kind == "If":
-            found += defined(node.body) + defined(node.orelse)
-    return found
+            functions += defined(node.body) + defined(node.orelse)
+    return functions
 
 
 def edited(text: str, edits: list) -> str:
@@ -126,13 +126,13 @@ def edited(text: str, edits: list) -> str:
 
 def stand_ins_of(tree: list) -> list:
     """Return the edits that replace imports of Numba and NumPy by stand-ins."""
-    found = []
+    edits = []
     for node in statements(tree):
         if node.kind == "Refused" and node.words[:1] in (["import"], ["from"]):
             taken = stand_ins(node.words)
             if taken is not None:
-                found.append((node.start, node.stop, taken))
-    return found
+                edits.append((node.start, node.stop, taken))
+    return edits
 
 
 def taken_back(source: Source) -> list:
@@ -140,7 +140,7 @@ def taken_back(source: Source) -> list:
 
     Names that the text computes from a given name then use the given value.
     """
-    found = []
+    edits = []
     for node in statements(source.tree):
         targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
         if node.kind not in ("Assign", "AnnAssign", "AugAssign"):
@@ -148,19 +148,21 @@ def taken_back(source: Source) -> list:
         parts = [part for target in targets for part in parts_of(target)]
         names = [part.id for part in parts if part.kind == "Name"]
         again = [
-            f"; {name} = __given[{name!r}]" for name in names if name in source.given
+            f"; {name} = __given[{name!r}]"
+            for name in names
+            if name in source.overrides
         ]
-        found.append((node.stop, node.stop, "".join(again)))
-    return found
+        edits.append((node.stop, node.stop, "".join(again)))
+    return edits
 
 
 def statements(body: list) -> list:
     """Return the statements of a module, also those under an if."""
-    found = []
+    nodes = []
     for node in body:
         inside = statements(node.body + node.orelse) if node.kind == "If" else [node]
-        found += inside
-    return found
+        nodes += inside
+    return nodes
 
 
 def stand_ins(words: list) -> str | None:
@@ -188,11 +190,11 @@ def stand_ins(words: list) -> str | None:
 
 def imported_names(words: list) -> list:
     """Return the names of an import as pairs (path, name after ``as`` or None)."""
-    found, path, name = [], "", None
+    pairs, path, name = [], "", None
     for word in words + [","]:
         if word == ",":
             if path:
-                found.append((path, name))
+                pairs.append((path, name))
             path, name = "", None
         elif word == "as":
             name = ""
@@ -200,7 +202,7 @@ def imported_names(words: list) -> list:
             name = word
         else:
             path += word
-    return found
+    return pairs
 
 
 def imported(path: str) -> str:
@@ -252,9 +254,9 @@ def other_value(value: object) -> object:
         getattr(value, "__module__", ""),
         getattr(type(value), "__module__", "").split(".")[0],
     ):
-        found = type_of_name(getattr(value, "name", getattr(value, "__name__", "")))
-        if found is not None:
-            return found if kind == "type" else DType(found.name)
+        dtype = type_of_name(getattr(value, "name", getattr(value, "__name__", "")))
+        if dtype is not None:
+            return dtype if kind == "type" else DType(dtype.name)
     if hasattr(value, "dtype") and getattr(value, "shape", None) == ():
         return Scalar(value.item(), Type(str(value.dtype)))
     if kind in ("function", "closure"):
@@ -278,9 +280,9 @@ def other_value(value: object) -> object:
 
 def constant_array(value: object) -> Value:
     """Return the compiler's view of a NumPy array around a kernel, which Numba copies."""
-    found = Value(("array", str(value.dtype), value.ndim, "constant"))
-    found.array = value
-    return found
+    array = Value(("array", str(value.dtype), value.ndim, "constant"))
+    array.array = value
+    return array
 
 
 def builtin(name: str) -> object:

@@ -59,20 +59,20 @@ class Thing:
         """Return this module's attribute with this name, or None."""
         if self.path in ABSENT and name not in ABSENT[self.path]:
             spelled = OF_NUMPY.get(name, name) if self.path == "numpy" else name
-            found = type_of_name(spelled)
-            if found is None and name == "void" and self.path != "numpy":
-                found = Void("numba.void")
-            if found is not None:
-                return found
+            dtype = type_of_name(spelled)
+            if dtype is None and name == "void" and self.path != "numpy":
+                dtype = Void("numba.void")
+            if dtype is not None:
+                return dtype
         path = "cuda" if (self.path, name) == ("numba", "cuda") else None
         path = path or f"{self.path}.{name}"
         return Thing(path) if path in KNOWN else None
 
     def __getattr__(self, name: str) -> object:
-        found = None if name[:2] == "__" or name == "path" else self.child(name)
-        if found is None:
+        child = None if name[:2] == "__" or name == "path" else self.child(name)
+        if child is None:
             raise AttributeError(f"{self.path} has no {name}")
-        return found
+        return child
 
     def __repr__(self) -> str:
         return self.path
@@ -140,22 +140,22 @@ class Signature:
         self.takes = tuple(named)
 
 
-def signature_of(given: object) -> object:
+def signature_of(declared: object) -> object:
     """Return the signature in a decorator, or a text that says what is wrong with it."""
-    if isinstance(given, list):
-        if len(given) != 1:
+    if isinstance(declared, list):
+        if len(declared) != 1:
             return "several"
-        given = given[0]
-    if isinstance(given, str):
+        declared = declared[0]
+    if isinstance(declared, str):
         names = {name: Type(name) for name in SIZES}
         names.update({name: Type(SPELLINGS[name]) for name in SPELLINGS})
         names["void"] = Void("numba.void")
         try:
-            given = eval(given, names)
+            declared = eval(declared, names)
         except (SyntaxError, NameError, TypeError, AttributeError) as error:
             return str(error)
     try:
-        return Signature(None, given) if isinstance(given, tuple) else given
+        return Signature(None, declared) if isinstance(declared, tuple) else declared
     except AttributeError:
         return "not a type in it"
 

@@ -63,7 +63,7 @@ class Scanner:
         self.line = 1
         self.depth = 0  # of brackets: a newline inside them ends no statement
         self.columns = [0]  # the indentation of the enclosing blocks, outermost first
-        self.found = []
+        self.tokens = []
 
     def scan(self) -> list:
         """Return all tokens."""
@@ -95,12 +95,12 @@ class Scanner:
         for _ in self.columns[1:]:
             self.add("dedent", self.at)
         self.add("end", self.at)
-        return self.found
+        return self.tokens
 
     def add(self, kind: str, stop: int) -> None:
         """Add the token from here to ``stop``."""
         text = "".join(self.source[self.at : stop])
-        self.found.append(Token(kind, text, self.line, self.at, stop))
+        self.tokens.append(Token(kind, text, self.line, self.at, stop))
         self.at = stop
 
     def skip_comment(self) -> None:
@@ -137,8 +137,8 @@ class Scanner:
             while in_name(self.source[stop]):
                 stop += 1
             self.add("name", stop)
-            if self.found[-1].text in WORDS:
-                self.found[-1].kind = "word"
+            if self.tokens[-1].text in WORDS:
+                self.tokens[-1].kind = "word"
         else:
             self.take_sign()
 
@@ -193,19 +193,19 @@ class Scanner:
         if source[at + 1] == "{":  # an escaped brace
             return at + 2
         # After a colon comes the format specification, where a quote opens no string.
-        told = False
+        in_format = False
         while at < self.size:
             sign = source[at]
-            if sign == "{" and at > start and told:
+            if sign == "{" and at > start and in_format:
                 at = self.end_of_field(at)
                 continue
-            if sign in "\"'" and not told:
+            if sign in "\"'" and not in_format:
                 before, last = source[at - 2 : at]
                 fields = last in "fF" or (last in "rR" and before in "fF")
                 at = self.end_of_string(at, fields)
                 continue
             depth += (sign in OPEN) - (sign in CLOSE)
-            told = told or (depth == 1 and sign == ":")
+            in_format = in_format or (depth == 1 and sign == ":")
             at += 1
             if depth == 0:
                 break

@@ -124,10 +124,10 @@ class Parser:
 
     def module(self) -> list:
         """Parse all statements."""
-        found = []
+        nodes = []
         while self.token.kind != "end":
-            found += self.statement()
-        return found
+            nodes += self.statement()
+        return nodes
 
     def statement(self) -> list:
         """Parse a compound statement, or the simple statements of a line."""
@@ -153,18 +153,18 @@ class Parser:
         """Return whether a line that starts with "match" has a block below it."""
         start = self.at
         self.skip_line()
-        found = self.tokens[self.at - 1].text == ":" and self.at > start + 1
+        has_block = self.tokens[self.at - 1].text == ":" and self.at > start + 1
         self.at = start
-        return found
+        return has_block
 
     def simple_line(self) -> list:
         """Parse the statements of a line, between semicolons."""
-        found = [self.simple()]
+        nodes = [self.simple()]
         while self.takes(";"):
             if self.token.kind != "newline":
-                found.append(self.simple())
+                nodes.append(self.simple())
         self.at += 1
-        return found
+        return nodes
 
     def simple(self) -> Node:
         """Parse one simple statement."""
@@ -243,11 +243,11 @@ class Parser:
         if self.token.kind != "newline":
             return self.simple_line()
         self.at += 2  # over the end of the line and the indentation
-        found = []
+        nodes = []
         while self.token.kind not in ("dedent", "end"):
-            found += self.statement()
+            nodes += self.statement()
         self.at += 1
-        return found
+        return nodes
 
     def if_statement(self) -> Node:
         """Parse an if; an elif becomes an if in its else."""
@@ -281,9 +281,9 @@ class Parser:
 
     def items(self) -> Node:
         """Parse the iterable of a for, where Python turns a list display into a tuple."""
-        first, found = self.at, self.tuple()
-        if found.kind != "Refused" or found.what != "a list":
-            return found
+        first, node = self.at, self.tuple()
+        if node.kind != "Refused" or node.what != "a list":
+            return node
         self.at = first + 1
         parts = []
         while not self.sees("]"):
@@ -291,7 +291,7 @@ class Parser:
             if not self.takes(","):
                 break
         self.needs("]")
-        return Node("Tuple", found.line, elts=parts)
+        return Node("Tuple", node.line, elts=parts)
 
     def decorated(self) -> Node:
         """Parse a function or class with its decorators."""
@@ -325,7 +325,7 @@ class Parser:
 
     def parameters(self, stop: str) -> list:
         """Parse the parameters up to ``stop``, with their stars and defaults."""
-        found = []
+        nodes = []
         while not self.sees(stop):
             line, stars = self.line, ""
             if self.sees("*", "**", "/"):
@@ -335,10 +335,10 @@ class Parser:
             if annotated:
                 self.expression()
             default = self.expression() if self.takes("=") else None
-            found.append(Node("arg", line, name=name, stars=stars, default=default))
+            nodes.append(Node("arg", line, name=name, stars=stars, default=default))
             if not self.takes(","):
                 break
-        return found
+        return nodes
 
     # ---- expressions
 
@@ -593,23 +593,23 @@ def clone(part: object) -> object:
 
 def nodes_in(part: object) -> list:
     """Return the nodes of a tree, each once."""
-    found, seen, waiting = [], set(), [part]
+    nodes, seen, waiting = [], set(), [part]
     while waiting:
         part = waiting.pop()
         if isinstance(part, (list, tuple)):
             waiting += list(part)
         elif isinstance(part, Node) and id(part) not in seen:
             seen.add(id(part))
-            found.append(part)
+            nodes.append(part)
             waiting += list(part.__dict__.values())
-    return found
+    return nodes
 
 
 def parts_of(target: Node) -> list:
     """Return the single targets in a possibly nested target."""
     if target.kind != "Tuple":
         return [target]
-    found = []
+    targets = []
     for part in target.elts:
-        found += parts_of(part)
-    return found
+        targets += parts_of(part)
+    return targets

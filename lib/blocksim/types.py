@@ -133,12 +133,12 @@ def operation(sign: str, a: str, b: str) -> str | None:
     if both:
         return "float64" if sign == "/" else whole(a, b)
     if is_integer(a):
-        found = with_float(a, b)
+        kind = with_float(a, b)
     elif is_integer(b):
-        found = with_float(b, a)
+        kind = with_float(b, a)
     else:
-        found = wider(a, b)
-    return wider(found, "float32") if sign in ("//", "%") else found
+        kind = wider(a, b)
+    return wider(kind, "float32") if sign in ("//", "%") else kind
 
 
 def power(a: str, b: str) -> str:

@@ -74,9 +74,9 @@ NONE = Value("none", None)
 
 def computed(value: Value) -> Value:
     """Return a constant, marked as one that Numba computes on the device."""
-    found = Value(value.kind, value.const, value.bits, value.fixed)
-    found.computed = True
-    return found
+    copy = Value(value.kind, value.const, value.bits, value.fixed)
+    copy.computed = True
+    return copy
 
 
 def same_value(a: Value, b: Value) -> bool:
@@ -117,11 +117,11 @@ def possible(node: Node) -> tuple[bool, bool]:
         true, false = possible(node.test)
         arms = [possible(node.body)] * true + [possible(node.orelse)] * false
         return any([arm[0] for arm in arms]), any([arm[1] for arm in arms])
-    found = node.got.branch
-    handed = hasattr(node.got, "argument")  # a None is seen in comparisons only
-    if found is None and seen(node.got) is not UNKNOWN and not handed:
-        found = bool(seen(node.got))
-    return found is not False, found is not True
+    branch = node.got.branch
+    argument = hasattr(node.got, "argument")  # a None is seen in comparisons only
+    if branch is None and seen(node.got) is not UNKNOWN and not argument:
+        branch = bool(seen(node.got))
+    return branch is not False, branch is not True
 
 
 def possible_of_several(node: Node) -> tuple[bool, bool]:
@@ -200,28 +200,28 @@ class Function:
 
 def signed(function: Function) -> tuple | None:
     """Return the types that a function's decorator gives its arguments, if any."""
-    given, node = function.signature, function.node
-    if given is None:
+    signature, node = function.signature, function.node
+    if signature is None:
         return None
     line = (node.decorators or [node])[0].line
-    if not isinstance(given, Signature):
-        several = given == "several"
+    if not isinstance(signature, Signature):
+        several = signature == "several"
         raise Refusal(
             line,
             "the decorator has several signatures"
             if several
-            else f"the decorator's signature cannot be read: {given}",
+            else f"the decorator's signature cannot be read: {signature}",
             "@cuda.jit alone" if several else '"void(float32[:], int32)", or none',
             "signatures" if several else "",
         )
-    if len(given.takes) != len(node.parameters):
+    if len(signature.takes) != len(node.parameters):
         raise Refusal(
             line,
-            f"the signature has {len(given.takes)} types for"
+            f"the signature has {len(signature.takes)} types for"
             f" {len(node.parameters)} parameters",
             "@cuda.jit alone: a launch gives the types",
         )
-    return given.takes
+    return signature.takes
 
 
 class Closure(Function):
@@ -315,19 +315,19 @@ def merged(a: dict | None, b: dict | None) -> dict | None:
     """Return the names where two ways join; None is a way that no thread takes."""
     if a is None or b is None:
         return b if a is None else a
-    found = {}
+    names = {}
     for name in a:
-        found[name] = either(a[name], b[name]) if name in b else unsure(a[name])
+        names[name] = either(a[name], b[name]) if name in b else unsure(a[name])
     for name in b:
         if name not in a:
-            found[name] = unsure(b[name])
-    return found
+            names[name] = unsure(b[name])
+    return names
 
 
 def either(a: Value, b: Value) -> Value:
     """Return what is known of a name that one of two ways may not have set."""
-    found = joined(a, b)
-    return unsure(found) if a.unsure or b.unsure else found
+    value = joined(a, b)
+    return unsure(value) if a.unsure or b.unsure else value
 
 
 def unsure(value: Value) -> Value:
@@ -336,9 +336,9 @@ def unsure(value: Value) -> Value:
         return Value("unset")
     if value.unsure or value.kind in ("static", "none", "clash", "maybe"):
         return value
-    found = Value(value.kind, bits=value.bits, fixed=value.fixed)
-    found.unsure = True
-    return found
+    copy = Value(value.kind, bits=value.bits, fixed=value.fixed)
+    copy.unsure = True
+    return copy
 
 
 class Unusable:

@@ -159,16 +159,16 @@ class Launch:
         self.kernel = kernel_of(kernel)
         self.arguments = [taken(self.kernel, value) for value in arguments]
         kinds = kinds_of(self.kernel, self.arguments)
-        self.made = translate(self.kernel, block, kinds, shared=shared)
+        self.translation = translate(self.kernel, block, kinds, shared=shared)
         self.arrays = [x for x in self.arguments if np.ndim(x)]
         self.blocks = math.prod(triple(grid, "grid"))
         self.fits()
-        self.pipeline = self.device.pipeline(self.made)
+        self.pipeline = self.device.pipeline(self.translation)
         shapes = [np.shape(x) or x for x in self.arguments]
-        self.words = np.array(words(self.made, grid, shapes), np.uint32)
+        self.words = np.array(words(self.translation, grid, shapes), np.uint32)
         self.numbers = self.device.buffer(self.words.tobytes(), uniform=True)
         self.trouble = self.device.buffer(bytes(4))
-        bound = zip(self.arrays, self.made["bindings"])
+        bound = zip(self.arrays, self.translation["bindings"])
         self.buffers = [
             self.brought(*each, {} if held is None else held) for each in bound
         ]
@@ -178,15 +178,15 @@ class Launch:
         """Refuse a launch that exceeds the device's limits, or whose arrays overlap."""
         name, most = self.kernel.program.name, self.device
         for what, asked, allowed in (
-            ("threads", self.made["threads"], most.threads),
-            ("bytes of shared memory", self.made["shared"], most.shared),
+            ("threads", self.translation["threads"], most.threads),
+            ("bytes of shared memory", self.translation["shared"], most.shared),
         ):
             if asked > allowed:
                 raise ValueError(
                     f"{name}: expected at most {allowed} {what} in a block, which is"
                     f" what {most.name} has, got {asked}"
                 )
-        for array, bound in zip(self.arrays, self.made["bindings"]):
+        for array, bound in zip(self.arrays, self.translation["bindings"]):
             size = array.size * (2 if bound["halves"] else 4)
             if size > most.largest:
                 raise ValueError(
@@ -248,7 +248,7 @@ class Launch:
     def fetch(self) -> None:
         """Copy the arrays that the kernel writes back into the arguments."""
         for array, bound, buffer in zip(
-            self.arrays, self.made["bindings"], self.buffers
+            self.arrays, self.translation["bindings"], self.buffers
         ):
             if bound["written"]:
                 data = self.device.gpu.queue.read_buffer(buffer)
@@ -374,8 +374,8 @@ def said(text: str) -> list:
     """
     sentence, number = text.strip().split("\n")[-1], 0
     for line in text.split("\n"):
-        before, found, after = line.partition("error: ")
-        if found and not number:
+        before, mark, after = line.partition("error: ")
+        if mark and not number:
             sentence = after
         if "wgsl:" in line and not number:
             number = int(line.split("wgsl:")[1].split(":")[0])

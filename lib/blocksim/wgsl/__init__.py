@@ -145,17 +145,17 @@ def words(made: dict, grid, arguments: list, first: int = 0) -> list:
         The blocks of a launch are numbered along one direction, x.
     """
     x, y, z = triple(grid, "grid")
-    found = [count(first, "first"), x, y, z, 0x7F800000, 0x7FC00000]
+    numbers = [count(first, "first"), x, y, z, 0x7F800000, 0x7FC00000]
     for (name, type, ndim), value in zip(made["parameters"], arguments):
         if ndim:
             if len(value) != ndim:
                 raise ValueError(
                     f"{name}: expected {ndim} extents, got {list(value)!r}"
                 )
-            found += [count(extent, name) for extent in value]
+            numbers += [count(extent, name) for extent in value]
         elif type != "none":
-            found.append(word(name, value, type, made["ieee"]))
-    return found + [0] * (-len(found) % 4)
+            numbers.append(word(name, value, type, made["ieee"]))
+    return numbers + [0] * (-len(numbers) % 4)
 
 
 def word(name: str, value: object, type: str, ieee: bool) -> int:

@@ -55,7 +55,7 @@ class Body(Expressions):
         self.depth = 1
         self.temporaries = 0
         self.refs = {}
-        self.given = {}
+        self.parameters = {}  # name of a parameter -> its number
         self.free = []
         self.pointers = []  # parameters that are pointers to the caller's local arrays
         self.views = []  # parameters that are the first indices of an array
@@ -71,7 +71,7 @@ class Body(Expressions):
 
     def types_of_names(self) -> dict:
         """Return the WGSL types under which each name is read."""
-        found = {}
+        types = {}
         for node in nodes_in(self.node.body):
             kinds = []
             if node.kind == "Name" and hasattr(node, "got"):
@@ -84,8 +84,8 @@ class Body(Expressions):
             name = name or getattr(getattr(node, "target", None), "id", "")
             for kind in kinds:
                 for leaf, number in leaves(name, kind):
-                    found.setdefault(leaf, set()).add(type_of(number))
-        return {name: [t for t in TYPES if t in found[name]] for name in found}
+                    types.setdefault(leaf, set()).add(type_of(number))
+        return {name: [t for t in TYPES if t in types[name]] for name in types}
 
     def names_of_loops(self) -> set:
         """Return the loop variables that are used in the bodies of their loops only."""
@@ -93,7 +93,7 @@ class Body(Expressions):
         if [node for node in nodes if node.kind in ("FunctionDef", "Lambda")]:
             return set()  # nested functions may read them anywhere
         loops = [node for node in nodes if node.kind == "For"]
-        found = set()
+        names = set()
         for name in {getattr(loop.target, "id", "") for loop in loops}:
             mine = [loop for loop in loops if getattr(loop.target, "id", "") == name]
             inside = sum([count(loop.body, name) for loop in mine])
@@ -102,10 +102,10 @@ class Body(Expressions):
             types = [loop for loop in mine if type_of_range(loop) not in types]
             alone = count(self.node.body, name) == inside + len(mine)
             if name and alone and not nested and not types:
-                found.add(name)
+                names.add(name)
         parameters = [parameter.name for parameter in self.node.parameters]
-        several = [name for name in found if len(self.variables[name]) > 1]
-        return {name for name in found if name not in parameters + several}
+        several = [name for name in names if len(self.variables[name]) > 1]
+        return {name for name in names if name not in parameters + several}
 
     def variable(self, name: str, type: str) -> str:
         """Return the variable that holds a name's value of this type."""
@@ -120,13 +120,15 @@ class Body(Expressions):
             first = name.split(".")[0]
             if first not in self.local or name in self.loop_names:
                 continue
-            given = self.given.get(name)
-            if given is not None and first not in self.changed:
+            argument = self.parameters.get(name)
+            if argument is not None and first not in self.changed:
                 continue
             for type in self.variables[name]:
                 start = ""
-                if given is not None and TYPES.index(type) >= TYPES.index(given.type):
-                    start = f" = {self.text(given, type)}"
+                if argument is not None and TYPES.index(type) >= TYPES.index(
+                    argument.type
+                ):
+                    start = f" = {self.text(argument, type)}"
                 line = f"  var {self.variable(name, type)}: {type}{start};"
                 lines.append((line, self.node.line))
         return lines + self.heads
@@ -136,15 +138,15 @@ class Body(Expressions):
         if isinstance(piece, Ref):
             self.refs[name] = piece
         for leaf, number in zip(names_of(name, piece), flat(piece)):
-            self.given[leaf] = number
+            self.parameters[leaf] = number
 
     def read_name(self, name: str, kind: object) -> object:
         """Return the value of a name."""
         if name.split(".")[0] not in self.local:
             return self.read_free(name, kind)
         if is_number(kind):
-            if name in self.given and name.split(".")[0] not in self.changed:
-                return self.as_type(self.given[name], type_of(kind))
+            if name in self.parameters and name.split(".")[0] not in self.changed:
+                return self.as_type(self.parameters[name], type_of(kind))
             return Number(self.variable(name, type_of(kind)), type_of(kind))
         if is_tuple(kind):
             parts = enumerate(kind[1:])
@@ -170,13 +172,13 @@ class Body(Expressions):
         around = self.caller
         while around is not None and name not in around.refs:
             around = around.caller
-        found = around.refs[name] if around is not None else None
-        if found is None or found.array.space == "local" or found.at:
+        ref = around.refs[name] if around is not None else None
+        if ref is None or ref.array.space == "local" or ref.at:
             raise self.refusal(
                 f"{name} belongs to the function around this one",
                 "hand it over as an argument",
             )
-        return found
+        return ref
 
     def refusal(self, reason: str, instead: str = "") -> Untranslatable:
         """Return the error for a line that cannot be translated."""
@@ -482,8 +484,8 @@ class Body(Expressions):
 
     def range_of(self, node) -> tuple:
         """Return the start, stop and step of a range, each evaluated once."""
-        given = [arg for arg in node.bound if arg is not None]
-        pieces = [self.settled(piece) for piece in self.values(given)]
+        arguments = [arg for arg in node.bound if arg is not None]
+        pieces = [self.settled(piece) for piece in self.values(arguments)]
         zero, one = Number("", "i32", 0), Number("", "i32", 1)
         if len(pieces) == 1:
             return zero, pieces[0], one
@@ -506,11 +508,11 @@ def names_of(name: str, piece: object) -> list:
     """Return the names of the numbers in a value."""
     if isinstance(piece, Number):
         return [name]
-    found = []
+    names = []
     if isinstance(piece, Parts):
         for number, part in enumerate(piece.parts):
-            found += names_of(f"{name}.{number}", part)
-    return found
+            names += names_of(f"{name}.{number}", part)
+    return names
 
 
 def count(body: list, name: str) -> int:

@@ -43,9 +43,9 @@ class Calls:
 
     def of_Call(self, node) -> object:
         around, self.line = self.line, node.line
-        found = self.called_by(node)
+        result = self.called_by(node)
         self.line = around
-        return found
+        return result
 
     def called_by(self, node) -> object:
         """Return the result of a call."""
@@ -82,11 +82,11 @@ class Calls:
     call_int = call_bool = converted
 
     def call_float(self, node) -> Number:
-        found = self.constant(node.got)  # of a text, such as "inf"
-        if found is None:
+        result = self.constant(node.got)  # of a text, such as "inf"
+        if result is None:
             (number,) = self.arguments(node)
-            found = self.as_type(number, "f32")
-        return found
+            result = self.as_type(number, "f32")
+        return result
 
     def cast(self, number: Number, kind: str) -> Number:
         """Return a number, converted to another of Numba's types."""
@@ -95,12 +95,12 @@ class Calls:
         if number.known:
             return Number("", type_of(kind), cast_constant(number, kind))
         type, size = type_of(kind), SIZES[kind]
-        found = self.as_type(number, type)
+        result = self.as_type(number, type)
         if kind == "float16" and number.type == "f32":
-            found = Number(f"quantizeToF16({bare(found.code)})", "f32")
+            result = Number(f"quantizeToF16({bare(result.code)})", "f32")
         elif size < 4 and is_integer(kind) and kind != "bool":
-            found = Number(f"extractBits({found.code}, 0u, {8 * size}u)", type)
-        return found
+            result = Number(f"extractBits({result.code}, 0u, {8 * size}u)", type)
+        return result
 
     def call_range(self, node) -> None:
         raise self.refusal("a range under a name of its own", "for i in range(…)")
@@ -132,10 +132,10 @@ class Calls:
         if not [number for number in numbers if not number.known]:
             choose = min if name == "min" else max
             return Number("", type, choose([number.const for number in numbers]))
-        found = bare(self.text(numbers[0], type))
+        code = bare(self.text(numbers[0], type))
         for number in numbers[1:]:
-            found = f"{name}({found}, {bare(self.text(number, type))})"
-        return Number(found, type)
+            code = f"{name}({code}, {bare(self.text(number, type))})"
+        return Number(code, type)
 
     call_max = call_min
 
@@ -158,8 +158,8 @@ class Calls:
         if not [number for number in numbers if not number.known]:
             function = getattr(arithmetic.Maths(), name, None)
             if function is not None:
-                found = function(*[number.const for number in numbers])
-                return Number("", type_of(kind), found)
+                value = function(*[number.const for number in numbers])
+                return Number("", type_of(kind), value)
         texts = [bare(self.text(number, "f32")) for number in numbers]
         code = self.formula(name, texts)
         if kind == "float16":
@@ -180,8 +180,8 @@ class Calls:
             raise self.refusal(f"WGSL has no {name}")
         far = Number("", "f32", FAR)
         most = "P.infinity" if self.module.ieee else self.text(far, "f32")
-        found = FORMULAS[name].replace("{x}", texts[0]).replace("{most}", most)
-        return found.replace("{y}", texts[-1])
+        code = FORMULAS[name].replace("{x}", texts[0]).replace("{most}", most)
+        return code.replace("{y}", texts[-1])
 
     def call_cuda_fma(self, node) -> Number:
         texts = [bare(self.text(number, "f32")) for number in self.arguments(node)]
@@ -206,8 +206,8 @@ class Calls:
         if SIZES[kind] > 4 and not number.known:
             raise self.refusal(f"cuda.{name} of a number of 64 bits", "int32(…)")
         if number.known:
-            found = getattr(arithmetic, name)(number.const, 8 * SIZES[kind])
-            return Number("", type_of(node.got.kind), found)
+            value = getattr(arithmetic, name)(number.const, 8 * SIZES[kind])
+            return Number("", type_of(node.got.kind), value)
         x = f"bitcast<u32>({bare(number.code)})"
         code = {
             "popc": f"countOneBits({x})",
@@ -222,7 +222,7 @@ class Calls:
     def call_cuda_grid(self, node) -> object:
         """Return the thread's index in the grid, or the size of the grid."""
         several = node.bound[0].got.const
-        found = []
+        index = []
         for axis, extent in list(zip("xyz", self.module.block))[:several]:
             count = Number("", "i32", extent)
             if node.path == "cuda.grid":
@@ -231,8 +231,8 @@ class Calls:
                 number = total(start, mine)
             else:
                 number = product(Number(f"P.grid_{axis}", "i32"), count)
-            found.append(Number(number.code, "i32", settled=True))
-        return found[0] if several == 1 else Parts(found)
+            index.append(Number(number.code, "i32", settled=True))
+        return index[0] if several == 1 else Parts(index)
 
     call_cuda_gridsize = call_cuda_grid
 
@@ -288,16 +288,16 @@ class Calls:
         mask, value = numbers
         if name[:5] == "match":
             bits = self.settled(Number(self.bits_of(value), "u32")).code
-            found = f"{module.need('matched')}({bits})"
+            lanes = f"{module.need('matched')}({bits})"
         else:
             bits = f"u32({bare(self.text(value, 'bool'))})"
-            found = f"{module.need('voted')}()"
+            lanes = f"{module.need('voted')}()"
         self.put(bits)
         named = f"({self.text(mask, 'u32')} & {module.need('present')}())"
-        found = self.temporary(f"{found} & {named}", "u32").code
+        lanes = self.temporary(f"{lanes} & {named}", "u32").code
         if name in ("ballot_sync", "match_any_sync"):
-            return Number(f"i32({found})", "i32", settled=True)
-        return self.verdict(name, found, named)
+            return Number(f"i32({lanes})", "i32", settled=True)
+        return self.verdict(name, lanes, named)
 
     def bits_of(self, number: Number) -> str:
         """Return the text of a number's bits."""
@@ -310,18 +310,18 @@ class Calls:
         self.emit(f"put({bits});")
         self.barrier()
 
-    def verdict(self, name: str, found: str, named: str) -> object:
-        """Return the result of a vote; ``found`` are the lanes whose test is true."""
-        all_of_them = f"({found} == {named})"
+    def verdict(self, name: str, lanes: str, named: str) -> object:
+        """Return the result of a vote; ``lanes`` are those whose test is true."""
+        all_of_them = f"({lanes} == {named})"
         if name == "match_all_sync":
             mask = Number(
-                f"select(0, i32({found}), {all_of_them})", "i32", settled=True
+                f"select(0, i32({lanes}), {all_of_them})", "i32", settled=True
             )
             return Parts([mask, Number(all_of_them, "bool", settled=True)])
         code = {
             "all_sync": all_of_them,
-            "any_sync": f"({found} != 0u)",
-            "eq_sync": f"({found} == 0u || {all_of_them})",
+            "any_sync": f"({lanes} != 0u)",
+            "eq_sync": f"({lanes} == 0u || {all_of_them})",
         }[name]
         return Number(code, "bool", settled=True)
 
@@ -332,11 +332,11 @@ class Calls:
         call = f"counted({self.text(test, 'bool')})"
         self.emit("count_anew();")
         self.barrier()
-        found = self.temporary(call, "i32").code
+        count = self.temporary(call, "i32").code
         code = {
-            "syncthreads_count": found,
-            "syncthreads_and": f"i32({found} == {self.module.threads})",
-            "syncthreads_or": f"i32({found} != 0)",
+            "syncthreads_count": count,
+            "syncthreads_and": f"i32({count} == {self.module.threads})",
+            "syncthreads_or": f"i32({count} != 0)",
         }[name]
         return Number(code, "i32", settled=True)
 
@@ -422,14 +422,14 @@ class Calls:
         body = self.module.instance(
             key, lambda number: self.function(typed, pieces, number)
         )
-        given = ["block", "thread"] + self.handed_arrays(arrays)
+        arguments = ["block", "thread"] + self.handed_arrays(arrays)
         for piece, kind in zip(pieces, typed.kinds):
             for number, (_, part) in zip(flat(piece), leaves("", kind)):
-                given.append(bare(self.text(number, type_of(part))))
+                arguments.append(bare(self.text(number, type_of(part))))
         for name, kind in body.free:
             self.check_around(typed, name)
-            given.append(self.text(self.read_name(name, kind), type_of(kind)))
-        code = f"{body.called}({', '.join(given)})"
+            arguments.append(self.text(self.read_name(name, kind), type_of(kind)))
+        code = f"{body.called}({', '.join(arguments)})"
         numbers = leaves("", typed.result.kind)
         if is_array(typed.result.kind):
             raise self.refusal(f"{typed.node.name} gives back an array")
@@ -439,10 +439,10 @@ class Calls:
         if len(numbers) == 1 and typed.result.kind == numbers[0][1]:
             return self.temporary(code, type_of(numbers[0][1]))
         name = self.temporary(code, "").code
-        found = iter(
+        texts = iter(
             [f"{name}.r{k}" if len(numbers) > 1 else name for k in range(len(numbers))]
         )
-        return result_of(typed.result.kind, found)
+        return result_of(typed.result.kind, texts)
 
     def check_around(self, typed, name: str) -> None:
         """Refuse a nested function's free variable that has another meaning here."""
@@ -477,8 +477,8 @@ class Calls:
     def taken(self, body, name: str, piece: object, kind: object) -> object:
         """Return the value of a parameter inside the function."""
         if not isinstance(piece, Ref):
-            found = iter([f"{mangled(leaf)}given" for leaf, _ in leaves(name, kind)])
-            return result_of(kind, found)
+            texts = iter([f"{mangled(leaf)}given" for leaf, _ in leaves(name, kind)])
+            return result_of(kind, texts)
         array = piece.array
         if array.space == "local":
             called = array.called if array.called[:2] == "(*" else f"(*{array.called})"

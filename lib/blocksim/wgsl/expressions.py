@@ -32,9 +32,9 @@ class Expressions(Calls):
     def value(self, node) -> object:
         """Return the WGSL value of an expression."""
         if node.kind != "Call":
-            found = self.constant(node.got)
-            if found is not None:
-                return found
+            constant = self.constant(node.got)
+            if constant is not None:
+                return constant
         return getattr(self, "of_" + node.kind)(node)
 
     def constant(self, got) -> object:
@@ -53,23 +53,23 @@ class Expressions(Calls):
 
     def values(self, nodes: list) -> list:
         """Return the WGSL values of expressions, evaluated in order."""
-        found = []
+        pieces = []
         for node in nodes:
             mark = len(self.out)
             piece = self.value(node)
-            found = self.before(mark, found) + [piece]
-        return found
+            pieces = self.before(mark, pieces) + [piece]
+        return pieces
 
     def before(self, mark: int, pieces: list) -> list:
         """Return values as they were at line ``mark``; compute them there if needed."""
         if len(self.out) == mark:
             return pieces
         end = len(self.out)
-        found = []
+        settled = []
         for piece in pieces:
             now = len(self.out)
-            found.append(self.settled(piece, mark + now - end))
-        return found
+            settled.append(self.settled(piece, mark + now - end))
+        return settled
 
     def settled(self, piece: object, at: object = None) -> object:
         """Return a value whose texts have the same value wherever they are inserted."""
@@ -124,22 +124,22 @@ class Expressions(Calls):
     def joined(self, node) -> str:
         """Return the text of "and" or "or" as a test."""
         sign = " && " if node.op == "and" else " || "
-        found = self.test(node.values[0])
+        code = self.test(node.values[0])
         for part in node.values[1 : node.reached]:
             begun, lines = self.aside()
             text = self.test(part)
             own = self.back(begun, lines)
             if not own:
-                found = f"({found}{sign}{text})"
+                code = f"({code}{sign}{text})"
                 continue
             name = self.new_name("t")
-            self.emit(f"var {name} = {bare(found)};")
+            self.emit(f"var {name} = {bare(code)};")
             self.emit(f"if ({name if node.op == 'and' else '!' + name})" + " {")
             self.out += own
             self.emit(f"  {name} = {bare(text)};")
             self.emit("}")
-            found = name
-        return found
+            code = name
+        return code
 
     def aside(self) -> tuple:
         """Collect the lines that follow apart; they may have to stand in an if."""
@@ -236,21 +236,21 @@ class Expressions(Calls):
     def of_BinOp(self, node) -> object:
         """Return a chain of operations, such as a + b + c."""
         *chain, first = chained(node)
-        found = self.value(first)
+        left = self.value(first)
         for node in reversed(chain):
             if node.got.known:  # an operation on literals
-                found = self.value(node)
+                left = self.value(node)
                 continue
             mark = len(self.out)
             right = self.value(node.right)
-            (found,) = self.before(mark, [found])
-            if isinstance(found, Parts):
-                found = Parts(found.parts + right.parts)
+            (left,) = self.before(mark, [left])
+            if isinstance(left, Parts):
+                left = Parts(left.parts + right.parts)
                 continue
-            found = self.operation(node, node.op, found, right, node.got.kind)
+            left = self.operation(node, node.op, left, right, node.got.kind)
             if len(chain) > MOST_NESTED:
-                found = self.settled(found)
-        return found
+                left = self.settled(left)
+        return left
 
     def operation(self, node, sign: str, a: Number, b: Number, kind: str) -> Number:
         """Return an operation between two numbers."""
@@ -258,23 +258,23 @@ class Expressions(Calls):
         if a.known and b.known:
             return Number("", type, folded(sign, a.const, b.const, kind))
         if type == "f32":
-            found = self.real_operation(sign, a, b)
+            result = self.real_operation(sign, a, b)
         elif sign in ("<<", ">>"):
-            found = self.shift(sign, a, b, type)
+            result = self.shift(sign, a, b, type)
         elif sign in ("//", "%"):
-            found = self.division(sign, a, b, type)
+            result = self.division(sign, a, b, type)
         elif sign == "**":
             self.module.need("whole_power")
             x, y = self.text(a, "i32"), self.text(b, "i32")
-            found = self.as_type(Number(f"whole_power({x}, {y})", "i32"), type)
+            result = self.as_type(Number(f"whole_power({x}, {y})", "i32"), type)
         else:
             if type == "bool":
                 sign = "!=" if sign == "^" else sign
             x, y = self.text(a, type), self.text(b, type)
-            found = Number(f"({x} {sign} {y})", type)
+            result = Number(f"({x} {sign} {y})", type)
         if kind == "float16":
-            found = Number(f"quantizeToF16({bare(found.code)})", "f32")
-        return found
+            result = Number(f"quantizeToF16({bare(result.code)})", "f32")
+        return result
 
     def real_operation(self, sign: str, a: Number, b: Number) -> Number:
         """Return an operation whose result is a float."""
@@ -297,16 +297,16 @@ class Expressions(Calls):
         by = self.text(b, "i32")
         unsigned = a.type == "u32" or type == "u32"
         if b.known and 0 <= b.const < 32:
-            found = Number(f"({x} {sign} {b.const}u)", "u32" if unsigned else type)
+            result = Number(f"({x} {sign} {b.const}u)", "u32" if unsigned else type)
         elif sign == "<<":
             name = self.module.need("left")
-            found = Number(f"{name}({self.text(a, 'i32')}, {by})", "i32")
+            result = Number(f"{name}({self.text(a, 'i32')}, {by})", "i32")
         elif unsigned:
             name = self.module.need("unsigned_right")
-            found = Number(f"{name}({bare(x)}, {by})", "u32")
+            result = Number(f"{name}({bare(x)}, {by})", "u32")
         else:
-            found = Number(f"{self.module.need('right')}({bare(x)}, {by})", "i32")
-        return self.as_type(found, type)
+            result = Number(f"{self.module.need('right')}({bare(x)}, {by})", "i32")
+        return self.as_type(result, type)
 
     def division(self, sign: str, a: Number, b: Number, type: str) -> Number:
         """Return // or % of integers, rounded down; WGSL's own round towards 0."""
@@ -316,28 +316,28 @@ class Expressions(Calls):
         x, y = self.text(a, mine), self.text(b, mine)
         power = positive and b.const & (b.const - 1) == 0
         if power and sign == "%":
-            found = f"({x} & {self.text(whole(b.const - 1), mine)})"
+            code = f"({x} & {self.text(whole(b.const - 1), mine)})"
         elif power:
-            found = f"({x} >> {bits(b.const)}u)"
+            code = f"({x} >> {bits(b.const)}u)"
         elif unsigned and positive:
-            found = f"({x} {sign[0]} {y})"
+            code = f"({x} {sign[0]} {y})"
         else:
             name = "quotient" if sign == "//" else "rest"
             name = self.module.need(f"unsigned_{name}" if unsigned else name)
-            found = f"{name}({bare(x)}, {bare(y)})"
-        return self.as_type(Number(found, mine), type)
+            code = f"{name}({bare(x)}, {bare(y)})"
+        return self.as_type(Number(code, mine), type)
 
     def of_Compare(self, node) -> Number:
         pieces = self.values([node.left] + node.comparators)
         if len(pieces) > 2:
             pieces = [self.settled(piece) for piece in pieces]
-        found = []
+        tests = []
         for op, a, b in zip(node.ops, pieces, pieces[1:]):
             if a.known and b.known:
-                found.append("true" if COMPARED[op](a.const, b.const) else "false")
+                tests.append("true" if COMPARED[op](a.const, b.const) else "false")
             else:
-                found.append(self.comparison(op, a, b))
-        code = found[0] if len(found) == 1 else f"({' && '.join(found)})"
+                tests.append(self.comparison(op, a, b))
+        code = tests[0] if len(tests) == 1 else f"({' && '.join(tests)})"
         return Number(code, "bool")
 
     def comparison(self, op: str, a: Number, b: Number) -> str:
@@ -423,12 +423,12 @@ class Expressions(Calls):
             columns = zip(kind[1:], *[part.parts for part in parts])
             return Parts([self.chosen(list(c[1:]), index, c[0]) for c in columns])
         type, last = type_of(kind), len(parts) - 1
-        found = self.text(parts[last], type)
+        code = self.text(parts[last], type)
         at = self.text(index, "i32")
         for number in range(last):
             below = f"{at} == {number} || {at} == {number - last - 1}"
-            found = f"select({found}, {self.text(parts[number], type)}, {below})"
-        return Number(found, type)
+            code = f"select({code}, {self.text(parts[number], type)}, {below})"
+        return Number(code, type)
 
     def place(self, node) -> Ref:
         """Return a reference to an element: an array and one flat index."""
@@ -449,9 +449,9 @@ class Expressions(Calls):
         index = at[0]
         for extent, number in zip(shape[1:], at[1:]):
             index = total(product(index, extent), number)
-        found = Ref(ref.array, [index])
-        found.whole = True
-        return found
+        element = Ref(ref.array, [index])
+        element.whole = True
+        return element
 
     def element(self, ref: Ref, numbers: list) -> object:
         """Return an element of an array, or a part of it."""
@@ -507,7 +507,7 @@ def folded(sign: str, a: object, b: object, kind: str) -> object:
     if sign in ("<<", ">>"):
         name = "shifted_left" if sign == "<<" else "shifted_right"
         return getattr(arithmetic, name)(a, b)
-    found = {
+    result = {
         "+": lambda: a + b,
         "-": lambda: a - b,
         "*": lambda: a * b,
@@ -515,7 +515,7 @@ def folded(sign: str, a: object, b: object, kind: str) -> object:
         "|": lambda: a | b,
         "^": lambda: a ^ b,
     }[sign]()
-    return found if is_integer(kind) else float(found)
+    return result if is_integer(kind) else float(result)
 
 
 def signed(sign: str, value: object) -> object:
@@ -525,7 +525,7 @@ def signed(sign: str, value: object) -> object:
 
 def bits(value: int) -> int:
     """Return the exponent of a power of two."""
-    found = 0
+    exponent = 0
     while value > 1:
-        value, found = value >> 1, found + 1
-    return found
+        value, exponent = value >> 1, exponent + 1
+    return exponent

@@ -79,10 +79,10 @@ class Module:
     def need_own(self, name: str, text: str, array: Array, **parts) -> str:
         """Include a helper function for one array; return its name."""
         parts["array"], parts["type"] = array.called, type_of(array.kind)
-        found = f"{name}_{array.called}"
-        if found not in [known for known, _ in self.own]:
-            self.own.append((found, filled(text, parts)))
-        return found
+        called = f"{name}_{array.called}"
+        if called not in [known for known, _ in self.own]:
+            self.own.append((called, filled(text, parts)))
+        return called
 
     def half(self, array: Array) -> str:
         """Return the helper function that reads a float16."""
@@ -115,20 +115,20 @@ class Module:
     def known(self) -> list:
         """Return a summary of the facts so far, to detect a change."""
         sets = (self.read, self.stored, self.atomic)
-        return [len(found) for found in sets] + [self.reach]
+        return [len(keys) for keys in sets] + [self.reach]
 
     def arguments(self) -> list:
         """Return the kernel's arguments as WGSL values."""
-        found = []
+        values = []
         node = self.typed.node
         for parameter, kind in zip(node.parameters, self.typed.kinds):
             name = parameter.name
             if kind == "none":
-                found.append(NOTHING)
+                values.append(NOTHING)
             elif kind == "bool":
-                found.append(Number(f"(P.{mangled(name)} != 0)", "bool", settled=True))
+                values.append(Number(f"(P.{mangled(name)} != 0)", "bool", settled=True))
             elif is_number(kind):
-                found.append(Number(f"P.{mangled(name)}", type_of(kind), settled=True))
+                values.append(Number(f"P.{mangled(name)}", type_of(kind), settled=True))
             elif is_array(kind) and kind[1] in KINDS:
                 shape = [
                     Number(f"P.{plain(name)}_{k}", "i32", settled=True)
@@ -145,7 +145,7 @@ class Module:
                     node.line,
                 )
                 self.arrays.append(array)
-                found.append(Ref(array, []))
+                values.append(Ref(array, []))
             else:
                 what = f"an array of {kind[1]}" if is_array(kind) else "a tuple"
                 raise Untranslatable(
@@ -153,16 +153,16 @@ class Module:
                     f"{name} is {what}",
                     "numbers, and arrays of float32, float16, int32 or uint32",
                 )
-        return found
+        return values
 
     def free_name(self, called: str) -> str:
         """Return a name for an array that no other array has."""
         taken = [array.called for array in self.arrays]
-        number, found = 1, called
-        while found in taken:
+        number, candidate = 1, called
+        while candidate in taken:
             number += 1
-            found = f"{called}{number}"
-        return found
+            candidate = f"{called}{number}"
+        return candidate
 
     def array(self, node, space: str) -> Array:
         """Return the array that a call creates; each call creates one."""
@@ -285,19 +285,19 @@ class Module:
 
     def bindings(self, lines: list) -> list:
         """Add the lines that declare global arrays; return their descriptions."""
-        found = []
+        bindings = []
         for array in self.arrays:
             if array.space != "global":
                 continue
             stored = array.key in self.stored
             access = "read_write" if stored else "read"
-            place = f"@group(0) @binding({len(found) + 2})"
+            place = f"@group(0) @binding({len(bindings) + 2})"
             cell = self.cell(array)
             text = f"{place} var<storage, {access}> {array.called}: array<{cell}>;"
             lines.append((text, array.line))
             half = array.kind == "float16"
             type = type_of(array.kind)
-            found.append(
+            bindings.append(
                 {
                     "name": array.name,
                     "type": type,
@@ -306,7 +306,7 @@ class Module:
                     "rounded": half and stored,
                 }
             )
-        return found
+        return bindings
 
     def shared_and_constant(self) -> list:
         """Return the lines of shared and constant arrays, and of helper functions."""
@@ -340,7 +340,7 @@ class Module:
     def main(self, main: Body) -> list:
         """Return the lines of the entry point."""
         x, y, z = self.block
-        given = [
+        parameters = [
             "@builtin(workgroup_id) at: vec3u",
             "@builtin(local_invocation_id) me: vec3u",
             "@builtin(local_invocation_index) number: u32",
@@ -354,14 +354,14 @@ class Module:
         if self.reach or self.lanes or "counted" in self.needed:
             inside.append("lane = number;")
         if self.in_step:
-            given.append("@builtin(subgroup_invocation_id) here: u32")
-            given.append("@builtin(subgroup_size) seats: u32")
+            parameters.append("@builtin(subgroup_invocation_id) here: u32")
+            parameters.append("@builtin(subgroup_size) seats: u32")
             inside.append("seat = here;")
             apart = f"seats < {self.reach}u || here != number % seats"
             inside.append(f"if ({apart}) {{ atomicOr(&trouble, 1u); }}")
         lines = [
             f"@compute @workgroup_size({x}, {y}, {z})",
-            "fn main(" + ", ".join(given) + ") {",
+            "fn main(" + ", ".join(parameters) + ") {",
         ]
         lines = [(line, None) for line in lines + ["  " + text for text in inside]]
         return lines + main.lines() + [("}", None)]

@@ -142,21 +142,21 @@ def leaves(name: str, kind: object) -> list:
     """Return the numbers in a value of this type, as pairs of a name and a type."""
     if is_number(kind):
         return [(name, kind)]
-    found = []
+    numbers = []
     if isinstance(kind, tuple) and kind[0] == "tuple":
         for number, part in enumerate(kind[1:]):
-            found += leaves(f"{name}.{number}", part)
-    return found
+            numbers += leaves(f"{name}.{number}", part)
+    return numbers
 
 
 def flat(piece: object) -> list:
     """Return the numbers in a value, in order."""
     if isinstance(piece, Number):
         return [piece]
-    found = []
+    numbers = []
     for part in piece.parts if isinstance(piece, Parts) else []:
-        found += flat(part)
-    return found
+        numbers += flat(part)
+    return numbers
 
 
 def whole(value: int) -> Number:

@@ -22,16 +22,16 @@ def explained(made: dict, messages: list) -> list:
         the threads diverge, or None; ``shared``, a line where a number in shared memory
         decides it, or None; ``text``; ``notes``, pairs of a line and a text.
     """
-    found = []
+    errors = []
     for type, text, number in messages:
         line = reader_line(made, number)
         if type == "error":
-            found.append({"line": line, "text": named(text, made), "notes": []})
-        elif type == "info" and found:
-            found[-1]["notes"].append([line, named(text, made)])
-    for fault in found:
+            errors.append({"line": line, "text": named(text, made), "notes": []})
+        elif type == "info" and errors:
+            errors[-1]["notes"].append([line, named(text, made)])
+    for fault in errors:
         explain(fault)
-    return found
+    return errors
 
 
 def reader_line(made: dict, number: int) -> int | None:
@@ -56,14 +56,14 @@ def explain(fault: dict) -> None:
 
 def named(text: str, made: dict) -> str:
     """Return a text with the kernel's names in place of WGSL's."""
-    found, word = "", ""
+    renamed, word = "", ""
     for sign in text + "\n":
         if sign.isalpha() or sign in SIGNS:
             word += sign
             continue
-        found += reader_name(word, made) + sign
+        renamed += reader_name(word, made) + sign
         word = ""
-    return found[:-1]
+    return renamed[:-1]
 
 
 def reader_name(word: str, made: dict) -> str:
