@@ -8,13 +8,15 @@ the address in memory, in a list by the identity of the list and the index in it
 
 from .faults import shown
 from .memory import Aliased, Array, PlainAliased, Watched
-from .scalars import Scalar, Type, held, type_name, wrapped
+from .scalars import Scalar, Type, convert, type_name, wrapped
 from .types import SIZES
 
 
 def take_in(launch, names: list, values: list) -> list:
     """Return the arguments for the kernel: numbers, and arrays of this package."""
-    taken = [taken_alone(launch, name, value) for name, value in zip(names, values)]
+    taken = [
+        convert_argument(launch, name, value) for name, value in zip(names, values)
+    ]
     arrays = [
         [array, addresses(value)]
         for array, value in zip(taken, values)
@@ -26,11 +28,11 @@ def take_in(launch, names: list, values: list) -> list:
     if launch.full:
         for array, value in zip(taken, values):
             if isinstance(array, Array):
-                array.addresses = scattered(array, value)
+                array.addresses = byte_offsets(array, value)
     return taken
 
 
-def scattered(array: Array, value: object) -> list | None:
+def byte_offsets(array: Array, value: object) -> list | None:
     """Return the byte addresses of the elements of a non-contiguous numpy array."""
     if isinstance(value, list) or value.flags["C_CONTIGUOUS"] or not array.size:
         return None
@@ -39,13 +41,13 @@ def scattered(array: Array, value: object) -> list | None:
     return [address - first for address in starts]
 
 
-def taken_alone(launch, name: str, value: object) -> object:
+def convert_argument(launch, name: str, value: object) -> object:
     """Return an argument for the kernel, as if it shared its memory with no other."""
     if isinstance(value, list):
         data, shape = flat(value, name)
         whole = data and all([type(x) is int for x in data])
         kind = "int32" if whole else "float32"
-        data = [listed(name, x, kind, launch.full) for x in data]
+        data = [list_element(name, x, kind, launch.full) for x in data]
         return array(launch, name, shape, kind, data)
     if getattr(value, "shape", ()) and hasattr(value, "dtype"):
         taken = array(launch, name, value.shape, kind_of(name, value), None, value)
@@ -54,13 +56,13 @@ def taken_alone(launch, name: str, value: object) -> object:
         return taken
     kind = kind_of(name, value)
     if isinstance(value, Scalar):
-        return held(value.value, kind, launch.full)
+        return convert(value.value, kind, launch.full)
     if hasattr(value, "dtype"):  # a scalar of numpy's
-        return held(value.item(), kind, launch.full)
+        return convert(value.item(), kind, launch.full)
     return value
 
 
-def listed(name: str, value: object, kind: str, full: bool) -> object:
+def list_element(name: str, value: object, kind: str, full: bool) -> object:
     """Return a number of a list, converted to the array's type; None stays None."""
     value = value.item() if hasattr(value, "item") else value
     if value is None:
@@ -69,7 +71,7 @@ def listed(name: str, value: object, kind: str, full: bool) -> object:
         raise ValueError(f"{name}: expected numbers in its lists, got {shown(value)}")
     if kind == "int32" and wrapped(value, kind) != value:
         raise ValueError(f"{name}: expected whole numbers of 32 bits, got {value}")
-    return held(value, kind, full)
+    return convert(value, kind, full)
 
 
 def kind_of(name: str, value: object) -> object:

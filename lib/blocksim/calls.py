@@ -137,11 +137,11 @@ class Calls:
                 "a function inside a kernel takes no names of parameters in its call",
                 "the values in order",
             )
-        node.args = self.arranged(node, function)
+        node.args = self.arrange(node, function)
         node.keywords = []
         values = [self.usable(node, self.value(arg)) for arg in node.args]
         if isinstance(function, Closure):
-            typed = self.inlined(node, function, values)
+            typed = self.inline(node, function, values)
         else:
             for value in values:
                 if value.kind in ("static", "text"):
@@ -177,7 +177,7 @@ class Calls:
                 "signatures",
             )
 
-    def arranged(self, node: Node, function: Function) -> list:
+    def arrange(self, node: Node, function: Function) -> list:
         """Return the arguments of a call in the order of the parameters."""
         parameters = function.node.parameters
         for parameter in parameters:
@@ -223,7 +223,7 @@ class Calls:
         typed = Typed(function, around, ())
         return type(self)(self.compiler, typed, None).value(node.value)
 
-    def inlined(self, node: Node, closure: Closure, values: list) -> Typed:
+    def inline(self, node: Node, closure: Closure, values: list) -> Typed:
         """Infer the types in a nested function, for this call of it."""
         if closure.node in self.around_me():
             raise Refusal(node.line, f"{closure.name} calls itself", "use a loop")
@@ -249,7 +249,7 @@ class Calls:
         """Return a number in another type: float32(x)."""
         node.path = dtype.name
         (value,) = self.numbers(node, "x")
-        self.narrowed(node.line, value, dtype.name)
+        self.note_narrowing(node.line, value, dtype.name)
         if dtype.name == "bool":
             self.no_half(node, value)
         if dtype.name == "float64" and not value.fixed:
@@ -589,7 +589,7 @@ class Calls:
         self.atomic_index(node, index, array.kind)
         for value in values:
             self.number(node, value, f"cuda.atomic.{name} takes numbers")
-            self.narrowed(node.line, value, dtype)
+            self.note_narrowing(node.line, value, dtype)
         node.element = dtype
         return Value(dtype)
 
@@ -651,13 +651,13 @@ class Calls:
                 if value.kind not in SMALL + ("float16", "float32")
                 else ("float32")
             )
-            self.doubled(node, kind, name)
+            self.note_double(node, kind, name)
             return Value(kind)
         if name == "fma":
             values = self.numbers(node, "a", "b", "c")
             wide = [v for v in values if v.kind not in SMALL + ("float16", "float32")]
             kind = "float64" if wide else "float32"
-            self.doubled(node, kind, name)
+            self.note_double(node, kind, name)
             return Value(kind)
         return self.call_selp(node)
 
@@ -693,7 +693,7 @@ class Calls:
             )
         return kinds[kind]
 
-    def doubled(self, node: Node, kind: str, name: str) -> None:
+    def note_double(self, node: Node, kind: str, name: str) -> None:
         if kind == "float64":
             self.compiler.double(node.line, f"cuda.{name} is computed in float64")
 

@@ -237,7 +237,7 @@ class Emitter:
         if target.kind == "Name":
             old, changed = self.named(target), safe_name(target.id)
         else:
-            changed, old = self.held(target)
+            changed, old = self.element_to_change(target)
         value = self.expression(node.value)
         if target.kind == "Subscript":
             # Python reads the old element before it evaluates the right side.
@@ -250,7 +250,7 @@ class Emitter:
             written = self.cast(written, node.result.kind, target.value.got.kind[1])
         self.write(f"{changed} = {written}")
 
-    def held(self, target) -> tuple:
+    def element_to_change(self, target) -> tuple:
         """Return an element to read and to write; its index is evaluated once."""
         self.write(f"__a = {self.expression(target.value)}")
         self.write(f"__i = {self.index(target)}")
@@ -280,7 +280,7 @@ class Emitter:
             return self.block(node.body if node.taken else node.orelse)
         word = "if"
         while True:
-            test = self.test(node.test)
+            test = self.expression(node.test)
             self.write(f"{word} {self.with_line(node.line, test)}:")
             self.inner(node.body)
             other = node.orelse[0] if len(node.orelse) == 1 else None
@@ -301,7 +301,7 @@ class Emitter:
 
     def write_While(self, node) -> None:
         turn = self.begin_loop(node)
-        self.write(f"while {self.with_line(node.line, self.test(node.test))}:")
+        self.write(f"while {self.with_line(node.line, self.expression(node.test))}:")
         self.depth += 1
         self.count_turn(node, turn)
         self.end_loop(node)
@@ -430,14 +430,11 @@ class Emitter:
         taken = node.body if node.possible[0] else node.orelse
         if node.test.got.known:
             return self.expression(node.body if node.test.got.const else node.orelse)
-        test = self.test(node.test)
+        test = self.expression(node.test)
         if node.possible != (True, True):
             return f"({test}, {self.expression(taken)})[1]"
         body, orelse = self.expression(node.body), self.expression(node.orelse)
         return f"({body} if {test} else {orelse})"
-
-    def test(self, node) -> str:
-        return self.expression(node)
 
     def text_BoolOp(self, node) -> str:
         parts = [self.expression(part) for part in node.values[: node.reached]]
@@ -585,7 +582,7 @@ class Emitter:
             where = "__" if name in ("fma", "cbrt", "selp") else "__rt."
             written = f"{where}{name}({self.arguments(node)})"
             return self.rounded(written, node.got.kind)
-        return self.converted(node)
+        return self.conversion(node)
 
     def arguments(self, node) -> str:
         return ", ".join(
@@ -595,16 +592,13 @@ class Emitter:
     def call(self, node) -> str:
         """Return the call of a device function."""
         typed = node.typed
-        args = [self.handed(arg) for arg in node.args]
+        args = [self.expression(arg) for arg in node.args]
         self.meetings += typed.meets
         keyed = typed.meets or self.text.full
         key = self.key(node.line) if keyed else "None"
         called = f"{self.text.name_of(typed)}({', '.join([key] + args)})"
         wait = "yield from " if typed.stops else ""
         return f"__rt._back({node.line}, ({wait}{called}){self.turns()})"
-
-    def handed(self, arg) -> str:
-        return self.expression(arg)
 
     def key(self, line: int) -> str:
         """Return the key of an arrival, for a new site."""
@@ -639,7 +633,7 @@ class Emitter:
             args[number] = self.cast(args[number], kind, node.element)
         return f"__rt.atomic.{name}({', '.join(args)})"
 
-    def converted(self, node) -> str:
+    def conversion(self, node) -> str:
         """Return a conversion to another type."""
         written = self.expression(node.bound[0])
         kind, wanted = node.bound[0].got.kind, node.path

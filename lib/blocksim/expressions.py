@@ -279,7 +279,7 @@ class Expressions(Calls):
             )
         bits = 65 if kind in UNSIGNED else value.bits + (node.op == "~")
         own = kind if value.kind == "bool" else value.kind
-        result = self.limited(node, Value(own, bits=bits, fixed=value.fixed))
+        result = self.limit(node, Value(own, bits=bits, fixed=value.fixed))
         result.kind = kind  # computed in the operand's type, and then widened
         return result
 
@@ -330,7 +330,7 @@ class Expressions(Calls):
         if not is_integer(kind):
             return Value(kind, fixed=fixed)
         bits = bits_after(sign, a, b, kind)
-        return self.limited(node, Value(kind, bits=bits, fixed=fixed))
+        return self.limit(node, Value(kind, bits=bits, fixed=fixed))
 
     def two_numbers(self, node: Node, sign: str, a: Value, b: Value) -> None:
         """Refuse an operation unless both operands are numbers."""
@@ -344,7 +344,7 @@ class Expressions(Calls):
                 "" if is_tuple(value.kind) else self.choice(value),
             )
 
-    def limited(self, node: Node, value: Value) -> Value:
+    def limit(self, node: Node, value: Value) -> Value:
         """Note whether an integer can overflow its type, and so has to be wrapped."""
         most = WHOLE_BITS[value.kind] if is_integer(value.kind) else 0
         node.wraps = bool(most) and value.bits >= most + (value.kind in UNSIGNED)

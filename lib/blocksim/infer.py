@@ -375,13 +375,13 @@ class Inference(Expressions):
         loop = self.loops.pop()
         turn = merged(self.names, loop["continues"])
         if turn is not None:
-            self.turned[id(node)] = self.widened(head, turn)
+            self.turned[id(node)] = self.widen(head, turn)
             out = out and merged(out, self.turned[id(node)])
         self.names = out
         self.block(node.orelse)
         self.names = merged(self.names, loop["breaks"])
 
-    def widened(self, head: dict, turn: dict) -> dict:
+    def widen(self, head: dict, turn: dict) -> dict:
         """Return the names after an iteration; a bound that grew becomes the type's."""
         names = {}
         for name in turn:
@@ -542,10 +542,10 @@ class Inference(Expressions):
         if is_tuple(value.kind):
             raise Refusal(target.line, "an element holds a number, not a tuple")
         self.number(target, value, f"an element of {array.kind[1]} holds a number")
-        self.narrowed(target.line, value, kind)
+        self.note_narrowing(target.line, value, kind)
         target.value_kind = value.kind
 
-    def narrowed(self, line: int, value: Value, kind: str) -> None:
+    def note_narrowing(self, line: int, value: Value, kind: str) -> None:
         """Note a float64 that is converted to another type, unless it is a constant."""
         if value.kind == "float64" and kind != "float64" and not value.fixed:
             self.compiler.double(line, f"a float64 becomes {kind}")

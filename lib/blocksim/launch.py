@@ -11,7 +11,7 @@ Each array records its accesses, and so detects what would depend on that order
 from .arguments import constant
 from .device import LOOK, WARP, Cuda
 from .faults import FATAL, NONE, NONE_FOR_BLOCKS, Fault, element, in_words, race, shown
-from .meetings import answers, arrival, different, incomplete, ready
+from .meetings import answers, arrival, difference, missing_lane, ready
 from .memory import Aliased, Array, PlainAliased, Watched, space_of
 from .order import Order
 from .report import Report
@@ -219,13 +219,13 @@ class Launch:
     def go_on(self, steps: object, waiting: list) -> None:
         """Run a block to its end, or until it yields."""
         for _ in steps:
-            waiting.append((steps, self.suspended()))
+            waiting.append((steps, self.state()))
             break
 
-    def suspended(self) -> tuple:
+    def state(self) -> tuple:
         """Return the state of the running block, for `resume`."""
         own = (self.at, self.shared, self.watched, self.early_exit, self.threads)
-        return own, self.order.state(), self.report.suspended()
+        return own, self.order.state(), self.report.state()
 
     def resume(self, state: tuple) -> None:
         """Switch to a block that has yielded."""
@@ -330,7 +330,7 @@ class Launch:
     def exchange(self, lanes: list, warp: list) -> None:
         """Give each of the lanes that have met its answer, and run them on."""
         for thread in lanes:
-            asked = incomplete(thread, lanes, warp)
+            asked = missing_lane(thread, lanes, warp)
             if asked is not None:
                 self.report_silent_lane(thread, asked)
         first = lanes[0].wait
@@ -384,8 +384,8 @@ class Launch:
     def end_phase(self, line: int | None) -> None:
         """End a phase of the block: report elements that were read and never written."""
         for array in self.watched if self.memory is Watched else []:
-            for place in sorted(array.early):
-                self.report_unwritten(array, place, array.early[place])
+            for offset in sorted(array.early):
+                self.report_unwritten(array, offset, array.early[offset])
             array.early.clear()
         self.report.end_phase(line)
 
@@ -466,7 +466,7 @@ class Launch:
         line, earlier = thread.wait.line, first.wait.line
         text = f"{now} waits at this barrier, {before} at the one on line {earlier}"
         if line == earlier:
-            how = different(self.code, thread.wait.key, first.wait.key)
+            how = difference(self.code, thread.wait.key, first.wait.key)
             text = f"{now} and {before} wait at this barrier, {how}"
         numbers = [thread.number, first.number]
         self.fault("barriers", text, line=line, threads=numbers, earlier=earlier)
@@ -483,7 +483,7 @@ class Launch:
         if theirs.key == mine.key and theirs.what == mine.what:
             where = f"has come with the mask {theirs.mask:#010x}, not {mine.mask:#010x}"
         elif theirs.line == mine.line and theirs.what == mine.what:
-            how = different(self.code, mine.key, theirs.key)
+            how = difference(self.code, mine.key, theirs.key)
             where = f"has come there too; they are {how}"
         text = (
             f"{self.here(thread.number)} waits at {mine.what} for"
@@ -499,12 +499,12 @@ class Launch:
         self.fault("barrier", text, line=line, threads=[waiting, other.number])
 
     def report_never_came(
-        self, array, place: int, how: str, other: int, line: int
+        self, array, offset: int, how: str, other: int, line: int
     ) -> None:
         """Report a race with a thread that left without reaching a barrier."""
         did = "read" if how in ("overwrite", "too early") else "wrote"
         does = "reads" if how in ("read", "ahead") else "writes"
-        what = element(array.name, array.index(place))
+        what = element(array.name, array.index(offset))
         missed = self.threads[other].missed
         text = (
             f"{self.here(self.thread)} waits, {self.name(other)} never comes: it has"
@@ -590,7 +590,7 @@ class Launch:
         self.fault("shared", text, line=line, bytes=used, array=name)
 
     def report_race(
-        self, array, place: int, how: str, tick: int, mark: object, new
+        self, array, offset: int, how: str, tick: int, mark: object, new
     ) -> None:
         """Report a race for one element; ``tick`` identifies the other access."""
         earlier, theirs = mark if isinstance(mark, tuple) else (mark, array)
@@ -598,10 +598,10 @@ class Launch:
         block, other = self.at_block(owner // self.count), owner % self.count
         line, now = self.cuda._line, self.thread
         if self.trace:
-            self.trace("race", [self.running.who, owner], (array.data, place))
+            self.trace("race", [self.running.who, owner], (array.data, offset))
         away = block != self.at
         if not away and tick < self.order.phase:
-            self.report_never_came(array, place, how, other, earlier)
+            self.report_never_came(array, offset, how, other, earlier)
         sides = [
             (self.name(now, self.at if away else None), now, line),
             (self.name(other, block if away else None), other, earlier),
@@ -611,10 +611,10 @@ class Launch:
         ):  # the message begins with the reading thread, the earlier
             sides.reverse()
         names, threads, lines = [list(column) for column in zip(*sides)]
-        index, old = array.index(place), array.data[place]
+        index, old = array.index(offset), array.data[offset]
         what = element(array.name, index)
         if theirs is not array:
-            both = [what, element(theirs.name, theirs.index(place))]
+            both = [what, element(theirs.name, theirs.index(offset))]
             what = ", the same as ".join(both[:: -1 if how == "too early" else 1])
         words = {
             "now": names[0], "before": names[1], "what": what,
@@ -643,14 +643,14 @@ class Launch:
         x, y, _ = self.grid
         return short((number % x, number // x % y, number // (x * y)), self.grid)
 
-    def report_unwritten(self, array: Array, place: int, early: object = None) -> None:
+    def report_unwritten(self, array: Array, offset: int, early: object = None) -> None:
         """Report a read of an element that no thread has written."""
         line, thread = self.cuda._line, self.thread
         if early is not None:
             tick, line = early
             thread = self.order.owners[tick] % self.count
             line, array = line if isinstance(line, tuple) else (line, array)
-        index = array.index(place)
+        index = array.index(offset)
         what = element(array.name, index)
         text = f"{self.here(thread)} reads {what}, which nobody has written"
         if self.early_exit and space_of(array) == "shared":

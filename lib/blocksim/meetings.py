@@ -30,7 +30,7 @@ def ready(waiting: list, warp: list) -> list:
     return [t for t in at if t.wait.key == at[0].wait.key]
 
 
-def incomplete(thread, lanes: list, warp: list) -> int | None:
+def missing_lane(thread, lanes: list, warp: list) -> int | None:
     """Return the lane that a shuffle reads, if that lane does not take part."""
     asked = thread.wait.lane
     if asked is None or asked in [lane.number % WARP for lane in lanes]:
@@ -88,7 +88,7 @@ VOTES = {
 # ---- differences between two arrivals
 
 
-def different(code, mine: object, theirs: object) -> str:
+def difference(code, mine: object, theirs: object) -> str:
     """Return a phrase for the difference between two arrivals."""
     if not (isinstance(mine, tuple) and isinstance(theirs, tuple)):
         return "at two calls of it"
@@ -101,7 +101,7 @@ def different(code, mine: object, theirs: object) -> str:
     lines = [line_of(code, key[2]) for key in (mine, theirs)]
     if lines[0] != lines[1]:
         return f"called from line {lines[0]} and from line {lines[1]}"
-    return "in a helper called " + different(code, mine[2], theirs[2])
+    return "in a helper called " + difference(code, mine[2], theirs[2])
 
 
 def line_of(code, key: object) -> int | None:

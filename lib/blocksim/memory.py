@@ -15,7 +15,7 @@ the second.
 """
 
 from .faults import shown, whole_number
-from .scalars import held
+from .scalars import convert
 
 NEVER = 0
 
@@ -69,49 +69,49 @@ class Array(Rows):
         self.others = ()  # arrays that share this one's memory under other names
 
     def __getitem__(self, key):
-        place = self.place(key)
-        if place is None:
+        offset = self.offset(key)
+        if offset is None:
             return Part(self, key)
-        value = self.data[place]
+        value = self.data[offset]
         if value is None:
-            self.launch.report_unwritten(self, place)
+            self.launch.report_unwritten(self, offset)
             return float("nan") if self.dtype.is_float else 0
         return value
 
     def __setitem__(self, key, value):
-        place = self.place(key)
-        if place is None or self.read_only:
-            self.one_place(key)
-        self.store(place, value)
+        offset = self.offset(key)
+        if offset is None or self.read_only:
+            self.element_offset(key)
+        self.store(offset, value)
 
-    def store(self, place: int, value: object) -> None:
+    def store(self, offset: int, value: object) -> None:
         """Store a number, converted to the array's type."""
         if self.typed or type(value) is not float:
-            value = self.held(value)
+            value = self.convert(value)
         # The comparison cannot tell 0.0 from -0.0.
-        if self.data[place] != value or (not value and self.dtype.is_float):
+        if self.data[offset] != value or (not value and self.dtype.is_float):
             self.gpu._changes += 1
-        self.data[place] = value
+        self.data[offset] = value
         self.changed = True
 
-    def held(self, value: object) -> object:
+    def convert(self, value: object) -> object:
         """Return a number converted to the array's type; refuse anything else."""
         if isinstance(value, (tuple, list, str, Array, Part)) or value is None:
             what = shown(value)
             raise TypeError(f"{self.name} holds {self.dtype.name} numbers, got {what}")
-        return held(value, self.dtype.name, self.typed)
+        return convert(value, self.dtype.name, self.typed)
 
     def change(self, key: object, change: object) -> object:
         """Apply an atomic change; return the old value."""
         old = self[key]
         new = change(old)
         if new is not None:  # a compare-and-swap that failed changes nothing
-            self.store(self.one_place(key), new)
+            self.store(self.element_offset(key), new)
         return old
 
     # ---- offsets
 
-    def place(self, key: object) -> int | None:
+    def offset(self, key: object) -> int | None:
         """Return an element's offset in the data; None for a part of the array."""
         if self.ndim == 1:
             if type(key) is int and 0 <= key < self.size:
@@ -121,36 +121,36 @@ class Array(Rows):
             if type(row) is type(column) is int:
                 if 0 <= column < self.width and 0 <= row < self.shape[0]:
                     return row * self.width + column
-        return self.place_of(key if isinstance(key, tuple) else (key,))
+        return self.offset_of(key if isinstance(key, tuple) else (key,))
 
-    def one_place(self, key: object) -> int:
+    def element_offset(self, key: object) -> int:
         """Return the offset of one element that is written; refuse a whole row."""
         if self.read_only:
             raise TypeError(f"{self.name} is read-only: a kernel cannot write to it")
-        place = self.place(key)
-        if place is None:
+        offset = self.offset(key)
+        if offset is None:
             raise IndexError(f"{self.name} needs all of its {self.ndim} indices here")
-        return place
+        return offset
 
-    def place_of(self, key: tuple) -> int | None:
+    def offset_of(self, key: tuple) -> int | None:
         """Return an element's offset for any number of indices; report one outside."""
         if len(key) > self.ndim:
             count = "one index" if self.ndim == 1 else f"{self.ndim} indices"
             raise IndexError(f"{self.name} has {count}, got {len(key)}")
         key = tuple([whole_number(index, self.name) for index in key])
-        place = 0
+        offset = 0
         for index, extent in zip(key, self.shape):
             if not 0 <= index < extent:
                 self.launch.report_outside(self, key)
-            place = place * extent + index
-        return place if len(key) == self.ndim else None
+            offset = offset * extent + index
+        return offset if len(key) == self.ndim else None
 
-    def index(self, place: int) -> list | None:
+    def index(self, offset: int) -> list | None:
         """Return the index of the element at an offset."""
         index = []
         for extent in reversed(self.shape):
-            index.insert(0, place % extent)
-            place //= extent
+            index.insert(0, offset % extent)
+            offset //= extent
         return index
 
 
@@ -181,64 +181,64 @@ class Watched(Array):
         self.loads, self.stores = launch.report.counters(self)
 
     def __getitem__(self, key):
-        place = self.place(key)
-        if place is None:
+        offset = self.offset(key)
+        if offset is None:
             return Part(self, key)
         gpu = self.gpu
         self.loads[gpu._who] += 1
         if gpu._watch:
-            gpu._watch(self, place, "r")
-        if self.readers[place] != gpu._now:
-            self.first_read(place)
-        value = self.data[place]
+            gpu._watch(self, offset, "r")
+        if self.readers[offset] != gpu._now:
+            self.first_read(offset)
+        value = self.data[offset]
         if value is None:
-            return self.unset(place)
+            return self.unset(offset)
         return value
 
     def __setitem__(self, key, value):
-        place = self.place(key)
-        if place is None or self.read_only:
-            self.one_place(key)
+        offset = self.offset(key)
+        if offset is None or self.read_only:
+            self.element_offset(key)
         if self.typed or type(value) is not float:
-            value = self.held(value)
+            value = self.convert(value)
         gpu = self.gpu
         self.stores[gpu._who] += 1
         if gpu._watch:
-            gpu._watch(self, place, "w")
-        if self.writers[place] != gpu._now:
-            self.first_write(place, value)
-        elif self.clocks and place in self.clocks:
-            del self.clocks[place]
-        self.written_at[place] = self.mark() if self.others else gpu._line
-        if self.data[place] != value or not value:
+            gpu._watch(self, offset, "w")
+        if self.writers[offset] != gpu._now:
+            self.first_write(offset, value)
+        elif self.clocks and offset in self.clocks:
+            del self.clocks[offset]
+        self.written_at[offset] = self.mark() if self.others else gpu._line
+        if self.data[offset] != value or not value:
             gpu._changes += 1
-        self.data[place] = value
+        self.data[offset] = value
         self.changed = True
 
     def change(self, key: object, change: object) -> object:
         """Apply an atomic change; return the old value."""
-        place = self.one_place(key)
+        offset = self.element_offset(key)
         gpu = self.gpu
         self.loads[gpu._who] += 1
         self.stores[gpu._who] += 1
-        old = self.data[place]
+        old = self.data[offset]
         if old is None:
-            self.early.setdefault(place, (gpu._now, self.mark()))
+            self.early.setdefault(offset, (gpu._now, self.mark()))
             old = 0
         new = change(old)
-        clocks = self.order.atomic(self.clocks.get(place), new is not None)
+        clocks = self.order.atomic(self.clocks.get(offset), new is not None)
         if clocks:
-            self.clocks[place] = clocks
+            self.clocks[offset] = clocks
         if gpu._watch:
-            gpu._watch(self, place, "c" if new is None else "a")
-        self.compare_atomic(place, old if new is None else new)
+            gpu._watch(self, offset, "c" if new is None else "a")
+        self.compare_atomic(offset, old if new is None else new)
         if new is not None:
-            self.store(place, new)
+            self.store(offset, new)
         return old
 
-    def unset(self, place: int) -> object:
+    def unset(self, offset: int) -> object:
         """Read an unwritten element; the end of the phase tells whether that is a fault."""
-        self.early.setdefault(place, (self.gpu._now, self.mark()))
+        self.early.setdefault(offset, (self.gpu._now, self.mark()))
         return float("nan") if self.dtype.is_float else 0
 
     def mark(self) -> object:
@@ -247,43 +247,43 @@ class Watched(Array):
 
     # ---- comparing with earlier accesses
 
-    def first_read(self, place: int) -> None:
+    def first_read(self, offset: int) -> None:
         """Check a thread's first read in a stretch against earlier writes."""
         gpu = self.gpu
         floor = gpu._floor
-        tick = self.writers[place]
+        tick = self.writers[offset]
         if tick and (tick >= floor or tick < gpu._block_floor):
-            self.clash(place, tick, self.written_at[place], "read")
-        if self.atomics and place in self.atomics:
-            self.clashes(place, self.atomics[place], "read")
-        tick = self.readers[place]
+            self.clash(offset, tick, self.written_at[offset], "read")
+        if self.atomics and offset in self.atomics:
+            self.clashes(offset, self.atomics[offset], "read")
+        tick = self.readers[offset]
         if tick >= floor:
-            listed = self.other_readers.get(place)
+            listed = self.other_readers.get(offset)
             if listed is None:
-                self.other_readers[place] = [tick, self.read_at[place]]
+                self.other_readers[offset] = [tick, self.read_at[offset]]
             else:
                 listed.append(tick)
-                listed.append(self.read_at[place])
+                listed.append(self.read_at[offset])
                 if len(listed) > self.most:
-                    self.other_readers[place] = self.unordered(listed)
+                    self.other_readers[offset] = self.unordered(listed)
         elif tick:
-            self.leave_out(place, tick)
-        self.readers[place] = gpu._now
-        self.read_at[place] = self.mark() if self.others else gpu._line
+            self.leave_out(offset, tick)
+        self.readers[offset] = gpu._now
+        self.read_at[offset] = self.mark() if self.others else gpu._line
 
-    def leave_out(self, place: int, tick: int) -> None:
+    def leave_out(self, offset: int, tick: int) -> None:
         """Drop reads from before a barrier, which the new read now represents."""
         foreign = tick < self.gpu._block_floor
-        if place in self.other_readers:
-            listed = self.unordered(self.other_readers.pop(place))
+        if offset in self.other_readers:
+            listed = self.unordered(self.other_readers.pop(offset))
         elif foreign:
             listed = []
         else:
             return
         if foreign:
-            listed += [tick, self.read_at[place]]
+            listed += [tick, self.read_at[offset]]
         if listed:
-            self.other_readers[place] = listed
+            self.other_readers[offset] = listed
 
     def unordered(self, accesses: list) -> list:
         """Return those accesses that are not ordered before the running thread."""
@@ -303,67 +303,67 @@ class Watched(Array):
             remaining.append(accesses[k + 1])
         return remaining
 
-    def first_write(self, place: int, value: object) -> None:
+    def first_write(self, offset: int, value: object) -> None:
         """Check a thread's first write in a stretch against all earlier accesses."""
         gpu = self.gpu
-        tick = self.writers[place]
+        tick = self.writers[offset]
         if tick:
             if tick >= gpu._floor or tick < gpu._block_floor:
-                self.clash(place, tick, self.written_at[place], "both write", value)
+                self.clash(offset, tick, self.written_at[offset], "both write", value)
             if tick < self.order.phase:
-                self.rewritten.add(place)
-        self.compare_readers(place)
-        if self.atomics and place in self.atomics:
-            self.clashes(place, self.atomics.pop(place), "both write", value)
-        if self.clocks and place in self.clocks:
-            del self.clocks[place]
-        self.writers[place] = gpu._now
-        self.readers[place] = NEVER
+                self.rewritten.add(offset)
+        self.compare_readers(offset)
+        if self.atomics and offset in self.atomics:
+            self.clashes(offset, self.atomics.pop(offset), "both write", value)
+        if self.clocks and offset in self.clocks:
+            del self.clocks[offset]
+        self.writers[offset] = gpu._now
+        self.readers[offset] = NEVER
 
-    def compare_readers(self, place: int) -> None:
+    def compare_readers(self, offset: int) -> None:
         """Report earlier reads that nothing orders before this write."""
         gpu = self.gpu
-        if self.other_readers and place in self.other_readers:
-            self.clashes(place, self.other_readers.pop(place), "overwrite")
-        tick = self.readers[place]
+        if self.other_readers and offset in self.other_readers:
+            self.clashes(offset, self.other_readers.pop(offset), "overwrite")
+        tick = self.readers[offset]
         if tick and (tick >= gpu._floor or tick < gpu._block_floor):
-            self.clash(place, tick, self.read_at[place], "overwrite")
+            self.clash(offset, tick, self.read_at[offset], "overwrite")
 
-    def compare_atomic(self, place: int, value: object) -> None:
+    def compare_atomic(self, offset: int, value: object) -> None:
         """Check an atomic against earlier plain accesses, and record it."""
         gpu = self.gpu
-        tick = self.writers[place]
+        tick = self.writers[offset]
         if tick and tick < self.order.phase:
-            self.rewritten.add(place)
+            self.rewritten.add(offset)
         if tick and (tick >= gpu._floor or tick < gpu._block_floor):
-            self.clash(place, tick, self.written_at[place], "both write", value)
-        listed = list(self.other_readers.get(place, ()))
-        self.clashes(place, listed + [self.readers[place], self.read_at[place]])
-        known = self.atomics.get(place)
+            self.clash(offset, tick, self.written_at[offset], "both write", value)
+        listed = list(self.other_readers.get(offset, ()))
+        self.clashes(offset, listed + [self.readers[offset], self.read_at[offset]])
+        known = self.atomics.get(offset)
         if known is None:
-            self.atomics[place] = [gpu._now, self.mark()]
+            self.atomics[offset] = [gpu._now, self.mark()]
         elif known[-2] != gpu._now:
             if known[-2] < gpu._floor:
-                known = self.atomics[place] = self.unordered(known)
+                known = self.atomics[offset] = self.unordered(known)
             known.append(gpu._now)
             known.append(self.mark())
 
-    def clashes(self, place: int, accesses: list, how="overwrite", value=None) -> None:
+    def clashes(self, offset: int, accesses: list, how="overwrite", value=None) -> None:
         """Report those earlier accesses that nothing orders before this one."""
         for k in range(0, len(accesses), 2):
             if accesses[k]:
-                self.clash(place, accesses[k], accesses[k + 1], how, value)
+                self.clash(offset, accesses[k], accesses[k + 1], how, value)
 
-    def clash(self, place: int, tick: int, mark: object, how: str, value=None) -> None:
+    def clash(self, offset: int, tick: int, mark: object, how: str, value=None) -> None:
         """Report an earlier access if nothing orders it before this one."""
         if self.order.ordered(tick):
             return
-        if how == "overwrite" and place in self.early:
+        if how == "overwrite" and offset in self.early:
             how = "too early"
-            del self.early[place]
-        elif how == "read" and self.space == "shared" and place in self.rewritten:
+            del self.early[offset]
+        elif how == "read" and self.space == "shared" and offset in self.rewritten:
             how = "ahead"
-        self.launch.report_race(self, place, how, tick, mark, value)
+        self.launch.report_race(self, offset, how, tick, mark, value)
 
 
 class Aliased(Watched):
@@ -378,16 +378,16 @@ class Aliased(Watched):
         for name in SHARED:
             setattr(self, name, getattr(first, name))
 
-    def place(self, key: object) -> int | None:
+    def offset(self, key: object) -> int | None:
         """Return an element's offset in the memory; None for a part of the array."""
-        place = Array.place(self, key)
-        return None if place is None else self.table[place]
+        offset = Array.offset(self, key)
+        return None if offset is None else self.table[offset]
 
-    def index(self, place: int) -> list | None:
+    def index(self, offset: int) -> list | None:
         """Return the index of the element at an offset, or None if it has none there."""
-        if place not in self.table:
+        if offset not in self.table:
             return None
-        return Array.index(self, self.table.index(place))
+        return Array.index(self, self.table.index(offset))
 
 
 class PlainAliased(Array):
@@ -398,7 +398,7 @@ class PlainAliased(Array):
         self.table = table
         self.data = first.data
 
-    place = Aliased.place
+    offset = Aliased.offset
     index = Aliased.index
 
 

@@ -3,7 +3,7 @@
 from .arithmetic import device_names
 from .emit import emit
 from .infer import Compiler
-from .scalars import held
+from .scalars import convert
 from .source import too_deep
 from .types import FLOATS, in_words, is_number
 from .values import Function, Refusal, signed
@@ -133,7 +133,7 @@ class Program:
         if len(signature) != len(kinds):
             return values
         return [
-            held(value, takes, full)
+            convert(value, takes, full)
             if takes != kind and is_number(takes) and is_number(kind)
             else value
             for value, takes, kind in zip(values, signature, kinds)

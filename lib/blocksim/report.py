@@ -112,29 +112,29 @@ class Report:
         if trace is None:
             return self.touch if self.logging or self.traffic else None
 
-        def both(array, place: int, kind: str) -> None:
-            trace(kind, [array.gpu._who], (array.data, place))
-            self.touch(array, place, kind)
+        def both(array, offset: int, kind: str) -> None:
+            trace(kind, [array.gpu._who], (array.data, offset))
+            self.touch(array, offset, kind)
 
         return both
 
-    def touch(self, array, place: int, kind: str) -> None:
+    def touch(self, array, offset: int, kind: str) -> None:
         """Record an access in the traffic and in the log."""
         thread, line = array.launch.thread, array.gpu._line
         kind = "a" if kind == "c" else kind
         if array.others:
-            place = array.table.index(place)
+            offset = array.table.index(offset)
         if self.traffic:
             turns = array.gpu._where
-            self.traffic.touch(array, place, kind, thread, (line, turns))
+            self.traffic.touch(array, offset, kind, thread, (line, turns))
         if self.logging and self.logged <= MOST_TOUCHES:
             number = self.number_of(array)
             seen = self.seen.setdefault((thread, kind, number, line), set())
-            if place not in seen:
-                seen.add(place)
+            if offset not in seen:
+                seen.add(offset)
                 self.logged += 1
                 if self.logged <= MOST_TOUCHES:
-                    self.touches.append([thread, kind, number, place, line])
+                    self.touches.append([thread, kind, number, offset, line])
 
     def number_of(self, array) -> int:
         """Return the array's number in the log's list of arrays."""
@@ -161,7 +161,7 @@ class Report:
         """Begin a block with an empty log."""
         self.phases, self.touches, self.seen, self.logged = [], [], {}, 0
 
-    def suspended(self) -> tuple:
+    def state(self) -> tuple:
         """Return the log of a block that yields to others, for `resume`."""
         if self.traffic:
             self.traffic.settle()

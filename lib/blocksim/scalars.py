@@ -31,7 +31,7 @@ def wrapped(value: object, name: str) -> int:
     return low - (1 << bits) if name[0] == "i" and low >> (bits - 1) else low
 
 
-def held(value: object, name: str, full: bool) -> object:
+def convert(value: object, name: str, full: bool) -> object:
     """Return a number converted to the type of an array or an argument."""
     if name[0] == "f":
         return rounded(float(value), name) if full else float(value)
@@ -67,4 +67,4 @@ def type_name(dtype: object) -> str:
     return name
 
 
-__all__ = ["Scalar", "Type", "cast", "held", "rounded", "type_name", "wrapped"]
+__all__ = ["Scalar", "Type", "cast", "convert", "rounded", "type_name", "wrapped"]

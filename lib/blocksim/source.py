@@ -66,8 +66,8 @@ class Source:
             self.space = {"__name__": "kernels", "__numba": self.numba}
             self.space["__given"] = self.overrides
             self.space.update(self.overrides)
-            edits = stand_ins_of(self.tree) + taken_back(self)
-            exec(compile(edited(self.text, edits), self.file, "exec"), self.space)
+            edits = stand_ins_of(self.tree) + restorations(self)
+            exec(compile(apply_edits(self.text, edits), self.file, "exec"), self.space)
         return self.space
 
     def find(self, name: str) -> object:
@@ -115,7 +115,7 @@ def defined(body: list) -> list:
     return functions
 
 
-def edited(text: str, edits: list) -> str:
+def apply_edits(text: str, edits: list) -> str:
     """Apply edits (start, stop, words) to a text; every line keeps its number."""
     parts, done = [], 0
     for start, stop, words in sorted(edits):
@@ -135,7 +135,7 @@ def stand_ins_of(tree: list) -> list:
     return edits
 
 
-def taken_back(source: Source) -> list:
+def restorations(source: Source) -> list:
     """Return the edits that restore each given name after the text assigns to it.
 
     Names that the text computes from a given name then use the given value.

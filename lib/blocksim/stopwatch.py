@@ -55,7 +55,7 @@ class Burst:
             numbers[0] = first
             buffer = self.device.buffer(numbers.tobytes(), uniform=True)
             count = min(MOST_BLOCKS, launch.blocks - first)
-            steps.append((launch.pipeline, launch.grouped(buffer), count))
+            steps.append((launch.pipeline, launch.bind_group(buffer), count))
         return steps
 
     def room_for_stamps(self) -> object:

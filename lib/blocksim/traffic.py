@@ -20,15 +20,15 @@ class Traffic:
         self.times = {}  # (thread, array, kind, where) -> how often in this phase
         self.accesses = {}  # (warp, array, kind, where, time) -> addresses of elements
 
-    def touch(self, array, place: int, kind: str, thread: int, where: tuple) -> None:
+    def touch(self, array, offset: int, kind: str, thread: int, where: tuple) -> None:
         """Add a thread to its warp's access; ``where`` is the line and loop iteration."""
         own = (thread, array.space, array.name, kind, where)
         time = self.times.get(own, 0)
         self.times[own] = time + 1
         together = (thread // 32,) + own[1:] + (time,)
-        start = place * array.dtype.size
+        start = offset * array.dtype.size
         if array.addresses:
-            start = array.addresses[place]
+            start = array.addresses[offset]
         self.accesses.setdefault(together, set()).add(start)
 
     def settle(self) -> None:

@@ -102,10 +102,10 @@ class Device:
     def pipeline(self, made: dict) -> object:
         """Return the compiled pipeline of a translated kernel; compile it once."""
         if made["wgsl"] not in self.pipelines:
-            self.pipelines[made["wgsl"]] = self.compiled(made)
+            self.pipelines[made["wgsl"]] = self.compile(made)
         return self.pipelines[made["wgsl"]]
 
-    def compiled(self, made: dict) -> object:
+    def compile(self, made: dict) -> object:
         """Compile a translated kernel; an error names the line of the reader's kernel."""
         import wgpu
 
@@ -116,8 +116,8 @@ class Device:
             kinds.append(storage if bound["written"] else read_only)
         seen = {"visibility": wgpu.ShaderStage.COMPUTE}
         entries = [
-            {"binding": place, "buffer": {"type": kind}, **seen}
-            for place, kind in enumerate(kinds)
+            {"binding": binding, "buffer": {"type": kind}, **seen}
+            for binding, kind in enumerate(kinds)
         ]
         try:
             layout = self.gpu.create_bind_group_layout(entries=entries)
@@ -126,7 +126,7 @@ class Device:
             compute = {"module": module, "entry_point": "main"}
             return self.gpu.create_compute_pipeline(layout=whole, compute=compute)
         except wgpu.GPUError as error:
-            faults = explained(made, said(str(error)))
+            faults = explained(made, compiler_messages(str(error)))
             raise Refused(faults[0]["line"], faults[0]["text"]) from None
 
     def buffer(self, data: bytes, uniform: bool = False) -> object:
@@ -157,7 +157,7 @@ class Launch:
     def __init__(self, kernel, grid, block, arguments, shared=0, on=None, held=None):
         self.device = on or device()
         self.kernel = kernel_of(kernel)
-        self.arguments = [taken(self.kernel, value) for value in arguments]
+        self.arguments = [checked_argument(self.kernel, value) for value in arguments]
         kinds = kinds_of(self.kernel, self.arguments)
         self.translation = translate(self.kernel, block, kinds, shared=shared)
         self.arrays = [x for x in self.arguments if np.ndim(x)]
@@ -170,9 +170,9 @@ class Launch:
         self.trouble = self.device.buffer(bytes(4))
         bound = zip(self.arrays, self.translation["bindings"])
         self.buffers = [
-            self.brought(*each, {} if held is None else held) for each in bound
+            self.upload(*each, {} if held is None else held) for each in bound
         ]
-        self.group = self.grouped(self.numbers)
+        self.group = self.bind_group(self.numbers)
 
     def fits(self) -> None:
         """Refuse a launch that exceeds the device's limits, or whose arrays overlap."""
@@ -200,19 +200,19 @@ class Launch:
                     " that shares it with another argument"
                 )
 
-    def brought(self, array: np.ndarray, bound: dict, held: dict) -> object:
+    def upload(self, array: np.ndarray, bound: dict, held: dict) -> object:
         """Return an array's buffer on the GPU; fill a new one."""
         key = id(array), bound["halves"]
         if key not in held:
-            held[key] = self.device.buffer(packed(array, bound))
+            held[key] = self.device.buffer(pack(array, bound))
         return held[key]
 
-    def grouped(self, numbers: object) -> object:
+    def bind_group(self, numbers: object) -> object:
         """Return the launch's bind group: the uniform numbers come first."""
         held = [numbers, self.trouble, *self.buffers]
         entries = [
-            {"binding": place, "resource": {"buffer": buffer}}
-            for place, buffer in enumerate(held)
+            {"binding": binding, "resource": {"buffer": buffer}}
+            for binding, buffer in enumerate(held)
         ]
         layout = self.pipeline.get_bind_group_layout(0)
         return self.device.gpu.create_bind_group(layout=layout, entries=entries)
@@ -252,7 +252,7 @@ class Launch:
         ):
             if bound["written"]:
                 data = self.device.gpu.queue.read_buffer(buffer)
-                array[...] = unpacked(data, bound, array)
+                array[...] = unpack(data, bound, array)
 
     def free(self) -> None:
         """Destroy the launch's buffers."""
@@ -337,7 +337,7 @@ def count_turns(count, counted):
         counted[0] += 1
 
 
-def taken(kernel: Kernel, value: object) -> object:
+def checked_argument(kernel: Kernel, value: object) -> object:
     """Return an argument; refuse all but numbers and numpy arrays."""
     if value is None or np.isscalar(value) or isinstance(value, np.ndarray):
         return value
@@ -347,7 +347,7 @@ def taken(kernel: Kernel, value: object) -> object:
     )
 
 
-def packed(array: np.ndarray, bound: dict) -> bytes:
+def pack(array: np.ndarray, bound: dict) -> bytes:
     """Return an array's numbers as bytes in the GPU's format."""
     if bound["halves"]:
         return np.ascontiguousarray(array, np.float16).tobytes()
@@ -357,7 +357,7 @@ def packed(array: np.ndarray, bound: dict) -> bytes:
     return numbers.tobytes()
 
 
-def unpacked(data: object, bound: dict, array: np.ndarray) -> np.ndarray:
+def unpack(data: object, bound: dict, array: np.ndarray) -> np.ndarray:
     """Return the numbers in a GPU buffer, in the shape of an argument."""
     numbers = np.frombuffer(data, TYPES[bound["type"]])[: array.size]
     numbers = numbers.reshape(array.shape)
@@ -367,7 +367,7 @@ def unpacked(data: object, bound: dict, array: np.ndarray) -> np.ndarray:
     return numbers
 
 
-def said(text: str) -> list:
+def compiler_messages(text: str) -> list:
     """Return an error of wgpu's compiler as a list of WebGPU's messages.
 
     wgpu writes one text: a sentence after "error: ", then an excerpt with the line.

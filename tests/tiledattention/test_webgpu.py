@@ -184,10 +184,10 @@ Shader '' parsing error: no definition in scope for identifier: `x_global`
 
 
 def test_the_compiler_s_picture_of_a_line_is_read() -> None:
-    ((kind, text, line),) = webgpu.said(SAID)
+    ((kind, text, line),) = webgpu.compiler_messages(SAID)
     assert (kind, line) == ("error", 2)
     assert text == "no definition in scope for identifier: `x_global`; note: it is late"
-    assert webgpu.said("Device lost") == [("error", "Device lost", 0)]
+    assert webgpu.compiler_messages("Device lost") == [("error", "Device lost", 0)]
 
 
 def test_without_the_package_it_says_what_to_install(

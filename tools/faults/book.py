@@ -88,7 +88,7 @@ FAULTS = [
     Fault(
         "a block simulator that forgets who has read",
         "lib/blocksim/memory.py",
-        'self.clash(place, tick, self.read_at[place], "overwrite")',
+        'self.clash(offset, tick, self.read_at[offset], "overwrite")',
         "pass",
         "tests/blocksim/test_blocksim.py",
         r"FAILED tests/blocksim/test_blocksim",
@@ -97,7 +97,7 @@ FAULTS = [
     Fault(
         "a shared array that anybody may read unwritten",
         "lib/blocksim/memory.py",
-        "self.early.setdefault(place, (self.gpu._now, self.mark()))",
+        "self.early.setdefault(offset, (self.gpu._now, self.mark()))",
         "pass",
         "tests/blocksim/test_blocksim.py",
         r"FAILED tests/blocksim/test_blocksim",

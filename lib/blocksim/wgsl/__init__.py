@@ -49,9 +49,9 @@ access inside its array, and a race may go unnoticed.
 from ..arguments import flat, kind_of
 from ..kernel import count, kernel_of, triple
 from ..values import Refusal
+from .diagnostics import explained
 from .module import Module
 from .pieces import FAR, STAND_IN, Untranslatable
-from .told import explained
 
 
 def translate(

@@ -43,11 +43,11 @@ class Calls:
 
     def of_Call(self, node) -> object:
         around, self.line = self.line, node.line
-        result = self.called_by(node)
+        result = self.result_of_call(node)
         self.line = around
         return result
 
-    def called_by(self, node) -> object:
+    def result_of_call(self, node) -> object:
         """Return the result of a call."""
         if hasattr(node, "typed"):
             return self.call_own(node)
@@ -69,17 +69,17 @@ class Calls:
             return self.maths(node, name)
         if name in BITS and head == "cuda":
             return self.of_bits(node, name)
-        return self.converted(node)
+        return self.conversion(node)
 
     def arguments(self, node) -> list:
         return self.values([arg for arg in node.bound if arg is not None])
 
-    def converted(self, node) -> Number:
+    def conversion(self, node) -> Number:
         """Return a conversion to another type: float32(x)."""
         (number,) = self.arguments(node)
         return self.cast(number, node.got.kind)
 
-    call_int = call_bool = converted
+    call_int = call_bool = conversion
 
     def call_float(self, node) -> Number:
         result = self.constant(node.got)  # of a text, such as "inf"
@@ -470,11 +470,11 @@ class Calls:
         called = f"{plain(typed.node.name)}_{number}"
         body = type(self)(self.module, typed, called, self)
         for parameter, piece, kind in zip(typed.node.parameters, pieces, typed.kinds):
-            body.take(parameter.name, self.taken(body, parameter.name, piece, kind))
+            body.take(parameter.name, self.parameter(body, parameter.name, piece, kind))
         body.block(typed.node.body)
         return body
 
-    def taken(self, body, name: str, piece: object, kind: object) -> object:
+    def parameter(self, body, name: str, piece: object, kind: object) -> object:
         """Return the value of a parameter inside the function."""
         if not isinstance(piece, Ref):
             texts = iter([f"{mangled(leaf)}given" for leaf, _ in leaves(name, kind)])

@@ -81,7 +81,7 @@ class Module:
         parts["array"], parts["type"] = array.called, type_of(array.kind)
         called = f"{name}_{array.called}"
         if called not in [known for known, _ in self.own]:
-            self.own.append((called, filled(text, parts)))
+            self.own.append((called, fill(text, parts)))
         return called
 
     def half(self, array: Array) -> str:
@@ -102,17 +102,17 @@ class Module:
     def write(self) -> dict:
         """Return the text, and what a launch needs to know."""
         for _ in range(MOST_PASSES):
-            before = self.known()
+            before = self.facts()
             self.arrays = []  # shared, local and constant ones
             self.instances = []  # pairs of a key and a function
             self.needed, self.own, self.count = [], [], 0
             main = Body(self, self.typed, "main", None)
             main.kernel(self.arguments())
-            if before == self.known():
+            if before == self.facts():
                 break
-        return self.assembled(main)
+        return self.assemble(main)
 
-    def known(self) -> list:
+    def facts(self) -> list:
         """Return a summary of the facts so far, to detect a change."""
         sets = (self.read, self.stored, self.atomic)
         return [len(keys) for keys in sets] + [self.reach]
@@ -225,7 +225,7 @@ class Module:
         packed = array.kind == "float16" and array.key not in self.stored
         return "u32" if packed and array.space == "global" else kind
 
-    def assembled(self, main: Body) -> dict:
+    def assemble(self, main: Body) -> dict:
         """Return the result of `translate`."""
         node = self.typed.node
         fields = ["first", "grid_x", "grid_y", "grid_z", "infinity", "nan"]
@@ -330,7 +330,7 @@ class Module:
         sizes = {"threads": self.threads, "twice": 2 * self.threads}
         sizes["last"] = self.threads - 1
         for text in texts:
-            lines += [(line, None) for line in filled(text, sizes).split("\n")]
+            lines += [(line, None) for line in fill(text, sizes).split("\n")]
         return lines
 
     def text(self, number: Number, type: str, line: int) -> str:
@@ -367,7 +367,7 @@ class Module:
         return lines + main.lines() + [("}", None)]
 
 
-def filled(text: str, parts: dict) -> str:
+def fill(text: str, parts: dict) -> str:
     """Return a template with its slots, such as {threads}, filled in."""
     for name in parts:
         text = text.replace("{" + name + "}", str(parts[name]))
