@@ -1,76 +1,82 @@
-"""Drills: one YAML file a chapter, answered on the page or in the notebook.
+"""Drills: exercises that a reader answers on the page or in a notebook.
 
 In a notebook ``drill("rescale-hard")`` shows a drill and ``check("rescale-hard", x)``
-marks an answer. The build asks for the same drill as a piece of the page.
+marks an answer. The build renders the same drill as HTML.
 
 How to write a drill
 --------------------
-Add an entry to ``book/drills/<chapter>.yml``; nothing else has to change, and the tests
-of the bank take it up by themselves. Every drill has ``id``, ``kind``, ``prompt`` and
-``solution``, and may have ``hints`` (released one at a time), ``steps`` (a partial step
-after them) and ``nudge`` (instead of the general one). Texts know `` `code` ``,
-``*em*``, ``**strong**`` and ``$maths$``; they are English, or ``{en: …, es: …}``.
-Values are expressions, never typed results. A listed mistake earns its own hint; a hint
-never holds the answer.
+Add an entry to ``book/drills/<chapter>.yml``, the file of its chapter. Nothing else has to
+change: the tests of the bank find the entry by themselves. Every drill has ``id``,
+``kind``, ``prompt`` and ``solution``. Three fields are optional: ``hints``, released one
+at a time; ``steps``, partial solutions released after the hints; and ``nudge``, which
+replaces the general one. Texts support `` `code` ``, ``*em*``, ``**strong**`` and
+``$maths$``. A text is English, or a mapping ``{en: …, es: …}``. Values are expressions,
+never typed results. A listed mistake earns a hint of its own, and no hint contains the
+answer.
 
 numeric
-    ``answer: {value, to, side}``: ``to`` is how exact the answer has to be, "3 digits",
-    "2 decimals", "exact" or "whole", and the reader is told; ``side``, "below" or
-    "above", is where an answer is safe, if a limit is asked for. Words of the prompt
-    may follow the number, and what ``unit`` names; if that is a size, sizes alone.
-    ``wrong: [{value, hint}]``.
+    ``answer: {value, to, side}``. ``to`` is the precision, which the reader is told:
+    "3 digits", "2 decimals", "exact" or "whole". Where the answer is a limit, ``side``
+    says on which side of it an answer is safe: "below" or "above". A typed number may be
+    followed by words of the prompt and by the units in ``unit``; if ``unit`` is a size,
+    only by sizes. ``wrong: [{value, hint}]`` lists the mistakes.
 choice
     ``choices: [{text, correct: true} or {text, hint}]``.
 order
-    ``lines`` in a right order; ``needs: {line: [lines]}``, the lines a line leans on
-    where that is not the one before it: every order that keeps to them passes.
-    ``wrong: [{first, then, hint}]``, the numbers of two lines where ``first`` needs
-    ``then`` and stands too early. List far jumps before near ones.
+    ``lines``, in a correct order. Each line depends on the line before it, unless
+    ``needs: {line: [lines]}`` lists other dependencies. Every order that respects them
+    passes. ``wrong: [{first, then, hint}]`` holds the numbers of two lines: ``first``
+    needs ``then`` but stands before it. List distant pairs before near ones.
 recall, a formula
-    ``answer: {value, where: [{name: sample, …}, …]}``, compared at the samples;
-    ``wrong: [{value, hint}]``.
+    ``answer: {value, where: [{name: sample, …}, …]}``; answers are compared at the
+    samples. ``wrong: [{value, hint}]`` lists the mistakes.
 recall, own words
-    ``points``, what an answer has to say, one idea each. Nobody marks free text: the
-    reader ticks the points it makes.
+    ``points``, the ideas that an answer has to contain, one each. Free text is not
+    marked: the reader ticks the points that the answer makes.
 trace
-    ``scores``, the size of a ``block`` of them, perhaps ``values``. ``oracle`` is the
-    source of a function that takes them and returns the quantities of each step by
-    name; ``columns`` names those asked for, each cell to two decimals;
-    ``wrong: [{cell, value, hint}]``, value an expression in the step's own quantities;
-    ``rows`` lists the steps, counted from 1, where that is a mistake, if not in all.
+    ``scores``, the size of a ``block`` of them and optionally ``values``. ``oracle`` is
+    the source of a function that takes these and returns, for each step, its quantities
+    by name. ``columns`` names the quantities to fill in, each to two decimals.
+    ``wrong: [{cell, value, hint}]``; value is an expression in the quantities of the
+    step. ``rows`` restricts a mistake to some steps, counted from 1.
 code
     ``function`` (its name), ``starter``, ``code`` (an answer that passes), ``cases``
     (``[{name, …arguments}]``, tiny ones first, or the source of ``cases()``) and
-    ``random``, the source of ``examples(rng)``, for more. ``oracle`` is the source of a
-    function that asks the lib for the rows to expect; ``compared`` names the columns an
-    answer has to give, ``given`` those shown beside them. ``drive`` is the source of
-    ``drive(function, **arguments)``, which yields one row of results per step: numbers,
-    lists of them, or texts, which the oracle gives as their ``repr``.
-    ``mutants: [{name, hint, code or change: {old: new}}]``. Starter, code, drive and
-    mutants also run in MicroPython: lists and math only.
+    ``random``, the source of ``examples(rng)``, which yields more cases. ``oracle`` is
+    the source of a function that computes the expected rows with the lib. ``compared``
+    names the columns that an answer has to give, ``given`` the columns shown beside
+    them. ``drive`` is the source of ``drive(function, **arguments)``, which yields one
+    row of results per step: numbers, lists of numbers, or texts, for which the oracle
+    gives the ``repr``. ``mutants: [{name, hint, code or change: {old: new}}]``. Starter,
+    code, drive and mutants also run in MicroPython, so they use only lists and math.
 kernel
-    ``function``, ``starter``, ``code`` and ``mutants`` as above, in Numba-CUDA style;
-    they run on the block simulator, race-checked, in both Pythons. ``cases: [{name,
-    …inputs}]``, tiny ones first (24 rows and 8 columns at most), and ``random``, the
-    source of ``examples(rng)`` for more. ``launch`` is the source of
-    ``launch(**inputs)``, which returns grid, block and the arguments by name in the
-    kernel's order, perhaps also a mapping of further names the kernel may use:
-    ``return blocks, B, {"x": x, "y": out(n), "n": n}, {"B": B}``. A list is a float32
-    array, ``ints(list)`` an int32 one, ``out(*shape)`` one that the kernel has to fill;
-    ``oracle(**inputs)`` asks the lib what every such array should hold. Both know
-    ``np`` and ``math``. ``larger`` (inputs, or the source of ``larger(rng)``) gives the
-    page a button for a larger launch. ``ideal(**inputs)``, the fewest bytes of global
-    memory, gives the drill a score card, for the last case with a name; ``most`` fails
-    a kernel that moves more than so many times as much there, ``together: true`` one
-    whose threads take nothing from each other (a number instead of ``true``: and one
-    with a thread that takes from more others than that), and ``shared`` one that takes
-    more bytes of shared memory: its tables hold all of the launches tried, and no larger
-    one.
-    ``single: true`` fails one that computes anything in float64, as Numba infers types.
-    ``lean: true`` fails one whose copying loops break a rule of ``kinds/kernel/loops.py``.
-    ``counts()`` then returns texts of kernels, each with how many instructions it takes
-    for a number, and ``sizes`` says in words of which launch; a passing kernel of
-    another form is shown an estimate. A mutant is known by the fault (kind, threads,
+    ``function``, ``starter``, ``code`` and ``mutants`` as for code, in Numba-CUDA style.
+    They run on the block simulator with race detection, in CPython and in MicroPython.
+    ``cases: [{name, …inputs}]``, tiny ones first (at most 24 rows and 8 columns), and
+    ``random``, the source of ``examples(rng)``, which yields more. ``launch`` is the
+    source of ``launch(**inputs)``, which returns the grid, the block, the arguments by
+    name in the kernel's order, and optionally a mapping of further names that the kernel
+    may use: ``return blocks, B, {"x": x, "y": out(n), "n": n}, {"B": B}``. A list is a
+    float32 array, ``ints(list)`` an int32 array, and ``out(*shape)`` an array that the
+    kernel has to fill. ``oracle(**inputs)`` computes with the lib what each ``out`` array
+    should hold. Both functions may use ``np`` and ``math``. ``larger`` (inputs, or the
+    source of ``larger(rng)``) adds a button to the page that runs a larger launch.
+
+    ``ideal(**inputs)`` returns the fewest bytes of global memory that suffice. It gives
+    the drill a score card, for the last case with a name. Further fields are rules. A
+    kernel fails
+
+    * ``most``: if it moves more than ``most`` times the ideal bytes in that case;
+    * ``together: true``: if no data pass between its threads; with a number instead of
+      ``true``, also if one thread takes data from more other threads than that;
+    * ``shared``: if it takes more bytes of shared memory. Its shared arrays fit the
+      launches tried, and no larger one;
+    * ``single: true``: if it computes anything in float64, by Numba's type inference;
+    * ``lean: true``: if its copying loops break a rule of ``kinds/kernel/loops.py``.
+
+    With ``lean``, ``counts()`` returns kernels, as texts, with how many instructions each
+    takes per number, and ``sizes`` describes that launch in words. A passing kernel of
+    another form is shown an estimate. A mutant is recognised by its fault (kind, threads,
     element) or by the first wrong element and its value.
 """
 

@@ -1,7 +1,7 @@
 """The bank: every drill of the book, read from ``book/drills/*.yml`` and checked.
 
-The page, the notebook and the tests all start here. A mistake in a file is reported
-with the file, the drill and the field it stands in.
+The page, the notebook and the tests all start here. An error in a file is reported with
+the names of the file, the drill and the field.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from livepage.drills.entry import Drill
 from livepage.drills.kinds import KINDS
 from livepage.words import ENGLISH, LANGUAGES
 
-# Fields of every drill: required, optional. Its kind has further ones.
+# Required and optional fields of every drill. Each kind adds its own.
 COMMON = ({"id", "kind", "prompt", "solution"}, {"hints", "nudge", "steps"})
 WRITTEN = tuple(name for name, kind in KINDS.items() if kind.written)
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -57,7 +57,7 @@ def read(path: Path) -> dict[str, Drill]:
     Returns
     -------
     dict of str to Drill
-        By id, in the order of the files and of the drills in them.
+        Drills by id, in the order of the files and, within a file, of its entries.
     """
     drills: dict[str, Drill] = {}
     for file in sorted(path.glob("*.yml")):
@@ -73,15 +73,15 @@ def _read_file(file: Path) -> list[Drill]:
     if not isinstance(content, dict) or set(content) != {"drills"}:
         raise ValueError(f"{file.name}: expected the key 'drills' and no other")
     return [
-        _checked(fields, file.name, place)
-        for place, fields in enumerate(content["drills"], start=1)
+        _checked(fields, file.name, number)
+        for number, fields in enumerate(content["drills"], start=1)
     ]
 
 
-def _checked(fields: Any, file: str, place: int) -> Drill:
+def _checked(fields: Any, file: str, number: int) -> Drill:
     if not isinstance(fields, dict) or not NAME.fullmatch(str(fields.get("id"))):
         raise ValueError(
-            f"{file}, drill number {place}, field 'id': expected a name such as "
+            f"{file}, drill number {number}, field 'id': expected a name such as "
             f"'rescale-hard', got {str(fields)[:60]!r}"
         )
     drill = Drill(fields["id"], str(fields.get("kind")), file, fields)
@@ -100,16 +100,18 @@ def _checked(fields: Any, file: str, place: int) -> Drill:
 
 
 def _check_entries(drill: Drill) -> None:
-    """Every entry of a list has the fields one of its forms has, and no others."""
+    """Check that each entry of a list has exactly the fields of one allowed form."""
     for field, forms in KINDS[drill.kind].entries.items():
-        for place, entry in enumerate(drill.get(field, []), start=1):
+        for number, entry in enumerate(drill.get(field, []), start=1):
             if set(entry) not in forms:
                 wanted = " or ".join(str(sorted(form)) for form in forms)
-                raise drill.fault(field, f"entry {place}: expected {wanted}: {entry!r}")
+                raise drill.fault(
+                    field, f"entry {number}: expected {wanted}: {entry!r}"
+                )
 
 
 def _check_texts(drill: Drill) -> None:
-    """Every text is English, or a mapping from language to text that has English."""
+    """Check that each text is English, or a mapping by language that has English."""
     texts = [(f, drill.get(f)) for f in ("prompt", "solution", "nudge") if drill.get(f)]
     listed = ("hints", "steps", "points")
     texts += [(f, text) for f in listed for text in drill.get(f, [])]

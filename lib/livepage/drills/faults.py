@@ -1,10 +1,10 @@
-"""Faults: what stopped a reader's code, without a language.
+"""Faults: why a reader's code failed, independent of language.
 
 This file runs in CPython behind ``check(...)`` and in the page's MicroPython, so it is
-plain Python. Each fault has a ``word``, the key of a sentence, and what fills its
-``slots``: a text, a whole number, or a list of parts: texts, numbers as ``[value,
-digits]``, and columns by name, as ``{"column": name}``. The notebook and the page each
-write these in their own way.
+plain Python. Each fault has a ``word``, the key of a sentence, and values for the
+sentence's ``slots``. The value of a slot is a text, an integer or a list of parts: texts,
+numbers as ``[value, digits]``, and columns by name, as ``{"column": name}``. The notebook
+and the page each render these parts themselves.
 """
 
 import math
@@ -15,27 +15,27 @@ from livepage.drills.values import as_code
 
 ANSWER = "answer.py"  # the reader's file, as tracebacks call it
 DRIVE = "drive.py"
-MICROPYTHON = hasattr(sys, "print_exception")  # which CPython has not
+MICROPYTHON = hasattr(sys, "print_exception")  # CPython lacks it
 
 
-def new_fault(fault: str, came: object, word: str, **slots: object) -> dict:
-    """Return a fault, with the sentence for it and what fills its slots."""
-    return {"fault": fault, "value": came, "word": word, "slots": slots}
+def new_fault(fault: str, actual: object, word: str, **slots: object) -> dict:
+    """Return a fault with the key of its sentence and the sentence's slots."""
+    return {"fault": fault, "value": actual, "word": word, "slots": slots}
 
 
 class Changed(Exception):
-    """The function changed a list that it was given."""
+    """The function changed a list that was passed to it."""
 
 
 def misspelt(error: SyntaxError, source: str) -> dict:
-    """Return the fault of a text that is no Python: what is wrong, if that is known."""
+    """Return the fault of a text with a syntax error, with the cause if it is known."""
     fault = raised(error)
-    # A bracket that never closes is blamed on the line after the last.
+    # For a bracket that is never closed, Python reports the line after the last one.
     last = len(source.rstrip().split("\n"))
     line = min(fault["line"], last) if fault["line"] else None
-    found = syntax.slip(source, line)
-    if found:
-        word, line, sign = found
+    slip = syntax.slip(source, line)
+    if slip:
+        word, line, sign = slip
         fault.update({"word": word, "slots": {"line": line, "sign": as_code(sign)}})
     elif "line" in fault["slots"]:
         fault["slots"]["line"] = line
@@ -44,11 +44,11 @@ def misspelt(error: SyntaxError, source: str) -> dict:
 
 
 def missing(function: str) -> dict:
-    """Return the fault of an answer without the function that is asked for."""
+    """Return the fault of an answer that does not define the function."""
     return new_fault("missing", function, "missing", value=as_code(function))
 
 
-# What is said of an error that is no mistake in the mathematics.
+# Sentences for errors that have nothing to do with the drill's mathematics.
 WORDS = {
     "SystemExit": "exits",
     "RecursionError": "recursion",
@@ -61,7 +61,7 @@ WORDS = {
 
 
 def raised(error: BaseException) -> dict:
-    """Return the fault of an exception, which a rule of the drill or the code raised."""
+    """Return the fault of an exception raised by the code or by a rule of the drill."""
     if isinstance(error, Changed):
         return new_fault("changed", "", "changed")
     trace, kind, text = traceback(error), type(error).__name__, str(error)[:400]
@@ -70,7 +70,7 @@ def raised(error: BaseException) -> dict:
         fault = new_fault("rule", text, "rule", said=text[:1].upper() + text[1:])
         fault.update({"line": line, "type": "rule"})
         return fault
-    if line is None and innermost(trace, DRIVE):  # it takes what the answer returns
+    if line is None and innermost(trace, DRIVE):  # `drive` cannot use the result
         kind = "unusable"
     if text in ("maximum recursion depth exceeded", "pystack exhausted"):
         kind = "RecursionError"
@@ -80,7 +80,7 @@ def raised(error: BaseException) -> dict:
 
 
 def thrown(kind: str, text: str, line: int | None) -> dict:
-    """Return the fault of an exception: what is known of its kind, else what it says."""
+    """Return the fault of an exception, with a sentence of its own if its kind has one."""
     if kind in WORDS:
         fault = new_fault("raised", text, WORDS[kind], error=as_code(text))
     else:
@@ -95,12 +95,12 @@ def thrown(kind: str, text: str, line: int | None) -> dict:
 
 
 def names_math(text: str) -> bool:
-    """Whether the name that an error quotes is `math`, or one that it holds."""
+    """Say whether the name that an error quotes is `math` or a member of it."""
     return any("'" + name + "'" in text for name in ["math"] + dir(math))
 
 
 def traceback(error: BaseException) -> str:
-    """Return an exception's traceback as text, in either Python."""
+    """Return an exception's traceback as text, in CPython and MicroPython."""
     if MICROPYTHON:
         from io import StringIO
 

@@ -1,15 +1,16 @@
-"""What an outcome earns: whether it is a miss, and which words it deserves.
+"""Turns an outcome into a reply: whether it counts as a miss, and which texts to show.
 
-A kind of drill marks an answer and returns an outcome, a small mapping without any words:
-``passed``, and where it applies ``read`` (the value as understood, or two of them),
-``near`` (why an answer is close and not right), ``ask`` (the two values of which the
-reader has to choose one), ``hint`` (the number of the mistake whose hint is earned),
-``cell`` (the row and column of the first wrong cell) and ``slots`` (what fills the slots
-of a sentence about it).
+A kind of drill marks an answer and returns an outcome, a mapping without any text. It has
+``passed`` and, where they apply, ``read`` (the value as understood, or two of them),
+``near`` (why an answer is close but not right), ``ask`` (two values, of which the reader
+has to choose one), ``hint`` (the index of the mistake whose hint is earned), ``cell``
+(the row and column of the first wrong cell) and ``slots`` (values for the slots of a
+sentence).
 
-``grading.json``, which the page reads as well, holds "rules", in the order they are tried,
-each with what has to be true of an outcome and the words it earns; "free", what makes an
-outcome no miss; and "untried", how the word begins for code that did not run.
+The page reads ``grading.json`` as well. Its "rules" are tried in order; each has the facts
+that an outcome must have and the keys of its reply. A fact in "free" means that the
+outcome is no miss. "untried" holds the first letters of a fault's key for code that did
+not run.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ GRADING = json.loads(Path(__file__).with_name("grading.json").read_text("utf-8")
 
 
 def is_miss(outcome: Mapping[str, Any]) -> bool:
-    """Say whether an outcome is a miss: what is close, or cannot be read, is none."""
+    """Say whether an outcome is a miss. Close or unreadable answers are not."""
     return facts(outcome).isdisjoint(GRADING["free"])
 
 
 def is_unexplained(outcome: Mapping[str, Any]) -> bool:
-    """Say whether an outcome names no mistake, and a hint on the computation would help.
+    """Say whether no mistake was recognised, so that a hint would help.
 
-    Of code that fails before it computes anything, the error says more.
+    If code fails before it computes anything, its error message helps more.
     """
     named = outcome.get("slip", outcome.get("hint")) is not None
     broke = outcome.get("fault") == "raised"
@@ -45,19 +46,19 @@ def is_unexplained(outcome: Mapping[str, Any]) -> bool:
 
 
 def facts(outcome: Mapping[str, Any]) -> set[Any]:
-    """Return what is true of an outcome: the fields it has, and why it is close."""
+    """Return the facts for the rules: the fields that are set, and why it is close."""
     present = {k for k, v in outcome.items() if v is not None and v is not False}
     return {outcome.get("near"), *present}
 
 
 def replies(kind: str, outcome: Mapping[str, Any]) -> list[str]:
-    """Return the words an answer earns; "hint" and "nudge" are the drill's own."""
+    """Return the keys of a reply; "hint" and "nudge" stand for texts of the drill."""
     known = facts(outcome) | {kind}
     return next(words for needs, words in GRADING["rules"] if known.issuperset(needs))
 
 
 class Earned(NamedTuple):
-    """What an outcome earns."""
+    """The reply that an outcome earns."""
 
     miss: bool
     unexplained: bool
@@ -65,29 +66,29 @@ class Earned(NamedTuple):
 
 
 def earn(kind: str, outcome: Mapping[str, Any]) -> Earned:
-    """Return whether an outcome is a miss, whether it is explained, and its replies."""
     if outcome["passed"]:
         return Earned(False, False, [])
-    said = replies(kind, outcome)
-    return Earned(is_miss(outcome), is_unexplained(outcome), said)
+    keys = replies(kind, outcome)
+    return Earned(is_miss(outcome), is_unexplained(outcome), keys)
 
 
-# ---- what a reader has been told since the kernel was started; page/drill.mjs keeps the
-# same for a visit to a page
+# ---- what the reader has seen since the notebook's kernel started; page/drill.mjs keeps
+# the same state while a page is open
 
 
 @dataclass
 class Visit:
-    """One drill in one visit.
+    """The state of one drill in a notebook session.
 
     Attributes
     ----------
     misses : int
-        How often the drill was missed since it was last passed.
+        Misses since the drill was last passed.
     hints : int
-        How many of its hints are out. They stay: who comes nearer never gets less help.
+        The number of hints released. They stay visible, so a closer answer never gets
+        less help.
     offered, passed : bool
-        Whether the solution was offered, or is not needed any more.
+        Whether the solution was offered, and whether the drill was passed.
     """
 
     misses: int = 0
@@ -100,7 +101,7 @@ class Visit:
         self.hints = min(self.hints + 1, len(staged(drill)))
 
     def record(self, drill: Drill, outcome: Mapping[str, Any]) -> Earned:
-        """Take note of an outcome, and return what it earns."""
+        """Count an outcome, and return the reply that it earns."""
         earned = earn(drill.kind, outcome)
         if outcome["passed"]:
             self.passed, self.misses = True, 0
@@ -111,7 +112,7 @@ class Visit:
         return earned
 
     def lines(self, drill: Drill) -> list[Any]:
-        """Return the hints that are out, and once, after two misses, the way out."""
+        """Return the released hints and, once after two misses, the offered solution."""
         texts = staged(drill)
         lines: list[Any] = [
             [Say("hintOf", {"n": n, "all": len(texts)}, around="*{}.*"), text]
@@ -124,5 +125,5 @@ class Visit:
 
 
 def staged(drill: Drill) -> list[Any]:
-    """Return the hints of a drill in the order in which they are given."""
+    """Return the hints and steps of a drill in the order of their release."""
     return [*drill.fields.get("hints", []), *drill.fields.get("steps", [])]

@@ -1,8 +1,7 @@
-"""Marking a number as typed, for every kind of drill that asks for numbers.
+"""Marks typed numbers, for every kind of drill that asks for numbers.
 
-``page/grade.mjs`` is the same code for the page; tests feed both the same answers. Both
-read "shares" in ``grading.json``: how close two numbers have to be, as shares of the
-number that is compared with.
+``page/marking.mjs`` is the same code for the page; tests give both the same answers. Both
+read the relative tolerances, "shares" in ``grading.json``.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from livepage.drills.grade import GRADING, Outcome
 Payload = Mapping[str, Any]
 Goal = Mapping[str, Any]
 
-EQUAL = GRADING["shares"]["equal"]  # two numbers are one: the rest is rounding
-ALIKE = GRADING["shares"]["alike"]  # one may be the other, computed from rounded parts
-ROUGHLY = GRADING["shares"]["roughly"]  # from the mistake a number is taken for
-SHORT = GRADING["shares"]["short"]  # one with too few digits still counts as close
-SINGLE = GRADING["shares"]["single"]  # as ROUGHLY: a single digit fits many numbers
+EQUAL = GRADING["shares"]["equal"]  # rounding of floats
+ALIKE = GRADING["shares"]["alike"]  # rounding of intermediate results
+ROUGHLY = GRADING["shares"]["roughly"]  # the farthest that a rounded mistake may be off
+SHORT = GRADING["shares"]["short"]  # the farthest that a rounded answer may be off
+SINGLE = GRADING["shares"]["single"]  # ROUGHLY for one digit, which fits many numbers
 
 UNREADABLE: Outcome = {"passed": False, "unreadable": True}
 EMPTY: Outcome = {**UNREADABLE, "empty": True}
@@ -36,7 +35,7 @@ def mark(
     answer: Any,
     nouns: Sequence[str] = (),
 ) -> Outcome:
-    """Mark a number as typed; where that may mean two, both are considered."""
+    """Mark a typed number. If the text is ambiguous, both readings are considered."""
     text = uncounted(str(answer), nouns)
     if not text.strip(" "):
         return EMPTY
@@ -49,9 +48,7 @@ def mark(
     if first["passed"] or len(outcomes) == 1:
         return first
     values = [reading.value for reading in readings[:2]]
-    either = (
-        "," in text or "e" in text.lower()
-    )  # written differently in other countries
+    either = "," in text or "e" in text.lower()  # ambiguous between conventions
     if last["passed"]:
         return last if either else {"passed": False, "ask": values}
     if not either:
@@ -61,7 +58,7 @@ def mark(
 
 
 def judge(goal: Goal, wrong: Sequence[Any], reading: Reading) -> Outcome:
-    """Mark one value: right, close, a known mistake, or none of these."""
+    """Mark one reading: right, close, a known mistake, or none of these."""
     value = reading.value
     if hits(goal, value):
         return {"passed": True, "read": [value]}
@@ -81,14 +78,14 @@ def _says_why(outcome: Outcome) -> bool:
 
 
 def hits(goal: Goal, value: float) -> bool:
-    """Say whether a value is right; of an infinity or NaN, only that value is."""
+    """Say whether a value is right; an infinity or NaN has to be met exactly."""
     if "low" not in goal:
         return same(value, goal["value"])
     return goal["low"] <= value <= goal["high"]
 
 
 def same(value: float, target: float | str) -> bool:
-    """Say whether two values are one number; NaN is NaN, for somebody typed it."""
+    """Say whether two values are equal up to rounding. NaN equals NaN."""
     target = float(target)
     if math.isfinite(value) and math.isfinite(target):
         return abs(value - target) <= EQUAL * abs(target)
@@ -96,7 +93,7 @@ def same(value: float, target: float | str) -> bool:
 
 
 def _near(goal: Goal, reading: Reading, listed: bool) -> str | None:
-    """Say why a value is close: rounded too far, or to the unsafe side, or per cent."""
+    """Say why a value is close: too few digits, the unsafe side, or per cent."""
     if "low" not in goal:
         return None
     value, unit = reading
@@ -113,9 +110,9 @@ def _near(goal: Goal, reading: Reading, listed: bool) -> str | None:
 
 
 def _is_short(goal: Goal, reading: Reading) -> bool:
-    """Say whether a value is the answer with too few digits, in whatever unit.
+    """Say whether a value is the answer with too few digits.
 
-    An expression such as 9/15, typed where the answer is 9/16, is not a rounded answer.
+    An expression is not a rounded answer: 9/15 is not taken for 9/16.
     """
     value, unit = reading
     right = goal["value"]
@@ -130,17 +127,18 @@ def _nearly(goal: Goal, value: float) -> bool:
 
 
 def mistake(goal: Goal, wrong: Sequence[Any], reading: Reading) -> int | None:
-    """Return the one misconception that explains a value, better than the answer.
+    """Return the index of the mistake that explains a value, or None.
 
-    A count is exact, unless somebody types it as 8.59e9. Where several explain it, it is
-    the one that gives these digits when it is rounded.
+    A value closer to the answer than to a mistake is not explained by it. Counts are
+    compared exactly, unless the reader rounds one, as in 8.59e9. If several mistakes
+    explain a value, the one that rounds to its digits is taken.
     """
     value, right = reading.value, float(goal["value"])
     if not math.isfinite(value):
         return None
     far = abs(value - right) if math.isfinite(right) else math.inf
     slips = [float(slip) for slip in wrong]
-    found = [
+    matches = [
         i
         for i, slip in enumerate(slips)
         if math.isfinite(slip)
@@ -148,11 +146,11 @@ def mistake(goal: Goal, wrong: Sequence[Any], reading: Reading) -> int | None:
         and abs(value - slip) < far
         and agrees(reading, slip)
     ]
-    return _only([i for i in found if _rounds(reading, slips[i])] or found)
+    return _only([i for i in matches if _rounds(reading, slips[i])] or matches)
 
 
 def agrees(reading: Reading, slip: float) -> bool:
-    """Say whether a value is a slip's, rounded or cut off to the digits typed."""
+    """Say whether a mistake's value, rounded or truncated, gives the digits typed."""
     value, unit = reading
     gap = abs(value - slip)
     reach = SINGLE if abs(value) < 10 * unit else ROUGHLY
@@ -163,14 +161,14 @@ def agrees(reading: Reading, slip: float) -> bool:
 
 
 def _rounds(reading: Reading, slip: float) -> bool:
-    """Say whether a value is a slip's, rounded to the digits typed."""
+    """Say whether a mistake's value rounds to the digits typed."""
     return abs(reading.value - slip) <= reading.unit / 2 * (1 + EQUAL)
 
 
-def _only(found: Any) -> int | None:
-    """Return the one thing found; of several, none is known to be it."""
-    found = list(found)
-    return found[0] if len(found) == 1 else None
+def _only(matches: Any) -> int | None:
+    """Return the match if there is exactly one, else None."""
+    matches = list(matches)
+    return matches[0] if len(matches) == 1 else None
 
 
 def letter(answer: Any) -> int | None:

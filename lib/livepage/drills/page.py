@@ -1,7 +1,7 @@
-"""A drill as a piece of the page, and what the page needs to mark it.
+"""The HTML of a drill, and the scripts and files that mark it on the page.
 
-The HTML is whole before any script runs. The script wakes the form, and fetches Python
-only when the reader first runs code.
+The HTML is complete before any script runs. The script activates the form, and fetches
+MicroPython only when the reader first runs code.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from livepage.drills.words import foreign, in_language, table, word
 from livepage.quantities import letters
 
 HERE = Path(__file__).parent
-# What makes a module of MicroPython's loader, and what stands for it in a script. The
-# last is its command line, for Node.
+# The parts of MicroPython's loader that only a module may contain, each with its
+# replacement in a classic script. The last one is a command line for Node.
 NO_MODULE = {
     r"import\.meta\.url": "self.location.href",
     r"export default \w+;export ": "",
@@ -38,21 +38,21 @@ NO_MODULE = {
 def page_html(
     id: str, lang: str = "en", maths: markup.Maths = markup.plain_maths
 ) -> str:
-    """Return a drill as one group of the page.
+    """Return the HTML of a drill.
 
     Parameters
     ----------
     id : str
-        Its name in the bank.
+        The drill's name in the bank.
     lang : str
-        The page's language; English where a text has no other.
+        The page's language. A text without a translation stays English.
     maths : callable
         ``maths(tex, display)`` turns TeX into HTML.
 
     Returns
     -------
     str
-        With its data in a JSON block that no browser executes.
+        One element, with the drill's data in a JSON block that no browser executes.
     """
     return Card(find(id), lang, maths).section()
 
@@ -65,21 +65,23 @@ def progress_html(
     whole: str = "",
     page: str = "",
 ) -> str:
-    """Return the panel with the reader's progress: due list, save, load, forget.
+    """Return the panel with the reader's progress: drills due, export, import, delete.
 
     Parameters
     ----------
     lang : str
     ids : sequence of str
-        The drills to count and list; none counts whatever the reader has met.
+        The drills to count and list. Without ids, every drill in the reader's record
+        counts.
     maths : callable
         As for ``page_html``.
     pages : mapping of str to str
-        The address of the page a drill stands on, if it is not this one.
+        Maps a drill to the address of its page, if that is another page.
     whole : str
         The address of the page with all drills, if there is one.
     page : str
-        The name under which it is kept that this page was read; none keeps nothing.
+        The key under which the browser stores that this page was read. Without a key,
+        nothing is stored.
     """
     listed = {
         id: {
@@ -107,19 +109,19 @@ def _title(id: str, lang: str, maths: markup.Maths) -> str:
 
 @cache
 def page_script() -> str:
-    """Return the script of all drills: classic, to be deferred."""
+    """Return the classic script that runs all drills; load it deferred."""
     return f"(() => {{\n{bundle('main.mjs')}}})();\n"
 
 
 @cache
 def road_script() -> str:
-    """Return the script of the page that shows the road: how far its reader has come."""
+    """Return the script that shows the reader's progress on the page of the road."""
     return f"(() => {{\n{modules.script(HERE / 'page' / 'road.mjs')}}})();\n"
 
 
 def bundle(entry: str) -> str:
-    """Return a module of the page after all it imports, and what they are given."""
-    given = {
+    """Return a module of the page with its imports and the data from the build."""
+    data = {
         "quantities": letters(),
         "words": table(),
     }
@@ -128,24 +130,23 @@ def bundle(entry: str) -> str:
         {"livepage/drills": "$given"},
         gathered={"livepage/drill-kinds": scripts()},
     )
-    return f"const $given = {modules.to_json(given)};\n{script}"
+    return f"const $given = {modules.to_json(data)};\n{script}"
 
 
 @cache
 def stylesheet() -> str:
-    """Return the style of drills; every colour is one of the book's tokens."""
+    """Return the style sheet of drills."""
     return _source("page/drills.css")
 
 
 @cache
 def page_assets() -> dict[str, str]:
-    """Return the files to lay beside the script, fetched when a reader asks for them.
+    """Return the files that the page fetches on demand, by name.
 
-    These are Python and the simulator, on the first run, and what runs on a GPU.
-
-    One classic script carries MicroPython's loader, its WebAssembly as text, the worker
-    and what marks an answer there, because a page on ``file://`` may load a script and
-    nothing else.
+    MicroPython and the block simulator are fetched with the first run, the code for the
+    reader's GPU with its first use. MicroPython's loader, its WebAssembly as text, the
+    worker and the graders share one classic script, because a page on ``file://`` may
+    load scripts and nothing else.
     """
     folder = HERE.parent / "vendor" / "micropython"
     loader = _classic((folder / "micropython.mjs").read_text(encoding="utf-8"))
@@ -155,7 +156,7 @@ def page_assets() -> dict[str, str]:
         "wasm": base64.b64encode(wasm).decode(),
         "worker": _source("page/worker.js"),
         "graders": _graders(),
-        "interpreters": _played(),
+        "interpreters": _interpreters(),
     }
     script = f"globalThis.livepagePython = {json.dumps(bundle)};\n"
     return {
@@ -169,25 +170,25 @@ def page_assets() -> dict[str, str]:
 def _classic(module: str) -> str:
     """Return MicroPython's loader as a classic script that defines `loadMicroPython`.
 
-    Where a page was opened from a disk, WebKit's workers import no module, and no blob
-    either. The page therefore lays the loader before the worker's own text.
+    On a page opened from disk, WebKit's workers can import neither a module nor a blob.
+    Therefore the page puts the loader before the worker's source.
     """
-    for text, instead in NO_MODULE.items():
-        module, times = re.subn(text, instead, module, flags=re.DOTALL)
-        if not times:
+    for text, replacement in NO_MODULE.items():
+        module, count = re.subn(text, replacement, module, flags=re.DOTALL)
+        if not count:
             raise ValueError(
                 f"micropython.mjs has changed: it has no {text!r} any more"
             )
     return module
 
 
-def _played() -> dict[str, str]:
-    """Return what each of a worker's two interpreters begins with."""
+def _interpreters() -> dict[str, str]:
+    """Return the first source that each of a worker's two interpreters runs."""
     return {name: _python(f"page/{name}.py") for name in ("player", "judge")}
 
 
 def _graders() -> dict[str, str]:
-    """Return what marks a code drill: modules by their path, as Python looks for it."""
+    """Return the modules that mark a code drill, by their path for Python's import."""
     shared = ("blocks", "faults", "meter", "syntax", "values")
     files = _modules([*shared, *graders(simulated=False)])
     return _in_packages(
@@ -196,7 +197,7 @@ def _graders() -> dict[str, str]:
 
 
 def _simulator() -> str:
-    """Return the script that brings the block simulator, and what marks a kernel."""
+    """Return the script with the block simulator and the grader of kernels."""
     files = portable.sources() | _in_packages(_modules(graders(simulated=True)))
     packed = json.dumps(files, ensure_ascii=False)
     return f"globalThis.livepageSimulator = {packed};\n"
@@ -207,7 +208,7 @@ def _modules(names: Sequence[str]) -> dict[str, str]:
 
 
 def _in_packages(files: Mapping[str, str]) -> dict[str, str]:
-    """Return modules with an empty `__init__` for every package that holds one."""
+    """Add an empty `__init__` for each package that contains one of the modules."""
     folders = {str(folder) for name in files for folder in PurePosixPath(name).parents}
     return {**files} | {f"{each}/__init__": "" for each in sorted(folders - {"."})}
 
@@ -217,7 +218,7 @@ def _python(name: str) -> str:
 
 
 def python_text(file: Path) -> str:
-    """Return a module of Python's without what only its own readers need."""
+    """Return the code of a Python file, without comments and docstrings."""
     return portable.code_only(file.read_text(encoding="utf-8"))
 
 

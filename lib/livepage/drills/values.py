@@ -1,8 +1,8 @@
-"""Results of a reader's code: as JSON, compared, and as short text.
+"""Results of a reader's code: written as JSON, compared, and shown as short text.
 
 This file runs in CPython behind ``check(...)`` and in the page's MicroPython, so it is
-plain Python without typing or NumPy. Numbers that JSON does not know travel as text
-("-inf"), there and back.
+plain Python without typing or NumPy. JSON has no infinities and no NaN, so they are
+written as text, such as "-inf".
 """
 
 import math
@@ -17,7 +17,7 @@ DEEPEST, LONGEST, WIDEST = 6, 2000, 60  # of a result: its nesting, its lists, i
 
 
 def pack(value: object) -> object:
-    """Write the numbers that JSON does not know as text."""
+    """Replace infinities and NaN by text, for JSON."""
     if isinstance(value, list):
         return [pack(part) for part in value]
     if isinstance(value, float) and value - value != 0:
@@ -26,7 +26,7 @@ def pack(value: object) -> object:
 
 
 def unpack(value: object) -> object:
-    """Read them back."""
+    """Undo `pack`."""
     if isinstance(value, list):
         return [unpack(part) for part in value]
     if isinstance(value, dict):
@@ -35,7 +35,7 @@ def unpack(value: object) -> object:
 
 
 def plain(value: object, depth: int) -> object:
-    """Return a result as lists and numbers; anything else as its repr."""
+    """Return a result as lists and numbers, and anything else as its repr."""
     if hasattr(value, "tolist"):  # numpy, in a notebook
         value = value.tolist()
     if isinstance(value, (list, tuple)) and depth < DEEPEST:
@@ -46,7 +46,7 @@ def plain(value: object, depth: int) -> object:
 
 
 def is_number(value: object) -> bool:
-    """Say whether a value is a number; True and False are none."""
+    """Say whether a value is a number. True and False are not."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
@@ -54,7 +54,7 @@ def is_number(value: object) -> bool:
 
 
 def close(a: float, b: float, tolerance: float) -> bool:
-    """Compare two numbers; infinities and NaN equal themselves."""
+    """Compare two numbers. Infinities and NaN equal themselves."""
     if a == b or (a != a and b != b):
         return True
     if a - a != 0 or b - b != 0:  # one of them is not finite
@@ -63,34 +63,34 @@ def close(a: float, b: float, tolerance: float) -> bool:
 
 
 def finite(value: object) -> bool:
-    """Say whether no NaN and no infinity is in a value."""
+    """Say whether a value contains neither NaN nor an infinity."""
     if isinstance(value, list):
         return all([finite(part) for part in value])
     return not is_number(value) or value - value == 0
 
 
 def fingerprint(value: object) -> float:
-    """Return a number that hardly any other rows of numbers have."""
+    """Return a number that other rows of numbers are very unlikely to have."""
     total = 0.0
-    for place, leaf in enumerate(leaves(value)):
-        total += (1 + place * 0.6180339887 % 1) * weight(leaf)
+    for index, leaf in enumerate(leaves(value)):
+        total += (1 + index * 0.6180339887 % 1) * weight(leaf)
     return total
 
 
 def leaves(value: object) -> list:
-    """Return every number and text in lists of lists."""
+    """Return every number and text in nested lists."""
     if not isinstance(value, list):
         return [value]
-    found = []
+    result = []
     for part in value:
-        found += leaves(part)
-    return found
+        result += leaves(part)
+    return result
 
 
 def weight(leaf: object) -> float:
-    """Return a number as its order of magnitude, a text as a number."""
+    """Return a number's order of magnitude, or a number computed from a text."""
     if not is_number(leaf):
-        text = leaf[:5] if leaf[:1] == "<" else leaf  # after that comes an address
+        text = leaf[:5] if leaf[:1] == "<" else leaf  # the rest is an address
         return 50 + sum([(i + 1) * ord(x) for i, x in enumerate(text)]) % 9973 / 100
     if leaf - leaf != 0:
         return 91.7 if leaf != leaf else 83.3 if leaf > 0 else -83.3
@@ -102,12 +102,12 @@ def weight(leaf: object) -> float:
 
 
 def as_code(text: str) -> str:
-    """Return a text that is shown as code."""
+    """Return a text marked as code."""
     return "`" + text.replace("`", "'") + "`"
 
 
 def brief(value: object) -> str:
-    """Return a result as one would write it, in a few words."""
+    """Return a result as short text; long lists are abbreviated."""
     if isinstance(value, list):
         parts = [brief(part) for part in value[:4]] + ["…"] * (len(value) > 4)
         return "[" + ", ".join(parts) + "]"
@@ -115,12 +115,12 @@ def brief(value: object) -> str:
 
 
 def distinct_cells(mine: object, right: object) -> list:
-    """Return two values as cells, with as many digits as it takes to tell them apart."""
+    """Return two values as cells, with enough digits to tell them apart."""
     few = [[pack(value), FEW] for value in (mine, right)]
     many = [[pack(value), MANY] for value in (mine, right)]
     return many if look_alike(*few) and not look_alike(*many) else few
 
 
 def look_alike(a: list, b: list) -> bool:
-    """Say whether two cells are written alike."""
+    """Say whether two cells look the same when printed."""
     return show(*a) == show(*b)

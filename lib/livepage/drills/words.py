@@ -1,4 +1,4 @@
-"""The drills' own words, in every language of the book."""
+"""The sentences and labels of drills, in every language of the book."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from livepage.words import ENGLISH, section
 
 
 def table() -> Mapping[str, Mapping[str, str]]:
-    """Return the drills' words: language → key → text."""
+    """Return the texts of drills: language → key → text."""
     return section("drills")
 
 
 def in_language(text: Any, language: str = "en") -> str:
-    """Return a text of the bank in a language, English where it has no other."""
+    """Return a text of the bank in a language, or in English if it is not translated."""
     if isinstance(text, Mapping):
         return str(text.get(language, text[ENGLISH])).strip()
     return str(text).strip()
 
 
 def foreign(text: Any, language: str) -> str:
-    """Return the language of a text that is not in the page's own, else nothing."""
+    """Return the language of a text if it differs from the page's, else ""."""
     translated = isinstance(text, Mapping) and language in text
     return "" if translated or language == ENGLISH else ENGLISH
 
@@ -37,27 +37,27 @@ def word(key: str, language: str = "en", **values: Any) -> str:
 
 
 def column(name: str, language: str = "en") -> str:
-    """Return the heading of a column: ℓ for l, a word for block, else the name."""
+    """Return the heading of a column, such as ℓ for l or a translation of "block"."""
     return letters().get(name) or table()[language].get(name) or name
 
 
 def sentence(key: str, slots: Mapping[str, Any], language: str) -> str:
-    """Return a sentence with its slots filled; ``faults.py`` says what may fill one."""
+    """Return a sentence with its slots filled; ``faults.py`` describes their values."""
 
-    def written(part: Any) -> str:
+    def render(part: Any) -> str:
         if isinstance(part, dict):
             return column(part["column"], language)
         return part if isinstance(part, str) else show(*part)
 
     filled = {
-        name: "".join(map(written, given)) if isinstance(given, list) else given
-        for name, given in slots.items()
+        name: "".join(map(render, value)) if isinstance(value, list) else value
+        for name, value in slots.items()
     }
     return word(key, language, **filled)
 
 
 class Say(NamedTuple):
-    """A sentence of the kit, to be written later: its key, and what fills its slots."""
+    """A sentence whose language is chosen later: its key and its slots."""
 
     key: str
     slots: Mapping[str, Any] = {}
@@ -65,16 +65,16 @@ class Say(NamedTuple):
 
 
 def write(lines: Iterable[Any], language: str) -> tuple[str, ...]:
-    """Return lines in a language.
+    """Render lines in a language.
 
-    A line is a text of the bank, a sentence of the kit, or a list of these.
+    A line is a text of the bank, a `Say`, or a list of these.
     """
-    return tuple(_written(line, language) for line in lines)
+    return tuple(_rendered(line, language) for line in lines)
 
 
-def _written(part: Any, language: str) -> str:
+def _rendered(part: Any, language: str) -> str:
     if isinstance(part, Say):
         return part.around.replace("{}", sentence(part.key, part.slots, language), 1)
     if isinstance(part, list):
-        return " ".join(_written(each, language) for each in part)
+        return " ".join(_rendered(each, language) for each in part)
     return in_language(part, language)
