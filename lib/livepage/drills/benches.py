@@ -1,11 +1,12 @@
-"""Benches: what a reader's kernel is timed against, on the reader's own GPU.
+"""Benches: the kernels beside which a reader's kernel is timed on the reader's GPU.
 
 A bench is a folder `benches/<name>/` beside the book's drills, with two files. `bench.py`
-has `rungs()`, the kernels to time besides the reader's: of each its ``name``, ``text``,
-``function``, what it ``takes`` and their ``kinds``, and its ``builds``: the ``names`` it
-is given, the threads of a ``block``, its ``rows`` and ``tile``. `bench.mjs` makes the
-numbers of a launch and knows what is right. A drill names it: ``bench: {ladder: <name>,
-names: …, block: …, tile: …}``, with what the reader's kernel gets in that size.
+defines `rungs()`, the kernels to time. Each has a ``name``, its ``text`` and
+``function``, the arguments it ``takes`` and their ``kinds``, and its ``builds``: the
+values of ``names``, the threads of a ``block``, ``rows`` and ``tile``. `bench.mjs` makes
+the inputs of a launch and computes the right results. A drill refers to its bench by
+``bench: {ladder: <name>, names: …, block: …, tile: …}``, where the last three hold for
+the reader's kernel.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ PAGE = Path(__file__).parent / "page"
 
 
 def script() -> str:
-    """Return the script that runs kernels on the reader's GPU, with all benches."""
+    """Return the script that runs kernels on the reader's GPU, with every bench."""
     folder = book.current().drills / "benches"
     return _script(folder)
 
@@ -30,7 +31,7 @@ def script() -> str:
 @cache
 def _script(folder: Path) -> str:
     names = sorted(path.parent.name for path in folder.glob("*/bench.py"))
-    given = {
+    data = {
         "words": words.section("gpu"),
         "modules": portable.translator(),
         "translatorSource": _python("translator.py"),
@@ -41,13 +42,13 @@ def _script(folder: Path) -> str:
         f" rungs: {modules.to_json(_rungs(folder / name / 'bench.py'))}}},\n"
         for name in names
     )
-    made = modules.script(
+    main = modules.script(
         PAGE / "gpu" / "main.mjs",
         {"livepage/gpu": "$given", "livepage/drills/page": "livepageDrills"},
     )
     return (
-        f"(() => {{\nconst $given = {modules.to_json(given)};\n"
-        f"$given.benches = {{\n{benches}}};\n{made}}})();\n"
+        f"(() => {{\nconst $given = {modules.to_json(data)};\n"
+        f"$given.benches = {{\n{benches}}};\n{main}}})();\n"
     )
 
 
@@ -56,10 +57,9 @@ def _python(name: str) -> str:
 
 
 def _rungs(file: Path) -> list[dict[str, Any]]:
-    """Return the kernels of a bench."""
     name = f"{__package__}.bench_{file.parent.name}"
-    found = spec_from_file_location(name, file)
-    assert found and found.loader, file
-    loaded = module_from_spec(found)
-    found.loader.exec_module(loaded)
-    return loaded.rungs()
+    spec = spec_from_file_location(name, file)
+    assert spec and spec.loader, file
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.rungs()

@@ -1,29 +1,29 @@
-"""A list that sees whether a function takes it in blocks.
+"""A list that records whether a function reads it in blocks.
 
-Like the graders this runs in CPython and in the page's MicroPython, where drills import
-it whose prompt asks for blocks. The list only takes notes. The drill's ``drive`` raises
-what ``fault()`` says, after the results, so that a wrong number is shown before a wrong
-way to reach it.
+Like the graders, this module runs in CPython and in the page's MicroPython. Drills whose
+prompt asks for blocks import it. The list only records. The drill's ``drive`` raises what
+``fault()`` returns after the results, so a wrong number is reported before a wrong way to
+read the list.
 """
 
 
 class Blocks:
-    """Items that note how many of them each slice takes.
+    """A list that records the sizes of its slices.
 
     Parameters
     ----------
     name : str
-        What the items are called, in the plural.
+        The plural noun for the items.
     items : list
     block : int
-        How many a slice has to take. One that ends where the list ends may be shorter.
+        The length that a slice has to have. The last slice of the list may be shorter.
     once : bool
-        Whether the slices together may take each item only once.
+        Whether all slices together may read each item only once.
     """
 
     def __init__(self, name, items, block, once=False):
         self.name, self.items, self.block, self.once = name, items, block, once
-        self.start = 0  # where the list this is the rest of has these items
+        self.start = 0  # index of the first item in the original list
         self.notes = {"sizes": [], "wrong": [], "alone": set(), "all": len(items)}
 
     def __len__(self):
@@ -47,7 +47,7 @@ class Blocks:
         return part
 
     def _rest(self, start, items):
-        """Return the items from a place on, of which nothing has been taken yet."""
+        """Return the list from an index on. This does not count as reading the items."""
         rest = Blocks(self.name, items, self.block, self.once)
         rest.start, rest.notes = self.start + start, self.notes
         return rest
@@ -58,7 +58,7 @@ class Blocks:
             self.notes["wrong"].append(size)
 
     def fault(self):
-        """Return what was wrong with how the items were taken, or an empty text."""
+        """Return what is wrong with the reads, or an empty text."""
         sizes, wrong, alone = [self.notes[n] for n in ("sizes", "wrong", "alone")]
         if wrong:
             said = "one of your slices holds %d of the %s; a block has %d"

@@ -1,8 +1,8 @@
-"""All drills of the book on one page: what is due today, then chapter by chapter.
+"""All drills of the book on one page: those due today, then all by chapter.
 
-The HTML is a plain list: each question, a link to its chapter, its folded solution. The
-script turns every question into a button that opens the drill where it stands; the
-drill itself is fetched then, one small script each, so that the page stays light.
+The HTML is a plain list: each prompt, a link to its chapter, and its folded solution. The
+script turns each prompt into a button that opens the drill in place. The drill itself is
+fetched then, as one small script, so the page stays light.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from livepage.drills.words import word
 
 
 class Chapter(NamedTuple):
-    """A chapter: its number, its title, its address, its drills in their order."""
+    """A chapter with the ids of its drills, in reading order."""
 
     number: int
     title: str
@@ -32,12 +32,12 @@ def deck_html(
     lang: str = "en",
     maths: markup.Maths = markup.plain_maths,
 ) -> str:
-    """Return the list of all drills of some chapters.
+    """Return the list of the drills of all chapters.
 
     Parameters
     ----------
     chapters : sequence of Chapter
-        In reading order; one without drills is left out.
+        In reading order. Chapters without drills are omitted.
     lang : str
         The page's language.
     maths : callable
@@ -65,7 +65,7 @@ def deck_html(
 
 
 def card_script(id: str, section: str) -> str:
-    """Return a classic script that hands a drill, drawn, to the page with all of them."""
+    """Return a classic script that gives the HTML of a drill to the page of all drills."""
     card = json.dumps(section, ensure_ascii=False)
     return (
         "globalThis.livepageCards ??= {};\n"
@@ -74,7 +74,7 @@ def card_script(id: str, section: str) -> str:
 
 
 def _line(chapter: Chapter, lang: str) -> str:
-    """Return a chapter's line in the overview: its number, its name, how many."""
+    """Return a chapter's line in the overview: number, title and count."""
     return (
         f'<li class="os-deck-line" data-chapter="{chapter.number}">'
         f'<span class="os-deck-number">{chapter.number}</span>'
@@ -103,7 +103,7 @@ def _group(chapter: Chapter, lang: str, maths: markup.Maths) -> str:
 
 
 def _row(id: str, chapter: Chapter, lang: str, maths: markup.Maths) -> str:
-    """Return a drill's row: its question, what it is, where it stands, its solution."""
+    """Return a drill's row: prompt, kind, chapter and solution."""
     card = Card(find(id), lang, maths)
     href = f"{chapter.href}#drill-{id}"
     return f"""\

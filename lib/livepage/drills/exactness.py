@@ -1,8 +1,8 @@
-"""How exact an answer has to be: what the reader is told, and what is graded.
+"""The precision of an answer: the sentence about it, and the numbers that graders use.
 
-A drill says ``to: 3 digits``, ``to: 2 decimals``, ``to: exact`` or ``to: whole``, and
-where a limit is asked for, on which ``side`` of it an answer is safe. Both the sentence
-under the prompt and the numbers that the graders compare with are made from that, here.
+A drill says ``to: 3 digits``, ``to: 2 decimals``, ``to: exact`` or ``to: whole``. Where
+the answer is a limit, the drill also says on which ``side`` of it an answer is safe. This
+module derives from these both the sentence under the prompt and the accepted range.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from typing import Any, NamedTuple
 
 from livepage.drills.words import word
 
-SLACK = 1e-9  # what computing in floats may cost
-NEARLY = 1e-2  # as a part of the answer: somebody rounded on the way
+SLACK = 1e-9  # relative error of computing in floats
+NEARLY = 1e-2  # relative error of rounding intermediate results
 WORTH_ROUNDING = 1000  # nobody rounds a smaller count
-# How people shorten a number; nobody cuts it off to a single digit.
+# How people shorten a number. Nobody truncates to a single digit.
 ROUNDINGS = [decimal.ROUND_HALF_UP, decimal.ROUND_HALF_EVEN, decimal.ROUND_DOWN]
 
 
 class Rule(NamedTuple):
-    """How exact: 3 digits, 2 decimals, exact, or whole; below or above a limit."""
+    """A precision: 3 digits, 2 decimals, exact or whole; below or above a limit."""
 
     kind: str
     count: int = 0
@@ -32,33 +32,33 @@ class Rule(NamedTuple):
 
 
 def rule(to: str, side: str = "") -> Rule:
-    """Return the rule a drill states.
+    """Parse the precision that a drill states.
 
     Raises
     ------
     ValueError
-        If it states none.
+        If the drill states none.
     """
     if to in ("exact", "whole") and not side:
         return Rule(to)
-    found = re.fullmatch(r"([1-6]) (digits|decimals)", str(to))
-    if found is None or side not in ("", "below", "above"):
+    match = re.fullmatch(r"([1-6]) (digits|decimals)", str(to))
+    if match is None or side not in ("", "below", "above"):
         raise ValueError(
             'expected to: "3 digits", "2 decimals", "exact" or "whole", and perhaps'
             f' side: "below" or "above", got to: {to!r}, side: {side!r}'
         )
-    return Rule(found[2], int(found[1]), side)
+    return Rule(match[2], int(match[1]), side)
 
 
 def asked(rule: Rule, language: str = "en") -> str:
-    """Return the sentence that tells the reader how exact the answer has to be."""
+    """Return the sentence that tells the reader the precision."""
     key = f"asked{(rule.side or rule.kind).capitalize()}"
     count = word("counts", language).split()[rule.count]
     return word(key, language, n=count)
 
 
 def goal(value: float, rule: Rule) -> dict[str, Any]:
-    """Return the numbers that an answer is compared with.
+    """Return the numbers with which an answer is compared.
 
     Parameters
     ----------
@@ -69,17 +69,17 @@ def goal(value: float, rule: Rule) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``low`` and ``high``, between which an answer is right; ``rounded``, the values
-        that are right to fewer digits than are asked for; ``nearly``, how far from the
-        answer somebody ends who rounds on the way; ``unsafe``, the end of the values on
-        the wrong side of a limit; ``counted``, whether the answer is a count, which
-        nobody rounds. Of a value that is not finite, only ``value``.
+        ``low`` and ``high``, the ends of the accepted range; ``rounded``, the values
+        that are right to fewer digits than required; ``nearly``, the largest error from
+        rounding intermediate results; ``unsafe``, the end of the range on the wrong side
+        of a limit; ``counted``, whether the answer is a count. If the value is not
+        finite, only ``value``.
     """
     if not math.isfinite(value):
         return {"value": str(float(value))}
     slack = SLACK * abs(value)
     low, high = _around(value, rule)
-    found = {
+    result = {
         "value": float(value),
         "low": low - slack,
         "high": high + slack,
@@ -89,12 +89,12 @@ def goal(value: float, rule: Rule) -> dict[str, Any]:
     }
     if rule.side:
         unit = _unit(value, rule)
-        found["unsafe"] = value + (unit if rule.side == "below" else -unit)
-    return found
+        result["unsafe"] = value + (unit if rule.side == "below" else -unit)
+    return result
 
 
 def safe(value: float, rule: Rule, digits: int) -> float:
-    """Return a limit rounded to its safe side, so that what is printed holds."""
+    """Return a limit rounded to its safe side, so that the printed number holds."""
     if not rule.side:
         return value
     exact = Decimal(repr(value))
@@ -104,10 +104,10 @@ def safe(value: float, rule: Rule, digits: int) -> float:
 
 
 def _around(value: float, rule: Rule) -> tuple[float, float]:
-    """Return between which numbers an answer is right.
+    """Return the accepted range.
 
-    The prompt says that the last digit may be off by one. A reader may count that from
-    the exact value, or from the value rounded to these digits: both are right.
+    The prompt says that the last digit may be off by one. The range allows that from the
+    exact value and from the rounded value.
     """
     unit = _unit(value, rule)
     if rule.side == "below":
@@ -119,7 +119,7 @@ def _around(value: float, rule: Rule) -> tuple[float, float]:
 
 
 def _unit(value: float, rule: Rule) -> float:
-    """Return by how much an answer may be off: one in the last digit asked for."""
+    """Return the accepted error: one unit in the last required digit."""
     if rule.kind == "decimals":
         return 10.0**-rule.count
     if rule.kind == "digits" and value:
@@ -128,7 +128,7 @@ def _unit(value: float, rule: Rule) -> float:
 
 
 def _rounded(value: float, rule: Rule) -> Iterator[float]:
-    """Yield the value rounded, or cut off, to fewer digits than are asked for."""
+    """Yield the value rounded or truncated to fewer digits than required."""
     if not value or rule.kind == "whole" and abs(value) < WORTH_ROUNDING:
         return
     exact = Decimal(repr(float(value)))
@@ -141,7 +141,7 @@ def _rounded(value: float, rule: Rule) -> Iterator[float]:
 
 
 def _coarser(exact: Decimal, rule: Rule) -> Iterator[tuple[int, int]]:
-    """Yield each coarser rounding: the power of ten of its last digit, and its digits."""
+    """Yield the last power of ten and the number of digits of each coarser rounding."""
     lead = exact.adjusted()
     if rule.kind == "decimals":
         for power in range(-1, -rule.count, -1):

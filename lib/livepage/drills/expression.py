@@ -1,10 +1,10 @@
-"""Arithmetic a reader may type, and the expressions answers are written in.
+"""Parses and evaluates arithmetic: what readers type, and the expressions in drills.
 
-One small grammar serves both. It knows numbers, the four operations, powers, a few
-functions and whatever names the caller passes in. It never reaches Python's own
-evaluator, so an answer can hold nothing but arithmetic. What people type for a sign,
-and how a number may be written, stands in ``reading.json``; the twin of this module,
-``page/expression.mjs``, reads the same file.
+The grammar has numbers, the four operations, powers, a few functions and the names that
+the caller passes. It never calls Python's own evaluator, so an answer can contain nothing
+but arithmetic. ``reading.json`` lists the spellings of signs and the notations of
+numbers; the JavaScript version of this module, ``page/expression.mjs``, reads the same
+file.
 
     >>> evaluate("1/4 + e^-1 - exp(-1)")
     0.25
@@ -15,8 +15,8 @@ and how a number may be written, stands in ``reading.json``; the twin of this mo
     >>> evaluate("l·e^(m − 5)", {"l": 5.0, "m": 5.0})
     5.0
 
-A number such as 1,000 is a thousand in English and one in most of Europe. ``read``
-returns both.
+The text 1,000 means a thousand in English and one in most of Europe. ``read`` returns
+both readings.
 
     >>> [value for value, unit in read("1,000")]
     [1000.0, 1.0]
@@ -36,13 +36,13 @@ import numpy as np
 CONSTANTS = {"e": np.e, "pi": np.pi, "inf": np.inf, "infinity": np.inf, "nan": np.nan}
 
 
-LEAST = 5e-324  # stands for what is too small for a float, and still is not 0
+LEAST = 5e-324  # the result of an underflow that is not 0
 
 
 class Reading(NamedTuple):
-    """A value, and what one more in the last digit typed would add to it.
+    """A value and its unit: the weight of the last digit typed.
 
-    The unit is 0 where the text is more than a bare number.
+    The unit is 0 if the text is more than a bare number.
     """
 
     value: float
@@ -51,13 +51,13 @@ class Reading(NamedTuple):
 
 @cache
 def table() -> dict[str, Any]:
-    """Return what ``reading.json`` says about signs, words, numerals and functions."""
+    """Return the content of ``reading.json``: signs, words, numerals and functions."""
     path = Path(__file__).with_name("reading.json")
     return json.loads(path.read_text(encoding="utf-8"))
 
 
 def harmonic(n: float) -> float:
-    """Return 1 + 1/2 + … + 1/n, at once for any n."""
+    """Return 1 + 1/2 + … + 1/n in constant time."""
     if not n > 100:
         return float(sum(1.0 / k for k in range(1, int(n) + 1))) if n > 0 else n * 0.0
     # The Euler–Maclaurin series: its next term is below the last digit of a float.
@@ -70,14 +70,14 @@ FUNCTIONS |= {"ln": np.log, "harmonic": harmonic}
 
 
 def evaluate(text: str, names: Mapping[str, float] | None = None) -> float:
-    """Return the value of an expression, in the English reading if it has one.
+    """Return the value of an expression, in English notation if possible.
 
     Parameters
     ----------
     text : str
         The expression, such as ``"5*exp(-2) + 1"``, ``"e⁻¹"``, ``"1,37"``, ``"-inf"``.
     names : mapping of str to float, optional
-        Further names the expression may use.
+        Names that the expression may use.
 
     Returns
     -------
@@ -87,25 +87,24 @@ def evaluate(text: str, names: Mapping[str, float] | None = None) -> float:
     Raises
     ------
     ValueError
-        If the text is no expression; it names the place.
+        If the text is no expression. The message names the position.
     """
     return read(text, names)[0].value
 
 
 def read(text: str, names: Mapping[str, float] | None = None) -> list[Reading]:
-    """Return what a text may mean, one reading or more.
+    """Return every reading of a text.
 
-    Numbers may be written in the English or in the continental way, and 2e-1 may be a
-    fifth or one less than twice e.
+    Numbers may be in English or continental notation, and 2e-1 may mean 0.2 or 2·e − 1.
 
     Raises
     ------
     ValueError
-        If neither convention can read it.
+        If no convention can read the text.
     """
     if len(text) > table()["longest"]:
         raise ValueError(f"cannot read {len(text)} characters: too long")
-    found: list[Reading] = []
+    result: list[Reading] = []
     fault = None
     for convention in table()["conventions"]:
         try:
@@ -113,27 +112,27 @@ def read(text: str, names: Mapping[str, float] | None = None) -> list[Reading]:
         except ValueError as error:
             fault = fault or error
             continue
-        if not found or not _same(found[0].value, reading.value):
-            found.append(reading)
-    if not found:
+        if not result or not _same(result[0].value, reading.value):
+            result.append(reading)
+    if not result:
         raise fault
-    return found
+    return result
 
 
 def uncounted(text: str, nouns: Sequence[str]) -> str:
-    """Return a text without the words at its end that say what its number counts.
+    """Remove nouns from the end of a text, such as "blocks" from "16 blocks".
 
     Parameters
     ----------
     text : str
         Such as ``"16 blocks"``.
     nouns : sequence of str
-        Words that may stand there, without the s of their plural.
+        The nouns, in the singular.
     """
     short = len(text) <= table()["longest"]
-    found = short and re.fullmatch(table()["counted"], text)
-    if found and _singular(found[2]) in nouns:
-        return uncounted(found[1], nouns)
+    match = short and re.fullmatch(table()["counted"], text)
+    if match and _singular(match[2]) in nouns:
+        return uncounted(match[1], nouns)
     return text
 
 
@@ -142,7 +141,7 @@ def _singular(word: str) -> str:
 
 
 def nouns(text: str) -> list[str]:
-    """Return the words of a question that may follow a number of its answer."""
+    """Return the words of a prompt, in the singular, that may follow a typed number."""
     known = {*CONSTANTS, *table()["words"], *FUNCTIONS}
     prose = re.sub(r"\$[^$]*\$|`[^`]*`", " ", text)
     words = set(re.findall(r"[A-Za-z]{3,}", prose.lower())) - known
@@ -150,14 +149,14 @@ def nouns(text: str) -> list[str]:
 
 
 def unknown(text: str, names: Mapping[str, float]) -> str:
-    """Return the first name in a text that is not known, or nothing."""
+    """Return the first unknown name in a text, or ""."""
     known = {*CONSTANTS, *table()["words"], *FUNCTIONS, *names, "frac"}
     try:
         tokens = _tokens(_plain(text[: table()["longest"]]), table()["conventions"][0])
     except ValueError:
         return ""
-    found = (name for kind, name in tokens if kind == "name")
-    return next((n for n in found if not {n, n.lower()} & known), "")
+    typed = (name for kind, name in tokens if kind == "name")
+    return next((n for n in typed if not {n, n.lower()} & known), "")
 
 
 def _same(a: float, b: float) -> bool:
@@ -180,9 +179,9 @@ def _read_as(
 
 
 def _precision(tokens: list[tuple[str, str]], known: Mapping[str, float]) -> float:
-    """Return the weight of the last digit of a bare number, or of one with its unit.
+    """Return the weight of the last digit of a bare number, or 0.
 
-    52 KiB, 17 billion and 85 % are such numbers, too.
+    A number with a unit counts as bare: 52 KiB, 17 billion, 85 %.
     """
     kind, last = tokens[-1]
     scale = known.get(last, known.get(last.lower(), 0.0)) if kind == "name" else 1.0
@@ -194,67 +193,67 @@ def _precision(tokens: list[tuple[str, str]], known: Mapping[str, float]) -> flo
 
 
 def _unit(number: str) -> float:
-    """Return the weight of the last digit of a number written with a point."""
+    """Return the weight of the last digit of a number with a decimal point."""
     digits, _, power = number.lower().partition("e")
-    places = len(digits.partition(".")[2])
-    return float(f"1e{int(power or 0) - places}")
+    decimals = len(digits.partition(".")[2])
+    return float(f"1e{int(power or 0) - decimals}")
 
 
 def _plain(text: str) -> str:
-    """Rewrite the many ways to type a sign into the one the grammar knows."""
+    """Replace each spelling of a sign by the one in the grammar."""
     for spelling, plain in table()["spellings"]:
         text = text.replace(spelling, plain)
     fractions, (raised, lowered) = table()["fractions"], table()["raised"]
     text = re.sub(
         f"([0-9]+ ?)?([{''.join(fractions)}])",
-        lambda found: f"({found[1] or 0}+{fractions[found[2]]})",
+        lambda match: f"({match[1] or 0}+{fractions[match[2]]})",
         text,
     )
     lower = str.maketrans(raised, lowered)
     text = re.sub(f"[{raised}]+", lambda run: f"^({run[0].translate(lower)})", text)
     before, _, after = text.rpartition("=")
-    # Of "w = 0.5" the number is read. Of code such as "l += 1" it would be a mistake.
+    # "w = 0.5" is read as 0.5. Code such as "l += 1" must not be read as 1.
     stepwise = ";" in text or before.endswith(("+", "-", "*", "/"))
     return text if stepwise else after.strip(" ")
 
 
 def _tokens(text: str, convention: Mapping[str, str]) -> list[tuple[str, str]]:
     """Split into (kind, text) pairs: number, name or mark."""
-    tokens, place = [], 0
-    while place < len(text):
-        if text[place] == " ":
-            place += 1
+    tokens, index = [], 0
+    while index < len(text):
+        if text[index] == " ":
+            index += 1
             continue
-        kind, found = _token(text, place, convention)
-        tokens.append((kind, found[0]))
-        place += found[1]
+        kind, token, length = _token(text, index, convention)
+        tokens.append((kind, token))
+        index += length
     return tokens
 
 
 def _token(
-    text: str, place: int, convention: Mapping[str, str]
-) -> tuple[str, tuple[str, int]]:
-    """Return the kind of the token that starts here, its text, and its length."""
+    text: str, index: int, convention: Mapping[str, str]
+) -> tuple[str, str, int]:
+    """Return the kind of the token at an index, its text, and its length."""
     known = table()
-    if found := _match(known["hexadecimal"], text, place):
-        return "number", (str(int(found, 16)), len(found))
-    if found := _match(convention["number"], text, place):
-        return "number", (_decimal(found, convention), len(found))
-    if found := _match(known["times"], text, place):
-        return "mark", ("*", 1)
+    if match := _match(known["hexadecimal"], text, index):
+        return "number", str(int(match, 16)), len(match)
+    if match := _match(convention["number"], text, index):
+        return "number", _decimal(match, convention), len(match)
+    if match := _match(known["times"], text, index):
+        return "mark", "*", 1
     for kind in ("name", "mark"):
-        if found := _match(known[kind], text, place):
-            return kind, (found, len(found))
-    raise ValueError(f"cannot read {text!r} at {text[place:]!r}")
+        if match := _match(known[kind], text, index):
+            return kind, match, len(match)
+    raise ValueError(f"cannot read {text!r} at {text[index:]!r}")
 
 
-def _match(pattern: str, text: str, place: int) -> str:
-    found = re.compile(pattern).match(text, place)
-    return found[0] if found else ""
+def _match(pattern: str, text: str, index: int) -> str:
+    match = re.compile(pattern).match(text, index)
+    return match[0] if match else ""
 
 
 def _decimal(number: str, convention: Mapping[str, str]) -> str:
-    """Write a number of a convention with a point and without groups."""
+    """Rewrite a number with a decimal point and without group separators."""
     for mark in convention["groups"]:
         number = number.replace(mark, "")
     return number.replace(convention["point"], ".")
@@ -269,23 +268,23 @@ class _Reader:
         self.tokens = tokens
         self.names = names
         self.source = source
-        self.place = 0
+        self.index = 0
         self.depth = 0
-        self.beyond = False  # some power was too small or too large for a float
+        self.beyond = False  # whether something underflowed or overflowed
 
     @property
     def kind(self) -> str | None:
-        return self.tokens[self.place][0] if self.place < len(self.tokens) else None
+        return self.tokens[self.index][0] if self.index < len(self.tokens) else None
 
     @property
     def text(self) -> str:
-        return self.tokens[self.place][1] if self.place < len(self.tokens) else ""
+        return self.tokens[self.index][1] if self.index < len(self.tokens) else ""
 
     def take(self, *marks: str) -> str:
-        """Step over the next token if it is one of these marks."""
+        """Consume the next token if it is one of these marks."""
         if self.kind == "mark" and self.text in marks:
-            self.place += 1
-            return self.tokens[self.place - 1][1]
+            self.index += 1
+            return self.tokens[self.index - 1][1]
         return ""
 
     def sum(self) -> np.float64:
@@ -306,7 +305,7 @@ class _Reader:
             value = value / other if sign == "/" else value * other
 
     def signed(self) -> np.float64:
-        """Read a power and its signs; every nested part of a text comes by here."""
+        """Read a power and its signs. This limits the depth of nesting."""
         self.depth += 1
         if self.depth > table()["deepest"]:
             raise ValueError(f"cannot read {self.source!r}: too deeply nested")
@@ -319,15 +318,15 @@ class _Reader:
         value = self.atom()
         if self.take("^"):
             exponent = self.signed()
-            return self.noted(np.power(value, exponent), value, exponent)
+            return self.checked(np.power(value, exponent), value, exponent)
         return value / 100 if self.take("%") else value
 
     def atom(self) -> np.float64:
         kind, text = self.kind, self.text
-        self.place += 1
+        self.index += 1
         if kind == "number":
             mantissa = text.lower().partition("e")[0].strip("0.")
-            return self.noted(np.float64(text), float(bool(mantissa)))
+            return self.checked(np.float64(text), float(bool(mantissa)))
         if text == "(":
             return self.closed(self.sum())
         if kind == "name" and text == "frac":  # \frac{1}{8}, as LaTeX writes it
@@ -338,18 +337,18 @@ class _Reader:
             return np.float64(self.names[text.lower()])
         if kind == "name" and text.lower() in FUNCTIONS:
             value = self.argument()
-            found = np.float64(FUNCTIONS[text.lower()](value))
-            return self.noted(found, value) if text.lower() == "exp" else found
+            result = np.float64(FUNCTIONS[text.lower()](value))
+            return self.checked(result, value) if text.lower() == "exp" else result
         raise ValueError(f"cannot read {self.source!r} at {text or 'its end'!r}")
 
-    def noted(self, value: np.float64, *parts: float) -> np.float64:
-        """Return a value; note if it is beyond a float, though its parts are not."""
+    def checked(self, value: np.float64, *parts: float) -> np.float64:
+        """Return a value; record an underflow or overflow of finite operands."""
         ordinary = parts[0] != 0 and np.all(np.isfinite(parts))
         self.beyond |= bool(ordinary and (value == 0 or np.isinf(value)))
         return value
 
     def argument(self) -> np.float64:
-        """Read what a function is applied to: ``exp(2)``, ``exp -1``, ``log 2^3``."""
+        """Read the argument of a function: ``exp(2)``, ``exp -1``, ``log 2^3``."""
         if self.text == "(":
             return self.atom()  # so that exp(2)^3 is a power of exp(2)
         return self.signed()

@@ -1,7 +1,7 @@
-"""The HTML of a drill: its question, the form that answers it, its folded solution.
+"""The HTML of a drill: its prompt, the form for the answer, its folded solution.
 
-Everything is written here, once, in the page's language; the script only makes it work.
-So the page is complete without a script, and on paper.
+All text is written here, in the page's language, so the page is complete without a script
+and on paper. The script only makes the form work.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NUDGE = {lang: words["nudge"] for lang, words in table().items()}
 
 
 class Card:
-    """One drill in one language, with the page's way to write maths."""
+    """One drill in one language, with the page's renderer of maths."""
 
     def __init__(self, drill: Drill, lang: str, maths: markup.Maths) -> None:
         self.drill = drill
@@ -34,16 +34,16 @@ class Card:
 
     @cached_property
     def data(self) -> dict[str, Any]:
-        """What the graders know of the drill; of a kernel's it takes seconds to make."""
+        """The payload; for a kernel drill it takes seconds to compute."""
         return payload(self.drill)
 
     @property
     def slots(self) -> dict[str, str]:
-        """What fills the slots of sentences about the drill."""
+        """The slots of sentences about the drill."""
         return self.kind.fill(self.drill, self.lang)
 
     def word(self, key: str, **values: Any) -> str:
-        """Return one of the engine's own words, escaped."""
+        """Return one of the kit's own texts, escaped."""
         return escape(word(key, self.lang, **values))
 
     def blocks(self, source: Any) -> str:
@@ -52,12 +52,12 @@ class Card:
         return markup.blocks(in_language(source, self.lang), self.maths, lang)
 
     def inline(self, source: Any) -> str:
-        """Return a text of the bank as a run of text."""
+        """Return a text of the bank as inline HTML."""
         lang = foreign(source, self.lang)
         return markup.inline(in_language(source, self.lang), self.maths, lang)
 
     def text(self, source: str) -> str:
-        """Return a text that needs no translation as paragraphs."""
+        """Return a language-neutral text as paragraphs."""
         return markup.blocks(source, self.maths)
 
     def section(self) -> str:
@@ -82,18 +82,18 @@ class Card:
 """
 
     def prompt(self) -> str:
-        """Return the question, and how exact the answer has to be."""
+        """Return the prompt and the precision."""
         precision = self.asked()
         line = f'\n<p class="os-drill-asked">{precision}</p>' if precision else ""
         return self.blocks(self.drill.get("prompt")) + line
 
     def asked(self) -> str:
-        """Return how exact a number has to be, as a sentence."""
+        """Return the sentence about the precision, if any."""
         rule = self.kind.rule(self.drill)
         return escape(asked(rule, self.lang)) if rule else ""
 
     def actions(self) -> str:
-        """Return the buttons: one that matters, and quiet ones."""
+        """Return the main button and the secondary ones."""
         main = self.word({"code": "run", "own": "compare"}.get(self.form, "check"))
         quiet = ["hint", "show"]
         if self.kind.restarts:
@@ -111,7 +111,7 @@ class Card:
         )
 
     def points(self) -> str:
-        """Return the points of an answer in own words, to tick; a script shows them."""
+        """Return the points to tick for an answer in own words, hidden at first."""
         if self.form != "own":
             return ""
         boxes = "\n".join(
@@ -131,7 +131,7 @@ class Card:
 </fieldset>"""
 
     def solution(self) -> str:
-        """Return the answer and why it is so, folded."""
+        """Return the answer and its explanation, folded."""
         answer = self.kind.solution(self)
         why = self.blocks(self.drill.get("solution"))
         return (
@@ -140,7 +140,7 @@ class Card:
         )
 
     def json(self) -> str:
-        """Return the drill's data for the script; no text can end its block."""
+        """Return the drill's data as JSON in which no text can close the script element."""
         drill = self.drill
         data = {
             "id": drill.id,

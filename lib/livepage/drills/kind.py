@@ -1,8 +1,8 @@
-"""What a kind of drill can do. Each folder of `kinds` has an object of a subclass.
+"""The interface of a kind of drill. Each folder of `kinds` has an instance of a subclass.
 
-In a notebook `check` marks an answer: the kind takes it, an outcome comes of it, and the
-outcome is put into words. The page does the same in JavaScript, from the kind's `payload`
-and `html`; there, too, graders and ``grading.json`` decide what to say.
+In a notebook `check` passes an answer to its kind, which marks it and returns an outcome,
+and turns the outcome into sentences. The page does the same in JavaScript, with the
+kind's `payload` and `html`. In both, graders and ``grading.json`` decide which sentences.
 """
 
 from __future__ import annotations
@@ -27,44 +27,44 @@ Table = tuple[tuple[str, ...], ...]
 class Kind:
     """A kind of drill."""
 
-    # Fields that a drill has, and may have, besides those of every drill; and of the
-    # lists among them, the fields that each entry may consist of.
+    # Required and optional fields, besides those of every drill, and for fields that are
+    # lists, the sets of keys that an entry may have.
     needs: set[str] = set()
     may_have: set[str] = set()
     entries: Mapping[str, list[set[str]]] = {}
-    minutes = 5  # that a reader is told to allow for it
-    written = False  # whether the answer is code that is run
-    restarts = False  # whether the page offers to begin again
-    # Modules of the kind's folder that judge code on the page, in MicroPython, and
-    # whether they need the block simulator there.
+    minutes = 5  # the estimate that readers see
+    written = False  # whether the answer is code to run
+    restarts = False  # whether the page offers to start again
+    # Modules of the kind's folder that judge code in the page's MicroPython, and whether
+    # they need the block simulator.
     graders: tuple[str, ...] = ()
     simulated = False
 
     def rule(self, drill: Drill) -> Rule | None:
-        """Return how exact an answer has to be, if it is a number."""
+        """Return the precision of an answer that is a number."""
         return None
 
     def payload(self, drill: Drill) -> dict[str, Any]:
-        """Return what marks an answer: numbers in place of expressions, in JSON."""
+        """Return the data for marking as JSON, with each expression evaluated."""
         raise NotImplementedError
 
     def slots(self, drill: Drill) -> dict[str, str]:
-        """Return what fills the slots of sentences about any answer."""
+        """Return the slots of sentences about any answer to a drill."""
         return {}
 
     def fill(self, drill: Drill, language: str) -> dict[str, str]:
-        """Return `slots`, with the drill's name and how exact an answer has to be."""
+        """Return `slots` with the drill's name and the sentence about precision."""
         filled = {"id": drill.id, **self.slots(drill)}
         if rule := self.rule(drill):
             filled["asked"] = asked(rule, language)
         return filled
 
     def form(self, drill: Drill) -> str:
-        """Return the name of the form that the page shows."""
+        """Return the name of the form on the page."""
         return drill.kind
 
     def instructions(self, drill: Drill) -> str:
-        """Return whose instructions a notebook shows."""
+        """Return the kind whose instructions a notebook shows."""
         return drill.kind
 
     # ---- in a notebook
@@ -78,7 +78,7 @@ class Kind:
         on: str = "simulator",
         had: Sequence[int] | None = None,
     ) -> tuple[bool, tuple[str, ...], Table]:
-        """Mark an answer; return whether it passed, what to say, and perhaps a table."""
+        """Mark an answer; return whether it passed, the lines to show, and a table."""
         if on not in ("simulator", "device"):
             raise ValueError(f'on: expected "simulator" or "device", got {on!r}')
         data = payload(self, drill)
@@ -88,7 +88,7 @@ class Kind:
     def take(
         self, drill: Drill, data: Mapping[str, Any], answer: Any, on: str
     ) -> Outcome:
-        """Return the outcome of an answer, or refuse what cannot be one."""
+        """Return the outcome of an answer; raise if it has the wrong type."""
         return self.mark(data, self.accept(drill, answer))
 
     def feedback(
@@ -99,10 +99,7 @@ class Kind:
         visit: Visit,
         language: str = "en",
     ) -> tuple[tuple[str, ...], Table]:
-        """Return the lines to say about an outcome, and perhaps a table.
-
-        What was said before is in `visit`; what is said now is added to it.
-        """
+        """Return the lines to show for an outcome, and a table; update the visit."""
         earned = visit.record(drill, outcome)
         lines = self.echo(outcome)
         if outcome["passed"]:
@@ -117,36 +114,36 @@ class Kind:
         return write(lines, language), table
 
     def devices(self, outcome: Outcome) -> list[str]:
-        """Return the GPUs on which an answer passed as well."""
+        """Return the GPUs on which an answer also passed."""
         return [outcome["device"]] if outcome.get("device") else []
 
     def extra(self, drill: Drill) -> list[str]:
-        """Return what a reader has to see besides the question."""
+        """Return what a notebook shows besides the prompt."""
         return []
 
     def accept(self, drill: Drill, answer: Any) -> Any:
-        """Return an answer, arrays as lists; refuse a function, and nothing at all."""
+        """Return an answer with arrays as lists; raise for None and for functions."""
         plain = answer.tolist() if hasattr(answer, "tolist") else answer
         if plain is None or callable(plain) or inspect.isgenerator(plain):
             raise self.refusal(drill, answer)
         return plain
 
     def refusal(self, drill: Drill, answer: Any) -> ValueError:
-        """Return the error for an answer that cannot be one."""
+        """Return the error for an answer of the wrong type."""
         key = f"how{drill.kind.capitalize()}"
         how = word(key, id=drill.id, letters="…", columns="…")
         return ValueError(f"answer: got {described(answer)}. {how}")
 
     def mark(self, data: Mapping[str, Any], answer: Any) -> Outcome:
-        """Return the outcome of an answer."""
+        """Return the outcome of an accepted answer."""
         raise NotImplementedError
 
     def echo(self, outcome: Outcome) -> list[Any]:
-        """Return how an answer was read; most need no echo."""
+        """Return how an answer was read. Most kinds have no echo."""
         return []
 
     def praise(self, outcome: Outcome, language: str) -> Table:
-        """Return a table that goes with a right answer; most have none."""
+        """Return a table for a right answer. Most kinds have none."""
         return ()
 
     def reply(
@@ -158,7 +155,7 @@ class Kind:
         earned: Earned,
         language: str,
     ) -> tuple[list[Any], Table]:
-        """Return why an answer is close, or the hint it earns, else the nudge."""
+        """Return why an answer is close, or its hint, or else the nudge."""
         hint = in_language(hint_of(drill, outcome) or "", language)
         nudge = drill.fields.get("nudge") or Say("nudge")
         own = {"hint": hint, "nudge": nudge}
@@ -167,26 +164,26 @@ class Kind:
         return [[own.get(key) or Say(key, filled) for key in earned.replies]], ()
 
     def answer_text(self, drill: Drill, language: str) -> str:
-        """Return the answer as text, from what the bank computes."""
+        """Return the right answer as text."""
         return ""
 
     # ---- on the page; `card` is a `forms.Card`
 
     def html(self, card: Any) -> str:
-        """Return the form that answers the drill."""
+        """Return the form for the answer."""
         raise NotImplementedError
 
     def page_data(self, card: Any) -> dict[str, Any]:
-        """Return what the page's script knows besides the payload."""
+        """Return data for the page's script, besides the payload."""
         return {}
 
     def solution(self, card: Any) -> str:
-        """Return the answer as it stands in the folded solution."""
+        """Return the right answer for the folded solution."""
         return card.text(self.answer_text(card.drill, card.lang))
 
 
 def described(answer: Any) -> str:
-    """Return what an answer is, in words."""
+    """Describe an answer of the wrong type in an error message."""
     if answer is None or (isinstance(answer, str) and not answer):
         return "nothing"
     if isinstance(answer, type):
@@ -202,39 +199,39 @@ def described(answer: Any) -> str:
 
 @cache
 def payload(kind: Kind, drill: Drill) -> dict[str, Any]:
-    """Return what the graders need to know about a drill; texts are not in it.
+    """Return what the graders need to know about a drill, without its texts.
 
-    Of a code drill every mutant is run for it, which takes seconds. So a drill's payload
-    is computed once and shared: nobody may change it.
+    The payload is cached, because running every mutant of a code drill takes seconds.
+    Callers must not modify it.
     """
     return {"kind": drill.kind, **kind.payload(drill)}
 
 
 def hint_of(drill: Drill, outcome: Mapping[str, Any]) -> Any:
-    """Return the hint that an outcome earns from the drill's listed mistakes."""
+    """Return the hint of the mistake that an outcome names, or None."""
     index = outcome.get("slip", outcome.get("hint"))
     return None if index is None else drill.mistakes[index]["hint"]
 
 
 def readings(values: Sequence[float]) -> dict[str, str]:
-    """Return what an answer may mean, for the slots of a sentence: one value or two."""
+    """Return one or two readings of an answer as slots of a sentence."""
     return dict(zip("ab", map(show, values)))
 
 
 def lettered(lines: Sequence[str], letters: str) -> list[str]:
-    """Return lines as a list, each with its letter."""
+    """Return lines as one list, each with its letter."""
     return ["\n".join(f"- **{letters[i]}**  {line}" for i, line in enumerate(lines))]
 
 
 def number(value: float) -> float | str:
-    """Return a float for JSON: −∞, ∞ and NaN as text."""
+    """Return a float for JSON, with infinities and NaN as text."""
     return float(value) if math.isfinite(value) else str(float(value))
 
 
 def compute(
     drill: Drill, field: str, text: Any, names: Mapping[str, float] | None = None
 ) -> float | str:
-    """Return the value of one of a drill's expressions, ready for JSON."""
+    """Evaluate an expression of a drill, for JSON."""
     try:
         return number(evaluate(str(text), names))
     except ValueError as error:
@@ -242,7 +239,7 @@ def compute(
 
 
 def typed_line(card: Any, label: str, how: str) -> str:
-    """Return the form for an answer of one line."""
+    """Return the form for an answer on one line."""
     name = card.name
     return f"""\
 <label class="os-drill-caption" for="{name}-answer">{label}</label>

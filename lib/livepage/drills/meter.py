@@ -1,39 +1,39 @@
-"""Sees whether a function takes more memory the further a stream goes, or reads it twice.
+"""Detects functions whose memory grows with a stream, or that read the stream twice.
 
-Like the graders this runs in CPython and in the page's MicroPython, where the drills
-that stream import it. The two Pythons let memory go in different ways:
+Like the graders, this module runs in CPython and in the page's MicroPython. The code of
+streaming drills imports it. The two Pythons manage memory differently:
 
-* CPython frees at once what nobody holds. So what is held late in the stream is
-  compared with what is held early.
-* MicroPython frees nothing while the page runs an answer, but it counts what is asked
-  for. So the last quarter, with all that is done after it, is compared with the second:
-  an answer that has kept the stream goes through it once more at the end, and asks for
-  memory for each number on that way.
+* CPython frees an object as soon as nothing refers to it. So the memory held late in the
+  stream is compared with the memory held early.
+* MicroPython frees nothing while the page runs an answer, but it counts allocations. So
+  the allocations from the last quarter on, up to the end, are compared with those of the
+  second quarter. An answer that stores the stream goes through it again at the end and
+  allocates memory for each number.
 """
 
 import gc
 import sys
 from array import array
 
-HELD = 10  # bytes for each place; a number in a list takes 32, or 8 in an array
-CALL = 100  # bytes that a call takes, at least, while it waits for another
-ASKED = 1.25  # an answer that carries three numbers asks for as much in each quarter
+HELD = 10  # bytes for each item; a number in a list takes 32, or 8 in an array
+CALL = 100  # bytes that a nested call takes at least
+ASKED = 1.25  # an answer with constant state allocates the same in each quarter
 SLACK = 2000  # bytes
-TRIES = 3  # in a notebook other threads may take memory at the same moment
+TRIES = 3  # in a notebook, other threads may allocate memory meanwhile
 TOO_DEEP = ("maximum recursion depth exceeded", "pystack exhausted")
 
 
 def metered(run, length: int) -> tuple:
-    """Return what ``run(at)`` returns, and whether it carries more and more.
+    """Return what ``run(at)`` returns, and whether its memory grows.
 
     Parameters
     ----------
     run : callable
-        Reads a stream of so many places, and calls ``at(place)`` as it goes. If it
-        calls itself for every place, its calls are what it carries.
+        Reads a stream of ``length`` items and calls ``at(index)`` on the way. Nested
+        calls count as memory.
     length : int
-        Some hundred. What the stream hands out has to be new each time, or nothing
-        would be held by who keeps it.
+        A few hundred. The stream has to yield new objects each time, because only new
+        objects take memory when they are stored.
     """
     measure, tries = (_asked, 1) if hasattr(gc, "mem_alloc") else (_held, TRIES)
     for _ in range(tries):
@@ -49,20 +49,20 @@ def metered(run, length: int) -> tuple:
 
 
 def _held(run, length: int) -> tuple:
-    """Compare what is held after a quarter of the stream and after three."""
+    """Compare the memory held after one quarter of the stream and after three."""
     import contextlib
     import tracemalloc
 
     def memory() -> int:
-        gc.collect()  # or what CPython keeps of freed tuples would count as held
+        gc.collect()  # else CPython's free lists would count as held
         return tracemalloc.get_traced_memory()[0] + CALL * _depth()
 
     ours = not tracemalloc.is_tracing()
     if ours:
         tracemalloc.start()
-    gc.freeze()  # what was there before need not be looked through at each mark
+    gc.freeze()  # so that each collection skips the objects that exist already
     try:
-        with contextlib.redirect_stdout(_Nowhere()):  # a notebook holds what is printed
+        with contextlib.redirect_stdout(_Nowhere()):  # a notebook stores the output
             result, marks = _marked(run, length, memory)
     finally:
         gc.unfreeze()
@@ -72,7 +72,7 @@ def _held(run, length: int) -> tuple:
 
 
 class _Nowhere:
-    """Takes what is printed, and keeps none of it."""
+    """Discards what is printed."""
 
     def write(self, text: str) -> int:
         return len(text)
@@ -82,7 +82,7 @@ class _Nowhere:
 
 
 def _depth() -> int:
-    """Return how many calls wait for each other."""
+    """Return the depth of the call stack."""
     frame, depth = sys._getframe(), 0
     while frame:
         frame, depth = frame.f_back, depth + 1
@@ -90,7 +90,7 @@ def _depth() -> int:
 
 
 def _asked(run, length: int) -> tuple:
-    """Compare what is asked for in the second quarter, and from the last one on."""
+    """Compare the allocations of the second quarter with those from the last one on."""
     result, marks = _marked(run, length, gc.mem_alloc)
     if len(marks) < 4:
         return result, False
@@ -99,11 +99,11 @@ def _asked(run, length: int) -> tuple:
 
 
 def _marked(run, length: int, memory) -> tuple:
-    """Return a result, and the memory at the start of each quarter that was reached."""
+    """Return the result, and the memory at the start of each quarter reached."""
     marks = []
 
-    def at(place: int) -> None:
-        while len(marks) < 4 and 4 * place >= length * len(marks):
+    def at(index: int) -> None:
+        while len(marks) < 4 and 4 * index >= length * len(marks):
             marks.append(memory())
 
     return run(at), marks
@@ -119,7 +119,7 @@ GROWS = (
 
 
 class Rows:
-    """Rows that hand out copies, and tell which of them is read."""
+    """Rows that return copies and report each read."""
 
     def __init__(self, rows, read):
         self.rows = rows
@@ -129,54 +129,54 @@ class Rows:
         return len(self.rows)
 
     def __getitem__(self, key):
-        places = range(len(self.rows))[key]
-        if not isinstance(places, int):
-            return [self[place] for place in places]
-        self.read(places)
-        return [x + 0.0 for x in self.rows[places]]
+        index = range(len(self.rows))[key]
+        if not isinstance(index, int):
+            return [self[i] for i in index]
+        self.read(index)
+        return [x + 0.0 for x in self.rows[index]]
 
     def __iter__(self):
-        for place in range(len(self.rows)):
-            yield self[place]
+        for index in range(len(self.rows)):
+            yield self[index]
 
     def __add__(self, more):
         return Rows(self.rows + more, self.read)
 
 
 class Walk:
-    """Counts the rows that have been read, and the returns to rows left behind.
+    """Counts the rows that have been read, and the returns to earlier rows.
 
-    A row is left behind when a quarter of all rows has been read after it for the first
-    time. Rows that were added at the end are not counted.
+    A read is a return if a quarter of all rows has been read for the first time since
+    the last read of that row. Rows added at the end are not counted.
     """
 
     def __init__(self, count, at):
         self.at = at
-        self.last = array("H", [0] * count)  # how many were known when each was read
+        self.last = array("H", [0] * count)  # `known` at the last read of each row
         self.known = self.returns = 0
 
-    def read(self, place):
-        if place >= len(self.last):
+    def read(self, index):
+        if index >= len(self.last):
             return
-        if not self.last[place]:
+        if not self.last[index]:
             self.at(self.known)
             self.known += 1
-        elif self.known - self.last[place] > len(self.last) // 4:
+        elif self.known - self.last[index] > len(self.last) // 4:
             self.returns += 1
-        self.last[place] = self.known
+        self.last[index] = self.known
 
 
 def walked(run, rows: list, name: str) -> tuple:
-    """Return what ``run(rows)`` returns, and what is wrong with how it reads them.
+    """Return what ``run(rows)`` returns, and what is wrong with its reads or None.
 
     Parameters
     ----------
     run : callable
-        Has to read the rows once, in any order, and to keep no more as it goes.
+        Has to read each row once, in any order, with memory that does not grow.
     rows : list
-        Some hundred, each a list of numbers.
+        A few hundred, each a list of numbers.
     name : str
-        What they are called, in the plural.
+        The plural noun for the rows.
     """
     walks = []
 

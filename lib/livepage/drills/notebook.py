@@ -1,4 +1,4 @@
-"""Drills in a notebook: show one with ``drill(id)``, answer with ``check(id, x)``."""
+"""Drills in a notebook: ``drill(id)`` shows one, ``check(id, x)`` marks an answer."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from livepage.drills.grade import Visit
 from livepage.drills.kinds import KINDS
 from livepage.drills.words import in_language, word, write
 
-visits: dict[str, Visit] = defaultdict(Visit)  # since the kernel was started
+visits: dict[str, Visit] = defaultdict(Visit)  # since the notebook's kernel started
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a check found. True if the answer passed.
+    """The result of `check`. It is true if the answer passed.
 
     Attributes
     ----------
     passed : bool
     lines : tuple of str
-        What there is to say, in the small markup of the bank.
+        The reply, in the bank's markup.
     table : tuple of (tuple of str), optional
-        A heading and rows: a code drill's steps, yours beside expected.
+        A heading and rows, such as the steps of a code drill beside the expected ones.
     """
 
     passed: bool
@@ -57,16 +57,16 @@ class Verdict:
 
     def _repr_html_(self) -> str:
         parts = [markup.blocks(line) for line in self.lines]
-        for place, row in enumerate(self.table):
-            tag = "td" if place else "th"
+        for index, row in enumerate(self.table):
+            tag = "td" if index else "th"
             cells = "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row)
-            parts.append(f"{'' if place else '<table>'}<tr>{cells}</tr>")
+            parts.append(f"{'' if index else '<table>'}<tr>{cells}</tr>")
         end = "</table>" if self.table else ""
         return f'<div class="os-verdict">{"".join(parts)}{end}</div>'
 
 
 class Shown:
-    """A drill as a cell's output: readable alone, and a host the site fills."""
+    """A drill as a cell's output: readable in a notebook, replaced on the site."""
 
     def __init__(self, drill: Drill) -> None:
         self.drill = drill
@@ -80,7 +80,7 @@ class Shown:
         return f'<div class="os-drill" data-drill="{id}" id="drill-{id}">{inner}</div>'
 
     def _parts(self) -> list[str]:
-        """Return the question, how exact the answer has to be, and how to give it."""
+        """Return the prompt, the precision, and how to answer."""
         drill, kind = self.drill, KINDS[self.drill.kind]
         rule = kind.rule(drill)
         how = word(
@@ -103,7 +103,7 @@ def drill(id: str) -> Shown:
     Parameters
     ----------
     id : str
-        Its name in the bank, such as ``"rescale-hard"``.
+        The drill's name in the bank, such as ``"rescale-hard"``.
     """
     return Shown(find(id))
 
@@ -124,19 +124,19 @@ def check(
     id : str
         The drill.
     answer : float, str, list or callable
-        A number or an expression; a letter; letters in order; a table, one list a row;
+        A number or an expression; a letter; letters in order; a table as a list of rows;
         a function or a kernel.
     hint : bool
         Show the next hint instead.
     show : bool
         Show the solution instead.
     on : {"simulator", "device"}
-        Where a kernel runs: on the book's simulator, which looks for races, or, if it
-        passes there, on a GPU as well: as it is, on one of NVIDIA or on Numba's
-        simulator, or else on one of any make, by the package wgpu.
+        Where a kernel runs. "simulator" is the book's simulator, which detects races.
+        With "device", a kernel that passes there also runs on a GPU: unchanged on an
+        NVIDIA GPU or Numba's simulator, or else on any GPU through the package wgpu.
     had : sequence of int, optional
-        Of an answer in your own words: the numbers of the points it makes. Only you can
-        tell, so nothing is marked before you say it.
+        For an answer in your own words, the numbers of the points that it makes. Only
+        you can tell, so nothing is marked without them.
 
     Returns
     -------

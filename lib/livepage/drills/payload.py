@@ -1,9 +1,8 @@
-"""What a drill hands to its graders: numbers instead of expressions, in JSON.
+"""The payload of a drill: the data that its graders need, in JSON.
 
-``payload(drill)`` is the one form that the notebook and the page's ``grade.mjs`` read.
-Expressions are computed here, traces come from the lib, code drills bring the expected
-steps with them, so that no grader holds mathematics of its own. JSON knows no infinity:
-such numbers travel as text.
+The notebook and the page's graders read the same payload. Expressions are evaluated and
+expected results are computed at build time, so no grader contains mathematics of its own.
+JSON has no infinities and no NaN, so they are written as text.
 """
 
 from __future__ import annotations
@@ -16,5 +15,5 @@ from livepage.drills.kinds import KINDS
 
 
 def payload(drill: Drill) -> dict[str, Any]:
-    """Return what the graders need to know about a drill; nobody may change it."""
+    """Return the payload of a drill. It is cached: callers must not modify it."""
     return kind.payload(KINDS[drill.kind], drill)

@@ -1,6 +1,6 @@
-"""Reads the text of a program: what is no Python in it, and whether it was changed.
+"""Reads a program's text: finds syntax errors, and compares two programs.
 
-Where a text cannot be compiled, a small Python says little of why.
+MicroPython's own messages about syntax errors say little.
 
 This file runs in MicroPython on the page, and in CPython where it is tested, so it is
 plain Python.
@@ -12,21 +12,21 @@ CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
 def slip(text: str, line: int | None) -> tuple | None:
-    """Return the word for a slip, its line, and the sign it is about; None if unknown.
+    """Return the key of a syntax error, its line and its sign; None if unknown.
 
     Parameters
     ----------
     text : str
-        What could not be compiled.
+        The text that could not be compiled.
     line : int or None
-        Where Python stopped reading.
+        The line at which Python stopped reading.
     """
     whole = foreign_sign(text) or open_quote(text) or lone_bracket(text)
     return whole or slip_of_line(text, line)
 
 
 def foreign_sign(text: str) -> tuple | None:
-    """Return the first sign that Python does not know, such as a printed minus."""
+    """Return the first sign that Python does not accept, such as a typographic minus."""
     for index, letter, _ in outside(text):
         if ord(letter) > 127 and not letter.isalpha():
             return "foreignSign", line_of(text, index), letter
@@ -34,7 +34,7 @@ def foreign_sign(text: str) -> tuple | None:
 
 
 def open_quote(text: str) -> tuple | None:
-    """Return the quotation mark of a text in quotes that does not end on its line."""
+    """Return the opening quotation mark of a string that does not end on its line."""
     before = -1
     for index in [index for index, _, _ in outside(text)] + [len(text)]:
         quoted = text[before + 1 : index]
@@ -46,7 +46,7 @@ def open_quote(text: str) -> tuple | None:
 
 
 def lone_bracket(text: str) -> tuple | None:
-    """Return a bracket without its partner."""
+    """Return the first unmatched bracket."""
     open_ones = []
     for index, letter, _ in outside(text):
         if letter in "([{":
@@ -62,7 +62,7 @@ def lone_bracket(text: str) -> tuple | None:
 
 
 def slip_of_line(text: str, line: int | None) -> tuple | None:
-    """Return what is missing in the line where Python stopped."""
+    """Return a missing colon, or "=" in place of "==", in the line where Python stopped."""
     lines = text.split("\n")
     if line is None or line > len(lines):
         return None
@@ -81,12 +81,12 @@ def slip_of_line(text: str, line: int | None) -> tuple | None:
 
 
 def same_program(text: str, other: str) -> bool:
-    """Say whether two texts have the same tokens: layout and comments do not count."""
+    """Say whether two texts have the same tokens, apart from layout and comments."""
     return program(text) == program(other)
 
 
 def program(text: str) -> list:
-    """Return the lines of a program: how deep each is indented, and its tokens."""
+    """Return the lines of a program, each with its depth of indentation."""
     lines, widths, line, space = [], [0], "", ""
     before, comment = -1, False
     for index, letter, depth in list(outside(text)) + [(len(text), "\n", 0)]:
@@ -112,7 +112,7 @@ def program(text: str) -> list:
 
 
 def joined(line: str, space: str, part: str) -> str:
-    """Return a line with one part more; a space stays at its start, or between words."""
+    """Append to a line; spaces stay only at its start and between words."""
     if not line.strip():
         return space.replace("\t", " " * 8) + part
     words = is_of_word(line[-1]) and is_of_word(part[0])
@@ -120,17 +120,17 @@ def joined(line: str, space: str, part: str) -> str:
 
 
 def is_of_word(letter: str) -> bool:
-    """Say whether a letter may stand in a name or a number."""
+    """Say whether a letter may be part of a name or a number."""
     return letter.isalpha() or letter.isdigit() or letter == "_"
 
 
 def line_of(text: str, index: int) -> int:
-    """Return the number of the line that a letter stands in."""
+    """Return the line number of a letter."""
     return text[:index].count("\n") + 1
 
 
 def outside(text: str, depth: int = 0):
-    """Yield place, letter and depth of brackets for each letter outside of strings."""
+    """Yield index, letter and bracket depth of each letter outside strings and comments."""
     quote, index, comment = "", 0, False
     while index < len(text):
         letter = text[index]

@@ -1,18 +1,18 @@
-"""Uses: what a reader's kernel is put to, besides the drill that asks for it.
+"""Uses: applications that run a reader's kernel, besides the drill that asks for it.
 
 A use is a folder `uses/<name>/` beside the book's drills, with two files. `use.yml` has
-the ``drill`` whose kernel it takes, the ``figure`` with whose `loaded.mjs` it shares what
-is heavy, and its ``words``: language → key → text. Of those `title` and `link` (what the
-drill is called) stand on the page at once, `notebook` in a notebook; each way has a
-button with its own. `use.mjs` imports what the figure has loaded from "livepage/loaded",
-and exports `ways`: by name, the ``names`` that the kernel gets, the ``device`` it runs
-on, "simulator" or "gpu", and ``run(at)``, which returns what is ``said`` at the end and
-further ``parts``. `at` has ``launch(cases)``, which launches the kernel for cases as a
-drill has them and gives what they wrote; ``tick.launched``, to be called after each;
-``word``, ``say`` and ``shows``; and ``gpu``, where there is one.
+the ``drill`` whose kernel runs, the ``figure`` whose `loaded.mjs` the use shares, and its
+``words``: language → key → text. The page shows the texts `title` and `link` (the name of
+the drill), a notebook shows `notebook`, and each way has a button with its own text.
+`use.mjs` imports the figure's data from "livepage/loaded" and exports `ways` by name.
+Each way has the ``names`` that the kernel gets, its ``device``, "simulator" or "gpu", and
+``run(at)``, which returns the final sentence, ``said``, and further ``parts`` to show.
+`at` has ``launch(cases)``, which launches the kernel for cases in a drill's format and
+returns the arrays that it wrote; ``tick.launched``, which is called after each launch;
+``word``, ``say`` and ``shows``; and ``gpu``, if there is one.
 
-A chapter shows it with ``with_your_kernel("<name>")``. The page loads what runs there,
-the figure's part included, with the reader's first press.
+A chapter shows a use with ``with_your_kernel("<name>")``. The page loads its script and
+the figure's data when the reader first presses a button.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ WAYS = ("simulator", "gpu")
 
 
 class Use:
-    """What a reader's kernel is put to.
+    """An application of a reader's kernel.
 
     Parameters
     ----------
     name : str
-        That of its folder.
+        The name of its folder.
     """
 
     def __init__(self, name: str) -> None:
@@ -49,13 +49,13 @@ class Use:
         self.fields: dict[str, Any] = dict(yml.read(self.folder / "use.yml"))
 
     def word(self, key: str, lang: str = ENGLISH) -> str:
-        """Return one of its own words, or else one of the kit's."""
+        """Return one of the use's own texts, or else one of the kit's."""
         kit = words.table("gpu", lang)
-        said = self.fields["words"].get(lang, self.fields["words"][ENGLISH])
-        return said.get(key) or kit[key]
+        own = self.fields["words"].get(lang, self.fields["words"][ENGLISH])
+        return own.get(key) or kit[key]
 
     def section(self, lang: str) -> str:
-        """Return what stands on the page; without a script it can do nothing."""
+        """Return the element on the page, hidden until a script runs it."""
         drill = find(self.fields["drill"])
         address = f"{drill.chapter}.html#drill-{drill.id}"
         link = f'<a href="{address}">{self.said("link", lang)}</a>'
@@ -80,13 +80,12 @@ class Use:
 """
 
     def said(self, key: str, lang: str) -> str:
-        """Return a word as HTML."""
+        """Return a text, escaped for HTML."""
         return escape(self.word(key, lang))
 
     def script(self) -> str:
-        """Return what the page loads with the first press."""
         drill = find(self.fields["drill"])
-        given = {
+        data = {
             "drill": drill.id,
             "payload": payload(drill),
             "code": drill.get("code"),
@@ -96,12 +95,12 @@ class Use:
         known = {"livepage/drills/page": "livepageDrills", "livepage/loaded": loaded}
         module = modules.expression(self.folder / "use.mjs", known)
         entry = modules.to_json(self.name)
-        made = f"{{...{modules.to_json(given)}, ...{module}}}"
-        return f"(globalThis.livepageUses ??= {{}})[{entry}] = {made};\n"
+        use = f"{{...{modules.to_json(data)}, ...{module}}}"
+        return f"(globalThis.livepageUses ??= {{}})[{entry}] = {use};\n"
 
 
 class Shown:
-    """A use as a cell's output: a line in a notebook, and a host that the site fills."""
+    """A use as a cell's output: a line in a notebook, replaced on the site."""
 
     def __init__(self, use: Use) -> None:
         self.use = use
@@ -110,12 +109,12 @@ class Shown:
         return self.use.word("notebook")
 
     def _repr_html_(self) -> str:
-        said = escape(repr(self))
-        return f'<div class="os-use" data-use="{self.use.name}"><p>{said}</p></div>'
+        text = escape(repr(self))
+        return f'<div class="os-use" data-use="{self.use.name}"><p>{text}</p></div>'
 
 
 def with_your_kernel(name: str) -> Shown:
-    """Show what a reader's kernel of a drill is put to.
+    """Show an application that runs the reader's kernel of a drill.
 
     Parameters
     ----------
@@ -126,11 +125,11 @@ def with_your_kernel(name: str) -> Shown:
 
 
 def use_html(name: str, lang: str = ENGLISH) -> str:
-    """Return a use as a group of the page."""
+    """Return the HTML of a use."""
     return Use(name).section(lang)
 
 
 @cache
 def use_script(name: str) -> str:
-    """Return the script that a use loads with the first press."""
+    """Return the script of a use, which the page loads on demand."""
     return Use(name).script()

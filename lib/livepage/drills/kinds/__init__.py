@@ -1,16 +1,15 @@
-"""The kinds of drills: every folder here is one, and nothing else lists them.
+"""The kinds of drills. Every folder here is a kind; there is no other list of them.
 
-A folder holds
+A folder contains
 
-kind.py   ``KIND``, an object of a subclass of `Kind`: the fields of a drill of this kind,
-          what marks an answer, how a notebook marks it and what it says, and the form on
-          the page.
-kind.mjs  What the page's script needs: ``mark(payload, answer)`` returns an outcome, and
-          ``forms`` has for each form ``prepare(drill)``, ``read(drill)`` and, if there is
-          more to do, ``restored(drill)`` and ``again(drill)``. A kernel has none: its form
-          is that of code, and Python marks it.
-grader.py  Of a kind whose answers are code: plays an answer, judges it and names its
-          mistake, in a notebook and, in MicroPython, on the page.
+kind.py   ``KIND``, an instance of a subclass of `Kind`: the fields of such a drill, its
+          payload, its marking and replies in a notebook, and its form on the page.
+kind.mjs  The part for the page's script. ``mark(payload, answer)`` returns an outcome.
+          ``forms`` has for each form ``prepare(drill)``, ``read(drill)`` and optionally
+          ``restored(drill)`` and ``again(drill)``. The kind kernel has no such file: it
+          uses the form of code, and Python marks it.
+grader.py  For a kind whose answers are code: runs an answer, judges it and identifies its
+          mistake, in CPython and in the page's MicroPython.
 """
 
 from __future__ import annotations
@@ -24,13 +23,12 @@ HERE = Path(__file__).parent
 
 
 def find_kinds(folder: Path, package: str) -> dict[str, Kind]:
-    """Return the kinds of a folder, by name."""
     names = sorted(path.parent.name for path in folder.glob("*/kind.py"))
     return {name: import_module(f"{package}.{name}.kind").KIND for name in names}
 
 
 def scripts() -> dict[str, Path]:
-    """Return the page's module of each kind that has one."""
+    """Return the `kind.mjs` of each kind that has one."""
     return {path.parent.name: path for path in sorted(HERE.glob("*/kind.mjs"))}
 
 
