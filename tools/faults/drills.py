@@ -12,21 +12,20 @@ from __future__ import annotations
 
 import ast
 import copy
-import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
 import rescaling  # noqa: F401  (hands the book in)
 from livepage.drills.bank import WRITTEN, bank
 from livepage.drills.entry import Drill
-from livepage.drills.kinds.code import grader
-from livepage.drills.kinds.code.deadline import OutOfTime
-from livepage.drills.kinds.kernel import grader as kernel_grader
-from livepage.drills.payload import payload
+from livepage.drills.kinds.code.deadline import OutOfTime, within
+from tests.marking import run as marked
+from tools.common.options import report
+from tools.faults import runner
 
 LISTED = Path(__file__).parents[2] / "tests" / "book" / "drill_mutants.yml"
 LIMIT_S = 10
@@ -123,35 +122,14 @@ def _with(node: ast.AST, **fields: Any) -> ast.AST:
     return other
 
 
-class Put(ast.NodeTransformer):
-    """Puts another node in the place of one."""
-
-    def __init__(self, place: ast.AST, other: ast.AST | None) -> None:
-        self.place, self.other = place, other
-
-    def visit(self, node: ast.AST) -> ast.AST:
-        if node is self.place:
-            return ast.Pass() if self.other is None else self.other
-        return self.generic_visit(copy.copy(node))
-
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        for field, value in ast.iter_fields(node):
-            if isinstance(value, list):
-                parts = [self.visit(v) if isinstance(v, ast.AST) else v for v in value]
-                setattr(node, field, parts)
-            elif isinstance(value, ast.AST):
-                setattr(node, field, self.visit(value))
-        return node
-
-
 def mutants(source: str) -> Iterator[tuple[str, str]]:
     """Yield the program, as Python writes it, and each program changed a little."""
     tree = ast.parse(source)
     plain, seen = ast.unparse(tree), set()
     for node in ast.walk(tree):
         for other in changed(node):
-            put = ast.fix_missing_locations(Put(node, other).visit(tree))
-            text = ast.unparse(put)
+            put = copy.deepcopy(tree, {id(node): other or ast.Pass()})
+            text = ast.unparse(ast.fix_missing_locations(put))
             if text != plain and text not in seen:
                 seen.add(text)
                 yield plain, text
@@ -168,61 +146,60 @@ def difference(plain: str, text: str) -> str:
     return f"{was} -> {now}"
 
 
-def told_right(drill: Drill, data: dict[str, Any], source: str) -> bool:
-    """Say whether a program passes; one that takes too long does not."""
-    marks = kernel_grader if drill.kind == "kernel" else grader
-    found, fault = marks.defined(source, data["function"])
-    if fault:
-        return False
-    if drill.kind == "kernel":
-        play = kernel_grader.player(found, data["cases"])
-    else:
-        play = grader.player(data["drive"], found, data["cases"])
-    asked = data["cases"], list, data["tolerance"], lambda report: None
-    signal.signal(signal.SIGALRM, _late)
-    signal.alarm(LIMIT_S)
+def is_right(drill: Drill, source: str) -> bool:
+    """Say whether a program passes; a program that takes too long does not."""
     try:
-        return bool(marks.grade(play, *asked)["passed"])
+        return bool(within(LIMIT_S, lambda: marked(drill, source))["passed"])
     except OutOfTime:
         return False
-    finally:
-        signal.alarm(0)
 
 
-def _late(*rest: Any) -> None:
-    raise OutOfTime
+class Change(NamedTuple):
+    """A change of a drill's answer, at each place where it reads the same."""
+
+    drill: Drill
+    text: str
+    sources: list[str]
+
+    def __str__(self) -> str:
+        return f"{self.drill.id}: {self.text}"
+
+    def noticed(self) -> str:
+        """Return a word if the cases tell the change wrong at each place."""
+        right = any(is_right(self.drill, source) for source in self.sources)
+        return "" if right else "told wrong"
 
 
-def survivors(drill: Drill) -> Iterator[str]:
-    """Yield each change of the drill's answer that is told right."""
-    data = payload(drill)
+def changes(drill: Drill) -> list[Change]:
+    """Return the changes of a drill's answer."""
+    sources: dict[str, list[str]] = {}
     for plain, text in mutants(drill.get("code")):
-        if told_right(drill, data, text):
-            yield difference(plain, text)
+        sources.setdefault(difference(plain, text), []).append(text)
+    return [Change(drill, text, places) for text, places in sources.items()]
+
+
+def complaints(drill: Drill, listed: dict[str, str]) -> list[str]:
+    """Return the changes told right without a reason, and the reasons without a change."""
+    faults = changes(drill)
+
+    def why(change: Change) -> str:
+        return listed.get(change.text, "")
+
+    tally = runner.run(faults, Change.noticed, why, show=False)
+    unused = listed.keys() - {change.text for change in faults}
+    return tally.wrong + [f"{drill.id}: listed for no change: {x}" for x in unused]
 
 
 def main(ids: list[str]) -> int:
     """Report what is neither told wrong nor listed, and what is listed for nothing."""
     known = yaml.safe_load(LISTED.read_text(encoding="utf-8")) or {}
     written = [d.id for d in bank().values() if d.kind in WRITTEN]
-    strange = [id for id in ids if id not in written]
-    if strange:
+    if strange := [id for id in ids if id not in written]:
         sys.exit(f"expected drills that ask for code, got {', '.join(strange)}")
-    wanted = ids or written
-    faults = 0
-    for id in wanted:
-        found = dict.fromkeys(survivors(bank()[id]))
-        listed = known.get(id, {})
-        for text in found:
-            if text not in listed:
-                print(f"{id}: told right: {text}", flush=True)
-                faults += 1
-        for text in listed:
-            if text not in found:
-                print(f"{id}: listed, and no longer told right: {text}", flush=True)
-                faults += 1
-    print(f"{len(wanted)} drills, {faults} to look at")
-    return min(faults, 1)
+    wrong: list[str] = []
+    for id in ids or written:
+        wrong += complaints(bank()[id], known.get(id, {}))
+    return report(wrong, f"{len(ids or written)} drills, {len(wrong)} to look at")
 
 
 if __name__ == "__main__":

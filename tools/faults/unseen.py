@@ -26,9 +26,8 @@ from livepage.drills.bank import bank
 from livepage.drills.entry import Drill
 from livepage.drills.forms import Card
 from livepage.drills.kinds.code import cases as code
-from livepage.drills.kinds.kernel import grader as kernel_grader
-from livepage.drills.payload import payload
 from livepage.markup import plain_maths
+from tests.marking import run as marked
 from tools.bench import measure as bench
 from tools.site.chromium import MISSING, WEBGPU, find_chromium
 
@@ -81,13 +80,7 @@ def wrong_kernels(drill: Drill) -> Iterator[tuple[str, str]]:
 
 def simulators_word(drill: Drill, source: str) -> str:
     """Return what the simulator finds first: a kind of fault, or a rule that is broken."""
-    data = payload(drill)
-    made, fault = kernel_grader.defined(source, data["function"])
-    if fault:
-        return str(fault["fault"])
-    play = kernel_grader.player(made, data["cases"])
-    asked = data["cases"], list, data["tolerance"], lambda report: None
-    report = kernel_grader.grade(play, *asked)
+    report = marked(drill, source)
     if report["passed"]:
         raise ValueError(f"{drill.id}: the simulator passes a wrong kernel")
     fields = report.get("fields") or {}
