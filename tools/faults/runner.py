@@ -74,12 +74,12 @@ def run(
         if show:
             print(f"  {fault}", flush=True)
         try:
-            verdict = tally.add(fault, said := noticed(fault), why(fault))
+            verdict = tally.add(fault, said := noticed(fault), why(fault))[:120]
         except Misplanted as problem:
             tally.wrong.append(f"{fault}: {problem}")
             verdict, said = str(problem), ""
         if not (show or said):
             print(f"  {fault}")
         if show or not said:
-            print(f"      {verdict[:120]}", flush=True)
+            print(f"      {verdict}", flush=True)
     return tally
