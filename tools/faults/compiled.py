@@ -18,7 +18,7 @@ import random
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +27,8 @@ import ptxsim
 from kernellab import trial
 from onlinesoftmax import masks
 from tiledattention.gpu import RUNGS, Build
+from tools.common.options import report
+from tools.faults import runner
 from tools.kernels import compiled
 from tools.kernels.gate import RUNGS as FOLDER
 
@@ -121,9 +123,7 @@ class Reason(NamedTuple):
     """Why nobody can notice some changes."""
 
     kernels: str  # a pattern for their names
-    changes: (
-        str  # a pattern for what is printed of a change, from its line of Python on
-    )
+    changes: str  # a pattern for what is printed of a change, from its Python on
     why: str
 
 
@@ -145,88 +145,43 @@ EXPLAINED = [
     Reason(".*", r"(//|%) .* \| shr\.u64 .*→ shl.*= shr\.s64 \S+ 63$", NO_NEGATIVE_QUOTIENT),
     Reason("split", r"// d \| add\.s64 .*= shr\.u64", NO_NEGATIVE_QUOTIENT),
     Reason(".*", r"% d \| add\.s64 \S+ \S+ 64; → ", NO_NEGATIVE_QUOTIENT),
-    Reason(
-        ".*",
-        r"(//|%) .* \| (or\.b64 .*→ and|and\.b64 .* -4294967296; → or"
-        r"|setp\.eq\.s64 .*= and\.b64 \S+ -4294967296)",
-        "32 bits are enough for every division here, and 64 give the same",
-    ),
-    Reason(
-        ".*",
-        r"// .* \| (setp\.eq\.s32 .* -1; → setp\.ne"
-        r"|setp\.eq\.s64 .* -9223372036854775808; → "
-        r"|and\.pred .*= setp\.eq\.s64 \S+ -9223372036854775808)",
-        "only −2⁶³ divided by −1 is too large; nothing here is negative",
-    ),
-    Reason(
-        "split",
-        r"(rows = n \* group \| shl\.b64 \S+ \S+ 32; → shl"
-        r"|// n \| setp\.eq\.s64 .* 0; → setp\.eq\.s64 .* 1; .*= shl)",
-        "before a division by n it is asked whether n is 0; it never is",
-    ),
-    Reason(
-        ".*",
-        r"shape\[2\] != d.* \| or\.pred",
-        "all arrays have rows as wide as the kernel is made for",
-    ),
-    Reason(
-        ".*",
-        r"\| setp\.lt\.s64 \S+ \S+ (1|\d{9,}[13579]); → .*= shl\.b64 %\w+, 32$",
-        "what is shifted by 32 is below 2³² · k + 1 if it is below 2³² · k + 2",
-    ),
+    Reason(".*", r"(//|%) .* \| (or\.b64 .*→ and|and\.b64 .* -4294967296; → or"
+           r"|setp\.eq\.s64 .*= and\.b64 \S+ -4294967296)",
+           "32 bits are enough for every division here, and 64 give the same"),
+    Reason(".*", r"// .* \| (setp\.eq\.s32 .* -1; → setp\.ne"
+           r"|setp\.eq\.s64 .* -9223372036854775808; → "
+           r"|and\.pred .*= setp\.eq\.s64 \S+ -9223372036854775808)",
+           "only −2⁶³ divided by −1 is too large; nothing here is negative"),
+    Reason("split", r"(rows = n \* group \| shl\.b64 \S+ \S+ 32; → shl"
+           r"|// n \| setp\.eq\.s64 .* 0; → setp\.eq\.s64 .* 1; .*= shl)",
+           "before a division by n it is asked whether n is 0; it never is"),
+    Reason(".*", r"shape\[2\] != d.* \| or\.pred",
+           "all arrays have rows as wide as the kernel is made for"),
+    Reason(".*", r"\| setp\.lt\.s64 \S+ \S+ (1|\d{9,}[13579]); → .*= shl\.b64 %\w+, 32$",
+           "what is shifted by 32 is below 2³² · k + 1 if it is below 2³² · k + 2"),
     # Of the kernels.
-    Reason(
-        ".*",
-        r"^begin = max.* \| and\.b64 .*6; → and\.b64 .*7;",
-        "the first tile begins one later if no row sees the key that it leaves out",
-    ),
-    Reason(
-        "tiled",
-        r"^end = .* \| add\.s64 .* 128; → add",
-        "a block may go on to keys that none of its rows sees",
-    ),
-    Reason(
-        "patches",
-        r"^end = .* \| add\.s64 .* -1; → sub",
-        "a tile that all rows see may be treated as one that not all see",
-    ),
-    Reason(
-        "split",
-        r"^share = .* \| (sub\.s64 .*= min\.s64|add\.s64 .* -1; → sub)",
-        "larger shares deal out the same keys, but less evenly",
-    ),
-    Reason(
-        ".*",
-        r"^for base in .* \| (sub\.s64 .*→ add|and\.b64 .* 15; → or"
-        r"|setp\.gt\.s64 .*→ setp\.ge.*= add|setp\.ne\.s64 .*= selp\.b64|selp\.b64 .*= setp\.ne"
-        r"|add\.s64 (%\w+), (?!\2,).*= selp\.b64 -1, 0)",
-        "a turn too many adds nothing: there are no keys left for it",
-    ),
-    Reason(
-        ".*",
-        r"^for \w+ in range.* \| setp\.gt\.s64 .*→ setp\.ge.*= sub",
-        "where nothing is left, so many turns come out as 0 either way",
-    ),
-    Reason(
-        "split|merge",
-        r"^(tx = .*|if c == 0:) \| setp\.ne\.s64 .*→ setp\.ne",
-        "every thread of a row knows its maximum and its sum, and may write them",
-    ),
-    Reason(
-        "merge",
-        r"^for part in .* \| (setp\.gt\.s64 .*→ setp\.ge|selp\.b64 \S+ -1, 0, .*→ )",
-        "there is at least one part, and none beyond the last is read",
-    ),
-    Reason(
-        "split",
-        r"// d \| shr\.s64 \S+ %\w+, 63; → shl.*= cvt\.u64\.u32",
-        "a quotient that is rounded up is put right two lines later",
-    ),
-    Reason(
-        "split|merge",
-        r"^alpha = .* \| sub\.f32 .*→ add.* %f\d+ = mov\.f32 0fFF800000;",
-        "the first state is empty: its maximum stays −∞, whatever is taken from it",
-    ),
+    Reason(".*", r"^begin = max.* \| and\.b64 .*6; → and\.b64 .*7;",
+           "the first tile begins one later if no row sees the key that it leaves out"),
+    Reason("tiled", r"^end = .* \| add\.s64 .* 128; → add",
+           "a block may go on to keys that none of its rows sees"),
+    Reason("patches", r"^end = .* \| add\.s64 .* -1; → sub",
+           "a tile that all rows see may be treated as one that not all see"),
+    Reason("split", r"^share = .* \| (sub\.s64 .*= min\.s64|add\.s64 .* -1; → sub)",
+           "larger shares deal out the same keys, but less evenly"),
+    Reason(".*", r"^for base in .* \| (sub\.s64 .*→ add|and\.b64 .* 15; → or"
+           r"|setp\.gt\.s64 .*→ setp\.ge.*= add|setp\.ne\.s64 .*= selp\.b64|selp\.b64 .*= setp\.ne"
+           r"|add\.s64 (%\w+), (?!\2,).*= selp\.b64 -1, 0)",
+           "a turn too many adds nothing: there are no keys left for it"),
+    Reason(".*", r"^for \w+ in range.* \| setp\.gt\.s64 .*→ setp\.ge.*= sub",
+           "where nothing is left, so many turns come out as 0 either way"),
+    Reason("split|merge", r"^(tx = .*|if c == 0:) \| setp\.ne\.s64 .*→ setp\.ne",
+           "every thread of a row knows its maximum and its sum, and may write them"),
+    Reason("merge", r"^for part in .* \| (setp\.gt\.s64 .*→ setp\.ge|selp\.b64 \S+ -1, 0, .*→ )",
+           "there is at least one part, and none beyond the last is read"),
+    Reason("split", r"// d \| shr\.s64 \S+ %\w+, 63; → shl.*= cvt\.u64\.u32",
+           "a quotient that is rounded up is put right two lines later"),
+    Reason("split|merge", r"^alpha = .* \| sub\.f32 .*→ add.* %f\d+ = mov\.f32 0fFF800000;",
+           "the first state is empty: its maximum stays −∞, whatever is taken from it"),
 ]  # fmt: skip
 
 
@@ -245,13 +200,18 @@ class Change(NamedTuple):
         return f"{self.build.rung} {self.line}: {self.python} | {self.what}"
 
     def reason(self) -> Reason | None:
-        """Why it is not noticed, if that is known."""
+        """Return the reason why nothing notices the change, if that is known."""
         said = f"{self.python} | {self.what}"
         for reason in EXPLAINED:
             ours = re.fullmatch(reason.kernels, self.build.rung)
             if ours and re.search(reason.changes, said):
                 return reason
         return None
+
+    def why(self) -> str:
+        """Return the reason in words, or ""."""
+        reason = self.reason()
+        return reason.why if reason else ""
 
     def made(self, texts: dict[Build, str]) -> dict[Build, str]:
         """The kernels with this change in one of them."""
@@ -337,48 +297,35 @@ def _sites(
 
 # ---- random changes ----
 
-TURNED = {"add": "sub", "sub": "add", "min": "max", "max": "min", "and": "or", "or": "and",
-          "shl": "shr", "shr": "shl"}  # fmt: skip
-COMPARED = {"lt": "le", "le": "lt", "gt": "ge", "ge": "gt", "eq": "ne", "ne": "eq"}
-DROPPED = ("bar.", "st.", "cp.")
-STEPPED = ("add", "shl", "mul", "and", "setp")  # with a number that may be one more
+START = r"^(\s*(?:@!?%p\d+\s+)?)"  # of a line, up to its instruction
+ADDRESS = r"\[(%r\w+)(?:\+(-?\d+))?\]"
+TURNED = [
+    ("add.", "sub."), ("sub.", "add."), ("min.", "max."), ("max.", "min."),
+    ("and.", "or."), ("or.", "and."),
+    ("shl.b", "shr.u"), ("shr.b", "shl.b"), ("shr.u", "shl.b"), ("shr.s", "shl.b"),
+    ("setp.lt.", "setp.le."), ("setp.le.", "setp.lt."), ("setp.gt.", "setp.ge."),
+    ("setp.ge.", "setp.gt."), ("setp.eq.", "setp.ne."), ("setp.ne.", "setp.eq."),
+]  # fmt: skip
+REWRITES: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
+    *((START + re.escape(right), rf"\1{wrong}") for right, wrong in TURNED),
+    (r"fma\.rn\S*\.f32(\s+\S+ \S+ \S+), %.*;", r"mul.f32\1;"),
+    (r"(selp\..*\s%\w+), ([^,]+), ([^,]+), (%p)", r"\1, \3, \2, \4"),
+    (ADDRESS, lambda at: f"[{at[1]}+{int(at[2] or 0) + 4}]"),
+    (ADDRESS, lambda at: f"[{at[1]}+{int(at[2] or 0) + 16}]"),
+    (START + r"(bar|st|cp)\..*", ""),
+    (
+        START + r"((?:add|shl|mul|and|setp)\..*), (\d+);",
+        lambda line: f"{line[1]}{line[2]}, {int(line[3]) + 1};",
+    ),
+]
 
 
 def mutants(line: str) -> list[str]:
-    """What might become of a line."""
-    body = re.sub(r"^\s*(@!?%p\d+\s+)?", "", line)
-    if not re.match(r"[a-z]", body) or body.startswith(("ld.param", "ret")):
+    """Return what a line may become; nothing for a line without an instruction."""
+    if not re.match(START + "[a-z]", line):
         return []
-    found = []
-    op = body.split(".")[0]
-    if op in TURNED:
-        new = body.replace(op, TURNED[op], 1).replace("shr.b", "shr.u")
-        found.append(line.replace(body, re.sub(r"shl\.[us]", "shl.b", new)))
-    if known := re.search(r"setp\.(\w\w)\.", body):
-        found.append(
-            line.replace(known[0], f"setp.{COMPARED.get(known[1], known[1])}.")
-        )
-    if op == "fma":
-        found.append(
-            re.sub(r"fma\.rn\S*\.f32(\s+\S+ \S+ \S+), %.*;", r"mul.f32\1;", line)
-        )
-    if op == "selp":
-        found.append(
-            re.sub(r"(\s%\w+), ([^,]+), ([^,]+), (%p)", r"\1, \3, \2, \4", line)
-        )
-    if place := re.search(r"\[(%r\w+)(?:\+(-?\d+))?\]", body):
-        for step in (4, 16):
-            new = f"[{place[1]}+{int(place[2] or 0) + step}]"
-            found.append(line.replace(place[0], new))
-    if body.startswith(DROPPED):
-        found.append("")
-    if (number := re.search(r", (\d+);", body)) and op in STEPPED:
-        found.append(line.replace(number[0], f", {int(number[1]) + 1};"))
-    if op == "bra" and "@" in line:
-        found.append(
-            line.replace("@!", "@") if "@!" in line else line.replace("@", "@!")
-        )
-    return [x for x in found if x != line]
+    changed = (re.sub(right, wrong, line, count=1) for right, wrong in REWRITES)
+    return [other for other in changed if other != line]
 
 
 def random_ones(kernels: Shipped) -> Iterator[Change]:
@@ -415,68 +362,35 @@ def _registers(line: str) -> list[str]:
 # ---- what is said of them ----
 
 
-class Tally:
-    """How many changes were noticed, how many are explained, and what is wrong."""
+def tried(kernels: Shipped, changes: list[Change], show: bool) -> runner.Tally:
+    """Plant changes, one by one; print all of them, or those that nothing notices."""
 
-    def __init__(self) -> None:
-        self.noticed = self.explained = 0
-        self.wrong: list[str] = []
+    def said(change: Change) -> str:
+        return noticed(kernels.rung, change.made(kernels.texts))
 
-    def __str__(self) -> str:
-        count = self.noticed + self.explained + len(self.wrong)
-        return (
-            f"{self.noticed} of {count} noticed, {self.explained} explained,"
-            f" {len(self.wrong)} wrong: {self.share:.0%}"
-        )
-
-    @property
-    def share(self) -> float:
-        """How many were noticed, of those that could be."""
-        return self.noticed / max(1, self.noticed + len(self.wrong))
-
-    def add(self, change: Change, said: str) -> None:
-        """Count a change: what is said of it tells how it was noticed, if it was."""
-        reason = change.reason()
-        if said and reason:
-            self.wrong.append(f"{change}: noticed, though explained: {said[:90]}")
-        elif said:
-            self.noticed += 1
-        elif reason:
-            self.explained += 1
-        else:
-            self.wrong.append(f"{change}: NOT NOTICED")
+    return runner.run(changes, said, Change.why, show)
 
 
-def tried(kernels: Shipped, changes: list[Change], show: bool) -> Tally:
-    """Plant changes, one by one; print all of them, or those that nobody notices."""
-    tally = Tally()
-    for change in changes:
-        said = noticed(kernels.rung, change.made(kernels.texts))
-        tally.add(change, said)
-        if show or not said:
-            reason = change.reason()
-            verdict = said or (reason.why if reason else "NOT NOTICED")
-            print(f"  {change}\n      {verdict[:120]}", flush=True)
-    return tally
-
-
-def stale(ladder: list[Shipped]) -> Iterator[str]:
-    """Yield the named faults and the reasons that no kernel has a place for."""
+def stale(ladder: list[Shipped]) -> list[str]:
+    """Return the named faults and the reasons that match nothing in any kernel."""
     faults = [change for kernels in ladder for change in named(kernels)]
     planted = {change.what for change in faults}
-    for fault in NAMED:
-        if fault.name not in planted:
-            yield f"named fault {fault.name!r}: no kernel has a place for it"
     every = faults + [change for kernels in ladder for change in random_ones(kernels)]
     used = {change.reason() for change in every}
-    for reason in EXPLAINED:
-        if reason not in used:
-            yield f"reason {reason.changes!r}, {reason.why!r}: no change matches it"
+    return [
+        f"named fault {fault.name!r}: no kernel has a place for it"
+        for fault in NAMED
+        if fault.name not in planted
+    ] + [
+        f"reason {reason.changes!r}, {reason.why!r}: no change matches it"
+        for reason in EXPLAINED
+        if reason not in used
+    ]
 
 
 def run(ladder: list[Shipped], count: int) -> list[str]:
     """Plant the named faults, and so many random ones a rung; return what is wrong."""
-    wrong = list(stale(ladder))
+    wrong = stale(ladder)
     total = 0
     for kernels in ladder:
         tally = tried(kernels, list(named(kernels)), show=True)
@@ -491,10 +405,8 @@ def run(ladder: list[Shipped], count: int) -> list[str]:
         print(f"{kernels.rung}: random changes: {tally}", flush=True)
         wrong += tally.wrong
         if tally.share < WANTED:
-            wrong.append(
-                f"{kernels.rung}: only {tally.share:.0%} of the random changes are"
-                " noticed"
-            )
+            share = f"only {tally.share:.0%} of the random changes are noticed"
+            wrong.append(f"{kernels.rung}: {share}")
     return wrong
 
 
@@ -508,12 +420,8 @@ def main() -> int:
         return 2
     start = time.perf_counter()
     wrong = run([shipped(rung) for rung in RUNGS], int(count))
-    print(*wrong, sep="\n", end="\n" if wrong else "")
-    print(
-        f"{time.perf_counter() - start:.0f} s:",
-        f"{len(wrong)} complaints" if wrong else "all as they should be",
-    )
-    return bool(wrong)
+    outcome = f"{len(wrong)} complaints" if wrong else "all as they should be"
+    return report(wrong, f"{time.perf_counter() - start:.0f} s: {outcome}")
 
 
 if __name__ == "__main__":
