@@ -1,4 +1,4 @@
-"""What every test shares: where things are, and how hard Hypothesis tries."""
+"""Fixtures and settings of all tests: paths, Hypothesis profiles, time limits."""
 
 import os
 import random
@@ -8,23 +8,23 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-import rescaling  # noqa: F401  (hands the book in, for every test)
+import rescaling  # noqa: F401  (registers the book for every test)
 from patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# A slow machine is no fault, and the same examples every time make a failure easy to
-# meet again. `HYPOTHESIS_PROFILE=search` looks further and at random.
+# No deadline, because a slow machine is not a fault. The examples are the same in every
+# run, so that a failure repeats. `HYPOTHESIS_PROFILE=search` tries many random ones.
 settings.register_profile("book", deadline=None, derandomize=True, max_examples=60)
 settings.register_profile("search", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "book"))
 
-# A GPU of any make is played by Mesa's software, whatever else the machine has.
+# WebGPU runs on Mesa's software renderer, whichever GPU the machine has.
 os.environ.setdefault("WGPUPY_WGPU_ADAPTER_NAME", "llvmpipe")
 
 
 def pytest_configure() -> None:
-    """Windows opens files in an encoding of its own, unless it is told not to."""
+    """Require UTF-8 mode on Windows, whose default encoding is another one."""
     if os.name == "nt" and not sys.flags.utf8_mode:
         pytest.exit("set PYTHONUTF8=1 first, as `python -m tools.test` does", 2)
 
@@ -40,11 +40,13 @@ def pytest_collection_modifyitems(
         dice = random.Random(seed)
         dice.shuffle(items)
         files = {item.path: dice.random() for item in items}
-        items.sort(key=lambda item: files[item.path])  # what a file shares is made once
+        items.sort(
+            key=lambda item: files[item.path]
+        )  # a file stays together: its fixtures are made once
 
 
-# What ends a reader's function, and what refuses to simulate for longer than readers
-# would wait: limits in seconds, which a busy machine reaches too soon.
+# Time limits in seconds that protect readers: one ends a reader's function, the other
+# refuses a long simulation. A busy machine would reach them, so tests raise them.
 LIMITS = {
     "livepage.drills.kinds.code.kind": "LIMIT_S",
     "tiledattention.gpu.planner": "PATIENCE",
@@ -52,7 +54,7 @@ LIMITS = {
 
 
 def pytest_runtest_setup() -> None:
-    del sys.argv[1:]  # pytest's options are none of the tool's that a test calls
+    del sys.argv[1:]  # a tool that a test calls must not see pytest's options
     for name, limit in LIMITS.items():
         if name in sys.modules:
             setattr(sys.modules[name], limit, PATIENCE)
@@ -60,13 +62,13 @@ def pytest_runtest_setup() -> None:
 
 @pytest.fixture(scope="session")
 def root() -> Path:
-    """The repository."""
+    """Return the root of the repository."""
     return ROOT
 
 
 @pytest.fixture(scope="session")
 def html() -> Path:
-    """The built site: `_build/html`, or what the variable BOOK_HTML names."""
+    """Return the built site: `_build/html`, or the folder that BOOK_HTML names."""
     site = Path(os.environ.get("BOOK_HTML", ROOT / "_build" / "html"))
     if not (site / "index.html").exists():
         pytest.skip(f"no built site in {site}: run `make book` first")

@@ -1,4 +1,4 @@
-"""The same numbers with forty digits: an oracle that shares no code with the book."""
+"""Reference results with forty digits. This oracle shares no code with the book."""
 
 from collections.abc import Sequence
 from decimal import Decimal, localcontext
@@ -13,7 +13,7 @@ ROUNDING = {np.float16: 2.0**-11, np.float32: 0.0, np.float64: 0.0}
 def sums(
     scores: Sequence[float], values: Sequence[float]
 ) -> tuple[float, Decimal, Decimal]:
-    """Return (m, l, o) of one row by its definition; a score of −∞ weighs 0."""
+    """Return (m, l, o) of one row by definition; a score of −∞ has the weight 0."""
     m = max(map(float, scores), default=-inf)
     with localcontext(prec=40):
         gaps = [Decimal(float(s)) - Decimal(m) if s > -inf else None for s in scores]
@@ -23,7 +23,7 @@ def sums(
 
 
 def softmax_dot(scores: Sequence[float], values: Sequence[float]) -> float:
-    """Return the average of the values of one row."""
+    """Return the average of the values of one row, weighted by the softmax."""
     _, l, o = sums(scores, values)
     return float(o / l)
 
@@ -36,10 +36,10 @@ def softmax(scores: Sequence[float]) -> list[float]:
 
 
 def allowed(n: int, blocks: int, dtype: type) -> float:
-    """Return the accuracy rule: the largest error, as a share of the largest output.
+    """Return the accuracy rule: the largest error, relative to the largest output.
 
-    (T + log₂ n + 4) units of the dtype that adds, and, where the answer is then rounded
-    to a narrower one, that rounding. It counts from the scores on; where large scores are
-    computed as well, the rule has one term more, as the chapter on digits says.
+    The bound is (T + log₂ n + 4) units of the accumulator's dtype. If the output has a
+    narrower dtype, its rounding is added. The bound assumes exact scores; computing large
+    scores adds one more term, which the chapter on digits explains.
     """
     return (blocks + log2(n) + 4) * UNIT[dtype] + ROUNDING[dtype]

@@ -1,4 +1,4 @@
-"""What a figure says: its sentence in a state, read back as the claims it makes."""
+"""Returns the sentence of a figure in a state, and compares its values with others."""
 
 import json
 import re
@@ -25,13 +25,13 @@ RAISED = re.compile(r"\^\{([^}]*)\}")
 
 @cache
 def _engine() -> object:
-    """The figures' V8, taught to let a figure speak."""
+    """Return the figures' V8 engine, with a function that returns a sentence."""
     v8._engine().eval(SAY)
     return v8._engine()
 
 
 def said(figure: str, state: Values, language: str = "en") -> str:
-    """A figure's sentence in a state, without its markup."""
+    """Return a figure's sentence in a state, without its markup."""
     v8._load(figure)
     words = json.dumps(registry.strings(figure)[language])
     text = _engine().call("said", figure, v8.to_json(state), words)
@@ -39,26 +39,26 @@ def said(figure: str, state: Values, language: str = "en") -> str:
 
 
 def everywhere(figure: str, steps: int = 0) -> Iterator[Values]:
-    """The golden states, and every combination of what a reader can set.
+    """Yield the golden states, and combinations of the values that a reader can set.
 
-    A long slider is taken at up to 41 places, its ends among them; a figure that is
-    stepped through, at each of its first `steps` steps. Of very many combinations,
-    `MOST` are drawn.
+    A slider takes at most 41 values, both ends included. A figure with steps takes each
+    of its first `steps` steps. If there are more than `MOST` combinations, `MOST` of them
+    are drawn at random.
     """
     yield from cases(figure)
     spec = registry.spec(figure)
-    reached = {c.name: list(_places(c)) for c in spec.controls if _places(c)}
+    values_of = {c.name: list(_settings(c)) for c in spec.controls if _settings(c)}
     if steps:
-        reached["step"] = range(steps + 1)
-    combinations = list(product(*reached.values()))
+        values_of["step"] = range(steps + 1)
+    combinations = list(product(*values_of.values()))
     random = np.random.default_rng(0)
     few = random.permutation(len(combinations))[:MOST]
     for values in map(combinations.__getitem__, few):
-        yield spec.defaults() | dict(zip(reached, values))
+        yield spec.defaults() | dict(zip(values_of, values))
 
 
-def _places(control: object) -> list:
-    """Where a reader can put a control; nothing for what only an author gives."""
+def _settings(control: object) -> list:
+    """Return the values of a control that a reader can set; none for an author's control."""
     if isinstance(control, Toggle):
         return [False, True]
     if isinstance(control, Choice):
@@ -71,18 +71,18 @@ def _places(control: object) -> list:
     return []
 
 
-# ---- reading a sentence as it stands ----
+# ---- reading a sentence ----
 
 END = re.compile(r"(?<=\.) (?=[A-Z\d]|e\^|m = )")
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text."""
+    """Return the sentences of a text."""
     return END.split(text)
 
 
 def tells(text: str, value: object) -> bool:
-    """Whether what stands in a sentence is this value, as far as it is written out."""
+    """Return whether a text shows this value, to the digits that are written."""
     if isinstance(value, str):
         return text == value
     if np.ndim(value):
@@ -98,7 +98,7 @@ SUPERSCRIPT = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
 
 def _number(text: str) -> tuple[float, float]:
-    """A number as a figure writes it, and by how much it may be rounded."""
+    """Parse a number as a figure writes it; return it and its largest rounding error."""
     text = text.replace("−", "-").replace(",", "").replace("∞", "inf")
     text = text.replace("\u00a0", " ").replace("10^", "10").translate(SUPERSCRIPT)
     digits, _, power = text.partition(" × 10")

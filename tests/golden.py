@@ -1,4 +1,4 @@
-"""Golden states: the lib's numbers for a figure, to replay through its JavaScript."""
+"""Golden states: the library's numbers for a figure, to compare with its JavaScript."""
 
 import math
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from livepage.figures import registry
 
 
 def cases(figure: str) -> list[dict]:
-    """Whole states to compare at, the opening and the still among them."""
+    """Return complete states to compare, among them the initial and the still one."""
     spec = registry.spec(figure)
     drawn = [{}, spec.still, *spec.states(np.random.default_rng(0))]
     return [spec.defaults() | changes for changes in drawn]
@@ -18,7 +18,10 @@ def cases(figure: str) -> list[dict]:
 def differences(
     wanted: object, got: object, at: str = "", room: float = 0.0
 ) -> Iterator[str]:
-    """Where `got`, from JavaScript, is not `wanted`, from the lib, to 1e-12 or `room`."""
+    """Yield where `got`, from JavaScript, differs from `wanted`, from the library.
+
+    The relative tolerance is 1e-12, the absolute one `room`.
+    """
     if isinstance(wanted, dict):
         for name, each in wanted.items():
             yield from differences(each, got.get(name), f"{at}.{name}", room)

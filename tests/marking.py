@@ -1,4 +1,4 @@
-"""Marks the text of an answer in CPython, as a worker of the page does it there."""
+"""Marks an answer in CPython, or in MicroPython in Node, as the page's worker does."""
 
 import json
 import re
@@ -22,7 +22,7 @@ PRELUDE = "from math import exp, inf, sqrt\n"
 
 @cache
 def packed(drill: Drill) -> str:
-    """A drill's payload as the page gets it; built once."""
+    """Return a drill's payload as the page gets it; cached."""
     return json.dumps(payload(drill), allow_nan=False)
 
 
@@ -32,27 +32,28 @@ def run(
     """Return the report of an answer."""
     data = json.loads(packed(drill))
     marks = kernel_grader if drill.kind == "kernel" else grader
-    found, fault = marks.defined(source, data["function"])
+    function, fault = marks.defined(source, data["function"])
     if fault:
         return grader.fail(None, [], fault)
     if drill.kind == "kernel":
-        play = kernel_grader.player(found, data["cases"])
+        play = kernel_grader.player(function, data["cases"])
     else:
-        play = grader.player(data["drive"], found, data["cases"])
+        play = grader.player(data["drive"], function, data["cases"])
     slips = data["slips"]
     return marks.grade(play, data["cases"], lambda: slips, data["tolerance"], settled)
 
 
 def name_of(drill: Drill, report: dict[str, Any]) -> str | None:
-    """Return the name of the mistake that a report names."""
+    """Return the name of the mistake that a report points to, if it does."""
     slip = report.get("slip")
     return None if slip is None else mistake(drill.get("mutants")[slip])
 
 
 def mistake(mutant: dict[str, Any]) -> str:
-    """Return the name of a mistake, in whichever of the two Pythons it is made.
+    """Return the name of a mistake, the same one for CPython and MicroPython.
 
-    Where CPython raises an error, MicroPython may go on with ∞: two forms of one mistake.
+    Where CPython raises an error, MicroPython may continue with ∞. Such a mistake has two
+    mutants, and only the suffix of the name differs.
     """
     return str(mutant["name"]).removesuffix(", without an error")
 
@@ -65,7 +66,7 @@ VENDOR = Path(__file__).parents[1] / "lib" / "livepage" / "vendor" / "micropytho
 
 
 def run_small(asked: list[tuple[Drill, str]]) -> list[dict[str, Any]]:
-    """Return the reports of answers as the page's worker makes them, run in Node."""
+    """Return the reports of answers, marked by the page's worker in Node."""
     return in_node(
         [
             {**json.loads(packed(d)), "starter": d.get("starter"), "answer": source}
@@ -75,7 +76,7 @@ def run_small(asked: list[tuple[Drill, str]]) -> list[dict[str, Any]]:
 
 
 def in_node(jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the reports of jobs as the page's worker makes them."""
+    """Return the reports of jobs, run by the page's worker in Node."""
     worker = page._source("page/worker.js")
     cut = [worker.index("let player"), worker.index("const sent")]
     graders = page._graders()

@@ -1,7 +1,7 @@
-"""How long a test waits for what has to come.
+"""The time limit of tests that wait for an event.
 
-The limit is a ceiling that even a busy machine never reaches: it decides only whether a
-test that hangs ends. `PATIENCE=5 pytest …` ends such tests sooner.
+Even a busy machine never reaches the limit: it only ends a test that hangs.
+`PATIENCE=5 pytest …` ends such tests sooner.
 """
 
 import os
@@ -13,7 +13,7 @@ PATIENCE_MS = 1000 * PATIENCE
 
 
 def wait_until(holds: Callable[[], object], what: str, pause=time.sleep) -> None:
-    """Wait until `holds()` is true; else fail, and say what was awaited."""
+    """Wait until `holds()` is true; fail at the limit, and say what was awaited."""
     end = time.monotonic() + PATIENCE  # clock: a ceiling that no machine reaches
     while not holds():
         # clock: the same ceiling

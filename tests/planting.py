@@ -1,7 +1,7 @@
-"""Plants faults: a text in a source becomes another, and somebody has to notice.
+"""Plants faults in sources, by replacing a text; a check has to report them.
 
-A fault that cannot be planted proves nothing, so its text has to be there: once, unless a
-test says which of several places it means, or takes each in turn.
+A fault that is not planted proves nothing. So the text has to occur exactly once, unless
+a test chooses one of several occurrences, or takes each in turn.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from types import ModuleType
 
 
 def planted(source: str, right: str, wrong: str, nth: int | None = None) -> str:
-    """Return a source with `wrong` in place of `right`, at the nth place of several."""
+    """Return a source with `wrong` instead of `right`, at the nth of its occurrences."""
     parts = source.split(right)
     places = len(parts) - 1
     assert places == 1 if nth is None else places > nth, f"{right!r}: {places} times"
@@ -19,7 +19,7 @@ def planted(source: str, right: str, wrong: str, nth: int | None = None) -> str:
 
 
 def at_each_place(source: str, right: str, wrong: str) -> Iterator[str]:
-    """Yield a source with the fault at one place, for each place in turn."""
+    """Yield a source with the fault at one occurrence, for each of them in turn."""
     places = source.count(right)
     assert places, f"{right!r}: not there"
     for nth in range(places):

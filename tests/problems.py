@@ -1,4 +1,4 @@
-"""Attentions to be computed: q, k, v of any layout and dtype, with a mask that fits."""
+"""Random inputs of an attention: q, k, v of any layout and dtype, and a valid mask."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -17,7 +17,7 @@ def normal(*shape: int, seed: int = 0, dtype: type = np.float64) -> np.ndarray:
 def problems(
     draw: st.DrawFn, most: int = 9, dtypes: list[type] = DTYPES
 ) -> tuple[tuple[np.ndarray, ...], dict]:
-    """Draw q, k, v of any layout and dtype, a mask that fits, and other options."""
+    """Draw q, k, v of any layout and dtype, a valid mask, and other options."""
     batch = draw(st.sampled_from([None, (), (2,), (2, 1)]))
     groups, shared = draw(st.sampled_from([(1, 1), (2, 1), (2, 2), (1, 3)]))
     queries, keys = draw(st.integers(0, most)), draw(st.integers(0, most))

@@ -1,6 +1,6 @@
-"""PTX by hand for the tests of ptxsim: single instructions, and short kernels.
+"""Builds PTX for the tests of ptxsim: single instructions, and short kernels.
 
-`TEXTS` keeps every text that is made here, so that NVIDIA's assembler can judge it.
+`TEXTS` collects every text, so that a test can check it with NVIDIA's assembler.
 """
 
 import re
@@ -33,7 +33,7 @@ ret;
 
 
 def parameters(*arrays: int) -> str:
-    """The parameters of arrays with so many dimensions: p0, p1, …"""
+    """Return the parameters p0, p1, … of arrays with these numbers of dimensions."""
     count = sum(5 + 2 * dimensions for dimensions in arrays)
     return ", ".join(f".param .u64 p{i}" for i in range(count))
 
@@ -41,7 +41,7 @@ def parameters(*arrays: int) -> str:
 def module(
     body: str, arrays: int, threads: int = 32, before: str = "", target: str = "sm_90a"
 ) -> str:
-    """A kernel with so many arrays of one dimension; their addresses are p4, p11, …"""
+    """Return a kernel with one-dimensional arrays; their addresses are p4, p11, …"""
     text = MODULE.format(
         target=target,
         before=before,
@@ -54,12 +54,12 @@ def module(
 
 
 def own(kind: str) -> str:
-    """The type of the registers that hold a type."""
+    """Return the type of the registers that hold values of a type."""
     return REGISTERS.get(kind, kind.replace("u", "b").replace("s", "b"))
 
 
 def signature(opcode: str) -> tuple[str, list[str]]:
-    """The types of an instruction's result and of its operands."""
+    """Return the types of an instruction's result and of its operands."""
     name, *words = opcode.split(".")
     kind = words[-1]
     wide = f"{kind[0]}{int(kind[1:]) * 2}" if "wide" in words else kind
@@ -84,7 +84,7 @@ def signature(opcode: str) -> tuple[str, list[str]]:
 
 
 def load(register: str, kind: str, i: int) -> str:
-    """Read a thread's element of array `i` into a register."""
+    """Return the PTX that reads a thread's element of array `i` into a register."""
     size = np.dtype(DTYPES[kind]).itemsize
     lines = [f"ld.param.u64 %rd1, [p{4 + 7 * i}];"]
     lines += [f"mul.wide.u32 %rd2, %r0, {size};", "add.s64 %rd1, %rd1, %rd2;"]
@@ -97,7 +97,7 @@ def load(register: str, kind: str, i: int) -> str:
 
 
 def applied(opcode: str, i: int, kinds: list[str], constants: tuple[str, ...]) -> str:
-    """An instruction on a0, a1, …, whose result goes to array `i`."""
+    """Return the PTX that applies an instruction to a0, a1, … and stores in array `i`."""
     result, _ = signature(opcode)
     size = 4 if result == "pred" else np.dtype(DTYPES[result]).itemsize
     operands = ", ".join([*(f"a{k}" for k in range(len(kinds))), *constants])
@@ -112,7 +112,7 @@ def applied(opcode: str, i: int, kinds: list[str], constants: tuple[str, ...]) -
 
 
 def text_of(opcodes: list[str], constants: tuple[str, ...] = ()) -> str:
-    """A text that applies instructions, all to the same numbers."""
+    """Return a kernel that applies instructions, all to the same operands."""
     kinds = signature(opcodes[0])[1]
     assert {opcode: signature(opcode)[1] for opcode in opcodes} == dict.fromkeys(
         opcodes, kinds
@@ -132,7 +132,7 @@ def apply_all(
     constants: tuple[str, ...] = (),
     **options: object,
 ) -> dict[str, np.ndarray]:
-    """What instructions make of the same columns of operands, a row a thread."""
+    """Return the results of instructions, for columns of operands; each row is a thread."""
     kinds = signature(opcodes[0])[1]
     given = [
         to_array(column, kind) for column, kind in zip(columns, kinds, strict=True)
@@ -149,12 +149,12 @@ def apply_all(
 
 
 def apply(opcode: str, *columns: object, **options: object) -> np.ndarray:
-    """What one instruction makes of columns of operands."""
+    """Return the results of one instruction, for columns of operands."""
     return apply_all([opcode], *columns, **options)[opcode]
 
 
 def to_array(column: object, kind: str) -> np.ndarray:
-    """Numbers as an array of a type; whole numbers wrap around."""
+    """Return numbers as an array of a type; integers wrap around."""
     dtype = np.dtype("u1" if kind == "pred" else DTYPES[kind])
     if isinstance(column, np.ndarray):
         return column.astype(dtype)
@@ -166,8 +166,8 @@ def to_array(column: object, kind: str) -> np.ndarray:
 
 
 def words(body: str) -> set[str]:
-    """The opcodes that stand in a text."""
+    """Return the opcodes of a text."""
     body = re.sub(r"//.*", "", body)
     statements = re.split(r"[;\n{}]|\$\w+:", body)
-    found = (re.match(r"\s*(?:@!?%\w+\s+)?([a-z][\w.:]*)", x) for x in statements)
-    return {match[1] for match in found if match}
+    matches = (re.match(r"\s*(?:@!?%\w+\s+)?([a-z][\w.:]*)", x) for x in statements)
+    return {match[1] for match in matches if match}

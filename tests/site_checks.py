@@ -1,7 +1,7 @@
-"""Checks over the built site and its sources; each returns the faults it found.
+"""Checks of the built site and its sources; each returns a list of faults.
 
-A page is its parsed HTML, a site is a mapping from file name to page. The tests run
-every check on the real site, and once more on a planted fault that it must report.
+A page is parsed HTML; a site maps file names to pages. The tests run every check on the
+real site, and once more on a planted fault that the check must report.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LOADING_LINKS = {"stylesheet", "icon", "preload", "modulepreload", "manifest"}
 
 
 def read_site(folder: Path) -> dict[str, BeautifulSoup]:
-    """Every page of the built site."""
+    """Return every page of the built site, by file name."""
     return {
         file.relative_to(folder).as_posix(): parse(file.read_text(encoding="utf-8"))
         for file in sorted(folder.rglob("*.html"))
@@ -41,7 +41,7 @@ def read_site(folder: Path) -> dict[str, BeautifulSoup]:
 
 
 def parse(html: str) -> BeautifulSoup:
-    """One page."""
+    """Return the parsed page."""
     return BeautifulSoup(html, "html.parser")
 
 
@@ -49,7 +49,7 @@ def parse(html: str) -> BeautifulSoup:
 
 
 def dead_links(site: Site, files: set[str]) -> list[str]:
-    """Links within the site to a page, a file or an anchor that does not exist.
+    """Return internal links to a page, a file or an anchor that does not exist.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def _resolves(
 
 
 def head_faults(page: BeautifulSoup, policy: str) -> list[str]:
-    """What every page must say of itself, and does not."""
+    """Return what is missing in the head of a page, and a wrong number of titles."""
     faults = []
     meta = page.find("meta", attrs={"http-equiv": "Content-Security-Policy"})
     if meta is None or meta["content"] != policy:
@@ -114,16 +114,16 @@ def head_faults(page: BeautifulSoup, policy: str) -> list[str]:
 
 
 def fetched_ahead(page: BeautifulSoup) -> list[str]:
-    """Links that make a browser fetch ahead, which the policy refuses.
+    """Return links that make a browser prefetch, which the policy forbids.
 
-    Firefox takes a `<link rel="next">` for one, and logs an error on every page.
+    Firefox treats `<link rel="next">` as a prefetch, and logs an error on every page.
     """
     kinds = {"next", "prefetch", "prerender", "preload", "modulepreload"}
     return [str(link) for link in page.find_all("link") if kinds & {*link["rel"]}]
 
 
 def heading_faults(page: BeautifulSoup) -> list[str]:
-    """Headings that skip a level."""
+    """Return headings that skip a level."""
     faults, level = [], 0
     for tag in page.find_all(re.compile(r"^h[1-6]$")):
         here = int(tag.name[1])
@@ -134,7 +134,7 @@ def heading_faults(page: BeautifulSoup) -> list[str]:
 
 
 def missing_alternatives(page: BeautifulSoup) -> list[str]:
-    """Pictures that say nothing to a reader who cannot see them."""
+    """Return images and figures without a text alternative."""
     faults = [
         f"img without alt: {tag.get('src')}"
         for tag in page.find_all("img")
@@ -169,8 +169,8 @@ def _name(page: BeautifulSoup, tag: Tag) -> str:
 
 
 def outside_loads(page: BeautifulSoup) -> list[str]:
-    """Anything a page would fetch from elsewhere; links to follow are no loads."""
-    found = [
+    """Return resources that a page loads from other sites; plain links do not count."""
+    loads = [
         f"{tag.name} {tag[attribute]}"
         for name, attribute in LOADING.items()
         for tag in page.find_all(name)
@@ -178,10 +178,10 @@ def outside_loads(page: BeautifulSoup) -> list[str]:
     ]
     for link in page.find_all("link", href=True):
         if LOADING_LINKS & set(link.get("rel") or []) and _is_outside(link["href"]):
-            found.append(f"link {link['href']}")
+            loads.append(f"link {link['href']}")
     for style in [*page.find_all("style"), *page.find_all(style=True)]:
-        found += outside_in_css(style.get("style") or style.get_text())
-    return found
+        loads += outside_in_css(style.get("style") or style.get_text())
+    return loads
 
 
 def _is_outside(address: str) -> bool:
@@ -189,25 +189,25 @@ def _is_outside(address: str) -> bool:
 
 
 def outside_in_css(css: str) -> list[str]:
-    """Addresses elsewhere that a stylesheet would load."""
-    named = re.findall(r"(?:url\(|@import)\s*[\"']?((?:https?:)?//[^\"')\s]+)", css)
-    return [f"css {address}" for address in named]
+    """Return addresses on other sites that a stylesheet loads."""
+    addresses = re.findall(r"(?:url\(|@import)\s*[\"']?((?:https?:)?//[^\"')\s]+)", css)
+    return [f"css {address}" for address in addresses]
 
 
 def inline_scripts(page: BeautifulSoup) -> list[str]:
-    """Scripts and handlers written into a page, which its policy would refuse."""
-    found = [
+    """Return inline scripts and event handlers, which the policy forbids."""
+    scripts = [
         f"script: {tag.get_text()[:60]!r}"
         for tag in page.find_all("script")
         if not tag.get("src") and tag.get("type") not in DATA_SCRIPTS
     ]
-    found += [
+    scripts += [
         f"{tag.name} {attribute}"
         for tag in page.find_all(True)
         for attribute, value in tag.attrs.items()
         if attribute.startswith("on") or str(value).strip().startswith("javascript:")
     ]
-    return found
+    return scripts
 
 
 # Sources -------------------------------------------------------------------
@@ -235,19 +235,19 @@ _NOT_PROSE = [
 
 
 def typed_numbers(markdown: str) -> list[tuple[int, str]]:
-    """Decimals and numbers with a unit that a sentence states on its own authority.
+    """Return decimals and numbers with a unit that are typed into the prose.
 
     Returns
     -------
     list of (int, str)
-        Line of the source and the number as written. Code, maths, roles, citations,
-        addresses and the front matter are no prose.
+        The line of the source, and the number as written. Code, maths, roles, citations,
+        addresses and the front matter do not count as prose.
     """
     for pattern in _NOT_PROSE:
         markdown = pattern.sub(_blank, markdown)
     return [
-        (markdown.count("\n", 0, found.start()) + 1, found[0])
-        for found in _TYPED.finditer(markdown)
+        (markdown.count("\n", 0, match.start()) + 1, match[0])
+        for match in _TYPED.finditer(markdown)
     ]
 
 

@@ -1,7 +1,7 @@
-"""Statements of a program, compared by what they mean to Python: not by layout.
+"""The statements of a program, without layout and comments, so that they can be compared.
 
-A statement is given as `ast.unparse` writes it, without comments. Of one that holds
-others, such as a loop, it is the first line. A parameter's default counts as well.
+A statement is written as by `ast.unparse`. A compound statement, such as a loop, is its
+first line. A parameter's default counts as a statement.
 """
 
 import ast
@@ -18,7 +18,7 @@ def statements(function: Function) -> list[str]:
 
 
 def statement(text: str) -> str:
-    """Return a statement as `statements` does; a default reads like an assignment.
+    """Return a statement as `statements` writes it; a default reads like an assignment.
 
     >>> statement("while len(x)>1:  # as long as there are two")
     'while len(x) > 1:'
@@ -35,14 +35,14 @@ def statement(text: str) -> str:
 
 
 def functions(source: str) -> dict[str, Function]:
-    """Return the functions and methods of a module by their names, with the class's."""
-    found = {}
+    """Return the functions and methods of a module by name; methods as `Class.name`."""
+    by_name = {}
     for node in ast.parse(source).body:
         prefix = f"{node.name}." if isinstance(node, ast.ClassDef) else ""
         for each in node.body if prefix else [node]:
             if isinstance(each, Function):
-                found[f"{prefix}{each.name}"] = each
-    return found
+                by_name[f"{prefix}{each.name}"] = each
+    return by_name
 
 
 def _first_line(node: ast.stmt) -> str:
@@ -50,7 +50,7 @@ def _first_line(node: ast.stmt) -> str:
 
 
 def _defaults(arguments: ast.arguments) -> Iterator[str]:
-    """Yield each parameter that has a default, with it."""
+    """Yield each parameter that has a default, as an assignment."""
     positional = [*arguments.posonlyargs, *arguments.args]
     first = len(positional) - len(arguments.defaults)
     pairs = zip(positional[first:], arguments.defaults, strict=True)

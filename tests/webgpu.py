@@ -1,4 +1,4 @@
-"""Kernels in WGSL, ready to be launched on a GPU, and what comes back from it."""
+"""Runs kernels in WGSL on the GPU of a page, and decodes the results."""
 
 import base64
 import math
@@ -22,7 +22,7 @@ class Launch(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a launch gave: arrays by name, or what the compiler says against it."""
+    """The result of a launch: arrays by name, or the compiler's errors."""
 
     arrays: dict
     faults: list
@@ -31,7 +31,7 @@ class Answer(NamedTuple):
 
 
 def job(launch: Launch) -> tuple[dict, dict]:
-    """A launch as a page runs it, and its translation."""
+    """Return a launch as a page runs it, and its translation."""
     kinds = kinds_of(launch.kernel, launch.arguments)
     made = translate(launch.kernel, launch.block, kinds, **launch.options)
     arrays = [np.asarray(x) for x in launch.arguments if np.ndim(x)]
@@ -47,7 +47,7 @@ def job(launch: Launch) -> tuple[dict, dict]:
 
 
 def packed(array: np.ndarray, bound: dict) -> str:
-    """An array as the GPU takes it."""
+    """Return the bytes of an array for the GPU, in base64."""
     if bound["halves"]:
         numbers = np.zeros(-(-array.size // 2) * 2, np.float16)
         numbers[: array.size] = array.ravel()
@@ -58,33 +58,33 @@ def packed(array: np.ndarray, bound: dict) -> str:
     return base64.b64encode(numbers.tobytes()).decode()
 
 
-def answer(launch: Launch, made: dict, found: dict) -> Answer:
-    """What a page answered, as arrays in the shapes of the arguments."""
-    faults = explained(made, found["said"])
-    if faults or "data" not in found:
+def answer(launch: Launch, made: dict, reply: dict) -> Answer:
+    """Decode the reply of a page to arrays in the shapes of the arguments."""
+    faults = explained(made, reply["said"])
+    if faults or "data" not in reply:
         return Answer({}, faults, 0, made)
     arrays = [x for x in launch.arguments if np.ndim(x)]
     written = [pair for pair in zip(arrays, made["bindings"]) if pair[1]["written"]]
     back = {}
-    for (array, bound), data in zip(written, found["data"]):
+    for (array, bound), data in zip(written, reply["data"]):
         numbers = np.frombuffer(base64.b64decode(data), TYPES[bound["type"]])
         numbers = numbers[: np.size(array)].reshape(np.shape(array))
         if bound["type"] == "f32":
             far = np.abs(numbers) >= FAR
             numbers = np.where(far, np.copysign(np.inf, numbers), numbers)
         back[bound["name"]] = numbers
-    return Answer(back, [], found["trouble"], made)
+    return Answer(back, [], reply["trouble"], made)
 
 
 def run(page: Any, launches: list[Launch]) -> list[Answer]:
     """Launch kernels on the GPU of a page.
 
-    Where a number in shared memory decides who comes to a barrier, a kernel is
-    translated again, as the compiler's message asks for.
+    If a value in shared memory decides which threads reach a barrier, the compiler asks
+    for a uniform read there, and the kernel is translated again.
     """
     jobs = [job(launch) for launch in launches]
-    found = page.evaluate("jobs => gpu.launchAll(jobs)", [one for one, _ in jobs])
-    answers = [answer(*each) for each in zip(launches, [m for _, m in jobs], found)]
+    replies = page.evaluate("jobs => gpu.launchAll(jobs)", [one for one, _ in jobs])
+    answers = [answer(*each) for each in zip(launches, [m for _, m in jobs], replies)]
     for place, (launch, one) in enumerate(zip(launches, answers)):
         lines = {fault["shared"] for fault in one.faults} - {None}
         known = set(launch.options.get("uniform", ()))
