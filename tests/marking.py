@@ -93,7 +93,7 @@ def in_node(jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
             "kernel": graders | json.loads(simulator),
             "cell": graders | json.loads(simulator) | cells.modules(),
         },
-        "sources": page._played(),
+        "sources": page._interpreters(),
         "jobs": jobs,
     }
     script = str(Path(__file__).with_name("micropython.mjs"))
