@@ -1,4 +1,4 @@
-"""A drill that asks to choose one of a few texts."""
+"""The kind of drill whose answer is one of a few texts."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class Choice(Kind):
         return lettered(texts, ascii_lowercase)
 
     def accept(self, drill: Drill, answer: Any) -> Any:
-        """Refuse a number as well: some count the first text as 0, some as 1."""
+        """Raise for a number, because it is unclear whether counting starts at 0 or 1."""
         plain = super().accept(drill, answer)
         if not isinstance(plain, str):
             raise self.refusal(drill, answer)
         return plain
 
     def mark(self, data: Mapping[str, Any], answer: Any) -> Outcome:
-        """Mark a choice, given as its letter or as its index."""
+        """Mark a choice, as a letter or an index."""
         picked = letter(answer)
         if picked is None or not 0 <= picked < data["count"]:
             return UNREADABLE

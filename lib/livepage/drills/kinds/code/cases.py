@@ -1,7 +1,7 @@
-"""Code drills: cases, what to expect of them, and what known mistakes give instead.
+"""Code drills: their cases, the expected results, and the signs of known mistakes.
 
-A drill's ``oracle`` asks the lib for every step of every case; its ``mutants`` are run
-here, in the same grader the reader meets. So the page receives numbers and never the
+A drill's ``oracle`` computes every step of every case with the lib. The ``mutants`` run
+here, in the grader that also marks readers. So the page receives numbers and no
 mathematics.
 """
 
@@ -24,7 +24,7 @@ TOLERANCE = 1e-9
 
 
 def payload(drill: Drill) -> dict[str, Any]:
-    """Return the function asked for, how to drive it, and every case with its rows."""
+    """Return the function's name, the drive, and every case with its expected rows."""
     cases = [_case(drill, case) for case in [*_named(drill), *drawn(drill, function)]]
     tolerance = float(drill.get("tolerance", TOLERANCE))
     return {
@@ -36,7 +36,7 @@ def payload(drill: Drill) -> dict[str, Any]:
     }
 
 
-# Without a `drive` of its own a drill has its function called once per case.
+# The default: one call of the function per case.
 DRIVE = """
 def drive(function, **args):
     yield function(**args)
@@ -44,7 +44,7 @@ def drive(function, **args):
 
 
 def _named(drill: Drill) -> list[Case]:
-    """Return the cases with a name: as listed, or as the drill's `cases()` gives them."""
+    """Return the named cases, listed or returned by the drill's `cases()`."""
     cases = drill.get("cases")
     if isinstance(cases, str):
         cases = function(drill, "cases", "cases")()
@@ -54,13 +54,13 @@ def _named(drill: Drill) -> list[Case]:
 
 
 def drawn(drill: Drill, read: Callable[..., Any]) -> Iterator[Case]:
-    """Yield the cases that the drill's `examples(rng)` draws, the same in each build."""
+    """Yield the cases of the drill's `examples(rng)`, the same in each build."""
     if drill.get("random"):
         yield from read(drill, "random", "examples")(random.Random(drill.id))
 
 
 def _case(drill: Drill, case: Case) -> Case:
-    """Add what the lib gives: the columns shown, and the columns asked for."""
+    """Add the expected results: the columns to show and the columns to compare."""
     args = {name: _plain(value) for name, value in case.items() if name != "name"}
     rows = function(drill, "oracle", "oracle")(**args)
     compared = drill.get("compared")
@@ -80,12 +80,12 @@ def _case(drill: Drill, case: Case) -> Case:
 
 
 def _plain(value: Any) -> Any:
-    """Return numbers and arrays as floats and lists; what is an int stays one."""
+    """Convert arrays to lists and numbers to floats, except integers."""
     return value if isinstance(value, (int, str)) else np.asarray(value).tolist()
 
 
 def mutants(drill: Drill) -> list[str]:
-    """Return the source of every mutant: in full, or as a change of the answer."""
+    """Return the source of every mutant, with its changes applied to the answer."""
     return [_mutant(drill, mutant) for mutant in drill.get("mutants")]
 
 
@@ -102,7 +102,7 @@ def _mutant(drill: Drill, mutant: dict[str, Any]) -> str:
 
 
 def _signs(drill: Drill, cases: list[Case], source: str, tolerance: float) -> str:
-    """Return how a mutant fails in each case, as the grader compares it."""
+    """Return a mutant's signs in all cases, joined by ";"."""
     play = grader.player(drill.get("drive", DRIVE), answer(drill, source), cases)
     signs = []
     for index, case in enumerate(cases):
@@ -113,7 +113,7 @@ def _signs(drill: Drill, cases: list[Case], source: str, tolerance: float) -> st
 
 
 def answer(drill: Drill, source: str) -> Callable[..., Any]:
-    """Return the function an answer defines, with math's names at hand."""
+    """Return the function that an answer defines. `exp` and `inf` are predefined."""
     space: dict[str, Any] = {}
     exec("from math import exp, inf", space)
     exec(compile(source, ANSWER, "exec"), space)
@@ -123,7 +123,7 @@ def answer(drill: Drill, source: str) -> Callable[..., Any]:
 
 
 def function(drill: Drill, field: str, name: str, **names: Any) -> Callable[..., Any]:
-    """Return a function written in one of the drill's fields, which may use names."""
+    """Return the function defined by a field of the drill, which may use the names."""
     try:
         exec(compile(drill.get(field), f"{drill.file}, {field}", "exec"), names)
         return names[name]

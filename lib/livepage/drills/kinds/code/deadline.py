@@ -1,9 +1,9 @@
-"""A reader's function may never end; here it is ended when its time is over.
+"""Stops a reader's function when its time is over.
 
-What runs is put into a thread of its own, because an exception can be raised in a
-thread from outside, on every system and in a notebook too. Only what never comes back
-to Python, such as a sum over an endless iterator in C, cannot be ended like that: it is
-left behind, and the caller is told.
+The function runs in a thread of its own, because on every system, and in notebooks, an
+exception can be raised in a thread from outside. Code that never returns to Python, such
+as a sum over an endless iterator in C, cannot be stopped that way. It is left running,
+and the caller is informed.
 """
 
 from __future__ import annotations
@@ -15,17 +15,19 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-STACK_BYTES = 64 << 20  # a deep recursion is Python's to refuse, not the system's
-PATIENCE_S = 1.0  # for a thread that is told to end
+STACK_BYTES = (
+    64 << 20
+)  # so deep recursion ends in Python's RecursionError, not in a crash
+PATIENCE_S = 1.0  # for a thread that should end
 
 
 class OutOfTime(BaseException):
-    """The time is over. No `except Exception` of the reader's catches it.
+    """The time is over. An `except Exception` in the reader's code does not catch this.
 
     Attributes
     ----------
     ended : bool
-        Whether what ran has ended.
+        Whether the thread has ended.
     """
 
     ended = True
@@ -45,13 +47,13 @@ def within(seconds: float, work: Callable[[], Any]) -> Any:
     def run() -> None:
         try:
             box["result"] = work()
-        except BaseException as error:  # whatever it is, it is raised below
+        except BaseException as error:  # raised again below
             box["error"] = error
 
     thread = _thread(run)
     try:
         thread.start()
-    except RuntimeError:  # no threads, as in a browser: then without a limit
+    except RuntimeError:  # no threads, as in a browser: no limit
         return work()
     try:
         thread.join(seconds)
@@ -68,7 +70,7 @@ def within(seconds: float, work: Callable[[], Any]) -> Any:
 
 
 def _thread(run: Callable[[], None]) -> threading.Thread:
-    """Return a thread that prints where its cell does, and has room for recursion."""
+    """Return a thread with a large stack that prints to the output of its cell."""
     context = contextvars.copy_context()
     before = threading.stack_size(STACK_BYTES)
     thread = threading.Thread(target=context.run, args=(run,), daemon=True)
@@ -85,7 +87,7 @@ def _thread(run: Callable[[], None]) -> threading.Thread:
 
 
 def _end(thread: threading.Thread) -> bool:
-    """Raise `OutOfTime` in a thread until it ends; say whether it did."""
+    """Raise `OutOfTime` in a thread until it ends; return whether it ended."""
     raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
     until = time.monotonic() + PATIENCE_S
     while thread.is_alive() and time.monotonic() < until:

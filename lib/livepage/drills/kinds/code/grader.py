@@ -1,17 +1,16 @@
-"""Plays a reader's function on a code drill's cases, judges it, and names its mistake.
+"""Runs a reader's function on a code drill's cases, judges it, and names its mistake.
 
-This file runs in CPython behind ``check(...)``, and twice in MicroPython on the page:
-in one interpreter that *plays* (it has the reader's code and no expected value), and in
-one that *judges* (it has the expected values and no code of the reader's). So it is
-plain Python, without typing or NumPy, and it holds no mathematics: the build writes
-what to expect into the cases.
+This file runs in CPython behind ``check(...)``, and in two MicroPython interpreters on
+the page: one *plays* (it has the reader's code and no expected values), the other
+*judges* (it has the expected values and none of the reader's code). So it is plain
+Python, without typing or NumPy, and contains no mathematics: the build writes the
+expected results into the cases.
 
 A case is ``{"args", "expected", "compared", "given"}``: keyword arguments for the
 drill's ``drive``, the rows that ``drive`` should yield, the names of their columns, and
-what is shown beside them: columns as ``[name, cells]``. A *sign* is what is left of an
-answer in one case: "" where it is right, else a letter for the way it fails and a number
-that other results would not give. A mistake is named if the signs are those of its
-mutant in every case.
+columns to show beside them, as ``[name, cells]``. A *sign* summarises an answer in one
+case: "" if it is right, else a letter for the kind of failure and a fingerprint of the
+results. A mistake is recognised if the signs equal those of its mutant in every case.
 """
 
 from livepage.drills.faults import ANSWER, Changed, missing, misspelt, new_fault, raised
@@ -33,11 +32,11 @@ from livepage.drills.values import (
 ALIKE = 3e-5  # signs have five decimals
 
 
-# ---- playing: where the reader's code is
+# ---- playing: in the interpreter with the reader's code
 
 
 def defined(source: str, function: str) -> tuple:
-    """Return the function that the text of an answer defines, and a fault or None."""
+    """Run an answer's text; return its function, and a fault or None."""
     space = {"__name__": "answer"}
     try:
         exec(compile(source, ANSWER, "exec"), space)
@@ -51,14 +50,14 @@ def defined(source: str, function: str) -> tuple:
 
 
 def load(source: str, name: str) -> object:
-    """Return one function from a piece of source."""
+    """Run a source and return one function of it."""
     space = {}
     exec(compile(source, name + ".py", "exec"), space)
     return space[name]
 
 
 def player(drive: str, function: object, cases: list) -> object:
-    """Return ``play(index)``, which plays a function in a case."""
+    """Return ``play(index)``, which runs a function in a case."""
     driven = load(drive, "drive")
 
     def play_case(index):
@@ -69,24 +68,24 @@ def player(drive: str, function: object, cases: list) -> object:
 
 
 def play(function: object, drive: object, args: dict, most: int, beat: object) -> dict:
-    """Return what a function does in one case.
+    """Run a function in one case.
 
     Parameters
     ----------
     function : callable
-        The reader's.
+        The reader's function.
     drive : callable
         ``drive(function, **args)`` yields a row of results per step.
     args : dict
     most : int
-        How many rows are expected; one more is read, to see that there is one.
+        The number of expected rows. One more is read, to detect surplus rows.
     beat : callable
-        Called at every row, so that a watchdog stays quiet.
+        Called at every row, to reset the watchdog.
 
     Returns
     -------
     dict
-        ``rows``, of numbers and lists, and ``fault``, what broke it off, or None.
+        ``rows``, of numbers and lists, and ``fault``, the exception's fault or None.
     """
     rows = []
     try:
@@ -103,13 +102,13 @@ def play(function: object, drive: object, args: dict, most: int, beat: object) -
 
 
 def watched(function: object) -> object:
-    """Return a function that also sees whether the lists it is given stay the same."""
+    """Wrap a function so that it raises if a list passed to it is changed."""
 
     def call(*args, **named):
         lists = [arg for arg in args if isinstance(arg, list)]
         before = [copied(arg) for arg in lists]
         result = function(*args, **named)
-        # Packed, because to MicroPython a list with a NaN is not equal to its copy.
+        # Packed, because in MicroPython a list with a NaN does not equal its copy.
         if pack(lists) != pack(before):
             raise Changed
         return result
@@ -118,11 +117,11 @@ def watched(function: object) -> object:
 
 
 def copied(value: object) -> object:
-    """Return a copy of lists in lists; what else is in them is not copied."""
+    """Return a deep copy of nested lists."""
     return [copied(part) for part in value] if isinstance(value, list) else value
 
 
-# ---- judging: where the expected values are
+# ---- judging: in the interpreter with the expected values
 
 
 def grade(
@@ -133,24 +132,24 @@ def grade(
     Parameters
     ----------
     play : callable
-        ``play(index)`` returns what the function does in that case, as above.
+        ``play(index)`` runs a case, as the function `play` does.
     cases : list of dict
     slips : callable
-        Returns for each mutant its signs, joined by ";". Called after a failure only.
+        Returns for each mutant its signs, joined by ";". Called only after a failure.
     tolerance : float
-        Relative, on every number.
+        The relative tolerance of every number.
     settled : callable
-        Called once, as soon as the verdict is certain: with the report of the first
-        failure, still without its slip, or with None where every case passes. What is
-        played after that may never end, and what it prints is not shown.
+        Called once, as soon as the verdict is certain, with the report of the first
+        failure, still without its slip, or with None if every case passes. Later runs
+        may never end, and their output is not shown.
 
     Returns
     -------
     dict
-        ``passed``; on a failure also ``case`` (its place), ``rows`` (up to the faulty
-        one), ``fault`` ("differs", "shape", "count", "rule", "changed", "raised",
-        "missing", "differently"), ``value``, ``line`` and ``slip`` (the mutant that
-        does the same, or None).
+        ``passed``; on a failure also ``case`` (its index), ``rows`` (up to the first
+        wrong one), ``fault`` ("differs", "shape", "count", "rule", "changed", "raised",
+        "missing", "differently"), ``value``, ``line`` and ``slip`` (the index of the
+        mutant with the same signs, or None).
     """
     signs, report = [], None
     for index, case in enumerate(cases):
@@ -168,7 +167,7 @@ def grade(
 
 
 def again(play: object, cases: list, tolerance: float) -> dict:
-    """Return the report of a right answer, after playing the cases in another order."""
+    """Return the report of a right answer after running the cases in reverse order."""
     for index in reversed(range(len(cases))):
         rows, fault = judge(play(index), cases[index], tolerance)
         if fault:
@@ -180,14 +179,14 @@ def again(play: object, cases: list, tolerance: float) -> dict:
 def judge(played: dict, case: dict, tolerance: float) -> tuple:
     """Return the rows of one case up to the first fault, and that fault or None."""
     expected, rows = unpack(case["expected"]), unpack(played["rows"])
-    for place, row in enumerate(rows):
-        if place == len(expected):
+    for index, row in enumerate(rows):
+        if index == len(expected):
             return rows, miscounted(rows, expected)
-        fault = compare(row, expected[place], tolerance, case["compared"])
+        fault = compare(row, expected[index], tolerance, case["compared"])
         if fault:
             if fault["fault"] == "differs" and len(expected) > 1:
-                fault["word"], fault["slots"] = "differs", {"n": place + 1}
-            return rows[: place + 1], fault
+                fault["word"], fault["slots"] = "differs", {"n": index + 1}
+            return rows[: index + 1], fault
     if played["fault"]:
         return rows, played["fault"]
     if len(rows) < len(expected):
@@ -201,18 +200,18 @@ def miscounted(rows: list, expected: list) -> dict:
 
 
 def fail(index: int | None, rows: list, fault: dict, case: dict | None = None) -> dict:
-    """Return the report of a failure, with a table of the case where that says more."""
+    """Return the report of a failure, with a table of the case where that helps."""
     report = {"passed": False, "case": index, "rows": pack(rows), "slip": None}
     report.update(fault)
     report["value"] = pack(fault["value"])
-    # Of code that raised something of its own, a table without results shows the inputs.
+    # If the code itself raised an error, a table without results shows the inputs.
     if case and (rows or fault["word"] in ("raised", "raisedAt")):
         report["table"] = table(case, rows, fault.get("column"))
     return report
 
 
 def compare(row: object, expected: list, tolerance: float, names: list) -> dict | None:
-    """Return None, or how a row differs from the expected one."""
+    """Return the fault of a row that differs from the expected one, or None."""
     if not alike(row, expected):
         cells = row if isinstance(row, list) else [row]
         value = ", ".join([brief(cell) for cell in cells[:6]]) or "()"
@@ -230,7 +229,7 @@ def compare(row: object, expected: list, tolerance: float, names: list) -> dict 
 
 
 def alike(a: object, b: object) -> bool:
-    """Say whether a has numbers and texts where b has them, and lists as long."""
+    """Say whether two values have the same structure."""
     if isinstance(b, list):
         return (
             isinstance(a, list)
@@ -243,7 +242,7 @@ def alike(a: object, b: object) -> bool:
 
 
 def shape(value: object, name: str) -> str:
-    """Return how a value is laid out, with #name# for each number in it."""
+    """Return the structure of a value as text, with #name# for each number."""
     if not isinstance(value, list):
         return "#" + name + "#"
     parts = [shape(part, name) for part in value[:3]] + ["…"] * (len(value) > 3)
@@ -258,10 +257,10 @@ def agree(a: object, b: object, tolerance: float) -> bool:
 
 
 def table(case: dict, rows: list, faulty: int | None) -> list:
-    """Return the columns up to the first fault: those given, and those compared.
+    """Return the given and the compared columns, up to the first fault.
 
-    A compared column stands there twice, as "yours" and as "expected", if the two are
-    not written alike in every row. A cell is a value and how many digits to show.
+    A compared column appears twice, as "yours" and as "expected", unless both print the
+    same in every row. A cell is a value and the number of digits to show.
     """
     expected = unpack(case["expected"])
     count = min(max(len(rows), 1), len(expected))
@@ -282,12 +281,12 @@ def table(case: dict, rows: list, faulty: int | None) -> list:
 
 
 def shown_column(name: str, whose: str, cells: list, faulty: bool = False) -> dict:
-    """Return a column of a table; the last cell of a faulty one is wrong."""
+    """Return a column of a table. In a faulty column the last cell is wrong."""
     return {"name": name, "whose": whose, "cells": cells, "faulty": faulty}
 
 
 def cell_of(rows: list, i: int, j: int) -> object:
-    """Return what came in a row and column, or a dash."""
+    """Return the reader's result in a row and column, or a dash."""
     row = rows[i] if i < len(rows) else None
     return row[j] if isinstance(row, list) and j < len(row) else "–"
 
@@ -296,17 +295,17 @@ def cell_of(rows: list, i: int, j: int) -> object:
 
 
 def mistake(signs: list, slips: list) -> int | None:
-    """Return the one mutant that does the same as this answer, or None."""
-    found = [k for k, slip in enumerate(slips) if same_mistake(signs, slip.split(";"))]
-    return found[0] if len(found) == 1 else None
+    """Return the index of the one mutant with the same signs as this answer, or None."""
+    same = [k for k, slip in enumerate(slips) if same_mistake(signs, slip.split(";"))]
+    return same[0] if len(same) == 1 else None
 
 
 def same_mistake(mine: list, theirs: list) -> bool:
     """Say whether an answer makes a mutant's mistake.
 
-    In the case that is shown they have to fail alike, and also in every other case. Who
-    makes a second mistake that ends in an error or a NaN is excused in those cases, if
-    two wrong numbers are the mutant's own elsewhere: numbers prove more than errors.
+    Both have to fail in the same way in the first failing case, which is shown, and in
+    every other case. A second mistake that ends in an error or a NaN is excused if two
+    other cases have the mutant's wrong numbers, because numbers prove more than errors.
     """
     shown, proofs, excused = False, 0, False
     for a, b in zip(mine, theirs):
@@ -321,7 +320,7 @@ def same_mistake(mine: list, theirs: list) -> bool:
 
 
 def same_sign(a: str, b: str) -> bool:
-    """Say whether two signs are the same, numbers up to rounding."""
+    """Say whether two signs are equal up to rounding."""
     if a[:1] != b[:1] or len(a) < 2:
         return a == b
     return abs(float(a[1:]) - float(b[1:])) <= ALIKE
@@ -338,7 +337,7 @@ LETTERS = {
 
 
 def sign(rows: list, judged: list, fault: dict | None) -> str:
-    """Return what two answers with the same mistake have in common in one case."""
+    """Return the sign of an answer in one case, equal for answers with one mistake."""
     if fault is None:
         return ""
     kind = fault["fault"]

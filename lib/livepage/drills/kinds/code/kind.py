@@ -1,4 +1,4 @@
-"""A drill that asks for a function; it is called, and its steps are compared."""
+"""The kind of drill whose answer is a function; its results are compared step by step."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LIMIT_S = 20.0  # as on the page
 
 
 class Code(Kind):
-    """A function, which is called in each case."""
+    """A function that is called in each case."""
 
     minutes = 8
     needs = {"function", "starter", "code", "oracle", "cases", "compared", "mutants"}
@@ -41,19 +41,17 @@ class Code(Kind):
     marks: Any = grader
 
     def form(self, drill: Drill) -> str:
-        """Return the form with an editor."""
         return "code"
 
     def payload(self, drill: Drill) -> dict[str, Any]:
-        """Return the cases, with the steps that are expected in each."""
         return cases.payload(drill)
 
     def extra(self, drill: Drill) -> list[str]:
-        """Return the text to begin with."""
+        """Return the starter."""
         return [f"```\n{drill.get('starter')}```"]
 
     def accept(self, drill: Drill, answer: Any) -> Any:
-        """Refuse what is no function, and say how to hand one over."""
+        """Raise for an answer that is no function, and explain how to pass one."""
         if not self.is_one(answer):
             id, name = drill.id, drill.get("function")
             raise ValueError(
@@ -67,19 +65,18 @@ class Code(Kind):
         return callable(answer) and not isinstance(answer, type)
 
     def player(self, data: Mapping[str, Any], answer: Any) -> Callable[..., Any]:
-        """Return what calls a function in a case."""
         return grader.player(data["drive"], answer, data["cases"])
 
     def take(
         self, drill: Drill, data: Mapping[str, Any], answer: Any, on: str
     ) -> Outcome:
-        """Mark a function in the time that the page gives it, too."""
+        """Mark a function, within the page's time limit."""
         play = self.player(data, self.accept(drill, answer))
         outcome = _wrong_parameters(drill, answer)
         outcome = outcome or _mark_in_time(self.marks, play, data)
         if not outcome["passed"] and _is_untouched(drill, answer):
             outcome["untouched"] = True
-        # On the simulator first: there a thread that waits forever is a fault, and a GPU
+        # Only after the simulator: it reports a thread that waits forever, whereas a GPU
         # would hang.
         if on == "device" and outcome["passed"]:
             outcome = self.on_device(data, answer, outcome)
@@ -89,7 +86,7 @@ class Code(Kind):
     def on_device(
         self, data: Mapping[str, Any], answer: Any, outcome: Outcome
     ) -> Outcome:
-        """Return the outcome on a GPU as well; a function runs on none."""
+        """Return the outcome after a run on a GPU. Functions do not run on GPUs."""
         return outcome
 
     def reply(
@@ -101,7 +98,7 @@ class Code(Kind):
         earned: Earned,
         language: str,
     ) -> tuple[list[Any], Table]:
-        """Say where a function first differs, and show the steps up to there."""
+        """Return the first fault in words, and a table of the steps up to it."""
         lines: list[Any] = []
         if outcome["case"] is not None:
             name = self.case_name(data["cases"][outcome["case"]], language)
@@ -124,19 +121,19 @@ class Code(Kind):
     drawn = "random"  # the name of a case that was drawn at random
 
     def case_name(self, case: Mapping[str, Any], language: str) -> str:
-        """Return what a case is called: by its name, or as one drawn at random."""
+        """Return the name of a case, or the phrase for a random one."""
         if case["drawn"]:
             return word(self.drawn, language)
         return in_language(case["name"], language)
 
     def answer_text(self, drill: Drill, language: str) -> str:
-        """Return the text that passes."""
+        """Return an answer that passes."""
         return f"```\n{drill.get('code')}```"
 
     # ---- on the page
 
     def html(self, card: Any) -> str:
-        """Return an editor with the text to begin with."""
+        """Return an editor with the starter."""
         name, starter = card.name, card.drill.get("starter").rstrip()
         rows = starter.count("\n") + 1
         return f"""\
@@ -150,15 +147,15 @@ class Code(Kind):
 {card.word("editorHelp")}</p>"""
 
     def how(self, card: Any) -> str:
-        """Return what the page's Python lacks."""
+        """Return the note on what the page's MicroPython lacks."""
         return f'<p class="os-drill-how">{card.word("small")}</p>\n'
 
     def solution(self, card: Any) -> str:
-        """Return the text that passes."""
+        """Return an answer that passes."""
         return markup.blocks(self.answer_text(card.drill, card.lang), card.maths)
 
     def page_data(self, card: Any) -> dict[str, Any]:
-        """Return the starter, the names of cases, and as a first step an answer's lines."""
+        """Return the starter, the cases' names, and the sorted lines of an answer as a step."""
         named = [
             {**case, "name": self.case_name(case, card.lang)}
             for case in card.data["cases"]
@@ -172,7 +169,7 @@ class Code(Kind):
 
 
 def _wrong_parameters(drill: Drill, answer: Any) -> dict[str, Any] | None:
-    """Return the fault of a function that cannot be called with what it will get."""
+    """Return the fault of a function with the wrong parameters, or None."""
     tree = ast.parse(drill.fields["starter"])
     name = drill.fields["function"]
     [wanted] = [node for node in tree.body if getattr(node, "name", "") == name]
@@ -181,7 +178,7 @@ def _wrong_parameters(drill: Drill, answer: Any) -> dict[str, Any] | None:
         signature = inspect.signature(functions.bare(answer) or answer)
         signature.bind(*names)
     except ValueError:
-        return None  # written in C: it will say so itself
+        return None  # written in C: the call itself will fail
     except TypeError:
         got = str(signature)[1:-1] or "nothing"
         slots = {"value": as_code(got), "wanted": as_code(", ".join(names))}
@@ -191,7 +188,7 @@ def _wrong_parameters(drill: Drill, answer: Any) -> dict[str, Any] | None:
 
 
 def _is_untouched(drill: Drill, answer: Any) -> bool:
-    """Say whether a function, and those it came with, are still as the drill has them."""
+    """Say whether the functions of the starter are unchanged."""
     function = functions.bare(answer)
     if function is None:
         return False
@@ -203,7 +200,7 @@ def _is_untouched(drill: Drill, answer: Any) -> bool:
 
 
 def _own_text(function: Any, name: str) -> str:
-    """Return the text of a function of the reader's, nothing where there is none."""
+    """Return the source of a reader's function, or "" if there is none."""
     try:
         text = textwrap.dedent(inspect.getsource(functions.bare(function)))
         return _definitions(text).get(name, "")
@@ -212,7 +209,7 @@ def _own_text(function: Any, name: str) -> str:
 
 
 def _definitions(source: str) -> dict[str, str]:
-    """Return the text of each function of a source, without its decorators."""
+    """Map the functions of a source to their texts, without decorators."""
     lines = source.splitlines()
     return {
         node.name: "\n".join(lines[node.lineno - 1 : node.end_lineno])
@@ -222,7 +219,7 @@ def _definitions(source: str) -> dict[str, str]:
 
 
 def _mark_in_time(marks: Any, play: Callable[..., Any], data: dict[str, Any]) -> Any:
-    """Mark within the limit. What is printed after the verdict is not shown."""
+    """Mark within the time limit. Output after the verdict is not shown."""
     known: dict[str, Any] = {"case": None, "first": None}
     quiet = contextlib.ExitStack()
 
@@ -235,8 +232,8 @@ def _mark_in_time(marks: Any, play: Callable[..., Any], data: dict[str, Any]) ->
         quiet.enter_context(contextlib.redirect_stdout(io.StringIO()))
 
     def work() -> Any:
-        asked = data["cases"], lambda: data["slips"], data["tolerance"], settled
-        return marks.grade(played, *asked)
+        slips = lambda: data["slips"]  # noqa: E731
+        return marks.grade(played, data["cases"], slips, data["tolerance"], settled)
 
     try:
         with quiet:
@@ -250,14 +247,14 @@ def _mark_in_time(marks: Any, play: Callable[..., Any], data: dict[str, Any]) ->
 
 
 def _show_in_figures(kernel: Any, outcome: dict[str, Any]) -> None:
-    """Hand what the kernel did to the figures of this notebook, if there are any."""
+    """Pass the log of a kernel to the figures of this notebook, if there are any."""
     widget = sys.modules.get("livepage.figures.widget")
     if widget and outcome.get("log"):
         widget.tell(functions.text(kernel), outcome["log"])
 
 
 def _steps(columns: Sequence[Mapping[str, Any]], language: str) -> Table:
-    """Return the table of a report: a heading, then a row for each step."""
+    """Return the table of a report: a heading and a row per step."""
     count = len(columns[-1]["cells"])
     shown = [(word("stepColumn", language), *map(str, range(1, count + 1)))]
     for one in columns:

@@ -1,10 +1,11 @@
-"""Kernel drills: launches, what to expect of them, and what known mistakes do.
+"""Kernel drills: their launches, the expected results, and the signs of known mistakes.
 
-A drill's ``launch`` says how a case is launched, and its ``oracle`` asks the lib what
-every output should hold. ``ideal`` returns the bytes that would do, of which ``most``
-times as many are allowed, and ``share`` how many numbers of an array one thread may
-read, or write of an output: {"scores": 3}. ``shared`` is how many bytes of shared
-memory a block may take. All of them run here, at build time; the page receives numbers.
+A drill's ``launch`` returns the launch of a case, and its ``oracle`` computes the
+expected outputs with the lib. ``ideal`` returns the bytes of global memory that suffice;
+``most`` times as many are allowed. ``share`` limits how many numbers of an array one
+thread may read, or write in case of an output: {"scores": 3}. ``shared`` limits the
+bytes of shared memory of a block. All of these run at build time; the page receives
+numbers.
 """
 
 from __future__ import annotations
@@ -33,18 +34,18 @@ class Out(NamedTuple):
 
 
 class Ints(NamedTuple):
-    """An array of whole numbers."""
+    """An int32 array."""
 
     value: Any
 
 
 def out(*shape: int) -> Out:
-    """Return an argument for the kernel to fill, float32 of this shape."""
+    """Return a float32 array of this shape for the kernel to fill."""
     return Out(shape)
 
 
 def payload(drill: Drill) -> dict[str, Any]:
-    """Return the kernel asked for and every case with what is expected of it."""
+    """Return the kernel's name and every case with its expected results."""
     drawn = code.drawn(drill, _function)
     cases = [_case(drill, case) for case in [*drill.get("cases"), *drawn]]
     if "most" in drill.fields:
@@ -69,7 +70,7 @@ def payload(drill: Drill) -> dict[str, Any]:
 
 
 def _counted(drill: Drill, cases: list[Case]) -> dict[str, Any]:
-    """Return how many instructions each form takes that was counted beforehand."""
+    """Return the instructions per number of each kernel form counted beforehand."""
     case, forms = grader.scored_case(cases), {}
     for text, count in _function(drill, "counts", "counts")().items():
         make, fault = grader.defined(text, drill.get("function"))
@@ -81,7 +82,7 @@ def _counted(drill: Drill, cases: list[Case]) -> dict[str, Any]:
 
 
 def _larger(drill: Drill, larger: Any) -> Case:
-    """Return a case for the button only: nothing is counted or drawn from it."""
+    """Return the case of the button "larger launch", which is not part of marking."""
     case = _case(drill, {"name": "larger", **inputs(drill, larger)})
     return {**case, "drawn": True}
 
@@ -93,7 +94,7 @@ def inputs(drill: Drill, larger: Any) -> Case:
 
 
 def _case(drill: Drill, case: Case) -> Case:
-    """Return a launch in JSON, with what the lib expects of it."""
+    """Return a launch as JSON, with its expected results."""
     inputs = {name: value for name, value in case.items() if name != "name"}
     grid, block, arguments, *names = _function(drill, "launch", "launch")(**inputs)
     expected = _function(drill, "oracle", "oracle")(**inputs)
@@ -129,7 +130,7 @@ def _pair(extent: Any) -> list[int]:
 
 
 def _argument(value: Any) -> tuple[str, Any]:
-    """Return an argument's kind and its value in JSON."""
+    """Return an argument's kind and its value for JSON."""
     if isinstance(value, Out):
         return "out", list(value.shape)
     if isinstance(value, Ints):
@@ -140,7 +141,7 @@ def _argument(value: Any) -> tuple[str, Any]:
 
 
 def _signs(drill: Drill, cases: list[Case], source: str, tolerance: float) -> str:
-    """Return how a mutant fails in each case, as the grader compares it."""
+    """Return a mutant's signs in all cases, joined by ";"."""
     make, fault = grader.defined(source, drill.get("function"))
     if fault:
         raise drill.fault("mutants", f"{fault['value']!r}, of\n{source}")
@@ -154,5 +155,5 @@ def _signs(drill: Drill, cases: list[Case], source: str, tolerance: float) -> st
 
 
 def _function(drill: Drill, field: str, name: str) -> Callable[..., Any]:
-    """Return a function written in one of the drill's fields."""
+    """Return the function defined by a field of the drill."""
     return code.function(drill, field, name, np=np, math=math, out=out, ints=Ints)

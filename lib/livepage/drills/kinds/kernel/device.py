@@ -1,4 +1,4 @@
-"""A reader's kernel on the GPU at hand, and as the block simulator takes it."""
+"""Runs a reader's kernel on a GPU, and wraps it for the block simulator."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ Case = dict[str, Any]
 
 
 def maker(kernel: Any) -> Callable[[dict[str, Any]], Any]:
-    """Return what makes the kernel of a case from a function, decorated or not."""
-    made = program(kernel)
+    """Return a function that builds the kernel of a case; decorators do not matter."""
+    compiled = program(kernel)
 
     def make(names: dict[str, Any]) -> Kernel:
-        made.names = dict(names)
-        return Kernel(made)
+        compiled.names = dict(names)
+        return Kernel(compiled)
 
     return make
 
 
-DEVICE_TOLERANCE = 1e-4  # float32, in whatever order the device adds
+DEVICE_TOLERANCE = 1e-4  # the error of float32 for any order of additions
 
 
 def on_device(kernel: Any, cases: list[Case]) -> tuple[dict[str, Any] | None, str]:
-    """Return the fault of a kernel on the GPU at hand, or None, and the GPU's name.
+    """Run a kernel on a GPU; return its fault or None, and the GPU's name.
 
-    Numba launches it as it is, if it can; or else wgpu, on a GPU of any make. A
-    ValueError says what is missing for both.
+    Numba runs it unchanged if possible. Otherwise wgpu runs it, on any GPU. A ValueError
+    explains what is missing for both.
     """
     if _numba_launches():
         if not type(kernel).__module__.startswith("numba"):
@@ -57,7 +57,7 @@ def on_device(kernel: Any, cases: list[Case]) -> tuple[dict[str, Any] | None, st
 
 
 def _numba_launches() -> bool:
-    """Return whether Numba finds a GPU of NVIDIA, or plays one."""
+    """Say whether Numba finds an NVIDIA GPU or simulates one."""
     try:
         from numba import config, cuda
     except ImportError:
@@ -66,7 +66,7 @@ def _numba_launches() -> bool:
 
 
 def _on_numba(kernel: Any, cases: list[Case]) -> dict[str, Any] | None:
-    """Return the fault of a kernel that Numba launches, or None."""
+    """Run a kernel with Numba; return its fault or None."""
     from blocksim import cudasim
 
     cudasim.mend()
@@ -80,7 +80,7 @@ def _on_numba(kernel: Any, cases: list[Case]) -> dict[str, Any] | None:
 def on_webgpu(
     make: Callable[[dict[str, Any]], Any], cases: list[Case]
 ) -> dict[str, Any] | None:
-    """Return the fault of a kernel on a GPU of any make, or None."""
+    """Run a kernel with wgpu; return its fault or None."""
 
     def run(case: Case, arguments: list[Any]) -> None:
         shape = tuple(case["grid"]), tuple(case["block"])
@@ -92,14 +92,14 @@ def on_webgpu(
 def _launched(
     run: Callable[[Case, list[Any]], None], cases: list[Case]
 ) -> dict[str, Any] | None:
-    """Return the first fault of launches on a device, or None."""
+    """Run every case; return the report of the first fault, or None."""
     for index, case in enumerate(cases):
         arguments = [_array(kind, value) for _, kind, value in case["args"]]
         try:
             run(case, arguments)
         except (Untranslatable, webgpu.Refused) as error:
             return grader.fail(index, [], _refused(error), case)
-        except Exception as error:  # the compiler's, the driver's or the kernel's own
+        except Exception as error:  # from the compiler, the driver or the kernel
             return grader.fail(index, [], raised(error), case)
         for (name, kind, _), value in zip(case["args"], arguments):
             if kind == "out":
@@ -112,7 +112,7 @@ def _launched(
 
 
 def _refused(error: Any) -> dict[str, Any]:
-    """Return the fault of a kernel that cannot run on a GPU, at the reader's line."""
+    """Return the fault of a kernel that cannot run on a GPU, with the line."""
     key = "deviceRefused" if error.line else "deviceRefusedWhole"
     instead = getattr(error, "instead", "")
     reason = f"{error.reason}; {instead}" if instead else error.reason
@@ -122,7 +122,7 @@ def _refused(error: Any) -> dict[str, Any]:
 
 
 def _array(kind: str, value: Any) -> Any:
-    """Return an argument as a device takes it: arrays and numbers of 32 bits."""
+    """Return an argument for a device: arrays and floats have 32 bits."""
     if kind == "number":
         value = unpack(value)
         return np.float32(value) if isinstance(value, float) else value

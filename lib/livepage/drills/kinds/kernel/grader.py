@@ -1,15 +1,16 @@
 """Runs a reader's kernel over a drill's cases, on the block simulator.
 
-Like the grader of code drills this file runs in CPython and in MicroPython, and holds no
-mathematics. A case is a launch: ``{"grid", "block", "names", "args", "expected",
-"ideal", "drawn", "together", "share", "shared", "single"}``. Each argument is ``[name,
-kind, value]``: a "number", an array of "floats" or "ints", or an "out" with its shape,
-which ``expected`` has the numbers for. ``share`` has for an array how many of its numbers
-one thread may take on; ``shared`` is how many bytes of shared memory a block may take;
-``single`` allows nothing in float64. A drawn case is a random one, or the larger one. As
-there, one side plays and has no expected value, the other judges. Where a case is
-``lean``, the loops of the kernel obey the rules in ``loops.py``; the last such case with a
-name has as ``counted`` how many instructions kernels of some ``forms`` take.
+Like the grader of code drills, this file runs in CPython and in MicroPython and contains
+no mathematics. One side plays and has no expected values; the other judges.
+
+A case is a launch: ``{"grid", "block", "names", "args", "expected", "ideal", "drawn",
+"together", "share", "shared", "single"}``. Each argument is ``[name, kind, value]``: a
+"number", an array of "floats" or "ints", or an "out" with its shape, whose numbers are in
+``expected``. ``share`` limits, for some arrays, the numbers that one thread may read or
+write; ``shared`` limits the bytes of shared memory of a block; ``single`` forbids
+float64. ``drawn`` marks random cases and the larger one. If a case is ``lean``, the
+kernel's loops have to obey the rules in ``loops.py``, and the last such case with a name
+has ``counted``: the instructions of kernels of known ``forms``.
 """
 
 from livepage.drills.faults import ANSWER, missing, misspelt, new_fault, raised
@@ -25,9 +26,9 @@ from livepage.drills.values import (
     unpack,
 )
 
-SHOWN_THREADS = 16  # what a figure of a whole launch has room for
-MOST_TURNS = 50000  # of a thread's loops; the launches of a drill are small
-ROUNDED = 1e-4  # float32, in whatever order a kernel adds
+SHOWN_THREADS = 16  # the most threads for which a figure can show the launch
+MOST_TURNS = 50000  # loop iterations of a thread; the launches of a drill are small
+ROUNDED = 1e-4  # the error of float32 for any order of additions
 
 
 # ---- playing: where the kernel is
@@ -37,7 +38,7 @@ _loaded = []
 
 
 def simulator() -> object:
-    """Return the simulator, loaded on first use: whoever only judges does without."""
+    """Return the simulator, imported on first use because the judging side needs none."""
     if not _loaded:
         import blocksim
         from livepage.drills.kinds.kernel import loops
@@ -47,7 +48,7 @@ def simulator() -> object:
 
 
 def defined(source: str, function: str) -> tuple:
-    """Return what makes the kernel of a text for a case, and a fault or None."""
+    """Return a function that builds a text's kernel for a case, and a fault or None."""
     try:
         kernel = simulator().load(source, function, {}, ANSWER)
     except BaseException as error:
@@ -65,7 +66,7 @@ def defined(source: str, function: str) -> tuple:
 
 
 def broken(error: BaseException, block: list) -> dict:
-    """Return as a fault what ended a launch, or kept it from starting."""
+    """Return the fault of an exception that stopped a launch."""
     fields = error.fields if hasattr(error, "fields") else None
     return simulator_fault(fields, block) if fields else raised(error)
 
@@ -76,20 +77,20 @@ def play(make: object, case: dict, how: str, beat: object) -> dict:
     Parameters
     ----------
     make : callable
-        ``make(names)`` returns the kernel, for a case with these further names.
+        ``make(names)`` returns the kernel for a case with these further names.
     case : dict
-        Without what is expected of it.
+        Without the expected values.
     how : {"", "log", "full"}
-        To mark it; to see who touches what; or rounded to the kernel's types.
+        Plain for marking, with a log of all accesses, or rounded to the kernel's types.
     beat : callable
-        Called at every thread's turn, so that a watchdog stays quiet.
+        Called whenever a thread runs, to reset the watchdog.
 
     Returns
     -------
     dict
-        ``fault``, the first one, or None; and of a launch that ended ``outs``, the
-        arrays by name, ``bytes`` moved, ``shared`` bytes, ``double``, the first line
-        that computes in float64, and the ``log``, with what its ``loops`` do.
+        ``fault``, the first one, or None. If the launch ended, also ``outs``, the arrays
+        by name, ``bytes`` moved, ``shared`` bytes, ``double``, the first line that
+        computes in float64, and the ``log`` with the report on its ``loops``.
     """
     mode = "full" if how == "full" else "race"
     options = {"log": how == "log", "beat": beat, "mode": mode, "turns": MOST_TURNS}
@@ -104,10 +105,10 @@ def play(make: object, case: dict, how: str, beat: object) -> dict:
             raise
         return {"fault": broken(error, case["block"])}
     wide = [f.fields for f in report.faults if f.fields["kind"] == "float64"]
-    found = [f.fields for f in report.faults if f.fields["kind"] != "float64"]
+    faults = [f.fields for f in report.faults if f.fields["kind"] != "float64"]
     outs = [arg for arg in zip(case["args"], arguments) if arg[0][1] == "out"]
     return {
-        "fault": simulator_fault(found[0], case["block"]) if found else None,
+        "fault": simulator_fault(faults[0], case["block"]) if faults else None,
         "outs": {arg[0]: pack(value) for arg, value in outs},
         "bytes": moved_bytes(report, case, kernel.program.parameters),
         "shared": report.shared_bytes,
@@ -125,7 +126,7 @@ def player(make: object, cases: list) -> object:
 
 
 def read_loops(kernel: object, case: dict) -> dict | None:
-    """Return what the loops of a kernel do, where a drill asks for it."""
+    """Return the report on a kernel's loops if the drill is lean."""
     if not case.get("lean"):
         return None
     kinds = [kind for _, kind, _ in case["args"]]
@@ -134,14 +135,14 @@ def read_loops(kernel: object, case: dict) -> dict | None:
 
 
 def uses(kernel: object, name: str) -> bool:
-    """Say whether a kernel calls anything with this text in its name."""
+    """Say whether a kernel's text contains a name."""
     return any([name in code.text for code in kernel.program.compiled.values()])
 
 
 def moved_bytes(report, case: dict, names: list) -> int:
-    """Return how many bytes of global memory a launch loads and stores.
+    """Return the bytes of global memory that a launch loads and stores.
 
-    The names are those that the reader gave the arguments.
+    The names are those of the arguments in the reader's kernel.
     """
     arrays = [name for arg, name in zip(case["args"], names) if arg[1] != "number"]
     return sum([report.bytes[name] for name in arrays])
@@ -153,12 +154,11 @@ def moved_bytes(report, case: dict, names: list) -> int:
 def grade(
     play: object, cases: list, slips: object, tolerance: float, settled: object
 ) -> dict:
-    """Mark a kernel: as the grader of code drills, with ``play(index, how)``.
+    """Mark a kernel, as the grader of code drills does, with ``play(index, how)``.
 
-    The faults are "kernel" (found by the simulator), "element" (a wrong number), and
-    those of a kernel that is right but breaks a rule of the drill. The report also has
-    ``log``, who touched what in the case that failed, or else in one that a figure can
-    show, and ``score``.
+    The faults are "kernel" (from the simulator), "element" (a wrong number), and those of
+    a right kernel that violates a rule of the drill. The report also has ``score`` and
+    ``log``, the accesses in the case that failed or in one small enough for a figure.
     """
     signs, report = [], None
     for index, case in enumerate(cases):
@@ -179,7 +179,7 @@ def grade(
 
 
 def rounded(play: object, cases: list, tolerance: float) -> dict:
-    """Return the report of a kernel that passes, if it also passes rounded as on a GPU."""
+    """Return the report of a right kernel after the checks with a GPU's rounding."""
     named = [index for index, case in enumerate(cases) if not case["drawn"]]
     for index in named:
         full = play(index, "full")
@@ -205,7 +205,7 @@ def rounded(play: object, cases: list, tolerance: float) -> dict:
 
 
 def fail(index: int | None, rows: list, fault: dict, case: dict | None = None) -> dict:
-    """Return the report of a failure, with how its case was launched."""
+    """Return the report of a failure, with a description of its launch."""
     report = code_grader.fail(index, rows, fault)
     if case:
         report["launched"] = launched(case)
@@ -213,7 +213,7 @@ def fail(index: int | None, rows: list, fault: dict, case: dict | None = None) -
 
 
 def broken_rule(last: dict, logs: list, cases: list) -> tuple:
-    """Return the fault of a right kernel that breaks a rule of the drill, and a log."""
+    """Return the fault of a right kernel that violates a rule of the drill, and a log."""
     fault = excess_traffic(last, cases[-1])
     if not fault and any([case.get("together") for case in cases]):
         fault = None if any([work_together(played) for played in logs]) else ALONE
@@ -232,56 +232,56 @@ ALONE = new_fault("alone", 0, "kernelAlone")
 
 
 def work_together(played: dict) -> bool:
-    """Say whether at least two threads of a block take what others have put there.
+    """Say whether at least two threads of a block use data of other threads.
 
-    They find it in shared memory, or ask another thread of their warp; an atomic takes
-    what it adds to. One thread that gathers everything leaves no work to the others.
+    The data pass through shared memory, a warp shuffle or an atomic. If a single thread
+    gathers everything, the threads do not share the work.
     """
-    return bool(played["shuffles"]) or len(takers(played["log"])) > 1
+    return bool(played["shuffles"]) or len(writers_by_reader(played["log"])) > 1
 
 
 def gathered(played: dict, case: dict) -> dict | None:
-    """Return the fault of a thread that takes from more others than it may, or None."""
+    """Return the fault of a thread that uses data of too many others, or None."""
     most = case.get("together") or True
     if most is True:
         return None
-    for thread, givers in sorted(takers(played["log"]).items()):
-        if len(givers) > most:
+    for thread, writers in sorted(writers_by_reader(played["log"]).items()):
+        if len(writers) > most:
             now = thread_name(thread, case["block"])
-            slots = {"now": now, "mine": len(givers), "most": most}
-            return new_fault("gathered", len(givers), "kernelGathers", **slots)
+            slots = {"now": now, "mine": len(writers), "most": most}
+            return new_fault("gathered", len(writers), "kernelGathers", **slots)
     return None
 
 
-def takers(log: dict) -> dict:
-    """Return the threads that take from shared memory, each with those who put it there."""
-    found = {}
+def writers_by_reader(log: dict) -> dict:
+    """Map each thread that reads others' data in shared memory to their writers."""
+    result = {}
     for block in log["blocks"]:
         writers = {}
         for phase in block["phases"]:
-            for thread, kind, array, place, _ in phase["touches"]:
+            for thread, kind, array, index, _ in phase["touches"]:
                 if log["arrays"][array]["space"] != "shared":
                     continue
-                giver = writers.get((array, place), thread)
-                if kind != "w" and giver != thread:
-                    found.setdefault(thread, set()).add(giver)
+                writer = writers.get((array, index), thread)
+                if kind != "w" and writer != thread:
+                    result.setdefault(thread, set()).add(writer)
                 if kind != "r":
-                    writers[(array, place)] = thread
-    return found
+                    writers[(array, index)] = thread
+    return result
 
 
 def excess_share(log: dict, case: dict) -> dict | None:
-    """Return the fault of a thread that does what others should do, or None.
+    """Return the fault of a thread that does too large a share of the work, or None.
 
-    What a thread takes on of an array is how many of its numbers it reads; where the
-    kernel fills the array, how many it writes. One that it touches twice counts once.
+    The share is the count of distinct numbers of an array that a thread reads, or writes
+    if the kernel fills the array.
     """
     share = case.get("share") or {}
     arrays = [k for k, entry in enumerate(log["arrays"]) if entry["space"] == "global"]
     given = [arg for arg in case["args"] if arg[1] != "number"]
     for (name, kind, _), array in zip(given, arrays):
         does = "w" if kind == "out" else "r"
-        for thread, count in taken_on(log, array, does):
+        for thread, count in counts_by_thread(log, array, does):
             if name in share and count > share[name]:
                 slots = {
                     "now": thread_name(thread, case["block"]),
@@ -296,19 +296,19 @@ def excess_share(log: dict, case: dict) -> dict | None:
 
 
 def numbers(shape: list) -> int:
-    """Return how many numbers an array of this shape has."""
+    """Return the size of an array of this shape."""
     count = 1
     for extent in shape:
         count *= extent
     return count
 
 
-def taken_on(log: dict, array: int, does: str) -> list:
-    """Return the threads of a launch's first block, each with its count of numbers."""
+def counts_by_thread(log: dict, array: int, does: str) -> list:
+    """Return the threads of the first block with their counts of distinct numbers."""
     known = set([
-        (thread, place)
+        (thread, index)
         for phase in log["blocks"][0]["phases"]
-        for thread, kind, number, place, _ in phase["touches"]
+        for thread, kind, number, index, _ in phase["touches"]
         if number == array and kind in (does, "a")
     ])  # fmt: skip
     threads = sorted(set([thread for thread, _ in known]))
@@ -318,7 +318,7 @@ def taken_on(log: dict, array: int, does: str) -> list:
 def score_card(
     played: dict, full: dict, case: dict, count: int, loops: dict | None
 ) -> dict | None:
-    """Return the score card of a drill that has one: rows of a name and a sentence."""
+    """Return the score card, if the drill has one: rows of a name and a sentence."""
     if loops is not None:
         return counted_card(case["counted"], loops)
     if case.get("ideal") is None:
@@ -341,7 +341,7 @@ def score_card(
 
 
 def counted_card(counted: dict, loops: dict) -> dict:
-    """Return the score card of a kernel whose instructions are counted, or estimated."""
+    """Return a score card with the counted or estimated instructions per number."""
     count = counted["forms"].get(loops["form"])
     word, shown = "scoreEach", [[count, 3]]
     if count is None:
@@ -351,7 +351,7 @@ def counted_card(counted: dict, loops: dict) -> dict:
 
 
 def scored_case(cases: list) -> dict:
-    """Return the case that the score card is about: the last with a name."""
+    """Return the case of the score card: the last with a name."""
     return [case for case in cases if not case["drawn"]][-1]
 
 
@@ -377,17 +377,17 @@ def excess_traffic(played: dict, case: dict) -> dict | None:
 
 
 def excess_shared(played: dict, case: dict) -> dict | None:
-    """Return the fault of a kernel that takes too much shared memory, or None."""
-    taken, most = played["shared"], case.get("shared")
-    if most is None or taken <= most:
+    """Return the fault of a kernel that uses too much shared memory, or None."""
+    used, most = played["shared"], case.get("shared")
+    if most is None or used <= most:
         return None
-    return new_fault("shared", taken, "kernelSharedMore", bytes=taken, most=most)
+    return new_fault("shared", used, "kernelSharedMore", bytes=used, most=most)
 
 
 def double_precision(full: dict, case: dict) -> dict | None:
-    """Return the fault of a kernel that computes in float64 where it may not, or None.
+    """Return the fault of a kernel that computes in float64 against the rule, or None.
 
-    The types of a drill's arguments are the same in every case, so one case tells.
+    The argument types are the same in every case, so one case is enough.
     """
     line = full["double"]
     if not case.get("single") or line is None:
@@ -396,30 +396,30 @@ def double_precision(full: dict, case: dict) -> dict | None:
 
 
 def argument(kind: str, value: object, mode: str = "race") -> object:
-    """Return an argument as the kernel's launch takes it."""
+    """Return an argument in the simulator's format."""
     if kind == "number" and mode == "full" and type(unpack(value)) is float:
         return simulator().float32(unpack(value))
     if kind == "out":
-        return filled(value)
+        return unwritten(value)
     if kind == "floats":
         return floats(unpack(value))
     return unpack(value)
 
 
-def filled(shape: list) -> list:
-    """Return lists of this shape that hold no number yet."""
+def unwritten(shape: list) -> list:
+    """Return nested lists of this shape, with None for each number."""
     if len(shape) == 1:
         return [None] * shape[0]
-    return [filled(shape[1:]) for _ in range(shape[0])]
+    return [unwritten(shape[1:]) for _ in range(shape[0])]
 
 
 def floats(value: object) -> object:
-    """Return numbers as floats: a page's JSON knows no difference of 1 and 1.0."""
+    """Convert numbers to floats, because JSON on the page writes 1.0 as 1."""
     return [floats(part) for part in value] if isinstance(value, list) else float(value)
 
 
 def compare(name: str, value: list, expected: list, tolerance: float) -> dict | None:
-    """Return None, or the first element that differs."""
+    """Return the fault of the first element that differs, or None."""
     mine, right = elements(value, []), elements(unpack(expected), [])
     for (index, a), (_, b) in zip(mine, right):
         if a is None or not close(a, b, tolerance):
@@ -435,23 +435,23 @@ def compare(name: str, value: list, expected: list, tolerance: float) -> dict | 
 
 
 def elements(value: object, index: list) -> list:
-    """Return every number of lists in lists with its index."""
+    """Return every number in nested lists with its index."""
     if not isinstance(value, list):
         return [(index, value)]
-    found = []
+    result = []
     for i, part in enumerate(value):
-        found += elements(part, index + [i])
-    return found
+        result += elements(part, index + [i])
+    return result
 
 
 # ---- naming a mistake
 
 
 def sign(played: dict, fault: dict | None) -> str:
-    """Return what two kernels with the same mistake have in common in one case.
+    """Return the sign of a fault in one case, equal for kernels with the same mistake.
 
-    The sign of a fault is its kind, a slash, how it came about, a colon, and a number
-    that stands for the threads and the element at which it shows.
+    It consists of the fault's kind, a slash, its variant, a colon, and a number that
+    encodes the threads and the element.
     """
     if fault is None:
         return ""
@@ -463,7 +463,7 @@ def sign(played: dict, fault: dict | None) -> str:
     if kind != "kernel":
         return "r%s:0" % fault.get("type", kind)
     fields = fault["fields"]
-    mine = fields.get("space") != "global"  # then the reader gave it its name
+    mine = fields.get("space") != "global"  # then the reader chose its name
     where = [fields.get("threads"), fields.get("index")]
     where += ["" if mine else fields.get("array"), fields.get("error")]
     number = fingerprint([part or "" for part in where])
@@ -476,21 +476,23 @@ def sign(played: dict, fault: dict | None) -> str:
 
 
 def blanks(value: object) -> object:
-    """Return lists with a text where nothing was written."""
+    """Replace each unwritten number by a text."""
     if isinstance(value, list):
         return [blanks(part) for part in value]
     return "unwritten" if value is None else value
 
 
 def mistake(signs: list, slips: list) -> int | None:
-    """Return the one mutant that does the same as this kernel, or None."""
+    """Return the index of the one mutant with the same signs as this kernel, or None."""
     slips = [slip.split(";") for slip in slips]
-    found = [k for k, slip in enumerate(slips) if same_mistake(signs, slip, same_sign)]
-    if not found:  # in a table laid out in another way, the same race is elsewhere
-        found = [
+    matches = [
+        k for k, slip in enumerate(slips) if same_mistake(signs, slip, same_sign)
+    ]
+    if not matches:  # with another layout, the same race is at other elements
+        matches = [
             k for k, slip in enumerate(slips) if same_mistake(signs, slip, same_kind)
         ]
-    return found[0] if len(found) == 1 else None
+    return matches[0] if len(matches) == 1 else None
 
 
 def same_mistake(mine: list, theirs: list, alike: object) -> bool:
@@ -499,7 +501,7 @@ def same_mistake(mine: list, theirs: list, alike: object) -> bool:
 
 
 def same_sign(a: str, b: str) -> bool:
-    """Say whether two signs are the same, numbers up to rounding."""
+    """Say whether two signs are equal up to rounding."""
     if a == b or ":" not in a + b:
         return a == b or code_grader.same_sign(a, b)
     (kind, where), (other, there) = parts_of(a), parts_of(b)
@@ -507,14 +509,14 @@ def same_sign(a: str, b: str) -> bool:
 
 
 def same_kind(a: str, b: str) -> bool:
-    """Say whether two signs are of the same kind of race, or waiting."""
+    """Say whether two signs are equal, or show the same kind of race or barrier fault."""
     if a.startswith("krace") or a.startswith("kbarrier"):
         return parts_of(a)[0] == parts_of(b)[0]
     return same_sign(a, b)
 
 
 def parts_of(sign: str) -> tuple:
-    """Return the two parts of a sign."""
+    """Split a sign into its kind and its number."""
     kind, _, where = sign.partition(":")
     return kind, float(where or 0)
 
@@ -543,7 +545,7 @@ RACES = {
 
 
 def simulator_fault(fields: dict, block: list) -> dict:
-    """Return a fault of the simulator as the word for it, and what fills its slots."""
+    """Return a fault of the simulator as a fault with a sentence."""
     key, slots = word_for(fields), slots_of(fields, block)
     if fields["kind"] == "compile":
         slots["reason"], slots["instead"] = fields["reason"], fields["instead"]
@@ -556,7 +558,7 @@ def simulator_fault(fields: dict, block: list) -> dict:
 
 
 def word_for(fields: dict) -> str:
-    """Return the word for a fault of the simulator."""
+    """Return the key of the sentence for a fault of the simulator."""
     kind, text = fields["kind"], fields["text"]
     if among_lanes(fields) or kind == "barrier" and ": it has left" in text:
         return "kernelFault"
@@ -579,7 +581,7 @@ def word_for(fields: dict) -> str:
 
 
 def slots_of(fields: dict, block: list) -> dict:
-    """Return what the sentences about a fault may name: threads, blocks, elements."""
+    """Return the slots of a fault's sentence: threads, blocks, elements."""
     slots = {}
     for name in ("line", "earlier", "bytes", "threads_asked"):
         if name in fields:
@@ -597,16 +599,16 @@ def slots_of(fields: dict, block: list) -> dict:
     if "said" in fields:
         slots["error"] = as_code(fields["said"])
     blocks = [fields.get("block") or [0, 0], fields.get("other_block") or [0, 0]]
-    rows = any([at[1] for at in blocks])  # in a grid with rows each has two numbers
+    rows = any([at[1] for at in blocks])  # in a 2D grid each block has two numbers
     slots["block"], slots["other"] = [shown_block(at, rows) for at in blocks]
     return slots
 
 
-MOST_SHOWN = 24  # numbers of an input
+MOST_SHOWN = 24  # numbers of an input in a sentence
 
 
 def launched(case: dict) -> list:
-    """Return the sentence on how a case was launched, and what fills its slots."""
+    """Return the sentence that describes a launch, with its slots."""
     extents = []
     for counts in (case["grid"], case["block"]):
         extents.append(" × ".join([str(n) for n in counts if n > 1]) or "1")
@@ -620,7 +622,7 @@ def launched(case: dict) -> list:
 
 
 def shown_input(value: object) -> list:
-    """Return a number, or the first of some rows of numbers, for a slot."""
+    """Return a number, or the start of an array, as the parts of a slot."""
     if not isinstance(value, list):
         return [[value, FEW]]
     rows = value if isinstance(value[0], list) else [value]
@@ -632,17 +634,17 @@ def shown_input(value: object) -> list:
 
 
 def among_lanes(fields: dict) -> bool:
-    """Say whether threads of a warp waited for each other, not those of a block."""
+    """Say whether the fault is at a barrier of a warp, not of a block."""
     return fields["kind"] == "barrier" and " lane " in fields["text"]
 
 
 def thread_name(thread: int | None, block: list) -> str:
-    """Return a thread's number, or its two in a block with rows."""
+    """Return a thread's index, with two numbers in a 2D block."""
     if thread is None or block[1] == 1:
         return str(thread)
     return f"({thread % block[0]}, {thread // block[0]})"
 
 
 def shown_block(at: list, rows: bool) -> str:
-    """Return a block's number, or its two."""
+    """Return a block's index, with two numbers in a 2D grid."""
     return f"({at[0]}, {at[1]})" if rows else str(at[0])

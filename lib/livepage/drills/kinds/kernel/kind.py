@@ -1,4 +1,4 @@
-"""A drill that asks for a GPU kernel; it is launched on the block simulator."""
+"""The kind of drill whose answer is a GPU kernel; it runs on the block simulator."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from livepage.drills.words import in_language, sentence, word
 
 
 class Kernel(Code):
-    """A kernel, which is launched in each case."""
+    """A kernel that is launched in each case."""
 
     minutes = 15
     needs = {"function", "starter", "code", "launch", "oracle", "cases", "mutants"}
     may_have = (
         {"tolerance", "random", "larger", "ideal", "most", "together"}
-        | {"share", "shared"}  # what one thread may take on, and what one block
+        | {"share", "shared"}  # limits per thread and per block
         | {"single"}  # no arithmetic in float64
-        | {"lean", "counts", "sizes"}  # rules for its loops, and what some of them take
-        | {"bench"}  # that times it on the reader's GPU
+        | {"lean", "counts", "sizes"}  # rules for its loops, and their costs
+        | {"bench"}  # times it on the reader's GPU
     )
     wanted = "kernel"
     graders = ("grader", "loops")
@@ -33,7 +33,6 @@ class Kernel(Code):
     drawn = "randomLaunch"
 
     def payload(self, drill: Drill) -> dict[str, Any]:
-        """Return the launches, with what is expected of each."""
         return cases.payload(drill)
 
     def is_one(self, answer: Any) -> bool:
@@ -41,18 +40,17 @@ class Kernel(Code):
         return functions.bare(answer) is not None
 
     def player(self, data: Mapping[str, Any], answer: Any) -> Callable[..., Any]:
-        """Return what launches a kernel in a case."""
         return grader.player(device.maker(answer), data["cases"])
 
     def on_device(
         self, data: Mapping[str, Any], answer: Any, outcome: Outcome
     ) -> Outcome:
-        """Return the outcome on a GPU as well."""
+        """Return the outcome after a run on a GPU."""
         fault, name = device.on_device(answer, data["cases"])
         return fault or outcome | {"device": name}
 
     def praise(self, outcome: Outcome, language: str) -> Table:
-        """Return the score card of a kernel, where its drill has one."""
+        """Return the score card, if the drill has one."""
         score = outcome.get("score")
         if not score:
             return ()
@@ -63,7 +61,7 @@ class Kernel(Code):
         )
 
     def how(self, card: Any) -> str:
-        """Return nothing: the simulator lacks nothing that a kernel may use."""
+        """Return no note: the simulator has everything that a kernel may use."""
         return ""
 
 

@@ -1,22 +1,22 @@
-"""What the loops of a copying kernel do, read from its typed tree.
+"""Checks the copying loops of a kernel, on its typed syntax tree.
 
-The tree is the block simulator's: it holds what every name means and the type of every
-expression, so neither names nor the order of statements matter. Like
-``grader.py`` this file runs in CPython and in MicroPython.
+The tree is the block simulator's. It has the binding of every name and the type of every
+expression, so neither names nor the order of statements matter. Like ``grader.py`` this
+file runs in CPython and in MicroPython.
 
-What copies is all that stands in the kernel up to the barrier after its last load from
-an input, and whatever that calls. If tiles are filled after this barrier, it goes on to
-the last statement that fills one. There
+The copying region is the part of the kernel up to the barrier after its last load from an
+input, with all functions called there. If tiles are filled after this barrier, the region
+extends to the last statement that fills one. These rules hold in the region:
 
-* no loop makes floats of whole numbers, or whole numbers of floats;
-* a loop divides only by a constant, and only numbers that the compiler knows not to be
-  negative: such a division is a shift;
-* nothing is tested, except where a loop ends; and a loop in a loop copies too, or has a
-  constant number of turns;
+* no loop converts integers to floats or floats to integers;
+* a loop divides only by a constant, and only numbers that the compiler can prove not to
+  be negative: then the division is a shift;
+* there is no condition except where a loop ends, and an inner loop also copies or has a
+  constant trip count;
 * no index in a loop may be negative.
 
-A whole number may be negative unless its type is unsigned, or it is made of numbers that
-are not negative in a way that keeps them so: a sum, not a difference.
+An integer may be negative unless its type is unsigned or it is computed from non-negative
+integers by an operation that cannot go below 0: a sum, but not a difference.
 """
 
 from blocksim.expressions import fold
@@ -26,7 +26,7 @@ from blocksim.values import UNKNOWN, possible
 from livepage.drills.faults import new_fault
 from livepage.drills.values import as_code
 
-RULES = (  # the words for them; of several that are broken the first is told
+RULES = (  # keys of sentences; the first rule that is violated is reported
     "kernelLoopFloat",
     "kernelLoopDivision",
     "kernelLoopDivisor",
@@ -34,29 +34,29 @@ RULES = (  # the words for them; of several that are broken the first is told
     "kernelLoopInner",
     "kernelLoopSign",
 )
-# Instructions for a number, as counted in machine code. An estimate is right to a factor
-# of 1.5 for the loops that were counted.
-LEAN = 4.7  # with row and column worked out before the loop
-SPLIT = 6.3  # more, where the loop splits a flat number into row and column
-CHECKED = 12.7  # more, where indices have a sign
-WHILE = 2.3  # more, where a test ends each turn
-UNEVEN = 20.0  # where the turns of a `for` are not a constant number
+# Instructions per number, from machine code. For the loops that were counted, the estimate
+# is within a factor of 1.5.
+LEAN = 4.7  # with row and column computed before the loop
+SPLIT = 6.3  # extra, if the loop splits a flat index into row and column
+CHECKED = 12.7  # extra, if indices are signed
+WHILE = 2.3  # extra, if each iteration ends with a test
+UNEVEN = 20.0  # in all, if the trip count of a `for` is not constant
 
 
 def look(kernel: object, inputs: list) -> dict:
-    """Return what is found in a kernel that has run.
+    """Check the loops of a kernel that has run.
 
     Parameters
     ----------
     kernel : blocksim.Kernel
     inputs : list of int
-        Which of its parameters are arrays to copy from.
+        The indices of the parameters that are arrays to copy from.
 
     Returns
     -------
     dict
-        ``fault``, the first rule that is broken, or None; ``form``, a digest of the
-        tree; ``estimate``, about how many instructions a number takes.
+        ``fault``, of the first rule violated, or None; ``form``, a digest of the tree;
+        ``estimate``, the approximate instructions per number.
     """
     code = list(kernel.program.compiled.values())[0]
     names = [kernel.program.parameters[place] for place in inputs]
@@ -69,56 +69,56 @@ def look(kernel: object, inputs: list) -> dict:
 
 
 class Loops:
-    """The part of a kernel that copies, and what is found in it.
+    """The copying region of a kernel, and its violations of the rules.
 
     Attributes
     ----------
     region : list of Node
         The statements that copy.
-    given : dict
-        (function, name) -> where the name gets a value: the function, the expression,
-        and "value", or "item" if the name goes through the expression.
+    sources : dict
+        Maps (function, name) to the assignments of the name: the function, the
+        expression, and "value", or "item" if the name iterates over the expression.
     arguments : list of tuple
-        The keys in ``given`` of the kernel's parameters: a launch gives them a value,
-        too.
+        The keys in ``sources`` of the kernel's parameters, which the launch also
+        assigns.
     """
 
     def __init__(self, typed: object, inputs: list):
         self.typed, self.inputs = typed, inputs
         self.arguments = [(id(typed), one.name) for one in typed.node.parameters]
-        self.given = {key: [] for key in self.arguments}
+        self.sources = {key: [] for key in self.arguments}
         self.functions = []
         self.collect(typed)
-        # Two views: nobody launches a negative thread, but the compiler does not know.
+        # Two views: thread indices are never negative, but the compiler cannot know that.
         self.signed = {True: set(), False: set()}
         for wise in self.signed:
-            self.settle(wise)
+            self.find_signed(wise)
         self.region = self.copying(typed.node.body)
-        self.found, self.splits, self.checks = [], 0, 0
+        self.violations, self.splits, self.checks = [], 0, 0
         self.varies, self.whiles = False, False
         self.block(typed, self.region, False)
 
     def fault(self) -> dict | None:
-        """Return the first rule that is broken, by the order of the rules."""
+        """Return the fault of the first rule violated, in the order of the rules."""
         for rule in RULES:
-            broken = [entry for entry in self.found if entry[0] == rule]
-            if broken:
-                _, line, name = min(broken)
+            entries = [entry for entry in self.violations if entry[0] == rule]
+            if entries:
+                _, line, name = min(entries)
                 slots = {"line": line, "name": as_code(name)}
                 return new_fault("loops", line, rule, **slots)
         return None
 
     def estimate(self) -> float:
-        """Return about how many instructions are executed for each number copied."""
+        """Return the approximate number of instructions per number copied."""
         if self.varies:
             return UNEVEN
-        more = max(SPLIT * bool(self.splits), CHECKED * bool(self.checks))
-        return LEAN + more + WHILE * self.whiles
+        extra = max(SPLIT * bool(self.splits), CHECKED * bool(self.checks))
+        return LEAN + extra + WHILE * self.whiles
 
     # ---- names
 
     def collect(self, typed: object) -> None:
-        """Note where names get their values, here and in all that is called."""
+        """Record the assignments of names, in a function and in all that it calls."""
         self.functions.append(typed)
         for node in nodes_in(typed.node.body):
             if node.kind == "Call" and hasattr(node, "typed"):
@@ -138,7 +138,7 @@ class Loops:
                 self.note(typed, RETURNED, (typed, node.value, "value"))
 
     def call(self, typed: object, node: object) -> None:
-        """Note what a call hands to the parameters of a function."""
+        """Record the arguments of a call as assignments of the parameters."""
         called = node.typed
         for parameter, value in zip(called.node.parameters, node.args):
             self.note(called, parameter.name, (typed, value, "value"))
@@ -146,7 +146,7 @@ class Loops:
             self.collect(called)
 
     def bind(self, typed: object, target: object, value: object, how: str) -> None:
-        """Note what a target is given."""
+        """Record the assignments of a target, which may be a tuple."""
         if target.kind == "Name":
             self.note(typed, target.id, (typed, value, how))
         elif target.kind == "Tuple":
@@ -157,12 +157,12 @@ class Loops:
                 self.bind(typed, name, part, how)
 
     def note(self, typed: object, name: str, source: tuple) -> None:
-        """Note one place where a name gets a value."""
-        self.given.setdefault((id(typed), name), []).append(source)
+        """Record one assignment of a name."""
+        self.sources.setdefault((id(typed), name), []).append(source)
 
     def key(self, typed: object, name: str) -> tuple | None:
-        """Return under which key a name is noted; None if it is no variable."""
-        while (id(typed), name) not in self.given:
+        """Return the key of a name in ``sources``; None if it is no variable."""
+        while (id(typed), name) not in self.sources:
             outer = getattr(typed.function, "outer", None)
             if outer is None:
                 return None
@@ -171,10 +171,10 @@ class Loops:
 
     # ---- signs
 
-    def settle(self, wise: bool) -> None:
-        """Find the names that may be negative.
+    def find_signed(self, wise: bool) -> None:
+        """Find the names that may be negative, by iterating to a fixed point.
 
-        An argument may be. Any other name is not, until one of its values shows it.
+        Arguments may be. Any other name may not, until one of its values may.
         """
         signed, more = self.signed[wise], True
         signed.update(self.arguments)
@@ -182,30 +182,30 @@ class Loops:
         while more:
             more = [
                 key
-                for key in self.given
+                for key in self.sources
                 if key not in signed
                 and any(
-                    [self.gives_negative(source, wise) for source in self.given[key]]
+                    [self.gives_negative(source, wise) for source in self.sources[key]]
                 )
             ]
             signed.update(more)
 
     def replaced(self, wise: bool) -> list:
-        """Return the arguments that the kernel replaces at once by no negative number.
+        """Return the arguments that the kernel first overwrites with a non-negative number.
 
-        Nothing but the new value reads such an argument: ``base = max(base, 0)``.
+        Only the new value reads such an argument: ``base = max(base, 0)``.
         """
-        found = []
+        result = []
         for key in self.arguments:
             first = first_use(self.typed.node.body, key[1])
             if assigns(first, key[1]) and not self.negative(
                 self.typed, first.value, wise
             ):
-                found.append(key)
-        return found
+                result.append(key)
+        return result
 
     def gives_negative(self, source: tuple, wise: bool) -> bool:
-        """Say whether a name may be negative by one of the values that it gets."""
+        """Say whether an assignment may give a negative value."""
         typed, node, how = source
         if how == "item":
             return self.item_negative(typed, node, wise)
@@ -219,15 +219,15 @@ class Loops:
         return self.negative(typed, node, wise)
 
     def negative(self, typed: object, node: object, wise: bool) -> bool:
-        """Say whether a number may be negative; of a tuple, whether any of its parts.
+        """Say whether a number, or any part of a tuple, may be negative.
 
         Parameters
         ----------
         typed : Typed
-            The function that the expression stands in.
+            The function that contains the expression.
         node : Node
         wise : bool
-            Is it known that sizes and the numbers of threads are not negative?
+            Whether array sizes and thread indices are known not to be negative.
         """
         value = getattr(node, "got", None)
         if value is None:
@@ -243,14 +243,14 @@ class Loops:
         return read is None or read(typed, node, wise)
 
     def number(self, typed: object, node: object) -> object:
-        """Return the number that the compiler makes of constants, or UNKNOWN."""
+        """Return the result of constant folding, or UNKNOWN."""
         value = node.got
         if not (is_number(value.kind) and value.fixed):
             return UNKNOWN
         if value.known or hasattr(value, "scalar"):
             return value.const if value.known else value.scalar
         if node.kind == "Name":
-            sources = self.given.get(self.key(typed, node.id), [])
+            sources = self.sources.get(self.key(typed, node.id), [])
             plain = len(sources) == 1 and sources[0][2] == "value"
             return self.number(*sources[0][:2]) if plain else UNKNOWN
         sides = [self.number(typed, part) for part in operands(node)]
@@ -259,21 +259,21 @@ class Loops:
         return fold(node.op, *sides) if node.kind == "BinOp" else sides[0]
 
     def fixed(self, typed: object, node: object, seen: tuple = ()) -> bool:
-        """Say whether a number is made of constants and of sizes that are constant."""
+        """Say whether a number is computed from constants and constant sizes only."""
         if node.kind == "AugAssign":
             return False
         if node.got.fixed or self.own_size(typed, node):
             return True
         if node.kind == "Name":
             key = self.key(typed, node.id)
-            sources = [] if key in seen else self.given.get(key, [])
+            sources = [] if key in seen else self.sources.get(key, [])
             plain = len(sources) == 1 and sources[0][2] == "value"
             return plain and self.fixed(*sources[0][:2], seen + (key,))
         parts = operands(node) if is_plain(node) else []
         return parts != [] and all([self.fixed(typed, one, seen) for one in parts])
 
     def own_size(self, typed: object, node: object) -> bool:
-        """Say whether this is a size of an array that the kernel makes: a constant."""
+        """Say whether this is a size of an array that the kernel creates: a constant."""
         node = node.value if node.kind == "Subscript" else node
         if node.kind == "Attribute" and node.attr in ("shape", "size"):
             array = node.value
@@ -303,7 +303,7 @@ class Loops:
         return any([self.negative(typed, arm, wise) for arm in arms])
 
     def attribute_negative(self, typed, node, wise) -> bool:
-        """Of threads, blocks, and the sizes of arrays."""
+        """Attributes are thread and block indices and array sizes."""
         return not wise
 
     def subscript_negative(self, typed, node, wise) -> bool:
@@ -327,11 +327,13 @@ class Loops:
         return path not in ("abs", "len", "cuda.grid", "cuda.gridsize") or not wise
 
     def item_negative(self, typed, node, wise) -> bool:
-        """Say whether what a loop goes through may be negative."""
+        """Say whether an item of an iteration may be negative."""
         kind = node.got.kind
         if node.kind == "Name" and self.key(typed, node.id):
             key = self.key(typed, node.id)
-            items = [self.item_negative(t, one, wise) for t, one, _ in self.given[key]]
+            items = [
+                self.item_negative(t, one, wise) for t, one, _ in self.sources[key]
+            ]
             return key in self.arguments or any(items)
         if isinstance(kind, tuple) and kind[0] == "range" and node.kind == "Call":
             if kind[1] in UNSIGNED:
@@ -340,7 +342,7 @@ class Loops:
         return node.kind != "Tuple" or self.negative(typed, node, wise)
 
     def range_negative(self, typed, bounds, wise) -> bool:
-        """Say whether a range may hold a negative number, upwards or downwards."""
+        """Say whether a range, ascending or descending, may contain a negative number."""
         first = len(bounds) > 1 and self.negative(typed, bounds[0], wise)
         if len(bounds) < 3 or not self.negative(typed, bounds[2], wise):
             return first
@@ -352,14 +354,14 @@ class Loops:
         last = last or not self.negative(typed, stop, wise)
         return first or not (down and last)
 
-    # ---- what copies
+    # ---- the copying region
 
     def copying(self, body: list) -> list:
         """Return the statements up to the barrier after the last load from an input.
 
-        A kernel may keep the numbers in registers over that barrier, so what stores them
-        in shared memory belongs to it too. The sums do not: they begin where shared
-        memory is read.
+        A kernel may hold the loaded numbers in registers across that barrier, so the
+        stores to shared memory also belong to the region. The sums do not: they start
+        with the first read of shared memory.
         """
         loads = [k for k, node in enumerate(body) if self.copies(self.typed, node)]
         if not loads:
@@ -377,14 +379,14 @@ class Loops:
         return body[: max(ends)]
 
     def first(self, body: list, start: int, test: object) -> int:
-        """Return the number of the first statement that a test is true of."""
+        """Return the index of the first statement for which a test holds."""
         for k in range(start, len(body)):
             if self.holds(self.typed, body[k], test):
                 return k
         return len(body)
 
     def holds(self, typed: object, part: object, test: object) -> bool:
-        """Say whether a test is true in a part of the tree, or in what it calls."""
+        """Say whether a test holds in a part of the tree or in a function it calls."""
         for node in nodes_in(part):
             called = getattr(node, "typed", None)
             if test(typed, node) or (
@@ -394,58 +396,58 @@ class Loops:
         return False
 
     def copies(self, typed: object, part: object) -> bool:
-        """Say whether an input is read in a part of the tree, or in what it calls."""
+        """Say whether a part of the tree, or a function it calls, reads an input."""
         return self.holds(typed, part, self.loads_input)
 
     def loads_input(self, typed: object, node: object) -> bool:
-        """Say whether this is an element of an input, and read."""
+        """Say whether this reads an element of an input."""
         return is_read(node) and self.within(typed, node, self.inputs)
 
     def reads_shared(self, typed: object, node: object) -> bool:
-        """Say whether this is an element of shared memory, and read."""
+        """Say whether this reads an element of shared memory."""
         return is_read(node) and self.within(typed, node, SHARED)
 
     def stores_shared(self, typed: object, node: object) -> bool:
-        """Say whether this gives a value to an element of shared memory."""
+        """Say whether this stores to an element of shared memory."""
         return any([
             part.kind == "Subscript" and self.within(typed, part, SHARED)
             for part in targets(node)
         ])  # fmt: skip
 
     def within(self, typed: object, node: object, arrays: list) -> bool:
-        """Say whether an element may be one of these arrays'."""
+        """Say whether an element may belong to one of these arrays."""
         return any([one in arrays for one in self.origins(typed, node.value)])
 
     def origins(self, typed: object, node: object, seen: tuple = ()) -> list:
-        """Return which arrays an expression may stand for, whatever they are called here.
+        """Return the arrays to which an expression may refer, whatever their local names.
 
-        They are names of the kernel's parameters, and paths such as "cuda.shared.array".
-        Of a tuple, and of what is taken from one, they are those of all its parts.
+        An array is named by the kernel's parameter or by a path such as
+        "cuda.shared.array". A tuple refers to the arrays of all its parts.
         """
-        found, sources = [], []
+        names, sources = [], []
         if is_number(kind_of(node)):
             return []
         if node.kind == "Name":
             key = self.key(typed, node.id)
-            found = [node.id] if key in self.arguments else []
-            sources = [] if key in seen else self.given.get(key, [])
+            names = [node.id] if key in self.arguments else []
+            sources = [] if key in seen else self.sources.get(key, [])
             seen += (key,)
         elif node.kind == "Subscript":
             sources = [(typed, node.value, "value")]
         elif node.kind == "Tuple":
             sources = [(typed, part, "value") for part in node.elts]
         elif hasattr(node, "typed"):
-            sources = self.given.get((id(node.typed), RETURNED), [])
+            sources = self.sources.get((id(node.typed), RETURNED), [])
         elif node.kind == "Call":
-            found = [getattr(node, "path", "")]
+            names = [getattr(node, "path", "")]
         for where, one, _ in sources:
-            found += self.origins(where, one, seen)
-        return found
+            names += self.origins(where, one, seen)
+        return names
 
-    # ---- reading it
+    # ---- checking the rules
 
     def block(self, typed: object, body: list, looped: bool, ends=None) -> None:
-        """Read statements; ``ends`` is an `if` that only ends the loop around it."""
+        """Check statements; ``ends`` is an `if` that only ends the enclosing loop."""
         for node in body:
             if not getattr(node, "reached", False):
                 continue
@@ -458,26 +460,26 @@ class Loops:
             elif node.kind in ("Break", "Continue") or (
                 node.kind == "Return" and looped == "here"
             ):
-                self.tell("kernelLoopTest", node.line)
+                self.report("kernelLoopTest", node.line)
             elif node.kind != "FunctionDef":
                 self.expression(typed, node, looped)
 
     def loop(self, typed: object, node: object, looped: bool) -> None:
-        """Read a `for`, whose range is worked out before its first turn."""
+        """Check a `for`. Its range is computed once, before the first iteration."""
         self.expression(typed, node.iter, looped)
         bounds = node.iter.args if node.iter.kind == "Call" else []
         varies = not all([self.fixed(typed, bound) for bound in bounds])
         if self.copies(typed, node.body):
             self.varies = self.varies or varies
         elif looped and varies:
-            self.tell("kernelLoopInner", node.line)
+            self.report("kernelLoopInner", node.line)
         self.block(typed, node.body, "here")
         self.block(typed, node.orelse, looped)
 
     def turns(self, typed: object, node: object, looped: bool) -> None:
-        """Read a `while`, whose test belongs to every turn."""
+        """Check a `while`. Its test is computed in every iteration."""
         if looped and not self.copies(typed, node.body):  # such as a division in steps
-            self.tell("kernelLoopInner", node.line)
+            self.report("kernelLoopInner", node.line)
         self.expression(typed, node.test, "here", True)
         endless = possible(node.test) == (True, False)
         ends = [part for part in node.body if endless and only_ends(part)]
@@ -488,28 +490,28 @@ class Loops:
         self.block(typed, node.orelse, False)
 
     def branch(self, typed: object, node: object, looped: bool, ends: bool) -> None:
-        """Read an `if`; one whose answer is a constant is none."""
+        """Check an `if`. A constant condition is allowed."""
         if ends:
             return
         if not constant(node.test):
-            self.tell("kernelLoopTest", node.line)
+            self.report("kernelLoopTest", node.line)
         self.expression(typed, node.test, looped)
         self.block(typed, node.body, looped)
         self.block(typed, node.orelse, looped)
 
     def expression(self, typed, part, looped, ends: bool = False) -> None:
-        """Read all operations in a statement or an expression."""
+        """Check all operations in a statement or an expression."""
         for node in nodes_in(part):
             if hasattr(node, "typed"):
                 self.block(node.typed, node.typed.node.body, looped and "around")
             if is_test(node):
                 if not (ends or constant(node)):
-                    self.tell("kernelLoopTest", node.line)
+                    self.report("kernelLoopTest", node.line)
             elif looped:
                 self.operation(typed, node)
 
     def operation(self, typed: object, node: object) -> None:
-        """Note what an operation in a loop breaks."""
+        """Check one operation in a loop."""
         if node.kind == "Subscript" and is_array(kind_of(node.value)):
             self.element(typed, node)
         sides = operands(node)
@@ -519,53 +521,50 @@ class Loops:
         varying = [side.got for side in sides if not side.got.fixed]
         floats = [one.kind in FLOATS for one in [value] + varying]
         if any(floats):
-            if not all(floats):  # what is made of floats alone is data, no index
-                self.tell("kernelLoopFloat", node.line)
+            if not all(floats):  # arithmetic on floats alone is data, not an index
+                self.report("kernelLoopFloat", node.line)
         elif divides(node):
             self.splits += 1
             if not self.fixed(typed, sides[1]):
-                self.tell("kernelLoopDivisor", node.line)
+                self.report("kernelLoopDivisor", node.line)
             if any([self.negative(typed, side, False) for side in sides]):
-                self.tell("kernelLoopDivision", node.line)
+                self.report("kernelLoopDivision", node.line)
         elif getattr(node, "op", "") in ("&", ">>"):
             self.splits += 1
 
     def element(self, typed: object, node: object) -> None:
-        """Note an index that may be negative."""
+        """Check the indices of an element for negative ones."""
         several = node.slice.kind == "Tuple"
         for index in node.slice.elts if several else [node.slice]:
             self.checks += self.negative(typed, index, False)
             if self.negative(typed, index, True):
-                self.tell("kernelLoopSign", node.line, self.culprit(typed, index))
+                self.report("kernelLoopSign", node.line, self.culprit(typed, index))
 
     def culprit(self, typed: object, node: object) -> str:
-        """Return the name that may make an index negative, or else the operation.
-
-        Of a call it is one of the arguments, or else it stands in the function.
-        """
+        """Return the name that may make an index negative, or else the operation."""
         if not self.negative(typed, node, True):
             return ""
         if node.kind == "Name":
             return node.id
         sources = [(typed, part, "value") for part in made_of(node)]
         if hasattr(node, "typed"):
-            sources += self.given.get((id(node.typed), RETURNED), [])
+            sources += self.sources.get((id(node.typed), RETURNED), [])
         names = [self.culprit(where, one) for where, one, _ in sources]
         operation = getattr(node, "op", getattr(node, "path", node.kind))
         return ([name for name in names if name] + [operation])[0]
 
-    def tell(self, rule: str, line: int, name: str = "") -> None:
-        """Note a rule that is broken, and on which line."""
-        self.found.append((rule, line, name))
+    def report(self, rule: str, line: int, name: str = "") -> None:
+        """Record the violation of a rule."""
+        self.violations.append((rule, line, name))
 
 
 SHARED = ["cuda.shared.array"]
 OWN = SHARED + ["cuda.local.array"]
-RETURNED = "what a function returns"  # a key, and no name that a text can have
+RETURNED = "what a function returns"  # a key that cannot be an identifier
 
 
 def joined_negative(op: str, left: bool, right: bool) -> bool:
-    """Say whether an operation may give a negative number, by its two sides."""
+    """Say whether a binary operation may be negative, given that its operands may be."""
     if op == "-":
         return True
     if op == "%":
@@ -574,17 +573,17 @@ def joined_negative(op: str, left: bool, right: bool) -> bool:
 
 
 def is_barrier(typed: object, node: object) -> bool:
-    """Say whether the threads of the block wait for each other here."""
+    """Say whether this is a barrier of the block."""
     return getattr(node, "path", "") == "cuda.syncthreads"
 
 
 def is_read(node: object) -> bool:
-    """Say whether this is an element of an array or a tuple whose number is used."""
+    """Say whether this reads a number from an array or a tuple."""
     return node.kind == "Subscript" and is_number(kind_of(node))
 
 
 def targets(node: object) -> list:
-    """Return the names and elements that an assignment gives values to."""
+    """Return the names and elements that a statement assigns."""
     if node.kind not in ("Assign", "AnnAssign", "AugAssign"):
         return []
     several = getattr(node, "targets", None) or [node.target]
@@ -601,21 +600,21 @@ def first_use(body: list, name: str) -> object:
 
 
 def assigns(statement: object, name: str) -> bool:
-    """Say whether a statement gives a value to this name, and to nothing else."""
+    """Say whether a statement assigns only this name."""
     if statement is None or statement.kind != "Assign":
         return False
     return [getattr(target, "id", "") for target in statement.targets] == [name]
 
 
 def before_conversion(node: object) -> object:
-    """Return what a number was before it became unsigned, and signed again."""
+    """Strip conversions between integer types."""
     while node.kind == "Call" and is_integer(getattr(node, "path", "")):
         node = node.args[0]
     return node
 
 
 def operands(node: object) -> list:
-    """Return what an operation computes with, or [] if it is none."""
+    """Return the operands of an operation, or [] for anything else."""
     if node.kind == "BinOp":
         return [node.left, node.right]
     if node.kind == "AugAssign":
@@ -626,7 +625,7 @@ def operands(node: object) -> list:
 
 
 def made_of(node: object) -> list:
-    """Return the expressions that a number is made of."""
+    """Return the subexpressions that determine a number."""
     if node.kind == "UnaryOp":
         return [node.operand]
     if node.kind == "Subscript":
@@ -637,32 +636,32 @@ def made_of(node: object) -> list:
 
 
 def kind_of(node: object) -> object:
-    """Return the type of an expression; "" of one that is never computed."""
+    """Return the type of an expression, or "" if it is never computed."""
     return node.got.kind if hasattr(node, "got") else ""
 
 
 def is_plain(node: object) -> bool:
-    """Say whether the result of an operation depends on its numbers only."""
+    """Say whether the result of an operation depends only on its operands."""
     path = getattr(node, "path", "")
     return node.kind != "Call" or is_integer(path) or path in ("int", "min", "max")
 
 
 def divides(node: object) -> bool:
-    """Say whether an operation is a division, or the rest of one."""
+    """Say whether an operation is a division or a remainder."""
     if node.kind == "Call":
         return node.path == "divmod"
     return node.op in ("//", "%")
 
 
 def is_test(node: object) -> bool:
-    """Say whether an expression asks something, and is computed."""
+    """Say whether an expression is a condition that is computed."""
     words = ("Compare", "BoolOp", "IfExp")
     negated = node.kind == "UnaryOp" and node.op == "not"
     return hasattr(node, "got") and (node.kind in words or negated)
 
 
 def constant(node: object) -> bool:
-    """Say whether the compiler knows what a test says."""
+    """Say whether the compiler knows the result of a condition."""
     if possible(node) != (True, True):
         return True
     if node.kind == "Compare":
@@ -675,7 +674,7 @@ def constant(node: object) -> bool:
 
 
 def only_ends(node: object) -> bool:
-    """Say whether a statement does nothing except end the loop around it."""
+    """Say whether a statement only ends the enclosing loop."""
     return (
         node.kind == "If"
         and not node.orelse
@@ -686,7 +685,7 @@ def only_ends(node: object) -> bool:
 # ---- the form
 
 
-PARTS = (  # of a node, those that say what it does
+PARTS = (  # the attributes of a node that determine its meaning
     "target targets value left right op ops comparators values operand func args slice"
     " elts attr test iter body orelse"
 ).split()
@@ -694,21 +693,21 @@ MOST = 2**61 - 1
 
 
 def form(typed: object, region: list) -> str:
-    """Return a digest of what copies: alike for trees that differ in names only."""
+    """Return a digest of the copying region that does not depend on names."""
     plain = all([part.kind != "Call" for part in typed.node.decorators])
-    words = written(region, {}, []) if plain else ["options"]
+    words = serialize(region, {}, []) if plain else ["options"]
     digest = 0
     for letter in " ".join(words):
         digest = (digest * 257 + ord(letter)) % MOST
     return str(digest)
 
 
-def written(part: object, names: dict, words: list) -> list:
-    """Return the words of a part of a tree, with types, and names by their number."""
+def serialize(part: object, names: dict, words: list) -> list:
+    """Append a part of a tree to a list of words, with types, and names as numbers."""
     if isinstance(part, (list, tuple)):
         words.append("(")
         for one in part:
-            written(one, names, words)
+            serialize(one, names, words)
         words.append(")")
     elif not hasattr(part, "kind"):
         words.append(str(part))
@@ -723,7 +722,7 @@ def written(part: object, names: dict, words: list) -> list:
         else:
             for name in PARTS:
                 if hasattr(part, name):
-                    written(getattr(part, name), names, words)
+                    serialize(getattr(part, name), names, words)
         if hasattr(part, "typed"):
-            written(part.typed.node.body, {}, words)
+            serialize(part.typed.node.body, {}, words)
     return words

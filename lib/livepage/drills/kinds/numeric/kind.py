@@ -1,4 +1,4 @@
-"""A drill that asks for a number."""
+"""The kind of drill whose answer is a number."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from livepage.drills.marking import mark
 from livepage.drills.words import Say, in_language
 from livepage.numbers import show
 
-# Units that a reader may add: bytes and operations are converted, others only name what
-# is counted. A lower-case name stands for any spelling; b may be bits, so B is B.
+# Units that a reader may add. Bytes and operations are converted; other units only name
+# what is counted. A lower-case name matches any case. B is case-sensitive, because b may
+# mean bits.
 BYTES = {"bytes": 1, "byte": 1, "B": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30,
          "tib": 2**40}  # fmt: skip
 SIZES = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "p": 1e15}
@@ -26,7 +27,7 @@ FLOPS = {
 
 
 class Numeric(Kind):
-    """A number, compared as exactly as the drill says."""
+    """A number, compared with the drill's precision."""
 
     minutes = 2
     needs = {"answer"}
@@ -34,7 +35,6 @@ class Numeric(Kind):
     entries = {"wrong": [{"hint", "value"}]}
 
     def rule(self, drill: Drill) -> Rule:
-        """Return how exact the answer has to be."""
         answer = drill.get("answer")
         if not isinstance(answer, dict) or not {"value", "to"} <= set(answer):
             raise drill.fault("answer", f"expected {{value: …, to: …}}, got {answer!r}")
@@ -44,7 +44,7 @@ class Numeric(Kind):
             raise drill.fault("answer", str(error)) from None
 
     def payload(self, drill: Drill) -> dict[str, Any]:
-        """Return what counts as right or close, the misconceptions, and known units."""
+        """Return the accepted range, the values of mistakes, and the units."""
         value = float(compute(drill, "answer", drill.get("answer")["value"]))
         listed = [entry["value"] for entry in drill.get("wrong", [])]
         return {
@@ -55,29 +55,27 @@ class Numeric(Kind):
         }
 
     def mark(self, data: Mapping[str, Any], answer: Any) -> Outcome:
-        """Mark a number."""
         nouns = data.get("nouns", ())
         return mark(data["goal"], data["wrong"], data["names"], answer, nouns)
 
     def echo(self, outcome: Outcome) -> list[Any]:
-        """Say how the number was read."""
+        """Return how the number was read."""
         read = outcome.get("read", ())
         key = "readAs" if len(read) == 1 else "readEither"
         return [Say(key, readings(read))] if read else []
 
     def answer_text(self, drill: Drill, language: str) -> str:
-        """Return the value, after the expression that it comes from."""
+        """Return the expression and its value."""
         value = str(drill.get("answer")["value"])
         shown = show(exactness.safe(evaluate(value), self.rule(drill), digits=5))
         return shown if value == shown else f"`{value}` = {shown}"
 
     def html(self, card: Any) -> str:
-        """Return a line to type in."""
         return typed_line(card, card.word("answer"), card.word("answerHelp"))
 
 
 def _nouns(drill: Drill) -> list[str]:
-    """Return the words of the prompt that may follow a number, unless it is a size."""
+    """Return the words of the prompt that may follow a number, or none for a size."""
     sizes = {name.lower() for name in (*BYTES, *FLOPS)}
     if sizes & set(drill.get("unit", "").lower().split()):
         return []
@@ -85,13 +83,13 @@ def _nouns(drill: Drill) -> list[str]:
 
 
 def _units(unit: str) -> dict[str, float]:
-    """Return the names of units that may follow a number, as factors."""
-    found = {}
+    """Map the units that may follow a number to their factors."""
+    factors = {}
     for name in unit.split():
         own = name.lower()
         known = next((table for table in (BYTES, FLOPS) if own in table), {own: 1})
-        found |= {other: size / known[own] for other, size in known.items()}
-    return found
+        factors |= {other: size / known[own] for other, size in known.items()}
+    return factors
 
 
 KIND = Numeric()

@@ -1,4 +1,4 @@
-"""A drill that asks for the order of a few lines."""
+"""The kind of drill whose answer is the order of a few lines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from livepage.drills.words import in_language
 
 
 class Order(Kind):
-    """Lines to be put in order; several orders may be right."""
+    """Lines to put in order. Several orders may be right."""
 
     minutes = 2
     needs = {"lines"}
@@ -26,9 +26,9 @@ class Order(Kind):
     restarts = True
 
     def payload(self, drill: Drill) -> dict[str, Any]:
-        """Lines as shown, what each needs before it, and further right orders.
+        """Return the shuffled lines, their dependencies, and further right orders.
 
-        ``shown[k]`` is the right place of the k-th line on the page.
+        ``shown[k]`` is the index in the file of the k-th line on the page.
         """
         count = len(drill.get("lines"))
         needs = _needs(drill, count)
@@ -50,18 +50,18 @@ class Order(Kind):
         return {"letters": ascii_lowercase[: len(drill.get("lines"))]}
 
     def extra(self, drill: Drill) -> list[str]:
-        """Return the lines as shown, each with its letter."""
+        """Return the shuffled lines, each with its letter."""
         lines = [in_language(line) for line in drill.get("lines")]
         return lettered(
-            [lines[place] for place in _shuffled(drill, _needs(drill, len(lines)))],
+            [lines[index] for index in _shuffled(drill, _needs(drill, len(lines)))],
             ascii_lowercase,
         )
 
     def mark(self, data: Mapping[str, Any], answer: Any) -> Outcome:
-        """Mark an order of the shown lines: letters ("cab"), or places from 0.
+        """Mark an order of the shuffled lines: letters ("cab"), or indices from 0.
 
-        Right is every order in which each line comes after the lines it needs, and each
-        that the drill names besides.
+        An order is right if each line comes after the lines it needs, or if the drill
+        lists the order in ``also``.
         """
         listed = isinstance(answer, (str, Sequence, np.ndarray))
         picked = [letter(part) for part in answer if part != " "] if listed else []
@@ -86,11 +86,11 @@ class Order(Kind):
         return "\n".join(f"- {line}" for line in lines)
 
     def html(self, card: Any) -> str:
-        """Return the lines, with buttons that move each up or down."""
+        """Return the lines, with buttons that move each of them up or down."""
         lines, shown = card.drill.get("lines"), card.data["shown"]
         items = "\n".join(
-            _order_line(card, k, card.inline(lines[place]))
-            for k, place in enumerate(shown)
+            _order_line(card, k, card.inline(lines[index]))
+            for k, index in enumerate(shown)
         )
         return f'<ol class="os-drill-lines">\n{items}\n</ol>'
 
@@ -101,10 +101,9 @@ class Order(Kind):
 
 
 def _needs(drill: Drill, count: int) -> list[list[int]]:
-    """Return the lines each line needs; if the file says nothing, the one before it."""
-    given = drill.get("needs", {})
+    """Return the lines that each line needs; by default the line before it."""
     needs = [[k - 1] if k else [] for k in range(count)]
-    for line, earlier in given.items():
+    for line, earlier in drill.get("needs", {}).items():
         if not all(0 < n < line <= count for n in earlier):
             raise drill.fault("needs", f"line {line} cannot need {earlier}")
         needs[line - 1] = [n - 1 for n in earlier]
@@ -112,12 +111,12 @@ def _needs(drill: Drill, count: int) -> list[list[int]]:
 
 
 def _before(needs: list[list[int]], line: int) -> set[int]:
-    """Return every line that has to stand before a line."""
+    """Return every line that has to come before a line, also indirectly."""
     return {m for n in needs[line] for m in (n, *_before(needs, n))}
 
 
 def _shuffled(drill: Drill, needs: list[list[int]]) -> list[int]:
-    """Return the lines in an order that is wrong, the same on page and in a notebook."""
+    """Return the lines in a wrong order, the same on the page and in a notebook."""
     shown = list(range(len(needs)))
     random.Random(drill.id).shuffle(shown)
     if all(shown.index(n) < shown.index(k) for k in shown for n in needs[k]):

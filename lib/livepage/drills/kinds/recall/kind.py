@@ -1,4 +1,4 @@
-"""A drill that asks for a formula, or for an answer in the reader's own words."""
+"""The kind of drill whose answer is a formula, or a text in the reader's own words."""
 
 from __future__ import annotations
 
@@ -15,18 +15,17 @@ from livepage.drills.words import in_language, word
 
 
 class Recall(Kind):
-    """A formula, compared by its values; or points that an answer should make."""
+    """A formula, compared by its values, or a text, compared with a list of points."""
 
     minutes = 3
     may_have = {"answer", "points", "wrong"}
     entries = {"wrong": [{"hint", "value"}]}
 
     def form(self, drill: Drill) -> str:
-        """Return which of the two it is."""
         return "own" if drill.get("points") else "formula"
 
     def payload(self, drill: Drill) -> dict[str, Any]:
-        """Return how many points there are to tick, or a formula at its samples."""
+        """Return the number of points, or the values of the formula at its samples."""
         if ("answer" in drill.fields) == ("points" in drill.fields):
             raise drill.fault(
                 "answer", "a recall drill has either 'answer' or 'points'"
@@ -57,7 +56,7 @@ class Recall(Kind):
         return {"names": ", ".join(f"`{name}`" for name in names)}
 
     def mark(self, data: Mapping[str, Any], answer: Any) -> Outcome:
-        """Mark a formula by its values at each sample of its variables."""
+        """Mark a formula by its values at the samples."""
         text = str(answer)
         if not text.strip(" "):
             return EMPTY
@@ -65,9 +64,7 @@ class Recall(Kind):
             values = [read(text, at)[0].value for at in data["samples"]]
         except ValueError:
             return _unknown(text, data["samples"][0])
-        if (
-            text.count("=") > 1
-        ):  # two lines of code, of which only the last would be read
+        if text.count("=") > 1:  # two lines of code: only the last would be read
             return UNREADABLE
 
         def equals(targets: Sequence[float]) -> bool:
@@ -79,7 +76,6 @@ class Recall(Kind):
         return {"passed": False, "hint": next(wrong, None)}
 
     def instructions(self, drill: Drill) -> str:
-        """Return whose instructions a notebook shows."""
         return "own" if drill.get("points") else drill.kind
 
     def check(
@@ -91,7 +87,7 @@ class Recall(Kind):
         on: str = "simulator",
         had: Sequence[int] | None = None,
     ) -> tuple[bool, tuple[str, ...], Table]:
-        """Mark a formula; of own words show the points, or count those it makes."""
+        """Mark a formula; for own words, show the points or count the ticked ones."""
         if self.form(drill) == "formula":
             return super().check(drill, answer, visit, on=on)
         return *self.compare(drill, str(self.accept(drill, answer)), had), ()
@@ -110,15 +106,15 @@ class Recall(Kind):
             how = word("howHad", id=drill.id)
             return (False, (in_language(drill.get("solution")), listed, how))
         ticked = _ticked(had, len(points))
-        said = word("had", n=len(ticked), all=len(points))
+        count = word("had", n=len(ticked), all=len(points))
         left = [
             f"- **{n}**  {point}"
             for n, point in enumerate(points, 1)
             if n not in ticked
         ]
         if not left:
-            return (True, (f"**✓ {said}**",))
-        return (False, (f"**→ {said}**", word("missed"), "\n".join(left)))
+            return (True, (f"**✓ {count}**",))
+        return (False, (f"**→ {count}**", word("missed"), "\n".join(left)))
 
     def answer_text(self, drill: Drill, language: str) -> str:
         """Return the formula, or the points."""
@@ -128,7 +124,7 @@ class Recall(Kind):
         return "\n".join(f"- {point}" for point in points)
 
     def html(self, card: Any) -> str:
-        """Return a line for a formula, or some room for words."""
+        """Return an input for a formula, or a text area for words."""
         if self.form(card.drill) == "formula":
             how = word("formulaHelp", card.lang, **card.slots)
             return typed_line(card, card.word("formula"), markup.inline(how))
@@ -148,14 +144,14 @@ class Recall(Kind):
 
 
 def _unknown(text: str, names: Mapping[str, Any]) -> Outcome:
-    """Say which name of a formula that cannot be read is not known, if it is that."""
+    """Return the outcome of an unreadable formula, with its first unknown name if any."""
     name = unknown(text, names)
-    found = {"unknown": True, "slots": {"name": name}} if name else {}
-    return {**UNREADABLE, **found}
+    cause = {"unknown": True, "slots": {"name": name}} if name else {}
+    return {**UNREADABLE, **cause}
 
 
 def _ticked(had: Sequence[int], count: int) -> set[int]:
-    """Return the numbers of the points that the reader had; refuse other numbers."""
+    """Return the numbers of the ticked points; raise for other numbers."""
     had = had.tolist() if hasattr(had, "tolist") else had  # an array
     numbers = list(had) if isinstance(had, (list, tuple, set, range)) else [had]
     if not all(number in range(1, count + 1) for number in numbers):

@@ -1,4 +1,4 @@
-"""A drill that asks for a table: the quantities of each step of a loop."""
+"""The kind of drill whose answer is a table: the quantities of each step of a loop."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from livepage.drills.words import column
 from livepage.numbers import show
 from livepage.quantities import letters
 
-TABLE = Rule("decimals", 2)  # how exact each cell has to be
+TABLE = Rule("decimals", 2)  # the precision of each cell
 
 
 class Trace(Kind):
@@ -32,11 +32,10 @@ class Trace(Kind):
     restarts = True
 
     def rule(self, drill: Drill) -> Rule:
-        """Return how exact each cell has to be."""
         return TABLE
 
     def payload(self, drill: Drill) -> dict[str, Any]:
-        """One row per block: what is given, what is asked, what each slip would give."""
+        """Return, per block, the scores, the right cells and the values of mistakes."""
         scores = [float(score) for score in drill.get("scores")]
         columns = drill.get("columns")
         rows, wrong = [], []
@@ -65,7 +64,7 @@ class Trace(Kind):
         }
 
     def mark(self, data: Mapping[str, Any], answer: Any) -> Outcome:
-        """Mark a table row by row, up to the first cell that is not right."""
+        """Mark a table row by row, up to the first wrong cell."""
         for i, row in enumerate(data["goals"]):
             for j, goal in enumerate(row):
                 try:
@@ -82,7 +81,7 @@ class Trace(Kind):
         return {"passed": True}
 
     def html(self, card: Any) -> str:
-        """Return the table to fill in, and how much of it is filled in beforehand."""
+        """Return the table to fill in, and the choice of how much is filled in already."""
         levels = "".join(
             f'<label><input type="radio" name="level" value="{level}"'
             f"{' checked' if level == 'half' else ''}>"
@@ -95,7 +94,7 @@ class Trace(Kind):
 {_table(card, lambda i, j: _trace_cell(card, i, j))}"""
 
     def solution(self, card: Any) -> str:
-        """Return the table, filled in."""
+        """Return the completed table."""
         return _table(card, lambda i, j: show(card.data["rows"][i][j]))
 
 
