@@ -155,7 +155,7 @@ class Code(Kind):
         return markup.blocks(self.answer_text(card.drill, card.lang), card.maths)
 
     def page_data(self, card: Any) -> dict[str, Any]:
-        """Return the starter, the cases' names, and the sorted lines of an answer as a step."""
+        """Return the starter, the names of the cases, and the answer's lines, sorted."""
         named = [
             {**case, "name": self.case_name(case, card.lang)}
             for case in card.data["cases"]
