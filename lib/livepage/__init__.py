@@ -1,16 +1,16 @@
 """What makes the pages of a book live: figures, drills, and the site they stand on.
 
-A book is a folder of content. It hands itself in once, in a module of its own:
+A book is a folder of content. A module of the book registers that folder once:
 
     from livepage import book
     book.open(Path(__file__).parent, version="1.0")
 
-`figures/` holds the host that every figure shares, `drills/` the bank and what marks an
-answer, `cells/` the code cells that run on the page, `site/` the Sphinx extension with
-its theme, `words/` what the kit itself says in every language, `measurements.py` what was
-measured and stored, `prose.py` how a cell hands a number to the text. `road.py` orders
-the chapters, `quantities.py` reads what the book's letters stand for, `markup.py` the
-little markup of prompts and front matter.
+`figures/` holds the host that every figure shares, `drills/` the bank and the graders,
+`cells/` the code cells that run on the page, `site/` the Sphinx extension with its theme,
+`words/` the kit's own messages in every language. `measurements.py` shows stored
+measurements, `prose.py` hands a cell's numbers to the text, `road.py` orders the
+chapters, `quantities.py` reads what the book's letters stand for, and `markup.py` renders
+the small markup language of prompts and front matter.
 Nothing here knows what the book is about.
 """
 
@@ -18,7 +18,7 @@ from importlib import import_module
 
 __version__ = "0.1.0"
 
-# What a chapter uses, and the module it comes from.
+# The names that chapters import, and the module that defines each.
 HOME = {
     "check": "drills",
     "drill": "drills",
@@ -33,7 +33,7 @@ __all__ = sorted(HOME)
 
 
 def __getattr__(name: str) -> object:
-    """Load what is asked for, when it is: matplotlib and widgets take their time."""
+    """Import a name's module on first use: matplotlib and widgets are slow to import."""
     if name not in HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{HOME[name]}"), name)

@@ -1,7 +1,7 @@
-"""The book that is served: handed in once, by the book itself.
+"""The book whose pages the kit builds. The book registers itself, once.
 
-The kit holds no content and looks for none. A book calls `open` with its folder; what
-needs a figure, a drill or a measurement asks `current`.
+The kit holds no content and looks for none. A book calls `open` with its folder; code
+that needs a figure, a drill or a measurement calls `current`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Book:
-    """Where a book's content and the code behind it lie, and which version this is."""
+    """The folders of a book's content and of the code behind it, and its version."""
 
     folder: Path
     version: str
@@ -25,7 +25,7 @@ class Book:
 
     @property
     def stills(self) -> Path:
-        """Each figure's still as JSON: packed with the book, where no V8 draws one."""
+        """The stills of all figures as JSON, for installations that have no V8."""
         return self.figures / "stills.json"
 
     @property
@@ -35,7 +35,7 @@ class Book:
 
     @property
     def data(self) -> Path:
-        """What was measured, one JSON file for each measurement."""
+        """Stored data, such as one JSON file for each measurement."""
         return self.folder / "data"
 
 
@@ -43,17 +43,17 @@ _opened: list[Book] = []
 
 
 def open(folder: Path, *, version: str, made_with: tuple[Path, ...] = ()) -> Book:
-    """Hand a book in; from now on figures, drills and measurements are its own.
+    """Register a book: from now on, figures, drills and measurements are read from it.
 
     Parameters
     ----------
     folder : Path
-        Holds `figures/`, `drills/` and `data/`, as many of them as the book has.
+        The folder of `figures/`, `drills/` and `data/`; each may be missing.
     version : str
-        What the foot of each page shows.
+        The version shown at the foot of each page.
     made_with : tuple of Path
-        Folders of code that its figures and drills ask: a change there makes all pages
-        anew.
+        Folders of code that the figures and drills use. A change in one of these folders
+        rebuilds all pages.
     """
     folder = Path(folder)
     if not folder.is_dir():
@@ -63,7 +63,7 @@ def open(folder: Path, *, version: str, made_with: tuple[Path, ...] = ()) -> Boo
 
 
 def current() -> Book:
-    """Return the book that was handed in last."""
+    """Return the book that was registered last."""
     if not _opened:
         raise RuntimeError(
             "no book is open: import the book's own module first, or call"

@@ -6,8 +6,8 @@ import subprocess
 import sys
 from typing import Any
 
-# The pipe on the child's standard input closes when the parent ends. The child keeps the
-# pipe for itself: what it runs, and what that starts, has nothing to read.
+# The pipe on the child's standard input closes when the parent ends. Only the watching
+# thread reads the pipe. The child's code and its own child processes read from devnull.
 _WATCH = """\
 import os, sys, threading
 pipe = os.dup(0)
@@ -21,14 +21,14 @@ threading.Thread(target=watch, daemon=True).start()
 
 
 def child(code: str, *arguments: str, **options: Any) -> subprocess.Popen[Any]:
-    """Start Python code in a child process, which never outlives this process.
+    """Start Python code in a child process that never outlives this process.
 
     Parameters
     ----------
     code : str
-        What the child runs.
+        Python source for the child to run.
     *arguments : str
-        What the code finds in ``sys.argv[1:]``.
+        The child's ``sys.argv[1:]``.
     **options
         Further options of ``subprocess.Popen``. Do not use ``communicate``, which closes
         the pipe that the child watches.

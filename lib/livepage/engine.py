@@ -1,4 +1,4 @@
-"""V8 without a browser, one for the process: it draws stills and reads modules."""
+"""V8 without a browser, one engine for each process: it draws stills and parses modules."""
 
 import asyncio
 import atexit
@@ -6,27 +6,27 @@ import threading
 from functools import cache
 from typing import Any
 
-lock = threading.RLock()  # held by whoever calls into the engine
+lock = threading.RLock()  # a thread holds the lock while it calls into the engine
 
 
 @cache
 def engine() -> Any:
     """Return the engine of the process."""
-    started = new_engine()
-    atexit.register(started.close)  # left to the interpreter's own end, it may hang
-    return started
+    v8 = new_engine()
+    atexit.register(v8.close)  # an engine left open may hang the interpreter's exit
+    return v8
 
 
 def new_engine() -> Any:
     """Return another engine, with an event loop of its own.
 
-    It has to be closed in the thread that made it: elsewhere that ends the process on
-    processors with memory protection keys.
+    The thread that created an engine has to close it. On processors with memory
+    protection keys, closing an engine in another thread kills the process.
     """
-    from py_mini_racer import MiniRacer  # late, because readers' notebooks go without
+    from py_mini_racer import MiniRacer  # late: readers' notebooks run without V8
 
-    # V8 would take a loop that runs in this thread, and wait there for a call that never
-    # comes. Playwright leaves its own marked so between its calls.
+    # MiniRacer would use a loop that is marked as running in this thread, and then wait
+    # forever for a callback. Playwright leaves its loop marked as running between calls.
     running = asyncio._get_running_loop()
     asyncio._set_running_loop(None)
     try:

@@ -1,4 +1,4 @@
-"""The little markup of drill texts and of front matter, as HTML or as bare words.
+"""Renders the small markup language of drill texts and front matter, as HTML or plain text.
 
 Paragraphs, ``- `` lists, fenced code, `code`, *em*, **strong** and $maths$: as much as
 a prompt needs. Everything else is shown as it is written.
@@ -19,16 +19,16 @@ INLINE = re.compile(
 
 
 def plain_maths(tex: str, display: bool = False) -> str:
-    """Return maths as a notebook reads it; the site passes KaTeX instead."""
+    """Return maths in the notation of notebooks; the site passes KaTeX instead."""
     return f"${escape(tex)}$"
 
 
-def pieces(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the pieces of one run of text: what each is, and what it holds.
+def spans(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the kind and the content of each span of one run of text.
 
     Examples
     --------
-    >>> list(pieces("Write `x` *now*."))
+    >>> list(spans("Write `x` *now*."))
     [('text', 'Write '), ('code', 'x'), ('text', ' '), ('em', 'now'), ('text', '.')]
     """
     end = 0
@@ -42,18 +42,18 @@ def pieces(text: str) -> Iterator[tuple[str, str]]:
 
 
 def inline(text: str, maths: Maths = plain_maths, lang: str = "") -> str:
-    """Return one run of text as HTML, marked with its language if that is given.
+    """Return one run of text as HTML; `lang`, if any, becomes its `lang` attribute.
 
     Examples
     --------
     >>> inline("Write `x < 1` *now*.")
     'Write <code>x &lt; 1</code> <em>now</em>.'
     """
-    html = "".join(_marked(kind, content, maths) for kind, content in pieces(text))
+    html = "".join(_element(kind, content, maths) for kind, content in spans(text))
     return f'<span lang="{lang}">{html}</span>' if lang and html else html
 
 
-def _marked(kind: str, content: str, maths: Maths) -> str:
+def _element(kind: str, content: str, maths: Maths) -> str:
     if kind == "maths":
         return maths(content, False)
     if kind == "text":
@@ -63,7 +63,7 @@ def _marked(kind: str, content: str, maths: Maths) -> str:
 
 
 def unmarked(text: str, maths: Callable[[str], str]) -> str:
-    """Return one run of text without its marks; `maths` says what a formula reads as.
+    """Return one run of text without its markup; `maths` gives the text of a formula.
 
     Examples
     --------
@@ -76,38 +76,38 @@ def unmarked(text: str, maths: Callable[[str], str]) -> str:
         else unmarked(content, maths)
         if kind in ("strong", "em")
         else content
-        for kind, content in pieces(text)
+        for kind, content in spans(text)
     )
 
 
 def blocks(text: str, maths: Maths = plain_maths, lang: str = "") -> str:
     """Return a whole text as HTML: paragraphs, lists and fenced code."""
-    spoken = f' lang="{lang}"' if lang else ""
-    return "\n".join(_block(part, maths, spoken) for part in _parts(text))
+    attribute = f' lang="{lang}"' if lang else ""
+    return "\n".join(_block(block, maths, attribute) for block in _split_blocks(text))
 
 
-def _parts(text: str) -> list[str]:
+def _split_blocks(text: str) -> list[str]:
     """Split at blank lines, except inside fenced code."""
     parts = re.split(r"(```.*?```)", text.strip(), flags=re.DOTALL)
     return [
-        piece.strip("\n")
+        block.strip("\n")
         for part in parts
-        for piece in ([part] if part.startswith("```") else re.split(r"\n\s*\n", part))
-        if piece.strip()
+        for block in ([part] if part.startswith("```") else re.split(r"\n\s*\n", part))
+        if block.strip()
     ]
 
 
-def _block(part: str, maths: Maths, spoken: str) -> str:
-    if part.startswith("```"):
-        return code(part.strip("`").partition("\n")[2])
-    if all(line.startswith("- ") for line in part.splitlines()):
-        items = (inline(line[2:], maths) for line in part.splitlines())
-        listed = "".join(f"<li>{item}</li>" for item in items)
-        return f"<ul{spoken}>{listed}</ul>"
-    return f"<p{spoken}>{inline(part, maths)}</p>"
+def _block(block: str, maths: Maths, attribute: str) -> str:
+    if block.startswith("```"):
+        return code(block.strip("`").partition("\n")[2])
+    if all(line.startswith("- ") for line in block.splitlines()):
+        items = (inline(line[2:], maths) for line in block.splitlines())
+        html = "".join(f"<li>{item}</li>" for item in items)
+        return f"<ul{attribute}>{html}</ul>"
+    return f"<p{attribute}>{inline(block, maths)}</p>"
 
 
 def code(source: str) -> str:
-    """Return a listing; one too wide can be scrolled by keyboard."""
-    shown = escape(source.rstrip(), quote=False)
-    return f'<pre tabindex="0"><code>{shown}</code></pre>'
+    """Return a code listing; a listing that is too wide can be scrolled by keyboard."""
+    text = escape(source.rstrip(), quote=False)
+    return f'<pre tabindex="0"><code>{text}</code></pre>'

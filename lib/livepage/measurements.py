@@ -1,7 +1,7 @@
-"""What was measured: stored with the machine it was measured on, shown as a table.
+"""Measurements: stored with the machine they come from, shown as a table.
 
-Timings differ from run to run, so a page never shows its own. `python -m tools.bench`
-measures and writes `book/data/*.json`; a chapter shows what is written there.
+Timings differ from run to run, so building a page never measures anything.
+`python -m tools.bench` measures and writes `book/data/*.json`; a chapter shows a file.
 """
 
 import json
@@ -12,10 +12,10 @@ from livepage import book
 
 
 class Measurement(NamedTuple):
-    """A table of measured figures, and where they come from.
+    """A table of measured numbers, and where they come from.
 
     `rows` holds one list per line of the table, its numbers already rounded. `caches`
-    says, where it matters, how many KiB each cache of the machine holds, L1 first.
+    holds the size in KiB of each cache of the machine, L1 first, where sizes matter.
     """
 
     what: str
@@ -25,11 +25,11 @@ class Measurement(NamedTuple):
     versions: dict[str, str]
     date: str
     command: str
-    backend: str = ""  # by what a GPU was reached
+    backend: str = ""  # the interface to the GPU
     caches: dict[str, int] = {}
 
     def source(self) -> str:
-        """Return one line that says where and how it was measured."""
+        """Return one line that names machine, versions, date and command."""
         versions = ", ".join(f"{name} {n}" for name, n in self.versions.items())
         caches = ", ".join(f"{name} {kib:,} KiB" for name, kib in self.caches.items())
         parts = (self.machine, caches, self.backend, versions, self.date, self.command)
@@ -50,13 +50,13 @@ class Measurement(NamedTuple):
         source = self.source().removesuffix(self.command)
         return (
             f'<figure class="os-measured"><figcaption>{escape(self.what)}</figcaption>'
-            '<div class="table" tabindex="0">'  # a narrow window scrolls it, by keys too
+            '<div class="table" tabindex="0">'  # scrollable by keyboard if too wide
             f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
             f"<p>{escape(source)}<code>{escape(self.command)}</code></p></figure>"
         )
 
     def _cells(self, row: list[Any]) -> str:
-        """The cells of a row. Under an empty heading stand the names of the rows."""
+        """The cells of a row. A first column without a heading holds the row headers."""
         cells = [f"<td>{escape(str(cell))}</td>" for cell in row]
         if not self.columns[0]:
             cells[0] = f'<th scope="row">{escape(str(row[0]))}</th>'
@@ -67,6 +67,6 @@ def measured(name: str) -> Measurement:
     """Return a stored measurement by its file name, such as 'threads.json'."""
     file = book.current().data / name
     if not file.is_file():
-        there = sorted(path.name for path in book.current().data.glob("*.json"))
-        raise ValueError(f"name: expected one of {there}, got {name!r}")
+        names = sorted(path.name for path in book.current().data.glob("*.json"))
+        raise ValueError(f"name: expected one of {names}, got {name!r}")
     return Measurement(**json.loads(file.read_text("utf-8")))

@@ -1,30 +1,31 @@
-"""How the kit writes a number for readers. ``numbers.mjs`` has the same rule on a page.
+"""How the kit formats numbers for readers. ``numbers.mjs`` has the same rule on a page.
 
-A whole number keeps all its digits. Any other number is rounded to a few significant
-digits, never before its point, and loses the zeros at its end. A number below 10⁻⁴, or
-too large for a float to count it, gets a power of ten. Ties go to the even digit of the
-float's exact value, as Python's own ``format`` does it, so a page agrees with the cells
-beside it. Thousands are not grouped: in half of Europe 1,000 is one.
+An integer keeps all its digits. Any other number is rounded to a few significant digits,
+but never left of the decimal point, and trailing zeros are dropped. A number below 10⁻⁴,
+or from 2⁵³ on, gets a power of ten. The float's exact value is rounded, ties to even, as
+Python's ``format`` does, so a page agrees with the cells beside it. Thousands are not
+grouped: in half of Europe 1,000 means one.
 
-This file runs in MicroPython too, whose ``%g`` is not exact; integers are.
+This file runs in MicroPython too. MicroPython's ``%g`` is not exact, so the digits are
+computed with integers.
 """
 
 import math
 
-COUNTED = 2**53  # from here on a float is a rounded number itself
+COUNTED = 2**53  # from here on, floats cannot represent every integer
 SMALLEST_POWER = -4
 RAISED = dict(zip("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def show(value: object, digits: int = 5) -> str:
-    """Return a number or a list as a reader writes it; a text stays as it is.
+    """Return a number or a list as text for readers; other text stays as it is.
 
     Parameters
     ----------
     value : float, list, str or None
-        The texts "inf", "-inf" and "nan" stand for numbers that JSON does not know.
+        The strings "inf", "-inf" and "nan" stand for numbers that JSON lacks.
     digits : int
-        How many significant digits.
+        The number of significant digits.
 
     Examples
     --------
@@ -44,7 +45,7 @@ def show(value: object, digits: int = 5) -> str:
 
 
 def positive(x: float, digits: int) -> str:
-    """Return a number without its sign."""
+    """Return a positive number as text."""
     if x == math.inf:
         return "∞"
     countable = x < COUNTED
@@ -52,28 +53,28 @@ def positive(x: float, digits: int) -> str:
         return str(int(x))
     if countable and x >= 1:
         digits = max(digits, len(str(int(x))))
-    kept, power = rounded(x, digits)
+    figures, power = rounded(x, digits)
     if power < SMALLEST_POWER or not countable:
         raised = "".join([RAISED[sign] for sign in str(power)])
-        return f"{pointed(kept, 1)}\u00a0×\u00a010{raised}"
+        return f"{with_point(figures, 1)}\u00a0×\u00a010{raised}"
     if power < 0:
-        return pointed("0" * -power + kept, 1)
-    return pointed(kept + "0" * (power + 1 - len(kept)), power + 1)
+        return with_point("0" * -power + figures, 1)
+    return with_point(figures + "0" * (power + 1 - len(figures)), power + 1)
 
 
-def pointed(figures: str, before: int) -> str:
-    """Return figures with a point after the first few, and no zeros at the end."""
-    behind = figures[before:].rstrip("0")
-    return figures[:before] + ("." + behind if behind else "")
+def with_point(figures: str, before: int) -> str:
+    """Return digits with a decimal point after `before` of them, without trailing zeros."""
+    after = figures[before:].rstrip("0")
+    return figures[:before] + ("." + after if after else "")
 
 
 def rounded(x: float, count: int) -> tuple:
-    """Return the first figures of a positive number, rounded, and its power of ten."""
+    """Return the leading digits of a positive number, rounded, and its power of ten."""
     part, two = math.frexp(x)
     top, bottom = scaled(int(part * COUNTED), 1, 2, two - 53)
     power = (
         math.floor(math.log(x) / math.log(10)) + 1
-    )  # or less: a logarithm is rounded
+    )  # an upper bound, because the logarithm is rounded
     high, low = scaled(top, bottom, 10, -power)
     while high < low:
         power -= 1
@@ -87,7 +88,7 @@ def rounded(x: float, count: int) -> tuple:
 
 
 def scaled(top: int, bottom: int, base: int, power: int) -> tuple:
-    """Return a fraction times a power of a base, as a fraction."""
+    """Return top / bottom times base**power, as a fraction."""
     if power < 0:
         return top, bottom * base**-power
     return top * base**power, bottom

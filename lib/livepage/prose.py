@@ -1,7 +1,7 @@
-"""What a cell hands to the text around it: a number that no one has to type.
+"""Hands values that a cell computed to the prose, so that nobody types them by hand.
 
-The text shows it by MyST-NB's role, `{glue:text}`. MyST-NB's own `glue` is not used: to
-import it takes a chapter three seconds, for it loads all of Sphinx.
+The prose shows a value by MyST-NB's role, `{glue:text}`. MyST-NB's own `glue` is not used
+because its import loads all of Sphinx, which would cost each chapter three seconds.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ from __future__ import annotations
 import numpy as np
 from IPython.display import display
 
-HIDDEN = "application/papermill.record/"  # an output that is stored, not shown
+HIDDEN = "application/papermill.record/"  # outputs of this type are stored, not shown
 
 
 def glue(name: str, value: object) -> None:
-    """Hand a number or a few words to the text, under a name.
+    """Hand a number or a few words to the prose, under a name.
 
     Parameters
     ----------
     name : str
-        What `{glue:text}` calls it; a chapter has it once.
+        The name that `{glue:text}` uses, unique within a chapter.
     value : number or str
-        A scalar of NumPy is handed over as a number of Python, which the text formats.
+        The value. A NumPy scalar becomes a Python number, which `{glue:text}` can format.
     """
     plain = value.item() if isinstance(value, np.generic) else value
     if not isinstance(name, str):

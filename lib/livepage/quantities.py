@@ -1,7 +1,7 @@
-"""The quantities that a book speaks of: a letter in an equation, a name in code, a word.
+"""The quantities of a book: each has a letter in equations, names in code, and a word.
 
-They stand in one file of the book, `data/quantities.yml`; pages, figures, drills and
-notebooks all read it here.
+A book lists its quantities in `data/quantities.yml`. Pages, figures, drills and notebooks
+all read that file through this module.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from livepage import book, yml
 
 
 class Quantity(NamedTuple):
-    """How one quantity is written and called; `words` by language."""
+    """The notation of one quantity, and its name in each language (`words`)."""
 
     macro: str
     tex: str
@@ -32,7 +32,7 @@ def quantities() -> dict[str, Quantity]:
 
 @cache
 def read(file: Path) -> dict[str, Quantity]:
-    """Return the quantities of a file by name; none, where there is no such file."""
+    """Return the quantities of a file by name; an empty dict if the file is missing."""
     if not file.exists():
         return {}
     rows = yml.read(file)
@@ -44,13 +44,13 @@ def _quantity(name: str, row: dict[str, Any], file: Path) -> Quantity:
     missing = [key for key in ("macro", "tex", "letter") if key not in row]
     if missing:
         raise ValueError(f"{file.name}, {name}: {', '.join(missing)} missing")
-    written = (row.pop(key) for key in ("macro", "tex", "letter"))
+    notation = (row.pop(key) for key in ("macro", "tex", "letter"))
     code, colour = tuple(row.pop("code", ())), row.pop("colour", "")
-    return Quantity(*written, code, colour, row)
+    return Quantity(*notation, code, colour, row)
 
 
 def checked(name: str, what: str) -> str:
-    """Return `name` if it is a quantity; `what` says who asks."""
+    """Return `name` if it is a quantity; `what` begins the message if it is not."""
     if name not in quantities():
         known = ", ".join(quantities())
         raise ValueError(f"{what} {name!r}, expected one of {known}")

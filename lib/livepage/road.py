@@ -1,8 +1,8 @@
 """The road through a book: its chapters, written or planned, with their numbers.
 
-The table of contents orders the chapters that are written. Those that are planned stand
-in its `meta`, each with the number it will have, so that chapters can be written in any
-order. A chapter's title is its heading; what the map says of it is in its front matter.
+The table of contents orders the written chapters. Its `meta` lists the planned chapters,
+each with its future number, so that chapters can be written in any order. A chapter's
+title is its heading; its line on the map comes from its front matter.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Stop(NamedTuple):
-    """A chapter on the road; one that is not written has no file."""
+    """A chapter on the road; a planned chapter has no file yet."""
 
     number: int
     part: str
@@ -30,15 +30,15 @@ def stops(toc: SiteMap, about: Callable[[str], tuple[str, str]]) -> list[Stop]:
     Parameters
     ----------
     toc : SiteMap
-        The table of contents, with the chapters that are planned in ``meta["planned"]``.
+        The table of contents, with the planned chapters in ``meta["planned"]``.
     about : callable
-        Returns a page's title and the line about it on the map. A page without a line is
-        no chapter.
+        Returns a page's title and its line on the map. A page without a line is not a
+        chapter.
 
     Raises
     ------
     ValueError
-        If the numbers of the planned chapters leave a gap or are given twice.
+        If the numbers of the planned chapters leave a gap or occur twice.
     """
     planned = [Stop(**row) for row in toc.meta.get("planned", [])]
     pages = [

@@ -1,4 +1,4 @@
-"""How the kit reads YAML: in C where PyYAML has it, and no field is lost."""
+"""Reads YAML: with PyYAML's C parser where it is available; a repeated key is an error."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import yaml
 
 
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # in C: ten times as fast
-    """YAML that refuses to lose one of two fields with the same name."""
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # C is ten times as fast
+    """A loader that rejects duplicate keys, where PyYAML silently keeps the last."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
         """Return a mapping whose keys all differ."""
@@ -23,15 +23,15 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # in C: ten times
 
 
 def read(file: Path) -> Any:
-    """Return what a file says.
+    """Return the content of a YAML file.
 
     Raises
     ------
     ValueError
-        If it is not YAML, or has a field twice; the message names file and line.
+        If the file is not YAML or has a key twice; the message names file and line.
     """
     try:
         return yaml.load(file.read_text(encoding="utf-8"), _Loader)
     except yaml.YAMLError as error:
-        said = str(error).replace("<unicode string>", file.name)
-        raise ValueError(f"{file.name}: {said}") from None
+        message = str(error).replace("<unicode string>", file.name)
+        raise ValueError(f"{file.name}: {message}") from None
