@@ -13,7 +13,7 @@ from livepage.measurements import measured
 from tiledattention import cluster
 from tiledattention.cluster.tree import FAN
 from tools.bench import cluster as bench_cluster
-from tools.bench.cluster import Event, Killer, Note, Size, again, lost, teaches
+from tools.bench.cluster import Event, Killer, Note, Size, is_as_planned, lost, refolded
 
 SMALL = Size(queries=512, chunk=8192, chunks=24)
 STORED = measured("cluster-run.json")
@@ -56,14 +56,14 @@ def test_what_a_dead_worker_had_is_folded_again_and_the_bits_are_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bench_cluster, "Killer", KillsAtOnce)
-    given = bench_cluster.stored(tmp_path, SMALL)
+    given = bench_cluster.store_inputs(tmp_path, SMALL)
     wanted = cluster.attention(*given, chunk=SMALL.chunk)  # on threads, nobody dies
-    answer, rows = bench_cluster.recorded(given, SMALL, "states")
+    answer, rows = bench_cluster.record(given, SMALL, "states")
     assert answer.tobytes() == wanted.tobytes()
     folded = {row[1] for row in of(rows, "fold") if row[-1]}
     assert folded == set(range(SMALL.chunks))
     assert len(of(rows, "died")) == 1 and len(lost(rows)) >= 2
-    assert set(lost(rows)) <= set(again(rows))
+    assert set(lost(rows)) <= set(refolded(rows))
     whole(rows, SMALL.chunks)
 
 
@@ -86,7 +86,7 @@ def whole(rows: list[list], chunks: int) -> None:
 @pytest.mark.parametrize("run", bench_cluster.ENDINGS)
 def test_a_stored_run_shows_what_it_is_for(run: str) -> None:
     rows = stored(run)
-    assert teaches(rows, run)
+    assert is_as_planned(rows, run)
     assert [row[4] for row in rows] == sorted(row[4] for row in rows)
     assert {row[1] for row in of(rows, "fold")} == set(range(CHUNKS))
     whole(rows, CHUNKS)
@@ -102,7 +102,7 @@ def test_a_worker_does_one_thing_at_a_time(run: str) -> None:
 
 def test_the_stored_runs_are_of_the_size_that_is_said() -> None:
     size = Size()
-    assert STORED.what == bench_cluster.said(size)
+    assert STORED.what == bench_cluster.describe(size)
     numbers = 8 * (2 + size.width) * size.queries  # m, l and o, in float64
     for row in of(stored("calm"), "fold"):
         assert row[-1] == pytest.approx(numbers, rel=0.01)
@@ -125,15 +125,17 @@ RUN = [
 
 
 def test_what_was_only_with_the_dead_worker_is_lost() -> None:
-    assert lost(RUN) == again(RUN) == [2, 3]
-    assert teaches(RUN, "states") and not teaches(RUN, "merge")
-    assert not teaches(RUN, "calm")
+    assert lost(RUN) == refolded(RUN) == [2, 3]
+    assert is_as_planned(RUN, "states") and not is_as_planned(RUN, "merge")
+    assert not is_as_planned(RUN, "calm")
 
 
 def test_what_had_been_fetched_by_another_is_not_lost() -> None:
     fetched = ["fold sent", 2, "B", "A", 30, 50, 50, 8]
     assert lost([fetched, *RUN]) == [3]
-    assert not teaches([fetched, *RUN], "states"), "2 was folded again for nothing"
+    assert not is_as_planned([fetched, *RUN], "states"), (
+        "2 was folded again for nothing"
+    )
     too_late = ["fold sent", 2, "B", "A", 30, 51, 51, 8]
     assert lost([too_late, *RUN]) == [2, 3]
 
@@ -143,14 +145,16 @@ def test_a_merge_takes_its_chunks_with_it() -> None:
     assert lost([merge, *RUN]) == [2, 3, *range(8, 16)]
     broken_off = ["merge", 1, "A", "", 49, 50, 50, 0]
     assert lost([broken_off, *RUN]) == [2, 3]
-    assert not teaches([merge, *RUN], "merge"), "nobody has folded them again"
+    assert not is_as_planned([merge, *RUN], "merge"), "nobody has folded them again"
 
 
 def test_a_run_in_which_nobody_dies_or_comes_teaches_nothing() -> None:
     calm = [row for row in RUN if row[0] != "died"]
-    assert not teaches(calm, "states") and not teaches(calm, "calm")  # 2, 3 twice
+    assert not is_as_planned(calm, "states") and not is_as_planned(
+        calm, "calm"
+    )  # 2, 3 twice
     alone = [row for row in RUN if row[0] != "joined"]
-    assert not teaches(alone, "states")
+    assert not is_as_planned(alone, "states")
 
 
 # ---- notes ----
@@ -162,7 +166,7 @@ def test_a_line_that_was_cut_off_says_nothing(tmp_path: Path) -> None:
         "1.5\t0\tfold-x-0\tready\texecuting\t0\t\n"
         "2.5\t0\tfold-x-0\texecuting\tmemory\t8\ttcp://b\n3.5\t0\tfol"
     )
-    assert list(bench_cluster.noted(file)) == [
+    assert list(bench_cluster.read_notes(file)) == [
         Note(1.5, 0, "fold-x-0", "ready", "executing", 0, ""),
         Note(2.5, 0, "fold-x-0", "executing", "memory", 8, "tcp://b"),
     ]
@@ -184,7 +188,7 @@ def test_events_of_a_process_that_dies() -> None:
         note(8, "d", "ready executing"),
         note(8, "e", "fetch flight", 0, "tcp://b"),
     ]
-    assert list(bench_cluster.events(iter(notes), {"tcp://b": 1}, 9)) == [
+    assert list(bench_cluster.worker_events(iter(notes), {"tcp://b": 1}, 9)) == [
         Event("b", 0, 1, 3, 4, 4, 8, True),
         Event("a", 0, "", 1, 2, 7, 8),
         Event("c", 0, "", 5, 6, 9, 8),
@@ -203,4 +207,4 @@ def test_events_of_a_process_that_dies() -> None:
     ],
 )
 def test_tasks_are_named_after_what_they_do(key: str, name: tuple[str, int]) -> None:
-    assert bench_cluster.named(key, 8192) == name
+    assert bench_cluster.parse_key(key, 8192) == name
