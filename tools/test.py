@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from tools.build import HERE
 from tools.check import shell_command
@@ -77,9 +78,10 @@ def slow_list(store: bool) -> list[str]:
     return slower
 
 
-def summarize(slower: list[str], out: set[str], took: float) -> None:
+def summarize(
+    results: dict[str, Any], slower: list[str], out: set[str], took: float
+) -> None:
     """Print the tests that failed, and in the last lines how many ran."""
-    results = json.loads(speeds.RESULTS.read_text("utf-8"))
     failed = results["failed"]
     if failed:
         print("\nTo run a failed test alone:", *map(command_for, failed), sep="\n  ")
@@ -106,6 +108,8 @@ def main() -> int:
     status = test([*quick, *arguments])
     if not speeds.RESULTS.exists():
         return options.report(["pytest stopped"], NONE_RAN)
+    # Read at once: suspects that run again leave results of their own.
+    results = json.loads(speeds.RESULTS.read_text("utf-8"))
     whole = own.all and not arguments
     slower = slow_list(own.store) if whole else []
     if whole and not status:
@@ -113,7 +117,7 @@ def main() -> int:
     took = time.perf_counter() - start
     name = "test-all" if own.all else "test"
     (BUILD / f"{name}.seconds").write_text(f"{took:.0f}\n", "utf-8")
-    summarize(slower, out, took)
+    summarize(results, slower, out, took)
     return status or bool(slower)
 
 

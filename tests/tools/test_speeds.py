@@ -1,6 +1,9 @@
 """Which tests the quick run leaves out, and which test is called slow."""
 
 import json
+import sys
+from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -81,3 +84,28 @@ def test_a_test_is_called_slow_only_if_it_is_slow_alone_too(
 
     monkeypatch.setattr(tools_test.subprocess, "call", run_again)
     assert tools_test.grown() == found
+
+
+def test_the_summary_is_of_the_whole_run_though_suspects_ran_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    monkeypatch.setattr(speeds, "RESULTS", tmp_path / "results.json")
+    monkeypatch.setattr(tools_test, "BUILD", tmp_path)
+
+    def leave(status: int, **results: object) -> int:
+        speeds.RESULTS.write_text(json.dumps({"skipped": 0, **results}))
+        return status
+
+    def run_suspects(store: bool) -> list[str]:
+        leave(0, passed=4, failed=[])
+        return []
+
+    whole = partial(leave, 1, passed=90, failed=["tests/test_a.py::test_b"])
+    monkeypatch.setattr(tools_test, "build", lambda whole: [])
+    monkeypatch.setattr(tools_test, "test", lambda arguments: whole())
+    monkeypatch.setattr(tools_test, "slow_list", run_suspects)
+    monkeypatch.setattr(sys, "argv", ["test", "--all"])
+    assert tools_test.main() == 1
+    printed = capsys.readouterr().out
+    assert "tests/test_a.py::test_b" in printed
+    assert f"{90 + len(tools_test.HERE.chapters)} passed, 1 failed" in printed
