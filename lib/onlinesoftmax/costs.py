@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 from onlinesoftmax.inputs import amount, at_least, positive
+from onlinesoftmax.moved import warn
 
 # ---- arithmetic ----
 
@@ -261,8 +262,10 @@ def _shape(n: int, d: int, keys: int | None) -> tuple[int, int, int]:
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        """Find what `kernellab` holds now; the old names work until 1.0."""
+        """Find what `kernellab` holds now; the old names warn, and go with 1.0."""
         for home in ("limits", "banks", "devices") if name[0] != "_" else ():
             with suppress(ImportError, AttributeError):
-                return getattr(import_module(f"kernellab.{home}"), name)
+                moved = getattr(import_module(f"kernellab.{home}"), name)
+                warn(f"{__name__}.{name}", f"kernellab.{home}.{name}")
+                return moved
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,6 +1,8 @@
-"""The old names of `tiledattention` and `kernellab`, which keep working until 1.0."""
+"""The old names of `tiledattention` and `kernellab`: they warn, and go with 1.0."""
 
 import re
+import sys
+import warnings
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -12,6 +14,17 @@ def new_name(old: str) -> str:
     """Return what a module is called now."""
     new = re.sub(rf"^onlinesoftmax\.(gpu\.)?({LAB})$", r"kernellab.\2", old)
     return re.sub(r"^onlinesoftmax\.(cluster|cpu|gpu)\b", r"tiledattention.\1", new)
+
+
+def warn(old: str, new: str) -> None:
+    """Warn of an old name, at the line that imports it."""
+    frame = sys._getframe()
+    ours = ("importlib", "onlinesoftmax")
+    while frame.f_back and frame.f_globals["__name__"].partition(".")[0] in ours:
+        frame = frame.f_back
+    message = f"{old} is called {new} now; the old name goes with onlinesoftmax 1.0"
+    where = frame.f_code.co_filename, frame.f_lineno, frame.f_globals["__name__"]
+    warnings.warn_explicit(message, DeprecationWarning, *where)
 
 
 class Moved(ModuleType):
@@ -26,4 +39,9 @@ class Moved(ModuleType):
         return ModuleSpec(name, cls) if new_name(name) != name else None  # type: ignore
 
     create_module = classmethod(lambda cls, spec: cls(spec.name))
-    exec_module = staticmethod(lambda module: import_module(new_name(module.__name__)))
+
+    @staticmethod
+    def exec_module(module: ModuleType) -> None:
+        new = new_name(module.__name__)
+        import_module(new)
+        warn(module.__name__, new)

@@ -75,6 +75,7 @@ def test_a_name_that_is_not_there() -> None:
 # ---- the old names, until 1.0 ----
 
 
+@pytest.mark.filterwarnings("ignore:onlinesoftmax:DeprecationWarning")
 def test_old_names_lead_to_what_moved() -> None:
     from onlinesoftmax.gpu import compile_report, reports
     from onlinesoftmax.gpu.rungs.naive import naive
@@ -93,6 +94,29 @@ def test_old_names_lead_to_what_moved() -> None:
 
 
 @pytest.mark.parametrize(
+    ("code", "old", "new"),
+    [
+        ("from onlinesoftmax import gpu", "gpu", "tiledattention.gpu"),
+        ("import onlinesoftmax.devices", "devices", "kernellab.devices"),
+        (
+            "from onlinesoftmax.costs import wavefronts",
+            "costs.wavefronts",
+            "kernellab.banks.wavefronts",
+        ),
+    ],
+)
+def test_an_old_name_warns_in_the_file_that_uses_it(
+    code: str, old: str, new: str, tmp_path: Path
+) -> None:
+    """In the file itself: Python shows a deprecation only there, and only in __main__."""
+    script = tmp_path / "old.py"
+    script.write_text(f"import numpy\n{code}\n", "utf-8")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    warning = f"onlinesoftmax.{old} is called {new} now; the old name goes with"
+    assert f"{script}:2: DeprecationWarning: {warning}" in done.stderr
+
+
+@pytest.mark.parametrize(
     ("code", "said"),
     [
         (
@@ -107,6 +131,7 @@ def test_old_names_lead_to_what_moved() -> None:
         ("from onlinesoftmax.costs import flash", "cannot import name 'flash'"),
     ],
 )
+@pytest.mark.filterwarnings("ignore:onlinesoftmax:DeprecationWarning")
 def test_an_old_name_that_never_was(code: str, said: str) -> None:
     with pytest.raises(ImportError, match=said):
         exec(code, {})
@@ -120,7 +145,7 @@ OLD_NAME = re.compile(
 
 
 def test_nothing_of_ours_uses_an_old_name() -> None:
-    """Only notebooks that somebody has still do; `moved.py` and this file name them."""
+    """Only notebooks that somebody has still do; four files name what is old."""
     folders = [ROOT / name for name in ("book", "docs", "lib", "tests", "tools")]
     kinds = ("*.md", "*.py", "*.yml")
     files = {file for at in folders for kind in kinds for file in at.rglob(kind)}
@@ -128,7 +153,8 @@ def test_nothing_of_ours_uses_an_old_name() -> None:
     files |= {
         ROOT / name for name in ("README.md", "CONTRIBUTING.md", "pyproject.toml")
     }
-    files -= {LIB / "moved.py", LIB / "__init__.py", Path(__file__)}
+    files -= {LIB / name for name in ("moved.py", "__init__.py", "CHANGELOG.md")}
+    files -= {Path(__file__)}
     assert not [file for file in files if OLD_NAME.search(file.read_text("utf-8"))]
 
 

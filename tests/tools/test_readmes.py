@@ -1,92 +1,75 @@
-"""The README of each package: every block of code runs, and prints what stands there."""
+"""The README of each package: its blocks of code run, and print what stands there."""
 
-import json
 import os
 import re
 import subprocess
 import sys
-import zipfile
+from importlib.metadata import distribution, packages_distributions
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+
+from tools.common.readmes import Failed, blocks, printed, requirements
+from tools.environment import LIB as PACKAGES
 
 LIB = Path(__file__).parents[2] / "lib"
-BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.M | re.S)
-# Runs blocks as cells of one notebook, each a file: a kernel's text is read from it.
-RUNNER = """
-import contextlib, io, json, sys
-names, printed = {"__name__": "__main__"}, []
-for number, code in enumerate(json.load(sys.stdin)):
-    file = f"block_{number}.py"
-    with open(file, "w", encoding="utf-8") as out:
-        out.write(code)
-    with contextlib.redirect_stdout(io.StringIO()) as heard:
-        exec(compile(code, file, "exec"), names)
-    printed.append(heard.getvalue())
-print(json.dumps(printed))
-"""
 
 
-def blocks(package: str) -> list[tuple[str, str]]:
-    """The blocks of Python in a README, each with what it is said to print."""
-    text = (LIB / package / "README.md").read_text("utf-8")
-    found = BLOCK.findall(text)
-    assert len(found) == text.count("```python")
-    return found
+def text_of(package: str) -> str:
+    return (LIB / package / "README.md").read_text("utf-8")
 
 
-def printed(codes: list[str], folder: Path, path: str, *options: str) -> list[str]:
-    """What blocks print in a fresh Python that finds packages at a path."""
-    command = [sys.executable, *options, "-c", RUNNER]
-    env = {**os.environ, "PYTHONPATH": path, "PYTHONIOENCODING": "utf-8"}
-    done = subprocess.run(
-        command,
-        input=json.dumps(codes),
-        capture_output=True,
-        encoding="utf-8",
-        cwd=folder,
-        env=env,
-    )
-    assert not done.returncode, done.stderr
-    return json.loads(done.stdout)
+def installed_by(names: list[str]) -> set[str]:
+    """The distributions that pip installs for these requirements."""
+    waiting, installed = [(Requirement(name), "") for name in names], set()
+    while waiting:
+        requirement, extra = waiting.pop()
+        marker = requirement.marker
+        if marker and not marker.evaluate({"extra": extra}):
+            continue
+        for wanted in ("", *requirement.extras):
+            if (key := (requirement.name, wanted)) not in installed:
+                installed.add(key)
+                further = distribution(requirement.name).requires or []
+                waiting += [(Requirement(each), wanted) for each in further]
+    return {name.lower().replace("_", "-") for name, _ in installed}
 
 
-@pytest.mark.parametrize(
-    "package", ["kernellab", "onlinesoftmax", "ptxsim", "tiledattention"]
-)
-def test_a_package_does_what_its_readme_says(package: str, tmp_path: Path) -> None:
-    pairs = blocks(package)
-    heard = printed([code for code, _ in pairs], tmp_path, str(LIB))
-    assert heard == [text for _, text in pairs]
+def modules_of(names: list[str]) -> tuple[str, ...]:
+    """The modules that can be imported where only these requirements are installed."""
+    installed = installed_by(names)
+    theirs = {
+        module
+        for module, owners in packages_distributions().items()
+        if {owner.lower().replace("_", "-") for owner in owners} & installed
+    }
+    return tuple(sorted(theirs | (installed & set(PACKAGES))))
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of blocksim, unpacked into a folder that holds nothing else."""
-    folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps"]
-    command += ["--no-build-isolation", "--disable-pip-version-check"]
-    command += ["-w", str(folder), str(LIB / "blocksim")]
-    subprocess.run(command, check=True)
-    (packed,) = folder.glob("*.whl")
-    with zipfile.ZipFile(packed) as archive:
-        archive.extractall(folder / "alone")
-    return folder / "alone"
-
-
-def test_blocksim_does_what_its_readme_says_with_nothing_beside_it(
-    wheel: Path, tmp_path: Path
+@pytest.mark.parametrize("package", [name for name in PACKAGES if name != "livepage"])
+def test_a_package_does_what_its_readme_says_with_nothing_beside_it(
+    package: str, tmp_path: Path
 ) -> None:
-    """-S: without site-packages, and so without numpy, Numba and the book."""
-    pairs = blocks("blocksim")
-    codes = [code for code, _ in pairs]
-    assert printed(codes, tmp_path, str(wheel), "-S") == [text for _, text in pairs]
+    codes, expected = blocks(text_of(package))
+    allowed = modules_of(requirements(text_of(package)))
+    env = {"PYTHONPATH": str(LIB)}
+    assert printed(sys.executable, codes, tmp_path, allowed, **env) == expected
 
 
-def test_a_wheel_holds_its_readme_once_and_as_its_description(wheel: Path) -> None:
-    assert not list(wheel.rglob("README.md"))
-    (metadata,) = wheel.glob("*.dist-info/METADATA")
-    assert "# blocksim: a GPU in Python" in metadata.read_text("utf-8")
+def test_an_example_that_needs_what_its_package_does_not_is_noticed(
+    tmp_path: Path,
+) -> None:
+    allowed = modules_of(["ptxsim"])
+    assert "numpy" in allowed and not {"numba", "blocksim"} & set(allowed)
+    env = {"PYTHONPATH": str(LIB)}
+    for code in (
+        "import numba",
+        "import blocksim",
+        "import numpy\nimport scipy.linalg",
+    ):
+        with pytest.raises(Failed, match="No module named"):
+            printed(sys.executable, [code], tmp_path, allowed, **env)
 
 
 # ---- the kit: another book, which is about something else

@@ -1,0 +1,82 @@
+"""The blocks of code in a package's README, and what they print in a fresh Python."""
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.M | re.S)
+INSTALL = re.compile(r"^    pip install (.*)", re.M)
+# Runs blocks as cells of one notebook, each a file: a kernel's text is read from it.
+# Imports only the standard library and the modules that `allowed` names, if it names any.
+RUNNER = """
+import contextlib, io, json, sys
+blocks, allowed = json.load(sys.stdin)
+
+class Absent:
+    @staticmethod
+    def find_spec(name, *_):
+        top = name.partition(".")[0]
+        if top not in allowed and top not in sys.stdlib_module_names:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+if allowed:
+    sys.meta_path.insert(0, Absent)
+names, printed = {"__name__": "__main__"}, []
+for number, code in enumerate(blocks):
+    file = f"block_{number}.py"
+    with open(file, "w", encoding="utf-8") as out:
+        out.write(code)
+    with contextlib.redirect_stdout(io.StringIO()) as heard:
+        exec(compile(code, file, "exec"), names)
+    printed.append(heard.getvalue())
+print(json.dumps(printed))
+"""
+
+
+class Failed(Exception):
+    """A block of a README raised an exception."""
+
+
+def blocks(text: str) -> tuple[list[str], list[str]]:
+    """Return the blocks of Python in a README, and what each is said to print."""
+    pairs = BLOCK.findall(text)
+    if len(pairs) != text.count("```python"):
+        raise ValueError("a block of Python does not begin and end at a line's start")
+    return [code for code, _ in pairs], [printed for _, printed in pairs]
+
+
+def requirements(text: str) -> list[str]:
+    """Return what a README's first `pip install` line names."""
+    line = INSTALL.search(text)
+    if line is None:
+        raise ValueError("no line with `pip install`")
+    return line[1].partition("  #")[0].replace('"', "").split()
+
+
+def printed(
+    python: str | Path,
+    codes: list[str],
+    folder: Path,
+    allowed: tuple[str, ...] = (),
+    **env: str,
+) -> list[str]:
+    """Return what blocks print when `python` runs them in `folder`.
+
+    Raises
+    ------
+    Failed
+        If a block raises an exception.
+    """
+    done = subprocess.run(
+        [python, "-c", RUNNER],
+        input=json.dumps([codes, allowed]),
+        capture_output=True,
+        encoding="utf-8",
+        cwd=folder,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8", **env},
+    )
+    if done.returncode:
+        raise Failed(done.stderr)
+    return json.loads(done.stdout)
