@@ -24,7 +24,6 @@ __version__: str
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Extents = SupportsIndex | tuple[SupportsIndex, ...]  # of a grid, a block or an array
 _Index = SupportsIndex | tuple[SupportsIndex, ...]
-_Declared = str | _Signature | Sequence[str | _Signature | Type | _ArrayType]
 
 # ---- launches and what they find
 
@@ -124,6 +123,8 @@ class Type:
 
 class _ArrayType: ...
 class _Signature: ...
+
+_Declared = str | _Signature | Sequence[str | _Signature | Type | _ArrayType]
 
 float16: Type
 float32: Type
