@@ -93,14 +93,13 @@ def installed(python: str, *requirements: str) -> Iterator[tuple[Path, Path]]:
     """
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        ours = (f"{each.name.split('-')[0]} @ {each.as_uri()}\n" for each in wheels())
+        ours = ("==".join(wheel.name.split("-")[:2]) + "\n" for wheel in wheels())
         (folder / "ours.txt").write_text("".join(ours), "utf-8")
         subprocess.run([python, "-m", "venv", folder / "env"], check=True)
         there = python_of(folder / "env")
         pip = [there, "-m", "pip", "-q", "--disable-pip-version-check"]
-        subprocess.run(
-            [*pip, "install", "-c", folder / "ours.txt", *requirements], check=True
-        )
+        install = [*pip, "install", "--find-links", DIST, "-c", folder / "ours.txt"]
+        subprocess.run([*install, *requirements], check=True)
         subprocess.run([*pip, "check"], check=True)
         (folder / "work").mkdir()
         yield there, folder / "work"
@@ -119,8 +118,8 @@ def follow_readme(python: str, package: str) -> list[str]:
     with installed(python, *wanted) as (there, folder):
         seconds = time.perf_counter() - start
         print(f"    pip install {' '.join(wanted)}: {seconds:.0f} s", flush=True)
-        if package == "livepage":  # its blocks are the files of a page
-            return []
+        if package == "livepage":
+            return open_page(there, text, folder)
         codes, expected = readmes.blocks(text)
         printed = readmes.printed(there, codes, folder)
     return [
@@ -128,6 +127,19 @@ def follow_readme(python: str, package: str) -> list[str]:
         for code, given, right in zip(codes, printed, expected)
         if given != right
     ]
+
+
+def open_page(python: Path, text: str, folder: Path) -> list[str]:
+    """Build the page of a README and use it in a browser; return complaints."""
+    for name, content in readmes.files(text).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content, "utf-8")
+    readmes.build_project(folder, folder.parent / "html", path="", python=python)
+    test = "tests/browser/test_page_of_your_own.py"
+    page = {"PAGE_OF_YOUR_OWN": str(folder.parent / "html" / "index.html")}
+    command = [sys.executable, "-m", "pytest", "-q", "-n0", test]
+    failed = subprocess.call(command, cwd=ROOT, env=os.environ | page)
+    return ["the page of livepage's README"] if failed else []
 
 
 def run_chapter(python: str) -> list[str]:

@@ -7,11 +7,15 @@ title is its heading; its line on the map comes from its front matter.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    from sphinx_external_toc.api import SiteMap
+
+class Part(NamedTuple):
+    """A part of a book, which may have no caption, and the names of its pages."""
+
+    caption: str | None
+    pages: list[str]
 
 
 class Stop(NamedTuple):
@@ -24,13 +28,19 @@ class Stop(NamedTuple):
     file: str = ""
 
 
-def stops(toc: SiteMap, about: Callable[[str], tuple[str, str]]) -> list[Stop]:
+def stops(
+    parts: Iterable[Part],
+    planned_rows: Iterable[Mapping[str, Any]],
+    about: Callable[[str], tuple[str, str]],
+) -> list[Stop]:
     """Return the chapters of a book in order.
 
     Parameters
     ----------
-    toc : SiteMap
-        The table of contents, with the planned chapters in ``meta["planned"]``.
+    parts : iterable of Part
+        The table of contents.
+    planned_rows : iterable of mappings
+        The planned chapters, as the fields of a `Stop`.
     about : callable
         Returns a page's title and its line on the map. A page without a line is not a
         chapter.
@@ -40,10 +50,8 @@ def stops(toc: SiteMap, about: Callable[[str], tuple[str, str]]) -> list[Stop]:
     ValueError
         If the numbers of the planned chapters leave a gap or occur twice.
     """
-    planned = [Stop(**row) for row in toc.meta.get("planned", [])]
-    pages = [
-        (part.caption, str(name)) for part in toc.root.subtrees for name in part.items
-    ]
+    planned = [Stop(**row) for row in planned_rows]
+    pages = [(part.caption or "", name) for part in parts for name in part.pages]
     written = [(part, *about(name), name) for part, name in pages if about(name)[1]]
     numbers = range(1, len(planned) + len(written) + 1)
     taken = {stop.number: stop for stop in planned}

@@ -1,8 +1,6 @@
 """The README of each package: its blocks of code run, and print what stands there."""
 
-import os
 import re
-import subprocess
 import sys
 from importlib.metadata import distribution, packages_distributions
 from pathlib import Path
@@ -10,7 +8,14 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from tools.common.readmes import Failed, blocks, printed, requirements
+from tools.common.readmes import (
+    Failed,
+    blocks,
+    build_project,
+    files,
+    printed,
+    requirements,
+)
 from tools.environment import LIB as PACKAGES
 
 LIB = Path(__file__).parents[2] / "lib"
@@ -72,28 +77,31 @@ def test_an_example_that_needs_what_its_package_does_not_is_noticed(
             printed(sys.executable, [code], tmp_path, allowed, **env)
 
 
-# ---- the kit: another book, which is about something else
+# ---- the kit: a page of an author's own, about something else
 
-FILE = re.compile(r"`([\w./]+\.\w+)`[^`]*\n\n(```+)\w+\n(.*?)^\2\n", re.M | re.S)
 OURS = re.compile(r"softmax|rescal", re.I)
 
-# What is added to the smallest book: what each file then holds, or what goes at its end.
+# What is added to the page: what each new file holds, or what goes at a file's end.
 CHAPTER = {
     "cubes.md": """---
-jupytext: {text_representation: {extension: .md, format_name: myst}}
-kernelspec: {name: python3, display_name: Python 3}
+file_format: mystnb
+kernelspec: {name: python3}
+mystnb: {remove_code_source: true}
+line: Six faces, one number.
 ---
 
 # Cubes
 
-```{code-cell} ipython3
-from tiny import drill, figure
+```{code-cell}
+from livepage import figure
+
+from mine import drill
 ```
 """,
-    "_toc.yml": "chapters: [{file: cubes}]\n",
+    "index.md": "\n```{toctree}\ncubes\n```\n",
 }
-SHOWN = "\n```{{code-cell}} ipython3\n{}\n```\n"
-FIGURE = {"cubes.md": SHOWN.format('figure("cube", side=2)')}
+SHOWN = "\n```{{code-cell}}\n{}\n```\n"
+FIGURE = {"cubes.md": SHOWN.format('figure("square", side=4)')}
 DRILL = {
     "drills/cubes.yml": """drills:
 
@@ -107,55 +115,47 @@ DRILL = {
 }
 
 
-def add(book: Path, added: dict[str, str]) -> set[str]:
-    """Append to the files of a book; return the names of the files that changed."""
+def add(project: Path, added: dict[str, str]) -> None:
+    """Append to the files of a project."""
     for name, text in added.items():
-        (book / name).parent.mkdir(parents=True, exist_ok=True)
-        with (book / name).open("a", encoding="utf-8") as file:
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        with (project / name).open("a", encoding="utf-8") as file:
             file.write(text)
-    return set(added)
 
 
 @pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The smallest book with another chapter, another figure and another drill."""
-    folder = tmp_path_factory.mktemp("kit") / "tiny"
-    text = (LIB / "livepage" / "README.md").read_text("utf-8")
-    add(folder, {name: content for name, _, content in FILE.findall(text)})
-    for added in (CHAPTER, FIGURE, DRILL):
-        add(folder, added)
-    for name in ("figure.py", "figure.mjs", "strings.json"):
-        square = (folder / "figures" / "square" / name).read_text("utf-8")
-        add(folder, {f"figures/cube/{name}": square.replace("area", "volume")})
-    start = "from jupyter_book.cli.main import main; main()"
-    command = [sys.executable, "-c", start, "build", str(folder), "-W", "-q"]
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(LIB)])}
-    done = subprocess.run(
-        command, capture_output=True, text=True, env=env, cwd=folder.parent
-    )
-    assert not done.returncode, done.stderr
-    return folder
+def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site of the README's project, with another chapter, figure and drill."""
+    folder = tmp_path_factory.mktemp("kit")
+    for added in (files(text_of("livepage")), CHAPTER, FIGURE, DRILL):
+        add(folder / "project", added)
+    build_project(folder / "project", folder / "html", LIB)
+    return folder / "html"
 
 
-def test_the_smallest_book_of_the_kit_s_readme_is_built(tiny: Path) -> None:
-    html = tiny / "_build" / "html"
+def test_the_readme_s_page_and_what_is_added_to_it_are_built(html: Path) -> None:
     page = (html / "index.html").read_text("utf-8")
-    assert 'data-figure="square"' in page and "The area is 16." in page
-    assert 'data-drill="area"' in page and "That is the way around it." in page
-    assert "executablebooks" not in page  # nor the links that Jupyter Book puts in
+    assert 'data-label="threads in a block"' in page
+    assert 'data-drill="partner"' in page and "reverses the whole array" in page
+    assert "cubes.html" in page  # among the contents
     for file in html.rglob("*"):
         if file.suffix in (".html", ".js", ".css"):
             assert not OURS.search(file.read_text("utf-8")), file
 
 
-def test_a_chapter_a_figure_and_a_drill_are_added_in_few_places(tiny: Path) -> None:
-    """What is new and one line where it is shown; the order of pages knows a chapter."""
-    assert len(CHAPTER) == 2
+def test_a_chapter_a_figure_and_a_drill_are_added_in_few_places(html: Path) -> None:
+    """What is new and one line where it is shown; a toctree knows the chapter."""
     assert [text.count("\n") for text in FIGURE.values()] == [4]  # a cell of one line
     assert len(DRILL) == 2 and DRILL["cubes.md"].count("\n") == 4
-    html = tiny / "_build" / "html"
     page = (html / "cubes.html").read_text("utf-8")
-    assert 'data-figure="cube"' in page and "The volume is 4." in page
+    assert 'data-figure="square"' in page and "The area is 16." in page
     assert 'data-drill="volume"' in page and "What is its volume?" in page
-    assert (html / "_static" / "figures" / "cube.js").exists()
-    assert "cubes.html" in (html / "index.html").read_text("utf-8")
+    assert (html / "_static" / "figures" / "square.js").exists()
+
+
+def test_the_author_of_the_readme_s_page_writes_sixty_lines() -> None:
+    project = files(text_of("livepage"))
+    own = [name for name in project if not name.startswith("figures/")]
+    assert own == ["conf.py", "mine.py", "index.md", "drills/index.yml"]
+    lines = [line for name in own for line in project[name].split("\n") if line.strip()]
+    assert len(lines) <= 60

@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 from sphinx_external_toc.parsing import parse_toc_yaml
 
 from livepage import yml
-from livepage.road import Stop, stops
+from livepage.road import Part, Stop, stops
 
 HEADING = re.compile(r"^# (.+)$", re.M)
 # The head of a code cell: its fence and its options.
@@ -78,7 +78,10 @@ def road(toc: Path, book: Path) -> list[Stop]:
     def describe(name: str) -> tuple[str, str]:
         return Page(name, book / f"{name}.md").title_and_line
 
-    return stops(parse_toc_yaml(toc), describe)
+    site_map = parse_toc_yaml(toc)
+    subtrees = site_map.root.subtrees
+    parts = [Part(tree.caption, list(map(str, tree.items))) for tree in subtrees]
+    return stops(parts, site_map.meta.get("planned", []), describe)
 
 
 def _load(toc: Path) -> dict:

@@ -4,15 +4,15 @@ import json
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.M | re.S)
+FILE = re.compile(r"^`([\w./]+\.\w+)`.*?\n\n(```+)\w+\n(.*?)^\2\n", re.M | re.S)
 INSTALL = re.compile(r"^    pip install (.*)", re.M)
-# Runs blocks as cells of one notebook, each a file: a kernel's text is read from it.
-# Imports only the standard library and the modules that `allowed` names, if it names any.
-RUNNER = """
-import contextlib, io, json, sys
-blocks, allowed = json.load(sys.stdin)
+# Lets a process import only the standard library and the modules that `allowed` names.
+ALONE = """
+import sys
 
 class Absent:
     @staticmethod
@@ -23,8 +23,12 @@ class Absent:
 
 if allowed:
     sys.meta_path.insert(0, Absent)
+"""
+# Runs blocks as cells of one notebook, each a file: a kernel's text is read from it.
+RUNNER = """
+import contextlib, io, json, sys
 names, printed = {"__name__": "__main__"}, []
-for number, code in enumerate(blocks):
+for number, code in enumerate(json.load(sys.stdin)):
     file = f"block_{number}.py"
     with open(file, "w", encoding="utf-8") as out:
         out.write(code)
@@ -47,12 +51,22 @@ def blocks(text: str) -> tuple[list[str], list[str]]:
     return [code for code, _ in pairs], [printed for _, printed in pairs]
 
 
+def files(text: str) -> dict[str, str]:
+    """Return the files that a README shows, each below its name and a sentence."""
+    return {name: content for name, _, content in FILE.findall(text)}
+
+
 def requirements(text: str) -> list[str]:
     """Return what a README's first `pip install` line names."""
     line = INSTALL.search(text)
     if line is None:
         raise ValueError("no line with `pip install`")
     return line[1].partition("  #")[0].replace('"', "").split()
+
+
+def alone(allowed: tuple[str, ...]) -> str:
+    """Return the start of a program that may import only these; all, if there are none."""
+    return f"allowed = {allowed!r}\n{ALONE}"
 
 
 def printed(
@@ -70,8 +84,8 @@ def printed(
         If a block raises an exception.
     """
     done = subprocess.run(
-        [python, "-c", RUNNER],
-        input=json.dumps([codes, allowed]),
+        [python, "-c", alone(allowed) + RUNNER],
+        input=json.dumps(codes),
         capture_output=True,
         encoding="utf-8",
         cwd=folder,
@@ -80,3 +94,29 @@ def printed(
     if done.returncode:
         raise Failed(done.stderr)
     return json.loads(done.stdout)
+
+
+def build_project(
+    project: Path,
+    html: Path,
+    path: str | Path,
+    python: str | Path = sys.executable,
+    allowed: tuple[str, ...] = (),
+) -> None:
+    """Build a Sphinx project; a warning is an error.
+
+    Raises
+    ------
+    Failed
+        If the project cannot be built.
+    """
+    start = "from sphinx.cmd.build import main\nsys.exit(main(sys.argv[1:]))"
+    done = subprocess.run(
+        [python, "-c", alone(allowed) + start, "-q", "-W", project, html],
+        capture_output=True,
+        encoding="utf-8",
+        cwd=project,
+        env={**os.environ, "PYTHONPATH": str(path)},
+    )
+    if done.returncode:
+        raise Failed(done.stdout + done.stderr)

@@ -9,10 +9,13 @@ the index that search reads (`search`).
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from pathlib import Path
 
 from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.errors import ExtensionError
 
 from . import (
     ahead,
@@ -52,6 +55,20 @@ PARTS = (
     ahead,
 )
 THEME = Path(__file__).parent / "theme"
+# What a book need not say in its configuration: its pages have no other form.
+SETTINGS = {
+    "html_theme": "livepage",
+    "html_math_renderer": "katex",
+    "nb_mime_priority_overrides": [("html", "text/html", 0)],
+}
+
+
+def settle(app: Sphinx, config: Config) -> None:
+    """Give each setting that the book leaves out the value that its pages need."""
+    title = {"html_title": config.project}  # Sphinx would add "documentation"
+    for name, value in (SETTINGS | title).items():
+        if name not in config.overrides and name not in config._raw_config:
+            config[name] = value
 
 
 def tidy(app: Sphinx, error: Exception | None) -> None:
@@ -60,10 +77,24 @@ def tidy(app: Sphinx, error: Exception | None) -> None:
         stray.unlink()
 
 
+def open_book(app: Sphinx) -> None:
+    """Import the module that opens the book; it may lie beside `conf.py`."""
+    module = app.config.book_module
+    if not module:
+        raise ExtensionError("book_module: expected the name of a module, got nothing")
+    sys.path.append(str(app.confdir))
+    try:
+        import_module(module)
+    finally:
+        sys.path.remove(str(app.confdir))
+
+
 def setup(app: Sphinx) -> dict[str, object]:
     """Register the builder, the translator, the theme and the book's settings."""
+    app.setup_extension("myst_nb")
+    app.connect("config-inited", settle, priority=10)
     app.add_config_value("book_module", "", "env", str)
-    import_module(app.config.book_module)  # it hands the book in
+    open_book(app)
     app.add_config_value("book_licence", "", "html", str)
     app.add_config_value("book_notebooks", False, "html", bool)
     app.add_config_value("book_handouts", [], "env", list)

@@ -15,7 +15,7 @@ from livepage import book
 from livepage.quantities import quantities
 from livepage.words import table
 
-from . import hosts, road, search
+from . import contents, hosts, road, search
 from .head import head
 
 CONTENT_SECURITY_POLICY = "; ".join(
@@ -45,17 +45,17 @@ def page_link(app: Sphinx, pagename: str, docname: str) -> dict[str, Any]:
 
 
 def parts(app: Sphinx, pagename: str) -> list[dict[str, Any]]:
-    """Parts of the book, each with its pages, as `_toc.yml` orders them."""
+    """Parts of the book, each with its pages, in their order."""
     return [
         {
             "caption": part.caption,
             "pages": [
                 page_link(app, pagename, docname)
-                for docname in map(str, part.items)
+                for docname in part.pages
                 if docname in app.env.titles
             ],
         }
-        for part in app.env.external_site_map.root.subtrees
+        for part in contents.parts(app.env)
     ]
 
 
@@ -171,7 +171,7 @@ def prepare(
 def refresh(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Every page shows every title: when one changes, write all pages anew."""
     titles = {name: title.astext() for name, title in sorted(env.titles.items())}
-    now = (env.external_site_map.as_json(), titles, road.chapters(env))
+    now = (contents.parts(env), contents.meta(env), titles, road.chapters(env))
     if getattr(env, "book_titles", None) == now:
         return []
     env.book_titles = now

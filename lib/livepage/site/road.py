@@ -14,7 +14,7 @@ from sphinx.writers.html5 import HTML5Translator
 from livepage.road import Stop, stops
 from livepage.words import table
 
-from . import times
+from . import contents, times
 
 
 class road_map(nodes.General, nodes.Element):
@@ -37,7 +37,8 @@ def chapters(env: BuildEnvironment) -> list[Stop]:
         title = env.titles[page].astext() if page in env.titles else ""
         return title, env.metadata.get(page, {}).get("line", "")
 
-    return stops(env.external_site_map, about)
+    planned = contents.meta(env).get("planned", [])
+    return stops(contents.parts(env), planned, about)
 
 
 def number(env: BuildEnvironment, page: str) -> str:
@@ -78,7 +79,7 @@ def visit_road_map(self: HTML5Translator, node: road_map) -> None:
     self.body.append(f'<div class="map"{_whole(self)}>\n')
     env = self.builder.env
     for part, here in groupby(chapters(env), key=lambda stop: stop.part):
-        branches = env.external_site_map.meta.get("branches", [])
+        branches = contents.meta(env).get("branches", [])
         branch = " map-branch" if part in branches else ""
         listed = "\n".join(_stop(self, stop) for stop in here)
         self.body.append(

@@ -48,7 +48,8 @@ function tellCode(drill, report) {
   const { cases } = data.payload;
   const parts = [];
   if (report.passed || report.case !== null) parts.push(ladder(drill, report));
-  if (report.passed) parts.push(make("p", {}, word("passedAll", { n: cases.length })));
+  const all = word("passedAll", { n: cases.length });
+  if (report.passed) parts.push(...(cases.length > 1 ? [make("p", {}, all)] : []));
   else parts.push(make("p", {}, where(drill, report), ...fault(word, report)));
   if (report.score) parts.push(scoreCard(drill, report.score));
   if (report.table) parts.push(stepTable(word, report.table));
