@@ -302,13 +302,6 @@ def packed_from(book: Book) -> set[Path]:
     return files_in(*packages) - set(book.book.glob("*.md"))
 
 
-def widget_modules(book: Book) -> set[Path]:
-    """Return the modules that a figure in a notebook may import."""
-    kit = book.root / "lib" / "livepage"
-    folders = (kit / "figures", book.book / "figures")
-    return {*kit.glob("*.mjs"), *(m for at in folders for m in at.rglob("*.mjs"))}
-
-
 @contextmanager
 def prerendered(book: Book) -> Iterator[list[Path]]:
     """Yield copies of the packages with the figures as V8 draws them: readers lack V8.
@@ -319,8 +312,9 @@ def prerendered(book: Book) -> Iterator[list[Path]]:
         for package in OURS:
             ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
             shutil.copytree(book.root / package, Path(folder, package), ignore=ignored)
-        shipped = Path(folder, "lib", "livepage", modules.SHIPPED.name)
-        shipped.write_text(modules.unlinked(sorted(widget_modules(book))), "utf-8")
+        modules.ship(Path(folder, "lib", "livepage"), modules.of_the_kit())
+        own = book.book / "figures"
+        modules.ship(Path(folder, "book", "figures"), own.rglob("*.mjs"))
         Path(folder, "book", book.stills).write_text(figures.stills(), "utf-8")
         yield [Path(folder, package) for package in OURS]
 

@@ -22,6 +22,7 @@ from pathlib import Path
 
 import yaml
 
+from livepage import modules
 from tools.common import readmes
 from tools.common.environments import environment, python_of, variables
 from tools.common.options import report
@@ -49,6 +50,8 @@ def stage(name: str, folder: Path) -> Path:
     ignore = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "lib" / name, package, ignore=ignore)
     shutil.copy2(ROOT / "LICENSE", package)
+    if name == "livepage":
+        modules.ship(package, modules.of_the_kit())
     repository = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["repository"]
     if url := repository["url"]:
         with (package / "pyproject.toml").open("a", encoding="utf-8") as file:

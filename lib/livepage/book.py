@@ -62,6 +62,11 @@ def open(folder: Path, *, version: str, made_with: tuple[Path, ...] = ()) -> Boo
     return _opened[0]
 
 
+def opened() -> tuple[Book, ...]:
+    """Return the book that was registered last, if any was."""
+    return tuple(_opened)
+
+
 def current() -> Book:
     """Return the book that was registered last."""
     if not _opened:

@@ -17,12 +17,14 @@ from tempfile import NamedTemporaryFile
 from types import MappingProxyType
 from typing import Any
 
+from . import book
 from .engine import engine, lock
 
 HERE = Path(__file__).parent
 ACORN = HERE / "vendor" / "acorn" / "acorn.js"
-# What V8 found in modules, in a wheel: whoever installs it has no V8.
-SHIPPED = HERE / "unlinked.json"
+# What V8 found in modules, in the wheels of the kit and of a book's figures: whoever
+# installs them has no V8.
+SHIPPED = "unlinked.json"
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -55,9 +57,15 @@ def expression(file: Path, given: Mapping[str, str] = NOTHING) -> str:
     return made
 
 
-def unlinked(files: Iterable[Path]) -> str:
-    """Return what V8 finds in modules: the text of `SHIPPED`."""
-    return to_json({_digest(file): _read(file) for file in files})
+def ship(folder: Path, modules: Iterable[Path]) -> None:
+    """Write what V8 finds in modules to a folder that will be packed."""
+    parsed = {_digest(module): _read(module) for module in sorted(modules)}
+    (folder / SHIPPED).write_text(to_json(parsed), "utf-8")
+
+
+def of_the_kit(folder: Path = HERE) -> set[Path]:
+    """Return the kit's modules that a figure in a notebook may import."""
+    return {*folder.glob("*.mjs"), *(folder / "figures").rglob("*.mjs")}
 
 
 def to_json(data: object) -> str:
@@ -163,8 +171,9 @@ def _read(file: Path) -> dict[str, Any]:
     """What a module imports and exports, and the rest of it; remembered, as V8 is slow
     to start and a build asks in many processes."""
     digest = _digest(file)
-    if digest in _shipped():
-        return _shipped()[digest]
+    for folder in (HERE, *(opened.figures for opened in book.opened())):
+        if digest in (shipped := _shipped(folder)):
+            return shipped[digest]
     memory = file.parent / "__pycache__" / f"{file.name}.json"
     with suppress(OSError, ValueError):  # not there, or cut off: it is written again
         found = json.loads(memory.read_text("utf-8"))
@@ -197,8 +206,9 @@ def _engine() -> Any:
 
 
 @cache
-def _shipped() -> dict[str, Any]:
-    return json.loads(SHIPPED.read_text("utf-8")) if SHIPPED.exists() else {}
+def _shipped(folder: Path) -> dict[str, Any]:
+    file = folder / SHIPPED
+    return json.loads(file.read_text("utf-8")) if file.exists() else {}
 
 
 def _digest(file: Path) -> str:

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from livepage import modules
+from livepage import book, modules
 from livepage.engine import new_engine as engine
 from livepage.figures import pack, registry
 from patience import PATIENCE
-from tools.build import HERE, widget_modules
 
 
 @pytest.fixture
@@ -178,23 +177,22 @@ def test_what_is_remembered_is_forgotten_with_a_change(value, tmp_path: Path) ->
 
 
 def test_a_wheel_brings_what_v8_found(tmp_path: Path, monkeypatch) -> None:
+    tmp_path = tmp_path / "figures"
+    tmp_path.mkdir()
     write(tmp_path, {"main": "export const a = 1;"})
     file = tmp_path / "main.mjs"
-    shipped = tmp_path / "unlinked.json"
-    shipped.write_text(modules.unlinked([file]), "utf-8")
-    monkeypatch.setattr(modules, "SHIPPED", shipped)
+    modules.ship(tmp_path, [file])
     (tmp_path / "__pycache__" / "main.mjs.json").unlink()
-    modules._shipped.cache_clear()
+    opened = book.Book(tmp_path.parent, "1.0")
+    monkeypatch.setattr(book, "_opened", [opened])
     monkeypatch.setattr(modules, "_engine", None)  # nothing to call
-    try:
-        assert "const a = 1;" in modules.script(file)
-    finally:
-        modules._shipped.cache_clear()
+    assert "const a = 1;" in modules.script(file)
 
 
 def test_a_wheel_brings_every_module_of_every_widget(monkeypatch) -> None:
     """A reader has no V8 that could take another one apart."""
     read, needed = modules._read, set()
+    shipped = modules.of_the_kit() | set(book.current().figures.rglob("*.mjs"))
 
     def noted(file: Path) -> dict:
         needed.add(Path(os.path.normpath(file)))
@@ -203,7 +201,7 @@ def test_a_wheel_brings_every_module_of_every_widget(monkeypatch) -> None:
     monkeypatch.setattr(modules, "_read", noted)
     for figure in registry.ids():
         pack.widget_module.__wrapped__(figure)
-    assert len(needed) > len(registry.ids()) and needed <= widget_modules(HERE)
+    assert len(needed) > len(registry.ids()) and needed <= shipped
 
 
 def test_v8_works_where_a_loop_is_marked_as_running() -> None:

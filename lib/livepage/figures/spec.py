@@ -4,7 +4,7 @@ A folder's `figure.py` says it once, with these classes, as `SPEC`; inputs on th
 traits in a notebook, the address and the checks of an author's arguments follow.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -75,7 +75,7 @@ class Spec:
 
     controls: tuple[Control, ...]
     expected: Callable[[Values], Values]
-    states: Callable[[np.random.Generator], Iterator[Values]]
+    states: Callable[[np.random.Generator], Iterable[Values]]
     still: Values = field(default_factory=dict)
     prediction: Prediction | None = None
     presets: tuple[Values, ...] = ()

@@ -6,7 +6,7 @@ the mask is an interval of keys for each row.
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -64,7 +64,7 @@ class Task(NamedTuple):
         seen = np.maximum(stop - np.maximum(place - self.left, 0), 0)
         return int(seen.sum()) * d + heads * n * d
 
-    def mode(self) -> str:
+    def mode(self) -> Literal["plain", "full"]:
         """Return the mode that the block simulator needs: "plain", or "full".
 
         "plain" computes in double precision. There a number too large for float32 stays
