@@ -185,6 +185,8 @@ def stage(book: Book) -> None:
     files = (*pages, *book.book.glob("*.bib"), *book.book.glob("*.yml"))
     for file in files:
         write(book.staged / file.name, file.read_bytes())
+    for file in (book.root / "lib").glob("*/README.md"):  # a page may include one
+        write(book.staged.parent / file.relative_to(book.root), file.read_bytes())
     wanted = {file.name for file in files}
     wanted |= {book.chapter(page).name for page in book.chapters}
     for old in book.staged.iterdir():

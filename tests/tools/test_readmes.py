@@ -158,4 +158,4 @@ def test_the_author_of_the_readme_s_page_writes_sixty_lines() -> None:
     own = [name for name in project if not name.startswith("figures/")]
     assert own == ["conf.py", "mine.py", "index.md", "drills/index.yml"]
     lines = [line for name in own for line in project[name].split("\n") if line.strip()]
-    assert len(lines) <= 60
+    assert len(lines) < 60  # as the page of the book says
