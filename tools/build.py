@@ -253,6 +253,8 @@ def settings(book: Book) -> dict[str, object]:
     config = yml.read(book.config)
     config.setdefault("execute", {})["execute_notebooks"] = "off"
     config["sphinx"]["config"]["book_notebooks"] = True  # `pack_notebooks` makes them
+    # A page that is published says which commit it was built from.
+    config["sphinx"]["config"]["book_build"] = os.environ.get("BOOK_BUILD", "")[:10]
     toc = book.toc.as_posix()
     more = {"external_toc_path": toc, "latex_individualpages": False, "nitpicky": True}
     return get_final_config(user_yaml=config, cli_config=more, sourcedir=book.staged)[0]

@@ -83,6 +83,7 @@ def uploads(workflow: Path) -> list[str]:
 def run_steps(copy: Path, remote: Path) -> None:
     """Run the workflow's commands in a copy of the repository; they push to `remote`."""
     context = {"github.token": "none", "github.repository": "rehearsal/book"}
+    context["github.sha"] = git("rev-parse", "HEAD").strip()
     for command, env in steps(copy / WORKFLOW):
         print(f"  {command.strip().splitlines()[0]}", flush=True)
         variables = {
@@ -150,10 +151,17 @@ def rehearse(copy: Path, remote: Path) -> list[str]:
     run_steps(copy, remote)
     html = copy / "_build" / "html"
     folders = [name for name in uploads(copy / WORKFLOW) if not (copy / name).is_dir()]
+    commit = git("rev-parse", "HEAD").strip()[:10]
+    unnamed = [
+        page.name
+        for page in sorted(html.glob("*.html"))
+        if f"build {commit}" not in page.read_text("utf-8")
+    ]
     return [
         *(f"nothing to upload in {name}" for name in folders),
         *(f"a button leads nowhere: {line}" for line in dead_buttons(html, remote)),
         *(f"no wheels for {name}" for name in wheels_missing(html, site)),
+        *(f"no build named at the foot of {name}" for name in unnamed),
     ]
 
 

@@ -4,6 +4,7 @@ import json
 import random
 from datetime import date, timedelta
 from itertools import count
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from py_mini_racer import MiniRacer
 
-from livepage import modules
+from livepage import book, modules
+from livepage.drills.bank import bank
 from livepage.drills.page import HERE
 from livepage.engine import new_engine as engine
 
@@ -743,3 +745,33 @@ class Reader(RuleBasedStateMachine):
 
 Reader.TestCase.settings = settings(stateful_step_count=25)
 test_no_text_is_ever_lost = Reader.TestCase
+
+
+# ---- files that readers have saved
+
+
+SAVED = sorted((Path(__file__).parents[1] / "data").glob("progress-*.json"))
+
+
+@pytest.mark.parametrize("file", SAVED, ids=lambda file: file.stem)
+def test_what_an_earlier_version_saved_is_read_whole(
+    browser: MiniRacer, file: Path
+) -> None:
+    """Each file was saved by a page of the version in its name. None is ever changed."""
+    text = file.read_text("utf-8")
+    saved = json.loads(text)
+    assert load(browser, text)["fault"] is None
+    exported = json.loads(get(browser, "store.export()"))
+    assert exported["drills"] == saved["drills"]
+    assert exported["pages"] == saved["pages"]
+
+
+@pytest.mark.parametrize("file", SAVED, ids=lambda file: file.stem)
+def test_the_drills_and_pages_of_an_earlier_version_have_kept_their_names(
+    file: Path,
+) -> None:
+    """Under another name, what a reader has done would count for nothing."""
+    saved = json.loads(file.read_text("utf-8"))
+    assert set(saved["drills"]) <= set(bank())
+    folder = book.current().folder
+    assert all((folder / f"{page}.md").exists() for page in saved["pages"])

@@ -236,7 +236,7 @@ def test_a_page_needs_a_heading():
 
 
 def test_links_to_the_repository_are_absent_while_it_has_no_address():
-    assert repository_links({"theme_repository_url": ""}, "a") == {}
+    assert repository_links({"theme_repository_url": ""}, "a", "1.0") == {}
 
     class App:
         class config:
@@ -245,6 +245,12 @@ def test_links_to_the_repository_are_absent_while_it_has_no_address():
     assert launch_links(App, "a", "") == {}
     colab = launch_links(App, "02-a", "https://github.com/one/two")["colab"]
     assert colab.endswith("/github/one/two/blob/shelf/notebooks/02-a.ipynb")
+
+
+def test_a_report_names_the_page_and_the_build():
+    context = {"theme_repository_url": "https://github.com/one/two"}
+    report = repository_links(context, "a-page", "1.0, build 3fa")["report"]
+    assert report.endswith("/two/issues/new?title=a-page%3A+&body=1.0%2C%20build%203fa")
 
 
 def test_a_page_loads_only_the_scripts_it_needs():

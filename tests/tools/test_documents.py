@@ -13,6 +13,7 @@ from tools import check
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
+DOCUMENTS += [ROOT / "SECURITY.md"]
 DOCUMENTS += sorted((ROOT / "docs").rglob("*.md"))
 # The kit's README describes a book of its own, which test_readmes.py builds.
 DOCUMENTS += sorted((ROOT / "lib").glob("[!l]*/README.md"))

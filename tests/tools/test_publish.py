@@ -19,7 +19,7 @@ from tools import publish
 ROOT = Path(__file__).resolve().parents[2]
 
 MAKE = """\
-import shutil
+import os, shutil
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import quote
@@ -40,7 +40,9 @@ for file in (html / "notebooks").glob("*.ipynb"):
     nbformat.write(nb, file)
     links = launch_links(app, file.stem, config["repository"]["url"]).values()
     buttons = "".join(f'<a href="{{link}}">run</a>' for link in links)
-    (html / file.stem).with_suffix(".html").write_text(f'<ul class="head-facts">{{buttons}}</ul>')
+    (html / file.stem).with_suffix(".html").write_text(
+        f'<ul class="head-facts">{{buttons}}</ul>build {{os.environ.get("BOOK_BUILD")}}'
+    )
 """
 
 
@@ -78,7 +80,7 @@ def test_two_keys_and_the_workflow_publish_the_book(copy: Path, tmp_path: Path) 
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the workflow runs on Linux")
-def test_a_workflow_that_would_publish_dead_buttons_is_told(
+def test_a_workflow_that_would_publish_dead_buttons_and_no_build_is_told(
     copy: Path, tmp_path: Path
 ) -> None:
     workflow = copy / publish.WORKFLOW
@@ -86,15 +88,17 @@ def test_a_workflow_that_would_publish_dead_buttons_is_told(
     for right, wrong in {
         '"$REMOTE" notebooks': '"$REMOTE" notebooks:shelf',
         "path: _build/html": "path: _build/site",
+        "BOOK_BUILD:": "BUILD:",
     }.items():
         assert right in text
         text = text.replace(right, wrong)
     workflow.write_text(text, "utf-8")
-    nothing, *dead = publish.rehearse(copy, tmp_path / "remote.git")
-    assert dead and not [
-        x for x in dead if not x.startswith("a button leads nowhere: ")
-    ]
+    nothing, *wrong = publish.rehearse(copy, tmp_path / "remote.git")
     assert nothing == "nothing to upload in _build/site"
+    kinds = {line.rpartition(" ")[0] for line in wrong if "no build" in line}
+    assert kinds == {"no build named at the foot of"}
+    dead = [line for line in wrong if line.startswith("a button leads nowhere: ")]
+    assert dead and len(dead) + sum("no build" in line for line in wrong) == len(wrong)
 
 
 def test_a_page_without_its_buttons_is_told(tmp_path: Path) -> None:

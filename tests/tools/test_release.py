@@ -36,7 +36,9 @@ def test_a_package_says_what_is_new_and_how_it_is_installed(package: str) -> Non
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_a_package_of_ours_is_bound_to_versions_that_fit(package: str) -> None:
-    project = tomllib.loads((ROOT / "lib" / package / "pyproject.toml").read_text("utf-8"))
+    project = tomllib.loads(
+        (ROOT / "lib" / package / "pyproject.toml").read_text("utf-8")
+    )
     extras = project["project"].get("optional-dependencies", {}).values()
     for needed in [*project["project"]["dependencies"], *sum(extras, [])]:
         name = re.match(r"[\w-]+", needed)[0]

@@ -95,6 +95,7 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.connect("config-inited", settle, priority=10)
     app.add_config_value("book_module", "", "env", str)
     open_book(app)
+    app.add_config_value("book_build", "", "html", str)
     app.add_config_value("book_licence", "", "html", str)
     app.add_config_value("book_notebooks", False, "html", bool)
     app.add_config_value("book_handouts", [], "env", list)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlparse
+from urllib.parse import quote, urlparse
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -68,7 +68,9 @@ def neighbours(app: Sphinx, pagename: str) -> dict[str, dict[str, Any] | None]:
     }
 
 
-def repository_links(context: dict[str, Any], pagename: str) -> dict[str, str]:
+def repository_links(
+    context: dict[str, Any], pagename: str, release: str
+) -> dict[str, str]:
     """Links to the page's source and to the list of mistakes, where there is one."""
     repository = (context.get("theme_repository_url") or "").rstrip("/")
     if not repository:
@@ -78,7 +80,7 @@ def repository_links(context: dict[str, Any], pagename: str) -> dict[str, str]:
     return {
         "repository": repository,
         "edit": f"{repository}/edit/{branch}/{folder}/{pagename}.md",
-        "report": f"{repository}/issues/new?title={pagename}%3A+",
+        "report": f"{repository}/issues/new?title={pagename}%3A+&body={quote(release)}",
     }
 
 
@@ -145,7 +147,10 @@ def prepare(
     words = table("site", language)
     if doctree is not None:
         context.update(head(app, pagename, body))
-    links = repository_links(context, pagename)
+    release = book.current().version
+    if app.config.book_build:
+        release = words["build"].format(version=release, build=app.config.book_build)
+    links = repository_links(context, pagename, release)
     chapter = bool(road.number(app.env, pagename))
     context.update(
         neighbours(app, pagename),
@@ -159,7 +164,7 @@ def prepare(
         notebook=app.config.book_notebooks and chapter,
         pageurl=address(app, pagename, context),
         policy=CONTENT_SECURITY_POLICY,
-        release=book.current().version,
+        release=release,
         road=parts(app, pagename),
         scripts=scripts(body, search_page=templatename == "search.html"),
         translations=app.config.book_translations,
