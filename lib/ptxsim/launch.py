@@ -244,30 +244,48 @@ def _check_argument(name: str, value: Any) -> None:
         )
 
 
+def _from_numba(array: Any, address: int) -> list[int]:
+    """Return an array's parameters as numba-cuda passes them; two objects stay empty."""
+    return [0, 0, array.size, array.itemsize, address, *array.shape, *array.strides]
+
+
+def _from_mlir(array: Any, address: int) -> list[int]:
+    """Return an array's parameters as numba-cuda-mlir passes them: strides in elements."""
+    strides = [stride // array.itemsize for stride in array.strides]
+    return [address, address, 0, *array.shape, *strides]
+
+
+LAYOUTS = {"numba-cuda": _from_numba, "numba-cuda-mlir": _from_mlir}
+
+
 def _parameters(
     kernel: Kernel, args: Sequence[Any], arrays: dict[int, Any], access: Access
 ) -> dict[str, Any]:
-    """Return the value of each parameter, as Numba hands over arguments."""
-    values: list[tuple[int, Any]] = []
-    for i, value in enumerate(args):
-        if i in arrays:
-            place = access.spaces["GLOBAL"].place
-            address = place(f"args[{i}]", value.nbytes, ALIGNED, False)
-            parts = [0, 0, value.size, value.itemsize, address]
-            parts += [*value.shape, *value.strides]  # after the object and its parent
-            values += [(i, np.uint64(part)) for part in parts]
-        else:
-            values.append((i, value))
-    wanted = kernel.parameters
-    if len(values) != len(wanted):
-        raise ValueError(
-            f"args: they make {len(values)} parameters, and the kernel has {len(wanted)};"
-            " an array makes 5 and 2 for each dimension"
-        )
-    return {
-        name: _parameter(f"args[{i}]", value, kind)
-        for (name, kind), (i, value) in zip(wanted.items(), values)
-    }
+    """Return the value of each parameter, as the compiler of the PTX passes arguments.
+
+    The compilers pass different numbers of parameters for an array, so the number of the
+    kernel's parameters tells which one compiled it.
+    """
+    place = access.spaces["GLOBAL"].place
+    addresses = {i: place(f"args[{i}]", args[i].nbytes, ALIGNED, False) for i in arrays}
+    wanted, lengths = kernel.parameters, {}
+    for compiler, layout in LAYOUTS.items():
+        values: list[tuple[int, Any]] = []
+        for i, value in enumerate(args):
+            if i in arrays:
+                values += [(i, np.uint64(x)) for x in layout(value, addresses[i])]
+            else:
+                values.append((i, value))
+        if len(values) == len(wanted):
+            return {
+                name: _parameter(f"args[{i}]", value, kind)
+                for (name, kind), (i, value) in zip(wanted.items(), values)
+            }
+        lengths[compiler] = len(values)
+    made = ", ".join(f"{length} by {name}" for name, length in lengths.items())
+    raise ValueError(
+        f"args: the kernel has {len(wanted)} parameters; these arguments make {made}"
+    )
 
 
 def _parameter(name: str, value: Any, kind: str) -> Any:

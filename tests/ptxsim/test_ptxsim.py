@@ -75,8 +75,16 @@ MISTAKES = [
         r"args\[1\]: expected a C-contiguous",
     ),
     ((TEXT, 1, (Y, Y[3:])), {}, r"args\[1\]: it shares memory with another argument"),
-    ((TEXT, 1, (Y,)), {}, "args: they make 7 parameters, and the kernel has 14"),
-    ((TEXT, 1, (Y, np.zeros((8, 8), "f4"))), {}, "args: they make 16 parameters"),
+    (
+        (TEXT, 1, (Y,)),
+        {},
+        "args: the kernel has 14 parameters; these arguments make 7 by numba-cuda, 5 by numba-cuda-mlir",
+    ),
+    (
+        (TEXT, 1, (Y, np.zeros((8, 8), "f4"))),
+        {},
+        "args: the kernel has 14 parameters; these arguments make 16 by numba-cuda, 12 by",
+    ),
     ((TEXT, 0, (Y, X)), {}, "grid: expected one to three numbers above 0, got 0"),
     ((TEXT, (1, 1, 1, 1), (Y, X)), {}, "grid: expected one to three"),
     ((TEXT, 1, (Y, X)), {"threads": (32, 33)}, "threads: expected at most 1024, got"),
@@ -108,7 +116,11 @@ MISTAKES = [
     ),
     ((TEXT, 1, (np.complex64(1),)), {}, r"args\[0\]: expected whole numbers, floats"),
     ((TEXT, 1, (Y, np.ma.array(X))), {}, r"args\[1\]: expected .*, got MaskedArray"),
-    ((TEXT, 1, (Y, np.float32(3) + np.zeros(()))), {}, "args: they make 8 parameters"),
+    (
+        (TEXT, 1, (Y, np.float32(3) + np.zeros(()))),
+        {},
+        "these arguments make 8 by numba-cuda, 6 by",
+    ),
     ((TEXT, 1, (Y, np.zeros((), "f4"))), {}, r"args\[1\]: expected a C-contiguous"),
     ((TEXT, 1, (X, LOCKED)), {"outputs": [1]}, r"outputs: expected arrays that may be"),
     ((TEXT, 1, (X, LOCKED)), {"changed": [1]}, r"changed: expected .*, got args\[1\]"),
@@ -361,3 +373,36 @@ def test_a_trace_of_nobody_is_refused() -> None:
                 ValueError, match=f"{what}: expected a number from 0, got "
             ):
                 ptxsim.trace(TEXT, 1, (Y, X), outputs=[0], **{what: given})
+
+
+# ---- how compilers pass arguments
+
+
+# A matrix of 4 x 8 numbers and a whole number: where each parameter is, and what it holds.
+# An address is None.
+PASSED = {
+    "numba-cuda": [0, 0, 32, 4, None, 4, 8, 32, 4, 7],
+    "numba-cuda-mlir": [None, None, 0, 4, 8, 8, 1, 7],
+}
+
+
+@pytest.mark.parametrize("compiler", PASSED)
+def test_arguments_are_laid_out_as_the_compiler_passes_them(compiler: str) -> None:
+    passed = PASSED[compiler]
+    address = passed.index(None)
+    lines = [f"ld.param.u64 %rd0, [p{address}];"]
+    for i, value in enumerate(passed[:-1]):
+        lines.append(f"ld.param.u64 %rd1, [p{i}];")
+        if value is None:  # every address is that of the first element
+            lines.append("sub.u64 %rd1, %rd1, %rd0;")
+        lines += ["cvt.rn.f32.u64 %f1, %rd1;", f"st.global.f32 [%rd0+{4 * i}], %f1;"]
+    last = len(passed) - 1
+    lines += [f"ld.param.u32 %r1, [p{last}];", "cvt.rn.f32.u32 %f1, %r1;"]
+    lines.append(f"st.global.f32 [%rd0+{4 * last}], %f1;")
+    kinds = ["u64"] * last + ["u32"]
+    parameters = ", ".join(f".param .{kind} p{i}" for i, kind in enumerate(kinds))
+    text = ptx.module("\n".join(lines), 0, 1).replace("k()", f"k({parameters})")
+    x = np.full((4, 8), -1, "f4")
+    ptxsim.run(text, 1, (x, np.int32(7)), changed=[0])
+    assert x.ravel()[: last + 1].tolist() == [value or 0 for value in passed]
+    assert (x.ravel()[last + 1 :] == -1).all()
