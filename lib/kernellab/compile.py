@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 from numba import cuda, float32, int32, types
 
+from kernellab import mlir
 from kernellab.reports import ARCHS, DTYPES, Report
 from tiledattention.gpu.ladder import Build
 
@@ -31,6 +32,7 @@ PACKAGES = (
     "nvidia-nvjitlink-cu12",
     "nvidia-cuda-nvdisasm",
 )
+COMPILERS = ("numba-cuda", "numba-cuda-mlir")
 MOST_SHARED = 48 * 1024  # bytes that a block gets unless a launch asks for more
 
 
@@ -113,14 +115,18 @@ def early(
     arguments: tuple[types.Type, ...],
     arch: str,
     options: dict[str, Any],
+    compiler: str = COMPILERS[0],
 ) -> bytes:
     """Return any kernel as LTO-IR, the early form that `link` continues with.
 
     `arguments` are Numba's types, and `options` those of `cuda.compile`, such as
-    `fastmath` and `launch_bounds`.
+    `fastmath` and `launch_bounds`. `compiler` is one of `COMPILERS`.
     """
+    check("compiler", compiler, COMPILERS)
     digits = arch.removeprefix("sm_")
     target = (int(digits.rstrip("a")[:-1]), int(digits.rstrip("a")[-1]))
+    if compiler == "numba-cuda-mlir":
+        return mlir.early(kernel, arguments, target, options)
     code, _ = cuda.compile(
         kernel,
         arguments,
@@ -143,11 +149,17 @@ def argument_types(dtype: str) -> dict[str, types.Type]:
 
 
 def launched(
-    build: Build, arch: str, dtype: str = "float32", *, lines: bool = True
+    build: Build,
+    arch: str,
+    dtype: str = "float32",
+    *,
+    lines: bool = True,
+    compiler: str = COMPILERS[0],
 ) -> "Code":
     """Return the code that a launch of a build runs, with its lines if `lines` says so."""
-    options = options_of(build)
-    return code_of(build.kernel, arguments_of(build, dtype), arch, options, lines=lines)
+    kernel, arguments = build.kernel, arguments_of(build, dtype)
+    how = options_of(build)
+    return code_of(kernel, arguments, arch, how, lines=lines, compiler=compiler)
 
 
 class Code(NamedTuple):
@@ -197,12 +209,13 @@ def code_of(
     options: dict[str, Any],
     *,
     lines: bool = True,
+    compiler: str = COMPILERS[0],
 ) -> Code:
     """Return the code of a kernel that a launch runs, and which line made what.
 
     Parameters
     ----------
-    kernel, arguments, arch, options
+    kernel, arguments, arch, options, compiler
         As for `early`.
     lines : bool
         Whether it is to be known which line each instruction is for.
@@ -218,11 +231,12 @@ def code_of(
     taken from the text without it, and the lines of Python from the other, instruction
     by instruction.
     """
-    as_launched = early(kernel, arguments, arch, options)
+    as_launched = early(kernel, arguments, arch, options, compiler)
     ptx = link(as_launched, arch, "-ptx").ptx
     python: dict[int, int] = {}
     if lines:
-        lined = early(kernel, arguments, arch, options | {"lineinfo": True})
+        with_lines = options | {"lineinfo": True}
+        lined = early(kernel, arguments, arch, with_lines, compiler)
         python = _python_lines(ptx, link(lined, arch, "-ptx", "-lineinfo").ptx)
     file = Path(kernel.__code__.co_filename).name
     made = Linked("", b"", "")

@@ -10,9 +10,9 @@ threads run at once; each basic block of the PTX becomes a Python function.
 Names
 -----
 run(text, grid, args, *, threads, outputs=(), changed=(), …) -> Result
-    ``args`` are those of the Python kernel, handed over as Numba does: an array as its
-    object, its parent, its numbers of elements and of bytes of each, its address, its
-    shape and its strides; a number as it is. Arrays of `outputs` hold nothing before;
+    ``args`` are those of the Python kernel: arrays and numbers. They are laid out as the
+    compiler of the PTX passes them, numba-cuda or numba-cuda-mlir, which the number of
+    the kernel's parameters tells. Arrays of `outputs` hold nothing before;
     those of `changed` may be read and written; no others may be written.
 trace(text, grid, args, *, block, thread, …) -> list of Moment
     What one thread did: each instruction with what it left in registers.

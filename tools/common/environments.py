@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import venv
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,15 @@ def environment(folder: Path, lock: Path) -> Path:
     if done.returncode:
         raise NotInstalled(f"pip could not install {lock.name}:\n{done.stderr[-1000:]}")
     ready.write_text(digest, "utf-8")
+    return python
+
+
+def fresh(folder: Path, *packages: str) -> Path:
+    """Create an environment with the newest of these packages; return its Python."""
+    print(f"    a new environment with {', '.join(packages)} …", flush=True)
+    venv.create(folder, with_pip=True)
+    python = python_of(folder)
+    subprocess.run([python, "-m", "pip", "install", "-q", *packages], check=True)
     return python
 
 

@@ -76,6 +76,7 @@ def attend(
             task.grid(each, parts),
             [arguments[name] for name in names],
             outputs=outputs,
+            threads=each.threads,
             **options,
         )
         empty -= {names[i] for i in outputs}

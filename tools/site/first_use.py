@@ -16,7 +16,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import venv
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -30,7 +29,7 @@ from nbformat import NotebookNode
 from tools.building import reader
 from tools.building.chapters import code_cells
 from tools.common import options
-from tools.common.environments import python_of
+from tools.common.environments import fresh
 from tools.common.paths import HTML
 from tools.serve import serving
 from tools.site.chromium import open_chromium, wait_for_line
@@ -44,15 +43,6 @@ MINUTES = 10
 
 class NotShown(AssertionError):
     """A reader would see no figure, and no advice."""
-
-
-def environment(folder: Path, *packages: str) -> Path:
-    """Create an environment with these packages; return its Python."""
-    print(f"    a new environment with {', '.join(packages)} …", flush=True)
-    venv.create(folder, with_pip=True)
-    python = python_of(folder)
-    subprocess.run([python, "-m", "pip", "install", "-q", *packages], check=True)
-    return python
 
 
 def unpack(folder: Path) -> Path:
@@ -123,7 +113,7 @@ RUN_ALL = """async () => {
 
 def in_jupyterlab(folder: Path) -> None:
     """In a new JupyterLab, run all cells with the page open, reload, and run them again."""
-    python = environment(folder / "env", "jupyterlab")
+    python = fresh(folder / "env", "jupyterlab")
     chapter = unpack(folder / "book")
     with jupyterlab(python, chapter.parent) as address, open_chromium() as chromium:
         page = chromium.new_page()
@@ -204,7 +194,7 @@ def published(name: str) -> Iterator[NotebookNode]:
 
 def as_in_colab(folder: Path) -> None:
     """Run a chapter with the packages of Colab."""
-    python = environment(folder / "env", *COLAB_HAS, "nbclient")
+    python = fresh(folder / "env", *COLAB_HAS, "nbclient")
     with published(CHAPTER) as nb:
         notebook = folder / f"{CHAPTER}.ipynb"
         nbformat.write(nb, notebook)
@@ -221,7 +211,7 @@ def as_in_colab(folder: Path) -> None:
 
 def as_in_vscode(folder: Path) -> None:
     """Run the unpacked `.zip` in a kernel without other packages."""
-    python = environment(folder / "env", "ipykernel", "nbclient")
+    python = fresh(folder / "env", "ipykernel", "nbclient")
     check_outputs(execute(python, unpack(folder / "book"), VSCODE_PID="1"))
 
 
@@ -234,7 +224,7 @@ print(compile_report("tiled", "sm_80"))
 
 def on_a_gpu(folder: Path) -> None:
     """Run the notebook for a GPU, with an `nvidia-smi` and the newest NumPy."""
-    python = environment(folder / "env", *COLAB_HAS, "nbclient")
+    python = fresh(folder / "env", *COLAB_HAS, "nbclient")
     newest = subprocess.check_output([python, "-c", NUMPY], text=True).strip()
     too_new = tuple(map(int, newest.split(".")[:2])) >= (2, 5)
     if not too_new:

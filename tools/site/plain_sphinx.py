@@ -18,9 +18,8 @@ from bs4 import BeautifulSoup, Tag
 
 from tools import build
 from tools.common import options
-from tools.common.environments import variables
+from tools.common.environments import fresh, variables
 from tools.common.paths import HTML, ROOT
-from tools.site.first_use import environment
 
 SPHINX = ("sphinx", "myst-nb", "sphinx-external-toc", "sphinxcontrib-bibtex")
 KIT = ("mini-racer", "fonttools[woff]", "tinycss2", "pyyaml")
@@ -134,7 +133,7 @@ def main() -> int:
         sys.exit("no pages to compare: `make book` makes them")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        python = environment(folder / "env", *SPHINX, *KIT, *LIBRARY)
+        python = fresh(folder / "env", *SPHINX, *KIT, *LIBRARY)
         pip = [python, "-m", "pip", "list", "--format=freeze"]
         listed = subprocess.check_output(pip, text=True).split()
         print("  ", *[line for line in listed if line.lower().startswith(SPHINX[:2])])
