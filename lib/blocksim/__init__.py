@@ -14,8 +14,8 @@ own simulator, and on a GPU:
 ...     y[t] = tile[(t + 1) % 8]
 
 Launch it as on a GPU, ``shift[1, 8](x, y)``: arrays are changed in place, and the
-first fault is raised. To inspect a launch, call ``run(shift, 1, 8, x, y)``, which returns
-a `Report` and raises nothing.
+first fault is raised. To inspect a launch, call ``run(shift, 1, 8, x, y)``: the faults are
+in the `Report` that it returns. A call with wrong arguments is a ValueError.
 
 What a kernel may use
 ---------------------

@@ -34,10 +34,9 @@ out of bounds       an access outside of every array
 uninitialised       a read of what nobody has written
 misaligned          an address that is no multiple of the size of the access. Arrays in
                     shared memory are aligned no better than the PTX declares.
-race                two threads touch the same bytes, one of them writes, and no barrier
-is
-                    between. Atomic operations of one size bear each other, if the scope
-                    of each holds both threads: ``.cta`` is for one block. Stores that
+race                two threads touch the same bytes, one of them writes, and no barrier is
+                    between. Atomic operations of one size do not race, if the scope of
+                    each holds both threads: ``.cta`` is for one block. Stores that
                     leave the same bytes in any order are benign.
 copy under way      a touch of what ``cp.async`` has not been waited for
 barrier             threads of a block wait at barriers of different numbers
@@ -73,13 +72,12 @@ trusted here, and its registers, its schedule and its instructions are not seen.
   others; batches run one after the other. Whoever waits in a loop for a block of a
   later batch waits for ever, which is the fault ``endless``.
 - ``ex2``, ``lg2``, ``sin``, ``cos``, ``tanh``, ``rcp``, ``rsqrt``, ``sqrt`` and ``div``
-are
-  as exact as NumPy's; a GPU's approximations are off by a few units in the last place.
+  are as exact as NumPy's; a GPU's approximations are off by a few units in the last place.
 - ``fma`` is rounded once. With ``.ftz``, results that are subnormal become zero; those
   that are exact, and subnormal numbers that go in, are looked for only with
   ``exact=True``, or if the arguments hold some.
-- An instruction with a predicate is counted for all threads that come to it. -
-Wavefronts count passes through 32 banks of four bytes, where 8 bytes are served for 16
+- An instruction with a predicate is counted for all threads that come to it.
+- Wavefronts count passes through 32 banks of four bytes, where 8 bytes are served for 16
   threads at a time and 16 bytes for 8. Caches are not modelled, and nothing is timed.
 """
 

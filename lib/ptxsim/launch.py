@@ -158,9 +158,7 @@ def _shape(
 def _threads(kernel: Kernel, given: int | Sequence[int] | None) -> tuple[int, ...]:
     """Return the threads of a block, as asked for or as the kernel declares."""
     if given is None and not kernel.threads:
-        raise ValueError(
-            "threads: the PTX does not declare how many, and none are given"
-        )
+        raise ValueError("threads: the PTX does not declare how many; pass threads=…")
     block = _shape("threads", kernel.threads if given is None else given, MOST_ALONG)
     if math.prod(block) > MOST_THREADS:
         raise ValueError(f"threads: expected at most {MOST_THREADS}, got {block}")

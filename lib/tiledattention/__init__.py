@@ -23,5 +23,18 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def load(folder: str, module: str, name: str) -> Any:
+    """Return a name of a module, or say which extra brings a package that is missing."""
+    try:
+        return getattr(import_module(f"{__name__}.{folder}.{module}"), name)
+    except ModuleNotFoundError as error:
+        missing = str(error.name).partition(".")[0]
+        if missing == __name__:
+            raise
+        install = f'pip install "{__name__}[{folder}]"'
+        told = f"{__name__}.{folder} needs {missing}, which is not installed: {install}"
+        raise ModuleNotFoundError(told, name=missing) from error
+
+
 def __dir__() -> list[str]:
     return sorted(__all__)

@@ -196,7 +196,9 @@ FAULTS = {
         r"\['x', 'y', 'n'\], got \['X'",
     ),
     "mutants": ({"mutants": [{"name": "m", "hint": "h", "change": {"zz": ""}}]}, "zz"),
+    "code": ({"code": DRILL.get("starter")}, "does not compute what `oracle` expects"),
 }
+RIGHT = {"name": "right", "hint": "h", "code": DRILL.get("code")}
 
 
 @pytest.mark.parametrize("field", FAULTS)
@@ -204,6 +206,12 @@ def test_a_fault_in_a_file_is_named(field: str) -> None:
     change, message = FAULTS[field]
     faulty = Drill(DRILL.id, "kernel", "99-test.yml", {**DRILL.fields, **change})
     with pytest.raises(ValueError, match=f"99-test.yml.*'{field}'.*{message}"):
+        payload(faulty)
+
+
+def test_a_mutant_that_is_right_is_named() -> None:
+    faulty = Drill(DRILL.id, "kernel", "t.yml", {**DRILL.fields, "mutants": [RIGHT]})
+    with pytest.raises(ValueError, match="'mutants': 'right' passes every case"):
         payload(faulty)
 
 

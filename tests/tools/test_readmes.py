@@ -77,6 +77,15 @@ def test_an_example_that_needs_what_its_package_does_not_is_noticed(
             printed(sys.executable, [code], tmp_path, allowed, **env)
 
 
+@pytest.mark.parametrize("folder", ["cpu", "gpu"])
+def test_a_missing_extra_is_named(folder: str, tmp_path: Path) -> None:
+    code = f"from tiledattention import {folder}\n{folder}.attention"
+    needed = rf"{folder} needs \w+, .*: pip install \"tiledattention\[{folder}\]\""
+    with pytest.raises(Failed, match=needed):
+        allowed = modules_of(["tiledattention"])
+        printed(sys.executable, [code], tmp_path, allowed, PYTHONPATH=str(LIB))
+
+
 # ---- the kit: a page of an author's own, about something else
 
 OURS = re.compile(r"softmax|rescal", re.I)

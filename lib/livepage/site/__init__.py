@@ -81,7 +81,8 @@ def open_book(app: Sphinx) -> None:
     """Import the module that opens the book; it may lie beside `conf.py`."""
     module = app.config.book_module
     if not module:
-        raise ExtensionError("book_module: expected the name of a module, got nothing")
+        expected = "the name of the module that opens the book, in conf.py"
+        raise ExtensionError(f"book_module: expected {expected}; got nothing")
     sys.path.append(str(app.confdir))
     try:
         import_module(module)

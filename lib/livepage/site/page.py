@@ -10,6 +10,7 @@ from urllib.parse import quote, urlparse
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+from sphinx.errors import ExtensionError
 
 from livepage import book
 from livepage.quantities import quantities
@@ -146,7 +147,10 @@ def prepare(
     language = app.config.language
     words = table("site", language)
     if doctree is not None:
-        context.update(head(app, pagename, body))
+        try:
+            context.update(head(app, pagename, body))
+        except ValueError as error:  # an author's mistake, in a drill for example
+            raise ExtensionError(f"{pagename}: {error}") from error
     release = book.current().version
     if app.config.book_build:
         release = words["build"].format(version=release, build=app.config.book_build)

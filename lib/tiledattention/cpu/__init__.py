@@ -12,7 +12,7 @@ compiled.py    compiles the kernels once, and keeps them on disk
 pool.py        shares the work between threads
 """
 
-from importlib import import_module
+from tiledattention import load
 
 _HOME = {
     "attention": "forward",
@@ -28,4 +28,4 @@ def __getattr__(name: str) -> object:
     """Load what is asked for, when it is: Numba takes its time."""
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    return load("cpu", _HOME[name], name)

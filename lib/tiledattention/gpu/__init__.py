@@ -15,7 +15,7 @@ Every kernel is the fold of the first chapters: a state (m, l, o) for each row, 
 when the maximum rises, starting from (−∞, 0, 0).
 """
 
-from importlib import import_module
+from tiledattention import load
 
 _HOME = {
     "Build": "ladder",
@@ -33,4 +33,4 @@ def __getattr__(name: str) -> object:
     """Load what is asked for, when it is: Numba takes its time."""
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    return load("gpu", _HOME[name], name)

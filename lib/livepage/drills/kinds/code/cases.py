@@ -32,8 +32,25 @@ def payload(drill: Drill) -> dict[str, Any]:
         "drive": drill.get("drive", DRIVE),
         "tolerance": tolerance,
         "cases": cases,
-        "slips": [_signs(drill, cases, m, tolerance) for m in mutants(drill)],
+        "slips": slips(drill, cases, tolerance, _signs),
     }
+
+
+def slips(
+    drill: Drill, cases: list[Case], tolerance: float, signs: Callable[..., str]
+) -> list[str]:
+    """Return the signs of each mutant.
+
+    A page must not refuse a right answer or praise a wrong one: it is an error if the
+    drill's own answer fails in a case, or if a mutant passes them all.
+    """
+    if signs(drill, cases, drill.get("code"), tolerance).strip(";"):
+        raise drill.fault("code", "it does not compute what `oracle` expects")
+    found = [signs(drill, cases, source, tolerance) for source in mutants(drill)]
+    for mutant, its in zip(drill.get("mutants"), found):
+        if not its.strip(";"):
+            raise drill.fault("mutants", f"{mutant['name']!r} passes every case")
+    return found
 
 
 # The default: one call of the function per case.

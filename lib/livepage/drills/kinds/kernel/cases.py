@@ -65,7 +65,7 @@ def payload(drill: Drill) -> dict[str, Any]:
         "tolerance": tolerance,
         "cases": cases,
         "larger": [_larger(drill, larger)] if larger else [],
-        "slips": [_signs(drill, cases, m, tolerance) for m in code.mutants(drill)],
+        "slips": code.slips(drill, cases, tolerance, _signs),
     }
 
 
