@@ -17,6 +17,8 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import ExtensionError
 
+from livepage.drills.bank import bank
+
 from . import (
     ahead,
     citations,
@@ -90,6 +92,14 @@ def open_book(app: Sphinx) -> None:
         sys.path.remove(str(app.confdir))
 
 
+def read_drills(app: Sphinx) -> None:
+    """Read all drills before a page runs, so that a fault in a file is told as one."""
+    try:
+        bank()
+    except ValueError as error:
+        raise ExtensionError(f"drills/{error}") from error
+
+
 def setup(app: Sphinx) -> dict[str, object]:
     """Register the builder, the translator, the theme and the book's settings."""
     app.setup_extension("myst_nb")
@@ -108,6 +118,7 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.add_builder(BookBuilder, override=True)
     app.set_translator("html", BookTranslator, override=True)
     register_nodes(app)
+    app.connect("builder-inited", read_drills)
     for part in PARTS:
         part.setup(app)
     app.connect("build-finished", tidy, priority=900)
