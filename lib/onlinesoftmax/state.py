@@ -223,7 +223,8 @@ def shift(m: Numbers) -> Array:
     Otherwise −∞ − (−∞) would be NaN. Only the shift is guarded, never the stored maximum: a
     stored 0 would outrank real scores below it.
     """
-    return np.where(np.equal(m, -np.inf), 0, m)
+    # As an array: NumPy 2.5 refuses a Python int past int64 here.
+    return np.where(np.equal(m, -np.inf), 0, np.asarray(m))
 
 
 def divisor(l: Numbers) -> Array:
@@ -231,7 +232,7 @@ def divisor(l: Numbers) -> Array:
 
     Nothing was seen there, so o is 0 as well, and the answer should be 0 and not NaN.
     """
-    return np.where(np.equal(l, 0), 1, l)
+    return np.where(np.equal(l, 0), 1, np.asarray(l))
 
 
 def across(x: Numbers, m: Numbers, o: Numbers) -> Array:
