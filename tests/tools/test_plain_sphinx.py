@@ -9,7 +9,10 @@ from tools.site.plain_sphinx import compare
 HEAD = (
     '<section id="{0}"><span id="{1}"></span><h2>A<a href="#{0}">#</a></h2></section>'
 )
-PAGE = HEAD + '<p>Text</p><img src="a.svg" alt="a curve"><a href="{0}.html#{0}">b</a>'
+PAGE = (
+    HEAD
+    + '<script src="s.js"></script><p>Text</p><img src="a.svg" alt="a curve"><a href="{0}.html#{0}">b</a>'
+)
 
 
 def site(folder: Path, page: str, *others: str) -> Path:
@@ -32,6 +35,7 @@ def test_the_order_of_a_section_s_labels_is_no_difference(tmp_path: Path) -> Non
         ("Text", "-Text"),
         ("a curve", '"alt": "a curve"'),
         ("a.svg", '"src": "a.svg"'),
+        ("s.js", '"src": "s.js"'),
         ('<span id="y"></span>', '"id": "y"'),
         ("#x.html#x", "#x"),
     ],

@@ -94,8 +94,6 @@ def pages(html: Path) -> dict[str, BeautifulSoup]:
 
 def content(soup: BeautifulSoup) -> list[str]:
     """Return what a page holds, a line each: its text and its elements' attributes."""
-    for each in soup.select("script, style"):
-        each.decompose()
     for each in soup.select(
         "dt.sig :is(span, em, abbr)"
     ):  # finer marked up in Sphinx 9

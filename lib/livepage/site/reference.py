@@ -28,10 +28,9 @@ def prepare(
     """Change the lines of a docstring in place."""
     if what == "module" and "" in lines:
         del lines[lines.index("") :]
-    if what in (
-        "class",
-        "exception",
-    ):  # of several attributes Sphinx would keep the last
+    # Names that share a description stay together: Sphinx would repeat it for each
+    # parameter, and of several attributes keep the last.
+    if what in ("class", "exception", "function"):
         lines[:] = [_NAMES.sub(_joined, ln) if _NAMES.match(ln) else ln for ln in lines]
     lines[:] = [_CODE.sub(r"``\1``", line) for line in lines]
 
