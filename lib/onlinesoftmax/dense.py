@@ -220,7 +220,7 @@ class Sums(NamedTuple):
 
     def rounded(self, dtype: DType, sinks: ArrayLike | None) -> Gradients:
         """Return the gradients; heads that share one sink add up."""
-        q, k, v, own = (x.astype(dtype) for x in self)
+        q, k, v, own = (x.astype(dtype, copy=False) for x in self)
         if sinks is None:
             return Gradients(q, k, v, None)
         shape = np.shape(sinks)

@@ -95,17 +95,15 @@ def _fold(q: Array, k: Array, v: Array, seen: list[Seen], scale: float) -> State
     asked, _ = arguments.attention(q, k, v, scale, None, None)
     m, l = np.empty((2, *asked.shape[:-1]))
     o = np.empty(asked.output)
-    packed: dict[tuple[int, ...], arguments.Panels] = {}
     for head, own in zip(asked.heads(), seen, strict=True):
-        if head.shared not in packed:  # neighbours: only the last one is needed again
-            packed = {head.shared: arguments.Panels.of([head.k], 1)}
-        panels, bias = packed[head.shared].own[0], own.bias()
+        bias = own.bias()
         for rows in inputs.blocks(head.q.shape[0], arguments.LARGEST):
+            place = own.place + np.arange(rows.start, rows.stop)
+            slope, sink = np.full((2, place.size), [[own.slope], [-np.inf]], np.float32)
             visible = arguments.Rows(
-                own.first[rows], own.stop[rows], own.place + rows.start, own.slope,
-                bias[rows],
-            )  # fmt: skip
-            state = forward.state_of(asked, head, panels, rows, visible)
+                own.first[rows], own.stop[rows], place, slope, sink, bias[rows]
+            )
+            state = forward.state_of(asked, head, rows, visible)
             m[head.at][rows], l[head.at][rows], o[head.at][rows] = state
     return State(m, l, o)
 

@@ -7,14 +7,16 @@ these are added up in the order of the parts, so the number of threads changes n
 """
 
 # mypy: disable-error-code="no-untyped-def"
-from typing import NamedTuple
+from collections.abc import Iterator
+from itertools import groupby
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from onlinesoftmax import backward, inputs
 from onlinesoftmax.dense import Gradients, Sums
-from onlinesoftmax.masks import Head, Mask
+from onlinesoftmax.masks import Head, Mask, head_of
 from tiledattention.cpu import arguments
 from tiledattention.cpu.arguments import Floats
 from tiledattention.cpu.compiled import inner, kernel
@@ -28,12 +30,21 @@ from tiledattention.cpu.steps import (
     differ,
     product_set,
 )
-from tiledattention.cpu.tiles import add_rows, carve, copy, dress, side_by_side, whole
+from tiledattention.cpu.tiles import (
+    LINE,
+    add_rows,
+    carve,
+    dress,
+    rows_of,
+    side_by_side,
+    whole,
+)
 
-TILE = 192  # keys: whole strips and whole panels, on any machine
+TILE = 128  # keys: whole panels, on any machine
+WIDE = TILE + 16  # numbers of a row of a tile: a strip of keys may reach beyond the tile
 BLOCK = 96  # queries: whole strips
 PARTS = 8  # of all heads together, at least, if there are enough keys
-NO_BIAS = np.empty((0, 0), np.float32)
+TOGETHER = 2**20  # numbers of the keys of the heads that are computed together
 
 
 def attention_grad(
@@ -90,11 +101,9 @@ def attention_grad(
     )
     forward = backward.check_forward(asked, o, lse, do)
     sums, threads = Sums.zeros(asked, np.dtype(np.float32)), threads_of(threads)
-    for group in arguments.groups(asked, mask):
+    for group in groups(asked, mask):
         parts = parts_of(asked.k.shape[-2], len(group))
-        sharing = [
-            [Queries.of(asked, forward, *own) for own in own] for _, own in group
-        ]
+        sharing = [[Queries.of(asked, forward, *own) for own in own] for own in group]
         added = [np.zeros((len(x), len(parts), *x[0].q.shape), "f4") for x in sharing]
         tasks = [
             (queries, dq[:, at], keys)
@@ -112,15 +121,30 @@ def attention_grad(
             sinks=sinks,
         )  # fmt: skip
     *of_rows, of_sinks = answer
-    dq, dk, dv = (x.astype(dtype) for x in of_rows)
+    dq, dk, dv = (x.astype(dtype, copy=False) for x in of_rows)
     return Gradients(dq, dk, dv, None if of_sinks is None else of_sinks.astype(dtype))
 
 
+Heads: TypeAlias = list[tuple[inputs.OneHead, Head]]
+
+
+def groups(asked: inputs.Attention, mask: Mask | None) -> Iterator[list[Heads]]:
+    """Yield the heads, those that share keys together, as many as have room for dQ."""
+    heads = ((head, head_of(mask, asked.shape, head.at)) for head in asked.heads())
+    group: list[Heads] = []
+    for _, sharing in groupby(heads, lambda own: own[0].shared):
+        group.append(list(sharing))
+        if len(group) * group[0][0][0].k.size >= TOGETHER:
+            yield group
+            group = []
+    if group:
+        yield group
+
+
 def parts_of(keys: int, heads: int) -> list[slice]:
-    """Return the parts of the keys, in whole tiles: fewer if there are many heads."""
+    """Return the parts of the keys, in whole panels: fewer if there are many heads."""
     parts = max(PARTS // heads, 1)
-    size = -(-max(keys, 1) // (TILE * parts)) * TILE
-    return list(inputs.blocks(keys, size))
+    return list(inputs.blocks(keys, max(-(-keys // (PANEL * parts)), 1) * PANEL))
 
 
 class Queries(NamedTuple):
@@ -138,8 +162,7 @@ class Queries(NamedTuple):
         """Return the queries of a head."""
         o, lse, do = (x[head.at] for x in forward)
         rows = -(-len(lse) // ROWS) * ROWS
-        q = padded(head.q, rows)
-        q *= np.float32(asked.scale * LOG2_E)
+        q = padded(head.q, rows, asked.scale * LOG2_E)
         base_2 = np.full(rows, np.inf, np.float32)
         base_2[: len(lse)] = np.where(lse == -np.inf, np.inf, lse * LOG2_E)
         delta = np.zeros(rows, np.float32)
@@ -149,20 +172,18 @@ class Queries(NamedTuple):
     def finish(self, asked, sums: Sums, parts: Floats) -> None:
         """Add up the dQ of all parts of the keys, and the gradient of the sink."""
         queries, d = self.head.q.shape
-        for part in parts:
-            sums.q[self.head.at] += part[:queries, :d]
-        sums.q[self.head.at] *= np.float32(asked.scale)
+        total = sums.q[self.head.at]
+        np.add.reduce(parts[:, :queries, :d], 0, out=total)
+        total *= np.float32(asked.scale)
         if self.head.sink != -np.inf:  # a key of value 0: its dP is 0
             p = np.exp2(self.head.sink * LOG2_E - self.lse.astype(np.float64))
             sums.sinks[self.head.at[-1:] or 0] -= np.float32(p @ self.delta)
 
 
-def padded(x, rows: int) -> Floats:
-    """Return rows as float32, padded with 0 to `rows` rows and whole vectors."""
-    columns = -(-x.shape[1] // LANES) * LANES
-    wide = arguments.aligned(rows * columns).reshape(rows, columns)
-    wide[:] = 0
-    wide[: len(x), : x.shape[1]] = x
+def padded(x, rows: int, factor: float = 1) -> Floats:
+    """Return rows times a factor, padded with 0 to `rows` rows and whole vectors."""
+    wide = np.zeros((rows, -(-x.shape[1] // LANES) * LANES), np.float32)
+    np.multiply(x, np.float32(factor), out=wide[: len(x), : x.shape[1]])
     return wide
 
 
@@ -172,62 +193,61 @@ def _add_part(
     """Add the gradients of some keys, over all heads that share them, and their dQ."""
     head = sharing[0].head
     k, v = arguments.plain(head.k[keys]), arguments.plain(head.v[keys])
-    height = -(-len(k) // TILE) * TILE
+    height = len(k) + ROWS
     dk = np.zeros((height, sharing[0].q.shape[1]), np.float32)
     dv = np.zeros((height, sharing[0].do.shape[1]), np.float32)
-    room = arguments.ROOM.of(
-        (TILE, k.shape[1]), (TILE, v.shape[1]), (TILE, dk.shape[1]), (BLOCK, TILE),
-        (BLOCK, TILE),
-    )  # fmt: skip
+    size = 2 * TILE * (dk.shape[1] + dv.shape[1]) + 2 * BLOCK * WIDE + 6 * LINE // 4
+    room = arguments.ROOM.of(size)
     softcap = np.float32((asked.softcap or 0) * LOG2_E)
     for own, dq_own in zip(sharing, dq):
         biased = not own.seen.plain and own.seen.slope is None
         size = BLOCK if biased else max(own.seen.queries, 1)
         for rows in inputs.blocks(own.seen.queries, size):
-            seen = arguments.Rows.of(own.seen, rows, keys)
+            seen = arguments.Rows.of(own.seen, rows, keys=keys).in_base_2()
             strips = -(-(rows.stop - rows.start) // ROWS)
             some = slice(rows.start, rows.start + strips * ROWS)
             accumulate(
                 own.q[some], own.do[some], own.lse[some], own.delta[some], k, v,
-                seen.first - keys.start, seen.stop - keys.start, seen.place - keys.start,
+                seen.plain and not asked.softcap, seen.first - keys.start, seen.stop - keys.start, seen.place - keys.start,
                 seen.slope, seen.bias, softcap, dq_own[some], dk, dv, room,
             )  # fmt: skip
-    sums.k[head.shared][keys] = dk[: len(k), : k.shape[1]] / np.float32(LOG2_E)
+    to = sums.k[head.shared][keys]
+    np.divide(dk[: len(k), : k.shape[1]], np.float32(LOG2_E), out=to)
     sums.v[head.shared][keys] = dv[: len(v), : v.shape[1]]
 
 
 @kernel
-def accumulate(q, do, lse, delta, k, v, first, stop, place, slope, bias, softcap, dq, dk,
-               dv, room):  # fmt: skip
+def accumulate(q, do, lse, delta, k, v, plain, first, stop, place, slope, bias, softcap,
+               dq, dk, dv, room):  # fmt: skip
     """Add the products of some keys and all queries to dQ, dK and dV.
 
     q, dq (rows, d), do (rows, columns), lse and delta (rows,), all in whole strips; k
-    (n, d), v (n, columns); first, stop (queries,), place, slope, bias, softcap as for
-    `attend`, counted from the first of the keys; dk (n, d) and dv (n, columns), in
-    whole tiles; `room` is working memory.
+    (n, d), v (n, columns); plain, first, stop, place, slope, bias, softcap as for
+    `fold`, counted from the first of the keys; dk (n, d) and dv (n, columns), and a strip
+    more; `room` is working memory.
     """
-    n, queries = k.shape[0], first.size
-    kt, at = carve(room, 0, TILE, k.shape[1])
-    vt, at = carve(room, at, TILE, v.shape[1])
-    tile, at = carve(room, at, TILE, dq.shape[1])
-    s, at = carve(room, at, BLOCK, TILE)
-    ds, at = carve(room, at, BLOCK, TILE)
-    kt = kt.reshape((TILE // PANEL, k.shape[1], PANEL))
-    vt = vt.reshape((TILE // PANEL, v.shape[1], PANEL))
+    n, queries, d, columns = k.shape[0], first.size, dq.shape[1], dv.shape[1]
+    k_tile, at = carve(room, 0, TILE, d)
+    v_tile, at = carve(room, at, TILE, columns)
+    kt, at = carve(room, at, TILE, d)
+    vt, at = carve(room, at, TILE, columns)
+    s, at = carve(room, at, BLOCK, WIDE)
+    ds, at = carve(room, at, BLOCK, WIDE)
     for start in range(0, n, TILE):
         keys = min(TILE, n - start)
-        side_by_side(k[start : start + keys], kt)
-        side_by_side(v[start : start + keys], vt)
-        for j in range(keys):
-            copy(k[start + j], tile[j])
+        width = whole(keys, PANEL)
+        k_at, v_at = rows_of(k, start, k_tile[:width]), rows_of(v, start, v_tile[:width])
+        side_by_side(k_at, width, d, address(kt))
+        side_by_side(v_at, width, columns, address(vt))
         for top in range(0, queries, BLOCK):
             end = min(top + BLOCK, queries)
             if stop[end - 1] <= start or first[top] >= start + keys:
                 continue
-            height, width = whole(end - top, ROWS), whole(keys, PANEL)
-            multiply(q[top : top + height], kt[: width // PANEL], s)
-            multiply(do[top : top + height], vt[: width // PANEL], ds)
-            plain = softcap == 0 and slope == 0 and bias.size == 0
+            height = whole(end - top, ROWS)
+            s_at, ds_at, line = address(s), address(ds), WIDE * 4
+            q_at, do_at = address(q) + top * d * 4, address(do) + top * columns * 4
+            multiply(q_at, height, d, address(kt), width, s_at)
+            multiply(do_at, height, columns, address(vt), width, ds_at)
             inside = first[end - 1] <= start and stop[top] >= start + width
             for i in range(height):
                 row, own, at_i = s[i, :width], ds[i, :width], top + i
@@ -238,21 +258,17 @@ def accumulate(q, do, lse, delta, k, v, first, stop, place, slope, bias, softcap
                     added = (
                         bias[at_i, start : start + keys] if bias.size > 0 else row[:0]
                     )
-                    differ_dressed(row, own, lse[at_i], delta[at_i], softcap, slope,
-                                   place + at_i - start, added, first[at_i] - start,
-                                   stop[at_i] - start)  # fmt: skip
-            add_products(s, ds, q[top : top + height], do[top : top + height],
-                         tile[:keys], dq[top:], dk[start:], dv[start:])  # fmt: skip
-
-
-@inner
-def add_products(weights, ds, q, do, k, dq, dk, dv):
-    """Add weightsᵀ dO to dV, dSᵀ Q to dK and dS K to dQ, for a block and a tile."""
-    for key in range(0, len(k), ROWS):
-        add_rows(address(weights) + key * 4, 4, TILE * 4, do, dv[key:])
-        add_rows(address(ds) + key * 4, 4, TILE * 4, q, dk[key:])
-    for row in range(0, len(q), ROWS):
-        add_rows(address(ds) + row * TILE * 4, TILE * 4, 4, k, dq[row:])
+                    differ_dressed(row, own, lse[at_i], delta[at_i], softcap,
+                                   slope[at_i], place[at_i] - start, added,
+                                   first[at_i] - start, stop[at_i] - start)  # fmt: skip
+            # dV += weightsᵀ dO, dK += dSᵀ Q and dQ += dS K, for the block and the tile.
+            for key in range(0, keys, ROWS):
+                to, to_v = (start + key) * d * 4, (start + key) * columns * 4
+                add_rows(s_at + key * 4, 4, line, do_at, height, address(dv) + to_v, columns)
+                add_rows(ds_at + key * 4, 4, line, q_at, height, address(dk) + to, d)
+            for i in range(0, height, ROWS):
+                to = address(dq) + (top + i) * d * 4
+                add_rows(ds_at + i * line, line, 4, k_at, keys, to, d)
 
 
 @inner
@@ -268,13 +284,14 @@ def differ_dressed(row, own, lse, delta, softcap, slope, place, added, first, st
 
 
 @inner
-def multiply(rows, panels, to):
-    """Put rows (height, d…) times panels (panels, d, PANEL) into `to` (height, TILE)."""
-    d = panels.shape[1]
-    row, panel = rows.shape[1] * 4, d * PANEL * 4
-    for p in range(panels.shape[0]):
-        for top in range(0, rows.shape[0], ROWS):
+def multiply(rows, height, d, panels, width, to):
+    """Put rows (height, d) times panels (…, d, PANEL) into `to` (height, WIDE).
+
+    All three are addresses; `width` is how many columns there are in all panels.
+    """
+    for p in range(0, width, PANEL):
+        for top in range(0, height, ROWS):
             product_set(
-                address(rows) + top * row, row, 4, address(panels) + p * panel, PANEL * 4,
-                address(to) + (top * TILE + p * PANEL) * 4, TILE * 4, d,
+                rows + top * d * 4, d * 4, 4, panels + p * d * 4, PANEL * 4,
+                to + (top * WIDE + p) * 4, WIDE * 4, d,
             )  # fmt: skip

@@ -40,13 +40,17 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     # Numba compiles again when the function's own file changes. A kernel is built from
     # other files of the package as well, so the cache depends on all of them.
     compiled._cache._cache_file._source_stamp = EDITION
+    ready = False
 
     @wraps(function)
     def run(*arguments: Any) -> Any:
-        if compiled.nopython_signatures:
+        nonlocal ready
+        if ready:
             return compiled(*arguments)
         with announced(function.__name__):
-            return compiled(*arguments)
+            answer = compiled(*arguments)
+        ready = True
+        return answer
 
     run.compiled = compiled  # type: ignore[attr-defined]
     return run

@@ -1,11 +1,4 @@
-"""Attention on a CPU: the fold over tiles, in an order that suits the caches.
-
-Keys lie side by side in panels, so that a row of scores is a whole number of vectors.
-Each tile meets all strips of a block of queries in turn: the scores of a strip are
-computed and folded into its states, (m, l, o); then the tile's values are added,
-weighted. So all strips but the first read the tile from the nearest caches. The sum l
-has a number for each lane of a vector; the lanes are added up at the end.
-"""
+"""Attention on a CPU: blocks of queries, each folded over the keys by `folding`."""
 
 # mypy: disable-error-code="no-untyped-def"
 import numpy as np
@@ -14,32 +7,12 @@ from numpy.typing import ArrayLike
 from onlinesoftmax import inputs, streaming
 from onlinesoftmax.dense import capped
 from onlinesoftmax.inputs import Array
-from onlinesoftmax.masks import Mask
+from onlinesoftmax.masks import Mask, head_of
 from onlinesoftmax.state import State
-from tiledattention.cpu import arguments, decoding
-from tiledattention.cpu.compiled import inner, kernel
-from tiledattention.cpu.lanes import LANES
+from tiledattention.cpu import arguments, decoding, folding
 from tiledattention.cpu.pool import share, threads_of
-from tiledattention.cpu.steps import (
-    LOG2_E,
-    PANEL,
-    ROWS,
-    VECTORS,
-    absorb,
-    address,
-    product_set,
-)
-from tiledattention.cpu.tiles import (
-    NOWHERE,
-    PANELS,
-    TILE,
-    add_rows,
-    carve,
-    copy,
-    dress,
-    soon,
-    whole,
-)
+from tiledattention.cpu.steps import LOG2_E
+from tiledattention.cpu.tiles import TILE
 
 
 def attention(
@@ -105,61 +78,40 @@ def _by_tiles(
     asked: inputs.Attention, mask: Mask | None, out: Array, lse: Array, threads: int
 ) -> None:
     """Write the output and the logsumexp of each row, block by block of queries."""
-    for group in arguments.groups(asked, mask):
-        keys = arguments.Panels.of([own.k for own, _ in group], threads)
-        size = arguments.block_size(group, threads)
-        blocks = [
-            (head, seen, keys.own[at], rows)
-            for at, (_, heads) in enumerate(group)
-            for head, seen in heads
-            for rows in inputs.blocks(seen.queries, size)
-        ]
-        share(lambda block: _attend(asked, *block, out, lse), blocks, threads)
+    heads = [(head, head_of(mask, asked.shape, head.at)) for head in asked.heads()]
+    size = arguments.block_size([seen for _, seen in heads], threads)
+    blocks = [
+        (head, seen, rows)
+        for head, seen in heads
+        for rows in inputs.blocks(seen.queries, size)
+    ]
+    share(lambda block: _attend(asked, *block, out, lse), blocks, threads)
 
 
-def _attend(asked, head, seen, panels, rows, out, lse) -> None:
+def _attend(asked, head, seen, rows, out, lse) -> None:
     """Write the output and the logsumexp of a block of queries."""
-    own = arguments.Rows.of(seen, rows)
-    answer = np.empty((rows.stop - rows.start, head.v.shape[-1]), np.float32)
-    numbers = arguments.numbers(asked, head)
-    q, v = arguments.plain(head.q[rows]), arguments.plain(head.v)
-    if attend(q, panels, v, *own, *numbers, answer, lse[head.at][rows], _room(q, v)):
-        out[head.at][rows] = answer
-    else:
-        slow = streaming.answer(asked, head, seen, rows, TILE)
-        out[head.at][rows], lse[head.at][rows] = slow
-
-
-def _room(q: Array, v: Array) -> arguments.Floats:
-    """Return working memory for `take`."""
-    height, columns = whole(len(q), ROWS), whole(v.shape[1], LANES)
-    return arguments.ROOM.of(
-        (height, q.shape[1]), (height, LANES), (height, columns), (height, TILE),
-        (TILE, columns),
-    )  # fmt: skip
+    own = arguments.Rows.of(seen, rows, head.sink)
+    to, sums = out[head.at][rows], lse[head.at][rows]
+    answer = arguments.answer(to)
+    m, l, o = *np.empty((2, 1, len(to)), np.float32), answer[None]
+    problem = folding.Problem.of(asked, head.q[rows], own)
+    problem.fold(head.k, head.v, 0, m[0], l[0], o[0])
+    if not folding.unite(m, l, o, 0, answer, sums):
+        answer, sums[...] = streaming.answer(asked, head, seen, rows, TILE)
+    if answer is not to:
+        to[...] = answer
 
 
 def state_of(
-    asked: inputs.Attention,
-    head: inputs.OneHead,
-    panels: arguments.Floats,
-    rows: slice,
-    own: arguments.Rows,
+    asked: inputs.Attention, head: inputs.OneHead, rows: slice, own: arguments.Rows
 ) -> State:
     """Return the states of a block of queries over some of the keys, in float64.
 
-    `asked` and `head` hold only these keys and their values, and `panels` the same
-    keys, packed. `own` says what the queries see of them, in base e. A worker of a
-    cluster folds its chunk so.
+    `asked` and `head` hold only these keys and their values. `own` says what the queries
+    see of them. A worker of a cluster folds its chunk so.
     """
-    q, v = arguments.plain(head.q[rows]), arguments.plain(head.v)
-    m, l = np.empty((2, len(q)), np.float32)
-    o = np.empty((len(q), v.shape[1]), np.float32)
-    in_base_2 = own._replace(
-        slope=np.float32(own.slope * LOG2_E), bias=own.bias * np.float32(LOG2_E)
-    )
-    numbers = arguments.numbers(asked, head)
-    leave(q, panels, v, *in_base_2, *numbers, m, l, o, _room(q, v))
+    m, l, o = (x[0] for x in folding.room_for_states(1, own.first.size, head.v.shape[-1]))
+    folding.Problem.of(asked, head.q[rows], own).fold(head.k, head.v, 0, m, l, o)
     wide = State(*(x.astype(np.float64) for x in (m, l, o)))
     if np.isfinite(l).all() and np.isfinite(o).all() and (m < np.inf).all():
         return wide._replace(m=wide.m / LOG2_E)
@@ -175,129 +127,3 @@ def _state_by_streaming(asked, head, rows, own) -> State:
         scores = own.apply(capped(scores, asked.softcap).astype(np.float32), keys)
         state = streaming.update_tile(state, scores, head.v[keys])
     return State(*(np.asarray(x, np.float64) for x in state))
-
-
-@kernel
-def attend(q, keys, values, first, stop, place, slope, bias, factor, softcap, sink, out,
-           lse, room):  # fmt: skip
-    """Write output and logsumexp of a block of queries; return whether all is finite.
-
-    The arguments are those of `take`.
-    """
-    m, l, o = take(q, keys, values, first, stop, place, slope, bias, factor, softcap,
-                   sink, room)  # fmt: skip
-    finite = True
-    for i in range(q.shape[0]):
-        total = sum_of(l[i])
-        lse[i] = (m[i] + np.log2(np.float64(total))) / LOG2_E
-        inverse = np.float32(1) / total if total != 0 else np.float32(0)
-        check = np.float32(0)
-        for c in range(out.shape[1]):
-            answer = o[i, c] * inverse
-            out[i, c] = answer
-            check += answer * np.float32(0)  # NaN for anything that is not finite
-        finite &= check == 0 and lse[i] < np.inf
-    return finite
-
-
-@kernel
-def leave(q, keys, values, first, stop, place, slope, bias, factor, softcap, sink, tops,
-          sums, out, room):  # fmt: skip
-    """Write the states of a block of queries: m, in base 2, l and o.
-
-    The arguments are those of `take`.
-    """
-    m, l, o = take(q, keys, values, first, stop, place, slope, bias, factor, softcap,
-                   sink, room)  # fmt: skip
-    for i in range(q.shape[0]):
-        tops[i], sums[i] = m[i], sum_of(l[i])
-        for c in range(out.shape[1]):
-            out[i, c] = o[i, c]
-
-
-@inner
-def sum_of(lanes):
-    """Return the sum of a row's lanes."""
-    total = np.float32(0)
-    for lane in range(LANES):
-        total += lanes[lane]
-    return total
-
-
-@inner
-def take(q, keys, values, first, stop, place, slope, bias, factor, softcap, sink, room):
-    """Return the states of a block of queries, m, l by lanes, and o, in whole strips.
-
-    q (queries, d), to be multiplied by `factor`; keys (panels, d, PANEL); values (n,
-    columns); first, stop (queries,), the keys that each query sees; place, the index of
-    the first query; bias (queries, n) or empty; sink, the score of one more key, whose
-    value is 0, or −∞. Scores, and all that is added to them, are in base 2. `room` is
-    working memory.
-    """
-    queries, d = q.shape
-    height, columns = whole(queries, ROWS), whole(values.shape[1], LANES)
-    m = np.full(height + LANES, sink, np.float32)  # vectors reach beyond the last row
-    scaled, at = carve(room, 0, height // ROWS, d * ROWS)
-    scaled = scaled.reshape((height // ROWS, d, ROWS))
-    l, at = carve(room, at, height, LANES)
-    o, at = carve(room, at, height, columns)
-    scores, at = carve(room, at, height, TILE)
-    tile, at = carve(room, at, TILE, columns)
-    for i in range(queries):
-        l[i, 0] = sink > NOWHERE  # the weight of the sink, measured from its own score
-        strip, r = scaled[i // ROWS], i % ROWS
-        for c in range(d):
-            strip[c, r] = q[i, c] * factor
-    fold(scaled, keys, values, first, stop, place, slope, bias, softcap, m, l, o,
-         scores, tile)  # fmt: skip
-    return m, l, o
-
-
-@inner
-def fold(q, keys, values, first, stop, place, slope, bias, softcap, m, l, o, scores,
-         tile):  # fmt: skip
-    """Fold all keys that a block of queries sees into its states.
-
-    As for `take`, but q is in base 2 and in strips, (strips, d, ROWS). The state is m
-    (queries,), l (queries, LANES) and o (queries, columns), in whole strips; scores
-    (queries, TILE) and tile (TILE, columns) are working memory.
-    """
-    queries, d, n = first.size, q.shape[1], values.shape[0]
-    panel, lines = d * PANEL * 4, whole(TILE * d * 4 * ROWS // queries, 64)
-    for start in range(first[0] // TILE * TILE, stop[queries - 1], TILE):
-        end = min(start + TILE, n)
-        for j in range(end - start):
-            copy(values[start + j], tile[j])
-        own = address(keys) + start // PANEL * panel
-        for top in range(0, queries, ROWS):
-            last = min(top + ROWS, queries) - 1
-            width = min(stop[last], end) - start
-            if width <= 0 or first[top] >= end:
-                continue
-            soon(own + PANELS * panel + top // ROWS * lines, lines)  # of the next tile
-            panels = whole(width, PANEL) // PANEL
-            strip = address(scores) + top * TILE * 4
-            for p in range(panels):
-                product_set(
-                    address(q) + top * d * 4, 4, ROWS * 4, own + p * panel, PANEL * 4,
-                    strip + p * PANEL * 4, TILE * 4, d,
-                )  # fmt: skip
-            plain = softcap == 0 and slope == 0 and bias.size == 0
-            if not plain or first[last] > start or stop[top] < start + panels * PANEL:
-                for i in range(top, last + 1):
-                    row = scores[i, : panels * PANEL]
-                    added = bias[i, start:end] if bias.size > 0 else row[:0]
-                    dress(row, softcap, slope, place + i - start, added,
-                          first[i] - start, stop[i] - start)  # fmt: skip
-            absorb(
-                strip, TILE * 4, panels * VECTORS, address(m) + top * 4,
-                address(l) + top * LANES * 4, address(o) + top * o.shape[1] * 4,
-                o.shape[1] // LANES,
-            )  # fmt: skip
-        for top in range(0, queries, ROWS):
-            last = min(top + ROWS, queries) - 1
-            # Keys that no row of the strip sees are skipped: their values may be NaN.
-            low, high = max(first[top], start) - start, min(stop[last], end) - start
-            if low < high:
-                weights = address(scores) + (top * TILE + low) * 4
-                add_rows(weights, TILE * 4, 4, tile[low:high], o[top:])

@@ -124,6 +124,31 @@ def store(b: Builder, x: Value, address: Value, offset: int = 0) -> None:
     b.store(x, pointer(b, address, VECTOR, offset), align=4)
 
 
+def first(b: Builder, count: Value) -> Value:
+    """Return a mask that is true for the first `count` lanes."""
+    nothing = ir.Constant(INTEGERS, ir.Undefined)
+    one = b.insert_element(nothing, b.trunc(count, INT32), ir.Constant(INT32, 0))
+    each = b.shuffle_vector(one, nothing, ir.Constant(INTEGERS, [0] * LANES))
+    return b.icmp_unsigned("<", ir.Constant(INTEGERS, list(range(LANES))), each)
+
+
+def load_some(b: Builder, address: Value, mask: Value, other: float) -> Value:
+    """Return the vector at an address where the mask is true, and else a number."""
+    place, name = VECTOR.as_pointer(), f"llvm.masked.load.v{LANES}f32.p0"
+    kind = ir.FunctionType(VECTOR, [place, INT32, mask.type, VECTOR])
+    own = cgutils.get_or_insert_function(b.module, kind, name)
+    at = pointer(b, address, VECTOR)
+    return b.call(own, [at, ir.Constant(INT32, 4), mask, constant(other)])
+
+
+def store_some(b: Builder, x: Value, address: Value, mask: Value) -> None:
+    """Write the lanes of a vector where the mask is true."""
+    place, name = VECTOR.as_pointer(), f"llvm.masked.store.v{LANES}f32.p0"
+    kind = ir.FunctionType(ir.VoidType(), [VECTOR, place, INT32, mask.type])
+    own = cgutils.get_or_insert_function(b.module, kind, name)
+    b.call(own, [x, pointer(b, address, VECTOR), ir.Constant(INT32, 4), mask])
+
+
 def splat(b: Builder, x: Value) -> Value:
     """Return a vector that holds the number `x` in every lane."""
     nothing = ir.Constant(VECTOR, ir.Undefined)
@@ -200,18 +225,38 @@ def across(
     """
     nothing, step = ir.Constant(VECTOR, ir.Undefined), 1
     while len(vectors) > 1:
-        own = [i for i in range(LANES) if not i & step]
-        pairs = list(zip(vectors[0::2], vectors[1::2]))
-        # Lane i of a mixed vector belongs to the first of the two where bit `step` of i
-        # is 0, and else to the second.
-        near = [i if not i & step else LANES + (i ^ step) for i in range(LANES)]
-        far = [i ^ step if i in own else LANES + i for i in range(LANES)]
-        vectors = [
-            combine(b, pick(b, x, y, near), pick(b, x, y, far)) for x, y in pairs
-        ]
+        pairs = zip(vectors[0::2], vectors[1::2])
+        vectors = [combine(b, *mixed(b, x, y, step)) for x, y in pairs]
         step *= 2
     [x] = vectors
     while step < LANES:
         x = combine(b, x, pick(b, x, nothing, [i ^ step for i in range(LANES)]))
         step *= 2
     return x
+
+
+def turned(b: Builder, square: list[Value]) -> list[Value]:
+    """Return the columns of LANES vectors.
+
+    Each step exchanges one bit of a number's row with the same bit of its lane.
+    """
+    square, step = list(square), 1
+    while step < LANES:
+        for i in range(LANES):
+            if not i & step:
+                pair = mixed(b, square[i], square[i ^ step], step)
+                square[i], square[i ^ step] = pair
+        step *= 2
+    return square
+
+
+def mixed(b: Builder, x: Value, y: Value, step: int) -> tuple[Value, Value]:
+    """Return two vectors that have exchanged lanes, `step` apart.
+
+    The first takes the lanes of both whose number has bit `step` at 0, those of x at
+    their own places, and the second takes those that have it at 1.
+    """
+    lower = [not lane & step for lane in range(LANES)]
+    near = [i if low else LANES + (i ^ step) for i, low in enumerate(lower)]
+    far = [i ^ step if low else LANES + i for i, low in enumerate(lower)]
+    return pick(b, x, y, near), pick(b, x, y, far)

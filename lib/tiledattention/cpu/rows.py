@@ -14,18 +14,18 @@ from numpy.typing import ArrayLike
 from onlinesoftmax.inputs import Array
 from tiledattention.cpu import arguments
 from tiledattention.cpu.compiled import inner, kernel
+from tiledattention.cpu.lanes import LANES
 from tiledattention.cpu.pool import share, threads_of
 from tiledattention.cpu.steps import (
-    STEP,
+    FEW,
     address,
+    few_largest,
+    few_sums,
     row_largest,
     row_scale,
     row_write,
 )
-from tiledattention.cpu.tiles import soon
 
-AHEAD = 2  # rows: how far ahead of its use a row is prefetched
-NEAR = 2**15  # numbers of a row that is prefetched as a whole, at most
 BLOCK = 4096  # numbers of a block
 PART = 128 * BLOCK  # numbers of a part of a very long row
 TASK = 2**17  # numbers of a task, at least
@@ -66,7 +66,7 @@ def softmax(
     if x.size == 0:
         return out
     rows, answers = x.reshape(-1, n), out.reshape(-1, n)
-    if n > PART:
+    if n > PART and len(rows) < 2 * threads:
         for row, answer in zip(rows, answers):
             _write_in_parts(row, answer, threads)
     else:
@@ -106,7 +106,7 @@ def _write_in_parts(row: Array, answer: Array, threads: int) -> None:
 def _write(x: Array, out: Array) -> None:
     """Write the softmax of whole rows, in whatever format `out` has."""
     weights = out if _is_writable(out) else np.empty(x.shape, np.float32)
-    whole_rows(arguments.plain(x), weights)
+    whole_rows(arguments.plain(x).ravel(), weights.ravel(), x.shape[1])
     if weights is not out:
         out[...] = weights
 
@@ -117,82 +117,84 @@ def _is_writable(out: Array) -> bool:
 
 
 @kernel
-def whole_rows(x, out):
-    """Write the softmax of rows, one after the other."""
-    m, l = np.empty((2, -(-x.shape[1] // BLOCK)), np.float32)
-    tail = np.empty(STEP, np.float32)
-    for i in range(x.shape[0]):
-        if i + AHEAD < x.shape[0] and x.shape[1] <= NEAR:
-            for rows in (x, out):
-                soon(address(rows[i + AHEAD]), x.shape[1] * 4)
-        weigh(x[i], out[i], m, l, tail)
-        merge(m, l)
-        rescale(out[i], m)
+def whole_rows(x, out, n):
+    """Write the softmax of rows of n numbers, one after the other."""
+    blocks = -(-n // BLOCK)
+    m, l = np.empty(max(blocks, FEW), np.float32), np.empty(max(blocks, FEW), np.float32)
+    room = np.empty((FEW, LANES), np.float32)
+    size = n if blocks > 1 else FEW * n  # short rows are computed together
+    for start in range(0, x.size, size):
+        own, to = x[start : start + size], out[start : start + size]
+        weigh(own, to, m, l, min(n, BLOCK), room)
+        if blocks > 1:
+            merge(m, l, blocks)
+        else:
+            for i in range(own.size // n):
+                m[i] = 1 / l[i]
+        rescale(to, m, min(n, BLOCK))
 
 
 @kernel
 def weigh_part(row, out, m, l):
     """Write the weights of a part of a row, and the states of its blocks."""
-    weigh(row, out, m, l, np.empty(STEP, np.float32))
+    weigh(row, out, m, l, BLOCK, np.empty((FEW, LANES), np.float32))
 
 
 @kernel
 def merge_states(m, l):
     """Turn the states of all blocks of a row into their factors."""
-    merge(m, l)
+    merge(m, l, m.size)
 
 
 @kernel
 def rescale_part(out, factors):
     """Rescale the weights of a part of a row."""
-    rescale(out, factors)
+    rescale(out, factors, BLOCK)
 
 
 @inner
-def weigh(row, out, m, l, tail):
-    """Write the weights of a row, each measured from the largest score of its block.
+def weigh(row, out, m, l, size, room):
+    """Write the weights of blocks, each measured from the largest score of its own.
 
-    The states of the blocks go to `m` and `l`; `tail` is room for what fills no step.
+    The states of the blocks go to `m` and `l`. FEW blocks are computed at a time, so that
+    none waits for the sums of another; `room` (FEW, LANES) holds these.
     """
-    for b in range(m.size):
-        start, stop = b * BLOCK, min((b + 1) * BLOCK, row.size)
-        steps = (stop - start) // STEP
-        rest = start + steps * STEP
-        block, to = address(row) + 4 * start, address(out) + 4 * start
-        if row.size > NEAR:
-            soon(block + 4 * BLOCK, 4 * BLOCK)
-        largest, total = row_largest(block, steps), np.float32(0)
-        if rest < stop:
-            tail[:] = NOWHERE
-            for j in range(rest, stop):
-                tail[j - rest] = row[j]
-            largest = max(largest, row_largest(address(tail), 1))
-            total = row_write(address(tail), 1, largest, address(tail))
-            for j in range(rest, stop):
-                out[j] = tail[j - rest]
-        m[b], l[b] = largest, total + row_write(block, steps, largest, to)
+    source, to, lanes = address(row), address(out), address(room)
+    for first in range(0, row.size, FEW * size):
+        stop, block = min(first + FEW * size, row.size), first // size
+        place = lanes
+        for start in range(first, stop, size):
+            row_largest(source + start * 4, min(size, stop - start), place)
+            place += LANES * 4
+        few_largest(lanes)
+        for b in range(block, -(-stop // size)):
+            m[b] = room[0, b - block]
+        place = lanes
+        for start in range(first, stop, size):
+            row_write(source + start * 4, min(size, stop - start), m[start // size],
+                      to + start * 4, place)  # fmt: skip
+            place += LANES * 4
+        few_sums(lanes)
+        for b in range(block, -(-stop // size)):
+            l[b] = room[0, b - block]
 
 
 @inner
-def merge(m, l):
+def merge(m, l, blocks):
     """Turn each block's `m` into the factor that rescales its weights to the whole."""
-    if m.size == 1:  # a short row has nothing to merge
-        m[0] = 1 / l[0]
-        return
-    top, whole = m.max(), np.float64(0)
-    for b in range(m.size):
+    top, whole = NOWHERE, np.float64(0)
+    for b in range(blocks):
+        top = max(top, m[b])
+    for b in range(blocks):
         m[b] = np.exp(m[b] - top)
         whole += l[b] * m[b]
-    for b in range(m.size):
+    for b in range(blocks):
         m[b] /= whole
 
 
 @inner
-def rescale(out, factors):
+def rescale(out, factors, size):
     """Multiply the weights of each block by its factor."""
-    for start in range(0, out.size, BLOCK):
-        factor, stop = factors[start // BLOCK], min(start + BLOCK, out.size)
-        steps = (stop - start) // STEP
-        row_scale(address(out) + 4 * start, steps, factor)
-        for j in range(start + steps * STEP, stop):
-            out[j] *= factor
+    for start in range(0, out.size, size):
+        count = min(size, out.size - start)
+        row_scale(address(out) + start * 4, count, factors[start // size])

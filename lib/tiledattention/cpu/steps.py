@@ -6,16 +6,20 @@ six rows at a time, a *strip*, and the numbers of a row a vector at a time, so a
 to hold whole vectors.
 
     product_set, product_add    a strip of a product of two matrices
-    dots                        the products of one row with several others
+    turn                        lays rows side by side, as the second matrix of a product
     absorb                      takes a strip of scores into the states of its rows
     differ                      weights and dS of a row, from its scores and dP
     row_largest, row_write, row_scale      what a softmax does to a row
+    few_largest, few_sums       combine the lanes of what these leave
     fetch                       prefetches a cache line
+
+Those called few_… and row_… take FEW rows, or one, for the sake of short calculations;
+`few_dots` and `row_dots` are products with rows that are not laid side by side.
 """
 
 from collections.abc import Callable
 from math import e, log2
-from typing import Any
+from typing import Any, TypeAlias
 
 from llvmlite import ir
 from numba import types
@@ -26,13 +30,16 @@ from tiledattention.cpu import lanes
 from tiledattention.cpu.lanes import BYTES, LANES, MACHINE, Builder, Value, number
 
 ROWS = 6  # of a strip
+FEW = 4  # rows of a strip where there are not so many
+# How far a score may lie above its row's m, in base 2, before the state is rescaled.
+SLACK = 8
 # Vectors of each row of a product that stay in registers: as many as fit beside one row of
 # the second matrix and one number of the first.
 VECTORS = 4 if MACHINE.registers == 32 else 2
 PANEL = VECTORS * LANES  # columns that a strip of a product has
 ABREAST = 4  # independent vectors of a row, so that none waits for another
 STEP = ABREAST * LANES  # numbers of a row in one step
-LOG2_E = log2(e)
+LOG2_E, LOWEST = log2(e), float("-inf")
 ADDRESS, NUMBER = types.intp, types.float32
 
 
@@ -82,76 +89,135 @@ def product(vectors: int, onto: bool, height: int = ROWS) -> Callable[..., None]
     return strip
 
 
+# The strips that the kernels are built of: onto what is there or not, a panel wide or,
+# for columns that fill no panel, a vector; FEW rows or one where there are not ROWS.
 product_set = product(VECTORS, onto=False)
-product_add = product(VECTORS, onto=True)
-# Columns that fill no panel, a vector at a time.
-product_add_one = product(1, onto=True)
-# One row alone.
-row_add = product(VECTORS, onto=True, height=1)
-row_add_one = product(1, onto=True, height=1)
+product_add, product_add_one = (product(n, onto=True) for n in (VECTORS, 1))
+few_add, few_add_one = (product(n, onto=True, height=FEW) for n in (VECTORS, 1))
+row_add, row_add_one = (product(n, onto=True, height=1) for n in (VECTORS, 1))
+
+
+def products(height: int) -> Callable[..., None]:
+    """Return an intrinsic for the products of a few rows with FEW others.
+
+    Unlike a strip's, the rows of the second matrix are read as they lie. The arguments
+    are q and its stride, k and its stride, all in bytes, how many vectors a row has,
+    and where the products go: LANES numbers are written for each row of q, `to_row`
+    bytes from row to row, of which the first FEW count.
+    """
+
+    @intrinsic
+    def dots(typing: Any, q: Any, q_row: Any, k: Any, k_row: Any, vectors: Any, to: Any,
+             to_row: Any) -> Any:  # fmt: skip
+        return types.void(*[ADDRESS] * 7), emit
+
+    def emit(
+        context: Any, at: Builder, signature: Any, arguments: list[Value]
+    ) -> Value:
+        q, q_row, k, k_row, vectors, to, to_row = arguments
+        rows = [at.add(q, at.mul(q_row, number(r))) for r in range(height)]
+        others = [at.add(k, at.mul(k_row, number(r))) for r in range(FEW)]
+        sums = [
+            [cgutils.alloca_once_value(at, lanes.constant(0)) for _ in others]
+            for _ in rows
+        ]
+        # One after another, as they lie in memory: the processor then fetches them ahead.
+        for other, of_other in zip(others, zip(*sums)):
+            with cgutils.for_range(at, vectors) as loop:
+                offset = at.mul(loop.index, number(BYTES))
+                loaded = lanes.load(at, at.add(other, offset))
+                for row, sum_ in zip(rows, of_other):
+                    own = lanes.load(at, at.add(row, offset))
+                    at.store(lanes.fma(at, own, loaded, at.load(sum_)), sum_)
+        for r, of_row in enumerate(sums):
+            found = lanes.across(at, [at.load(sum_) for sum_ in of_row], lanes.add)
+            lanes.store(at, found, at.add(to, at.mul(to_row, number(r))))
+        return context.get_dummy_value()
+
+    return dots
+
+
+few_dots, row_dots = products(FEW), products(1)
 
 
 @intrinsic
-def dots(typing: Any, q: Any, k: Any, k_row: Any, vectors: Any, out: Any) -> Any:
-    """Write the products of one row with LANES others, `k_row` bytes from each other."""
-    return types.void(*[ADDRESS] * 5), _dots
+def turn(typing: Any, rows: Any, row: Any, to: Any, to_row: Any) -> Any:
+    """Write LANES rows of LANES numbers as columns: a square, turned about its diagonal.
+
+    `row` and `to_row` are the bytes from row to row.
+    """
+    return types.void(*[ADDRESS] * 4), _turn
 
 
-def _dots(context: Any, at: Builder, signature: Any, arguments: list[Value]) -> Value:
-    q, k, k_row, vectors, out = arguments
-    sums = []
-    for r in range(LANES):  # one after another, as they lie in memory
-        row = at.add(k, at.mul(k_row, number(r)))
-        sums.append(cgutils.alloca_once_value(at, lanes.constant(0)))
-        with cgutils.for_range(at, vectors) as loop:
-            offset = at.mul(loop.index, number(BYTES))
-            own, other = (lanes.load(at, at.add(x, offset)) for x in (q, row))
-            at.store(lanes.fma(at, own, other, at.load(sums[r])), sums[r])
-    products = lanes.across(at, [at.load(sum_) for sum_ in sums], lanes.add)
-    lanes.store(at, products, out)
+def _turn(context: Any, at: Builder, signature: Any, arguments: list[Value]) -> Value:
+    rows, row, to, to_row = arguments
+    square = [lanes.load(at, at.add(rows, at.mul(row, number(r)))) for r in range(LANES)]
+    for r, column in enumerate(lanes.turned(at, square)):
+        lanes.store(at, column, at.add(to, at.mul(to_row, number(r))))
     return context.get_dummy_value()
 
 
-@intrinsic
-def absorb(typing: Any, scores: Any, row: Any, vectors: Any, m: Any, l: Any, o: Any,
-           columns: Any) -> Any:  # fmt: skip
-    """Take a strip of scores into the states of its rows; the scores become weights.
+def absorbing(height: int) -> Callable[..., None]:
+    """Return an intrinsic that takes a strip of scores into the states of its rows.
 
     Where the largest score of a row is above its m, l and o are rescaled to it. Each
-    score is replaced by 2 to the power of (score − m), and these are added to l.
+    score is replaced by its weight, 2 to the power of (score − m), and the weights are
+    added to l.
 
-    `row` is the bytes from row to row of the scores, `vectors` the length of each; m
-    has a number for each row, l a vector, o so many vectors as `columns` says.
+    The arguments are the scores and the bytes from row to row of them; how many vectors
+    a row has; m, a number for each row; l, a vector for each; o, and how many vectors a
+    row of it has.
     """
-    return types.void(*[ADDRESS] * 7), _absorb
+
+    @intrinsic
+    def absorb(typing: Any, scores: Any, row: Any, vectors: Any, m: Any, l: Any, o: Any,
+               columns: Any) -> Any:  # fmt: skip
+        return types.void(*[ADDRESS] * 7), emit
+
+    def emit(
+        context: Any, at: Builder, signature: Any, arguments: list[Value]
+    ) -> Value:
+        scores, row, vectors, m, l, o, columns = arguments
+        starts = [at.add(scores, at.mul(row, number(r))) for r in range(height)]
+        for group, new in enumerate(_largest(at, starts, vectors)):
+            old = lanes.load(at, m, group * BYTES)
+            own = [group * LANES + lane < height for lane in range(LANES)]
+            mask = ir.Constant(ir.VectorType(ir.IntType(1), LANES), own)
+            most = at.fadd(old, lanes.constant(SLACK))
+            rises = at.and_(at.fcmp_ordered(">", new, most), mask)
+            bits = at.bitcast(rises, ir.IntType(LANES))
+            with at.if_then(at.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))):
+                alphas = lanes.exp2(at, at.fsub(old, new))
+                for r in range(group * LANES, min(group * LANES + LANES, height)):
+                    lane = ir.Constant(lanes.INT32, r % LANES)
+                    with at.if_then(at.extract_element(rises, lane)):
+                        place = lanes.pointer(at, m, lanes.FLOAT, 4 * r)
+                        at.store(at.extract_element(new, lane), place)
+                        alpha = lanes.splat(at, at.extract_element(alphas, lane))
+                        _scale(at, at.add(l, number(r * BYTES)), number(1), alpha)
+                        o_row = at.mul(columns, number(r * BYTES))
+                        _scale(at, at.add(o, o_row), columns, alpha)
+        _weigh(at, starts, vectors, m, l)
+        return context.get_dummy_value()
+
+    return absorb
 
 
-def _absorb(context: Any, at: Builder, signature: Any, arguments: list[Value]) -> Value:
-    scores, row, vectors, m, l, o, columns = arguments
-    starts = [at.add(scores, at.mul(row, number(r))) for r in range(ROWS)]
-    maxima = _largest(at, starts, vectors)
-    for group, new in enumerate(maxima):
-        old = lanes.load(at, m, group * BYTES)
-        own = [group * LANES + lane < ROWS for lane in range(LANES)]
-        mask = ir.Constant(ir.VectorType(ir.IntType(1), LANES), own)
-        rises = at.and_(at.fcmp_ordered(">", new, old), mask)
-        bits = at.bitcast(rises, ir.IntType(LANES))
-        with at.if_then(at.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))):
-            alphas = lanes.exp2(at, at.fsub(old, new))
-            for r in range(group * LANES, min(group * LANES + LANES, ROWS)):
-                lane = ir.Constant(lanes.INT32, r % LANES)
-                with at.if_then(at.extract_element(rises, lane)):
-                    place = lanes.pointer(at, m, lanes.FLOAT, 4 * r)
-                    at.store(at.extract_element(new, lane), place)
-                    alpha = lanes.splat(at, at.extract_element(alphas, lane))
-                    _scale(at, at.add(l, number(r * BYTES)), number(1), alpha)
-                    o_row = at.mul(columns, number(r * BYTES))
-                    _scale(at, at.add(o, o_row), columns, alpha)
+absorb, few_absorb, row_absorb = (absorbing(n) for n in (ROWS, FEW, 1))
+
+
+def _weigh(
+    at: Builder, starts: list[Value], vectors: Value, m: Value, l: Value
+) -> None:
+    """Replace the scores of a strip by their weights, and add these to l."""
     totals = [
-        cgutils.alloca_once_value(at, lanes.load(at, l, r * BYTES)) for r in range(ROWS)
+        cgutils.alloca_once_value(at, lanes.load(at, l, r * BYTES))
+        for r in range(len(starts))
     ]
-    stored = [at.load(lanes.pointer(at, m, lanes.FLOAT, 4 * r)) for r in range(ROWS)]
-    shifts = [_guarded(at, own) for own in stored]
+    shifts = [
+        _guarded(at, at.load(lanes.pointer(at, m, lanes.FLOAT, 4 * r)))
+        for r in range(len(starts))
+    ]
     with cgutils.for_range(at, vectors) as loop:
         offset = at.mul(loop.index, number(BYTES))
         for start, shift, total in zip(starts, shifts, totals):
@@ -161,19 +227,19 @@ def _absorb(context: Any, at: Builder, signature: Any, arguments: list[Value]) -
             at.store(at.fadd(at.load(total), weight), total)
     for r, total in enumerate(totals):
         lanes.store(at, at.load(total), l, r * BYTES)
-    return context.get_dummy_value()
 
 
 def _largest(at: Builder, starts: list[Value], vectors: Value) -> list[Value]:
     """Return the largest number of each row, a row in a lane; NaN is ignored."""
-    lowest = lanes.constant(float("-inf"))
+    lowest = lanes.constant(LOWEST)
     maxima = [cgutils.alloca_once_value(at, lowest) for _ in starts]
     with cgutils.for_range(at, vectors) as loop:
         offset = at.mul(loop.index, number(BYTES))
         for start, so_far in zip(starts, maxima):
             own = lanes.load(at, at.add(start, offset))
             at.store(lanes.larger(at, at.load(so_far), own), so_far)
-    each, size = [at.load(x) for x in maxima], min(LANES, 8)
+    each = [at.load(x) for x in maxima]
+    size = min(LANES, 1 << (len(each) - 1).bit_length())  # a power of two
     each += [lowest] * (-len(each) % size)
     return [
         lanes.across(at, each[first : first + size], lanes.larger)
@@ -186,7 +252,7 @@ def _guarded(at: Builder, m: Value) -> Value:
 
     Such a row has seen no key, and −∞ − (−∞) would be NaN.
     """
-    nothing = at.fcmp_ordered("==", m, ir.Constant(lanes.FLOAT, float("-inf")))
+    nothing = at.fcmp_ordered("==", m, ir.Constant(lanes.FLOAT, LOWEST))
     return lanes.splat(at, at.select(nothing, ir.Constant(lanes.FLOAT, 0.0), m))
 
 
@@ -236,70 +302,138 @@ def _differ(context: Any, at: Builder, signature: Any, arguments: list[Value]) -
 
 
 @intrinsic
-def row_largest(typing: Any, row: Any, steps: Any) -> Any:
-    """Return the largest number of a row of so many steps; NaN is ignored."""
-    return NUMBER(ADDRESS, ADDRESS), _row_largest
+def row_largest(typing: Any, row: Any, n: Any, to: Any) -> Any:
+    """Write the largest of a row's numbers, for each lane; NaN is ignored."""
+    return types.void(*[ADDRESS] * 3), _row_largest
 
 
 def _row_largest(
     context: Any, at: Builder, signature: Any, arguments: list[Value]
 ) -> Value:
-    row, steps = arguments
-    lowest = lanes.constant(float("-inf"))
-    maxima = [cgutils.alloca_once_value(at, lowest) for _ in range(ABREAST)]
-    with cgutils.for_range(at, steps) as loop:
-        place = at.add(row, at.mul(loop.index, number(4 * STEP)))
-        for v, so_far in enumerate(maxima):
-            own = lanes.load(at, place, v * BYTES)
-            at.store(lanes.larger(at, at.load(so_far), own), so_far)
-    return _combined(at, maxima, lanes.larger)
+    row, n, to = arguments
+    maxima = _sums(at, LOWEST)
+
+    def compare(load: Load, store: Store, v: int) -> None:
+        at.store(lanes.larger(at, at.load(maxima[v]), load(row)), maxima[v])
+
+    _along(at, n, compare)
+    lanes.store(at, _combined(at, maxima, lanes.larger), to)
+    return context.get_dummy_value()
 
 
 @intrinsic
-def row_write(typing: Any, row: Any, steps: Any, m: Any, to: Any) -> Any:
-    """Write e to the power of (score − m) for a row of so many steps; return the sum."""
-    return NUMBER(ADDRESS, ADDRESS, NUMBER, ADDRESS), _row_write
+def row_write(typing: Any, row: Any, n: Any, m: Any, out: Any, to: Any) -> Any:
+    """Write e to the power of (score − m) for a row; write the sum of each lane."""
+    return types.void(ADDRESS, ADDRESS, NUMBER, ADDRESS, ADDRESS), _row_write
 
 
 def _row_write(
     context: Any, at: Builder, signature: Any, arguments: list[Value]
 ) -> Value:
-    row, steps, m, to = arguments
-    shift, nothing = _guarded(at, m), lanes.constant(0)
-    totals = [cgutils.alloca_once_value(at, nothing) for _ in range(ABREAST)]
-    with cgutils.for_range(at, steps) as loop:
-        offset = at.mul(loop.index, number(4 * STEP))
-        for v, total in enumerate(totals):
-            score = lanes.load(at, at.add(row, offset), v * BYTES)
-            power = at.fmul(at.fsub(score, shift), lanes.constant(LOG2_E))
-            weight = lanes.exp2(at, power)
-            at.store(at.fadd(at.load(total), weight), total)
-            lanes.store(at, weight, at.add(to, offset), v * BYTES)
-    return _combined(at, totals, lanes.add)
+    row, n, m, out, to = arguments
+    shift, totals = _guarded(at, m), _sums(at, 0)
 
+    def weigh(load: Load, store: Store, v: int) -> None:
+        power = at.fmul(at.fsub(load(row), shift), lanes.constant(LOG2_E))
+        weight = lanes.exp2(at, power)
+        at.store(at.fadd(at.load(totals[v]), weight), totals[v])
+        store(weight, out)
 
-def _combined(at: Builder, places: list[Value], combine: Any) -> Value:
-    """Return all lanes of the vectors in several places, combined to one number."""
-    first, *others = (at.load(place) for place in places)
-    for other in others:
-        first = combine(at, first, other)
-    combined = lanes.across(at, [first], combine)
-    return at.extract_element(combined, ir.Constant(lanes.INT32, 0))
+    _along(at, n, weigh)
+    lanes.store(at, _combined(at, totals, lanes.add), to)
+    return context.get_dummy_value()
 
 
 @intrinsic
-def row_scale(typing: Any, row: Any, steps: Any, factor: Any) -> Any:
-    """Multiply a row of so many steps by a number."""
+def row_scale(typing: Any, row: Any, n: Any, factor: Any) -> Any:
+    """Multiply a row by a number."""
     return types.void(ADDRESS, ADDRESS, NUMBER), _row_scale
 
 
 def _row_scale(
     context: Any, at: Builder, signature: Any, arguments: list[Value]
 ) -> Value:
-    row, steps, factor = arguments
-    vectors = at.mul(steps, number(ABREAST))
-    _scale(at, row, vectors, lanes.splat(at, factor))
+    row, n, factor = arguments
+    each = lanes.splat(at, factor)
+
+    def scale(load: Load, store: Store, v: int) -> None:
+        store(at.fmul(load(row), each), row)
+
+    _along(at, n, scale)
     return context.get_dummy_value()
+
+
+def combining(combine: Callable[[Builder, Value, Value], Value]) -> Callable[..., None]:
+    """Return an intrinsic that combines the lanes of FEW vectors, each to one number.
+
+    The numbers are written over the first of the vectors.
+    """
+
+    @intrinsic
+    def few(typing: Any, vectors: Any) -> Any:
+        return types.void(ADDRESS), emit
+
+    def emit(
+        context: Any, at: Builder, signature: Any, arguments: list[Value]
+    ) -> Value:
+        [vectors] = arguments
+        own = [lanes.load(at, vectors, r * BYTES) for r in range(FEW)]
+        lanes.store(at, lanes.across(at, own, combine), vectors)
+        return context.get_dummy_value()
+
+    return few
+
+
+few_largest, few_sums = combining(lanes.larger), combining(lanes.add)
+Load: TypeAlias = Callable[[Value], Value]
+Store: TypeAlias = Callable[[Value, Value], None]
+
+
+def _along(at: Builder, n: Value, step: Callable[[Load, Store, int], None]) -> None:
+    """Do a step for each vector of a row of n numbers; and for what fills no vector.
+
+    There a load gives −∞ beyond the end of the row, and a store writes nothing. The
+    step is told which of ABREAST independent vectors it works on.
+    """
+
+    def several(start: Value, count: Value, abreast: int) -> None:
+        with cgutils.for_range(at, count) as loop:
+            first = at.add(start, at.mul(loop.index, number(abreast * BYTES)))
+            for v in range(abreast):
+                offset = at.add(first, number(v * BYTES))
+                step(
+                    lambda place: lanes.load(at, at.add(place, offset)),
+                    lambda x, place: lanes.store(at, x, at.add(place, offset)),
+                    v,
+                )
+
+    steps, whole = at.udiv(n, number(STEP)), at.udiv(n, number(LANES))
+    done = at.mul(steps, number(ABREAST))
+    several(number(0), steps, ABREAST)
+    several(at.mul(done, number(BYTES)), at.sub(whole, done), 1)
+    rest, end = at.urem(n, number(LANES)), at.mul(whole, number(BYTES))
+    with at.if_then(at.icmp_unsigned("!=", rest, number(0))):
+        mask = lanes.first(at, rest)
+        step(
+            lambda place: lanes.load_some(at, at.add(place, end), mask, LOWEST),
+            lambda x, place: lanes.store_some(at, x, at.add(place, end), mask),
+            0,
+        )
+
+
+def _sums(at: Builder, start: float) -> list[Value]:
+    """Return places for ABREAST vectors that hold a number in every lane."""
+    return [
+        cgutils.alloca_once_value(at, lanes.constant(start)) for _ in range(ABREAST)
+    ]
+
+
+def _combined(at: Builder, places: list[Value], combine: Any) -> Value:
+    """Return the vectors in several places, combined to one."""
+    first, *others = (at.load(place) for place in places)
+    for other in others:
+        first = combine(at, first, other)
+    return first
 
 
 @intrinsic

@@ -8,19 +8,23 @@ beforehand.
 # mypy: disable-error-code="no-untyped-def"
 import numpy as np
 
-from tiledattention.cpu.compiled import inner, kernel
+from tiledattention.cpu.compiled import inner
 from tiledattention.cpu.lanes import LANES
 from tiledattention.cpu.steps import (
     PANEL,
     address,
     fetch,
+    few_add,
+    few_add_one,
     product_add,
     product_add_one,
+    row_add,
+    row_add_one,
+    turn,
 )
 
 LINE = 64  # bytes of a cache line
 TILE = 64  # keys
-PANELS = TILE // PANEL  # of a tile
 NOWHERE = np.float32(-np.inf)
 
 
@@ -38,27 +42,34 @@ def carve(room, start, rows, columns):
     two reads.
     """
     part = room[start : start + rows * columns]
-    part[:] = 0
+    for i in range(part.size):
+        part[i] = 0
     return part.reshape((rows, columns)), whole(start + rows * columns, LINE // 4)
 
 
-@kernel
-def pack(keys, panels):
-    """Lay keys (n, d) side by side in panels (panels, d, PANEL), padded with 0."""
-    side_by_side(keys, panels)
+@inner
+def rows_of(x, start, room):
+    """Return the address of as many rows of x as `room` has, of whole vectors.
+
+    Where x has not so many rows, or other ones, they are copied to `room`.
+    """
+    if x.shape[1] == room.shape[1] and start + room.shape[0] <= x.shape[0]:
+        return address(x) + start * x.shape[1] * 4
+    for j in range(min(room.shape[0], x.shape[0] - start)):
+        copy(x[start + j], room[j])
+    return address(room)
 
 
 @inner
-def side_by_side(keys, panels):
-    """Lay keys (n, d) side by side in panels (panels, d, PANEL), padded with 0."""
-    n, d = keys.shape
-    for p in range(panels.shape[0]):
-        for left in range(0, PANEL, LANES):
-            top = p * PANEL + left
-            for c in range(d):
-                for j in range(LANES):
-                    own = keys[top + j, c] if top + j < n else np.float32(0)
-                    panels[p, c, left + j] = own
+def side_by_side(rows, count, wide, panels):
+    """Lay `count` rows of `wide` numbers side by side in panels (…, wide, PANEL).
+
+    Both are addresses; the rows are whole vectors, and as many as whole panels have.
+    """
+    for top in range(0, count, LANES):
+        to = panels + (top // PANEL * wide * PANEL + top % PANEL) * 4
+        for c in range(0, wide, LANES):
+            turn(rows + (top * wide + c) * 4, wide * 4, to + c * PANEL * 4, PANEL * 4)
 
 
 @inner
@@ -98,18 +109,27 @@ def dress(scores, softcap, slope, place, bias, first, stop):
         late[j] = NOWHERE
 
 
-@inner
-def add_rows(factors, row, step, rows, to):
-    """Add a strip of factors times rows (n, columns) to a strip of `to` (…, columns).
+def adding(panel, vector):
+    """Return a function that adds a strip of factors times rows to a strip of `to`.
 
-    `factors` is an address; its stride is `row` bytes by row of the strip and `step`
-    bytes by row of `rows`.
+    `panel` adds a panel of columns, and `vector` a vector of them.
     """
-    wide, left = rows.shape[1] * 4, rows.shape[1]
-    at, at_to = address(rows), address(to)
-    while left >= PANEL:
-        product_add(factors, row, step, at, wide, at_to, wide, rows.shape[0])
-        at, at_to, left = at + PANEL * 4, at_to + PANEL * 4, left - PANEL
-    while left > 0:
-        product_add_one(factors, row, step, at, wide, at_to, wide, rows.shape[0])
-        at, at_to, left = at + LANES * 4, at_to + LANES * 4, left - LANES
+
+    @inner
+    def add(factors, row, step, rows, count, to, columns):
+        # All are addresses. The stride of the factors is `row` bytes by row of the strip
+        # and `step` bytes by row of `rows`: there are `count`, as long as those of `to`.
+        wide = columns * 4
+        while columns >= PANEL:
+            panel(factors, row, step, rows, wide, to, wide, count)
+            rows, to, columns = rows + PANEL * 4, to + PANEL * 4, columns - PANEL
+        while columns > 0:
+            vector(factors, row, step, rows, wide, to, wide, count)
+            rows, to, columns = rows + LANES * 4, to + LANES * 4, columns - LANES
+
+    return add
+
+
+add_rows = adding(product_add, product_add_one)
+few_add_rows = adding(few_add, few_add_one)
+row_add_rows = adding(row_add, row_add_one)
