@@ -22,7 +22,7 @@ from patience import PATIENCE, wait_until
 from planting import planted
 from problems import normal, problems
 from tiledattention import cpu
-from tiledattention.cpu import backward, decoding, forward, lanes, pool, rows
+from tiledattention.cpu import backward, decoding, folding, forward, lanes, pool, rows, tiles
 
 INF, NAN = np.inf, np.nan
 LIB = Path(cpu.__file__).parents[2]
@@ -54,7 +54,7 @@ def test_all_masks_give_what_dense_gives(problem, name: str) -> None:
 
 def allowed(keys: int) -> float:
     """What the accuracy rule allows, as a share of the largest output."""
-    return (ceil(keys / forward.TILE) + log2(max(keys, 1)) + 4) * 2.0**-24
+    return (ceil(keys / tiles.TILE) + log2(max(keys, 1)) + 4) * 2.0**-24
 
 
 @pytest.mark.parametrize("name", ["attention", "decode"])
@@ -93,11 +93,13 @@ LONG = {
 
 
 @pytest.mark.parametrize("seen", LONG)
-@pytest.mark.parametrize("queries", [1, decoding.FEW, decoding.FEW + 1])
+@pytest.mark.parametrize(
+    "queries", [1, 3, folding.MOST, folding.MOST + 1, decoding.MOST + 1]
+)
 def test_few_queries_of_many_keys_obey_the_accuracy_rule(
     seen: str, queries: int
 ) -> None:
-    """Whichever of the two ways they go, with heads that share their keys and alone."""
+    """Whichever way they go, with heads that share their keys and alone."""
     for heads, shared in ((1, 1), (4, 2)):
         q, k = single(heads, queries, 37), single(shared, 4500, 37, seed=1)
         v = single(shared, 4500, 20, seed=2)
@@ -336,7 +338,7 @@ def test_memory_grows_with_the_keys_and_not_with_their_square(n: int) -> None:
     assert peak <= 2 * out.nbytes + 2**21  # the keys, packed, and room for two threads
 
 
-@pytest.mark.parametrize("queries", [1, decoding.FEW])
+@pytest.mark.parametrize("queries", [1, folding.MOST])
 def test_a_few_queries_read_the_keys_where_they_lie(queries: int) -> None:
     """To pack them for so few takes longer than all the rest."""
     q, k, v = (single(n, 64, seed=n) for n in (queries, 20_000, 20_000))

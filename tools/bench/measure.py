@@ -127,19 +127,24 @@ def interleaved(
     repeats: int = REPEATS,
     of: Callable[[list[float]], float] = min,
     after: int = 0,
+    warm: float = 0,
 ) -> list[float]:
     """Return the best time of each task in seconds, or another statistic `of` its times.
 
     The tasks take turns, so that a slow moment affects all of them. Each turn begins with
-    `after` runs that are not timed, which fill the caches with the task's own data.
+    `after` runs that are not timed, or with as many as take `warm` seconds: they fill the
+    caches with the task's own data, and outlast the threads of others, which may go on
+    waiting at full speed for some milliseconds.
     """
     times: list[list[float]] = [[] for _ in tasks]
     for task in tasks:
         task()
     for _ in range(repeats):
         for task, spent in zip(tasks, times, strict=True):
-            for _ in range(after):
+            begun, count = time.perf_counter(), 0
+            while count < after or time.perf_counter() - begun < warm:
                 task()
+                count += 1
             start = time.perf_counter()
             task()
             spent.append(time.perf_counter() - start)

@@ -4,21 +4,37 @@ A package that is not installed is left out. To install all of them:
 
     pip install torch --index-url https://download.pytorch.org/whl/cpu
     pip install jax onnx onnxruntime
+
+PyTorch's matrix products leave AVX-512 unused on AMD's processors. There a second process,
+in which they are told to use it, measures PyTorch once more (it takes a C compiler).
 """
 
+import json
 import os
-from collections.abc import Callable
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 Task = Callable[[], object]
 WHAT = (
     "The library's time in proportion to that of others: below 1 it is quicker. float32,"
-    " single heads. Gradients are given the output and the logsumexp. Medians of"
-    " {repeats} turns, each with a first run that is not timed. JAX takes all cores."
+    " single heads, or heads of queries / heads of keys. Gradients are given the output and"
+    " the logsumexp. “Of the machine”: of its peak in multiplying and adding, or, where one"
+    " query or few meet many keys, of its speed in reading, both measured in the same turns."
+    " Medians of {repeats} turns; before each measurement the same work runs for"
+    " {warm:.0f} ms or once. JAX takes all cores."
 )
+REPEATS, WARM = 9, 0.012
+TURNS = 200_000  # of the loop that shows the peak
+# What MKL asks of itself to know whether a processor may use its AVX-512 code.
+TOLD = "int mkl_serv_intel_cpu_true(void) { return 1; }"
 
 
 @dataclass(frozen=True)
@@ -31,18 +47,37 @@ class Work:
     d: int
     threads: int
     causal: bool = False
+    heads: tuple[int, ...] = ()  # of the queries, and of the keys
 
     def __str__(self) -> str:
         if self.kind == "softmax":
             return f"softmax, rows of {self.keys:,}"
         size = f"{self.keys:,} × {self.d}"
-        return f"{self.kind}{', causal' if self.causal else ''}, {size}"
+        if self.kind != "decode" and self.queries != self.keys:
+            size = f"{self.queries} queries, {size}"
+        heads = ", {}/{} heads".format(*self.heads) if self.heads else ""
+        return f"{self.kind}{', causal' if self.causal else ''}{heads}, {size}"
+
+    @property
+    def operations(self) -> float:
+        """Multiplications and additions; 0 where reading is what takes the time."""
+        if self.kind in ("softmax", "decode") or self.queries < self.keys:
+            return 0
+        products = {"attention": 2, "gradients": 5}[self.kind]
+        return 2 * products * self.queries * self.keys * self.d / (1 + self.causal)
+
+    @property
+    def bytes_read(self) -> float:
+        """The bytes of keys and values, or of scores."""
+        if self.kind == "softmax":
+            return 0
+        return 8 * self.keys * self.d * (self.heads[1] if self.heads else 1)
 
 
 def works(cores: int) -> list[Work]:
     """Return the computations to compare, on one thread and on all."""
     counts = dict.fromkeys((1, cores))
-    attention = [
+    square = [
         Work("attention", n, n, d, threads, causal)
         for n, d, causal in (
             (4096, 64, False),
@@ -54,33 +89,124 @@ def works(cores: int) -> list[Work]:
         for threads in counts
     ]
     gradients = [Work("gradients", 2048, 2048, 64, threads) for threads in counts]
-    decode = [Work("decode", 1, 2**20, 64, threads) for threads in counts]
-    widths = (256, 4096, 2**16, 2**20, 2**22)
-    softmax = [Work("softmax", max(1, 2**22 // n), n, 1, 1) for n in widths]
-    return [*attention, *gradients, *decode, *softmax]
+    few = [Work("attention", 8, 2**16, 64, threads) for threads in counts]
+    decode = [
+        Work("decode", 1, n, 64, threads, heads=heads)
+        for n, heads in ((2**16, ()), (2**20, ()), (2**13, (32, 8)))
+        for threads in counts
+    ]
+    softmax = [
+        Work("softmax", 2**22 // n, n, 1, threads)
+        for n in (256, 4096, 2**16, 2**20, 2**22)
+        for threads in counts
+    ]
+    return [*square, *gradients, *few, *decode, *softmax]
 
 
 def compare(_: dict, interleaved: Callable[..., list[float]]) -> dict[str, Any]:
     """Return a table of each work by the library and by the installed packages."""
+    peers = {name: make for name, (pkg, make) in PEERS.items() if find_spec(pkg)}
+    measured = partial(interleaved, repeats=REPEATS, warm=WARM)
+    rows = list(_measured(peers, measured))
+    columns = ["", "threads", "the library, milliseconds", "of the machine", *peers]
+    if find_spec("torch") and (told := _told()):
+        columns.insert(5, "PyTorch, AVX-512")
+        for row, ratio in zip(rows, told, strict=True):
+            row.insert(5, ratio)
+    what = WHAT.format(repeats=REPEATS, warm=1e3 * WARM)
+    return {"what": what, "columns": columns, "rows": rows}
+
+
+def _measured(
+    peers: dict[str, Any], interleaved: Callable[..., list[float]]
+) -> Iterator[list[Any]]:
+    """Yield the row of each work."""
     import numpy as np
 
-    repeats, rng, cores = 9, np.random.default_rng(0), os.cpu_count() or 1
-    peers = {name: make for name, (pkg, make) in PEERS.items() if find_spec(pkg)}
-    rows = []
+    rng, cores = np.random.default_rng(0), os.cpu_count() or 1
     for work in works(cores):
-        rows_of_scores = (work.queries, work.keys)
-        shape = rows_of_scores if work.kind == "softmax" else (work.keys, work.d)
-        arrays = rng.standard_normal((3, *shape), dtype="float32")
-        q, k, v = arrays[0][: work.queries], arrays[1], arrays[2]
+        heads = work.heads or (1, 1)
+        q = rng.standard_normal((heads[0], work.queries, work.d), dtype="float32")
+        k, v = rng.standard_normal((2, heads[1], work.keys, work.d), dtype="float32")
+        if work.kind == "softmax":
+            q = rng.standard_normal((1, work.queries, work.keys), dtype="float32")
         tasks = {name: make(work, q, k, v, cores) for name, make in peers.items()}
         able = {name: task for name, task in tasks.items() if task is not None}
-        ours = _library(work, q, k, v)
-        own, *others = interleaved([ours, *able.values()], repeats, after=1)
+        limit = _peak(work.threads) if work.operations else _reading(k, v, work.threads)
+        own, least, *others = interleaved(
+            [_library(work, q, k, v), limit, *able.values()]
+        )
+        share = "–"
+        if work.operations:
+            share = f"{100 * work.operations / PEAK_OF / work.threads * least / own:.0f} %"
+        elif work.bytes_read:
+            share = f"{100 * least / own:.0f} %"
         ratio = {name: f"{own / s:.2f}" for name, s in zip(able, others, strict=True)}
         ratios = [ratio.get(name, "–") for name in peers]
-        rows.append([str(work), work.threads, f"{1e3 * own:.1f}", *ratios])
-    columns = ["", "threads", "the library, milliseconds", *peers]
-    return {"what": WHAT.format(repeats=repeats), "columns": columns, "rows": rows}
+        yield [str(work), work.threads, f"{1e3 * own:.1f}", share, *ratios]
+
+
+def _peak(threads: int) -> Task:
+    """Multiply and add in registers, on each thread."""
+    import numpy as np
+    from numba import njit
+
+    from tiledattention.cpu.pool import share
+    from tiledattention.cpu.steps import LANES, ROWS, VECTORS, address, product_add
+
+    @njit(nogil=True)
+    def sprint(a: Any, c: Any) -> None:
+        product_add(address(a), 0, 0, address(a), 0, address(c), LANES * 16, TURNS)
+
+    global PEAK_OF
+    PEAK_OF = 2 * ROWS * VECTORS * LANES * TURNS
+    tables = [np.ones((2, ROWS, 1024), "f4") for _ in range(threads)]
+    return lambda: share(lambda table: sprint(*table), tables, threads)
+
+
+def _reading(k: Any, v: Any, threads: int) -> Task:
+    """Read the keys and the values once, in parts that threads share."""
+    import numpy as np
+    from numba import njit
+
+    from tiledattention.cpu import decoding
+    from tiledattention.cpu.pool import share
+    from tiledattention.cpu.steps import LANES, address, row_largest
+
+    @njit(nogil=True)
+    def read(x: Any, room: Any) -> None:
+        row_largest(address(x), x.size, address(room))
+
+    size = decoding.SMALLEST * k.shape[-1]
+    k, v = k.reshape(-1), v.reshape(-1)
+
+    def run(start: int) -> None:
+        room = np.empty(LANES, "f4")
+        for x in (k, v):
+            read(x[start : start + size], room)
+
+    return lambda: share(run, range(0, k.size, size), threads)
+
+
+def _told() -> list[str] | None:
+    """Return PyTorch's column where it is told to use AVX-512, if it needs to be told."""
+    from tiledattention.cpu import machine
+
+    compiler = shutil.which("cc")
+    amd = "AuthenticAMD" in Path("/proc/cpuinfo").read_text("utf-8")
+    if not (compiler and amd and machine().name == "AVX-512"):
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        source, library = Path(folder, "told.c"), Path(folder, "told.so")
+        source.write_text(TOLD, "utf-8")
+        subprocess.run([compiler, "-shared", "-fPIC", source, "-o", library], check=True)
+        done = subprocess.run(
+            [sys.executable, "-m", "tools.bench.peers"],
+            env=os.environ | {"LD_PRELOAD": str(library)},
+            stdout=subprocess.PIPE,
+            check=True,
+        )
+    return json.loads(done.stdout)
 
 
 def _library(work: Work, q: Any, k: Any, v: Any) -> Task:
@@ -89,7 +215,7 @@ def _library(work: Work, q: Any, k: Any, v: Any) -> Task:
 
     options = {"mask": causal() if work.causal else None, "threads": work.threads}
     if work.kind == "softmax":
-        return partial(cpu.softmax, q, out=q.copy(), threads=1)
+        return partial(cpu.softmax, q, out=q.copy(), threads=work.threads)
     if work.kind == "gradients":
         results = cpu.attention(q, k, v, return_lse=True, **options)
         return partial(cpu.attention_grad, q, k, v, *results, v, **options)
@@ -102,8 +228,9 @@ def _torch(work: Work, q: Any, k: Any, v: Any, cores: int) -> Task:
     import torch
     from torch.nn.functional import scaled_dot_product_attention
 
-    inputs = [torch.from_numpy(x)[None, None] for x in (q, k, v)]
+    inputs = [torch.from_numpy(x)[None] for x in (q, k, v)]
     out = torch.empty(q.shape)
+    grouped = bool(work.heads)
     if work.kind == "gradients":
         inputs = [x.requires_grad_() for x in inputs]
         answer = scaled_dot_product_attention(*inputs, is_causal=work.causal)
@@ -111,23 +238,25 @@ def _torch(work: Work, q: Any, k: Any, v: Any, cores: int) -> Task:
     def run() -> None:
         torch.set_num_threads(work.threads)
         if work.kind == "softmax":
-            torch.softmax(inputs[0][0, 0], 1, out=out)
+            torch.softmax(inputs[0][0], -1, out=out)
         elif work.kind == "gradients":
             torch.autograd.grad(answer, inputs, inputs[2].detach(), retain_graph=True)
         else:
-            scaled_dot_product_attention(*inputs, is_causal=work.causal)
+            scaled_dot_product_attention(
+                *inputs, is_causal=work.causal, enable_gqa=grouped
+            )
 
     return run
 
 
 def _flex(work: Work, q: Any, k: Any, v: Any, cores: int) -> Task | None:
     """PyTorch's flex attention, which compiles C++; on a CPU it has no gradients."""
-    if work.kind != "attention":
+    if work.kind != "attention" or work.queries != work.keys:
         return None
     import torch
     from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
-    inputs = [torch.from_numpy(x)[None, None] for x in (q, k, v)]
+    inputs = [torch.from_numpy(x)[None] for x in (q, k, v)]
     mask = None
     if work.causal:
         n = work.keys
@@ -147,13 +276,13 @@ def _flex(work: Work, q: Any, k: Any, v: Any, cores: int) -> Task | None:
 
 def _onnx(work: Work, q: Any, k: Any, v: Any, cores: int) -> Task | None:
     """ONNX Runtime: its fused attention of several heads, and its softmax."""
-    if work.kind == "gradients":
+    if work.kind == "gradients" or work.heads:
         return None
     import onnxruntime
     from onnx import TensorProto, helper
 
     attention = work.kind != "softmax"
-    inputs = dict(zip("qkv", (x[None] for x in (q, k, v)))) if attention else {"q": q}
+    inputs = dict(zip("qkv", (q, k, v))) if attention else {"q": q[0]}
     node = (
         helper.make_node("MultiHeadAttention", ["q", "k", "v"], ["o"], num_heads=1,
                          unidirectional=int(work.causal), domain="com.microsoft")
@@ -183,13 +312,17 @@ def _jax(work: Work, q: Any, k: Any, v: Any, cores: int) -> Task | None:
     import jax
 
     def attend(q: Any, k: Any, v: Any) -> Any:
-        heads = (x[None, :, None] for x in (q, k, v))
-        return jax.nn.dot_product_attention(*heads, is_causal=work.causal)[0, :, 0]
+        heads = (x.swapaxes(0, 1)[None] for x in (q, k, v))
+        return jax.nn.dot_product_attention(*heads, is_causal=work.causal)[0]
 
     inputs = [jax.numpy.asarray(x) for x in (q, k, v)]
+    if work.kind == "softmax":
+        rows = jax.jit(partial(jax.nn.softmax, axis=-1))
+        return lambda: rows(inputs[0]).block_until_ready()
     if work.kind == "gradients":
         back = jax.jit(jax.vjp(attend, *inputs)[1])
-        return lambda: jax.block_until_ready(back(inputs[2]))
+        cotangent = inputs[2].swapaxes(0, 1)
+        return lambda: jax.block_until_ready(back(cotangent))
     compiled = jax.jit(attend)
     return lambda: compiled(*inputs).block_until_ready()
 
@@ -200,3 +333,12 @@ PEERS = {
     "ONNX Runtime": ("onnxruntime", _onnx),
     "JAX": ("jax", _jax),
 }
+
+
+if __name__ == "__main__":  # PyTorch's column alone, for `_told`
+    from statistics import median
+
+    from tools.bench.measure import interleaved
+
+    measured = partial(interleaved, repeats=REPEATS, of=median, warm=WARM)
+    print(json.dumps([row[-1] for row in _measured({"PyTorch": _torch}, measured)]))

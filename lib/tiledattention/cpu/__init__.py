@@ -5,6 +5,7 @@ steps.py       the inner loops, written for those vectors
 tiles.py       what the kernels do with a tile besides multiplying
 arguments.py   the arguments, in the form that the kernels read
 rows.py        `softmax`
+folding.py     folds keys and values into the states of some queries
 decoding.py    `decode`: one query or a few, and many keys
 forward.py     `attention`
 backward.py    `attention_grad`

@@ -81,8 +81,10 @@ def attention_grad(
     Gradients
         In the widest dtype of q, k and v.
 
-    Notes ----- Sums are of float32. If a gradient is not finite, all are computed once
-    more, slowly, by `onlinesoftmax.backward`.
+    Notes
+    -----
+    Sums are of float32. If a gradient is not finite, all are computed once more, slowly, by
+    `onlinesoftmax.backward`.
 
     Examples
     --------

@@ -39,9 +39,9 @@ def decode(
 ) -> Array | tuple[Array, Array]:
     """Return softmax(q kᵀ · scale) v for a few queries and many keys.
 
-    It is `attention`, but the keys are shared between the threads, and are not packed.
-    `attention` itself decodes where that is faster: see `pays`. The answer is the same,
-    to the last bit, for any number of threads.
+    It is `attention`, but threads share the keys instead of the queries; `attention` does
+    the same where a head has no more than MOST queries. The answer is the same, to the last
+    bit, for any number of threads.
 
     Parameters
     ----------
@@ -77,6 +77,8 @@ def write(
 ) -> None:
     """Write the output and the logsumexp of each row, from the states of all parts."""
     heads = ((head, head_of(mask, asked.shape, head.at)) for head in asked.heads())
+    if not asked.q.shape[-2]:
+        return
     groups = [
         Sharing.of(asked, list(sharing))
         for _, sharing in groupby(heads, lambda own: own[0].shared)

@@ -77,10 +77,10 @@ class Problem(NamedTuple):
     def of(cls, asked: inputs.Attention, q: Array, own: arguments.Rows) -> "Problem":
         """Return the problem of some rows of queries, in base 2."""
         (queries, d), softcap = q.shape, asked.softcap or 0
-        height, wide = -(-queries // ROWS) * ROWS, -(-d // LANES) * LANES
+        rows = FEW if queries <= MOST else ROWS
+        height, wide = -(-queries // rows) * rows, -(-d // LANES) * LANES
         scaled = np.zeros((height, wide), np.float32)
         np.multiply(q, np.float32(asked.scale * LOG2_E), out=scaled[:queries, :d])
-        rows = FEW if queries <= MOST else ROWS
         strips, low, high = range(0, queries, rows), np.minimum, np.maximum
         starts = [x.reduceat(own.first, strips) for x in (low, high)]
         stops = [x.reduceat(own.stop, strips) for x in (high, low)]

@@ -50,8 +50,10 @@ def attention(
     lse : ndarray, (..., heads, queries), float32
         −∞ for a row that sees nothing.
 
-    Notes ----- A few queries over many keys are left to `decode`, which reads the keys
-    as they lie. Scores and sums are of float32. A block of queries whose answer is not
+    Notes
+    -----
+    Where a head has too few queries to share them out, `decode` does the work: threads
+    share the keys. Scores and sums are of float32. A block of queries whose answer is not
     finite is computed again by `streaming`, slowly: the value that is not finite may be
     hidden from some of them.
 
@@ -85,6 +87,7 @@ def _by_tiles(
         for head, seen in heads
         for rows in inputs.blocks(seen.queries, size)
     ]
+    blocks.reverse()  # under a causal mask the last queries see most: they go first
     share(lambda block: _attend(asked, *block, out, lse), blocks, threads)
 
 

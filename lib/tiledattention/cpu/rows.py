@@ -94,12 +94,11 @@ def _write_in_parts(row: Array, answer: Array, threads: int) -> None:
 
     def rescale(start: int) -> None:
         own = slice(start, start + PART)
-        rescale_part(weights[own], m[start // BLOCK :])
+        rescale_part(weights[own], m, l, start)
         if weights is not answer:
             answer[own] = weights[own]
 
     share(weigh, range(0, len(row), PART), threads)
-    merge_states(m, l)
     share(rescale, range(0, len(row), PART), threads)
 
 
@@ -141,15 +140,11 @@ def weigh_part(row, out, m, l):
 
 
 @kernel
-def merge_states(m, l):
-    """Turn the states of all blocks of a row into their factors."""
-    merge(m, l, m.size)
-
-
-@kernel
-def rescale_part(out, factors):
-    """Rescale the weights of a part of a row."""
-    rescale(out, factors, BLOCK)
+def rescale_part(out, m, l, start):
+    """Rescale the weights of a part of a row, from the states of all its blocks."""
+    factors = m.copy()
+    merge(factors, l, m.size)
+    rescale(out, factors[start // BLOCK :], BLOCK)
 
 
 @inner

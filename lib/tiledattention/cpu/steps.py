@@ -31,7 +31,8 @@ from tiledattention.cpu.lanes import BYTES, LANES, MACHINE, Builder, Value, numb
 
 ROWS = 6  # of a strip
 FEW = 4  # rows of a strip where there are not so many
-# How far a score may lie above its row's m, in base 2, before the state is rescaled.
+# How far a score may lie above its row's m, in base 2, before the state is rescaled. Any
+# m will do that is not too far from the largest score, and with some slack it seldom moves.
 SLACK = 8
 # Vectors of each row of a product that stay in registers: as many as fit beside one row of
 # the second matrix and one number of the first.
@@ -160,8 +161,8 @@ def _turn(context: Any, at: Builder, signature: Any, arguments: list[Value]) -> 
 def absorbing(height: int) -> Callable[..., None]:
     """Return an intrinsic that takes a strip of scores into the states of its rows.
 
-    Where the largest score of a row is above its m, l and o are rescaled to it. Each
-    score is replaced by its weight, 2 to the power of (score − m), and the weights are
+    Where the largest score of a row is far above its m, by SLACK, m becomes that score,
+    and l and o are rescaled to it. Each score is replaced by its weight, 2 to the power of (score − m), and the weights are
     added to l.
 
     The arguments are the scores and the bytes from row to row of them; how many vectors
