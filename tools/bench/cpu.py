@@ -18,6 +18,7 @@ KEYS, WIDTH = 4096, 64
 BLOCKED = 3840  # queries and keys
 BLOCKS_Q = (64, 192, 320, 640, 960, 1920)
 BLOCKS_K = (12, 48, 192, 768, 3840)
+SIZES = 192, 48  # queries and keys, among the best of the measured ones
 WIDTHS = (256, 4096, 2**16, 2**20, 2**22)
 CACHED = 2**20  # keys of one query
 LADDER = (
@@ -81,8 +82,8 @@ def rungs(cells: Cells) -> list[tuple[str, int, Task]]:
         ("1 dense NumPy", 1, lambda: cells["by_lines"](*rows)),
         ("2 key by key", 1, lambda: cells["by_key"](*rows, out)),
         ("3 tiles, plain loops", 1, lambda: cells["by_tiles"](*rows, out, 64, 64)),
-        ("4 a lane for each query", 1, lambda: cells["in_lanes"](*rows, out, 128, 96)),
-        ("5 strips in registers", 1, lambda: strips(*rows, out, 128, 96)),
+        ("4 a lane for each query", 1, lambda: cells["in_lanes"](*rows, out, *SIZES)),
+        ("5 strips in registers", 1, lambda: strips(*rows, out, *SIZES)),
         ("6 two threads", 2, lambda: on_threads(strips, *rows, out, 2)),
     ]
     for n in (1, 2):
