@@ -22,7 +22,16 @@ from patience import PATIENCE, wait_until
 from planting import planted
 from problems import normal, problems
 from tiledattention import cpu
-from tiledattention.cpu import backward, decoding, folding, forward, lanes, pool, rows, tiles
+from tiledattention.cpu import (
+    backward,
+    decoding,
+    folding,
+    forward,
+    lanes,
+    pool,
+    rows,
+    tiles,
+)
 
 INF, NAN = np.inf, np.nan
 LIB = Path(cpu.__file__).parents[2]

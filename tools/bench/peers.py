@@ -27,7 +27,7 @@ WHAT = (
     "The library's time in proportion to that of others: below 1 it is quicker. float32,"
     " single heads, or heads of queries / heads of keys. Gradients are given the output and"
     " the logsumexp. “Of the machine”: of its peak in multiplying and adding, or, where one"
-    " query or few meet many keys, of its speed in reading, both measured in the same turns."
+    " query or few meet many keys, of its speed in reading, both measured in these turns."
     " Medians of {repeats} turns; before each measurement the same work runs for"
     " {warm:.0f} ms or once. JAX takes all cores."
 )
@@ -138,7 +138,9 @@ def _measured(
         )
         share = "–"
         if work.operations:
-            share = f"{100 * work.operations / PEAK_OF / work.threads * least / own:.0f} %"
+            share = (
+                f"{100 * work.operations / PEAK_OF / work.threads * least / own:.0f} %"
+            )
         elif work.bytes_read:
             share = f"{100 * least / own:.0f} %"
         ratio = {name: f"{own / s:.2f}" for name, s in zip(able, others, strict=True)}
@@ -199,7 +201,9 @@ def _told() -> list[str] | None:
     with tempfile.TemporaryDirectory() as folder:
         source, library = Path(folder, "told.c"), Path(folder, "told.so")
         source.write_text(TOLD, "utf-8")
-        subprocess.run([compiler, "-shared", "-fPIC", source, "-o", library], check=True)
+        subprocess.run(
+            [compiler, "-shared", "-fPIC", source, "-o", library], check=True
+        )
         done = subprocess.run(
             [sys.executable, "-m", "tools.bench.peers"],
             env=os.environ | {"LD_PRELOAD": str(library)},

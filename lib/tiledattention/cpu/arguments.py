@@ -10,7 +10,6 @@ from onlinesoftmax import inputs
 from onlinesoftmax.inputs import Array, DType
 from onlinesoftmax.masks import Head
 from tiledattention.cpu.steps import LOG2_E, ROWS
-from tiledattention.cpu.tiles import LINE
 
 Floats: TypeAlias = NDArray[np.float32]
 SMALLEST, LARGEST = 16 * ROWS, 128 * ROWS  # queries of a block

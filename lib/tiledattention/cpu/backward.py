@@ -41,7 +41,9 @@ from tiledattention.cpu.tiles import (
 )
 
 TILE = 128  # keys: whole panels, on any machine
-WIDE = TILE + 16  # numbers of a row of a tile: a strip of keys may reach beyond the tile
+WIDE = (
+    TILE + 16
+)  # numbers of a row of a tile: a strip of keys may reach beyond the tile
 BLOCK = 96  # queries: whole strips
 PARTS = 8  # of all heads together, at least, if there are enough keys
 TOGETHER = 2**20  # numbers of the keys of the heads that are computed together
@@ -210,7 +212,8 @@ def _add_part(
             some = slice(rows.start, rows.start + strips * ROWS)
             accumulate(
                 own.q[some], own.do[some], own.lse[some], own.delta[some], k, v,
-                seen.plain and not asked.softcap, seen.first - keys.start, seen.stop - keys.start, seen.place - keys.start,
+                seen.plain and not asked.softcap, seen.first - keys.start,
+                seen.stop - keys.start, seen.place - keys.start,
                 seen.slope, seen.bias, softcap, dq_own[some], dk, dv, room,
             )  # fmt: skip
     to = sums.k[head.shared][keys]
@@ -229,16 +232,15 @@ def accumulate(q, do, lse, delta, k, v, plain, first, stop, place, slope, bias, 
     more; `room` is working memory.
     """
     n, queries, d, columns = k.shape[0], first.size, dq.shape[1], dv.shape[1]
-    k_tile, at = carve(room, 0, TILE, d)
-    v_tile, at = carve(room, at, TILE, columns)
-    kt, at = carve(room, at, TILE, d)
-    vt, at = carve(room, at, TILE, columns)
-    s, at = carve(room, at, BLOCK, WIDE)
-    ds, at = carve(room, at, BLOCK, WIDE)
+    k_tile, v_tile, kt, vt, s, ds = rooms(room, d, columns)
+    s_at, ds_at, line = address(s), address(ds), WIDE * 4
     for start in range(0, n, TILE):
         keys = min(TILE, n - start)
         width = whole(keys, PANEL)
-        k_at, v_at = rows_of(k, start, k_tile[:width]), rows_of(v, start, v_tile[:width])
+        k_at, v_at = (
+            rows_of(k, start, k_tile[:width]),
+            rows_of(v, start, v_tile[:width]),
+        )
         side_by_side(k_at, width, d, address(kt))
         side_by_side(v_at, width, columns, address(vt))
         for top in range(0, queries, BLOCK):
@@ -246,31 +248,41 @@ def accumulate(q, do, lse, delta, k, v, plain, first, stop, place, slope, bias, 
             if stop[end - 1] <= start or first[top] >= start + keys:
                 continue
             height = whole(end - top, ROWS)
-            s_at, ds_at, line = address(s), address(ds), WIDE * 4
             q_at, do_at = address(q) + top * d * 4, address(do) + top * columns * 4
             multiply(q_at, height, d, address(kt), width, s_at)
             multiply(do_at, height, columns, address(vt), width, ds_at)
             inside = first[end - 1] <= start and stop[top] >= start + width
             for i in range(height):
-                row, own, at_i = s[i, :width], ds[i, :width], top + i
-                if at_i >= end or (plain and inside):
-                    differ(address(row), address(own), width // LANES, lse[at_i],
-                           delta[at_i])  # fmt: skip
+                own, ds_own, at = s[i, :width], ds[i, :width], top + i
+                if at >= end or (plain and inside):
+                    differ(address(own), address(ds_own), width // LANES, lse[at],
+                           delta[at])  # fmt: skip
                 else:
-                    added = (
-                        bias[at_i, start : start + keys] if bias.size > 0 else row[:0]
-                    )
-                    differ_dressed(row, own, lse[at_i], delta[at_i], softcap,
-                                   slope[at_i], place[at_i] - start, added,
-                                   first[at_i] - start, stop[at_i] - start)  # fmt: skip
+                    added = bias[at, start : start + keys] if bias.size > 0 else own[:0]
+                    differ_dressed(own, ds_own, lse[at], delta[at], softcap, slope[at],
+                                   place[at] - start, added, first[at] - start,
+                                   stop[at] - start)  # fmt: skip
             # dV += weightsᵀ dO, dK += dSᵀ Q and dQ += dS K, for the block and the tile.
             for key in range(0, keys, ROWS):
                 to, to_v = (start + key) * d * 4, (start + key) * columns * 4
-                add_rows(s_at + key * 4, 4, line, do_at, height, address(dv) + to_v, columns)
+                add_rows(s_at + key * 4, 4, line, do_at, height, address(dv) + to_v,
+                         columns)  # fmt: skip
                 add_rows(ds_at + key * 4, 4, line, q_at, height, address(dk) + to, d)
             for i in range(0, height, ROWS):
                 to = address(dq) + (top + i) * d * 4
                 add_rows(ds_at + i * line, line, 4, k_at, keys, to, d)
+
+
+@inner
+def rooms(room, d, columns):
+    """Return what `accumulate` works in: tiles as rows and in panels, S and dS."""
+    k_tile, at = carve(room, 0, TILE, d)
+    v_tile, at = carve(room, at, TILE, columns)
+    kt, at = carve(room, at, TILE, d)
+    vt, at = carve(room, at, TILE, columns)
+    s, at = carve(room, at, BLOCK, WIDE)
+    ds, at = carve(room, at, BLOCK, WIDE)
+    return k_tile, v_tile, kt, vt, s, ds
 
 
 @inner

@@ -24,7 +24,6 @@ from tiledattention.cpu.steps import (
     LOG2_E,
     PANEL,
     ROWS,
-    VECTORS,
     absorb,
     address,
     few_absorb,
@@ -119,17 +118,16 @@ def fold(q, keys, values, origin, begin, end, starts, stops, plain, first, stop,
     """
     queries, height, wide, d = first.size, q.shape[0], q.shape[1], keys.shape[1]
     across, vectors = whole(o.shape[1], LANES), whole(o.shape[1], LANES) // LANES
-    tops, at = carve(room, 0, 1, height + LANES)  # vectors reach beyond the last row
-    sums, at = carve(room, at, height, LANES)
-    outputs, at = carve(room, at, height, across)
-    scores, at = carve(room, at, GROUP, ROW)
-    k_tile, at = carve(room, at, TILE, wide)
-    v_tile, at = carve(room, at, TILE, across)
-    panels, at = carve(room, at, TILE, wide)
-    enter(sink, origin, tops[0], sums)
+    tops, sums, outputs, scores, k_tile, v_tile, panels = rooms(
+        room, height, wide, across, GROUP
+    )
+    enter(sink, origin, tops, sums)
     row, k_bytes, v_bytes = ROW * 4, TILE * wide * 4, TILE * across * 4
-    k_near = whole(k_bytes * ROWS // height, LINE)  # to prefetch with each strip
-    v_near = whole(v_bytes * ROWS // height, LINE)
+    # To prefetch with each strip, so that the next tile is there when it is wanted.
+    k_near, v_near = (
+        whole(k_bytes * ROWS // height, LINE),
+        whole(v_bytes * ROWS // height, LINE),
+    )
     for tile in range(begin, end, TILE):
         k_at, v_at = rows_of(keys, tile, k_tile), rows_of(values, tile, v_tile)
         side_by_side(k_at, TILE, wide, address(panels))
@@ -150,11 +148,8 @@ def fold(q, keys, values, origin, begin, end, starts, stops, plain, first, stop,
                     )  # fmt: skip
                 inside = starts[1, strip] <= start and stops[1, strip] >= start + width
                 if not (plain and inside):
-                    for i in range(top, min(top + ROWS, queries)):
-                        own = scores[i - group, :width]
-                        added = bias[i, start:beyond] if bias.size > 0 else own[:0]
-                        dress(own, softcap, slope[i], place[i] - start, added,
-                              first[i] - start, stop[i] - start)  # fmt: skip
+                    dress_strip(scores[top - group :, :width], top, ROWS, start, beyond,
+                                first, stop, place, slope, bias, softcap)  # fmt: skip
                 absorb(
                     s_at, row, width // LANES, address(tops) + top * 4,
                     address(sums) + top * LANES * 4, address(outputs) + top * across * 4,
@@ -168,7 +163,7 @@ def fold(q, keys, values, origin, begin, end, starts, stops, plain, first, stop,
                     weights = address(scores) + ((top - group) * ROW + low) * 4
                     add_rows(weights, row, 4, v_at + low * across * 4, high - low,
                              address(outputs) + top * across * 4, across)  # fmt: skip
-    leave(tops[0], sums, outputs, m, l, o)
+    leave(tops, sums, outputs, m, l, o)
 
 
 @kernel
@@ -177,13 +172,10 @@ def fold_few(q, keys, values, origin, begin, end, starts, stops, plain, first, s
     """As `fold`, for so few queries that the keys had better stay as they lie."""
     queries, height, wide = first.size, q.shape[0], q.shape[1]
     across, vectors = whole(o.shape[1], LANES), whole(o.shape[1], LANES) // LANES
-    tops, at = carve(room, 0, 1, height + LANES)
-    sums, at = carve(room, at, height, LANES)
-    outputs, at = carve(room, at, height, across)
-    scores, at = carve(room, at, FEW, ROW)
-    k_tile, at = carve(room, at, TILE, wide)
-    v_tile, at = carve(room, at, TILE, across)
-    enter(sink, origin, tops[0], sums)
+    tops, sums, outputs, scores, k_tile, v_tile, _ = rooms(
+        room, height, wide, across, FEW
+    )
+    enter(sink, origin, tops, sums)
     row, k_row, s_at = ROW * 4, wide * 4, address(scores)
     for tile in range(begin, end, TILE):
         k_at, v_at = rows_of(keys, tile, k_tile), rows_of(values, tile, v_tile)
@@ -195,19 +187,11 @@ def fold_few(q, keys, values, origin, begin, end, starts, stops, plain, first, s
             if low >= high:
                 continue
             width, q_at = whole(high, LANES), address(q) + top * k_row
-            for j in range(0, width, FEW):
-                k_own, to = k_at + j * k_row, s_at + j * 4
-                if alone:
-                    row_dots(q_at, k_row, k_own, k_row, wide // LANES, to, row)
-                else:
-                    few_dots(q_at, k_row, k_own, k_row, wide // LANES, to, row)
+            score_few(q_at, k_at, k_row, width, alone, s_at)
             inside = starts[1, strip] <= start and stops[1, strip] >= start + width
             if not (plain and inside):
-                for i in range(top, min(top + FEW, queries)):
-                    own = scores[i - top, :width]
-                    added = bias[i, start:beyond] if bias.size > 0 else own[:0]
-                    dress(own, softcap, slope[i], place[i] - start, added,
-                          first[i] - start, stop[i] - start)  # fmt: skip
+                dress_strip(scores[:, :width], top, FEW, start, beyond, first, stop,
+                            place, slope, bias, softcap)  # fmt: skip
             m_at, l_at = address(tops) + top * 4, address(sums) + top * LANES * 4
             o_at = address(outputs) + top * across * 4
             weights, v_own = s_at + low * 4, v_at + low * across * 4
@@ -217,7 +201,48 @@ def fold_few(q, keys, values, origin, begin, end, starts, stops, plain, first, s
             else:
                 few_absorb(s_at, row, width // LANES, m_at, l_at, o_at, vectors)
                 few_add_rows(weights, row, 4, v_own, high - low, o_at, across)
-    leave(tops[0], sums, outputs, m, l, o)
+    leave(tops, sums, outputs, m, l, o)
+
+
+@inner
+def score_few(q, k, row, width, alone, to):
+    """Write the products of FEW queries, or of one alone, with `width` keys.
+
+    q, k and `to` are addresses; queries and keys have `row` bytes each.
+    """
+    for j in range(0, width, FEW):
+        if alone:
+            row_dots(q, row, k + j * row, row, row // (LANES * 4), to + j * 4, ROW * 4)
+        else:
+            few_dots(q, row, k + j * row, row, row // (LANES * 4), to + j * 4, ROW * 4)
+
+
+@inner
+def rooms(room, height, wide, across, rows):
+    """Return what `fold` works in: the states, scores of some rows, and three tiles.
+
+    The tiles are keys and values, where they have to be copied, and keys in panels.
+    """
+    tops, at = carve(room, 0, 1, height + LANES)  # vectors reach beyond the last row
+    sums, at = carve(room, at, height, LANES)
+    outputs, at = carve(room, at, height, across)
+    scores, at = carve(room, at, rows, ROW)
+    k_tile, at = carve(room, at, TILE, wide)
+    v_tile, at = carve(room, at, TILE, across)
+    panels, at = carve(room, at, TILE, wide)
+    return tops[0], sums, outputs, scores, k_tile, v_tile, panels
+
+
+@inner
+def dress_strip(
+    scores, top, rows, start, end, first, stop, place, slope, bias, softcap
+):
+    """Apply to a strip of scores what is added to them; `top` is its first query."""
+    for i in range(top, min(top + rows, first.size)):
+        own = scores[i - top]
+        added = bias[i, start:end] if bias.size > 0 else own[:0]
+        dress(own, softcap, slope[i], place[i] - start, added, first[i] - start,
+              stop[i] - start)  # fmt: skip
 
 
 @inner

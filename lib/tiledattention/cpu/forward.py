@@ -113,7 +113,9 @@ def state_of(
     `asked` and `head` hold only these keys and their values. `own` says what the queries
     see of them. A worker of a cluster folds its chunk so.
     """
-    m, l, o = (x[0] for x in folding.room_for_states(1, own.first.size, head.v.shape[-1]))
+    m, l, o = (
+        x[0] for x in folding.room_for_states(1, own.first.size, head.v.shape[-1])
+    )
     folding.Problem.of(asked, head.q[rows], own).fold(head.k, head.v, 0, m, l, o)
     wide = State(*(x.astype(np.float64) for x in (m, l, o)))
     if np.isfinite(l).all() and np.isfinite(o).all() and (m < np.inf).all():

@@ -152,7 +152,9 @@ def turn(typing: Any, rows: Any, row: Any, to: Any, to_row: Any) -> Any:
 
 def _turn(context: Any, at: Builder, signature: Any, arguments: list[Value]) -> Value:
     rows, row, to, to_row = arguments
-    square = [lanes.load(at, at.add(rows, at.mul(row, number(r)))) for r in range(LANES)]
+    square = [
+        lanes.load(at, at.add(rows, at.mul(row, number(r)))) for r in range(LANES)
+    ]
     for r, column in enumerate(lanes.turned(at, square)):
         lanes.store(at, column, at.add(to, at.mul(to_row, number(r))))
     return context.get_dummy_value()
@@ -162,8 +164,8 @@ def absorbing(height: int) -> Callable[..., None]:
     """Return an intrinsic that takes a strip of scores into the states of its rows.
 
     Where the largest score of a row is far above its m, by SLACK, m becomes that score,
-    and l and o are rescaled to it. Each score is replaced by its weight, 2 to the power of (score − m), and the weights are
-    added to l.
+    and l and o are rescaled to it. Each score is replaced by its weight, 2 to the power
+    of (score − m), and the weights are added to l.
 
     The arguments are the scores and the bytes from row to row of them; how many vectors
     a row has; m, a number for each row; l, a vector for each; o, and how many vectors a
@@ -390,6 +392,14 @@ Load: TypeAlias = Callable[[Value], Value]
 Store: TypeAlias = Callable[[Value, Value], None]
 
 
+def _access(at: Builder, offset: Value) -> tuple[Load, Store]:
+    """Return what loads and stores the vector so many bytes after an address."""
+    return (
+        lambda place: lanes.load(at, at.add(place, offset)),
+        lambda x, place: lanes.store(at, x, at.add(place, offset)),
+    )
+
+
 def _along(at: Builder, n: Value, step: Callable[[Load, Store, int], None]) -> None:
     """Do a step for each vector of a row of n numbers; and for what fills no vector.
 
@@ -402,11 +412,7 @@ def _along(at: Builder, n: Value, step: Callable[[Load, Store, int], None]) -> N
             first = at.add(start, at.mul(loop.index, number(abreast * BYTES)))
             for v in range(abreast):
                 offset = at.add(first, number(v * BYTES))
-                step(
-                    lambda place: lanes.load(at, at.add(place, offset)),
-                    lambda x, place: lanes.store(at, x, at.add(place, offset)),
-                    v,
-                )
+                step(*_access(at, offset), v)
 
     steps, whole = at.udiv(n, number(STEP)), at.udiv(n, number(LANES))
     done = at.mul(steps, number(ABREAST))

@@ -6,6 +6,9 @@ beforehand.
 """
 
 # mypy: disable-error-code="no-untyped-def"
+from collections.abc import Callable
+from typing import TypeAlias
+
 import numpy as np
 
 from tiledattention.cpu.compiled import inner
@@ -26,6 +29,7 @@ from tiledattention.cpu.steps import (
 LINE = 64  # bytes of a cache line
 TILE = 64  # keys
 NOWHERE = np.float32(-np.inf)
+Intrinsic: TypeAlias = Callable[..., None]
 
 
 @inner
@@ -107,7 +111,7 @@ def dress(scores, softcap, slope, place, bias, first, stop):
         late[j] = NOWHERE
 
 
-def adding(panel, vector):
+def adding(panel: Intrinsic, vector: Intrinsic) -> Intrinsic:
     """Return a function that adds a strip of factors times rows to a strip of `to`.
 
     `panel` adds a panel of columns, and `vector` a vector of them.
