@@ -272,11 +272,18 @@ def test_gradients_of_odd_numbers_are_those_of_the_library(which: int) -> None:
 
 CALLS = {
     "attention": lambda q, k, v, threads: cpu.attention(q, k, v, threads=threads),
+    # Blocks of 198 queries and, at last, 8 on one thread; of 96, and 32, on two.
+    "attention in blocks": lambda q, k, v, threads: cpu.attention(
+        q[:1, :800], k[:1], v[:1], threads=threads
+    ),
     "attention of few": lambda q, k, v, threads: cpu.attention(
         q[:, :2], *(np.tile(x, (10, 1)) for x in (k, v)), threads=threads
     ),
     "decode": lambda q, k, v, threads: cpu.decode(q[:, :2], k, v, threads=threads),
     "softmax": lambda q, k, v, threads: cpu.softmax(q.reshape(-1), threads=threads),
+    "softmax of rows": lambda q, k, v, threads: cpu.softmax(
+        q.reshape(3, -1), threads=threads
+    ),
     "attention_grad": lambda q, k, v, threads: np.stack(
         cpu.attention_grad(q, k, v, v, q[..., 0], v, threads=threads)[:3]
     ),

@@ -119,7 +119,8 @@ class Sharing(NamedTuple):
             if keys.start == 0 or low < keys.stop and keys.start < high
         ] or [slice(0, 0)]  # the sinks are with the first part
         states = folding.room_for_states(len(parts), len(q), first.v.shape[-1])
-        return cls(heads, folding.Problem.of(asked, q, rows), parts, *states)
+        problem = folding.Problem.of(asked, q, rows, few=len(q) <= folding.MOST)
+        return cls(heads, problem, parts, *states)
 
     def fold(self, at: int) -> None:
         """Leave the states of all queries over one part of the keys."""

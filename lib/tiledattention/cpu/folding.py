@@ -73,10 +73,16 @@ class Problem(NamedTuple):
     softcap: np.float32  # 0 for none
 
     @classmethod
-    def of(cls, asked: inputs.Attention, q: Array, own: arguments.Rows) -> "Problem":
-        """Return the problem of some rows of queries, in base 2."""
+    def of(
+        cls, asked: inputs.Attention, q: Array, own: arguments.Rows, few: bool
+    ) -> "Problem":
+        """Return the problem of some rows of queries, in base 2; `few` chooses the fold.
+
+        The two folds round differently. So what is asked decides between them, and never
+        the number of threads, on which the size of a block depends.
+        """
         (queries, d), softcap = q.shape, asked.softcap or 0
-        rows = FEW if queries <= MOST else ROWS
+        rows = FEW if few else ROWS
         height, wide = -(-queries // rows) * rows, -(-d // LANES) * LANES
         scaled = np.zeros((height, wide), np.float32)
         np.multiply(q, np.float32(asked.scale * LOG2_E), out=scaled[:queries, :d])

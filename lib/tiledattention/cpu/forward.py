@@ -80,6 +80,8 @@ def _by_tiles(
     asked: inputs.Attention, mask: Mask | None, out: Array, lse: Array, threads: int
 ) -> None:
     """Write the output and the logsumexp of each row, block by block of queries."""
+    # Every block reads all keys and values: what a kernel cannot read is copied once.
+    asked = asked._replace(k=arguments.plain(asked.k), v=arguments.plain(asked.v))
     heads = [(head, head_of(mask, asked.shape, head.at)) for head in asked.heads()]
     size = arguments.block_size([seen for _, seen in heads], threads)
     blocks = [
@@ -97,7 +99,7 @@ def _attend(asked, head, seen, rows, out, lse) -> None:
     to, sums = out[head.at][rows], lse[head.at][rows]
     answer = arguments.answer(to)
     m, l, o = *np.empty((2, 1, len(to)), np.float32), answer[None]
-    problem = folding.Problem.of(asked, head.q[rows], own)
+    problem = folding.Problem.of(asked, head.q[rows], own, few=False)
     problem.fold(head.k, head.v, 0, m[0], l[0], o[0])
     if not folding.unite(m, l, o, 0, answer, sums):
         answer, sums[...] = streaming.answer(asked, head, seen, rows, TILE)
@@ -116,7 +118,9 @@ def state_of(
     m, l, o = (
         x[0] for x in folding.room_for_states(1, own.first.size, head.v.shape[-1])
     )
-    folding.Problem.of(asked, head.q[rows], own).fold(head.k, head.v, 0, m, l, o)
+    few = len(head.q) <= folding.MOST
+    problem = folding.Problem.of(asked, head.q[rows], own, few)
+    problem.fold(head.k, head.v, 0, m, l, o)
     wide = State(*(x.astype(np.float64) for x in (m, l, o)))
     if np.isfinite(l).all() and np.isfinite(o).all() and (m < np.inf).all():
         return wide._replace(m=wide.m / LOG2_E)
