@@ -24,8 +24,9 @@ from typing import Any
 
 Task = Callable[[], object]
 WHAT = (
-    "The library's time in proportion to that of others: below 1 it is quicker. float32,"
-    " single heads, or heads of queries / heads of keys. Gradients are given the output and"
+    "The library's milliseconds, and its time in proportion to that of others: below 1 it"
+    " is quicker. “Told”: PyTorch, told to use AVX-512. float32,"
+    " one head, or 32 of queries and 8 of keys. Gradients are given the output and"
     " the logsumexp. “Of the machine”: of its peak in multiplying and adding, or, where one"
     " query or few meet many keys, of its speed in reading, both measured in these turns."
     " Medians of {repeats} turns; before each measurement the same work runs for"
@@ -54,8 +55,8 @@ class Work:
             return f"softmax, rows of {self.keys:,}"
         size = f"{self.keys:,} × {self.d}"
         if self.kind != "decode" and self.queries != self.keys:
-            size = f"{self.queries} queries, {size}"
-        heads = ", {}/{} heads".format(*self.heads) if self.heads else ""
+            return f"{self.queries} queries, {size}"
+        heads = ", {}/{}".format(*self.heads) if self.heads else ""
         return f"{self.kind}{', causal' if self.causal else ''}{heads}, {size}"
 
     @property
@@ -108,9 +109,9 @@ def compare(_: dict, interleaved: Callable[..., list[float]]) -> dict[str, Any]:
     peers = {name: make for name, (pkg, make) in PEERS.items() if find_spec(pkg)}
     measured = partial(interleaved, repeats=REPEATS, warm=WARM)
     rows = list(_measured(peers, measured))
-    columns = ["", "threads", "the library, milliseconds", "of the machine", *peers]
+    columns = ["", "threads", "ms", "of the machine", *peers]
     if find_spec("torch") and (told := _told()):
-        columns.insert(5, "PyTorch, AVX-512")
+        columns.insert(5, "told")
         for row, ratio in zip(rows, told, strict=True):
             row.insert(5, ratio)
     what = WHAT.format(repeats=REPEATS, warm=1e3 * WARM)
@@ -333,8 +334,8 @@ def _jax(work: Work, q: Any, k: Any, v: Any, cores: int) -> Task | None:
 
 PEERS = {
     "PyTorch": ("torch", _torch),
-    "flex attention": ("torch", _flex),
-    "ONNX Runtime": ("onnxruntime", _onnx),
+    "flex": ("torch", _flex),
+    "ONNX": ("onnxruntime", _onnx),
     "JAX": ("jax", _jax),
 }
 

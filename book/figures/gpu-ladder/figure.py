@@ -67,9 +67,13 @@ def table(record: Measurement) -> Measurement:
     }
     ways = [rung for rung in LADDER if any(rung in found for found in lines.values())]
     rows = [
-        [f"{n:,}", *(found.get(way, "–") for way in ways)] for n, found in lines.items()
+        [f"{n:,}", *(round(found[way], 1) if way in found else "–" for way in ways)]
+        for n, found in lines.items()
     ]
-    what = f"TFLOP/s of each rung, by the keys, d = {WIDTHS[0]}, fp32. {record.what}"
+    how = record.what.removeprefix("Milliseconds of one attention")
+    what = (
+        f"TFLOP/s of each rung, by the keys: one attention, d = {WIDTHS[0]}, fp32,{how}"
+    )
     return record._replace(what=what, columns=["keys", *ways], rows=rows)
 
 
