@@ -18,6 +18,7 @@ Those called few_… and row_… take FEW rows, or one, for the sake of short ca
 """
 
 from collections.abc import Callable
+from functools import wraps
 from math import e, log2
 from typing import Any, TypeAlias
 
@@ -44,6 +45,28 @@ LOG2_E, LOWEST = log2(e), float("-inf")
 ADDRESS, NUMBER = types.intp, types.float32
 
 
+def emits(*kinds: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make an intrinsic of a function that emits instructions at a builder.
+
+    Its arguments in the compiled code are of these kinds, and it returns nothing there.
+    """
+
+    def made(write: Callable[..., None]) -> Callable[..., None]:
+        @wraps(write)  # whose parameters Numba reads
+        def call(typing: Any, *given: Any) -> Any:
+            return types.void(*kinds), emit
+
+        def emit(
+            context: Any, at: Builder, signature: Any, arguments: list[Value]
+        ) -> Value:
+            write(at, *arguments)
+            return context.get_dummy_value()
+
+        return intrinsic(call)
+
+    return made
+
+
 def product(vectors: int, onto: bool, height: int = ROWS) -> Callable[..., None]:
     """Return an intrinsic for a strip of a product of two matrices.
 
@@ -55,15 +78,9 @@ def product(vectors: int, onto: bool, height: int = ROWS) -> Callable[..., None]
     and its stride; c and its stride; and the length of k.
     """
 
-    @intrinsic
-    def strip(typing: Any, a: Any, a_row: Any, a_k: Any, b: Any, b_row: Any, c: Any,
-              c_row: Any, count: Any) -> Any:  # fmt: skip
-        return types.void(*[ADDRESS] * 8), emit
-
-    def emit(
-        context: Any, at: Builder, signature: Any, arguments: list[Value]
-    ) -> Value:
-        a, a_row, a_k, b, b_row, c, c_row, count = arguments
+    @emits(*[ADDRESS] * 8)
+    def strip(at: Builder, a: Value, a_row: Value, a_k: Value, b: Value, b_row: Value,
+              c: Value, c_row: Value, count: Value) -> None:  # fmt: skip
         places = [(r, v) for r in range(height) for v in range(vectors)]
         rows = [at.add(c, at.mul(c_row, number(r))) for r in range(height)]
         sums = {
@@ -85,7 +102,6 @@ def product(vectors: int, onto: bool, height: int = ROWS) -> Callable[..., None]
                     at.store(lanes.fma(at, factor, own, sum_), sums[r, v])
         for r, v in places:
             lanes.store(at, at.load(sums[r, v]), rows[r], v * BYTES)
-        return context.get_dummy_value()
 
     return strip
 
@@ -107,15 +123,9 @@ def products(height: int) -> Callable[..., None]:
     bytes from row to row, of which the first FEW count.
     """
 
-    @intrinsic
-    def dots(typing: Any, q: Any, q_row: Any, k: Any, k_row: Any, vectors: Any, to: Any,
-             to_row: Any) -> Any:  # fmt: skip
-        return types.void(*[ADDRESS] * 7), emit
-
-    def emit(
-        context: Any, at: Builder, signature: Any, arguments: list[Value]
-    ) -> Value:
-        q, q_row, k, k_row, vectors, to, to_row = arguments
+    @emits(*[ADDRESS] * 7)
+    def dots(at: Builder, q: Value, q_row: Value, k: Value, k_row: Value, vectors: Value,
+             to: Value, to_row: Value) -> None:  # fmt: skip
         rows = [at.add(q, at.mul(q_row, number(r))) for r in range(height)]
         others = [at.add(k, at.mul(k_row, number(r))) for r in range(FEW)]
         sums = [
@@ -133,7 +143,6 @@ def products(height: int) -> Callable[..., None]:
         for r, of_row in enumerate(sums):
             found = lanes.across(at, [at.load(sum_) for sum_ in of_row], lanes.add)
             lanes.store(at, found, at.add(to, at.mul(to_row, number(r))))
-        return context.get_dummy_value()
 
     return dots
 
@@ -141,23 +150,17 @@ def products(height: int) -> Callable[..., None]:
 few_dots, row_dots = products(FEW), products(1)
 
 
-@intrinsic
-def turn(typing: Any, rows: Any, row: Any, to: Any, to_row: Any) -> Any:
+@emits(*[ADDRESS] * 4)
+def turn(at: Builder, rows: Value, row: Value, to: Value, to_row: Value) -> None:
     """Write LANES rows of LANES numbers as columns: a square, turned about its diagonal.
 
     `row` and `to_row` are the bytes from row to row.
     """
-    return types.void(*[ADDRESS] * 4), _turn
-
-
-def _turn(context: Any, at: Builder, signature: Any, arguments: list[Value]) -> Value:
-    rows, row, to, to_row = arguments
     square = [
         lanes.load(at, at.add(rows, at.mul(row, number(r)))) for r in range(LANES)
     ]
     for r, column in enumerate(lanes.turned(at, square)):
         lanes.store(at, column, at.add(to, at.mul(to_row, number(r))))
-    return context.get_dummy_value()
 
 
 def absorbing(height: int) -> Callable[..., None]:
@@ -172,15 +175,9 @@ def absorbing(height: int) -> Callable[..., None]:
     row of it has.
     """
 
-    @intrinsic
-    def absorb(typing: Any, scores: Any, row: Any, vectors: Any, m: Any, l: Any, o: Any,
-               columns: Any) -> Any:  # fmt: skip
-        return types.void(*[ADDRESS] * 7), emit
-
-    def emit(
-        context: Any, at: Builder, signature: Any, arguments: list[Value]
-    ) -> Value:
-        scores, row, vectors, m, l, o, columns = arguments
+    @emits(*[ADDRESS] * 7)
+    def absorb(at: Builder, scores: Value, row: Value, vectors: Value, m: Value, l: Value,
+               o: Value, columns: Value) -> None:  # fmt: skip
         starts = [at.add(scores, at.mul(row, number(r))) for r in range(height)]
         for group, new in enumerate(_largest(at, starts, vectors)):
             old = lanes.load(at, m, group * BYTES)
@@ -201,7 +198,6 @@ def absorbing(height: int) -> Callable[..., None]:
                         o_row = at.mul(columns, number(r * BYTES))
                         _scale(at, at.add(o, o_row), columns, alpha)
         _weigh(at, starts, vectors, m, l)
-        return context.get_dummy_value()
 
     return absorb
 
@@ -280,19 +276,14 @@ def _address(
     return at.ptrtoint(array.data, lanes.INT64)
 
 
-@intrinsic
+@emits(ADDRESS, ADDRESS, ADDRESS, NUMBER, NUMBER)
 def differ(
-    typing: Any, scores: Any, dp: Any, vectors: Any, lse: Any, delta: Any
-) -> Any:
+    at: Builder, scores: Value, dp: Value, vectors: Value, lse: Value, delta: Value
+) -> None:
     """Overwrite the scores of a row with its weights, and dP with dS.
 
     A weight p is 2 to the power of (score − lse), and dS is p · (dP − delta).
     """
-    return types.void(ADDRESS, ADDRESS, ADDRESS, NUMBER, NUMBER), _differ
-
-
-def _differ(context: Any, at: Builder, signature: Any, arguments: list[Value]) -> Value:
-    scores, dp, vectors, lse, delta = arguments
     shift, mean = lanes.splat(at, lse), lanes.splat(at, delta)
     with cgutils.for_range(at, vectors) as loop:
         offset = at.mul(loop.index, number(BYTES))
@@ -301,19 +292,11 @@ def _differ(context: Any, at: Builder, signature: Any, arguments: list[Value]) -
         lanes.store(at, p, here)
         gap = at.fsub(lanes.load(at, there), mean)
         lanes.store(at, at.fmul(p, gap), there)
-    return context.get_dummy_value()
 
 
-@intrinsic
-def row_largest(typing: Any, row: Any, n: Any, to: Any) -> Any:
+@emits(*[ADDRESS] * 3)
+def row_largest(at: Builder, row: Value, n: Value, to: Value) -> None:
     """Write the largest of a row's numbers, for each lane; NaN is ignored."""
-    return types.void(*[ADDRESS] * 3), _row_largest
-
-
-def _row_largest(
-    context: Any, at: Builder, signature: Any, arguments: list[Value]
-) -> Value:
-    row, n, to = arguments
     maxima = _sums(at, LOWEST)
 
     def compare(load: Load, store: Store, v: int) -> None:
@@ -321,19 +304,13 @@ def _row_largest(
 
     _along(at, n, compare)
     lanes.store(at, _combined(at, maxima, lanes.larger), to)
-    return context.get_dummy_value()
 
 
-@intrinsic
-def row_write(typing: Any, row: Any, n: Any, m: Any, out: Any, to: Any) -> Any:
+@emits(ADDRESS, ADDRESS, NUMBER, ADDRESS, ADDRESS)
+def row_write(
+    at: Builder, row: Value, n: Value, m: Value, out: Value, to: Value
+) -> None:
     """Write e to the power of (score − m) for a row; write the sum of each lane."""
-    return types.void(ADDRESS, ADDRESS, NUMBER, ADDRESS, ADDRESS), _row_write
-
-
-def _row_write(
-    context: Any, at: Builder, signature: Any, arguments: list[Value]
-) -> Value:
-    row, n, m, out, to = arguments
     shift, totals = _guarded(at, m), _sums(at, 0)
 
     def weigh(load: Load, store: Store, v: int) -> None:
@@ -344,26 +321,17 @@ def _row_write(
 
     _along(at, n, weigh)
     lanes.store(at, _combined(at, totals, lanes.add), to)
-    return context.get_dummy_value()
 
 
-@intrinsic
-def row_scale(typing: Any, row: Any, n: Any, factor: Any) -> Any:
+@emits(ADDRESS, ADDRESS, NUMBER)
+def row_scale(at: Builder, row: Value, n: Value, factor: Value) -> None:
     """Multiply a row by a number."""
-    return types.void(ADDRESS, ADDRESS, NUMBER), _row_scale
-
-
-def _row_scale(
-    context: Any, at: Builder, signature: Any, arguments: list[Value]
-) -> Value:
-    row, n, factor = arguments
     each = lanes.splat(at, factor)
 
     def scale(load: Load, store: Store, v: int) -> None:
         store(at.fmul(load(row), each), row)
 
     _along(at, n, scale)
-    return context.get_dummy_value()
 
 
 def combining(combine: Callable[[Builder, Value, Value], Value]) -> Callable[..., None]:
@@ -372,17 +340,10 @@ def combining(combine: Callable[[Builder, Value, Value], Value]) -> Callable[...
     The numbers are written over the first of the vectors.
     """
 
-    @intrinsic
-    def few(typing: Any, vectors: Any) -> Any:
-        return types.void(ADDRESS), emit
-
-    def emit(
-        context: Any, at: Builder, signature: Any, arguments: list[Value]
-    ) -> Value:
-        [vectors] = arguments
+    @emits(ADDRESS)
+    def few(at: Builder, vectors: Value) -> None:
         own = [lanes.load(at, vectors, r * BYTES) for r in range(FEW)]
         lanes.store(at, lanes.across(at, own, combine), vectors)
-        return context.get_dummy_value()
 
     return few
 
@@ -443,17 +404,11 @@ def _combined(at: Builder, places: list[Value], combine: Any) -> Value:
     return first
 
 
-@intrinsic
-def fetch(typing: Any, at: Any) -> Any:
+@emits(ADDRESS)
+def fetch(at: Builder, start: Value) -> None:
     """Prefetch the cache line at an address."""
-    return types.void(ADDRESS), _fetch
-
-
-def _fetch(context: Any, at: Builder, signature: Any, arguments: list[Value]) -> Value:
     byte = ir.IntType(8).as_pointer()
     kind = ir.FunctionType(ir.VoidType(), [byte, *[lanes.INT32] * 3])
     ask = cgutils.get_or_insert_function(at.module, kind, "llvm.prefetch.p0")
     to_read, to_second_cache, data = (ir.Constant(lanes.INT32, n) for n in (0, 2, 1))
-    place = at.inttoptr(arguments[0], byte)
-    at.call(ask, [place, to_read, to_second_cache, data])
-    return context.get_dummy_value()
+    at.call(ask, [at.inttoptr(start, byte), to_read, to_second_cache, data])
