@@ -1,5 +1,7 @@
 """The arguments of this package, in the form that the kernels read."""
 
+from itertools import accumulate
+from math import prod
 from threading import local
 from typing import Any, NamedTuple, TypeAlias
 
@@ -14,6 +16,7 @@ from tiledattention.cpu.steps import LOG2_E, ROWS
 Floats: TypeAlias = NDArray[np.float32]
 SMALLEST, LARGEST = 16 * ROWS, 128 * ROWS  # queries of a block
 PAGE = 2**21  # bytes of a large page of memory
+LINE = 16  # numbers of a cache line
 TASKS = 4  # blocks for each thread, so that the last one is not waited for long
 
 
@@ -101,12 +104,17 @@ class Room(local):
     def __init__(self) -> None:
         self.kept = aligned(0)
 
-    def of(self, size: int) -> Floats:
-        """Return so many numbers, all 0."""
-        if self.kept.size < size:
-            self.kept = aligned(size)
-        self.kept[:size] = 0
-        return self.kept
+    def of(self, *shapes: tuple[int, ...]) -> list[Floats]:
+        """Return arrays of 0, each from a cache line on: across two, a vector is slow."""
+        sizes = [prod(shape) for shape in shapes]
+        starts = [0, *accumulate(-(-size // LINE) * LINE for size in sizes)]
+        if self.kept.size < starts[-1]:
+            self.kept = aligned(starts[-1])
+        self.kept[: starts[-1]] = 0
+        return [
+            self.kept[start : start + size].reshape(shape)
+            for start, size, shape in zip(starts, sizes, shapes)
+        ]
 
 
 ROOM = Room()

@@ -22,18 +22,9 @@ from tiledattention.cpu.arguments import Floats
 from tiledattention.cpu.compiled import inner, kernel
 from tiledattention.cpu.lanes import LANES
 from tiledattention.cpu.pool import share, threads_of
-from tiledattention.cpu.steps import (
-    LOG2_E,
-    PANEL,
-    ROWS,
-    address,
-    differ,
-    product_set,
-)
+from tiledattention.cpu.steps import LOG2_E, PANEL, ROWS, address, differ, product_set
 from tiledattention.cpu.tiles import (
-    LINE,
     add_rows,
-    carve,
     dress,
     rows_of,
     side_by_side,
@@ -41,9 +32,7 @@ from tiledattention.cpu.tiles import (
 )
 
 TILE = 128  # keys: whole panels, on any machine
-WIDE = (
-    TILE + 16
-)  # numbers of a row of a tile: a strip of keys may reach beyond the tile
+WIDE = TILE + 16  # numbers of a row: a strip of keys may reach beyond the tile
 BLOCK = 96  # queries: whole strips
 PARTS = 8  # of all heads together, at least, if there are enough keys
 TOGETHER = 2**20  # numbers of the keys of the heads that are computed together
@@ -200,8 +189,8 @@ def _add_part(
     height = len(k) + ROWS
     dk = np.zeros((height, sharing[0].q.shape[1]), np.float32)
     dv = np.zeros((height, sharing[0].do.shape[1]), np.float32)
-    size = 2 * TILE * (dk.shape[1] + dv.shape[1]) + 2 * BLOCK * WIDE + 6 * LINE // 4
-    room = arguments.ROOM.of(size)
+    tiles = (TILE, dk.shape[1]), (TILE, dv.shape[1])
+    room = arguments.ROOM.of(*tiles, *tiles, (BLOCK, WIDE), (BLOCK, WIDE))
     softcap = np.float32((asked.softcap or 0) * LOG2_E)
     for own, dq_own in zip(sharing, dq):
         biased = not own.seen.plain and own.seen.slope is None
@@ -214,7 +203,7 @@ def _add_part(
                 own.q[some], own.do[some], own.lse[some], own.delta[some], k, v,
                 seen.plain and not asked.softcap, seen.first - keys.start,
                 seen.stop - keys.start, seen.place - keys.start,
-                seen.slope, seen.bias, softcap, dq_own[some], dk, dv, room,
+                seen.slope, seen.bias, softcap, dq_own[some], dk, dv, *room,
             )  # fmt: skip
     to = sums.k[head.shared][keys]
     np.divide(dk[: len(k), : k.shape[1]], np.float32(LOG2_E), out=to)
@@ -223,24 +212,21 @@ def _add_part(
 
 @kernel
 def accumulate(q, do, lse, delta, k, v, plain, first, stop, place, slope, bias, softcap,
-               dq, dk, dv, room):  # fmt: skip
+               dq, dk, dv, k_tile, v_tile, kt, vt, s, ds):  # fmt: skip
     """Add the products of some keys and all queries to dQ, dK and dV.
 
     q, dq (rows, d), do (rows, columns), lse and delta (rows,), all in whole strips; k
     (n, d), v (n, columns); plain, first, stop, place, slope, bias, softcap as for
     `fold`, counted from the first of the keys; dk (n, d) and dv (n, columns), and a strip
-    more; `room` is working memory.
+    more. It works in tiles as rows and in panels, and in S and dS.
     """
     n, queries, d, columns = k.shape[0], first.size, dq.shape[1], dv.shape[1]
-    k_tile, v_tile, kt, vt, s, ds = rooms(room, d, columns)
     s_at, ds_at, line = address(s), address(ds), WIDE * 4
     for start in range(0, n, TILE):
         keys = min(TILE, n - start)
         width = whole(keys, PANEL)
-        k_at, v_at = (
-            rows_of(k, start, k_tile[:width]),
-            rows_of(v, start, v_tile[:width]),
-        )
+        k_at = rows_of(k, start, k_tile[:width])
+        v_at = rows_of(v, start, v_tile[:width])
         side_by_side(k_at, width, d, address(kt))
         side_by_side(v_at, width, columns, address(vt))
         for top in range(0, queries, BLOCK):
@@ -271,18 +257,6 @@ def accumulate(q, do, lse, delta, k, v, plain, first, stop, place, slope, bias, 
             for i in range(0, height, ROWS):
                 to = address(dq) + (top + i) * d * 4
                 add_rows(ds_at + i * line, line, 4, k_at, keys, to, d)
-
-
-@inner
-def rooms(room, d, columns):
-    """Return what `accumulate` works in: tiles as rows and in panels, S and dS."""
-    k_tile, at = carve(room, 0, TILE, d)
-    v_tile, at = carve(room, at, TILE, columns)
-    kt, at = carve(room, at, TILE, d)
-    vt, at = carve(room, at, TILE, columns)
-    s, at = carve(room, at, BLOCK, WIDE)
-    ds, at = carve(room, at, BLOCK, WIDE)
-    return k_tile, v_tile, kt, vt, s, ds
 
 
 @inner

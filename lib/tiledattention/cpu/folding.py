@@ -37,7 +37,6 @@ from tiledattention.cpu.tiles import (
     NOWHERE,
     TILE,
     add_rows,
-    carve,
     dress,
     few_add_rows,
     row_add_rows,
@@ -49,7 +48,6 @@ from tiledattention.cpu.tiles import (
 
 GROUP = 8 * ROWS  # queries whose scores are computed before any value is added
 MOST = 2 * FEW  # queries that are not worth laying the keys side by side
-PIECES = 7  # arrays in the working memory, each beginning with a cache line
 ROW = TILE + LANES  # numbers of a row of scores: `few_dots` writes beyond the tile
 
 
@@ -99,144 +97,134 @@ class Problem(NamedTuple):
         """Leave the states over the keys from `origin` on: m, in base 2, l and o."""
         height, wide = self.q.shape
         columns = -(-v.shape[1] // LANES) * LANES
-        numbers = height * (LANES + columns) + GROUP * ROW + TILE * (2 * wide + columns)
-        room = arguments.ROOM.of(numbers + height + LANES + PIECES * LINE // 4)
+        room = arguments.ROOM.of(
+            (height + LANES,),  # vectors reach beyond the last row
+            (height, LANES), (height, columns), (GROUP, ROW), (TILE, wide),
+            (TILE, columns), (TILE, wide),
+        )  # fmt: skip
         begin = max(int(self.starts[0].min()) - origin, 0) // TILE * TILE
         end = min(int(self.stops[0].max()) - origin, len(k))
-        run = fold_few if self.rows == FEW else fold
-        run(self.q, arguments.plain(k), arguments.plain(v), origin, begin, end,
-            self.starts, self.stops, self.plain, *self.own, self.softcap, m, l, o,
-            room)  # fmt: skip
+        fold(self.q, arguments.plain(k), arguments.plain(v), origin, begin, end,
+             self.rows == FEW, self.starts, self.stops, self.plain, *self.own,
+             self.softcap, m, l, o, *room)  # fmt: skip
 
 
 @kernel
-def fold(q, keys, values, origin, begin, end, starts, stops, plain, first, stop, place,
-         slope, sink, bias, softcap, m, l, o, room):  # fmt: skip
+def fold(q, keys, values, origin, begin, end, few, starts, stops, plain, first, stop,
+         place, slope, sink, bias, softcap, m, l, o, tops, sums, outputs, scores, k_tile,
+         v_tile, panels):  # fmt: skip
     """Fold keys and values into the states of some queries: m, in base 2, l and o.
 
     q, scaled, in whole strips and vectors; keys (n, d) and values (n, columns), of which
     the first has the number `origin`, and begin and end, which of them are seen at all;
-    starts, stops and plain, as in `Problem`; of each query first and stop, the keys that
-    it sees, its place among them, the slope of its bias, and its sink, the score of one
-    more key, whose value is 0, or −∞; bias (queries, all keys) or empty. Scores, and all
-    that is added to them, are in base 2. The state is m, l (queries,) and o (queries,
-    columns); `room` is working memory.
+    few, whether the keys stay as they lie; starts, stops and plain, as in `Problem`; of
+    each query first and stop, the keys that it sees, its place among them, the slope of
+    its bias, and its sink, the score of one more key, whose value is 0, or −∞; bias
+    (queries, all keys) or empty. Scores, and all that is added to them, are in base 2.
+    The state is m, l (queries,) and o (queries, columns). The rest is what `fold` works
+    in: the states, the scores of a group, and tiles of keys and values, if they have to
+    be copied, and of keys in panels.
     """
-    queries, height, wide, d = first.size, q.shape[0], q.shape[1], keys.shape[1]
-    across, vectors = whole(o.shape[1], LANES), whole(o.shape[1], LANES) // LANES
-    tops, sums, outputs, scores, k_tile, v_tile, panels = rooms(
-        room, height, wide, across, GROUP
-    )
+    queries, wide, across, row = first.size, q.shape[1], outputs.shape[1], ROW * 4
+    rows, together, step = (FEW, FEW, LANES) if few else (ROWS, GROUP, PANEL)
     enter(sink, origin, tops, sums)
-    row, k_bytes, v_bytes = ROW * 4, TILE * wide * 4, TILE * across * 4
-    # To prefetch with each strip, so that the next tile is there when it is wanted.
-    k_near, v_near = (
-        whole(k_bytes * ROWS // height, LINE),
-        whole(v_bytes * ROWS // height, LINE),
-    )
     for tile in range(begin, end, TILE):
         k_at, v_at = rows_of(keys, tile, k_tile), rows_of(values, tile, v_tile)
-        side_by_side(k_at, TILE, wide, address(panels))
         start, beyond = tile + origin, min(tile + TILE, end) + origin
-        for group in range(0, queries, GROUP):
-            for top in range(group, min(group + GROUP, queries), ROWS):
-                strip = top // ROWS
-                width = whole(min(stops[0, strip], beyond) - start, PANEL)
+        if not few:
+            side_by_side(k_at, TILE, wide, address(panels))
+        for group in range(0, queries, together):
+            for top in range(group, min(group + together, queries), rows):
+                strip, s_at = top // rows, address(scores) + (top - group) * row
+                width = whole(min(stops[0, strip], beyond) - start, step)
                 if width <= 0 or starts[0, strip] >= beyond:
                     continue
-                soon(k_at + k_bytes + strip * k_near, k_near)  # of the next tile
-                soon(v_at + v_bytes + strip * v_near, v_near)
-                s_at = address(scores) + (top - group) * row
-                for j in range(0, width, PANEL):
-                    product_set(
-                        address(q) + top * wide * 4, wide * 4, 4,
-                        address(panels) + j * wide * 4, PANEL * 4, s_at + j * 4, row, d,
-                    )  # fmt: skip
+                q_at, height = (
+                    address(q) + top * wide * 4,
+                    height_of(few, queries - top),
+                )
+                if few:
+                    score_few(height, q_at, k_at, wide * 4, width, s_at)
+                else:
+                    soon_some(k_at, TILE * wide * 4, strip, len(q))
+                    soon_some(v_at, TILE * across * 4, strip, len(q))
+                    score(q_at, address(panels), wide, keys.shape[1], width, s_at)
                 inside = starts[1, strip] <= start and stops[1, strip] >= start + width
                 if not (plain and inside):
-                    dress_strip(scores[top - group :, :width], top, ROWS, start, beyond,
+                    dress_strip(scores[top - group :, :width], top, rows, start, beyond,
                                 first, stop, place, slope, bias, softcap)  # fmt: skip
-                absorb(
-                    s_at, row, width // LANES, address(tops) + top * 4,
-                    address(sums) + top * LANES * 4, address(outputs) + top * across * 4,
-                    vectors,
-                )  # fmt: skip
-            for top in range(group, min(group + GROUP, queries), ROWS):
+                take(height, s_at, row, width // LANES, address(tops) + top * 4,
+                     address(sums) + top * LANES * 4, address(outputs) + top * across * 4,
+                     across // LANES)  # fmt: skip
+            for top in range(group, min(group + together, queries), rows):
                 # Keys that no row of the strip sees are skipped: their values may be NaN.
-                low = max(starts[0, top // ROWS] - start, 0)
-                high = min(stops[0, top // ROWS], beyond) - start
-                if low < high:
-                    weights = address(scores) + ((top - group) * ROW + low) * 4
-                    add_rows(weights, row, 4, v_at + low * across * 4, high - low,
-                             address(outputs) + top * across * 4, across)  # fmt: skip
-    leave(tops, sums, outputs, m, l, o)
-
-
-@kernel
-def fold_few(q, keys, values, origin, begin, end, starts, stops, plain, first, stop, place,
-             slope, sink, bias, softcap, m, l, o, room):  # fmt: skip
-    """As `fold`, for so few queries that the keys had better stay as they lie."""
-    queries, height, wide = first.size, q.shape[0], q.shape[1]
-    across, vectors = whole(o.shape[1], LANES), whole(o.shape[1], LANES) // LANES
-    tops, sums, outputs, scores, k_tile, v_tile, _ = rooms(
-        room, height, wide, across, FEW
-    )
-    enter(sink, origin, tops, sums)
-    row, k_row, s_at = ROW * 4, wide * 4, address(scores)
-    for tile in range(begin, end, TILE):
-        k_at, v_at = rows_of(keys, tile, k_tile), rows_of(values, tile, v_tile)
-        start, beyond = tile + origin, min(tile + TILE, end) + origin
-        for top in range(0, queries, FEW):
-            strip, alone = top // FEW, top + 1 == queries
-            low = max(starts[0, strip] - start, 0)
-            high = min(stops[0, strip], beyond) - start
-            if low >= high:
-                continue
-            width, q_at = whole(high, LANES), address(q) + top * k_row
-            score_few(q_at, k_at, k_row, width, alone, s_at)
-            inside = starts[1, strip] <= start and stops[1, strip] >= start + width
-            if not (plain and inside):
-                dress_strip(scores[:, :width], top, FEW, start, beyond, first, stop,
-                            place, slope, bias, softcap)  # fmt: skip
-            m_at, l_at = address(tops) + top * 4, address(sums) + top * LANES * 4
-            o_at = address(outputs) + top * across * 4
-            weights, v_own = s_at + low * 4, v_at + low * across * 4
-            if alone:
-                row_absorb(s_at, row, width // LANES, m_at, l_at, o_at, vectors)
-                row_add_rows(weights, row, 4, v_own, high - low, o_at, across)
-            else:
-                few_absorb(s_at, row, width // LANES, m_at, l_at, o_at, vectors)
-                few_add_rows(weights, row, 4, v_own, high - low, o_at, across)
+                low = max(starts[0, top // rows] - start, 0)
+                count = min(stops[0, top // rows], beyond) - start - low
+                s_at = address(scores) + (top - group) * row
+                weigh(height_of(few, queries - top), s_at + low * 4, row,
+                      v_at + low * across * 4, count,
+                      address(outputs) + top * across * 4, across)  # fmt: skip
     leave(tops, sums, outputs, m, l, o)
 
 
 @inner
-def score_few(q, k, row, width, alone, to):
+def height_of(few, left):
+    """Return how many rows a strip has, if so many queries are left: ROWS, FEW or 1."""
+    return ROWS if not few else FEW if left > 1 else 1
+
+
+@inner
+def score(q, panels, wide, d, width, to):
+    """Write the products of a strip of queries with `width` keys, in panels.
+
+    q, panels and `to` are addresses; queries and keys have `wide` numbers, of
+    which d count.
+    """
+    for j in range(0, width, PANEL):
+        k = panels + j * wide * 4
+        product_set(q, wide * 4, 4, k, PANEL * 4, to + j * 4, ROW * 4, d)
+
+
+@inner
+def score_few(height, q, k, row, width, to):
     """Write the products of FEW queries, or of one alone, with `width` keys.
 
     q, k and `to` are addresses; queries and keys have `row` bytes each.
     """
     for j in range(0, width, FEW):
-        if alone:
-            row_dots(q, row, k + j * row, row, row // (LANES * 4), to + j * 4, ROW * 4)
-        else:
+        if height == FEW:
             few_dots(q, row, k + j * row, row, row // (LANES * 4), to + j * 4, ROW * 4)
+        else:
+            row_dots(q, row, k + j * row, row, row // (LANES * 4), to + j * 4, ROW * 4)
 
 
 @inner
-def rooms(room, height, wide, across, rows):
-    """Return what `fold` works in: the states, scores of some rows, and three tiles.
+def take(height, scores, row, vectors, m, l, o, columns):
+    """Take a strip of scores into the states of its rows, as `absorb` does."""
+    if height == ROWS:
+        absorb(scores, row, vectors, m, l, o, columns)
+    elif height == FEW:
+        few_absorb(scores, row, vectors, m, l, o, columns)
+    else:
+        row_absorb(scores, row, vectors, m, l, o, columns)
 
-    The tiles are keys and values, where they have to be copied, and keys in panels.
-    """
-    tops, at = carve(room, 0, 1, height + LANES)  # vectors reach beyond the last row
-    sums, at = carve(room, at, height, LANES)
-    outputs, at = carve(room, at, height, across)
-    scores, at = carve(room, at, rows, ROW)
-    k_tile, at = carve(room, at, TILE, wide)
-    v_tile, at = carve(room, at, TILE, across)
-    panels, at = carve(room, at, TILE, wide)
-    return tops[0], sums, outputs, scores, k_tile, v_tile, panels
+
+@inner
+def weigh(height, weights, row, values, count, o, across):
+    """Add `count` values, weighted, to the outputs of a strip."""
+    if height == ROWS:
+        add_rows(weights, row, 4, values, count, o, across)
+    elif height == FEW:
+        few_add_rows(weights, row, 4, values, count, o, across)
+    else:
+        row_add_rows(weights, row, 4, values, count, o, across)
+
+
+@inner
+def soon_some(tile, size, strip, height):
+    """Prefetch a part of the tile after this one, which is then there when wanted."""
+    part = whole(size * ROWS // height, LINE)
+    soon(tile + size + strip * part, part)
 
 
 @inner

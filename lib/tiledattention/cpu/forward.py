@@ -113,7 +113,8 @@ def state_of(
     """Return the states of a block of queries over some of the keys, in float64.
 
     `asked` and `head` hold only these keys and their values. `own` says what the queries
-    see of them. A worker of a cluster folds its chunk so.
+    see of them. A worker of a cluster folds its chunk so. An m may lie a little below the
+    largest score: l and o are measured from it all the same.
     """
     m, l, o = (
         x[0] for x in folding.room_for_states(1, own.first.size, head.v.shape[-1])

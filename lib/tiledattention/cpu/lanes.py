@@ -197,7 +197,7 @@ ROUNDING = 1.5 * 2**23 + 127
 
 
 def exp2(b: Builder, x: Value) -> Value:
-    """Return 2 to the power of each lane, at most 0; off by 2e-7 of it at most.
+    """Return 2 to the power of each lane, below 128; off by 2e-7 of it at most.
 
     An integer power of two is the exponent of a float32 already, so it is written there
     as 8 bits; a polynomial does the rest. Below −126.5 the answer is exactly 0, as for

@@ -39,17 +39,6 @@ def whole(n, size):
 
 
 @inner
-def carve(room, start, rows, columns):
-    """Return an array (rows, columns) from `room`, and where the next one starts.
-
-    Each array starts at a cache line if `room` does: a vector across two lines takes
-    two reads.
-    """
-    part = room[start : start + rows * columns].reshape((rows, columns))
-    return part, whole(start + rows * columns, LINE // 4)
-
-
-@inner
 def rows_of(x, start, room):
     """Return the address of as many rows of x as `room` has, of whole vectors.
 
