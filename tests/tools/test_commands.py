@@ -22,7 +22,7 @@ import pytest
 
 from tools import lab, serve
 from tools import test as tools_test
-from tools.site import budgets, chromium
+from tools.site import budgets, chromium, words
 from tools.testing import copies, speeds
 
 ROOT = Path(__file__).parents[2]
@@ -180,7 +180,7 @@ COMMANDS = [
     "kernels.laboratory",
 ]
 COMMANDS += ["model", "model.autograd", "publish", "simulator.fuzz", "site.browsers"]
-COMMANDS += ["site.first_use", "site.links", "testing.rebuilds"]
+COMMANDS += ["site.first_use", "site.links", "site.words", "testing.rebuilds"]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -215,19 +215,31 @@ def test_a_record_that_was_cut_short_stops_no_command(
     own, published = tmp_path / "own", tmp_path / "published"
     own.mkdir(), published.mkdir()
     (own / lab.HANDED_OUT).write_text(text)
-    for folder, words in ((own, "mine"), (published, "theirs")):
-        (folder / "a.ipynb").write_text(words)
+    for folder, text_of in ((own, "mine"), (published, "theirs")):
+        (folder / "a.ipynb").write_text(text_of)
     assert lab.copies(published, own) == ["a.ipynb"]
     assert (own / "a.ipynb").read_text() == "mine"
 
 
-@pytest.mark.parametrize("name", ["publish", "site.links"])
+@pytest.mark.parametrize("name", ["publish", "site.links", "site.words"])
 def test_a_command_without_a_book_says_so(name, tmp_path, monkeypatch, capsys) -> None:
     module = importlib.import_module(f"tools.{name}")
     monkeypatch.setattr(module, "HTML", tmp_path)
     monkeypatch.setattr(sys, "argv", [name])
     assert module.main() == 1
     assert "run `make book` first" in capsys.readouterr().err
+
+
+def test_words_of_text_and_prompts_are_counted_apart(tmp_path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(
+        "<article><p class=head-facts>about 25 min, 12 drills, 40 min</p><p>two words, –</p>"
+        "<details><p>one</p></details><pre>no words</pre><div class=os-drill>"
+        "<div class=os-drill-prompt>What is it?</div><button>Check</button></div></article>"
+    )
+    assert words.length(page) == words.Length(3, 3, 25, 40)
+    page.write_text("<article>no chapter</article>")
+    assert words.length(page) is None
 
 
 def test_without_a_browser_the_budgets_say_what_to_install(monkeypatch) -> None:
