@@ -61,6 +61,19 @@ def test_all_masks_give_what_dense_gives(problem, name: str) -> None:
     assert not got[np.isneginf(lse)].any()
 
 
+@pytest.mark.parametrize("queries", [1, 3, 20])
+def test_a_sink_counts_once_however_many_parts_the_keys_have(
+    queries: int, monkeypatch
+) -> None:
+    monkeypatch.setattr(decoding, "SMALLEST", 128)
+    q, (k, v) = single(2, queries, 20), single(2, 2, 700, 20, seed=1)
+    options = {"sinks": single(2, seed=2) + 3, "mask": causal(), "return_lse": True}
+    for got, right in zip(
+        cpu.decode(q, k, v, **options), dense.attention(q, k, v, **options)
+    ):
+        np.testing.assert_allclose(got, right, rtol=0, atol=8e-6)
+
+
 def allowed(keys: int) -> float:
     """What the accuracy rule allows, as a share of the largest output."""
     return (ceil(keys / tiles.TILE) + log2(max(keys, 1)) + 4) * 2.0**-24

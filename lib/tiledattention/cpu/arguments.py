@@ -12,11 +12,11 @@ from onlinesoftmax import inputs
 from onlinesoftmax.inputs import Array, DType
 from onlinesoftmax.masks import Head
 from tiledattention.cpu.steps import LOG2_E, ROWS
+from tiledattention.cpu.tiles import LINE
 
 Floats: TypeAlias = NDArray[np.float32]
 SMALLEST, LARGEST = 16 * ROWS, 128 * ROWS  # queries of a block
 PAGE = 2**21  # bytes of a large page of memory
-LINE = 16  # numbers of a cache line
 TASKS = 4  # blocks for each thread, so that the last one is not waited for long
 
 
@@ -107,7 +107,8 @@ class Room(local):
     def of(self, *shapes: tuple[int, ...]) -> list[Floats]:
         """Return arrays of 0, each from a cache line on: across two, a vector is slow."""
         sizes = [prod(shape) for shape in shapes]
-        starts = [0, *accumulate(-(-size // LINE) * LINE for size in sizes)]
+        line = LINE // 4  # numbers
+        starts = [0, *accumulate(-(-size // line) * line for size in sizes)]
         if self.kept.size < starts[-1]:
             self.kept = aligned(starts[-1])
         self.kept[: starts[-1]] = 0

@@ -139,12 +139,9 @@ def fold(q, keys, values, origin, begin, end, few, starts, stops, plain, first, 
                 width = whole(min(stops[0, strip], beyond) - start, step)
                 if width <= 0 or starts[0, strip] >= beyond:
                     continue
-                q_at, height = (
-                    address(q) + top * wide * 4,
-                    height_of(few, queries - top),
-                )
+                q_at = address(q) + top * wide * 4
                 if few:
-                    score_few(height, q_at, k_at, wide * 4, width, s_at)
+                    score_few(queries - top, q_at, k_at, wide * 4, width, s_at)
                 else:
                     soon_some(k_at, TILE * wide * 4, strip, len(q))
                     soon_some(v_at, TILE * across * 4, strip, len(q))
@@ -153,9 +150,9 @@ def fold(q, keys, values, origin, begin, end, few, starts, stops, plain, first, 
                 if not (plain and inside):
                     dress_strip(scores[top - group :, :width], top, rows, start, beyond,
                                 first, stop, place, slope, bias, softcap)  # fmt: skip
-                take(height, s_at, row, width // LANES, address(tops) + top * 4,
-                     address(sums) + top * LANES * 4, address(outputs) + top * across * 4,
-                     across // LANES)  # fmt: skip
+                take(height_of(few, queries - top), s_at, row, width // LANES,
+                     address(tops) + top * 4, address(sums) + top * LANES * 4,
+                     address(outputs) + top * across * 4, across // LANES)  # fmt: skip
             for top in range(group, min(group + together, queries), rows):
                 # Keys that no row of the strip sees are skipped: their values may be NaN.
                 low = max(starts[0, top // rows] - start, 0)
@@ -177,8 +174,7 @@ def height_of(few, left):
 def score(q, panels, wide, d, width, to):
     """Write the products of a strip of queries with `width` keys, in panels.
 
-    q, panels and `to` are addresses; queries and keys have `wide` numbers, of
-    which d count.
+    q, panels and `to` are addresses; d of the `wide` numbers of a query or key count.
     """
     for j in range(0, width, PANEL):
         k = panels + j * wide * 4
@@ -186,13 +182,13 @@ def score(q, panels, wide, d, width, to):
 
 
 @inner
-def score_few(height, q, k, row, width, to):
-    """Write the products of FEW queries, or of one alone, with `width` keys.
+def score_few(left, q, k, row, width, to):
+    """Write the products of FEW queries, or of one if only one is left, with `width` keys.
 
     q, k and `to` are addresses; queries and keys have `row` bytes each.
     """
     for j in range(0, width, FEW):
-        if height == FEW:
+        if left > 1:
             few_dots(q, row, k + j * row, row, row // (LANES * 4), to + j * 4, ROW * 4)
         else:
             row_dots(q, row, k + j * row, row, row // (LANES * 4), to + j * 4, ROW * 4)

@@ -119,11 +119,9 @@ def _is_writable(out: Array) -> bool:
 def whole_rows(x, out, n):
     """Write the softmax of rows of n numbers, one after the other."""
     blocks = -(-n // BLOCK)
-    states, room = (
-        np.empty((2, max(blocks, FEW)), np.float32),
-        np.empty((FEW, LANES), np.float32),
-    )
-    m, l = states[0], states[1]
+    most = max(blocks, FEW)
+    m, l = np.empty(most, np.float32), np.empty(most, np.float32)
+    room = np.empty((FEW, LANES), np.float32)
     size = n if blocks > 1 else FEW * n  # short rows are computed together
     for start in range(0, x.size, size):
         own, to = x[start : start + size], out[start : start + size]
