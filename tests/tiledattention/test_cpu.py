@@ -23,6 +23,7 @@ from planting import planted
 from problems import normal, problems
 from tiledattention import cpu
 from tiledattention.cpu import (
+    arguments,
     backward,
     decoding,
     folding,
@@ -356,10 +357,23 @@ def test_work_inside_of_work_is_done() -> None:
 # Memory.
 
 
+def warm_up_all_threads() -> None:
+    """Each thread keeps its working memory, and any of them may get the next task."""
+    threads = pool.HELPERS._max_workers + 1
+    together = threading.Barrier(threads)
+
+    def work(_: int) -> None:
+        arguments.ROOM.of((1,))
+        together.wait(PATIENCE)
+
+    pool.share(work, range(threads), threads)
+
+
 @pytest.mark.parametrize("n", [2048, 8192])
 def test_memory_grows_with_the_keys_and_not_with_their_square(n: int) -> None:
     q, k, v = (single(n, 64, seed=seed) for seed in range(3))
     cpu.attention(q, k, v, threads=2)
+    warm_up_all_threads()
     tracemalloc.start()
     out = cpu.attention(q, k, v, threads=2)
     _, peak = tracemalloc.get_traced_memory()
@@ -372,6 +386,7 @@ def test_a_few_queries_read_the_keys_where_they_lie(queries: int) -> None:
     """To pack them for so few takes longer than all the rest."""
     q, k, v = (single(n, 64, seed=n) for n in (queries, 20_000, 20_000))
     cpu.attention(q, k, v, threads=2)
+    warm_up_all_threads()
     tracemalloc.start()
     cpu.attention(q, k, v, threads=2)
     _, peak = tracemalloc.get_traced_memory()
