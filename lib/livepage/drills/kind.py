@@ -40,6 +40,10 @@ class Kind:
     graders: tuple[str, ...] = ()
     simulated = False
 
+    def minutes_of(self, drill: Drill) -> float:
+        """Return the estimate for one drill."""
+        return self.minutes
+
     def rule(self, drill: Drill) -> Rule | None:
         """Return the precision of an answer that is a number."""
         return None

@@ -138,12 +138,13 @@ def uses_on(html: str) -> list[str]:
     return re.findall(r'class="os-drill os-use"[^>]*data-use="([^"]+)"', html)
 
 
-def kinds(drills: list[str]) -> list[str]:
-    """The kind of each drill; one that does not exist stops the build elsewhere."""
+def minutes(drills: list[str]) -> list[float]:
+    """The minutes of each drill; one that does not exist stops the build elsewhere."""
     from livepage.drills import bank
+    from livepage.drills.kinds import KINDS
 
-    known = bank.bank()
-    return [known[name].kind for name in drills if name in known]
+    known = [bank.bank()[name] for name in drills if name in bank.bank()]
+    return [KINDS[drill.kind].minutes_of(drill) for drill in known]
 
 
 @kept

@@ -42,18 +42,13 @@ def rounded(minutes: float) -> int:
     return max(1, step * round(minutes / step))
 
 
-def minutes_of_kinds() -> dict[str, int]:
-    """Return how many minutes to allow for a drill of each kind."""
-    from livepage.drills.kinds import KINDS
-
-    return {name: kind.minutes for name, kind in KINDS.items()}
-
-
 def rule(words: dict[str, str]) -> str:
     """The rule in a sentence."""
-    minutes = minutes_of_kinds().values()
+    from livepage.drills.kinds import KINDS
+
     numbers = {"words": WORDS, "lines": LINES, "figure": FIGURE}
-    return words["times_rule"].format(**numbers, least=min(minutes), most=max(minutes))
+    minutes = {name: kind.minutes for name, kind in KINDS.items()}
+    return words["times_rule"].format(**numbers, **minutes)
 
 
 def remember(app: Sphinx, doctree: nodes.document) -> None:
@@ -80,9 +75,8 @@ def of(env: BuildEnvironment, page: str) -> Times:
     about: dict[str, Any] = env.metadata.get(page, {})
     amounts = about.get("amounts", {"lines": 0, "figures": 0})
     reading = words / WORDS + amounts["lines"] / LINES + amounts["figures"] * FIGURE
-    kinds = hosts.kinds(about.get("drills", []))
-    doing = sum(map(minutes_of_kinds().__getitem__, kinds))
-    return Times(rounded(reading), len(kinds), rounded(doing))
+    minutes = hosts.minutes(about.get("drills", []))
+    return Times(rounded(reading), len(minutes), rounded(sum(minutes)))
 
 
 def setup(app: Sphinx) -> None:

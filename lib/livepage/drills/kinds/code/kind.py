@@ -8,6 +8,7 @@ import inspect
 import io
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
@@ -31,7 +32,7 @@ LIMIT_S = 20.0  # as on the page
 class Code(Kind):
     """A function that is called in each case."""
 
-    minutes = 8
+    minutes = 4  # and a half for each line that the starter lacks
     needs = {"function", "starter", "code", "oracle", "cases", "compared", "mutants"}
     may_have = {"drive", "given", "tolerance", "random"}
     entries = {"mutants": [{"hint", "name", "code"}, {"hint", "name", "change"}]}
@@ -39,6 +40,9 @@ class Code(Kind):
     graders = ("grader",)
     wanted = "function"
     marks: Any = grader
+
+    def minutes_of(self, drill: Drill) -> float:
+        return self.minutes + len(_missing_lines(drill)) / 2
 
     def form(self, drill: Drill) -> str:
         return "code"
@@ -166,6 +170,13 @@ class Code(Kind):
             "starter": card.drill.get("starter"),
             "steps": [markup.code("\n".join(sorted(lines, key=str.lower)))],
         }
+
+
+def _missing_lines(drill: Drill) -> list[str]:
+    """Return the lines of the solution that the starter lacks, wherever they stand."""
+    there = Counter(map(str.strip, drill.get("starter").splitlines()))
+    needed = Counter(map(str.strip, drill.get("code").splitlines()))
+    return [line for line in (needed - there).elements() if line]
 
 
 def _wrong_parameters(drill: Drill, answer: Any) -> dict[str, Any] | None:

@@ -17,7 +17,7 @@ from livepage.drills.words import in_language, sentence, word
 class Kernel(Code):
     """A kernel that is launched in each case."""
 
-    minutes = 15
+    minutes = 6
     needs = {"function", "starter", "code", "launch", "oracle", "cases", "mutants"}
     may_have = (
         {"tolerance", "random", "larger", "ideal", "most", "together"}
