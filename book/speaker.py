@@ -1,10 +1,9 @@
 """A small language model that was trained on this book, in NumPy, around any attention.
 
-`load` reads the stored weights. A `Speaker` cuts a text into pieces of a few letters,
-reads them one at a time, and gives a score for each piece that may come next; `write`
-lets it go on from a prompt. What it does with queries, keys and values is up to the
-caller: `attend` gives the output of one query, `whole` is told an attention for all of a
-text.
+`load` reads the stored weights. A `Speaker` cuts a text into tokens, reads them one at a
+time, and returns the logits of the next token; `write` continues a prompt. The caller
+chooses the attention: `attend` returns the output of one query, and `forward` takes an
+attention for all queries of a text.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ from onlinesoftmax import dense, inputs, masks
 from rescaling import HERE
 
 FILE = "speaker.json"
-BASE = 100.0  # the slowest pair of numbers turns about so many times more slowly
-TINY = 1e-5  # added where one divides, so that a list of zeros stays one
+BASE = 100.0  # of RoPE: the slowest pair turns about so many times more slowly
+EPSILON = 1e-5  # added to the mean square in RMSNorm, so that zeros stay zeros
 MULTIPLIER, ADDEND, MODULUS = 1664525, 1013904223, 2**32  # draws, as on the page
 ALIKE = 8  # the first draws of neighbouring seeds are much the same
 
@@ -54,12 +53,12 @@ class Sizes(NamedTuple):
     Attributes
     ----------
     width : int
-        Numbers that stand for a piece, in every layer.
+        Numbers of the residual stream, in every layer.
     heads, layers : int
     hidden : int
-        Numbers in the middle of a feed-forward.
+        Numbers in the middle of an MLP.
     context : int
-        Pieces that it looks at when it reads one, that one included.
+        Tokens that a token can attend to, itself included.
     """
 
     width: int
@@ -73,15 +72,15 @@ class Sizes(NamedTuple):
         """Numbers of a query, a key or a value of one head."""
         return self.width // self.heads
 
-    def shapes(self, pieces: int) -> list[tuple[int, int]]:
+    def shapes(self, tokens: int) -> list[tuple[int, int]]:
         """Rows and columns of the matrices, in the order in which they are stored."""
         w, h = self.width, self.hidden
         layer = [(3 * w, w), (w, w), (h, w), (w, h)]
-        return [(pieces, w), *(layer * self.layers)]
+        return [(tokens, w), *(layer * self.layers)]
 
 
 class Layer(NamedTuple):
-    """The matrices of a layer: to queries, keys and values, back, out and in again."""
+    """The matrices of a layer: two of its attention, two of its MLP."""
 
     qkv: np.ndarray
     out: np.ndarray
@@ -89,46 +88,47 @@ class Layer(NamedTuple):
     down: np.ndarray
 
 
-class Kept(NamedTuple):
-    """What is kept of the pieces that were read: keys and values of a layer.
+class KVCache(NamedTuple):
+    """The KV cache of a layer: the keys and values of the tokens that were read.
 
-    Each has the shape (heads, pieces, d).
+    Each has the shape (heads, tokens, d).
     """
 
     keys: np.ndarray
     values: np.ndarray
 
-    def and_one(self, key: np.ndarray, value: np.ndarray, context: int) -> Kept:
-        """Add a piece's, and forget what is too far back to be looked at."""
+    def append(self, key: np.ndarray, value: np.ndarray, context: int) -> KVCache:
+        """Return the cache with a token more, and without tokens beyond the context."""
         pairs = zip(self, (key, value))
         both = (np.concatenate([old, new[:, None]], axis=1) for old, new in pairs)
-        return Kept(*(rows[:, -context:] for rows in both))
+        return KVCache(*(rows[:, -context:] for rows in both))
 
 
-def normed(x: np.ndarray) -> np.ndarray:
-    """Numbers whose squares are 1 on average."""
-    return x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + TINY)
+def rms_norm(x: np.ndarray) -> np.ndarray:
+    """Apply RMSNorm: scale x so that its squares are 1 on average."""
+    return x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + EPSILON)
 
 
-def turned(x: np.ndarray, places: np.ndarray | int) -> np.ndarray:
-    """Pairs of numbers, turned by an angle that grows with the place.
+def rotate(x: np.ndarray, positions: np.ndarray | int) -> np.ndarray:
+    """Apply RoPE: rotate pairs of numbers by an angle that grows with the position.
 
-    The dot product of a query and a key then depends on how far apart they are.
+    Of the positions of a query and a key, their dot product then depends only on the
+    distance.
     """
     half = x.shape[-1] // 2
-    angle = np.multiply.outer(places, BASE ** (-np.arange(half) / half))
+    angle = np.multiply.outer(positions, BASE ** (-np.arange(half) / half))
     a, b = x[..., :half], x[..., half:]
     cos, sin = np.cos(angle), np.sin(angle)
     return np.concatenate([a * cos - b * sin, a * sin + b * cos], axis=-1)
 
 
 def attend(q: np.ndarray, keys: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """The output of one query, by the definition."""
+    """Return the output of one query, by the definition."""
     return dense.attention(q[None], keys, values)[0]
 
 
 def in_tiles(block: int, mistake: str = "none") -> Attend:
-    """The output of one query, from tiles of so many keys, perhaps with a mistake."""
+    """Return an attention for one query in tiles of keys, perhaps with a mistake."""
     inputs.one_of("mistake", mistake, MISTAKES)
     size = inputs.block_size(block, "block")
     return lambda q, keys, values: _folded(q, keys, values, size, mistake)
@@ -156,7 +156,7 @@ def _folded(
 
 
 def row_by_row(attend: Attend, context: int, sees_later: bool = False) -> Attention:
-    """The outputs of all queries, from an attention for one of them."""
+    """Return an attention for all queries, from an attention for one query."""
 
     def attention(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
         o = np.empty_like(q)
@@ -176,80 +176,84 @@ def like(name: str, output: Any, q: np.ndarray) -> np.ndarray:
 
 
 class Speaker:
-    """A model: the pieces that it knows, and its matrices."""
+    """A model: its vocabulary and its matrices."""
 
     def __init__(
-        self, sizes: Sizes, pieces: list[str], matrices: list[np.ndarray]
+        self, sizes: Sizes, vocabulary: list[str], matrices: list[np.ndarray]
     ) -> None:
         first, *rest = matrices
         groups = [rest[i : i + 4] for i in range(0, len(rest), 4)]
-        self.sizes, self.pieces, self.embedding = sizes, pieces, first
+        self.sizes, self.vocabulary, self.embedding = sizes, vocabulary, first
         self.layers = [Layer(*group) for group in groups]
 
-    def numbers(self, text: str, name: str = "text") -> np.ndarray:
-        """The pieces of a text, as numbers; an error calls the text by its name.
+    def encode(self, text: str, name: str = "text") -> np.ndarray:
+        """Return the ids of a text's tokens; `name` is what an error calls the text.
 
         Raises
         ------
         ValueError
             If the text has a letter that the model does not know.
         """
-        found = cut(text, self.pieces, name)
-        return np.array([self.pieces.index(x) for x in found], int)
+        tokens = tokenize(text, self.vocabulary, name)
+        return np.array([self.vocabulary.index(token) for token in tokens], int)
 
-    def begin(self) -> list[Kept]:
-        """What is kept before the first piece: nothing."""
+    def empty_cache(self) -> list[KVCache]:
+        """Return the KV cache before the first token, layer by layer."""
         none = np.zeros((self.sizes.heads, 0, self.sizes.d))
-        return [Kept(none, none) for _ in self.layers]
+        return [KVCache(none, none) for _ in self.layers]
 
     def step(
-        self, piece: int, place: int, kept: list[Kept], attend: Attend = attend
+        self,
+        token: int,
+        position: int,
+        kv_cache: list[KVCache],
+        attend: Attend = attend,
     ) -> np.ndarray:
-        """Read one piece more, keep its keys and values, and score the next one."""
+        """Read one token, append it to the KV cache, and return the logits after it."""
         heads = (self.sizes.heads, self.sizes.d)
-        x = self.embedding[piece] * np.sqrt(self.sizes.width)
+        x = self.embedding[token] * np.sqrt(self.sizes.width)
         for i, layer in enumerate(self.layers):
-            q, k, v = (layer.qkv @ normed(x)).reshape(3, *heads)
-            q, k = turned(q, place), turned(k, place)
-            kept[i] = kept[i].and_one(k, v, self.sizes.context)
-            pairs = zip(q, *kept[i])
-            seen = [like("attend", attend(*one), one[0]) for one in pairs]
-            x = x + layer.out @ np.concatenate(seen)
-            x = x + layer.down @ np.maximum(layer.up @ normed(x), 0)
-        return self.embedding @ normed(x)
+            q, k, v = (layer.qkv @ rms_norm(x)).reshape(3, *heads)
+            q, k = rotate(q, position), rotate(k, position)
+            kv_cache[i] = kv_cache[i].append(k, v, self.sizes.context)
+            pairs = zip(q, *kv_cache[i])
+            outputs = [like("attend", attend(*one), one[0]) for one in pairs]
+            x = x + layer.out @ np.concatenate(outputs)
+            x = x + layer.down @ np.maximum(layer.up @ rms_norm(x), 0)
+        return self.embedding @ rms_norm(x)
 
-    def whole(self, numbers: np.ndarray, attention: Attention) -> np.ndarray:
-        """Scores after each piece of a text, all at once.
+    def forward(self, tokens: np.ndarray, attention: Attention) -> np.ndarray:
+        """Return the logits after each token of a text, all at once.
 
-        `attention` is handed queries, keys and values of all heads, each of the shape
-        (heads, pieces, d); no piece may look at a later one.
+        `attention` gets the queries, keys and values of all heads, each of the shape
+        (heads, tokens, d); no token may look at a later one.
         """
-        n, heads = len(numbers), (self.sizes.heads, self.sizes.d)
-        x = self.embedding[numbers] * np.sqrt(self.sizes.width)
+        n, heads = len(tokens), (self.sizes.heads, self.sizes.d)
+        x = self.embedding[tokens] * np.sqrt(self.sizes.width)
         for layer in self.layers:
-            split = (normed(x) @ layer.qkv.T).reshape(n, 3, *heads)
+            split = (rms_norm(x) @ layer.qkv.T).reshape(n, 3, *heads)
             q, k, v = split.transpose(1, 2, 0, 3)
-            o = attention(turned(q, np.arange(n)), turned(k, np.arange(n)), v)
+            o = attention(rotate(q, np.arange(n)), rotate(k, np.arange(n)), v)
             o = like("attention", o, q)
             x = x + o.transpose(1, 0, 2).reshape(n, -1) @ layer.out.T
-            x = x + np.maximum(normed(x) @ layer.up.T, 0) @ layer.down.T
-        return normed(x) @ self.embedding.T
+            x = x + np.maximum(rms_norm(x) @ layer.up.T, 0) @ layer.down.T
+        return rms_norm(x) @ self.embedding.T
 
     def attention(self, q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """The outputs of all queries, by the definition.
+        """Return the outputs of all queries, by the definition.
 
-        No piece looks at a later one, nor further back than the context.
+        No token looks at a later one, nor further back than the context.
         """
         return dense.attention(q, k, v, mask=masks.window(self.sizes.context - 1, 0))
 
     def loss(self, text: str, attention: Attention | None = None) -> float:
-        """How surprised it is by a text: nats a letter, after the first piece."""
-        numbers = self.numbers(text)
-        if len(numbers) < 2:
-            raise ValueError(f"text: expected two pieces or more, got {text!r}")
-        scores = self.whole(numbers[:-1], attention or self.attention)
-        nats = [dense.logsumexp(row) - row[x] for row, x in zip(scores, numbers[1:])]
-        return float(np.sum(nats)) / (len(text) - len(self.pieces[numbers[0]]))
+        """Return the cross-entropy of a text: nats a letter, after the first token."""
+        tokens = self.encode(text)
+        if len(tokens) < 2:
+            raise ValueError(f"text: expected two tokens or more, got {text!r}")
+        logits = self.forward(tokens[:-1], attention or self.attention)
+        nats = [dense.logsumexp(row) - row[x] for row, x in zip(logits, tokens[1:])]
+        return float(np.sum(nats)) / (len(text) - len(self.vocabulary[tokens[0]]))
 
     def write(
         self,
@@ -259,47 +263,47 @@ class Speaker:
         seed: int = 1,
         attend: Attend = attend,
     ) -> str:
-        """Go on from a prompt for so many pieces."""
-        given = self.numbers(prompt, "prompt")
-        if not given.size:
+        """Return the prompt and so many tokens more."""
+        prompted = self.encode(prompt, "prompt")
+        if not prompted.size:
             raise ValueError("prompt: expected a letter or more, got none")
         length, _ = inputs.count("length", length), not_negative(temperature)
-        kept, draws, written = self.begin(), uniform(seed), prompt
-        for place, piece in enumerate(given):
-            scores = self.step(int(piece), place, kept, attend)
-        for place in range(len(given), len(given) + length):
-            piece = chosen(scores, temperature, next(draws))
-            written += self.pieces[piece]
-            scores = self.step(piece, place, kept, attend)
-        return written
+        kv_cache, draws, text = self.empty_cache(), uniform(seed), prompt
+        for position, token in enumerate(prompted):
+            logits = self.step(int(token), position, kv_cache, attend)
+        for position in range(len(prompted), len(prompted) + length):
+            token = sample(logits, temperature, next(draws))
+            text += self.vocabulary[token]
+            logits = self.step(token, position, kv_cache, attend)
+        return text
 
 
-def cut(text: str, pieces: list[str], name: str = "text") -> list[str]:
-    """A text in pieces, each the longest that fits where the one before it ends."""
+def tokenize(text: str, vocabulary: list[str], name: str = "text") -> list[str]:
+    """Return the tokens of a text, each the longest that fits after the one before."""
     inputs.instance(name, text, str)
-    longest, known = max(map(len, pieces)), set(pieces)
-    found: list[str] = []
+    longest, known = max(map(len, vocabulary)), set(vocabulary)
+    tokens: list[str] = []
     while text:
         ends = range(min(longest, len(text)), 0, -1)
-        piece = next((text[:end] for end in ends if text[:end] in known), None)
-        if piece is None:
-            letters = "".join(sorted(x for x in pieces if len(x) == 1))
+        token = next((text[:end] for end in ends if text[:end] in known), None)
+        if token is None:
+            letters = "".join(sorted(x for x in vocabulary if len(x) == 1))
             raise ValueError(
                 f"{name}: expected letters of {letters!r}, got {text[0]!r}"
             )
-        found.append(piece)
-        text = text[len(piece) :]
-    return found
+        tokens.append(token)
+        text = text[len(token) :]
+    return tokens
 
 
-def chosen(scores: np.ndarray, temperature: float, draw: float) -> int:
-    """The piece that a draw from 0 to 1 falls on; without heat, the likeliest."""
-    if np.isnan(scores).any():
-        raise ValueError("scores: expected numbers, got NaN: what did attend return?")
+def sample(logits: np.ndarray, temperature: float, draw: float) -> int:
+    """Return the token that a draw from 0 to 1 falls on; the likeliest at temperature 0."""
+    if np.isnan(logits).any():
+        raise ValueError("logits: expected numbers, got NaN: what did attend return?")
     if not_negative(temperature) == 0:
-        return int(np.argmax(scores))
-    ends = np.cumsum(dense.softmax(scores / temperature))
-    return min(int(np.searchsorted(ends, draw * ends[-1], "right")), len(scores) - 1)
+        return int(np.argmax(logits))
+    ends = np.cumsum(dense.softmax(logits / temperature))
+    return min(int(np.searchsorted(ends, draw * ends[-1], "right")), len(logits) - 1)
 
 
 def not_negative(temperature: float) -> float:
@@ -323,13 +327,13 @@ def _draws(state: int) -> Iterator[float]:
 
 
 def stored(file: Path | None = None) -> dict[str, Any]:
-    """What the training left: weights, pieces, curve, and how it was made."""
+    """Return what the training stored: weights, vocabulary, curve, and how it was made."""
     return json.loads((file or HERE.data / FILE).read_text("utf-8"))
 
 
 @cache
 def load(file: Path | None = None) -> Speaker:
-    """The model, with its weights as they are stored.
+    """Return the model, with its weights as they are stored.
 
     Raises
     ------
@@ -346,9 +350,9 @@ def load(file: Path | None = None) -> Speaker:
 
 
 def packed(matrices: list[np.ndarray]) -> bytes:
-    """Matrices with half a byte for a number, and a factor of two bytes for a row.
+    """Quantize matrices to 4 bits for a weight, and a factor of two bytes for a row.
 
-    The factors come first; a number is stored as a whole one from 1 to 15.
+    The factors come first; a weight is stored as an integer from 1 to 15.
     """
     factors = [_factors(matrix) for matrix in matrices]
     numbers = [np.rint(m / f[:, None].astype(float)) for m, f in zip(matrices, factors)]
@@ -365,7 +369,7 @@ def _factors(matrix: np.ndarray) -> np.ndarray:
 
 
 def unpacked(raw: bytes, shapes: list[tuple[int, int]]) -> list[np.ndarray]:
-    """The matrices that were packed."""
+    """Return the matrices of packed bytes."""
     rows = sum(shape[0] for shape in shapes)
     factors = np.frombuffer(raw, "<f2", rows).astype(float)
     halves = np.frombuffer(raw, np.uint8, offset=2 * rows)

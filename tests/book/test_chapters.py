@@ -14,8 +14,10 @@ from tools.building.chapters import road
 
 BOOK = Path(__file__).parents[2] / "book"
 ROAD = road(BOOK.parent / "_toc.yml", BOOK)
-CHAPTERS = [BOOK / f"{stop.file}.md" for stop in ROAD if stop.file]
-MAIN_ROAD = [BOOK / f"{s.file}.md" for s in ROAD if s.file and s.part != "Branches"]
+PAGES = [BOOK / f"{stop.file}.md" for stop in ROAD if stop.file]
+CHAPTERS = [file for file in PAGES if not file.stem.startswith("museum")]
+BRANCHES = {stop.file for stop in ROAD if stop.part == "Branches"}
+MAIN_ROAD = [file for file in CHAPTERS if file.stem not in BRANCHES]
 
 GLUED = re.compile(r"\{glue:text\}`([\w-]+)")
 QUANTITY = re.compile(r"\{q\}`(\w+)`")
@@ -27,6 +29,7 @@ MAY_BE_LEFT_OUT = re.compile(r"Sources|.*\{label\}`optional`")
 HOUSE_AVOIDS = re.compile(r"\b(simply|obviously|clearly|trivial\w*|of course)\b", re.I)
 
 for_each_chapter = pytest.mark.parametrize("file", CHAPTERS, ids=lambda file: file.stem)
+for_each_page = pytest.mark.parametrize("file", PAGES, ids=lambda file: file.stem)
 
 
 def front_matter(file: Path) -> dict:
@@ -87,7 +90,7 @@ def test_length(file):
     assert 1200 <= words("\n".join([opening, *owed])) <= 2700
 
 
-@for_each_chapter
+@for_each_page
 def test_every_number_in_the_prose_is_glued_and_every_glued_number_used(file):
     used, glued = GLUED.findall(prose(file)), calls(file, "glue")
     assert max(Counter(glued).values(), default=1) == 1, "a name glued twice"
@@ -100,10 +103,16 @@ def test_figures_exist_and_differ(file):
     assert placed and set(placed) <= set(registry.ids())
 
 
+@for_each_page
+def test_the_drills_of_a_page_are_all_in_it_once(file):
+    assert sorted(calls(file, "drill")) == sorted(
+        id for id, drill in bank().items() if drill.chapter == file.stem
+    )
+
+
 @for_each_chapter
-def test_the_drills_of_a_chapter_are_all_in_it_once(file):
+def test_a_chapter_has_something_to_debug_and_something_to_build(file):
     drills = {id: drill for id, drill in bank().items() if drill.chapter == file.stem}
-    assert sorted(calls(file, "drill")) == sorted(drills)
     code = [drill for drill in drills.values() if drill.kind in ("code", "kernel")]
     debug = [drill for drill in code if "Find the fault" in drill.get("prompt")]
     assert debug, "something to debug"
@@ -118,7 +127,7 @@ def test_sentences_and_equations_name_the_same_quantities(file):
     assert {"m", "l"} <= in_sentences <= in_equations
 
 
-@for_each_chapter
+@for_each_page
 def test_tone(file):
     assert HOUSE_AVOIDS.findall(prose(file)) == []
 
@@ -132,7 +141,7 @@ def test_the_essays_are_discussed_in_the_sources_only(file):
 
 
 def test_anchors_are_unique_across_the_book():
-    anchors = Counter(a for file in CHAPTERS for a in ANCHOR.findall(file.read_text()))
+    anchors = Counter(a for file in PAGES for a in ANCHOR.findall(file.read_text()))
     assert [anchor for anchor, times in anchors.items() if times > 1] == []
     assert not set(anchors) & set(registry.ids()), "a figure has that id already"
 

@@ -1,49 +1,71 @@
-"""The museum's exhibits on the page and in their drills are the same programs."""
+"""The museum: its exhibits fail their own tests, and old addresses lead to its rooms."""
 
-import ast
-from functools import cache
+import json
+import re
 from pathlib import Path
 
-import jupytext
 import pytest
+import yaml
 
+import exhibits
 from livepage.drills.bank import bank
-from livepage.drills.entry import Drill
 
-PAGE = Path(__file__).parents[2] / "book" / "museum.md"
-
-
-@cache
-def functions() -> dict[str, str]:
-    """The text of each function that a cell of the page defines."""
-    found = {}
-    for cell in jupytext.read(PAGE).cells:
-        if cell.cell_type == "code":
-            for node in ast.parse(cell.source).body:
-                if isinstance(node, ast.FunctionDef):
-                    found[node.name] = ast.get_source_segment(cell.source, node)
-    return found
+BOOK = Path(__file__).parents[2] / "book"
+ROOMS = ("museum-starts", "museum-masks", "museum-barriers", "museum-numbers")
+# The anchors of the one long page that the museum was, and the room of each now.
+OLD = json.loads(
+    (BOOK.parent / "tests" / "data" / "museum_anchors.json").read_text("utf-8")
+)
 
 
-MUSEUM = [drill for drill in bank().values() if drill.chapter == "museum"]
-SHOWN = [
-    drill
-    for drill in MUSEUM
-    if drill.kind == "code" and drill.get("function") in functions()
-]
+@pytest.mark.parametrize("test", exhibits.TESTS, ids=lambda test: test.__name__)
+def test_an_exhibit_fails_its_own_test_and_the_definition_passes(test) -> None:
+    assert not test(exhibits.TESTS[test])
+    assert test(lambda Q, K, V, sees, block: exhibits.by_definition(Q, K, V, sees))
 
 
-def test_every_exhibit_has_a_drill() -> None:
-    headings = PAGE.read_text(encoding="utf-8").count("\n### ")
-    assert headings == len(MUSEUM) - 1, (
-        "and one drill besides asks for a whole attention"
-    )
+def test_an_attention_that_raises_or_returns_nothing_fails_every_test() -> None:
+    names = [test.__name__ for test in exhibits.TESTS]
+    assert exhibits.visit(lambda *given: 1 / 0) == names
+    assert exhibits.visit(lambda *given: None) == names
 
 
-def test_the_exhibits_of_attention_are_on_the_page() -> None:
-    assert len(SHOWN) >= 10
+@pytest.mark.parametrize("room", ROOMS)
+def test_each_exhibit_of_a_room_has_a_heading_and_a_drill(room: str) -> None:
+    text = (BOOK / f"{room}.md").read_text("utf-8")
+    shown = re.findall(r'^drill\("([\w-]+)"\)$', text, re.M)
+    assert text.count("\n## ") == len(shown)
+    assert set(shown) == {one.id for one in bank().values() if one.chapter == room}
 
 
-@pytest.mark.parametrize("drill", SHOWN, ids=lambda drill: drill.id)
-def test_a_drill_asks_for_the_exhibit_as_it_was_found(drill: Drill) -> None:
-    assert functions()[drill.get("function")] in drill.get("starter")
+@pytest.mark.parametrize("room", ("museum", *ROOMS))
+def test_its_front_matter_is_short_and_complete(room: str) -> None:
+    head = yaml.safe_load((BOOK / f"{room}.md").read_text("utf-8").split("---\n")[1])
+    assert 50 <= len(head["description"]) <= 160
+    assert head["line"] and head["learn"] and head["need"] and head["summary_es"]
+
+
+def moved() -> dict[str, str]:
+    """Return the room that the entrance names for each old anchor."""
+    front = (BOOK / "museum.md").read_text("utf-8").split("---\n")[1]
+    rooms = yaml.safe_load(front)["moved"]
+    return {name: room for room, names in rooms.items() for name in names.split()}
+
+
+def test_the_entrance_knows_the_room_of_every_old_anchor() -> None:
+    assert moved() == {name: room for name, room in OLD.items() if room != "museum"}
+
+
+def test_what_the_entrance_kept_is_still_there(html: Path) -> None:
+    page = (html / "museum.html").read_text("utf-8")
+    kept = [name for name, room in OLD.items() if room == "museum"]
+    assert not [name for name in kept if f'id="{name}"' not in page]
+
+
+def test_headings_and_drills_have_their_old_names_in_their_rooms(html: Path) -> None:
+    pages = {room: (html / f"{room}.html").read_text("utf-8") for room in ROOMS}
+    drills = {one.id for one in bank().values() if one.chapter in ROOMS}
+    old = {name: room for name, room in OLD.items() if name in drills}
+    assert len(old) == 16  # who-is-double is an anchor, too
+    for name, room in old.items():
+        assert f'id="drill-{name}"' in pages[room], name

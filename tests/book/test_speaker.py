@@ -18,7 +18,7 @@ from tools.model import text as model_text
 
 MODEL = speaker.load()
 STORED = speaker.stored()
-LETTERS = "".join(sorted(x for x in MODEL.pieces if len(x) == 1))
+LETTERS = "".join(sorted(x for x in MODEL.vocabulary if len(x) == 1))
 HELD = STORED["held"][:300]
 texts = st.text(LETTERS, min_size=1, max_size=60)
 
@@ -41,7 +41,7 @@ def test_the_weights_weigh_no_more_than_a_reader_is_told() -> None:
 @pytest.mark.parametrize("says", STORED["says"], ids=lambda one: one["prompt"])
 def test_it_writes_what_torch_wrote(says: dict) -> None:
     """What is stored was written by torch, by its own attention over the whole text."""
-    begun = len(MODEL.numbers(says["prompt"]))
+    begun = len(MODEL.encode(says["prompt"]))
     written = MODEL.write(
         says["prompt"],
         says["pieces"],
@@ -59,42 +59,42 @@ def test_its_loss_on_the_held_out_page_is_the_stored_one() -> None:
 
 
 @given(texts)
-def test_the_pieces_of_a_text_are_the_longest(text: str) -> None:
-    pieces = speaker.cut(text, MODEL.pieces)
-    assert "".join(pieces) == text
-    for piece, start in zip(pieces, itertools.accumulate(map(len, ["", *pieces]))):
-        longer = [x for x in MODEL.pieces if len(x) > len(piece)]
+def test_the_tokens_of_a_text_are_the_longest(text: str) -> None:
+    tokens = speaker.tokenize(text, MODEL.vocabulary)
+    assert "".join(tokens) == text
+    for token, start in zip(tokens, itertools.accumulate(map(len, ["", *tokens]))):
+        longer = [x for x in MODEL.vocabulary if len(x) > len(token)]
         assert not [x for x in longer if text.startswith(x, start)]
 
 
 def test_a_letter_it_does_not_know_is_named() -> None:
     with pytest.raises(ValueError, match=r"text: expected letters of .*, got 'ñ'"):
-        MODEL.numbers("mañana")
+        MODEL.encode("mañana")
 
 
 @given(texts)
-def test_piece_by_piece_is_all_at_once(text: str) -> None:
-    kept, numbers = MODEL.begin(), MODEL.numbers(text)
-    steps = [MODEL.step(int(x), i, kept) for i, x in enumerate(numbers)]
-    assert np.allclose(steps, MODEL.whole(numbers, MODEL.attention), atol=1e-9)
+def test_token_by_token_is_all_at_once(text: str) -> None:
+    kv_cache, tokens = MODEL.empty_cache(), MODEL.encode(text)
+    steps = [MODEL.step(int(x), i, kv_cache) for i, x in enumerate(tokens)]
+    assert np.allclose(steps, MODEL.forward(tokens, MODEL.attention), atol=1e-9)
 
 
 def test_what_is_too_far_back_is_forgotten() -> None:
     context = MODEL.sizes.context
-    kept = MODEL.begin()
-    for place in range(context + 9):
-        MODEL.step(5, place, kept)
-    assert kept[0].keys.shape == (MODEL.sizes.heads, context, MODEL.sizes.d)
-    oldest = speaker.turned(MODEL.layers[0].qkv @ np.zeros(MODEL.sizes.width), 9)
+    kv_cache = MODEL.empty_cache()
+    for position in range(context + 9):
+        MODEL.step(5, position, kv_cache)
+    assert kv_cache[0].keys.shape == (MODEL.sizes.heads, context, MODEL.sizes.d)
+    oldest = speaker.rotate(MODEL.layers[0].qkv @ np.zeros(MODEL.sizes.width), 9)
     assert oldest.shape == (3 * MODEL.sizes.width,)
 
 
 @given(texts, st.integers(1, 130))
 def test_tiles_of_any_size_give_the_definition(text: str, block: int) -> None:
-    numbers = MODEL.numbers(text)
+    tokens = MODEL.encode(text)
     tiled = speaker.row_by_row(speaker.in_tiles(block), MODEL.sizes.context)
-    right = MODEL.whole(numbers, MODEL.attention)
-    assert np.allclose(MODEL.whole(numbers, tiled), right, atol=1e-9)
+    right = MODEL.forward(tokens, MODEL.attention)
+    assert np.allclose(MODEL.forward(tokens, tiled), right, atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(1, 6))
@@ -127,7 +127,7 @@ def test_a_mistake_is_one(mistake: str) -> None:
         (lambda: speaker.in_tiles(0), "block: expected a positive integer, got 0"),
         (lambda: MODEL.write("", 3), "prompt: expected a letter or more, got none"),
         (lambda: MODEL.write("ñ", 3), "prompt: expected letters of .*, got 'ñ'"),
-        (lambda: MODEL.loss("A"), "text: expected two pieces or more, got 'A'"),
+        (lambda: MODEL.loss("A"), "text: expected two tokens or more, got 'A'"),
     ],
 )
 def test_what_makes_no_sense_is_named(call, message: str) -> None:
@@ -164,7 +164,7 @@ def test_odd_input_is_named_before_anything_is_computed(name: str, odd) -> None:
     [
         (lambda q, k, v: None, "attend: expected .*, got object"),
         (lambda q, k, v: v, r"attend: expected shape \(24,\), .*, got \(1, 24\)"),
-        (lambda q, k, v: q * nan, "scores: expected numbers, got NaN: .* attend"),
+        (lambda q, k, v: q * nan, "logits: expected numbers, got NaN: .* attend"),
     ],
     ids=["nothing", "a row too many", "NaN"],
 )
@@ -190,9 +190,9 @@ def test_draws_of_neighbouring_seeds_are_not_alike() -> None:
 
 
 @given(st.floats(0, 1, exclude_max=True), st.integers(2, 9))
-def test_a_draw_falls_on_a_piece_by_its_chance(draw: float, n: int) -> None:
-    """With equal scores, the draws from 0 to 1 are dealt out evenly, in order."""
-    found = speaker.chosen(np.zeros(n), 1.0, draw)
+def test_a_draw_falls_on_a_token_by_its_probability(draw: float, n: int) -> None:
+    """With equal logits, the draws from 0 to 1 are dealt out evenly, in order."""
+    found = speaker.sample(np.zeros(n), 1.0, draw)
     assert abs(found - int(draw * n)) <= (abs(draw * n - round(draw * n)) < 1e-9)
 
 

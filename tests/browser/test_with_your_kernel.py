@@ -23,7 +23,7 @@ RIGHT = find("tiled-attention").get("code")
 ALPHA = "alpha = math.exp(m - m_new)"
 # It rescales in the drill's width, and forgets it in the model's.
 NO_RESCALE = RIGHT.replace(ALPHA, f"{ALPHA} if D == 3 else float32(1)")
-ONE_PIECE, PARAGRAPH = "One piece, on the simulator", "A paragraph, on your GPU"
+ONE_TOKEN, PARAGRAPH = "One token, on the simulator", "A paragraph, on your GPU"
 LATER = ("gpu.js", "gpu.css", "model-loaded.js", "speaker.js", "micropython.js")
 SHORT = ("const LENGTH = 60", "const LENGTH = 8")
 
@@ -83,25 +83,25 @@ NUMBER = (
 
 
 def offs(said: str) -> float:
-    """How far off the scores are, in what is said."""
+    """How far off the logits are, in what is said."""
     digits, power = re.search(NUMBER, said).groups()
     exponent = (power or "⁰").translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789"))
     return float(f"{digits}e{exponent}")
 
 
 def likeliest(prompt: str) -> list[tuple[str, float]]:
-    """The five pieces that are likeliest to follow, as they are shown."""
+    """The five tokens that are likeliest to follow, as they are shown."""
     model = speaker.load()
-    scores = model.whole(model.numbers(prompt), model.attention)[-1]
-    chances = 100 * dense.softmax(scores)
+    logits = model.forward(model.encode(prompt), model.attention)[-1]
+    chances = 100 * dense.softmax(logits)
     best = np.argsort(-chances)[:5]
-    return [(model.pieces[i].replace(" ", "␣"), chances[i]) for i in best]
+    return [(model.vocabulary[i].replace(" ", "␣"), chances[i]) for i in best]
 
 
 # ---- what goes well
 
 
-def test_one_piece_on_the_simulator_is_the_definitions(site, visit) -> None:  # noqa: F811
+def test_one_token_on_the_simulator_is_the_definitions(site, visit) -> None:  # noqa: F811
     page = keeping(visit(site / "en.html", width=390), RIGHT)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url.rsplit("/")[-1]))
@@ -111,15 +111,15 @@ def test_one_piece_on_the_simulator_is_the_definitions(site, visit) -> None:  # 
     )
     expect(page.locator(".os-use-none")).to_be_hidden()
     assert not asked
-    said = ended(page, ONE_PIECE)
+    said = ended(page, ONE_TOKEN)
     prompt, model = "The largest score", speaker.load()
     right = model.write(prompt, 1).removeprefix(prompt)
     assert f"Your kernel chooses “{right}”, as the definition does." in said
-    assert f"all {len(model.pieces)} pieces" in said and offs(said) < 1e-5
+    assert f"all {len(model.vocabulary)} tokens" in said and offs(said) < 1e-5
     expect(page.locator(".os-gpu-status")).to_be_focused()
     rows = page.locator(".os-gpu-body tbody tr").all()
     cells = [row.locator("td").all_text_contents() for row in rows]
-    expected = [f"{piece} {chance:.3g} %" for piece, chance in likeliest(prompt)]
+    expected = [f"{token} {chance:.3g} %" for token, chance in likeliest(prompt)]
     assert cells == [[text, text] for text in expected]
     assert set(asked) >= set(LATER) and len(asked) == len(set(asked))
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
@@ -135,7 +135,7 @@ def test_a_paragraph_on_the_gpu_is_the_definitions_to_the_letter(
     said = ended(page, PARAGRAPH)
     lay(site)
     assert re.search(
-        r"Your kernel wrote 12 pieces on .*swiftshader, [\d.]+ a second", said, re.I
+        r"Your kernel wrote 12 tokens on .*swiftshader, [\d.]+ a second", said, re.I
     )
     assert "the definition's text, to the letter" in said and 0 < offs(said) < 1e-3
     text = speaker.load().write("The maximum", 12, 0.6, seed=1)
@@ -153,13 +153,13 @@ def test_without_a_text_the_books_own_goes_in_and_is_called_so(site, visit) -> N
     expect(page.locator(".os-use-own")).to_be_hidden()
     link = page.locator(".os-use-none a")
     expect(link).to_have_attribute("href", re.compile("^09-.*#drill-tiled-attention$"))
-    assert ended(page, ONE_PIECE).startswith("The book's kernel chooses")
-    assert ended(page, PARAGRAPH).startswith("The book's kernel wrote 8 pieces")
+    assert ended(page, ONE_TOKEN).startswith("The book's kernel chooses")
+    assert ended(page, PARAGRAPH).startswith("The book's kernel wrote 8 tokens")
 
 
 def test_spanish_readers_are_told_in_spanish(site, visit) -> None:  # noqa: F811
     page = keeping(visit(site / "es.html"), RIGHT)
-    page.get_by_role("button", name="Una pieza").press("Enter")
+    page.get_by_role("button", name="Un token").press("Enter")
     said = page.locator(".os-gpu-status")
     expect(said).to_contain_text("Tu kernel elige")
     expect(said).to_contain_text("igual que la definición")
@@ -170,17 +170,17 @@ def test_spanish_readers_are_told_in_spanish(site, visit) -> None:  # noqa: F811
 
 def test_a_kernel_that_forgets_a_rescale_here_is_said_to_be_wrong(site, visit) -> None:  # noqa: F811
     page = keeping(visit(site / "en.html"), NO_RESCALE)
-    said = ended(page, ONE_PIECE)
+    said = ended(page, ONE_TOKEN)
     assert said.startswith("Your kernel is wrong here") and offs(said) > 0.1
     assert "as the definition does" not in said
     lay(site, ("const LENGTH = 60", "const LENGTH = 30"))
     page.reload()
     said = ended(page, PARAGRAPH)
     lay(site)
-    assert "It is wrong: at piece" in said and offs(said) > 0.1
+    assert "It is wrong: at token" in said and offs(said) > 0.1
     own, right = page.locator(".os-use-text").all_text_contents()
     assert right == speaker.load().write("The maximum", 30, 0.6, seed=1)
-    place = int(re.search(r"at piece (\d+)", said)[1])
+    place = int(re.search(r"at token (\d+)", said)[1])
     same = speaker.load().write("The maximum", place - 1, 0.6, seed=1)
     assert own.startswith(same) and own != right
     assert (
@@ -190,12 +190,14 @@ def test_a_kernel_that_forgets_a_rescale_here_is_said_to_be_wrong(site, visit) -
 
 def test_numbers_that_are_none_are_counted_and_nothing_is_chosen(site, visit) -> None:  # noqa: F811
     page = keeping(visit(site / "en.html"), RIGHT.replace("range(D)", "range(3)"))
-    none = f"{len(speaker.load().pieces)} of {len(speaker.load().pieces)} scores"
-    said = ended(page, ONE_PIECE)
+    none = (
+        f"{len(speaker.load().vocabulary)} of {len(speaker.load().vocabulary)} logits"
+    )
+    said = ended(page, ONE_TOKEN)
     assert said.startswith("Your kernel is wrong here") and none in said
     assert "NaN" in page.locator(".os-gpu-body table").inner_text()
     said = ended(page, PARAGRAPH)
-    assert "It is wrong" in said and none in said and "wrote 0 pieces" in said
+    assert "It is wrong" in said and none in said and "wrote 0 tokens" in said
 
 
 def test_a_race_that_only_these_sizes_have_is_told(site, visit) -> None:  # noqa: F811
@@ -204,7 +206,7 @@ def test_a_race_that_only_these_sizes_have_is_told(site, visit) -> None:  # noqa
     assert racing != RIGHT
     page = keeping(visit(site / "en.html"), racing)
     assert "In the sizes that are needed here the simulator finds a fault: " in ended(
-        page, ONE_PIECE
+        page, ONE_TOKEN
     )
 
 
@@ -214,26 +216,26 @@ def test_a_race_that_only_these_sizes_have_is_told(site, visit) -> None:  # noqa
 def test_a_text_that_fails_the_drill_does_not_go_in(site, visit) -> None:  # noqa: F811
     page = keeping(visit(site / "en.html"), RIGHT.replace(ALPHA, "alpha = float32(1)"))
     page.evaluate("livepageDrills.store.pass('tiled-attention', 0)")  # it was done once
-    for name in (ONE_PIECE, PARAGRAPH):
+    for name in (ONE_TOKEN, PARAGRAPH):
         said = ended(page, name)
         assert "does not pass your text as it stands" in said
         assert "expected 6.7998" in said
     page.get_by_role("button", name="Take the book's own").press("Enter")
     said = page.locator(".os-gpu-status")
-    expect(said).to_contain_text("The book's kernel wrote 8 pieces")
+    expect(said).to_contain_text("The book's kernel wrote 8 tokens")
 
 
 def test_a_text_that_passed_and_was_changed_is_tried_anew(site, visit) -> None:  # noqa: F811
     page = keeping(visit(site / "en.html"), RIGHT)
-    assert ended(page, ONE_PIECE).startswith("Your kernel chooses")
+    assert ended(page, ONE_TOKEN).startswith("Your kernel chooses")
     keep(page, RIGHT.replace(ALPHA, "alpha = float32(1)"))
-    assert "does not pass your text" in ended(page, ONE_PIECE)
+    assert "does not pass your text" in ended(page, ONE_TOKEN)
 
 
 def test_a_text_without_the_names_is_refused_in_a_sentence(site, visit) -> None:  # noqa: F811
     text = RIGHT.replace("BR, BC, D = 8, 4, 3", "BR, BC = 8, 4").replace("D", "3")
     page = keeping(visit(site / "en.html"), text)
-    for name in (ONE_PIECE, PARAGRAPH):
+    for name in (ONE_TOKEN, PARAGRAPH):
         assert "gives D no whole number by that name" in ended(page, name)
 
 
@@ -246,7 +248,7 @@ def test_stop_ends_it_and_it_can_begin_again(site, visit) -> None:  # noqa: F811
     said = press(page, PARAGRAPH)
     expect(page.locator(".os-use-text")).to_contain_text(re.compile(".{40}"))
     expect(page.get_by_role("button", name="Stop")).to_be_focused()
-    expect(page.get_by_role("button", name=ONE_PIECE)).to_have_attribute(
+    expect(page.get_by_role("button", name=ONE_TOKEN)).to_have_attribute(
         "aria-disabled", "true"
     )
     page.keyboard.press("Enter")
@@ -254,7 +256,7 @@ def test_stop_ends_it_and_it_can_begin_again(site, visit) -> None:  # noqa: F811
     expect(said).to_have_text("Stopped.")
     expect(said).to_be_focused()
     expect(page.locator(".os-use-text")).to_have_count(1)  # what was written stays
-    assert ended(page, ONE_PIECE).startswith("The book's kernel chooses")
+    assert ended(page, ONE_TOKEN).startswith("The book's kernel chooses")
 
 
 def test_who_presses_twice_is_answered_once(site, visit) -> None:  # noqa: F811
@@ -263,7 +265,7 @@ def test_who_presses_twice_is_answered_once(site, visit) -> None:  # noqa: F811
     page.evaluate(HEARS)
     button.evaluate("(it) => { it.click(); it.click(); }")
     said = page.locator(".os-gpu-status")
-    expect(said).to_contain_text("wrote 8 pieces")
+    expect(said).to_contain_text("wrote 8 tokens")
     assert page.evaluate("devices") == 1
     assert page.evaluate("heard").count("Another kernel") == 0
 
@@ -291,11 +293,11 @@ def test_what_cannot_be_loaded_is_said_and_tried_again(site, visit, gone: str) -
     page = visit(site / "en.html")
     text = (site / gone).read_text()
     (site / gone).unlink()
-    page.get_by_role("button", name=ONE_PIECE).press("Enter")
+    page.get_by_role("button", name=ONE_TOKEN).press("Enter")
     note = page.locator(".os-use-note")
     expect(note).to_contain_text("could not be loaded")
     (site / gone).write_text(text)
-    assert ended(page, ONE_PIECE).startswith("The book's kernel chooses")
+    assert ended(page, ONE_TOKEN).startswith("The book's kernel chooses")
     expect(note).to_have_text("")
     assert not [f for f in page.tattler.faults if "ERR_FILE_NOT_FOUND" not in f]
     page.tattler.faults.clear()

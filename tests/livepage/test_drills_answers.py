@@ -245,7 +245,7 @@ def test_both_readers_read_the_same(v8: MiniRacer, texts: list[str]) -> None:
         assert alike(mine, theirs), text
 
 
-COUNTED = {  # of scores-anew, whose prompt speaks of scores, keys, heads and pieces
+COUNTED = {  # of scores-anew, whose prompt speaks of scores, heads and tokens
     "501501 scores": "right", "501,501 new scores": "right", "501501scores": "right",
     "501501 score": "right", "501501 Scores ": "right", "501501 per cent": "no",
     "501501 thousand": "no", "501501 million scores": "no", "501501 KiB": "ask",

@@ -77,7 +77,13 @@ def test_cheats_are_refused_or_allowed_for_a_reason(d: Drill) -> None:
 
 
 SIZES = ("block", "block_q", "block_k", "tile")  # of what is done at a time
-ELSEWHERE = ("museum", "where-the-digits-go")  # their sizes are among the cheats above
+ELSEWHERE = (
+    "museum",
+    "museum-starts",
+    "museum-masks",
+    "museum-numbers",
+    "where-the-digits-go",
+)  # their sizes are among the cheats above
 FAULTY = [
     (d.id, size)
     for d in DRILLS

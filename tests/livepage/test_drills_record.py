@@ -757,7 +757,7 @@ SAVED = sorted((Path(__file__).parents[1] / "data").glob("progress-*.json"))
 def test_what_an_earlier_version_saved_is_read_whole(
     browser: MiniRacer, file: Path
 ) -> None:
-    """Each file was saved by a page of the version in its name. None is ever changed."""
+    """Each file is as a page of its time saved it. None is ever changed."""
     text = file.read_text("utf-8")
     saved = json.loads(text)
     assert load(browser, text)["fault"] is None

@@ -19,13 +19,13 @@ def numbers(**changes: object) -> dict:
 
 
 @pytest.mark.parametrize("prompt", ["The maximum", "A", "xqzxqzxqzxqzxqz"])
-def test_scores_for_the_next_piece_are_those_of_numpy(prompt: str) -> None:
+def test_logits_of_the_next_token_are_those_of_numpy(prompt: str) -> None:
     """All 320, to nine digits behind the point, from a text past the context too."""
     here = speaker.load()
     for step in (0, 20, 120):
         got = numbers(prompt=prompt, step=step, block=5)["head"]
-        pieces = np.array([here.pieces.index(each) for each in got["pieces"]])
-        wanted = here.whole(pieces, here.attention)[-1]
+        tokens = np.array([here.vocabulary.index(each) for each in got["tokens"]])
+        wanted = here.forward(tokens, here.attention)[-1]
         assert np.allclose(got["logits"], wanted, rtol=0, atol=1e-9)
 
 
@@ -85,7 +85,7 @@ def exponentials() -> Iterator[Callable[[], int]]:
 
 
 def test_the_next_letter_reads_nothing_again(exponentials) -> None:
-    """Its keys and values are kept: a hundred letters cost fifty times as much as one."""
+    """Its keys and values are cached: a hundred letters cost fifty times as much as one."""
     prompt = "Never asked before"
     numbers(prompt=prompt, step=0), exponentials()
     numbers(prompt=prompt, step=100)

@@ -175,6 +175,7 @@ def test_two_ports_are_one_too_many() -> None:
 COMMANDS = [
     "faults",
     "kernels",
+    "kernels.barrier",
     "kernels.excerpts",
     "kernels.gpu",
     "kernels.laboratory",

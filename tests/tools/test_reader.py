@@ -218,16 +218,6 @@ def test_a_figure_asks_for_a_prediction_only_once(root: Path) -> None:
     assert len(seen) > 10 and again == []
 
 
-def test_how_to_see_the_time_that_the_page_leaves_out_can_be_followed(root) -> None:
-    text = (root / "book" / "09-the-tiled-attention-kernel.md").read_text("utf-8")
-    before, cell = re.search(
-        r"\(How long(.*?)\)\n\n```\{code-cell\} ipython3\n:name: declined\n(.*?)```",
-        text, re.S,
-    ).groups()  # fmt: skip
-    named = re.findall("`([^`]+)`", before)
-    assert named and not [code for code in named if code not in cell]
-
-
 def published(html: Path) -> list[Path]:
     return sorted((html / "notebooks").glob("*.ipynb"))
 

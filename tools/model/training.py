@@ -40,7 +40,7 @@ SAYS = [  # prompt, temperature, tokens
 
 
 class Layer(nn.Module):
-    """Attention, then a feed-forward network."""
+    """Attention, then an MLP."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -91,7 +91,7 @@ def matrix(rows: int, columns: int, factor: float = 1.0) -> nn.Parameter:
 
 
 def rms_norm(x: Tensor) -> Tensor:
-    return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + speaker.TINY)
+    return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + speaker.EPSILON)
 
 
 def rotate(x: Tensor) -> Tensor:
@@ -113,7 +113,7 @@ def quantize(w: Tensor) -> Tensor:
 def encode(text: str, tokens: list[str]) -> Tensor:
     """Return the ids of the tokens of a text."""
     ids = {token: i for i, token in enumerate(tokens)}
-    return torch.tensor([ids[token] for token in speaker.cut(text, tokens)])
+    return torch.tensor([ids[token] for token in speaker.tokenize(text, tokens)])
 
 
 def learn_tokens(text: str, letters: set[str]) -> list[str]:
@@ -228,7 +228,7 @@ def _generate(
     draws, ids = speaker.uniform(SEED), encode(prompt, tokens)
     for _ in range(count):
         logits = model(ids[None])[0, -1].numpy()
-        token = speaker.chosen(logits, temperature, next(draws))
+        token = speaker.sample(logits, temperature, next(draws))
         ids = torch.cat([ids, torch.tensor([token])])
     return "".join(tokens[i] for i in ids)
 

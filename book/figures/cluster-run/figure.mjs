@@ -424,7 +424,9 @@ export function say({ run: name }, { told, now, counts, megabytes }, words) {
     answer: () =>
       sentences([words.sayAnswer, counts[1] ? words.sayTwice : words.sayOnce], {
         s: num(run.last.stop / 1000, 1),
+        chunks: CHUNKS,
         begun: CHUNKS + counts[1],
+        folded: counts[0],
         again: counts[1],
         read: amount(megabytes[0]),
         sent: amount(megabytes[1]),

@@ -127,7 +127,7 @@ const NARROW = {
   width: 320,
   height: 484,
   left: 54,
-  right: 316,
+  right: 312,
   high: 88,
   low: 290,
   strip: [340, 400],
@@ -278,7 +278,7 @@ function shares({ parts, totals, shares: merging }, scene) {
     merging.map((share, i) =>
       i % every
         ? ""
-        : label(short(100 * share), x(i), bottom + 20, {
+        : label(`${short(100 * share)}%`, x(i), bottom + 20, {
             class: share >= 0.1 ? "small lit middle" : "small middle",
           }),
     ),
@@ -340,7 +340,7 @@ function about(x) {
 }
 
 export function say(state, numbers, words) {
-  const { totals, reached, worth, state: each, bytes, best, parts } = numbers;
+  const { totals, reached, worth, bytes, best, parts } = numbers;
   const [tenth, half] = reached;
   const workers = WORKERS.at(-1);
   const gain = totals[0] / totals.at(-1);
@@ -351,7 +351,6 @@ export function say(state, numbers, words) {
     }),
     keys: words.choices[state.stored],
     bytes: size(bytes),
-    state: size(each),
     one: time(totals[0], words),
     last: time(totals.at(-1), words),
     times: digits(Math.max(gain, 1 / gain)),

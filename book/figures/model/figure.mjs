@@ -5,7 +5,7 @@ import { picture, scale } from "livepage/picture.mjs";
 import { group, label, level, rect, round, tag } from "livepage/shapes.mjs";
 import { escape, fill, num, sentences } from "livepage/text.mjs";
 
-const AT_ONCE = 8; // pieces that are written within a frame
+const AT_ONCE = 8; // tokens that are written within a frame
 const BITS = 52; // of a number
 
 // ---- the numbers -------------------------------------------------------------------
@@ -14,7 +14,7 @@ export function compute(state, loaded) {
   if (!loaded) return { steps: LONGEST };
   const asked = chosen(state);
   const [right, own] = [loaded.rightly(asked), loaded.written(asked)];
-  const texts = [right, own].map(({ pieces }) => pieces.join(""));
+  const texts = [right, own].map(({ tokens }) => tokens.join(""));
   const parts = [...texts[0], ""].findIndex(
     (letter, i) => letter !== (texts[1][i] ?? ""),
   );
@@ -25,9 +25,9 @@ export function compute(state, loaded) {
     texts,
     parts: parts < 0 ? texts[0].length : parts,
     same,
-    newest: [right, own].map(({ pieces }) => pieces.at(-1)),
+    newest: [right, own].map(({ tokens }) => tokens.at(-1)),
     bits: same ? apart(right.logits, own.logits) : null,
-    keys: own.pieces.slice(-own.scores.length),
+    keys: own.tokens.slice(-own.scores.length),
     head: own,
     loss: {
       own: state.mistake === "none" ? rightLoss : loaded.loss(asked),
@@ -148,7 +148,7 @@ const sheet = (name, { left, top }, width, { lines, tall }, look) => {
   ];
 };
 
-/** The last lines of a text: what was given, what was written, its newest piece. Two
+/** The last lines of a text: the prompt, what was written, the newest token. Two
  *  texts side by side begin at the same line. */
 function paragraph({ prompt }, { texts, newest, parts, same }, i, { page }) {
   const text = texts[i];
@@ -190,7 +190,7 @@ function wrapped(text, most) {
   return lines;
 }
 
-/** Boxes as one shape: one for each would be too many to draw anew with every piece. */
+/** Boxes as one shape: one for each would be too many to draw again with every token. */
 function boxes(look, list) {
   const box = ({ x, y, width, height }) =>
     `M${round(x)} ${round(y)}h${round(width)}v${round(height)}h${round(-width)}z`;
@@ -277,7 +277,7 @@ function weights({ head, keys }, scene) {
   );
 }
 
-/** The pieces that count for most, as far as there is room for their names. */
+/** The tokens that count for most, as far as there is room for their names. */
 function names(weights, keys, { page, x }) {
   const taken = [];
   const order = weights.map((_, i) => i).sort((a, b) => weights[b] - weights[a]);
@@ -370,9 +370,10 @@ export function say(state, numbers, words) {
     due: num(head.due.l, 2),
     m: num(head.tiles.at(-1).m, 2),
   };
+  const unchanged = right ? words.saySame : words.sayUnheard;
   return sentences(
     [
-      same ? (right ? words.saySame : words.sayUnheard) : words.sayParts,
+      state.step > 0 && (same ? unchanged : words.sayParts),
       bits && (bits.most ? words.sayBits : words.sayNoBit),
       right ? words.sayLoss : words.sayLosses,
       wrong ? words.sayWrong : words.sayHead,

@@ -1,6 +1,6 @@
 """The model: it writes with your attention, and with mistakes in it.
 
-Prediction. Which mistake can one not hear, whatever it writes?
+Prediction. Which mistake can you not hear, whatever the model writes?
 Why wrong answers tempt. "Only the sum": one of two lines is right, and that sounds like
 half an error. "A short last tile": few keys are missing, but they are the newest. "No √d":
 a constant factor looks harmless, but softmax is not proportional. What settles it: in
@@ -27,7 +27,7 @@ from livepage.figures.spec import (
 )
 from onlinesoftmax import dense
 
-LONGEST = 120  # pieces that it writes
+LONGEST = 120  # tokens that it writes
 SHOWN = {"block": 8, "step": 48}
 OPENING = "no-rescale"
 
@@ -35,7 +35,8 @@ OPENING = "no-rescale"
 def loads() -> Values:
     """What the drawing needs of the stored model."""
     stored = speaker.stored()
-    wanted = {name: stored[name] for name in ("sizes", "pieces", "weights")}
+    wanted = {"vocabulary": stored["pieces"]}
+    wanted |= {name: stored[name] for name in ("sizes", "weights")}
     # The losses that are shown at once; the others are measured when they are asked for.
     shown = ((speaker.load().sizes.context, "none"), (SHOWN["block"], OPENING))
     losses = {f"{block} {mistake}": loss(block, mistake) for block, mistake in shown}
@@ -44,8 +45,8 @@ def loads() -> Values:
 
 def letters() -> str:
     """What can be typed."""
-    known = speaker.stored()["pieces"]
-    return "".join(x for x in known if len(x) == 1 and x.isprintable())
+    vocabulary = speaker.stored()["pieces"]
+    return "".join(x for x in vocabulary if len(x) == 1 and x.isprintable())
 
 
 class Watched:
@@ -63,7 +64,7 @@ class Watched:
 def written(
     prompt: str, temperature: float, seed: int, block: int, mistake: str, step: int
 ) -> tuple[str, list[tuple[np.ndarray, ...]]]:
-    """A text, and what its last piece asked each head."""
+    """A text, and what its last token asked each head."""
     model = speaker.load()
     heads = model.sizes.layers * model.sizes.heads
     watched = Watched(speaker.in_tiles(block, mistake), heads)
@@ -73,7 +74,7 @@ def written(
 
 @cache
 def loss(block: int, mistake: str) -> float:
-    """How surprised it is by a page, in nats a letter."""
+    """The cross-entropy of a page, in nats a letter."""
     model, attend = speaker.load(), speaker.in_tiles(block, mistake)
     rows = speaker.row_by_row(attend, model.sizes.context, mistake == "no-mask")
     return model.loss(speaker.stored()["held"][: speaker.PAGE], rows)
@@ -177,7 +178,7 @@ SPEC = Spec(
             "modulus": speaker.MODULUS,
         },
         "LONGEST": LONGEST,
-        "TINY": speaker.TINY,
+        "EPSILON": speaker.EPSILON,
     },
     loads=loads,
     room=1e-9,

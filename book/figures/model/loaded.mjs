@@ -1,13 +1,13 @@
 // The model itself, and all that it has written for the states the reader came through.
 // It is loaded when the figure is first used; `speaker.py` has the same in NumPy.
 
-import { held, losses, pieces, sizes, weights } from "livepage/data";
-import { ALIKE, BASE, DRAWS, TINY } from "livepage/constants";
+import { held, losses, sizes, vocabulary, weights } from "livepage/data";
+import { ALIKE, BASE, DRAWS, EPSILON } from "livepage/constants";
 
 const { width, heads, layers: depth, hidden, context } = sizes;
 const d = width / heads;
 const half = d / 2;
-const REMEMBERED = 8; // texts; with all that is kept of them, a megabyte each
+const REMEMBERED = 8; // texts; with its KV cache, each takes a megabyte
 
 // ---- the stored numbers ------------------------------------------------------------
 
@@ -40,7 +40,7 @@ function unpacked(bytes) {
     [hidden, width],
     [width, hidden],
   ];
-  const shapes = [[pieces.length, width], ...Array(depth).fill(layer).flat()];
+  const shapes = [[vocabulary.length, width], ...Array(depth).fill(layer).flat()];
   let at = 2 * 2 * shapes.reduce((sum, [rows]) => sum + rows, 0); // in half-bytes
   let row = 0;
   const next = () => ((bytes[at >> 1] >> (4 * (at++ & 1))) & 15) - 8;
@@ -87,20 +87,21 @@ function listed(size, number) {
   return out;
 }
 
-function normed(x) {
+/** RMSNorm. */
+function rmsNorm(x) {
   let squares = 0;
   for (const each of x) squares += each * each;
-  const size = Math.sqrt(squares / x.length + TINY);
+  const size = Math.sqrt(squares / x.length + EPSILON);
   return listed(x.length, (i) => x[i] / size);
 }
 
 const plus = (x, y) => listed(x.length, (i) => x[i] + y[i]);
 
-/** Pairs of numbers of each head, turned by an angle that grows with the place. */
-function turned(x, place) {
+/** RoPE: rotates pairs of a head's numbers, by an angle that grows with the position. */
+function rotate(x, position) {
   const out = new Float64Array(width);
   for (let i = 0; i < half; i++) {
-    const angle = place * BASE ** (-i / half);
+    const angle = position * BASE ** (-i / half);
     const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
     for (let at = i; at < width; at += d) {
       out[at] = x[at] * cos - x[at + half] * sin;
@@ -110,20 +111,20 @@ function turned(x, place) {
   return out;
 }
 
-const embedded = (piece) =>
-  listed(width, (i) => embedding.numbers[piece * width + i] * Math.sqrt(width));
+const embedded = (token) =>
+  listed(width, (i) => embedding.numbers[token * width + i] * Math.sqrt(width));
 
-/** Query, key and value of a piece in a layer, each for all heads. */
-function asked([qkv], x, place) {
-  const all = times(qkv, normed(x));
+/** Query, key and value of a token in a layer, each for all heads. */
+function asked([qkv], x, position) {
+  const all = times(qkv, rmsNorm(x));
   const part = (i) => all.slice(i * width, (i + 1) * width);
-  return { q: turned(part(0), place), k: turned(part(1), place), v: part(2) };
+  return { q: rotate(part(0), position), k: rotate(part(1), position), v: part(2) };
 }
 
 /** What a layer makes of x, once its heads have found `seen`. */
 function fed([, out, up, down], x, seen) {
   const y = plus(x, times(out, seen));
-  const middle = times(up, normed(y));
+  const middle = times(up, rmsNorm(y));
   return plus(
     y,
     times(
@@ -133,7 +134,7 @@ function fed([, out, up, down], x, seen) {
   );
 }
 
-const scored = (x) => times(embedding, normed(x));
+const logitsOf = (x) => times(embedding, rmsNorm(x));
 
 // ---- attention, tile by tile, perhaps with a mistake --------------------------------
 
@@ -229,17 +230,17 @@ function found(q, rows, where) {
 
 // ---- what it writes ----------------------------------------------------------------
 
-/** A text in pieces, each the longest that fits where the one before it ends. */
-function cut(text) {
-  const numbers = [];
-  for (let at = 0; at < text.length; at += pieces[numbers.at(-1)].length) {
-    const fits = (best, piece, i) =>
-      text.startsWith(piece, at) && piece.length > (pieces[best]?.length ?? 0)
+/** The tokens of a text, each the longest that fits where the one before it ends. */
+function tokenize(text) {
+  const tokens = [];
+  for (let at = 0; at < text.length; at += vocabulary[tokens.at(-1)].length) {
+    const fits = (best, token, i) =>
+      text.startsWith(token, at) && token.length > (vocabulary[best]?.length ?? 0)
         ? i
         : best;
-    numbers.push(pieces.reduce(fits, -1));
+    tokens.push(vocabulary.reduce(fits, -1));
   }
-  return numbers;
+  return tokens;
 }
 
 /** Numbers between 0 and 1: the draws of a seed. */
@@ -250,53 +251,54 @@ function* uniform(seed) {
   }
 }
 
-/** The piece that a draw falls on; without heat, the likeliest. */
-function chosen(scores, temperature, draw) {
-  const most = Math.max(...scores);
-  if (temperature === 0) return scores.indexOf(most);
-  const terms = scores.map((each) => Math.exp((each - most) / temperature));
+/** The token that a draw falls on; the likeliest at temperature 0. */
+function sample(logits, temperature, draw) {
+  const most = Math.max(...logits);
+  if (temperature === 0) return logits.indexOf(most);
+  const terms = logits.map((each) => Math.exp((each - most) / temperature));
   const total = terms.reduce((sum, each) => sum + each, 0);
   let end = 0;
   const ends = terms.map((each) => (end += each / total));
   const at = ends.findIndex((each) => each > draw * end);
-  return at < 0 ? scores.length - 1 : at;
+  return at < 0 ? logits.length - 1 : at;
 }
 
-/** The model itself, for who brings another attention: `definition` is that of a query. */
+/** The model itself, for another attention: `definition` computes one query. */
 export const model = {
   sizes,
-  pieces,
+  vocabulary,
   layers: LAYERS,
-  cut,
+  tokenize,
   uniform,
-  chosen,
+  sample,
   embedded,
   asked,
   fed,
-  scored,
+  logitsOf,
   definition: (q, rows) => found(q, rows, { start: 0, stop: rows.length, ...RIGHT }),
 };
 
-/** A text on its way: what was read, and what is kept of it. */
+/** A text on its way: its tokens so far, and its KV cache. */
 function begun({ prompt, temperature, seed, block, mistake }) {
-  const given = cut(prompt);
-  const text = { temperature, block, mistake, given: given.length, numbers: [] };
-  const kept = LAYERS.map(() => []);
-  Object.assign(text, { kept, scores: [], draws: uniform(seed) });
-  for (const piece of given) read(text, piece);
+  const given = tokenize(prompt);
+  const text = { temperature, block, mistake, given: given.length, tokens: [] };
+  const kvCache = LAYERS.map(() => []);
+  Object.assign(text, { kvCache, logits: [], draws: uniform(seed) });
+  for (const token of given) read(text, token);
   return text;
 }
 
-function read(text, piece) {
-  const { kept, block, mistake } = text;
-  const place = text.numbers.push(piece) - 1;
-  const where = { start: Math.max(0, place + 1 - context), stop: place + 1 };
-  let x = embedded(piece);
+function read(text, token) {
+  const { kvCache, block, mistake } = text;
+  const position = text.tokens.push(token) - 1;
+  const where = { start: Math.max(0, position + 1 - context), stop: position + 1 };
+  let x = embedded(token);
   LAYERS.forEach((layer, i) => {
-    kept[i].push(asked(layer, x, place));
-    x = fed(layer, x, found(kept[i][place].q, kept[i], { ...where, block, mistake }));
+    kvCache[i].push(asked(layer, x, position));
+    const { q } = kvCache[i][position];
+    x = fed(layer, x, found(q, kvCache[i], { ...where, block, mistake }));
   });
-  text.scores.push(scored(x));
+  text.logits.push(logitsOf(x));
 }
 
 const texts = new Map();
@@ -309,24 +311,24 @@ function textOf(state) {
   texts.delete(key); // the one asked for last stands last
   texts.set(key, text);
   if (texts.size > REMEMBERED) texts.delete(texts.keys().next().value);
-  while (text.numbers.length < text.given + state.step)
-    read(text, chosen(text.scores.at(-1), text.temperature, text.draws.next().value));
+  while (text.tokens.length < text.given + state.step)
+    read(text, sample(text.logits.at(-1), text.temperature, text.draws.next().value));
   return text;
 }
 
-/** How many pieces have to be read before a text is there as far as a state asks. */
+/** How many tokens have to be read before a text is there as far as a state asks. */
 export function missing(state) {
   const { prompt, temperature, seed, block, mistake, step } = state;
   const text = texts.get(JSON.stringify([prompt, temperature, seed, block, mistake]));
-  return text ? text.given + step - text.numbers.length : prompt.length + step;
+  return text ? text.given + step - text.tokens.length : prompt.length + step;
 }
 
-/** What stands there after `step` pieces, and what one head made of the last of them. */
+/** What stands there after `step` tokens, and what one head made of the last of them. */
 export function written(state) {
   const { block, mistake } = state;
   const text = textOf(state);
   const last = text.given + state.step - 1;
-  const rows = text.kept[Math.floor(state.head / heads)];
+  const rows = text.kvCache[Math.floor(state.head / heads)];
   const [at, start] = [d * (state.head % heads), Math.max(0, last + 1 - context)];
   const where = { at, start, stop: last + 1, block, mistake };
   const { q } = rows[last];
@@ -335,8 +337,8 @@ export function written(state) {
   const due = {};
   due.out = folded(q, rows, { ...where, ...RIGHT }, (all) => Object.assign(due, all));
   return {
-    pieces: text.numbers.slice(0, last + 1).map((number) => pieces[number]),
-    logits: [...text.scores[last]],
+    tokens: text.tokens.slice(0, last + 1).map((token) => vocabulary[token]),
+    logits: [...text.logits[last]],
     scores: [...scoresOf(q, rows, at, start, last + 1, mistake)],
     weights: shares(tiles, mistake),
     tiles,
@@ -357,9 +359,9 @@ function shares(tiles, mistake) {
     return tiles.flatMap(({ terms, added }) =>
       terms.map((each) => each / added / tiles.length),
     );
-  const kept = mistake === "half-sums" ? halved : (x) => x;
+  const rounded = mistake === "half-sums" ? halved : (x) => x;
   const add = (sums, { terms, ofOutput }) =>
-    [...sums.map((each) => each * ofOutput), ...terms].map(kept);
+    [...sums.map((each) => each * ofOutput), ...terms].map(rounded);
   return tiles.reduce(add, []).map((each) => each / tiles.at(-1).l);
 }
 
@@ -367,37 +369,37 @@ function shares(tiles, mistake) {
 
 const known = new Map(Object.entries(losses));
 
-/** How surprised it is by that page: nats a letter, after the first piece. */
+/** The cross-entropy of that page: nats a letter, after the first token. */
 export function loss({ block, mistake }) {
   const key = `${block} ${mistake}`;
-  if (!known.has(key)) known.set(key, measured(cut(held), block, mistake));
+  if (!known.has(key)) known.set(key, measured(tokenize(held), block, mistake));
   return known.get(key);
 }
 
 export const isMeasured = ({ block, mistake }) => known.has(`${block} ${mistake}`);
 export const rightLoss = loss(RIGHT);
 
-function measured(numbers, block, mistake) {
-  const scores = whole(numbers.slice(0, -1), block, mistake);
-  const nats = scores.map((row, i) => {
+function measured(tokens, block, mistake) {
+  const logits = forward(tokens.slice(0, -1), block, mistake);
+  const nats = logits.map((row, i) => {
     const most = Math.max(...row);
     const sum = row.reduce((total, each) => total + Math.exp(each - most), 0);
-    return most + Math.log(sum) - row[numbers[i + 1]];
+    return most + Math.log(sum) - row[tokens[i + 1]];
   });
-  const letters = held.length - pieces[numbers[0]].length;
+  const letters = held.length - vocabulary[tokens[0]].length;
   return nats.reduce((sum, each) => sum + each, 0) / letters;
 }
 
-/** Scores after each piece of a text, all at once. */
-function whole(numbers, block, mistake) {
-  let xs = numbers.map(embedded);
+/** The logits after each token of a text, all at once. */
+function forward(tokens, block, mistake) {
+  let xs = tokens.map(embedded);
   for (const layer of LAYERS) {
-    const rows = xs.map((x, place) => asked(layer, x, place));
+    const rows = xs.map((x, position) => asked(layer, x, position));
     xs = xs.map((x, i) => {
       const stop = mistake === "no-mask" ? xs.length : i + 1;
       const where = { start: Math.max(0, i + 1 - context), stop, block, mistake };
       return fed(layer, x, found(rows[i].q, rows, where));
     });
   }
-  return xs.map(scored);
+  return xs.map(logitsOf);
 }

@@ -7,9 +7,10 @@ How to write a drill
 --------------------
 Add an entry to ``book/drills/<chapter>.yml``, the file of its chapter. Nothing else has to
 change: the tests of the bank find the entry by themselves. Every drill has ``id``,
-``kind``, ``prompt`` and ``solution``. Three fields are optional: ``hints``, released one
-at a time; ``steps``, partial solutions released after the hints; and ``nudge``, which
-replaces the general one. Texts support `` `code` ``, ``*em*``, ``**strong**`` and
+``kind``, ``prompt`` and ``solution``. Four fields are optional: ``hints``, released one
+at a time; ``steps``, partial solutions released after the hints; ``nudge``, which
+replaces the general one; and ``page``, the chapter, if the file is named after another.
+Texts support `` `code` ``, ``*em*``, ``**strong**`` and
 ``$maths$``. A text is English, or a mapping ``{en: …, es: …}``. Values are expressions,
 never typed results. A listed mistake earns a hint of its own, and no hint contains the
 answer.

@@ -18,7 +18,7 @@ from livepage.drills.kinds import KINDS
 from livepage.words import ENGLISH, LANGUAGES
 
 # Required and optional fields of every drill. Each kind adds its own.
-COMMON = ({"id", "kind", "prompt", "solution"}, {"hints", "nudge", "steps"})
+COMMON = ({"id", "kind", "prompt", "solution"}, {"hints", "nudge", "page", "steps"})
 WRITTEN = tuple(name for name, kind in KINDS.items() if kind.written)
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
@@ -52,7 +52,8 @@ def read(path: Path) -> dict[str, Drill]:
     Parameters
     ----------
     path : Path
-        A folder of ``.yml`` files, each named as a chapter: ``{drills: [...]}``.
+        A folder of ``.yml`` files, ``{drills: [...]}``, each named as a chapter. A drill
+        with the field ``page`` belongs to another chapter.
 
     Returns
     -------

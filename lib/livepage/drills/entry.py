@@ -20,7 +20,7 @@ class Drill:
     kind : str
         The name of a folder in `kinds`.
     file : str
-        The name of its file, which is named after the chapter.
+        The name of its file.
     fields : mapping
         All fields, as in the file.
     """
@@ -32,7 +32,8 @@ class Drill:
 
     @property
     def chapter(self) -> str:
-        return self.file.removesuffix(".yml")
+        """The chapter that shows it: its field `page`, or else its file's name."""
+        return self.fields.get("page", self.file.removesuffix(".yml"))
 
     def get(self, field: str, default: Any = None) -> Any:
         return self.fields.get(field, default)

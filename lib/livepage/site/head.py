@@ -35,6 +35,16 @@ def front_list(meta: dict[str, Any], key: str) -> list[str]:
     return json.loads(value) if isinstance(value, str) else value
 
 
+def moved(app: Sphinx, pagename: str) -> dict[str, str]:
+    """Pages that took over a part of this one, each with the names of its anchors."""
+    given = app.env.metadata.get(pagename, {}).get("moved") or {}
+    pages = json.loads(given) if isinstance(given, str) else given
+    return {
+        app.builder.get_relative_uri(pagename, page): names
+        for page, names in pages.items()
+    }
+
+
 def inline(line: str) -> str:
     """HTML of a line of front matter."""
     return markup.inline(_APOSTROPHE.sub("’", line), typeset)
@@ -68,6 +78,7 @@ def head(app: Sphinx, pagename: str, body: str) -> dict[str, Any]:
         "need": [inline(line) for line in front_list(meta, "need")],
         "summary_es": inline(meta.get("summary_es", "")),
         "local_toc": on_this_page(app, pagename),
+        "moved": json.dumps(moved(app, pagename)),
         "progress": hosts.progress(
             body, app.config.language, road.all_drills(app, pagename), pagename
         ),

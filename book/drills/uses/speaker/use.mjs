@@ -3,19 +3,19 @@
 import { make, show } from "livepage/drills/page";
 import { model } from "livepage/loaded";
 
-const { sizes, pieces, layers, definition } = model;
+const { sizes, vocabulary, layers, definition } = model;
 const { width, heads, context } = sizes;
 const d = width / heads;
-const LAUNCHES = heads * layers.length; // for a piece
+const LAUNCHES = heads * layers.length; // for a token
 const PROMPT = { simulator: "The largest score", gpu: "The maximum" };
-const LENGTH = 60; // pieces of a paragraph
+const LENGTH = 60; // tokens of a paragraph
 const HEAT = 0.6;
-const ROUNDING = 1e-3; // of scores: float32, through all layers
+const ROUNDING = 1e-3; // of logits: float32, through all layers
 const LIKELIEST = 5;
 
 // A tile of the simulator is small, as in the drill: its threads take turns.
 export const ways = {
-  simulator: { names: { BR: 8, BC: 4, D: d }, device: "simulator", run: piece },
+  simulator: { names: { BR: 8, BC: 4, D: d }, device: "simulator", run: oneToken },
   gpu: { names: { BR: 32, BC: 16, D: d }, device: "gpu", run: paragraph },
 };
 
@@ -23,28 +23,28 @@ export const ways = {
 
 class Text {
   constructor() {
-    this.kept = layers.map(() => []);
-    this.place = 0;
-    this.scores = null;
+    this.kvCache = layers.map(() => []);
+    this.position = 0;
+    this.logits = null;
   }
 
-  /** Read one piece more; `attend` gives what all heads find for a query. */
-  async read(number, attend) {
-    let x = model.embedded(number);
+  /** Read one token; `attend` gives what all heads find for a query. */
+  async read(token, attend) {
+    let x = model.embedded(token);
     for (const [i, layer] of layers.entries()) {
-      const one = model.asked(layer, x, this.place);
-      this.kept[i] = [...this.kept[i], one].slice(-context);
-      x = model.fed(layer, x, await attend(one.q, this.kept[i]));
+      const one = model.asked(layer, x, this.position);
+      this.kvCache[i] = [...this.kvCache[i], one].slice(-context);
+      x = model.fed(layer, x, await attend(one.q, this.kvCache[i]));
     }
-    this.place += 1;
-    this.scores = model.scored(x);
+    this.position += 1;
+    this.logits = model.logitsOf(x);
   }
 }
 
-/** A text that has read all of a prompt but its last piece, by the definition. */
+/** A text that has read all of a prompt but its last token, by the definition. */
 async function begun(before) {
   const text = new Text();
-  for (const number of before) await text.read(number, definition);
+  for (const token of before) await text.read(token, definition);
   return text;
 }
 
@@ -78,14 +78,14 @@ function caseOf(q, rows, head, names) {
 
 // ---- what comes of it ----------------------------------------------------------------
 
-const noNumbers = (scores) => scores.filter(Number.isNaN).length;
+const noNumbers = (logits) => logits.filter(Number.isNaN).length;
 const off = (mine, right) => Math.max(...mine.map((x, i) => Math.abs(x - right[i])));
-const named = (number) => pieces[number].replace("\n", "¶");
-const shown = (number) => named(number).replaceAll(" ", "␣");
-const likeliest = (scores) => model.chosen(scores, 0);
+const named = (token) => vocabulary[token].replace("\n", "¶");
+const shown = (token) => named(token).replaceAll(" ", "␣");
+const likeliest = (logits) => model.sample(logits, 0);
 
-/** One piece on the simulator, beside the definition's. */
-async function piece(at) {
+/** One token on the simulator, beside the definition's. */
+async function oneToken(at) {
   const { word, say, shows, tick } = at;
   const prompt = PROMPT.simulator;
   say("reads", { prompt, all: LAUNCHES });
@@ -98,32 +98,32 @@ async function piece(at) {
   tick.launched = () => {
     bar.value += 1;
   };
-  const numbers = model.cut(prompt);
-  const last = numbers.pop();
-  const [own, right] = [await begun(numbers), await begun(numbers)];
+  const tokens = model.tokenize(prompt);
+  const last = tokens.pop();
+  const [own, right] = [await begun(tokens), await begun(tokens)];
   await own.read(last, byKernel(at));
   await right.read(last, definition);
   bar.remove();
   return {
-    said: word(...verdict(own.scores, right.scores)),
+    said: word(...verdict(own.logits, right.logits)),
     parts: [table(word, own, right)],
   };
 }
 
 function verdict(mine, right) {
-  const all = pieces.length;
+  const all = vocabulary.length;
   const slots = { all, right: named(likeliest(right)), off: show(off(mine, right), 2) };
   const count = noNumbers(mine);
-  if (count) return ["pieceNone", { ...slots, count }];
+  if (count) return ["tokenNone", { ...slots, count }];
   const isNear = off(mine, right) <= ROUNDING;
   const isSame = likeliest(mine) === likeliest(right);
-  const words = isSame ? ["pieceRight", "pieceOff"] : ["pieceNear", "pieceOther"];
-  return [words[isNear ? 0 : 1], { ...slots, piece: named(likeliest(mine)) }];
+  const words = isSame ? ["tokenRight", "tokenOff"] : ["tokenNear", "tokenOther"];
+  return [words[isNear ? 0 : 1], { ...slots, token: named(likeliest(mine)) }];
 }
 
-/** The likeliest pieces with their chances, for both. */
+/** The likeliest tokens with their probabilities, for both. */
 function table(word, ...texts) {
-  const columns = texts.map(({ scores }) => ranked(scores));
+  const columns = texts.map(({ logits }) => ranked(logits));
   const head = ["rank", "byKernel", "byDefinition"].map((key) =>
     make("th", { scope: "col" }, word(key)),
   );
@@ -142,14 +142,14 @@ function table(word, ...texts) {
   );
 }
 
-function ranked(scores) {
-  if (noNumbers(scores)) return [];
-  const most = Math.max(...scores);
-  const terms = Array.from(scores, (x) => Math.exp(x - most));
+function ranked(logits) {
+  if (noNumbers(logits)) return [];
+  const most = Math.max(...logits);
+  const terms = Array.from(logits, (x) => Math.exp(x - most));
   const sum = terms.reduce((a, b) => a + b);
   const order = terms.map((_, i) => i).sort((a, b) => terms[b] - terms[a]);
   const chance = (i) => show((100 * terms[i]) / sum, 3);
-  return order.slice(0, LIKELIEST).map((i) => ({ piece: shown(i), chance: chance(i) }));
+  return order.slice(0, LIKELIEST).map((i) => ({ token: shown(i), chance: chance(i) }));
 }
 
 let seed = 0; // each paragraph is another one
@@ -163,9 +163,9 @@ async function paragraph(at) {
   seed += 1;
   const page = make("p", { class: "os-use-text", lang: "en" }, make("b", {}, prompt));
   shows(page);
-  const numbers = model.cut(prompt);
-  const last = numbers.pop();
-  const [own, right] = [await begun(numbers), await begun(numbers)];
+  const tokens = model.tokenize(prompt);
+  const last = tokens.pop();
+  const [own, right] = [await begun(tokens), await begun(tokens)];
   const found = { n: 0, worst: 0, ms: 0, parted: null, broken: 0 };
   await writes(at, { own, right, last, page, found });
   const { n, ms, parted } = found;
@@ -184,19 +184,19 @@ async function writes(at, { own, right, last, page, found }) {
     await own.read(mine, attend);
     found.ms += performance.now() - start;
     await right.read(its, definition);
-    found.broken = noNumbers(own.scores);
+    found.broken = noNumbers(own.logits);
     if (found.broken) return;
     const draw = draws.next().value;
-    [mine, its] = [own, right].map(({ scores }) => model.chosen(scores, HEAT, draw));
+    [mine, its] = [own, right].map(({ logits }) => model.sample(logits, HEAT, draw));
     if (!found.parted) compare(found, own, right, [mine, its]);
-    found.definition += pieces[its];
-    page.append(found.parted ? make("mark", {}, pieces[mine]) : pieces[mine]);
+    found.definition += vocabulary[its];
+    page.append(found.parted ? make("mark", {}, vocabulary[mine]) : vocabulary[mine]);
   }
 }
 
-/** As long as both have read the same, their scores can be compared. */
+/** As long as both have read the same, their logits can be compared. */
 function compare(found, own, right, [mine, its]) {
-  const far = off(own.scores, right.scores);
+  const far = off(own.logits, right.logits);
   found.worst = Math.max(found.worst, far);
   if (mine !== its)
     found.parted = { place: found.n + 1, own: mine, right: its, off: far };
@@ -209,7 +209,7 @@ function outcome({ broken, parted, worst }) {
 }
 
 function told({ broken, parted, worst }) {
-  const slots = { count: broken, all: pieces.length, off: show(worst, 2) };
+  const slots = { count: broken, all: vocabulary.length, off: show(worst, 2) };
   if (!parted) return slots;
   const [own, right] = [named(parted.own), named(parted.right)];
   return { ...slots, place: parted.place, own, right, off: show(parted.off, 2) };

@@ -209,6 +209,25 @@
     });
   }
 
+  // A part of this page may have become a page of its own: an old address leads there.
+  function moved() {
+    const pages = Object.entries(JSON.parse(document.body.dataset.moved ?? "{}"));
+    const follow = () => {
+      const anchor = location.hash.slice(1);
+      if (!anchor || document.getElementById(anchor)) return;
+      const name = anchor
+        .replace(/:.*/, "")
+        .replace(/^(cell|drill)-/, "")
+        .replace(/-(label|answer|how)$/, "");
+      const page = pages.find(([, names]) => names.split(" ").includes(name));
+      if (page) location.replace(`${page[0]}#${anchor}`);
+    };
+    if (!pages.length) return;
+    addEventListener("hashchange", follow);
+    follow();
+  }
+
+  moved();
   themes();
   menu();
   copying();
