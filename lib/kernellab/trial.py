@@ -138,9 +138,11 @@ def check(case: Case, on: str = "auto") -> str:
         out, lse = attention(q, k, v, kernel=case.rung, device=asked, **options)
     except (ValueError, RuntimeError) as error:
         return f"it does not run: {first_line(error)}"
-    wide = (x.astype(np.float64) for x in (q, k, v))
+    wide = [x.astype(np.float64) for x in (q, k, v)]
     truth, true_lse = dense.attention(*wide, mask=case.mask, return_lse=True)
-    allowed = tolerance(case, np.abs(truth).max())
+    # Values that cancel in the output have been rounded all the same.
+    sizes = dense.attention(*wide[:2], np.abs(wide[2]), mask=case.mask)
+    allowed = tolerance(case, sizes.max())
     off = np.abs(out.astype(np.float64) - truth).max()
     if not off <= allowed:
         return f"off by {off:.2e}, allowed {allowed:.2e}"
@@ -166,7 +168,7 @@ def drawn(case: Case) -> list[np.ndarray]:
 
 
 def tolerance(case: Case, largest: float) -> float:
-    """How far off a kernel may be where the largest output is this."""
+    """How far off a kernel may be where this is the largest average of |v|."""
     keys = case.shape[3]
     # Blocks of one key: so many roundings. Fast exponentials add two bits, and a result
     # in half precision is rounded once more.

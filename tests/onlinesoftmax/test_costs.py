@@ -54,7 +54,7 @@ def test_operations_of_the_backward_loop(n, keys, d, block_q, block_k) -> None:
     products = 0
     for rows, tile in product(blocks(n, block_q), blocks(keys, block_k)):
         for _ in product(rows, tile):
-            products += 2 * d  # the score, made again
+            products += 2 * d  # the score, recomputed
             products += 2 * d  # dO · v
             products += 3 * 2 * d  # what it adds to dV, to dQ and to dK
     assert costs.backward_flops(n, d, keys=keys) == products

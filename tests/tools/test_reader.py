@@ -67,6 +67,7 @@ PUBLISHED = Context(BIBLIOGRAPHY, PAGES, ROAD, "https://book.example/en/")
 PLAIN = {
     "Five becomes {glue:text}`kept:.3f`.": "Five becomes 0.677.",
     "## Rounding {label}`optional`": "## Rounding (optional)",
+    "A {term}`warp`, many {term}`warps <warp>`": "A warp, many warps",
     "the sum {q}`l` and {q}`alpha`": "the sum ℓ and α",
     r"$\ql = \qa\,\ql + \qm$": r"$\ell = \alpha\,\ell + m$",
     r"$\qmax$": r"$\qmax$",

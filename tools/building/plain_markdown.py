@@ -107,6 +107,7 @@ class _Translation:
         self.roles: dict[str, Callable[[str], str]] = {
             "glue:text": self._number,
             "label": lambda word: f"({word})",
+            "term": lambda word: re.sub(r"\s*<[^>]*>$", "", word),
             "q": lambda name: quantities()[checked(name, "the role q got")].letter,
             "cite:p": lambda keys: citing.in_brackets(keys, book.bibliography),
             "cite:t": lambda keys: citing.in_a_sentence(keys, book.bibliography),

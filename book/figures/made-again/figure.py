@@ -1,11 +1,11 @@
-"""What the forward pass keeps, and what the way back makes again.
+"""What the forward pass stores, and what the backward pass recomputes.
 
-Prediction. Six queries pass six keys, tile by tile, and on the way back every tile needs
-its weights again: how many numbers have to be kept for that? Why wrong answers tempt.
-"none": scores can be made again. "12": a weight takes a maximum and a sum. "18": each
-tile had those of its own. "36": the weights are what is wanted. What settles it: the way
-back with one number a row. A tile makes its scores again, and the row's number turns them
-into final weights.
+Prediction. Six queries pass six keys, tile by tile, and in the backward pass every tile
+needs its weights again: how many numbers have to be stored for that? Why wrong answers tempt.
+"none": scores can be recomputed. "12": a weight takes a maximum and a sum. "18": each
+tile had those of its own. "36": the weights are what is wanted. What settles it: the
+backward pass with one number a row. A tile recomputes its scores, and the row's number
+turns them into final weights.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from onlinesoftmax import dense, streaming
 from rescaling import sentence
 
 WORDS, QUERIES, KEYS, _ = sentence()
-N, ROWS, COLUMNS = len(WORDS), 3, 2  # of the table; of a tile
+N, ROWS, COLUMNS = len(WORDS), 3, 2  # of the matrix; of a tile
 TILES = (N // ROWS) * (N // COLUMNS)
 SCORES = [int(np.dot(query, key)) for query in QUERIES for key in KEYS]
 KEEPS = ("least", "weights")
