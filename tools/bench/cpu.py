@@ -29,7 +29,7 @@ LADDER = (
 )
 LINES = (
     "Dense attention line by line, {n:,} queries and keys of {d} numbers, one thread: how"
-    " often a line reads or writes the table, and its share of the time. Medians of"
+    " often a line reads or writes the matrix, and its share of the time. Medians of"
     " {repeats} runs."
 )
 BLOCKS = (

@@ -1,9 +1,9 @@
-"""Coalescing: the pieces of memory a warp's numbers lie in; warps that hide a wait.
+"""Coalescing: the sectors of memory a warp's numbers lie in; warps that hide a wait.
 
 Prediction. A warp reads down a column of a matrix 32 wide, where a row would have been
 possible: how many times as much memory moves? Why wrong answers tempt. "As much": 32
 numbers are 32 numbers. "Twice": a little disorder should cost a little. "32 times":
-every thread now asks alone. What settles it: stride 32, where 32 pieces move in place
+every thread now asks alone. What settles it: stride 32, where 32 sectors move in place
 of 4. A piece holds eight numbers, so seven of eight come along for nothing.
 """
 
@@ -25,14 +25,14 @@ COLUMN = {"stride": 32, "start": 0}
 def expected(state: Values) -> Values:
     """The lib's transactions, and warps that take turns, tick by tick."""
     stride, start = state["stride"], state["start"]
-    pieces = banks.strided_transactions(stride, start=start)
+    sectors = banks.strided_transactions(stride, start=start)
     used = 4 * (devices.WARP if stride else 1)
     spans = turns(state["warps"])
     return {
-        "transactions": pieces,
-        "moved": banks.SECTOR * pieces,
+        "transactions": sectors,
+        "moved": banks.SECTOR * sectors,
         "used": used,
-        "share": used / (banks.SECTOR * pieces),
+        "share": used / (banks.SECTOR * sectors),
         "spans": spans,
         "busy": sum(to - at for _, at, to in spans) / TICKS,
     }

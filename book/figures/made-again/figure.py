@@ -1,9 +1,9 @@
 """What the forward pass stores, and what the backward pass recomputes.
 
 Prediction. Six queries pass six keys, tile by tile, and in the backward pass every tile
-needs its weights again: how many numbers have to be stored for that? Why wrong answers tempt.
-"none": scores can be recomputed. "12": a weight takes a maximum and a sum. "18": each
-tile had those of its own. "36": the weights are what is wanted. What settles it: the
+needs its weights again: how many numbers have to be stored for that? Why wrong answers
+tempt. "none": scores can be recomputed. "12": a weight takes a maximum and a sum. "18":
+each tile had those of its own. "36": the weights are what is wanted. What settles it: the
 backward pass with one number a row. A tile recomputes its scores, and the row's number
 turns them into final weights.
 """
