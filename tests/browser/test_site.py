@@ -125,7 +125,7 @@ def test_names_in_a_plot_that_collide_are_found(reuse_page, html):
     page = reuse_page(html / "09-the-tiled-attention-kernel.html")
     assert page.evaluate(CROWDED_PLOTS) == []
     second = """document.querySelectorAll('[aria-label^="A tile of"] text')[1]"""
-    page.evaluate(f"{second}.textContent = 'number eight of all the keys of the tile'")
+    page.evaluate(f"{second}.textContent = 'eight '.repeat(25)")
     found = page.evaluate(CROWDED_PLOTS)
     assert any("runs into" in fault for fault in found), found
 

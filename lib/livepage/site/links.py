@@ -40,6 +40,14 @@ def handed_out(
     return nodes.reference("", "", *link.children, refuri=uri, internal=True)
 
 
+def mark_terms(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Give links to the glossary a class of their own."""
+    for inner in doctree.findall(nodes.inline):
+        if "std-term" in inner["classes"] and isinstance(inner.parent, nodes.reference):
+            inner.parent["classes"].append("term")
+
+
 def setup(app: Sphinx) -> None:
-    """Look at every page as it is read."""
+    """Look at every page as it is read, and before it is written."""
     app.connect("doctree-read", point_at_pages)
+    app.connect("doctree-resolved", mark_terms)
