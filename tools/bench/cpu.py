@@ -20,7 +20,6 @@ BLOCKS_Q = (64, 192, 320, 640, 960, 1920)
 BLOCKS_K = (12, 48, 192, 768, 3840)
 SIZES = 192, 48  # queries and keys, among the best of the measured ones
 WIDTHS = (256, 4096, 2**16, 2**20, 2**22)
-CACHED = 2**20  # keys of one query
 LADDER = (
     "Attention of {n:,} queries and keys of {d} numbers, one head, float32. “Of the peak”"
     " is the share of what the strip reaches on numbers that never change: {peak:.0f}"
@@ -40,10 +39,6 @@ BLOCKS = (
 ALONE = (
     "Softmax of rows alone, one thread: time in proportion to three reads with the"
     " weights kept. Medians of {repeats} runs, each after one that is not timed."
-)
-DECODING = (
-    "One query over {n:,} keys and values of {d} numbers, float32: milliseconds, and"
-    " billions of bytes a second. Medians of {repeats} runs."
 )
 
 
@@ -155,33 +150,6 @@ def alone(cells: Cells, interleaved: Any) -> dict[str, Any]:
         "what": ALONE.format(repeats=repeats),
         "columns": ["numbers in a row", "three reads", "online"]
         + [f"PyTorch {_torch_version()}"],
-        "rows": table,
-    }
-
-
-def decoding(cells: Cells, interleaved: Any) -> dict[str, Any]:
-    """One query and very many keys: the library, PyTorch and dense NumPy."""
-    from tiledattention import cpu
-
-    repeats, table = 9, []
-    k, v = cells["rng"].standard_normal((2, CACHED, WIDTH), dtype="float32")
-    q = k[:1] / 8
-    for threads in (1, 2):
-        seconds = interleaved(
-            [
-                lambda n=threads: cpu.decode(q, k, v, threads=n),
-                _sdpa((q, k, v), threads),
-                lambda: cells["by_lines"](q, k, v),
-            ],
-            repeats,
-        )
-        names = ["the library", f"PyTorch {_torch_version()}", "dense NumPy"]
-        for name, s in zip(names[: 3 if threads == 1 else 2], seconds):
-            size = k.nbytes + v.nbytes
-            table.append([name, threads, f"{1e3 * s:.1f}", f"{size / s / 1e9:.1f}"])
-    return {
-        "what": DECODING.format(n=CACHED, d=WIDTH, repeats=repeats),
-        "columns": ["", "threads", "milliseconds", "billion bytes a second"],
         "rows": table,
     }
 

@@ -116,7 +116,6 @@ BENCHES = {
     "cpu-beside": on_cpu(bench_peers.compare, "imports", "numba", "torch"),
     "cluster": on_cluster("machines"),
     "cluster-run": on_cluster("cluster"),
-    "cpu-decode": on_cpu(bench_cpu.decoding, "by-lines", "numba", "torch"),
 }
 # NumPy, which reads these variables when it is imported, would use all cores.
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
