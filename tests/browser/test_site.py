@@ -130,6 +130,21 @@ def test_names_in_a_plot_that_collide_are_found(reuse_page, html):
     assert any("runs into" in fault for fault in found), found
 
 
+def test_an_old_address_leads_to_the_room_and_an_unknown_one_nowhere(reuse_page, html):
+    page = reuse_page(html / "museum.html")
+    for anchor, room in {
+        "a-tiny-start": "museum-starts",
+        "drill-told-right-answer": "museum-numbers",
+        "cell-one-tile-seen": "museum-barriers",
+        "ragged-walk:step=3": "museum-masks",
+        "how-to-visit": "museum",
+        "no-such-anchor": "museum",
+    }.items():
+        page.goto("about:blank")
+        page.goto((html / "museum.html").as_uri() + f"#{anchor}")
+        page.wait_for_url(f"**/{room}.html#{anchor}")
+
+
 def test_axe_finds_the_same_colours_faint(open_page, html):
     """The ratios above are ours: on one page axe is asked too, and looks at more.
 

@@ -6,6 +6,8 @@ import pytest
 from docutils import nodes
 from myst_nb.sphinx_ext import HideCodeCellNode
 
+from livepage.drills.entry import Drill
+from livepage.drills.kinds import KINDS
 from livepage.site import times
 from livepage.words import LANGUAGES, table
 
@@ -49,3 +51,13 @@ def test_words_lines_and_figures_add_up_to_a_time():
     about = {"amounts": {"lines": 45, "figures": 1}, "drills": []}
     env = SimpleNamespace(metadata={"a": about}, book_sections={"a": [{"words": 600}]})
     assert times.of(env, "a") == times.Times(reading=3 + 3 + 2, drills=0, doing=1)
+
+
+@pytest.mark.parametrize("kind", ["code", "kernel"])
+def test_a_program_takes_longer_by_each_line_that_the_starter_lacks(kind):
+    def minutes(starter: str) -> float:
+        fields = {"starter": starter, "code": "a\n\n  b\nb\nc\n"}
+        return KINDS[kind].minutes_of(Drill("d", kind, "a.yml", fields))
+
+    assert minutes("c\na\nb\n b\n") == KINDS[kind].minutes
+    assert minutes("a\nb\n") == KINDS[kind].minutes + 1  # a second b, and c

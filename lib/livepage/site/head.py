@@ -35,14 +35,13 @@ def front_list(meta: dict[str, Any], key: str) -> list[str]:
     return json.loads(value) if isinstance(value, str) else value
 
 
-def moved(app: Sphinx, pagename: str) -> dict[str, str]:
+def moved(app: Sphinx, pagename: str) -> str:
     """Pages that took over a part of this one, each with the names of its anchors."""
-    given = app.env.metadata.get(pagename, {}).get("moved") or {}
-    pages = json.loads(given) if isinstance(given, str) else given
-    return {
-        app.builder.get_relative_uri(pagename, page): names
-        for page, names in pages.items()
-    }
+    given = app.env.metadata.get(pagename, {}).get("moved", "")
+    pages = json.loads(given) if isinstance(given, str) and given else given or {}
+    uri = app.builder.get_relative_uri
+    named = {uri(pagename, page): names for page, names in pages.items()}
+    return json.dumps(named) if named else ""
 
 
 def inline(line: str) -> str:
@@ -78,7 +77,7 @@ def head(app: Sphinx, pagename: str, body: str) -> dict[str, Any]:
         "need": [inline(line) for line in front_list(meta, "need")],
         "summary_es": inline(meta.get("summary_es", "")),
         "local_toc": on_this_page(app, pagename),
-        "moved": json.dumps(moved(app, pagename)),
+        "moved": moved(app, pagename),
         "progress": hosts.progress(
             body, app.config.language, road.all_drills(app, pagename), pagename
         ),

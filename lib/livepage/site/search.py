@@ -234,7 +234,30 @@ def address(page: str, place: int, section: dict[str, Any]) -> str:
 
 
 def entries(env: BuildEnvironment) -> list[tuple[str, str, str, str]]:
-    """Address, page, heading and text of every section of the book."""
+    """Address, page, heading and text of every section, and of every term explained."""
+    return [*_sections(env), *_terms(env)]
+
+
+def _terms(env: BuildEnvironment) -> list[tuple[str, str, str, str]]:
+    """The entries of glossaries, each found by its own name."""
+    found = []
+    for page, doctree in _pages_with_terms(env):
+        title = env.titles[page].astext()
+        for item in doctree.findall(nodes.definition_list_item):
+            term, text = item.next_node(nodes.term), item.next_node(nodes.definition)
+            if term is not None and term["ids"] and text is not None:
+                address = f"{page}.html#{term['ids'][0]}"
+                found.append((address, title, term.astext(), words(text).strip()))
+    return found
+
+
+def _pages_with_terms(env: BuildEnvironment) -> list[tuple[str, nodes.document]]:
+    objects = env.get_domain("std").get_objects()
+    pages = sorted({page for _, _, kind, page, *_ in objects if kind == "term"})
+    return [(page, env.get_doctree(page)) for page in pages]
+
+
+def _sections(env: BuildEnvironment) -> list[tuple[str, str, str, str]]:
     return [
         (
             address(page, place, section),
