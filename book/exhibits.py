@@ -181,9 +181,11 @@ def every_row(attention):
 
 
 def many_keys(attention):
-    """Sixty keys of different weights: an attention that ignores the scores fails."""
-    q, k = [[x / 10 for x in row] for row in wavy(4, 4)], wavy(60, 4, 1)
-    return as_defined(attention, q, k, wavy(60, 2, 2), everything(4, 60), 16)
+    """Sixty keys of different weights; then the same, with scores far above zero."""
+    Q, K = [[x / 10 for x in row] for row in wavy(4, 4)], wavy(60, 4, 1)
+    V, sees = wavy(60, 2, 2), everything(4, 60)
+    raised = (lowered(Q, K, level) for level in (0, 2000))
+    return all(as_defined(attention, q, k, V, sees, 16) for q, k in raised)
 
 
 def into_nan(fill: Callable[..., None]) -> Attention:

@@ -803,6 +803,19 @@ def test_its_checks_can_pass_and_fail(rung: str, monkeypatch) -> None:
     assert "off by" in trial.check(causal)
 
 
+def test_values_that_cancel_do_not_make_a_right_kernel_wrong(monkeypatch) -> None:
+    """The errors are those of the terms, however small their sum."""
+
+    def cancelling(case: trial.Case) -> list[np.ndarray]:
+        q, k, v = drawn(case)
+        k[:, :, 1::2], v[:, :, 1::2] = k[:, :, ::2], -v[:, :, ::2]
+        return [q, k, v]
+
+    drawn = trial.drawn
+    monkeypatch.setattr(trial, "drawn", cancelling)
+    assert trial.check(trial.Case("tiled", 8, "float32", None, (1, 1, 5, 24))) == ""
+
+
 def test_what_is_wrong_on_a_device_is_listed(monkeypatch, capsys) -> None:
     case = trial.Case("naive", 8, "float32", None, (2, 1, 11, 13))
     both = [case, case._replace(rung="tiled")]
