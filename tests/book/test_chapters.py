@@ -208,3 +208,27 @@ def test_every_citation_has_its_source_and_every_source_is_cited():
     sources = re.findall(r"^@\w+\{(\w+),", (BOOK / "references.bib").read_text(), re.M)
     assert len(sources) == len(set(sources))
     assert cited == set(sources)
+
+
+GLOSSARY = re.compile(r"^(\S.*)\n  (.+) \[Chapter \d+\]\(([\w-]+)\.md\)\.$", re.M)
+TERMS = GLOSSARY.findall((BOOK / "words.md").read_text(encoding="utf-8"))
+BOLD = re.compile(r"\*\*([^*\n]+)\*\*")
+TERM = re.compile(r"\{term\}`(?:[^`<]*<)?([^`<>]+)>?`")
+
+
+def plain(term: str) -> str:
+    """A term without what stands in brackets behind it."""
+    return term.partition(" (")[0].lower()
+
+
+@pytest.mark.parametrize(("term", "page"), [(t, page) for t, _, page in TERMS])
+def test_the_chapter_that_builds_a_term_has_it_in_bold(term, page):
+    bold = " | ".join(BOLD.findall(prose(BOOK / f"{page}.md"))).lower()
+    assert plain(term)[:6] in bold
+
+
+@for_each_page
+def test_a_page_links_no_term_that_it_has_in_bold(file):
+    text = prose(file)
+    bold = {word.lower().rstrip("s") for word in BOLD.findall(text)}
+    assert not [t for t in TERM.findall(text) if plain(t).rstrip("s") in bold]
