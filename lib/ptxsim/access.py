@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.ended import mark
 from ptxsim.faults import Fault
+from ptxsim.history import History
 from ptxsim.lanes import Lanes
-from ptxsim.memory import DID, FLYING, GAP, IN_BLOCK, IN_GRID, IN_WARPS, Array, Space
-from ptxsim.syntax import SIZES, SPACES, Kernel
+from ptxsim.memory import FLYING, GAP, IN_BLOCK, IN_GRID, Array, Space, Touch
+from ptxsim.order import Order
+from ptxsim.syntax import SIZES, SPACES, STRONG, Instruction, Kernel, counts_threads
+from ptxsim.writer import reads
 
 # Where the state spaces are among the generic addresses; the manual leaves that open.
 BASES = {"SHARED": 1 << 24, "LOCAL": 1 << 28, "CONST": 1 << 32, "GLOBAL": 1 << 44}
@@ -40,6 +42,41 @@ def grain_of(kernel: Kernel, space: str, sizes: Iterable[int]) -> int:
         if variable.space == space:
             sizes += [variable.align, max(0, variable.size)]
     return math.gcd(*sizes)
+
+
+RELEASES = ("release", "acq_rel", "sc")
+
+
+def is_strong(one: Instruction) -> bool:
+    """Return whether an instruction may come at the same time as others of its kind."""
+    return one.words[0] in ("atom", "red") or any(map(one.has, STRONG))
+
+
+def synchronizes(kernel: Kernel) -> bool:
+    """Return whether threads may learn of each other by more than barriers of the block."""
+    read = set().union(*map(reads, kernel.instructions()))
+    for one in kernel.instructions():
+        first = one.words[0]
+        if first in ("membar", "fence") or one.opcode == "bar.warp.sync":
+            return True
+        if first in ("ld", "st") and any(map(one.has, STRONG)):
+            return True
+        if first == "atom" and str(one.operands[0]) in read:
+            return True
+        if any(map(one.has, RELEASES)) or counts_threads(one):
+            return True
+    return False
+
+
+def _sites(instructions: tuple[Instruction, ...]) -> tuple[int, ...]:
+    """Return for each instruction the number of the first one from the same source line.
+
+    A compiler may make several of one store.
+    """
+    first: dict[object, int] = {}
+    return tuple(
+        first.setdefault(one.source or i, i) for i, one in enumerate(instructions)
+    )
 
 
 class Copy:
@@ -98,38 +135,39 @@ class Access:
         The bytes of each array among the arguments.
     dynamic : int
         Bytes of shared memory that the launch adds.
+    history : bool
+        Whether every access has to be remembered.
     """
 
     def __init__(
         self, kernel: Kernel, lanes: Lanes, check: bool, profile: bool,
-        sizes: list[int], dynamic: int,
+        sizes: list[int], dynamic: int, history: bool,
     ) -> None:  # fmt: skip
         self.instructions = tuple(kernel.instructions())
+        self.sites = _sites(self.instructions)
+        self.order = Order(lanes) if check and history else None
         self.lanes, self.check = lanes, check
         self.profile: Counter[tuple[int, str]] | None = Counter() if profile else None
-        warps_meet = any(one.opcode == "bar.warp.sync" for one in self.instructions)
-        tags = {"SHARED": IN_WARPS if warps_meet else IN_BLOCK}
         gap = -(-max([GAP, *sizes]) // GAP) * GAP
         gaps = {"LOCAL": LOCAL_GAP, "GLOBAL": gap}
         added = {"SHARED": [dynamic], "GLOBAL": sizes}
-        self.spaces = {
-            name: Space(
-                name.lower(), base, grain_of(kernel, name.lower(), added.get(name, ())),
-                tags.get(name, IN_GRID), gaps.get(name, GAP), lanes,
-            )
-            for name, base in BASES.items()
-        }  # fmt: skip
+        self.spaces: dict[str, Space] = {}
+        for name, base in BASES.items():
+            grain = grain_of(kernel, name.lower(), added.get(name, ()))
+            given = name.lower(), base, grain
+            gap = gaps.get(name, GAP)
+            if self.order and name in ("SHARED", "GLOBAL"):
+                self.spaces[name] = History(*given, gap, lanes, self.order)
+            else:
+                tags = IN_BLOCK if name == "SHARED" else IN_GRID
+                self.spaces[name] = Space(*given, tags, gap, lanes)
+            self.spaces[name].lines = tuple(one.line for one in self.instructions)
         self.spaces["GLOBAL"].block = lanes.padded
         self.copies: list[Copy] = []
         self.groups = np.zeros(lanes.count, "i8")
         self.benign: dict[int, Fault] = {}
+        self.changes = 0  # how often memory has changed
         self.everybody = np.arange(lanes.count)
-        # Who has done what since the last barrier, by state space and by word of DID.
-        self.did = {
-            (space, how): np.zeros(lanes.count, bool)
-            for space in ("shared", "global")
-            for how in DID
-        }
 
     def make(self) -> None:
         """Allocate the bytes of all spaces."""
@@ -150,10 +188,9 @@ class Access:
         self.spaces["SHARED"].clear()
         if self.spaces["LOCAL"].places:
             self.spaces["LOCAL"].clear()
-        if self.spaces["SHARED"].tags is IN_BLOCK:  # there is room for few barriers
-            self.spaces[
-                "SHARED"
-            ].now = 0  # its tags are new; those of global memory stay
+        self.spaces["SHARED"].now = 0  # its tags are new; those of global memory stay
+        if self.order:
+            self.order.begin_batch()
         self.copies.clear()
         self.groups[:] = 0
         self.tick()
@@ -171,24 +208,18 @@ class Access:
         """Return whether a tag has no room for a later time."""
         return any(x.now + 1 >= x.tags.latest for x in self.spaces.values())
 
-    def meet(self, ended: Array | None = None) -> None:
-        """All threads of each block reach a barrier, except those that have ended."""
-        if ended is not None and ended.any():
-            for name in ("SHARED", "GLOBAL"):
-                mark(self.spaces[name], self.lanes, ended, self.did)
-        for lanes in self.did.values():
-            lanes.fill(False)
+    def meet(self) -> None:
+        """All threads of each block reach a barrier."""
         self.tick()
         for space in self.spaces.values():
             space.barrier()
 
     def _tag(self) -> None:
-        shared, memory = self.spaces["SHARED"], self.spaces["GLOBAL"]
-        inside = shared.tagged(shared.tags.codes(self.lanes.inside))
-        everywhere = memory.tagged(memory.tags.codes(self.lanes.everywhere))
-        self.mine = {"shared": inside} | dict.fromkeys(
-            ("global", "local", "const"), everywhere
-        )
+        for space in self.spaces.values():
+            inside = space.name == "shared"
+            space.mine = space.tagged(
+                self.lanes.inside if inside else self.lanes.everywhere
+            )
 
     # ---- one access ----
 
@@ -230,27 +261,20 @@ class Access:
 
     def watch(
         self, number: int, space: Space, index: Array, act: Array, size: int, how: str,
-        stored: Stored | None = None,
+        stored: Stored | None = None, unit: int = 4,
     ) -> None:  # fmt: skip
         """Raise a fault if a thread may not access this; remember that it did."""
         if not (self.check and len(index)):
             return
-        mine, who = self.mine[space.name], self.everybody
-        if act is not None:
-            mine, who = mine.take(act), act
-        did = self.did.get((space.name, "write" if how == "copy" else how))
-        if did is not None:
-            did[who] = True
-        at = space.grains(index, size)
-        if how == "copy":
-            found = space.write(at, mine, who, tag=FLYING)
-        elif how == "write":
-            found = space.write(at, mine, who, stored)
-        elif how == "atomic":
-            narrow = self.instructions[number].has("cta")
-            found = space.atomic(at, mine, who, size, narrow)
-        else:
-            found = space.read(at, mine, who)
+        lanes = self.everybody if act is None else act
+        one = self.instructions[number]
+        site = self.sites[number]
+        touch = Touch(site, space.grains(index, size), lanes, unit, stored)
+        touch = touch._replace(
+            strong=is_strong(one), narrow=one.has("cta"), changes=how == "atomic"
+        )
+        tag = (FLYING,) if how == "copy" else ()
+        found = getattr(space, "write" if tag else how)(touch, *tag)
         if found:
             bad, kind, why = found
             raise self.fault(kind, number, space, index, bad, act, why)
@@ -286,7 +310,8 @@ class Access:
         words = space.views[dtype]
         size = words.itemsize * len(outs)
         index = self.place(number, space, address, offset, act, size)
-        self.watch(number, space, index, act, size, "read")
+        self._learn(number, space, index, act, "load")
+        self.watch(number, space, index, act, size, "read", unit=words.itemsize)
         index >>= words.itemsize.bit_length() - 1
         for part, out in enumerate(outs):
             at = index + part if part else index
@@ -314,26 +339,85 @@ class Access:
         ]
         stored = Stored(index, words, given)
         several = space.name != "local"  # a thread is alone there
+        self.release(number, act)
         self.watch(
-            number, space, index, act, size, "write", stored if several else None
-        )
+            number, space, index, act, size, "write", stored if several else None,
+            words.itemsize,
+        )  # fmt: skip
+        self._learn(number, space, index, act, "store")
         stored.put()
 
     def atomic(
-        self, number: int, space: Space, address: Array, offset: int, how: str,
+        self, number: int, space: Space | None, address: Array, offset: int, how: str,
         dtype: str, out: Array | None, values: tuple[Array, ...], act: Array,
     ) -> None:  # fmt: skip
         """atom, red: one thread after the other, in their order."""
+        if space is None:
+            for name, own in self.by_space(address, act):
+                to = self.spaces[name]
+                self.atomic(number, to, address, offset, how, dtype, out, values, own)
+            return
         words = space.views[dtype]
         index = self.place(number, space, address, offset, act, words.itemsize)
-        self.watch(number, space, index, act, words.itemsize, "atomic")
-        lanes = np.arange(self.lanes.count) if act is None else act
+        self.release(number, act)
+        fenced = self.order is not None and self.order.fenced
+        lanes = self.everybody if act is None else act
         given = [np.broadcast_to(value, self.lanes.count) for value in values]
-        for lane, at in zip(lanes, index >> (words.itemsize.bit_length() - 1)):
+        watched = (
+            number,
+            space,
+            index,
+            act,
+            words.itemsize,
+            "atomic",
+            None,
+            words.itemsize,
+        )
+        if not fenced:
+            self.watch(*watched)
+        for lane, byte in zip(lanes.tolist(), index.tolist()):
+            at = byte // words.itemsize
             old = words[at]
-            words[at] = changed(how, old, *(value[lane] for value in given))
+            words[at] = new = changed(how, old, *(value[lane] for value in given))
             if out is not None:
                 out[lane] = old
+            if fenced:
+                fails = how == "cas" and old != given[0][lane]
+                touched = (space.name, byte), lane, "load" if fails else "atomic"
+                self.order.touch(*touched)  # type: ignore[union-attr]
+            self.changes += int(old != new)
+        if fenced:  # a thread may learn from one before it in the same instruction
+            self.watch(*watched)
+
+    # ---- what is published through memory ----
+
+    def fence(self, number: int, act: Array) -> None:
+        """membar, fence: what the threads know may be learnt from now on."""
+        if self.order:
+            lanes = self.everybody if act is None else act
+            narrow = self.instructions[number].has("cta")
+            self.order.fence(lanes[self.lanes.alive[lanes]], narrow)
+
+    def release(self, number: int, act: Array) -> None:
+        """A release is a fence, and then the access."""
+        if self.order and any(map(self.instructions[number].has, RELEASES)):
+            self.fence(number, act)
+
+    def _learn(
+        self, number: int, space: Space, index: Array, act: Array, how: str
+    ) -> None:
+        """Learn what was left at addresses, or leave there what has been published."""
+        self.changes += how == "store"
+        if not (self.order and self.order.fenced):
+            return
+        if not is_strong(self.instructions[number]):
+            if how == "store":
+                self.order.overwrite(space.name, index)
+            return
+        lanes = self.everybody if act is None else act
+        for lane, at in zip(lanes.tolist(), index.tolist()):
+            if how == "store" or (space.name, at) in self.order.left:
+                self.order.touch((space.name, at), lane, how)
 
     # ---- asynchronous copies ----
 
@@ -380,8 +464,8 @@ class Access:
             own = copy.some(done)
             shared.bytes[own.index[:, None] + np.arange(copy.data.shape[1])] = own.data
             at = shared.grains(own.index, copy.data.shape[1])
-            mixed = shared.tags.mixed  # what was there before is not compared
-            shared.written[at] = self.mine["shared"][own.lanes][:, None] | mixed
+            if len(at):
+                shared.land(Touch(-1, at, own.lanes))
             if not done.all():
                 kept.append(copy.some(~done))
         self.copies = kept

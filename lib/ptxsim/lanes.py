@@ -35,13 +35,6 @@ class Lanes:
         Which threads run.
     launched : ndarray of bool
         Which threads there are.
-    since : ndarray
-        When all of the warp of a lane last met by itself.
-    known : ndarray or None
-        When a lane has last met, by itself or through others, with each of the lanes of
-        its warp, where only some of a warp met: (count, 32).
-    warps_met : bool
-        Whether any warp has met by itself.
     """
 
     def __init__(
@@ -55,9 +48,6 @@ class Lanes:
         self.count = self.blocks * self.padded
         self.inside = np.arange(self.count, dtype="i4") % self.padded
         self.lane = (self.inside % WARP).astype("u4")
-        self.since = np.zeros(self.count, "i8")
-        self.known: Any = None
-        self.warps_met = False
         self.names = self._special()
 
     def _special(self) -> dict[str, Any]:
@@ -92,39 +82,13 @@ class Lanes:
         place = number % x, number // x % y, number // (x * y)
         for i, axis in enumerate("xyz"):
             self.names[f"special_ctaid_{axis}"][:] = place[i]
-        self.since[:] = 0
-        self.known, self.warps_met = None, False
-
-    def meet_warps(self, group: Any, now: int) -> None:
-        """Let the lanes of a group meet, in each warp on its own.
-
-        What they did, and what those did whom one of them had met, is over for them
-        all.
-        """
-        self.warps_met = True
-        shape = (-1, WARP)
-        whole = (group.reshape(shape) == self.launched.reshape(shape)).all(1)
-        every = group & np.repeat(whole, WARP)
-        self.since[every] = now
-        inside = (group & ~every).reshape(shape)
-        if not inside.any():
-            return
-        if self.known is None:
-            self.known = np.zeros((self.count, WARP), "i8")
-        known = self.known.reshape(-1, WARP, WARP)
-        own = np.maximum(known, self.since.reshape(-1, WARP, 1))
-        together = np.where(inside[:, :, None], own, 0).max(1)
-        together = np.where(inside, now, together)
-        known[inside] = together[np.nonzero(inside)[0]]
-
-    def bound(self, who: Any, lane: Any) -> Any:
-        """Return the time before which all that a lane of a warp did is over for `who`."""
-        bound = self.since[who]
-        return bound if self.known is None else np.maximum(bound, self.known[who, lane])
 
     def block_index(self, lane: int) -> tuple[int, ...]:
         """Return the index of the block of a lane, with as many numbers as it needs."""
-        number = self.first + lane // self.padded
+        return self.index_of(self.first + lane // self.padded)
+
+    def index_of(self, number: int) -> tuple[int, ...]:
+        """Return the index of a block, with as many numbers as it needs."""
         x, y, z = self.grid
         index = number % x, number // x % y, number // (x * y)
         return index if z > 1 else index[:2]

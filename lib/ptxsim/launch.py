@@ -7,17 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.access import BASES, Access
+from ptxsim.access import BASES, Access, synchronizes
 from ptxsim.arithmetic import TINY
 from ptxsim.faults import Fault
 from ptxsim.lanes import WARP, Lanes
-from ptxsim.machine import Machine, Step
+from ptxsim.machine import Machine, NeedsHistory, Step
 from ptxsim.memory import CHANGEABLE, GIVEN
 from ptxsim.registers import DTYPES
 from ptxsim.result import Result
 from ptxsim.syntax import Kernel
 from ptxsim.translate import translated
 
+LANES, LANES_THAT_WAIT = 4096, 65536
 ALIGNED = 256  # bytes: how memory for an array is aligned on a GPU
 MOST_THREADS = 1024  # of a block
 MOST_ALONG = (1024, 1024, 64)  # threads of a block, along x, y and z
@@ -40,7 +41,7 @@ def run(
     loose: bool = True,
     profile: bool = False,
     exact: bool | None = None,
-    lanes: int = 4096,
+    lanes: int | None = None,
     limit: int = 1_000_000,
     step: Step | None = None,
 ) -> Result:
@@ -76,7 +77,8 @@ def run(
         Whether ``.ftz`` looks at every number that goes in or comes out. Unless given,
         it does if an array or a number of the arguments is subnormal.
     lanes : int
-        How many threads are computed at a time: whole blocks, and at least one.
+        How many threads are computed at a time: whole blocks, and at least one. Unless
+        given, 4,096; or 65,536 if threads may wait for those of other blocks.
     limit : int
         The most basic blocks that a batch of blocks of threads may go through; a
         barrier, which takes as long, counts as 60.
@@ -96,17 +98,27 @@ def run(
     shape = _shape("grid", grid, MOST_BLOCKS)
     block = _threads(kernel, threads)
     _check_size(kernel, shape, block, dynamic)
-    places = Lanes(shape, block, lanes)
+    waits = synchronizes(kernel)
+    places = Lanes(shape, block, lanes or (LANES_THAT_WAIT if waits else LANES))
     sizes = [array.nbytes for array in arrays.values()]
-    access = Access(kernel, places, check, profile, sizes, dynamic)
-    addresses = _place(kernel, access, dynamic, loose)
-    values = _parameters(kernel, args, arrays, access)
-    access.make()
-    _fill(kernel, access, addresses, arrays, outputs, changed)
-    machine = Machine(program, places, access, limit, step)
-    machine.names |= {"ADDRESS": addresses, "PARAMETER": values}
-    machine.names["special_dynamic_smem_size"] = np.uint32(dynamic)
-    machine.run()
+
+    def attempt(history: bool) -> tuple[Access, Machine]:
+        """Run the kernel on new memory."""
+        access = Access(kernel, places, check, profile, sizes, dynamic, history)
+        addresses = _place(kernel, access, dynamic, loose)
+        values = _parameters(kernel, args, arrays, access)
+        access.make()
+        _fill(kernel, access, addresses, arrays, outputs, changed)
+        machine = Machine(program, places, access, limit, step)
+        machine.names |= {"ADDRESS": addresses, "PARAMETER": values}
+        machine.names["special_dynamic_smem_size"] = np.uint32(dynamic)
+        machine.run()
+        return access, machine
+
+    try:
+        access, machine = attempt(waits)
+    except NeedsHistory:
+        access, machine = attempt(True)
     _take_back(access, arrays, outputs, changed)
     counted = access.profile or Counter()
     benign = tuple(fault for _, fault in sorted(access.benign.items()))
@@ -126,7 +138,8 @@ def _has_subnormals(value: Any) -> bool:
 def _check_options(dynamic: Any, lanes: Any, limit: Any, name: Any, step: Any) -> None:
     """Raise an error for an option of another type, or that is too small."""
     for what, number, least in (
-        ("dynamic", dynamic, 0), ("lanes", lanes, 1), ("limit", limit, 1)
+        ("dynamic", dynamic, 0), ("limit", limit, 1),
+        ("lanes", 1 if lanes is None else lanes, 1),
     ):  # fmt: skip
         if not is_whole(number) or number < least:
             raise ValueError(f"{what}: expected a number from {least}, got {number!r}")

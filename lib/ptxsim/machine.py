@@ -3,14 +3,18 @@
 Threads that are at the earliest basic block go first, so that those that parted at a
 branch meet again. Before a block in which a warp does something together, threads wait
 for the rest of their warp, or for those that a mask names; at a barrier, for the rest
-of their block of threads. "As threads exit, barriers waiting on all threads are checked
-to see if the exiting threads are the only threads that have not yet made it" (PTX ISA,
-exit): nobody waits for a thread that has ended.
+of their block of threads, or until so many have come as it says. "As threads exit,
+barriers waiting on all threads are checked to see if the exiting threads are the only
+threads that have not yet made it" (PTX ISA, exit): nobody waits for a thread that has
+ended.
 
-Threads that go on and on while others could run may wait for one of these. After
-`PATIENCE` basic blocks those at later ones have their turn.
+Threads that go on and on while others could run may wait for one of these. After some
+basic blocks those at later ones have their turn; when all have had theirs, a *round* is
+over. Where threads may wait for each other, barriers that are complete open at the end of
+a round at the latest, and a round after which everything is as it was before is endless.
 """
 
+import zlib
 from collections.abc import Callable
 from typing import Any
 
@@ -21,21 +25,19 @@ from ptxsim.access import Access
 from ptxsim.lanes import WARP, Lanes
 from ptxsim.memory import Array
 from ptxsim.registers import DTYPES, literal
-from ptxsim.syntax import Instruction
+from ptxsim.syntax import Instruction, needs_warp
 from ptxsim.translate import Program
 
 # In place of a basic block: held until the warp is whole, waiting at a barrier, ended.
 HELD, WAITS, ENDED = 1 << 20, 1 << 21, 1 << 22
 BARRIER = 60  # so many basic blocks take as long as a barrier, which counts as many
 PATIENCE = 2000  # basic blocks, one after another, while other threads could run
+SPINS = 16  # the same where threads may wait for each other
 Step = Callable[["Machine", int, Array], None]
 
 
-def needs_warp(one: Instruction) -> bool:
-    """Return whether all of a warp has to execute an instruction, or some by a mask."""
-    if one.words[0] == "barrier" and not one.has("aligned"):
-        return False
-    return one.is_collective or one.words[0] in ("bar", "barrier")
+class NeedsHistory(Exception):
+    """Threads have ended before a barrier, so that it orders some accesses only."""
 
 
 class Machine:
@@ -67,12 +69,9 @@ class Machine:
         limit: int,
         step: Step | None,
     ) -> None:
-        self.program, self.lanes, self.access, self.limit = (
-            program,
-            lanes,
-            access,
-            limit,
-        )
+        self.program, self.lanes, self.limit = program, lanes, limit
+        self.access, self.order = access, access.order
+        self.patience = SPINS if self.order else PATIENCE
         self.blocks = program.kernel.blocks
         self.whole = [any(map(needs_warp, x.instructions)) for x in self.blocks]
         self.registers: dict[str, Array] = {}
@@ -100,6 +99,7 @@ class Machine:
         names |= {f"spare_{kind}": np.empty(count, x) for kind, x in DTYPES.items()}
         names |= {"GENERIC": None, "UNDERFLOW": self.underflow, "flush": self.flush}
         names |= {"LOAD": access.load, "STORE": access.store, "ATOMIC": access.atomic}
+        names |= {"FENCE": access.fence}
         names |= {"COPY": access.copy, "COMMIT": access.commit, "WAIT": access.wait}
         names |= {"SHUFFLE": self.shuffle, "VOTE": self.vote, "REDUCE": self.reduce}
         names |= {"MATCH": self.match, "ACTIVE": self.active_mask}
@@ -140,16 +140,24 @@ class Machine:
         lanes = self.lanes
         lanes.begin_batch(first)
         self.access.begin_batch()
-        self.ended = np.zeros(lanes.count, bool)  # since the last barrier
         self.next = np.where(lanes.alive, 0, ENDED).astype("i4")
         self.state = self.next.copy()
         self.steps = self.turn = 0  # `turn`: when the threads that run began to
         self.pivot = 0  # those at earlier basic blocks have had their turn
-        while True:
+        # The barrier at which each thread waits: its number, and for how many threads.
+        self.number, self.wanted = (np.zeros(lanes.count, "i8") for _ in range(2))
+        # Who has come to a barrier for so many threads, by block and number.
+        self.arrived: dict[tuple[int, int], list[tuple[Instruction, Array, int]]] = {}
+        self.expected: dict[tuple[int, int], int] = {}  # how many, by the first of them
+        self.met = 0
+        self.rounds: set[tuple[int, ...]] = (
+            set()
+        )  # how they ended since the last change
+        while lanes.alive.any():
             at = self._earliest()
             if at >= HELD:
                 if not self._meet():
-                    return
+                    self._stuck()
                 continue
             mask = self.state == at
             if self.whole[at]:
@@ -163,8 +171,32 @@ class Machine:
         at = int(later.min(initial=ENDED))
         if at >= HELD and self.pivot:
             self.pivot, self.turn = 0, self.steps
+            if self.order and not self._meet():
+                self._look_for_change()
             at = int(self.state.min())
         return at
+
+    def _look_for_change(self) -> None:
+        """Raise a fault if everything is as it was after an earlier round."""
+        done = self.access.changes, self.met, int(self.lanes.alive.sum())
+        if not any(seen[:3] == done for seen in self.rounds):
+            self.rounds = {(*done, 0)}
+            return
+        code = zlib.crc32(self.state.tobytes())
+        for array in self.registers.values():
+            code = zlib.crc32(array.tobytes(), code)
+        if (*done, code) not in self.rounds:
+            self.rounds.add((*done, code))
+            return
+        runs = np.flatnonzero(self.lanes.alive & (self.state < HELD))
+        one = self.blocks[int(self.state[runs[0]])].instructions[0]
+        detail = "it waits for what no thread does any more"
+        beyond = self.lanes.first + self.lanes.blocks
+        if beyond < self.lanes.total:
+            detail += (
+                f"; the blocks from {self.lanes.index_of(beyond)} on have not begun"
+            )
+        raise self.lanes.fault("endless", detail, one, int(runs[0]))
 
     def _whole_warps(self, at: int) -> Array:
         """Return the threads at a block that are all there; hold the others there."""
@@ -214,7 +246,7 @@ class Machine:
         lanes, count = self.lanes, int(np.count_nonzero(mask))
         others = self.state[~mask] if count < lanes.count else np.empty(0, "i4")
         rest = int(others[others >= self.pivot].min(initial=ENDED))
-        alone = not (others < HELD).any()
+        alone = not (self.order or (others < HELD).any())
         act = None if count == lanes.count else np.flatnonzero(mask)
         warps = np.count_nonzero(mask.reshape(-1, WARP).any(1))
         part = int(count < np.count_nonzero(lanes.alive))
@@ -233,7 +265,7 @@ class Machine:
                 if goes_on is None:
                     return
                 after = goes_on
-            patient = alone or self.steps - self.turn < PATIENCE
+            patient = alone or self.steps - self.turn < self.patience
             if after >= rest or after < self.pivot or self.whole[after] or not patient:
                 self.state[mask] = self.next[mask] = after
                 if not patient:
@@ -258,7 +290,7 @@ class Machine:
         if branch:
             self.state[does] = self.next[does] = target
         elif end.words[0] in ("bar", "barrier"):
-            self.state[does] = WAITS
+            self._arrive(end, does)
         elif end.words[0] == "trap":
             lane = int(np.flatnonzero(does)[0])
             raise self.lanes.fault("trap", "the kernel gives up", end, lane)
@@ -269,7 +301,8 @@ class Machine:
     def _leave(self, does: Array) -> None:
         """Let threads end; those that are held may have waited for them."""
         self.state[does] = self.next[does] = ENDED
-        self.ended |= does
+        if self.order:
+            self.order.ending |= does
         self.lanes.alive = self.lanes.alive & ~does
         warps = np.repeat(does.reshape(-1, WARP).any(1), WARP)
         again = warps & (self.state == HELD)
@@ -280,10 +313,11 @@ class Machine:
         if not end.is_for_some:
             self._all_or_none(end, does)
         self._count_barrier(end, does)
-        self.access.tick()
-        masks, now = self._masks(end), self.access.spaces["GLOBAL"].now
-        for mask in np.unique(masks[does]):
-            self.lanes.meet_warps(does & (masks == mask), now)
+        self.met += 1
+        masks = self._masks(end)
+        if self.order:
+            for mask in np.unique(masks[does]):
+                self.order.meet_warps(does & (masks == mask))
 
     def _all_or_none(self, one: Instruction, does: Array) -> None:
         """Raise a fault if only some of a warp that have not ended do something."""
@@ -293,33 +327,119 @@ class Machine:
             lane = int(np.flatnonzero(missing)[0])
             raise self.lanes.fault("warp not whole", "only some come here", one, lane)
 
-    def _meet(self) -> bool:
-        """Let the threads go on that wait at a barrier; return False at the end."""
-        alive = self.lanes.alive
-        if not alive.any():
-            return False
-        held = alive & (self.state == HELD)
-        if held.any():
-            self._not_whole(int(np.flatnonzero(held)[0]))
-        shape = (-1, self.lanes.padded)
-        waiting = alive.reshape(shape).any(1)
-        first = np.where(alive, self.next, ENDED).reshape(shape).min(1)
-        apart = (np.where(alive, self.next, 0).reshape(shape).max(1) != first) & waiting
-        for number in np.flatnonzero(apart).tolist():
-            self._two_barriers(number * self.lanes.padded)
-        for at in np.unique(self.next[alive]).tolist():
-            one, here = self._barrier_before(at), alive & (self.next == at)
+    # ---- barriers ----
+
+    def _arrive(self, one: Instruction, does: Array) -> None:
+        """Let threads come to a barrier, and wait there if they have to."""
+        words = list(map(str, one.operands))
+        number, *count = words[1:-1] if one.has("red") else words
+        self.number[does] = self._value(number)[does]
+        self.wanted[does] = self._value(count[0])[does] if count else 0
+        wrong = does & ((self.number > 15) | (self.wanted % WARP != 0))
+        if count:
+            wrong |= does & (self.wanted == 0)
+        if wrong.any():
+            lane = int(np.flatnonzero(wrong)[0])
+            detail = (
+                f"number {self.number[lane]}, {self.wanted[lane]} threads: barriers"
+            )
+            detail += " have the numbers 0 to 15, and are for whole warps"
+            raise self.lanes.fault("barrier", detail, one, lane)
+        if not one.has("arrive"):
+            self.state[does] = WAITS
+        if count:
+            for warp in np.unique(self.everybody[does] // WARP).tolist():
+                own = warp * WARP + np.flatnonzero(does[warp * WARP :][:WARP])
+                self._count_arrivals(one, own)
+
+    def _count_arrivals(self, one: Instruction, lanes: Array) -> None:
+        """Let threads of a warp come to a barrier for so many threads, which may open."""
+        lane = int(lanes[0])
+        key = lane // self.lanes.padded, int(self.number[lane])
+        coming = self.arrived.setdefault(key, [])
+        # A warp comes as a whole, even if some of its threads have ended.
+        coming.append((one, lanes, WARP if needs_warp(one) else len(lanes)))
+        wanted = int(self.wanted[lane])
+        if self.expected.setdefault(key, wanted) != wanted:
+            detail = f"barrier {key[1]} is for {wanted} threads here, and for"
+            detail += f" {self.expected[key]} at line {coming[0][0].line}"
+            raise self.lanes.fault("barrier", detail, one, lane)
+        if sum(count for *_, count in coming) >= wanted:
+            del self.arrived[key], self.expected[key]
+            self._open(coming)
+
+    def _open(self, coming: list[tuple[Instruction, Array, int]]) -> None:
+        """Let the threads go on that wait at a barrier, now that so many have come."""
+        waits = np.zeros(self.lanes.count, bool)
+        for one, lanes, _ in coming:
+            waits[lanes] = not one.has("arrive")
+        for at in np.unique(self.next[waits]).tolist():
+            one, here = self._barrier_before(at), waits & (self.next == at)
             if one.has("red"):
                 self._count(one, here)
+        last, own, _ = coming[-1]
+        self._count_barrier(last, waits | (self.everybody == own[0]))
+        if self.order:
+            senders = np.concatenate([lanes for _, lanes, _ in coming])
+            self.order.meet(np.unique(senders), np.flatnonzero(waits))
+        self._go_on(waits)
+
+    def _value(self, word: str) -> Array:
+        """Return an operand of each lane: a whole number, or a register."""
+        if self.program.kernel.type_of(word):
+            return self.view(word, "u32")
+        return np.broadcast_to(literal(word, "u32"), self.lanes.count)
+
+    def _meet(self) -> bool:
+        """Let the threads go on whose barriers are complete; return whether any did."""
+        alive, shape = self.lanes.alive, (-1, self.lanes.padded)
+        waits = self.state == WAITS
+        all_there = ((waits & (self.wanted == 0)) | ~alive).reshape(shape).all(1)
+        complete = all_there & alive.reshape(shape).any(1)
+        here = alive & np.repeat(complete, self.lanes.padded)
+        if not here.any() or not (self.order or (here == alive).all()):
+            return False
+        some_ended = (
+            self.lanes.launched & ~alive & np.repeat(complete, self.lanes.padded)
+        )
+        if some_ended.any() and not self.order and self.access.check:
+            raise NeedsHistory
+        first = np.where(here, self.next, ENDED).reshape(shape).min(1)
+        apart = (np.where(here, self.next, 0).reshape(shape).max(1) != first) & complete
+        for number in np.flatnonzero(apart).tolist():
+            self._two_barriers(number * self.lanes.padded)
+        for at in np.unique(self.next[here]).tolist():
+            one, own = self._barrier_before(at), here & (self.next == at)
+            if one.has("red"):
+                self._count(one, own)
         self._count_barrier(one, here)
-        self.access.meet(self.ended & np.repeat(waiting, self.lanes.padded))
-        self.ended[:] = False
-        self.state[alive] = self.next[alive]
+        if self.order:
+            self.order.barrier(here)
+        else:
+            self.access.meet()
+        self._go_on(here)
         return True
+
+    def _go_on(self, lanes: Array) -> None:
+        self.state[lanes] = self.next[lanes]
+        self.wanted[lanes] = 0
+        self.met += 1
+
+    def _stuck(self) -> None:
+        """Raise a fault: nobody goes on."""
+        held = self.lanes.alive & (self.state == HELD)
+        if held.any():
+            self._not_whole(int(np.flatnonzero(held)[0]))
+        lane = int(np.flatnonzero(self.lanes.alive & (self.state == WAITS))[0])
+        one = self._barrier_before(int(self.next[lane]))
+        detail = (
+            "some threads of the block wait at other barriers, or for so many threads"
+        )
+        raise self.lanes.fault("barrier", detail, one, lane)
 
     def _count(self, one: Instruction, lanes: Array) -> None:
         """bar.red: what the threads of each block find together at their barrier."""
-        result, _, p = map(str, one.operands)
+        result, *_, p = map(str, one.operands)
         holds = self.registers[p.lstrip("!")] ^ (p[0] == "!")
         shape = (-1, self.lanes.padded)
         yes, no = (lanes & holds).reshape(shape), (lanes & ~holds).reshape(shape)
@@ -339,8 +459,8 @@ class Machine:
         apart = self.next[waiting[self.next[waiting] != self.next[waiting[0]]]]
         one = self._barrier_before(int(self.next[waiting[0]]))
         for other in map(self._barrier_before, np.unique(apart).tolist()):
-            counts = one.has("red") or other.has("red")
-            if counts or other.operands != one.operands:
+            numbers = np.unique(self.number[waiting])
+            if one.has("red") or other.has("red") or len(numbers) > 1:
                 detail = f"some threads wait here, others at line {other.line}"
                 raise self.lanes.fault("barrier", detail, one, int(waiting[0]))
 

@@ -7,16 +7,22 @@ One look at the tags of an access finds what is out of bounds, was never written
 still being copied, or was touched by another thread with no barrier between.
 
 Threads that write the same bytes to a grain leave them there in any order. That is no
-fault but *benign*, if all that they wrote there since the barrier is the same; whoever
-reads the grain before the next barrier races with them all.
+fault but *benign*, if all of it is stored by one instruction; whoever reads the grain
+before the next barrier races with them all.
+
+This is exact if threads meet at barriers of their block, and in no other way. For the other
+kernels there is `history`.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ptxsim.lanes import Lanes
+
+if TYPE_CHECKING:
+    from ptxsim.access import Stored
 
 Array = NDArray[Any]
 NEVER, GUARD, FLYING = -1, -2, -3
@@ -37,13 +43,43 @@ Trouble = tuple[
 ]  # which of the accesses, the kind of fault, what happened
 
 
+class Touch(NamedTuple):
+    """Accesses of several lanes by one instruction.
+
+    Attributes
+    ----------
+    number : int
+        The number of the instruction, or of the first from the same source line.
+    at : ndarray
+        The grains of each access: (lanes, grains).
+    lanes : ndarray
+    size : int
+        The bytes that are moved, or changed, at a time.
+    stored : Stored or None
+        What is about to be stored.
+    strong : bool
+        Whether strong accesses of other threads may come at the same time.
+    narrow : bool
+        Whether that holds for threads of the same block only.
+    changes : bool
+        Whether what was there before matters.
+    """
+
+    number: int
+    at: Array
+    lanes: Array
+    size: int = 4
+    stored: "Stored | None" = None
+    strong: bool = False
+    narrow: bool = False
+    changes: bool = False
+
+
 class Tags:
     """How a tag holds a time, a few flags, and who it was.
 
-    Who it was is a *code*: a thread's number, or MANY. Where warps meet by themselves
-    it is the number of a warp and a bit for each of its lanes instead, and where
-    several blocks share memory, codes from `blocks` on stand for several threads of one
-    block.
+    Who it was is a *code*: a thread's number, or MANY. Where several blocks share memory,
+    codes from `blocks` on stand for several threads of one block.
 
     Attributes
     ----------
@@ -61,16 +97,12 @@ class Tags:
         is 0 where nobody from another block comes.
     latest : int
         The first time for which there is no room.
-    lanes : bool
-        Whether codes hold a bit for each lane.
     blocks : int
         0 if no code stands for threads of one block.
     """
 
-    def __init__(
-        self, dtype: str, bits: int, lanes: bool = False, blocks: bool = False
-    ) -> None:
-        self.dtype, self.lanes = dtype, lanes
+    def __init__(self, dtype: str, bits: int, blocks: bool = False) -> None:
+        self.dtype = dtype
         self.code = self.many = (1 << bits) - 1
         self.atomic, self.wide, self.mixed = 1 << bits, 2 << bits, 4 << bits
         self.ever, self.narrow = (8 << bits, 16 << bits) if blocks else (0, 0)
@@ -78,19 +110,12 @@ class Tags:
         self.shift = bits + (5 if blocks else 3)
         self.latest = 1 << (np.iinfo(dtype).bits - 1 - self.shift)
 
-    def codes(self, threads: Array) -> Array:
-        """Return the codes of threads."""
-        threads = threads.astype("i8")
-        return (threads >> 5 << 32) | (1 << (threads & 31)) if self.lanes else threads
-
     def block(self, code: Array, size: int) -> Array:
         """Return the blocks of codes, where blocks have so many threads."""
         return np.where(code >= self.blocks, code - self.blocks, code // size)
 
     def join(self, a: Array, b: Array, size: int) -> Array:
         """Return codes that stand for those of `a` and for those of `b`."""
-        if self.lanes:
-            return np.where(a >> 32 == b >> 32, a | b, self.many)
         both: Any = self.many
         if self.blocks and size:
             own = self.block(a, size)
@@ -101,19 +126,13 @@ class Tags:
         """Return who it was, in words."""
         code = tag & self.code
         how = ", by an atomic operation" if tag & self.atomic else ""
-        lanes = code & 0xFFFFFFFF
-        if self.lanes and code != self.many and lanes & (lanes - 1) == 0:
-            code = (code >> 32 << 5) + lanes.bit_length() - 1
-        elif self.lanes or code == self.many or (self.blocks and code >= self.blocks):
+        if code == self.many or (self.blocks and code >= self.blocks):
             return f"several threads{how}"
         return f"thread {code}{how}"
 
 
 IN_BLOCK = Tags("i4", 11)  # a block has at most 1024 threads
-IN_WARPS = Tags("i8", 38, lanes=True)
 IN_GRID = Tags("i8", 36, blocks=True)
-# What a thread did that has ended, in `Space.left`.
-DID = {"read": 1, "write": 2, "atomic": 4}
 
 
 class Space:
@@ -133,11 +152,14 @@ class Space:
         The lowest tag of the present; what was done before is over.
     block : int
         Threads of a block, where several blocks use a window.
-    left : ndarray or None
-        What threads did to each grain that have ended without a barrier since: of
-        `DID`.
     benign : (int, str) or None
         Which of the last accesses wrote what another thread wrote, and what happened.
+    mine : ndarray
+        The present tag of each lane.
+    by : ndarray
+        For each grain, the number of the instruction that stored there last.
+    lines : tuple of int
+        The line of each instruction.
     """
 
     def __init__(
@@ -148,6 +170,8 @@ class Space:
         self.size, self.gap, self.block = gap, gap, 0
         self.places: list[tuple[str, int, int]] = []  # name, first byte, bytes
         self.low, self.now, self.start = 1 << tags.shift, 1, 1
+        self.lines: tuple[int, ...] = ()
+        self.mine: Array = np.zeros(0, tags.dtype)
 
     def place(self, name: str, size: int, align: int, loose: bool) -> int:
         """Reserve room for an array and return its address.
@@ -161,12 +185,17 @@ class Space:
         self.size = at + size + self.gap
         return self.base + at
 
+    def on_line(self, number: int) -> str:
+        """Return the line of an instruction, in words."""
+        return f" on line {self.lines[number]}" if 0 <= number < len(self.lines) else ""
+
     def make(self, windows: int, readers: bool) -> None:
         """Allocate the bytes of so many windows; `readers`: remember who reads."""
         self.window = -(-self.size // WINDOW) * WINDOW
         self.bytes = np.empty(self.window * windows, "u1")
         self.views = {kind: self.bytes.view(kind) for kind in VIEWS}
         self.written = np.empty(len(self.bytes) >> self.lg, self.tags.dtype)
+        self.by = np.full(len(self.written), -1, "i4")
         self.readers = readers
         self.pending: list[tuple[Array, Array]] = []
         self.benign: tuple[int, str] | None = None
@@ -181,7 +210,6 @@ class Space:
             windows[:, at >> self.lg : (at + size) >> self.lg] = NEVER
         self.read_by: Array | None = None  # allocated with the first reader
         self.pending.clear()
-        self.left: Array | None = None
 
     def fill(self, address: int, content: bytes | Array, tag: int) -> None:
         """Write bytes before the launch, in every window."""
@@ -217,19 +245,17 @@ class Space:
 
     def tagged(self, codes: Array) -> Array:
         """Return the tags of what threads do now."""
-        return (codes | (self.now << self.tags.shift)).astype(self.tags.dtype)
+        tags = codes.astype("i8") | (self.now << self.tags.shift)
+        return tags.astype(self.tags.dtype)
 
-    def _innocent(self, tags: Array, mine: Array, who: Array) -> Array:
+    def _innocent(self, tags: Array, mine: Array) -> Array:
         """Return where another access, of the present, is no race after all.
 
-        It is the thread's own, or was made before its warp met, or before its block
-        did.
+        It is the thread's own, or was made before its block met.
         """
         code, time = tags & self.tags.code, tags >> self.tags.shift
         me = (mine & self.tags.code)[:, None]
         found = code == me
-        if self.lanes.warps_met:
-            found |= self._met(code, time, me, who)
         if self.block:
             found |= self._one_block(code, me) & (time < self.start)
         return found
@@ -241,33 +267,19 @@ class Space:
         block = self.tags.block
         return block(code, self.block) == block(me, self.block)
 
-    def _met(self, code: Array, time: Array, me: Array, who: Array) -> Array:
-        """Return where all that a code stands for has met with `me` after a time."""
-        if not self.tags.lanes:
-            bound = self.lanes.bound(who[:, None], code & 31)
-            return (code >> 5 == me >> 5) & (time < bound)
-        bound = self.lanes.bound(who[:, None], np.arange(32))[:, None, :]
-        behind = ((bound <= time[:, :, None]) << np.arange(32)).sum(-1)
-        return (code >> 32 == me >> 32) & (code & ~me & behind == 0)
-
     # ---- who wrote, who read ----
 
-    def read(self, at: Array, mine: Array, who: Array) -> Trouble | None:
-        """Record that threads read grains; return the first that may not, and why.
-
-        `at` has the grains of each access (threads, grains), `mine` the present tags of
-        the threads and `who` their lanes.
-        """
+    def read(self, touch: Touch) -> Trouble | None:
+        """Record that threads read grains; return the first that may not, and why."""
+        at, mine = touch.at, self.mine[touch.lanes]
         tags = self.written.take(at, mode="clip")
         if tags.min() < 0 or tags.max() >= self.low:
             bad = (tags >= self.low) & (tags != mine[:, None])
             if bad.any():
-                bad &= ~self._innocent(tags, mine, who)
+                bad &= ~self._innocent(tags, mine)
             bad |= tags < 0
             if bad.any():
                 return self._trouble(bad, tags, "written")
-        if found := self._by_ended(at, "write", "atomic"):
-            return found
         if self.readers and tags.max() > GIVEN:  # nobody may write what is given
             self.pending.append((at, mine))
             if len(self.pending) > PENDING:
@@ -303,17 +315,16 @@ class Space:
         both = self.tags.join(a & code, b & code, self.block)
         return (np.maximum(a, b) & ~low) | flags | both
 
-    def write(
-        self, at: Array, mine: Array, who: Array, stored: Any = None, tag: Any = None
-    ) -> Trouble | None:
+    def write(self, touch: Touch, tag: Any = None) -> Trouble | None:
         """Record that threads write grains, or copy to them (`tag`), like `read`.
 
-        Without `stored`, what they write, no two threads may write to one grain.
+        Unless it is known what they store, no two threads may write to one grain.
         """
-        found, benign = self._may_write(at, mine, who, 0, stored)
+        at, stored = touch.at, touch.stored
+        found, benign = self._may_write(touch, 0)
         if found:
             return found
-        old, new = self.written.take(at), self._marked(at, mine, 0, stored)
+        old, new = self.written.take(at), self._marked(touch, 0)
         new = np.where(benign, self._joined(old, new), new) if benign.any() else new
         self.written[at] = new
         lost = self.written.take(at) != new
@@ -330,21 +341,34 @@ class Space:
         if benign.any():
             what = "several threads write the same number, in no order"
             self.benign = int(np.argwhere(benign)[0][0]), what
+        if stored is not None:
+            self.by[at] = touch.number
         if tag is not None:
             self.written[at] = tag
         return None
 
-    def _marked(self, at: Array, mine: Array, atomic: int, stored: Any) -> Array:
+    def land(self, touch: Touch) -> None:
+        """A copy arrives; what was there before is not compared."""
+        self.written[touch.at] = self.mine[touch.lanes][:, None] | self.tags.mixed
+
+    def _again(self, touch: Touch) -> Array:
+        """Return where memory holds what is stored, by the same instruction."""
+        assert touch.stored is not None
+        same: Array = touch.stored.found(self.grain)
+        return same & (self.by.take(touch.at) == touch.number)
+
+    def _marked(self, touch: Touch, atomic: int) -> Array:
         """Return the tags of writes, with the flags of grains that got several things."""
+        at, mine = touch.at, self.mine[touch.lanes]
         new = np.broadcast_to(mine[:, None] | atomic, at.shape)
         old = self.written.take(at)
         again = old >= self.low
-        if not again.any() or (stored is None and not atomic):
+        if not again.any() or (touch.stored is None and not atomic):
             return new
         tags = self.tags
         differs = (old ^ new) & (tags.atomic | tags.wide) != 0
         if not atomic:
-            differs |= ~stored.found(self.grain)
+            differs |= ~self._again(touch)
         now = again
         if self.block:
             now = again & (old >> tags.shift >= self.start)
@@ -352,78 +376,59 @@ class Space:
         ever = again & (differs | (old & (tags.mixed | tags.ever) != 0))
         return new | np.where(mixed, tags.mixed, 0) | np.where(ever, tags.ever, 0)
 
-    def _may_write(
-        self, at: Array, mine: Array, who: Array, atomic: int, stored: Any = None
-    ) -> tuple[Trouble | None, Array]:
+    def _may_write(self, touch: Touch, atomic: int) -> tuple[Trouble | None, Array]:
         """Return the first access that is not allowed, and which are benign.
 
         Those with flags, `atomic`, may bear each other.
         """
+        at, mine = touch.at, self.mine[touch.lanes]
         tags = self.written.take(at, mode="clip")
         bad = (tags >= self.low) & (tags != mine[:, None])
         benign: Array = np.zeros(1, bool)
         if bad.any():
-            bad &= ~self._innocent(tags, mine, who)
-            borne = bad & self._borne(tags, mine, atomic, stored)
+            bad &= ~self._innocent(tags, mine)
+            borne = bad & self._borne(tags, mine, atomic, touch)
             bad, benign = bad & ~borne, borne if not atomic else benign
         bad |= (tags <= GIVEN) & (tags != NEVER)
         if atomic:
             bad |= tags == NEVER
         if bad.any():
             return self._trouble(bad, tags, "written"), benign
-        others = ("read", "write") if atomic else tuple(DID)
-        if found := self._by_ended(at, *others):
-            return found, benign
         self.settle()
         if self.read_by is None:
             return None, benign
         old = self.read_by.take(at)
         bad = (old >= self.low) & (old != mine[:, None])
         if bad.any():
-            bad &= ~self._innocent(old, mine, who)
+            bad &= ~self._innocent(old, mine)
         return self._trouble(bad, old, "read") if bad.any() else None, benign
 
-    def _borne(self, tags: Array, mine: Array, atomic: int, stored: Any) -> Array:
+    def _borne(self, tags: Array, mine: Array, atomic: int, touch: Touch) -> Array:
         """Return where a write and the last one make no difference to each other.
 
-        Both are plain and of the same bytes, or atomic, of the same size and with
-        scopes that hold both threads ("morally strong"); and there was nothing else.
+        Both store the same bytes by one instruction, or both are atomic, of the same size
+        and with scopes that hold both threads ("morally strong"); and there was nothing
+        else.
         """
-        if not atomic and stored is None:
+        if not atomic and touch.stored is None:
             return np.zeros(tags.shape, bool)
         one = self._one_block(tags & self.tags.code, (mine & self.tags.code)[:, None])
         else_ = np.where(one, self.tags.mixed, self.tags.mixed | self.tags.ever)
         alike = (tags ^ atomic) & (self.tags.atomic | self.tags.wide) == 0
         alike &= one | ((tags | atomic) & self.tags.narrow == 0)
         if not atomic:
-            alike &= stored.found(self.grain)
+            alike &= self._again(touch)
         return alike & (tags & else_ == 0)
 
-    def _by_ended(self, at: Array, *how: str) -> Trouble | None:
-        """Return the first access to what a thread has touched that has ended."""
-        if self.left is None:
-            return None
-        did = self.left.take(at, mode="clip") & sum(DID[word] for word in how)
-        if not did.any():
-            return None
-        first = int(np.argwhere(did)[0][0])
-        what = "read" if (did[first] <= DID["read"]).all() else "written"
-        return first, "race", f"{what} by a thread that has ended, and no barrier since"
-
-    def atomic(
-        self, at: Array, mine: Array, who: Array, size: int, narrow: bool
-    ) -> Trouble | None:
-        """Record that threads change grains by atomic operations, like `read`.
-
-        `size` is the bytes that one operation changes. With `narrow` the scope is the
-        block: other blocks may see half of the change.
-        """
-        tags = self.tags
-        flags = tags.atomic | tags.wide * (size == 8) | tags.narrow * narrow
-        found, _ = self._may_write(at, mine, who, flags)
+    def atomic(self, touch: Touch) -> Trouble | None:
+        """Record that threads change grains by atomic operations, like `read`."""
+        at, mine, tags = touch.at, self.mine[touch.lanes], self.tags
+        flags = tags.atomic | tags.wide * (touch.size == 8)
+        flags |= tags.narrow * touch.narrow
+        found, _ = self._may_write(touch, flags)
         if found:
             return found
-        old, new = self.written.take(at), self._marked(at, mine, flags, None)
+        old, new = self.written.take(at), self._marked(touch, flags)
         others = (old & tags.atomic != 0) & (old >= self.low)
         new = np.where(others, self._joined(old, new), new)
         self.written[at] = new

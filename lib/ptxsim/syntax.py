@@ -32,6 +32,8 @@ DECLARED = re.compile(
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 ENDS = ("bra", "brx", "ret", "exit", "trap", "bar", "barrier")
 COLLECTIVE = ("shfl", "vote", "redux", "match", "bar.warp")  # of lanes in a mask
+# Loads and stores that do not race with other strong ones; volatile ones are relaxed.
+STRONG = ("volatile", "relaxed", "acquire", "release", "mmio")
 ALL_LANES = ("-1", "0xffffffff", "4294967295")
 SPACES = ("shared", "local", "global", "const")
 
@@ -110,6 +112,11 @@ class Instruction:
         return self.opcode.startswith(COLLECTIVE)
 
     @property
+    def is_strong_load(self) -> bool:
+        """Whether it may read what another thread stores at the same time."""
+        return self.words[0] == "ld" and any(map(self.has, STRONG))
+
+    @property
     def is_for_some(self) -> bool:
         """Whether a mask, its last operand, may leave lanes of the warp out."""
         if not self.is_collective or not self.operands:
@@ -119,6 +126,20 @@ class Instruction:
     def unsupported(self, why: str = "") -> Unsupported:
         """Return an error that names it."""
         return Unsupported(self.line, self.text, why)
+
+
+def needs_warp(one: Instruction) -> bool:
+    """Return whether all of a warp has to execute an instruction, or some by a mask."""
+    if one.words[0] == "barrier" and not one.has("aligned"):
+        return False
+    return one.is_collective or one.words[0] in ("bar", "barrier")
+
+
+def counts_threads(one: Instruction) -> bool:
+    """Return whether an instruction is a barrier for a number of threads."""
+    if one.words[0] not in ("bar", "barrier") or one.has("warp"):
+        return False
+    return one.has("arrive") or len(one.operands) == (4 if one.has("red") else 2)
 
 
 @dataclass
@@ -509,6 +530,9 @@ def _basic_blocks(flat: list[Instruction], labels: dict[str, int]) -> list[Block
     starts = {0, *labels.values()}
     starts |= {i + 1 for i, one in enumerate(flat) if one.words[0] in ENDS}
     some = {i for i, one in enumerate(flat) if one.is_for_some}
+    if any(one.words[0] == "atom" or one.is_strong_load for one in flat):
+        # A thread may have to go on for others of its warp to come to such an instruction.
+        some |= {i for i, one in enumerate(flat) if needs_warp(one)}
     starts |= some | {i + 1 for i in some}
     order = sorted(start for start in starts if start < len(flat))
     number = {start: i for i, start in enumerate(order)}

@@ -55,8 +55,12 @@ def trace(
     list of Moment
     """
     moments: list[Moment] = []
+    runs: list[Machine] = []
 
     def step(machine: Machine, number: int, act: Array | None) -> None:
+        if runs != [machine]:  # a run that needs more of a record begins anew
+            runs[:] = [machine]
+            moments.clear()
         lanes = machine.lanes
         lane = (block - lanes.first) * lanes.padded + thread
         inside = 0 <= lane < lanes.count and lanes.launched[lane]

@@ -19,6 +19,7 @@ from ptxsim.opcodes import (
     floats,
     integers,
     memory,
+    unordered,
 )
 from ptxsim.syntax import Instruction, Kernel, parse
 from ptxsim.writer import Writer
@@ -68,7 +69,7 @@ def write(writer: Writer, stepping: bool) -> str:
 
 def translate(writer: Writer, one: Instruction, stepping: bool) -> None:
     """Write an instruction; a guard hides the threads for which it is false."""
-    emitter = OPCODES.get(one.opcode)
+    emitter = OPCODES.get(unordered(one.opcode))
     if emitter is None:
         raise one.unsupported()
     check(writer, one)
@@ -92,8 +93,8 @@ def translate(writer: Writer, one: Instruction, stepping: bool) -> None:
 
 def check(writer: Writer, one: Instruction) -> None:
     """Raise an error if the number of operands is wrong, or the guard no predicate."""
-    if (count := len(one.operands)) not in COUNTS[one.opcode]:
-        takes = " or ".join(map(str, COUNTS[one.opcode]))
+    if (count := len(one.operands)) not in COUNTS[unordered(one.opcode)]:
+        takes = " or ".join(map(str, COUNTS[unordered(one.opcode)]))
         raise one.unsupported(f"it takes {takes} operands, and has {count}")
     guard = one.guard
     if guard and writer.typed(guard, "pred") and guard not in writer.written:

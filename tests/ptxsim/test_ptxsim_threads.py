@@ -109,6 +109,31 @@ SHARED_64 = "mov.u64 %rd5, S;\ncvta.shared.u64 %rd5, %rd5;\nadd.s64 %rd5, %rd5, 
 FENCES = [x for x in OPCODES if x.split(".")[0] in ("membar", "fence")]
 CVTA = [x for x in OPCODES if x.startswith("cvta")]
 
+ARRIVALS = [x for x in OPCODES if ".arrive" in x]
+# Thread 0 writes a number, then sets a flag; the second warp waits for that and reads it.
+FLAG = """setp.gt.u32 %p2, %r0, 31;
+@%p2 bra $A;
+@%p1 st.shared.u32 [%r1+4], 7;
+{fence}
+@%p1 st.volatile.shared.u32 [%r1], 1;
+bra.uni $B;
+$A: ld.volatile.shared.u32 %r8, [%r1];
+setp.eq.u32 %p3, %r8, 0;
+@%p3 bra $A;
+ld.shared.u32 %r9, [%r1+4];
+$B:
+"""
+# Each thread adds 1 to a number that a lock protects.
+LOCK = """$A: atom.shared.cas.b32 %r8, [%r1], 0, 1;
+setp.ne.u32 %p3, %r8, 0;
+@%p3 bra $A;
+ld.shared.u32 %r9, [%r1+4];
+add.u32 %r9, %r9, 1;
+st.shared.u32 [%r1+4], %r9;
+{fence}
+atom.shared.exch.b32 %r8, [%r1], 0;
+"""
+
 COUNTING = [x for x in OPCODES if ".red." in x and x.startswith("bar")]
 COUNTS = {
     "popc": "{} %r8, 3, %p1;\nadd.u32 %r9, %r9, %r8;\n",
@@ -364,9 +389,46 @@ RIGHT: dict[str, tuple[Body, object]] = {
              "add.u32 %r9, %r9, %r8;\nbar.sync 0;\nadd.u32 %r7, %r7, 1;\n"
              "setp.lt.u32 %p1, %r7, 4;\n@%p1 bra $A;\nbar.sync 0;", 64), [6] * 64,
     ),
-    "the same number on two ways": (
-        Body("mov.u32 %r9, 1;\n" + TWO_WAYS.format("st.shared.u32 [%r1], 9;",
-             "st.shared.u32 [%r1], 9;") + "bar.sync 0;\nld.shared.u32 %r9, [%r1];"), [9] * 32,
+    "the same number on two ways, from one line of the source": (
+        Body("mov.u32 %r9, 1;\n" + TWO_WAYS.format(".loc 1 5 3\nst.shared.u32 [%r1], 9;",
+             ".loc 1 5 9\nst.shared.u32 [%r1], 9;") + ".loc 1 6 1\n"
+             "bar.sync 0;\nld.shared.u32 %r9, [%r1];"), [9] * 32,
+    ),
+    "a barrier for so many threads": (
+        Body("st.shared.u32 [%r3], %r0;\nbarrier.cta.sync.aligned 3, 64;\n" + TURN, 64),
+        np.arange(64) ^ 32,
+    ),
+    "barriers of each warp": (
+        Body("mov.u32 %r8, %warpid;\nst.shared.u32 [%r3], %r0;\nbar.sync %r8, 32;\n"
+             + SWAP, 64), np.arange(64) ^ 1,
+    ),
+    "one warp hands over to the other": (
+        Body("mov.u32 %r9, 0;\nsetp.lt.u32 %p1, %r0, 32;\n@!%p1 bra $A;\n"
+             "st.shared.u32 [%r3], %r0;\n"
+             + "".join(f"{x} {i}, 64;\n" for i, x in enumerate(ARRIVALS))
+             + "bra.uni $B;\n$A:\n"
+             + "".join(f"bar.sync {i}, 64;\n" for i in range(len(ARRIVALS)))
+             + TURN + "\n$B:", 64), [0] * 32 + [*LANE],
+    ),
+    "a flag, and a fence on the way": (
+        Body(ZERO + "mov.u32 %r9, 0;\n@%p1 st.shared.v2.u32 [%r1], {0, 0};\nbar.sync 0;\n"
+             + FLAG.format(fence="fence.acq_rel.cta;"), 64, align=8), [0] * 32 + [7] * 32,
+    ),
+    "a flag that is released": (
+        Body(ZERO + "mov.u32 %r9, 0;\n@%p1 st.shared.v2.u32 [%r1], {0, 0};\nbar.sync 0;\n"
+             + FLAG.format(fence="").replace("st.volatile", "st.release.cta"), 64, align=8),
+        [0] * 32 + [7] * 32,
+    ),
+    "a lock": (
+        Body(ZERO + "@%p1 st.shared.v2.u32 [%r1], {0, 0};\nbar.sync 0;\n"
+             + LOCK.format(fence="membar.cta;") + "bar.sync 0;\nld.shared.u32 %r9, [%r1+4];",
+             40, align=8), [40] * 40,
+    ),
+    "a lock that is acquired and released": (
+        Body(ZERO + "@%p1 st.shared.v2.u32 [%r1], {0, 0};\nbar.sync 0;\n"
+             + LOCK.format(fence="").replace(
+                 "atom.shared.exch", "atom.release.cta.shared.exch")
+             + "bar.sync 0;\nld.shared.u32 %r9, [%r1+4];", 40, align=8), [40] * 40,
     ),
     "a sum of a block in global memory, read after a barrier": (
         Body(ZERO + "@%p1 st.global.u32 [%rd0], 0;\nbar.sync 0;\n"
@@ -884,14 +946,73 @@ WRONG: dict[str, tuple[str, Body, Body | None]] = {
         Body("mov.u32 %r9, 0;\n" + ZERO + "@%p1 st.shared.u32 [%r1], 7;\n"
              "@%p1 st.shared.u32 [%r1], 9;\n@!%p1 st.shared.u32 [%r1], 9;"),
         Body("mov.u32 %r9, 0;\n" + ZERO + "@%p1 st.shared.u32 [%r1], 7;\nbar.sync 0;\n"
-             "@%p1 st.shared.u32 [%r1], 9;\n@!%p1 st.shared.u32 [%r1], 9;"),
+             "st.shared.u32 [%r1], 9;"),
     ),
     "half of a word is the same": (
         "race",
         Body("mov.u32 %r9, 0;\nshl.b32 %r8, %r0, 16;\nst.shared.u32 [%r1], %r8;\n"
              "@%p1 st.shared.u16 [%r1], 0;".replace("@%p1 ", ZERO + "@%p1 ")),
         Body("mov.u32 %r9, 0;\nshr.u32 %r8, %r0, 16;\nst.shared.u32 [%r1], %r8;\n"
-             + ZERO + "@%p1 st.shared.u16 [%r1], 0;"),
+             + ZERO + "bar.sync 0;\n@%p1 st.shared.u16 [%r1], 0;"),
+    ),
+    "the same number, by two instructions": (
+        "race",
+        Body("mov.u32 %r9, 1;\n" + TWO_WAYS.format("st.shared.u32 [%r1], 9;",
+             "st.shared.u32 [%r1], 9;")),
+        Body("mov.u32 %r9, 1;\n" + TWO_WAYS.format("", "") + "st.shared.u32 [%r1], 9;"),
+    ),
+    "a flag, and no fence": (
+        "race",
+        Body(ZERO + "mov.u32 %r9, 0;\n@%p1 st.shared.v2.u32 [%r1], {0, 0};\nbar.sync 0;\n"
+             + FLAG.format(fence=""), 64, align=8),
+        Body(ZERO + "mov.u32 %r9, 0;\n@%p1 st.shared.v2.u32 [%r1], {0, 0};\nbar.sync 0;\n"
+             + FLAG.format(fence="fence.sc.cta;"), 64, align=8),
+    ),
+    "a fence before what it should publish": (
+        "race",
+        Body(ZERO + "mov.u32 %r9, 0;\n@%p1 st.shared.v2.u32 [%r1], {0, 0};\nbar.sync 0;\n"
+             "fence.sc.cta;" + FLAG.format(fence=""), 64, align=8), None,
+    ),
+    "a flag that is read by a plain load": (
+        "race",
+        Body(ZERO + "mov.u32 %r9, 0;\n@%p1 st.shared.v2.u32 [%r1], {0, 0};\nbar.sync 0;\n"
+             + FLAG.format(fence="membar.gl;").replace("ld.volatile", "ld"), 64, align=8), None,
+    ),
+    "a lock that is left without a fence": (
+        "race",
+        Body(ZERO + "@%p1 st.shared.v2.u32 [%r1], {0, 0};\nbar.sync 0;\n"
+             + LOCK.format(fence=""), 64, align=8), None,
+    ),
+    "a flag that nobody sets": (
+        "endless",
+        Body(ZERO + "mov.u32 %r9, 0;\n@%p1 st.shared.v2.u32 [%r1], {0, 0};\nbar.sync 0;\n"
+             + FLAG.format(fence="membar.cta;").replace("[%r1], 1;", "[%r1], 0;"), 64, align=8),
+        None,
+    ),
+    "a barrier for more threads than come": (
+        "barrier", Body("mov.u32 %r9, 0;\nbar.sync 1, 96;", 64),
+        Body("mov.u32 %r9, 0;\nbar.sync 1, 64;", 64),
+    ),
+    "a barrier for two numbers of threads": (
+        "barrier",
+        Body("mov.u32 %r9, 0;\nmov.u32 %r8, 64;\nsetp.lt.u32 %p1, %r0, 32;\n"
+             "@%p1 mov.u32 %r8, 96;\nbar.sync 1, %r8;", 64), None,
+    ),
+    "a barrier for half a warp": (
+        "barrier", Body("mov.u32 %r9, 0;\nmov.u32 %r8, 16;\nbar.sync 1, %r8;", 64), None,
+    ),
+    "a barrier with a number too large": (
+        "barrier", Body("mov.u32 %r9, 0;\nbar.sync %r0;", 64),
+        Body("mov.u32 %r9, 0;\nmov.u32 %r8, 15;\nbar.sync %r8;", 64),
+    ),
+    "a warp only arrives, and reads": (
+        "race",
+        Body("st.shared.u32 [%r3], %r0;\nsetp.lt.u32 %p1, %r0, 32;\nmov.u32 %r9, 0;\n"
+             "@%p1 bra $A;\nbar.sync 1, 64;\nbra.uni $B;\n$A: bar.arrive 1, 64;\n"
+             + TURN + "\n$B:", 64),
+        Body("st.shared.u32 [%r3], %r0;\nsetp.lt.u32 %p1, %r0, 32;\nmov.u32 %r9, 0;\n"
+             "@!%p1 bra $A;\nbar.arrive 1, 64;\nbra.uni $B;\n$A: bar.sync 1, 64;\n"
+             + TURN + "\n$B:", 64),
     ),
     "the same number, by an atomic and a store": (
         "race",

@@ -21,6 +21,26 @@ SIGNED = "<.s16 .s32 .s64>"
 BITS = "<.b16 .b32 .b64>"
 
 
+# How an access is ordered, and for whom: the machine asks for these words itself.
+SCOPES = r"(\.cta|\.gpu|\.sys)"
+ORDERS = {
+    "ld": rf"\.(relaxed|acquire){SCOPES}",
+    "st": rf"\.(relaxed|release){SCOPES}",
+    "atom": rf"(\.(relaxed|acquire|release|acq_rel))?{SCOPES}?",
+    "red": rf"(\.(relaxed|release))?{SCOPES}?",
+}
+
+
+def unordered(name: str) -> str:
+    """Return an opcode without the words that say how an access is ordered.
+
+    >>> unordered("atom.acq_rel.gpu.global.add.u32"), unordered("ld.acquire.global.u32")
+    ('atom.global.add.u32', 'ld.acquire.global.u32')
+    """
+    first = name.partition(".")[0]
+    return re.sub(rf"^{first}{ORDERS[first]}", first, name) if first in ORDERS else name
+
+
 def expand(form: str) -> list[str]:
     """Return the opcodes that a form stands for.
 

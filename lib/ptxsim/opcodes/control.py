@@ -70,19 +70,12 @@ def trap(w: Writer, one: Instruction) -> None:
     """The machine raises a fault."""
 
 
-@opcode(
-    (1, 2),
-    "bar.sync",
-    "barrier.sync[.aligned]",
-    "bar.cta.sync",
-    "barrier.cta.sync[.aligned]",
-)
+@opcode((1, 2), "bar[.cta].sync", "barrier[.cta].sync[.aligned]")
+@opcode(2, "bar[.cta].arrive", "barrier[.cta].arrive[.aligned]")
 def barrier(w: Writer, one: Instruction) -> None:
-    """The machine holds the threads; all of the block have to come."""
-    if not 0 <= w.whole_number(one.operands[0]) <= 15:
-        raise one.unsupported("barriers have the numbers 0 to 15")
-    if len(one.operands) > 1:
-        raise one.unsupported("a barrier of some of the threads")
+    """The machine holds the threads, until all of the block or so many have come."""
+    for word in one.operands:
+        w.value(word, "u32")
 
 
 @opcode(
@@ -93,12 +86,10 @@ def barrier(w: Writer, one: Instruction) -> None:
     "barrier[.cta].red<.and .or>[.aligned].pred",
 )
 def counting_barrier(w: Writer, one: Instruction) -> None:
-    """The machine writes the result, when all of the block have come."""
-    result, number, *_, p = one.operands
-    if len(one.operands) != 3:
-        raise one.unsupported("a barrier of some of the threads")
-    if not 0 <= w.whole_number(number) <= 15:
-        raise one.unsupported("barriers have the numbers 0 to 15")
+    """The machine writes the result, when all have come."""
+    result, *words, p = one.operands
+    for word in words:
+        w.value(word, "u32")
     w.typed(result, one.kind)
     w.predicate(p)
 

@@ -89,7 +89,7 @@ def bits_of(w: Writer, one: Instruction, word: str) -> str:
     return f"{w.value(word, one.kind)}.view('u{SIZES[one.kind]}')"
 
 
-WHERE = "[.relaxed][.cta .gpu .sys]<.global .shared>"
+WHERE = "[.global .shared]"
 OPERATIONS = (
     ".add<.u32 .s32 .u64 .f32 .f64>",
     "<.min .max><.u32 .s32 .u64 .s64>",
@@ -148,4 +148,4 @@ def wait(w: Writer, one: Instruction) -> None:
 
 @opcode(0, "membar<.cta .gl .sys>", "fence[.sc .acq_rel]<.cta .gpu .sys>")
 def fence(w: Writer, one: Instruction) -> None:
-    """Does nothing: only barriers order accesses here."""
+    w.say(f"FENCE({w.number}, act)")
