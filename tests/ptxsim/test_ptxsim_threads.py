@@ -1129,7 +1129,7 @@ def test_counts_of_banks_and_sectors() -> None:
     assert sectors == [(1, 1), (4, 1)]
 
 
-SCALARS = [x for x in OPCODES if x.startswith("ld.param")]
+SCALARS = [x for x in OPCODES if x.startswith("ld.param") and ".v" not in x]
 
 
 def scalars() -> str:
@@ -1204,7 +1204,8 @@ def kernels() -> list[str]:
             groups.setdefault(tuple(ptx.signature(opcode)[1]), []).append(opcode)
     texts = [ptx.text_of(group) for group in groups.values()]
     texts.append(ptx.text_of(["lop3.b32"], ("0x1a",)))
-    return [body.text for body in bodies] + [*texts, scalars()]
+    slots = [x for x in OPCODES if ".param." in x]
+    return [body.text for body in bodies] + [*texts, scalars(), ptx.calls(slots)]
 
 
 APART = (
@@ -1221,7 +1222,7 @@ APART = (
     "barrier",
 )
 APART += ("shfl", "vote", "redux", "match", "activemask", "membar", "fence", "cvta")
-APART += ("lop3",)
+APART += ("lop3", "brx", "call")
 
 
 def one_file(texts: list[str]) -> str:
@@ -1233,6 +1234,7 @@ def one_file(texts: list[str]) -> str:
         for name in ("k", "S", "C", "G", "D", "E"):
             body = re.sub(rf"(?<![\w%$]){name}(?=[(\[;+ \]])", f"{name}_{i}", body)
         body = re.sub(r"(?<![\w%])([pq])(\d+)(?=[\],)])", rf"\g<1>{i}_\2", body)
+        body = re.sub(r"(?<![\w%$.])f(?=[(,])", f"f_{i}", body)
         found.append(re.sub(r"\$(\w)", rf"$L{i}_\1", body))
     return head + "\n".join(found)
 
