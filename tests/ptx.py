@@ -59,6 +59,9 @@ def calls(opcodes: Iterable[str]) -> str:
     lines = [".param .align 16 .b8 q[16];", ".param .align 16 .b8 r[16];"]
     for opcode in opcodes:
         name, _, *width, kind = opcode.split(".")
+        if name == "cvta":
+            lines.append(f"{opcode} %rd3, %rd3;")
+            continue
         register = {"64": "%rd", "32": "%r"}.get(kind[1:], "%h")
         register = {"f32": "%f", "f64": "%d"}.get(kind, register)
         count = int(width[0][1:]) if width else 1
@@ -68,12 +71,29 @@ def calls(opcodes: Iterable[str]) -> str:
         lines.append(f"{opcode} {', '.join(operands)};")
     lines += ["call (r), f, (q);", "call.uni (r), f, (q);", "mov.u32 %r1, 0;"]
     lines += ["$T: .branchtargets $ONE, $ONE;", "brx.idx %r1, $T;"]
-    lines += ["$ONE: brx.idx.uni %r1, $U;", "$U: .branchtargets $TWO;", "$TWO:"]
+    lines += ["$ONE:", "$U: .branchtargets $TWO;", "brx.idx.uni %r1, $U;", "$TWO:"]
     function = """.func (.param .align 16 .b8 a[16]) f(.param .align 16 .b8 b[16])
 {
 ret;
 }"""
     return module("\n".join(lines), 1, before=function)
+
+
+def hints(opcodes: Iterable[str]) -> str:
+    """Return a kernel that tells the caches something by each of some opcodes."""
+    operands = {
+        "prefetch": "[%rd1]",
+        "prefetchu": "[%rd1]",
+        "applypriority": "[%rd1], 128",
+    }
+    lines = ["ld.param.u64 %rd1, [p4];", "cvta.to.global.u64 %rd1, %rd1;"]
+    lines.append("mov.b64 %rd3, 0;")
+    for opcode in opcodes:
+        given = {"fractional": "%rd2, 1.0", "range": "%rd2, [%rd1], 128, 256"}
+        given |= {"cvt": "%rd2, %rd3"}
+        name, *words = opcode.split(".")
+        lines.append(f"{opcode} {operands.get(name) or given[words[0]]};")
+    return module("\n".join(lines), 1)
 
 
 def own(kind: str) -> str:

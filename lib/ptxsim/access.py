@@ -32,6 +32,8 @@ def grain_of(kernel: Kernel, space: str, sizes: Iterable[int]) -> int:
     sizes = [4, *sizes]
     for one in kernel.instructions():
         named = set(one.words) & {*SPACES, "param"}  # a generic access may be to any
+        if "param" in named:  # whose address is taken
+            named = {"local", "const"}
         if one.words[0] in ("ld", "st", "atom", "red") and (
             not named or space in named
         ):

@@ -3,6 +3,7 @@
 A function with `out` writes its result there; the others return it.
 """
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -351,6 +352,29 @@ def inverse_root(a: Array, out: Array) -> None:
     np.divide(out.dtype.type(1), np.sqrt(a), out=out)
 
 
+def reciprocal_of_high(a: Array, out: Array) -> None:
+    """rcp.approx.ftz.f64: from the upper 32 bits of a number to those of the result."""
+    _by_high(a, out, lambda high: 1 / high)
+
+
+def inverse_root_of_high(a: Array, out: Array) -> None:
+    """rsqrt.approx.ftz.f64, in the same way."""
+    _by_high(a, out, lambda high: 1 / np.sqrt(high))
+
+
+def _by_high(a: Array, out: Array, function: Callable[[Array], Array]) -> None:
+    upper = np.uint64(0xFFFFFFFF << 32)
+    high = (np.asarray(a).view("u8") & upper).view("f8")
+    found = np.asarray(function(_without_subnormals(high)))
+    found = np.where(np.isnan(found), found, (found.view("u8") & upper).view("f8"))
+    np.copyto(out, _without_subnormals(found))
+
+
+def _without_subnormals(a: Array) -> Array:
+    tiny = np.abs(a) < np.finfo("f8").tiny
+    return np.where(tiny, np.copysign(0.0, a), a)
+
+
 def divide_approximately(a: Array, b: Array, out: Array) -> None:
     """div.approx: 0 where the divisor is above 2¹²⁶, as the manual says."""
     huge = (np.abs(b) > np.float32(2.0**126)) & np.isfinite(b)
@@ -410,8 +434,9 @@ FUNCTIONS = {
     for function in (
         add_with_carry, bfloat_bits, clamped, directed, divide_approximately,
         extract_field, extreme, extreme_or_nan, fma_f16, fma_f64, funnel_shift,
-        half_bits, highest_bit, insert_field, inverse_root, join, leading_zeros, logic,
-        multiply_high, permute_bytes, quotient, reciprocal, remainder, reverse, rounded,
+        half_bits, highest_bit, insert_field, inverse_root, inverse_root_of_high, join,
+        leading_zeros, logic, multiply_high, permute_bytes, quotient, reciprocal,
+        reciprocal_of_high, remainder, reverse, rounded,
         saturate, shift_left, shift_right, split, subnormal_to_zero,
         subtract_with_borrow, to_whole, within_0_and_1,
         wrapped,

@@ -102,7 +102,7 @@ def run(
     addresses = _place(kernel, access, dynamic, loose)
     values, layout = pass_arguments(kernel, args, arrays, access)
     access.make()
-    _fill(kernel, access, addresses, arrays, outputs, changed)
+    _fill(kernel, access, addresses, values, arrays, outputs, changed)
     machine = Machine(program, places, access, limit, step)
     machine.names |= {"ADDRESS": addresses, "PARAMETER": values}
     machine.names["special_dynamic_smem_size"] = np.uint32(dynamic)
@@ -207,16 +207,17 @@ def _fill(
     kernel: Kernel,
     access: Access,
     addresses: dict[str, Any],
+    values: dict[str, Any],
     arrays: dict[int, Any],
     outputs: Sequence[int],
     changed: Sequence[int],
 ) -> None:
-    """Write what memory holds before the launch."""
+    """Write what memory holds before the launch, parameters among it."""
     for variable in kernel.variables:
         if variable.content is not None:
             space = access.spaces[variable.space.upper()]
             tag = GIVEN if variable.space == "const" else CHANGEABLE
-            content = bytearray(variable.content)
+            content = bytearray(values.get(variable.name, variable.content))
             for at, name, more in variable.addresses:
                 pointer = (int(addresses[name]) + more) % 2**64
                 content[at : at + 8] = pointer.to_bytes(8, "little")

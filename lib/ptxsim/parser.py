@@ -62,12 +62,15 @@ class Scope:
         The instruction before which each stands.
     lists : dict of str to tuple of str
         The labels of each ``.branchtargets``.
+    results : set of str
+        What a function returns in ``.param`` variables that are registers of its caller.
     """
 
     prefix: str
     names: dict[str, str] = field(default_factory=dict)
     labels: dict[str, int] = field(default_factory=dict)
     lists: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    results: set[str] = field(default_factory=set)
 
 
 @dataclass
@@ -104,7 +107,7 @@ class _Parser(Module):
         self.statics: dict[int, list[Variable]] = {}
         self.source: tuple[str, int] | None = None
         self.count = 0  # of scopes and calls
-        self.body("")
+        self.body(Scope("", {name: name for name in kernel.parameters}))
         self.resolve()
         kernel.variables = [one for _, one in sorted(self.found, key=lambda x: x[0])]
         kernel.blocks = _basic_blocks(self.flat, self.starts, self.targets)
@@ -129,9 +132,9 @@ class _Parser(Module):
         elif word != ".noreturn":
             raise self.malformed(start, "expected the body of the kernel")
 
-    def body(self, prefix: str, names: dict[str, str] | None = None) -> None:
-        """Read statements up to the brace that closes the first scope."""
-        self.scopes = [Scope(prefix, names or {})]
+    def body(self, scope: Scope) -> None:
+        """Read statements up to the brace that closes a scope."""
+        self.scopes = [scope]
         while self.scopes:
             self.statement()
 
@@ -280,12 +283,20 @@ class _Parser(Module):
             self.call(start, word, guard, negated)
             return
         operands = self.operands(start)
+        if word.startswith("st.param") and operands:
+            self.check_slot(start, operands[0])
         if word.split(".")[0] in ("bra", "brx") and operands:
             label = self.tokens[self.at - 2]
             self.jumps.append(Jump(len(self.flat), label, list(self.scopes)))
         elif self.calls and word.split(".")[0] == "ret":
             self.returns.append(len(self.flat))
         self.add(start, word, operands, guard, negated)
+
+    def check_slot(self, start: int, where: Operand) -> None:
+        """Raise an error if the address of a ``.param`` variable is in a register."""
+        names = {self.scopes[0].names[name] for name in self.scopes[0].results}
+        if isinstance(where, Memory) and where.base not in {*self.kernel.slots, *names}:
+            raise self.unsupported(start, "it stores to no .param variable")
 
     def add(
         self,
@@ -316,7 +327,7 @@ class _Parser(Module):
             return word
         if word == "WARP_SZ":
             return "32"
-        if word in SPECIAL or not re.match(r"[$%A-Za-z]", word):
+        if word in SPECIAL or word == "_" or not re.match(r"[$%A-Za-z_]", word):
             return word
         return self.scopes[0].prefix + word
 
@@ -367,9 +378,21 @@ class _Parser(Module):
             word in self.functions or word in self.elsewhere
         ):
             raise self.unsupported(start, f"the address of the function {word}")
-        if self.peek() in ("+", "-") and word in self.variables:
+        self.take_address(start, name)
+        if self.peek() in ("+", "-"):
             return name + self.next() + str(self.number())
         return name
+
+    def take_address(self, start: int, name: str) -> None:
+        """Let a parameter, or a ``.param`` variable, lie in memory."""
+        one = self.kernel.parameters.get(name) or self.kernel.slots.get(name)
+        if one is None or any(variable.name == name for _, variable in self.found):
+            return
+        if name in self.kernel.slots:
+            variable = Variable("local", name, one.align, one.size)
+        else:
+            variable = Variable("const", name, one.align, one.size, bytes(one.size))
+        self.found.append((start, variable))
 
     def memory(self, start: int, words: list[str]) -> Memory:
         if "," in words or "(" in words:
@@ -438,6 +461,8 @@ class _Parser(Module):
                 same = slot and formal.space == "param"
                 if same or (what == "result" and one != "_"):
                     inner.names[formal.name] = one
+                    if what == "result" and not slot and formal.space == "param":
+                        inner.results.add(formal.name)
                     continue
                 own = inner.prefix + formal.name
                 inner.names[formal.name] = own
@@ -454,7 +479,7 @@ class _Parser(Module):
         before = (self.at, self.scopes, self.source, self.returns)
         self.at, self.source, self.returns = function.body, None, []
         self.calls.append(function.name)
-        self.body(inner.prefix, inner.names)
+        self.body(inner)
         self.calls.pop()
         after = len(self.flat)
         for leaving in [index] * bool(self.flat[index].guard) + self.returns:

@@ -6,6 +6,7 @@ blocks can see, what belongs to threads that are elsewhere. A register that a si
 block defines and uses needs no such care.
 """
 
+from dataclasses import replace
 from functools import lru_cache
 from types import CodeType
 from typing import Any, NamedTuple
@@ -25,6 +26,16 @@ from ptxsim.syntax import Instruction, Kernel
 from ptxsim.writer import Writer
 
 TRANSLATORS = (control, conversions, floats, integers, memory)  # they fill OPCODES
+
+
+ACCESSES = ("ld", "st", "atom", "red", "cp")
+HINTS = {f"L2::{word}" for word in ("cache_hint", "64B", "128B", "256B")}
+HINTS |= {
+    f"{cache}::{word}"
+    for cache in ("L1", "L2")
+    for word in ("evict_normal", "evict_unchanged", "evict_first", "evict_last")
+}
+HINTS.add("L1::no_allocate")
 
 
 class Program(NamedTuple):
@@ -68,8 +79,21 @@ def write(writer: Writer, stepping: bool) -> str:
     return "\n".join(writer.lines)
 
 
+def plain(writer: Writer, one: Instruction) -> Instruction:
+    """Return an access without what it tells the caches, which are not modelled."""
+    if one.words[0] not in ACCESSES or not HINTS & {*one.words}:
+        return one
+    words = [word for word in one.words if word not in HINTS]
+    operands = one.operands
+    if one.has("L2::cache_hint"):
+        writer.value(operands[-1], "b64")
+        operands = operands[:-1]
+    return replace(one, opcode=".".join(words), operands=operands)
+
+
 def translate(writer: Writer, one: Instruction, stepping: bool) -> None:
     """Write an instruction; a guard hides the threads for which it is false."""
+    one = plain(writer, one)
     emitter = OPCODES.get(one.opcode)
     if emitter is None:
         raise one.unsupported()

@@ -9,7 +9,7 @@ from ptxsim.registers import DTYPES, SPECIAL, literal, whole
 from ptxsim.syntax import SIZES, Instruction, Kernel, Memory, Operand, Pair, Vector
 
 NO_RESULT = {"st", "red", "bra", "ret", "exit", "trap", "bar", "barrier", "cp", "fence"}
-NO_RESULT |= {"membar", "brx"}
+NO_RESULT |= {"membar", "brx", "prefetch", "prefetchu", "applypriority"}
 # Registers of PTX that each thread finds filled; the machine knows some of them.
 FILLED = re.compile(
     r"%(n?tid|n?ctaid|n?smid|n?warpid|laneid|gridid|lanemask_\w+|clock(_hi|64)?|\w+_smem_size"
@@ -43,6 +43,8 @@ class Writer:
 
     def view(self, register: Operand, kind: str) -> str:
         """Return the name of the array that is a register, read as a type."""
+        if register == "_":  # a result that nobody wants
+            return f"spare_{kind}"
         own = self.kernel.type_of(register) if isinstance(register, str) else None
         if own is None:
             raise self.unknown(register, "no register")
@@ -67,15 +69,11 @@ class Writer:
 
         Where the caller gave a register, that is the variable.
         """
-        declared = self.kernel.slots.get(name)
-        if declared is None:
-            if first:
-                raise self.one.unsupported(f"{name} is a register")
-            return self.view(name, kind)
-        size = SIZES[kind]
-        if first % size or not 0 <= first <= declared.size - size:
-            raise self.one.unsupported(f"the variable has {declared.size} bytes")
-        return self._array(name, kind, first)
+        if name in self.kernel.slots:
+            return self._array(name, kind, first)
+        if first:
+            raise self.one.unsupported(f"{name} is a register")
+        return self.view(name, kind)
 
     def unknown(self, word: Operand, what: str) -> Exception:
         """Return an error for a word that is not what an instruction needs."""

@@ -456,8 +456,9 @@ def test_a_fault_in_a_function_has_its_line() -> None:
         (
             ".func g(.param .b64 a) { .reg .b64 t; mov.b64 t, a; ret; }",
             "call g, (%rd1);",
-            "a is neither a register nor a variable",
+            "the address of an argument that it copies",
         ),
+        ("", "st.param.b32 [%rd1], %r1;", "it stores to no .param variable"),
     ],
 )
 def test_calls_that_are_not_known_name_the_function(

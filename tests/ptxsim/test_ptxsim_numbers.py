@@ -32,6 +32,10 @@ SLOW += (
     "fence",
     "brx",
     "call",
+    "prefetch",
+    "prefetchu",
+    "applypriority",
+    "createpolicy",
     "cvta",
 )  # in test_ptxsim_threads.py
 
@@ -522,7 +526,8 @@ def test_functions(opcode: str) -> None:
     found = ptx.apply(opcode, x, y) if name == "div" else ptx.apply(opcode, x)
     function = APPROXIMATE.get(name, lambda x: x / 3)
     expected = [function(float(value)) for value in x]
-    assert np.allclose(found, expected, rtol=3e-7, atol=2e-7)
+    relative = 2.0**-20 if opcode.endswith("ftz.f64") else 3e-7  # of 20 bits
+    assert np.allclose(found, expected, rtol=relative, atol=2e-7)
 
 
 def test_ftz_takes_subnormal_numbers_for_zero_and_others_do_not() -> None:

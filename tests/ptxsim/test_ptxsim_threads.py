@@ -1205,6 +1205,7 @@ def kernels() -> list[str]:
     texts = [ptx.text_of(group) for group in groups.values()]
     texts.append(ptx.text_of(["lop3.b32"], ("0x1a",)))
     slots = [x for x in OPCODES if ".param." in x]
+    texts.append(ptx.hints(x for x in OPCODES if x.split(".")[0] in CACHED))
     return [body.text for body in bodies] + [*texts, scalars(), ptx.calls(slots)]
 
 
@@ -1222,7 +1223,8 @@ APART = (
     "barrier",
 )
 APART += ("shfl", "vote", "redux", "match", "activemask", "membar", "fence", "cvta")
-APART += ("lop3", "brx", "call")
+CACHED = ("prefetch", "prefetchu", "applypriority", "createpolicy")
+APART += ("lop3", "brx", "call", *CACHED)
 
 
 def one_file(texts: list[str]) -> str:

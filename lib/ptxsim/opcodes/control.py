@@ -73,6 +73,8 @@ def call(w: Writer, one: Instruction) -> None:
         assert isinstance(pair, Pair)
         formal = w.kernel.slots.get(pair.first)
         kind = formal.kind if formal else w.kernel.type_of(pair.first) or ""
+        if {pair.first, pair.second} & w.variables & {*w.kernel.slots}:
+            raise one.unsupported("the address of an argument that it copies")
         if pair.second in w.kernel.slots:
             value = w.slot(pair.second, 0, kind)
         else:

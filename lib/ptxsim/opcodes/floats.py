@@ -51,6 +51,12 @@ def plain(w: Writer, one: Instruction) -> None:
     w.compute(one.operands[0], one.kind, call, *changes(w, one))
 
 
+@opcode(2, "<rcp rsqrt>.approx.ftz.f64")
+def from_high(w: Writer, one: Instruction) -> None:
+    call = f"{NAMES[one.words[0]]}_of_high({w.value(one.operands[1], 'f64')}"
+    w.compute(one.operands[0], "f64", call)
+
+
 @opcode(4, "fma.rn[.ftz][.sat].f32", "fma.rn<.f16 .f64>")
 def fused(w: Writer, one: Instruction) -> None:
     name = f"fma_{one.kind}{'_flushed' if one.has('ftz') else ''}"

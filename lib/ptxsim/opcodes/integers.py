@@ -199,7 +199,7 @@ def move(w: Writer, one: Instruction) -> None:
         w.put(result, one.kind, w.value(a, one.kind))
 
 
-@opcode(2, "cvta[.to]<.global .shared .local .const>.u64")
+@opcode(2, "cvta[.to]<.global .shared .local .const .param>.u64")
 def address(w: Writer, one: Instruction) -> None:
     """Spaces have addresses of their own here, and so a generic one is the same."""
     w.put(one.operands[0], "u64", w.value(one.operands[1], "u64"))

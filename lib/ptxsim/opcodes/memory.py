@@ -4,6 +4,8 @@ An access names its state space; without one its address is generic, and tells t
 space.
 """
 
+import numpy as np
+
 from ptxsim.opcodes import opcode
 from ptxsim.opcodes.integers import memory_operand
 from ptxsim.registers import DTYPES
@@ -16,7 +18,10 @@ MOVED = (f"[.v2 .v4]{NARROW}", f"[.v2]{WIDE}")  # 16 bytes at most
 
 
 def space_of(one: Instruction) -> str:
-    """Return the name of a state space in the translated code."""
+    """Return the name of a state space in the translated code.
+
+    A parameter may be in any, as its address tells.
+    """
     found = [word for word in one.words if word in SPACES]
     return found[0].upper() if found else "GENERIC"
 
@@ -35,25 +40,29 @@ def load_parameter(w: Writer, one: Instruction) -> None:
     where, kind, size = one.operands[1], one.kind, SIZES[one.kind]
     name, at = getattr(where, "base", ""), getattr(where, "offset", 0)
     registers = parts(w, one, one.operands[0])
-    declared = w.kernel.parameters.get(name)
-    if declared is None:
-        for offset, register in enumerate(registers):
-            w.typed(register, kind)
-            w.put(
-                register,
-                wide(w, register, kind),
-                w.slot(name, at + offset * size, kind),
-            )
+    if name not in w.kernel.parameters and name not in w.kernel.slots:
+        load(w, one)  # by its address, which is in a register
         return
-    if not 0 <= at <= declared.size - size * len(registers):
-        raise one.unsupported(f"{name} has {declared.size} bytes")
-    if at % (size * len(registers)):
-        raise one.unsupported(f"the offset is no multiple of {size * len(registers)}")
-    for offset, register in enumerate(registers):
+    if name in w.kernel.slots and name in w.variables:
+        load(w, one)
+        return
+    check_part(w, one, name, at, size * len(registers))
+    for first, register in enumerate(registers, at // size):
         w.typed(register, kind)
-        first = at + offset * size
-        value = f"PARAMETER[{name!r}][{first}:{first + size}].view({DTYPES[kind]!r})"
+        value = f"PARAMETER[{name!r}][{first * size}:{(first + 1) * size}]"
+        value += f".view({DTYPES[kind]!r})"
+        if name in w.kernel.slots:
+            value = w.slot(name, first * size, kind)
         w.put(register, wide(w, register, kind), value)
+
+
+def check_part(w: Writer, one: Instruction, name: str, at: int, size: int) -> None:
+    """Raise an error for what is no part of a parameter."""
+    declared = w.kernel.parameters.get(name) or w.kernel.slots[name]
+    if not 0 <= at <= declared.size - size:
+        raise one.unsupported(f"{name} has {declared.size} bytes")
+    if at % size:
+        raise one.unsupported(f"the offset is no multiple of {size}")
 
 
 def wide(w: Writer, register: str, kind: str) -> str:
@@ -67,7 +76,13 @@ def store_parameter(w: Writer, one: Instruction) -> None:
     """Hands a number to a function, or back to its caller."""
     where, kind = one.operands[0], f"u{SIZES[one.kind] * 8}"
     name, at = getattr(where, "base", ""), getattr(where, "offset", 0)
-    for offset, word in enumerate(parts(w, one, one.operands[1])):
+    if name in w.variables:
+        store(w, one)
+        return
+    words = parts(w, one, one.operands[1])
+    if name in w.kernel.slots:
+        check_part(w, one, name, at, SIZES[kind] * len(words))
+    for offset, word in enumerate(words):
         to = w.slot(name, at + offset * SIZES[kind], kind)
         keeps = ", where=mask" if w.masked or w.guarded else ""
         w.say(f"np.copyto({to}, {bits_of(w, one, word)}{keeps})")
@@ -147,10 +162,7 @@ def atomic(w: Writer, one: Instruction) -> None:
     )
 
 
-HINTS = "[.L2::64B .L2::128B .L2::256B]"
-
-
-@opcode((3, 4), f"cp.async<.ca .cg><.shared .shared::cta>.global{HINTS}")
+@opcode((3, 4), "cp.async<.ca .cg><.shared .shared::cta>.global")
 def copy(w: Writer, one: Instruction) -> None:
     to, source, size, *some = one.operands
     to, offset = memory_operand(w, to)
@@ -179,3 +191,25 @@ def wait(w: Writer, one: Instruction) -> None:
 @opcode(0, "membar<.cta .gl .sys>", "fence[.sc .acq_rel]<.cta .gpu .sys>")
 def fence(w: Writer, one: Instruction) -> None:
     """Does nothing: only barriers order accesses here."""
+
+
+# ---- caches, which are not modelled ----
+
+FIRST = "<.L2::evict_last .L2::evict_normal .L2::evict_first .L2::evict_unchanged>"
+SECOND = "[.L2::evict_first .L2::evict_unchanged]"
+
+
+@opcode(1, "prefetch[.global .local]<.L1 .L2>", "prefetchu.L1")
+@opcode(1, "prefetch.global<.L2::evict_last .L2::evict_normal>")
+@opcode(2, "applypriority[.global].L2::evict_normal")
+def prefetch(w: Writer, one: Instruction) -> None:
+    """Does nothing."""
+    memory_operand(w, one.operands[0])
+
+
+@opcode((1, 2), f"createpolicy.fractional{FIRST}{SECOND}.b64")
+@opcode(4, f"createpolicy.range[.global]{FIRST}{SECOND}.b64")
+@opcode(2, "createpolicy.cvt.L2.b64")
+def policy(w: Writer, one: Instruction) -> None:
+    """Leaves some number: only caches read it."""
+    w.put(one.operands[0], "b64", w.constant(np.uint64(0)))
