@@ -142,11 +142,12 @@ class Module(Tokens):
 
     def _skip_body(self) -> bool:
         """Step over the rest of an entry or a function; return whether it has a body."""
-        self.until("{", ";")
-        if self.tokens[self.at - 1] == ";":
-            return False
-        self.inside("{", "}")
-        return True
+        while (word := self.next()) not in ("{", ";"):
+            if word == ".pragma":
+                self.until(";")
+        if word == "{":
+            self.inside("{", "}")
+        return word == "{"
 
     def _attributes(self) -> None:
         while self.skip(".attribute"):

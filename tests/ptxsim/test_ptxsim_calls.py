@@ -6,6 +6,7 @@ import struct
 import numpy as np
 import pytest
 
+import ptx
 import ptxsim
 from ptxsim import parser
 
@@ -500,3 +501,368 @@ def test_functions_that_grow_without_end_are_refused(monkeypatch) -> None:
     for functions, last in ((deep, 2000), (wide, 40)):
         with pytest.raises(ptxsim.Unsupported, match="makes the kernel too long"):
             called(f"{functions}.func f{last}() {{ ret; }}", "call f0;")
+
+
+# ---- addresses of parameters ----
+
+DYNAMIC = """mul.wide.u32 %rd4, %r1, 4;
+mov.b64 %rd3, s;
+add.s64 %rd4, %rd3, %rd4;
+ld.param.b32 %r2, [%rd4+4];
+mov.b64 %rd5, s+4;
+cvta.param.u64 %rd6, %rd5;
+ld.b32 %r3, [%rd6];
+ld.param.b32 %r4, [s];
+mad.lo.s32 %r2, %r3, 1000, %r2;
+mad.lo.s32 %r2, %r4, 100000, %r2;
+"""
+
+
+def test_a_kernel_finds_parts_of_a_parameter_by_address() -> None:
+    body = OWN + DYNAMIC + "st.global.u32 [%rd1], %r2;"
+    text = entry(".param .u64 out, .param .align 4 .b8 s[132]", body)
+    out = np.zeros(32, "i4")
+    given = np.array([7, *(LANE + 40)], "i4")
+    run(text, out, given.tobytes())
+    assert out.tolist() == (LANE + 40 + 40 * 1000 + 7 * 100000).tolist()
+    with pytest.raises(ptxsim.Fault, match="^out of bounds: .* of s, which has 128"):
+        run(text.replace("[132]", "[128]"), out, given.tobytes()[:128])
+
+
+def test_a_function_finds_parts_of_a_parameter_by_address() -> None:
+    function = f""".func (.param .b32 back) f(.param .align 4 .b8 s[12])
+{{
+.reg .b32 %r<5>;
+.reg .b64 %rd<7>;
+mov.u32 %r1, %tid.x;
+and.b32 %r1, %r1, 1;
+{DYNAMIC.replace("cvta.param", "cvta.local")}st.param.b32 [back], %r2;
+}}
+"""
+    body = ".param .align 4 .b8 p[12];\n.param .b32 q;\nst.param.v2.b32 [p], {7, 8};\n"
+    body += "@%p1 st.param.b32 [p], 9;\nst.param.b32 [p+8], %r1;\n"
+    body = "setp.lt.u32 %p1, %r1, 5;\n" + body
+    body += "call (q), f, (p);\nld.param.b32 %r2, [q];\nst.global.u32 [%rd1], %r2;"
+    out, _ = called(function, body)
+    wanted = np.where(LANE % 2, LANE, 8) + 8000 + np.where(LANE < 5, 9, 7) * 100000
+    assert out == wanted.tolist()
+
+
+# ---- the text of a module ----
+
+
+def test_other_entries_may_hold_what_is_not_known() -> None:
+    others = """.global .texref t;
+.extern .global .u32 elsewhere;
+.shared .b128 wide[4];
+.global .u64 pointer = 0xff(elsewhere);
+.entry tensor(.param .texref x) .explicitcluster
+{
+.reg .b128 q;
+mov.b128 q, {%rd1, %rd2};
+call vprintf;
+}
+.entry declared(.param .u64 a);
+"""
+    out, result = called(others, "st.global.u32 [%rd1], 3;", name="k")
+    assert out == [3] * 32 and result.kernel.variables == []
+    text = entry(".param .u64 out", "", others)
+    with pytest.raises(ptxsim.Unsupported, match="line 8: .*explicitcluster"):
+        ptxsim.run(text.replace(".param .texref x", ""), 1, (), name="tensor")
+    with pytest.raises(ptxsim.Unsupported, match="texref"):
+        ptxsim.run(text, 1, (), name="tensor")
+    with pytest.raises(ValueError, match=r"expected one of \['tensor', 'k'\]"):
+        ptxsim.run(text, 1, ())
+    for word, says in (
+        ("t", "texref"),
+        ("wide", "b128"),
+        ("elsewhere", "only declares elsewhere"),
+        ("pointer", "begins with an expression"),
+    ):
+        with pytest.raises(ptxsim.Unsupported, match=says):
+            called(others, f"mov.u64 %rd3, {word};", name="k")
+
+
+def test_a_kernel_has_the_variables_that_it_uses() -> None:
+    before = """.visible .global .align 4 .u32 one = 5, two[3] = {1, -2, 0x10};
+.const .align 16 .v4 .f32 row[2] = {{1.0, 2.0, 0f40400000, 4.0}, {-5.0}};
+.const .b32 sides[2][3] = {{1, 2, 3}, {4, 5, 6}};
+.weak .const .u16 small[] = {7, 8, 9};
+.common .global .b32 none[4];
+.global .attribute(.managed) .align 8 .u64 far[3] = {generic(two)+4, one, two};
+.global .u64 chain = far;
+.const .u32 unused = 9;
+.shared .b32 S;
+"""
+    body = """ld.global.u64 %rd3, [chain];
+ld.global.v2.u32 {%r2, %r3}, [%rd3];
+ld.u64 %rd4, [%rd3];
+ld.u32 %r2, [%rd4];
+ld.u64 %rd5, [%rd3+8];
+ld.u32 %r3, [%rd5];
+ld.u64 %rd6, [far+16];
+ld.global.u32 %r4, [%rd6+8];
+add.s32 %r2, %r2, %r3;
+add.s32 %r2, %r2, %r4;
+ld.const.f32 %f1, [row+8];
+ld.const.f32 %f2, [row+16];
+ld.const.f32 %f3, [row+20];
+add.f32 %f1, %f1, %f2;
+add.f32 %f1, %f1, %f3;
+cvt.rzi.s32.f32 %r3, %f1;
+mov.u64 %rd7, sides+4;
+ld.const.u32 %r4, [%rd7+12];
+mov.u64 %rd7, small;
+ld.const.u16 %r5, [%rd7+4];
+ld.global.u32 %r6, [none+12];
+st.global.v4.u32 [%rd1], {%r2, %r3, %r4, %r5};
+st.global.u32 [%rd1+16], %r6;
+"""
+    text = entry(".param .u64 out", "ld.param.u64 %rd1, [out];\n" + body, before)
+    out = np.full(5, -1, "i4")
+    result = run(text, out, threads=1)
+    assert out.tolist() == [-2 + 5 + 16, 3 - 5, 5, 9, 0]
+    names = [x.name for x in result.kernel.variables]
+    assert names == ["one", "two", "row", "sides", "small", "none", "far", "chain"]
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        ".global .u32 x[2] = {1, 2, 3};",
+        ".global .u32 x[2][2] = {{1, 2, 3}, {4}, {5}};",
+        ".global .u32 x = {1;",
+        ".global .u32 x = {{1}};",
+        ".global .u32 x = 1.5;",
+        ".global .u32 x[0];",
+        ".global .u32 x[];",
+        ".global .u32 x[99999999999];",
+        ".global .u64 x = nobody;",
+        ".global .u32 x[2] = {1,,2};",
+        ".shared .u32 x = 3;",
+        ".global x;",
+        ".global .align 3 .u32 x;",
+    ],
+)
+def test_a_wrong_declaration_is_a_mistake_of_the_text(declared: str) -> None:
+    with pytest.raises(ValueError, match=r"^text: line 4: "):
+        called(declared, "mov.u64 %rd3, x;")
+
+
+def test_a_module_may_say_what_changes_no_number() -> None:
+    text = entry(
+        ".param .u64 out", OWN + '.pragma "nounroll";\nst.global.u32 [%rd1], 2;'
+    )
+    text = text.replace(
+        ".maxntid 32, 1, 1",
+        '.maxntid 32\n.minnctapersm 2\n.maxnreg 255\n.maxclusterrank 8\n.noreturn\n.pragma "x";'
+        "\n.reqnctapercluster 1, 1",
+    ).replace(HEAD, HEAD.replace("\n", " "))
+    for before, after in (
+        (".extern .shared .align 16 .b8 global_smem[];", ""),
+        (".extern .func g(.param .b32 a) .noreturn;\n.alias h, g;", ""),
+        (".file 1 \"a\" \"b.py\", 12, 34 .pragma \"unroll\";", ""),
+        ("", ".section .debug_info { .b32 9\n .b64 .debug_str + 4\n { } }\n"),
+    ):  # fmt: skip
+        out = np.zeros(32, "i4")
+        run(text.replace(".visible", f"{before}\n.visible") + after, out)
+        assert (out == 2).all()
+    for wrong in (".address_size 32", ".newdirective"):
+        with pytest.raises(ptxsim.Unsupported, match=wrong):
+            run(text.replace(".address_size 64", wrong), out)
+
+
+def test_a_branch_by_index_goes_to_one_of_several_labels() -> None:
+    body = """$T: .branchtargets
+$ZERO, $ONE,
+$ZERO;
+and.b32 %r2, %r1, 3;
+setp.ne.u32 %p1, %r2, 3;
+mov.u32 %r3, 70;
+@%p1 brx.idx %r2, $T;
+add.u32 %r3, %r3, 5;
+bra.uni $END;
+$ZERO:
+mov.u32 %r3, 10;
+bra.uni $END;
+$ONE:
+mov.u32 %r3, 11;
+$END:
+st.global.u32 [%rd1], %r3;
+"""
+    out, result = called("", body)
+    assert out == [10, 11, 10, 75] * 8
+    assert {x.instruction.opcode: x.taken for x in result.counts}["brx.idx"] == 24
+    stores = [x for x in result.counts if x.instruction.opcode == "st.global.u32"]
+    assert stores[0].warps == 1
+    with pytest.raises(
+        ptxsim.Fault, match="^out of bounds: .*thread 3: .*label 3 of 3"
+    ):
+        called("", body.replace("@%p1", ""))
+
+
+def test_scopes_have_labels_and_numbered_registers_of_their_own() -> None:
+    part = """{
+.reg .pred p;
+.reg .b32 %r<3>, t<2>;
+mov.u32 %r2, %tid.x;
+setp.gt.u32 p, %r2, AT;
+@!p bra $DONE;
+{ bra $DONE; add.s32 t1, t1, 1; $DONE: }
+mov.u32 t1, 1;
+st.global.u32 [%rd1], t1;
+$DONE:
+}
+"""
+    body = "mov.u32 %r2, 44;\n" + part.replace("AT", "20") + part.replace("AT", "25")
+    out, _ = called("", f"{body}st.global.u32 [%rd1], %r2;")
+    assert out == [44] * 32
+    out, result = called("", body)
+    assert out == (LANE > 20).astype(int).tolist()
+    moves = [x for x in result.counts if x.instruction.text == "mov.u32 t1, 1"]
+    assert [x.threads for x in moves] == [11, 6]
+
+
+def test_lines_are_those_of_what_was_inlined() -> None:
+    body = OWN + (
+        ".loc 1 7 3\nmov.u32 %r2, 1;\n{\n"
+        ".loc 2 30 5, function_name $L__info_string0+12, inlined_at 1 8 0\n"
+        "mov.u32 %r2, 2;\n}\n.loc 2 0 0\nmov.u32 %r3, 3;\n.loc 9 4 0\n"
+    )
+    at_end = '.file 1 "/there/x.py"\n.file 2 "/there" "y.py"\n'
+    text = entry(".param .u64 out", body + "st.global.u32 [%rd1], %r2;")
+    for whole in (text + at_end, text.replace(".visible", at_end + ".visible")):
+        lines = run(whole, np.zeros(32, "i4")).by_source_line()
+        assert lines == {
+            ("", 0): 5 * 32, ("/there/x.py", 7): 32, ("/there/y.py", 30): 32, ("", 4): 64
+        }  # fmt: skip
+
+
+# ---- operands and modifiers ----
+
+
+def test_operands_are_written_in_the_ways_of_several_compilers() -> None:
+    body = """ // begin inline asm
+mov.u32 %r2, 0x0;
+@%p1 ld.global.v4.b32 { %r2, %r3, %r4, %r5 }, [ %rd1 + 0 ];
+@!%p1 ld.global.v4.b32 {%r2,_,_,%r5}, [%rd1+-16];
+// end inline asm
+mov.b64 %rd3, { %r2, %r5 };
+mov.b64 {_, %r4}, %rd3;
+mov.b32 %r6, -0x7;
+mov.f32 %f1, 0fBF800000;
+mov.b32 %r7, WARP_SZ;
+shfl.sync.idx.b32 _|%p2, %r4, 0, 31, -1;
+@%p2 add.s32 %r4, %r4, %r6;
+cvt.rzi.s32.f32 %r5, %f1;
+add.s32 %r4, %r4, %r5;
+add.s32 %r4, %r4, %r7;
+@!%p1 st.global.b32 [ %rd1 + 0 ], { %r4 };
+@!%p1 st.global.b32 [ %rd1 - 16 ], %r4;
+"""
+    body = "add.s64 %rd1, %rd1, 16;\nsetp.ne.u32 %p1, %r1, 0;\n" + body
+    out = np.arange(64, dtype="i4")
+    run(entry(".param .u64 out", OWN + body.replace("{ %r4 }", "%r4")), out, threads=1)
+    assert out[[0, 4]].tolist() == [3 - 7 - 1 + 32] * 2
+
+
+HINTED = [
+    "ld.global.L1::evict_last.b32 %r2, [%rd1];",
+    "ld.global.L1::no_allocate.L2::128B.b32 %r2, [%rd1];",
+    "ld.global.L1::evict_first.L2::cache_hint.b32 %r2, [%rd1], %rd5;",
+    "ld.global.nc.L2::cache_hint.b32 %r2, [%rd1], %rd5;",
+    "ld.global.nc.L1::no_allocate.L2::256B.b32 %r2, [%rd1];",
+    "ld.global.b32 %r2, [%rd1];\nst.global.L1::evict_first.b32 [%rd1], %r2;",
+    "ld.global.b32 %r2, [%rd1];\nst.global.L2::cache_hint.b32 [%rd1], %r2, %rd5;",
+    "prefetch.global.L2 [%rd1+8];\nprefetchu.L1 [%rd1];\nld.global.b32 %r2, [%rd1];",
+    "mov.u32 %r4, S;\ncp.async.ca.shared.global.L2::128B [%r4], [%rd1], 4;\n"
+    "cp.async.ca.shared.global.L2::cache_hint [%r4+4], [%rd1], 4, %rd5;\n"
+    "cp.async.ca.shared.global.L2::cache_hint.L2::64B [%r4+8], [%rd1], 4, 0, %rd5;\n"
+    "cp.async.wait_all;\nld.shared.v2.b32 {%r2, %r3}, [S];",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("lines", HINTED)
+def test_what_is_said_to_caches_changes_nothing(lines: str) -> None:
+    policy = "createpolicy.fractional.L2::evict_first.b64 %rd5, 1.0;\n"
+    body = f".shared .align 16 .b8 S[16];\n{OWN}{policy}{lines}\nadd.s32 %r2, %r2, 1;\n"
+    out = np.arange(5, 37, dtype="i4")
+    result = run(
+        entry(".param .u64 out", f"{body}st.global.b32 [%rd1], %r2;"), out, threads=1
+    )
+    assert out[0] == 6
+    opcodes = {x.split()[0].rstrip(";") for x in (policy + lines).splitlines()}
+    assert opcodes <= {*result.by_opcode()}
+
+
+REFUSED = [
+    "ld.global.b128 %rd3, [%rd1];", "ld.global.v8.b32 {%r1, %r2}, [%rd1];",
+    "mov.b128 %rd3, {%rd1, %rd2};", ".reg .b128 q;", "ld.global.L1::evict_maybe.b32 %r1, [%rd1];",
+    "ld.global.b32 %r1, [%rd1], %rd2;", "prefetch.global [%rd1];", "add.s32 _, %r1, _;",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("statement", REFUSED)
+def test_forms_that_are_not_known_are_refused_by_name(statement: str) -> None:
+    with pytest.raises(ptxsim.Unsupported, match=re.escape(statement.split()[0])):
+        called("", statement)
+
+
+def test_an_approximation_takes_and_gives_the_upper_half_of_a_number() -> None:
+    """rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64, from the manual."""
+    given = [1.0, -3.0, 0.0, -0.0, 5e-324, -1e-310, np.inf, -np.inf, np.nan, 1e308]
+    inverse = [1, -1 / 3, np.inf, -np.inf, np.inf, -np.inf, 0, -0.0, np.nan, 0]
+    roots = [1, np.nan, np.inf, -np.inf, np.inf, -np.inf, 0, np.nan, np.nan, 1e-154]
+    for opcode, wanted in (("rcp", inverse), ("rsqrt", roots)):
+        found = ptx.apply(f"{opcode}.approx.ftz.f64", given)
+        assert np.allclose(found, wanted, rtol=2.0**-20, atol=0, equal_nan=True)
+        assert (np.signbit(found) == np.signbit(wanted))[~np.isnan(wanted)].all()
+        assert not (found.view("u8") & 0xFFFFFFFF)[~np.isnan(wanted)].any()
+
+
+# ---- texts that are damaged ----
+
+
+def damaged(text: str, count: int, seed: int) -> list[str]:
+    """Return the text many times, each without some token, line, or end."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(count):
+        way = rng.integers(4)
+        if way == 0:
+            found.append(text[: rng.integers(len(text))])
+            continue
+        pieces = (
+            text.splitlines(True) if way == 1 else re.findall(r"\s+|[%$.\w]+|.", text)
+        )
+        where = int(rng.integers(len(pieces)))
+        if way == 3:
+            pieces.insert(where, pieces[int(rng.integers(len(pieces)))])
+        else:
+            del pieces[where]
+        found.append("".join(pieces))
+    return found
+
+
+def test_a_damaged_text_is_a_mistake_or_not_supported_and_no_more() -> None:
+    function = SQUARE + ".global .align 8 .u64 far[2] = {generic(near)+4, 5};\n"
+    function += ".const .b32 near[2][2] = {{1, 2}, {-3}};\n"
+    body = OWN + call_of("square", "%r1", "%r2", "@%p1 call") + (
+        "$T: .branchtargets $A, $B;\nand.b32 %r3, %r1, 1;\n.loc 1 2 3, function_name f, "
+        "inlined_at 1 2 3\nbrx.idx %r3, $T;\n$A:\nld.global.v2.u32 {%r4, _}, [far+8];\n"
+        "{ .reg .b32 t<3>; mov.b32 t1, -0x4; @!%p1 add.s32 %r2, t1, %r4; }\n"
+        "$B:\nst.global.L1::evict_last.b32 [ %rd1 + 0 ], %r2;"
+    )  # fmt: skip
+    text = entry(
+        ".param .u64 .ptr .align 4 out, .param .align 4 .b8 s[8]", body, function
+    )
+    text = text.replace("mov.u32 %r1", "setp.eq.u32 %p1, %r1, %r1;\nmov.u32 %r1", 1)
+    run(text, np.zeros(32, "i4"), bytes(8))
+    outcomes = set()
+    for broken in damaged(text, 200, 5):
+        try:
+            run(broken, np.zeros(32, "i4"), bytes(8), limit=2000)
+        except (ValueError, TypeError, ptxsim.Unsupported) as problem:
+            outcomes.add(type(problem).__name__)
+            assert str(problem)
+    assert {"Malformed", "Unsupported"} <= outcomes
