@@ -10,10 +10,11 @@ threads run at once; each basic block of the PTX becomes a Python function.
 Names
 -----
 run(text, grid, args, *, threads, outputs=(), changed=(), …) -> Result
-    ``args`` are those of the Python kernel: arrays and numbers. They are laid out as the
-    compiler of the PTX passes them, numba-cuda or numba-cuda-mlir, which the number of
-    the kernel's parameters tells. Arrays of `outputs` hold nothing before;
-    those of `changed` may be read and written; no others may be written.
+    ``args`` are arrays, numbers, structs and null pointers. An array is passed as the
+    compiler of the PTX passes it, as a pointer (C, Triton, CuTe) or by the layout of
+    numba-cuda or numba-cuda-mlir, which the number of the kernel's parameters tells.
+    Arrays of `outputs` hold nothing before; those of `changed` may be read and
+    written; no others may be written.
 trace(text, grid, args, *, block, thread, …) -> list of Moment
     What one thread did: each instruction with what it left in registers.
 Result

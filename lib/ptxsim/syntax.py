@@ -29,6 +29,11 @@ TOKEN = re.compile(
 DECLARED = re.compile(
     r"(?:\.align (\w+) )?\.(\w+) ([\w$%.]+)( \[ (?:(\w+) )?\])?(?: = (.*))?"
 )
+PARAMETER = re.compile(
+    r"\.param (?:\.align (\w+) )?\.(\w+) "
+    r"(?:\.ptr (?:\.(?:const|global|local|shared) )?(?:\.align (\w+) )?)?"
+    r"([\w$%.]+)(?: \[ (\w+) \])?"
+)
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 ENDS = ("bra", "brx", "ret", "exit", "trap", "bar", "barrier")
 COLLECTIVE = ("shfl", "vote", "redux", "match", "bar.warp")  # of lanes in a mask
@@ -156,6 +161,31 @@ class Variable:
     content: bytes | None = None
 
 
+@dataclass(frozen=True)
+class Parameter:
+    """What a kernel takes.
+
+    Attributes
+    ----------
+    name : str
+    kind : str
+        Its type, or that of an array's elements.
+    size, align : int
+        In bytes.
+    is_array : bool
+        Whether it is an array: a struct that is passed by value.
+    target : int
+        The alignment of what it points to, as ``.ptr`` says; 1 unless it does.
+    """
+
+    name: str
+    kind: str
+    size: int
+    align: int
+    is_array: bool = False
+    target: int = 1
+
+
 @dataclass
 class Kernel:
     """A kernel as the machine reads it.
@@ -163,8 +193,8 @@ class Kernel:
     Attributes
     ----------
     name : str
-    parameters : dict of str to str
-        Type by name.
+    parameters : dict of str to Parameter
+        By name.
     threads : tuple of int
         Of a block, as ``.reqntid`` or ``.maxntid`` says; empty if neither does.
     required : bool
@@ -179,7 +209,7 @@ class Kernel:
     """
 
     name: str = ""
-    parameters: dict[str, str] = field(default_factory=dict)
+    parameters: dict[str, Parameter] = field(default_factory=dict)
     threads: tuple[int, ...] = ()
     required: bool = False
     registers: dict[str, str] = field(default_factory=dict)
@@ -308,15 +338,20 @@ class _Parser:
         align, kind, name, many, count, initial = found.groups()
         each = SIZES[kind]
         size = self.whole(start, count or "1") * each if count or not many else -1
-        aligned = self.whole(start, align) if align else each
-        if aligned < 1 or aligned & (aligned - 1):
-            raise self.unsupported(start, "the alignment is no power of two")
+        aligned = self.alignment(start, align, each)
         if size == 0 or (size < 0 and space != "shared"):  # only a launch adds memory
             raise self.unsupported(start, "it has no size")
         content = self.content(start, initial, each, size) if initial else None
         if space in ("global", "const") and not initial:
             content = bytes(size)  # zeros, unless the text says otherwise
         return Variable(space, name, aligned, size, content)
+
+    def alignment(self, start: int, word: str | None, otherwise: int) -> int:
+        """Return the number after ``.align``."""
+        aligned = self.whole(start, word) if word else otherwise
+        if aligned < 1 or aligned & (aligned - 1):
+            raise self.unsupported(start, "the alignment is no power of two")
+        return aligned
 
     def whole(self, start: int, word: str) -> int:
         """Return a whole number that stands in a statement."""
@@ -370,10 +405,19 @@ class _Parser:
             words = []
             while self.peek() not in (",", ")"):
                 words.append(self.next())
-            kind = words[1].removeprefix(".") if len(words) > 2 else ""
-            if words[:1] != [".param"] or kind not in SIZES or "[" in words:
+            found = PARAMETER.fullmatch(" ".join(words))
+            if not found or found[2] not in SIZES:
                 raise self.unsupported(start)
-            self.kernel.parameters[words[-1]] = kind
+            align, kind, target, name, count = found.groups()
+            size = SIZES[kind] * (self.whole(start, count) if count else 1)
+            self.kernel.parameters[name] = Parameter(
+                name,
+                kind,
+                size,
+                self.alignment(start, align, SIZES[kind]),
+                count is not None,
+                self.alignment(start, target, 1),
+            )
             if self.peek() == ",":
                 self.next()
         self.next()

@@ -66,9 +66,14 @@ MISTAKES = [
     (
         (TEXT, 1, (Y, [1.0])),
         {},
-        r"args\[1\]: expected a NumPy array or number, got list",
+        r"args\[1\]: expected an array, a number, bytes or None, got list",
     ),
-    ((TEXT, 1, (Y, 3)), {}, r"args\[1\]: expected a NumPy array or number, got int"),
+    (
+        (TEXT, 1, (Y, 3)),
+        {},
+        r"args: the kernel has 14 parameters, and these arguments make 2 \(pointers\), "
+        r"8 \(numba-cuda\), 6 \(numba-cuda-mlir\); by numba-cuda, parameter p8 has no",
+    ),
     (
         (TEXT, 1, (Y, np.zeros((8, 8), "f4").T)),
         {},
@@ -78,12 +83,13 @@ MISTAKES = [
     (
         (TEXT, 1, (Y,)),
         {},
-        "args: the kernel has 14 parameters; these arguments make 7 by numba-cuda, 5 by numba-cuda-mlir",
+        r"args: the kernel has 14 parameters, and these arguments make 1 \(pointers\), 7 "
+        r"\(numba-cuda\), 5 \(numba-cuda-mlir\); by numba-cuda, parameter p7 has no argum",
     ),
     (
         (TEXT, 1, (Y, np.zeros((8, 8), "f4"))),
         {},
-        "args: the kernel has 14 parameters; these arguments make 16 by numba-cuda, 12 by",
+        r"these arguments make 2 \(pointers\), 16 \(numba-cuda\), 12 \(numba-cuda-mlir\)",
     ),
     ((TEXT, 0, (Y, X)), {}, "grid: expected one to three numbers above 0, got 0"),
     ((TEXT, (1, 1, 1, 1), (Y, X)), {}, "grid: expected one to three"),
@@ -119,7 +125,7 @@ MISTAKES = [
     (
         (TEXT, 1, (Y, np.float32(3) + np.zeros(()))),
         {},
-        "these arguments make 8 by numba-cuda, 6 by",
+        r"these arguments make 2 \(pointers\), 8 \(numba-cuda\), 6",
     ),
     ((TEXT, 1, (Y, np.zeros((), "f4"))), {}, r"args\[1\]: expected a C-contiguous"),
     ((TEXT, 1, (X, LOCKED)), {"outputs": [1]}, r"outputs: expected arrays that may be"),
@@ -211,7 +217,7 @@ def test_a_mistake_is_named(args: tuple, options: dict, says: str) -> None:
 def test_a_number_of_another_type_is_refused(kind: str, value: np.generic) -> None:
     text = f".version 8.0\n.target sm_80\n.entry k(.param .{kind} a)\n{{ ret; }}"
     with pytest.raises(
-        TypeError, match=rf"args\[0\]: expected a number for \.{kind}, got"
+        TypeError, match=rf"args\[0\], parameter a: expected a number for \.{kind}, got"
     ):
         ptxsim.run(text, 1, (value,), threads=32)
 

@@ -30,17 +30,23 @@ def parts(w: Writer, one: Instruction, operand: Operand) -> tuple[str, ...]:
     return tuple(map(str, found))
 
 
-@opcode(2, f"ld.param{NARROW}", f"ld.param{WIDE}")
+@opcode(2, *(f"ld.param{moved}" for moved in MOVED))
 def load_parameter(w: Writer, one: Instruction) -> None:
-    result, where = one.operands
-    name, offset = getattr(where, "base", ""), getattr(where, "offset", 0)
+    where, kind, size = one.operands[1], one.kind, SIZES[one.kind]
+    name, at = getattr(where, "base", ""), getattr(where, "offset", 0)
+    registers = parts(w, one, one.operands[0])
     declared = w.kernel.parameters.get(name)
-    if declared is None or offset or SIZES[declared] != SIZES[one.kind]:
-        raise one.unsupported("it reads no whole parameter")
-    w.typed(result, one.kind)
-    own, kind = w.kernel.type_of(str(result)) or one.kind, one.kind
-    value = f"PARAMETER[{name!r}].view({DTYPES[kind]!r})"
-    w.put(result, kind if kind[0] == "f" else f"{kind[0]}{SIZES[own] * 8}", value)
+    if declared is None:
+        raise one.unsupported("it reads no parameter")
+    if not 0 <= at <= declared.size - size * len(registers):
+        raise one.unsupported(f"{name} has {declared.size} bytes")
+    if at % (size * len(registers)):
+        raise one.unsupported(f"the offset is no multiple of {size * len(registers)}")
+    for offset, register in enumerate(registers):
+        w.typed(register, kind)
+        own, first = w.kernel.type_of(register) or kind, at + offset * size
+        value = f"PARAMETER[{name!r}][{first}:{first + size}].view({DTYPES[kind]!r})"
+        w.put(register, kind if kind[0] == "f" else f"{kind[0]}{SIZES[own] * 8}", value)
 
 
 @opcode(
