@@ -55,7 +55,8 @@ Limits
 PTX is not what a GPU executes: an assembler, ptxas, translates it once more. It is
 trusted here, and its registers, its schedule and its instructions are not seen.
 
-- One kernel without calls. No tensor cores, textures, ``mbarrier`` or bulk copies, no
+- One kernel without calls. Of tensor cores only ``mma.sync`` and ``ldmatrix``, as sm_80
+  has them; no ``wgmma``, textures, ``mbarrier`` or bulk copies, no
   arithmetic on pairs of halves, no barriers for a count of threads, and roundings of
   arithmetic other than to the nearest only in single precision. What is missing raises
   `Unsupported`.
@@ -74,6 +75,8 @@ trusted here, and its registers, its schedule and its instructions are not seen.
   later batch waits for ever, which is the fault ``endless``.
 - ``ex2``, ``lg2``, ``sin``, ``cos``, ``tanh``, ``rcp``, ``rsqrt``, ``sqrt`` and ``div``
   are as exact as NumPy's; a GPU's approximations are off by a few units in the last place.
+- The sums of ``mma`` are taken in single precision, in NumPy's order; a GPU's order is
+  not published, and its last bits may differ.
 - ``fma`` is rounded once. With ``.ftz``, results that are subnormal become zero; those
   that are exact, and subnormal numbers that go in, are looked for only with
   ``exact=True``, or if the arguments hold some.

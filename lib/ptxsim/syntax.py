@@ -37,6 +37,7 @@ PARAMETER = re.compile(
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 ENDS = ("bra", "brx", "ret", "exit", "trap", "bar", "barrier")
 COLLECTIVE = ("shfl", "vote", "redux", "match", "bar.warp")  # of lanes in a mask
+WHOLE_WARP = ("mma", "ldmatrix")  # of all 32 lanes
 ALL_LANES = ("-1", "0xffffffff", "4294967295")
 SPACES = ("shared", "local", "global", "const")
 
@@ -111,13 +112,13 @@ class Instruction:
 
     @property
     def is_collective(self) -> bool:
-        """Whether lanes of a warp do it together: those that its mask names."""
-        return self.opcode.startswith(COLLECTIVE)
+        """Whether lanes of a warp do it together: those that its mask names, or all."""
+        return self.opcode.startswith(COLLECTIVE + WHOLE_WARP)
 
     @property
     def is_for_some(self) -> bool:
         """Whether a mask, its last operand, may leave lanes of the warp out."""
-        if not self.is_collective or not self.operands:
+        if not self.opcode.startswith(COLLECTIVE) or not self.operands:
             return False
         return str(self.operands[-1]).lower().rstrip("u") not in ALL_LANES
 

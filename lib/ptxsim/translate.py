@@ -19,11 +19,19 @@ from ptxsim.opcodes import (
     floats,
     integers,
     memory,
+    tensor,
 )
 from ptxsim.syntax import Instruction, Kernel, parse
 from ptxsim.writer import Writer
 
-TRANSLATORS = (control, conversions, floats, integers, memory)  # they fill OPCODES
+TRANSLATORS = (
+    control,
+    conversions,
+    floats,
+    integers,
+    memory,
+    tensor,
+)  # they fill OPCODES
 
 
 class Program(NamedTuple):

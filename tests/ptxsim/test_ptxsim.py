@@ -231,7 +231,8 @@ UNKNOWN = [
     "mov.u32 %r1, nobody;",
     "add.s32 %r1, %h1, %r0;", "add.s32 %r1, 0f3F800000x, %r0;",
     "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2}, {%r3},"
-    " {%f1,%f2,%f3,%f4};", "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r0];",
+    " {%f1,%f2,%f3};", "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1, %r2}, [%r0];",
+    "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r0], {%r1};", "wgmma.fence.sync.aligned;",
     "cp.async.cg.shared.global [%r0], [%rd1], 8;", "brx.idx %r0, $T;", "bra $NOWHERE;",
     "mul.wide.s32 %r1, %r0, %r0;", ".pragma2 \"x\";", "lop3.b32 %r1, %r0, %r0, %r0, %r0;",
     "ld.global.v2.u32 {%r1}, [%rd1];", "setp.lt.u32 %r1, %r0, 3;", "ld.global.u32 %r1, %rd1;",

@@ -31,7 +31,9 @@ SLOW += (
     "membar",
     "fence",
     "cvta",
-)  # in test_ptxsim_threads.py
+    "mma",
+    "ldmatrix",
+)  # in test_ptxsim_threads.py and test_ptxsim_tensor.py
 
 
 def named(*names: str) -> list[str]:

@@ -1204,6 +1204,8 @@ def kernels() -> list[str]:
             groups.setdefault(tuple(ptx.signature(opcode)[1]), []).append(opcode)
     texts = [ptx.text_of(group) for group in groups.values()]
     texts.append(ptx.text_of(["lop3.b32"], ("0x1a",)))
+    texts += [ptx.mma_text(opcode) for opcode in OPCODES if opcode.startswith("mma")]
+    texts += [ptx.ldmatrix_text(x) for x in OPCODES if x.startswith("ldmatrix")]
     return [body.text for body in bodies] + [*texts, scalars()]
 
 
@@ -1221,7 +1223,7 @@ APART = (
     "barrier",
 )
 APART += ("shfl", "vote", "redux", "match", "activemask", "membar", "fence", "cvta")
-APART += ("lop3",)
+APART += ("lop3", "mma", "ldmatrix")
 
 
 def one_file(texts: list[str]) -> str:
