@@ -7,17 +7,13 @@ arguments, constexprs, warps, and bytes of shared memory.
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 import ptxsim
 from tools.kernels import triton
 
 STORED = triton.read()
 TEXTS: dict[str, dict[str, Any]] = STORED["index"]["texts"]
-NUMBERS = {"i32": np.int32, "fp32": np.float32}
-SCRATCH = [
-    np.uint64(0)
-] * 2  # Triton passes two more pointers; these kernels use neither
+# Triton passes two more pointers, which these kernels do not use.
+SCRATCH = (None, None)
 
 
 def types_of(name: str) -> list[str]:
@@ -39,14 +35,10 @@ def run(
     Arrays of bfloat16 come as their bits, in uint16. `options` are those of `ptxsim.run`.
     """
     text = STORED["ptx"][name]
-    values = [
-        value if isinstance(value, np.ndarray) else NUMBERS[kind](value)
-        for kind, value in zip(types_of(name), arguments, strict=True)
-    ]
     return ptxsim.run(
         edit(text) if edit else text,
         grid,
-        [*values, *SCRATCH],
+        [*arguments, *SCRATCH],
         threads=32 * TEXTS[name]["num_warps"],
         dynamic=TEXTS[name]["shared"],
         **options,

@@ -40,6 +40,11 @@ COLLECTIVE = ("shfl", "vote", "redux", "match", "bar.warp")  # of lanes in a mas
 WHOLE_WARP = ("mma", "ldmatrix")  # of all 32 lanes
 ALL_LANES = ("-1", "0xffffffff", "4294967295")
 SPACES = ("shared", "local", "global", "const")
+# The words of an access to memory in the order of the manual: how, in which scope, where.
+# ptxas takes them in others, too.
+ACCESSES = ("ld", "st", "atom", "red")
+HOW = ("weak", "volatile", "relaxed", "acquire", "release", "acq_rel")
+ORDER = (HOW, ("cta", "cluster", "gpu", "sys"), SPACES)
 
 
 @dataclass(frozen=True)
@@ -486,7 +491,8 @@ class _Parser:
         operands = self.operands(start)
         said = self.said(start).rstrip("; ")
         line = self.lines[start]
-        one = Instruction(word, operands, guard, negated, line, said, self.source)
+        opcode = _ordered(word)
+        one = Instruction(opcode, operands, guard, negated, line, said, self.source)
         self.flat.append(one)
 
     def named(self, word: str) -> str:
@@ -547,6 +553,19 @@ def _line_numbers(text: str, places: list[int]) -> list[int]:
         last = place
         found.append(line)
     return found
+
+
+def _ordered(opcode: str) -> str:
+    """Return the opcode of an access with its words in the order of the manual.
+
+    ``.shared::cta`` is the same as ``.shared``.
+    """
+    name, *words = opcode.split(".")
+    if name not in ACCESSES:
+        return opcode
+    words = [word.removesuffix("::cta") for word in words]
+    first = [word for kind in ORDER for word in words if word in kind]
+    return ".".join([name, *first, *(word for word in words if word not in first)])
 
 
 def _basic_blocks(flat: list[Instruction], labels: dict[str, int]) -> list[Block]:

@@ -6,6 +6,7 @@ import pytest
 import ptx
 import ptxsim
 from ptxsim.opcodes import COUNTS
+from ptxsim.syntax import parse
 from ptxsim.translate import OPCODES
 
 COPY = """mov.u32 %r0, %tid.x;
@@ -269,6 +270,23 @@ def test_what_it_does_not_know_it_refuses_and_names(statement: str) -> None:
     assert caught.value.line == line
     assert caught.value.text.split()[0].rstrip(";") == statement.split()[0].rstrip(";")
     assert str(caught.value).startswith(f"line {line}: ")
+
+
+# ptxas takes the words of an access in other orders than the manual's, too.
+SPELLINGS = {
+    "atom.global.gpu.acq_rel.add.u32 %r1, [%rd1], 0;": "atom.acq_rel.gpu.global.add.u32",
+    "red.shared::cta.relaxed.cta.or.b32 [%r0], 0;": "red.relaxed.cta.shared.or.b32",
+    "ld.global.volatile.u32 %r1, [%rd1];": "ld.volatile.global.u32",
+    "st.shared::cta.v2.b32 [%r0], {%r0, %r0};": "st.shared.v2.b32",
+    "ld.global.nc.u32 %r1, [%rd1];": "ld.global.nc.u32",
+}
+
+
+@pytest.mark.parametrize("statement", SPELLINGS)
+def test_the_words_of_an_access_come_in_any_order(statement: str) -> None:
+    kernel = parse(ptx.module(COPY.replace("add.f32 %f1, %f1, %f1;", statement), 2))
+    opcodes = [one.opcode for one in kernel.instructions()]
+    assert SPELLINGS[statement] in opcodes and SPELLINGS[statement] in COUNTS
 
 
 @pytest.mark.parametrize("by", [-1, 1])

