@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 import ptxsim
-from tools.kernels import triton
+from tools.kernels import stored, triton
 
-STORED = triton.read()
-TEXTS: dict[str, dict[str, Any]] = STORED["index"]["texts"]
+INDEX, PTX = stored.read(triton.STORED)
+TEXTS: dict[str, dict[str, Any]] = INDEX["texts"]
 # Triton passes two more pointers, which these kernels do not use.
 SCRATCH = (None, None)
 
@@ -34,9 +34,8 @@ def run(
     `arguments` are those of the Triton kernel, without constexprs: arrays and numbers.
     Arrays of bfloat16 come as their bits, in uint16. `options` are those of `ptxsim.run`.
     """
-    text = STORED["ptx"][name]
     return ptxsim.run(
-        edit(text) if edit else text,
+        edit(PTX[name]) if edit else PTX[name],
         grid,
         [*arguments, *SCRATCH],
         threads=32 * TEXTS[name]["num_warps"],
