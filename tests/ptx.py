@@ -4,6 +4,7 @@
 """
 
 import re
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -53,6 +54,28 @@ def module(
     )
     TEXTS.setdefault(body + before, text)
     return text
+
+
+def calls(opcodes: Iterable[str]) -> str:
+    """Return a kernel that hands numbers to a function by each of some opcodes."""
+    lines = [".param .align 16 .b8 q[16];", ".param .align 16 .b8 r[16];"]
+    for opcode in opcodes:
+        name, _, *width, kind = opcode.split(".")
+        register = {"64": "%rd", "32": "%r"}.get(kind[1:], "%h")
+        register = {"f32": "%f", "f64": "%d"}.get(kind, register)
+        count = int(width[0][1:]) if width else 1
+        numbers = ", ".join(f"{register}{i + 3}" for i in range(count))
+        numbers = f"{{{numbers}}}" if width else numbers
+        operands = ("[q]", numbers) if name == "st" else (numbers, "[q]")
+        lines.append(f"{opcode} {', '.join(operands)};")
+    lines += ["call (r), f, (q);", "call.uni (r), f, (q);", "mov.u32 %r1, 0;"]
+    lines += ["$T: .branchtargets $ONE, $ONE;", "brx.idx %r1, $T;"]
+    lines += ["$ONE: brx.idx.uni %r1, $U;", "$U: .branchtargets $TWO;", "$TWO:"]
+    function = """.func (.param .align 16 .b8 a[16]) f(.param .align 16 .b8 b[16])
+{
+ret;
+}"""
+    return module("\n".join(lines), 1, before=function)
 
 
 def own(kind: str) -> str:

@@ -216,7 +216,11 @@ def _fill(
         if variable.content is not None:
             space = access.spaces[variable.space.upper()]
             tag = GIVEN if variable.space == "const" else CHANGEABLE
-            space.fill(int(addresses[variable.name]), variable.content, tag)
+            content = bytearray(variable.content)
+            for at, name, more in variable.addresses:
+                pointer = (int(addresses[name]) + more) % 2**64
+                content[at : at + 8] = pointer.to_bytes(8, "little")
+            space.fill(int(addresses[variable.name]), bytes(content), tag)
     memory = access.spaces["GLOBAL"]
     for i, address in _addresses(access, arrays).items():
         if i not in outputs and arrays[i].size:

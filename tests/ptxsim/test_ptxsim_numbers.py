@@ -30,6 +30,8 @@ SLOW += (
     "activemask",
     "membar",
     "fence",
+    "brx",
+    "call",
     "cvta",
     "mma",
     "ldmatrix",

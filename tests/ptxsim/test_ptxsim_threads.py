@@ -1129,7 +1129,7 @@ def test_counts_of_banks_and_sectors() -> None:
     assert sectors == [(1, 1), (4, 1)]
 
 
-SCALARS = [x for x in OPCODES if x.startswith("ld.param")]
+SCALARS = [x for x in OPCODES if x.startswith("ld.param") and ".v" not in x]
 
 
 def scalars() -> str:
@@ -1206,7 +1206,8 @@ def kernels() -> list[str]:
     texts.append(ptx.text_of(["lop3.b32"], ("0x1a",)))
     texts += [ptx.mma_text(opcode) for opcode in OPCODES if opcode.startswith("mma")]
     texts += [ptx.ldmatrix_text(x) for x in OPCODES if x.startswith("ldmatrix")]
-    return [body.text for body in bodies] + [*texts, scalars()]
+    slots = [x for x in OPCODES if ".param." in x]
+    return [body.text for body in bodies] + [*texts, scalars(), ptx.calls(slots)]
 
 
 APART = (
@@ -1223,7 +1224,7 @@ APART = (
     "barrier",
 )
 APART += ("shfl", "vote", "redux", "match", "activemask", "membar", "fence", "cvta")
-APART += ("lop3", "mma", "ldmatrix")
+APART += ("lop3", "mma", "ldmatrix", "brx", "call")
 
 
 def one_file(texts: list[str]) -> str:
@@ -1235,6 +1236,7 @@ def one_file(texts: list[str]) -> str:
         for name in ("k", "S", "C", "G", "D", "E"):
             body = re.sub(rf"(?<![\w%$]){name}(?=[(\[;+ \]])", f"{name}_{i}", body)
         body = re.sub(r"(?<![\w%])([pq])(\d+)(?=[\],)])", rf"\g<1>{i}_\2", body)
+        body = re.sub(r"(?<![\w%$.])f(?=[(,])", f"f_{i}", body)
         found.append(re.sub(r"\$(\w)", rf"$L{i}_\1", body))
     return head + "\n".join(found)
 

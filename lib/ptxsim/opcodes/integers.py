@@ -279,4 +279,4 @@ def memory_operand(w: Writer, word: Operand) -> tuple[str, int]:
         return w.value(word.base, "u64"), word.offset
     if word.base in w.variables:
         return f"ADDRESS[{word.base!r}]", word.offset
-    raise w.one.unsupported(f"{word.base} is neither a register nor a variable")
+    raise w.unknown(word.base, "neither a register nor a variable")

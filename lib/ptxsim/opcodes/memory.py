@@ -37,16 +37,40 @@ def load_parameter(w: Writer, one: Instruction) -> None:
     registers = parts(w, one, one.operands[0])
     declared = w.kernel.parameters.get(name)
     if declared is None:
-        raise one.unsupported("it reads no parameter")
+        for offset, register in enumerate(registers):
+            w.typed(register, kind)
+            w.put(
+                register,
+                wide(w, register, kind),
+                w.slot(name, at + offset * size, kind),
+            )
+        return
     if not 0 <= at <= declared.size - size * len(registers):
         raise one.unsupported(f"{name} has {declared.size} bytes")
     if at % (size * len(registers)):
         raise one.unsupported(f"the offset is no multiple of {size * len(registers)}")
     for offset, register in enumerate(registers):
         w.typed(register, kind)
-        own, first = w.kernel.type_of(register) or kind, at + offset * size
+        first = at + offset * size
         value = f"PARAMETER[{name!r}][{first}:{first + size}].view({DTYPES[kind]!r})"
-        w.put(register, kind if kind[0] == "f" else f"{kind[0]}{SIZES[own] * 8}", value)
+        w.put(register, wide(w, register, kind), value)
+
+
+def wide(w: Writer, register: str, kind: str) -> str:
+    """Return the type that fills a register to which a narrower number may go."""
+    own = w.kernel.type_of(register) or kind
+    return kind if kind[0] == "f" else f"{kind[0]}{SIZES[own] * 8}"
+
+
+@opcode(2, *(f"st.param{moved}" for moved in MOVED))
+def store_parameter(w: Writer, one: Instruction) -> None:
+    """Hands a number to a function, or back to its caller."""
+    where, kind = one.operands[0], f"u{SIZES[one.kind] * 8}"
+    name, at = getattr(where, "base", ""), getattr(where, "offset", 0)
+    for offset, word in enumerate(parts(w, one, one.operands[1])):
+        to = w.slot(name, at + offset * SIZES[kind], kind)
+        keeps = ", where=mask" if w.masked or w.guarded else ""
+        w.say(f"np.copyto({to}, {bits_of(w, one, word)}{keeps})")
 
 
 @opcode(
