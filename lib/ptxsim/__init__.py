@@ -56,10 +56,10 @@ PTX is not what a GPU executes: an assembler, ptxas, translates it once more. It
 trusted here, and its registers, its schedule and its instructions are not seen.
 
 - One kernel without calls. Of tensor cores only ``mma.sync`` and ``ldmatrix``, as sm_80
-  has them; no ``wgmma``, textures, ``mbarrier`` or bulk copies; of
-  arithmetic on pairs of halves only sums and products; no barriers for a count of
-  threads, and roundings of arithmetic other than to the nearest only in single
-  precision. What is missing raises `Unsupported`.
+  has them; no ``wgmma``, textures, ``mbarrier`` or bulk copies, no
+  arithmetic on pairs of halves, no barriers for a count of threads, and roundings of
+  arithmetic other than to the nearest only in single precision. What is missing raises
+  `Unsupported`.
 - A launch is one way through the code: what it does not come to is not looked at.
 - Accesses are ordered by barriers only: those of a block, and ``bar.warp.sync`` for the
   lanes of its mask. Code that orders them by fences, flags or other atomics is called a

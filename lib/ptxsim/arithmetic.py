@@ -221,11 +221,6 @@ def half_bits(x: Array) -> Array:
     return np.asarray(x).astype("f2").view("u2")
 
 
-def halves(x: Array) -> Array:
-    """Return words as pairs of numbers in half precision."""
-    return np.asarray(x)[..., None].view("f2")
-
-
 def bfloat_bits(x: Array) -> Array:
     """Round single precision to bfloat16, to even."""
     bits = np.asarray(x).view("u4")
@@ -415,9 +410,9 @@ FUNCTIONS = {
     for function in (
         add_with_carry, bfloat_bits, clamped, directed, divide_approximately,
         extract_field, extreme, extreme_or_nan, fma_f16, fma_f64, funnel_shift,
-        half_bits, halves, highest_bit, insert_field, inverse_root, join, leading_zeros,
-        logic, multiply_high, permute_bytes, quotient, reciprocal, remainder, reverse,
-        rounded, saturate, shift_left, shift_right, split, subnormal_to_zero,
+        half_bits, highest_bit, insert_field, inverse_root, join, leading_zeros, logic,
+        multiply_high, permute_bytes, quotient, reciprocal, remainder, reverse, rounded,
+        saturate, shift_left, shift_right, split, subnormal_to_zero,
         subtract_with_borrow, to_whole, within_0_and_1,
         wrapped,
     )

@@ -44,7 +44,7 @@ def named(*names: str) -> list[str]:
 
 
 def is_whole(opcode: str) -> bool:
-    return not opcode.endswith(("f16", "f16x2", "f32", "f64", "pred"))
+    return not opcode.endswith(("f16", "f32", "f64", "pred"))
 
 
 def bits_of(kind: str) -> int:
@@ -406,8 +406,7 @@ EXACT: dict[str, Callable[..., Fraction]] = {
     "abs": abs,
 }
 ROUNDED = [x for x in named(*EXACT) if not is_whole(x) and "approx" not in x]
-PAIRS = [x for x in ROUNDED if x.endswith("f16x2")]
-ROUNDED = [x for x in ROUNDED if "full" not in x and x not in PAIRS]
+ROUNDED = [x for x in ROUNDED if "full" not in x]
 
 
 @pytest.mark.parametrize("opcode", ROUNDED)
@@ -428,18 +427,6 @@ def test_floats_are_rounded_once(opcode: str) -> None:
     for row, x in zip(numbers, found, strict=True):
         right = expected(row)  # the sign of an exact zero is another test's
         assert same(x, right) or x == right == 0, (row, x, right)
-
-
-@pytest.mark.parametrize("opcode", PAIRS)
-def test_pairs_of_halves_are_rounded_one_by_one(opcode: str) -> None:
-    rows = drawn_floats("f16", 4, opcode)
-    words = [struct.unpack("<2I", struct.pack("<4e", *row)) for row in rows]
-    found = ptx.apply(opcode, *zip(*words, strict=True)).tolist()
-    for (a, b, c, d), word in zip(rows, found, strict=True):
-        exact = EXACT[opcode.split(".")[0]]
-        right = [exact(Fraction(a), Fraction(c)), exact(Fraction(b), Fraction(d))]
-        pair = struct.unpack("<2e", struct.pack("<I", word))
-        assert list(pair) == [nearest(x, "f16") for x in right]
 
 
 @few
@@ -756,7 +743,6 @@ def test_every_opcode_of_numbers_is_in_one_of_these_tables() -> None:
     tested = {
         *WHOLE_OPCODES,
         *ROUNDED,
-        *PAIRS,
         *named("setp", "selp", "mov", "cvt", "min", "max"),
     }
     tested |= {*named(*APPROXIMATE), *named("div", "lop3", "copysign"), "and.pred"}

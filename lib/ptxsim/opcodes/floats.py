@@ -51,13 +51,6 @@ def plain(w: Writer, one: Instruction) -> None:
     w.compute(one.operands[0], one.kind, call, *changes(w, one))
 
 
-@opcode(3, "<add sub mul>[.rn].f16x2")
-def paired(w: Writer, one: Instruction) -> None:
-    given = (f"halves({w.value(word, one.kind)})" for word in one.operands[1:])
-    result = f"{NAMES[one.words[0]]}({', '.join(given)}).view('u4')[..., 0]"
-    w.put(one.operands[0], one.kind, result)
-
-
 @opcode(4, "fma.rn[.ftz][.sat].f32", "fma.rn<.f16 .f64>")
 def fused(w: Writer, one: Instruction) -> None:
     name = f"fma_{one.kind}{'_flushed' if one.has('ftz') else ''}"
