@@ -3,7 +3,6 @@
 A function with `out` writes its result there; the others return it.
 """
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -232,12 +231,6 @@ def bfloat_bits(x: Array) -> Array:
 # ---- floats ----
 
 
-def fma_f16(a: Array, b: Array, c: Array, out: Array) -> None:
-    """a · b + c; in double precision the product is exact, and the sum near enough."""
-    wide = np.multiply(a, b, dtype="f8")
-    np.copyto(out, np.add(wide, c, dtype="f8"), casting="unsafe")
-
-
 class Fma32:
     """a · b + c in single precision, rounded once.
 
@@ -280,49 +273,6 @@ def _make_odd(total: Array, a: Array, b: Array, which: Array) -> None:
     if wrong.any():
         toward = np.where(error > 0, np.inf, -np.inf)
         total[which] = np.where(wrong, np.nextafter(rounded, toward), rounded)
-
-
-def directed(name: str, how: str, *given: Array, out: Array) -> None:
-    """Return arithmetic in single precision that rounds toward zero, down or up."""
-    a, b, *more = (np.broadcast_to(x, out.shape).astype("f8") for x in given)
-    a, b = (a * b, more[0] if more else None) if name in ("mul", "fma") else (a, b)
-    if b is None:  # the product is exact in double precision
-        total, error = a, np.zeros_like(a)
-    else:
-        b = -b if name == "sub" else b
-        total = a + b
-        back = total - a
-        error = (a - (total - back)) + (b - back)  # of the sum, and exact
-    near = total.astype("f4")
-    beyond = (near.astype("f8") - total) - np.where(np.isfinite(error), error, 0)
-    down = (how == "rm") | ((how == "rz") & (total > 0))
-    up = (how == "rp") | ((how == "rz") & (total < 0))
-    near = np.where((beyond > 0) & down, np.nextafter(near, np.float32(-np.inf)), near)
-    near = np.where((beyond < 0) & up, np.nextafter(near, np.float32(np.inf)), near)
-    if how == "rm" and b is not None:  # x − x is −0 where sums are rounded down
-        cancelled = (total == 0) & ~(
-            (a == 0) & (b == 0) & ~np.signbit(a) & ~np.signbit(b)
-        )
-        near = np.where(cancelled, np.float32(-0.0), near)
-    np.copyto(out, near)
-
-
-def fma_f64(a: Array, b: Array, c: Array, out: Array) -> None:
-    """a · b + c in double precision, rounded once; by exact fractions, so it is slow."""
-    for i, given in enumerate(zip(*(np.broadcast_to(x, out.shape) for x in (a, b, c)))):
-        x, y, z = map(float, given)
-        out[i] = x * y + z
-        if np.isfinite([x, y, z]).all():
-            exact = Fraction(x) * Fraction(y) + Fraction(z)
-            out[i] = _as_float(exact) if exact else out[i]
-
-
-def _as_float(exact: Fraction) -> float:
-    """Return a fraction as a float; infinite if it is too large for one."""
-    try:
-        return float(exact)
-    except OverflowError:
-        return np.inf if exact > 0 else -np.inf
 
 
 def add_with_carry(a: Array, b: Array, carry: Array, dtype: str) -> tuple[Array, Array]:
@@ -408,8 +358,8 @@ def within_0_and_1(x: Array) -> Array:
 FUNCTIONS = {
     function.__name__: function
     for function in (
-        add_with_carry, bfloat_bits, clamped, directed, divide_approximately,
-        extract_field, extreme, extreme_or_nan, fma_f16, fma_f64, funnel_shift,
+        add_with_carry, bfloat_bits, clamped, divide_approximately,
+        extract_field, extreme, extreme_or_nan, funnel_shift,
         half_bits, highest_bit, insert_field, inverse_root, join, leading_zeros, logic,
         multiply_high, permute_bytes, quotient, reciprocal, remainder, reverse, rounded,
         saturate, shift_left, shift_right, split, subnormal_to_zero,

@@ -17,6 +17,7 @@ from ptxsim.opcodes import (
     control,
     conversions,
     floats,
+    halves,
     integers,
     memory,
     tensor,
@@ -24,14 +25,8 @@ from ptxsim.opcodes import (
 from ptxsim.syntax import Instruction, Kernel, parse
 from ptxsim.writer import Writer
 
-TRANSLATORS = (
-    control,
-    conversions,
-    floats,
-    integers,
-    memory,
-    tensor,
-)  # they fill OPCODES
+# They fill OPCODES.
+TRANSLATORS = (control, conversions, floats, halves, integers, memory, tensor)
 
 
 class Program(NamedTuple):

@@ -3,7 +3,7 @@
 import re
 
 from ptxsim.opcodes import BITS, INTEGERS, SIGNED, opcode
-from ptxsim.registers import DTYPES
+from ptxsim.registers import DTYPES, literal
 from ptxsim.syntax import SIZES, Instruction, Memory, Operand, Pair, Vector
 from ptxsim.writer import Writer
 
@@ -212,6 +212,15 @@ def select(w: Writer, one: Instruction) -> None:
     w.put(result, one.kind, f"np.where({w.predicate(p)}, {a}, {b})")
 
 
+@opcode(4, f"slct{ANY}<.f32 .s32>", f"slct.ftz{ANY}.f32")
+def select_by_sign(w: Writer, one: Instruction) -> None:
+    result, *words, c = one.operands
+    kind, by = one.words[-2], w.value(c, one.kind)
+    a, b = (w.value(word, kind) for word in words)
+    by = f"subnormal_to_zero({by})" if one.has("ftz") else by
+    w.put(result, kind, f"np.where({by} >= 0, {a}, {b})")
+
+
 # ---- comparisons ----
 
 SIGNS = "<.eq .ne .lt .le .gt .ge>"
@@ -222,8 +231,8 @@ COMPARED = (
     f"setp{SIGNS}{{}}{INTEGERS}",
     "setp<.lo .ls .hi .hs>{}<.u16 .u32 .u64>",
     f"setp<.eq .ne>{{}}{BITS}",
-    f"setp{FLOATS}{{}}[.ftz].f32",
-    f"setp{FLOATS}{{}}<.f16 .f64>",
+    f"setp{FLOATS}{{}}[.ftz]<.f16 .f32>",
+    f"setp{FLOATS}{{}}<.bf16 .f64>",
 )
 
 
@@ -231,10 +240,9 @@ COMPARED = (
 @opcode(4, *(form.format("<.and .or .xor>") for form in COMPARED))
 def compare(w: Writer, one: Instruction) -> None:
     results, a, b, *more = one.operands
-    flushed = "subnormal_to_zero({})" if one.has("ftz") and w.exact else "{}"
-    a, b = (flushed.format(w.value(word, one.kind)) for word in (a, b))
+    a, b = operands_of(w, one, a, b)
     how = UNSIGNED.get(one.words[1], one.words[1])
-    unordered = one.kind[0] == "f" and how in ("ne", "num", "nan")
+    unordered = is_float(one.kind) and how in ("ne", "num", "nan")
     single = not isinstance(results, Pair) and not more
     if single and how in COMPARISONS and not unordered:
         w.compute(results, "pred", f"{COMPARISONS[how]}({a}, {b}")
@@ -251,6 +259,20 @@ def compare(w: Writer, one: Instruction) -> None:
             w.put(name, "pred", value)
 
 
+def is_float(kind: str) -> bool:
+    return kind.lstrip("b").startswith("f")
+
+
+def operands_of(w: Writer, one: Instruction, *words: Operand) -> list[str]:
+    """Return what is compared: numbers of single precision or wider, or integers."""
+    given = [w.value(word, one.kind) for word in words]
+    if "f16" in one.kind:
+        part = "" if one.kind.endswith("x2") else "[:, 0]"
+        return [f"numbers({x}, {one.kind!r}, {one.has('ftz')}){part}" for x in given]
+    flushed = "subnormal_to_zero({})" if one.has("ftz") and w.exact else "{}"
+    return [flushed.format(x) for x in given]
+
+
 def comparison(how: str, kind: str, a: str, b: str) -> str:
     """Return an expression: where at most one is NaN, and where that counts as true."""
     nan = f"(np.isnan({a}) | np.isnan({b}))"
@@ -263,9 +285,34 @@ def comparison(how: str, kind: str, a: str, b: str) -> str:
         if opposite == "ne":
             return f"(np.equal({a}, {b}) | {nan})"
         return f"~{COMPARISONS[opposite]}({a}, {b})"
-    if how == "ne" and kind[0] == "f":
+    if how == "ne" and is_float(kind):
         return f"(np.not_equal({a}, {b}) & ~{nan})"
     return f"{COMPARISONS[how]}({a}, {b})"
+
+
+HALF = "<.u16 .s16 .u32 .s32"  # and the type itself
+
+
+@opcode(
+    3,
+    f"set{SIGNS}<.u32 .s32 .f32>{INTEGERS}",
+    "set<.lo .ls .hi .hs><.u32 .s32 .f32><.u16 .u32 .u64>",
+    f"set<.eq .ne><.u32 .s32 .f32>{BITS}",
+    f"set{FLOATS}[.ftz]<.u32 .s32 .f32>.f32",
+    f"set{FLOATS}<.u32 .s32 .f32>.f64",
+    f"set{FLOATS}[.ftz]{HALF} .f16>.f16",
+    f"set{FLOATS}{HALF} .bf16>.bf16",
+)
+def set_all(w: Writer, one: Instruction) -> None:
+    """Write all ones, or 1.0, where the comparison holds, and else zeros."""
+    result, *words = one.operands
+    a, b = operands_of(w, one, *words)
+    kind = one.words[-2]
+    yes = {"f": "1.0", "b": "0x3F80"}.get(kind[0], "-1")
+    no = "0.0" if kind[0] == "f" else "0"
+    yes, no = w.constant(literal(yes, kind)), w.constant(literal(no, kind))
+    found = comparison(UNSIGNED.get(one.words[1], one.words[1]), one.kind, a, b)
+    w.put(result, kind, f"np.where({found}, {yes}, {no})")
 
 
 def memory_operand(w: Writer, word: Operand) -> tuple[str, int]:
