@@ -69,12 +69,15 @@ def signature(opcode: str) -> tuple[str, list[str]]:
         "shl": (kind, [kind, "u32"]), "shr": (kind, [kind, "u32"]),
         "shf": (kind, ["b32", "b32", "u32"]), "bfe": (kind, [kind, "u32", "u32"]),
         "bfi": (kind, [kind, kind, "u32", "u32"]), "popc": ("u32", [kind]),
-        "clz": ("u32", [kind]), "bfind": ("u32", [kind]), "prmt": (kind, ["b32"] * 3),
+        "clz": ("u32", [kind]), "bfind": ("u32", [kind]), "prmt": ("b32", ["b32"] * 3),
         "mul": (wide, [kind] * 2), "mad": (wide, [kind, kind, wide]),
         "madc": (wide, [kind] * 2 + [wide]), "fma": (kind, [kind] * 3), "selp": (kind, [kind, kind, "pred"]),
         "setp": ("pred", [kind, kind]), "cvt": (words[-2] if words[1:] else "", [kind]),
         "copysign": (kind, [kind, kind]), "lop3": (kind, [kind] * 3),
-        "testp": ("pred", [kind]), "set": (words[-2] if words[1:] else "", [kind, kind]),
+        "szext": (kind, [kind, "u32"]), "fns": (kind, [kind, "u32", "s32"]),
+        "dp4a": ("u32", ["u32"] * 3), "dp2a": ("u32", ["u32"] * 3),
+        "mad24": (kind, [kind] * 3), "sad": (kind, [kind] * 3), "cnot": (kind, [kind]),
+        "isspacep": ("pred", ["u64"]), "testp": ("pred", [kind]), "set": (words[-2] if words[1:] else "", [kind, kind]),
         "slct": (words[-2] if words[1:] else "", [*words[-2:-1] * 2, kind]),
     }  # fmt: skip
     if name == "setp" and set(words) & {"and", "or", "xor"}:

@@ -75,9 +75,11 @@ trusted here, and its registers, its schedule and its instructions are not seen.
 - The sums of ``mma`` are taken in single precision, in NumPy's order; a GPU's order is
   not published, and its last bits may differ.
 - ``rcp`` and ``rsqrt`` with ``.approx.ftz.f64`` are rounded to the 20 bits that they keep.
-- ``fma`` is rounded once, in every type. With ``.ftz``, results that are subnormal become zero; those
-  that are exact, and subnormal numbers that go in, are looked for only with
-  ``exact=True``, or if the arguments hold some.
+- ``fma`` is rounded once, in every type.
+- With ``.ftz``, results that are subnormal become zero; those that are exact, and
+  subnormal numbers that go in, are looked for only with ``exact=True``, or if the
+  arguments hold some.
+- Special registers that tell the time or the multiprocessor are refused.
 - An instruction with a predicate is counted for all threads that come to it.
 - Wavefronts count passes through 32 banks of four bytes, where 8 bytes are served for 16
   threads at a time and 16 bytes for 8. Caches are not modelled, and nothing is timed.

@@ -5,11 +5,18 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from ptxsim.registers import DTYPES, SPECIAL, literal, whole
+from ptxsim.registers import DTYPES, REFUSED, SPECIAL, literal, whole
 from ptxsim.syntax import SIZES, Instruction, Kernel, Memory, Operand, Pair, Vector
 
 NO_RESULT = {"st", "red", "bra", "ret", "exit", "trap", "bar", "barrier", "cp", "fence"}
-NO_RESULT |= {"membar"}
+NO_RESULT |= {
+    "membar",
+    "prefetch",
+    "prefetchu",
+    "applypriority",
+    "pmevent",
+    "nanosleep",
+}
 
 
 class Writer:
@@ -72,6 +79,8 @@ class Writer:
             return self.constant(literal(word, kind))
         if word in self.variables:
             return f"ADDRESS[{word!r}].astype({DTYPES[kind]!r})"
+        if word in REFUSED:
+            raise self.one.unsupported(f"{word} depends on {REFUSED[word]}")
         raise self.one.unsupported(f"{word} is neither a register nor a variable")
 
     def special(self, word: str, kind: str) -> str:

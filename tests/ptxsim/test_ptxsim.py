@@ -219,7 +219,8 @@ def test_a_number_of_another_type_is_refused(kind: str, value: np.generic) -> No
 # ---- what it does not know ----
 
 UNKNOWN = [
-    "dp4a.u32.u32 %r1, %r0, %r0, %r0;", "call f, (%r0);",
+    "brkpt;", "discard.global.L2 [%rd1], 128;", "mov.u64 %rd5, %globaltimer;",
+    "mov.u32 %r1, %smid;", "call f, (%r0);",
     "mov.u32 %r1, %clock;", "ld.global.v4.u64 {%rd5, %rd6, %rd7, %rd8}, [%rd1];",
     "bar.sync 0, 32;", "bar.sync %r0;", "bar.arrive 0, 64;", "bar.warp.sync nobody;",
     "mov.u32 %r1, nobody;",

@@ -34,6 +34,7 @@ SLOW += (
     "cvta",
     "mma",
     "ldmatrix",
+    *("prefetch", "prefetchu", "applypriority", "pmevent", "nanosleep"),
 )  # in test_ptxsim_threads.py and test_ptxsim_tensor.py
 
 
@@ -101,14 +102,88 @@ def bfi(kind: str, a: int, b: int, at: int, count: int) -> int:
     return b
 
 
-def prmt(a: int, b: int, how: int) -> int:
-    """The pseudocode of the manual's section on prmt, without a mode."""
+# The table of the manual's section on prmt: bytes of the result, the highest first.
+MODES = {
+    "f4e": "3210 4321 5432 6543", "b4e": "5670 6701 7012 0123",
+    "rc8": "0000 1111 2222 3333", "ecl": "3210 3211 3222 3333",
+    "ecr": "0000 1110 2210 3210", "rc16": "1010 3232 1010 3232",
+}  # fmt: skip
+
+
+def prmt(a: int, b: int, how: int, mode: str = "b32") -> int:
+    """The pseudocode of the manual's section on prmt."""
     found = 0
+    if mode in MODES:
+        how = int(MODES[mode].split()[how & 3], 16)
     for i in range(4):
         pick = how >> 4 * i & 15
         byte = (b << 32 | a) >> 8 * (pick & 7) & 255
         found |= (255 * (byte >> 7) if pick & 8 else byte) << 8 * i
     return found
+
+
+def signed(x: int, bits: int) -> int:
+    return wrap(x, f"s{bits}")
+
+
+def mul24(words: list[str], a: int, b: int) -> int:
+    ways = {"u32": lambda x: x % 2**24, "s32": lambda x: signed(x, 24)}
+    product_ = ways[words[-1]](a) * ways[words[-1]](b)
+    return product_ % 2**48 >> 16 if "hi" in words else product_
+
+
+def mad24(words: list[str], a: int, b: int, c: int) -> int:
+    total = wrap(mul24(words, a, b), words[-1]) + c
+    return min(max(total, -(2**31)), 2**31 - 1) if "sat" in words else total
+
+
+def dot(words: list[str], a: int, b: int, c: int) -> int:
+    """The pseudocode of the manual's sections on dp4a and dp2a."""
+    size = 8 if words[0] == "dp4a" else 16
+    first = 2 if "hi" in words else 0
+    for i in range(32 // size):
+        x, y = a >> size * i & 2**size - 1, b >> 8 * (i + first) & 255
+        x = signed(x, size) if words[-2] == "s32" else x
+        c += x * (signed(y, 8) if words[-1] == "s32" else y)
+    return c
+
+
+def szext(words: list[str], a: int, b: int) -> int:
+    """The pseudocode of the manual's section on szext."""
+    b1, large = b & 31, b >= 32 and words[1] == "clamp"
+    mask = 0 if large else -1 << b1
+    sign = b1 and not large and words[-1] == "s32" and bit(a, b1 - 1)
+    return a & ~mask | (mask if sign else 0)
+
+
+def bmsk(words: list[str], a: int, b: int) -> int:
+    """The pseudocode of the manual's section on bmsk."""
+    a1, b1, clamp = a & 31, b & 31, words[1] == "clamp"
+    mask0, total = -1 << a1, a1 + b1
+    mask1 = -1 << total
+    if clamp and a >= 32:
+        mask0 = 0
+    if total >= 32 or clamp and (a >= 32 or b >= 32):
+        mask1 = 0
+    return mask0 & ~mask1 & 2**32 - 1
+
+
+def fns(mask: int, base: int, offset: int) -> int:
+    """The pseudocode of the manual's section on fns."""
+    if offset == 0:
+        return base if base < 32 and bit(mask, base) else -1
+    place, count = base, abs(offset) - 1
+    while 0 <= place < 32:
+        if bit(mask, place):
+            if count == 0:
+                return place
+            count -= 1
+        place += 1 if offset > 0 else -1
+    return -1
+
+
+def total(words: list[str], x: int) -> int:
+    return min(max(x, -(2**31)), 2**31 - 1) if "sat" in words else x
 
 
 def bfind(kind: str, a: int, amount: bool) -> int:
@@ -130,8 +205,8 @@ def product(words: list[str], a: int, b: int) -> int:
 
 
 WHOLE: dict[str, Callable[..., int]] = {
-    "add": lambda w, a, b: a + b,
-    "sub": lambda w, a, b: a - b,
+    "add": lambda w, a, b: total(w, a + b),
+    "sub": lambda w, a, b: total(w, a - b),
     "mul": product,
     "mad": lambda w, a, b, c: product(w, a, b) + c,
     "addc": lambda w, a, b: a + b,  # no carry comes in before one has gone out
@@ -156,7 +231,16 @@ WHOLE: dict[str, Callable[..., int]] = {
     "bfind": lambda w, a: bfind(w[-1], a, "shiftamt" in w),
     "bfe": lambda w, *x: bfe(w[-1], *x),
     "bfi": lambda w, *x: bfi(w[-1], *x),
-    "prmt": lambda w, *x: prmt(*x),
+    "prmt": lambda w, *x: prmt(*x, w[-1]),
+    "mul24": mul24,
+    "mad24": mad24,
+    "sad": lambda w, a, b, c: c + abs(a - b),
+    "dp4a": dot,
+    "dp2a": dot,
+    "szext": szext,
+    "bmsk": bmsk,
+    "fns": lambda w, *x: fns(*x),
+    "cnot": lambda w, a: int(a == 0),
 }
 WHOLE_OPCODES = [opcode for opcode in named(*WHOLE) if is_whole(opcode)]
 
@@ -220,6 +304,34 @@ def test_any_logic_of_three(table: int) -> None:
     ):
         places = [4 * bit(x, i) + 2 * bit(y, i) + bit(z, i) for i in range(32)]
         assert w == sum(bit(table, place) << i for i, place in enumerate(places))
+
+
+def test_the_nth_bit_up_and_down() -> None:
+    rng = random.Random(1)
+    rows = [
+        (rng.getrandbits(32), rng.randrange(32), rng.randint(-9, 9)) for _ in range(99)
+    ]
+    found = ptx.apply("fns.b32", *zip(*rows, strict=True)).tolist()
+    assert found == [fns(*row) % 2**32 for row in rows]
+
+
+def test_the_space_of_a_generic_address() -> None:
+    addresses = {"global": "[p4]", "shared": "S", "local": "L", "const": "C"}
+    body = [".shared .align 8 .b8 S[8];\n.local .align 8 .b8 L[8];"]
+    body += ["ld.param.u64 %rd4, [p4];", "mov.u64 %rd0, %rd4;"]
+    spaces = ["global", "shared", "local", "const", "shared::cta"]
+    for i, (space, name) in enumerate(addresses.items()):
+        if space != "global":
+            body += [f"mov.u64 %rd1, {name};", f"cvta.{space}.u64 %rd0, %rd1;"]
+        for j, other in enumerate(spaces):
+            body += [f"isspacep.{other} %p1, %rd0;", "selp.u32 %r1, 1, 0, %p1;"]
+            body += [f"st.global.u32 [%rd4+{4 * (5 * i + j)}], %r1;"]
+    before = ".const .align 8 .b8 C[8] = {1, 2, 3, 4, 5, 6, 7, 8};"
+    out = np.empty(20, "u4")
+    text = ptx.module("\n".join(body), 1, 1, before=before)
+    ptxsim.run(text, 1, (out,), outputs=[0])
+    expected = [[a == b.split(":")[0] for b in spaces] for a in addresses]
+    assert out.reshape(4, 5).tolist() == np.array(expected, "u4").tolist()
 
 
 def test_examples_of_the_manuals() -> None:
@@ -790,7 +902,7 @@ def test_every_opcode_of_numbers_is_in_one_of_these_tables() -> None:
         *named("setp", "set", "selp", "slct", "testp", "mov", "cvt", "min", "max"),
     }
     tested |= {*named(*APPROXIMATE), *named("div", "lop3", "copysign"), "and.pred"}
-    tested |= {"or.pred", "xor.pred", "not.pred"}
+    tested |= {"or.pred", "xor.pred", "not.pred", *named("isspacep")}
     every = {x for x in OPCODES if x.split(".")[0] not in SLOW}
     assert {x for x in every if not HALVES & set(x.split("."))} - tested == set()
 

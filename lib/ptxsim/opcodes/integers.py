@@ -2,6 +2,9 @@
 
 import re
 
+import numpy as np
+
+from ptxsim.access import BASES, ENDS
 from ptxsim.opcodes import BITS, INTEGERS, SIGNED, opcode
 from ptxsim.registers import DTYPES, literal
 from ptxsim.syntax import SIZES, Instruction, Memory, Operand, Pair, Vector
@@ -168,6 +171,72 @@ def permute(w: Writer, one: Instruction) -> None:
     w.put(one.operands[0], "b32", f"permute_bytes({arguments(w, one, 'b32')})")
 
 
+# What prmt with a mode picks, by the lowest two bits of its last operand.
+PICKS = {
+    "f4e": (0x3210, 0x4321, 0x5432, 0x6543), "b4e": (0x5670, 0x6701, 0x7012, 0x0123),
+    "rc8": (0x0000, 0x1111, 0x2222, 0x3333), "ecl": (0x3210, 0x3211, 0x3222, 0x3333),
+    "ecr": (0x0000, 0x1110, 0x2210, 0x3210), "rc16": (0x1010, 0x3232, 0x1010, 0x3232),
+}  # fmt: skip
+
+
+@opcode(4, *(f"prmt.b32.{mode}" for mode in PICKS))
+def permute_by_mode(w: Writer, one: Instruction) -> None:
+    result, *words = one.operands
+    a, b, c = (w.value(word, "b32") for word in words)
+    picks = f"np.array({PICKS[one.kind]}, 'u4')[{c} & np.uint32(3)]"
+    w.put(result, "b32", f"permute_bytes({a}, {b}, {picks})")
+
+
+@opcode(3, "<add sub>.sat.s32")
+def saturated(w: Writer, one: Instruction) -> None:
+    given = arguments(w, one, "s32")
+    total = f"{PLAIN[one.words[0]]}({given}, dtype='i8')"
+    w.put(one.operands[0], "s32", f"clamped({total}, 'i4')")
+
+
+@opcode(3, "mul24<.lo .hi><.u32 .s32>")
+@opcode(4, "mad24<.lo .hi><.u32 .s32>", "mad24.hi.sat.s32")
+def multiply_24(w: Writer, one: Instruction) -> None:
+    a, b, *c = (w.value(word, one.kind) for word in one.operands[1:])
+    total = f"product_24({a}, {b}, {one.has('hi')})"
+    if c:
+        total = f"np.add({total}, {c[0]}, dtype='i8')"
+    total = f"clamped({total}, 'i4')" if one.has("sat") else total
+    w.put(one.operands[0], one.kind, total)
+
+
+@opcode(4, f"sad{INTEGERS}")
+def absolute_difference(w: Writer, one: Instruction) -> None:
+    a, b, c = (w.value(word, one.kind) for word in one.operands[1:])
+    w.compute(one.operands[0], one.kind, f"np.add(distance({a}, {b}), {c}")
+
+
+@opcode(4, "dp4a<.u32 .s32><.u32 .s32>", "dp2a<.lo .hi><.u32 .s32><.u32 .s32>")
+def dot_product(w: Writer, one: Instruction) -> None:
+    a, b, c = (w.value(word, "b32") for word in one.operands[1:])
+    signs = [DTYPES[kind][0] for kind in one.words[-2:]]
+    kinds = f"{signs[0]}{2 if one.words[0] == 'dp2a' else 1}", f"{signs[1]}1"
+    w.put(one.operands[0], "b32", f"dot({a}, {b}, {c}, {kinds}, {2 * one.has('hi')})")
+
+
+@opcode(3, "szext<.clamp .wrap><.u32 .s32>", "bmsk<.clamp .wrap>.b32")
+def by_a_width(w: Writer, one: Instruction) -> None:
+    result, a, count = one.operands
+    name = {"szext": "extend", "bmsk": "bit_mask"}[one.words[0]]
+    given = f"{w.value(a, one.kind)}, {w.value(count, 'u32')}, {one.has('clamp')}"
+    w.put(result, "b32", f"{name}({given})")
+
+
+@opcode(4, "fns.b32")
+def find_nth_bit(w: Writer, one: Instruction) -> None:
+    w.put(one.operands[0], "b32", f"nth_bit({arguments(w, one, 'b32')})")
+
+
+@opcode(2, f"cnot{BITS}")
+def is_zero(w: Writer, one: Instruction) -> None:
+    w.put(one.operands[0], one.kind, f"np.equal({arguments(w, one, one.kind)}, 0)")
+
+
 @opcode(5, "lop3.b32")
 def any_logic(w: Writer, one: Instruction) -> None:
     result, a, b, c, table = one.operands
@@ -203,6 +272,17 @@ def move(w: Writer, one: Instruction) -> None:
 def address(w: Writer, one: Instruction) -> None:
     """Spaces have addresses of their own here, and so a generic one is the same."""
     w.put(one.operands[0], "u64", w.value(one.operands[1], "u64"))
+
+
+@opcode(2, "isspacep<.global .shared .shared::cta .local .const>")
+def is_in_space(w: Writer, one: Instruction) -> None:
+    """What is in no space counts as global."""
+    value, name = w.value(one.operands[1], "u64"), one.words[1][:6].upper()
+    low, high = (w.constant(np.uint64(x[name.rstrip(":")])) for x in (BASES, ENDS))
+    found = f"({value} >= {low}) & ({value} < {high})"
+    if name == "GLOBAL":
+        found += f" | ({value} < {w.constant(np.uint64(BASES['SHARED']))})"
+    w.put(one.operands[0], "pred", found)
 
 
 @opcode(4, f"selp{ANY}")
