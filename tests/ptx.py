@@ -92,14 +92,23 @@ def signature(opcode: str) -> tuple[str, list[str]]:
         "shl": (kind, [kind, "u32"]), "shr": (kind, [kind, "u32"]),
         "shf": (kind, ["b32", "b32", "u32"]), "bfe": (kind, [kind, "u32", "u32"]),
         "bfi": (kind, [kind, kind, "u32", "u32"]), "popc": ("u32", [kind]),
-        "clz": ("u32", [kind]), "bfind": ("u32", [kind]), "prmt": (kind, ["b32"] * 3),
+        "clz": ("u32", [kind]), "bfind": ("u32", [kind]), "prmt": ("b32", ["b32"] * 3),
         "mul": (wide, [kind] * 2), "mad": (wide, [kind, kind, wide]),
         "madc": (wide, [kind] * 2 + [wide]), "fma": (kind, [kind] * 3), "selp": (kind, [kind, kind, "pred"]),
         "setp": ("pred", [kind, kind]), "cvt": (words[-2] if words[1:] else "", [kind]),
         "copysign": (kind, [kind, kind]), "lop3": (kind, [kind] * 3),
+        "szext": (kind, [kind, "u32"]), "fns": (kind, [kind, "u32", "s32"]),
+        "dp4a": ("u32", ["u32"] * 3), "dp2a": ("u32", ["u32"] * 3),
+        "mad24": (kind, [kind] * 3), "sad": (kind, [kind] * 3), "cnot": (kind, [kind]),
+        "isspacep": ("pred", ["u64"]), "testp": ("pred", [kind]), "set": (words[-2] if words[1:] else "", [kind, kind]),
+        "slct": (words[-2] if words[1:] else "", [*words[-2:-1] * 2, kind]),
     }  # fmt: skip
     if name == "setp" and set(words) & {"and", "or", "xor"}:
         known["setp"] = ("pred", [kind, kind, "pred"])
+    if name == "setp" and kind.endswith("x2"):
+        known["setp"] = ("pred|pred", known["setp"][1])
+    if name == "cvt" and words[-2] == "tf32":
+        known["cvt"] = ("b32", [kind])
     if name == "cvt" and words[-2] in ("f16x2", "bf16x2"):
         known["cvt"] = (words[-2], ["f32", "f32"])
     one = ("neg", "abs", "not", "sqrt", "rcp", "rsqrt", "ex2", "lg2", "sin", "cos")
@@ -124,13 +133,19 @@ def load(register: str, kind: str, i: int) -> str:
 def applied(opcode: str, i: int, kinds: list[str], constants: tuple[str, ...]) -> str:
     """Return the PTX that applies an instruction to a0, a1, … and stores in array `i`."""
     result, _ = signature(opcode)
-    size = 4 if result == "pred" else np.dtype(DTYPES[result]).itemsize
+    size = 4 if "pred" in result else np.dtype(DTYPES[result]).itemsize
     operands = ", ".join([*(f"a{k}" for k in range(len(kinds))), *constants])
-    lines = [f".reg .{own(result)} x{i};", f"{opcode} x{i}, {operands};"]
+    if result == "pred|pred":
+        lines = [f".reg .pred x{i}, y{i};", f"{opcode} x{i}|y{i}, {operands};"]
+    else:
+        lines = [f".reg .{own(result)} x{i};", f"{opcode} x{i}, {operands};"]
     lines += [f"ld.param.u64 %rd1, [p{4 + 7 * i}];", f"mul.wide.u32 %rd2, %r0, {size};"]
     lines += ["add.s64 %rd1, %rd1, %rd2;"]
     if result == "pred":
         lines += [f"selp.u32 %r3, 1, 0, x{i};", "st.global.u32 [%rd1], %r3;"]
+    elif result == "pred|pred":  # the second one counts two
+        lines += [f"selp.u32 %r3, 1, 0, x{i};", f"selp.u32 %r4, 2, 0, y{i};"]
+        lines += ["or.b32 %r3, %r3, %r4;", "st.global.u32 [%rd1], %r3;"]
     else:
         lines.append(f"st.global.b{size * 8} [%rd1], x{i};")
     return "\n".join(lines)
@@ -166,7 +181,7 @@ def apply_all(
     full = -(-count // 32) * 32
     given = [np.resize(x, full) for x in given]
     results = [signature(opcode)[0] for opcode in opcodes]
-    outs = [np.empty(full, "u4" if x == "pred" else DTYPES[x]) for x in results]
+    outs = [np.empty(full, "u4" if "pred" in x else DTYPES[x]) for x in results]
     outputs = range(len(outs))
     text = text_of(opcodes, constants)
     ptxsim.run(text, full // 32, (*outs, *given), outputs=outputs, **options)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim import arithmetic, matrices, tensor
+from ptxsim import arithmetic, matrices, rounding, tensor
 from ptxsim.access import Access
 from ptxsim.lanes import WARP, Lanes
 from ptxsim.memory import Array
@@ -94,6 +94,7 @@ class Machine:
         """Return what translated code finds under which name."""
         access, count = self.access, self.lanes.count
         names: dict[str, Any] = {"np": np, **arithmetic.FUNCTIONS, **access.spaces}
+        names |= rounding.FUNCTIONS
         names |= self.program.constants | self.lanes.names
         for name, part in self.program.views.items():
             names[name] = self.view(*part)

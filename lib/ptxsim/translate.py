@@ -17,6 +17,7 @@ from ptxsim.opcodes import (
     control,
     conversions,
     floats,
+    halves,
     integers,
     memory,
     tensor,
@@ -25,14 +26,8 @@ from ptxsim.parser import parse
 from ptxsim.syntax import Instruction, Kernel
 from ptxsim.writer import Writer
 
-TRANSLATORS = (
-    control,
-    conversions,
-    floats,
-    integers,
-    memory,
-    tensor,
-)  # they fill OPCODES
+# They fill OPCODES.
+TRANSLATORS = (control, conversions, floats, halves, integers, memory, tensor)
 
 
 class Program(NamedTuple):

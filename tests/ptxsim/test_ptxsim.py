@@ -226,7 +226,8 @@ def test_a_number_of_another_type_is_refused(kind: str, value: np.generic) -> No
 # ---- what it does not know ----
 
 UNKNOWN = [
-    "dp4a.u32.u32 %r1, %r0, %r0, %r0;", "add.rz.f64 %d1, %d1, %d1;",
+    "brkpt;", "discard.global.L2 [%rd1], 128;", "mov.u64 %rd5, %globaltimer;",
+    "mov.u32 %r1, %smid;",
     "mov.u32 %r1, %clock;", "ld.global.v4.u64 {%rd5, %rd6, %rd7, %rd8}, [%rd1];",
     "bar.sync 0, 32;", "bar.sync %r0;", "bar.arrive 0, 64;", "add.s32 %r1, %h1, %r0;",
     "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2}, {%r3},"

@@ -15,7 +15,6 @@ CASES = catalogue.cases()
 # Kernels that ptxsim cannot run yet, by the feature that it lacks.
 MISSING = {
     "fences, flags and tickets": "fence_reduction",
-    "calls": "binomial_option",
 }
 LACKS = {name: why for why, names in MISSING.items() for name in names.split()}
 

@@ -424,6 +424,15 @@ RIGHT: dict[str, tuple[Body, object]] = {
 }  # fmt: skip
 
 
+# Operands of the instructions that do nothing.
+HINTS = {"prefetch": "[%rd9]", "prefetchu": "[%rd9]", "applypriority": "[%rd9], 128"}
+HINTS |= {"pmevent": "3", "nanosleep": "%r0"}
+EVERY_HINT = "\n".join(
+    f"{x} {HINTS[x.split('.')[0]]};" for x in OPCODES if x.split(".")[0] in HINTS
+)
+RIGHT["hints do nothing"] = (Body(f"{EVERY_HINT}\nmov.u32 %r9, %r0;"), LANE)
+
+
 @pytest.mark.parametrize("name", RIGHT)
 def test_threads_do_what_the_manual_says(name: str) -> None:
     body, expected = RIGHT[name]
@@ -1224,7 +1233,7 @@ APART = (
     "barrier",
 )
 APART += ("shfl", "vote", "redux", "match", "activemask", "membar", "fence", "cvta")
-APART += ("lop3", "mma", "ldmatrix", "brx", "call")
+APART += ("lop3", "mma", "ldmatrix", "brx", "call", *HINTS)
 
 
 def one_file(texts: list[str]) -> str:

@@ -179,3 +179,16 @@ def wait(w: Writer, one: Instruction) -> None:
 @opcode(0, "membar<.cta .gl .sys>", "fence[.sc .acq_rel]<.cta .gpu .sys>")
 def fence(w: Writer, one: Instruction) -> None:
     """Does nothing: only barriers order accesses here."""
+
+
+@opcode(
+    1,
+    "prefetch[.global .local]<.L1 .L2>",
+    "prefetch.global<.L2::evict_last .L2::evict_normal>",
+    "prefetchu.L1",
+    "pmevent[.mask]",
+    "nanosleep.u32",
+)
+@opcode(2, "applypriority[.global].L2::evict_normal")
+def hint(w: Writer, one: Instruction) -> None:
+    """Does nothing: caches, counters and time are not modelled."""
