@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim import arithmetic
+from ptxsim import arithmetic, matrices, rounding, tensor
 from ptxsim.access import Access
 from ptxsim.lanes import WARP, Lanes
 from ptxsim.memory import Array
@@ -94,6 +94,7 @@ class Machine:
         """Return what translated code finds under which name."""
         access, count = self.access, self.lanes.count
         names: dict[str, Any] = {"np": np, **arithmetic.FUNCTIONS, **access.spaces}
+        names |= rounding.FUNCTIONS
         names |= self.program.constants | self.lanes.names
         for name, part in self.program.views.items():
             names[name] = self.view(*part)
@@ -103,6 +104,8 @@ class Machine:
         names |= {"COPY": access.copy, "COMMIT": access.commit, "WAIT": access.wait}
         names |= {"SHUFFLE": self.shuffle, "VOTE": self.vote, "REDUCE": self.reduce}
         names |= {"MATCH": self.match, "ACTIVE": self.active_mask}
+        names |= {"WHOLE": self.whole_warps, "MMA": tensor.multiply}
+        names |= {"LDMATRIX": matrices.load, "ACCESS": access}
         names |= {"DIVISOR": self.divisor, "CARRY": np.zeros(count, "u1")}
         names["fma_f32"] = arithmetic.Fma32(count, self.underflow)
         names["fma_f32_flushed"] = arithmetic.Fma32(count, None)
@@ -462,6 +465,17 @@ class Machine:
     def active_mask(self, act: Array) -> Array:
         """activemask: the threads of the warp that are here together."""
         return packed(self._asked(act))
+
+    def whole_warps(self, number: int, act: Array) -> None:
+        """Raise a fault if not all 32 lanes of a warp execute an instruction."""
+        if act is None:
+            return
+        here = self._asked(act).reshape(-1, WARP)
+        missing = here & ~here.all(1, keepdims=True)
+        if missing.any():
+            lane, one = int(np.flatnonzero(missing)[0]), self._instruction(number)
+            detail = "all 32 lanes have to come here"
+            raise self.lanes.fault("warp not whole", detail, one, lane)
 
     def _together(self, number: int, act: Array) -> Array:
         """Return which threads execute an instruction for all of a warp, or for some."""

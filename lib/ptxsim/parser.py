@@ -22,6 +22,7 @@ from ptxsim.syntax import (
     Parameter,
     Variable,
     Vector,
+    ordered,
 )
 from ptxsim.tokens import separated, signed
 
@@ -308,7 +309,8 @@ class _Parser(Module):
     ) -> None:
         said = self.said(start).rstrip("; ")
         line = self.lines[start]
-        one = Instruction(word, operands, guard, negated, line, said, self.source)
+        opcode = ordered(word)
+        one = Instruction(opcode, operands, guard, negated, line, said, self.source)
         self.flat.append(one)
 
     def named(self, word: str) -> str:

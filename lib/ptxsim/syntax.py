@@ -18,8 +18,14 @@ SIZES = {
 }
 ENDS = ("bra", "brx", "ret", "exit", "trap", "bar", "barrier")
 COLLECTIVE = ("shfl", "vote", "redux", "match", "bar.warp")  # of lanes in a mask
+WHOLE_WARP = ("mma", "ldmatrix")  # of all 32 lanes
 ALL_LANES = ("-1", "0xffffffff", "4294967295")
 SPACES = ("shared", "local", "global", "const")
+# The words of an access to memory in the order of the manual: how, in which scope, where.
+# ptxas takes them in others, too.
+ACCESSES = ("ld", "st", "atom", "red")
+HOW = ("weak", "volatile", "relaxed", "acquire", "release", "acq_rel")
+ORDER = (HOW, ("cta", "cluster", "gpu", "sys"), SPACES)
 
 
 @dataclass(frozen=True)
@@ -98,13 +104,13 @@ class Instruction:
 
     @property
     def is_collective(self) -> bool:
-        """Whether lanes of a warp do it together: those that its mask names."""
-        return self.opcode.startswith(COLLECTIVE)
+        """Whether lanes of a warp do it together: those that its mask names, or all."""
+        return self.opcode.startswith(COLLECTIVE + WHOLE_WARP)
 
     @property
     def is_for_some(self) -> bool:
         """Whether a mask, its last operand, may leave lanes of the warp out."""
-        if not self.is_collective or not self.operands:
+        if not self.opcode.startswith(COLLECTIVE) or not self.operands:
             return False
         return str(self.operands[-1]).lower().rstrip("u") not in ALL_LANES
 
@@ -242,3 +248,16 @@ class Kernel:
         """Yield all instructions in the order of the text."""
         for block in self.blocks:
             yield from block.instructions
+
+
+def ordered(opcode: str) -> str:
+    """Return the opcode of an access with its words in the order of the manual.
+
+    ``.shared::cta`` is the same as ``.shared``.
+    """
+    name, *words = opcode.split(".")
+    if name not in ACCESSES:
+        return opcode
+    words = [word.removesuffix("::cta") for word in words]
+    first = [word for kind in ORDER for word in words if word in kind]
+    return ".".join([name, *first, *(word for word in words if word not in first)])

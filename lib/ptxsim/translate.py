@@ -18,14 +18,17 @@ from ptxsim.opcodes import (
     control,
     conversions,
     floats,
+    halves,
     integers,
     memory,
+    tensor,
 )
 from ptxsim.parser import parse
 from ptxsim.syntax import Instruction, Kernel
 from ptxsim.writer import Writer
 
-TRANSLATORS = (control, conversions, floats, integers, memory)  # they fill OPCODES
+# They fill OPCODES.
+TRANSLATORS = (control, conversions, floats, halves, integers, memory, tensor)
 
 
 ACCESSES = ("ld", "st", "atom", "red", "cp")

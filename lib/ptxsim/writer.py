@@ -5,11 +5,19 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from ptxsim.registers import DTYPES, SPECIAL, literal, whole
+from ptxsim.registers import DTYPES, REFUSED, SPECIAL, literal, whole
 from ptxsim.syntax import SIZES, Instruction, Kernel, Memory, Operand, Pair, Vector
 
 NO_RESULT = {"st", "red", "bra", "ret", "exit", "trap", "bar", "barrier", "cp", "fence"}
-NO_RESULT |= {"membar", "brx", "prefetch", "prefetchu", "applypriority"}
+NO_RESULT |= {
+    "membar",
+    "brx",
+    "prefetch",
+    "prefetchu",
+    "applypriority",
+    "pmevent",
+    "nanosleep",
+}
 # Registers of PTX that each thread finds filled; the machine knows some of them.
 FILLED = re.compile(
     r"%(n?tid|n?ctaid|n?smid|n?warpid|laneid|gridid|lanemask_\w+|clock(_hi|64)?|\w+_smem_size"
@@ -118,6 +126,8 @@ class Writer:
         sum_ = re.fullmatch(r"(.+?)([+-]\d+)", word)
         if sum_ and sum_[1] in self.variables:
             return f"(ADDRESS[{sum_[1]!r}] {sum_[2]}).astype({DTYPES[kind]!r})"
+        if word in REFUSED:
+            raise self.one.unsupported(f"{word} depends on {REFUSED[word]}")
         raise self.unknown(word, "neither a register nor a variable")
 
     def special(self, word: str, kind: str) -> str:

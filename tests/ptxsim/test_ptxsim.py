@@ -6,6 +6,7 @@ import pytest
 import ptx
 import ptxsim
 from ptxsim.opcodes import COUNTS
+from ptxsim.parser import parse
 from ptxsim.translate import OPCODES
 
 COPY = """mov.u32 %r0, %tid.x;
@@ -225,10 +226,15 @@ def test_a_number_of_another_type_is_refused(kind: str, value: np.generic) -> No
 # ---- what it does not know ----
 
 UNKNOWN = [
-    "dp4a.u32.u32 %r1, %r0, %r0, %r0;", "add.rz.f64 %d1, %d1, %d1;",     "mov.u32 %r1, %clock;", "ld.global.v4.u64 {%rd5, %rd6, %rd7, %rd8}, [%rd1];",
-    "bar.sync 0, 32;", "bar.sync %r0;", "bar.arrive 0, 64;",         "add.s32 %r1, %h1, %r0;",     "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2}, {%r3},"
-    " {%f1,%f2,%f3,%f4};", "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r0];",
-    "cp.async.cg.shared.global [%r0], [%rd1], 8;",     "mul.wide.s32 %r1, %r0, %r0;", ".pragma2 \"x\";", "lop3.b32 %r1, %r0, %r0, %r0, %r0;",
+    "brkpt;", "discard.global.L2 [%rd1], 128;", "mov.u64 %rd5, %globaltimer;",
+    "mov.u32 %r1, %smid;",
+    "mov.u32 %r1, %clock;", "ld.global.v4.u64 {%rd5, %rd6, %rd7, %rd8}, [%rd1];",
+    "bar.sync 0, 32;", "bar.sync %r0;", "bar.arrive 0, 64;", "add.s32 %r1, %h1, %r0;",
+    "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2}, {%r3},"
+    " {%f1,%f2,%f3};", "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1, %r2}, [%r0];",
+    "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r0], {%r1};", "wgmma.fence.sync.aligned;",
+    "cp.async.cg.shared.global [%r0], [%rd1], 8;", "mul.wide.s32 %r1, %r0, %r0;",
+    ".pragma2 \"x\";", "lop3.b32 %r1, %r0, %r0, %r0, %r0;",
     "ld.global.v2.u32 {%r1}, [%rd1];", "setp.lt.u32 %r1, %r0, 3;", "ld.global.u32 %r1, %rd1;",
 ]  # fmt: skip
 
@@ -283,6 +289,23 @@ def test_what_it_does_not_know_it_refuses_and_names(statement: str) -> None:
     assert caught.value.line == line
     assert caught.value.text.split()[0].rstrip(";") == statement.split()[0].rstrip(";")
     assert str(caught.value).startswith(f"line {line}: ")
+
+
+# ptxas takes the words of an access in other orders than the manual's, too.
+SPELLINGS = {
+    "atom.global.gpu.acq_rel.add.u32 %r1, [%rd1], 0;": "atom.acq_rel.gpu.global.add.u32",
+    "red.shared::cta.relaxed.cta.or.b32 [%r0], 0;": "red.relaxed.cta.shared.or.b32",
+    "ld.global.volatile.u32 %r1, [%rd1];": "ld.volatile.global.u32",
+    "st.shared::cta.v2.b32 [%r0], {%r0, %r0};": "st.shared.v2.b32",
+    "ld.global.nc.u32 %r1, [%rd1];": "ld.global.nc.u32",
+}
+
+
+@pytest.mark.parametrize("statement", SPELLINGS)
+def test_the_words_of_an_access_come_in_any_order(statement: str) -> None:
+    kernel = parse(ptx.module(COPY.replace("add.f32 %f1, %f1, %f1;", statement), 2))
+    opcodes = [one.opcode for one in kernel.instructions()]
+    assert SPELLINGS[statement] in opcodes and SPELLINGS[statement] in COUNTS
 
 
 @pytest.mark.parametrize("by", [-1, 1])

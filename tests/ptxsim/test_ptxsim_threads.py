@@ -424,6 +424,15 @@ RIGHT: dict[str, tuple[Body, object]] = {
 }  # fmt: skip
 
 
+# Operands of the instructions that do nothing.
+HINTS = {"prefetch": "[%rd9]", "prefetchu": "[%rd9]", "applypriority": "[%rd9], 128"}
+HINTS |= {"pmevent": "3", "nanosleep": "%r0"}
+EVERY_HINT = "\n".join(
+    f"{x} {HINTS[x.split('.')[0]]};" for x in OPCODES if x.split(".")[0] in HINTS
+)
+RIGHT["hints do nothing"] = (Body(f"{EVERY_HINT}\nmov.u32 %r9, %r0;"), LANE)
+
+
 @pytest.mark.parametrize("name", RIGHT)
 def test_threads_do_what_the_manual_says(name: str) -> None:
     body, expected = RIGHT[name]
@@ -1204,8 +1213,10 @@ def kernels() -> list[str]:
             groups.setdefault(tuple(ptx.signature(opcode)[1]), []).append(opcode)
     texts = [ptx.text_of(group) for group in groups.values()]
     texts.append(ptx.text_of(["lop3.b32"], ("0x1a",)))
+    texts += [ptx.mma_text(opcode) for opcode in OPCODES if opcode.startswith("mma")]
+    texts += [ptx.ldmatrix_text(x) for x in OPCODES if x.startswith("ldmatrix")]
     slots = [x for x in OPCODES if ".param." in x]
-    texts.append(ptx.hints(x for x in OPCODES if x.split(".")[0] in CACHED))
+    texts.append(ptx.policies([x for x in OPCODES if x.startswith("createpolicy")]))
     return [body.text for body in bodies] + [*texts, scalars(), ptx.calls(slots)]
 
 
@@ -1223,8 +1234,7 @@ APART = (
     "barrier",
 )
 APART += ("shfl", "vote", "redux", "match", "activemask", "membar", "fence", "cvta")
-CACHED = ("prefetch", "prefetchu", "applypriority", "createpolicy")
-APART += ("lop3", "brx", "call", *CACHED)
+APART += ("lop3", "mma", "ldmatrix", "brx", "call", "createpolicy", *HINTS)
 
 
 def one_file(texts: list[str]) -> str:

@@ -134,7 +134,7 @@ def bits_of(w: Writer, one: Instruction, word: str) -> str:
     return f"{w.value(word, one.kind)}.view('u{SIZES[one.kind]}')"
 
 
-WHERE = "[.relaxed][.cta .gpu .sys]<.global .shared>"
+WHERE = "[.relaxed .acquire .release .acq_rel][.cta .gpu .sys]<.global .shared>"
 OPERATIONS = (
     ".add<.u32 .s32 .u64 .f32 .f64>",
     "<.min .max><.u32 .s32 .u64 .s64>",
@@ -193,18 +193,23 @@ def fence(w: Writer, one: Instruction) -> None:
     """Does nothing: only barriers order accesses here."""
 
 
+@opcode(
+    1,
+    "prefetch[.global .local]<.L1 .L2>",
+    "prefetch.global<.L2::evict_last .L2::evict_normal>",
+    "prefetchu.L1",
+    "pmevent[.mask]",
+    "nanosleep.u32",
+)
+@opcode(2, "applypriority[.global].L2::evict_normal")
+def hint(w: Writer, one: Instruction) -> None:
+    """Does nothing: caches, counters and time are not modelled."""
+
+
 # ---- caches, which are not modelled ----
 
 FIRST = "<.L2::evict_last .L2::evict_normal .L2::evict_first .L2::evict_unchanged>"
 SECOND = "[.L2::evict_first .L2::evict_unchanged]"
-
-
-@opcode(1, "prefetch[.global .local]<.L1 .L2>", "prefetchu.L1")
-@opcode(1, "prefetch.global<.L2::evict_last .L2::evict_normal>")
-@opcode(2, "applypriority[.global].L2::evict_normal")
-def prefetch(w: Writer, one: Instruction) -> None:
-    """Does nothing."""
-    memory_operand(w, one.operands[0])
 
 
 @opcode((1, 2), f"createpolicy.fractional{FIRST}{SECOND}.b64")
