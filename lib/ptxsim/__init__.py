@@ -21,13 +21,14 @@ Result
     How often each instruction was executed, by threads and by warps; with
     ``profile=True`` also the wavefronts of shared memory and the sectors of global
     memory. `by_opcode` and `by_source_line` add them up. `benign` lists the stores of
-    what another thread stores as well.
+    what another thread stores as well; `layout` is how the kernel takes arrays.
 Fault, a ValueError
     ``kind``, ``detail``, ``line`` and ``text`` of the PTX, ``source`` (the file and
     line of Python, where the PTX has line information), ``block`` and ``thread``, and
     ``severity``: "fault" for what is raised, "benign" for what a `Result` lists.
 Unsupported, a NotImplementedError
-    PTX that the machine does not know; it never guesses.
+    PTX that the machine does not know; it never guesses. What is no PTX at all, a
+    missing semicolon or a name that is not declared, is a ValueError with its line.
 
 Faults
 ------
@@ -55,9 +56,12 @@ Limits
 PTX is not what a GPU executes: an assembler, ptxas, translates it once more. It is
 trusted here, and its registers, its schedule and its instructions are not seen.
 
-- One kernel without calls. Of tensor cores only ``mma.sync`` and ``ldmatrix``, as sm_80
-  has them; no ``wgmma``, textures, ``mbarrier`` or bulk copies, no barriers for a count of
-  threads. What is missing raises `Unsupported`.
+- One kernel, with the functions of the same text that it calls. They are executed in
+  the places of their calls: no recursion, no pointers to functions, and nothing that the
+  text only declares, such as ``vprintf``.
+- Of tensor cores only ``mma.sync`` and ``ldmatrix``, as sm_80 has them; no ``wgmma``,
+  textures, ``mbarrier`` or bulk copies, no barriers for a count of threads. What is
+  missing raises `Unsupported`.
 - A launch is one way through the code: what it does not come to is not looked at.
 - Accesses are ordered by barriers only: those of a block, and ``bar.warp.sync`` for the
   lanes of its mask. Code that orders them by fences, flags or other atomics is called a

@@ -191,7 +191,7 @@ def _bytes(where: str, value: Any, parameter: Parameter) -> Array:
     if value is None and size == 8 and kind[0] != "f":
         return np.zeros(8, "u1")
     if parameter.is_array or value is None or isinstance(value, bytes | np.void):
-        if not isinstance(value, bytes | np.void) or not parameter.is_array:
+        if not isinstance(value, bytes | np.generic) or not parameter.is_array:
             got = type(value).__name__
             raise TypeError(f"{_expected(where, parameter)}, got {got}")
         if len(raw := _raw(value)) != size:
@@ -239,5 +239,5 @@ def _expected(where: str, parameter: Parameter) -> str:
     """Return the beginning of an error: what a parameter takes."""
     number = f"a number for .{parameter.kind}"
     if parameter.is_array:
-        number = f"bytes or a structured scalar of {parameter.size} bytes"
+        number = f"bytes or a scalar of NumPy of {parameter.size} bytes"
     return f"{where}, parameter {parameter.name}: expected {number}"

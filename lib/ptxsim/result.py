@@ -27,7 +27,8 @@ class Count:
     warps : int
         The same for warps with at least one such thread: what a GPU issues.
     taken : int
-        Of a branch: how many of these threads it sent elsewhere.
+        Of a branch: how many of these threads it sent elsewhere. The ``ret`` of a
+        function sends threads behind the call, and so does a call's predicate.
     wavefronts, turns : int
         Passes through the banks of shared memory, and the fewest that would do; with
         ``profile=True``.
@@ -55,7 +56,8 @@ class Result:
     kernel : Kernel
         The kernel as the machine read it.
     counts : tuple of Count
-        One for each instruction, in the order of the text.
+        One for each instruction, in the order of the text; those of a function are
+        behind each of its calls.
     entered : tuple of (int, int)
         For each basic block, how many threads came to it, and how many warps.
     benign : tuple of Fault

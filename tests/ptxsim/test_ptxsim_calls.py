@@ -142,11 +142,18 @@ st.global.u32 [%rd1+28], %r4;""",
     )
     value = np.array((1, 0.5, 2**63 + 3, 4, (-5, 6, 7)), STRUCT)[()]
     raw = struct.pack("<IfQH3h", 1, 0.5, 2**63 + 3, 4, -5, 6, 7)
+    half = entry(
+        ".param .u64 out, .param .align 2 .b8 h[2]",
+        "ld.param.u64 %rd1, [out];\nld.param.b16 %h1, [h];\nst.global.b16 [%rd1], %h1;",
+    )
+    out = np.zeros(2, "f2")
+    run(half, out, np.float16(0.5))
+    assert out.tolist() == [0.5, 0]
     for given in (value, raw):
         out = np.zeros(8, "u4")
         run(text, out, given)
         assert out.tobytes() == raw + struct.pack("<iI", -5, 3)
-    expected = r"args\[1\], parameter s: expected bytes or a structured scalar of 24 b"
+    expected = r"args\[1\], parameter s: expected bytes or a scalar of NumPy of 24 b"
     short = np.array((1,), [("a", "u8")])[()]
     for wrong in (raw[1:], short, 5, None, np.float32(1), np.zeros(24, "u1")):
         with pytest.raises(

@@ -134,7 +134,8 @@ def bits_of(w: Writer, one: Instruction, word: str) -> str:
     return f"{w.value(word, one.kind)}.view('u{SIZES[one.kind]}')"
 
 
-WHERE = "[.relaxed .acquire .release .acq_rel][.cta .gpu .sys]<.global .shared>"
+SCOPED = "[.cta .gpu .sys]<.global .shared>"
+WHERE = f"[.relaxed .acquire .release .acq_rel]{SCOPED}"
 OPERATIONS = (
     ".add<.u32 .s32 .u64 .f32 .f64>",
     "<.min .max><.u32 .s32 .u64 .s64>",
@@ -143,7 +144,7 @@ OPERATIONS = (
 )
 
 
-@opcode(2, *(f"red{WHERE}{operation}" for operation in OPERATIONS))
+@opcode(2, *(f"red[.relaxed .release]{SCOPED}{operation}" for operation in OPERATIONS))
 @opcode(
     3,
     *(f"atom{WHERE}{operation}" for operation in OPERATIONS),
