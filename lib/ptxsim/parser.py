@@ -29,7 +29,7 @@ from ptxsim.tokens import separated, signed
 CALL = re.compile(
     r"(?:\( (?:([^()]*) )?\) , )?([\w$%.]+)(?: , \( (?:([^()]*) )?\))?(?: , ([\w$%.]+))?"
 )
-ADDRESS = re.compile(r"([\w$%.]+)(?: (?:\+ )?(-?\w+)| - (\w+))?")
+ADDRESS = re.compile(r"([\w$%.]+)(?: \+ (-?\w+))?")
 MOST_INSTRUCTIONS = 100_000  # with those of all calls
 MOST_CALLS = 100  # of a function in a function in a function …
 
@@ -402,9 +402,8 @@ class _Parser(Module):
         match = ADDRESS.fullmatch(" ".join(signed(words)))
         if not match:
             raise self.malformed(start, "expected an address")
-        base, offset, less = match.groups()
-        sign = -1 if less else 1
-        return Memory(self.named(base), sign * self.whole(start, offset or less or "0"))
+        base, offset = match.groups()
+        return Memory(self.named(base), self.whole(start, offset) if offset else 0)
 
     # ---- calls ----
 

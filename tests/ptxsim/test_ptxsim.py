@@ -262,7 +262,7 @@ BROKEN = [
     ".shared .b8 S[0];", ".shared .b8 S[x];", ".local .align 3 .b8 S[4];",
     ".local .align 0 .b8 S[4];", ".local .align x .b8 S[4];", ".global .u32 S = {1, 2};",
     ".shared .b8 S[4], 5;", "$B: .branchtargets $SKIP, $NOBODY; brx.idx %r0, $B;",
-    ".loc 1 2;", "mov.u32 %r1, 3", "ld.global.f32 %f1, [];", "ld.global.f32 %f1, [%rd1;",
+    ".loc 1 2;", "mov.u32 %r1, 3", "ld.global.f32 %f1, [];", "ld.global.f32 %f1, [%rd1-4];", "ld.global.f32 %f1, [%rd1;",
     "{ .reg .b32 t; } mov.u32 t, 3;", ".param .b32 q; .param .b64 q;",
     ".global .u64 S = nobody;", "call nobody;", ".reg .b32 %x<y>;",
     "$B: .branchtargets $SKIP; $B: brx.idx %r0, $B;", "ld.global.f32 %f1, [%rd1+%r1];",

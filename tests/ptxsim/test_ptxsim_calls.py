@@ -162,7 +162,7 @@ st.global.u32 [%rd1+28], %r4;""",
             run(text, np.zeros(8, "u4"), wrong)
 
 
-@pytest.mark.parametrize("where", ["s+4", "s+24", "s+17", "s-8"])
+@pytest.mark.parametrize("where", ["s+4", "s+24", "s+17", "s+-8"])
 def test_what_is_no_part_of_a_parameter_is_refused(where: str) -> None:
     body = f"ld.param.u64 %rd1, [{where}];"
     text = entry(".param .u64 out, .param .align 8 .b8 s[24]", body)
@@ -252,21 +252,19 @@ def test_a_function_is_executed_where_it_is_called() -> None:
 
 
 def test_a_function_takes_and_returns_registers_and_constants() -> None:
-    function = """.func (.reg .b32 sum, .reg .pred odd) f(.reg .b32 a, .reg .b32 b)
+    function = """.func (.reg .b32 sum, .reg .b32 odd) f(.reg .b32 a, .reg .b32 b)
 {
-.reg .b32 t;
 shl.b32 a, a, 1;
 add.s32 sum, a, b;
-and.b32 t, b, 1;
-setp.eq.s32 odd, t, 1;
+and.b32 odd, b, 1;
 ret;
 }
 """
-    body = "call (%r2, %p1), f, (%r1, %r1);\ncall (%r3, %p2), f, (%r2, -5);\n"
-    body += "selp.b32 %r4, 1000, 0, %p1;\nadd.s32 %r3, %r3, %r4;\n"
+    body = "call (%r2, %r5), f, (%r1, %r1);\ncall (%r3, %r6), f, (%r2, -5);\n"
+    body += "mad.lo.s32 %r3, %r5, 1000, %r3;\nmad.lo.s32 %r3, %r6, 5000, %r3;\n"
     body += "add.s32 %r3, %r3, %r1;\nst.global.u32 [%rd1], %r3;"
     out, _ = called(function, body)
-    assert out == (2 * 3 * LANE - 5 + 1000 * (LANE % 2) + LANE).tolist()
+    assert out == (2 * 3 * LANE - 5 + 1000 * (LANE % 2) + 5000 + LANE).tolist()
 
 
 @pytest.mark.parametrize("given", ["%r1", "p"])
@@ -391,7 +389,8 @@ ret;
     out, result = called(SQUARE + function + three, body)
     assert out == (LANE**2 + 2 * LANE).tolist()
     assert len([x for x in result.kernel.variables if x.space == "local"]) == 2
-    out, _ = called(three + function + SQUARE, body)  # in any order
+    heads = [f"{x.splitlines()[0]};\n" for x in (SQUARE, function)]
+    out, _ = called("".join(heads) + three + function + SQUARE, body)  # in any order
     assert out == (LANE**2 + 2 * LANE).tolist()
 
 
@@ -422,8 +421,10 @@ ret;
 
 
 def test_a_thread_may_end_in_a_function() -> None:
-    function = ".func f(.reg .pred p)\n{\n@p exit;\n}\n"
-    body = "setp.lt.u32 %p1, %r1, 7;\ncall f, (%p1);\nst.global.u32 [%rd1], %r1;"
+    function = (
+        ".func f(.reg .b32 a)\n{\n.reg .pred p;\nsetp.lt.u32 p, a, 7;\n@p exit;\n}\n"
+    )
+    body = "call f, (%r1);\nst.global.u32 [%rd1], %r1;"
     out, _ = called(function, body, -1)
     assert out == np.where(LANE < 7, -1, LANE).tolist()
 
@@ -547,8 +548,8 @@ and.b32 %r1, %r1, 1;
 }}
 """
     body = ".param .align 4 .b8 p[12];\n.param .b32 q;\nst.param.v2.b32 [p], {7, 8};\n"
-    body += "@%p1 st.param.b32 [p], 9;\nst.param.b32 [p+8], %r1;\n"
-    body = "setp.lt.u32 %p1, %r1, 5;\n" + body
+    body += "selp.b32 %r3, 9, 7, %p1;\nst.param.b32 [p], %r3;\n"
+    body = f"setp.lt.u32 %p1, %r1, 5;\n{body}st.param.b32 [p+8], %r1;\n"
     body += "call (q), f, (p);\nld.param.b32 %r2, [q];\nst.global.u32 [%rd1], %r2;"
     out, _ = called(function, body)
     wanted = np.where(LANE % 2, LANE, 8) + 8000 + np.where(LANE < 5, 9, 7) * 100000
@@ -592,7 +593,7 @@ call vprintf;
 
 def test_a_kernel_has_the_variables_that_it_uses() -> None:
     before = """.visible .global .align 4 .u32 one = 5, two[3] = {1, -2, 0x10};
-.const .align 16 .v4 .f32 row[2] = {{1.0, 2.0, 0f40400000, 4.0}, {-5.0}};
+.const .align 16 .v4 .f32 row[2] = {{1.0, 2.0, 0f40400000, 4.0}, {-5.0, 0.0, 0.0, 0.0}};
 .const .b32 sides[2][3] = {{1, 2, 3}, {4, 5, 6}};
 .weak .const .u16 small[] = {7, 8, 9};
 .common .global .b32 none[4];
@@ -662,7 +663,7 @@ def test_a_module_may_say_what_changes_no_number() -> None:
     )
     text = text.replace(
         ".maxntid 32, 1, 1",
-        '.maxntid 32\n.minnctapersm 2\n.maxnreg 255\n.maxclusterrank 8\n.noreturn\n.pragma "x";'
+        '.maxntid 32\n.minnctapersm 2\n.maxnreg 255\n.maxclusterrank 8\n.pragma "x";'
         "\n.reqnctapercluster 1, 1",
     ).replace(HEAD, HEAD.replace("\n", " "))
     for before, after in (
@@ -732,7 +733,7 @@ $DONE:
 
 def test_lines_are_those_of_what_was_inlined() -> None:
     body = OWN + (
-        ".loc 1 7 3\nmov.u32 %r2, 1;\n{\n"
+        ".loc 1 7 3\nmov.u32 %r2, 1;\n{\n.loc 1 8 0\n"
         ".loc 2 30 5, function_name $L__info_string0+12, inlined_at 1 8 0\n"
         "mov.u32 %r2, 2;\n}\n.loc 2 0 0\nmov.u32 %r3, 3;\n.loc 9 4 0\n"
     )
@@ -759,13 +760,14 @@ mov.b64 {_, %r4}, %rd3;
 mov.b32 %r6, -0x7;
 mov.f32 %f1, 0fBF800000;
 mov.b32 %r7, WARP_SZ;
-shfl.sync.idx.b32 _|%p2, %r4, 0, 31, -1;
+shfl.sync.idx.b32 %r8|%p2, %r4, 0, 31, -1;
 @%p2 add.s32 %r4, %r4, %r6;
+setp.ne.s32 _|%p3, %r4, %r4;
 cvt.rzi.s32.f32 %r5, %f1;
-add.s32 %r4, %r4, %r5;
+@%p3 add.s32 %r4, %r4, %r5;
 add.s32 %r4, %r4, %r7;
 @!%p1 st.global.b32 [ %rd1 + 0 ], { %r4 };
-@!%p1 st.global.b32 [ %rd1 - 16 ], %r4;
+@!%p1 st.global.b32 [%rd1+-16], %r4;
 """
     body = "add.s64 %rd1, %rd1, 16;\nsetp.ne.u32 %p1, %r1, 0;\n" + body
     out = np.arange(64, dtype="i4")
