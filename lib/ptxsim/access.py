@@ -34,10 +34,14 @@ def grain_of(kernel: Kernel, space: str, sizes: Iterable[int]) -> int:
     sizes = [4, *sizes]
     for one in kernel.instructions():
         named = set(one.words) & {*SPACES, "param"}  # a generic access may be to any
+        if "param" in named:  # whose address is taken
+            named = {"local", "const"}
         if one.words[0] in ("ld", "st", "atom", "red") and (
             not named or space in named
         ):
             sizes.append(SIZES[one.kind])
+        if one.words[0] == "ldmatrix" and one.has("trans") and space == "shared":
+            sizes.append(2)  # a lane receives two numbers from two rows
     for variable in kernel.variables:
         if variable.space == space:
             sizes += [variable.align, max(0, variable.size)]

@@ -27,7 +27,8 @@ class Count:
     warps : int
         The same for warps with at least one such thread: what a GPU issues.
     taken : int
-        Of a branch: how many of these threads it sent elsewhere.
+        Of a branch: how many of these threads it sent elsewhere. The ``ret`` of a
+        function sends threads behind the call, and so does a call's predicate.
     wavefronts, turns : int
         Passes through the banks of shared memory, and the fewest that would do; with
         ``profile=True``.
@@ -55,12 +56,15 @@ class Result:
     kernel : Kernel
         The kernel as the machine read it.
     counts : tuple of Count
-        One for each instruction, in the order of the text.
+        One for each instruction, in the order of the text; those of a function are
+        behind each of its calls.
     entered : tuple of (int, int)
         For each basic block, how many threads came to it, and how many warps.
     benign : tuple of Fault
         For each store of what another thread stores as well, in no order: the first
         time. Their severity is "benign": memory holds the same in any order.
+    layout : str
+        How the kernel takes arrays: "pointers", "numba-cuda" or "numba-cuda-mlir".
     """
 
     def __init__(
@@ -71,8 +75,9 @@ class Result:
         taken: NDArray[np.int64],
         profile: dict[tuple[int, str], int],
         benign: tuple[Fault, ...] = (),
+        layout: str = "pointers",
     ) -> None:
-        self.kernel, self.benign = kernel, benign
+        self.kernel, self.benign, self.layout = kernel, benign, layout
         self.entered = tuple(zip(threads.tolist(), warps.tolist()))
         found: list[Count] = []
         for number, block in enumerate(kernel.blocks):

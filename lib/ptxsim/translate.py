@@ -6,25 +6,40 @@ blocks can see, what belongs to threads that are elsewhere. A register that a si
 block defines and uses needs no such care.
 """
 
+from dataclasses import replace
 from functools import lru_cache
 from types import CodeType
 from typing import Any, NamedTuple
 
-from ptxsim.faults import Unsupported
+from ptxsim.faults import Malformed, Unsupported
 from ptxsim.opcodes import (
     COUNTS,
     OPCODES,
     control,
     conversions,
     floats,
+    halves,
     integers,
     memory,
+    tensor,
     unordered,
 )
-from ptxsim.syntax import Instruction, Kernel, parse
+from ptxsim.parser import parse
+from ptxsim.syntax import Instruction, Kernel
 from ptxsim.writer import Writer
 
-TRANSLATORS = (control, conversions, floats, integers, memory)  # they fill OPCODES
+# They fill OPCODES.
+TRANSLATORS = (control, conversions, floats, halves, integers, memory, tensor)
+
+
+ACCESSES = ("ld", "st", "atom", "red", "cp")
+HINTS = {f"L2::{word}" for word in ("cache_hint", "64B", "128B", "256B")}
+HINTS |= {
+    f"{cache}::{word}"
+    for cache in ("L1", "L2")
+    for word in ("evict_normal", "evict_unchanged", "evict_first", "evict_last")
+}
+HINTS.add("L1::no_allocate")
 
 
 class Program(NamedTuple):
@@ -33,7 +48,8 @@ class Program(NamedTuple):
     kernel: Kernel
     code: CodeType  # defines two functions for each basic block
     source: str  # the same as text
-    views: dict[str, tuple[str, str]]  # array name in the code: its register and type
+    # Array name in the code: its register, type, and first byte in there.
+    views: dict[str, tuple[str, str, int]]
     constants: dict[str, Any]
     instructions: tuple[Instruction, ...]  # the code calls them by their number
 
@@ -67,21 +83,33 @@ def write(writer: Writer, stepping: bool) -> str:
     return "\n".join(writer.lines)
 
 
+def plain(writer: Writer, one: Instruction) -> Instruction:
+    """Return an access without what it tells the caches, which are not modelled."""
+    if one.words[0] not in ACCESSES or not HINTS & {*one.words}:
+        return one
+    words = [word for word in one.words if word not in HINTS]
+    operands = one.operands
+    if one.has("L2::cache_hint"):
+        writer.value(operands[-1], "b64")
+        operands = operands[:-1]
+    return replace(one, opcode=".".join(words), operands=operands)
+
+
 def translate(writer: Writer, one: Instruction, stepping: bool) -> None:
     """Write an instruction; a guard hides the threads for which it is false."""
+    one = plain(writer, one)
     emitter = OPCODES.get(unordered(one.opcode))
     if emitter is None:
         raise one.unsupported()
     check(writer, one)
-    ends = one.words[0] in ("bra", "ret", "exit", "bar", "barrier", "trap")
-    writer.guarded = one.guard is not None and not ends
+    writer.guarded = one.guard is not None and not one.is_end
     if writer.guarded:
         test = writer.predicate(f"{'!' * one.negated}{one.guard}")
         writer.say("every, all_act = mask, act")
         writer.say(f"mask = mask & {test}; act = np.flatnonzero(mask)")
     try:
         emitter(writer, one)
-    except Unsupported:
+    except (Unsupported, Malformed):
         raise
     except (ValueError, IndexError, KeyError, TypeError, AttributeError) as problem:
         raise one.unsupported(f"{problem}") from problem

@@ -4,6 +4,8 @@ An access names its state space; without one its address is generic, and tells t
 space.
 """
 
+import numpy as np
+
 from ptxsim.opcodes import opcode
 from ptxsim.opcodes.integers import memory_operand
 from ptxsim.registers import DTYPES
@@ -16,7 +18,10 @@ MOVED = (f"[.v2 .v4]{NARROW}", f"[.v2]{WIDE}")  # 16 bytes at most
 
 
 def space_of(one: Instruction) -> str:
-    """Return the name of a state space in the translated code."""
+    """Return the name of a state space in the translated code.
+
+    A parameter may be in any, as its address tells.
+    """
     found = [word for word in one.words if word in SPACES]
     return found[0].upper() if found else "GENERIC"
 
@@ -30,17 +35,57 @@ def parts(w: Writer, one: Instruction, operand: Operand) -> tuple[str, ...]:
     return tuple(map(str, found))
 
 
-@opcode(2, f"ld.param{NARROW}", f"ld.param{WIDE}")
+@opcode(2, *(f"ld.param{moved}" for moved in MOVED))
 def load_parameter(w: Writer, one: Instruction) -> None:
-    result, where = one.operands
-    name, offset = getattr(where, "base", ""), getattr(where, "offset", 0)
-    declared = w.kernel.parameters.get(name)
-    if declared is None or offset or SIZES[declared] != SIZES[one.kind]:
-        raise one.unsupported("it reads no whole parameter")
-    w.typed(result, one.kind)
-    own, kind = w.kernel.type_of(str(result)) or one.kind, one.kind
-    value = f"PARAMETER[{name!r}].view({DTYPES[kind]!r})"
-    w.put(result, kind if kind[0] == "f" else f"{kind[0]}{SIZES[own] * 8}", value)
+    where, kind, size = one.operands[1], one.kind, SIZES[one.kind]
+    name, at = getattr(where, "base", ""), getattr(where, "offset", 0)
+    registers = parts(w, one, one.operands[0])
+    if name not in w.kernel.parameters and name not in w.kernel.slots:
+        load(w, one)  # by its address, which is in a register
+        return
+    if name in w.kernel.slots and name in w.variables:
+        load(w, one)
+        return
+    check_part(w, one, name, at, size * len(registers))
+    for first, register in enumerate(registers, at // size):
+        w.typed(register, kind)
+        value = f"PARAMETER[{name!r}][{first * size}:{(first + 1) * size}]"
+        value += f".view({DTYPES[kind]!r})"
+        if name in w.kernel.slots:
+            value = w.slot(name, first * size, kind)
+        w.put(register, wide(w, register, kind), value)
+
+
+def check_part(w: Writer, one: Instruction, name: str, at: int, size: int) -> None:
+    """Raise an error for what is no part of a parameter."""
+    declared = w.kernel.parameters.get(name) or w.kernel.slots[name]
+    if not 0 <= at <= declared.size - size:
+        raise one.unsupported(f"{name} has {declared.size} bytes")
+    if at % size:
+        raise one.unsupported(f"the offset is no multiple of {size}")
+
+
+def wide(w: Writer, register: str, kind: str) -> str:
+    """Return the type that fills a register to which a narrower number may go."""
+    own = w.kernel.type_of(register) or kind
+    return kind if kind[0] == "f" else f"{kind[0]}{SIZES[own] * 8}"
+
+
+@opcode(2, *(f"st.param{moved}" for moved in MOVED))
+def store_parameter(w: Writer, one: Instruction) -> None:
+    """Hands a number to a function, or back to its caller."""
+    where, kind = one.operands[0], f"u{SIZES[one.kind] * 8}"
+    name, at = getattr(where, "base", ""), getattr(where, "offset", 0)
+    if name in w.variables:
+        store(w, one)
+        return
+    words = parts(w, one, one.operands[1])
+    if name in w.kernel.slots:
+        check_part(w, one, name, at, SIZES[kind] * len(words))
+    for offset, word in enumerate(words):
+        to = w.slot(name, at + offset * SIZES[kind], kind)
+        keeps = ", where=mask" if w.masked or w.guarded else ""
+        w.say(f"np.copyto({to}, {bits_of(w, one, word)}{keeps})")
 
 
 @opcode(
@@ -117,10 +162,7 @@ def atomic(w: Writer, one: Instruction) -> None:
     )
 
 
-HINTS = "[.L2::64B .L2::128B .L2::256B]"
-
-
-@opcode((3, 4), f"cp.async<.ca .cg><.shared .shared::cta>.global{HINTS}")
+@opcode((3, 4), "cp.async<.ca .cg><.shared .shared::cta>.global")
 def copy(w: Writer, one: Instruction) -> None:
     to, source, size, *some = one.operands
     to, offset = memory_operand(w, to)
@@ -149,3 +191,30 @@ def wait(w: Writer, one: Instruction) -> None:
 @opcode(0, "membar<.cta .gl .sys>", "fence[.sc .acq_rel]<.cta .gpu .sys>")
 def fence(w: Writer, one: Instruction) -> None:
     w.say(f"FENCE({w.number}, act)")
+
+
+@opcode(
+    1,
+    "prefetch[.global .local]<.L1 .L2>",
+    "prefetch.global<.L2::evict_last .L2::evict_normal>",
+    "prefetchu.L1",
+    "pmevent[.mask]",
+    "nanosleep.u32",
+)
+@opcode(2, "applypriority[.global].L2::evict_normal")
+def hint(w: Writer, one: Instruction) -> None:
+    """Does nothing: caches, counters and time are not modelled."""
+
+
+# ---- caches, which are not modelled ----
+
+FIRST = "<.L2::evict_last .L2::evict_normal .L2::evict_first .L2::evict_unchanged>"
+SECOND = "[.L2::evict_first .L2::evict_unchanged]"
+
+
+@opcode((1, 2), f"createpolicy.fractional{FIRST}{SECOND}.b64")
+@opcode(4, f"createpolicy.range[.global]{FIRST}{SECOND}.b64")
+@opcode(2, "createpolicy.cvt.L2.b64")
+def policy(w: Writer, one: Instruction) -> None:
+    """Leaves some number: only caches read it."""
+    w.put(one.operands[0], "b64", w.constant(np.uint64(0)))

@@ -1,0 +1,112 @@
+"""Compiles the kernels of tests/others, which other hands designed, for ptxsim's tests.
+
+    python -m tools.kernels.others            compile, write tests/data/numba.zip
+    python -m tools.kernels.others --check    compile, say what differs from that file
+
+The compiler runs in .venv-gpu, like that of `tools.kernels`, and needs no GPU.
+"""
+
+import json
+import re
+import sys
+from datetime import date
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+from tools.common import environments, options
+from tools.common.paths import ROOT
+from tools.kernels import gate as kernels
+from tools.kernels import stored
+
+STORED = ROOT / "tests" / "data" / "numba.zip"
+WHAT = "PTX of the kernels in tests/others. Nothing here has run on a GPU."
+
+
+def main() -> int:
+    chosen = options.parse(["--check", "--worker"])
+    if "--worker" in chosen:
+        json.dump(compute(), sys.stdout)
+        return 0
+    try:
+        kernels.environment()
+    except environments.NotInstalled as problem:
+        print(problem)
+        return 2
+    made = environments.ask(kernels.PYTHON, "tools.kernels.others")
+    index, texts = made["index"], made["texts"]
+    if "--check" in chosen:
+        wrong = stored.differences(STORED, index, texts)
+    else:
+        stored.write(STORED, {**index, "made": date.today().isoformat()}, texts)
+        wrong = []
+    return options.report(wrong, f"{len(texts)} kernels: {len(wrong)} complaints")
+
+
+# ---- in the environment with the compiler ----
+
+
+def compute() -> dict[str, Any]:
+    """Return the index, and the PTX of every kernel by its name."""
+    from kernellab.compile import environment
+    from tests.others.catalogue import TARGET, cases, digest
+
+    texts, signatures, sources = {}, {}, {}
+    for name, case in cases().items():
+        types = tuple(map(type_of, case.made().args))
+        texts[name] = compiled(case, types)
+        signatures[name] = ", ".join(map(str, types))
+        sources[name] = digest(case)
+    index = {
+        "what": WHAT,
+        "command": "python -m tools.kernels.others",
+        "target": "sm_{}{}".format(*TARGET),
+        "versions": environment(),
+        "signatures": signatures,
+        "sources": sources,
+    }
+    return {"index": index, "texts": texts}
+
+
+def compiled(case: Any, types: tuple[Any, ...]) -> str:
+    """Return the PTX of a kernel, with short names for those of Numba.
+
+    Numba's names count what was compiled before.
+    """
+    from numba import cuda
+    from numba.cuda import dispatcher
+
+    from tests.others.catalogue import TARGET
+
+    # A function that a kernel calls is compiled for the GPU at hand. Here is none.
+    device = SimpleNamespace(compute_capability=TARGET)
+    with patch.object(dispatcher, "get_current_device", lambda: device):
+        ptx, _ = cuda.compile(
+            case.function,
+            types,
+            output="ptx",
+            device=False,
+            abi="numba",
+            lineinfo=True,
+            cc=TARGET,
+            **case.options,
+        )
+    ptx = stored.plain(ptx)
+    long = re.search(r"\.entry\s+([\w$]+)", ptx).group(1)
+    ptx = ptx.replace(long, case.name)
+    others = dict.fromkeys(re.findall(r"\b_Z[\w$]+", ptx))
+    names = {name: f"{case.name}_{i}" for i, name in enumerate(others, 1)}
+    return re.sub(r"\b_Z[\w$]+", lambda match: names[match[0]], ptx)
+
+
+def type_of(value: Any) -> Any:
+    """Return Numba's type of an argument of a launch."""
+    import numpy as np
+    from numba import from_dtype, types
+
+    kind = from_dtype(value.dtype)
+    return types.Array(kind, value.ndim, "C") if isinstance(value, np.ndarray) else kind
+
+
+if __name__ == "__main__":
+    sys.exit(main())
