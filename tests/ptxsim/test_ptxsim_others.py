@@ -5,6 +5,7 @@
 
 from functools import cache
 
+import numpy as np
 import pytest
 
 import ptxsim
@@ -14,9 +15,28 @@ from tools.kernels import others, stored
 CASES = catalogue.cases()
 # Kernels that ptxsim cannot run yet, by the feature that it lacks.
 MISSING = {
-    "fences, flags and tickets": "fence_reduction",
-    "calls": "binomial_option",
+    "order by fences, flags and tickets": """
+        fence_reduction lookback_flags chained_scan producer_consumer ring_buffer
+        grid_barrier grid_barrier_flags warp_flag split_k_semaphore spin_lock mutex_bins
+        readers_writer attention_split""",
+    "atomic operations on floats that load and then compare": """
+        atomic_extremes atomic_nanmax""",
+    "syncwarp between reads of a word by several threads": "syncwarp_scan",
+    "nanosleep": "ticket_lock",
+    "loads of half a parameter": "hash_table",
+    "dp4a": "dot_int8",
+    "calls": """
+        binomial_option sin_float64 cos_float64 tan_float64 gamma_float64 lgamma_float64
+        pow_float64 mixed_float64""",
+    "blocks in braces, arithmetic of float16": """
+        half_functions half_functions_more half_arithmetic half_sums""",
+    "rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64": """
+        log_float64 log2_float64 log10_float64 log1p_float64 asin_float64 acos_float64
+        atan_float64 cosh_float64 tanh_float64 asinh_float64 acosh_float64 atanh_float64
+        erfc_float64 hypot_float64 cbrt_float64 log_sum_exp""",
 }
+# Basic blocks: a kernel that waits for ever where a feature is missing ends soon.
+LIMIT = 2_000
 LACKS = {name: why for why, names in MISSING.items() for name in names.split()}
 
 
@@ -35,6 +55,7 @@ def run(name: str) -> tuple[catalogue.Launch, ptxsim.Result]:
         outputs=list(launch.outputs),
         changed=list(launch.changed),
         dynamic=launch.dynamic,
+        limit=LIMIT if name in LACKS else 1_000_000,
     )
     return launch, result
 
@@ -64,7 +85,19 @@ def test_the_stored_ptx_is_of_the_kernels_as_they_stand() -> None:
 def test_launches_are_the_same_each_time_and_their_bounds_can_fail() -> None:
     for name, case in CASES.items():
         one, other = case.made(), case.made()
-        assert all((x == y).all() for x, y in zip(one.args, other.args)), name
-        # As many numbers as it has to write are wrong before it runs.
+        pairs = zip(one.args, other.args)
+        assert all(np.array_equal(x, y, equal_nan=True) for x, y in pairs), name
+        # Before it runs, its results are wrong.
         compared = [x for x in (one.outputs | one.changed).values() if x is not None]
         assert compared and one.complaint(), name
+
+
+@pytest.mark.xfail(reason="22 are right so far", strict=True)
+def test_of_the_first_27_kernels_25_are_right_and_the_others_are_refused() -> None:
+    listed = [name for name, case in CASES.items() if case.listed]
+    assert len(listed) == 27
+    left = [name for name in listed if name in LACKS]
+    assert len(left) <= 2
+    for name in left:
+        with pytest.raises(ptxsim.Unsupported):
+            run(name)
