@@ -71,7 +71,8 @@ def compute() -> dict[str, Any]:
 def compiled(case: Any, types: tuple[Any, ...]) -> str:
     """Return the PTX of a kernel, with short names for those of Numba.
 
-    Numba's names count what was compiled before.
+    Numba's names count what was compiled before. Those in the section ``.debug_str``,
+    which tell where a line was inlined, are left out.
     """
     from numba import cuda
     from numba.cuda import dispatcher
@@ -89,12 +90,15 @@ def compiled(case: Any, types: tuple[Any, ...]) -> str:
             with patch.object(nvrtc, "Program", Source):
                 parts, _ = cuda.compile_all(case.function, types, output="ptx", **how)
             ptx = joined(*parts)
-    ptx = stored.plain(ptx)
+    ptx = re.sub(r"\.section\s+\.debug_str\s*\{[^}]*\}", "", stored.plain(ptx))
+    ptx = re.sub(r"(\.loc\s+\d+\s+\d+\s+\d+)[^\n]*", r"\1", ptx)
     long = re.search(r"\.entry\s+([\w$]+)", ptx).group(1)
     ptx = ptx.replace(long, case.name)
-    others = dict.fromkeys(re.findall(r"\b_Z[\w$]+", ptx))
-    names = {name: f"{case.name}_{i}" for i, name in enumerate(others, 1)}
-    return re.sub(r"\b_Z[\w$]+", lambda match: names[match[0]], ptx)
+    for pattern, short in ((r"\b_Z[\w$]+", case.name), (r"\b_cudapy_\w+", "shared")):
+        others = dict.fromkeys(re.findall(pattern, ptx))
+        names = {name: f"{short}_{i}" for i, name in enumerate(others, 1)}
+        ptx = re.sub(pattern, lambda match, names=names: names[match[0]], ptx)
+    return ptx
 
 
 class Source:

@@ -18,12 +18,11 @@ MOMENT = (1980, 1, 1, 0, 0, 0)  # the earliest that an archive can name
 def plain(ptx: str) -> str:
     """Return PTX without comments and debug sections; files are named without folders.
 
-    The lines of the source, ``.loc`` and ``.file``, stay; from where they were inlined
-    does not, because its names are in a debug section.
+    The lines of the source, ``.loc`` and ``.file``, stay, and so does ``.debug_str``: the
+    names of functions to which ``.loc`` refers.
     """
     ptx = re.sub(r"//[^\n]*", "", ptx)
-    ptx = re.sub(r"\.section\s+\.debug\w*\s*\{.*?\n\s*\}", "", ptx, flags=re.S)
-    ptx = re.sub(r"(\.loc\s+\d+\s+\d+\s+\d+)[^\n]*", r"\1", ptx)
+    ptx = re.sub(r"\.section\s+\.debug_(?!str)\w*\s*\{[^}]*\}", "", ptx)
     ptx = re.sub(r'(\.file\s+\d+\s+")[^"]*/', r"\1", ptx)
     lines = (line.strip() for line in ptx.split("\n"))
     return "\n".join(line for line in lines if line) + "\n"
