@@ -11,6 +11,7 @@ from tools.common.paths import ROOT
 # The locks for tests and for JupyterLab include the first, which is compiled before them.
 LOCKS = ("requirements", "requirements-test", "requirements-lab")
 LOCKS += ("requirements-gpu", "requirements-model", "requirements-release")
+LOCKS += ("requirements-triton",)
 HEADER = "# Made by `make lock` from {name}.in, for Python 3.11 to 3.14.\n"
 
 

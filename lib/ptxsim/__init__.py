@@ -10,10 +10,11 @@ threads run at once; each basic block of the PTX becomes a Python function.
 Names
 -----
 run(text, grid, args, *, threads, outputs=(), changed=(), …) -> Result
-    ``args`` are those of the Python kernel: arrays and numbers. They are laid out as the
-    compiler of the PTX passes them, numba-cuda or numba-cuda-mlir, which the number of
-    the kernel's parameters tells. Arrays of `outputs` hold nothing before;
-    those of `changed` may be read and written; no others may be written.
+    ``args`` are arrays, numbers, structs and null pointers. An array is passed as the
+    compiler of the PTX passes it, as a pointer (C, Triton, CuTe) or by the layout of
+    numba-cuda or numba-cuda-mlir, which the number of the kernel's parameters tells.
+    Arrays of `outputs` hold nothing before; those of `changed` may be read and
+    written; no others may be written.
 trace(text, grid, args, *, block, thread, …) -> list of Moment
     What one thread did: each instruction with what it left in registers.
 Result
@@ -54,10 +55,9 @@ Limits
 PTX is not what a GPU executes: an assembler, ptxas, translates it once more. It is
 trusted here, and its registers, its schedule and its instructions are not seen.
 
-- One kernel without calls. No tensor cores, textures, ``mbarrier`` or bulk copies, no
-  arithmetic on pairs of halves, no barriers for a count of threads, and roundings of
-  arithmetic other than to the nearest only in single precision. What is missing raises
-  `Unsupported`.
+- One kernel without calls. Of tensor cores only ``mma.sync`` and ``ldmatrix``, as sm_80
+  has them; no ``wgmma``, textures, ``mbarrier`` or bulk copies, no barriers for a count of
+  threads. What is missing raises `Unsupported`.
 - A launch is one way through the code: what it does not come to is not looked at.
 - Accesses are ordered by barriers only: those of a block, and ``bar.warp.sync`` for the
   lanes of its mask. Code that orders them by fences, flags or other atomics is called a
@@ -73,9 +73,14 @@ trusted here, and its registers, its schedule and its instructions are not seen.
   later batch waits for ever, which is the fault ``endless``.
 - ``ex2``, ``lg2``, ``sin``, ``cos``, ``tanh``, ``rcp``, ``rsqrt``, ``sqrt`` and ``div``
   are as exact as NumPy's; a GPU's approximations are off by a few units in the last place.
-- ``fma`` is rounded once. With ``.ftz``, results that are subnormal become zero; those
-  that are exact, and subnormal numbers that go in, are looked for only with
-  ``exact=True``, or if the arguments hold some.
+- The sums of ``mma`` are taken in single precision, in NumPy's order; a GPU's order is
+  not published, and its last bits may differ.
+- ``rcp`` and ``rsqrt`` with ``.approx.ftz.f64`` are rounded to the 20 bits that they keep.
+- ``fma`` is rounded once, in every type.
+- With ``.ftz``, results that are subnormal become zero; those that are exact, and
+  subnormal numbers that go in, are looked for only with ``exact=True``, or if the
+  arguments hold some.
+- Special registers that tell the time or the multiprocessor are refused.
 - An instruction with a predicate is counted for all threads that come to it.
 - Wavefronts count passes through 32 banks of four bytes, where 8 bytes are served for 16
   threads at a time and 16 bytes for 8. Caches are not modelled, and nothing is timed.

@@ -36,6 +36,8 @@ def grain_of(kernel: Kernel, space: str, sizes: Iterable[int]) -> int:
             not named or space in named
         ):
             sizes.append(SIZES[one.kind])
+        if one.words[0] == "ldmatrix" and one.has("trans") and space == "shared":
+            sizes.append(2)  # a lane receives two numbers from two rows
     for variable in kernel.variables:
         if variable.space == space:
             sizes += [variable.align, max(0, variable.size)]

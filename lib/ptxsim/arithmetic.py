@@ -3,7 +3,6 @@
 A function with `out` writes its result there; the others return it.
 """
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -170,6 +169,75 @@ def logic(a: Array, b: Array, c: Array, table: int) -> Array:
     return result
 
 
+def product_24(a: Array, b: Array, high: bool) -> Array:
+    """mul24: the lower or the upper 32 of the 48 bits of a product of 24-bit numbers."""
+    wide = [(np.asarray(x) << x.dtype.type(8)).astype("i8") >> 8 for x in (a, b)]
+    return (wide[0] * wide[1] >> (16 if high else 0)).astype(a.dtype)
+
+
+def distance(a: Array, b: Array) -> Array:
+    """Return |a − b|, wrapped."""
+    return np.where(a < b, b - a, a - b)
+
+
+def dot(a: Array, b: Array, c: Array, kinds: tuple[str, str], first: int) -> Array:
+    """dp4a, dp2a: add products of neighbouring numbers to `c`.
+
+    `kinds` are NumPy's types of the numbers in a register of `a` and of `b`, and `first`
+    is the first number of `b`.
+    """
+    left, right = (
+        np.ascontiguousarray(np.atleast_1d(x)).view(kind).reshape(-1, 4 // int(kind[1]))
+        for x, kind in zip((a, b), kinds)
+    )
+    right = right[:, first : first + left.shape[1]]
+    total = (left.astype("i8") * right).sum(1)
+    return (total + c).astype("u4")
+
+
+def bits_below(count: Array) -> Array:
+    """Return words whose lowest bits are 1, as many as `count`; 32 at most."""
+    return ((np.uint64(1) << np.minimum(count, 32).astype("u8")) - 1).astype("u4")
+
+
+def extend(a: Array, count: Array, clamp: bool) -> Array:
+    """szext: the lowest bits, with their sign if numbers have one."""
+    a, count = np.atleast_1d(a), np.atleast_1d(count)
+    whole = (count >= 32) & clamp
+    count = count & np.uint32(31)
+    keep = np.where(whole, np.uint32(0xFFFFFFFF), bits_below(count))
+    bits = a.view("u4")
+    top = bits >> (np.maximum(count, np.uint32(1)) - np.uint32(1)) & np.uint32(1)
+    negative = (top != 0) & (count != 0) & ~whole & (a.dtype.kind == "i")
+    return np.where(negative, bits | ~keep, bits & keep)
+
+
+def bit_mask(at: Array, count: Array, clamp: bool) -> Array:
+    """bmsk: as many bits as `count`, from the place `at`."""
+    at, count = np.atleast_1d(at), np.atleast_1d(count)
+    start, end = at & np.uint32(31), (at & np.uint32(31)) + (count & np.uint32(31))
+    if clamp:
+        start = np.where(at >= 32, np.uint32(32), start)
+        end = np.where(count >= 32, np.uint32(32), end)
+    return bits_below(end) & ~bits_below(start)
+
+
+def nth_bit(mask: Array, base: Array, offset: Array) -> Array:
+    """fns: the place of the nth 1 from a place on, upwards or downwards."""
+    mask, at, offset = np.broadcast_arrays(*map(np.atleast_1d, (mask, base, offset)))
+    at, offset = at.astype("i8"), offset.view("i4").astype("i8")
+    left = np.abs(offset) - (offset != 0)
+    found = np.full(at.shape, 0xFFFFFFFF, "u4")
+    for _ in range(32):
+        inside = (at >= 0) & (at < 32)
+        one = inside & (mask >> np.clip(at, 0, 31).astype("u4") & np.uint32(1) != 0)
+        here = one & (left == 0)
+        found[here] = at[here]
+        left = left - one
+        at = np.where(inside & (offset != 0), at + np.sign(offset), 32)
+    return found
+
+
 def join(*parts: Array) -> Array:
     """Return numbers that are made of these, the lowest first."""
     together = np.stack(np.broadcast_arrays(*(np.atleast_1d(x) for x in parts)), -1)
@@ -232,12 +300,6 @@ def bfloat_bits(x: Array) -> Array:
 # ---- floats ----
 
 
-def fma_f16(a: Array, b: Array, c: Array, out: Array) -> None:
-    """a · b + c; in double precision the product is exact, and the sum near enough."""
-    wide = np.multiply(a, b, dtype="f8")
-    np.copyto(out, np.add(wide, c, dtype="f8"), casting="unsafe")
-
-
 class Fma32:
     """a · b + c in single precision, rounded once.
 
@@ -280,49 +342,6 @@ def _make_odd(total: Array, a: Array, b: Array, which: Array) -> None:
     if wrong.any():
         toward = np.where(error > 0, np.inf, -np.inf)
         total[which] = np.where(wrong, np.nextafter(rounded, toward), rounded)
-
-
-def directed(name: str, how: str, *given: Array, out: Array) -> None:
-    """Return arithmetic in single precision that rounds toward zero, down or up."""
-    a, b, *more = (np.broadcast_to(x, out.shape).astype("f8") for x in given)
-    a, b = (a * b, more[0] if more else None) if name in ("mul", "fma") else (a, b)
-    if b is None:  # the product is exact in double precision
-        total, error = a, np.zeros_like(a)
-    else:
-        b = -b if name == "sub" else b
-        total = a + b
-        back = total - a
-        error = (a - (total - back)) + (b - back)  # of the sum, and exact
-    near = total.astype("f4")
-    beyond = (near.astype("f8") - total) - np.where(np.isfinite(error), error, 0)
-    down = (how == "rm") | ((how == "rz") & (total > 0))
-    up = (how == "rp") | ((how == "rz") & (total < 0))
-    near = np.where((beyond > 0) & down, np.nextafter(near, np.float32(-np.inf)), near)
-    near = np.where((beyond < 0) & up, np.nextafter(near, np.float32(np.inf)), near)
-    if how == "rm" and b is not None:  # x − x is −0 where sums are rounded down
-        cancelled = (total == 0) & ~(
-            (a == 0) & (b == 0) & ~np.signbit(a) & ~np.signbit(b)
-        )
-        near = np.where(cancelled, np.float32(-0.0), near)
-    np.copyto(out, near)
-
-
-def fma_f64(a: Array, b: Array, c: Array, out: Array) -> None:
-    """a · b + c in double precision, rounded once; by exact fractions, so it is slow."""
-    for i, given in enumerate(zip(*(np.broadcast_to(x, out.shape) for x in (a, b, c)))):
-        x, y, z = map(float, given)
-        out[i] = x * y + z
-        if np.isfinite([x, y, z]).all():
-            exact = Fraction(x) * Fraction(y) + Fraction(z)
-            out[i] = _as_float(exact) if exact else out[i]
-
-
-def _as_float(exact: Fraction) -> float:
-    """Return a fraction as a float; infinite if it is too large for one."""
-    try:
-        return float(exact)
-    except OverflowError:
-        return np.inf if exact > 0 else -np.inf
 
 
 def add_with_carry(a: Array, b: Array, carry: Array, dtype: str) -> tuple[Array, Array]:
@@ -408,12 +427,11 @@ def within_0_and_1(x: Array) -> Array:
 FUNCTIONS = {
     function.__name__: function
     for function in (
-        add_with_carry, bfloat_bits, clamped, directed, divide_approximately,
-        extract_field, extreme, extreme_or_nan, fma_f16, fma_f64, funnel_shift,
-        half_bits, highest_bit, insert_field, inverse_root, join, leading_zeros, logic,
-        multiply_high, permute_bytes, quotient, reciprocal, remainder, reverse, rounded,
-        saturate, shift_left, shift_right, split, subnormal_to_zero,
-        subtract_with_borrow, to_whole, within_0_and_1,
-        wrapped,
+        add_with_carry, bfloat_bits, bit_mask, clamped, distance, divide_approximately,
+        dot, extend, extract_field, extreme, extreme_or_nan, funnel_shift, half_bits,
+        highest_bit, insert_field, inverse_root, join, leading_zeros, logic,
+        multiply_high, nth_bit, permute_bytes, product_24, quotient, reciprocal,
+        remainder, reverse, rounded, saturate, shift_left, shift_right, split,
+        subnormal_to_zero, subtract_with_borrow, to_whole, within_0_and_1, wrapped,
     )
 }  # fmt: skip

@@ -17,6 +17,22 @@ class Unsupported(NotImplementedError):
         self.line, self.text = line, text
 
 
+class Malformed(ValueError):
+    """What is no PTX: a symbol is missing, say, or a name is not declared.
+
+    Attributes
+    ----------
+    line : int
+        The line of the text.
+    text : str
+        What stands there.
+    """
+
+    def __init__(self, line: int, text: str, why: str) -> None:
+        super().__init__(f"text: line {line}: {text} ({why})")
+        self.line, self.text = line, text
+
+
 class Fault(ValueError):
     """What a GPU would not forgive, or would not notice.
 

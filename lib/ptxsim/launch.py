@@ -8,17 +8,15 @@ from typing import Any
 import numpy as np
 
 from ptxsim.access import BASES, Access
-from ptxsim.arithmetic import TINY
+from ptxsim.arguments import find_arrays, has_subnormals, is_whole, pass_arguments
 from ptxsim.faults import Fault
 from ptxsim.lanes import WARP, Lanes
 from ptxsim.machine import Machine, Step
 from ptxsim.memory import CHANGEABLE, GIVEN
-from ptxsim.registers import DTYPES
 from ptxsim.result import Result
 from ptxsim.syntax import Kernel
 from ptxsim.translate import translated
 
-ALIGNED = 256  # bytes: how memory for an array is aligned on a GPU
 MOST_THREADS = 1024  # of a block
 MOST_ALONG = (1024, 1024, 64)  # threads of a block, along x, y and z
 MOST_BLOCKS = (2**31 - 1, 65535, 65535)
@@ -53,8 +51,10 @@ def run(
     grid : int or up to three ints
         How many blocks of threads.
     args : sequence
-        The arguments of the Python kernel: C-contiguous arrays of one or more
-        dimensions, and NumPy numbers. What the kernel writes is written to the arrays.
+        The arguments of the kernel: C-contiguous arrays of one or more dimensions;
+        NumPy and Python numbers; for a struct that is passed by value, its ``bytes`` or
+        a structured scalar of NumPy; None for a null pointer. What the kernel writes is
+        written to the arrays.
     threads : int or up to three ints, optional
         The threads of a block; what the PTX declares unless given.
     outputs : sequence of int
@@ -88,9 +88,9 @@ def run(
     Result
     """
     _check_options(dynamic, lanes, limit, name, step)
-    arrays = _arrays(args, outputs, changed)
+    arrays = find_arrays(args, outputs, changed)
     if exact is None:
-        exact = any(map(_has_subnormals, args))
+        exact = any(map(has_subnormals, args))
     program = translated(text, name, step is not None, exact)
     kernel = program.kernel
     shape = _shape("grid", grid, MOST_BLOCKS)
@@ -100,7 +100,7 @@ def run(
     sizes = [array.nbytes for array in arrays.values()]
     access = Access(kernel, places, check, profile, sizes, dynamic)
     addresses = _place(kernel, access, dynamic, loose)
-    values = _parameters(kernel, args, arrays, access)
+    values, layout = pass_arguments(kernel, args, arrays, access)
     access.make()
     _fill(kernel, access, addresses, arrays, outputs, changed)
     machine = Machine(program, places, access, limit, step)
@@ -111,16 +111,8 @@ def run(
     counted = access.profile or Counter()
     benign = tuple(fault for _, fault in sorted(access.benign.items()))
     return Result(
-        kernel, machine.threads, machine.warps, machine.taken, counted, benign
+        kernel, machine.threads, machine.warps, machine.taken, counted, benign, layout
     )
-
-
-def _has_subnormals(value: Any) -> bool:
-    """Return whether a number, or one of an array, is subnormal in single precision."""
-    if getattr(value, "dtype", None) != np.float32:
-        return False
-    size = np.abs(value)
-    return bool(((size > 0) & (size < np.float32(TINY))).any())
 
 
 def _check_options(dynamic: Any, lanes: Any, limit: Any, name: Any, step: Any) -> None:
@@ -134,11 +126,6 @@ def _check_options(dynamic: Any, lanes: Any, limit: Any, name: Any, step: Any) -
         raise TypeError(f"name: expected a str, got {type(name).__name__}")
     if not (step is None or callable(step)):
         raise TypeError(f"step: expected a function, got {type(step).__name__}")
-
-
-def is_whole(number: Any) -> bool:
-    """Return whether something is a whole number, and no truth value."""
-    return isinstance(number, int | np.integer) and not isinstance(number, bool)
 
 
 def _shape(
@@ -190,112 +177,6 @@ def _check_size(
         )
 
 
-# ---- arguments ----
-
-
-def _arrays(
-    args: Sequence[Any], outputs: Sequence[int], changed: Sequence[int]
-) -> dict[int, np.ndarray[Any, Any]]:
-    """Return the arrays among the arguments, by their place."""
-    for what, given in (("args", args), ("outputs", outputs), ("changed", changed)):
-        if not isinstance(given, Sequence) or isinstance(given, str | bytes):
-            raise TypeError(f"{what}: expected a sequence, got {type(given).__name__}")
-    arrays: dict[int, np.ndarray[Any, Any]] = {}
-    for i, value in enumerate(args):
-        _check_argument(f"args[{i}]", value)
-        if isinstance(value, np.ndarray):
-            if any(np.shares_memory(value, other) for other in arrays.values()):
-                raise ValueError(f"args[{i}]: it shares memory with another argument")
-            arrays[i] = value
-    for what, chosen in (("outputs", outputs), ("changed", changed)):
-        if strange := [i for i in chosen if not (is_whole(i) and i in arrays)]:
-            raise ValueError(f"{what}: expected places of arrays, got {strange[0]!r}")
-        if locked := [i for i in chosen if not arrays[i].flags.writeable]:
-            raise ValueError(
-                f"{what}: expected arrays that may be written, got args[{locked[0]}]"
-            )
-    if both := set(outputs) & set(changed):
-        raise ValueError(
-            f"changed: expected none of the outputs, got {min(both)}, which is one"
-        )
-    return arrays
-
-
-def _check_argument(name: str, value: Any) -> None:
-    """Raise an error for what is no number, and no array of numbers, of a GPU."""
-    if not isinstance(value, np.ndarray | np.generic) or isinstance(
-        value, np.ma.MaskedArray
-    ):
-        raise TypeError(
-            f"{name}: expected a NumPy array or number, got {type(value).__name__}"
-        )
-    kind = value.dtype
-    if kind.kind not in "biuf" or kind.itemsize > 8 or not kind.isnative:
-        raise TypeError(
-            f"{name}: expected whole numbers, floats or bools of up to 8 bytes, in this"
-            f" machine's order, got {kind.str}"
-        )
-    if isinstance(value, np.ndarray) and not (value.flags.c_contiguous and value.ndim):
-        raise ValueError(
-            f"{name}: expected a C-contiguous array of one or more"
-            f" dimensions, got shape {value.shape}, strides {value.strides}"
-        )
-
-
-def _from_numba(array: Any, address: int) -> list[int]:
-    """Return an array's parameters as numba-cuda passes them; two objects stay empty."""
-    return [0, 0, array.size, array.itemsize, address, *array.shape, *array.strides]
-
-
-def _from_mlir(array: Any, address: int) -> list[int]:
-    """Return an array's parameters as numba-cuda-mlir passes them: strides in elements."""
-    strides = [stride // array.itemsize for stride in array.strides]
-    return [address, address, 0, *array.shape, *strides]
-
-
-LAYOUTS = {"numba-cuda": _from_numba, "numba-cuda-mlir": _from_mlir}
-
-
-def _parameters(
-    kernel: Kernel, args: Sequence[Any], arrays: dict[int, Any], access: Access
-) -> dict[str, Any]:
-    """Return the value of each parameter, as the compiler of the PTX passes arguments.
-
-    The compilers pass different numbers of parameters for an array, so the number of the
-    kernel's parameters tells which one compiled it.
-    """
-    place = access.spaces["GLOBAL"].place
-    addresses = {i: place(f"args[{i}]", args[i].nbytes, ALIGNED, False) for i in arrays}
-    wanted, lengths = kernel.parameters, {}
-    for compiler, layout in LAYOUTS.items():
-        values: list[tuple[int, Any]] = []
-        for i, value in enumerate(args):
-            if i in arrays:
-                values += [(i, np.uint64(x)) for x in layout(value, addresses[i])]
-            else:
-                values.append((i, value))
-        if len(values) == len(wanted):
-            return {
-                name: _parameter(f"args[{i}]", value, kind)
-                for (name, kind), (i, value) in zip(wanted.items(), values)
-            }
-        lengths[compiler] = len(values)
-    made = ", ".join(f"{length} by {name}" for name, length in lengths.items())
-    raise ValueError(
-        f"args: the kernel has {len(wanted)} parameters; these arguments make {made}"
-    )
-
-
-def _parameter(name: str, value: Any, kind: str) -> Any:
-    """Return a number as the type of a parameter, if it is one of that type."""
-    wanted = np.dtype(DTYPES[kind])
-    floats = (value.dtype.kind == "f") == (kind[0] == "f")
-    bits = kind[0] == "b" or value.dtype.kind == "b"
-    if value.dtype.itemsize != wanted.itemsize or not (floats or bits):
-        raise TypeError(f"{name}: expected a number for .{kind}, got {value.dtype}")
-    return value.view(wanted)
-
-
 # ---- memory ----
 
 
@@ -335,7 +216,11 @@ def _fill(
         if variable.content is not None:
             space = access.spaces[variable.space.upper()]
             tag = GIVEN if variable.space == "const" else CHANGEABLE
-            space.fill(int(addresses[variable.name]), variable.content, tag)
+            content = bytearray(variable.content)
+            for at, name, more in variable.addresses:
+                pointer = (int(addresses[name]) + more) % 2**64
+                content[at : at + 8] = pointer.to_bytes(8, "little")
+            space.fill(int(addresses[variable.name]), bytes(content), tag)
     memory = access.spaces["GLOBAL"]
     for i, address in _addresses(access, arrays).items():
         if i not in outputs and arrays[i].size:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim import arithmetic
+from ptxsim import arithmetic, matrices, rounding, tensor
 from ptxsim.access import Access
 from ptxsim.lanes import WARP, Lanes
 from ptxsim.memory import Array
@@ -94,29 +94,35 @@ class Machine:
         """Return what translated code finds under which name."""
         access, count = self.access, self.lanes.count
         names: dict[str, Any] = {"np": np, **arithmetic.FUNCTIONS, **access.spaces}
+        names |= rounding.FUNCTIONS
         names |= self.program.constants | self.lanes.names
-        for name, (register, kind) in self.program.views.items():
-            names[name] = self.view(register, kind)
+        for name, part in self.program.views.items():
+            names[name] = self.view(*part)
         names |= {f"spare_{kind}": np.empty(count, x) for kind, x in DTYPES.items()}
         names |= {"GENERIC": None, "UNDERFLOW": self.underflow, "flush": self.flush}
         names |= {"LOAD": access.load, "STORE": access.store, "ATOMIC": access.atomic}
         names |= {"COPY": access.copy, "COMMIT": access.commit, "WAIT": access.wait}
         names |= {"SHUFFLE": self.shuffle, "VOTE": self.vote, "REDUCE": self.reduce}
         names |= {"MATCH": self.match, "ACTIVE": self.active_mask}
+        names |= {"WHOLE": self.whole_warps, "MMA": tensor.multiply}
+        names |= {"LDMATRIX": matrices.load, "ACCESS": access}
         names |= {"DIVISOR": self.divisor, "CARRY": np.zeros(count, "u1")}
         names["fma_f32"] = arithmetic.Fma32(count, self.underflow)
         names["fma_f32_flushed"] = arithmetic.Fma32(count, None)
         return names
 
-    def view(self, register: str, kind: str) -> Array:
-        """Return a register of every lane, read as a type."""
+    def view(self, register: str, kind: str, first: int = 0) -> Array:
+        """Return a register of every lane, from some byte on, read as a type."""
         own = self.program.kernel.type_of(register) or kind
+        slot = self.program.kernel.slots.get(register)
         if register not in self.registers:
-            array = np.empty(self.lanes.count, DTYPES[own])
+            size = f"V{-(-slot.size // 8) * 8}" if slot else DTYPES[own]
+            array = np.empty(self.lanes.count, size)
             array.view("u1").fill(0 if own == "pred" else 0xFF)
             self.registers[register] = array
         array, dtype = self.registers[register], np.dtype(DTYPES[kind])
-        return array.view(dtype)[:: array.itemsize // dtype.itemsize]
+        each = dtype.itemsize
+        return array.view(dtype)[first // each :: array.itemsize // each]
 
     def flush(self, out: Array) -> None:
         """Make subnormal results zero; called after an underflow."""
@@ -247,16 +253,16 @@ class Machine:
         doing = count if does is mask else int(np.count_nonzero(does))
         if not doing:
             return at + 1
-        branch, target = end.words[0] == "bra", self.blocks[at].target
-        self.taken[at] += doing if branch else 0
-        if branch and doing == count:
-            return target
+        targets = self.blocks[at].targets
+        self.taken[at] += doing if targets else 0
+        if len(targets) == 1 and doing == count and end.words[0] != "brx":
+            return targets[0]
         if end.opcode == "bar.warp.sync":
             self._warps_meet(end, does)
             return at + 1
         self.state[mask] = self.next[mask] = at + 1
-        if branch:
-            self.state[does] = self.next[does] = target
+        if targets:
+            self.state[does] = self.next[does] = self._targets(end, targets, does)
         elif end.words[0] in ("bar", "barrier"):
             self.state[does] = WAITS
         elif end.words[0] == "trap":
@@ -265,6 +271,18 @@ class Machine:
         else:
             self._leave(does)
         return None
+
+    def _targets(self, end: Instruction, targets: tuple[int, ...], does: Array) -> Any:
+        """Return the basic block where each of some threads goes on."""
+        if end.words[0] != "brx":
+            return targets[0]
+        which = self.view(str(end.operands[0]), "u32")
+        beyond = does & (which >= len(targets))
+        if beyond.any():
+            lane = int(np.flatnonzero(beyond)[0])
+            detail = f"label {int(which[lane])} of {len(targets)}"
+            raise self.lanes.fault("out of bounds", detail, end, lane)
+        return np.array(targets, "i4")[which[does]]
 
     def _leave(self, does: Array) -> None:
         """Let threads end; those that are held may have waited for them."""
@@ -447,6 +465,17 @@ class Machine:
     def active_mask(self, act: Array) -> Array:
         """activemask: the threads of the warp that are here together."""
         return packed(self._asked(act))
+
+    def whole_warps(self, number: int, act: Array) -> None:
+        """Raise a fault if not all 32 lanes of a warp execute an instruction."""
+        if act is None:
+            return
+        here = self._asked(act).reshape(-1, WARP)
+        missing = here & ~here.all(1, keepdims=True)
+        if missing.any():
+            lane, one = int(np.flatnonzero(missing)[0]), self._instruction(number)
+            detail = "all 32 lanes have to come here"
+            raise self.lanes.fault("warp not whole", detail, one, lane)
 
     def _together(self, number: int, act: Array) -> Array:
         """Return which threads execute an instruction for all of a warp, or for some."""

@@ -17,6 +17,12 @@ SPECIAL |= {f"%{name}.{axis}" for name in ("ntid", "nctaid") for axis in "xyz"}
 SPECIAL |= {"%laneid", "%warpid", "%dynamic_smem_size", "%total_smem_size"}
 SPECIAL |= {f"%lanemask_{which}" for which in ("eq", "lt", "le", "gt", "ge")}
 
+# Registers with numbers that a program alone does not decide, and what they depend on.
+REFUSED = dict.fromkeys(("%clock", "%clock_hi", "%clock64"), "time")
+REFUSED |= dict.fromkeys(("%globaltimer", "%globaltimer_lo", "%globaltimer_hi"), "time")
+REFUSED |= dict.fromkeys(("%smid", "%nsmid", "%nwarpid"), "the GPU")
+REFUSED |= {"%gridid": "what was launched before"}
+
 
 def literal(text: str, kind: str) -> Any:
     """Return a number written in PTX, as a NumPy number of a PTX type.

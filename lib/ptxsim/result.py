@@ -61,6 +61,8 @@ class Result:
     benign : tuple of Fault
         For each store of what another thread stores as well, in no order: the first
         time. Their severity is "benign": memory holds the same in any order.
+    layout : str
+        How the kernel takes arrays: "pointers", "numba-cuda" or "numba-cuda-mlir".
     """
 
     def __init__(
@@ -71,8 +73,9 @@ class Result:
         taken: NDArray[np.int64],
         profile: dict[tuple[int, str], int],
         benign: tuple[Fault, ...] = (),
+        layout: str = "pointers",
     ) -> None:
-        self.kernel, self.benign = kernel, benign
+        self.kernel, self.benign, self.layout = kernel, benign, layout
         self.entered = tuple(zip(threads.tolist(), warps.tolist()))
         found: list[Count] = []
         for number, block in enumerate(kernel.blocks):

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ptxsim.launch import is_whole, run
+from ptxsim.arguments import is_whole
+from ptxsim.launch import run
 from ptxsim.machine import Machine
 from ptxsim.memory import Array
 from ptxsim.syntax import Instruction

@@ -10,20 +10,24 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any, NamedTuple
 
-from ptxsim.faults import Unsupported
+from ptxsim.faults import Malformed, Unsupported
 from ptxsim.opcodes import (
     COUNTS,
     OPCODES,
     control,
     conversions,
     floats,
+    halves,
     integers,
     memory,
+    tensor,
 )
-from ptxsim.syntax import Instruction, Kernel, parse
+from ptxsim.parser import parse
+from ptxsim.syntax import Instruction, Kernel
 from ptxsim.writer import Writer
 
-TRANSLATORS = (control, conversions, floats, integers, memory)  # they fill OPCODES
+# They fill OPCODES.
+TRANSLATORS = (control, conversions, floats, halves, integers, memory, tensor)
 
 
 class Program(NamedTuple):
@@ -32,7 +36,8 @@ class Program(NamedTuple):
     kernel: Kernel
     code: CodeType  # defines two functions for each basic block
     source: str  # the same as text
-    views: dict[str, tuple[str, str]]  # array name in the code: its register and type
+    # Array name in the code: its register, type, and first byte in there.
+    views: dict[str, tuple[str, str, int]]
     constants: dict[str, Any]
     instructions: tuple[Instruction, ...]  # the code calls them by their number
 
@@ -72,15 +77,14 @@ def translate(writer: Writer, one: Instruction, stepping: bool) -> None:
     if emitter is None:
         raise one.unsupported()
     check(writer, one)
-    ends = one.words[0] in ("bra", "ret", "exit", "bar", "barrier", "trap")
-    writer.guarded = one.guard is not None and not ends
+    writer.guarded = one.guard is not None and not one.is_end
     if writer.guarded:
         test = writer.predicate(f"{'!' * one.negated}{one.guard}")
         writer.say("every, all_act = mask, act")
         writer.say(f"mask = mask & {test}; act = np.flatnonzero(mask)")
     try:
         emitter(writer, one)
-    except Unsupported:
+    except (Unsupported, Malformed):
         raise
     except (ValueError, IndexError, KeyError, TypeError, AttributeError) as problem:
         raise one.unsupported(f"{problem}") from problem

@@ -5,11 +5,25 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from ptxsim.registers import DTYPES, SPECIAL, literal, whole
+from ptxsim.registers import DTYPES, REFUSED, SPECIAL, literal, whole
 from ptxsim.syntax import SIZES, Instruction, Kernel, Memory, Operand, Pair, Vector
 
 NO_RESULT = {"st", "red", "bra", "ret", "exit", "trap", "bar", "barrier", "cp", "fence"}
-NO_RESULT |= {"membar"}
+NO_RESULT |= {
+    "membar",
+    "brx",
+    "prefetch",
+    "prefetchu",
+    "applypriority",
+    "pmevent",
+    "nanosleep",
+}
+# Registers of PTX that each thread finds filled; the machine knows some of them.
+FILLED = re.compile(
+    r"%(n?tid|n?ctaid|n?smid|n?warpid|laneid|gridid|lanemask_\w+|clock(_hi|64)?|\w+_smem_size"
+    r"|\w*cluster\w*|pm\d(_64)?|envreg\d+|globaltimer(_lo|_hi)?|reserved_smem_offset_\w+"
+    r"|current_graph_exec)(\.[xyz])?"
+)
 
 
 class Writer:
@@ -20,7 +34,7 @@ class Writer:
     def __init__(self, kernel: Kernel, exact: bool) -> None:
         self.kernel = kernel
         self.exact = exact  # whether ``.ftz`` looks at every number in and out
-        self.views: dict[str, tuple[str, str]] = {}  # array name: register and type
+        self.views: dict[str, tuple[str, str, int]] = {}  # as in `Program`
         self.constants: dict[str, Any] = {}
         self.variables = {variable.name for variable in kernel.variables}
         self.shared_by_blocks = _shared_by_blocks(kernel)
@@ -39,12 +53,51 @@ class Writer:
         """Return the name of the array that is a register, read as a type."""
         own = self.kernel.type_of(register) if isinstance(register, str) else None
         if own is None:
-            raise self.one.unsupported(f"{register} is no register")
+            raise self.unknown(register, "no register")
         if SIZES[kind] > SIZES[own] or (kind == "pred") != (own == "pred"):
             raise self.one.unsupported(f"{register} is a .{own}")
+        return self._array(str(register), kind, 0)
+
+    def _array(self, register: str, kind: str, first: int) -> str:
+        """Return a name for a part of a register, or of a slot of a call."""
         name = re.sub(r"\W", "_", f"r{register}_{kind}")
-        self.views[name] = (str(register), kind)
+        name += f"_{first}" if first else ""
+        while self.views.setdefault(name, (register, kind, first)) != (
+            register,
+            kind,
+            first,
+        ):
+            name += "_"  # names differ in other characters
         return name
+
+    def slot(self, name: str, first: int, kind: str) -> str:
+        """Return the name of the array that is a part of a ``.param`` variable.
+
+        Where the caller gave a register, that is the variable.
+        """
+        declared = self.kernel.slots.get(name)
+        if declared is None:
+            if first:
+                raise self.one.unsupported(f"{name} is a register")
+            return self.view(name, kind)
+        size = SIZES[kind]
+        if first % size or not 0 <= first <= declared.size - size:
+            raise self.one.unsupported(f"the variable has {declared.size} bytes")
+        return self._array(name, kind, first)
+
+    def unknown(self, word: Operand, what: str) -> Exception:
+        """Return an error for a word that is not what an instruction needs."""
+        if not isinstance(word, str):
+            return self.one.unsupported(f"it needs something else than {word}")
+        name, known = word.rpartition(":")[2], {*self.variables, *self.kernel.slots}
+        known |= {*self.kernel.parameters, "_"}
+        if (
+            word in known
+            or FILLED.fullmatch(name)
+            or not re.match(r"[$%A-Za-z_]", name)
+        ):
+            return self.one.unsupported(f"{name} is {what}")
+        return self.one.malformed(f"{name} is not declared")
 
     def typed(self, register: Operand, kind: str) -> str:
         """Return the same for an operand whose type has to agree with the register's.
@@ -72,7 +125,12 @@ class Writer:
             return self.constant(literal(word, kind))
         if word in self.variables:
             return f"ADDRESS[{word!r}].astype({DTYPES[kind]!r})"
-        raise self.one.unsupported(f"{word} is neither a register nor a variable")
+        sum_ = re.fullmatch(r"(.+?)([+-]\d+)", word)
+        if sum_ and sum_[1] in self.variables:
+            return f"(ADDRESS[{sum_[1]!r}] {sum_[2]}).astype({DTYPES[kind]!r})"
+        if word in REFUSED:
+            raise self.one.unsupported(f"{word} depends on {REFUSED[word]}")
+        raise self.unknown(word, "neither a register nor a variable")
 
     def special(self, word: str, kind: str) -> str:
         """Return an expression for a special register."""
@@ -131,6 +189,8 @@ class Writer:
 
 def results(one: Instruction) -> set[str]:
     """Return the registers that an instruction writes."""
+    if one.words[0] == "call":
+        return {pair.first for pair in one.operands if isinstance(pair, Pair)}
     return set(_words(one.operands[: _count_of_results(one)]))
 
 

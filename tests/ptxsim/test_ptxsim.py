@@ -6,6 +6,7 @@ import pytest
 import ptx
 import ptxsim
 from ptxsim.opcodes import COUNTS
+from ptxsim.parser import parse
 from ptxsim.translate import OPCODES
 
 COPY = """mov.u32 %r0, %tid.x;
@@ -66,9 +67,14 @@ MISTAKES = [
     (
         (TEXT, 1, (Y, [1.0])),
         {},
-        r"args\[1\]: expected a NumPy array or number, got list",
+        r"args\[1\]: expected an array, a number, bytes or None, got list",
     ),
-    ((TEXT, 1, (Y, 3)), {}, r"args\[1\]: expected a NumPy array or number, got int"),
+    (
+        (TEXT, 1, (Y, 3)),
+        {},
+        r"args: the kernel has 14 parameters, and these arguments make 2 \(pointers\), "
+        r"8 \(numba-cuda\), 6 \(numba-cuda-mlir\); by numba-cuda, parameter p8 has no",
+    ),
     (
         (TEXT, 1, (Y, np.zeros((8, 8), "f4").T)),
         {},
@@ -78,12 +84,13 @@ MISTAKES = [
     (
         (TEXT, 1, (Y,)),
         {},
-        "args: the kernel has 14 parameters; these arguments make 7 by numba-cuda, 5 by numba-cuda-mlir",
+        r"args: the kernel has 14 parameters, and these arguments make 1 \(pointers\), 7 "
+        r"\(numba-cuda\), 5 \(numba-cuda-mlir\); by numba-cuda, parameter p7 has no argum",
     ),
     (
         (TEXT, 1, (Y, np.zeros((8, 8), "f4"))),
         {},
-        "args: the kernel has 14 parameters; these arguments make 16 by numba-cuda, 12 by",
+        r"these arguments make 2 \(pointers\), 16 \(numba-cuda\), 12 \(numba-cuda-mlir\)",
     ),
     ((TEXT, 0, (Y, X)), {}, "grid: expected one to three numbers above 0, got 0"),
     ((TEXT, (1, 1, 1, 1), (Y, X)), {}, "grid: expected one to three"),
@@ -119,7 +126,7 @@ MISTAKES = [
     (
         (TEXT, 1, (Y, np.float32(3) + np.zeros(()))),
         {},
-        "these arguments make 8 by numba-cuda, 6 by",
+        r"these arguments make 2 \(pointers\), 8 \(numba-cuda\), 6",
     ),
     ((TEXT, 1, (Y, np.zeros((), "f4"))), {}, r"args\[1\]: expected a C-contiguous"),
     ((TEXT, 1, (X, LOCKED)), {"outputs": [1]}, r"outputs: expected arrays that may be"),
@@ -211,7 +218,7 @@ def test_a_mistake_is_named(args: tuple, options: dict, says: str) -> None:
 def test_a_number_of_another_type_is_refused(kind: str, value: np.generic) -> None:
     text = f".version 8.0\n.target sm_80\n.entry k(.param .{kind} a)\n{{ ret; }}"
     with pytest.raises(
-        TypeError, match=rf"args\[0\]: expected a number for \.{kind}, got"
+        TypeError, match=rf"args\[0\], parameter a: expected a number for \.{kind}, got"
     ):
         ptxsim.run(text, 1, (value,), threads=32)
 
@@ -219,36 +226,56 @@ def test_a_number_of_another_type_is_refused(kind: str, value: np.generic) -> No
 # ---- what it does not know ----
 
 UNKNOWN = [
-    "dp4a.u32.u32 %r1, %r0, %r0, %r0;", "add.rz.f64 %d1, %d1, %d1;", "call f, (%r0);",
+    "brkpt;", "discard.global.L2 [%rd1], 128;", "mov.u64 %rd5, %globaltimer;",
+    "mov.u32 %r1, %smid;",
     "mov.u32 %r1, %clock;", "ld.global.v4.u64 {%rd5, %rd6, %rd7, %rd8}, [%rd1];",
-    "bar.sync 0, 32;", "bar.sync %r0;", "bar.arrive 0, 64;", "bar.warp.sync nobody;",
-    "mov.u32 %r1, nobody;",
-    "add.s32 %r1, %h1, %r0;", "add.s32 %r1, 0f3F800000x, %r0;",
+    "bar.sync 0, 32;", "bar.sync %r0;", "bar.arrive 0, 64;", "add.s32 %r1, %h1, %r0;",
     "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2}, {%r3},"
-    " {%f1,%f2,%f3,%f4};", "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r0];",
-    "cp.async.cg.shared.global [%r0], [%rd1], 8;", "brx.idx %r0, $T;", "bra $NOWHERE;",
-    "mul.wide.s32 %r1, %r0, %r0;", ".pragma2 \"x\";", "lop3.b32 %r1, %r0, %r0, %r0, %r0;",
+    " {%f1,%f2,%f3};", "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1, %r2}, [%r0];",
+    "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r0], {%r1};", "wgmma.fence.sync.aligned;",
+    "cp.async.cg.shared.global [%r0], [%rd1], 8;", "mul.wide.s32 %r1, %r0, %r0;",
+    ".pragma2 \"x\";", "lop3.b32 %r1, %r0, %r0, %r0, %r0;",
     "ld.global.v2.u32 {%r1}, [%rd1];", "setp.lt.u32 %r1, %r0, 3;", "ld.global.u32 %r1, %rd1;",
 ]  # fmt: skip
 
 
 # What NVIDIA's assembler rejects as well.
 WRONG = [
-    "@%r0 bra $SKIP;", "@%q1 exit;", "@%f1 mov.u32 %r1, 3;", "@%p1;",
-    "mov.u32 %r1 %r0;", "add.s32 %r1, %r0 %r0;", "mov.u32 %r1, %r0,;", "mov.u32 ,%r1, %r0;",
-    "mov.b64 %rd5, {%r0 %r1};", "bra $SKIP %r1;", "ret mov.u32 %r1, 3;", "$A: $A: ret;",
-    "add.s32 %f2, %r0, %r0;", "add.u32 %rd5, %r0, %r0;", "add.u32 %r1, %r0, %rd5;",
+    "@%r0 bra $SKIP;", "@%f1 mov.u32 %r1, 3;",             "add.s32 %f2, %r0, %r0;", "add.u32 %rd5, %r0, %r0;", "add.u32 %r1, %r0, %rd5;",
     "add.s16 %h1, %h2, %r0;", "mov.u32 %f2, %r0;", "mov.u64 %rd5, %tid.x;",
     "mov.f32 %f2, %tid.x;", "mov.f32 %f2, 1;", "mov.u32 %r1, 08;", "mov.u32 %r1, 1.5;",
     "mov.u32 %r1, 0f3F800000;", "popc.b64 %rd5, %rd6;", "shl.b64 %rd5, %rd6, %rd5;",
     "ld.global.u32 %f2, [%rd1];", "ld.global.f32 %d1, [%rd1];", "ld.global.u32 %r1, [%f1];",
     "st.global.u32 [%rd1], %f1;", "cvt.rn.f32.u32 %f2, %f1;", "not.pred %p2, %r0;",
     "setp.eq.and.u32 %p2, %r0, %r0, %r1;", "atom.global.add.u32 %f2, [%rd1], %r1;",
-    "shfl.sync.idx.b32 %r1|%r2, %r0, 0, 31, -1;", "mov.u32 %r40, 3;", "mov.u32 %r1, %s1;",
-    ".reg .b32 %r<4>;", ".reg .b32 %f1x, %f1x;", ".shared .b8 S[-4];", ".shared .b8 S[0];",
-    ".shared .b8 S[x];", ".local .align 3 .b8 S[4];", ".local .align 0 .b8 S[4];",
-    ".local .align x .b8 S[4];", ".global .u32 S = {1, 2};",
+    "shfl.sync.idx.b32 %r1|%r2, %r0, 0, 31, -1;",             ]  # fmt: skip
+
+
+# What is no PTX: the error is a ValueError.
+BROKEN = [
+    "call f, (%r0);", "bar.warp.sync nobody;", "mov.u32 %r1, nobody;",
+    "add.s32 %r1, 0f3F800000x, %r0;", "brx.idx %r0, $T;", "bra $NOWHERE;", "@%q1 exit;",
+    "@%p1;", "mov.u32 %r1 %r0;", "add.s32 %r1, %r0 %r0;", "mov.u32 %r1, %r0,;",
+    "mov.u32 ,%r1, %r0;", "mov.b64 %rd5, {%r0 %r1};", "bra $SKIP %r1;",
+    "ret mov.u32 %r1, 3;", "$A: $A: ret;", "mov.u32 %r40, 3;", "mov.u32 %r1, %s1;",
+    ".reg .b32 %r<4>;", ".reg .b32 %f1x, %f1x;", ".shared .b8 S[-4];",
+    ".shared .b8 S[0];", ".shared .b8 S[x];", ".local .align 3 .b8 S[4];",
+    ".local .align 0 .b8 S[4];", ".local .align x .b8 S[4];", ".global .u32 S = {1, 2};",
+    ".shared .b8 S[4], 5;", "$B: .branchtargets $SKIP, $NOBODY; brx.idx %r0, $B;",
+    ".loc 1 2;", "mov.u32 %r1, 3", "ld.global.f32 %f1, [];", "ld.global.f32 %f1, [%rd1;",
+    "{ .reg .b32 t; } mov.u32 t, 3;", ".param .b32 q; .param .b64 q;",
+    ".global .u64 S = nobody;", "call nobody;", ".reg .b32 %x<y>;",
+    "$B: .branchtargets $SKIP; $B: brx.idx %r0, $B;", "ld.global.f32 %f1, [%rd1+%r1];",
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize("statement", BROKEN)
+def test_what_is_no_ptx_is_a_mistake_of_the_text(statement: str) -> None:
+    body = COPY.replace("add.f32 %f1, %f1, %f1;", statement)
+    text = ptx.module(body, 2)
+    line = next(i for i, x in enumerate(text.splitlines(), 1) if statement in x)
+    with pytest.raises(ValueError, match=rf"^text: line {line}: .* \(.*\)$"):
+        copied(body)
 
 
 @pytest.mark.parametrize("statement", [*UNKNOWN, *WRONG])
@@ -264,14 +291,31 @@ def test_what_it_does_not_know_it_refuses_and_names(statement: str) -> None:
     assert str(caught.value).startswith(f"line {line}: ")
 
 
+# ptxas takes the words of an access in other orders than the manual's, too.
+SPELLINGS = {
+    "atom.global.gpu.acq_rel.add.u32 %r1, [%rd1], 0;": "atom.acq_rel.gpu.global.add.u32",
+    "red.shared::cta.relaxed.cta.or.b32 [%r0], 0;": "red.relaxed.cta.shared.or.b32",
+    "ld.global.volatile.u32 %r1, [%rd1];": "ld.volatile.global.u32",
+    "st.shared::cta.v2.b32 [%r0], {%r0, %r0};": "st.shared.v2.b32",
+    "ld.global.nc.u32 %r1, [%rd1];": "ld.global.nc.u32",
+}
+
+
+@pytest.mark.parametrize("statement", SPELLINGS)
+def test_the_words_of_an_access_come_in_any_order(statement: str) -> None:
+    kernel = parse(ptx.module(COPY.replace("add.f32 %f1, %f1, %f1;", statement), 2))
+    opcodes = [one.opcode for one in kernel.instructions()]
+    assert SPELLINGS[statement] in opcodes and SPELLINGS[statement] in COUNTS
+
+
 @pytest.mark.parametrize("by", [-1, 1])
 def test_an_operand_too_few_or_too_many_is_refused(by: int) -> None:
     one_of_each = {(OPCODES[x], counts): x for x, counts in COUNTS.items()}
     for (_, counts), opcode in one_of_each.items():
         operands = ["%r1"] * ((min if by < 0 else max)(counts) + by)
         statement = f"{opcode} {', '.join(operands)};"
-        if opcode.startswith("bra") or (counts == (0,) and by < 0):
-            continue  # of a branch, the label is missed
+        if opcode.startswith(("br", "call")) or (counts == (0,) and by < 0):
+            continue  # of a branch, the label is missed; calls have any number
         with pytest.raises(
             ptxsim.Unsupported, match=r"\(it takes \d.* operands, and has "
         ):
@@ -290,7 +334,7 @@ def test_a_kernel_has_an_end() -> None:
     text = TEXT.replace("ret;", "")
     with pytest.raises(ptxsim.Unsupported, match="threads run past the end"):
         ptxsim.run(text, 1, (Y, X))
-    with pytest.raises(ptxsim.Unsupported, match="the text ends early"):
+    with pytest.raises(ValueError, match="^text: line 26: ; .the text ends early"):
         ptxsim.run(TEXT.rstrip()[:-1], 1, (Y, X))
 
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import ptx
 import ptxsim
+from ptxfloats import FORMATS, MOST, ROUNDINGS, compared, nearest, same
 from ptxsim.opcodes import expand
 from ptxsim.translate import OPCODES
 
@@ -30,17 +31,26 @@ SLOW += (
     "activemask",
     "membar",
     "fence",
+    "brx",
+    "call",
     "cvta",
-)  # in test_ptxsim_threads.py
+    "mma",
+    "ldmatrix",
+    *("prefetch", "prefetchu", "applypriority", "pmevent", "nanosleep"),
+)  # in test_ptxsim_threads.py and test_ptxsim_tensor.py
+
+
+HALVES = {"f16x2", "bf16", "bf16x2", "tf32"}  # in test_ptxsim_halves.py
 
 
 def named(*names: str) -> list[str]:
-    """All opcodes whose first word is one of some names."""
-    return [opcode for opcode in OPCODES if opcode.split(".")[0] in names]
+    """All opcodes whose first word is one of some names, without pairs and bfloats."""
+    found = [opcode for opcode in OPCODES if opcode.split(".")[0] in names]
+    return [opcode for opcode in found if not HALVES & set(opcode.split("."))]
 
 
 def is_whole(opcode: str) -> bool:
-    return not opcode.endswith(("f16", "f32", "f64", "pred"))
+    return not opcode.endswith(("f16", "f32", "f64", "pred", "x2"))
 
 
 def bits_of(kind: str) -> int:
@@ -94,14 +104,88 @@ def bfi(kind: str, a: int, b: int, at: int, count: int) -> int:
     return b
 
 
-def prmt(a: int, b: int, how: int) -> int:
-    """The pseudocode of the manual's section on prmt, without a mode."""
+# The table of the manual's section on prmt: bytes of the result, the highest first.
+MODES = {
+    "f4e": "3210 4321 5432 6543", "b4e": "5670 6701 7012 0123",
+    "rc8": "0000 1111 2222 3333", "ecl": "3210 3211 3222 3333",
+    "ecr": "0000 1110 2210 3210", "rc16": "1010 3232 1010 3232",
+}  # fmt: skip
+
+
+def prmt(a: int, b: int, how: int, mode: str = "b32") -> int:
+    """The pseudocode of the manual's section on prmt."""
     found = 0
+    if mode in MODES:
+        how = int(MODES[mode].split()[how & 3], 16)
     for i in range(4):
         pick = how >> 4 * i & 15
         byte = (b << 32 | a) >> 8 * (pick & 7) & 255
         found |= (255 * (byte >> 7) if pick & 8 else byte) << 8 * i
     return found
+
+
+def signed(x: int, bits: int) -> int:
+    return wrap(x, f"s{bits}")
+
+
+def mul24(words: list[str], a: int, b: int) -> int:
+    ways = {"u32": lambda x: x % 2**24, "s32": lambda x: signed(x, 24)}
+    product_ = ways[words[-1]](a) * ways[words[-1]](b)
+    return product_ % 2**48 >> 16 if "hi" in words else product_
+
+
+def mad24(words: list[str], a: int, b: int, c: int) -> int:
+    total = wrap(mul24(words, a, b), words[-1]) + c
+    return min(max(total, -(2**31)), 2**31 - 1) if "sat" in words else total
+
+
+def dot(words: list[str], a: int, b: int, c: int) -> int:
+    """The pseudocode of the manual's sections on dp4a and dp2a."""
+    size = 8 if words[0] == "dp4a" else 16
+    first = 2 if "hi" in words else 0
+    for i in range(32 // size):
+        x, y = a >> size * i & 2**size - 1, b >> 8 * (i + first) & 255
+        x = signed(x, size) if words[-2] == "s32" else x
+        c += x * (signed(y, 8) if words[-1] == "s32" else y)
+    return c
+
+
+def szext(words: list[str], a: int, b: int) -> int:
+    """The pseudocode of the manual's section on szext."""
+    b1, large = b & 31, b >= 32 and words[1] == "clamp"
+    mask = 0 if large else -1 << b1
+    sign = b1 and not large and words[-1] == "s32" and bit(a, b1 - 1)
+    return a & ~mask | (mask if sign else 0)
+
+
+def bmsk(words: list[str], a: int, b: int) -> int:
+    """The pseudocode of the manual's section on bmsk."""
+    a1, b1, clamp = a & 31, b & 31, words[1] == "clamp"
+    mask0, total = -1 << a1, a1 + b1
+    mask1 = -1 << total
+    if clamp and a >= 32:
+        mask0 = 0
+    if total >= 32 or clamp and (a >= 32 or b >= 32):
+        mask1 = 0
+    return mask0 & ~mask1 & 2**32 - 1
+
+
+def fns(mask: int, base: int, offset: int) -> int:
+    """The pseudocode of the manual's section on fns."""
+    if offset == 0:
+        return base if base < 32 and bit(mask, base) else -1
+    place, count = base, abs(offset) - 1
+    while 0 <= place < 32:
+        if bit(mask, place):
+            if count == 0:
+                return place
+            count -= 1
+        place += 1 if offset > 0 else -1
+    return -1
+
+
+def total(words: list[str], x: int) -> int:
+    return min(max(x, -(2**31)), 2**31 - 1) if "sat" in words else x
 
 
 def bfind(kind: str, a: int, amount: bool) -> int:
@@ -123,8 +207,8 @@ def product(words: list[str], a: int, b: int) -> int:
 
 
 WHOLE: dict[str, Callable[..., int]] = {
-    "add": lambda w, a, b: a + b,
-    "sub": lambda w, a, b: a - b,
+    "add": lambda w, a, b: total(w, a + b),
+    "sub": lambda w, a, b: total(w, a - b),
     "mul": product,
     "mad": lambda w, a, b, c: product(w, a, b) + c,
     "addc": lambda w, a, b: a + b,  # no carry comes in before one has gone out
@@ -149,7 +233,16 @@ WHOLE: dict[str, Callable[..., int]] = {
     "bfind": lambda w, a: bfind(w[-1], a, "shiftamt" in w),
     "bfe": lambda w, *x: bfe(w[-1], *x),
     "bfi": lambda w, *x: bfi(w[-1], *x),
-    "prmt": lambda w, *x: prmt(*x),
+    "prmt": lambda w, *x: prmt(*x, w[-1]),
+    "mul24": mul24,
+    "mad24": mad24,
+    "sad": lambda w, a, b, c: c + abs(a - b),
+    "dp4a": dot,
+    "dp2a": dot,
+    "szext": szext,
+    "bmsk": bmsk,
+    "fns": lambda w, *x: fns(*x),
+    "cnot": lambda w, a: int(a == 0),
 }
 WHOLE_OPCODES = [opcode for opcode in named(*WHOLE) if is_whole(opcode)]
 
@@ -213,6 +306,34 @@ def test_any_logic_of_three(table: int) -> None:
     ):
         places = [4 * bit(x, i) + 2 * bit(y, i) + bit(z, i) for i in range(32)]
         assert w == sum(bit(table, place) << i for i, place in enumerate(places))
+
+
+def test_the_nth_bit_up_and_down() -> None:
+    rng = random.Random(1)
+    rows = [
+        (rng.getrandbits(32), rng.randrange(32), rng.randint(-9, 9)) for _ in range(99)
+    ]
+    found = ptx.apply("fns.b32", *zip(*rows, strict=True)).tolist()
+    assert found == [fns(*row) % 2**32 for row in rows]
+
+
+def test_the_space_of_a_generic_address() -> None:
+    addresses = {"global": "[p4]", "shared": "S", "local": "L", "const": "C"}
+    body = [".shared .align 8 .b8 S[8];\n.local .align 8 .b8 L[8];"]
+    body += ["ld.param.u64 %rd4, [p4];", "mov.u64 %rd0, %rd4;"]
+    spaces = ["global", "shared", "local", "const", "shared::cta"]
+    for i, (space, name) in enumerate(addresses.items()):
+        if space != "global":
+            body += [f"mov.u64 %rd1, {name};", f"cvta.{space}.u64 %rd0, %rd1;"]
+        for j, other in enumerate(spaces):
+            body += [f"isspacep.{other} %p1, %rd0;", "selp.u32 %r1, 1, 0, %p1;"]
+            body += [f"st.global.u32 [%rd4+{4 * (5 * i + j)}], %r1;"]
+    before = ".const .align 8 .b8 C[8] = {1, 2, 3, 4, 5, 6, 7, 8};"
+    out = np.empty(20, "u4")
+    text = ptx.module("\n".join(body), 1, 1, before=before)
+    ptxsim.run(text, 1, (out,), outputs=[0])
+    expected = [[a == b.split(":")[0] for b in spaces] for a in addresses]
+    assert out.reshape(4, 5).tolist() == np.array(expected, "u4").tolist()
 
 
 def test_examples_of_the_manuals() -> None:
@@ -327,45 +448,6 @@ st.global.u32 [%rd1+4], %r4;"""
 
 # ---- floats: exact fractions, rounded by hand ----
 
-FORMATS = {"f16": (11, -14, "<e"), "f32": (24, -126, "<f"), "f64": (53, -1022, "<d")}
-MOST = {
-    "f16": 65504.0,
-    "f32": float(np.finfo("f4").max),
-    "f64": float(np.finfo("f8").max),
-}
-
-
-# Which of the floats around a number: by its manual, and with Python's round to even.
-ROUNDINGS: dict[str, Callable[[Fraction], int]] = {
-    "rn": round, "rz": math.trunc, "rm": math.floor, "rp": math.ceil
-}  # fmt: skip
-
-
-def nearest(x: Fraction, kind: str, flush: bool = False, how: str = "rn") -> float:
-    """An exact number as a float of a type: to the nearest one, or in a direction."""
-    if not x:
-        return 0.0
-    digits, lowest, _ = FORMATS[kind]
-    exponent = abs(x.numerator).bit_length() - x.denominator.bit_length()
-    exponent += abs(x) >= Fraction(2) ** (exponent + 1)
-    exponent -= abs(x) < Fraction(2) ** exponent
-    unit = Fraction(2) ** (max(exponent, lowest) - digits + 1)
-    found = ROUNDINGS[how](x / unit) * unit
-    if flush and abs(found) < Fraction(2) ** lowest:
-        return math.copysign(0.0, x)
-    if abs(found) > Fraction(MOST[kind]):
-        inward = how == "rz" or (how == "rm") == (x > 0) and how != "rn"
-        most = MOST[kind] if inward else math.inf
-        return most if x > 0 else -most
-    return float(found) if found else math.copysign(0.0, x)
-
-
-def same(found: float, expected: float) -> bool:
-    """Whether two floats have the same bits; any NaN is the same."""
-    if math.isnan(expected):
-        return math.isnan(found)
-    return struct.pack("<d", found) == struct.pack("<d", expected)
-
 
 def drawn_floats(kind: str, count: int, seed: str) -> list[tuple[float, ...]]:
     """Rows of floats: of middling size, of any size, and with few digits."""
@@ -400,6 +482,7 @@ EXACT: dict[str, Callable[..., Fraction]] = {
     "rcp": lambda a: 1 / a,
     "neg": lambda a: -a,
     "abs": abs,
+    "mad": lambda a, b, c: a * b + c,
 }
 ROUNDED = [x for x in named(*EXACT) if not is_whole(x) and "approx" not in x]
 ROUNDED = [x for x in ROUNDED if "full" not in x]
@@ -414,7 +497,7 @@ def test_floats_are_rounded_once(opcode: str) -> None:
         exact = EXACT[name](*(Fraction(small(x, kind, flush)) for x in row))
         how = next((word for word in words if word in ROUNDINGS), "rn")
         found = nearest(exact, kind, flush, how)
-        return min(max(found, 0.0), 1.0) if "sat" in words else found
+        return changed(found, words, kind)
 
     numbers = drawn_floats(kind, len(ptx.signature(opcode)[1]), opcode)
     if name in ("div", "rcp"):
@@ -422,6 +505,49 @@ def test_floats_are_rounded_once(opcode: str) -> None:
     found = ptx.apply(opcode, *zip(*numbers, strict=True), exact=True).tolist()
     for row, x in zip(numbers, found, strict=True):
         right = expected(row)  # the sign of an exact zero is another test's
+        assert same(x, right) or x == right == 0, (row, x, right)
+
+
+@pytest.mark.parametrize("opcode", [x for x in named("sqrt") if "approx" not in x])
+def test_square_roots_are_rounded_once(opcode: str) -> None:
+    """The square of the result, and those of its neighbours, enclose the number."""
+    kind, flush = opcode.split(".")[-1], "ftz" in opcode
+    numbers = [abs(x) for (x,) in drawn_floats(kind, 1, opcode)]
+    numbers += [1.0, 2.0, 4.0, 2.25, MOST[kind], nearest(Fraction(2) ** -1000, "f64")]
+    if kind == "f32":
+        numbers[-1] = 2.0**-149
+    step = np.float32 if kind == "f32" else np.float64
+    for x, y in zip(numbers, ptx.apply(opcode, numbers, exact=True), strict=True):
+        exact = Fraction(small(x, kind, flush))
+        below = Fraction(float(np.nextafter(y, step(-1)))) if y else Fraction(-1)
+        above, y = Fraction(float(np.nextafter(y, step(np.inf)))), Fraction(float(y))
+        if "rn" in opcode:
+            assert (y + below) ** 2 <= 4 * exact <= (y + above) ** 2 or y == exact == 0
+        elif "rp" in opcode:
+            assert exact <= y**2 and (y == 0 or below**2 < exact)
+        else:
+            assert y**2 <= exact < above**2
+
+
+HARD_64 = [  # results near the ends of the type, and just beside a number
+    (1e300, 1e300, 1.0), (1e-200, 1e-200, 1e-320), (1e-200, -1e-200, 0.0),
+    (2.0**-537, 2.0**-537, -(2.0**-1074)), (1 + 2.0**-52, 1 + 2.0**-52, -1.0),
+    (1 + 2.0**-52, 1 - 2.0**-52, -1.0), (1.0, 1.0, 2.0**-1074), (1.0, 1.0, -(2.0**-60)),
+    (2.0**53 + 2, 1.0, 2.0**-30), (3.0, 2.0**-1074, 5.0), (1e308, 10.0, -1e308),
+    (1 + 2.0**-30, 1 + 2.0**-23, -(2.0**-53)), (1e-310, 0.5, 1.0), (-1e154, 1e154, 1e308),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "opcode", [x for x in named("fma", "mul", "add", "div") if x.endswith("f64")]
+)
+def test_double_precision_near_its_ends(opcode: str) -> None:
+    name, how = opcode.split(".")[0], direction(opcode.split("."))
+    count = len(ptx.signature(opcode)[1])
+    rows = [row[:count] for row in HARD_64]
+    found = ptx.apply(opcode, *zip(*rows, strict=True)).tolist()
+    for row, x in zip(rows, found, strict=True):
+        right = nearest(EXACT[name](*map(Fraction, row)), "f64", how=how)
         assert same(x, right) or x == right == 0, (row, x, right)
 
 
@@ -498,6 +624,12 @@ def test_the_larger_and_the_smaller(opcode: str) -> None:
     a = [1.5, -2.0, 0.25, -math.inf, 7.0]
     b = [1.0, -1.0, 0.5, 3.0, math.inf]
     pick = min if opcode.startswith("min") else max
+    if "xorsign" in opcode:
+        found = ptx.apply(opcode, a, b).tolist()
+        for x, y, z in zip(a, b, found, strict=True):
+            sign = math.copysign(1, x) * math.copysign(1, y)
+            assert z == pick(abs(x), abs(y)) * sign
+        return
     assert ptx.apply(opcode, a, b).tolist() == [
         pick(x, y) for x, y in zip(a, b, strict=True)
     ]
@@ -514,13 +646,20 @@ APPROXIMATE = {
     "opcode", [x for x in named(*APPROXIMATE, "div") if not is_whole(x)]
 )
 def test_functions(opcode: str) -> None:
-    x = np.random.default_rng(1).uniform(0.1, 6, 64).astype("f4")
+    kind = opcode.split(".")[-1]
+    x = np.random.default_rng(1).uniform(0.1, 6, 64).astype("f2").astype("f4")
     y = np.full(64, 3, "f4")
     name = opcode.split(".")[0]
     found = ptx.apply(opcode, x, y) if name == "div" else ptx.apply(opcode, x)
     function = APPROXIMATE.get(name, lambda x: x / 3)
     expected = [function(float(value)) for value in x]
-    assert np.allclose(found, expected, rtol=3e-7, atol=2e-7)
+    off = (
+        2.0**-20 if "ftz.f64" in opcode else {"f16": 5e-4, "f32": 3e-7}.get(kind, 1e-15)
+    )
+    assert np.allclose(found, expected, rtol=off, atol=off)
+    if "ftz.f64" in opcode:  # the lower words of argument and result do not count
+        assert not (found.view("u8") & 0xFFFFFFFF).any()
+        assert ptx.apply(opcode, 1 + 2.0**-22)[0] == 1.0
 
 
 def test_ftz_takes_subnormal_numbers_for_zero_and_others_do_not() -> None:
@@ -542,22 +681,6 @@ def test_ftz_takes_subnormal_numbers_for_zero_and_others_do_not() -> None:
 
 # ---- comparisons and choices ----
 
-ORDER: dict[str, Callable[[float, float], bool]] = {
-    "eq": lambda a, b: a == b, "ne": lambda a, b: a != b, "lt": lambda a, b: a < b,
-    "le": lambda a, b: a <= b, "gt": lambda a, b: a > b, "ge": lambda a, b: a >= b,
-}  # fmt: skip
-ORDER |= {"lo": ORDER["lt"], "ls": ORDER["le"], "hi": ORDER["gt"], "hs": ORDER["ge"]}
-
-
-def compared(how: str, a: float, b: float) -> bool:
-    """The comparisons of the manual; those that end in u are true for NaN."""
-    nan = a != a or b != b
-    if how in ("num", "nan"):
-        return nan == (how == "nan")
-    if how not in ORDER:
-        return nan or ORDER[how.removesuffix("u")](a, b)
-    return not nan and ORDER[how](a, b)
-
 
 def together(opcodes: list[str]) -> list[list[str]]:
     """Opcodes that take the same operands."""
@@ -567,7 +690,11 @@ def together(opcodes: list[str]) -> list[list[str]]:
     return list(groups.values())
 
 
-@pytest.mark.parametrize("opcodes", together(named("setp")), ids=lambda x: x[0])
+TRUE = {"setp": 1, "u32": 2**32 - 1, "s32": -1, "f32": 1, "u16": 2**16 - 1, "s16": -1}
+TRUE |= {"f16": 1}
+
+
+@pytest.mark.parametrize("opcodes", together(named("setp", "set")), ids=lambda x: x[0])
 def test_comparisons(opcodes: list[str]) -> None:
     kind = opcodes[0].split(".")[-1]
     ends = (
@@ -588,12 +715,40 @@ def test_comparisons(opcodes: list[str]) -> None:
                 "xor": right != z,
                 None: right,
             }
-            assert value == ways[both], (opcode, x, y, z)
+            true = TRUE[words[0] if words[0] == "setp" else words[-2]]
+            assert value == true * ways[both], (opcode, x, y, z)
 
 
 @pytest.mark.parametrize("opcode", named("selp"))
 def test_choices(opcode: str) -> None:
     assert ptx.apply(opcode, [1, 2], [3, 4], [0, 1]).tolist() == [3, 2]
+
+
+@pytest.mark.parametrize("opcode", named("slct"))
+def test_choices_by_a_sign(opcode: str) -> None:
+    by = [3, -1, 0, -7]
+    expected = [10, 2, 30, 4]
+    if opcode.endswith("f32"):
+        by = [-0.0, -1.5, 0.0, math.nan]
+        tiny = ptx.apply(opcode, [1], [2], [-(2.0**-140)])[0]
+        assert tiny == (1 if "ftz" in opcode else 2)
+    found = ptx.apply(opcode, [10, 20, 30, 40], [1, 2, 3, 4], by)
+    assert found.tolist() == expected
+
+
+PROPERTIES = {
+    "finite": [1, 1, 1, 1, 0, 0, 0], "infinite": [0, 0, 0, 0, 1, 1, 0],
+    "number": [1, 1, 1, 1, 1, 1, 0], "notanumber": [0, 0, 0, 0, 0, 0, 1],
+    "normal": [1, 1, 0, 0, 0, 0, 0], "subnormal": [0, 0, 1, 1, 0, 0, 0],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("opcode", named("testp"))
+def test_properties(opcode: str) -> None:
+    """Zero is a normal number: "As a special case, positive and negative zero are"."""
+    tiny = 2.0**-149 if opcode.endswith("f32") else 2.0**-1074
+    given_ = [1.5, -0.0, tiny, -2 * tiny, math.inf, -math.inf, math.nan]
+    assert ptx.apply(opcode, given_).tolist() == PROPERTIES[opcode.split(".")[1]]
 
 
 @pytest.mark.parametrize("opcode", [x for x in named("mov") if "pred" not in x])
@@ -673,26 +828,30 @@ def test_floats_become_whole(source: str) -> None:
         assert [wrap(x, to) for x in found.tolist()] == expected, opcode
 
 
+def changed(x: float, words: list[str], kind: str) -> float:
+    """What the modifiers of a conversion make of a result."""
+    if "satfinite" in words and math.isinf(x):
+        x = math.copysign(MOST[kind], x)
+    x = 0.0 if "relu" in words and x <= 0 else x
+    return min(max(x, 0.0), 1.0) if "sat" in words else x
+
+
+def direction(words: list[str]) -> str:
+    return next((word for word in words if word in ROUNDINGS), "rn")
+
+
 @pytest.mark.parametrize("source", WHOLE_KINDS)
 def test_whole_numbers_become_floats(source: str) -> None:
-    odd = [
-        2049,
-        4097,
-        2**24 + 1,
-        2**24 + 3,
-        2**31 - 65,
-        65519,
-        65520,
-        2**53 + 1,
-        2**60 + 1,
-    ]
+    odd = [2049, 4097, 2**24 + 1, 2**24 + 3, 2**31 - 65, 65519, 65520, 2**53 + 1]
+    odd += [2**60 + 1, 2**62 + 2**38 + 1, 2**60 - 2**30, 257, -257, -(2**40) - 1]
     low, high = range_of(source)
     numbers = [low, high, 0, *(x for x in odd if low <= x <= high), low // 3]
     for opcode, found in ptx.apply_all(
         conversions(FLOAT_KINDS, source), numbers
     ).items():
-        to = opcode.split(".")[-2]
-        assert found.tolist() == [nearest(Fraction(x), to) for x in numbers], opcode
+        _, how, *_, to, _ = opcode.split(".")
+        expected = [nearest(Fraction(x), to, how=how) for x in numbers]
+        assert found.tolist() == expected, opcode
 
 
 @pytest.mark.parametrize("source", FLOAT_KINDS)
@@ -700,22 +859,25 @@ def test_floats_become_others(source: str) -> None:
     numbers = [0.1, -2.5, 0.5, 1.5, 3.75, -0.0, 65504.0, 1 + 2.0**-11, 2.0**-14, 0.3]
     if source != "f16":
         numbers += [65519.9, 65520.0, 1e-7, 2.0**-25, 1 + 3 * 2.0**-11, 2.0**-126, 3e38]
+        numbers += [-1e5, -(2.0**-26), 1.5 * 2.0**-149, -1 - 2.0**-20]
+    if source == "f64":
+        numbers += [-1e300, 1e-300, 1 + 2.0**-24 + 2.0**-50, -1 - 2.0**-11 - 2.0**-40]
     numbers = [nearest(Fraction(x), source) if x else x for x in numbers]
     given = [*numbers, math.inf, math.nan]
     opcodes = conversions(FLOAT_KINDS, source)
     for opcode, found in ptx.apply_all(opcodes, given).items():
         _, mode, *_ = words = opcode.split(".")
+        to, flush = words[-2], "ftz" in words
         for x, value in zip(numbers, found.tolist(), strict=False):
+            x = small(x, source, flush and source == "f32")
             exact = Fraction(
                 whole(x, mode) if mode in ("rni", "rzi", "rmi", "rpi") else x
             )
-            near = nearest(exact, words[-2])
-            assert value == (min(max(near, 0.0), 1.0) if "sat" in words else near), (
-                opcode,
-                x,
-            )
+            near = nearest(exact, to, flush and to == "f32", direction(words))
+            assert value == changed(near, words, to), (opcode, x)
         infinite, nan = found.tolist()[-2:]
-        assert (infinite, nan) == (1, 0) if "sat" in words else math.isnan(nan)
+        assert infinite == changed(math.inf, words, to), opcode
+        assert nan == 0 if "sat" in words else math.isnan(nan), opcode
 
 
 def test_two_halves_the_first_on_top() -> None:
@@ -739,11 +901,12 @@ def test_every_opcode_of_numbers_is_in_one_of_these_tables() -> None:
     tested = {
         *WHOLE_OPCODES,
         *ROUNDED,
-        *named("setp", "selp", "mov", "cvt", "min", "max"),
+        *named("setp", "set", "selp", "slct", "testp", "mov", "cvt", "min", "max"),
     }
     tested |= {*named(*APPROXIMATE), *named("div", "lop3", "copysign"), "and.pred"}
-    tested |= {"or.pred", "xor.pred", "not.pred"}
-    assert {x for x in OPCODES if x.split(".")[0] not in SLOW} - tested == set()
+    tested |= {"or.pred", "xor.pred", "not.pred", *named("isspacep")}
+    every = {x for x in OPCODES if x.split(".")[0] not in SLOW}
+    assert {x for x in every if not HALVES & set(x.split("."))} - tested == set()
 
 
 def test_forms_are_written_as_in_the_manual() -> None:

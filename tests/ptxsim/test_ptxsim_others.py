@@ -18,22 +18,11 @@ MISSING = {
     "order by fences, flags and tickets": """
         fence_reduction lookback_flags chained_scan producer_consumer ring_buffer
         grid_barrier grid_barrier_flags warp_flag split_k_semaphore spin_lock mutex_bins
-        readers_writer attention_split""",
+        ticket_lock readers_writer attention_split""",
     "atomic operations on floats that load and then compare": """
         atomic_extremes atomic_nanmax""",
     "syncwarp between reads of a word by several threads": "syncwarp_scan",
-    "nanosleep": "ticket_lock",
-    "loads of half a parameter": "hash_table",
-    "dp4a": "dot_int8",
-    "calls": """
-        binomial_option sin_float64 cos_float64 tan_float64 gamma_float64 lgamma_float64
-        pow_float64 mixed_float64""",
-    "blocks in braces, arithmetic of float16": """
-        half_functions half_functions_more half_arithmetic half_sums""",
-    "rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64": """
-        log_float64 log2_float64 log10_float64 log1p_float64 asin_float64 acos_float64
-        atan_float64 cosh_float64 tanh_float64 asinh_float64 acosh_float64 atanh_float64
-        erfc_float64 hypot_float64 cbrt_float64 log_sum_exp""",
+    "a type without a space before it, .reg.b32": "half_functions half_functions_more",
 }
 # Basic blocks: a kernel that waits for ever where a feature is missing ends soon.
 LIMIT = 2_000

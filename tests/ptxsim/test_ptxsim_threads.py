@@ -424,6 +424,15 @@ RIGHT: dict[str, tuple[Body, object]] = {
 }  # fmt: skip
 
 
+# Operands of the instructions that do nothing.
+HINTS = {"prefetch": "[%rd9]", "prefetchu": "[%rd9]", "applypriority": "[%rd9], 128"}
+HINTS |= {"pmevent": "3", "nanosleep": "%r0"}
+EVERY_HINT = "\n".join(
+    f"{x} {HINTS[x.split('.')[0]]};" for x in OPCODES if x.split(".")[0] in HINTS
+)
+RIGHT["hints do nothing"] = (Body(f"{EVERY_HINT}\nmov.u32 %r9, %r0;"), LANE)
+
+
 @pytest.mark.parametrize("name", RIGHT)
 def test_threads_do_what_the_manual_says(name: str) -> None:
     body, expected = RIGHT[name]
@@ -1129,7 +1138,7 @@ def test_counts_of_banks_and_sectors() -> None:
     assert sectors == [(1, 1), (4, 1)]
 
 
-SCALARS = [x for x in OPCODES if x.startswith("ld.param")]
+SCALARS = [x for x in OPCODES if x.startswith("ld.param") and ".v" not in x]
 
 
 def scalars() -> str:
@@ -1204,7 +1213,10 @@ def kernels() -> list[str]:
             groups.setdefault(tuple(ptx.signature(opcode)[1]), []).append(opcode)
     texts = [ptx.text_of(group) for group in groups.values()]
     texts.append(ptx.text_of(["lop3.b32"], ("0x1a",)))
-    return [body.text for body in bodies] + [*texts, scalars()]
+    texts += [ptx.mma_text(opcode) for opcode in OPCODES if opcode.startswith("mma")]
+    texts += [ptx.ldmatrix_text(x) for x in OPCODES if x.startswith("ldmatrix")]
+    slots = [x for x in OPCODES if ".param." in x]
+    return [body.text for body in bodies] + [*texts, scalars(), ptx.calls(slots)]
 
 
 APART = (
@@ -1221,7 +1233,7 @@ APART = (
     "barrier",
 )
 APART += ("shfl", "vote", "redux", "match", "activemask", "membar", "fence", "cvta")
-APART += ("lop3",)
+APART += ("lop3", "mma", "ldmatrix", "brx", "call", *HINTS)
 
 
 def one_file(texts: list[str]) -> str:
@@ -1233,6 +1245,7 @@ def one_file(texts: list[str]) -> str:
         for name in ("k", "S", "C", "G", "D", "E"):
             body = re.sub(rf"(?<![\w%$]){name}(?=[(\[;+ \]])", f"{name}_{i}", body)
         body = re.sub(r"(?<![\w%])([pq])(\d+)(?=[\],)])", rf"\g<1>{i}_\2", body)
+        body = re.sub(r"(?<![\w%$.])f(?=[(,])", f"f_{i}", body)
         found.append(re.sub(r"\$(\w)", rf"$L{i}_\1", body))
     return head + "\n".join(found)
 

@@ -7,7 +7,7 @@ What no form stands for is not supported.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import product
 
 from ptxsim.syntax import Instruction
@@ -15,7 +15,7 @@ from ptxsim.writer import Writer
 
 Emitter = Callable[[Writer, Instruction], None]
 OPCODES: dict[str, Emitter] = {}
-COUNTS: dict[str, tuple[int, ...]] = {}  # how many operands an opcode may have
+COUNTS: dict[str, Sequence[int]] = {}  # how many operands an opcode may have
 INTEGERS = "<.u16 .s16 .u32 .s32 .u64 .s64>"
 SIGNED = "<.s16 .s32 .s64>"
 BITS = "<.b16 .b32 .b64>"
@@ -34,7 +34,7 @@ def expand(form: str) -> list[str]:
     return ["".join(words) for words in product(*choices)]
 
 
-def opcode(count: int | tuple[int, ...], *forms: str) -> Callable[[Emitter], Emitter]:
+def opcode(count: int | Sequence[int], *forms: str) -> Callable[[Emitter], Emitter]:
     """Return a decorator for the function that translates the opcodes of some forms.
 
     `count` is how many operands they have, the result included.

@@ -60,6 +60,27 @@ def branch(w: Writer, one: Instruction) -> None:
     """The machine reads where it leads."""
 
 
+@opcode(2, "brx.idx[.uni]")
+def branch_by_index(w: Writer, one: Instruction) -> None:
+    """The machine reads where it leads."""
+    w.typed(one.operands[0], "u32")
+
+
+@opcode(range(1000), "call[.uni]")
+def call(w: Writer, one: Instruction) -> None:
+    """Copies arguments; the function stands behind it."""
+    for pair in one.operands:
+        assert isinstance(pair, Pair)
+        formal = w.kernel.slots.get(pair.first)
+        kind = formal.kind if formal else w.kernel.type_of(pair.first) or ""
+        if pair.second in w.kernel.slots:
+            value = w.slot(pair.second, 0, kind)
+        else:
+            value = w.value(pair.second, kind)
+        to = w.slot(pair.first, 0, kind)
+        w.say(f"np.copyto({to}, {value}{', where=mask' if w.masked else ''})")
+
+
 @opcode(0, "ret", "exit")
 def leave(w: Writer, one: Instruction) -> None:
     """The machine takes the threads out."""

@@ -14,6 +14,15 @@ NAMES |= {"rsqrt": "inverse_root", "ex2": "np.exp2", "lg2": "np.log2", "sin": "n
 NAMES |= {"cos": "np.cos", "tanh": "np.tanh"}
 
 
+DIRECTED = "<.rz .rm .rp>"
+TESTS = {"finite": "np.isfinite({})", "infinite": "np.isinf({})"}
+TESTS |= {"number": "~np.isnan({})", "notanumber": "np.isnan({})"}
+TESTS |= {
+    "normal": "np.isfinite({0}) & ~is_subnormal({0})",
+    "subnormal": "is_subnormal({})",
+}
+
+
 def changes(w: Writer, one: Instruction) -> tuple[str, ...]:
     """Return what is done with a result: its subnormals, and what is beyond 0 and 1."""
     found = []
@@ -35,14 +44,15 @@ def arguments(w: Writer, one: Instruction) -> str:
 @opcode(
     3,
     "<add sub mul>[.rn][.ftz][.sat].f32",
-    "<add sub mul>[.rn]<.f16 .f64>",
+    "<add sub mul>[.rn].f64",
 )
 @opcode(
     2,
     "<neg abs>[.ftz].f32",
-    "<neg abs><.f16 .f64>",
+    "<neg abs>.f64",
     "<sqrt rcp><.approx .rn>[.ftz].f32",
     "<sqrt rcp>.rn.f64",
+    "rsqrt.approx.f64",
     "<rsqrt ex2 lg2 sin cos>.approx[.ftz].f32",
     "tanh.approx.f32",
 )
@@ -51,21 +61,28 @@ def plain(w: Writer, one: Instruction) -> None:
     w.compute(one.operands[0], one.kind, call, *changes(w, one))
 
 
-@opcode(4, "fma.rn[.ftz][.sat].f32", "fma.rn<.f16 .f64>")
+@opcode(4, "<fma mad>.rn[.ftz][.sat].f32", "<fma mad>.rn.f64")
 def fused(w: Writer, one: Instruction) -> None:
     name = f"fma_{one.kind}{'_flushed' if one.has('ftz') else ''}"
     call = f"{name}({arguments(w, one)}"
     w.compute(one.operands[0], one.kind, call, *changes(w, one))
 
 
-@opcode(3, "<add sub mul><.rz .rm .rp>[.ftz][.sat].f32")
-@opcode(4, "fma<.rz .rm .rp>[.ftz][.sat].f32")
+@opcode(2, f"<sqrt rcp>{DIRECTED}[.ftz].f32", f"<sqrt rcp>{DIRECTED}.f64")
+@opcode(
+    3,
+    f"<add sub mul>{DIRECTED}[.ftz][.sat].f32",
+    f"div{DIRECTED}[.ftz].f32",
+    f"<add sub mul div>{DIRECTED}.f64",
+)
+@opcode(4, f"<fma mad>{DIRECTED}[.ftz][.sat].f32", f"<fma mad>{DIRECTED}.f64")
 def directed(w: Writer, one: Instruction) -> None:
     """Round toward zero, down or up."""
+    name = one.words[0].replace("mad", "fma")
     given = [w.value(word, one.kind) for word in one.operands[1:]]
     if one.has("ftz"):
         given = [f"subnormal_to_zero({value})" for value in given]
-    call = f"directed({one.words[0]!r}, {one.words[1]!r}, {', '.join(given)}"
+    call = f"directed({name!r}, {one.words[1]!r}, {', '.join(given)}"
     then = [
         text
         for word, text in (("ftz", "flush({})"), ("sat", "saturate({})"))
@@ -81,7 +98,22 @@ def divide(w: Writer, one: Instruction) -> None:
     w.compute(one.operands[0], one.kind, call, *changes(w, one))
 
 
-@opcode(3, "<min max>[.ftz][.NaN].f32", "<min max>[.NaN].f16", "<min max>.f64")
+@opcode(2, "<rcp rsqrt>.approx.ftz.f64")
+def of_the_upper_word(w: Writer, one: Instruction) -> None:
+    w.put(one.operands[0], "f64", f"gross({one.words[0]!r}, {arguments(w, one)})")
+
+
+@opcode(3, "<min max>[.ftz][.NaN].xorsign.abs.f32")
+def extreme_by_size(w: Writer, one: Instruction) -> None:
+    flags = tuple(word for word in ("NaN", "xorsign") if one.has(word))
+    given = [f"np.atleast_1d({w.value(word, 'f32')})" for word in one.operands[1:]]
+    if one.has("ftz"):
+        given = [f"subnormal_to_zero({value})" for value in given]
+    call = f"extremes({one.words[0]!r}, {flags}, {', '.join(given)})"
+    w.put(one.operands[0], "f32", call)
+
+
+@opcode(3, "<min max>[.ftz][.NaN].f32", "<min max>.f64")
 def extreme(w: Writer, one: Instruction) -> None:
     call = f"{'extreme_or_nan' if one.has('NaN') else 'extreme'}("
     call += f"{arguments(w, one)}, largest={one.words[0] == 'max'}"
@@ -92,3 +124,10 @@ def extreme(w: Writer, one: Instruction) -> None:
 def copy_sign(w: Writer, one: Instruction) -> None:
     sign, size = (w.value(word, one.kind) for word in one.operands[1:])
     w.compute(one.operands[0], one.kind, f"np.copysign({size}, {sign}")
+
+
+@opcode(2, f"testp<{' '.join(f'.{name}' for name in TESTS)}><.f32 .f64>")
+def test_property(w: Writer, one: Instruction) -> None:
+    """Zero is a normal number here, as the manual has it."""
+    value = w.value(one.operands[1], one.kind)
+    w.put(one.operands[0], "pred", TESTS[one.words[1]].format(value))

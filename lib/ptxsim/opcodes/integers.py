@@ -2,8 +2,11 @@
 
 import re
 
+import numpy as np
+
+from ptxsim.access import BASES, ENDS
 from ptxsim.opcodes import BITS, INTEGERS, SIGNED, opcode
-from ptxsim.registers import DTYPES
+from ptxsim.registers import DTYPES, literal
 from ptxsim.syntax import SIZES, Instruction, Memory, Operand, Pair, Vector
 from ptxsim.writer import Writer
 
@@ -168,6 +171,72 @@ def permute(w: Writer, one: Instruction) -> None:
     w.put(one.operands[0], "b32", f"permute_bytes({arguments(w, one, 'b32')})")
 
 
+# What prmt with a mode picks, by the lowest two bits of its last operand.
+PICKS = {
+    "f4e": (0x3210, 0x4321, 0x5432, 0x6543), "b4e": (0x5670, 0x6701, 0x7012, 0x0123),
+    "rc8": (0x0000, 0x1111, 0x2222, 0x3333), "ecl": (0x3210, 0x3211, 0x3222, 0x3333),
+    "ecr": (0x0000, 0x1110, 0x2210, 0x3210), "rc16": (0x1010, 0x3232, 0x1010, 0x3232),
+}  # fmt: skip
+
+
+@opcode(4, *(f"prmt.b32.{mode}" for mode in PICKS))
+def permute_by_mode(w: Writer, one: Instruction) -> None:
+    result, *words = one.operands
+    a, b, c = (w.value(word, "b32") for word in words)
+    picks = f"np.array({PICKS[one.kind]}, 'u4')[{c} & np.uint32(3)]"
+    w.put(result, "b32", f"permute_bytes({a}, {b}, {picks})")
+
+
+@opcode(3, "<add sub>.sat.s32")
+def saturated(w: Writer, one: Instruction) -> None:
+    given = arguments(w, one, "s32")
+    total = f"{PLAIN[one.words[0]]}({given}, dtype='i8')"
+    w.put(one.operands[0], "s32", f"clamped({total}, 'i4')")
+
+
+@opcode(3, "mul24<.lo .hi><.u32 .s32>")
+@opcode(4, "mad24<.lo .hi><.u32 .s32>", "mad24.hi.sat.s32")
+def multiply_24(w: Writer, one: Instruction) -> None:
+    a, b, *c = (w.value(word, one.kind) for word in one.operands[1:])
+    total = f"product_24({a}, {b}, {one.has('hi')})"
+    if c:
+        total = f"np.add({total}, {c[0]}, dtype='i8')"
+    total = f"clamped({total}, 'i4')" if one.has("sat") else total
+    w.put(one.operands[0], one.kind, total)
+
+
+@opcode(4, f"sad{INTEGERS}")
+def absolute_difference(w: Writer, one: Instruction) -> None:
+    a, b, c = (w.value(word, one.kind) for word in one.operands[1:])
+    w.compute(one.operands[0], one.kind, f"np.add(distance({a}, {b}), {c}")
+
+
+@opcode(4, "dp4a<.u32 .s32><.u32 .s32>", "dp2a<.lo .hi><.u32 .s32><.u32 .s32>")
+def dot_product(w: Writer, one: Instruction) -> None:
+    a, b, c = (w.value(word, "b32") for word in one.operands[1:])
+    signs = [DTYPES[kind][0] for kind in one.words[-2:]]
+    kinds = f"{signs[0]}{2 if one.words[0] == 'dp2a' else 1}", f"{signs[1]}1"
+    w.put(one.operands[0], "b32", f"dot({a}, {b}, {c}, {kinds}, {2 * one.has('hi')})")
+
+
+@opcode(3, "szext<.clamp .wrap><.u32 .s32>", "bmsk<.clamp .wrap>.b32")
+def by_a_width(w: Writer, one: Instruction) -> None:
+    result, a, count = one.operands
+    name = {"szext": "extend", "bmsk": "bit_mask"}[one.words[0]]
+    given = f"{w.value(a, one.kind)}, {w.value(count, 'u32')}, {one.has('clamp')}"
+    w.put(result, "b32", f"{name}({given})")
+
+
+@opcode(4, "fns.b32")
+def find_nth_bit(w: Writer, one: Instruction) -> None:
+    w.put(one.operands[0], "b32", f"nth_bit({arguments(w, one, 'b32')})")
+
+
+@opcode(2, f"cnot{BITS}")
+def is_zero(w: Writer, one: Instruction) -> None:
+    w.put(one.operands[0], one.kind, f"np.equal({arguments(w, one, one.kind)}, 0)")
+
+
 @opcode(5, "lop3.b32")
 def any_logic(w: Writer, one: Instruction) -> None:
     result, a, b, c, table = one.operands
@@ -205,11 +274,31 @@ def address(w: Writer, one: Instruction) -> None:
     w.put(one.operands[0], "u64", w.value(one.operands[1], "u64"))
 
 
+@opcode(2, "isspacep<.global .shared .shared::cta .local .const>")
+def is_in_space(w: Writer, one: Instruction) -> None:
+    """What is in no space counts as global."""
+    value, name = w.value(one.operands[1], "u64"), one.words[1][:6].upper()
+    low, high = (w.constant(np.uint64(x[name.rstrip(":")])) for x in (BASES, ENDS))
+    found = f"({value} >= {low}) & ({value} < {high})"
+    if name == "GLOBAL":
+        found += f" | ({value} < {w.constant(np.uint64(BASES['SHARED']))})"
+    w.put(one.operands[0], "pred", found)
+
+
 @opcode(4, f"selp{ANY}")
 def select(w: Writer, one: Instruction) -> None:
     result, a, b, p = one.operands
     a, b = w.value(a, one.kind), w.value(b, one.kind)
     w.put(result, one.kind, f"np.where({w.predicate(p)}, {a}, {b})")
+
+
+@opcode(4, f"slct{ANY}<.f32 .s32>", f"slct.ftz{ANY}.f32")
+def select_by_sign(w: Writer, one: Instruction) -> None:
+    result, *words, c = one.operands
+    kind, by = one.words[-2], w.value(c, one.kind)
+    a, b = (w.value(word, kind) for word in words)
+    by = f"subnormal_to_zero({by})" if one.has("ftz") else by
+    w.put(result, kind, f"np.where({by} >= 0, {a}, {b})")
 
 
 # ---- comparisons ----
@@ -222,8 +311,8 @@ COMPARED = (
     f"setp{SIGNS}{{}}{INTEGERS}",
     "setp<.lo .ls .hi .hs>{}<.u16 .u32 .u64>",
     f"setp<.eq .ne>{{}}{BITS}",
-    f"setp{FLOATS}{{}}[.ftz].f32",
-    f"setp{FLOATS}{{}}<.f16 .f64>",
+    f"setp{FLOATS}{{}}[.ftz]<.f16 .f32>",
+    f"setp{FLOATS}{{}}<.bf16 .f64>",
 )
 
 
@@ -231,10 +320,9 @@ COMPARED = (
 @opcode(4, *(form.format("<.and .or .xor>") for form in COMPARED))
 def compare(w: Writer, one: Instruction) -> None:
     results, a, b, *more = one.operands
-    flushed = "subnormal_to_zero({})" if one.has("ftz") and w.exact else "{}"
-    a, b = (flushed.format(w.value(word, one.kind)) for word in (a, b))
+    a, b = operands_of(w, one, a, b)
     how = UNSIGNED.get(one.words[1], one.words[1])
-    unordered = one.kind[0] == "f" and how in ("ne", "num", "nan")
+    unordered = is_float(one.kind) and how in ("ne", "num", "nan")
     single = not isinstance(results, Pair) and not more
     if single and how in COMPARISONS and not unordered:
         w.compute(results, "pred", f"{COMPARISONS[how]}({a}, {b}")
@@ -251,6 +339,20 @@ def compare(w: Writer, one: Instruction) -> None:
             w.put(name, "pred", value)
 
 
+def is_float(kind: str) -> bool:
+    return kind.lstrip("b").startswith("f")
+
+
+def operands_of(w: Writer, one: Instruction, *words: Operand) -> list[str]:
+    """Return what is compared: numbers of single precision or wider, or integers."""
+    given = [w.value(word, one.kind) for word in words]
+    if "f16" in one.kind:
+        part = "" if one.kind.endswith("x2") else "[:, 0]"
+        return [f"numbers({x}, {one.kind!r}, {one.has('ftz')}){part}" for x in given]
+    flushed = "subnormal_to_zero({})" if one.has("ftz") and w.exact else "{}"
+    return [flushed.format(x) for x in given]
+
+
 def comparison(how: str, kind: str, a: str, b: str) -> str:
     """Return an expression: where at most one is NaN, and where that counts as true."""
     nan = f"(np.isnan({a}) | np.isnan({b}))"
@@ -263,9 +365,34 @@ def comparison(how: str, kind: str, a: str, b: str) -> str:
         if opposite == "ne":
             return f"(np.equal({a}, {b}) | {nan})"
         return f"~{COMPARISONS[opposite]}({a}, {b})"
-    if how == "ne" and kind[0] == "f":
+    if how == "ne" and is_float(kind):
         return f"(np.not_equal({a}, {b}) & ~{nan})"
     return f"{COMPARISONS[how]}({a}, {b})"
+
+
+HALF = "<.u16 .s16 .u32 .s32"  # and the type itself
+
+
+@opcode(
+    3,
+    f"set{SIGNS}<.u32 .s32 .f32>{INTEGERS}",
+    "set<.lo .ls .hi .hs><.u32 .s32 .f32><.u16 .u32 .u64>",
+    f"set<.eq .ne><.u32 .s32 .f32>{BITS}",
+    f"set{FLOATS}[.ftz]<.u32 .s32 .f32>.f32",
+    f"set{FLOATS}<.u32 .s32 .f32>.f64",
+    f"set{FLOATS}[.ftz]{HALF} .f16>.f16",
+    f"set{FLOATS}{HALF} .bf16>.bf16",
+)
+def set_all(w: Writer, one: Instruction) -> None:
+    """Write all ones, or 1.0, where the comparison holds, and else zeros."""
+    result, *words = one.operands
+    a, b = operands_of(w, one, *words)
+    kind = one.words[-2]
+    yes = {"f": "1.0", "b": "0x3F80"}.get(kind[0], "-1")
+    no = "0.0" if kind[0] == "f" else "0"
+    yes, no = w.constant(literal(yes, kind)), w.constant(literal(no, kind))
+    found = comparison(UNSIGNED.get(one.words[1], one.words[1]), one.kind, a, b)
+    w.put(result, kind, f"np.where({found}, {yes}, {no})")
 
 
 def memory_operand(w: Writer, word: Operand) -> tuple[str, int]:
@@ -279,4 +406,4 @@ def memory_operand(w: Writer, word: Operand) -> tuple[str, int]:
         return w.value(word.base, "u64"), word.offset
     if word.base in w.variables:
         return f"ADDRESS[{word.base!r}]", word.offset
-    raise w.one.unsupported(f"{word.base} is neither a register nor a variable")
+    raise w.unknown(word.base, "neither a register nor a variable")

@@ -30,17 +30,47 @@ def parts(w: Writer, one: Instruction, operand: Operand) -> tuple[str, ...]:
     return tuple(map(str, found))
 
 
-@opcode(2, f"ld.param{NARROW}", f"ld.param{WIDE}")
+@opcode(2, *(f"ld.param{moved}" for moved in MOVED))
 def load_parameter(w: Writer, one: Instruction) -> None:
-    result, where = one.operands
-    name, offset = getattr(where, "base", ""), getattr(where, "offset", 0)
+    where, kind, size = one.operands[1], one.kind, SIZES[one.kind]
+    name, at = getattr(where, "base", ""), getattr(where, "offset", 0)
+    registers = parts(w, one, one.operands[0])
     declared = w.kernel.parameters.get(name)
-    if declared is None or offset or SIZES[declared] != SIZES[one.kind]:
-        raise one.unsupported("it reads no whole parameter")
-    w.typed(result, one.kind)
-    own, kind = w.kernel.type_of(str(result)) or one.kind, one.kind
-    value = f"PARAMETER[{name!r}].view({DTYPES[kind]!r})"
-    w.put(result, kind if kind[0] == "f" else f"{kind[0]}{SIZES[own] * 8}", value)
+    if declared is None:
+        for offset, register in enumerate(registers):
+            w.typed(register, kind)
+            w.put(
+                register,
+                wide(w, register, kind),
+                w.slot(name, at + offset * size, kind),
+            )
+        return
+    if not 0 <= at <= declared.size - size * len(registers):
+        raise one.unsupported(f"{name} has {declared.size} bytes")
+    if at % (size * len(registers)):
+        raise one.unsupported(f"the offset is no multiple of {size * len(registers)}")
+    for offset, register in enumerate(registers):
+        w.typed(register, kind)
+        first = at + offset * size
+        value = f"PARAMETER[{name!r}][{first}:{first + size}].view({DTYPES[kind]!r})"
+        w.put(register, wide(w, register, kind), value)
+
+
+def wide(w: Writer, register: str, kind: str) -> str:
+    """Return the type that fills a register to which a narrower number may go."""
+    own = w.kernel.type_of(register) or kind
+    return kind if kind[0] == "f" else f"{kind[0]}{SIZES[own] * 8}"
+
+
+@opcode(2, *(f"st.param{moved}" for moved in MOVED))
+def store_parameter(w: Writer, one: Instruction) -> None:
+    """Hands a number to a function, or back to its caller."""
+    where, kind = one.operands[0], f"u{SIZES[one.kind] * 8}"
+    name, at = getattr(where, "base", ""), getattr(where, "offset", 0)
+    for offset, word in enumerate(parts(w, one, one.operands[1])):
+        to = w.slot(name, at + offset * SIZES[kind], kind)
+        keeps = ", where=mask" if w.masked or w.guarded else ""
+        w.say(f"np.copyto({to}, {bits_of(w, one, word)}{keeps})")
 
 
 @opcode(
@@ -89,7 +119,7 @@ def bits_of(w: Writer, one: Instruction, word: str) -> str:
     return f"{w.value(word, one.kind)}.view('u{SIZES[one.kind]}')"
 
 
-WHERE = "[.relaxed][.cta .gpu .sys]<.global .shared>"
+WHERE = "[.relaxed .acquire .release .acq_rel][.cta .gpu .sys]<.global .shared>"
 OPERATIONS = (
     ".add<.u32 .s32 .u64 .f32 .f64>",
     "<.min .max><.u32 .s32 .u64 .s64>",
@@ -149,3 +179,16 @@ def wait(w: Writer, one: Instruction) -> None:
 @opcode(0, "membar<.cta .gl .sys>", "fence[.sc .acq_rel]<.cta .gpu .sys>")
 def fence(w: Writer, one: Instruction) -> None:
     """Does nothing: only barriers order accesses here."""
+
+
+@opcode(
+    1,
+    "prefetch[.global .local]<.L1 .L2>",
+    "prefetch.global<.L2::evict_last .L2::evict_normal>",
+    "prefetchu.L1",
+    "pmevent[.mask]",
+    "nanosleep.u32",
+)
+@opcode(2, "applypriority[.global].L2::evict_normal")
+def hint(w: Writer, one: Instruction) -> None:
+    """Does nothing: caches, counters and time are not modelled."""

@@ -1,0 +1,489 @@
+"""Reads a kernel of a PTX module, with the functions that it calls in their places.
+
+A call becomes the body of the function, right behind the call: threads that call it
+together meet again where the body ends. Each call has registers, labels and local
+memory of its own; their names begin with that of the function and a number.
+"""
+
+import re
+from dataclasses import dataclass, field, replace
+
+from ptxsim.module import LIMITS, Function, Module
+from ptxsim.registers import SPECIAL
+from ptxsim.syntax import (
+    SIZES,
+    SPACES,
+    Block,
+    Instruction,
+    Kernel,
+    Memory,
+    Operand,
+    Pair,
+    Parameter,
+    Variable,
+    Vector,
+    ordered,
+)
+from ptxsim.tokens import separated, signed
+
+CALL = re.compile(
+    r"(?:\( (?:([^()]*) )?\) , )?([\w$%.]+)(?: , \( (?:([^()]*) )?\))?(?: , ([\w$%.]+))?"
+)
+ADDRESS = re.compile(r"([\w$%.]+)(?: (?:\+ )?(-?\w+)| - (\w+))?")
+MOST_INSTRUCTIONS = 100_000  # with those of all calls
+MOST_CALLS = 100  # of a function in a function in a function …
+
+
+def parse(text: str, name: str | None = None) -> Kernel:
+    """Return the kernel of a PTX module; `name` chooses it among several."""
+    if not isinstance(text, str):
+        raise TypeError(f"text: expected PTX as a str, got {type(text).__name__}")
+    module = _Parser(text)
+    if not module.entries:
+        raise ValueError("text: expected PTX with an .entry, got none")
+    if name is None and len(module.entries) == 1:
+        name = next(iter(module.entries))
+    if name not in module.entries:
+        raise ValueError(f"name: expected one of {list(module.entries)}, got {name!r}")
+    return module.entry(name)
+
+
+@dataclass
+class Scope:
+    """What is declared between two braces.
+
+    Attributes
+    ----------
+    prefix : str
+        What the machine's names of registers and variables begin with.
+    names : dict of str to str
+        The machine's name of each; of numbered registers, the parts before the numbers
+        and a ``<``.
+    labels : dict of str to int
+        The instruction before which each stands.
+    lists : dict of str to tuple of str
+        The labels of each ``.branchtargets``.
+    """
+
+    prefix: str
+    names: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, int] = field(default_factory=dict)
+    lists: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass
+class Jump:
+    """A branch whose labels may still come: the scopes that may hold them."""
+
+    index: int
+    label: str
+    scopes: list[Scope]
+
+
+class _Parser(Module):
+    """Reads the bodies of a kernel and of its functions."""
+
+    # ---- a kernel ----
+
+    def entry(self, name: str) -> Kernel:
+        self.at = self.entries[name] + 1
+        self.kernel = kernel = Kernel(name)
+        start = self.at
+        if self.skip("("):
+            kernel.parameters = self.parameters()
+            if any(one.space == "reg" for one in kernel.parameters.values()):
+                raise self.malformed(start, "a kernel takes no registers")
+        while (word := self.next()) != "{":
+            self._limit(word)
+        self.flat: list[Instruction] = []
+        self.starts: dict[int, str] = {}  # where a label stands, or a call ends
+        self.targets: dict[int, tuple[int, ...]] = {}
+        self.jumps: list[Jump] = []
+        self.calls: list[str] = []  # the functions that the parser is in
+        self.returns: list[int] = []  # from the innermost
+        self.found: list[tuple[int, Variable]] = []  # by the place of the declaration
+        self.statics: dict[int, list[Variable]] = {}
+        self.source: tuple[str, int] | None = None
+        self.count = 0  # of scopes and calls
+        self.body("")
+        self.resolve()
+        kernel.variables = [one for _, one in sorted(self.found, key=lambda x: x[0])]
+        kernel.blocks = _basic_blocks(self.flat, self.starts, self.targets)
+        return kernel
+
+    def _limit(self, word: str) -> None:
+        """Read what stands between the parameters and the body."""
+        start = self.at - 1
+        if word in (".maxntid", ".reqntid"):
+            self.kernel.required = word == ".reqntid"
+            self.kernel.threads = tuple(self.numbers())
+        elif word in LIMITS:
+            self.numbers()
+        elif word == ".pragma":
+            self.until(";")
+        elif word == ".attribute":
+            self.until(")")
+        elif word == ".reqnctapercluster" and set(self.numbers()) == {1}:
+            pass
+        elif word[0] == "." and word != ".noreturn":
+            raise self.unsupported(start)
+        elif word != ".noreturn":
+            raise self.malformed(start, "expected the body of the kernel")
+
+    def body(self, prefix: str, names: dict[str, str] | None = None) -> None:
+        """Read statements up to the brace that closes the first scope."""
+        self.scopes = [Scope(prefix, names or {})]
+        while self.scopes:
+            self.statement()
+
+    def resolve(self) -> None:
+        """Find the labels that branches lead to."""
+        for jump in self.jumps:
+            one = self.flat[jump.index]
+            labels = (jump.label,)
+            if one.words[0] == "brx":
+                found = [scope.lists[jump.label] for scope in jump.scopes[::-1]
+                         if jump.label in scope.lists]  # fmt: skip
+                if not found:
+                    raise one.malformed(f"no .branchtargets {jump.label}")
+                labels = found[0]
+            self.targets[jump.index] = tuple(
+                self.label(one, jump.scopes, label) for label in labels
+            )
+
+    def label(self, one: Instruction, scopes: list[Scope], label: str) -> int:
+        for scope in reversed(scopes):
+            if label in scope.labels:
+                return scope.labels[label]
+        raise one.malformed(f"no label {label}")
+
+    # ---- statements ----
+
+    def statement(self) -> None:
+        """Read a statement, or the brace that opens or closes a scope."""
+        start, word = self.at, self.next()
+        if word == "{":
+            self.count += 1
+            self.scopes.append(Scope(f"{self.scopes[0].prefix}scope.{self.count}:"))
+        elif word == "}":
+            self.scopes.pop()
+        elif self.peek() == ":" and re.match(r"[%$A-Za-z_]", word):
+            self.next()
+            self.labelled(start, word)
+        elif word == ".reg":
+            self.declare_registers(start)
+        elif word == ".param":
+            self.declare_slot(start)
+        elif word == ".loc":
+            self.locate(start)
+        elif word == ".pragma":
+            self.until(";")
+        elif word[0] == "." and word[1:] in SPACES:
+            self.declare_variables(start, word[1:])
+        elif word[0] == "." and word != ".":
+            raise self.unsupported(start)
+        elif word != ";":
+            self.instruction(start, word)
+
+    def labelled(self, start: int, word: str) -> None:
+        """Read what a label stands before: a place, or a list."""
+        scope = self.scopes[-1]
+        if word in scope.labels or word in scope.lists:
+            raise self.malformed(start, "the label stands twice")
+        if self.skip(".branchtargets"):
+            labels = [" ".join(piece) for piece in separated(self.until(";"))]
+            scope.lists[word] = tuple(labels)
+        elif self.peek() in (".calltargets", ".callprototype"):
+            self.until(";")
+        else:
+            scope.labels[word] = len(self.flat)
+            self.starts.setdefault(len(self.flat), self.scopes[0].prefix + word)
+
+    def declare(self, start: int, name: str, own: str) -> None:
+        """Enter a name in the innermost scope."""
+        if name in self.scopes[-1].names:
+            raise self.malformed(start, f"{name} is declared twice")
+        self.scopes[-1].names[name] = own
+
+    def declare_registers(self, start: int) -> None:
+        kind = self.next().removeprefix(".")
+        if kind not in SIZES:
+            raise self.unsupported(start)
+        prefix = self.scopes[-1].prefix
+        for declared in separated(self.until(";")):
+            match = re.fullmatch(
+                r"([%$A-Za-z_][\w$%.]*)(?: < (\d+) >)?", " ".join(declared)
+            )
+            if not match:
+                raise self.malformed(start, "expected names of registers")
+            name, many = match.groups()
+            name += "<" * bool(many)
+            self.declare(start, name, prefix + name)
+            self.kernel.registers[prefix + name] = kind
+            self.kernel.numbered |= {prefix + name: int(many)} if many else {}
+
+    def declare_slot(self, start: int) -> None:
+        """Read a ``.param`` variable of a body: what a call passes."""
+        self.slot(start, self.parameter(start, [".param", *self.until(";")]))
+
+    def slot(self, start: int, declared: Parameter) -> str:
+        own = self.scopes[-1].prefix + declared.name
+        self.declare(start, declared.name, own)
+        self.kernel.slots[own] = replace(declared, name=own)
+        return own
+
+    def declare_variables(self, start: int, space: str) -> None:
+        """Read variables of a body; all calls share those that are not local."""
+        found = self.statics.get(start)
+        if found is None or space == "local":
+            prefix = self.scopes[-1].prefix
+            found = [
+                replace(one, name=prefix + one.name)
+                for one in self.variables_of(start, space)
+            ]
+            self.statics[start] = found
+            self.found += [(start, one) for one in found]
+        else:
+            self.until(";")
+        for one in found:
+            self.declare(start, one.name.rpartition(":")[2], one.name)
+
+    def locate(self, start: int) -> None:
+        """Read ``.loc file line column``; line 0 is the compiler's own code.
+
+        What was inlined has the file and the line where it stands; ``inlined_at`` says
+        which line it was inlined to.
+        """
+        file, line, _ = self.next(), self.number(), self.number()
+        while self.skip(","):
+            word = self.next()
+            if word == "function_name":
+                self.next()
+                if self.skip("+"):
+                    self.number()
+            elif word == "inlined_at":
+                for _ in range(3):
+                    self.number()
+            else:
+                raise self.malformed(start, f"{word} is unknown")
+        self.source = (self.files.get(file, ""), line) if line else None
+
+    # ---- instructions ----
+
+    def instruction(self, start: int, word: str) -> None:
+        guard, negated = None, False
+        if word == "@":
+            negated = self.skip("!")
+            guard, word = self.named(self.next()), self.next()
+        if not re.match(r"[a-z]", word):
+            raise self.malformed(start, "expected an instruction")
+        if word.split(".")[0] == "call":
+            self.call(start, word, guard, negated)
+            return
+        operands = self.operands(start)
+        if word.split(".")[0] in ("bra", "brx") and operands:
+            label = self.tokens[self.at - 2]
+            self.jumps.append(Jump(len(self.flat), label, list(self.scopes)))
+        elif self.calls and word.split(".")[0] == "ret":
+            self.returns.append(len(self.flat))
+        self.add(start, word, operands, guard, negated)
+
+    def add(
+        self,
+        start: int,
+        word: str,
+        operands: tuple[Operand, ...],
+        guard: str | None,
+        negated: bool,
+    ) -> None:
+        said = self.said(start).rstrip("; ")
+        line = self.lines[start]
+        opcode = ordered(word)
+        one = Instruction(opcode, operands, guard, negated, line, said, self.source)
+        self.flat.append(one)
+
+    def named(self, word: str) -> str:
+        """Return the machine's name of what a word means in the innermost scope."""
+        stem = word.rstrip("0123456789")
+        number = word.removeprefix(stem)
+        numbered = re.fullmatch("0|[1-9][0-9]{0,8}", number) is not None
+        for scope in reversed(self.scopes):
+            if word in scope.names:
+                return scope.names[word]
+            own = scope.names.get(f"{stem}<", "") if numbered else ""
+            if own and int(number) < self.kernel.numbered[own]:
+                return own[:-1] + number
+        if word in self.variables:
+            self.use(word)
+            return word
+        if word == "WARP_SZ":
+            return "32"
+        if word in SPECIAL or not re.match(r"[$%A-Za-z]", word):
+            return word
+        return self.scopes[0].prefix + word
+
+    def use(self, name: str) -> None:
+        """Let the kernel have a variable of the module, and those it leads to."""
+        declared = self.variables[name]
+        if declared.at in self.statics:
+            return
+        found = self.variables_at(declared.at, declared.external)
+        self.statics[declared.at] = found
+        self.found += [(declared.at, one) for one in found]
+        for one in found:
+            for _, other, _ in one.addresses:
+                self.use(other)
+
+    def operands(self, start: int) -> tuple[Operand, ...]:
+        """Read operands, with commas between them, up to the semicolon."""
+        found: list[Operand] = []
+        stop = ","
+        if self.peek() == ";":
+            stop = self.next()
+        while stop == ",":
+            one = self.operand(start, self.next())
+            if self.peek() == "|" and isinstance(one, str):
+                self.next()
+                one = Pair(one, self.named(self.next()))
+            found.append(one)
+            stop = self.next()
+        if stop != ";":
+            raise self.malformed(start, "expected a comma or a semicolon")
+        return tuple(found)
+
+    def operand(self, start: int, word: str) -> Operand:
+        if word == "{":
+            parts = signed(self.until("}"))
+            names, commas = parts[::2], parts[1::2]
+            if len(names) == len(commas) or "," in names or set(commas) - {","}:
+                raise self.malformed(start, "expected commas between parts")
+            return Vector(tuple(self.named(x) for x in names))
+        if word == "[":
+            return self.memory(start, self.until("]"))
+        if word in "-!":
+            return word + self.named(self.next())
+        if not re.match(r"[\w%$]", word):
+            raise self.malformed(start, "expected an operand")
+        name = self.named(word)
+        if name == self.scopes[0].prefix + word and (
+            word in self.functions or word in self.elsewhere
+        ):
+            raise self.unsupported(start, f"the address of the function {word}")
+        if self.peek() in ("+", "-") and word in self.variables:
+            return name + self.next() + str(self.number())
+        return name
+
+    def memory(self, start: int, words: list[str]) -> Memory:
+        if "," in words or "(" in words:
+            raise self.unsupported(start)
+        match = ADDRESS.fullmatch(" ".join(signed(words)))
+        if not match:
+            raise self.malformed(start, "expected an address")
+        base, offset, less = match.groups()
+        sign = -1 if less else 1
+        return Memory(self.named(base), sign * self.whole(start, offset or less or "0"))
+
+    # ---- calls ----
+
+    def call(self, start: int, word: str, guard: str | None, negated: bool) -> None:
+        """Read a call, and the function in its place."""
+        match = CALL.fullmatch(" ".join(signed(self.until(";"))))
+        if not match:
+            raise self.malformed(start, "expected a function and its arguments")
+        results, name, given, prototype = match.groups()
+        if prototype or self.named(name) in self.kernel.registers:
+            raise self.unsupported(start, f"an indirect call, by {name}")
+        if name in self.calls:
+            raise self.unsupported(start, f"{name} calls itself")
+        if len(self.calls) >= MOST_CALLS or len(self.flat) > MOST_INSTRUCTIONS:
+            raise self.unsupported(start, f"{name} makes the kernel too long")
+        function = self.function(start, name)
+        self.count += 1
+        inner = Scope(f"{name}.{self.count}:")
+        pairs = self.bind(start, inner, function, results, given)
+        # What skips a call is what its machine sees as a branch.
+        self.add(start, word, pairs, guard, guard is not None and not negated)
+        self.enter(len(self.flat) - 1, function, inner)
+
+    def bind(
+        self,
+        start: int,
+        inner: Scope,
+        function: Function,
+        results: str | None,
+        given: str | None,
+    ) -> tuple[Pair, ...]:
+        """Enter what a function takes and returns in its scope.
+
+        A result is the caller's variable under another name, and so is an argument in a
+        ``.param`` variable. Return the other arguments, which the call copies.
+        """
+        pairs = []
+        for what, formals, words in (
+            ("result", function.results, results),
+            ("argument", function.parameters, given),
+        ):
+            actual = [x.strip() for x in words.split(" , ")] if words else []
+            if len(actual) != len(formals):
+                raise self.malformed(
+                    start,
+                    f"{function.name} has {len(formals)} {what}s, not {len(actual)}",
+                )
+            for formal, one in zip(formals.values(), map(self.named, actual)):
+                slot = self.kernel.slots.get(one)
+                if slot and slot.size != formal.size:
+                    raise self.malformed(
+                        start, f"{formal.name} has {formal.size} bytes, not {slot.size}"
+                    )
+                if what == "result" and slot and formal.space == "reg":
+                    raise self.unsupported(start, f"{formal.name} is in a register")
+                same = slot and formal.space == "param"
+                if same or (what == "result" and one != "_"):
+                    inner.names[formal.name] = one
+                    continue
+                own = inner.prefix + formal.name
+                inner.names[formal.name] = own
+                if formal.space == "reg":
+                    self.kernel.registers[own] = formal.kind
+                else:
+                    self.kernel.slots[own] = replace(formal, name=own)
+                if what == "argument":
+                    pairs.append(Pair(own, one))
+        return tuple(pairs)
+
+    def enter(self, index: int, function: Function, inner: Scope) -> None:
+        """Read the body of a function behind its call."""
+        before = (self.at, self.scopes, self.source, self.returns)
+        self.at, self.source, self.returns = function.body, None, []
+        self.calls.append(function.name)
+        self.body(inner.prefix, inner.names)
+        self.calls.pop()
+        after = len(self.flat)
+        for leaving in [index] * bool(self.flat[index].guard) + self.returns:
+            self.targets[leaving] = (after,)
+        self.starts.setdefault(after, "")
+        self.at, self.scopes, self.source, self.returns = before
+
+
+def _basic_blocks(
+    flat: list[Instruction], labels: dict[int, str], targets: dict[int, tuple[int, ...]]
+) -> list[Block]:
+    """Return basic blocks in the order of the text."""
+    starts = {0, *labels}
+    starts |= {i + 1 for i, one in enumerate(flat) if one.is_end}
+    some = {i for i, one in enumerate(flat) if one.is_for_some}
+    starts |= some | {i + 1 for i in some}
+    order = sorted(start for start in starts if start < len(flat))
+    number = {start: i for i, start in enumerate(order)}
+    blocks = []
+    for start, stop in zip(order, [*order[1:], len(flat)]):
+        block = Block(labels.get(start, ""), flat[start:stop])
+        if stop - 1 in targets:
+            if any(target not in number for target in targets[stop - 1]):
+                raise flat[stop - 1].unsupported("threads run past the end")
+            block.targets = tuple(number[target] for target in targets[stop - 1])
+        blocks.append(block)
+    ends = ("ret", "exit", "bra", "brx", "trap")
+    if flat and (flat[-1].guard or flat[-1].words[0] not in ends):
+        raise flat[-1].unsupported("threads run past the end")
+    return blocks

@@ -1,0 +1,143 @@
+"""Compiles the Triton kernels of the tests, without a GPU.
+
+    python -m tools.kernels.triton            compile, write tests/data/triton.zip
+    python -m tools.kernels.triton --check    compile, say what differs from that file
+    python -m tools.kernels.triton --newest   write what the newest Triton makes
+
+The compiler runs in an environment of its own, .venv-triton, with the packages that
+requirements-triton.txt locks. The archive holds a text of PTX for each entry of `TEXTS`
+in tests/triton/kernels.py, and an index with what a launch needs.
+"""
+
+import hashlib
+import importlib.util
+import json
+import os
+import sys
+import tempfile
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from tools.common import environments, options
+from tools.common.paths import ROOT
+from tools.kernels import stored
+
+KERNELS = ROOT / "tests" / "triton" / "kernels.py"
+STORED = ROOT / "tests" / "data" / "triton.zip"
+LOCK = ROOT / "requirements-triton.txt"
+VENV = ROOT / ".venv-triton"
+COMMAND = "python -m tools.kernels.triton"
+WHAT = "PTX of the kernels in tests/triton. Nothing here has run on a GPU."
+TARGET = "sm_80"
+
+
+def main() -> int:
+    if sys.argv[1:] == ["--worker"]:
+        worker()
+        return 0
+    chosen = options.parse(["--check", "--newest"])
+    if not sys.platform.startswith("linux"):
+        print("Triton is published for Linux only")
+        return 2
+    try:
+        index, texts = newest() if "--newest" in chosen else locked()
+    except environments.NotInstalled as problem:
+        print(problem)
+        return 2
+    if "--check" in chosen:
+        wrong = stored.differences(STORED, index, texts)
+    else:
+        stored.write(STORED, index | {"made": date.today().isoformat()}, texts)
+        wrong = []
+    return options.report(wrong, f"{len(texts)} texts: {len(wrong)} complaints")
+
+
+def locked() -> list[dict[str, Any]]:
+    """Return the index and the texts by the Triton of the lock."""
+    return environments.ask(
+        environments.environment(VENV, LOCK), "tools.kernels.triton"
+    )
+
+
+def newest() -> list[dict[str, Any]]:
+    """Return the index and the texts by the newest Triton, in an environment of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        python = environments.fresh(Path(folder, "env"), "triton")
+        return environments.ask(python, "tools.kernels.triton")
+
+
+def sources() -> str:
+    """Return a digest of what determines the texts: kernels, their lines, the lock."""
+    content = KERNELS.read_text("utf-8") + LOCK.read_text("utf-8")
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+
+# ---- in the environment with the compiler ----
+
+
+def worker() -> None:
+    """Compile all kernels; write the index and the texts to stdout."""
+    with tempfile.TemporaryDirectory() as cache:  # nothing of an earlier run
+        os.environ["TRITON_CACHE_DIR"] = cache
+        json.dump(compile_all(), sys.stdout)
+
+
+def compile_all() -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the index, and the PTX of every entry of `TEXTS`."""
+    import triton
+
+    spec = importlib.util.spec_from_file_location("kernels", KERNELS)
+    assert spec and spec.loader
+    kernels = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(kernels)
+    results = {
+        name: compiled(getattr(kernels, text.kernel), text)
+        for name, text in kernels.TEXTS.items()
+    }
+    index = {
+        "what": WHAT,
+        "command": COMMAND,
+        "versions": {"triton": triton.__version__},
+        "target": TARGET,
+        "sources": sources(),
+        "texts": {name: entry for name, (entry, _) in results.items()},
+    }
+    return index, {name: ptx for name, (_, ptx) in results.items()}
+
+
+def compiled(kernel: Any, text: Any) -> tuple[dict[str, Any], str]:
+    """Return what a launch needs, and the PTX of a kernel, for an entry of `TEXTS`."""
+    import triton
+    from triton.backends.compiler import GPUTarget
+
+    types = text.signature.split(", ")
+    arguments = dict(zip(kernel.arg_names, types, strict=True))
+    constexprs = {name: int(word) for name, word in arguments.items() if word.isdigit()}
+    made = triton.compile(
+        triton.compiler.ASTSource(
+            kernel,
+            {
+                name: "constexpr" if name in constexprs else word.removesuffix(":16")
+                for name, word in arguments.items()
+            },
+            constexprs,
+            {
+                (i,): [["tt.divisibility", 16]]
+                for i, word in enumerate(types)
+                if word.endswith(":16")
+            },
+        ),
+        target=GPUTarget("cuda", int(TARGET[3:]), 32),
+        options={
+            "num_warps": text.num_warps,
+            "num_stages": text.num_stages,
+            "enable_fp_fusion": True,  # the default will change
+        },
+    )
+    entry = text._asdict() | {"constexprs": constexprs, "shared": made.metadata.shared}
+    return entry, stored.plain(made.asm["ptx"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
