@@ -69,8 +69,10 @@ def calls(opcodes: Iterable[str]) -> str:
         count = int(width[0][1:]) if width else 1
         numbers = ", ".join(f"{register}{i + 3}" for i in range(count))
         numbers = f"{{{numbers}}}" if width else numbers
-        operands = ("[q]", numbers) if name == "st" else (numbers, "[q]")
-        lines.append(f"{opcode} {', '.join(operands)};")
+        if name == "st":
+            lines.append(f"{opcode} [q], {numbers};")
+        else:  # what a function returns is read right behind its call
+            lines += ["call (r), f, (q);", f"{opcode} {numbers}, [r];"]
     lines += ["call (r), f, (q);", "call.uni (r), f, (q);", "mov.u32 %r1, 0;"]
     lines += ["$T: .branchtargets $ONE, $ONE;", "brx.idx %r1, $T;"]
     lines += ["$ONE:", "$U: .branchtargets $TWO;", "brx.idx.uni %r1, $U;", "$TWO:"]

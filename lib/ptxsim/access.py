@@ -125,8 +125,8 @@ class Access:
         By name: SHARED, LOCAL, CONST, GLOBAL.
     profile : Counter or None
         Wavefronts, turns, sectors and requests by instruction.
-    benign : dict of int to Fault
-        By instruction: the first store of what another thread stored, in no order.
+    notes : dict of (int, str) to Fault
+        By instruction and severity: what is no fault, the first time.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ class Access:
         self.spaces["GLOBAL"].block = lanes.padded
         self.copies: list[Copy] = []
         self.groups = np.zeros(lanes.count, "i8")
-        self.benign: dict[int, Fault] = {}
+        self.notes: dict[tuple[int, str], Fault] = {}
         self.changes = 0  # how often memory has changed
         self.everybody = np.arange(lanes.count)
 
@@ -282,12 +282,15 @@ class Access:
         if found:
             bad, kind, why = found
             raise self.fault(kind, number, space, index, bad, act, why)
-        if space.benign and number not in self.benign:
-            bad, why = space.benign
-            benign = self.fault("race", number, space, index, bad, act, why)
-            benign.severity = "benign"
-            self.benign[number] = benign
-        space.benign = None
+        for severity, bad, why in space.notes:
+            note = self.fault("race", number, space, index, bad, act, why)
+            self.note(number, severity, note)
+        space.notes.clear()
+
+    def note(self, number: int, severity: str, fault: Fault) -> None:
+        """Keep what is no fault: the first of each severity for each instruction."""
+        fault.severity = severity
+        self.notes.setdefault((number, severity), fault)
 
     def by_space(self, address: Array, act: Array) -> list[tuple[str, Array]]:
         """Return the spaces that generic addresses are in, and the threads."""

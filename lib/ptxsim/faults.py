@@ -53,8 +53,8 @@ class Fault(ValueError):
     thread : int or None
         The thread within its block.
     severity : str
-        "fault", or "benign" for what makes no difference to any number. Only faults are
-        raised; a `Result` lists what is benign.
+        "fault"; "benign" for what makes no difference to any number; "unmodelled" where a
+        GPU may do something else. Only faults are raised; a `Result` lists the others.
     """
 
     severity = "fault"

@@ -17,6 +17,7 @@ from ptxsim.memory import (
     GIVEN,
     IN_GRID,
     NEVER,
+    SAME,
     WHY,
     Array,
     Space,
@@ -30,6 +31,9 @@ from ptxsim.order import Order
 WRITE, STRONG, NARROW, PAST = 1, 2, 4, 8
 SIZE = 4  # the bits below the size
 LANES = 0xFFFFFFFF
+FULL = (
+    "so many threads touch it in no order that some are forgotten, and races with them"
+)
 LARGEST = 1 << 30  # bytes of slots
 
 
@@ -57,15 +61,13 @@ class History(Space):
     Attributes
     ----------
     order : Order
-    full : bool
-        Whether there was no room for an access.
     """
 
     def __init__(
         self, name: str, base: int, grain: int, gap: int, lanes: Lanes, order: Order
     ) -> None:
         super().__init__(name, base, grain, IN_GRID, gap, lanes)
-        self.order, self.full = order, False
+        self.order = order
 
     def clear(self) -> None:
         super().clear()
@@ -129,6 +131,8 @@ class History(Space):
             access, slot = np.argwhere(bad.T)[0]
             first = access if kind & WRITE else np.flatnonzero(some)[access]
             return int(first) // each, "race", self._who(old, slot, access, lanes)
+        if kind & (WRITE | STRONG) == STRONG:
+            self._note_open((old.kind & WRITE != 0) & ~known, old, lanes, each)
         if plain and (found := self._twice(touch, at, each)):
             return found
         self._enter(at, lanes, touch, kind, known, old, ~again)
@@ -192,9 +196,15 @@ class History(Space):
         return int(bad[0]) // each, "race", "written by another block at the same time"
 
     def _note_benign(self, which: Array, each: int) -> None:
-        if which.any() and self.benign is None:
-            what = "several threads write the same number, in no order"
-            self.benign = int(np.flatnonzero(which)[0]) // each, what
+        if which.any():
+            self.notes.append(("benign", int(np.flatnonzero(which)[0]) // each, SAME))
+
+    def _note_open(self, open_: Array, old: Slots, lanes: Array, each: int) -> None:
+        """Note a strong load of what another thread stores, in no order."""
+        if open_.any():
+            access, slot = np.argwhere(open_.T)[0]
+            what = f"{self._who(old, slot, access, lanes)}: other runs may read another"
+            self.notes.append(("unmodelled", int(access) // each, f"{what} number"))
 
     # ---- slots ----
 
@@ -240,7 +250,7 @@ class History(Space):
         free = self.slots.who[:, grain] == 0
         if not free.any(0).all():
             if self.slots.who.size * 21 > LARGEST:
-                self.full = True
+                self.notes.append(("unmodelled", 0, FULL))
                 keep = free.any(0)
                 grain, who, free = grain[keep], who[keep], free[:, keep]
             else:

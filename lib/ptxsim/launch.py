@@ -95,11 +95,8 @@ def run(
         exact = any(map(has_subnormals, args))
     program = translated(text, name, step is not None, exact)
     kernel = program.kernel
-    shape = _shape("grid", grid, MOST_BLOCKS)
-    block = _threads(kernel, threads)
-    _check_size(kernel, shape, block, dynamic)
-    waits = synchronizes(kernel)
-    places = Lanes(shape, block, lanes or (LANES_THAT_WAIT if waits else LANES))
+    waits, shape = synchronizes(kernel), _sizes(kernel, grid, threads, dynamic)
+    places = Lanes(*shape, lanes or (LANES_THAT_WAIT if waits else LANES))
     sizes = [array.nbytes for array in arrays.values()]
 
     def attempt(history: bool) -> tuple[Access, Machine, str]:
@@ -109,22 +106,20 @@ def run(
         values, layout = pass_arguments(kernel, args, arrays, access)
         access.make()
         _fill(kernel, access, addresses, values, arrays, outputs, changed)
-        machine = Machine(program, places, access, limit, step)
-        machine.names |= {"ADDRESS": addresses, "PARAMETER": values}
-        machine.names["special_dynamic_smem_size"] = np.uint32(dynamic)
-        machine.run()
-        return access, machine, layout
+        names = {"special_dynamic_smem_size": np.uint32(dynamic), "PARAMETER": values}
+        names["ADDRESS"] = addresses
+        return access, Machine(program, places, access, limit, step, names), layout
 
+    access, machine, layout = attempt(waits)
     try:
-        access, machine, layout = attempt(waits)
+        machine.run()
     except NeedsHistory:
         access, machine, layout = attempt(True)
+        machine.run()
     _take_back(access, arrays, outputs, changed)
-    counted = access.profile or Counter()
-    benign = tuple(fault for _, fault in sorted(access.benign.items()))
-    return Result(
-        kernel, machine.threads, machine.warps, machine.taken, counted, benign, layout
-    )
+    counts = machine.threads, machine.warps, machine.taken, access.profile or Counter()
+    notes = tuple(fault for _, fault in sorted(access.notes.items()))
+    return Result(kernel, *counts, notes, layout)
 
 
 def _check_options(dynamic: Any, lanes: Any, limit: Any, name: Any, step: Any) -> None:
@@ -170,10 +165,11 @@ def _threads(kernel: Kernel, given: int | Sequence[int] | None) -> tuple[int, ..
     return block
 
 
-def _check_size(
-    kernel: Kernel, grid: tuple[int, ...], block: tuple[int, ...], dynamic: int
-) -> None:
-    """Raise an error for too many warps, or too much shared memory."""
+def _sizes(
+    kernel: Kernel, blocks: Any, threads: Any, dynamic: int
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the sizes of grid and block; raise an error if anything is too large."""
+    grid, block = _shape("grid", blocks, MOST_BLOCKS), _threads(kernel, threads)
     warps = math.prod(grid) * -(-math.prod(block) // WARP)
     if warps > MOST_WARPS:
         raise ValueError(
@@ -188,6 +184,7 @@ def _check_size(
         raise ValueError(
             f"dynamic: expected at most {MOST_SHARED - static} bytes, got {dynamic}"
         )
+    return grid, block
 
 
 # ---- memory ----

@@ -51,6 +51,8 @@ class Machine:
     limit : int
         The most basic blocks that a batch may go through; a barrier counts as
         `BARRIER`.
+    names : dict
+        What translated code finds under which name.
     registers : dict of str to ndarray
         By name; an element for each lane.
     next : ndarray
@@ -68,6 +70,7 @@ class Machine:
         access: Access,
         limit: int,
         step: Step | None,
+        names: dict[str, Any],
     ) -> None:
         self.program, self.lanes, self.limit = program, lanes, limit
         self.access, self.order = access, access.order
@@ -80,7 +83,7 @@ class Machine:
         self.threads = np.zeros(len(self.blocks), "i8")
         self.warps = np.zeros(len(self.blocks), "i8")
         self.taken = np.zeros(len(self.blocks), "i8")
-        self.names = self._names()
+        self.names = self._names() | names
         if step:
             self.names["STEP"] = lambda number, act: step(self, number, act)
         exec(program.code, self.names)
@@ -584,7 +587,8 @@ class Machine:
 
     def active_mask(self, act: Array) -> Array:
         """activemask: the threads of the warp that are here together."""
-        return packed(self._asked(act))
+        found = packed(self._asked(act))
+        return found
 
     def whole_warps(self, number: int, act: Array) -> None:
         """Raise a fault if not all 32 lanes of a warp execute an instruction."""

@@ -33,6 +33,7 @@ WHY = {
     GUARD: "out of bounds",
     FLYING: "copy under way",
 }
+SAME = "several threads write the same number, in no order"
 GAP = 4096  # bytes that belong to nobody, before and behind an array
 WINDOW = 128  # what belongs to a block of threads begins at a multiple of this
 PENDING = 8  # loads that are noted together; many would not fit into caches
@@ -152,8 +153,8 @@ class Space:
         The lowest tag of the present; what was done before is over.
     block : int
         Threads of a block, where several blocks use a window.
-    benign : (int, str) or None
-        Which of the last accesses wrote what another thread wrote, and what happened.
+    notes : list of (str, int, str)
+        Of the last accesses that are no fault: severity, which of them, what happened.
     mine : ndarray
         The present tag of each lane.
     by : ndarray
@@ -198,7 +199,7 @@ class Space:
         self.by = np.full(len(self.written), -1, "i4")
         self.readers = readers
         self.pending: list[tuple[Array, Array]] = []
-        self.benign: tuple[int, str] | None = None
+        self.notes: list[tuple[str, int, str]] = []
         self.clear()
 
     def clear(self) -> None:
@@ -339,8 +340,7 @@ class Space:
             self._note(self.written, at[lost], new[lost])
             benign = benign | lost
         if benign.any():
-            what = "several threads write the same number, in no order"
-            self.benign = int(np.argwhere(benign)[0][0]), what
+            self.notes.append(("benign", int(np.argwhere(benign)[0][0]), SAME))
         if stored is not None:
             self.by[at] = touch.number
         if tag is not None:

@@ -22,8 +22,8 @@ from ptxsim.syntax import (
     Parameter,
     Variable,
     Vector,
-    ordered,
     needs_warp,
+    ordered,
 )
 from ptxsim.tokens import separated, signed
 

@@ -1,5 +1,7 @@
 """What a run counted."""
 
+import math
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -47,6 +49,17 @@ class Count:
     sectors: int = 0
     requests: int = 0
 
+    @property
+    def multiply_adds(self) -> int:
+        """How many products it added up: one a thread, or all of a matrix product."""
+        words = self.instruction.words
+        if words[0] == "mma":
+            shape = re.search(r"m(\d+)n(\d+)k(\d+)", self.instruction.opcode)
+            return self.warps * math.prod(map(int, shape.groups() if shape else ()))
+        if words[0] not in ("fma", "mad", "mad24"):
+            return 0
+        return self.threads * (2 if words[-1].endswith("x2") else 1)
+
 
 class Result:
     """What a run counted.
@@ -60,9 +73,10 @@ class Result:
         behind each of its calls.
     entered : tuple of (int, int)
         For each basic block, how many threads came to it, and how many warps.
-    benign : tuple of Fault
-        For each store of what another thread stores as well, in no order: the first
-        time. Their severity is "benign": memory holds the same in any order.
+    notes : tuple of Fault
+        What is no fault, for each instruction the first time. Its severity is "benign"
+        if memory holds the same in any order, and "unmodelled" if a GPU may do something
+        else than this run did.
     layout : str
         How the kernel takes arrays: "pointers", "numba-cuda" or "numba-cuda-mlir".
     """
@@ -74,10 +88,10 @@ class Result:
         warps: NDArray[np.int64],
         taken: NDArray[np.int64],
         profile: dict[tuple[int, str], int],
-        benign: tuple[Fault, ...] = (),
+        notes: tuple[Fault, ...] = (),
         layout: str = "pointers",
     ) -> None:
-        self.kernel, self.benign, self.layout = kernel, benign, layout
+        self.kernel, self.notes, self.layout = kernel, notes, layout
         self.entered = tuple(zip(threads.tolist(), warps.tolist()))
         found: list[Count] = []
         for number, block in enumerate(kernel.blocks):
@@ -148,6 +162,7 @@ class Result:
         return found
 
     def __repr__(self) -> str:
-        benign = f", {len(self.benign)} benign" if self.benign else ""
+        kinds = Counter(note.severity for note in self.notes)
+        notes = "".join(f", {count} {kind}" for kind, count in sorted(kinds.items()))
         counted = f"{self.threads} thread-instructions, {self.warps} warp instructions"
-        return f"<{counted}{benign}>"
+        return f"<{counted}{notes}>"

@@ -10,6 +10,7 @@ TOKEN = re.compile(
     r"|0[fF][\da-fA-F]{8}|0[dD][\da-fA-F]{16}"  # the bits of a float
     r"|0[xX][\da-fA-F]+U?|0[bB][01]+U?"
     r"|\d+\.\d*(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\d+U?"
+    r"|\.reg(?=\.)"  # .reg.b32: a type may follow without a space
     r"|[.%$A-Za-z_](?:[\w$%.]|::)*"
     r"|[^\s\w]",
     re.A,

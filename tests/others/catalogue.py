@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-THEMES = ("samples",)
+THEMES = ("samples", "documented", "ordered", "warps", "functions", "models", "methods")
 # What the compiler is asked for.
 TARGET = (8, 0)
 
@@ -44,6 +44,8 @@ class Launch:
     scale : float, optional
         The size of the numbers that were rounded on the way; that of the largest result
         unless given.
+    relative : bool
+        Whether each result has its own scale, which is its size.
     unordered : tuple of int
         Arguments whose elements may stand in any order along the first axis.
     """
@@ -56,6 +58,7 @@ class Launch:
     dynamic: int = 0
     roundings: float = 0
     scale: float | None = None
+    relative: bool = False
     unordered: tuple[int, ...] = ()
 
     def complaint(self) -> str:
@@ -85,9 +88,13 @@ class Launch:
             return 0.0
         if found.dtype.kind != "f":
             return float("inf")
-        size = self.scale or float(np.abs(wanted).max())
-        off = np.abs(found.astype("f8") - wanted.astype("f8"))[~same].max()
-        return float(off / size / (np.finfo(found.dtype).eps / 2))
+        wanted = wanted.astype("f8")
+        sizes = np.abs(wanted)
+        largest = sizes.max(initial=0, where=np.isfinite(wanted))
+        size = sizes if self.relative else self.scale or largest
+        unit = np.maximum(size * np.finfo(found.dtype).eps / 2, 5e-324)
+        off = np.abs(found.astype("f8")[~same] - wanted[~same])
+        return float((off / np.broadcast_to(unit, wanted.shape)[~same]).max())
 
 
 @dataclass

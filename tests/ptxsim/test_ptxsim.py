@@ -5,7 +5,7 @@ import pytest
 
 import ptx
 import ptxsim
-from ptxsim.opcodes import COUNTS
+from ptxsim.opcodes import COUNTS, unordered
 from ptxsim.parser import parse
 from ptxsim.translate import OPCODES
 

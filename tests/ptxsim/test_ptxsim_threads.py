@@ -392,7 +392,8 @@ RIGHT: dict[str, tuple[Body, object]] = {
     "the same number on two ways, from one line of the source": (
         Body("mov.u32 %r9, 1;\n" + TWO_WAYS.format(".loc 1 5 3\nst.shared.u32 [%r1], 9;",
              ".loc 1 5 9\nst.shared.u32 [%r1], 9;") + ".loc 1 6 1\n"
-             "bar.sync 0;\nld.shared.u32 %r9, [%r1];"), [9] * 32,
+             "bar.sync 0;\nld.shared.u32 %r9, [%r1];", before='.file 1 "kernel.py"'),
+        [9] * 32,
     ),
     "a barrier for so many threads": (
         Body("st.shared.u32 [%r3], %r0;\nbarrier.cta.sync.aligned 3, 64;\n" + TURN, 64),
@@ -1199,14 +1200,14 @@ def test_atomics_of_two_blocks_need_a_scope_that_holds_both(
 def test_the_same_number_from_several_threads_is_listed_as_benign() -> None:
     store = "mov.u32 %r9, 0;\nst.shared.u32 [%r1], 9;\nst.shared.u32 [%r3+4], %r0;"
     _, result = run(Body(store + END, shared=8192))
-    (only,) = result.benign
+    (only,) = result.notes
     assert (only.kind, only.severity, only.text) == (
         "race", "benign", "st.shared.u32 [%r1], 9"
     )  # fmt: skip
     assert "several threads write the same number" in only.detail
     assert repr(result).endswith(" warp instructions, 1 benign>")
     _, result = run(Body(ZERO + "@%p1 st.shared.u32 [%r1], 9;\nmov.u32 %r9, 0;" + END))
-    assert result.benign == () and "benign" not in repr(result)
+    assert result.notes == () and "benign" not in repr(result)
 
 
 def test_the_same_number_from_several_blocks_is_benign_if_all_they_wrote_is() -> None:
@@ -1226,7 +1227,7 @@ def test_the_same_number_from_several_blocks_is_benign_if_all_they_wrote_is() ->
                     ptxsim.run(text, 3, (out, source), outputs=[0], lanes=lanes)
                 continue
             result = ptxsim.run(text, 3, (out, source), outputs=[0], lanes=lanes)
-            assert len(result.benign) == benign and set(out.tolist()) == {7}
+            assert len(result.notes) == benign and set(out.tolist()) == {7}
 
 
 def test_what_is_read_by_one_and_changed_by_another_is_a_race() -> None:
@@ -1321,6 +1322,8 @@ def kernels() -> list[str]:
         body for _, body, _ in WRONG.values()
     ]
     bodies += [near for *_, near in WRONG.values() if near]
+    # With lines of several files in one text, ptxas 13 ends by a segmentation fault.
+    bodies = [body for body in bodies if ".loc 1" not in body.code]
     bodies += [*(every_access(space) for space in PLACES), every_copy()]
     bodies += [atomic_body(opcode) for opcode in ATOMICS]
     bodies += [Body(f"{opcode} %r9, %r0, -1;{END}") for opcode in REDUX]

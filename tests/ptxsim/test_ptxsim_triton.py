@@ -209,7 +209,6 @@ def test_layer_norm_backward(name: str) -> None:
     case.check(dw.sum(0), db.sum(0))
 
 
-@pytest.mark.xfail(raises=ptxsim.Fault, strict=True, reason="locks order nothing here")
 @texts("layer_norm_backward_locked")
 def test_layer_norm_backward_under_locks(name: str) -> None:
     case, groups = Normed(name, 11, 200), TEXTS[name]["constexprs"]["GROUPS"]

@@ -71,32 +71,63 @@ def compute() -> dict[str, Any]:
 def compiled(case: Any, types: tuple[Any, ...]) -> str:
     """Return the PTX of a kernel, with short names for those of Numba.
 
-    Numba's names count what was compiled before.
+    Numba's names count what was compiled before. Those in the section ``.debug_str``,
+    which tell where a line was inlined, are left out.
     """
     from numba import cuda
     from numba.cuda import dispatcher
+    from numba.cuda.cudadrv import nvrtc
 
     from tests.others.catalogue import TARGET
 
+    how = {"device": False, "abi": "numba", "lineinfo": True, "cc": TARGET}
+    how |= case.options
     # A function that a kernel calls is compiled for the GPU at hand. Here is none.
     device = SimpleNamespace(compute_capability=TARGET)
     with patch.object(dispatcher, "get_current_device", lambda: device):
-        ptx, _ = cuda.compile(
-            case.function,
-            types,
-            output="ptx",
-            device=False,
-            abi="numba",
-            lineinfo=True,
-            cc=TARGET,
-            **case.options,
-        )
-    ptx = stored.plain(ptx)
+        ptx, _ = cuda.compile(case.function, types, output="ptx", **how)
+        if ".extern .func" in ptx:
+            with patch.object(nvrtc, "Program", Source):
+                parts, _ = cuda.compile_all(case.function, types, output="ptx", **how)
+            ptx = joined(*parts)
+    ptx = re.sub(r"\.section\s+\.debug_str\s*\{[^}]*\}", "", stored.plain(ptx))
+    ptx = re.sub(r"(\.loc\s+\d+\s+\d+\s+\d+)[^\n]*", r"\1", ptx)
     long = re.search(r"\.entry\s+([\w$]+)", ptx).group(1)
     ptx = ptx.replace(long, case.name)
-    others = dict.fromkeys(re.findall(r"\b_Z[\w$]+", ptx))
-    names = {name: f"{case.name}_{i}" for i, name in enumerate(others, 1)}
-    return re.sub(r"\b_Z[\w$]+", lambda match: names[match[0]], ptx)
+    for pattern, short in ((r"\b_Z[\w$]+", case.name), (r"\b_cudapy_\w+", "shared")):
+        others = dict.fromkeys(re.findall(pattern, ptx))
+        names = {name: f"{short}_{i}" for i, name in enumerate(others, 1)}
+        ptx = re.sub(pattern, lambda match, names=names: names[match[0]], ptx)
+    return ptx
+
+
+class Source:
+    """A program in C++ that becomes PTX; `cuda.core` would look for a GPU's driver."""
+
+    def __init__(self, text: str, kind: str, options: Any) -> None:
+        self.text, self.options = text, options.as_bytes("nvrtc")
+
+    def compile(self, target: str, logs: Any) -> str:
+        """Return the PTX."""
+        from cuda.bindings import nvrtc
+
+        _, program = nvrtc.nvrtcCreateProgram(self.text.encode(), b"", 0, [], [])
+        (status,) = nvrtc.nvrtcCompileProgram(program, len(self.options), self.options)
+        assert status == nvrtc.nvrtcResult.NVRTC_SUCCESS, status
+        _, size = nvrtc.nvrtcGetPTXSize(program)
+        text = b" " * size
+        nvrtc.nvrtcGetPTX(program, text)
+        return text.decode().rstrip("\0")
+
+
+def joined(kernel: str, *libraries: str) -> str:
+    """Return the PTX of a kernel with the functions that it declares as external."""
+    head = re.search(r".*\.address_size 64\n", kernel, re.S).group()
+    body = kernel.removeprefix(head)
+    body = re.sub(r"\.extern \.func[^;]*;", "", body)
+    functions = (text.partition(".address_size 64\n")[2] for text in libraries)
+    lines = re.sub(r"\t\.(loc|file)[^\n]*", "", "".join(functions))
+    return head + lines + body
 
 
 def type_of(value: Any) -> Any:
