@@ -106,7 +106,7 @@ class _Parser(Module):
         self.calls: list[str] = []  # the functions that the parser is in
         self.returns: list[int] = []  # from the innermost
         self.found: list[tuple[int, Variable]] = []  # by the place of the declaration
-        self.statics: dict[int, list[Variable]] = {}
+        self.static: dict[int, list[Variable]] = {}
         self.source: tuple[str, int] | None = None
         self.count = 0  # of scopes and calls
         self.body(Scope("", {name: name for name in kernel.parameters}))
@@ -238,14 +238,14 @@ class _Parser(Module):
 
     def declare_variables(self, start: int, space: str) -> None:
         """Read variables of a body; all calls share those that are not local."""
-        found = self.statics.get(start)
+        found = self.static.get(start)
         if found is None or space == "local":
             prefix = self.scopes[-1].prefix
             found = [
                 replace(one, name=prefix + one.name)
                 for one in self.variables_of(start, space)
             ]
-            self.statics[start] = found
+            self.static[start] = found
             self.found += [(start, one) for one in found]
         else:
             self.until(";")
@@ -337,10 +337,10 @@ class _Parser(Module):
     def use(self, name: str) -> None:
         """Let the kernel have a variable of the module, and those it leads to."""
         declared = self.variables[name]
-        if declared.at in self.statics:
+        if declared.at in self.static:
             return
         found = self.variables_at(declared.at, declared.external)
-        self.statics[declared.at] = found
+        self.static[declared.at] = found
         self.found += [(declared.at, one) for one in found]
         for one in found:
             for _, other, _ in one.addresses:
