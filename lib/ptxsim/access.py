@@ -72,27 +72,31 @@ def synchronizes(kernel: Kernel) -> bool:
     return False
 
 
-def _sites(instructions: tuple[Instruction, ...]) -> tuple[int, ...]:
+def _sites(instructions: tuple[Instruction, ...]) -> Array:
     """Return for each instruction the number of the first one from the same source line.
 
     A compiler may make several of one store.
     """
     first: dict[object, int] = {}
-    return tuple(
-        first.setdefault(one.source or i, i) for i, one in enumerate(instructions)
+    stores = [one.frames if one.words[0] == "st" else () for one in instructions]
+    return np.array(
+        [first.setdefault(line or i, i) for i, line in enumerate(stores)], "i4"
     )
 
 
 class Copy:
-    """An asynchronous copy that has not landed: whose, to where, and what."""
+    """An asynchronous copy that has not landed: by which instruction, whose, to where."""
 
-    def __init__(self, lanes: Array, index: Array, data: Array, group: Array) -> None:
-        self.lanes, self.index, self.data, self.group = lanes, index, data, group
+    def __init__(
+        self, number: int, lanes: Array, index: Array, data: Array, group: Array
+    ) -> None:
+        self.number, self.lanes, self.index = number, lanes, index
+        self.data, self.group = data, group
 
     def some(self, which: Array) -> "Copy":
         """Return the part of some threads."""
         parts = (self.lanes, self.index, self.data, self.group)
-        return Copy(*(part[which] for part in parts))
+        return Copy(self.number, *(part[which] for part in parts))
 
 
 class Stored:
@@ -148,7 +152,7 @@ class Access:
         sizes: list[int], dynamic: int, history: bool,
     ) -> None:  # fmt: skip
         self.instructions = tuple(kernel.instructions())
-        self.sites = _sites(self.instructions)
+        sites = _sites(self.instructions)
         self.order = Order(lanes) if check and history else None
         self.lanes, self.check = lanes, check
         self.profile: Counter[tuple[int, str]] | None = Counter() if profile else None
@@ -165,7 +169,8 @@ class Access:
             else:
                 tags = IN_BLOCK if name == "SHARED" else IN_GRID
                 self.spaces[name] = Space(*given, tags, gap, lanes)
-            self.spaces[name].lines = tuple(one.line for one in self.instructions)
+            self.spaces[name].instructions = self.instructions
+            self.spaces[name].sites = sites
         self.spaces["GLOBAL"].block = lanes.padded
         self.copies: list[Copy] = []
         self.groups = np.zeros(lanes.count, "i8")
@@ -272,8 +277,7 @@ class Access:
             return
         lanes = self.everybody if act is None else act
         one = self.instructions[number]
-        site = self.sites[number]
-        touch = Touch(site, space.grains(index, size), lanes, unit, stored)
+        touch = Touch(number, space.grains(index, size), lanes, unit, stored)
         touch = touch._replace(
             strong=is_strong(one), narrow=one.has("cta"), changes=how == "atomic"
         )
@@ -452,7 +456,7 @@ class Access:
             self.watch(number, memory, at, own, part, "read")
             data[read == part, :part] = memory.bytes[at[:, None] + np.arange(part)]
         self.watch(number, shared, index, lanes, size, "copy")
-        self.copies.append(Copy(lanes, index, data, self.groups[lanes]))
+        self.copies.append(Copy(number, lanes, index, data, self.groups[lanes]))
 
     def commit(self, act: Array) -> None:
         """cp.async.commit_group: the copies so far are one more group."""
@@ -472,7 +476,7 @@ class Access:
             shared.bytes[own.index[:, None] + np.arange(copy.data.shape[1])] = own.data
             at = shared.grains(own.index, copy.data.shape[1])
             if len(at):
-                shared.land(Touch(-1, at, own.lanes))
+                shared.land(Touch(copy.number, at, own.lanes))
             if not done.all():
                 kept.append(copy.some(~done))
         self.copies = kept

@@ -85,6 +85,7 @@ class History(Space):
         found = self._record(touch, self._kind(touch, WRITE))
         if found is None:
             self.written[touch.at] = CHANGEABLE if tag is None else tag
+            self.by[touch.at] = touch.number
         return found
 
     def atomic(self, touch: Touch) -> Trouble | None:
@@ -97,7 +98,7 @@ class History(Space):
         old = self.slots.at(at)
         known = self.order.knows(lanes, old.when.T, old.who.T).T
         differs = np.ones(old.by.shape, bool)
-        self._enter(at, lanes, touch._replace(number=-1), WRITE, known, old, differs)
+        self._enter(at, lanes, touch, WRITE, known, old, differs)
 
     def _kind(self, touch: Touch, write: int) -> int:
         strong = touch.strong * (STRONG | NARROW * touch.narrow)
@@ -121,7 +122,7 @@ class History(Space):
         again = np.zeros(old.by.shape, bool)  # the same bytes by the same instruction
         if plain and touch.stored is not None:
             same = touch.stored.found(self.grain).reshape(-1)
-            again = same & (old.by == touch.number)
+            again = same & self._same_site(old.by, touch)
         bad = (old.who != 0) & ~known & self._conflicts(kind, old, lanes)
         if plain and bad.any():
             benign = bad & again & (old.kind & (WRITE | STRONG | PAST) == WRITE)
@@ -148,7 +149,8 @@ class History(Space):
         if not bad.any():
             return None
         access, grain = np.argwhere(bad)[0]
-        return int(access), WHY[int(status[access, grain])], ""
+        tag = int(status[access, grain])
+        return int(access), WHY[tag], self.copied(tag, int(touch.at[access, grain]))
 
     def _conflicts(self, kind: int, old: Slots, lanes: Array) -> Array:
         """Return which old accesses race with new ones, if nothing orders them."""

@@ -101,6 +101,7 @@ class Lanes:
             line=one.line,
             text=one.text,
             source=one.source,
+            inlined=one.inlined,
             block=self.block_index(lane),
             thread=int(self.inside[lane]),
         )

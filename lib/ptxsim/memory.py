@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptxsim.lanes import Lanes
+from ptxsim.syntax import Instruction
 
 if TYPE_CHECKING:
     from ptxsim.access import Stored
@@ -50,7 +51,7 @@ class Touch(NamedTuple):
     Attributes
     ----------
     number : int
-        The number of the instruction, or of the first from the same source line.
+        The number of the instruction.
     at : ndarray
         The grains of each access: (lanes, grains).
     lanes : ndarray
@@ -158,9 +159,12 @@ class Space:
     mine : ndarray
         The present tag of each lane.
     by : ndarray
-        For each grain, the number of the instruction that stored there last.
-    lines : tuple of int
-        The line of each instruction.
+        For each grain, the number of the instruction that wrote there last.
+    read_on : ndarray
+        The same of the one that read there last, where that is remembered.
+    instructions : tuple of Instruction
+    sites : ndarray
+        For each instruction the first one from the same line of the source.
     """
 
     def __init__(
@@ -171,7 +175,8 @@ class Space:
         self.size, self.gap, self.block = gap, gap, 0
         self.places: list[tuple[str, int, int]] = []  # name, first byte, bytes
         self.low, self.now, self.start = 1 << tags.shift, 1, 1
-        self.lines: tuple[int, ...] = ()
+        self.instructions: tuple[Instruction, ...] = ()
+        self.sites: Array = np.zeros(1, "i4")
         self.mine: Array = np.zeros(0, tags.dtype)
 
     def place(self, name: str, size: int, align: int, loose: bool) -> int:
@@ -188,7 +193,7 @@ class Space:
 
     def on_line(self, number: int) -> str:
         """Return the line of an instruction, in words."""
-        return f" on line {self.lines[number]}" if 0 <= number < len(self.lines) else ""
+        return f" on {self.instructions[number].place}" if number >= 0 else ""
 
     def make(self, windows: int, readers: bool) -> None:
         """Allocate the bytes of so many windows; `readers`: remember who reads."""
@@ -198,7 +203,7 @@ class Space:
         self.written = np.empty(len(self.bytes) >> self.lg, self.tags.dtype)
         self.by = np.full(len(self.written), -1, "i4")
         self.readers = readers
-        self.pending: list[tuple[Array, Array]] = []
+        self.pending: list[tuple[int, Array, Array]] = []
         self.notes: list[tuple[str, int, str]] = []
         self.clear()
 
@@ -280,9 +285,9 @@ class Space:
                 bad &= ~self._innocent(tags, mine)
             bad |= tags < 0
             if bad.any():
-                return self._trouble(bad, tags, "written")
+                return self._trouble(bad, tags, "written", at)
         if self.readers and tags.max() > GIVEN:  # nobody may write what is given
-            self.pending.append((at, mine))
+            self.pending.append((touch.number, at, mine))
             if len(self.pending) > PENDING:
                 self.settle()
         return None
@@ -292,8 +297,11 @@ class Space:
         if self.pending:
             if self.read_by is None:
                 self.read_by = np.zeros_like(self.written)
-            at = np.concatenate([at.reshape(-1) for at, _ in self.pending])
-            tags = [mine.repeat(at.shape[1]) for at, mine in self.pending]
+                self.read_on = np.full(len(self.written), -1, "i4")
+            for number, at, _ in self.pending:
+                self.read_on[at] = number
+            tags = [mine.repeat(at.shape[1]) for _, at, mine in self.pending]
+            at = np.concatenate([at.reshape(-1) for _, at, _ in self.pending])
             self.pending.clear()
             self._note(self.read_by, at, np.concatenate(tags))
 
@@ -341,7 +349,7 @@ class Space:
             benign = benign | lost
         if benign.any():
             self.notes.append(("benign", int(np.argwhere(benign)[0][0]), SAME))
-        if stored is not None:
+        if self.readers:
             self.by[at] = touch.number
         if tag is not None:
             self.written[at] = tag
@@ -350,12 +358,18 @@ class Space:
     def land(self, touch: Touch) -> None:
         """A copy arrives; what was there before is not compared."""
         self.written[touch.at] = self.mine[touch.lanes][:, None] | self.tags.mixed
+        self.by[touch.at] = touch.number
 
     def _again(self, touch: Touch) -> Array:
-        """Return where memory holds what is stored, by the same instruction."""
+        """Return where memory holds what is stored, from the same line of the source."""
         assert touch.stored is not None
         same: Array = touch.stored.found(self.grain)
-        return same & (self.by.take(touch.at) == touch.number)
+        return same & self._same_site(self.by.take(touch.at), touch)
+
+    def _same_site(self, numbers: Array, touch: Touch) -> Array:
+        """Return which instructions are from the same line of the source."""
+        same: Array = self.sites.take(numbers) == self.sites[touch.number]
+        return same
 
     def _marked(self, touch: Touch, atomic: int) -> Array:
         """Return the tags of writes, with the flags of grains that got several things."""
@@ -393,7 +407,7 @@ class Space:
         if atomic:
             bad |= tags == NEVER
         if bad.any():
-            return self._trouble(bad, tags, "written"), benign
+            return self._trouble(bad, tags, "written", at), benign
         self.settle()
         if self.read_by is None:
             return None, benign
@@ -401,7 +415,7 @@ class Space:
         bad = (old >= self.low) & (old != mine[:, None])
         if bad.any():
             bad &= ~self._innocent(old, mine)
-        return self._trouble(bad, old, "read") if bad.any() else None, benign
+        return self._trouble(bad, old, "read", at) if bad.any() else None, benign
 
     def _borne(self, tags: Array, mine: Array, atomic: int, touch: Touch) -> Array:
         """Return where a write and the last one make no difference to each other.
@@ -436,21 +450,29 @@ class Space:
         if flags & tags.narrow:
             bad = ~self._one_block(last & tags.code, (mine & tags.code)[:, None])
             if bad.any():
-                return self._trouble(bad, last, "written")
+                return self._trouble(bad, last, "written", at)
+        self.by[at] = touch.number
         lost = last != new  # several threads at once
         self._note(self.written, at[lost], new[lost])
         return None
 
-    def _trouble(self, bad: Array, tags: Array, what: str) -> Trouble:
+    def _trouble(self, bad: Array, tags: Array, what: str, at: Array) -> Trouble:
         thread, grain = np.argwhere(bad)[0]
         tag = int(tags[thread, grain])
         if tag <= GIVEN:
-            return int(thread), WHY[tag], ""
-        return (
-            int(thread),
-            "race",
-            f"{what} by {self.tags.name(tag)}, and no barrier since",
-        )
+            return int(thread), WHY[tag], self.copied(tag, int(at[thread, grain]))
+        who = self.tags.name(tag)
+        last = " last" * who.startswith("several")
+        numbers = self.by if what == "written" else self.read_on
+        line = self.on_line(int(numbers[at[thread, grain]]))
+        why = f"{what} by {who}{last}{line}, and no barrier since"
+        return int(thread), "race", why
+
+    def copied(self, tag: int, grain: int) -> str:
+        """Return which line copies to a grain, if that is why nobody may touch it."""
+        if tag != FLYING:
+            return ""
+        return f"the copy begins{self.on_line(int(self.by[grain]))}"
 
     def name_of(self, byte: int) -> str:
         """Return the array that a place is in or near, and where in it."""

@@ -8,6 +8,7 @@ memory of its own; their names begin with that of the function and a number.
 import re
 from dataclasses import dataclass, field, replace
 
+from ptxsim.faults import Frame
 from ptxsim.module import LIMITS, Function, Module
 from ptxsim.registers import SPECIAL
 from ptxsim.syntax import (
@@ -107,7 +108,8 @@ class _Parser(Module):
         self.returns: list[int] = []  # from the innermost
         self.found: list[tuple[int, Variable]] = []  # by the place of the declaration
         self.static: dict[int, list[Variable]] = {}
-        self.source: tuple[str, int] | None = None
+        self.frames: tuple[Frame, ...] = ()  # of the instructions that come
+        self.located: dict[tuple[str, int, int], tuple[Frame, ...]] = {}
         self.count = 0  # of scopes and calls
         self.body(Scope("", {name: name for name in kernel.parameters}))
         self.resolve()
@@ -255,10 +257,10 @@ class _Parser(Module):
     def locate(self, start: int) -> None:
         """Read ``.loc file line column``; line 0 is the compiler's own code.
 
-        What was inlined has the file and the line where it stands; ``inlined_at`` says
-        which line it was inlined to.
+        ``inlined_at`` says where that line was inlined: at the place of an earlier
+        ``.loc``, which may be inlined itself.
         """
-        file, line, _ = self.next(), self.number(), self.number()
+        at, outer = self.position(), ()
         while self.skip(","):
             word = self.next()
             if word == "function_name":
@@ -266,11 +268,19 @@ class _Parser(Module):
                 if self.skip("+"):
                     self.number()
             elif word == "inlined_at":
-                for _ in range(3):
-                    self.number()
+                call = self.position()
+                outer = self.located.get(call, self.frame(call))
             else:
                 raise self.malformed(start, f"{word} is unknown")
-        self.source = (self.files.get(file, ""), line) if line else None
+        self.frames = self.located[at] = self.frame(at) + outer
+
+    def position(self) -> tuple[str, int, int]:
+        """Read the number of a file, a line and a column."""
+        return self.next(), self.number(), self.number()
+
+    def frame(self, at: tuple[str, int, int]) -> tuple[Frame, ...]:
+        file, line, _ = at
+        return ((self.files.get(file, ""), line),) if line else ()
 
     # ---- instructions ----
 
@@ -311,7 +321,7 @@ class _Parser(Module):
         said = self.said(start).rstrip("; ")
         line = self.lines[start]
         opcode = ordered(word)
-        one = Instruction(opcode, operands, guard, negated, line, said, self.source)
+        one = Instruction(opcode, operands, guard, negated, line, said, self.frames)
         self.flat.append(one)
 
     def named(self, word: str) -> str:
@@ -478,8 +488,8 @@ class _Parser(Module):
 
     def enter(self, index: int, function: Function, inner: Scope) -> None:
         """Read the body of a function behind its call."""
-        before = (self.at, self.scopes, self.source, self.returns)
-        self.at, self.source, self.returns = function.body, None, []
+        before = (self.at, self.scopes, self.frames, self.returns)
+        self.at, self.frames, self.returns = function.body, (), []
         self.calls.append(function.name)
         self.body(inner)
         self.calls.pop()
@@ -487,7 +497,7 @@ class _Parser(Module):
         for leaving in [index] * bool(self.flat[index].guard) + self.returns:
             self.targets[leaving] = (after,)
         self.starts.setdefault(after, "")
-        self.at, self.scopes, self.source, self.returns = before
+        self.at, self.scopes, self.frames, self.returns = before
 
 
 def _basic_blocks(

@@ -144,7 +144,9 @@ class Result:
         return found
 
     def by_source_line(self, what: str = "threads") -> Counter[tuple[str, int]]:
-        """Return a column of the counts by file and line of Python.
+        """Return a column of the counts by file and line of the source.
+
+        What is inlined from another file counts for the line where it is inlined.
 
         Parameters
         ----------

@@ -7,7 +7,7 @@ together end it together. An instruction for some lanes of a warp is a block of 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ptxsim.faults import Malformed, Unsupported
+from ptxsim.faults import Frame, Malformed, Unsupported, place
 
 # The types of PTX, and their bytes.
 SIZES = {
@@ -72,8 +72,9 @@ class Instruction:
         Whether it is skipped with the predicate instead.
     line : int
     text : str
-    source : (str, int) or None
-        File and line of Python, where the PTX has line information.
+    frames : tuple of (str, int)
+        Files and lines of the source, where the PTX has line information: the line that
+        the compiler made it of, and if that was inlined, the lines of the calls.
     """
 
     opcode: str
@@ -82,7 +83,7 @@ class Instruction:
     negated: bool
     line: int
     text: str
-    source: tuple[str, int] | None
+    frames: tuple[Frame, ...] = ()
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -121,9 +122,29 @@ class Instruction:
             return False
         return str(self.operands[-1]).lower().rstrip("u") not in ALL_LANES
 
+    @property
+    def source(self) -> Frame | None:
+        """The innermost line in the file of the kernel: the reader's own.
+
+        What is inlined may be of a library, as ``tl.sum`` is.
+        """
+        own = self.frames[-1][0] if self.frames else ""
+        return next((frame for frame in self.frames if frame[0] == own), None)
+
+    @property
+    def inlined(self) -> Frame | None:
+        """The line of another file that was inlined into `source`."""
+        first = self.frames[0] if self.frames else None
+        return first if first != self.source else None
+
+    @property
+    def place(self) -> str:
+        """Its line, and that of the source, in words."""
+        return place(self.line, self.source, self.inlined)
+
     def unsupported(self, why: str = "") -> Unsupported:
         """Return an error that names it."""
-        return Unsupported(self.line, self.text, why)
+        return Unsupported(self.line, self.text, why, self.source)
 
     def malformed(self, why: str) -> Malformed:
         """Return an error for what is no PTX."""

@@ -731,19 +731,23 @@ $DONE:
     assert [x.threads for x in moves] == [11, 6]
 
 
-def test_lines_are_those_of_what_was_inlined() -> None:
+def test_what_is_inlined_from_another_file_counts_for_the_kernel_s_line() -> None:
+    at = ", function_name $L__info_string0+12, inlined_at"
     body = OWN + (
-        ".loc 1 7 3\nmov.u32 %r2, 1;\n{\n.loc 1 8 0\n"
-        ".loc 2 30 5, function_name $L__info_string0+12, inlined_at 1 8 0\n"
+        f".loc 1 7 3\nmov.u32 %r2, 1;\n{{\n.loc 1 8 0\n.loc 1 20 5{at} 1 8 0\n"
+        f"mov.u32 %r2, 0;\n.loc 2 30 5{at} 1 20 5\n.loc 2 40 1{at} 2 30 5\n"
         "mov.u32 %r2, 2;\n}\n.loc 2 0 0\nmov.u32 %r3, 3;\n.loc 9 4 0\n"
     )
     at_end = '.file 1 "/there/x.py"\n.file 2 "/there" "y.py"\n'
     text = entry(".param .u64 out", body + "st.global.u32 [%rd1], %r2;")
     for whole in (text + at_end, text.replace(".visible", at_end + ".visible")):
-        lines = run(whole, np.zeros(32, "i4")).by_source_line()
-        assert lines == {
-            ("", 0): 5 * 32, ("/there/x.py", 7): 32, ("/there/y.py", 30): 32, ("", 4): 64
+        result = run(whole, np.zeros(32, "i4"))
+        assert result.by_source_line() == {
+            ("", 0): 5 * 32, ("/there/x.py", 7): 32, ("/there/x.py", 20): 64, ("", 4): 64
         }  # fmt: skip
+        inlined = {x.instruction.text: x.instruction.inlined for x in result.counts}
+        assert inlined["mov.u32 %r2, 2"] == ("/there/y.py", 40)
+        assert inlined["mov.u32 %r2, 0"] is None  # of the same file
 
 
 # ---- operands and modifiers ----
