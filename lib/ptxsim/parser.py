@@ -6,9 +6,10 @@ memory of its own; their names begin with that of the function and a number.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from ptxsim.faults import Frame
+from ptxsim.faults import Frame, Unsupported
 from ptxsim.module import LIMITS, Function, Module
 from ptxsim.registers import SPECIAL
 from ptxsim.syntax import (
@@ -23,6 +24,7 @@ from ptxsim.syntax import (
     Parameter,
     Variable,
     Vector,
+    innermost,
     needs_warp,
     ordered,
 )
@@ -38,16 +40,33 @@ MOST_CALLS = 100  # of a function in a function in a function …
 
 def parse(text: str, name: str | None = None) -> Kernel:
     """Return the kernel of a PTX module; `name` chooses it among several."""
-    if not isinstance(text, str):
-        raise TypeError(f"text: expected PTX as a str, got {type(text).__name__}")
-    module = _Parser(text)
-    if not module.entries:
-        raise ValueError("text: expected PTX with an .entry, got none")
+    module = _module(text)
     if name is None and len(module.entries) == 1:
         name = next(iter(module.entries))
     if name not in module.entries:
         raise ValueError(f"name: expected one of {list(module.entries)}, got {name!r}")
     return module.entry(name)
+
+
+def parse_all(text: str) -> Iterator[tuple[Kernel, list[Unsupported]]]:
+    """Yield each kernel of a PTX module without its unknown statements, and these."""
+    module = _module(text)
+    for name in module.entries:
+        module.unknown = unknown = []
+        try:
+            module.entry(name)
+        except Unsupported as problem:  # outside of the body
+            unknown.append(problem)
+        yield module.kernel, unknown
+
+
+def _module(text: str) -> "_Parser":
+    if not isinstance(text, str):
+        raise TypeError(f"text: expected PTX as a str, got {type(text).__name__}")
+    module = _Parser(text)
+    if not module.entries:
+        raise ValueError("text: expected PTX with an .entry, got none")
+    return module
 
 
 @dataclass
@@ -86,12 +105,22 @@ class Jump:
 
 
 class _Parser(Module):
-    """Reads the bodies of a kernel and of its functions."""
+    """Reads the bodies of a kernel and of its functions.
+
+    Attributes
+    ----------
+    unknown : list of Unsupported or None
+        The statements that it has left out because they are unknown; an unknown statement
+        raises an error if there is no list.
+    """
+
+    unknown: list[Unsupported] | None = None
+    frames: tuple[Frame, ...] = ()  # of the instructions that come
 
     # ---- a kernel ----
 
     def entry(self, name: str) -> Kernel:
-        self.at = self.entries[name] + 1
+        self.at, self.frames = self.entries[name] + 1, ()
         self.kernel = kernel = Kernel(name)
         start = self.at
         if self.skip("("):
@@ -108,7 +137,6 @@ class _Parser(Module):
         self.returns: list[int] = []  # from the innermost
         self.found: list[tuple[int, Variable]] = []  # by the place of the declaration
         self.static: dict[int, list[Variable]] = {}
-        self.frames: tuple[Frame, ...] = ()  # of the instructions that come
         self.located: dict[tuple[str, int, int], tuple[Frame, ...]] = {}
         self.count = 0  # of scopes and calls
         self.body(Scope("", {name: name for name in kernel.parameters}))
@@ -140,7 +168,15 @@ class _Parser(Module):
         """Read statements up to the brace that closes a scope."""
         self.scopes = [scope]
         while self.scopes:
-            self.statement()
+            start = self.at
+            try:
+                self.statement()
+            except Unsupported as problem:
+                if self.unknown is None:
+                    raise
+                self.unknown.append(problem)
+                self.at = start
+                self.until(";")
 
     def resolve(self) -> None:
         """Find the labels that branches lead to."""
@@ -162,6 +198,10 @@ class _Parser(Module):
             if label in scope.labels:
                 return scope.labels[label]
         raise one.malformed(f"no label {label}")
+
+    def unsupported(self, start: int, why: str = "") -> Unsupported:
+        source = innermost(self.frames)
+        return Unsupported(self.line(start), self.said(start), why, source)
 
     # ---- statements ----
 
@@ -426,6 +466,8 @@ class _Parser(Module):
         results, name, given, prototype = match.groups()
         if prototype or self.named(name) in self.kernel.registers:
             raise self.unsupported(start, f"an indirect call, by {name}")
+        if name not in self.kernel.functions:
+            self.kernel.functions.append(name)
         if name in self.calls:
             raise self.unsupported(start, f"{name} calls itself")
         if len(self.calls) >= MOST_CALLS or len(self.flat) > MOST_INSTRUCTIONS:

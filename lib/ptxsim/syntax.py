@@ -124,12 +124,8 @@ class Instruction:
 
     @property
     def source(self) -> Frame | None:
-        """The innermost line in the file of the kernel: the reader's own.
-
-        What is inlined may be of a library, as ``tl.sum`` is.
-        """
-        own = self.frames[-1][0] if self.frames else ""
-        return next((frame for frame in self.frames if frame[0] == own), None)
+        """The innermost line in the file of the kernel."""
+        return innermost(self.frames)
 
     @property
     def inlined(self) -> Frame | None:
@@ -149,6 +145,15 @@ class Instruction:
     def malformed(self, why: str) -> Malformed:
         """Return an error for what is no PTX."""
         return Malformed(self.line, self.text, why)
+
+
+def innermost(frames: tuple[Frame, ...]) -> Frame | None:
+    """Return the innermost line in the file of the kernel: the reader's own.
+
+    What is inlined may be of a library, as ``tl.sum`` is.
+    """
+    own = frames[-1][0] if frames else ""
+    return next((frame for frame in frames if frame[0] == own), None)
 
 
 def needs_warp(one: Instruction) -> bool:
@@ -262,6 +267,8 @@ class Kernel:
     slots : dict of str to Parameter
         What calls pass in ``.param`` variables, which each thread has for itself.
     variables : list of Variable
+    functions : list of str
+        Those that it calls, or that they call.
     blocks : list of Block
         In the order of the text.
     """
@@ -274,6 +281,7 @@ class Kernel:
     numbered: dict[str, int] = field(default_factory=dict)
     slots: dict[str, Parameter] = field(default_factory=dict)
     variables: list[Variable] = field(default_factory=list)
+    functions: list[str] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
 
     def type_of(self, register: str) -> str | None:

@@ -83,6 +83,18 @@ def write(writer: Writer, stepping: bool) -> str:
     return "\n".join(writer.lines)
 
 
+def problems(kernel: Kernel) -> list[Unsupported | Malformed]:
+    """Return why instructions of a kernel cannot be translated."""
+    writer = Writer(kernel, exact=False)
+    found: list[Unsupported | Malformed] = []
+    for writer.number, writer.one in enumerate(kernel.instructions()):
+        try:
+            translate(writer, writer.one, False)
+        except (Unsupported, Malformed) as problem:
+            found.append(problem)
+    return found
+
+
 def plain(writer: Writer, one: Instruction) -> Instruction:
     """Return an access without what it tells the caches, which are not modelled."""
     if one.words[0] not in ACCESSES or not HINTS & {*one.words}:
