@@ -90,10 +90,11 @@ trusted here, and its registers, its schedule and its instructions are not seen.
   threads at a time and 16 bytes for 8. Caches are not modelled, and nothing is timed.
 """
 
+from ptxsim.compiled import check
 from ptxsim.faults import Fault, Unsupported
 from ptxsim.launch import run
 from ptxsim.result import Count, Result
 from ptxsim.trace import Moment, trace
 
 __version__ = "0.1.0"
-__all__ = ["Count", "Fault", "Moment", "Result", "Unsupported", "run", "trace"]
+__all__ = ["Count", "Fault", "Moment", "Result", "Unsupported", "check", "run", "trace"]

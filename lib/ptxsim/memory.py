@@ -462,7 +462,7 @@ class Space:
         if tag <= GIVEN:
             return int(thread), WHY[tag], self.copied(tag, int(at[thread, grain]))
         who = self.tags.name(tag)
-        last = " last" * who.startswith("several")
+        last = ", last" * who.startswith("several")
         numbers = self.by if what == "written" else self.read_on
         line = self.on_line(int(numbers[at[thread, grain]]))
         why = f"{what} by {who}{last}{line}, and no barrier since"
