@@ -124,7 +124,8 @@ def follow_readme(python: str, package: str) -> list[str]:
         if package == "livepage":
             return open_page(there, text, folder)
         codes, expected = readmes.blocks(text)
-        printed = readmes.printed(there, codes, folder)
+        before = readmes.WITH_COMPILERS if package == "ptxsim" else ""
+        printed = readmes.printed(there, codes, folder, before=before)
     return [
         f"{package}: expected {right!r}, got {given!r} from\n{code}"
         for code, given, right in zip(codes, printed, expected)

@@ -9,6 +9,8 @@ threads run at once; each basic block of the PTX becomes a Python function.
 
 Names
 -----
+check(compiled, grid, *arguments, outputs, changed, allow, …) -> Result
+    Runs what ``triton.compile`` or ``numba.cuda.compile`` returns.
 run(text, grid, args, *, threads, outputs=(), changed=(), …) -> Result
     ``args`` are arrays, numbers, structs and null pointers. An array is passed as the
     compiler of the PTX passes it, as a pointer (C, Triton, CuTe) or by the layout of
@@ -20,15 +22,17 @@ trace(text, grid, args, *, block, thread, …) -> list of Moment
 Result
     How often each instruction was executed, by threads and by warps; with
     ``profile=True`` also the wavefronts of shared memory and the sectors of global
-    memory. `by_opcode` and `by_source_line` add them up. `benign` lists the stores of
-    what another thread stores as well; `layout` is how the kernel takes arrays.
+    memory. `by_opcode` and `by_source_line` add them up. `notes` lists what is no fault;
+    `layout` is how the kernel takes arrays.
 Fault, a ValueError
     ``kind``, ``detail``, ``line`` and ``text`` of the PTX, ``source`` (the file and
-    line of Python, where the PTX has line information), ``block`` and ``thread``, and
-    ``severity``: "fault" for what is raised, "benign" for what a `Result` lists.
+    line of the source, where the PTX has line information), ``block`` and ``thread``, and
+    ``severity``.
 Unsupported, a NotImplementedError
     PTX that the machine does not know; it never guesses. What is no PTX at all, a
     missing semicolon or a name that is not declared, is a ValueError with its line.
+
+On a command line ``python -m ptxsim FILE`` lists kernels, and all that is not supported.
 
 Faults
 ------
@@ -36,12 +40,12 @@ out of bounds       an access outside of every array
 uninitialised       a read of what nobody has written
 misaligned          an address that is no multiple of the size of the access. Arrays in
                     shared memory are aligned no better than the PTX declares.
-race                two threads touch the same bytes, one of them writes, and no barrier is
-                    between. Atomic operations of one size do not race, if the scope of
-                    each holds both threads: ``.cta`` is for one block. Stores that
-                    leave the same bytes in any order are benign.
+race                two threads touch the same bytes, one of them writes, and nothing
+                    orders the two. Strong accesses of one size do not race, if the scope
+                    of each holds both threads: ``.cta`` is for one block.
 copy under way      a touch of what ``cp.async`` has not been waited for
-barrier             threads of a block wait at barriers of different numbers
+barrier             threads of a block wait at barriers of different numbers, or for
+                    threads that do not come
 warp not whole      a thread of a warp, or of a mask, misses an instruction that all of
                     them have to execute, and has not ended
 shuffle             a thread reads a register of a thread that does not take part
@@ -49,7 +53,25 @@ input overwritten   a write to an argument that is neither an output nor changed
 not written         an element of an output that no thread has written
 division by zero    of whole numbers: the result is not defined
 trap                the kernel gives up
-endless             more than ``limit`` basic blocks, where a barrier counts as 60
+endless             threads wait for what no thread does any more; or more than ``limit``
+                    basic blocks, where a barrier counts as 60
+
+A "fault" is raised. `Result.notes` has what is less severe, for each instruction the
+first time:
+
+benign       several threads store the same bytes, by one store of the source, in no order
+unmodelled   a strong load of what another thread stores in no order: other runs may read
+             another number. Or so many threads touch a word in no order that some are
+             forgotten, and races with them.
+
+What orders accesses
+--------------------
+Barriers of the block, also those for some of its warps or for a count of threads;
+``bar.warp.sync`` for the lanes of its mask; and what threads learn through memory. After
+a fence, or by a release, the next atomic operation or strong store of a thread leaves at
+its address what that thread knows, and who reads that address by an atomic operation or a
+strong load learns it. The reader needs no fence of its own, as in the ticket example of
+NVIDIA's CUDA guide. So flags, locks and tickets are understood.
 
 Limits
 ------
@@ -57,19 +79,17 @@ PTX is not what a GPU executes: an assembler, ptxas, translates it once more. It
 trusted here, and its registers, its schedule and its instructions are not seen.
 
 - One kernel, with the functions of the same text that it calls. They are executed in
-  the places of their calls: no recursion, no pointers to functions, and nothing that the
-  text only declares, such as ``vprintf``.
-- Of tensor cores only ``mma.sync`` and ``ldmatrix``, as sm_80 has them; no ``wgmma``,
-  textures, ``mbarrier`` or bulk copies, no barriers for a count of threads. What is
-  missing raises `Unsupported`.
+  the places of their calls: no recursion, no indirect calls, and nothing that the text
+  only declares, such as ``vprintf``.
+- Tensor cores are those of sm_80: ``mma.sync`` and ``ldmatrix``. What sm_90 and later have
+  beyond that is missing (``wgmma``, bulk copies, ``mbarrier``, ``tcgen05``), and so are
+  textures. What is missing raises `Unsupported`.
 - A launch is one way through the code: what it does not come to is not looked at.
-- Accesses are ordered by barriers only: those of a block, and ``bar.warp.sync`` for the
-  lanes of its mask. Code that orders them by fences, flags or other atomics is called a
-  race; so may be code in which ``bar.warp.sync`` orders what several threads did to one
-  word of global memory.
 - A thread that has ended holds up no barrier and no mask, and a barrier does not order
   what it did since its last one. PTX does not tell a ``return`` from an ``if`` around a
   barrier that is the kernel's last: neither is a fault here.
+- ``ld.global.nc`` asks for memory that nobody writes during the launch; that is not
+  checked beyond what holds for any load.
 - ``activemask`` gives the threads of a warp that are at the instruction together here;
   on a GPU they may be fewer.
 - Blocks of one batch run together, and a loop that goes on and on gives way to the

@@ -9,6 +9,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from tools.common.readmes import (
+    WITH_COMPILERS,
     Failed,
     blocks,
     build_project,
@@ -59,6 +60,7 @@ def test_a_package_does_what_its_readme_says_with_nothing_beside_it(
     codes, expected = blocks(text_of(package))
     allowed = modules_of(requirements(text_of(package)))
     env = {"PYTHONPATH": str(LIB)}
+    env["before"] = WITH_COMPILERS if package == "ptxsim" else ""
     assert printed(sys.executable, codes, tmp_path, allowed, **env) == expected
 
 

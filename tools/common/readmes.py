@@ -8,6 +8,9 @@ import sys
 from pathlib import Path
 
 BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.M | re.S)
+STAND_INS = Path(__file__).with_name("compilers.py")
+# Triton and Numba do not run where the examples do; the rest of those does.
+WITH_COMPILERS = f"import runpy\nrunpy.run_path({str(STAND_INS)!r})\n"
 FILE = re.compile(r"^`([\w./]+\.\w+)`.*?\n\n(```+)\w+\n(.*?)^\2\n", re.M | re.S)
 INSTALL = re.compile(r"^    pip install (.*)", re.M)
 # Lets a process import only the standard library and the modules that `allowed` names.
@@ -74,9 +77,10 @@ def printed(
     codes: list[str],
     folder: Path,
     allowed: tuple[str, ...] = (),
+    before: str = "",
     **env: str,
 ) -> list[str]:
-    """Return what blocks print when `python` runs them in `folder`.
+    """Return what blocks print when `python` runs them in `folder`, after `before`.
 
     Raises
     ------
@@ -84,7 +88,7 @@ def printed(
         If a block raises an exception.
     """
     done = subprocess.run(
-        [python, "-c", alone(allowed) + RUNNER],
+        [python, "-c", before + alone(allowed) + RUNNER],
         input=json.dumps(codes),
         capture_output=True,
         encoding="utf-8",
