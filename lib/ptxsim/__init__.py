@@ -56,9 +56,9 @@ trap                the kernel gives up
 endless             threads wait for what no thread does any more; or more than ``limit``
                     basic blocks, where a barrier counts as 60
 
-A "fault" is raised. `Result.notes` has what is less severe, for each instruction the
-first time:
-
+Severities
+----------
+fault        is raised; the others are `Result.notes`, for each instruction the first time
 benign       several threads store the same bytes, by one store of the source, in no order
 unmodelled   a strong load of what another thread stores in no order: other runs may read
              another number. Or so many threads touch a word in no order that some are

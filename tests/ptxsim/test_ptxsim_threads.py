@@ -1118,7 +1118,7 @@ def test_a_fault_is_found_and_what_looks_like_it_is_none(name: str) -> None:
 
 
 def test_every_kind_of_fault_is_planted() -> None:
-    listed = ptxsim.__doc__.split("Faults\n------\n")[1].split("\n\nLimits")[0]
+    listed = ptxsim.__doc__.split("Faults\n------\n")[1].split("\n\n")[0]
     kinds = re.findall(r"^(\w[\w ]*?)  ", listed, re.M)
     assert {kind for kind, *_ in WRONG.values()} == set(kinds)
 
