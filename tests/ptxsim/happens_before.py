@@ -9,8 +9,9 @@ one of which writes: they conflict if neither happens before the other.
   does ``bar.warp.sync`` for its lanes. Shuffles, ``ldmatrix`` and ``mma`` order nothing.
 - An asynchronous copy lasts from its issue until its thread waits for its group. It
   happens before what follows that wait; before it happens what precedes its issue.
-- A fence or a release publishes what its thread knows. The next strong write of the thread
-  leaves that at its address, where strong reads learn it: the rules of ptxsim/order.py.
+- A fence publishes what its thread knows, and the strong writes of the thread after it
+  leave that at their addresses. A release leaves what its thread knows and did at its own
+  address only. Strong reads of an address learn what is left there.
 - A lane reads what ``ldmatrix`` gives to it, whichever lane names the row.
 - Stores of the same bytes by one line of the source do not conflict with each other.
 """
@@ -156,11 +157,15 @@ class Log:
             size = self.dynamic if one.size < 0 else one.size
             at = int(machine.names["ADDRESS"][one.name])
             found.append(Extent(one.space, at, size))
-        assert len(kernel.parameters) == len(self.args), "a parameter for each argument"
-        for i, name in enumerate(kernel.parameters):
-            if isinstance(self.args[i], np.ndarray):
+        # An array is a pointer, or seven and more words with the pointer as the fifth.
+        words = [5 + 2 * x.ndim if isinstance(x, np.ndarray) else 1 for x in self.args]
+        names, fifth = [*kernel.parameters], len(kernel.parameters) == sum(words)
+        assert fifth or len(names) == len(self.args), "another layout of arrays"
+        for i, value in enumerate(self.args):
+            if isinstance(value, np.ndarray):
+                name = names[sum(words[:i]) + 4 if fifth else i]
                 at = int(machine.names["PARAMETER"][name].view("u8")[0])
-                found.append(Extent("global", at, self.args[i].nbytes, i))
+                found.append(Extent("global", at, value.nbytes, i))
         return found
 
     # ---- registers ----
@@ -243,8 +248,6 @@ class Log:
         address, size = self._address(one, where, lanes), each * len(parts)
         may = self._may(one, space, address, size, not loads)
         self.now[lanes] += 1
-        if RELEASES & {*one.words}:
-            self._publish(one, lanes)
         if is_strong(one) and loads:
             self._learn(space, lanes, address)
         values = None
@@ -267,8 +270,6 @@ class Log:
         may = self._may(one, space, address, size, True)
         lanes, address = lanes[may], address[may]
         self.now[lanes] += 1
-        if RELEASES & {*one.words}:
-            self._publish(one, lanes)
         fails = np.zeros(len(lanes), bool)
         if one.has("cas"):
             if {*map(str, one.operands[2:])} & results(one):
@@ -408,11 +409,15 @@ class Log:
 
     def _publish(self, one: Instruction, lanes: Array) -> None:
         for lane in lanes.tolist():
-            clock = self.clocks[self.known[lane]].copy()
-            clock[lane] = self.now[lane]
-            self.narrow[lane] = self._number(clock)
+            self.narrow[lane] = self._own(lane)
             if not one.has("cta"):
                 self.wide[lane] = self.narrow[lane]
+
+    def _own(self, lane: int) -> int:
+        """Return the number of a clock of what a thread knows and did."""
+        clock = self.clocks[self.known[lane]].copy()
+        clock[lane] = self.now[lane]
+        return self._number(clock)
 
     def _key(self, space: str, lane: int, address: int) -> tuple[str, int, int]:
         return space, int(self.block[lane]) if space == "shared" else 0, address
@@ -444,6 +449,9 @@ class Log:
         for lane, at in zip(lanes.tolist(), address.tolist()):
             key, own = self._key(space, lane, at), int(self.block[lane])
             wide, narrow = int(self.wide[lane]), int(self.narrow[lane])
+            if RELEASES & {*one.words}:
+                narrow = self._own(lane)
+                wide = wide if one.has("cta") else narrow
             if adds:
                 old = self.left.get(key, (0, 0, own))
                 wide = self._number(self._joined(wide, old[0]))
@@ -558,7 +566,6 @@ class Pairs:
         first, second = first[~harmless], second[~harmless]
         order = np.array([access.order for access in self.accesses])
         flies = self.landed[first] > order[self.which[second]]
-        flies &= self.writes[first]
         lines = np.array([access.one.line for access in self.accesses])
         rows = np.stack([lines[self.which[second]], lines[self.which[first]], flies], 1)
         return {
