@@ -40,7 +40,8 @@ race                two threads touch the same bytes, one of them writes, and no
                     between. Atomic operations of one size do not race, if the scope of
                     each holds both threads: ``.cta`` is for one block. Stores that
                     leave the same bytes in any order are benign.
-copy under way      a touch of what ``cp.async`` has not been waited for
+copy under way      a touch of what ``cp.async`` writes, or a write to what it reads, before
+                    its thread has waited for it
 barrier             threads of a block wait at barriers of different numbers
 warp not whole      a thread of a warp, or of a mask, misses an instruction that all of
                     them have to execute, and has not ended

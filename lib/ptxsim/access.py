@@ -470,7 +470,8 @@ class Access:
             self.watch(number, memory, at, own, part, "read")
             bytes_ = memory.bytes[at[:, None] + np.arange(part)]
             data[read == part, :part] = bytes_
-            if self.check and memory.written.take(memory.grains(at, part)).max() > GIVEN:
+            tags = memory.written.take(memory.grains(at, part), mode="clip")
+            if self.check and tags.max() > GIVEN:
                 self.reads.append((number, Copy(own, at, bytes_, self.groups[own])))
         self.watch(number, shared, index, lanes, size, "copy")
         self.copies.append(Copy(lanes, index, data, self.groups[lanes]))

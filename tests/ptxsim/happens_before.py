@@ -261,11 +261,9 @@ class Log:
 
     def change(self, one: Instruction, lanes: Array) -> None:
         """atom, red: one thread after the other."""
-        space, (*_, where, value) = self._space(one), one.operands[:3]
-        result = one.words[0] == "atom"
-        where = one.operands[int(result)]
+        space, size = self._space(one), SIZES[one.kind]
+        where = one.operands[int(one.words[0] == "atom")]
         assert space is not None
-        size = SIZES[one.kind]
         address = self._address(one, where, lanes)
         may = self._may(one, space, address, size, True)
         lanes, address = lanes[may], address[may]
@@ -331,13 +329,13 @@ class Log:
         if (read > size).any():
             self.wrong.add(Conflict("out of bounds", one.line))
         address = self._address(one, source, lanes)
-        aligned = self._may(one, "global", address[read > 0] // size * size, 1, False)
         if (address[read > 0] % size).any():
             self.wrong.add(Conflict("misaligned", one.line))
         for part in np.unique(read[(read > 0) & (read <= size)]).tolist():
             which = read == part
-            may = self._may(one, "global", address[which], 1, False)
-            may &= self._may(one, "global", address[which] + part - 1, 1, False)
+            ends = address[which], address[which] + part - 1
+            may = self._may(one, "global", ends[0], 1, False)
+            may &= self._may(one, "global", ends[1], 1, False)
             own, at = lanes[which][may], address[which][may]
             access = self._record(one, "global", "read", own, at, part, lasts=True)
             self.copies.append((access, self.groups[own]))
@@ -487,7 +485,12 @@ class Log:
 
 DOES = {"ld": Log.move, "st": Log.move, "atom": Log.change, "red": Log.change}
 DOES |= {"ldmatrix": Log.load_matrices, "cp": Log.asynchronous}
-DOES |= {"bar": Log.barrier, "barrier": Log.barrier, "ret": Log.leave, "exit": Log.leave}
+DOES |= {
+    "bar": Log.barrier,
+    "barrier": Log.barrier,
+    "ret": Log.leave,
+    "exit": Log.leave,
+}
 DOES |= {"fence": Log.fence, "membar": Log.fence}
 
 

@@ -1,4 +1,4 @@
-"""Plants faults of synchronization in Triton's kernels, one by one; ptxsim has to find them.
+"""Plants faults of synchronization in Triton's kernels; ptxsim has to find each.
 
     python -m tools.faults.ptx             plant them all, write tests/data/planted.json
     python -m tools.faults.ptx --check     plant them all, compare with what is written
@@ -17,7 +17,7 @@ import platform
 import re
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -43,7 +43,8 @@ WHAT = (
     " all pairs. Of the others none may be called a fault; some change numbers only."
 )
 PLANTED = ["not executed", "counts", "found", "numbers only", "redundant"]
-COLUMNS = ["text", "change", "planted", *PLANTED]
+# Of those that are redundant, also their lines in the text.
+COLUMNS = ["text", "change", "planted", *PLANTED, "lines"]
 RECORDS = {"as launched": launch.synchronizes, "history": lambda kernel: True}
 FAR = 1 << 30  # bytes beyond every argument
 LIMIT = 20_000  # basic blocks, should a lock never open
@@ -98,9 +99,7 @@ def locked(sizes: dict[str, int]) -> Case:
     single = draw(rows, dtype="f4"), draw(rows, dtype="f4")
     sums = (np.zeros((groups, columns), "f4") for _ in range(2))
     arguments = x, weight, grad, *single, np.zeros_like(x), *sums
-    return Case(
-        rows, (*arguments, np.zeros(2 * groups, "i4"), columns), [5, 6, 7], [8]
-    )
+    return Case(rows, (*arguments, np.zeros(2 * groups, "i4"), columns), [5, 6, 7], [8])
 
 
 CASES: dict[str, Callable[[dict[str, int]], Case]] = {
@@ -281,15 +280,20 @@ def plant(
                 wrong.append(f"{name} ({how}): {said}")
     if original.conflicts:
         wrong.append(f"{name} is wrong before anything is planted")
+    lines: dict[str, list[int]] = defaultdict(list)
     for change in filter(wanted, changes(name)):
         column, said = judge(change, original)
         row = rows.setdefault(change.what, Counter())
-        row += Counter([column, *["found"] * (column == "counts" and not said)])
+        row.update([column, *["found"] * (column == "counts" and not said)])
+        lines[change.what] += [change.line] * (column == "redundant")
         wrong += said
     return [
-        [name, what, row.total() - row["found"], *(row[x] for x in PLANTED)]
+        [
+            name, what, row.total() - row["found"], *(row[x] for x in PLANTED),
+            lines[what],
+        ]
         for what, row in rows.items()
-    ], wrong
+    ], wrong  # fmt: skip
 
 
 # ---- the table ----
