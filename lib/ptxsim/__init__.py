@@ -43,7 +43,8 @@ misaligned          an address that is no multiple of the size of the access. Ar
 race                two threads touch the same bytes, one of them writes, and nothing
                     orders the two. Strong accesses of one size do not race, if the scope
                     of each holds both threads: ``.cta`` is for one block.
-copy under way      a touch of what ``cp.async`` has not been waited for
+copy under way      a touch of what ``cp.async`` writes, or a write to what it reads, before
+                    its thread has waited for it
 barrier             threads of a block wait at barriers of different numbers, or for
                     threads that do not come
 warp not whole      a thread of a warp, or of a mask, misses an instruction that all of

@@ -10,7 +10,7 @@ import numpy as np
 from ptxsim.faults import Fault
 from ptxsim.history import History
 from ptxsim.lanes import Lanes
-from ptxsim.memory import FLYING, GAP, IN_BLOCK, IN_GRID, Array, Space, Touch
+from ptxsim.memory import FLYING, GAP, GIVEN, IN_BLOCK, IN_GRID, Array, Space, Touch
 from ptxsim.order import Order
 from ptxsim.syntax import SIZES, SPACES, STRONG, Instruction, Kernel, counts_threads
 from ptxsim.writer import reads
@@ -173,6 +173,8 @@ class Access:
             self.spaces[name].sites = sites
         self.spaces["GLOBAL"].block = lanes.padded
         self.copies: list[Copy] = []
+        # What copies under way read where it may be written: by which instruction.
+        self.reads: list[tuple[int, Copy]] = []
         self.groups = np.zeros(lanes.count, "i8")
         self.notes: dict[tuple[int, str], Fault] = {}
         self.changes = 0  # how often memory has changed
@@ -201,6 +203,7 @@ class Access:
         if self.order:
             self.order.begin_batch()
         self.copies.clear()
+        self.reads.clear()
         self.groups[:] = 0
         self.tick()
         self.meet()
@@ -281,6 +284,8 @@ class Access:
         touch = touch._replace(
             strong=is_strong(one), narrow=one.has("cta"), changes=how == "atomic"
         )
+        if how != "read" and space.name == "global":
+            self._leave_sources(number, space, index, touch)
         tag = (FLYING,) if how == "copy" else ()
         found = getattr(space, "write" if tag else how)(touch, *tag)
         if found:
@@ -290,6 +295,19 @@ class Access:
             note = self.fault("race", number, space, index, bad, act, why)
             self.note(number, severity, note)
         space.notes.clear()
+
+    def _leave_sources(
+        self, number: int, space: Space, index: Array, touch: Touch
+    ) -> None:
+        """Raise a fault if a thread writes what an asynchronous copy may still read."""
+        for copying, copy in self.reads:
+            source = space.grains(copy.index, copy.data.shape[1])
+            bad = np.isin(touch.at, source).any(1)
+            if bad.any():
+                first, line = int(bad.argmax()), self.instructions[copying].line
+                why = f"the copy on line {line} may still read it"
+                fault = ("copy under way", number, space, index, first, touch.lanes)
+                raise self.fault(*fault, why)
 
     def note(self, number: int, severity: str, fault: Fault) -> None:
         """Keep what is no fault: the first of each severity for each instruction."""
@@ -454,7 +472,11 @@ class Access:
             own = lanes[read == part]
             at = self.place(number, memory, source, beyond, own, size)
             self.watch(number, memory, at, own, part, "read")
-            data[read == part, :part] = memory.bytes[at[:, None] + np.arange(part)]
+            bytes_ = memory.bytes[at[:, None] + np.arange(part)]
+            data[read == part, :part] = bytes_
+            tags = memory.written.take(memory.grains(at, part), mode="clip")
+            if self.check and tags.max() > GIVEN:
+                self.reads.append((number, Copy(own, at, bytes_, self.groups[own])))
         self.watch(number, shared, index, lanes, size, "copy")
         self.copies.append(Copy(number, lanes, index, data, self.groups[lanes]))
 
@@ -469,7 +491,14 @@ class Access:
         """
         here = np.zeros(self.lanes.count, bool)
         here[slice(None) if act is None else act] = True
-        shared, kept = self.spaces["SHARED"], []
+        shared, memory, kept = self.spaces["SHARED"], self.spaces["GLOBAL"], []
+        reads, self.reads = self.reads, []
+        for number, copy in reads:
+            done = here[copy.lanes] & (copy.group < self.groups[copy.lanes] - left)
+            own, size = copy.some(done), copy.data.shape[1]
+            self.watch(number, memory, own.index, own.lanes, size, "read")
+            if not done.all():
+                self.reads.append((number, copy.some(~done)))
         for copy in self.copies:
             done = here[copy.lanes] & (copy.group < self.groups[copy.lanes] - left)
             own = copy.some(done)
