@@ -173,8 +173,7 @@ class Access:
             self.spaces[name].sites = sites
         self.spaces["GLOBAL"].block = lanes.padded
         self.copies: list[Copy] = []
-        # What copies under way read where it may be written: by which instruction.
-        self.reads: list[tuple[int, Copy]] = []
+        self.reads: list[Copy] = []  # what copies under way read where it may be written
         self.groups = np.zeros(lanes.count, "i8")
         self.notes: dict[tuple[int, str], Fault] = {}
         self.changes = 0  # how often memory has changed
@@ -300,11 +299,11 @@ class Access:
         self, number: int, space: Space, index: Array, touch: Touch
     ) -> None:
         """Raise a fault if a thread writes what an asynchronous copy may still read."""
-        for copying, copy in self.reads:
+        for copy in self.reads:
             source = space.grains(copy.index, copy.data.shape[1])
             bad = np.isin(touch.at, source).any(1)
             if bad.any():
-                first, line = int(bad.argmax()), self.instructions[copying].line
+                first, line = int(bad.argmax()), self.instructions[copy.number].line
                 why = f"the copy on line {line} may still read it"
                 fault = ("copy under way", number, space, index, first, touch.lanes)
                 raise self.fault(*fault, why)
@@ -476,7 +475,7 @@ class Access:
             data[read == part, :part] = bytes_
             tags = memory.written.take(memory.grains(at, part), mode="clip")
             if self.check and tags.max() > GIVEN:
-                self.reads.append((number, Copy(own, at, bytes_, self.groups[own])))
+                self.reads.append(Copy(number, own, at, bytes_, self.groups[own]))
         self.watch(number, shared, index, lanes, size, "copy")
         self.copies.append(Copy(number, lanes, index, data, self.groups[lanes]))
 
@@ -493,12 +492,12 @@ class Access:
         here[slice(None) if act is None else act] = True
         shared, memory, kept = self.spaces["SHARED"], self.spaces["GLOBAL"], []
         reads, self.reads = self.reads, []
-        for number, copy in reads:
+        for copy in reads:
             done = here[copy.lanes] & (copy.group < self.groups[copy.lanes] - left)
             own, size = copy.some(done), copy.data.shape[1]
-            self.watch(number, memory, own.index, own.lanes, size, "read")
+            self.watch(copy.number, memory, own.index, own.lanes, size, "read")
             if not done.all():
-                self.reads.append((number, copy.some(~done)))
+                self.reads.append(copy.some(~done))
         for copy in self.copies:
             done = here[copy.lanes] & (copy.group < self.groups[copy.lanes] - left)
             own = copy.some(done)
