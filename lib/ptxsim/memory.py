@@ -318,10 +318,18 @@ class Space:
             table[at] = new[more]
 
     def _joined(self, a: Array, b: Array) -> Array:
-        """Return tags of the later time that stand for those of `a` and `b`."""
+        """Return tags of the later time that stand for those of `a` and `b`.
+
+        If the block has met between the two, its own threads need only the later one; to
+        other blocks, each of the two says as much as both.
+        """
         low, code = (1 << self.tags.shift) - 1, self.tags.code
         flags = (a | b) & low & ~code
         both = self.tags.join(a & code, b & code, self.block)
+        if self.block:
+            over_a, over_b = (x >> self.tags.shift < self.start for x in (a, b))
+            apart = (over_a != over_b) & self._one_block(a & code, b & code)
+            both = np.where(apart, np.where(over_a, b, a) & code, both)
         return (np.maximum(a, b) & ~low) | flags | both
 
     def write(self, touch: Touch, tag: Any = None) -> Trouble | None:

@@ -436,6 +436,18 @@ RIGHT: dict[str, tuple[Body, object]] = {
              "red.global.add.u32 [%rd0], %r0;\nbar.sync 0;\nld.global.u32 %r9, [%rd0];\n"
              "bar.sync 0;"), [496] * 32,
     ),
+    "neighbours read an output, and later its owner changes it": (
+        Body("st.global.u32 [%rd1], %r0;\nbar.sync 0;\nxor.b32 %r4, %r2, 4;\n"
+             "cvt.u64.u32 %rd4, %r4;\nadd.s64 %rd4, %rd4, %rd0;\nld.global.u32 %r8, [%rd4];\n"
+             "bar.sync 0;\nld.global.u32 %r9, [%rd1];\nadd.u32 %r9, %r9, %r8;"),
+        LANE + (LANE ^ 1),
+    ),
+    "a sum of a block in global memory, and later of one thread": (
+        Body(ZERO + "mov.u32 %r9, 0;\n@%p1 st.global.u32 [%rd0], 0;\nbar.sync 0;\n"
+             "red.global.add.u32 [%rd0], 1;\nbar.sync 0;\n"
+             "@%p1 red.global.add.u32 [%rd0], 1;\n@%p1 ld.global.u32 %r9, [%rd0];"),
+        [33] + [0] * 31,
+    ),
     "a mask of all lanes in a register": (
         Body("mov.u32 %r8, -1;\nshfl.sync.idx.b32 %r9, %r0, 7, 31, %r8;"), [7] * 32
     ),
