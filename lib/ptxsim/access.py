@@ -56,16 +56,25 @@ def is_strong(one: Instruction) -> bool:
     return one.words[0] in ("atom", "red") or any(map(one.has, STRONG))
 
 
+def observers(kernel: Kernel) -> set[int]:
+    """Return the numbers of the atomic operations whose results are read."""
+    read = set().union(*map(reads, kernel.instructions()))
+    return {
+        number
+        for number, one in enumerate(kernel.instructions())
+        if one.words[0] == "atom" and str(one.operands[0]) in read
+    }
+
+
 def synchronizes(kernel: Kernel) -> bool:
     """Return whether threads may learn of each other by more than barriers of the block."""
-    read = set().union(*map(reads, kernel.instructions()))
+    if observers(kernel):
+        return True
     for one in kernel.instructions():
         first = one.words[0]
         if first in ("membar", "fence") or one.opcode == "bar.warp.sync":
             return True
         if first in ("ld", "st") and any(map(one.has, STRONG)):
-            return True
-        if first == "atom" and str(one.operands[0]) in read:
             return True
         if any(map(one.has, RELEASES)) or counts_threads(one):
             return True
@@ -152,7 +161,7 @@ class Access:
         sizes: list[int], dynamic: int, history: bool,
     ) -> None:  # fmt: skip
         self.instructions = tuple(kernel.instructions())
-        sites = _sites(self.instructions)
+        sites, self.observers = _sites(self.instructions), observers(kernel)
         self.order = Order(lanes) if check and history else None
         self.lanes, self.check = lanes, check
         self.profile: Counter[tuple[int, str]] | None = Counter() if profile else None
@@ -391,16 +400,9 @@ class Access:
         fenced = self.order is not None and self.order.fenced
         lanes = self.everybody if act is None else act
         given = [np.broadcast_to(value, self.lanes.count) for value in values]
-        watched = (
-            number,
-            space,
-            index,
-            act,
-            words.itemsize,
-            "atomic",
-            None,
-            words.itemsize,
-        )
+        size = words.itemsize
+        watched = (number, space, index, act, size, "atomic", None, size)
+        observes = number in self.observers
         if not fenced:
             self.watch(*watched)
         for lane, byte in zip(lanes.tolist(), index.tolist()):
@@ -409,10 +411,10 @@ class Access:
             words[at] = new = changed(how, old, *(value[lane] for value in given))
             if out is not None:
                 out[lane] = old
-            if fenced:
-                fails = how == "cas" and old != given[0][lane]
-                touched = (space.name, byte), lane, "load" if fails else "atomic"
-                self.order.touch(*touched)  # type: ignore[union-attr]
+            fails = how == "cas" and old != given[0][lane]
+            if fenced and (observes or not fails):
+                means = "load" if fails else "atomic" if observes else "sum"
+                self.order.touch((space.name, byte), lane, means)  # type: ignore[union-attr]
             self.changes += int(old != new)
         if fenced:  # a thread may learn from one before it in the same instruction
             self.watch(*watched)

@@ -15,7 +15,8 @@ Through memory it goes like this. A fence *publishes* what its thread knows; so 
 release. The next atomic operation or strong store (volatile, relaxed, release) of that
 thread leaves that at its address, and a thread that reads the address by an atomic
 operation or a strong load learns it. Atomic operations add to what is left there, stores
-replace it. What a fence of scope ``.cta`` publishes is for its block only. A barrier passes
+replace it. A reduction, or an atomic operation whose result nobody reads, learns nothing.
+What a fence of scope ``.cta`` publishes is for its block only. A barrier passes
 on what threads have published, too. These are the rules of blocksim, and of the CUDA
 programming guide's example with a ticket, where the thread that draws the last one needs no
 fence of its own.
@@ -255,12 +256,20 @@ class Order:
         return int(own.clock[lane])
 
     def touch(self, key: tuple[str, int], lane: int, how: str) -> None:
-        """A lane reads an address ("load"), changes it ("atomic"), or sets it ("store")."""
+        """A lane reads an address ("load"), or changes it.
+
+        It changes it by what it finds there and reads ("atomic") or not ("sum"), or sets it
+        ("store").
+        """
         if not self.fenced:
             return
         block = self.lanes.first + lane // self.lanes.padded
         there = self.left.get(key)
-        if there and how != "store" and self.learnt.get((key, lane)) != there:
+        if (
+            there
+            and how in ("load", "atomic")
+            and self.learnt.get((key, lane)) != there
+        ):
             wide, narrow = there[0], there[1] * (there[2] == block)
             self._learn(lane, wide, narrow)
             self.learnt[key, lane] = there

@@ -1,7 +1,7 @@
 """ptxsim against a definition of races: random kernels, and every pair of accesses.
 
 Each step of a kernel is done by some of the threads of two warps, of one block or of two: a
-store or a load, plain or strong; an atomic sum; a fence; a meeting of lanes of each warp, or
+store or a load, plain or strong; an atomic sum, whose result is read or not; a fence; a meeting of lanes of each warp, or
 of whole warps at a barrier of their own; the end of threads; or a barrier of the block. The definition keeps, for
 each access, what every thread knows of the others, and for each word, what was published
 there: slow and plain.
@@ -18,11 +18,11 @@ import ptx
 import ptxsim
 
 THREADS, WARP = 64, 32
-TOUCHES = ("store", "load", "atomic", "strong store", "strong load")
-STRONG = ("atomic", "strong store", "strong load")
+TOUCHES = ("store", "load", "atomic", "sum", "strong store", "strong load")
+STRONG = ("atomic", "sum", "strong store", "strong load")
 READS = ("load", "strong load")
 # Threads of these kernels meet at barriers only, and of the others in every way.
-BARRIERS = ["store", "store", "load", "atomic", "block", "end"]
+BARRIERS = ["store", "store", "load", "sum", "block", "end"]
 EVERYTHING = [
     *TOUCHES,
     "store",
@@ -99,7 +99,9 @@ def text_of(steps: list[Step], blocks: int) -> str:
         lines.append({
             "store": f"@%p1 st.{space}.u32 {place}, {step.value};",
             "load": f"@%p1 ld.{space}.u32 %r9, {place};",
-            "atomic": f"@%p1 red.{space}.add.u32 {place}, 0;",
+            "atomic": f"@%p1 atom.{space}.add.u32 %r9, {place}, 0;\nmov.u32 %r8, %r9;",
+            "sum": f"@%p1 {('red', 'atom')[step.value]}.{space}.add.u32"
+            f" {'%r10, ' * step.value}{place}, 0;",
             "strong store": f"@%p1 st.relaxed.gpu.{space}.u32 {place}, {step.value};",
             "strong load": f"@%p1 ld.volatile.{space}.u32 %r9, {place};",
             "fence": f"@%p1 fence.acq_rel.{'gpu' if step.value else 'cta'};",
@@ -174,7 +176,7 @@ class Definition:
             self.wide[t] = joined(self.wide[t], wide)
         self.known[t][t] += 1
         self.touched.append(Access(t, self.known[t][t], step, dict(self.known[t])))
-        if step.what == "atomic":
+        if step.what in ("atomic", "sum"):
             both = joined(wide, self.wide[t]), joined(narrow, self.narrow[t])
             self.left[step.word] = *both, own
         elif step.what == "strong store":

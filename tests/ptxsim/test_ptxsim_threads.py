@@ -123,6 +123,20 @@ setp.eq.u32 %p3, %r8, 0;
 ld.shared.u32 %r9, [%r1+4];
 $B:
 """
+# The same with a counter, of which the second warp reads or does not read the number.
+COUNTER = """setp.gt.u32 %p2, %r0, 31;
+@%p2 bra $A;
+@%p1 st.shared.u32 [%r1+4], 7;
+fence.acq_rel.cta;
+@%p1 red.shared.add.u32 [%r1], 1;
+bra.uni $B;
+$A: mov.u32 %r8, 1;
+{};
+setp.eq.u32 %p3, %r8, 0;
+@%p3 bra $A;
+ld.shared.u32 %r9, [%r1+4];
+$B:
+"""
 # Each thread adds 1 to a number that a lock protects.
 LOCK = """$A: atom.shared.cas.b32 %r8, [%r1], 0, 1;
 setp.ne.u32 %p3, %r8, 0;
@@ -999,6 +1013,13 @@ WRONG: dict[str, tuple[str, Body, Body | None]] = {
         "race",
         Body(ZERO + "mov.u32 %r9, 0;\n@%p1 st.shared.v2.u32 [%r1], {0, 0};\nbar.sync 0;\n"
              + FLAG.format(fence="membar.gl;").replace("ld.volatile", "ld"), 64, align=8), None,
+    ),
+    "a counter whose number nobody reads": (
+        "race",
+        Body(ZERO + "mov.u32 %r9, 0;\n@%p1 st.shared.v2.u32 [%r1], {0, 0};\nbar.sync 0;\n"
+             + COUNTER.format("atom.shared.add.u32 %r7, [%r1], 0"), 64, align=8),
+        Body(ZERO + "mov.u32 %r9, 0;\n@%p1 st.shared.v2.u32 [%r1], {0, 0};\nbar.sync 0;\n"
+             + COUNTER.format("atom.shared.add.u32 %r8, [%r1], 0"), 64, align=8),
     ),
     "a lock that is left without a fence": (
         "race",
