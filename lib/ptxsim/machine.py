@@ -299,6 +299,8 @@ class Machine:
         if targets:
             self.state[does] = self.next[does] = self._targets(end, targets, does)
         elif end.words[0] in ("bar", "barrier"):
+            if end.guard and needs_warp(end):
+                self._all_or_none(end, does)
             self._arrive(end, does)
         elif end.words[0] == "trap":
             lane = int(np.flatnonzero(does)[0])
@@ -461,7 +463,10 @@ class Machine:
     def _count(self, one: Instruction, lanes: Array) -> None:
         """bar.red: what the threads of each block find together at their barrier."""
         result, *_, p = map(str, one.operands)
-        holds = self.registers[p.lstrip("!")] ^ (p[0] == "!")
+        if self.program.kernel.type_of(p.lstrip("!")):
+            holds = self.registers[p.lstrip("!")] ^ (p[0] == "!")
+        else:
+            holds = np.broadcast_to(literal(p, "pred"), self.lanes.count)
         shape = (-1, self.lanes.padded)
         yes, no = (lanes & holds).reshape(shape), (lanes & ~holds).reshape(shape)
         found = {"popc": yes.sum(1), "and": ~no.any(1), "or": yes.any(1)}

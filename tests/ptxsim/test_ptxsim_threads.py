@@ -381,6 +381,9 @@ RIGHT: dict[str, tuple[Body, object]] = {
                        for opcode in COUNTING), 64),
         [6 * (9 + 1000 + 100000)] * 64,
     ),
+    "a barrier counts what is the same for all": (
+        Body("bar.red.popc.u32 %r9, 0, 1;", 64), [64] * 64
+    ),
     "a barrier counts those who have not left": (
         Body(LEAVE.format(40) + "setp.gt.u32 %p2, %r0, 9;\nbar.red.popc.u32 %r9, 0, %p2;", 64),
         [31] * 41 + [7] * 23,
@@ -867,6 +870,11 @@ WRONG: dict[str, tuple[str, Body, Body | None]] = {
         "warp not whole",
         Body("mov.u32 %r9, 0;\n" + TWO_WAYS.format("bar.sync 0;", "") + "\nbar.sync 0;"),
         Body("mov.u32 %r9, 0;\n" + TWO_WAYS.format("", "mov.u32 %r9, 2;") + "\nbar.sync 0;"),
+    ),
+    "a predicate keeps some of a warp from a barrier": (
+        "warp not whole",
+        Body("mov.u32 %r9, 0;\nsetp.lt.u32 %p1, %r0, 16;\n@%p1 bar.sync 0;"),
+        Body("mov.u32 %r9, 0;\nsetp.lt.u32 %p1, %r0, 64;\n@%p1 bar.sync 0;"),
     ),
     "a shuffle for some of a warp": (
         "warp not whole",
