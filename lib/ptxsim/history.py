@@ -229,38 +229,39 @@ class History(Space):
         who = (
             self.lanes.everywhere[lanes[first]] // WARP << WARP
         ) | np.bitwise_or.reduceat(bits[order], starts)
-        for slot in range(len(old.who)):
-            self.slots.who[slot, at[drop[slot]]] = 0
-            self.slots.kind[slot, at[past[slot]]] |= PAST
-            # Of the same warp, each lane that comes again stands for itself at least.
-            before = self.slots.who[slot, grain]
-            own = (before >> WARP == who >> WARP) & alike[slot, first]
-            own &= self.slots.kind[slot, grain] & PAST == 0
-            left = before & ~(who & LANES)
-            left = np.where(left & LANES, left, 0)
-            self.slots.who[slot, grain[own]] = left[own]
-        again = np.flatnonzero(
+        self.slots.who[_places(drop, at)] = 0
+        self.slots.kind[_places(past, at)] |= PAST
+        # Of the same warp, each lane that comes again stands for itself at least.
+        before = self.slots.who[:, grain]
+        own = (before >> WARP == who >> WARP) & alike[:, first]
+        own &= self.slots.kind[:, grain] & PAST == 0
+        left = before & ~(who & LANES)
+        left = np.where(left & LANES, left, 0)
+        self.slots.who[_places(own, grain)] = left[own]
+        firsts = np.flatnonzero(
             np.diff(grain, prepend=-1)
         )  # the first warp at each grain
-        rank = np.arange(len(grain)) - np.repeat(again, np.diff([*again, len(grain)]))
-        for turn in range(int(rank.max()) + 1):
-            chosen = rank == turn
-            self._put(grain[chosen], who[chosen], kind, touch.number)
+        rank = np.arange(len(grain)) - np.repeat(firsts, np.diff([*firsts, len(grain)]))
+        self._put(grain, who, rank, kind, touch.number)
 
-    def _put(self, grain: Array, who: Array, kind: int, number: int) -> None:
-        """Put one access into each of some grains, in the first slot that is empty."""
-        free = self.slots.who[:, grain] == 0
-        if not free.any(0).all():
+    def _put(
+        self, grain: Array, who: Array, rank: Array, kind: int, number: int
+    ) -> None:
+        """Put accesses into empty slots: those of one grain have the ranks 0, 1, …"""
+        empty = self.slots.who[:, grain] == 0
+        while (lacks := empty.sum(0) <= rank).any():
             if self.slots.who.size * 21 > LARGEST:
                 self.notes.append(("unmodelled", 0, FULL))
-                keep = free.any(0)
-                grain, who, free = grain[keep], who[keep], free[:, keep]
-            else:
-                more = Slots.empty(len(self.slots.who), self.slots.who.shape[1])
-                both = zip(self.slots, more)
-                self.slots = Slots(*(np.concatenate(pair) for pair in both))
-                free = self.slots.who[:, grain] == 0
-        slot = free.argmax(0)
+                grain, who, rank, empty = (
+                    x[..., ~lacks] for x in (grain, who, rank, empty)
+                )
+                continue
+            more = Slots.empty(*self.slots.who.shape)
+            self.slots = Slots(
+                *(np.concatenate(pair) for pair in zip(self.slots, more))
+            )
+            empty = self.slots.who[:, grain] == 0
+        slot = (empty & (empty.cumsum(0) == rank + 1)).argmax(0)
         self.slots.when[slot, grain] = self.order.now
         self.slots.who[slot, grain] = who
         self.slots.kind[slot, grain] = kind
@@ -295,3 +296,9 @@ class History(Space):
         line = self.on_line(int(old.by[slot, access]))
         what = "written" if kind & WRITE else "read"
         return f"{what} by {name}{how}{line}, and nothing orders the two"
+
+
+def _places(which: Array, grains: Array) -> tuple[Array, Array]:
+    """Return the slots and the grains of accesses, from (slots, accesses)."""
+    slot, access = np.nonzero(which)
+    return slot, grains[access]

@@ -170,9 +170,14 @@ class Order:
 
     def _covers(self, clock: Clock, warp: Array, mask: Array, when: Array) -> Array:
         """Return where a clock covers all lanes of masks."""
-        whole = clock.of(-1 - warp // (self.lanes.padded // WARP)) > when
-        each = clock.of(warp[:, None] * WARP + BITS) > when[:, None]
-        return whole | (each | (mask[:, None] >> BITS & 1 == 0)).all(1)
+        covers = clock.of(-1 - warp // (self.lanes.padded // WARP)) > when
+        single = mask & (mask - 1) == 0  # most often, as of locks and tickets
+        thread = warp * WARP + np.bitwise_count(mask - 1)
+        covers |= single & (clock.of(thread) > when)
+        rest = np.flatnonzero(~(covers | single))
+        each = clock.of(warp[rest, None] * WARP + BITS) > when[rest, None]
+        covers[rest] = (each | (mask[rest, None] >> BITS & 1 == 0)).all(1)
+        return covers
 
     def _clock_of(self, lanes: Array, what: Knowledge, time: Array) -> Clock:
         """Return a clock that covers what some lanes know together."""
