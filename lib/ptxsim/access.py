@@ -182,7 +182,9 @@ class Access:
             self.spaces[name].sites = sites
         self.spaces["GLOBAL"].block = lanes.padded
         self.copies: list[Copy] = []
-        self.reads: list[Copy] = []  # what copies under way read where it may be written
+        self.reads: list[
+            Copy
+        ] = []  # what copies under way read where it may be written
         self.groups = np.zeros(lanes.count, "i8")
         self.notes: dict[tuple[int, str], Fault] = {}
         self.changes = 0  # how often memory has changed
@@ -290,7 +292,10 @@ class Access:
         one = self.instructions[number]
         touch = Touch(number, space.grains(index, size), lanes, unit, stored)
         touch = touch._replace(
-            strong=is_strong(one), narrow=one.has("cta"), changes=how == "atomic"
+            strong=is_strong(one),
+            narrow=one.has("cta"),
+            changes=how == "atomic",
+            observes=number in self.observers,
         )
         if how != "read" and space.name == "global":
             self._leave_sources(number, space, index, touch)
@@ -376,12 +381,12 @@ class Access:
         ]
         stored = Stored(index, words, given)
         several = space.name != "local"  # a thread is alone there
-        self.release(number, act)
+        release = self.release(number)
         self.watch(
             number, space, index, act, size, "write", stored if several else None,
             words.itemsize,
         )  # fmt: skip
-        self._learn(number, space, index, act, "store")
+        self._learn(number, space, index, act, "store", release)
         stored.put()
 
     def atomic(
@@ -396,7 +401,7 @@ class Access:
             return
         words = space.views[dtype]
         index = self.place(number, space, address, offset, act, words.itemsize)
-        self.release(number, act)
+        release = self.release(number)
         fenced = self.order is not None and self.order.fenced
         lanes = self.everybody if act is None else act
         given = [np.broadcast_to(value, self.lanes.count) for value in values]
@@ -414,7 +419,7 @@ class Access:
             fails = how == "cas" and old != given[0][lane]
             if fenced and (observes or not fails):
                 means = "load" if fails else "atomic" if observes else "sum"
-                self.order.touch((space.name, byte), lane, means)  # type: ignore[union-attr]
+                self.order.touch((space.name, byte), lane, means, release)  # type: ignore[union-attr]
             self.changes += int(old != new)
         if fenced:  # a thread may learn from one before it in the same instruction
             self.watch(*watched)
@@ -428,14 +433,18 @@ class Access:
             narrow = self.instructions[number].has("cta")
             self.order.fence(lanes[self.lanes.alive[lanes]], narrow)
 
-    def release(self, number: int, act: Array) -> None:
-        """A release is a fence, and then the access."""
-        if self.order and any(map(self.instructions[number].has, RELEASES)):
-            self.fence(number, act)
+    def release(self, number: int) -> str:
+        """Begin a release, if an instruction is one; return its scope, or nothing."""
+        one = self.instructions[number]
+        if not (self.order and any(map(one.has, RELEASES))):
+            return ""
+        self.order.begin_release()
+        return "cta" if one.has("cta") else "gpu"
 
     def _learn(
-        self, number: int, space: Space, index: Array, act: Array, how: str
-    ) -> None:
+        self, number: int, space: Space, index: Array, act: Array, how: str,
+        release: str = "",
+    ) -> None:  # fmt: skip
         """Learn what was left at addresses, or leave there what has been published."""
         self.changes += how == "store"
         if not (self.order and self.order.fenced):
@@ -447,7 +456,7 @@ class Access:
         lanes = self.everybody if act is None else act
         for lane, at in zip(lanes.tolist(), index.tolist()):
             if how == "store" or (space.name, at) in self.order.left:
-                self.order.touch((space.name, at), lane, how)
+                self.order.touch((space.name, at), lane, how, release)
 
     # ---- asynchronous copies ----
 

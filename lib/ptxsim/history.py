@@ -26,8 +26,9 @@ from ptxsim.memory import (
 )  # fmt: skip
 from ptxsim.order import Order
 
-# What an access is. PAST is a plain store that a different one has overwritten, by the same
-# thread or one that knew it: another store races with it, even of what is there now.
+# What an access is. PAST is a store that another one has overwritten. If it is plain, that
+# was a different one, by the same thread or one that knew it: another store races with it,
+# even of what is there now.
 WRITE, STRONG, NARROW, PAST = 1, 2, 4, 8
 SIZE = 4  # the bits below the size
 LANES = 0xFFFFFFFF
@@ -68,6 +69,8 @@ class History(Space):
     ) -> None:
         super().__init__(name, base, grain, IN_GRID, gap, lanes)
         self.order = order
+        # By the grain, time and lanes of a strong store: when lanes read what it stored.
+        self.seen: dict[tuple[int, int, int], list[tuple[int, int]]] = {}
 
     def clear(self) -> None:
         super().clear()
@@ -110,34 +113,46 @@ class History(Space):
         if found := self._by_status(status, kind, touch):
             return found
         each = touch.at.shape[1]
-        at, lanes = touch.at.reshape(-1), np.repeat(touch.lanes, each)
+        some = np.arange(touch.at.size)
         if not kind & WRITE:  # nobody may write what is given
-            some = status.reshape(-1) != GIVEN
-            at, lanes = at[some], lanes[some]
-            if not len(at):
-                return None
+            some = np.flatnonzero(status != GIVEN)
+        if not len(some):
+            return None
+        at, lanes = touch.at.reshape(-1)[some], np.repeat(touch.lanes, each)[some]
         old = self.slots.at(at)
         known = self.order.knows(lanes, old.when.T, old.who.T).T
-        plain = kind & (WRITE | STRONG) == WRITE
         again = np.zeros(old.by.shape, bool)  # the same bytes by the same instruction
-        if plain and touch.stored is not None:
+        if kind & (WRITE | STRONG) == WRITE and touch.stored is not None:
             same = touch.stored.found(self.grain).reshape(-1)
             again = same & self._same_site(old.by, touch)
+        if found := self._race(touch, kind, at, lanes, known, old, again):
+            access, what = found
+            return int(some[access]) // each, "race", what
+        if kind & (WRITE | STRONG) == STRONG:
+            self._see((old.kind & WRITE != 0) & ~known, old, at, lanes, each)
+        if kind & WRITE and kind & STRONG:
+            self._enter_in_turn(at, lanes, touch, kind, known, old)
+        else:
+            self._enter(at, lanes, touch, kind, known, old, ~again)
+        return self._narrow(at, lanes, each) if kind & NARROW else None
+
+    def _race(
+        self, touch: Touch, kind: int, at: Array, lanes: Array, known: Array, old: Slots,
+        again: Array,
+    ) -> tuple[int, str] | None:  # fmt: skip
+        """Return the first access that races, and with what."""
+        plain, each = kind & (WRITE | STRONG) == WRITE, touch.at.shape[1]
         bad = (old.who != 0) & ~known & self._conflicts(kind, old, lanes)
         if plain and bad.any():
             benign = bad & again & (old.kind & (WRITE | STRONG | PAST) == WRITE)
             bad &= ~benign
             self._note_benign(benign.any(0), each)
+        if bad.any() and self.seen:
+            self._forgive_seen(bad, old, at, lanes)
         if bad.any():
             access, slot = np.argwhere(bad.T)[0]
-            first = access if kind & WRITE else np.flatnonzero(some)[access]
-            return int(first) // each, "race", self._who(old, slot, access, lanes)
-        if kind & (WRITE | STRONG) == STRONG:
-            self._note_open((old.kind & WRITE != 0) & ~known, old, lanes, each)
-        if plain and (found := self._twice(touch, at, each)):
-            return found
-        self._enter(at, lanes, touch, kind, known, old, ~again)
-        return self._narrow(at, lanes, each) if kind & NARROW else None
+            return int(access), self._who(old, slot, access, lanes)
+        return self._twice(touch, at, each) if plain else None
 
     def _by_status(self, status: Array, kind: int, touch: Touch) -> Trouble | None:
         """Return the first access to what may not be touched at all."""
@@ -160,12 +175,12 @@ class History(Space):
             block = old.who // (self.lanes.padded // WARP << WARP)
             own = self.lanes.everywhere[lanes] // self.lanes.padded
             both &= ((old.kind | kind) & NARROW == 0) | (block == own)
-        past = old.kind & PAST != 0
+        past = old.kind & (PAST | STRONG) == PAST
         if kind & (WRITE | STRONG) == WRITE:
             past = np.zeros_like(past)
         return writes & ~both & ~past
 
-    def _twice(self, touch: Touch, at: Array, each: int) -> Trouble | None:
+    def _twice(self, touch: Touch, at: Array, each: int) -> tuple[int, str] | None:
         """Return a thread that stores elsewhere than others of the same instruction.
 
         Several may store the same number at one place.
@@ -182,8 +197,7 @@ class History(Space):
         else:
             bad = again
         if bad.any():
-            first = int(np.flatnonzero(bad)[0]) // each
-            return first, "race", "written twice by one instruction"
+            return int(np.flatnonzero(bad)[0]), "written twice by one instruction"
         self._note_benign(again, each)
         return None
 
@@ -201,14 +215,72 @@ class History(Space):
         if which.any():
             self.notes.append(("benign", int(np.flatnonzero(which)[0]) // each, SAME))
 
-    def _note_open(self, open_: Array, old: Slots, lanes: Array, each: int) -> None:
-        """Note a strong load of what another thread stores, in no order."""
+    def _see(
+        self, open_: Array, old: Slots, at: Array, lanes: Array, each: int
+    ) -> None:
+        """Note strong loads of what other threads store, in no order.
+
+        What is stored there happens before whatever the thread does after the load
+        ("observation order" in NVIDIA's manual).
+        """
+        for slot, access in np.argwhere(open_ & (old.kind & PAST == 0)).tolist():
+            key = (
+                int(at[access]),
+                int(old.when[slot, access]),
+                int(old.who[slot, access]),
+            )
+            thread = int(self.lanes.everywhere[lanes[access]])
+            who = thread // WARP << WARP | 1 << thread % WARP
+            readers = self.seen.setdefault(key, [])
+            if all(who != other for _, other in readers):
+                readers.append((self.order.now, who))
         if open_.any():
             access, slot = np.argwhere(open_.T)[0]
             what = f"{self._who(old, slot, access, lanes)}: other runs may read another"
             self.notes.append(("unmodelled", int(access) // each, f"{what} number"))
 
+    def _forgive_seen(self, bad: Array, old: Slots, at: Array, lanes: Array) -> None:
+        """Take out of `bad` what a strong load saw that the thread knows."""
+        for slot, access in np.argwhere(bad & (old.kind & STRONG != 0)).tolist():
+            key = (
+                int(at[access]),
+                int(old.when[slot, access]),
+                int(old.who[slot, access]),
+            )
+            readers = np.array(self.seen.get(key, np.zeros((0, 2))), "i8")
+            when, who = readers[None, :, 0], readers[None, :, 1]
+            if self.order.knows(lanes[[access]], when, who).any():
+                bad[slot, access] = False
+
     # ---- slots ----
+
+    def _enter_in_turn(
+        self, at: Array, lanes: Array, touch: Touch, kind: int, known: Array, old: Slots
+    ) -> None:
+        """Put strong writes into slots, of which those of one grain are one by one.
+
+        An update whose result is read sees the ones before, and stands for them. A store
+        overwrites them.
+        """
+        order = np.argsort(at, kind="stable")
+        last = np.zeros(len(at), bool)
+        last[order[np.append(np.diff(at[order]) != 0, True)]] = True
+        chain = (old.kind & (WRITE | STRONG | PAST) == WRITE | STRONG) & (old.who != 0)
+
+        def enter(some: Array, kind: int) -> None:
+            own = Slots(*(column[:, some] for column in old))
+            none = np.zeros_like(known[:, some])
+            self._enter(at[some], lanes[some], touch, kind, known[:, some], own, none)
+
+        if touch.observes:
+            known = known | chain
+        elif touch.changes:
+            last[:] = True
+        else:
+            self.slots.kind[_places(chain, at)] |= PAST
+            if not last.all():
+                enter(~last, kind | PAST)
+        enter(last, kind)
 
     def _enter(
         self, at: Array, lanes: Array, touch: Touch, kind: int, known: Array, old: Slots,
@@ -232,9 +304,10 @@ class History(Space):
         self.slots.who[_places(drop, at)] = 0
         self.slots.kind[_places(past, at)] |= PAST
         # Of the same warp, each lane that comes again stands for itself at least.
-        before = self.slots.who[:, grain]
+        slots = len(old.who)  # there may be more by now, of the same instruction
+        before = self.slots.who[:slots, grain]
         own = (before >> WARP == who >> WARP) & alike[:, first]
-        own &= self.slots.kind[:, grain] & PAST == 0
+        own &= self.slots.kind[:slots, grain] & PAST == 0
         left = before & ~(who & LANES)
         left = np.where(left & LANES, left, 0)
         self.slots.who[_places(own, grain)] = left[own]

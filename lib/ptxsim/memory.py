@@ -65,6 +65,8 @@ class Touch(NamedTuple):
         Whether that holds for threads of the same block only.
     changes : bool
         Whether what was there before matters.
+    observes : bool
+        Whether an atomic operation's result is read.
     """
 
     number: int
@@ -75,6 +77,7 @@ class Touch(NamedTuple):
     strong: bool = False
     narrow: bool = False
     changes: bool = False
+    observes: bool = False
 
 
 class Tags:

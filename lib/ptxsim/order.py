@@ -11,15 +11,14 @@ happen before whatever it does next. It knows
 - what its vector clock covers (`clock`): what it learnt from some lanes of its warp, at a
   barrier for a number of threads, or through memory.
 
-Through memory it goes like this. A fence *publishes* what its thread knows; so does a
-release. The next atomic operation or strong store (volatile, relaxed, release) of that
-thread leaves that at its address, and a thread that reads the address by an atomic
-operation or a strong load learns it. Atomic operations add to what is left there, stores
-replace it. A reduction, or an atomic operation whose result nobody reads, learns nothing.
-What a fence of scope ``.cta`` publishes is for its block only. A barrier passes
-on what threads have published, too. These are the rules of blocksim, and of the CUDA
-programming guide's example with a ticket, where the thread that draws the last one needs no
-fence of its own.
+Through memory it goes like this. A fence *publishes* what its thread knows. The next atomic
+operation or strong store (volatile, relaxed, release) of that thread leaves that at its
+address; a release leaves there what the thread knows by then. Who reads the address by an
+atomic operation or a strong load learns it. Atomic operations add to what is left there,
+stores replace it. A reduction, or an atomic operation whose result nobody reads, learns
+nothing. What has the scope ``.cta`` is for the block only. A barrier passes on what threads
+have published, too. These are the rules of blocksim, and of the CUDA programming guide's
+example with a ticket, where the thread that draws the last one needs no fence of its own.
 """
 
 from typing import Any, NamedTuple
@@ -34,6 +33,7 @@ FOREVER = 2**62
 MOST_CLOCKS = (
     20_000  # kept at a time, before those that nobody has any more are dropped
 )
+NOTHING = 0, 0, 0  # what is left at an address at first
 BITS = np.arange(WARP)
 
 
@@ -113,6 +113,7 @@ class Order:
         self.published = {scope: Knowledge(lanes.count) for scope in ("cta", "gpu")}
         self.left: dict[tuple[str, int], tuple[int, int, int]] = {}
         self.learnt: dict[tuple[tuple[str, int], int], tuple[int, int, int]] = {}
+        self.released: dict[tuple[tuple[str, int], int], tuple[int, int]] = {}
         self.sealed = np.full(lanes.count, FOREVER)
         self.ending = np.zeros(lanes.count, bool)  # ended since their last barrier
         self.some_sealed = False
@@ -125,6 +126,7 @@ class Order:
             published.clear()
         self.left = {key: x for key, x in self.left.items() if key[0] != "shared"}
         self.learnt.clear()
+        self.released.clear()
         self.sealed[:] = FOREVER
         self.ending[:] = self.some_sealed = False
         self.now += 1
@@ -231,12 +233,16 @@ class Order:
         columns = [x.clock for x in (self.known, *self.published.values())]
         used = {0}.union(*(np.unique(column).tolist() for column in columns))
         used |= {number for x in self.left.values() for number in x[:2]}
+        used |= {number for x in self.released.values() for number in x}
         fresh = {old: new for new, old in enumerate(sorted(used))}
         self.clocks = [self.clocks[old] for old in sorted(used)]
         for column in columns:
             column[:] = [fresh[old] for old in column.tolist()]
         self.left = {
             key: (fresh[a], fresh[b], block) for key, (a, b, block) in self.left.items()
+        }
+        self.released = {
+            key: (fresh[a], fresh[b]) for key, (a, b) in self.released.items()
         }
         self.numbers.clear()
         self.learnt.clear()
@@ -251,6 +257,11 @@ class Order:
             for column in ("floor", "warp", "clock"):
                 getattr(own, column)[lanes] = getattr(self.known, column)[lanes]
 
+    def begin_release(self) -> None:
+        """Let what threads did so far be earlier than the release."""
+        self.tick()
+        self.fenced = True
+
     def _published(self, scope: str, lane: int) -> int:
         """Return the number of the clock that a lane has published."""
         own = self.published[scope]
@@ -260,35 +271,49 @@ class Order:
             own.time[lane] = own.floor[lane] = own.warp[lane] = 0
         return int(own.clock[lane])
 
-    def touch(self, key: tuple[str, int], lane: int, how: str) -> None:
+    def touch(
+        self, key: tuple[str, int], lane: int, how: str, release: str = ""
+    ) -> None:
         """A lane reads an address ("load"), or changes it.
 
         It changes it by what it finds there and reads ("atomic") or not ("sum"), or sets it
-        ("store").
+        ("store"). `release` is the scope of a release: "cta" or "gpu".
         """
-        if not self.fenced:
-            return
         block = self.lanes.first + lane // self.lanes.padded
-        there = self.left.get(key)
-        if (
-            there
-            and how in ("load", "atomic")
-            and self.learnt.get((key, lane)) != there
-        ):
-            wide, narrow = there[0], there[1] * (there[2] == block)
+        wide, narrow, of = self.left.get(key, NOTHING)
+        narrow *= of == block
+        there = wide, narrow, block
+        if how in ("load", "atomic") and self.learnt.get((key, lane)) != there:
             self._learn(lane, wide, narrow)
             self.learnt[key, lane] = there
-        if how != "load":
-            mine = self._published("gpu", lane), self._published("cta", lane)
-            if how == "store" or (there and there[2] != block):
-                there = None if how == "store" else (there[0], 0, block)  # type: ignore[index]
-            both = there or (0, 0, block)
-            if any(mine) or (there is not None and any(both[:2])):
-                self.left[key] = (
-                    self._merged(both[0], mine[0]), self._merged(both[1], mine[1]), block
-                )  # fmt: skip
-            else:
-                self.left.pop(key, None)
+        if how == "load":
+            return
+        mine = self._released(key, lane, release)
+        if how == "store":
+            wide = narrow = 0
+        self.left[key] = (
+            self._merged(wide, mine[0]),
+            self._merged(narrow, mine[1]),
+            block,
+        )
+        if self.left[key][:2] == (0, 0):
+            del self.left[key]
+
+    def _released(
+        self, key: tuple[str, int], lane: int, release: str
+    ) -> tuple[int, int]:
+        """Return what a lane leaves at an address: for all, and for its block.
+
+        That is what fences have published, and what was released at this address.
+        """
+        wide, narrow = self.released.get((key, lane), (0, 0))
+        if release:
+            lanes, time = np.array([lane]), np.array([self.now])
+            narrow = self._number(self._clock_of(lanes, self.known, time))
+            wide = wide if release == "cta" else narrow
+            self.released[key, lane] = wide, narrow
+        wide = self._merged(wide, self._published("gpu", lane))
+        return wide, self._merged(narrow, self._published("cta", lane))
 
     def _learn(self, lane: int, wide: int, narrow: int) -> None:
         """Let a lane learn what was left at an address, and publish it from then on."""

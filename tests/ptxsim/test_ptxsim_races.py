@@ -8,6 +8,7 @@ there: slow and plain.
 """
 
 import random
+from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
@@ -18,8 +19,10 @@ import ptx
 import ptxsim
 
 THREADS, WARP = 64, 32
-TOUCHES = ("store", "load", "atomic", "sum", "strong store", "strong load")
-STRONG = ("atomic", "sum", "strong store", "strong load")
+UPDATES = ("atomic", "sum", "release atomic")
+STORES = ("strong store", "release store")
+STRONG = (*UPDATES, *STORES, "strong load")
+TOUCHES = ("store", "load", *STRONG)
 READS = ("load", "strong load")
 # Threads of these kernels meet at barriers only, and of the others in every way.
 BARRIERS = ["store", "store", "load", "sum", "block", "end"]
@@ -75,7 +78,10 @@ def drawn(chance: random.Random, kinds: list[str], blocks: int) -> list[Step]:
         if what == "some" and any(step.what == "end" for step in steps):
             continue  # a barrier for so many threads waits for those that have ended, too
         word = (chance.choice(spaces), chance.randrange(2))
-        steps.append(Step(what, who, word, chance.randrange(2)))
+        value = chance.randrange(2)
+        if what.startswith("release") and blocks > 1:
+            value = 1  # the scope of the block would race with the other one
+        steps.append(Step(what, who, word, value))
     return steps
 
 
@@ -96,6 +102,7 @@ def text_of(steps: list[Step], blocks: int) -> str:
         lines.append("and.b32 %r5, %r5, 1;\nsetp.eq.u32 %p1, %r5, 1;")
         space, number = step.word
         place = f"[{'S' if space == 'shared' else '%rd2'}+{4 * number}]"
+        scope = "gpu" if step.value else "cta"
         lines.append({
             "store": f"@%p1 st.{space}.u32 {place}, {step.value};",
             "load": f"@%p1 ld.{space}.u32 %r9, {place};",
@@ -103,8 +110,11 @@ def text_of(steps: list[Step], blocks: int) -> str:
             "sum": f"@%p1 {('red', 'atom')[step.value]}.{space}.add.u32"
             f" {'%r10, ' * step.value}{place}, 0;",
             "strong store": f"@%p1 st.relaxed.gpu.{space}.u32 {place}, {step.value};",
+            "release store": f"@%p1 st.release.{scope}.{space}.u32 {place}, 5;",
+            "release atomic": f"@%p1 atom.acq_rel.{scope}.{space}.add.u32 %r9, {place}, 0;\n"
+            "mov.u32 %r8, %r9;",
             "strong load": f"@%p1 ld.volatile.{space}.u32 %r9, {place};",
-            "fence": f"@%p1 fence.acq_rel.{'gpu' if step.value else 'cta'};",
+            "fence": f"@%p1 fence.acq_rel.{scope};",
             "some": f"@%p1 bar.sync 1, {len(step.who)};",
             "warps": "@%p1 bar.warp.sync %r4;",
             "end": "@%p1 exit;",
@@ -113,7 +123,8 @@ def text_of(steps: list[Step], blocks: int) -> str:
     return ptx.module("\n".join(lines), 2, THREADS // blocks, before)
 
 
-class Access(NamedTuple):
+@dataclass(eq=False)
+class Access:
     """An access of a thread: its number among those of the thread, and what it knew."""
 
     thread: int
@@ -145,7 +156,12 @@ class Definition:
         self.wide: dict[int, Clock] = {t: {} for t in self.alive}
         self.narrow: dict[int, Clock] = {t: {} for t in self.alive}
         self.left: dict[tuple[str, int], tuple[Clock, Clock, int]] = {}
+        # What each thread has released at a word: for all, and for its block only.
+        self.released: dict[tuple[int, tuple[str, int]], tuple[Clock, Clock]] = {}
         self.touched: list[Access] = []
+        # The last strong store to a word, and the updates after it: each saw the others.
+        self.chains: dict[tuple[str, int], list[Access]] = {}
+        self.saw: dict[Access, list[Access]] = {}
 
     def do(self, step: Step) -> None:
         who = self.alive & step.who
@@ -170,19 +186,43 @@ class Definition:
         wide, narrow, block = self.left.get(step.word, ({}, {}, 0))
         own = t // self.size
         narrow = narrow if block == own else {}
-        if step.what in ("atomic", "strong load"):
+        if step.what in ("atomic", "release atomic", "strong load"):
             self.known[t] = joined(self.known[t], wide, narrow)
             self.narrow[t] = joined(self.narrow[t], wide, narrow)
             self.wide[t] = joined(self.wide[t], wide)
+        if step.what.startswith("release"):
+            old = self.released.get((t, step.word), ({}, {}))
+            now = dict(self.known[t])
+            self.released[t, step.word] = (now if step.value else old[0]), now
+        mine = self.released.get((t, step.word), ({}, {}))
+        mine = joined(self.wide[t], mine[0]), joined(self.narrow[t], mine[1])
         self.known[t][t] += 1
-        self.touched.append(Access(t, self.known[t][t], step, dict(self.known[t])))
-        if step.what in ("atomic", "sum"):
-            both = joined(wide, self.wide[t]), joined(narrow, self.narrow[t])
-            self.left[step.word] = *both, own
-        elif step.what == "strong store":
-            self.left[step.word] = self.wide[t], self.narrow[t], own
+        access = Access(t, self.known[t][t], step, dict(self.known[t]))
+        self.note(access)
+        if step.what in UPDATES:
+            self.left[step.word] = joined(wide, mine[0]), joined(narrow, mine[1]), own
+        elif step.what in STORES:
+            self.left[step.word] = *mine, own
         elif step.what == "store":
             self.left.pop(step.word, None)
+
+    def note(self, access: Access) -> None:
+        """Remember an access, and which ones it saw."""
+        self.touched.append(access)
+        chain = self.chains.setdefault(access.step.word, [])
+        if access.step.what in ("atomic", "release atomic", "strong load"):
+            for one in chain:
+                self.saw.setdefault(one, []).append(access)
+        if access.step.what in (*STORES, "store"):
+            chain.clear()
+        if access.step.what in (*UPDATES, *STORES):
+            chain.append(access)
+
+    def is_ordered(self, a: Access, b: Access) -> bool:
+        """Return whether `b` is behind `a`, or behind what saw `a`."""
+        return any(
+            b.known.get(c.thread, 0) >= c.time for c in (a, *self.saw.get(a, ()))
+        )
 
     def meet(self, group: set[int]) -> None:
         for clocks in (self.known, self.wide, self.narrow):
@@ -195,17 +235,22 @@ def is_racy(steps: list[Step], blocks: int) -> bool:
     run = Definition(blocks)
     for step in steps:
         run.do(step)
-    return any(collide(a, b) for a, b in combinations(run.touched, 2))
+    return any(
+        collide(a, b) and not run.is_ordered(a, b)
+        for a, b in combinations(run.touched, 2)
+    )
 
 
 def collide(a: Access, b: Access) -> bool:
-    """Return whether two accesses race, the first of which was noted first."""
-    if a.step.word != b.step.word or b.known.get(a.thread, 0) >= a.time:
+    """Return whether two accesses race if nothing orders them."""
+    if a.step.word != b.step.word:
         return False
     kinds = {a.step.what, b.step.what}
     if kinds == {"store"}:  # one instruction may store the same number several times
         return a.step is not b.step
-    return not (kinds <= set(STRONG) or kinds <= set(READS))
+    if kinds <= set(READS):
+        return False
+    return not kinds <= set(STRONG)
 
 
 def is_found(steps: list[Step], blocks: int, role: str) -> bool:

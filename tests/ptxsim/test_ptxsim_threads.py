@@ -137,6 +137,12 @@ setp.eq.u32 %p3, %r8, 0;
 ld.shared.u32 %r9, [%r1+4];
 $B:
 """
+# Each thread draws a ticket, and one of them resets the counter by a plain store.
+TICKET = """mov.u32 %r9, 0;
+atom.shared.add.u32 %r8, [%r1], 1;
+setp.eq.u32 %p3, %r8, {};
+@%p3 st.shared.u32 [%r1], 0;
+"""
 # Each thread adds 1 to a number that a lock protects.
 LOCK = """$A: atom.shared.cas.b32 %r8, [%r1], 0, 1;
 setp.ne.u32 %p3, %r8, 0;
@@ -1028,6 +1034,26 @@ WRONG: dict[str, tuple[str, Body, Body | None]] = {
              + COUNTER.format("atom.shared.add.u32 %r7, [%r1], 0"), 64, align=8),
         Body(ZERO + "mov.u32 %r9, 0;\n@%p1 st.shared.v2.u32 [%r1], {0, 0};\nbar.sync 0;\n"
              + COUNTER.format("atom.shared.add.u32 %r8, [%r1], 0"), 64, align=8),
+    ),
+    "a ticket: who has not the last one resets the counter": (
+        "race",
+        Body(ZERO + "@%p1 st.shared.u32 [%r1], 0;\nbar.sync 0;\n" + TICKET.format(5), 64),
+        Body(ZERO + "@%p1 st.shared.u32 [%r1], 0;\nbar.sync 0;\n" + TICKET.format(63), 64),
+    ),
+    "a sum of which nobody reads the result, then a reset": (
+        "race",
+        Body(ZERO + "@%p1 st.shared.u32 [%r1], 0;\nbar.sync 0;\nmov.u32 %r9, 0;\n"
+             "red.shared.add.u32 [%r1], 1;\nsetp.eq.u32 %p3, %r0, 63;\n"
+             "@%p3 st.shared.u32 [%r1], 0;", 64), None,
+    ),
+    "a release orders its own address only": (
+        "race",
+        Body(ZERO + "mov.u32 %r9, 0;\n@%p1 st.shared.v4.u32 [%r1], {0, 0, 0, 0};\n"
+             "bar.sync 0;\n" + FLAG.format(fence="@%p1 st.release.cta.shared.u32 [%r1+8], 1;"),
+             64, align=16),
+        Body(ZERO + "mov.u32 %r9, 0;\n@%p1 st.shared.v4.u32 [%r1], {0, 0, 0, 0};\n"
+             "bar.sync 0;\n" + FLAG.format(fence="@%p1 st.release.cta.shared.u32 [%r1], 2;"),
+             64, align=16),
     ),
     "a lock that is left without a fence": (
         "race",
