@@ -38,8 +38,25 @@ FULL = (
 LARGEST = 1 << 30  # bytes of slots
 
 
+class Old(NamedTuple):
+    """Remembered accesses to what is accessed now, one after the other."""
+
+    access: Array  # the number of the access that finds it
+    place: Array  # among all slots
+    when: Array
+    who: Array
+    kind: Array
+    by: Array
+
+    def of(self, some: Array) -> "Old":
+        """Return those that some of the accesses find, which are counted anew."""
+        keep = some[self.access]
+        number = np.cumsum(some) - 1
+        return Old(number[self.access[keep]], *(column[keep] for column in self[1:]))
+
+
 class Slots(NamedTuple):
-    """The accesses that are remembered: (slots, grains). An empty slot has `who` 0."""
+    """The accesses that are remembered: (grains, slots). An empty slot has `who` 0."""
 
     when: Array
     who: Array  # the number of a warp, and in its lower half a bit for each lane
@@ -47,13 +64,17 @@ class Slots(NamedTuple):
     by: Array  # the number of the instruction
 
     @classmethod
-    def empty(cls, count: int, grains: int) -> "Slots":
+    def empty(cls, grains: int, count: int) -> "Slots":
         """Return slots without accesses."""
-        return cls(*(np.zeros((count, grains), x) for x in ("i8", "i8", "u1", "i4")))
+        return cls(*(np.zeros((grains, count), x) for x in ("i8", "i8", "u1", "i4")))
 
-    def at(self, grains: Array) -> "Slots":
-        """Return copies of the slots of some grains."""
-        return Slots(*(column[:, grains] for column in self))
+    def at(self, grains: Array) -> Old:
+        """Return the accesses to some grains that are remembered."""
+        count = self.who.shape[1]  # a power of two
+        found = np.flatnonzero(self.who.take(grains, axis=0))
+        access = found >> (count.bit_length() - 1)
+        place = grains[access] * count + (found & (count - 1))
+        return Old(access, place, *(column.take(place) for column in self))
 
 
 class History(Space):
@@ -74,7 +95,7 @@ class History(Space):
 
     def clear(self) -> None:
         super().clear()
-        self.slots = Slots.empty(1, len(self.written))
+        self.slots = Slots.empty(len(self.written), 1)
 
     def barrier(self) -> None:
         """The order knows of barriers."""
@@ -99,8 +120,8 @@ class History(Space):
         self.written[touch.at] = CHANGEABLE
         at, lanes = touch.at.reshape(-1), np.repeat(touch.lanes, touch.at.shape[1])
         old = self.slots.at(at)
-        known = self.order.knows(lanes, old.when.T, old.who.T).T
-        differs = np.ones(old.by.shape, bool)
+        known = self.order.knows(lanes[old.access], old.when, old.who)
+        differs = np.ones(len(known), bool)
         self._enter(at, lanes, touch, WRITE, known, old, differs)
 
     def _kind(self, touch: Touch, write: int) -> int:
@@ -113,23 +134,22 @@ class History(Space):
         if found := self._by_status(status, kind, touch):
             return found
         each = touch.at.shape[1]
-        some = np.arange(touch.at.size)
-        if not kind & WRITE:  # nobody may write what is given
-            some = np.flatnonzero(status != GIVEN)
-        if not len(some):
+        which = np.flatnonzero(status != GIVEN)  # which nobody may write
+        at, lanes = touch.at.reshape(-1)[which], touch.lanes[which // each]
+        if not len(at):
             return None
-        at, lanes = touch.at.reshape(-1)[some], np.repeat(touch.lanes, each)[some]
         old = self.slots.at(at)
-        known = self.order.knows(lanes, old.when.T, old.who.T).T
-        again = np.zeros(old.by.shape, bool)  # the same bytes by the same instruction
+        known = self.order.knows(lanes[old.access], old.when, old.who)
+        again = np.zeros(len(known), bool)  # the same bytes by the same instruction
         if kind & (WRITE | STRONG) == WRITE and touch.stored is not None:
             same = touch.stored.found(self.grain).reshape(-1)
-            again = same & self._same_site(old.by, touch)
+            again = same[old.access] & self._same_site(old.by, touch)
         if found := self._race(touch, kind, at, lanes, known, old, again):
             access, what = found
-            return int(some[access]) // each, "race", what
+            return int(which[access]) // each, "race", what
         if kind & (WRITE | STRONG) == STRONG:
-            self._see((old.kind & WRITE != 0) & ~known, old, at, lanes, each)
+            open_ = np.flatnonzero((old.kind & WRITE != 0) & ~known)
+            self._see(open_, old, at, lanes, which // each)
         if kind & WRITE and kind & STRONG:
             self._enter_in_turn(at, lanes, touch, kind, known, old)
         else:
@@ -137,21 +157,21 @@ class History(Space):
         return self._narrow(at, lanes, each) if kind & NARROW else None
 
     def _race(
-        self, touch: Touch, kind: int, at: Array, lanes: Array, known: Array, old: Slots,
+        self, touch: Touch, kind: int, at: Array, lanes: Array, known: Array, old: Old,
         again: Array,
     ) -> tuple[int, str] | None:  # fmt: skip
         """Return the first access that races, and with what."""
         plain, each = kind & (WRITE | STRONG) == WRITE, touch.at.shape[1]
-        bad = (old.who != 0) & ~known & self._conflicts(kind, old, lanes)
+        bad = ~known & self._conflicts(kind, old, lanes)
         if plain and bad.any():
             benign = bad & again & (old.kind & (WRITE | STRONG | PAST) == WRITE)
             bad &= ~benign
-            self._note_benign(benign.any(0), each)
+            self._note_benign(old.access[benign], each)
         if bad.any() and self.seen:
             self._forgive_seen(bad, old, at, lanes)
         if bad.any():
-            access, slot = np.argwhere(bad.T)[0]
-            return int(access), self._who(old, slot, access, lanes)
+            entry = int(np.flatnonzero(bad)[0])
+            return int(old.access[entry]), self._who(old, entry, lanes)
         return self._twice(touch, at, each) if plain else None
 
     def _by_status(self, status: Array, kind: int, touch: Touch) -> Trouble | None:
@@ -167,13 +187,13 @@ class History(Space):
         tag = int(status[access, grain])
         return int(access), WHY[tag], self.copied(tag, int(touch.at[access, grain]))
 
-    def _conflicts(self, kind: int, old: Slots, lanes: Array) -> Array:
+    def _conflicts(self, kind: int, old: Old, lanes: Array) -> Array:
         """Return which old accesses race with new ones, if nothing orders them."""
         writes = (old.kind | kind) & WRITE != 0
         both = (old.kind & kind & STRONG != 0) & ((old.kind ^ kind) >> SIZE == 0)
         if both.any() and ((old.kind | kind) & NARROW).any():
             block = old.who // (self.lanes.padded // WARP << WARP)
-            own = self.lanes.everywhere[lanes] // self.lanes.padded
+            own = self.lanes.everywhere[lanes[old.access]] // self.lanes.padded
             both &= ((old.kind | kind) & NARROW == 0) | (block == own)
         past = old.kind & (PAST | STRONG) == PAST
         if kind & (WRITE | STRONG) == WRITE:
@@ -198,7 +218,7 @@ class History(Space):
             bad = again
         if bad.any():
             return int(np.flatnonzero(bad)[0]), "written twice by one instruction"
-        self._note_benign(again, each)
+        self._note_benign(np.flatnonzero(again), each)
         return None
 
     def _narrow(self, at: Array, lanes: Array, each: int) -> Trouble | None:
@@ -211,51 +231,41 @@ class History(Space):
             return None
         return int(bad[0]) // each, "race", "written by another block at the same time"
 
-    def _note_benign(self, which: Array, each: int) -> None:
-        if which.any():
-            self.notes.append(("benign", int(np.flatnonzero(which)[0]) // each, SAME))
+    def _note_benign(self, accesses: Array, each: int) -> None:
+        if len(accesses):
+            self.notes.append(("benign", int(accesses[0]) // each, SAME))
 
     def _see(
-        self, open_: Array, old: Slots, at: Array, lanes: Array, each: int
+        self, open_: Array, old: Old, at: Array, lanes: Array, which: Array
     ) -> None:
         """Note strong loads of what other threads store, in no order.
 
         What is stored there happens before whatever the thread does after the load
         ("observation order" in NVIDIA's manual).
         """
-        for slot, access in np.argwhere(open_ & (old.kind & PAST == 0)).tolist():
-            key = (
-                int(at[access]),
-                int(old.when[slot, access]),
-                int(old.who[slot, access]),
-            )
-            thread = int(self.lanes.everywhere[lanes[access]])
+        for entry in open_[old.kind[open_] & PAST == 0].tolist():
+            thread = int(self.lanes.everywhere[lanes[old.access[entry]]])
             who = thread // WARP << WARP | 1 << thread % WARP
-            readers = self.seen.setdefault(key, [])
+            readers = self.seen.setdefault(_key(old, entry, at), [])
             if all(who != other for _, other in readers):
                 readers.append((self.order.now, who))
-        if open_.any():
-            access, slot = np.argwhere(open_.T)[0]
-            what = f"{self._who(old, slot, access, lanes)}: other runs may read another"
-            self.notes.append(("unmodelled", int(access) // each, f"{what} number"))
+        if len(open_):
+            entry = int(open_[0])
+            what = f"{self._who(old, entry, lanes)}: other runs may read another number"
+            self.notes.append(("unmodelled", int(which[old.access[entry]]), what))
 
-    def _forgive_seen(self, bad: Array, old: Slots, at: Array, lanes: Array) -> None:
+    def _forgive_seen(self, bad: Array, old: Old, at: Array, lanes: Array) -> None:
         """Take out of `bad` what a strong load saw that the thread knows."""
-        for slot, access in np.argwhere(bad & (old.kind & STRONG != 0)).tolist():
-            key = (
-                int(at[access]),
-                int(old.when[slot, access]),
-                int(old.who[slot, access]),
-            )
-            readers = np.array(self.seen.get(key, np.zeros((0, 2))), "i8")
-            when, who = readers[None, :, 0], readers[None, :, 1]
-            if self.order.knows(lanes[[access]], when, who).any():
-                bad[slot, access] = False
+        for entry in np.flatnonzero(bad & (old.kind & STRONG != 0)).tolist():
+            readers = np.array(self.seen.get(_key(old, entry, at), []), "i8")
+            lane = np.repeat(lanes[old.access[entry]], len(readers))
+            if len(readers) and self.order.knows(lane, *readers.T).any():
+                bad[entry] = False
 
     # ---- slots ----
 
     def _enter_in_turn(
-        self, at: Array, lanes: Array, touch: Touch, kind: int, known: Array, old: Slots
+        self, at: Array, lanes: Array, touch: Touch, kind: int, known: Array, old: Old
     ) -> None:
         """Put strong writes into slots, of which those of one grain are one by one.
 
@@ -265,82 +275,89 @@ class History(Space):
         order = np.argsort(at, kind="stable")
         last = np.zeros(len(at), bool)
         last[order[np.append(np.diff(at[order]) != 0, True)]] = True
-        chain = (old.kind & (WRITE | STRONG | PAST) == WRITE | STRONG) & (old.who != 0)
-
-        def enter(some: Array, kind: int) -> None:
-            own = Slots(*(column[:, some] for column in old))
-            none = np.zeros_like(known[:, some])
-            self._enter(at[some], lanes[some], touch, kind, known[:, some], own, none)
-
+        chain = old.kind & (WRITE | STRONG | PAST) == WRITE | STRONG
         if touch.observes:
             known = known | chain
         elif touch.changes:
             last[:] = True
         else:
-            self.slots.kind[_places(chain, at)] |= PAST
+            self.slots.kind.reshape(-1)[old.place[chain]] |= PAST
             if not last.all():
-                enter(~last, kind | PAST)
-        enter(last, kind)
+                self._enter_some(~last, at, lanes, touch, kind | PAST, known, old)
+                old = self.slots.at(at)
+                known = self.order.knows(lanes[old.access], old.when, old.who)
+        self._enter_some(last, at, lanes, touch, kind, known, old)
+
+    def _enter_some(
+        self, some: Array, at: Array, lanes: Array, touch: Touch, kind: int, known: Array,
+        old: Old,
+    ) -> None:  # fmt: skip
+        known, old = known[some[old.access]], old.of(some)
+        self._enter(
+            at[some], lanes[some], touch, kind, known, old, np.zeros_like(known)
+        )
 
     def _enter(
-        self, at: Array, lanes: Array, touch: Touch, kind: int, known: Array, old: Slots,
+        self, at: Array, lanes: Array, touch: Touch, kind: int, known: Array, old: Old,
         differs: Array,
     ) -> None:  # fmt: skip
         """Put accesses into slots, and drop those that they stand for as well."""
         alike, past = self._replaced(kind, old, differs)
-        drop, past = alike & known & (old.who != 0), past & known & (old.who != 0)
+        drop, past = alike & known, past & known
         if kind & (WRITE | STRONG) == WRITE:
-            drop &= (old.kind & PAST == 0) | past.any(0)
-        warps = self.lanes.count // WARP
-        key = at * warps + lanes // WARP
-        order = np.argsort(key, kind="stable")
-        starts = np.flatnonzero(np.diff(key[order], prepend=-1))
-        bits = np.int64(1) << self.lanes.lane[lanes].astype("i8")
-        first = order[starts]
-        grain = at[first]
-        who = (
-            self.lanes.everywhere[lanes[first]] // WARP << WARP
-        ) | np.bitwise_or.reduceat(bits[order], starts)
-        self.slots.who[_places(drop, at)] = 0
-        self.slots.kind[_places(past, at)] |= PAST
+            changes = np.zeros(len(at), bool)
+            changes[old.access[past]] = True
+            drop &= (old.kind & PAST == 0) | changes[old.access]
+        every, kinds = self.slots.who.reshape(-1), self.slots.kind.reshape(-1)
+        every[old.place[drop]] = 0
+        kinds[old.place[past]] |= PAST
         # Of the same warp, each lane that comes again stands for itself at least.
-        slots = len(old.who)  # there may be more by now, of the same instruction
-        before = self.slots.who[:slots, grain]
-        own = (before >> WARP == who >> WARP) & alike[:, first]
-        own &= self.slots.kind[:slots, grain] & PAST == 0
-        left = before & ~(who & LANES)
-        left = np.where(left & LANES, left, 0)
-        self.slots.who[_places(own, grain)] = left[own]
-        firsts = np.flatnonzero(
-            np.diff(grain, prepend=-1)
-        )  # the first warp at each grain
-        rank = np.arange(len(grain)) - np.repeat(firsts, np.diff([*firsts, len(grain)]))
-        self._put(grain, who, rank, kind, touch.number)
+        grain, who, first, group = self._by_warp(at, lanes)
+        leads = np.zeros(len(at), bool)
+        leads[first] = True
+        comes = who[group[old.access]]
+        own = leads[old.access] & alike & (old.who >> WARP == comes >> WARP)
+        own &= kinds[old.place] & PAST == 0
+        mine = old.place[own]
+        left = every[mine] & ~(comes[own] & LANES)
+        every[mine] = np.where(left & LANES, left, 0)
+        self._put(grain, who, kind, touch.number)
 
-    def _put(
-        self, grain: Array, who: Array, rank: Array, kind: int, number: int
-    ) -> None:
-        """Put accesses into empty slots: those of one grain have the ranks 0, 1, …"""
-        empty = self.slots.who[:, grain] == 0
-        while (lacks := empty.sum(0) <= rank).any():
+    def _by_warp(self, at: Array, lanes: Array) -> tuple[Array, Array, Array, Array]:
+        """Return the groups of accesses of a warp to a grain, and the group of each access.
+
+        Of the groups, in the order of the grains: the grain, `who`, and the first access.
+        """
+        warps = self.lanes.count // WARP
+        order = np.argsort(at * warps + lanes // WARP, kind="stable")
+        grain, warp = at[order], self.lanes.everywhere[lanes[order]] // WARP
+        starts = np.ones(len(at), bool)
+        starts[1:] = (grain[1:] != grain[:-1]) | (warp[1:] != warp[:-1])
+        group = np.empty(len(at), "i8")
+        group[order] = np.cumsum(starts) - 1
+        bits = np.int64(1) << self.lanes.lane[lanes[order]].astype("i8")
+        mask = np.bitwise_or.reduceat(bits, np.flatnonzero(starts))
+        return grain[starts], warp[starts] << WARP | mask, order[starts], group
+
+    def _put(self, grain: Array, who: Array, kind: int, number: int) -> None:
+        """Put accesses into the empty slots of grains, which are in order."""
+        place = np.arange(len(grain))
+        first = np.maximum.accumulate(np.where(np.diff(grain, prepend=-1), place, 0))
+        rank = place - first  # of several at one grain
+        empty = (self.slots.who.take(grain, axis=0) == 0).cumsum(1, "i4")
+        while (lacks := empty[:, -1] <= rank).any():
             if self.slots.who.size * 21 > LARGEST:
                 self.notes.append(("unmodelled", 0, FULL))
-                grain, who, rank, empty = (
-                    x[..., ~lacks] for x in (grain, who, rank, empty)
-                )
+                grain, who, rank, empty = (x[~lacks] for x in (grain, who, rank, empty))
                 continue
-            more = Slots.empty(*self.slots.who.shape)
-            self.slots = Slots(
-                *(np.concatenate(pair) for pair in zip(self.slots, more))
-            )
-            empty = self.slots.who[:, grain] == 0
-        slot = (empty & (empty.cumsum(0) == rank + 1)).argmax(0)
-        self.slots.when[slot, grain] = self.order.now
-        self.slots.who[slot, grain] = who
-        self.slots.kind[slot, grain] = kind
-        self.slots.by[slot, grain] = number
+            both = zip(self.slots, Slots.empty(*self.slots.who.shape))
+            self.slots = Slots(*(np.concatenate(pair, axis=1) for pair in both))
+            empty = (self.slots.who.take(grain, axis=0) == 0).cumsum(1, "i4")
+        slot = (empty > rank[:, None]).argmax(1)
+        for column, value in zip(self.slots, (self.order.now, who, kind, number)):
+            column[grain, slot] = value
 
-    def _replaced(self, kind: int, old: Slots, differs: Array) -> tuple[Array, Array]:
+    def _replaced(self, kind: int, old: Old, differs: Array) -> tuple[Array, Array]:
         """Return which old accesses new ones stand for, and which become PAST instead."""
         none = np.zeros_like(differs)
         if kind & (WRITE | STRONG) == WRITE:
@@ -353,25 +370,22 @@ class History(Space):
             alike &= old.kind & NARROW == 0
         return alike & (old.kind & WRITE <= kind & WRITE), none
 
-    def _who(self, old: Slots, slot: int, access: int, lanes: Array) -> str:
+    def _who(self, old: Old, entry: int, lanes: Array) -> str:
         """Return what another access was, who made it, and where."""
-        who, kind = int(old.who[slot, access]), int(old.kind[slot, access])
+        who, kind = int(old.who[entry]), int(old.kind[entry])
         warp, mask, each = who >> WARP, who & LANES, self.lanes.padded // WARP
         name = "several threads"
         if mask & (mask - 1) == 0:
             name = f"thread {warp % each * WARP + mask.bit_length() - 1}"
-        if (
-            warp // each
-            != int(self.lanes.everywhere[lanes[access]]) // self.lanes.padded
-        ):
+        lane = lanes[old.access[entry]]
+        if warp // each != int(self.lanes.everywhere[lane]) // self.lanes.padded:
             name += f" of block {self.lanes.index_of(warp // each)}"
         how = ", by an atomic operation" if kind & STRONG else ""
-        line = self.on_line(int(old.by[slot, access]))
+        line = self.on_line(int(old.by[entry]))
         what = "written" if kind & WRITE else "read"
         return f"{what} by {name}{how}{line}, and nothing orders the two"
 
 
-def _places(which: Array, grains: Array) -> tuple[Array, Array]:
-    """Return the slots and the grains of accesses, from (slots, accesses)."""
-    slot, access = np.nonzero(which)
-    return slot, grains[access]
+def _key(old: Old, entry: int, at: Array) -> tuple[int, int, int]:
+    """Return what identifies an access that is remembered."""
+    return int(at[old.access[entry]]), int(old.when[entry]), int(old.who[entry])

@@ -134,34 +134,32 @@ class Order:
     # ---- who knows what ----
 
     def knows(self, lanes: Array, when: Array, who: Array) -> Array:
-        """Return where lanes know accesses: (lanes, accesses).
+        """Return where a lane knows an access.
 
         `who` holds the number of a warp in the grid, and in its lower half a bit for each
         lane that made the access.
         """
         place = self.lanes
         warp, mask = who >> WARP, who & 0xFFFFFFFF
-        own = (place.everywhere[lanes] // WARP)[:, None]
-        bit = (np.int64(1) << place.lane[lanes].astype("i8"))[:, None]
+        own = place.everywhere[lanes] // WARP
         same = warp == own
-        mask = np.where(same, mask & ~bit, mask)
-        over = same & (when < self.known.warp[lanes][:, None])
+        mask = np.where(same, mask & ~(1 << place.lane[lanes].astype("i8")), mask)
+        over = same & (when < self.known.warp[lanes])
         each = place.padded // WARP
-        before = (warp // each == own // each) & (
-            when < self.known.floor[lanes][:, None]
-        )
+        before = (warp // each == own // each) & (when < self.known.floor[lanes])
         if self.some_sealed:
             mask = np.where(before, mask & self._unsealed(warp, when, before), mask)
         else:
             over |= before
-        open_ = ~over & (mask != 0)
-        clock = self.known.clock[lanes]
-        for number in np.unique(clock[open_.any(1)]).tolist():
+        knows = over | (mask == 0)
+        rest = np.flatnonzero(~knows)
+        clock = self.known.clock[lanes[rest]]
+        for number in np.unique(clock).tolist():
             if number:
-                row, column = np.nonzero(open_ & (clock == number)[:, None])
-                at = warp[row, column], mask[row, column], when[row, column]
-                open_[row, column] = ~self._covers(self.clocks[number], *at)
-        return ~open_
+                some = rest[clock == number]
+                clock_ = self.clocks[number]
+                knows[some] = self._covers(clock_, warp[some], mask[some], when[some])
+        return knows
 
     def _unsealed(self, warp: Array, when: Array, which: Array) -> Array:
         """Return the lanes of warps whose accesses no barrier has ordered, as bits."""
