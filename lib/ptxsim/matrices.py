@@ -28,7 +28,10 @@ def load(
     naming = lanes.reshape(-1, WARP)[:, : ROWS * count].reshape(-1)
     rows = access.place(number, shared, address, offset, naming, ROW)
     if access.check:
-        outside = (shared.written.take(shared.grains(rows, ROW)) == GUARD).any(1)
+        ends = (
+            np.stack([rows, rows + (ROW - 1)]) >> shared.lg
+        )  # gaps are wider than a row
+        outside = (shared.written.take(ends) == GUARD).any(0)
         if outside.any():
             bad = int(np.flatnonzero(outside)[0])
             why = "a row that the thread names"

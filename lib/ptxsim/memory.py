@@ -313,9 +313,13 @@ class Space:
 
         Of several at one place the last one stays, so the others are entered once more.
         """
+        fresh = table.take(at) < self.low
+        table[at[fresh]] = tags[fresh]
         while len(at):
             old = table.take(at)
-            new = np.where(old < self.low, tags, self._joined(old, tags))
+            differs = old != tags
+            at, tags, old = at[differs], tags[differs], old[differs]
+            new = self._joined(old, tags)
             more = new != old
             at, tags = at[more], tags[more]
             table[at] = new[more]
