@@ -25,11 +25,12 @@ from ptxsim.access import Access
 from ptxsim.lanes import WARP, Lanes
 from ptxsim.memory import Array
 from ptxsim.registers import DTYPES, literal
-from ptxsim.syntax import Instruction, needs_warp
+from ptxsim.syntax import COLLECTIVE, Instruction, needs_warp
 from ptxsim.translate import Program
 
-# In place of a basic block: held until the warp is whole, waiting at a barrier, ended.
-HELD, WAITS, ENDED = 1 << 20, 1 << 21, 1 << 22
+# In place of a basic block: held until the warp is whole, waiting at a barrier of the
+# block, or of lanes of the warp, ended.
+HELD, WAITS, MEETS, ENDED = 1 << 20, 1 << 21, 3 << 20, 1 << 22
 BARRIER = 60  # so many basic blocks take as long as a barrier, which counts as many
 PATIENCE = 2000  # basic blocks, one after another, while other threads could run
 SPINS = 16  # the same where threads may wait for each other
@@ -58,7 +59,9 @@ class Machine:
     next : ndarray
         The basic block at which each thread goes on.
     state : ndarray
-        The same, or HELD, WAITS or ENDED.
+        The same, or HELD, WAITS, MEETS or ENDED.
+    masks : ndarray
+        With which lanes of its warp each thread meets that is at a ``bar.warp.sync``.
     threads, warps : ndarray
         How many threads, and how many warps, came to each basic block.
     """
@@ -155,6 +158,7 @@ class Machine:
         self.pivot = 0  # those at earlier basic blocks have had their turn
         # The barrier at which each thread waits: its number, and for how many threads.
         self.number, self.wanted = (np.zeros(lanes.count, "i8") for _ in range(2))
+        self.masks = np.zeros(lanes.count, "u4")
         # Who has come to a barrier for so many threads, by block and number.
         self.arrived: dict[tuple[int, int], list[tuple[Instruction, Array, int]]] = {}
         self.expected: dict[tuple[int, int], int] = {}  # how many, by the first of them
@@ -213,7 +217,8 @@ class Machine:
         first = self.blocks[at].instructions[0]
         if first.is_for_some:
             does, masks = self._takes_part(first, here), self._masks(first)
-            ready = (here & ~does) | self._complete(first, does, masks)
+            self._check_masks(first, does, masks)
+            ready = (here & ~does) | self._complete(does, masks)
         else:
             there = self.lanes.alive.reshape(-1, WARP)
             whole = (here.reshape(-1, WARP) == there).all(1)
@@ -236,18 +241,20 @@ class Machine:
             return self.view(mask, "b32")
         return np.broadcast_to(literal(mask, "b32"), self.lanes.count)
 
-    def _complete(self, one: Instruction, does: Array, masks: Array) -> Array:
-        """Return the lanes that wait for nobody: all that their masks name are there."""
-        lanes = self.lanes
-        outside = does & (masks >> lanes.lane & 1 == 0)
+    def _check_masks(self, one: Instruction, does: Array, masks: Array) -> None:
+        """Raise a fault if the mask of a thread does not name the thread."""
+        outside = does & (masks >> self.lanes.lane & 1 == 0)
         if outside.any():
             lane = int(np.flatnonzero(outside)[0])
             detail = f"its mask {int(masks[lane]):#x} does not name the thread"
-            raise lanes.fault("warp not whole", detail, one, lane)
-        ready = np.zeros(lanes.count, bool)
+            raise self.lanes.fault("warp not whole", detail, one, lane)
+
+    def _complete(self, does: Array, masks: Array) -> Array:
+        """Return the lanes that wait for nobody: all that their masks name are there."""
+        ready = np.zeros(self.lanes.count, bool)
         for mask in np.unique(masks[does]):
             group = does & (masks == mask)
-            ready |= group & (packed(group) == mask & packed(lanes.alive))
+            ready |= group & (packed(group) == mask & packed(self.lanes.alive))
         return ready
 
     def _go(self, at: int, mask: Array) -> None:
@@ -292,11 +299,13 @@ class Machine:
         self.taken[at] += doing if targets else 0
         if len(targets) == 1 and doing == count and end.words[0] != "brx":
             return targets[0]
-        if end.opcode == "bar.warp.sync":
-            self._warps_meet(end, does)
+        if end.opcode == "bar.warp.sync" and self._meets_at_once(end, does):
             return at + 1
         self.state[mask] = self.next[mask] = at + 1
-        if targets:
+        if end.opcode == "bar.warp.sync":
+            self.state[does] = MEETS
+            self._meet_warps()
+        elif targets:
             self.state[does] = self.next[does] = self._targets(end, targets, does)
         elif end.words[0] in ("bar", "barrier"):
             if end.guard and needs_warp(end):
@@ -330,17 +339,37 @@ class Machine:
         warps = np.repeat(does.reshape(-1, WARP).any(1), WARP)
         again = warps & (self.state == HELD)
         self.state[again] = self.next[again]
+        self._meet_warps()
 
-    def _warps_meet(self, end: Instruction, does: Array) -> None:
-        """bar.warp.sync: what the lanes of a mask did is over for these lanes."""
-        if not end.is_for_some:
-            self._all_or_none(end, does)
-        self._count_barrier(end, does)
-        self.met += 1
+    # ---- barriers of lanes of a warp ----
+
+    def _meets_at_once(self, end: Instruction, does: Array) -> bool:
+        """bar.warp.sync: note the masks of threads; return whether all need not wait."""
         masks = self._masks(end)
+        self._check_masks(end, does, masks)
+        self._count_barrier(end, does)
+        self.masks[does] = masks[does]
+        if not self._complete(does, self.masks)[does].all():
+            return False
+        self._are_met(does)
+        return True
+
+    def _meet_warps(self) -> None:
+        """Let the threads go on that wait at a ``bar.warp.sync``, if their lanes have come.
+
+        They may come to several: only the mask has to be the same.
+        """
+        waits = self.state == MEETS
+        if waits.any() and (ready := self._complete(waits, self.masks)).any():
+            self._are_met(ready)
+            self.state[ready] = self.next[ready]
+
+    def _are_met(self, lanes: Array) -> None:
+        """What the lanes of a mask did is over for these lanes."""
+        self.met += 1
         if self.order:
-            for mask in np.unique(masks[does]):
-                self.order.meet_warps(does & (masks == mask))
+            for mask in np.unique(self.masks[lanes]):
+                self.order.meet_warps(lanes & (self.masks == mask))
 
     def _all_or_none(self, one: Instruction, does: Array) -> None:
         """Raise a fault if only some of a warp that have not ended do something."""
@@ -450,9 +479,9 @@ class Machine:
 
     def _stuck(self) -> None:
         """Raise a fault: nobody goes on."""
-        held = self.lanes.alive & (self.state == HELD)
-        if held.any():
-            self._not_whole(int(np.flatnonzero(held)[0]))
+        held = np.flatnonzero(self.lanes.alive & np.isin(self.state, (HELD, MEETS)))
+        if len(held):
+            self._not_whole(int(held[0]))
         lane = int(np.flatnonzero(self.lanes.alive & (self.state == WAITS))[0])
         one = self._barrier_before(int(self.next[lane]))
         detail = (
@@ -496,17 +525,25 @@ class Machine:
         return end
 
     def _not_whole(self, lane: int) -> None:
-        """Raise a fault: a thread is at an instruction for a whole warp."""
-        block = self.blocks[int(self.next[lane])]
-        one = next(x for x in block.instructions if needs_warp(x))
-        first = lane // WARP * WARP
-        own = slice(first, first + WARP)
-        missing = self.lanes.alive[own] & (self.next[own] != self.next[lane])
-        detail = f"{np.count_nonzero(missing)} threads of its warp do not come here"
-        if one.is_for_some:
+        """Raise a fault: a thread waits for others of its warp."""
+        one, first = self._held_at(lane), lane // WARP * WARP
+        own = np.arange(first, first + WARP)
+        missing = own[self.lanes.alive[own] & (self.next[own] != self.next[lane])]
+        for other in map(self._held_at, missing[self.state[missing] == HELD].tolist()):
+            if other.opcode == one.opcode and one.opcode.startswith(COLLECTIVE):
+                why = f"other lanes of the warp are at line {other.line} for it"
+                raise one.unsupported(why)
+        detail = f"{len(missing)} threads of its warp do not come here"
+        if one.is_for_some or self.state[lane] == MEETS:
             mask = int(self._masks(one)[lane])
             detail = f"not all threads of its mask {mask:#x} come here with this mask"
         raise self.lanes.fault("warp not whole", detail, one, lane)
+
+    def _held_at(self, lane: int) -> Instruction:
+        """Return the instruction at which a thread waits for others of its warp."""
+        if self.state[lane] == MEETS:
+            return self._barrier_before(int(self.next[lane]))
+        return next(filter(needs_warp, self.blocks[int(self.next[lane])].instructions))
 
     def _count_barrier(self, one: Instruction, who: Array) -> None:
         """Raise a fault if with one more barrier the limit is reached."""

@@ -17,7 +17,7 @@ SIZES = {
     **dict.fromkeys(["b64", "u64", "s64", "f64"], 8),
 }
 ENDS = ("bra", "brx", "ret", "exit", "trap", "bar", "barrier")
-COLLECTIVE = ("shfl", "vote", "redux", "match", "bar.warp")  # of lanes in a mask
+COLLECTIVE = ("shfl", "vote", "redux", "match")  # of lanes in a mask
 WHOLE_WARP = ("mma", "ldmatrix")  # of all 32 lanes
 # Loads and stores that do not race with other strong ones; volatile ones are relaxed.
 STRONG = ("volatile", "relaxed", "acquire", "release")
@@ -158,9 +158,9 @@ def innermost(frames: tuple[Frame, ...]) -> Frame | None:
 
 def needs_warp(one: Instruction) -> bool:
     """Return whether all of a warp has to execute an instruction, or some by a mask."""
-    if one.words[0] == "barrier" and not one.has("aligned"):
-        return False
-    return one.is_collective or one.words[0] in ("bar", "barrier")
+    if one.opcode == "bar.warp.sync" or one.words[0] == "barrier":
+        return one.has("aligned")
+    return one.is_collective or one.words[0] == "bar"
 
 
 def counts_threads(one: Instruction) -> bool:

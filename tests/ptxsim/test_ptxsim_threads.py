@@ -320,6 +320,12 @@ RIGHT: dict[str, tuple[Body, object]] = {
     "half a warp meets": (
         Body(HALF + "st.shared.u32 [%r3], %r0;\nbar.warp.sync %r6;\n" + SWAP), LANE ^ 1
     ),
+    "halves of a warp meet at two lines": (
+        Body("st.shared.u32 [%r3], %r0;\nmov.u32 %r8, -1;\n"
+             + TWO_WAYS.format("bar.warp.sync -1;", "add.u32 %r7, %r0, 1;\nbar.warp.sync %r8;")
+             + "xor.b32 %r4, %r2, 64;\nadd.s32 %r4, %r4, %r1;\nld.shared.u32 %r9, [%r4];"),
+        LANE ^ 16,
+    ),
     "half a warp meets, turn after turn": (
         Body(HALF + "shl.b32 %r7, %r5, 2;\nadd.s32 %r7, %r7, %r1;\n"
              "setp.ne.u32 %p2, %r0, %r5;\n@!%p2 st.shared.u32 [%r7], %r0;\n"
@@ -1131,8 +1137,15 @@ WRONG: dict[str, tuple[str, Body, Body | None]] = {
     ),
     "a warp's meeting for some of it": (
         "warp not whole",
-        Body("mov.u32 %r9, 0;\nsetp.lt.u32 %p1, %r0, 7;\n@%p1 bar.warp.sync -1;"),
-        Body("mov.u32 %r9, 0;\nsetp.lt.u32 %p1, %r0, 7;\n@%p1 bar.warp.sync 127;"),
+        Body("mov.u32 %r9, 0;\nsetp.lt.u32 %p1, %r0, 7;\n@%p1 bar.warp.sync -1;\nbar.sync 0;"),
+        Body("mov.u32 %r9, 0;\nsetp.lt.u32 %p1, %r0, 7;\n@%p1 bar.warp.sync 127;\nbar.sync 0;"),
+    ),
+    "halves of a warp meet with two masks": (
+        "warp not whole",
+        Body("mov.u32 %r9, 0;\n" + TWO_WAYS.format("bar.warp.sync -1;", "bar.warp.sync 0xffff;")
+             + "\nbar.sync 0;"),
+        Body("mov.u32 %r9, 0;\n" + TWO_WAYS.format("bar.warp.sync -1;", "bar.warp.sync -1;")
+             + "\nbar.sync 0;"),
     ),
     "an input is written": (
         "input overwritten", Body("mov.u32 %r9, 0;\n" + ZERO + "@%p1 st.global.u32 [%rd9], 1;"),
@@ -1182,6 +1195,14 @@ def test_a_fault_is_found_and_what_looks_like_it_is_none(name: str) -> None:
         assert fault.block == (0, 0) and 0 <= fault.thread < body.threads
     if near is not None:
         run(ended(near), limit=1000)
+
+
+def test_lanes_that_shuffle_at_two_lines_are_refused_by_name() -> None:
+    """The manual lets them: only the qualifiers and the mask have to be the same."""
+    shuffle = "shfl.sync.bfly.b32 %r9, %r0, 16, 31, -1;"
+    code = TWO_WAYS.format(shuffle, "add.u32 %r7, %r0, 1;\n" + shuffle)
+    with pytest.raises(ptxsim.Unsupported, match=r"shfl.*other lanes .* at line \d+"):
+        run(Body(code + END))
 
 
 def test_every_kind_of_fault_is_planted() -> None:
