@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ptxsim.arithmetic import TINY
 from ptxsim.faults import Fault
 from ptxsim.history import History
 from ptxsim.lanes import Lanes
@@ -16,8 +17,9 @@ from ptxsim.syntax import SIZES, SPACES, STRONG, Instruction, Kernel, counts_thr
 from ptxsim.writer import reads
 
 # Where the state spaces are among the generic addresses; the manual leaves that open.
-BASES = {"SHARED": 1 << 24, "LOCAL": 1 << 28, "CONST": 1 << 32, "GLOBAL": 1 << 44}
-ENDS = {"SHARED": 1 << 28, "LOCAL": 1 << 32, "CONST": 1 << 44, "GLOBAL": 1 << 63}
+# Only those of global memory do not fit into 32 bits.
+BASES = {"SHARED": 1 << 24, "LOCAL": 1 << 28, "CONST": 1 << 30, "GLOBAL": 1 << 44}
+ENDS = {"SHARED": 1 << 28, "LOCAL": 1 << 30, "CONST": 1 << 44, "GLOBAL": 1 << 63}
 LOCAL_GAP = 256
 TURN = {1: 32, 2: 32, 4: 32, 8: 16, 16: 8}  # threads whose accesses are served at once
 BANKS = 32  # of four bytes each
@@ -405,24 +407,37 @@ class Access:
         fenced = self.order is not None and self.order.fenced
         lanes = self.everybody if act is None else act
         given = [np.broadcast_to(value, self.lanes.count) for value in values]
+        if dtype == "f4" and space.name == "global":
+            how += ".ftz"  # not so in shared memory, as the manual says of atom
         size = words.itemsize
         watched = (number, space, index, act, size, "atomic", None, size)
-        observes = number in self.observers
         if not fenced:
             self.watch(*watched)
         for lane, byte in zip(lanes.tolist(), index.tolist()):
-            at = byte // words.itemsize
-            old = words[at]
-            words[at] = new = changed(how, old, *(value[lane] for value in given))
+            old = words[byte // size]
+            new = changed(how, old, *(value[lane] for value in given))
+            words[byte // size] = new
             if out is not None:
                 out[lane] = old
-            fails = how == "cas" and old != given[0][lane]
-            if fenced and (observes or not fails):
-                means = "load" if fails else "atomic" if observes else "sum"
-                self.order.touch((space.name, byte), lane, means, release)  # type: ignore[union-attr]
             self.changes += int(old != new)
+            if fenced:
+                fails = how == "cas" and old != given[0][lane]
+                self._pass_on(number, (space.name, byte), lane, fails, release)
         if fenced:  # a thread may learn from one before it in the same instruction
             self.watch(*watched)
+
+    def _pass_on(
+        self, number: int, key: tuple[str, int], lane: int, fails: bool, release: str
+    ) -> None:
+        """Let a thread leave what it knows at an address, or learn, by an atomic operation.
+
+        A cas that fails leaves nothing.
+        """
+        assert self.order is not None
+        observes = number in self.observers
+        if observes or not fails:
+            how = "load" if fails else "atomic" if observes else "sum"
+            self.order.touch(key, lane, how, release)
 
     # ---- what is published through memory ----
 
@@ -557,6 +572,13 @@ def changed(how: str, old: Any, value: Any, other: Any = None) -> Any:
         return value if old == 0 or old > value else old - old.dtype.type(1)
     if how == "exch":
         return value
+    if how == "add.ftz":
+        return _flushed(_flushed(old) + _flushed(value))
     functions: dict[str, Any] = {"add": np.add, "min": np.minimum, "max": np.maximum}
     functions |= {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
     return functions[how](old, value)
+
+
+def _flushed(x: Any) -> Any:
+    """Return zero with the same sign for a subnormal number of single precision."""
+    return x if not abs(x) < TINY else np.copysign(np.float32(0), x)

@@ -225,6 +225,9 @@ RIGHT: dict[str, tuple[Body, object]] = {
              "ld.global.s32 %r7, [G];\nadd.s32 %r9, %r9, %r8;\nadd.s32 %r9, %r9, %r7;",
              before=CONST), [2**32 - 6] * 32,
     ),
+    "a constant by an address of 32 bits": (
+        Body("mov.u32 %r4, C;\nld.const.u32 %r9, [%r4+8];", before=CONST), [3] * 32
+    ),
     "a variable without a value": (
         Body("ld.global.u32 %r9, [N+4];",
              before=".global .align 4 .u32 N[2];"), [0] * 32,
@@ -691,6 +694,25 @@ def test_atomics(opcode: str) -> None:
     expected = python_atomic(words[-2], 12, value, 3)
     kind = {"f32": "f4", "f64": "f8"}.get(words[-1], f"u{int(words[-1][1:]) // 8}")
     assert out.view(kind)[0] == expected
+
+
+def test_atomic_sums_in_global_memory_take_subnormal_floats_for_zero() -> None:
+    """And those in shared memory do not (PTX ISA, atom)."""
+    code = "mov.f32 %f1, {};\nst.{}.f32 {}, %f1;\nred.{}.add.f32 {}, {};\n"
+    code += "ld.{}.b32 %r9, {};"
+    small, normal = "0f80000100", "0f00800000"  # -0.3·10⁻⁴², and 2⁻¹²⁶
+    for first, second, shared, global_ in (
+        (small, "0f00000000", 0x80000100, 0),
+        (small, small, 0x80000200, 0x80000000),
+        (normal, "0f80800001", 0x80000001, 0x80000000),
+        (normal, small, 0x007FFF00, 0x00800000),
+    ):
+        for space, place, bits in (
+            ("shared", "[%r1]", shared), ("global", "[%rd1]", global_),
+        ):  # fmt: skip
+            parts = first, space, place, space, place, second, space, place
+            out, _ = run(Body(code.format(*parts) + END, 1))
+            assert out.tolist() == [bits]
 
 
 # ---- what is wrong: each fault, and beside it what only looks like one ----
