@@ -14,7 +14,6 @@ over. Where threads may wait for each other, barriers that are complete open at 
 a round at the latest, and a round after which everything is as it was before is endless.
 """
 
-import zlib
 from collections.abc import Callable
 from typing import Any
 
@@ -195,9 +194,9 @@ class Machine:
         if not any(seen[:3] == done for seen in self.rounds):
             self.rounds = {(*done, 0)}
             return
-        code = zlib.crc32(self.state.tobytes())
+        code = hash(self.state.tobytes())
         for array in self.registers.values():
-            code = zlib.crc32(array.tobytes(), code)
+            code = hash((code, array.tobytes()))
         if (*done, code) not in self.rounds:
             self.rounds.add((*done, code))
             return
@@ -618,12 +617,11 @@ class Machine:
     ) -> Array:
         """match: the lanes that bring the same number; or all, if all bring one number."""
         here = self._together(number, act)
-        given = np.broadcast_to(a, self.lanes.count)
-        found = np.zeros(self.lanes.count, "u4")
-        for value in np.unique(given[here]):
-            group = here & (given == value)
-            found[group] = packed(group)[group]
-        found &= masks
+        given = np.broadcast_to(a, self.lanes.count).reshape(-1, WARP)
+        same = (given[:, :, None] == given[:, None]) & here.reshape(-1, 1, WARP)
+        found = (same << np.arange(WARP, dtype="u4")).sum(2, dtype="u4").reshape(
+            -1
+        ) & masks
         everyone = packed(here) & masks
         return found if mode == "any" else np.where(found == everyone, found, 0)
 
