@@ -35,18 +35,18 @@ LANES = 0xFFFFFFFF
 FULL = (
     "so many threads touch it in no order that some are forgotten, and races with them"
 )
-LARGEST = 1 << 30  # bytes of slots
+LARGEST, BYTES = 1 << 30, 21  # the most bytes of all slots, and those of one
 
 
 class Old(NamedTuple):
     """Remembered accesses to what is accessed now, one after the other."""
 
     access: Array  # the number of the access that finds it
-    place: Array  # among all slots
+    slot: Array
     when: Array
-    who: Array
+    who: Array  # the number of a warp, and in its lower half a bit for each lane
     kind: Array
-    by: Array
+    by: Array  # the number of the instruction
 
     def of(self, some: Array) -> "Old":
         """Return those that some of the accesses find, which are counted anew."""
@@ -55,26 +55,68 @@ class Old(NamedTuple):
         return Old(number[self.access[keep]], *(column[keep] for column in self[1:]))
 
 
-class Slots(NamedTuple):
-    """The accesses that are remembered: (grains, slots). An empty slot has `who` 0."""
+class Slots:
+    """The accesses that are remembered: for each grain, a piece of some long columns.
 
-    when: Array
-    who: Array  # the number of a warp, and in its lower half a bit for each lane
-    kind: Array
-    by: Array  # the number of the instruction
+    A piece grows to twice its width when it is full, at the end of the columns. A slot
+    that is empty has `who` 0.
 
-    @classmethod
-    def empty(cls, grains: int, count: int) -> "Slots":
-        """Return slots without accesses."""
-        return cls(*(np.zeros((grains, count), x) for x in ("i8", "i8", "u1", "i4")))
+    Attributes
+    ----------
+    start, width : ndarray
+        The first slot of each grain, and how many it has.
+    used : int
+        How many slots belong to a grain, or did before it got more.
+    columns : list of ndarray
+        Those of `Old`: when, who, kind, by.
+    """
+
+    def __init__(self, grains: int) -> None:
+        self.start, self.width = (np.zeros(grains, "i8") for _ in range(2))
+        self.used, self.columns = 0, [np.zeros(0, x) for x in ("i8", "i8", "u1", "i4")]
+
+    @property
+    def who(self) -> Array:
+        return self.columns[1]
+
+    @property
+    def kind(self) -> Array:
+        return self.columns[2]
+
+    def of(self, grains: Array) -> tuple[Array, Array]:
+        """Return all slots of some grains, and for each which of `grains` has it."""
+        width = self.width.take(grains)
+        which = np.repeat(np.arange(len(grains)), width)
+        first = self.start.take(grains) - (np.cumsum(width) - width)
+        return np.arange(len(which)) + first.take(which), which
 
     def at(self, grains: Array) -> Old:
         """Return the accesses to some grains that are remembered."""
-        count = self.who.shape[1]  # a power of two
-        found = np.flatnonzero(self.who.take(grains, axis=0))
-        access = found >> (count.bit_length() - 1)
-        place = grains[access] * count + (found & (count - 1))
-        return Old(access, place, *(column.take(place) for column in self))
+        slot, access = self.of(grains)
+        some = np.flatnonzero(self.who.take(slot))
+        slot = slot[some]
+        return Old(access[some], slot, *(column.take(slot) for column in self.columns))
+
+    def empty(self, grains: Array) -> tuple[Array, Array]:
+        """Return the empty slots of some grains, and how many each of them has."""
+        slot, which = self.of(grains)
+        some = self.who.take(slot) == 0
+        return slot[some], np.bincount(which[some], minlength=len(grains))
+
+    def widen(self, grains: Array, least: Array) -> None:
+        """Give some grains more slots, so many at least."""
+        old, which = self.of(grains)
+        width = 1 << np.ceil(np.log2(least)).astype("i8")
+        start = self.used + np.cumsum(width) - width
+        self.used += int(width.sum())
+        more = max(0, self.used - len(self.who))
+        new = old + (start - self.start[grains])[which]
+        for i, column in enumerate(self.columns):
+            if more:
+                zeros = np.zeros(max(more, len(column)), column.dtype)
+                self.columns[i] = column = np.concatenate([column, zeros])
+            column[new] = column[old]
+        self.start[grains], self.width[grains] = start, width
 
 
 class History(Space):
@@ -95,7 +137,7 @@ class History(Space):
 
     def clear(self) -> None:
         super().clear()
-        self.slots = Slots.empty(len(self.written), 1)
+        self.slots = Slots(len(self.written))
 
     def barrier(self) -> None:
         """The order knows of barriers."""
@@ -281,7 +323,7 @@ class History(Space):
         elif touch.changes:
             last[:] = True
         else:
-            self.slots.kind.reshape(-1)[old.place[chain]] |= PAST
+            self.slots.kind[old.slot[chain]] |= PAST
             if not last.all():
                 self._enter_some(~last, at, lanes, touch, kind | PAST, known, old)
                 old = self.slots.at(at)
@@ -308,17 +350,17 @@ class History(Space):
             changes = np.zeros(len(at), bool)
             changes[old.access[past]] = True
             drop &= (old.kind & PAST == 0) | changes[old.access]
-        every, kinds = self.slots.who.reshape(-1), self.slots.kind.reshape(-1)
-        every[old.place[drop]] = 0
-        kinds[old.place[past]] |= PAST
+        every, kinds = self.slots.who, self.slots.kind
+        every[old.slot[drop]] = 0
+        kinds[old.slot[past]] |= PAST
         # Of the same warp, each lane that comes again stands for itself at least.
         grain, who, first, group = self._by_warp(at, lanes)
         leads = np.zeros(len(at), bool)
         leads[first] = True
         comes = who[group[old.access]]
         own = leads[old.access] & alike & (old.who >> WARP == comes >> WARP)
-        own &= kinds[old.place] & PAST == 0
-        mine = old.place[own]
+        own &= kinds[old.slot] & PAST == 0
+        mine = old.slot[own]
         left = every[mine] & ~(comes[own] & LANES)
         every[mine] = np.where(left & LANES, left, 0)
         self._put(grain, who, kind, touch.number)
@@ -340,22 +382,27 @@ class History(Space):
         return grain[starts], warp[starts] << WARP | mask, order[starts], group
 
     def _put(self, grain: Array, who: Array, kind: int, number: int) -> None:
-        """Put accesses into the empty slots of grains, which are in order."""
-        place = np.arange(len(grain))
-        first = np.maximum.accumulate(np.where(np.diff(grain, prepend=-1), place, 0))
-        rank = place - first  # of several at one grain
-        empty = (self.slots.who.take(grain, axis=0) == 0).cumsum(1, "i4")
-        while (lacks := empty[:, -1] <= rank).any():
-            if self.slots.who.size * 21 > LARGEST:
+        """Put accesses into empty slots of their grains, which are in order."""
+        first = np.flatnonzero(np.diff(grain, prepend=-1))  # of those to one grain
+        needs = np.diff(first, append=len(grain))
+        own = np.repeat(np.arange(len(first)), needs)
+        rank = np.arange(len(grain)) - first[own]
+        slot, count = self.slots.empty(grain[first])
+        if (lacks := needs > count).any():
+            short = grain[first[lacks]]
+            if self.slots.used * BYTES < LARGEST:
+                least = self.slots.width[short] + (needs - count)[lacks]
+                self.slots.widen(short, least)
+                slot, count = self.slots.empty(grain[first])
+            else:
                 self.notes.append(("unmodelled", 0, FULL))
-                grain, who, rank, empty = (x[~lacks] for x in (grain, who, rank, empty))
-                continue
-            both = zip(self.slots, Slots.empty(*self.slots.who.shape))
-            self.slots = Slots(*(np.concatenate(pair, axis=1) for pair in both))
-            empty = (self.slots.who.take(grain, axis=0) == 0).cumsum(1, "i4")
-        slot = (empty > rank[:, None]).argmax(1)
-        for column, value in zip(self.slots, (self.order.now, who, kind, number)):
-            column[grain, slot] = value
+                some = rank < count[own]
+                who, own, rank = who[some], own[some], rank[some]
+        slot = slot[(np.cumsum(count) - count)[own] + rank]
+        for column, value in zip(
+            self.slots.columns, (self.order.now, who, kind, number)
+        ):
+            column[slot] = value
 
     def _replaced(self, kind: int, old: Old, differs: Array) -> tuple[Array, Array]:
         """Return which old accesses new ones stand for, and which become PAST instead."""

@@ -1348,6 +1348,18 @@ def test_what_is_read_by_one_and_changed_by_another_is_a_race() -> None:
     run(Body(read + "bar.sync 0;" + END), outputs=[], changed=[0])
 
 
+def test_a_counter_of_many_warps_is_remembered_in_full() -> None:
+    """All other words of the array take no room for it."""
+    code = "atom.global.add.u32 %r9, [%rd9], 1;\nmov.u32 %r4, %ctaid.x;\n"
+    code += "mad.lo.u32 %r4, %r4, 1024, %r0;\nmul.wide.u32 %rd2, %r4, 4;\n"
+    code += "add.s64 %rd1, %rd0, %rd2;\n" + END
+    out, count = np.zeros(1 << 16, "u4"), np.zeros(1, "u4")
+    result = ptxsim.run(
+        Body(code, 1024).text, 64, (out, count), outputs=[0], changed=[1]
+    )
+    assert result.notes == () and sorted(out) == list(range(1 << 16))
+
+
 def test_without_checks_only_the_numbers_count() -> None:
     out, _ = run(Body("st.shared.u32 [%r3], %r0;\n" + SWAP + END), check=False)
     assert out.tolist() == (LANE ^ 1).tolist()
