@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,14 @@ from ptxsim.access import BASES, Access, synchronizes
 from ptxsim.arguments import find_arrays, has_subnormals, is_whole, pass_arguments
 from ptxsim.faults import Fault
 from ptxsim.lanes import WARP, Lanes
-from ptxsim.machine import Machine, NeedsHistory, Step
+from ptxsim.machine import Machine, NeedsBlocks, NeedsHistory, Step
 from ptxsim.memory import CHANGEABLE, GIVEN
 from ptxsim.result import Result
 from ptxsim.syntax import Kernel
 from ptxsim.translate import translated
 
 LANES, LANES_THAT_WAIT = 4096, 65536
+MOST_LANES = 108 * 2048  # that an A100 holds at a time: no more can wait for each other
 MOST_THREADS = 1024  # of a block
 MOST_ALONG = (1024, 1024, 64)  # threads of a block, along x, y and z
 MOST_BLOCKS = (2**31 - 1, 65535, 65535)
@@ -78,7 +79,8 @@ def run(
         it does if an array or a number of the arguments is subnormal.
     lanes : int
         How many threads are computed at a time: whole blocks, and at least one. Unless
-        given, 4,096; or 65,536 if threads may wait for those of other blocks.
+        given, 4,096; or 65,536 if threads may wait for those of other blocks, and 221,184,
+        as many as an A100 holds, if all of these do wait.
     limit : int
         The most basic blocks that a batch of blocks of threads may go through; a
         barrier, which takes as long, counts as 60.
@@ -95,12 +97,12 @@ def run(
         exact = any(map(has_subnormals, args))
     program = translated(text, name, step is not None, exact)
     kernel = program.kernel
-    waits, shape = synchronizes(kernel), _sizes(kernel, grid, threads, dynamic)
-    places = Lanes(*shape, lanes or (LANES_THAT_WAIT if waits else LANES))
+    shape = _sizes(kernel, grid, threads, dynamic)
     sizes = [array.nbytes for array in arrays.values()]
 
-    def attempt(history: bool) -> tuple[Access, Machine, str]:
-        """Run the kernel on new memory."""
+    def prepare(history: bool, count: int) -> tuple[Access, Machine, str]:
+        """Return a machine with new memory, that computes so many threads at a time."""
+        places = Lanes(*shape, count)
         access = Access(kernel, places, check, profile, sizes, dynamic, history)
         addresses = _place(kernel, access, dynamic, loose)
         values, layout = pass_arguments(kernel, args, arrays, access)
@@ -110,16 +112,29 @@ def run(
         names["ADDRESS"] = addresses
         return access, Machine(program, places, access, limit, step, names), layout
 
-    access, machine, layout = attempt(waits)
-    try:
-        machine.run()
-    except NeedsHistory:
-        access, machine, layout = attempt(True)
-        machine.run()
+    access, machine, layout = _finished(prepare, synchronizes(kernel), lanes)
     _take_back(access, arrays, outputs, changed)
     counts = machine.threads, machine.warps, machine.taken, access.profile or Counter()
     notes = tuple(fault for _, fault in sorted(access.notes.items()))
     return Result(kernel, *counts, notes, layout)
+
+
+def _finished(
+    prepare: Callable[[bool, int], Any], history: bool, lanes: int | None
+) -> Any:
+    """Run a machine to its end; return it with all that `prepare` made."""
+    count = lanes or (LANES_THAT_WAIT if history else LANES)
+    while True:
+        made = prepare(history, count)
+        try:
+            made[1].run()
+            return made
+        except NeedsHistory:
+            history = True
+        except NeedsBlocks as problem:
+            if lanes or count == MOST_LANES:
+                raise problem.args[0] from None
+            count = MOST_LANES
 
 
 def _check_options(dynamic: Any, lanes: Any, limit: Any, name: Any, step: Any) -> None:

@@ -40,6 +40,10 @@ class NeedsHistory(Exception):
     """Threads have ended before a barrier, so that it orders some accesses only."""
 
 
+class NeedsBlocks(Exception):
+    """All threads of a batch wait, perhaps for blocks that have not begun: a fault."""
+
+
 class Machine:
     """A kernel, its threads and what they hold.
 
@@ -204,11 +208,10 @@ class Machine:
         one = self.blocks[int(self.state[runs[0]])].instructions[0]
         detail = "it waits for what no thread does any more"
         beyond = self.lanes.first + self.lanes.blocks
-        if beyond < self.lanes.total:
-            detail += (
-                f"; the blocks from {self.lanes.index_of(beyond)} on have not begun"
-            )
-        raise self.lanes.fault("endless", detail, one, int(runs[0]))
+        if beyond >= self.lanes.total:
+            raise self.lanes.fault("endless", detail, one, int(runs[0]))
+        detail += f"; the blocks from {self.lanes.index_of(beyond)} on have not begun"
+        raise NeedsBlocks(self.lanes.fault("endless", detail, one, int(runs[0])))
 
     def _whole_warps(self, at: int) -> Array:
         """Return the threads at a block that are all there; hold the others there."""

@@ -11,7 +11,7 @@ import pytest
 
 import ptx
 import ptxsim
-from ptxsim import memory
+from ptxsim import launch, memory
 from ptxsim.translate import OPCODES
 from tools.kernels.gate import VENV
 
@@ -1358,6 +1358,30 @@ def test_a_counter_of_many_warps_is_remembered_in_full() -> None:
         Body(code, 1024).text, 64, (out, count), outputs=[0], changed=[1]
     )
     assert result.notes == () and sorted(out) == list(range(1 << 16))
+
+
+def test_blocks_that_wait_for_later_ones_run_with_as_many_as_a_gpu_holds(
+    monkeypatch,
+) -> None:
+    code = "mov.u32 %r9, 1;\n" + ZERO + "@%p1 red.global.add.u32 [%rd9], 1;\n"
+    code += "$A: atom.global.or.b32 %r8, [%rd9], 0;\nsetp.ne.u32 %p2, %r8, 4;\n"
+    code += "@%p2 bra $A;\n"
+    code += "mov.u32 %r4, %ctaid.x;\nmad.lo.u32 %r4, %r4, 32, %r0;\n"
+    code += "mul.wide.u32 %rd2, %r4, 4;\nadd.s64 %rd1, %rd0, %rd2;\n" + END
+    text = Body(code).text
+
+    def run_four(**options: int) -> None:
+        out, count = np.zeros(128, "u4"), np.zeros(1, "u4")
+        ptxsim.run(text, 4, (out, count), outputs=[0], changed=[1], **options)
+
+    monkeypatch.setattr(launch, "LANES_THAT_WAIT", 64)
+    run_four()
+    late = r"^endless: .*the blocks from \(2, 0\) on have not begun"
+    with pytest.raises(ptxsim.Fault, match=late):
+        run_four(lanes=64)
+    monkeypatch.setattr(launch, "MOST_LANES", 64)
+    with pytest.raises(ptxsim.Fault, match=late):
+        run_four()
 
 
 def test_without_checks_only_the_numbers_count() -> None:
