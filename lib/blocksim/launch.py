@@ -572,10 +572,9 @@ class Launch:
         array = self.memory(self, name, "shared", (size,), dtype)
         known = [each for each in self.shared.values() if each.space == "dynamic"]
         if known and known[0].dtype.name != dtype.name:
-            raise TypeError(
-                f"{name} is the same dynamic shared memory as {known[0].name}, which"
-                f" holds {known[0].dtype.name}; the simulator has one type for it"
-            )
+            reason = f"{name} is the same dynamic shared memory as {known[0].name}, which"
+            reason += f" holds {known[0].dtype.name}: it has one type here"
+            self.refuse(Refusal(self.cuda._line, reason, "", "views"))
         make = PlainAliased if self.memory is Array else Aliased
         array = make(self, name, "shared", (size,), dtype)
         array.share(list(range(size)), known[0] if known else array)

@@ -26,8 +26,8 @@ from ptxsim.memory import (
 )  # fmt: skip
 from ptxsim.order import Order
 
-# What an access is. PAST is a plain store that a different one has overwritten, by the same
-# thread or one that knew it: another store races with it, even of what is there now.
+# What an access is. PAST is an access before a plain store by the same thread or one that
+# knew it, unless it stored the same: another store races with it, even of what is there now.
 WRITE, STRONG, NARROW, PAST = 1, 2, 4, 8
 SIZE = 4  # the bits below the size
 LANES = 0xFFFFFFFF
@@ -268,7 +268,8 @@ class History(Space):
         """Return which old accesses new ones stand for, and which become PAST instead."""
         none = np.zeros_like(differs)
         if kind & (WRITE | STRONG) == WRITE:
-            past = (old.kind & (WRITE | STRONG | PAST) == WRITE) & differs
+            same = ~differs & (old.kind & (WRITE | STRONG) == WRITE)
+            past = (old.kind & PAST == 0) & ~same
             return ~past, past
         if not kind & STRONG:
             return old.kind & WRITE == 0, none
