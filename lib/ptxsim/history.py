@@ -26,8 +26,8 @@ from ptxsim.memory import (
 )  # fmt: skip
 from ptxsim.order import Order
 
-# What an access is. PAST is an access before a plain store by the same thread or one that
-# knew it, unless it stored the same: another store races with it, even of what is there now.
+# What an access is. PAST is an access before a plain store that replaced it, by the same
+# thread or one that knew it: another store races with it, even of what is there now.
 WRITE, STRONG, NARROW, PAST = 1, 2, 4, 8
 SIZE = 4  # the bits below the size
 LANES = 0xFFFFFFFF
