@@ -47,15 +47,17 @@ run(kernel, grid, block, *args, mode="race", log=False, shared=0, turns=…) -> 
 load(source, name, names={}) -> Kernel
     A kernel from text. ``names`` are further names that it may use, such as tile sizes.
 Report
-    ``faults``, a list of `Fault`; ``log``; ``loads``, ``stores``: array name -> one
-    number per thread; ``transactions`` (32-byte sectors), ``conflicts`` (extra passes
-    at the banks): array name -> number, in full mode; ``shared_bytes``; ``bytes``:
+    ``faults`` and ``notes``, lists of `Fault`; ``log``; ``loads``, ``stores``: array name
+    -> one number per thread; ``transactions`` (32-byte sectors), ``conflicts`` (extra
+    passes at the banks): array name -> number, in full mode; ``shared_bytes``; ``bytes``:
     array name -> bytes loaded and stored; ``exits``: which threads had left the kernel
     before a barrier. A report is true if it has no fault.
 Fault, a ValueError
     ``kind``, ``line``, ``text``, and where they apply ``threads``, ``block``,
     ``array``, ``index``, ``earlier`` (the line of the first of two accesses) and
-    ``how``. ``fields`` holds all of these, ready for JSON.
+    ``how``. ``fields`` holds all of these, ready for JSON. ``severity`` is "fault" for
+    those in ``Report.faults``. Those in ``Report.notes`` are no faults: "benign" makes no
+    difference to any number, and "unmodelled" is where a GPU may do something else.
 
 Faults
 ------
@@ -69,7 +71,8 @@ race            two threads access one element, at least one of them writes, the
                 or the new one), "overwrite" (now writes what before read) or "both
                 write"; ``values`` as text, where there are any: [read], or [written
                 now, written before]; ``alias``, the array's other name; for a race
-                between blocks, ``other_block``
+                between blocks, ``other_block``. Benign if both write the same bits on
+                the same line, and do nothing else to the element in no order
 uninitialised   a thread reads a shared or local element that no thread has written
 index           an index outside the array, or a negative one, which wraps around
 barrier         ``threads`` = [one that waits at ``line``, one that never comes]; at a
@@ -82,12 +85,13 @@ shared          more shared memory than a block gets by default (``bytes``; 48 K
 block           more threads than a block may have (1024)
 launch          a grid or a block that is too large in one direction
 endless         a loop that does not end, with its line: either nothing changes from
-                one iteration to the next, or there are too many iterations. A thread
-                that waits in a loop for another thread waits for ever here, unless the
-                loop is a ``while`` that polls with an atomic.
+                one iteration to the next, or there are too many iterations. A
+                ``while`` gives way to other threads, of other blocks too; a ``for``
+                never does
 float64         an operation in double precision (full mode), found from the types
                 before anything runs
 error           the kernel raised an exception: ``text`` says which
+activemask      a note, unmodelled: the lanes that are there together on a GPU may be fewer
 
 Lines count from the start of the file or cell that holds the kernel, or of the text.
 
@@ -115,7 +119,8 @@ With ``log=True`` (JSON throughout) ``Report.log`` is::
                  "phases": [{"touches": [[thread, "w", array, index, line], …],
                              "barrier": 5}, …,
                             {"touches": […], "barrier": null}]}],
-     "faults": [{"kind": "race", "text": …, "line": …, …}, …]}
+     "faults": [{"kind": "race", "text": …, "line": …, …}, …],
+     "notes": […]}
 
 A phase lies between two barriers; ``barrier`` is the line of the one that ends it. A
 touch is an access: the thread (its number in the block, x fastest), "r", "w" or "a"

@@ -50,7 +50,9 @@ class Fault(ValueError):
         "endless",
         "float64",
         "error",
+        "activemask",
     ]
+    severity: Literal["fault", "benign", "unmodelled"]
     text: str
     line: int | None
     fields: dict[str, Any]
@@ -76,6 +78,7 @@ class Report:
     grid: list[int]
     block: list[int]
     faults: list[Fault]
+    notes: list[Fault]
     loads: dict[str, list[int]]
     stores: dict[str, list[int]]
     shared_bytes: int

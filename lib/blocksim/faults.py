@@ -8,7 +8,7 @@ class Fault(ValueError):
 
     Attributes
     ----------
-    kind : str
+    kind, severity : str
         As in the package's docstring.
     fields : dict
         All of the fault's data, ready for JSON; also available as attributes.
@@ -19,6 +19,7 @@ class Fault(ValueError):
         super().__init__(text + at)
         self.fields = {"kind": kind, "text": text, "line": line}
         self.fields.update(fields)
+        self.severity = fields.get("severity", "fault")
 
     def __getattr__(self, name: str) -> object:
         if name == "fields" or name not in self.fields:
@@ -34,6 +35,10 @@ HOW = {
     "too early": "{now} reads {what}, which {before} has yet to write{at}, with {none}",
     "both write": "{now} and {before} both write {what}, with {none}: {new} now, {old}"
     " before{at}",
+    "another": "{now} and {before} both write {what}, with {none}: {new} now, another"
+    " number before{at}",
+    "benign": "{now} and {before} both write {new} to {what}{at}, with {none}: whichever"
+    " comes last, it is the same number",
 }
 NONE = "no barrier between"
 NONE_FOR_BLOCKS = "nothing to order the two"

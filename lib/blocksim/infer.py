@@ -88,9 +88,13 @@ class Compiler:
     ----------
     doubles : dict
         Line -> what is computed in float64 there.
+    fair : bool
+        May every ``while`` wait for what another thread does? Otherwise only those that
+        may poll with an atomic.
     """
 
-    def __init__(self):
+    def __init__(self, fair: bool = False):
+        self.fair = fair
         self.known = {}
         self.main = None  # the tree of the kernel
         self.open = []  # the trees of the functions that are being read, to find recursion
@@ -341,6 +345,7 @@ class Inference(Expressions):
 
     def read_While(self, node: Node) -> None:
         self.typed.loops = True
+        self.typed.atomics = self.typed.atomics or self.compiler.fair
         self.truth(node.test)
         if not possible(node.test)[0]:  # false already before the first iteration
             return self.block(node.orelse)

@@ -208,42 +208,47 @@ def run(
     shape = program, triple(grid, "grid"), triple(block, "block"), mode, log
     beat, trace = callback(beat, "beat"), callback(trace, "trace")
     options = beat or silent, count(shared, "shared"), count(turns, "turns", 1), trace
-    launch = Launch(*shape, *options)
-    taken = take_in(launch, program.parameters, arguments)
-    kinds = tuple([
-        kind_of(name, array if hasattr(array, "ndim") else value)
-        for name, value, array in zip(program.parameters, arguments, taken)
-    ])  # fmt: skip
-    taken = program.fitted(taken, kinds, launch.full)
-    again = None if trace else copies(launch, arguments, taken)
+
+    def prepared(**how):
+        """Return a launch, the types of its arguments, and its arrays."""
+        launch = Launch(*shape, *options, **how)
+        taken = take_in(launch, program.parameters, arguments)
+        kinds = tuple([
+            kind_of(name, array if hasattr(array, "ndim") else value)
+            for name, value, array in zip(program.parameters, arguments, taken)
+        ])  # fmt: skip
+        return launch, kinds, program.fitted(taken, kinds, launch.full)
+
+    launch, kinds, taken = prepared()
     try:
         report = launch.run(kinds, taken)
+        if not trace:
+            report, taken = again(launch, report, taken, prepared)
     finally:
         give_back(arguments, taken)
-    if report and launch.order.blocks_communicate and again:
-        second = Launch(*shape, *options, backwards=True)
-        other_taken = take_in(second, program.parameters, again)
-        other = second.run(kinds, program.fitted(other_taken, kinds, launch.full))
-        return report if other else other
     return report
 
 
-def copies(launch: Launch, values: list, taken: list) -> list | None:
-    """Return copies of the arguments for a second run, or None if none is needed.
+def again(launch: Launch, report: object, taken: list, prepared: object) -> tuple:
+    """Run a launch in another order where that may change its verdict.
 
-    A kernel may be right only if the block with the last number comes last. CUDA promises
-    no such order, so a launch whose blocks communicate runs again, last block first.
+    A loop may be endless only because it never gives way to other threads. And a kernel
+    may be right only if the block with the last number comes last: CUDA promises no order
+    of blocks. Returns the report that counts, and its arrays.
     """
-    if launch.total() == launch.count or any([getattr(a, "others", ()) for a in taken]):
-        return None
-    return [deep(value) for value in values]
+    stuck = endless(report) and launch.total() > 1 and not launch.code.waits
+    if not stuck and not (report and launch.order.blocks_communicate):
+        return report, taken
+    other, kinds, fresh = prepared(fair=stuck, backwards=not stuck)
+    found = other.run(kinds, fresh)
+    if stuck:
+        return (report, taken) if endless(found) else (found, fresh)
+    return (report if found else found), taken
 
 
-def deep(value: object) -> object:
-    """Return a deep copy of a list or an array; return a number as it is."""
-    if isinstance(value, list):
-        return [deep(part) for part in value]
-    return value.copy() if getattr(value, "shape", ()) else value
+def endless(report: object) -> bool:
+    """Return whether a thread did not end."""
+    return "endless" in [fault.fields["kind"] for fault in report.faults]
 
 
 def silent() -> None:

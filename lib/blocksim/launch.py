@@ -27,10 +27,8 @@ MEETINGS = 50  # iterations of a while for each meeting that a thread is allowed
 # This many meetings are always allowed, because not every barrier is in a loop.
 FEWEST_MEETINGS = 1000
 FORS = 10  # iterations of a for count as one of a while, because a for always ends
-ENDLESS = (
-    "; if it waits for another thread: here one runs at a time, and gives way to the"
-    " others only where threads meet, or in a while with an atomic"
-)
+ACTIVE = "activemask gives the lanes that are at it together here; a GPU may give fewer"
+ENDLESS = "; if it waits for another thread: a while gives way, and a for never does"
 
 
 class Thread:
@@ -83,13 +81,16 @@ class Launch:
         Called with every access, fence and meeting; for tests.
     backwards : bool
         Run the last block first: CUDA promises no order of blocks.
+    fair : bool
+        Let every ``while`` give way to other threads, not only those that may poll with an
+        atomic.
     """
 
     def __init__(
         self, program, grid, block, mode, log, beat, shared=0, turns=TURNS, trace=None,
-        backwards=False,
+        backwards=False, fair=False,
     ):  # fmt: skip
-        self.backwards = backwards
+        self.backwards, self.fair = backwards, fair
         self.program = program
         self.grid = grid
         self.block = block
@@ -134,7 +135,7 @@ class Launch:
     def compile(self, kinds: tuple) -> object:
         """Return the kernel as a Python function for arguments of these types."""
         try:
-            self.code = self.program.code(kinds, self.full)
+            self.code = self.program.code(kinds, self.full, self.fair)
         except Refusal as refusal:
             self.refuse(refusal)
         for line in sorted(self.code.doubles) if self.full else []:
@@ -337,6 +338,8 @@ class Launch:
         if first.what == "syncwarp":
             self.order.meet_warp(lanes)
             self.tell("warp", lanes)
+        elif first.what == "activemask":
+            self.fault("activemask", ACTIVE, first.line, severity="unmodelled")
         for thread, answer in zip(lanes, answers(lanes)):
             thread.answer = answer
         for thread in lanes:
@@ -569,10 +572,9 @@ class Launch:
         array = self.memory(self, name, "shared", (size,), dtype)
         known = [each for each in self.shared.values() if each.space == "dynamic"]
         if known and known[0].dtype.name != dtype.name:
-            raise TypeError(
-                f"{name} is the same dynamic shared memory as {known[0].name}, which"
-                f" holds {known[0].dtype.name}; the simulator has one type for it"
-            )
+            reason = f"{name} is the same dynamic shared memory as {known[0].name}, which"
+            reason += f" holds {known[0].dtype.name}: it has one type here"
+            self.refuse(Refusal(self.cuda._line, reason, "", "views"))
         make = PlainAliased if self.memory is Array else Aliased
         array = make(self, name, "shared", (size,), dtype)
         array.share(list(range(size)), known[0] if known else array)
@@ -598,9 +600,10 @@ class Launch:
         block, other = self.at_block(owner // self.count), owner % self.count
         line, now = self.cuda._line, self.thread
         if self.trace:
-            self.trace("race", [self.running.who, owner], (array.data, offset))
+            kind = "benign" if how == "benign" else "race"
+            self.trace(kind, [self.running.who, owner], (array.data, offset))
         away = block != self.at
-        if not away and tick < self.order.phase:
+        if not away and tick < self.order.phase and how != "benign":
             self.report_never_came(array, offset, how, other, earlier)
         sides = [
             (self.name(now, self.at if away else None), now, line),
@@ -622,14 +625,16 @@ class Launch:
             "old": shown(old), "new": shown(new), "wrote": "wrote",
         }  # fmt: skip
         fields = {} if theirs is array else {"alias": theirs.name}
-        if how in ("read", "ahead", "both write"):
-            fields["values"] = [shown(new), shown(old)][how != "both write" :]
+        if how == "benign":
+            fields["severity"] = how
+        if how in ("read", "ahead", "both write", "benign"):
+            fields["values"] = [shown(new), shown(old)][how in ("read", "ahead") :]
         self.fault(
             "race",
             race(how, words),
             line=lines[0],
             threads=threads,
-            how=how,
+            how="both write" if how in ("benign", "another") else how,
             earlier=lines[1],
             other_block=block,
             array=array.name,

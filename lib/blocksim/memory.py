@@ -5,8 +5,13 @@ and nothing orders them (``order``). Each element records what it takes to detec
 with its next access:
 
 - the last plain write,
+- plain writes of the same bits on the same line that nothing orders before it,
 - the plain reads since then,
-- the atomics since then.
+- the atomics since then,
+- the accesses before the last plain write that it has replaced.
+
+Two plain writes of the same bits on one line leave the same in either order. That is no
+race but *benign*, and a report lists it in its ``notes``.
 
 A read from before a barrier is dropped from the record as soon as another thread reads
 the element after that barrier, and so is an atomic. No race is lost: the dropped access is
@@ -15,6 +20,7 @@ the second.
 """
 
 from .faults import shown, whole_number
+from .meetings import same
 from .scalars import convert
 
 NEVER = 0
@@ -170,8 +176,13 @@ class Watched(Array):
         self.written_at = [0] * size  # the line of that write
         self.readers = [NEVER] * size  # the tick of the last plain read since then
         self.read_at = [0] * size  # the line of that read
-        # Offset -> the other reads, and the atomics, since the last plain write, as a flat
-        # list of ticks and lines: tick, line, tick, line, …
+        # Offset -> the other writes of the same bits on that line, as a flat list of ticks
+        # and lines: tick, line, tick, line, …
+        self.other_writers = {}
+        # Offset -> how a write races with what the last ones have replaced, and such a
+        # list: reads, atomics, writes of other bits or on other lines.
+        self.replaced = {}
+        # The same of the other reads, and of the atomics, since the last plain write.
         self.other_readers = {}
         self.atomics = {}
         self.clocks = {}  # the clocks that atomics have published; see Order
@@ -204,7 +215,9 @@ class Watched(Array):
         gpu = self.gpu
         self.stores[gpu._who] += 1
         if gpu._watch:
-            gpu._watch(self, offset, "w")
+            gpu._watch(self, offset, "w", value)
+        if self.writers[offset]:
+            self.compare_writers(offset, value)
         if self.writers[offset] != gpu._now:
             self.first_write(offset, value)
         elif self.clocks and offset in self.clocks:
@@ -254,6 +267,8 @@ class Watched(Array):
         tick = self.writers[offset]
         if tick and (tick >= floor or tick < gpu._block_floor):
             self.clash(offset, tick, self.written_at[offset], "read")
+        if self.other_writers and offset in self.other_writers:
+            self.clashes(offset, self.other_writers[offset], "read")
         if self.atomics and offset in self.atomics:
             self.clashes(offset, self.atomics[offset], "read")
         tick = self.readers[offset]
@@ -304,30 +319,67 @@ class Watched(Array):
         return remaining
 
     def first_write(self, offset: int, value: object) -> None:
-        """Check a thread's first write in a stretch against all earlier accesses."""
+        """Check a thread's first write in a stretch against earlier reads and atomics."""
         gpu = self.gpu
         tick = self.writers[offset]
-        if tick:
-            if tick >= gpu._floor or tick < gpu._block_floor:
-                self.clash(offset, tick, self.written_at[offset], "both write", value)
-            if tick < self.order.phase:
-                self.rewritten.add(offset)
-        self.compare_readers(offset)
+        if tick and tick < self.order.phase:
+            self.rewritten.add(offset)
+        replaced = self.compare_readers(offset)
         if self.atomics and offset in self.atomics:
-            self.clashes(offset, self.atomics.pop(offset), "both write", value)
+            listed = self.atomics.pop(offset)
+            self.clashes(offset, listed, "both write", value)
+            replaced.append(("another", listed))
+        if replaced:
+            self.replaced[offset] = replaced
         if self.clocks and offset in self.clocks:
             del self.clocks[offset]
         self.writers[offset] = gpu._now
         self.readers[offset] = NEVER
 
-    def compare_readers(self, offset: int) -> None:
-        """Report earlier reads that nothing orders before this write."""
-        gpu = self.gpu
+    def compare_writers(self, offset: int, value: object) -> None:
+        """Check a plain write against the last ones, and against what they have replaced.
+
+        What was replaced is ordered before the last writes, so it can race with this write
+        only if one of them is not ordered before it.
+        """
+        gpu, tick, mark = self.gpu, self.writers[offset], self.written_at[offset]
+        others = []
+        if self.other_writers and offset in self.other_writers:
+            others = self.other_writers.pop(offset)
+        line = mark[0] if self.others else mark
+        if line != gpu._line or not same(self.data[offset], value):
+            others += [tick, mark]
+            self.replaced[offset] = [("another", others)]
+            self.clashes(offset, others, "both write", value)
+            return
+        if (tick >= gpu._floor or tick < gpu._block_floor) and not self.order.ordered(
+            tick
+        ):
+            others += [tick, mark]
+            if len(others) > self.most:
+                others = self.unordered(others)
+        elif others:
+            others = self.unordered(others)
+        if others:
+            self.other_writers[offset] = others
+            self.launch.report_race(
+                self, offset, "benign", others[-2], others[-1], value
+            )
+            for how, accesses in self.replaced.get(offset, ()):
+                self.clashes(offset, accesses, how, value)
+
+    def compare_readers(self, offset: int) -> list:
+        """Report earlier reads that nothing orders before this write; return all."""
+        gpu, tick = self.gpu, self.readers[offset]
+        if not tick:
+            return []
+        listed = []
         if self.other_readers and offset in self.other_readers:
-            self.clashes(offset, self.other_readers.pop(offset), "overwrite")
-        tick = self.readers[offset]
-        if tick and (tick >= gpu._floor or tick < gpu._block_floor):
+            listed = self.other_readers.pop(offset)
+            self.clashes(offset, listed, "overwrite")
+        if tick >= gpu._floor or tick < gpu._block_floor:
             self.clash(offset, tick, self.read_at[offset], "overwrite")
+        return [("overwrite", listed + [tick, self.read_at[offset]])]
 
     def compare_atomic(self, offset: int, value: object) -> None:
         """Check an atomic against earlier plain accesses, and record it."""
@@ -337,6 +389,8 @@ class Watched(Array):
             self.rewritten.add(offset)
         if tick and (tick >= gpu._floor or tick < gpu._block_floor):
             self.clash(offset, tick, self.written_at[offset], "both write", value)
+        if self.other_writers and offset in self.other_writers:
+            self.clashes(offset, self.other_writers[offset], "both write", value)
         listed = list(self.other_readers.get(offset, ()))
         self.clashes(offset, listed + [self.readers[offset], self.read_at[offset]])
         known = self.atomics.get(offset)
@@ -403,7 +457,8 @@ class PlainAliased(Array):
 
 
 SHARED = (
-    "data writers written_at readers read_at other_readers atomics clocks rewritten early"
+    "data writers written_at other_writers replaced readers read_at other_readers atomics"
+    " clocks rewritten early"
 ).split()
 
 

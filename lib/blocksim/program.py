@@ -83,16 +83,16 @@ class Program:
             if source:
                 source.space = None
 
-    def code(self, kinds: tuple, full: bool) -> Code:
+    def code(self, kinds: tuple, full: bool, fair: bool = False) -> Code:
         """Return the code for arguments of these types, or raise Refusal."""
         if self.refused:
             raise self.refused
         takes = self.takes() or kinds
-        key = (takes, full)
+        key = (takes, full, fair)
         if key not in self.compiled:
             self.check_parameters()
             try:
-                self.compiled[key] = self.compile(takes, full)
+                self.compiled[key] = self.compile(takes, full, fair)
             except (RuntimeError, MemoryError, SyntaxError) as error:
                 if not too_deep(error):
                     raise
@@ -139,8 +139,8 @@ class Program:
             for value, takes, kind in zip(values, signature, kinds)
         ]
 
-    def compile(self, kinds: tuple, full: bool) -> Code:
-        compiler = Compiler()
+    def compile(self, kinds: tuple, full: bool, fair: bool) -> Code:
+        compiler = Compiler(fair)
         typed = compiler.kernel(self.function, kinds)
         return Code(typed, compiler.doubles, full)
 

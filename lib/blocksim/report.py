@@ -13,6 +13,10 @@ class Report:
     Attributes
     ----------
     faults : list of Fault
+    notes : list of Fault
+        What is no fault, for each line and array the first time. Its severity is "benign"
+        if memory holds the same in any order, and "unmodelled" if a GPU may do something
+        else than this run did.
     loads, stores : dict of str to list of int
         Array name -> how often each thread of the launch read or wrote the array. Of two
         arrays with one name, the second is listed with its space: "tile (shared)".
@@ -29,7 +33,7 @@ class Report:
         self.kernel = name
         self.grid = list(grid)
         self.block = list(block)
-        self.faults = []
+        self.faults, self.notes = [], []
         self.loads, self.stores = {}, {}
         self.shared_bytes = 0
         self.total = 0  # threads of the launch; set once the size is checked
@@ -45,6 +49,7 @@ class Report:
 
     def __repr__(self) -> str:
         lines = [str(fault) for fault in self.faults] or ["no fault"]
+        lines += [f"{note.severity}: {note}" for note in self.notes]
         return "\n".join([f"{self.kernel}{[self.grid, self.block]}:"] + lines)
 
     @property
@@ -82,6 +87,7 @@ class Report:
             "arrays": self.arrays,
             "blocks": self.blocks,
             "faults": [fault.fields for fault in self.faults],
+            "notes": [note.fields for note in self.notes],
         }
 
     # ---- called by the launch
@@ -112,13 +118,14 @@ class Report:
         if trace is None:
             return self.touch if self.logging or self.traffic else None
 
-        def both(array, offset: int, kind: str) -> None:
-            trace(kind, [array.gpu._who], (array.data, offset))
+        def both(array, offset: int, kind: str, value: object = None) -> None:
+            gpu = array.gpu
+            trace(kind, [gpu._who], (array.data, offset, gpu._line, value))
             self.touch(array, offset, kind)
 
         return both
 
-    def touch(self, array, offset: int, kind: str) -> None:
+    def touch(self, array, offset: int, kind: str, value: object = None) -> None:
         """Record an access in the traffic and in the log."""
         thread, line = array.launch.thread, array.gpu._line
         kind = "a" if kind == "c" else kind
@@ -147,12 +154,13 @@ class Report:
         return self.numbers[key]
 
     def fault(self, kind, text, line, at, fields) -> Fault:
-        """Add a fault, unless the report already has an equal one for this line."""
+        """Add a fault or a note, unless there is an equal one for this line already."""
         fault = Fault(kind, text, line, block=at, **fields)
-        for known in self.faults:
-            if alike(known.fields, fault.fields):
-                return known
-        self.faults.append(fault)
+        known = self.faults if fault.severity == "fault" else self.notes
+        for each in known:
+            if alike(each.fields, fault.fields):
+                return each
+        known.append(fault)
         return fault
 
     # ---- phases and blocks

@@ -296,7 +296,7 @@ def joined(a: Value, b: Value) -> Value:
 
 
 def same_constant(a: object, b: object) -> bool:
-    """Return whether two constants are equal; True differs from 1 here."""
+    """Return whether two constants are equal; True differs from 1 here, −0.0 from 0.0."""
     if isinstance(a, Thing) and isinstance(b, Thing):
         return a.path == b.path
     if isinstance(a, Function) and isinstance(b, Function):
@@ -308,7 +308,7 @@ def same_constant(a: object, b: object) -> bool:
                 for x, y in zip(a, b)
             ]
         )
-    return a is b or (type(a) is type(b) and a == b)
+    return a is b or (type(a) is type(b) and a == b and str(a) == str(b))
 
 
 def merged(a: dict | None, b: dict | None) -> dict | None:

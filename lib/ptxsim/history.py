@@ -26,9 +26,9 @@ from ptxsim.memory import (
 )  # fmt: skip
 from ptxsim.order import Order
 
-# What an access is. PAST is a store that another one has overwritten. If it is plain, that
-# was a different one, by the same thread or one that knew it: another store races with it,
-# even of what is there now.
+# What an access is. PAST is a strong store that another store has overwritten, or any access
+# before a plain store that replaced it, by the same thread or one that knew it: another
+# plain store races with it, even of what is there now.
 WRITE, STRONG, NARROW, PAST = 1, 2, 4, 8
 SIZE = 4  # the bits below the size
 LANES = 0xFFFFFFFF
@@ -408,7 +408,8 @@ class History(Space):
         """Return which old accesses new ones stand for, and which become PAST instead."""
         none = np.zeros_like(differs)
         if kind & (WRITE | STRONG) == WRITE:
-            past = (old.kind & (WRITE | STRONG | PAST) == WRITE) & differs
+            same = ~differs & (old.kind & (WRITE | STRONG) == WRITE)
+            past = (old.kind & PAST == 0) & ~same
             return ~past, past
         if not kind & STRONG:
             return old.kind & WRITE == 0, none

@@ -513,7 +513,9 @@ def test_in_race_mode_nothing_is_said_about_float64() -> None:
 def test_the_log_has_the_form_of_the_docstring() -> None:
     source, case = CORRECT["a neighbour through shared memory"]
     log = json.loads(json.dumps(played(source, case, "log")["log"], allow_nan=False))
-    assert set(log) == {"kernel", "grid", "block", "arrays", "blocks", "faults"}
+    assert set(log) == {
+        "kernel", "grid", "block", "arrays", "blocks", "faults", "notes"
+    }  # fmt: skip
     (block,) = log["blocks"]
     load_, use = block["phases"]
     assert (block["at"], load_["barrier"], use["barrier"]) == ([0, 0], 13, None)

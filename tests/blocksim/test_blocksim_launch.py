@@ -622,7 +622,10 @@ SAID = {
     "if t: x[-t] = 1.0": "thread 1 asks for x[-1]; its shape is [8], and a negative"
     " index counts from the end",
     "x[t + 7] = 1.0": "thread 1 asks for x[8]; its shape is [8]",
-    "x[0] = t < 9": "both write x[0], with no barrier between: 1 now, 1 before",
+    "x[0] = t < 3": "both write x[0], with no barrier between: 0 now, 1 before",
+    "if t == 0: v = x[0]\nx[0] = 5.0": "overwrites x[0], which thread 0 read on line 3",
+    "for k in range(2 if t == 0 else 1): x[0] = k + min(t, 1)": "both write x[0], with no"
+    " barrier between: 1 now, another number before on line 3",
     "p = 1.0, 2.0\nx[t] = p[t]": "thread 2: IndexError: p[2] is asked for; there are 2",
 }
 
@@ -633,8 +636,70 @@ def test_a_message_says_what_a_thread_did_with_the_value(body: str) -> None:
     assert SAID[body].replace("\\", "") in said
 
 
+# What all threads write, and with how many blocks that is benign.
+SAME = {
+    "x[0] = 5.0": 2,
+    "x[0] = y[0]": 2,  # a NaN
+    "x[0] = -0.0": 2,
+    "x[0] = -0.0 if t else 0.0": 0,
+    "x[0] = 5.0 + t": 0,
+    "if t: x[0] = 5.0\nelse: x[0] = 5.0": 0,  # on two lines
+    "x[0] = 5.0\nx[0] = 6.0": 0,
+    "cuda.atomic.add(x, 0, 1.0)\ncuda.syncthreads()\nx[0] = 5.0": 1,
+    "if t == 0: cuda.atomic.add(x, 0, 1.0)\nx[0] = 5.0": 0,
+    "x[0] = 5.0\nv = x[0]": 0,
+    "x[0] = 5.0\ncuda.syncthreads()\nv = x[0]": 1,
+    "for k in range(2):\n    x[0] = 5.0\n    cuda.syncthreads()": 2,
+    "for k in range(2):\n    x[0] = k\n    cuda.syncthreads()": 1,
+    "for k in range(2): x[0] = k": 0,
+}
+
+
+@pytest.mark.parametrize("grid", [1, 2])
+@pytest.mark.parametrize("body", SAME)
+def test_the_same_bits_on_one_line_are_benign(body: str, grid: int) -> None:
+    x, y = np.zeros(2, np.float32), np.full(2, np.nan, np.float32)
+    report = launched(body, x, y, grid=grid)
+    assert bool(report) == (grid <= SAME[body]), report
+    if report:
+        (note,) = report.notes
+        assert (note.kind, note.severity, note.array) == ("race", "benign", "x")
+        assert note.line == note.earlier and "benign: " in repr(report)
+
+
+def test_what_activemask_gives_is_noted_as_unmodelled() -> None:
+    report = launched("x[t] = cuda.activemask()", np.zeros(4, np.int32))
+    (note,) = report.notes
+    assert report and (note.kind, note.severity) == ("activemask", "unmodelled")
+
+
+FLAG = """if t == WAITS:
+    while y[0] == 0: pass
+    x[1] = x[0] + 1
+elif t == 1 - WAITS:
+    x[0] = 41
+    cuda.threadfence()
+    y[0] = 1"""
+
+
+@pytest.mark.parametrize("blocks", [1, 2])
+@pytest.mark.parametrize("waits", [0, 1])
+def test_a_flag_without_atomics_is_a_race_whoever_comes_first(waits, blocks) -> None:
+    body = FLAG.replace("WAITS", str(waits))
+    if blocks == 2:
+        body = body.replace("t ==", "cuda.blockIdx.x ==")
+    x, y = np.zeros(2, np.int32), np.zeros(1, np.int32)
+    report = launched(body, x, y, grid=blocks, block=3 - blocks)
+    assert {(f.kind, f.array) for f in report.faults} == {("race", "x"), ("race", "y")}
+    assert x.tolist() == [41, 42]
+    for stuck in (body.replace("y[0] = 1", "y[0] = 0"), "while y[0] == 0: pass"):
+        x[:] = y[:] = 0
+        report = launched(stuck, x, y, grid=blocks, block=3 - blocks)
+        assert report.faults[-1].kind == "endless" and not y[0]
+
+
 def test_two_blocks_are_not_asked_for_a_barrier() -> None:
-    said = fault("x[0] = 1.0", np.zeros(1, np.float32), grid=2, block=1)
+    said = fault("x[0] = cuda.blockIdx.x", np.zeros(1, np.float32), grid=2, block=1)
     assert "nothing to order the two" in str(said) and said.other_block == [0, 0]
 
 

@@ -351,9 +351,9 @@ def kernel(x, out):
 )
 def test_the_race_s_figure_has_the_simulator_s_verdict(meet, place, says) -> None:
     source = MEETINGS.replace("MEET", meet).replace("PLACE", place)
-    ones = np.ones(4, np.float32)
+    x = np.arange(4, dtype=np.float32)
     kernel = blocksim.load(source, "kernel", whole=False)
-    report = blocksim.run(kernel, 1, 4, ones, 0 * ones, log=True)
+    report = blocksim.run(kernel, 1, 4, x, 0 * x, log=True)
     log = report.log | {"source": source}
     last = max(1, len(log["blocks"][-1]["phases"]))
     sentence = said("kernel-race", {"kernel": "yours", "log": log, "step": last}, "en")
@@ -375,6 +375,18 @@ def test_atomic_changes_are_not_said_to_be_reads() -> None:
     )
     assert not report.faults and "without a barrier" in first
     assert "No two threads collide." in last and "This run has no race" in last
+
+
+@pytest.mark.parametrize("written", ["1.0", "x[t]"])
+def test_the_race_s_figure_lets_two_threads_write_the_same_number(written) -> None:
+    source = "def kernel(x):\n    t = cuda.threadIdx.x\n"
+    source += f"    s = cuda.shared.array(2, float32)\n    s[t // 2] = {written}\n"
+    kernel = blocksim.load(source, "kernel", whole=False)
+    report = blocksim.run(kernel, 1, 4, np.arange(4, dtype=np.float32), log=True)
+    state = {"kernel": "yours", "log": report.log | {"source": source}, "step": 1}
+    sentence = said("kernel-race", state, "en")
+    assert ("or write the same" in sentence) == (written == "1.0")
+    assert ("This run has no race" in sentence) == (written == "1.0")
 
 
 def test_touches_collide_exactly_where_the_simulator_finds_a_race() -> None:

@@ -219,7 +219,7 @@ kernel(
     "both write",
     """@cuda.jit
 def kernel(x):
-    x[cuda.threadIdx.x // 2] = 1
+    x[cuda.threadIdx.x // 2] = cuda.threadIdx.x
 """,
     {"x": X},
     fields={"kind": "race", "how": "both write", "threads": [1, 0], "index": [0]},

@@ -15,6 +15,8 @@ class Finding(NamedTuple):
 
     told: set
     there: set
+    benign_told: set  # of elements without a race
+    benign: set
     faults: list
     apart: bool  # do its threads fail to meet, by design?
 
@@ -38,15 +40,16 @@ def follow(seed: int) -> Finding:
     trace = Trace(launch["threads"])
     shape = launch["blocks"], launch["threads"]
     report = run(load(source, "kernel"), *shape, *arguments(launch), trace=trace)
-    return Finding(
-        trace.reported, racy(trace), report.faults, launch.get("apart", False)
-    )
+    races, benign = racy(trace)
+    apart = launch.get("apart", False)
+    both = [found - races for found in (trace.benign, benign)]
+    return Finding(trace.reported, races, *both, report.faults, apart)
 
 
 @cache
 def judged(seed: int) -> tuple[str, bool]:
     """What is wrong with the verdict on the program of a seed, and has it a race?"""
-    told, there, faults, apart = follow(seed)
+    told, there, benign_told, benign, faults, apart = follow(seed)
     met = [f for f in faults if f.kind in ("barrier", "barriers")]
     strange = [f for f in faults if f.kind not in ("race", "uninitialised")]
     strange = [f for f in strange if not (f in met and (apart or told))]
@@ -56,6 +59,9 @@ def judged(seed: int) -> tuple[str, bool]:
         return f"seed {seed}: {strange[0]}", bool(there)
     if told != there:
         return f"seed {seed}: missed {there - told}, false {told - there}", bool(there)
+    if benign_told != benign:
+        missed, false = benign - benign_told, benign_told - benign
+        return f"seed {seed}: benign: missed {missed}, false {false}", bool(there)
     return "", bool(there)
 
 

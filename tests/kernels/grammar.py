@@ -243,7 +243,8 @@ class Shape:
         rng = self.rng
         name = rng.choice(["tile", "tile", "x", "y"])
         at = f"{name}[{self.place(name)}]"
-        line = rng.choice([f"{at} = v + w", f"v = {at}", f"w += {at}", f"{at} += 1"])
+        forms = [f"{at} = v + w", f"v = {at}", f"w += {at}", f"{at} += 1", f"{at} = 7"]
+        line = rng.choice(forms)
         return [line]
 
     def atomic(self) -> list[str]:
@@ -505,6 +506,7 @@ class Knot:
             rng.choice(
                 [
                     f"{place} = v",
+                    f"{place} = 7",
                     f"v = {place}",
                     f"w += {place}",
                     self.atomic(place),

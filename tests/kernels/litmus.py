@@ -21,6 +21,14 @@ BLIND = "if b == 1 and t == 0:\n    cuda.atomic.add(c, 0, 1)\n    v = x[0]\n"
 LITMUS = {}
 
 
+def visible(source: str) -> str:
+    """The text of a program that also stores what it has read.
+
+    A compiler leaves out what a program reads and does not use.
+    """
+    return source + "    y[100 + b * 64 + t] = v\n"
+
+
 def litmus(name: str, blocks: int, threads: int, body: str, races: str = "") -> None:
     lines = "".join(f"    {line}\n" for line in body.split("\n"))
     LITMUS[name] = blocks, threads, HEAD + lines, set(races.split())
@@ -467,4 +475,34 @@ if t == 0:
         v = s[1]
     else:
         cuda.atomic.exch(c, 0, 1)""",
+)
+SAME = """for i in range(c[1] + 2):
+    if (t == 0) == (i == 0):
+        if t == 0: FIRST
+        x[0] = 5"""
+litmus("all write the same", 1, 4, SAME.replace("FIRST", "pass"))
+litmus("all write the same, in two blocks", 2, 4, SAME.replace("FIRST", "pass"))
+litmus(
+    "one reads before all write the same", 1, 4, SAME.replace("FIRST", "v = x[0]"), "x"
+)
+litmus(
+    "one reads, and has a fence, before all write the same",
+    1,
+    4,
+    "cuda.threadfence()\n" + SAME.replace("FIRST", "v = x[0]"),
+    "x",
+)
+litmus(
+    "one adds before all write the same",
+    1,
+    4,
+    SAME.replace("FIRST", "v = cuda.atomic.add(x, 0, 1)"),
+    "x",
+)
+litmus("one writes another number before", 1, 4, SAME.replace("FIRST", "x[0] = 4"), "x")
+litmus(
+    "all write the same, and one reads a barrier later",
+    1,
+    4,
+    SAME.replace("FIRST", "pass") + "\ncuda.syncthreads()\nv = x[0]",
 )

@@ -1,9 +1,11 @@
 """Which elements have a race, from all pairs of accesses in what a launch told.
 
 Nothing here is the simulator's: every event is a node, what happens before it is a set
-of nodes, and two accesses are a race if neither is in the other's set.
+of nodes, and two accesses are a race if neither is in the other's set. Only two plain
+writes of the same bits on one line are benign instead.
 """
 
+import struct
 from itertools import combinations
 
 WRITES, ATOMIC = "wac", "ac"
@@ -15,40 +17,51 @@ class Trace:
     def __init__(self, threads: int) -> None:
         self.threads = threads  # in a block
         self.events: list[tuple] = []
+        # Of the events that are plain writes: what was stored, and on which line.
+        self.stored: dict[int, tuple] = {}
         self.reported: set[tuple] = set()
+        self.benign: set[tuple] = set()
         self.memories: list[list] = []  # kept, so that no two share an identity
 
     def __call__(self, kind: str, who: list[int], more: object) -> None:
         if isinstance(more, tuple):
-            memory, place = more
+            memory, place, *written = more
             if not any(memory is known for known in self.memories):
                 self.memories.append(memory)
             more = [memory is known for known in self.memories].index(True), place
-        if kind == "race":
-            self.reported.add(more)
-        else:
-            self.events.append((kind, who, more))
+        if kind in ("race", "benign"):
+            (self.reported if kind == "race" else self.benign).add(more)
+            return
+        self.events.append((kind, who, more))
+        if kind == "w":
+            line, value = written
+            bits = struct.pack("d", value) if isinstance(value, float) else value
+            self.stored[len(self.events) - 1] = bits if value == value else "NaN", line
 
 
-def racy(trace: Trace) -> set[tuple]:
-    """The elements, as (memory, place), that two accesses touch in no order."""
+def racy(trace: Trace) -> tuple[set[tuple], set[tuple]]:
+    """The elements, as (memory, place), with a race, and those with a benign one."""
     before = happens_before(trace)
     touched: dict[tuple, list[int]] = {}
     for node, (kind, _, more) in enumerate(trace.events):
         if kind in ("r", "w", "a", "c"):
             touched.setdefault(more, []).append(node)
-    return {
-        place
-        for place, nodes in touched.items()
-        if any(clash(trace.events, a, b, before) for a, b in combinations(nodes, 2))
-    }
+    races, benign = set(), set()
+    for place, nodes in touched.items():
+        found = {clash(trace, a, b, before) for a, b in combinations(nodes, 2)}
+        races |= {place} if "race" in found else set()
+        benign |= {place} if "benign" in found else set()
+    return races, benign
 
 
-def clash(events: list[tuple], a: int, b: int, before: list[int]) -> bool:
-    one, two = events[a], events[b]
-    writes = one[0] in WRITES or two[0] in WRITES
-    both_atomic = one[0] in ATOMIC and two[0] in ATOMIC
-    return writes and not both_atomic and not before[b] >> a & 1
+def clash(trace: Trace, a: int, b: int, before: list[int]) -> str:
+    one, two = trace.events[a][0], trace.events[b][0]
+    writes = one in WRITES or two in WRITES
+    both_atomic = one in ATOMIC and two in ATOMIC
+    if not writes or both_atomic or before[b] >> a & 1:
+        return ""
+    same = one == two == "w" and trace.stored[a] == trace.stored[b]
+    return "benign" if same else "race"
 
 
 def happens_before(trace: Trace) -> list[int]:

@@ -156,7 +156,11 @@ def cases() -> dict[str, Case]:
 
 def digest(case: Case) -> str:
     """Return a digest of a kernel's text, by which stored PTX that is old is noticed."""
-    text = inspect.getsource(case.function)
+    return digest_of(inspect.getsource(case.function))
+
+
+def digest_of(text: str) -> str:
+    """Return a digest of a text."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -66,7 +66,7 @@ function phase(touches, threads, isRace) {
     return { ...each, column };
   });
   const columns = Math.max(1, ...count.values());
-  const met = collisions(placed);
+  const met = collisions(placed, isRace);
   const clashes = met.filter(isRace);
   return {
     touches: placed,
@@ -78,15 +78,20 @@ function phase(touches, threads, isRace) {
   };
 }
 
-/** Two threads, one element, and not both only read (or both only add atomically). */
-function collisions(touches) {
+/**
+ * Two threads, one element, and not both only read, or both only add atomically. Writes
+ * that are no race were ordered, or wrote the same number.
+ */
+function collisions(touches, isRace) {
   const seen = new Map();
   return touches.flatMap((now) => {
     const cell = `${now.array}:${now.index}`;
     const earlier = seen.get(cell) ?? [];
     seen.set(cell, [...earlier, now]);
     const before = earlier.find(
-      ({ thread, how }) => thread !== now.thread && (how !== now.how || how === "w"),
+      (before) =>
+        before.thread !== now.thread &&
+        (before.how !== now.how || (now.how === "w" && isRace({ before, now }))),
     );
     return before ? [{ before, now }] : [];
   });

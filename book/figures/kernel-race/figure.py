@@ -8,7 +8,8 @@ settles it: the kernel without the barrier in its loop, second phase, where thre
 reads what thread 2 writes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -75,8 +76,9 @@ def expected(state: Values) -> Values:
     kept = [[t for t in each["touches"] if is_shared(log, t)] for each in phases]
     races = [fault for fault in log.get("faults", []) if fault["kind"] == "race"]
     names = [each["name"] for each in log.get("arrays", [])]
-    found = [collisions(touches) for touches in kept]
-    raced = [[each for each in some if is_race(each, names, races)] for some in found]
+    raced = partial(is_race, names=names, races=races)
+    found = [collisions(touches, raced) for touches in kept]
+    clashing = [list(filter(raced, some)) for some in found]
     return {
         "steps": len(kept),
         "phases": [
@@ -85,7 +87,7 @@ def expected(state: Values) -> Values:
                 "ordered": len(clashes) < len(some),
                 "share": len({t[0] for t in touches}) / max(1, threads),
             }
-            for touches, some, clashes in zip(kept, found, raced)
+            for touches, some, clashes in zip(kept, found, clashing)
         ],
         "race": bool(races),
     }
@@ -105,14 +107,19 @@ def is_race(pair: Values, names: list[str], races: list[Values]) -> bool:
     )
 
 
-def collisions(touches: list) -> list[Values]:
-    """For every touch the first earlier one that it collides with."""
+def collisions(touches: list, raced: Callable[[Values], bool]) -> list[Values]:
+    """For every touch the first earlier one that it collides with.
+
+    Writes that are no race were ordered, or wrote the same number.
+    """
     found: dict[int, Values] = {}
     for i, j in sorted(combinations(range(len(touches)), 2), key=lambda ij: ij[::-1]):
         before, now = touches[i], touches[j]
-        both_read = {before[1], now[1]} == {"r"}
-        if before[0] != now[0] and before[2:4] == now[2:4] and not both_read:
-            found.setdefault(j, {"before": named(before), "now": named(now)})
+        pair = {"before": named(before), "now": named(now)}
+        meet = before[0] != now[0] and before[2:4] == now[2:4]
+        both = before[1] + now[1]
+        if meet and both != "rr" and (both != "ww" or raced(pair)):
+            found.setdefault(j, pair)
     return [found[j] for j in sorted(found)]
 
 

@@ -89,8 +89,9 @@ def play(make: object, case: dict, how: str, beat: object) -> dict:
     -------
     dict
         ``fault``, the first one, or None. If the launch ended, also ``outs``, the arrays
-        by name, ``bytes`` moved, ``shared`` bytes, ``double``, the first line that
-        computes in float64, and the ``log`` with the report on its ``loops``.
+        by name, ``benign``, whether threads wrote the same number in no order, ``bytes``
+        moved, ``shared`` bytes, ``double``, the first line that computes in float64, and
+        the ``log`` with the report on its ``loops``.
     """
     mode = "full" if how == "full" else "race"
     options = {"log": how == "log", "beat": beat, "mode": mode, "turns": MOST_TURNS}
@@ -110,6 +111,7 @@ def play(make: object, case: dict, how: str, beat: object) -> dict:
     return {
         "fault": simulator_fault(faults[0], case["block"]) if faults else None,
         "outs": {arg[0]: pack(value) for arg, value in outs},
+        "benign": "benign" in [note.severity for note in report.notes],
         "bytes": moved_bytes(report, case, kernel.program.parameters),
         "shared": report.shared_bytes,
         "double": wide[0]["line"] if wide else None,
@@ -459,7 +461,9 @@ def sign(played: dict, fault: dict | None) -> str:
     if kind == "element":
         outs = [unpack(value) for _, value in sorted(played["outs"].items())]
         whole = finite(elements(outs, [])) and fault["word"] == "elementDiffers"
-        return ("d" if whole else "n") + "%.5f" % fingerprint(blanks(outs))
+        letter = "d" if whole else "n"
+        letter = letter.upper() if played.get("benign") else letter
+        return letter + "%.5f" % fingerprint(blanks(outs))
     if kind != "kernel":
         return "r%s:0" % fault.get("type", kind)
     fields = fault["fields"]
