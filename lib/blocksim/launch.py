@@ -572,7 +572,9 @@ class Launch:
         array = self.memory(self, name, "shared", (size,), dtype)
         known = [each for each in self.shared.values() if each.space == "dynamic"]
         if known and known[0].dtype.name != dtype.name:
-            reason = f"{name} is the same dynamic shared memory as {known[0].name}, which"
+            reason = (
+                f"{name} is the same dynamic shared memory as {known[0].name}, which"
+            )
             reason += f" holds {known[0].dtype.name}: it has one type here"
             self.refuse(Refusal(self.cuda._line, reason, "", "views"))
         make = PlainAliased if self.memory is Array else Aliased

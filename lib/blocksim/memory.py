@@ -24,6 +24,7 @@ from .meetings import same
 from .scalars import convert
 
 NEVER = 0
+MOST = 4  # times as many accesses as a block has threads; a longer list is thinned out
 
 
 class Rows:
@@ -174,13 +175,15 @@ class Watched(Array):
         self.order = launch.order
         self.writers = [NEVER] * size  # the tick of the last plain write
         self.written_at = [0] * size  # the line of that write
+        self.mixed = [NEVER] * size  # that tick, if it has written other bits before
         self.readers = [NEVER] * size  # the tick of the last plain read since then
         self.read_at = [0] * size  # the line of that read
         # Offset -> the other writes of the same bits on that line, as a flat list of ticks
         # and lines: tick, line, tick, line, …
         self.other_writers = {}
         # Offset -> how a write races with what the last ones have replaced, and such a
-        # list: reads, atomics, writes of other bits or on other lines.
+        # list: reads, atomics, writes of other bits or on other lines. What a barrier has
+        # ordered in shared memory is left out.
         self.replaced = {}
         # The same of the other reads, and of the atomics, since the last plain write.
         self.other_readers = {}
@@ -188,7 +191,6 @@ class Watched(Array):
         self.clocks = {}  # the clocks that atomics have published; see Order
         self.rewritten = set()  # offsets that were also written in an earlier phase
         self.early = {}  # offset -> a read before the first write
-        self.most = 4 * launch.count  # a longer list of readers is thinned out
         self.loads, self.stores = launch.report.counters(self)
 
     def __getitem__(self, key):
@@ -216,12 +218,13 @@ class Watched(Array):
         self.stores[gpu._who] += 1
         if gpu._watch:
             gpu._watch(self, offset, "w", value)
-        if self.writers[offset]:
-            self.compare_writers(offset, value)
         if self.writers[offset] != gpu._now:
             self.first_write(offset, value)
-        elif self.clocks and offset in self.clocks:
-            del self.clocks[offset]
+        else:
+            if self.mixed[offset] != gpu._now:
+                self.compare_writers(offset, value)
+            if self.clocks and offset in self.clocks:
+                del self.clocks[offset]
         self.written_at[offset] = self.mark() if self.others else gpu._line
         if self.data[offset] != value or not value:
             gpu._changes += 1
@@ -279,7 +282,7 @@ class Watched(Array):
             else:
                 listed.append(tick)
                 listed.append(self.read_at[offset])
-                if len(listed) > self.most:
+                if len(listed) > MOST * self.order.count:
                     self.other_readers[offset] = self.unordered(listed)
         elif tick:
             self.leave_out(offset, tick)
@@ -322,8 +325,12 @@ class Watched(Array):
         """Check a thread's first write in a stretch against earlier reads and atomics."""
         gpu = self.gpu
         tick = self.writers[offset]
-        if tick and tick < self.order.phase:
-            self.rewritten.add(offset)
+        if tick:
+            recent = tick >= gpu._floor or tick < gpu._block_floor
+            if recent or self.other_writers or self.space == "global":
+                self.compare_writers(offset, value)
+            if tick < self.order.phase:
+                self.rewritten.add(offset)
         replaced = self.compare_readers(offset)
         if self.atomics and offset in self.atomics:
             listed = self.atomics.pop(offset)
@@ -347,16 +354,18 @@ class Watched(Array):
         if self.other_writers and offset in self.other_writers:
             others = self.other_writers.pop(offset)
         line = mark[0] if self.others else mark
+        recent = tick >= gpu._floor or tick < gpu._block_floor
         if line != gpu._line or not same(self.data[offset], value):
+            if tick == gpu._now:
+                self.mixed[offset] = tick
             others += [tick, mark]
             self.replaced[offset] = [("another", others)]
-            self.clashes(offset, others, "both write", value)
+            if recent or others[2:]:
+                self.clashes(offset, others, "both write", value)
             return
-        if (tick >= gpu._floor or tick < gpu._block_floor) and not self.order.ordered(
-            tick
-        ):
+        if recent and not self.order.ordered(tick):
             others += [tick, mark]
-            if len(others) > self.most:
+            if len(others) > MOST * self.order.count:
                 others = self.unordered(others)
         elif others:
             others = self.unordered(others)
@@ -379,6 +388,8 @@ class Watched(Array):
             self.clashes(offset, listed, "overwrite")
         if tick >= gpu._floor or tick < gpu._block_floor:
             self.clash(offset, tick, self.read_at[offset], "overwrite")
+        elif not listed and self.space != "global":
+            return listed
         return [("overwrite", listed + [tick, self.read_at[offset]])]
 
     def compare_atomic(self, offset: int, value: object) -> None:
@@ -457,8 +468,8 @@ class PlainAliased(Array):
 
 
 SHARED = (
-    "data writers written_at other_writers replaced readers read_at other_readers atomics"
-    " clocks rewritten early"
+    "data writers written_at mixed other_writers replaced readers read_at other_readers"
+    " atomics clocks rewritten early"
 ).split()
 
 

@@ -506,3 +506,13 @@ litmus(
     4,
     SAME.replace("FIRST", "pass") + "\ncuda.syncthreads()\nv = x[0]",
 )
+litmus(
+    "one writes two numbers, and another the second of them",
+    1,
+    4,
+    """if t == 0: x[0] = 3
+cuda.syncthreads()
+for i in range(c[1] + 2):
+    if t == 0 or i == 1: x[0] = 4 + i""",
+    "x",
+)
