@@ -142,6 +142,8 @@ class Access:
         Wavefronts, turns, sectors and requests by instruction.
     notes : dict of (int, str) to Fault
         By instruction and severity: what is no fault, the first time.
+    waits : bool
+        Whether threads may wait for each other, and not at barriers only.
 
     Parameters
     ----------
@@ -164,7 +166,7 @@ class Access:
     ) -> None:  # fmt: skip
         self.instructions = tuple(kernel.instructions())
         sites, self.observers = _sites(self.instructions), observers(kernel)
-        self.order = Order(lanes) if check and history else None
+        self.waits, self.order = history, Order(lanes) if check and history else None
         self.lanes, self.check = lanes, check
         self.profile: Counter[tuple[int, str]] | None = Counter() if profile else None
         gap = -(-max([GAP, *sizes]) // GAP) * GAP

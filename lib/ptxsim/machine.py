@@ -80,7 +80,7 @@ class Machine:
     ) -> None:
         self.program, self.lanes, self.limit = program, lanes, limit
         self.access, self.order = access, access.order
-        self.patience = SPINS if self.order else PATIENCE
+        self.patience = SPINS if access.waits else PATIENCE
         self.blocks = program.kernel.blocks
         self.whole = [any(map(needs_warp, x.instructions)) for x in self.blocks]
         self.registers: dict[str, Array] = {}
@@ -187,7 +187,7 @@ class Machine:
         at = int(later.min(initial=ENDED))
         if at >= HELD and self.pivot:
             self.pivot, self.turn = 0, self.steps
-            if self.order and not self._meet():
+            if self.access.waits and not self._meet():
                 self._look_for_change()
             at = int(self.state.min())
         return at
@@ -264,7 +264,7 @@ class Machine:
         lanes, count = self.lanes, int(np.count_nonzero(mask))
         others = self.state[~mask] if count < lanes.count else np.empty(0, "i4")
         rest = int(others[others >= self.pivot].min(initial=ENDED))
-        alone = not (self.order or (others < HELD).any())
+        alone = not (self.access.waits or (others < HELD).any())
         act = None if count == lanes.count else np.flatnonzero(mask)
         warps = np.count_nonzero(mask.reshape(-1, WARP).any(1))
         part = int(count < np.count_nonzero(lanes.alive))
@@ -451,12 +451,12 @@ class Machine:
         all_there = ((waits & (self.wanted == 0)) | ~alive).reshape(shape).all(1)
         complete = all_there & alive.reshape(shape).any(1)
         here = alive & np.repeat(complete, self.lanes.padded)
-        if not here.any() or not (self.order or (here == alive).all()):
+        if not here.any() or not (self.access.waits or (here == alive).all()):
             return False
         some_ended = (
             self.lanes.launched & ~alive & np.repeat(complete, self.lanes.padded)
         )
-        if some_ended.any() and not self.order and self.access.check:
+        if some_ended.any() and self.access.check and not self.order:
             raise NeedsHistory
         first = np.where(here, self.next, ENDED).reshape(shape).min(1)
         apart = (np.where(here, self.next, 0).reshape(shape).max(1) != first) & complete
@@ -469,7 +469,7 @@ class Machine:
         self._count_barrier(one, here)
         if self.order:
             self.order.barrier(here)
-        else:
+        elif self.access.check:
             self.access.meet()
         self._go_on(here)
         return True

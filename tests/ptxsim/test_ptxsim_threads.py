@@ -1389,6 +1389,21 @@ def test_without_checks_only_the_numbers_count() -> None:
     assert out.tolist() == (LANE ^ 1).tolist()
 
 
+@pytest.mark.parametrize("check", [True, False])
+def test_a_block_goes_on_from_a_barrier_while_another_waits_for_it(check: bool) -> None:
+    """Block 0 sets a flag behind its barrier; until then block 1 does not come to its."""
+    code = "mov.u32 %r4, %ctaid.x;\nmad.lo.u32 %r5, %r4, 64, %r0;\n"
+    code += "mul.wide.u32 %rd2, %r5, 4;\nadd.s64 %rd1, %rd0, %rd2;\nmov.u32 %r9, 3;\n"
+    code += ZERO + "setp.ne.and.u32 %p2, %r4, 0, %p1;\n$A: @!%p2 bra $B;\n"
+    code += "ld.volatile.global.u32 %r8, [%rd9];\nsetp.eq.u32 %p2, %r8, 0;\nbra $A;\n"
+    code += "$B: bar.sync 0;\nsetp.eq.and.u32 %p2, %r4, 0, %p1;\n"
+    code += "@%p2 st.volatile.global.u32 [%rd9], 1;\n" + END
+    out, flag = np.zeros(128, "u4"), np.zeros(1, "u4")
+    options = {"outputs": [0], "changed": [1], "check": check, "limit": 100_000}
+    ptxsim.run(Body(code, 64).text, 2, (out, flag), **options)
+    assert (out == 3).all()
+
+
 def test_counts_of_banks_and_sectors() -> None:
     """32 words side by side; 32 words in one bank; one word; 16 bytes a thread."""
     code = "st.shared.u32 [%r3], 1;\nshl.b32 %r5, %r0, 7;\nadd.s32 %r5, %r5, %r1;\n"
