@@ -247,17 +247,15 @@ class History(Space):
 
         Several may store the same number at one place.
         """
-        if len(np.unique(at)) == len(at):
-            return None
-        bad, again = np.ones(len(at), bool), np.ones(len(at), bool)
         order = np.argsort(at, kind="stable")
+        again = np.zeros(len(at), bool)
         again[order[1:]] = at[order[1:]] == at[order[:-1]]
-        again[order[0]] = False
+        if not again.any():
+            return None
+        bad = again
         if touch.stored is not None:
             touch.stored.put()
             bad = ~touch.stored.found(self.grain).reshape(-1)
-        else:
-            bad = again
         if bad.any():
             return int(np.flatnonzero(bad)[0]), "written twice by one instruction"
         self._note_benign(np.flatnonzero(again), each)
