@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ptxsim.rounding import odd, two_sum
+
 Array = NDArray[Any]
 HALFWAY = -(2**63)  # between two numbers of single precision: 1, and 28 times 0
 TINY = 2.0**-126  # the smallest number that is not subnormal in single precision
@@ -335,13 +337,7 @@ class Fma32:
 
 def _make_odd(total: Array, a: Array, b: Array, which: Array) -> None:
     """Move some sums a + b that are not exact to the neighbour whose last bit is 1."""
-    rounded, a, b = total[which], a[which], b[which]
-    back = rounded - a
-    error = (a - (rounded - back)) + (b - back)
-    wrong = (error != 0) & (rounded.view("i8") & 1 == 0) & np.isfinite(error)
-    if wrong.any():
-        toward = np.where(error > 0, np.inf, -np.inf)
-        total[which] = np.where(wrong, np.nextafter(rounded, toward), rounded)
+    total[which] = odd(*two_sum(a[which], b[which]))
 
 
 def add_with_carry(a: Array, b: Array, carry: Array, dtype: str) -> tuple[Array, Array]:
@@ -409,8 +405,7 @@ def subnormal_to_zero(x: Array) -> Array:
 
 def flush(out: Array) -> None:
     """Make subnormal results zero, with their sign."""
-    small = np.abs(out) < np.float32(TINY)
-    np.copyto(out, np.copysign(np.float32(0), out), where=small)
+    np.copyto(out, subnormal_to_zero(out))
 
 
 def saturate(out: Array) -> None:

@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ptxsim.rounding import TF32
+
 Array = NDArray[Any]
 WARP, GROUPS, FOUR = 32, 8, 4  # lanes of a warp, its groups, threads of a group
 COLUMNS = 8  # of B, C and D, in every shape
-TF32 = np.uint32(0xFFFFE000)  # the upper 19 bits
 
 EACH = {"f16": 2, "bf16": 2, "s8": 4, "u8": 4}  # numbers in a register; else 1
 # The numbers in registers, the lowest bits first.
