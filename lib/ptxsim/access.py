@@ -13,7 +13,7 @@ from ptxsim.history import History
 from ptxsim.lanes import Lanes
 from ptxsim.memory import FLYING, GAP, GIVEN, IN_BLOCK, IN_GRID, Array, Space, Touch
 from ptxsim.order import Order
-from ptxsim.syntax import SIZES, SPACES, STRONG, Instruction, Kernel, counts_threads
+from ptxsim.syntax import SIZES, SPACES, Instruction, Kernel, counts_threads
 from ptxsim.writer import reads
 
 # Where the state spaces are among the generic addresses; the manual leaves that open.
@@ -23,6 +23,7 @@ ENDS = {"SHARED": 1 << 28, "LOCAL": 1 << 30, "CONST": 1 << 44, "GLOBAL": 1 << 63
 LOCAL_GAP = 256
 TURN = {1: 32, 2: 32, 4: 32, 8: 16, 16: 8}  # threads whose accesses are served at once
 BANKS = 32  # of four bytes each
+RELEASES = ("release", "acq_rel", "sc")
 SECTOR = 32  # bytes
 
 
@@ -50,14 +51,6 @@ def grain_of(kernel: Kernel, space: str, sizes: Iterable[int]) -> int:
     return math.gcd(*sizes)
 
 
-RELEASES = ("release", "acq_rel", "sc")
-
-
-def is_strong(one: Instruction) -> bool:
-    """Return whether an instruction may come at the same time as others of its kind."""
-    return one.words[0] in ("atom", "red") or any(map(one.has, STRONG))
-
-
 def observers(kernel: Kernel) -> set[int]:
     """Return the numbers of the atomic operations whose results are read."""
     read = set().union(*map(reads, kernel.instructions()))
@@ -76,7 +69,7 @@ def synchronizes(kernel: Kernel) -> bool:
         first = one.words[0]
         if first in ("membar", "fence") or one.opcode == "bar.warp.sync":
             return True
-        if first in ("ld", "st") and any(map(one.has, STRONG)):
+        if first in ("ld", "st") and one.is_strong:
             return True
         if any(map(one.has, RELEASES)) or counts_threads(one):
             return True
@@ -296,7 +289,7 @@ class Access:
         one = self.instructions[number]
         touch = Touch(number, space.grains(index, size), lanes, unit, stored)
         touch = touch._replace(
-            strong=is_strong(one),
+            strong=one.is_strong,
             narrow=one.has("cta"),
             changes=how == "atomic",
             observes=number in self.observers,
@@ -466,7 +459,7 @@ class Access:
         self.changes += how == "store"
         if not (self.order and self.order.fenced):
             return
-        if not is_strong(self.instructions[number]):
+        if not self.instructions[number].is_strong:
             if how == "store":
                 self.order.overwrite(space.name, index)
             return

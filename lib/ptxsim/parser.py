@@ -549,7 +549,7 @@ def _basic_blocks(
     starts = {0, *labels}
     starts |= {i + 1 for i, one in enumerate(flat) if one.is_end}
     some = {i for i, one in enumerate(flat) if one.is_for_some}
-    if any(one.words[0] == "atom" or one.is_strong_load for one in flat):
+    if any(one.is_strong and one.words[0] in ("atom", "ld") for one in flat):
         # A thread may have to go on for others of its warp to come to such an instruction.
         some |= {i for i, one in enumerate(flat) if needs_warp(one)}
     starts |= some | {i + 1 for i in some}

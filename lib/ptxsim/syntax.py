@@ -6,6 +6,7 @@ together end it together. An instruction for some lanes of a warp is a block of 
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ptxsim.faults import Frame, Malformed, Unsupported, place
 
@@ -85,7 +86,7 @@ class Instruction:
     text: str
     frames: tuple[Frame, ...] = ()
 
-    @property
+    @cached_property
     def words(self) -> tuple[str, ...]:
         """The opcode and its modifiers, one by one."""
         return tuple(self.opcode.split("."))
@@ -110,10 +111,10 @@ class Instruction:
         """Whether lanes of a warp do it together: those that its mask names, or all."""
         return self.opcode.startswith(COLLECTIVE + WHOLE_WARP)
 
-    @property
-    def is_strong_load(self) -> bool:
-        """Whether it may read what another thread stores at the same time."""
-        return self.words[0] == "ld" and any(map(self.has, STRONG))
+    @cached_property
+    def is_strong(self) -> bool:
+        """Whether it may access memory at the same time as others of its kind."""
+        return self.words[0] in ("atom", "red") or any(map(self.has, STRONG))
 
     @property
     def is_for_some(self) -> bool:
