@@ -26,9 +26,9 @@ from ptxsim.memory import (
 )  # fmt: skip
 from ptxsim.order import Order
 
-# What an access is. PAST is a strong store that another store has overwritten, or any access
-# before a plain store that replaced it, by the same thread or one that knew it: another
-# plain store races with it, even of what is there now.
+# What an access is. PAST is a strong store that another store has overwritten, or any
+# access before a plain store that replaced it, by the same thread or one that knew it:
+# another plain store races with it, even of what is there now.
 WRITE, STRONG, NARROW, PAST = 1, 2, 4, 8
 SIZE = 4  # the bits below the size
 LANES = 0xFFFFFFFF
@@ -426,8 +426,11 @@ class History(Space):
         lane = lanes[old.access[entry]]
         if warp // each != int(self.lanes.everywhere[lane]) // self.lanes.padded:
             name += f" of block {self.lanes.index_of(warp // each)}"
-        how = ", by an atomic operation" if kind & STRONG else ""
-        line = self.on_line(int(old.by[entry]))
+        number = int(old.by[entry])
+        atomic = self.instructions[number].words[0] in ("atom", "red")
+        how = ", by an atomic operation" if atomic else ", by a strong access"
+        how = how if kind & STRONG else ""
+        line = self.on_line(number)
         what = "written" if kind & WRITE else "read"
         return f"{what} by {name}{how}{line}, and nothing orders the two"
 
