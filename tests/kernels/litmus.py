@@ -138,6 +138,17 @@ elif cuda.atomic.add(c, 0, 1) == 1 and cuda.atomic.add(c, 1, 1) == 1:
     v = x[0] + x[1]""",
 )
 litmus(
+    "two say so without a look, and a third looks once",
+    3,
+    1,
+    """if b < 2:
+    x[b] = 1
+    cuda.threadfence()
+    cuda.atomic.add(c, 0, 1)
+elif cuda.atomic.add(c, 0, 1) == 2:
+    v = x[0] + x[1]""",
+)
+litmus(
     "all readers have said so",
     3,
     2,

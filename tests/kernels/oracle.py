@@ -83,7 +83,9 @@ def happens_before(trace: Trace) -> list[int]:
         (who,) = threads
         mine = so_far.get(who, 0)
         if kind in READ:
-            mine |= seen.get(more, 0) | released(trace, before, chains.get(more, []), who)
+            mine |= seen.get(more, 0) | released(
+                trace, before, chains.get(more, []), who
+            )
         before.append(mine)
         so_far[who] = mine | 1 << node
         if kind in CHANGES:
