@@ -160,7 +160,7 @@ class Cuda:
         self.laneid = 0
         self.warpsize = WARP
         self.atomic = Atomic(reads=True)
-        self.reduction = Atomic(reads=False)
+        self.atomic_unread = Atomic(reads=False)
 
     def grid(self, dimensions: int) -> object:
         """Return this thread's index in the whole grid."""

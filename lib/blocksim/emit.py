@@ -633,7 +633,7 @@ class Emitter:
         for number in range(first, len(args)):
             kind = node.bound[number].got.kind
             args[number] = self.cast(args[number], kind, node.element)
-        group = "reduction" if node is self.unread else "atomic"
+        group = "atomic_unread" if node is self.unread else "atomic"
         return f"__rt.{group}.{name}({', '.join(args)})"
 
     def conversion(self, node) -> str:
