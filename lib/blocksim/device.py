@@ -62,79 +62,82 @@ class Atomic:
 
     Each returns the old value. As in Numba, ``max`` and ``min`` keep the old value if
     either number is NaN; ``nanmax`` and ``nanmin`` keep the number that is not NaN.
+    ``reads`` says whether the kernel uses what they return.
     """
 
+    def __init__(self, reads: bool):
+        self.reads = reads
+
     def add(self, array: object, key: object, value: object) -> object:
-        return changed("add", NUMBERS, array, key, lambda old: old + value)
+        return self.changed("add", NUMBERS, array, key, lambda old: old + value)
 
     def sub(self, array: object, key: object, value: object) -> object:
-        return changed("sub", NUMBERS, array, key, lambda old: old - value)
+        return self.changed("sub", NUMBERS, array, key, lambda old: old - value)
 
     def max(self, array: object, key: object, value: object) -> object:
         """Keep the larger."""
         larger = lambda old: value if value > old else old
-        return changed("max", NUMBERS, array, key, larger)
+        return self.changed("max", NUMBERS, array, key, larger)
 
     def min(self, array: object, key: object, value: object) -> object:
         """Keep the smaller."""
         smaller = lambda old: value if value < old else old
-        return changed("min", NUMBERS, array, key, smaller)
+        return self.changed("min", NUMBERS, array, key, smaller)
 
     def nanmax(self, array: object, key: object, value: object) -> object:
         """Keep the larger; NaN counts as missing."""
         larger = lambda old: value if value > old or old != old else old
-        return changed("nanmax", NUMBERS, array, key, larger)
+        return self.changed("nanmax", NUMBERS, array, key, larger)
 
     def nanmin(self, array: object, key: object, value: object) -> object:
         """Keep the smaller; NaN counts as missing."""
         smaller = lambda old: value if value < old or old != old else old
-        return changed("nanmin", NUMBERS, array, key, smaller)
+        return self.changed("nanmin", NUMBERS, array, key, smaller)
 
     def and_(self, array: object, key: object, value: int) -> int:
         """Keep the bits that are set in both (bitwise and)."""
-        return changed("and_", INTEGERS, array, key, lambda old: old & value)
+        return self.changed("and_", INTEGERS, array, key, lambda old: old & value)
 
     def or_(self, array: object, key: object, value: int) -> int:
         """Set the bits that are set in the value (bitwise or)."""
-        return changed("or_", INTEGERS, array, key, lambda old: old | value)
+        return self.changed("or_", INTEGERS, array, key, lambda old: old | value)
 
     def xor(self, array: object, key: object, value: int) -> int:
         """Flip the bits that are set in the value (exclusive or)."""
-        return changed("xor", INTEGERS, array, key, lambda old: old ^ value)
+        return self.changed("xor", INTEGERS, array, key, lambda old: old ^ value)
 
     def inc(self, array: object, key: object, value: int) -> int:
         """Increment; after the value, start again at 0."""
         up = lambda old: 0 if old >= value else old + 1
-        return changed("inc", UNSIGNED, array, key, up)
+        return self.changed("inc", UNSIGNED, array, key, up)
 
     def dec(self, array: object, key: object, value: int) -> int:
         """Decrement; after 0, start again at the value."""
         down = lambda old: value if old == 0 or old > value else old - 1
-        return changed("dec", UNSIGNED, array, key, down)
+        return self.changed("dec", UNSIGNED, array, key, down)
 
     def exch(self, array: object, key: object, value: int) -> int:
         """Store the value."""
-        return changed("exch", INTEGERS, array, key, lambda old: value)
+        return self.changed("exch", INTEGERS, array, key, lambda old: value)
 
     def cas(self, array: object, key: object, old: int, value: int) -> int:
         """Store the value if the element equals ``old``."""
         swap = lambda current: value if current == old else None
-        return changed("cas", INTEGERS, array, key, swap)
+        return self.changed("cas", INTEGERS, array, key, swap)
 
     def compare_and_swap(self, array: object, old: int, value: int) -> int:
         """Store the value in the first element if that equals ``old``."""
         return self.cas(array, 0, old, value)
 
-
-def changed(name, kinds: tuple, array: object, key: object, change: object) -> object:
-    """Apply an atomic change; refuse an array of a type that the device lacks it for."""
-    if not hasattr(array, "change"):
-        raise TypeError(f"atomic.{name}: expected an array, got {shown(array)}")
-    kind = getattr(array, "array", array).dtype.name
-    if kind not in kinds:
-        wanted = ", ".join(kinds)
-        raise TypeError(f"atomic.{name}: expected an array of {wanted}; got {kind}")
-    return array.change(key, change)
+    def changed(self, name: str, kinds: tuple, array: object, key, change) -> object:
+        """Apply a change; refuse an array of a type that the device lacks it for."""
+        if not hasattr(array, "change"):
+            raise TypeError(f"atomic.{name}: expected an array, got {shown(array)}")
+        kind = getattr(array, "array", array).dtype.name
+        if kind not in kinds:
+            wanted = ", ".join(kinds)
+            raise TypeError(f"atomic.{name}: expected an array of {wanted}; got {kind}")
+        return array.change(key, change, self.reads)
 
 
 class Cuda:
@@ -156,7 +159,8 @@ class Cuda:
         self.threadIdx = Triple(0, 0, 0)
         self.laneid = 0
         self.warpsize = WARP
-        self.atomic = Atomic()
+        self.atomic = Atomic(reads=True)
+        self.atomic_unread = Atomic(reads=False)
 
     def grid(self, dimensions: int) -> object:
         """Return this thread's index in the whole grid."""

@@ -108,6 +108,7 @@ class Emitter:
         self.before = 0  # how many of them precede the outermost enclosing loop
         # For each return: the number of its line, and how many meetings precede it.
         self.exits = []
+        self.unread = None  # a call whose result no one reads: it is a whole statement
 
     # ---- statements
 
@@ -165,6 +166,7 @@ class Emitter:
         if not hasattr(node.value, "got"):  # a docstring
             return self.write("pass")
         self.at(node.line)
+        self.unread = node.value
         self.write(self.expression(node.value))
 
     def write_Assign(self, node) -> None:
@@ -631,7 +633,8 @@ class Emitter:
         for number in range(first, len(args)):
             kind = node.bound[number].got.kind
             args[number] = self.cast(args[number], kind, node.element)
-        return f"__rt.atomic.{name}({', '.join(args)})"
+        group = "atomic_unread" if node is self.unread else "atomic"
+        return f"__rt.{group}.{name}({', '.join(args)})"
 
     def conversion(self, node) -> str:
         """Return a conversion to another type."""

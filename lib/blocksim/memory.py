@@ -16,7 +16,7 @@ race but *benign*, and a report lists it in its ``notes``.
 A read from before a barrier is dropped from the record as soon as another thread reads
 the element after that barrier, and so is an atomic. No race is lost: the dropped access is
 ordered before the one that stays, so an access that races with the first also races with
-the second.
+the second. An atomic whose result is read stands for the earlier ones in the same way.
 """
 
 from .faults import shown, whole_number
@@ -108,8 +108,8 @@ class Array(Rows):
             raise TypeError(f"{self.name} holds {self.dtype.name} numbers, got {what}")
         return convert(value, self.dtype.name, self.typed)
 
-    def change(self, key: object, change: object) -> object:
-        """Apply an atomic change; return the old value."""
+    def change(self, key: object, change: object, reads: bool = True) -> object:
+        """Apply an atomic change; return the old value. Does the kernel read that?"""
         old = self[key]
         new = change(old)
         if new is not None:  # a compare-and-swap that failed changes nothing
@@ -231,8 +231,8 @@ class Watched(Array):
         self.data[offset] = value
         self.changed = True
 
-    def change(self, key: object, change: object) -> object:
-        """Apply an atomic change; return the old value."""
+    def change(self, key: object, change: object, reads: bool = True) -> object:
+        """Apply an atomic change; return the old value. Does the kernel read that?"""
         offset = self.element_offset(key)
         gpu = self.gpu
         self.loads[gpu._who] += 1
@@ -242,12 +242,12 @@ class Watched(Array):
             self.early.setdefault(offset, (gpu._now, self.mark()))
             old = 0
         new = change(old)
-        clocks = self.order.atomic(self.clocks.get(offset), new is not None)
+        clocks = self.order.atomic(self.clocks.get(offset), new is not None, reads)
         if clocks:
             self.clocks[offset] = clocks
         if gpu._watch:
-            gpu._watch(self, offset, "c" if new is None else "a")
-        self.compare_atomic(offset, old if new is None else new)
+            gpu._watch(self, offset, "uafc"[2 * (new is None) + reads])
+        self.compare_atomic(offset, old if new is None else new, reads)
         if new is not None:
             self.store(offset, new)
         return old
@@ -392,7 +392,7 @@ class Watched(Array):
             return listed
         return [("overwrite", listed + [tick, self.read_at[offset]])]
 
-    def compare_atomic(self, offset: int, value: object) -> None:
+    def compare_atomic(self, offset: int, value: object, reads: bool) -> None:
         """Check an atomic against earlier plain accesses, and record it."""
         gpu = self.gpu
         tick = self.writers[offset]
@@ -405,7 +405,9 @@ class Watched(Array):
         listed = list(self.other_readers.get(offset, ()))
         self.clashes(offset, listed + [self.readers[offset], self.read_at[offset]])
         known = self.atomics.get(offset)
-        if known is None:
+        if known and reads and known[0] < gpu._block_floor:
+            self.order.blocks_communicate = True
+        if known is None or reads:  # it has seen the earlier ones, and stands for them
             self.atomics[offset] = [gpu._now, self.mark()]
         elif known[-2] != gpu._now:
             if known[-2] < gpu._floor:
@@ -491,5 +493,5 @@ class Part(Rows):
     def __setitem__(self, key, value):
         self.array[self.whole(key)] = value
 
-    def change(self, key: object, change: object) -> object:
-        return self.array.change(self.whole(key), change)
+    def change(self, key: object, change: object, reads: bool = True) -> object:
+        return self.array.change(self.whole(key), change, reads)

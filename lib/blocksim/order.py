@@ -12,12 +12,18 @@ of its stretch. It is ordered before the next access of the running thread if
 
 A thread's clock grows at ``syncwarp``, where lanes merge their clocks, and at an atomic on
 an element that had an atomic before: the thread then learns what was *published* there. A
-fence publishes the clock of its thread. An atomic without a fence publishes nothing:
+fence publishes the clock of its thread. An atomic whose result no one reads learns nothing:
+compilers make a reduction of it. An atomic without a fence publishes nothing:
 "Atomic functions do not act as memory fences and do not imply synchronization or ordering
 constraints for memory operations" (CUDA C++ Programming Guide, Atomic Functions). In the
 guide's example, the block that draws the last ticket needs no fence of its own, and it
 needs none here. Shuffles and votes "do not imply a memory barrier. They do not guarantee
 any memory ordering" (the same guide, Warp Vote and Warp Shuffle Functions).
+
+Who reads the result of an atomic is behind the earlier atomics on that element, since its
+last plain write, even without a fence: it has observed them (PTX ISA, Causality Order). It
+is not behind what their threads did before. So the thread that draws the last ticket may
+reset the counter by a plain write. ``memory`` sees to that.
 
 Barriers "provide memory ordering among participating threads" (the same guide, Thread
 Block Synchronization Functions). A thread that has left the kernel does not take part in
@@ -42,9 +48,8 @@ class Order:
         self.gpu = gpu
         self.count = count
         self.owners = [-1]  # tick -> number of its thread; tick 0 means "never"
-        self.blocks_communicate = (
-            False  # has a block learnt what another block has published?
-        )
+        # Has a block learnt what another has published, or read what its atomics left?
+        self.blocks_communicate = False
         self.published = False  # has any thread published anything to other blocks?
         self.begin_block(0)
 
@@ -114,25 +119,29 @@ class Order:
         self.clocks_differ = True
         self.enter(thread)  # a new stretch: later accesses are not published yet
 
-    def atomic(self, clocks: object, changes: bool) -> object:
+    def atomic(self, clocks: object, changes: bool, reads: bool) -> object:
         """Merge the clocks published at an element; return those published there now.
 
         ``clocks`` are those of earlier atomics on the element: a clock for all threads, a
         clock for the threads of one block, and the number of that block. ``changes`` says
         whether this atomic writes: a compare-and-swap that fails publishes nothing.
+        ``reads`` says whether the kernel uses its result: only then the thread learns.
         """
         thread = self.thread
-        if clocks:
-            to_all, to_block, block = clocks
-            to_block = to_block if block == self.block else {}
+        publishes = changes and thread.to_block
+        if not clocks:
+            return (thread.to_all, thread.to_block, self.block) if publishes else clocks
+        to_all, to_block, block = clocks
+        to_block = to_block if block == self.block else {}
+        for_all = merged_clocks([thread.to_all, to_all])
+        for_block = merged_clocks([thread.to_block, to_all, to_block])
+        if reads:
             self.blocks_communicate = self.blocks_communicate or block != self.block
             thread.known = merged_clocks([thread.known, to_all, to_block])
-            thread.to_all = merged_clocks([thread.to_all, to_all])
-            thread.to_block = merged_clocks([thread.to_block, to_all, to_block])
+            thread.to_all, thread.to_block = for_all, for_block
             self.clocks_differ = True
-        if not (changes and thread.to_block):
-            return clocks
-        return thread.to_all, thread.to_block, self.block
+            publishes = changes and for_block
+        return (for_all, for_block, self.block) if publishes else clocks
 
     def meet_warp(self, lanes: list) -> None:
         """Merge the clocks of threads that meet at a syncwarp."""

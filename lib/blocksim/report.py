@@ -128,7 +128,7 @@ class Report:
     def touch(self, array, offset: int, kind: str, value: object = None) -> None:
         """Record an access in the traffic and in the log."""
         thread, line = array.launch.thread, array.gpu._line
-        kind = "a" if kind == "c" else kind
+        kind = kind if kind in "rw" else "a"
         if array.others:
             offset = array.table.index(offset)
         if self.traffic:

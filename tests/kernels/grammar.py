@@ -523,10 +523,11 @@ class Knot:
     def atomic(self, place: str) -> str:
         name, index = place[0], place[2]
         kind = self.rng.choice(["add", "exch", "or_", "cas", "cas"])
+        read = self.rng.choice(["w = ", "w = ", ""])
         if kind == "cas":
             found = self.rng.choice(["0", "1", "99"])
-            return f"w = cuda.atomic.cas({name}, {index}, {found}, w + 1)"
-        return f"w = cuda.atomic.{kind}({name}, {index}, v)"
+            return f"{read}cuda.atomic.cas({name}, {index}, {found}, w + 1)"
+        return f"{read}cuda.atomic.{kind}({name}, {index}, v)"
 
     def publish(self) -> list[str]:
         rng = self.rng

@@ -138,6 +138,17 @@ elif cuda.atomic.add(c, 0, 1) == 1 and cuda.atomic.add(c, 1, 1) == 1:
     v = x[0] + x[1]""",
 )
 litmus(
+    "two say so without a look, and a third looks once",
+    3,
+    1,
+    """if b < 2:
+    x[b] = 1
+    cuda.threadfence()
+    cuda.atomic.add(c, 0, 1)
+elif cuda.atomic.add(c, 0, 1) == 2:
+    v = x[0] + x[1]""",
+)
+litmus(
     "all readers have said so",
     3,
     2,
@@ -163,11 +174,9 @@ litmus(
     cuda.threadfence_block()
     cuda.atomic.add(c, 0, 1)
 if t == 1:
-    cuda.atomic.add(c, 0, 1)
-    cuda.atomic.add(c, 1, 1)
+    if cuda.atomic.add(c, 0, 1) == 1: cuda.atomic.add(c, 1, 1)
 if t == 2:
-    cuda.atomic.add(c, 1, 1)
-    v = x[0]""",
+    if cuda.atomic.add(c, 1, 1) == 1: v = x[0]""",
 )
 litmus(
     "a fence, a barrier, the flag of another",
@@ -212,8 +221,7 @@ if t < 2: cuda.syncwarp(3)
 if t == 1: cuda.atomic.add(c, 0, 1)
 v = cuda.ballot_sync(0xffffffff, t)
 if t == 2:
-    cuda.atomic.add(c, 0, 1)
-    v = x[0]""",
+    if cuda.atomic.add(c, 0, 1) == 1: v = x[0]""",
 )
 litmus("a syncwarp orders its lanes", 1, 4, "s[t] = t\ncuda.syncwarp()\nv = s[3 - t]")
 litmus(
@@ -354,6 +362,50 @@ if t == 0: s[9] = cuda.atomic.inc(c, 0, 2)
 cuda.syncthreads()
 if s[9] == 2: v = y[t] + y[4 + t] + y[8 + t]""",
     "y",
+)
+# The CUDA sample threadFenceReduction resets its counter by a plain write.
+RESET = """x[b] = b
+cuda.threadfence()
+if cuda.atomic.add(c, 0, 1) == 2:
+    v = x[0] + x[1] + x[2]
+    c[0] = 0"""
+litmus("who draws the last ticket resets the counter", 3, 1, RESET)
+litmus(
+    "who draws a ticket that is not the last resets the counter",
+    3,
+    1,
+    RESET.replace("== 2", "== 1").replace(" + x[2]", ""),
+    "c",
+)
+litmus(
+    "who draws the last ticket has no fence, and resets the counter",
+    3,
+    1,
+    RESET.replace("cuda.threadfence()", "pass"),
+    "x",
+)
+litmus(
+    "the last block by its number resets the counter",
+    3,
+    1,
+    "if cuda.atomic.add(c, 0, 1) < 9 and b == 2: c[0] = 0",
+    "c",
+)
+litmus(
+    "the last block adds, does not look, and resets the counter",
+    3,
+    1,
+    """cuda.atomic.add(c, 0, 1)
+if b == 2: c[0] = 0""",
+    "c",
+)
+litmus(
+    "who draws the second ticket adds once more, and a third resets the counter",
+    3,
+    1,
+    """v = cuda.atomic.add(c, 0, 1)
+if v == 1: cuda.atomic.add(c, 0, 1)
+if v == 3: c[0] = 0""",
 )
 LOCK = """while cuda.atomic.cas(c, 0, 0, 1) != 0: pass
 cuda.threadfence()

@@ -8,7 +8,9 @@ writes of the same bits on one line are benign instead.
 import struct
 from itertools import combinations
 
-WRITES, ATOMIC = "wac", "ac"
+# "u" and "f" are atomics whose result nobody reads; "c" and "f" are comparisons that failed.
+WRITES, ATOMIC = "waucf", "aucf"
+READ, CHANGES = "ac", "au"
 
 
 class Trace:
@@ -44,7 +46,7 @@ def racy(trace: Trace) -> tuple[set[tuple], set[tuple]]:
     before = happens_before(trace)
     touched: dict[tuple, list[int]] = {}
     for node, (kind, _, more) in enumerate(trace.events):
-        if kind in ("r", "w", "a", "c"):
+        if kind == "r" or kind in WRITES:
             touched.setdefault(more, []).append(node)
     races, benign = set(), set()
     for place, nodes in touched.items():
@@ -68,7 +70,8 @@ def happens_before(trace: Trace) -> list[int]:
     """For every event the set of those before it, as the bits of a number."""
     before: list[int] = []
     so_far: dict[int, int] = {}  # thread -> what is before its next event
-    chains: dict[tuple, list[int]] = {}  # element -> atomics since its last plain write
+    chains: dict[tuple, list[int]] = {}  # element -> changes since its last plain write
+    seen: dict[tuple, int] = {}  # element -> all atomics since then
     for node, (kind, threads, more) in enumerate(trace.events):
         if kind in ("warp", "block"):
             before.append(0)
@@ -79,14 +82,18 @@ def happens_before(trace: Trace) -> list[int]:
             continue
         (who,) = threads
         mine = so_far.get(who, 0)
-        if kind in ATOMIC:
-            mine |= released(trace, before, chains.get(more, []), who)
+        if kind in READ:
+            mine |= seen.get(more, 0) | released(
+                trace, before, chains.get(more, []), who
+            )
         before.append(mine)
         so_far[who] = mine | 1 << node
-        if kind == "a":
+        if kind in CHANGES:
             chains.setdefault(more, []).append(node)
+        if kind in ATOMIC:
+            seen[more] = seen.get(more, 0) | 1 << node
         if kind == "w":
-            chains[more] = []
+            chains[more], seen[more] = [], 0
     return before
 
 
