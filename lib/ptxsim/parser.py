@@ -201,7 +201,7 @@ class _Parser(Module):
 
     def unsupported(self, start: int, why: str = "") -> Unsupported:
         source = innermost(self.frames)
-        return Unsupported(self.line(start), self.said(start), why, source)
+        return Unsupported(self.line(start), self.quoted(start), why, source)
 
     # ---- statements ----
 

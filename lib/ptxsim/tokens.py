@@ -92,17 +92,21 @@ class Tokens:
         if not self.spans:
             return ""
         last = max(start, min(self.at, len(self.spans)) - 1)
-        text = " ".join(self.text[self.spans[start][0] : self.spans[last][1]].split())
+        return " ".join(self.text[self.spans[start][0] : self.spans[last][1]].split())
+
+    def quoted(self, start: int) -> str:
+        """Return the same for a message: not more than its beginning."""
+        text = self.said(start)
         return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
     def line(self, start: int) -> int:
         return self.lines[start] if self.lines else 0
 
     def unsupported(self, start: int, why: str = "") -> Unsupported:
-        return Unsupported(self.line(start), self.said(start), why)
+        return Unsupported(self.line(start), self.quoted(start), why)
 
     def malformed(self, start: int, why: str) -> Malformed:
-        return Malformed(self.line(start), self.said(start), why)
+        return Malformed(self.line(start), self.quoted(start), why)
 
 
 def _line_numbers(text: str, places: list[int]) -> list[int]:
