@@ -15,7 +15,7 @@ from llvmlite import ir
 from numba import float32, int32, types, uint32, uint64
 from numba.cuda.extending import intrinsic
 
-Kind = types.Type
+Kind = Any  # a type of Numba
 LETTERS = {  # how LLVM calls a type, and how its inline assembly does
     int32: (ir.IntType(32), "r"),
     uint32: (ir.IntType(32), "r"),
@@ -85,11 +85,10 @@ def instruction(
         parts = [builder.extract_value(call, at) for at in range(len(outputs))]
         return context.make_tuple(builder, returns, parts)
 
+    # Numba looks at the parameters of what it asks, and takes no `*`.
     names = ", ".join(["like"] * typed + [f"x{at}" for at in range(len(arguments))])
-    space = {"typing": typing}
-    # Numba counts the parameters of the function that it asks for types.
-    exec(f"def function(context, {names}):\n return typing(context, {names})", space)
-    return intrinsic(space["function"])
+    asked = f"lambda context{', ' * bool(names)}{names}: typing(context, {names})"
+    return intrinsic(eval(asked, {"typing": typing}))
 
 
 def flat(kind: Kind | None) -> list[Kind]:
@@ -165,14 +164,21 @@ store = instruction("st.global.u32 [$0], $1;", None, uint64, uint32, memory=True
 
 exp2 = instruction("ex2.approx.ftz.f32 $0, $1;", float32, float32)
 magnitude = instruction("and.b32 $0, $1, 0x7fffffff;", int32, float32)
+# The bits of infinity. NaN has them as well, and no finite number does.
+infinity = instruction(
+    {"f16": "mov.b32 $0, 0x7c00;", "bf16": "mov.b32 $0, 0x7f80;"}, uint32, typed=True
+)
 # Two numbers, rounded, in one register: the first in its lower half.
-pack = instruction("cvt.rn.TYPEx2.f32 $0, $2, $1;", uint32, float32, float32, typed=True)
+pack = instruction(
+    "cvt.rn.TYPEx2.f32 $0, $2, $1;", uint32, float32, float32, typed=True
+)
 # And back, exactly.
 unpack = instruction(
     {
         "f16": "{ .reg .b16 low, high; mov.b32 {low, high}, $2;"
         " cvt.f32.f16 $0, low; cvt.f32.f16 $1, high; }",
-        "bf16": "{ shl.b32 $0, $2, 16; and.b32 $1, $2, 0xffff0000; }",
+        "bf16": "{ .reg .b16 low, high, zero; mov.b32 {low, high}, $2; mov.b16 zero, 0;"
+        " mov.b32 $0, {zero, low}; mov.b32 $1, {zero, high}; }",
     },
     PAIR, uint32, typed=True,
 )  # fmt: skip
