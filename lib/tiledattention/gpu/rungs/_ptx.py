@@ -175,10 +175,10 @@ pack = instruction(
 # And back, exactly.
 unpack = instruction(
     {
-        "f16": "{ .reg .b16 low, high; mov.b32 {low, high}, $2;"
-        " cvt.f32.f16 $0, low; cvt.f32.f16 $1, high; }",
-        "bf16": "{ .reg .b16 low, high, zero; mov.b32 {low, high}, $2; mov.b16 zero, 0;"
-        " mov.b32 $0, {zero, low}; mov.b32 $1, {zero, high}; }",
+        "f16": "{\n.reg .b16 low, high;\nmov.b32 {low, high}, $2;\n"
+        "cvt.f32.f16 $0, low;\ncvt.f32.f16 $1, high;\n}",
+        "bf16": "{\n.reg .b16 low, high, zero;\nmov.b32 {low, high}, $2;\n"
+        "mov.b16 zero, 0;\nmov.b32 $0, {zero, low};\nmov.b32 $1, {zero, high};\n}",
     },
     PAIR, uint32, typed=True,
 )  # fmt: skip
