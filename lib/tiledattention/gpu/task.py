@@ -94,7 +94,8 @@ def checked_arguments(
     q: ArrayLike, k: ArrayLike, v: ArrayLike, scale: float | None
 ) -> inputs.Attention:
     """Return the arguments, checked. For bfloat16, `dtype` is `BITS`."""
-    is_bfloat16 = all(np.asarray(x).dtype.name == "bfloat16" for x in (q, k, v))
+    kinds = [inputs.array(name, x).dtype.name for name, x in zip("qkv", (q, k, v))]
+    is_bfloat16 = set(kinds) == {"bfloat16"}
     if is_bfloat16:
         q, k, v = (np.asarray(x).astype(np.float32) for x in (q, k, v))
     asked = inputs.attention(q, k, v, scale, None, None)
@@ -150,7 +151,7 @@ def name_of(dtype: DType) -> str:
     return "bfloat16" if dtype == BITS else str(dtype)
 
 
-def to_bits(x: Array) -> NDArray[np.uint16]:
+def to_bits(x: Array) -> NDArray[Any]:
     """Return the bits of bfloat16 for numbers of float32 that bfloat16 holds exactly."""
     return (np.ascontiguousarray(x, np.float32).view(np.uint32) >> 16).astype(BITS)
 
