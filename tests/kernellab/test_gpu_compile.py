@@ -38,7 +38,7 @@ def test_every_kernel_that_ships_is_stored_and_as_it_should_be(stored: dict) -> 
             build = Build.shipped(rung, d)
             for arch, dtype in product(*reports.compiled_for(rung)):
                 report = reports.stored(rung, d, arch, dtype=dtype)
-                assert report[3:5] == (build.block_q, build.block_k)
+                assert report[4:6] == (build.block_q, build.block_k)
                 assert report.registers and report.float64 == report.spills == 0
                 assert report.local == 0 or arch not in kernels.ON_PAGES
 
