@@ -69,6 +69,11 @@ def clock(on: str) -> Any:
     return import_module(f"kernellab.timing_{on}")
 
 
+def rungs_on(on: str) -> tuple[str, ...]:
+    """Return the rungs that run there."""
+    return RUNGS if on == "cuda" else PORTABLE
+
+
 def named(on: str = "auto") -> str:
     """Return what kernels are tried on, in words."""
     on = place(on)
@@ -116,7 +121,7 @@ def cases(on: str = "auto") -> Iterator[Case]:
             & masks.padding([keys - 1, keys // 6]),
         ]
         widths = (8, 5) if on == "simulator" else (64, 128, 40)
-        for rung in RUNGS if on == "cuda" else PORTABLE:
+        for rung in rungs_on(on):
             grid = product([rung], widths, LADDER[rung].dtypes, seen)
             yield from (Case(*each, shape) for each in grid)
 
@@ -350,7 +355,8 @@ def save(
         raise ValueError(
             f"on: expected a GPU, got {timed.name()}: its times are of no use"
         )
-    absent = [rung for rung in RUNGS if rung not in {row[0] for row in rows}]
+    timed_rungs = {row[0] for row in rows}
+    absent = [rung for rung in rungs_on(place(on)) if rung not in timed_rungs]
     left_out = [f"Left out: {', '.join(absent)}."] if absent else []
     record = {
         "what": " ".join([WHAT, *timed.remarks(), *left_out]),
