@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from numba import cuda, float32, int32, types
 
 from kernellab import mlir
-from kernellab.reports import ARCHS, DTYPES, Report
+from kernellab.reports import Report, compiled_for
 from tiledattention.gpu.ladder import Build
 
 PACKAGES = (
@@ -50,8 +50,8 @@ def compile_report(
         One of `reports.ARCHS`.
     d : int
         Numbers in a row, for a rung; a build has its own.
-    dtype : {"float32", "float16"}
-        That of q, k, v and the output in memory.
+    dtype : {"float32", "float16", "bfloat16"}
+        That of q, k, v and the output in memory, one of those the rung takes.
 
     Returns
     -------
@@ -63,8 +63,9 @@ def compile_report(
     RuntimeError that says what is missing.
     """
     build = kernel if isinstance(kernel, Build) else Build.shipped(kernel, d)
-    check("arch", arch, ARCHS)
-    check("dtype", dtype, DTYPES)
+    archs, dtypes = compiled_for(build.rung)
+    check("arch", arch, archs)
+    check("dtype", dtype, dtypes)
     need_compiler()
     return report_of(build, arch, dtype, launched(build, arch, dtype, lines=False))
 
@@ -141,7 +142,11 @@ def early(
 
 def argument_types(dtype: str) -> dict[str, types.Type]:
     """Return the types of everything that `Task.arguments` hands to kernels, by name."""
-    number = {"float32": float32, "float16": types.float16}[dtype]
+    number = {
+        "float32": float32,
+        "float16": types.float16,
+        "bfloat16": types.uint16,  # its bits
+    }[dtype]
     known = dict.fromkeys(("Q", "K", "V", "O"), number[:, :, ::1])
     known |= dict.fromkeys(("left", "right", "group"), int32)
     known |= {"lengths": int32[::1], "scale": float32}

@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernellab.sass import KINDS, Block, Instruction
+from kernellab.sass import KINDS, NEVER, Block, Instruction
 
 # What others can notice. Spills are not among it: they are machine code's own affair.
 EFFECTS = ("LDS", "STS", "ATOMS", "LDG", "STG", "ATOMG", "RED", "SHFL", "BAR")
@@ -184,7 +184,7 @@ def _ask_for_effects(
     left_out = set()  # lines that some thread of a block may leave out
     for block in blocks:
         for one in block.body:
-            if one.ptx not in lines or not _has_effect(one):
+            if one.ptx not in lines or not _has_effect(one) or one.guard == NEVER:
                 continue
             share = min(1.0, _width(one.opcode) / _width(lines[one.ptx].opcode))
             here = places.setdefault(one.ptx, {})

@@ -3,7 +3,7 @@
 `make kernels` compiles every kernel with the numbers of its lines, executes it without
 a GPU, and writes that file. A warp that executes an instruction counts once, however
 many of its threads take part. Of what kind an instruction is, the file says by name:
-"fma", "float", "special", "shared", "global", "shuffle", "integer", "control".
+"fma", "float", "special", "shared", "global", "shuffle", "integer", "control", "tensor".
 """
 
 import hashlib

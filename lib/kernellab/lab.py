@@ -24,7 +24,7 @@ from kernellab.reports import ARCHS
 from ptxsim import Result
 from tiledattention.gpu.ladder import Build
 from tiledattention.gpu.rung import Kernel
-from tiledattention.gpu.task import Task
+from tiledattention.gpu.task import Task, to_bits
 
 PROFILED = ("sectors", "requests", "wavefronts", "turns")
 Compiled = Callable[[Build, str, str], Code]
@@ -122,10 +122,11 @@ def in_machine_code(code: Code, ran: Result) -> Counted:
 def full_tiles(build: Build, dtype: str, keys: int) -> Task:
     """Return a task in which every tile of a build is full and nothing is hidden."""
     rng = np.random.default_rng(0)
-    q, k, v = (
-        rng.standard_normal((1, rows, build.d)).astype(dtype)
+    numbers = (
+        rng.standard_normal((1, rows, build.d)).astype(np.float32)
         for rows in (QUERIES, keys, keys)
     )
+    q, k, v = (to_bits(x) if dtype == "bfloat16" else x.astype(dtype) for x in numbers)
     far = np.int32(QUERIES + keys)
     scale = np.float32(build.d**-0.5)
     return Task(q, k, v, np.array([keys], np.int32), scale, far, far, np.int32(1))
@@ -144,7 +145,7 @@ def counts_of(
     ----------
     build : Build
     arch : str
-    dtype : {"float32", "float16"}
+    dtype : {"float32", "float16", "bfloat16"}
     compiled : function, optional
         What returns the code of a build, an architecture and a dtype.
 

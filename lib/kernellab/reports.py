@@ -13,7 +13,7 @@ from kernellab import limits
 from kernellab.devices import multiprocessor
 
 ARCHS = ("sm_75", "sm_80", "sm_90a", "sm_100", "sm_120")
-DTYPES = ("float32", "float16")
+DTYPES = ("float32", "float16", "bfloat16")
 
 
 class Report(NamedTuple):
@@ -76,6 +76,16 @@ class Report(NamedTuple):
         return [f"{count} {what}" for what, count in found.items() if count]
 
 
+def compiled_for(rung: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the architectures and the dtypes that a rung is compiled for."""
+    from tiledattention.gpu.ladder import rung_named  # only here, as above
+
+    found = rung_named(rung)
+    least = 10 * found.capability[0] + found.capability[1]
+    archs = [x for x in ARCHS if int(x.removeprefix("sm_").rstrip("a")) >= least]
+    return tuple(archs), found.dtypes
+
+
 def capability(arch: str) -> str:
     """Return the compute capability of an architecture.
 
@@ -102,7 +112,7 @@ def stored(
     d : int
     arch : str
         One of `ARCHS`.
-    dtype : {"float32", "float16"}
+    dtype : {"float32", "float16", "bfloat16"}
     tile : (int, int), optional
         `block_q` and `block_k`; those in which the rung ships, unless given.
 

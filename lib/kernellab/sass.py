@@ -23,17 +23,18 @@ KINDS = (
     "shuffle",
     "integer",
     "control",
+    "tensor",
 )
 # Which kind an instruction is of, by the first part of its opcode.
 BEGINS = {
     "fma": "FFMA HFMA2",
     "float": "FADD FMUL FSWZADD HADD2 HMUL2 DADD DMUL DFMA",
     "special": "MUFU I2F F2I FRND I2FP F2F F2FP",
-    "shared": "LDS STS ATOMS LDGSTS",
+    "shared": "LDS LDSM STS ATOMS LDGSTS",
     "global": "LDG STG ATOMG ATOM RED LD ST LDL STL CCTL",
     "shuffle": "SHFL VOTE VOTEU MATCH REDUX",
     # Comparisons of numbers of any kind are done where integers are.
-    "integer": "FMNMX FSET FSETP FSEL FCHK HMNMX2 HSET2 HSETP2 DSETP DMNMX"
+    "integer": "FMNMX FMNMX3 FSET FSETP FSEL FCHK HMNMX2 HSET2 HSETP2 DSETP DMNMX"
     " IMAD IADD3 IADD LEA LOP3 LOP SHF SHL SHR ISETP ISET IMNMX VIMNMX VIADD"
     " SEL MOV PRMT IABS IMUL POPC FLO BREV BMSK SGXT PLOP3 P2R R2P S2R S2UR CS2R"
     " CS2UR LDC LDCU R2UR VIADDMNMX VIMNMX3 VABSDIFF IDP UMOV UIADD3 UIMAD ULDC ULEA"
@@ -41,9 +42,11 @@ BEGINS = {
     " UIMNMX UVIADD UVIMNMX UI2FP ULEA R2B B2R",
     "control": "BRA BRX JMP EXIT RET CALL BAR BSSY BSYNC BREAK BMOV WARPSYNC YIELD NOP"
     " DEPBAR LDGDEPBAR MEMBAR ERRBAR NANOSLEEP KILL BPT ACQBULK UCGABAR_ARV"
-    " UCGABAR_WAIT PREEXIT",
+    " UCGABAR_WAIT PREEXIT ENDCOLLECTIVE",
+    "tensor": "HMMA",
 }
 KIND = {name: kind for kind, names in BEGINS.items() for name in names.split()}
+NEVER = "!PT"  # the guard of an instruction that no thread executes
 NOTHING = re.compile(r"\bRZ, -?RZ\b")  # the product of two registers that are 0
 LEAVE = ("EXIT", "RET", "KILL", "BPT")  # nothing after them runs
 LINE = re.compile(r'//## File "(?P<file>[^"]*)", line (?P<line>\d+)')

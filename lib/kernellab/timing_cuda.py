@@ -13,7 +13,7 @@ import numpy as np
 from numba import cuda
 
 from onlinesoftmax import inputs, masks
-from tiledattention.gpu.ladder import RUNGS, Build
+from tiledattention.gpu.ladder import LADDER, Build
 from tiledattention.gpu.nvidia import device, launches
 from tiledattention.gpu.task import fit
 
@@ -82,7 +82,7 @@ def kernels(
     out, lse = np.zeros_like(task.q), np.zeros((heads, n), np.float32)
     given = task.arguments(out, lse)
     given |= {name: cuda.to_device(x) for name, x in given.items() if np.ndim(x)}
-    for rung in RUNGS:
+    for rung in (name for name, rung in LADDER.items() if dtype in rung.dtypes):
         runs = launches(Build.shipped(rung, d), task, given)
         yield rung, partial(again, partial(in_turn, runs))
 

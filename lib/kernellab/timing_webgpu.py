@@ -14,7 +14,7 @@ import numpy as np
 from blocksim import stopwatch, webgpu
 from onlinesoftmax import inputs, masks
 from tiledattention.gpu import webgpu as any_gpu
-from tiledattention.gpu.ladder import RUNGS, WIDTHS, Build
+from tiledattention.gpu.ladder import PORTABLE, WIDTHS, Build
 from tiledattention.gpu.simulator import simulated
 from tiledattention.gpu.task import Task, fit
 
@@ -86,7 +86,7 @@ def ways(
     task = fit(asked, masks.causal() if causal else None, d)
     given = task.arguments(np.zeros_like(task.q), np.zeros((heads, n), np.float32))
     held: dict[Any, Any] = {}
-    for rung in RUNGS:
+    for rung in PORTABLE:
         yield rung, Attention(rung, task, given, held)
 
 
@@ -112,7 +112,7 @@ def remarks() -> list[str]:
     smaller = [
         f"{build.rung} (d = {d}) {build.block_q} × {build.block_k}"
         for d in WIDTHS
-        for build in map(any_gpu.fitting, RUNGS, [d] * len(RUNGS))
+        for build in map(any_gpu.fitting, PORTABLE, [d] * len(PORTABLE))
         if build != Build.shipped(build.rung, d)
     ]
     fit = "Tiles are smaller than they ship where the GPU has no room: "

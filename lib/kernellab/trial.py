@@ -24,12 +24,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onlinesoftmax import dense, masks
+from onlinesoftmax import dense, inputs, masks
+from onlinesoftmax.precision import round_to
 from tiledattention.gpu import webgpu as any_gpu
-from tiledattention.gpu.ladder import RUNGS
+from tiledattention.gpu.ladder import LADDER, PORTABLE, RUNGS
 from tiledattention.gpu.launch import attention
 from tiledattention.gpu.nvidia import device, has_gpu, numba_launches
-from tiledattention.gpu.planner import DEVICES
+from tiledattention.gpu.planner import ADAPTERS, DEVICES, plan_checked
+from tiledattention.gpu.task import BITS, from_bits
 
 HEADS, LENGTHS = 16, (512, 1024, 2048, 4096, 8192, 16384)
 RUNS, WINDOW = 10, 20  # windows of so many milliseconds
@@ -65,6 +67,11 @@ def place(on: str = "auto") -> str:
 def clock(on: str) -> Any:
     """Return the module that times kernels there."""
     return import_module(f"kernellab.timing_{on}")
+
+
+def rungs_on(on: str) -> tuple[str, ...]:
+    """Return the rungs that run there."""
+    return RUNGS if on == "cuda" else PORTABLE
 
 
 def named(on: str = "auto") -> str:
@@ -114,8 +121,9 @@ def cases(on: str = "auto") -> Iterator[Case]:
             & masks.padding([keys - 1, keys // 6]),
         ]
         widths = (8, 5) if on == "simulator" else (64, 128, 40)
-        grid = product(RUNGS, widths, ("float32", "float16"), seen)
-        yield from (Case(*each, shape) for each in grid)
+        for rung in rungs_on(on):
+            grid = product([rung], widths, LADDER[rung].dtypes, seen)
+            yield from (Case(*each, shape) for each in grid)
 
 
 def check_all(on: str = "auto") -> list[str]:
@@ -132,10 +140,9 @@ def check_all(on: str = "auto") -> list[str]:
 def check(case: Case, on: str = "auto") -> str:
     """Return what is wrong with a kernel's answer, by the accuracy rule; or nothing."""
     q, k, v = drawn(case)
-    options: dict[str, Any] = {"mask": case.mask, "return_lse": True}
-    asked = "auto" if on == "simulator" else on  # Numba may simulate as well
+    device = "auto" if on == "simulator" else on  # Numba may simulate as well
     try:
-        out, lse = attention(q, k, v, kernel=case.rung, device=asked, **options)
+        out, lse = answer(case, q, k, v, device)
     except (ValueError, RuntimeError) as error:
         return f"it does not run: {first_line(error)}"
     q, k, v = (x.astype(np.float64) for x in (q, k, v))
@@ -153,6 +160,20 @@ def check(case: Case, on: str = "auto") -> str:
     return ""
 
 
+def answer(
+    case: Case, q: np.ndarray, k: np.ndarray, v: np.ndarray, device: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the output and the LSE of the case's kernel."""
+    if case.dtype == "bfloat16":  # without the package that has this dtype
+        plan = plan_checked(asked(case, q, k, v), case.mask, case.rung, device)
+        out, lse = ADAPTERS[plan.on].launch(plan)
+        out = from_bits(out)[..., : case.d].reshape(q.shape)
+        return out, lse.reshape(q.shape[:-1])
+    how: dict[str, Any] = {"kernel": case.rung, "device": device, "return_lse": True}
+    out, lse = attention(q, k, v, mask=case.mask, **how)
+    return out, lse
+
+
 def drawn(case: Case) -> list[np.ndarray]:
     """Draw queries, keys and values; what a mask of lengths cuts off is NaN."""
     heads, shared, n, keys = case.shape
@@ -164,16 +185,29 @@ def drawn(case: Case) -> list[np.ndarray]:
     if case.mask is not None and case.mask.lengths is not None:
         for sequence, length in enumerate(case.mask.lengths):
             k[sequence, :, length:] = v[sequence, :, length:] = np.nan
+    if case.dtype == "bfloat16":
+        return [np.asarray(round_to(x, case.dtype), np.float32) for x in (q, k, v)]
     return [x.astype(case.dtype) for x in (q, k, v)]
+
+
+def asked(case: Case, q: np.ndarray, k: np.ndarray, v: np.ndarray) -> inputs.Attention:
+    """Return queries, keys and values as a kernel takes them, in the case's dtype."""
+    found = inputs.attention(q, k, v, None, None, None)
+    return found._replace(dtype=BITS) if case.dtype == "bfloat16" else found
+
+
+# The largest error of one rounding of 1.
+ROUNDING = {"float32": 0.0, "float16": 2.0**-11, "bfloat16": 2.0**-8}
 
 
 def tolerance(case: Case, largest: float) -> float:
     """How far off a kernel may be where this is the largest average of |v|."""
     keys = case.shape[3]
     # Blocks of one key: so many roundings. Fast exponentials add two bits, and a result
-    # in half precision is rounded once more.
+    # of 16 bits is rounded once more; so are weights that tensor cores multiply.
     allowed = (keys + math.log2(keys) + 4) * 4 * 2.0**-24 * largest
-    return allowed + (2.0**-11 * largest if case.dtype == "float16" else 0)
+    roundings = 1 if LADDER[case.rung].portable else 2
+    return allowed + roundings * ROUNDING[case.dtype] * largest
 
 
 # ---- how long does it take? ----
@@ -321,7 +355,8 @@ def save(
         raise ValueError(
             f"on: expected a GPU, got {timed.name()}: its times are of no use"
         )
-    absent = [rung for rung in RUNGS if rung not in {row[0] for row in rows}]
+    timed_rungs = {row[0] for row in rows}
+    absent = [rung for rung in rungs_on(place(on)) if rung not in timed_rungs]
     left_out = [f"Left out: {', '.join(absent)}."] if absent else []
     record = {
         "what": " ".join([WHAT, *timed.remarks(), *left_out]),

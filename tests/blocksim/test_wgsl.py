@@ -23,7 +23,7 @@ from kernels.semantics import ALONE, HEAD, TOGETHER, text
 from kernels.spelled import kinds
 from livepage.drills.kinds.kernel import grader as kernel_grader
 from marking import NODE, VENDOR
-from tiledattention.gpu.ladder import RUNGS, Build
+from tiledattention.gpu.ladder import PORTABLE, Build
 from tools.simulator import verdicts
 
 ROW = ("array", "float32", 1)
@@ -155,7 +155,7 @@ def test_what_the_simulator_takes_is_translated_or_refused_at_a_line() -> None:
     assert len(found) > 150
 
 
-@pytest.mark.parametrize("name", RUNGS)
+@pytest.mark.parametrize("name", PORTABLE)
 def test_rungs_are_translated_as_they_stand(name: str) -> None:
     build, made = rung(name)
     assert undeclared(made["wgsl"]) == set()
@@ -404,7 +404,7 @@ print(json.dumps(found))
 
 def test_in_micropython_it_writes_the_same_texts() -> None:
     asked = [(source, {}, 64, [ROW, ROW]) for source in TEXTS.values()]
-    for name in RUNGS:
+    for name in PORTABLE:
         build = Build.small(name, 8)
         shape = build.threads, kinds_of_rung(build)
         asked.append((*text_of_rung(build), *shape))

@@ -53,7 +53,7 @@ def tool(monkeypatch):
     def run(named, explained=(), count="0") -> int:
         monkeypatch.setattr(faults, "NAMED", named)
         monkeypatch.setattr(faults, "EXPLAINED", explained)
-        monkeypatch.setattr(faults, "RUNGS", ("naive",))
+        monkeypatch.setattr(faults, "PORTABLE", ("naive",))
         monkeypatch.setattr(faults, "shipped", lambda rung: KERNELS)
         monkeypatch.setattr(faults, "noticed", noticed)
         monkeypatch.setattr(faults.compiled, "programs", lambda: {"naive": TEXT})

@@ -10,7 +10,7 @@ import pytest
 from numba import cuda, float32, types
 
 from kernellab import compile, mlir
-from tiledattention.gpu import RUNGS, Build
+from tiledattention.gpu import PORTABLE, Build
 
 
 class Array(SimpleNamespace):
@@ -29,7 +29,7 @@ def successor(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return package
 
 
-@pytest.mark.parametrize("rung", RUNGS)
+@pytest.mark.parametrize("rung", PORTABLE)
 def test_a_rung_is_bound_to_the_successor_s_names(rung: str, successor) -> None:
     kernel = Build.shipped(rung, 64).kernel
     bound = mlir.rebound(kernel)

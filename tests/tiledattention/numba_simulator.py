@@ -17,12 +17,12 @@ def main() -> None:
     from test_gpu import CASES, inputs, wrong
 
     from tiledattention import gpu
-    from tiledattention.gpu.ladder import LADDER
+    from tiledattention.gpu.ladder import LADDER, PORTABLE
 
     found = {}
-    for rung, kernel in LADDER.items():
+    for rung in PORTABLE:
         # Each shuffle costs Numba's simulator two barriers of its own threads.
-        for name in FEW_ROWS if kernel.for_few_rows else CHOSEN:
+        for name in FEW_ROWS if LADDER[rung].for_few_rows else CHOSEN:
             case = CASES[name]
             with np.errstate(all="ignore"):
                 answer = gpu.attention(

@@ -45,7 +45,7 @@ from tools.kernels import gate
 from tools.kernels import gpu as make_gpu
 
 ROOT = Path(__file__).resolve().parents[2]
-rungs = pytest.mark.parametrize("rung", gpu.RUNGS)
+rungs = pytest.mark.parametrize("rung", gpu.PORTABLE)
 
 
 class Case(NamedTuple):
@@ -391,7 +391,7 @@ def test_hidden_tiles_are_not_read(mask: masks.Mask | None) -> None:
     if mask is not None and mask.left == np.inf:
         counted = costs.causal_tiles(n, block, block)
         assert seen == counted.full + counted.partial
-    for rung in (name for name, rung in LADDER.items() if rung.has_tiles):
+    for rung in (name for name in gpu.PORTABLE if LADDER[name].has_tiles):
         build = Build.small(rung, d)
         report, off = run(build.kernel, build, case)
         assert not off
@@ -404,7 +404,7 @@ def test_hidden_tiles_are_not_read(mask: masks.Mask | None) -> None:
 def test_a_tile_is_read_once_for_each_block_and_not_for_each_row() -> None:
     case = Case((1, 1), 32, 32, 8)
     loads = {}
-    for rung in gpu.RUNGS:
+    for rung in gpu.PORTABLE:
         build = Build.small(rung, 8)
         loads[rung] = sum(run(build.kernel, build, case)[0].loads["K"])
     for rung, loaded in loads.items():
@@ -462,6 +462,9 @@ def test_nothing_creeps_up_to_double_precision(rung: str) -> None:
         ),
         (("split", 60, 4, 16), "d: expected a multiple of 8, got 60"),
         (("split", 64, 4, 6), "block_k: expected a multiple of 4"),
+        (("tensor", 96, 128, 64), "d: expected a multiple of 64, got 96"),
+        (("tensor", 128, 48, 32), "block_q: expected a multiple of 32, got 48"),
+        (("tensor", 64, 256, 48), "block_k: expected a multiple of 32, got 48"),
     ],
 )
 def test_a_size_that_cannot_be_is_refused(build: tuple, says: str) -> None:
@@ -582,7 +585,7 @@ def test_on_a_gpu_the_kernels_as_they_ship_are_picked(
     monkeypatch.setattr(nvidia, "multiprocessors", lambda: 108)
     many = Work(heads=32, n=4096)
     assert nvidia.best(many, 64)[0] == "naive"  # plain Numba is here, no numba-cuda
-    monkeypatch.setattr(nvidia, "best", lambda work, width: ("registers", "best"))
+    monkeypatch.setattr(nvidia, "best", lambda *_: ("registers", "best"))
     x = np.zeros((4, 100), np.float32)
     assert gpu.plan(x, x, x).build == Build.shipped("registers", 128)
     assert gpu.plan(x, x, x[:, :9], kernel="naive").build.d == 128
@@ -603,7 +606,7 @@ def test_what_it_cannot_do_is_refused(change: dict, says: str) -> None:
     x = np.zeros((4, 8), np.float32)
     with pytest.raises(ValueError, match=says):
         gpu.attention(x, x, x, **{"kernel": "naive"} | change)
-    with pytest.raises(ValueError, match="expected float32 or float16"):
+    with pytest.raises(ValueError, match="expected float32, float16 or bfloat16"):
         gpu.attention(x.astype(float), x, x)
 
 

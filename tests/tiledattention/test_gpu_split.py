@@ -218,7 +218,7 @@ def test_parts_fill_the_multiprocessors_but_not_more(d: int, gpus: int) -> None:
 
 def test_so_many_blocks_do_fit() -> None:
     """`blocks`, which the parts are counted by, is what the compiler allows."""
-    for d, arch, dtype in product(gpu.WIDTHS, ("sm_80", "sm_90a"), reports.DTYPES):
+    for d, arch, dtype in product(gpu.WIDTHS, ("sm_80", "sm_90a"), SPLIT.dtypes):
         found = reports.stored("split", d, arch, dtype=dtype)
         assert found.occupancy.blocks >= SPLIT.blocks[d]
 
@@ -272,7 +272,7 @@ def with_rubbish() -> tuple[np.ndarray, ...]:
     return np.abs(q[:, 6:]), k, v  # scores of a key of −∞ are −∞, and not NaN
 
 
-@pytest.mark.parametrize("rung", gpu.RUNGS)
+@pytest.mark.parametrize("rung", gpu.PORTABLE)
 @pytest.mark.parametrize("mask", [masks.causal(), masks.window(2, 1)])
 def test_auto_answers_the_same_whatever_it_picks(rung: str, mask: masks.Mask) -> None:
     """NaN and ∞ at the same places, and else numbers within the accuracy rule."""

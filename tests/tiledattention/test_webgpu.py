@@ -281,7 +281,7 @@ def worst(rung: str, shape: tuple, d: int, dtype: Any = np.float32) -> float:
     return max(map(off, found, dense.attention(*wide, **options)))
 
 
-@pytest.mark.parametrize("rung", gpu.RUNGS)
+@pytest.mark.parametrize("rung", gpu.PORTABLE)
 @pytest.mark.parametrize("d", [64, 128])
 def test_rungs_are_right_in_every_shape(small: None, rung: str, d: int) -> None:
     assert any_gpu.room(any_gpu.fitting(rung, d)) <= LEAST
@@ -289,7 +289,7 @@ def test_rungs_are_right_in_every_shape(small: None, rung: str, d: int) -> None:
         assert worst(rung, shape, d) < CLOSE, name
 
 
-@pytest.mark.parametrize("rung", gpu.RUNGS)
+@pytest.mark.parametrize("rung", gpu.PORTABLE)
 def test_rungs_are_right_in_float16(device: webgpu.Device, rung: str) -> None:
     for name in ("rows that see nothing", "all of them"):
         assert worst(rung, SHAPES[name], 40, np.float16) < 2e-3, name
@@ -299,7 +299,7 @@ def test_the_largest_build_that_fits_is_taken(
     device: webgpu.Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(device, "shared", 1 << 20)
-    for rung in gpu.RUNGS:
+    for rung in gpu.PORTABLE:
         assert any_gpu.fitting(rung, 64) == gpu.Build.shipped(rung, 64)
     monkeypatch.setattr(device, "shared", LEAST)
     assert any_gpu.fitting("tiled", 64) == gpu.Build("tiled", 64, 128, 16)
@@ -497,7 +497,7 @@ def test_make_gpu_stores_no_time_of_a_gpu_in_software(
     said = capsys.readouterr().out.splitlines()
     assert said[1] == "1 of 1 cases are right"
     assert said[-2].startswith("times as fast as the lowest rung: naive 1.00, tiled")
-    assert not [rung for rung in gpu.RUNGS if rung not in said[-2]]
+    assert not [rung for rung in gpu.PORTABLE if rung not in said[-2]]
     assert "a GPU in software" in said[-1] and "no time was stored" in said[-1]
     assert not list(tmp_path.iterdir())
     assert trial.time_all(on="webgpu") == []
@@ -543,7 +543,7 @@ def test_make_gpu_stores_what_a_gpu_takes(
         "PyTorch is not timed",
     ):
         assert said in found.what
-    assert {row[0] for row in found.rows} == set(gpu.RUNGS)
+    assert {row[0] for row in found.rows} == set(gpu.PORTABLE)
     assert not [row for row in found.rows if not row[5] > 0]
 
 

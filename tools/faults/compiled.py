@@ -26,7 +26,7 @@ import numpy as np
 import ptxsim
 from kernellab import trial
 from onlinesoftmax import masks
-from tiledattention.gpu import RUNGS, Build
+from tiledattention.gpu import PORTABLE, Build
 from tools.common.options import report
 from tools.faults import runner
 from tools.kernels import compiled
@@ -419,7 +419,7 @@ def main() -> int:
         print(f"expected how many random changes to make in each rung, got {count!r}")
         return 2
     start = time.perf_counter()
-    wrong = run([shipped(rung) for rung in RUNGS], int(count))
+    wrong = run([shipped(rung) for rung in PORTABLE], int(count))
     outcome = f"{len(wrong)} complaints" if wrong else "all as they should be"
     return report(wrong, f"{time.perf_counter() - start:.0f} s: {outcome}")
 

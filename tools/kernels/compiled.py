@@ -9,6 +9,7 @@ others, which `python -m tools.kernels --check --every` has cached.
 import json
 import re
 import sys
+from collections.abc import Iterator
 from functools import cache
 from itertools import product
 from typing import NamedTuple
@@ -17,10 +18,10 @@ import numpy as np
 
 import ptxsim
 from kernellab import reports, trial
-from onlinesoftmax import dense, inputs, masks
+from onlinesoftmax import dense, masks
 from tiledattention.gpu import RUNGS, WIDTHS
 from tiledattention.gpu.ladder import Build
-from tiledattention.gpu.task import Task, fit
+from tiledattention.gpu.task import Task, fit, from_bits
 from tools.common.options import report
 from tools.kernels import gate as kernels
 
@@ -97,9 +98,9 @@ def judge(
     """
     q, k, v = drawn or trial.drawn(case)
     build = Build.shipped(case.rung, case.d)
-    task = fit(inputs.attention(q, k, v, None, None, None), case.mask, build.d)
+    task = fit(trial.asked(case, q, k, v), case.mask, build.d)
     answer = attend(build, task, texts, **options)
-    out = answer.out[..., : case.d].reshape(q.shape)
+    out = from_bits(answer.out)[..., : case.d].reshape(q.shape)
     lse = answer.lse.reshape(q.shape[:-1])
     wide = (x.astype(np.float64) for x in (q, k, v))
     truth, true_lse = dense.attention(*wide, mask=case.mask, return_lse=True)
@@ -134,10 +135,18 @@ def plain(text: str) -> list[str]:
     return [x for x in lines if x and not x.startswith((".target", ".loc", ".file"))]
 
 
+def every() -> Iterator[tuple[str, int, str, str]]:
+    """Yield each rung with its widths, dtypes and architectures."""
+    for rung in RUNGS:
+        archs, dtypes = reports.compiled_for(rung)
+        yield from product([rung], WIDTHS, dtypes, archs)
+
+
 def main() -> int:
     wrong, ran = [], 0
-    others = [arch for arch in reports.ARCHS if arch != kernels.GATE[1]]
-    for rung, d, dtype, arch in product(RUNGS, WIDTHS, reports.DTYPES, others):
+    for rung, d, dtype, arch in every():
+        if arch == kernels.GATE[1]:
+            continue
         case = trial.Case(rung, d, dtype, *EVERYTHING)
         try:
             own = texts(rung, d, dtype, arch)

@@ -68,12 +68,15 @@ def to_compile(gate: bool = False) -> list[Kernel]:
     The gate compiles what ships, for one architecture: the other results depend on the
     same sources and the same compiler.
     """
-    from kernellab.reports import ARCHS, DTYPES
+    from kernellab.reports import compiled_for
     from tiledattention.gpu.ladder import LADDER, WIDTHS, Build
 
     sizes = product(LADDER, WIDTHS)
     shipped = [one for size in sizes for one in Build.shipped(*size).launches]
-    builds = list(product(shipped, DTYPES, [GATE[1]] if gate else ARCHS))
+    builds = []
+    for build in shipped:
+        archs, dtypes = compiled_for(build.rung)
+        builds += product([build], dtypes, [GATE[1]] if gate else archs)
     if not gate:
         others = [Build(*size) for size in product(SLIDERS, WIDTHS, ROWS, KEYS)]
         others = [build for build in others if build not in shipped]
@@ -94,13 +97,19 @@ def to_count(gate: bool = False) -> list[Kernel]:
     A kernel that is launched after a rung counts with the rung. The gate counts a few
     again: enough to detect a change of the compiler or of the counting code.
     """
+    from kernellab.reports import compiled_for
     from tiledattention.gpu.ladder import LADDER, WIDTHS
 
     every = [one for one in to_compile(gate=True) if one[0] in LADDER]
     if gate:
         return [one for one in every if one[1] == WIDTHS[0] and one[4:] == GATE]
     # The PTX is the same for every architecture: one worker gets all of a kernel's.
-    return [(*one[:5], arch) for arch in ON_PAGES for one in every]
+    return [
+        (*one[:5], arch)
+        for arch in ON_PAGES
+        for one in every
+        if arch in compiled_for(one[0])[0]
+    ]
 
 
 def compile_all(kernels: list[Kernel], counted: list[Kernel]) -> dict:

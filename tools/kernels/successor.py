@@ -1,4 +1,4 @@
-"""Compiles every rung by the newest numba-cuda and by its successor, and runs the code.
+"""Compiles portable rungs by the newest numba-cuda and by its successor, and runs them.
 
 python -m tools.kernels.successor [numba-cuda | numba-cuda-mlir] …
 
@@ -33,14 +33,14 @@ def here(name: str) -> int:
     from importlib.metadata import version
 
     from kernellab import compile, reports, trial
-    from tiledattention.gpu import RUNGS, WIDTHS
+    from tiledattention.gpu import PORTABLE, WIDTHS
     from tiledattention.gpu.ladder import Build
     from tools.kernels import compiled
 
     wrong = 0
     print(f"  {name} {version(name)}")
-    for rung, d, arch in product(RUNGS, WIDTHS, reports.ARCHS):
-        for dtype in reports.DTYPES:
+    for rung, d, arch in product(PORTABLE, WIDTHS, reports.ARCHS):
+        for dtype in reports.compiled_for(rung)[1]:
             case = trial.Case(rung, d, dtype, *compiled.EVERYTHING)
             try:
                 made = {

@@ -22,10 +22,10 @@ from livepage import book
 from livepage.figures import registry
 from livepage.figures.spec import Choice, Numbers, Prediction, Spec, Values
 from livepage.measurements import Measurement
-from tiledattention.gpu.ladder import LADDER
+from tiledattention.gpu.ladder import LADDER, PORTABLE
 
 WIDTHS = (64, 128)
-RUNGS = tuple(name for name, rung in LADDER.items() if rung.then is None)
+RUNGS = tuple(name for name in PORTABLE if LADDER[name].then is None)
 BUDGET = registry.module("smem-budget")
 ARCHS = {name: BUDGET.ARCHS[name] for name in ("A100", "H100")}  # those counted
 LENGTH = 4096  # tokens, of the times that are shown

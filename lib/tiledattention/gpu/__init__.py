@@ -1,6 +1,6 @@
 """Attention kernels in Numba CUDA: a ladder of rungs, and what runs it.
 
-    rungs/         the kernels, a file each: naive, tiled, registers, split
+    rungs/         the kernels, a file each: naive, tiled, registers, patches, split, tensor
     rung.py        what belongs to a rung besides its kernel: sizes, threads, memory
     ladder.py      the rungs in their order; `Build`, a kernel in one size
     task.py        the arguments of attention in the form that kernels take
@@ -19,6 +19,7 @@ from tiledattention import load
 
 _HOME = {
     "Build": "ladder",
+    "PORTABLE": "ladder",
     "Plan": "plans",
     "RUNGS": "ladder",
     "WIDTHS": "ladder",

@@ -47,6 +47,7 @@ def in_order(found: Iterable[Rung]) -> dict[str, Rung]:
 
 LADDER = find_rungs()
 RUNGS = tuple(LADDER)
+PORTABLE = tuple(name for name, rung in LADDER.items() if rung.portable)
 
 
 @dataclass(frozen=True)

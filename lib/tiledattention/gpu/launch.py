@@ -13,6 +13,7 @@ from onlinesoftmax.masks import Mask
 from tiledattention.gpu.nvidia import device
 from tiledattention.gpu.planner import ADAPTERS, make_plan, plan_to_run
 from tiledattention.gpu.plans import Plan
+from tiledattention.gpu.task import BITS
 
 __all__ = ["Plan", "attention", "device", "plan"]
 
@@ -32,7 +33,9 @@ def attention(
 
     Parameters
     ----------
-    q : array_like, (..., heads, queries, d) or (queries, d), float32 or float16
+    q : array_like, (..., heads, queries, d) or (queries, d)
+        float32, float16, or bfloat16 as the package ml_dtypes has it; the description
+        of each rung says which it takes.
     k, v : array_like, as for `dense.attention`
         At most 128 numbers wide on a GPU.
     mask : Mask, optional
@@ -75,6 +78,8 @@ def attention(
     """
     chosen = plan_to_run(q, k, v, mask, scale, kernel, device, return_lse)
     out, lse = ADAPTERS[chosen.on].launch(chosen)
+    if out.dtype == BITS:
+        out = out.view(np.asarray(q).dtype)
     shape = np.shape(q)[:-1]
     out = out[..., : np.shape(v)[-1]].reshape(*shape, np.shape(v)[-1])
     return (out, lse.reshape(shape)) if return_lse else out

@@ -35,7 +35,8 @@ class Nvidia(Device):
             )
         rung, why = request.rung, "as asked"
         if rung is None:
-            rung, why = best(request.work, request.width)
+            rung, why = best(request.work, request.width, request.dtype)
+        need_capability(LADDER[rung])
         build = Build.shipped(rung, request.width)
         parts = build.parts(request.work, request.keys, multiprocessors())
         why = f"{why}; rows of {build.d} numbers"
@@ -90,6 +91,24 @@ def multiprocessors() -> int:
     return int(cuda.get_current_device().MULTIPROCESSOR_COUNT)
 
 
+def capability() -> tuple[int, int]:
+    """Return the compute capability of the GPU."""
+    major, minor = cuda.get_current_device().compute_capability
+    return int(major), int(minor)
+
+
+def need_capability(rung: Rung) -> None:
+    """Refuse a rung that the GPU is too old for."""
+    if rung.capability > (0, 0) and rung.capability > capability():
+        least, here = (
+            ".".join(map(str, one)) for one in (rung.capability, capability())
+        )
+        raise ValueError(
+            f"kernel: {rung.name!r} needs a GPU of compute capability {least} or"
+            f" higher, got {here}"
+        )
+
+
 def numba_launches() -> bool:
     """Return whether Numba can launch a kernel: on a GPU, or on its own simulator."""
     return bool(config.ENABLE_CUDASIM) or has_gpu()
@@ -140,28 +159,40 @@ def print_once(text: str) -> None:
     print(text)
 
 
-def best(work: Work, width: int) -> tuple[str, str]:
+def best(work: Work, width: int, dtype: str = "float32") -> tuple[str, str]:
     """Return the rung for a GPU, and the reason.
 
     It is the highest rung that Numba can compile here; where rows are few, one for few
-    rows.
+    rows. A rung that no simulator runs is taken only if it is proven.
     """
-    rung, why = _highest()
+    rung, why = _highest(dtype)
     block_q = Build.shipped(rung.name, width).block_q
     for other in LADDER.values():
-        if other.for_few_rows and other.pays(work, block_q, multiprocessors()):
+        few = other.for_few_rows and dtype in other.dtypes
+        if few and other.pays(work, block_q, multiprocessors()):
             return other.name, other.merit
     return rung.name, why
 
 
-def _highest() -> tuple[Rung, str]:
+def _highest(dtype: str) -> tuple[Rung, str]:
     """Return the highest rung that Numba can compile here for a GPU, and the reason."""
     skipped = ""
     for number, rung in reversed(list(enumerate(LADDER.values(), 1))):
-        if rung.for_few_rows:
+        if rung.for_few_rows or dtype not in rung.dtypes:
             continue
-        missing = rung.missing()
+        missing = unproven(rung) or rung.missing()
         if not missing:
             return rung, skipped or rung.merit
         skipped = skipped or f"rung {number} {missing}"
     raise RuntimeError(f"no kernel can run here: {skipped}")
+
+
+def unproven(rung: Rung) -> str:
+    """Return why a rung is not picked that no simulator runs; empty if it may be."""
+    if rung.portable:
+        return ""
+    here = ".".join(map(str, capability()))
+    if here in rung.proven:
+        return ""
+    asked = f"kernel={rung.name!r} asks for it"
+    return f"was found right on no GPU of compute capability {here} yet; {asked}"

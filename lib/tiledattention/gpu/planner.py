@@ -53,10 +53,22 @@ def make_plan(
     device: str,
 ) -> Plan:
     """Return a plan for arguments, which are checked first."""
-    asked, mask = checked_arguments(q, k, v, scale), interval(mask)
+    return plan_checked(checked_arguments(q, k, v, scale), mask, kernel, device)
+
+
+def plan_checked(
+    asked: inputs.Attention, mask: Mask | None, kernel: str, device: str
+) -> Plan:
+    """Return a plan for arguments, which `checked_arguments` has checked."""
     inputs.one_of("kernel", kernel, ("auto", *LADDER))
     inputs.one_of("device", device, DEVICES)
-    request = Request(asked, mask, None if kernel == "auto" else kernel, device)
+    rung = None if kernel == "auto" else kernel
+    request = Request(asked, interval(mask), rung, device)
+    if rung and request.dtype not in LADDER[rung].dtypes:
+        raise ValueError(
+            f"q, k, v: expected {' or '.join(LADDER[rung].dtypes)}, which is what the"
+            f" kernel {rung!r} takes, got {request.dtype}"
+        )
     if device == "auto":
         return plan_on_first_device(request)
     return ADAPTERS[device].plan(request)

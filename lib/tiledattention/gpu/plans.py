@@ -10,9 +10,9 @@ import numpy as np
 from onlinesoftmax import inputs
 from onlinesoftmax.inputs import Array
 from onlinesoftmax.masks import Mask
-from tiledattention.gpu.ladder import Build
+from tiledattention.gpu.ladder import LADDER, PORTABLE, Build
 from tiledattention.gpu.rung import Work
-from tiledattention.gpu.task import Task, fit
+from tiledattention.gpu.task import Task, fit, name_of
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,11 @@ class Request(NamedTuple):
     device: str  # one of `DEVICES`
 
     @property
+    def dtype(self) -> str:
+        """What the numbers are, such as "bfloat16"."""
+        return name_of(self.arguments.dtype)
+
+    @property
     def width(self) -> int:
         """How many numbers are in the longest rows."""
         return max(self.arguments.q.shape[-1], self.arguments.v.shape[-1])
@@ -71,6 +76,20 @@ class Request(NamedTuple):
         *batch, n, _ = self.arguments.q.shape
         group = batch[-1] // max(self.arguments.k.shape[-3], 1) if batch else 1
         return Work(math.prod(batch), n, group)
+
+    def need_portable(self, device: str) -> None:
+        """Refuse what only kernels for NVIDIA's GPUs can run."""
+        if self.rung not in (None, *PORTABLE):
+            raise ValueError(
+                f"kernel: expected one of {[*PORTABLE]} for {device}, got"
+                f" {self.rung!r}, which has instructions of NVIDIA's GPUs"
+            )
+        known = {dtype for rung in PORTABLE for dtype in LADDER[rung].dtypes}
+        if self.dtype not in known:
+            raise ValueError(
+                f"q, k, v: expected {' or '.join(sorted(known))} for {device}, got"
+                f" {self.dtype}"
+            )
 
     def task(self, build: Build) -> Task:
         """Return the arguments, packed for a kernel."""

@@ -79,6 +79,18 @@ class Rung(ABC):
     aligned : bool
         Whether its tiles are placed so that four numbers can be read at once. That
         takes the package numba-cuda.
+    dtypes : tuple of str
+        The dtypes of q, k, v and the output that it takes. Bits of bfloat16 come in
+        uint16, since NumPy lacks that dtype.
+    portable : bool
+        Whether its kernel runs on every kind of device. Otherwise it has instructions
+        of NVIDIA's, and no simulator or WebGPU takes it.
+    capability : (int, int)
+        The lowest compute capability of NVIDIA's GPUs that it runs on.
+    proven : tuple of str
+        For a kernel that is not portable: the compute capabilities, such as "9.0", of
+        GPUs on which `make gpu` has found it right. It is picked on no others, and runs
+        there only if it is asked for by name.
     for_simulator : bool
         Whether the block simulator takes it, unless another rung is asked for.
     small : (int, int) or None
@@ -98,6 +110,10 @@ class Rung(ABC):
     blocks: ClassVar[Mapping[int, int]] = {}
     has_tiles: ClassVar[bool] = True
     aligned: ClassVar[bool] = False
+    dtypes: ClassVar[tuple[str, ...]] = ("float32", "float16")
+    portable: ClassVar[bool] = True
+    capability: ClassVar[tuple[int, int]] = (0, 0)
+    proven: ClassVar[tuple[str, ...]] = ()
     for_simulator: ClassVar[bool] = False
     small: ClassVar[tuple[int, int] | None] = None
     for_few_rows: ClassVar[bool] = False

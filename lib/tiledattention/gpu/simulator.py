@@ -47,6 +47,7 @@ def no_gpu() -> str:
 
 def small_plan(simulator: Device, request: Request, name: str, why: str) -> Plan:
     """Return a plan for a simulator, the book's or Numba's, with the time it may take."""
+    request.need_portable(name)
     build = Build.small(request.rung or _best(), request.width)
     task = request.task(build)
     seconds = task.visits() * seconds_per_visit(build.rung, task.mode(), simulator)

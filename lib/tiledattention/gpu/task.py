@@ -19,16 +19,17 @@ from tiledattention.gpu.rung import Work
 
 STATE = 2  # numbers of a state besides o: m and l
 MOST = float(np.finfo(np.float32).max)
+BITS = np.dtype(np.uint16)  # holds the bits of bfloat16, which NumPy lacks
 
 
 class Task(NamedTuple):
     """The arguments that all kernels share. `rungs/naive.py` describes them."""
 
-    q: Array  # (heads, n, d), float32 or float16
+    q: Array  # (heads, n, d), float32, float16 or BITS
     k: Array  # (heads // group, keys, d)
     v: Array
     lengths: NDArray[np.int32]  # (heads,)
-    scale: np.float32
+    scale: np.float32  # at least 0
     left: np.int32
     right: np.int32
     group: np.int32
@@ -92,11 +93,17 @@ def launched(build: Build) -> tuple[tuple[Build, tuple[str, ...]], ...]:
 def checked_arguments(
     q: ArrayLike, k: ArrayLike, v: ArrayLike, scale: float | None
 ) -> inputs.Attention:
-    """Return the arguments, checked; kernels take float32 and float16."""
+    """Return the arguments, checked. For bfloat16, `dtype` is `BITS`."""
+    kinds = [inputs.array(name, x).dtype.name for name, x in zip("qkv", (q, k, v))]
+    is_bfloat16 = set(kinds) == {"bfloat16"}
+    if is_bfloat16:
+        q, k, v = (np.asarray(x).astype(np.float32) for x in (q, k, v))
     asked = inputs.attention(q, k, v, scale, None, None)
-    if asked.dtype not in (np.float32, np.float16):
+    if is_bfloat16:
+        asked = asked._replace(dtype=BITS)
+    elif asked.dtype not in (np.float32, np.float16):
         raise ValueError(
-            "q, k, v: expected float32 or float16, which is what the"
+            "q, k, v: expected float32, float16 or bfloat16, which is what the"
             f" kernels take, got {asked.dtype}"
         )
     if abs(asked.scale) > MOST:
@@ -130,11 +137,28 @@ def fit(asked: inputs.Attention, mask: Mask | None, width: int) -> Task:
             )
         lengths[...] = inputs.spread("lengths", mask.lengths, batch[:-1])[..., None]
     shared = asked.k.shape[-3] if batch else 1
-    q, k, v = (_rows(x, asked.dtype, width) for x in (asked.q, asked.k, asked.v))
+    # A scale below 0 changes the sign of q, so that every kernel may look for maxima.
+    queries = -asked.q if asked.scale < 0 else asked.q
+    q, k, v = (_rows(x, asked.dtype, width) for x in (queries, asked.k, asked.v))
     left, right = (np.int32(min(reach, n + keys)) for reach in (mask.left, mask.right))
     group = np.int32((batch[-1] if batch else 1) // shared)
-    scale = np.float32(asked.scale)
+    scale = np.float32(abs(asked.scale))
     return Task(q, k, v, lengths.reshape(-1), scale, left, right, group)
+
+
+def name_of(dtype: DType) -> str:
+    """Return what a dtype of `Task` holds, such as "bfloat16"."""
+    return "bfloat16" if dtype == BITS else str(dtype)
+
+
+def to_bits(x: Array) -> NDArray[Any]:
+    """Return the bits of bfloat16 for numbers of float32 that bfloat16 holds exactly."""
+    return (np.ascontiguousarray(x, np.float32).view(np.uint32) >> 16).astype(BITS)
+
+
+def from_bits(x: NDArray[Any]) -> Array:
+    """Return bits of bfloat16 as float32, and other numbers as they are."""
+    return (x.astype(np.uint32) << 16).view(np.float32) if x.dtype == BITS else x
 
 
 def largest(x: Array) -> float:
@@ -146,5 +170,5 @@ def _rows(x: Array, dtype: DType, width: int) -> Array:
     """Return x (..., n, d) as (all heads, n, width), padded with zeros."""
     *batch, n, d = x.shape
     rows = np.zeros((*batch, n, width), dtype)
-    rows[..., :d] = x
+    rows[..., :d] = to_bits(x) if dtype == BITS else x
     return rows.reshape(int(np.prod(batch)), n, width)

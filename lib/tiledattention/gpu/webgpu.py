@@ -13,7 +13,7 @@ import numpy as np
 
 from blocksim import webgpu
 from blocksim.wgsl import FAR
-from tiledattention.gpu.ladder import LADDER, Build
+from tiledattention.gpu.ladder import LADDER, PORTABLE, Build
 from tiledattention.gpu.plans import Device, Plan, Request
 from tiledattention.gpu.rung import Work
 from tiledattention.gpu.simulator import simulated
@@ -34,6 +34,7 @@ class WebGpu(Device):
     def plan(self, request: Request) -> Plan:
         """Return a plan for the GPU; refuse numbers that it may get wrong."""
         gpu, width, work = name(), request.width, request.work
+        request.need_portable("WebGPU")
         build = fitting(request.rung or best(work, width), width)
         task = settled(request.task(build))
         if why := unfit(task):
@@ -71,7 +72,7 @@ def is_real() -> bool:
 
 def best(work: Work, width: int) -> str:
     """Return the highest rung, or one for few rows where rows are few."""
-    highest = [rung.name for rung in LADDER.values() if not rung.for_few_rows][-1]
+    highest = [rung for rung in PORTABLE if not LADDER[rung].for_few_rows][-1]
     block_q = fitting(highest, width).block_q
     for rung in LADDER.values():
         if rung.for_few_rows and rung.pays(work, block_q, CORES):
