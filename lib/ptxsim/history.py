@@ -278,7 +278,7 @@ class History(Space):
     def _see(
         self, open_: Array, old: Old, at: Array, lanes: Array, which: Array
     ) -> None:
-        """Note strong loads of what other threads store, in no order.
+        """Note strong loads of what other threads store, in no order, and no release.
 
         What is stored there happens before whatever the thread does after the load
         ("observation order" in NVIDIA's manual).
@@ -289,10 +289,13 @@ class History(Space):
             readers = self.seen.setdefault(_key(old, entry, at), [])
             if all(who != other for _, other in readers):
                 readers.append((self.order.now, who))
-        if len(open_):
-            entry = int(open_[0])
+        for entry in open_.tolist():
+            access = int(old.access[entry])
+            if (self.name, int(at[access]) << self.lg) in self.order.left:
+                continue  # the store released something, and the load has learnt it
             what = f"{self._who(old, entry, lanes)}: other runs may read another number"
-            self.notes.append(("unmodelled", int(which[old.access[entry]]), what))
+            self.notes.append(("unmodelled", int(which[access]), what))
+            return
 
     def _forgive_seen(self, bad: Array, old: Old, at: Array, lanes: Array) -> None:
         """Take out of `bad` what a strong load saw that the thread knows."""

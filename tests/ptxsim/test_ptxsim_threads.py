@@ -1320,6 +1320,26 @@ def test_the_same_number_from_several_threads_is_listed_as_benign() -> None:
     assert result.notes == () and "benign" not in repr(result)
 
 
+# A sum of a warp as it was written before Volta: lanes were in step, so they had no barrier.
+IN_STEP = "st.volatile.shared.u32 [%r3], %r0;\n" + "".join(
+    f"setp.lt.u32 %p1, %r0, {half};\n@!%p1 bra $END{half};\n"
+    f"ld.volatile.shared.u32 %r8, [%r3];\nld.volatile.shared.u32 %r7, [%r3+{4 * half}];\n"
+    f"add.u32 %r8, %r8, %r7;\nst.volatile.shared.u32 [%r3], %r8;\n$END{half}:\n"
+    for half in (16, 8, 4, 2, 1)
+)
+
+
+def test_a_strong_load_of_what_comes_in_no_order_is_noted_unless_it_is_a_release() -> (
+    None
+):
+    _, result = run(Body(IN_STEP + "mov.u32 %r9, 0;" + END))
+    assert {note.severity for note in result.notes} == {"unmodelled"}
+    assert "other runs may read another number" in result.notes[0].detail
+    for name in ("a flag, and a fence on the way", "a flag that is released"):
+        _, result = run(ended(RIGHT[name][0]))
+        assert result.notes == (), name
+
+
 def test_the_same_number_from_several_blocks_is_benign_if_all_they_wrote_is() -> None:
     source = np.zeros(128, "u4")
     codes = {
