@@ -1,5 +1,6 @@
 """Checks what a compiler returns: Triton's objects, Numba's pairs, or PTX."""
 
+import re
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -36,10 +37,12 @@ def check(
         Those of the kernel, without constexprs, as for `run`. A tensor of PyTorch in the
         CPU's memory is one too. NumPy has no bfloat16: pass its bits, as uint16. Triton's
         pointers to scratch memory are null.
-    outputs, changed : sequence of int, optional
-        As for `run`. Unless either is given, the kernel may change every array; then a
-        read of what nobody has written to an array is not found, nor an element that is
-        left out.
+    outputs : sequence of int, optional
+        As for `run`. Unless this or `changed` is given, the kernel may change every array;
+        then a read of what nobody has written to an array is not found, nor an element
+        that is left out.
+    changed : sequence of int, optional
+        As for `run`.
     allow : collection of str
         The severities that may be among the result's notes: "benign", "unmodelled". The
         first note of another is raised.
@@ -50,12 +53,14 @@ def check(
     -------
     Result
     """
-    if strange := set(allow) - set(NOTES):
+    allow = {allow} if isinstance(allow, str) else set(allow)
+    if strange := allow - set(NOTES):
         raise ValueError(f"allow: expected some of {NOTES}, got {min(strange)!r}")
     text, launch = _launch(compiled)
     launch |= options
     args = [_shared(f"args[{i}]", value) for i, value in enumerate(arguments)]
     if hasattr(compiled, "asm"):
+        _check_types(compiled, args)
         missing = len(parse(text, launch["name"]).parameters) - len(args)
         args += [None] * missing * (missing <= SCRATCH)
     if outputs is None and changed is None:
@@ -89,6 +94,31 @@ def _launch(compiled: Any) -> tuple[str, dict[str, Any]]:
             "compiled: expected what triton.compile or numba.cuda.compile returns, or"
             f" PTX, got {got}"
         ) from problem
+
+
+def _check_types(compiled: Any, args: Sequence[Any]) -> None:
+    """Raise an error for arguments that are not those of Triton's signature.
+
+    A pointer in PTX has no type, so that an array of another one would be misread.
+    """
+    signature = getattr(getattr(compiled, "src", None), "signature", {})
+    types = {name: kind for name, kind in signature.items() if kind != "constexpr"}
+    if types and len(types) != len(args):
+        raise ValueError(
+            f"arguments: expected {len(types)}, for {', '.join(map(str, types))}, got"
+            f" {len(args)}"
+        )
+    for i, (value, (name, kind)) in enumerate(zip(args, types.items())):
+        found = re.fullmatch(r"\*k?(fp|bf|[iu])(\d+)\w*", kind)
+        if not (found and isinstance(value, np.ndarray)):
+            continue
+        bits = max(8, int(found[2]))
+        # NumPy has no number of 8 bits with a point, and no bfloat16: their bits do.
+        kinds = "f" if found[1] == "fp" and bits > 8 else "iub"
+        if value.dtype.kind not in kinds or value.dtype.itemsize * 8 != bits:
+            raise TypeError(
+                f"args[{i}]: expected an array for {name}, {kind}, got {value.dtype}"
+            )
 
 
 def _shared(name: str, value: Any) -> Any:

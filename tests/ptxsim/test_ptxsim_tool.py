@@ -278,6 +278,44 @@ def test_a_race_names_the_kernel_s_lines_of_both_sides(
     assert ("st.shared" in lines[int(other) - 1]) == (kind == "written")
 
 
+def typed(**signature: str) -> Any:
+    """Return the softmax with the signature that Triton's objects hold."""
+    return SimpleNamespace(
+        **vars(compiled("softmax")), src=SimpleNamespace(signature=signature)
+    )
+
+
+SIGNATURE = {"x": "*fp32", "out": "*fp32", "columns": "i32", "BLOCK": "constexpr"}
+
+
+def test_an_array_of_another_type_is_not_misread() -> None:
+    """PTX takes any pointer: the numbers would be wrong, and nobody would say so."""
+    x, out = scores()
+    ptxsim.check(typed(**SIGNATURE), 3, x, out, 781)
+    assert np.allclose(out, softmax(x), atol=1e-6)
+    with pytest.raises(TypeError, match=r"args\[0\]: .* for x, \*fp32, got float64"):
+        ptxsim.check(typed(**SIGNATURE), 3, x.astype("f8"), out, 781)
+    with pytest.raises(ValueError, match="expected 3, for x, out, columns, got 4"):
+        ptxsim.check(typed(**SIGNATURE), 3, x, out, 781, 1024)
+
+
+@pytest.mark.parametrize(
+    ("kind", "fits", "does_not"),
+    [
+        ("*fp16", "f2", "u2"), ("*bf16", "u2", "f2"), ("*bf16", "i2", "f4"),
+        ("*i1", "?", "i4"), ("*i64", "u8", "i4"), ("*u8", "u1", "u2"),
+        ("*fp8e4nv", "u1", "f2"), ("*kfp32", "f4", "i4"), ("*fp64", "f8", "f4"),
+    ],
+)  # fmt: skip
+def test_the_types_of_triton(kind: str, fits: str, does_not: str) -> None:
+    x, out = scores()
+    types = SIGNATURE | {"out": kind}
+    with pytest.raises(TypeError, match=rf"args\[1\]: .*, {re.escape(kind)}, got"):
+        ptxsim.check(typed(**types), 3, x, np.zeros(out.shape, does_not), 781)
+    roomy = np.zeros(8 * out.size, fits)  # of the right type, and so it is launched
+    ptxsim.check(typed(**types), 3, x, roomy, 781)
+
+
 def test_notes_are_borne_unless_they_are_not_allowed() -> None:
     x, out = scores()
     result = ptxsim.check(compiled("softmax"), 3, x, out, 781)
@@ -286,8 +324,9 @@ def test_notes_are_borne_unless_they_are_not_allowed() -> None:
     with pytest.raises(ptxsim.Fault) as caught:
         ptxsim.check(compiled("softmax"), 3, x, out, 781, allow=["unmodelled"])
     assert str(caught.value) == str(result.notes[0])
-    with pytest.raises(ValueError, match="allow: expected .*, got 'fault'"):
-        ptxsim.check(compiled("softmax"), 3, x, out, 781, allow=["fault"])
+    for allow in (["fault"], "fault"):
+        with pytest.raises(ValueError, match="allow: expected .*, got 'fault'"):
+            ptxsim.check(compiled("softmax"), 3, x, out, 781, allow=allow)
 
 
 def test_what_numba_returns_and_plain_ptx_are_run() -> None:
