@@ -8,15 +8,11 @@ of tests/kernels/litmus.py. The compiler runs in .venv-gpu, and needs no GPU.
 """
 
 import dataclasses
-import json
 import re
 import sys
-from datetime import date
 from typing import Any
 
-from tools.common import environments, options
 from tools.common.paths import ROOT
-from tools.kernels import gate as kernels
 from tools.kernels import others, stored
 
 STORED = ROOT / "tests" / "data" / "agreement.zip"
@@ -26,24 +22,7 @@ LITMUS = "litmus"
 
 
 def main() -> int:
-    chosen = options.parse(["--check", "--worker"])
-    if "--worker" in chosen:
-        json.dump(compute(), sys.stdout)
-        return 0
-    try:
-        kernels.environment()
-    except environments.NotInstalled as problem:
-        print(problem)
-        return 2
-    made = environments.ask(kernels.PYTHON, "tools.kernels.agreement")
-    index, texts = made["index"], made["texts"]
-    if "--check" in chosen:
-        wrong = stored.differences(STORED, index, texts)
-    else:
-        stored.write(STORED, {**index, "made": date.today().isoformat()}, texts)
-        wrong = []
-    count = sum(map(len, index["names"].values()))
-    return options.report(wrong, f"{count} kernels: {len(wrong)} complaints")
+    return others.command("tools.kernels.agreement", compute, STORED)
 
 
 def read() -> tuple[dict[str, Any], dict[str, dict[str, str]]]:

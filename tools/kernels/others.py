@@ -9,7 +9,8 @@ The compiler runs in .venv-gpu, like that of `tools.kernels`, and needs no GPU.
 import json
 import re
 import sys
-from datetime import date
+from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
@@ -24,6 +25,11 @@ WHAT = "PTX of the kernels in tests/others. Nothing here has run on a GPU."
 
 
 def main() -> int:
+    return command("tools.kernels.others", compute, STORED)
+
+
+def command(module: str, compute: Callable[[], dict[str, Any]], path: Path) -> int:
+    """Compile as a worker, check what is stored, or store it, by the command line."""
     chosen = options.parse(["--check", "--worker"])
     if "--worker" in chosen:
         json.dump(compute(), sys.stdout)
@@ -33,14 +39,10 @@ def main() -> int:
     except environments.NotInstalled as problem:
         print(problem)
         return 2
-    made = environments.ask(kernels.PYTHON, "tools.kernels.others")
-    index, texts = made["index"], made["texts"]
-    if "--check" in chosen:
-        wrong = stored.differences(STORED, index, texts)
-    else:
-        stored.write(STORED, {**index, "made": date.today().isoformat()}, texts)
-        wrong = []
-    return options.report(wrong, f"{len(texts)} kernels: {len(wrong)} complaints")
+    made = environments.ask(kernels.PYTHON, module)
+    wrong = stored.settle(path, made["index"], made["texts"], "--check" in chosen)
+    count = len(made["texts"])
+    return options.report(wrong, f"{count} kernels: {len(wrong)} complaints")
 
 
 # ---- in the environment with the compiler ----

@@ -8,6 +8,7 @@ import json
 import re
 import zipfile
 from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,16 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, str]]:
         texts = {name: archive.read(name).decode() for name in archive.namelist()}
     index = json.loads(texts.pop(INDEX))
     return index, {name.removesuffix(".ptx"): text for name, text in texts.items()}
+
+
+def settle(
+    path: Path, index: Mapping[str, Any], texts: Mapping[str, str], check: bool
+) -> list[str]:
+    """Store texts with today's date; or, to check, return how they differ."""
+    if check:
+        return differences(path, index, texts)
+    write(path, {**index, "made": date.today().isoformat()}, texts)
+    return []
 
 
 def differences(

@@ -15,7 +15,6 @@ import json
 import os
 import sys
 import tempfile
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -45,11 +44,7 @@ def main() -> int:
     except environments.NotInstalled as problem:
         print(problem)
         return 2
-    if "--check" in chosen:
-        wrong = stored.differences(STORED, index, texts)
-    else:
-        stored.write(STORED, index | {"made": date.today().isoformat()}, texts)
-        wrong = []
+    wrong = stored.settle(STORED, index, texts, "--check" in chosen)
     return options.report(wrong, f"{len(texts)} texts: {len(wrong)} complaints")
 
 
