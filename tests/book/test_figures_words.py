@@ -385,7 +385,7 @@ def test_the_race_s_figure_lets_two_threads_write_the_same_number(written) -> No
     report = blocksim.run(kernel, 1, 4, np.arange(4, dtype=np.float32), log=True)
     state = {"kernel": "yours", "log": report.log | {"source": source}, "step": 1}
     sentence = said("kernel-race", state, "en")
-    assert ("or write the same" in sentence) == (written == "1.0")
+    assert ("one line writes alike" in sentence) == (written == "1.0")
     assert ("This run has no race" in sentence) == (written == "1.0")
 
 
