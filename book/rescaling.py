@@ -36,18 +36,22 @@ def __getattr__(name: str) -> object:
 class Published(NamedTuple):
     """How fast somebody's attention ran, as they published it.
 
-    `rate` is in operations a second, of 4·n²·d; `block_q` the queries of a block;
-    `cache` the bytes of the GPU's cache that all blocks share.
+    `best` is the highest rate that they state, in operations a second, and `share` the
+    share of the GPU's peak that it is. `rate` is that of one measurement, with 4·n²·d
+    operations in blocks of `block_q` queries; `cache` the bytes of the GPU's cache that
+    all blocks share.
     """
 
     gpu: str
     format: str
-    n: int
-    d: int
-    block_q: int
-    rate: float
-    cache: float
+    best: float
+    share: float
     source: str
+    n: int | None = None
+    d: int | None = None
+    block_q: int | None = None
+    rate: float | None = None
+    cache: float | None = None
 
 
 def published(program: str) -> Published:
