@@ -84,6 +84,8 @@ def not_installed(packages: set[str], lock: str) -> list[str]:
 def test_what_the_book_imports_is_installed_without_the_tests() -> None:
     """Tests run where both are installed, and would not miss a package of the book's."""
     book = [*(ROOT / "lib").rglob("*.py"), *(ROOT / "book").glob("*.py")]
+    # A listing is shown; only the tool that compiles it imports it.
+    book = [file for file in book if not file.stem.endswith("_attention")]
     commands = [ROOT / "tools" / f"{name}.py" for name in BOOK_COMMANDS]
     trees = [ast.parse(file.read_text("utf-8")) for file in [*book, *commands]]
     for chapter in (ROOT / "book").glob("*.md"):
