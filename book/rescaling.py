@@ -68,6 +68,18 @@ def published(program: str) -> Published:
     return Published(**stored[program])
 
 
+def listing(name: str) -> str:
+    """Return the text of a kernel that stands beside this module, from its decorator on.
+
+    Parameters
+    ----------
+    name : str
+        Of its file, such as "triton_attention".
+    """
+    text = BESIDE.joinpath(f"{name}.py").read_text("utf-8")
+    return text[text.index("\n@") :].strip()
+
+
 class Sentence(NamedTuple):
     """A sentence with the vectors of attention, one row for each word."""
 
