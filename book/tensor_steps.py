@@ -306,10 +306,10 @@ def in_turn(
             copy(K, base, keys, tiles, uint32(queries))
             ptx.commit()
             ptx.wait()
-            cuda.syncthreads()  # the tile is here
+            cuda.syncthreads()  # all copies of the tile have arrived
             clear(s)
             product(K, s, tiles, row, uint32(queries), lane)
-            cuda.syncthreads()  # everybody has read it
+            cuda.syncthreads()  # all warps have read the tile
             write(S, s, row, base, lane)
             base += uint32(keys)
 
@@ -339,7 +339,7 @@ def ahead(
         base, total = uint32(0), uint32(K.shape[0])
         while base < total:
             ptx.wait()
-            cuda.syncthreads()  # the tile is here, and everybody has read the last one
+            cuda.syncthreads()  # this tile has arrived, and the last one is read
             if base + uint32(keys) < total:
                 copy(K, base + uint32(keys), keys, tiles, there)
             ptx.commit()
