@@ -27,7 +27,9 @@ def cached(file: Path, compute: Callable[[], Any]) -> Any:
     if not file.exists():
         value = compute()
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(value), "utf-8")
+        new = file.with_name(f"{file.name}.{os.getpid()}")  # others may compute it too
+        new.write_text(json.dumps(value), "utf-8")
+        os.replace(new, file)
     return json.loads(file.read_text("utf-8"))
 
 

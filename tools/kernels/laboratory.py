@@ -3,9 +3,10 @@
     python -m tools.kernels.laboratory           compile, count, write data/laboratory.json
     python -m tools.kernels.laboratory --check   compare that file with the kernels' code
 
-The kernels are in book/laboratory.py; book/copy_loops.py writes those of a drill. Each is
-compiled as for a launch, and `kernellab.lab` counts its instructions. `make kernels` calls
-this command, which uses the same environment.
+The kernels are in book/laboratory.py and, with matrix instructions, book/tensor_steps.py;
+book/copy_loops.py writes those of a drill. Each is compiled as for a launch, and
+`kernellab.lab` counts its instructions. `make kernels` calls this command, which uses the
+same environment.
 """
 
 import inspect
@@ -17,7 +18,7 @@ from collections.abc import Callable
 from datetime import date
 from typing import Any
 
-from tools.kernels import excerpts
+from tools.kernels import excerpts, tensor_steps
 from tools.kernels import gate as kernels
 
 STORED = excerpts.BOOK / "data" / "laboratory.json"
@@ -54,7 +55,7 @@ def sources() -> str:
     for name in ("laboratory", "copy_loops"):
         text = (excerpts.BOOK / f"{name}.py").read_text("utf-8")
         texts.append(kernels.code_only(text))
-    return kernels.digest_of(texts)
+    return kernels.digest_of([*texts, *tensor_steps.sources()])
 
 
 def store() -> None:
@@ -87,6 +88,7 @@ def compute() -> dict[str, Any]:
         "patches": [patch(side, None) for side in SIDES]
         + [patch(SQUEEZED, room) for room in ROOM],
         "variants": variants(),
+        "tensor_steps": tensor_steps.compute(),
     }
 
 
@@ -113,7 +115,7 @@ def count_copy(name: str) -> dict[str, Any]:
         "stores": _accesses(run, "st.shared"),
         "fours": len(re.findall(r"st\.shared\.v4", run.code.ptx)),
         "machine_fours": sum(x.opcode == "STS.128" for x in _machine(run)),
-        "registers": _registers(run.code),
+        "registers": tensor_steps.resources(run.code)["registers"],
     }
 
 
@@ -158,10 +160,7 @@ def patch(side: int, room: int | None) -> dict[str, Any]:
         "side": side,
         "room": room,
         "threads": threads,
-        "registers": _registers(code),
-        "spilled": sum(map(int, re.findall(r"(\d+) bytes spill", code.log))),
-        "shared": code.shared,
-    }
+    } | tensor_steps.resources(code)
     if room:
         return budget
     run = lab.execute(code, 1, (Q, K, S), [2])
@@ -219,10 +218,6 @@ def _machine(run: Any) -> list[Any]:
     from kernellab import sass
 
     return sass.disassemble(run.code.machine)
-
-
-def _registers(code: Any) -> int:
-    return int(re.findall(r"Used (\d+) registers", code.log)[-1])
 
 
 if __name__ == "__main__":
