@@ -85,7 +85,13 @@ const EACH = { A: 2, B: 2, C: 1, S: 1 }; // numbers in a register of 32 bits
 const SHOWS = { one: { C: "s" }, next: { S: "s", A: "p", C: "o" } };
 
 export function draw(state, numbers, { wide, words, title, live }) {
-  const page = { ...(wide ? WIDE : NARROW), ...state, wide, live, words: words[state.view] };
+  const page = {
+    ...(wide ? WIDE : NARROW),
+    ...state,
+    wide,
+    live,
+    words: words[state.view],
+  };
   const { row, left, own, gap, width, view } = page;
   const below = TOP + ROWS * row + BETWEEN;
   const aside = left + COLUMNS.A * own + gap;
@@ -167,7 +173,9 @@ function grid(name, { at, own, other, row, all }) {
   const pitch = right === 16 ? own : other;
   const [across, along] = !all ? [1, 1] : name === "B" ? [1, 2] : [2, 1];
   const [width, height] = [right * pitch, down * row];
-  const columns = count(right / across).map((c) => `M${x + c * across * pitch} ${y}v${height}`);
+  const columns = count(right / across).map(
+    (c) => `M${x + c * across * pitch} ${y}v${height}`,
+  );
   const rows = count(down / along).map((r) => `M${x} ${y + r * along * row}h${width}`);
   const edge = `M${x} ${y}h${width}v${height}h-${width}z`;
   return tag("path", { class: "grid", d: [edge, ...columns, ...rows].join("") });
@@ -189,7 +197,11 @@ function owners(name, thread, lit, page) {
 /** Where a reader can point: at each number. */
 const targets = (name, page) =>
   cells(name).map((place) =>
-    rect({ class: "target", "data-pick-one": name + place, ...box(name, [place], page) }),
+    rect({
+      class: "target",
+      "data-pick-one": name + place,
+      ...box(name, [place], page),
+    }),
   );
 
 /** The registers of the thread in hand, each with its name over the numbers it holds. */
@@ -283,8 +295,13 @@ function told({ picked, held: own }, { halves, tiles }) {
 
 export function table({ view }, { thread, held: own }, words) {
   const { caption, head } = words[view].table;
-  const listed = (name, places) => places.map((place) => titled(name, place)).join(", ");
-  const pair = (i) => ({ tile: words.tiles[i >> 1], c: 2 * (i % 2), d: 2 * (i % 2) + 1 });
+  const listed = (name, places) =>
+    places.map((place) => titled(name, place)).join(", ");
+  const pair = (i) => ({
+    tile: words.tiles[i >> 1],
+    c: 2 * (i % 2),
+    d: 2 * (i % 2) + 1,
+  });
   const rows = {
     one: () => filled(own).map((each) => [each.title, listed(each.name, each.places)]),
     next: () =>

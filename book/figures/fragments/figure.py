@@ -75,7 +75,9 @@ def find(number: str, view: str) -> Values | None:
     if name not in LAYOUTS or (name == "S" and view == "one"):
         return None
     layout = LAYOUTS[name]
-    ((thread, slot),) = np.argwhere((layout == [int(x) for x in place]).all(-1)).tolist()
+    ((thread, slot),) = np.argwhere(
+        (layout == [int(x) for x in place]).all(-1)
+    ).tolist()
     row, column = layout[thread, slot].tolist()
     sharing = (layout[..., 0] == row).any(1).nonzero()[0].tolist()
     at = {"name": name, "row": row, "column": column, "thread": thread, "slot": slot}

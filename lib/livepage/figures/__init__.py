@@ -35,8 +35,8 @@ figure.mjs    Pure functions, no DOM, no state of their own:
                                                 `was` is the last state, if there is one
                 hear(detail)                    optional: what the event "os-kernel"
                                                 changes, sent when a reader runs a kernel
-              `view` is { wide, words, title, was, live, still }: draw 720 units wide or, for
-              phones, 320; `was` is the state the reader comes from, null for a jump;
+              `view` is { wide, words, title, was, live, still }: draw 720 units wide or,
+              for phones, 320; `was` is the state the reader comes from, null for a jump;
               `live` is true where a reader can point at things, which `data-pick-one`
               is for; `still` is true of a `Film`'s stills. Draw with
               `livepage/shapes.mjs` and `livepage/picture.mjs`, write with
