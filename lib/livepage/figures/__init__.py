@@ -30,11 +30,15 @@ figure.mjs    Pure functions, no DOM, no state of their own:
                 quick(state)                    optional: whether `compute` takes less than
                                                 a frame; otherwise it waits until the
                                                 reader's hand rests
+                reconcile(state, was)           optional: the state with controls that
+                                                would contradict each other in agreement;
+                                                `was` is the last state, if there is one
                 hear(detail)                    optional: what the event "os-kernel"
                                                 changes, sent when a reader runs a kernel
-              `view` is { wide, words, title, was, still }: draw 720 units wide or, for
-              phones, 320; `was` is the state the reader comes from, null for a jump;
-              `still` is true of a `Film`'s stills. Draw with
+              `view` is { wide, words, title, was, live, still }: draw 720 units wide or,
+              for phones, 320; `was` is the state the reader comes from, null for a jump;
+              `live` is true where a reader can point at things, which `data-pick-one`
+              is for; `still` is true of a `Film`'s stills. Draw with
               `livepage/shapes.mjs` and `livepage/picture.mjs`, write with
               `livepage/text.mjs`. An element with a `key`
               glides from its old place to its new one; `from` and `at` say how and when

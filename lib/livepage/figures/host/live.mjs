@@ -183,15 +183,17 @@ export class Live {
     return this.isAt(state) && this.isAt(state, this.shown);
   }
 
-  /** Every control within its bounds; an impossible value changes nothing. */
+  /** Every control within its bounds, and in agreement with the others; an impossible
+   *  value changes nothing. */
   fitted(wanted) {
     const fitted = (control) =>
       kinds[control.kind].fit(control, wanted[control.name]) ??
       this.state?.[control.name] ??
       control.default;
-    return Object.fromEntries(
+    const asked = Object.fromEntries(
       this.spec.controls.map((each) => [each.name, fitted(each)]),
     );
+    return this.reconcile?.(asked, this.state) ?? asked;
   }
 
   /** The state with no count of steps beyond the last one; itself if none is. */
@@ -213,6 +215,7 @@ export class Live {
       words,
       title: plain(sentence),
       was: moving ? was : null,
+      live: true,
     };
     this.picture.show(this.draw(state, numbers, view), moving);
     this.refresh();

@@ -1,5 +1,5 @@
 // One of the things in the picture: a menu of them, and the things themselves, to point
-// at with a mouse or to tap. The drawing names them with data-pick-one, and `numbers.items`
+// at with a mouse (or, without `hover`, to click) or to tap. The drawing names them with data-pick-one, and `numbers.items`
 // says which there are: [{ key, text }]; `choices` may have other words for some. The
 // first is shown where the state names none of them.
 
@@ -15,14 +15,14 @@ export const html = (control, words) =>
     element("select", {}),
   );
 
-export function wake(box, { name }, live) {
+export function wake(box, { name, hover }, live) {
   const menu = box.querySelector("select");
   const pick = (key) => {
     live.root.classList.add("os-picking"); // a style may keep in sight what is said of it
     live.set({ [name]: key });
   };
   menu.onchange = () => pick(menu.value);
-  pointable(live, pick);
+  pointable(live, pick, hover);
   const option = ({ key, text }) =>
     element("option", { value: key }, escape(live.words.choices?.[key] ?? text));
   let written = "";
@@ -34,7 +34,7 @@ export function wake(box, { name }, live) {
   };
 }
 
-function pointable(live, pick) {
+function pointable(live, pick, hover) {
   const { stage } = live.at;
   const point = ({ target }) => {
     const one = target.closest("[data-pick-one]");
@@ -42,7 +42,7 @@ function pointable(live, pick) {
   };
   stage.addEventListener("click", point);
   stage.addEventListener("pointermove", (event) => {
-    if (event.pointerType === "mouse") point(event);
+    if (hover && event.pointerType === "mouse") point(event);
   });
 }
 

@@ -12,6 +12,7 @@ class Pick(Control):
     """The key of one thing in the picture; empty: of none."""
 
     default: str = ""
+    hover: bool = True  # whether a mouse picks by pointing; otherwise it has to click
 
     def fault(self, value: object) -> str | None:
         return None if isinstance(value, str) else "the key of a thing, as text"
