@@ -18,6 +18,7 @@ from tools.building.chapters import Page, code_cells, notebook
 # `tools.kernels.barrier`, compiled by `tools.kernels.cutile`, or trained by `make model`: not timed.
 OTHERWISE = {
     "barriers.json", "cutile.json", "laboratory.json", "published.json", "speaker.json",
+    "tensor.json",
     "unseen.json",
 }  # fmt: skip
 DATA = book.current().data
