@@ -35,7 +35,7 @@ ids = pytest.mark.parametrize("figure", registry.ids())
 STATES = 200  # at least, for each figure
 KILOBYTES = 6  # at most, for each figure's script, compressed
 # Kilobytes more: for the text of all kernels, for the log of three runs, for three texts.
-TEXTS = {"cost-by-line": 3, "cluster-run": 2, "three-texts": 2}
+TEXTS = {"cost-by-line": 3, "cluster-run": 2, "three-texts": 1}
 
 
 # ---- the mathematics, once in Python and once in JavaScript ----
