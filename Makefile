@@ -57,6 +57,8 @@ kernels: $(TESTS)  ## compile the GPU kernels, and store what the compiler says
 	@$(RUN) tools.kernels
 	@$(RUN) tools.kernels.excerpts
 	@$(RUN) tools.kernels.laboratory
+	@$(RUN) tools.kernels.tensor
+	@$(RUN) tools.faults.barriers
 
 gpu: $(BOOK)  ## on a GPU: check the kernels, time them, store the times
 	@$(RUN) tools.kernels.gpu

@@ -20,7 +20,7 @@ from tools.build import HERE
 from tools.check import shell_command
 from tools.common import options, records
 from tools.common.paths import BUILD, ROOT
-from tools.kernels import excerpts, laboratory
+from tools.kernels import excerpts, laboratory, tensor
 from tools.kernels import gate as kernels
 from tools.testing import speeds
 
@@ -37,7 +37,12 @@ def build(everything: bool) -> list[str]:
     """Build the book and, for the full run, compile the kernels; return complaints."""
 
     def compile_kernels() -> list[str]:
-        return kernels.gate() + excerpts.gate() + laboratory.gate()
+        return [
+            *kernels.gate(),
+            *excerpts.gate(),
+            *laboratory.gate(),
+            *tensor.gate(),
+        ]
 
     # One process renders the pages; the compiler uses the other core meanwhile.
     with ThreadPoolExecutor() as pool:

@@ -17,7 +17,8 @@ from tools.building.chapters import Page, code_cells, notebook
 # Published by others, counted by `make kernels`, tried by `tools.faults.unseen`, launched by
 # `tools.kernels.barrier`, or trained by `make model`: not timed.
 OTHERWISE = {
-    "barriers.json", "laboratory.json", "published.json", "speaker.json", "unseen.json"
+    "barriers.json", "laboratory.json", "published.json", "speaker.json", "tensor.json",
+    "unseen.json",
 }  # fmt: skip
 DATA = book.current().data
 GPUS = {file.name for file in DATA.glob("gpu-*.json")}  # by `make gpu`

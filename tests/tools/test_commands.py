@@ -174,11 +174,13 @@ def test_two_ports_are_one_too_many() -> None:
 
 COMMANDS = [
     "faults",
+    "faults.barriers",
     "kernels",
     "kernels.barrier",
     "kernels.excerpts",
     "kernels.gpu",
     "kernels.laboratory",
+    "kernels.tensor",
 ]
 COMMANDS += ["model", "model.autograd", "publish", "simulator.fuzz", "site.browsers"]
 COMMANDS += ["site.first_use", "site.links", "site.words", "testing.rebuilds"]

@@ -1,13 +1,16 @@
 """Triton kernels, whose PTX is test data for ptxsim, and the table of what is compiled.
 
 `python -m tools.kernels.triton` compiles them, without a GPU. Sizes that end with a
-capital letter name are known at compile time; matrices are row-major and dense.
+capital letter name are known at compile time; matrices are row-major and dense. The
+forward kernel of attention is the book's, in book/triton_attention.py.
 """
 
 from typing import NamedTuple
 
 import triton
 import triton.language as tl
+
+from triton_attention import attention  # noqa: F401, which TEXTS names
 
 # ---- elements and rows ----
 
@@ -274,42 +277,6 @@ def matmul_persistent(
 
 
 # ---- attention: q, k, v and out are heads × n × D ----
-
-
-@triton.jit
-def attention(
-    q, k, v, out, lse, n, scale,
-    D: tl.constexpr, M: tl.constexpr, N: tl.constexpr, CAUSAL: tl.constexpr,
-):  # fmt: skip
-    """Fused attention. `scale` includes log2(e); `lse` gets base-2 logarithms of sums."""
-    head = tl.program_id(1)
-    i, d = tl.program_id(0) * M + tl.arange(0, M), tl.arange(0, D)
-    at = head * n * D + i[:, None] * D + d[None, :]
-    queries = tl.load(q + at, (i < n)[:, None], other=0.0)
-    maxima = tl.full([M], float("-inf"), tl.float32)
-    sums = tl.zeros([M], tl.float32)
-    result = tl.zeros([M, D], tl.float32)
-    end = min(n, tl.program_id(0) * M + M) if CAUSAL else n
-    for first in range(0, end, N):
-        j = first + tl.arange(0, N)
-        tile = head * n * D + j[:, None] * D + d[None, :]
-        keys = tl.load(k + tile, (j < n)[:, None], other=0.0)
-        scores = tl.dot(queries, tl.trans(keys)) * scale
-        seen = (j < n)[None, :]
-        if CAUSAL:
-            seen = seen & (j[None, :] <= i[:, None])
-        scores = tl.where(seen, scores, float("-inf"))
-        new = tl.maximum(maxima, tl.max(scores, 1))
-        weights = tl.exp2(scores - new[:, None])
-        rescale = tl.exp2(maxima - new)
-        sums = sums * rescale + tl.sum(weights, 1)
-        values = tl.load(v + tile, (j < n)[:, None], other=0.0)
-        result = result * rescale[:, None]
-        result = tl.dot(weights.to(values.dtype), values, result)
-        maxima = new
-    tl.store(lse + head * n + i, maxima + tl.log2(sums), i < n)
-    result = result / sums[:, None]
-    tl.store(out + at, result.to(out.dtype.element_ty), (i < n)[:, None])
 
 
 @triton.jit

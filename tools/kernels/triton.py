@@ -23,6 +23,7 @@ from tools.common.paths import ROOT
 from tools.kernels import stored
 
 KERNELS = ROOT / "tests" / "triton" / "kernels.py"
+ATTENTION = ROOT / "book" / "triton_attention.py"  # which KERNELS imports
 STORED = ROOT / "tests" / "data" / "triton.zip"
 LOCK = ROOT / "requirements-triton.txt"
 VENV = ROOT / ".venv-triton"
@@ -62,9 +63,15 @@ def newest() -> list[dict[str, Any]]:
         return environments.ask(python, "tools.kernels.triton")
 
 
+def texts_of(wanted: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """Return the index entry and the PTX of other texts, each the fields of a `Text`."""
+    python = environments.environment(VENV, LOCK)
+    return environments.ask(python, "tools.kernels.triton", wanted)
+
+
 def sources() -> str:
     """Return a digest of what determines the texts: kernels, their lines, the lock."""
-    content = KERNELS.read_text("utf-8") + LOCK.read_text("utf-8")
+    content = "".join(file.read_text("utf-8") for file in (KERNELS, ATTENTION, LOCK))
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
@@ -72,24 +79,41 @@ def sources() -> str:
 
 
 def worker() -> None:
-    """Compile all kernels; write the index and the texts to stdout."""
+    """Compile what stdin asks for, or all kernels; write the answer to stdout."""
+    wanted = json.load(sys.stdin)
     with tempfile.TemporaryDirectory() as cache:  # nothing of an earlier run
         os.environ["TRITON_CACHE_DIR"] = cache
-        json.dump(compile_all(), sys.stdout)
+        kernels = load_kernels()
+        if wanted is None:
+            answer: Any = compile_all(kernels)
+        else:
+            texts = {name: kernels.Text(*fields) for name, fields in wanted.items()}
+            answer = compile_texts(kernels, texts)
+        json.dump(answer, sys.stdout)
 
 
-def compile_all() -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the index, and the PTX of every entry of `TEXTS`."""
-    import triton
-
+def load_kernels() -> Any:
+    """Import the file of the kernels, which Triton has to be there for."""
     spec = importlib.util.spec_from_file_location("kernels", KERNELS)
     assert spec and spec.loader
     kernels = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(kernels)
-    results = {
+    return kernels
+
+
+def compile_texts(kernels: Any, texts: dict[str, Any]) -> dict[str, Any]:
+    """Return what `compiled` makes of each text, by name."""
+    return {
         name: compiled(getattr(kernels, text.kernel), text)
-        for name, text in kernels.TEXTS.items()
+        for name, text in texts.items()
     }
+
+
+def compile_all(kernels: Any) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the index, and the PTX of every entry of `TEXTS`."""
+    import triton
+
+    results = compile_texts(kernels, kernels.TEXTS)
     index = {
         "what": WHAT,
         "command": COMMAND,
