@@ -13,11 +13,13 @@ code is not, and so registers and spills differ.
 import re
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from difflib import SequenceMatcher
 from importlib.metadata import version
 from inspect import signature
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 from numba import cuda, float32, int32, types
 
@@ -128,16 +130,33 @@ def early(
     target = (int(digits.rstrip("a")[:-1]), int(digits.rstrip("a")[-1]))
     if compiler == "numba-cuda-mlir":
         return mlir.early(kernel, arguments, target, options)
-    code, _ = cuda.compile(
-        kernel,
-        arguments,
-        device=False,
-        abi="numba",
-        output="ltoir",
-        cc=(*target, "a") if digits.endswith("a") else target,
-        **options,
-    )
+    with _lines_of_inlined_functions():
+        code, _ = cuda.compile(
+            kernel,
+            arguments,
+            device=False,
+            abi="numba",
+            output="ltoir",
+            cc=(*target, "a") if digits.endswith("a") else target,
+            **options,
+        )
     return code
+
+
+def _lines_of_inlined_functions() -> AbstractContextManager[object]:
+    """Return a context in which Numba keeps the lines of inlined functions.
+
+    numba-cuda takes every line above a kernel's `def` for a decorator, and puts its
+    instructions down to the `def`. A function that is inlined may stand there too.
+    """
+    from numba.cuda.lowering import BaseLower
+
+    def line_of(lower: BaseLower, line: int) -> int:
+        kernel, at = lower.func_ir.loc, lower.defn_loc.line
+        decorator = kernel.line <= line < at
+        return at if decorator or lower.loc.filename != kernel.filename else line
+
+    return patch.object(BaseLower, "_adjust_line_if_prologue", line_of, create=True)
 
 
 def argument_types(dtype: str) -> dict[str, types.Type]:

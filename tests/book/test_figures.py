@@ -5,6 +5,7 @@ without a line here. Only check values that a design states by number name a fig
 """
 
 import gzip
+import html
 import json
 import math
 import re
@@ -27,13 +28,14 @@ from planting import at_each_place, planted
 
 kernel_race = registry.module("kernel-race")
 four_barriers = registry.module("four-barriers")
+three_texts = registry.module("three-texts")
 
 ids = pytest.mark.parametrize("figure", registry.ids())
 
 STATES = 200  # at least, for each figure
 KILOBYTES = 6  # at most, for each figure's script, compressed
-# Kilobytes more: for the text of all kernels, for the log of three runs.
-TEXTS = {"cost-by-line": 3, "cluster-run": 2}
+# Kilobytes more: for the text of all kernels, for the log of three runs, for three texts.
+TEXTS = {"cost-by-line": 3, "cluster-run": 2, "three-texts": 1}
 
 
 # ---- the mathematics, once in Python and once in JavaScript ----
@@ -185,6 +187,79 @@ def test_the_kernel_race_shows_the_kernel_of_its_chapter() -> None:
         source = kernel_race.EXAMPLES[name]["source"]
         assert source.count("syncthreads") == barriers
         assert bool(kernel_race.EXAMPLES[name]["faults"]) == (barriers < 2)
+
+
+def test_the_first_of_three_texts_is_the_fold_of_its_chapter() -> None:
+    (file,) = Path(__file__).parents[2].glob("book/06-*.md")
+    cell = next(
+        c.source for c in jupytext.read(file).cells if c.metadata.get("name") == "loop"
+    )
+    chapter = three_texts.function(cell, "attend")
+    assert [line[1:] for line in chapter] == [
+        line[1:] for line in three_texts.numpy_code()
+    ]
+
+
+@pytest.mark.parametrize("text", three_texts.RULES)
+def test_each_line_of_three_texts_belongs_to_a_step(text: str) -> None:
+    """Each rule is of use, and each step has lines."""
+    lines = three_texts.lines_of(text)
+    used = {three_texts.rule_of(text, "".join(p for p, _ in x.parts)) for x in lines}
+    assert used - {None} == set(three_texts.RULES[text].items())
+    owners = {owner for line in lines for _, owner in line.parts}
+    assert set(three_texts.STEPS) <= owners
+    assert owners <= {*three_texts.STEPS, *three_texts.AROUND}
+
+
+@pytest.mark.parametrize("step", three_texts.STEPS)
+def test_three_texts_lights_up_each_line_of_a_step(step: str) -> None:
+    """On a page and on a phone, however long the step."""
+    drawn = figures.still("three-texts", {"step": three_texts.index(step)})
+    parts = [
+        re.sub(r"\s", "", part)
+        for text in three_texts.RULES
+        for line in three_texts.lines_of(text)
+        for part, owner in line.parts
+        if line.shown and owner == step
+    ]
+    for picture in re.findall(r"<svg .*?</svg>", drawn):
+        lit = re.findall(r'<tspan [^>]*class="lit"[^>]*>([^<]*)<', picture)
+        shown = re.sub(r"\s", "", html.unescape("".join(lit)))
+        assert [part for part in parts if part not in shown] == []
+
+
+def test_the_triton_text_says_itself_which_step_a_line_belongs_to() -> None:
+    """The comments of its loop, "# 1. load" and so on."""
+    source = (Path(__file__).parents[2] / "book" / "triton_attention.py").read_text()
+    heads = re.findall(r"^ +# (\d)\. (\w+)$", source, re.M)
+    assert heads == [(str(k), step) for k, step in enumerate(three_texts.STEPS, 1)]
+    code = source.splitlines()
+    for line in three_texts.lines_of("triton"):
+        owners = {owner for _, owner in line.parts}
+        if owners & set(three_texts.STEPS):
+            above = "\n".join(code[: line.number])
+            assert re.findall(r"^ +# \d\. (\w+)$", above, re.M)[-1] in owners
+
+
+def test_a_line_of_no_step_raises(monkeypatch) -> None:
+    more = [*three_texts.triton_code(), (99, 1, "s = tl.flip(s)"), (100, 1, "x = 1")]
+    monkeypatch.setattr(three_texts, "triton_code", lambda: more)
+    with pytest.raises(ValueError, match="triton, line 100: no step has 'x = 1'"):
+        three_texts.lines_of("triton")
+
+
+@pytest.mark.parametrize("text", three_texts.COMPILED)
+def test_the_two_products_of_three_texts_are_of_one_size(text: str) -> None:
+    costs = dict(zip(three_texts.STEPS, three_texts.a_product(text)))
+    assert costs["scores"][0] == costs["values"][0] == 0.5
+
+
+def test_what_triton_s_own_functions_cost_counts_where_they_are_called() -> None:
+    """The compiler writes lines of Triton's library, such as those of `tl.max`."""
+    assert set(three_texts.lines_counted("triton")) <= {
+        0,
+        *three_texts.owners("triton"),
+    }
 
 
 @pytest.mark.parametrize(("gone", "hurt"), [("2", 3), ("3", 3), ("none", 0)])

@@ -26,6 +26,7 @@ cost_by_line = registry.module("cost-by-line")
 gpu_ladder = registry.module("gpu-ladder")
 kernel_race = registry.module("kernel-race")
 smem_budget = registry.module("smem-budget")
+three_texts = registry.module("three-texts")
 tile_lives = registry.module("where-a-tile-lives")
 tile_walk = registry.module("tile-walk")
 
@@ -241,12 +242,32 @@ def homes(language: str) -> Facts:
             )
 
 
+def texts(language: str) -> Facts:
+    """What each step costs in the compiled texts, and who writes waits and barriers."""
+    numba, triton = map(three_texts.a_product, three_texts.COMPILED)
+    for k in range(len(three_texts.STEPS)):
+        facts = [f" {rounded(own[k].sum(), 2)} " for own in (numba, triton)]
+        yield {"step": k + 1}, facts
+    both = [rounded(own.sum(), 1) for own in (numba, triton)]
+    yield {"step": len(three_texts.STEPS)}, [f" {number}" for number in both]
+    waits, barriers = {"en": ("waits", "barriers"), "es": ("esperas", "barreras")}[
+        language
+    ]
+    static = three_texts.triton()["static"]
+    for written in ((2, 2), (len(static["waits"]), static["barriers"])):
+        yield (
+            {"step": 1},
+            [f"({waits}: {written[0]}, {barriers}: {written[1]})"],
+        )
+
+
 @pytest.mark.parametrize("language", ["en", "es"])
 @pytest.mark.parametrize(
     ("figure", "facts"),
     [("smem-budget", budget), ("gpu-ladder", ladder), ("tile-walk", walk),
      ("coalescing", loads), ("banks", queues), ("cost-by-line", lines),
-     ("cpu-blocks", measured_blocks), ("where-a-tile-lives", homes)],
+     ("cpu-blocks", measured_blocks), ("where-a-tile-lives", homes),
+     ("three-texts", texts)],
 )  # fmt: skip
 def test_what_is_said_is_what_the_library_finds(
     figure: str, facts: Callable[[str], Facts], language: str
@@ -270,6 +291,16 @@ def test_halving_a_tile_makes_no_room_where_registers_have_run_out() -> None:
         assert (fit.blocks + 1) * registers > 65536
     options = registry.strings("smem-budget")["en"]["options"]
     assert options[smem_budget.SPEC.prediction.answer] == "Not one more"
+
+
+def test_an_mma_is_one_of_more_than_five_instructions() -> None:
+    """As three-texts explains: 2048 products, few reads, and then number by number."""
+    costs = dict(zip(three_texts.STEPS, three_texts.a_product("numba")))
+    found = three_texts.counts.stored("tensor", 64, "sm_80", dtype="float16")
+    kinds = found.by_kind()
+    assert kinds["tensor"] * 2048 == found.pairs * 2 * 64
+    assert found.warp_instructions > 5 * kinds["tensor"] > 10 * kinds["shared"]
+    assert costs["weights"].sum() + costs["rescale"].sum() > 1
 
 
 def test_rung_2_saves_sectors_before_anything_else() -> None:

@@ -25,6 +25,18 @@ def test_the_counts_are_of_the_text_as_it_stands(found: Counts) -> None:
     assert found.text == counts.digest(counts.source(found.rung))
 
 
+def test_lines_of_inlined_functions_are_told_apart() -> None:
+    """They stand above the kernel's `def`, which executes nothing."""
+    found = counts.stored("tensor", 64, "sm_80", dtype="float16")
+    lines = counts.source("tensor").splitlines()
+    heads = [at for at in found.lines if lines[at - 1].strip().startswith("def ")]
+    products = {
+        lines[at - 1].strip() for at in found.lines if found.lines[at]["tensor"]
+    }
+    assert heads == []
+    assert [line.split("=")[1].strip()[:7] for line in products] == ["ptx.mma"]
+
+
 def test_nothing_counted_is_said() -> None:
     with pytest.raises(ValueError, match="nothing counted for 'naive', 65, 'sm_80'"):
         counts.stored("naive", 65, "sm_80")
