@@ -2,11 +2,13 @@
 
 import json
 import re
+from functools import partial
 
 import pytest
 
 from kernellab import counts
 from tools.faults import barriers
+from tools.faults import ptx as faults
 from tools.kernels import tensor
 
 STORED = json.loads(tensor.STORED.read_text("utf-8"))
@@ -16,7 +18,7 @@ TRITON = [one for one in KERNELS if one["text"] == "triton"]
 RUNG = [one for one in KERNELS if one["text"] == "numba"]
 PTX = tensor.SHOWN.read_text("utf-8").splitlines()
 SOURCE = tensor.triton.ATTENTION.read_text("utf-8").splitlines()
-KEYS_OF_A_WARP = 16 * 8 * 16  # products of one mma
+PRODUCTS = 16 * 8 * 16  # multiplications of one mma
 
 
 def name(one: dict) -> str:
@@ -40,13 +42,13 @@ def test_kinds_add_up_to_the_whole(one: dict) -> None:
 @kernels
 def test_each_pair_takes_two_products_of_a_row(one: dict) -> None:
     """One for the score and one for the output, d multiplications each."""
-    assert one["mma"] == one["pairs"] * 2 * one["d"] / KEYS_OF_A_WARP
+    assert one["mma"] == one["pairs"] * 2 * one["d"] / PRODUCTS
 
 
 @kernels
 def test_a_loop_multiplies_one_tile(one: dict) -> None:
     """Each warp has its share of the rows of the tile."""
-    products = one["block_q"] * one["block_k"] * 2 * one["d"] / KEYS_OF_A_WARP
+    products = one["block_q"] * one["block_k"] * 2 * one["d"] / PRODUCTS
     assert one["static"]["mma"] == products / one["warps"]
     assert one["static"]["barriers"] > 0 and one["static"]["waits"]
     assert one["ldmatrix_wavefronts"] == 4  # four matrices, and no conflict
@@ -126,3 +128,13 @@ def test_a_stored_verdict_is_that_of_a_run(needed: bool) -> None:
     rows = zip(PLANTED, barriers.changes(), strict=True)
     row, change = next(x for x in rows if x[0]["needed"] == needed)
     assert barriers.verdict(change) == row
+
+
+@pytest.mark.parametrize("rows", [1, 100, 200])
+def test_what_is_not_needed_is_not_needed_for_other_sizes(rows, monkeypatch) -> None:
+    """One tile, two and four, with ragged ends."""
+    changes = barriers.changes()
+    monkeypatch.setitem(faults.CASES, barriers.NAME, partial(faults.attention, rows))
+    for row, change in zip(PLANTED, changes, strict=True):
+        if not row["needed"]:
+            assert faults.examined(change.name, change.ptx).conflicts == set()
