@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from math import exp, isfinite, log
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from py_mini_racer import MiniRacer
 
+from livepage import book
 from livepage.drills import check, drill, exactness
 from livepage.drills.bank import WRITTEN, bank
 from livepage.drills.entry import Drill
@@ -329,6 +331,9 @@ BY_THE_LIB: dict[str, Callable[[], Any]] = {
     ),
     "early-weight": lambda: dense.softmax([1.0, 2.0, 3.0])[0],
     "largest-weight": lambda: dense.softmax([7.0, 7 + log(1.5)])[0],
+    # The layouts of tensor cores, in integers.
+    "fragment-owner": lambda: 13 % 8 * 4 + 6 // 2,
+    "swizzled-bank": lambda: (6 ^ 11 % 8) * 4,
 }
 
 
@@ -670,6 +675,54 @@ def test_the_lines_of_the_tile_loop_run_in_the_valid_orders_only() -> None:
                  "found = turn(q, k, v, d, m, l, o)"], names, wanted)
     }  # fmt: skip
     assert works == valid_orders(payload(d)["needs"])
+
+
+class Tile(np.ndarray):
+    """An array with Triton's way to convert numbers; here they keep their digits."""
+
+    def to(self, dtype: Any) -> "Tile":
+        return self
+
+
+def test_the_lines_of_triton_run_in_the_valid_orders_only() -> None:
+    d = bank()["lines-of-triton"]
+    lines = [line.strip("`") for line in d.get("lines")]
+    text = (book.current().folder / "triton_attention.py").read_text("utf-8")
+    assert [text.count(f"        {line}\n") for line in lines] == [1] * len(lines)
+    random = np.random.default_rng(6)
+    keys, q, v, o = (random.normal(size=(3, 3)) for _ in range(4))
+    m = np.array([5.0, -1.0, 0.0])
+    tl = SimpleNamespace(
+        load=lambda at, mask, other: np.where(mask, keys.flat[at], other),
+        dot=lambda a, b, c=0.0: a @ b + c,
+        exp2=lambda x: np.exp2(x).view(Tile),
+        trans=np.transpose, max=np.max, maximum=np.maximum,
+    )  # fmt: skip
+    names = {"tl": tl, "q_tile": q, "v_tile": v, "k": 0, "n": 3, "j": np.arange(3),
+             "tile": np.arange(9).reshape(3, 3), "scale": 0.5, "m": m, "o": o}  # fmt: skip
+    s = 0.5 * q @ keys.T
+    top = np.maximum(m, s.max(axis=1))
+    new = np.exp2(m - top)[:, None] * o + np.exp2(s - top[:, None]) @ v
+    works = {
+        order for order, space in running_orders(lines, names)
+        if np.allclose([*space["m"], *space["o"].flat], [*top, *new.flat])
+    }  # fmt: skip
+    assert works == valid_orders(payload(d)["needs"])
+
+
+def running_orders(
+    lines: list[str], names: dict[str, Any], done: tuple[int, ...] = ()
+) -> Iterator[tuple[tuple[int, ...], dict[str, Any]]]:
+    """Yield each order of lines that runs without an error, and the names after it."""
+    if len(done) == len(lines):
+        yield done, names
+    for line in set(range(len(lines))) - set(done):
+        after = dict(names)
+        try:
+            exec(lines[line], after)
+        except NameError:
+            continue  # whatever follows
+        yield from running_orders(lines, after, (*done, line))
 
 
 ODD = [None, 7, 2.7, True, object(), {}, {"a": 1}, [], [[1]], (), b"b", 1j, "é", "\0"]
