@@ -28,14 +28,14 @@ from planting import at_each_place, planted
 
 kernel_race = registry.module("kernel-race")
 four_barriers = registry.module("four-barriers")
-three_texts = registry.module("three-texts")
+three_texts = registry.module("six-steps")
 
 ids = pytest.mark.parametrize("figure", registry.ids())
 
 STATES = 200  # at least, for each figure
 KILOBYTES = 6  # at most, for each figure's script, compressed
 # Kilobytes more: for the text of all kernels, for the log of three runs, for three texts.
-TEXTS = {"cost-by-line": 3, "cluster-run": 2, "three-texts": 1}
+TEXTS = {"cost-by-line": 3, "cluster-run": 2, "six-steps": 1}
 
 
 # ---- the mathematics, once in Python and once in JavaScript ----
@@ -214,7 +214,7 @@ def test_each_line_of_three_texts_belongs_to_a_step(text: str) -> None:
 @pytest.mark.parametrize("step", three_texts.STEPS)
 def test_three_texts_lights_up_each_line_of_a_step(step: str) -> None:
     """On a page and on a phone, however long the step."""
-    drawn = figures.still("three-texts", {"step": three_texts.index(step)})
+    drawn = figures.still("six-steps", {"step": three_texts.index(step)})
     parts = [
         re.sub(r"\s", "", part)
         for text in three_texts.RULES

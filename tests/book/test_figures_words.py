@@ -26,7 +26,7 @@ cost_by_line = registry.module("cost-by-line")
 gpu_ladder = registry.module("gpu-ladder")
 kernel_race = registry.module("kernel-race")
 smem_budget = registry.module("smem-budget")
-three_texts = registry.module("three-texts")
+three_texts = registry.module("six-steps")
 tile_lives = registry.module("where-a-tile-lives")
 tile_walk = registry.module("tile-walk")
 
@@ -267,7 +267,7 @@ def texts(language: str) -> Facts:
     [("smem-budget", budget), ("gpu-ladder", ladder), ("tile-walk", walk),
      ("coalescing", loads), ("banks", queues), ("cost-by-line", lines),
      ("cpu-blocks", measured_blocks), ("where-a-tile-lives", homes),
-     ("three-texts", texts)],
+     ("six-steps", texts)],
 )  # fmt: skip
 def test_what_is_said_is_what_the_library_finds(
     figure: str, facts: Callable[[str], Facts], language: str
@@ -294,7 +294,7 @@ def test_halving_a_tile_makes_no_room_where_registers_have_run_out() -> None:
 
 
 def test_an_mma_is_one_of_more_than_five_instructions() -> None:
-    """As three-texts explains: 2048 products, few reads, and then number by number."""
+    """As six-steps explains: 2048 products, few reads, and then number by number."""
     costs = dict(zip(three_texts.STEPS, three_texts.a_product("numba")))
     found = three_texts.counts.stored("tensor", 64, "sm_80", dtype="float16")
     kinds = found.by_kind()
