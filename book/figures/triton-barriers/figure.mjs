@@ -33,12 +33,12 @@ export function compute({ step }) {
 
 const WIDE = {
   width: 720,
-  list: { y: 76, columns: 1, pitch: 0, row: 19.5, ends: [38, 46, 106, 206] },
+  list: { y: 76, columns: 1, pitch: 0, row: 19.5, ends: [38, 45, 104, 206] },
   code: { x: 226, width: 494, letter: 7.35, row: 16, indent: 2, text: 44 },
 };
 const NARROW = {
   width: 320,
-  list: { y: 74, columns: 2, pitch: 166, row: 18, ends: [29, 34, 77, 154] },
+  list: { y: 74, columns: 2, pitch: 168, row: 18, ends: [31, 34, 80, 152] },
   code: { x: 0, width: 320, letter: 6.6, row: 14, indent: 1, text: 38 },
 };
 const [CAPTION, GAP, BAR] = [20, 8, 38];
@@ -100,16 +100,14 @@ function spot(k, { columns, pitch, y, row, ends: [line, kind, verdict, right] })
   return { x, y: base, ...all };
 }
 
-function heads({ list, words }) {
-  const each = (k) => {
-    const { verdict, end, y } = spot(k, list);
-    return [
-      label(words.heads[0], verdict, y - 6, "of-step"),
-      label(words.heads[1], end, y - 6, "of-step end"),
-    ];
-  };
-  const size = ROWS.length / list.columns;
-  return ROWS.flatMap((_, k) => (k % size ? [] : each(k))).join("");
+/** What the columns are; on a phone, where the words are too long, in one line. */
+function heads({ list, words, wide }) {
+  const { x, y, verdict, end } = spot(0, list);
+  if (!wide) return label(words.list, x, y - 6, "caption");
+  return [
+    label(words.heads[0], verdict, y - 6, "of-step"),
+    label(words.heads[1], end, y - 6, "of-step end"),
+  ].join("");
 }
 
 /** An instruction: its line and kind; once it has been deleted, what came of that. */
