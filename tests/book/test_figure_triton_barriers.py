@@ -18,7 +18,9 @@ RIGHT = {"en": ("are wrong", "are right"), "es": ("salen mal", "salen bien")}
 TURNS = 4
 
 
-def test_without_a_barrier_of_the_loop_two_threads_race_and_the_numbers_are_right() -> None:
+def test_without_a_barrier_of_the_loop_two_threads_race_and_the_numbers_are_right() -> (
+    None
+):
     """What the prediction says, and what refutes each wrong answer."""
     spec = barriers.SPEC
     loop = {
@@ -56,7 +58,9 @@ def test_a_sentence_says_both_sides_and_whether_the_numbers_are_right(
 
 
 @each
-def test_the_picture_strikes_the_line_and_lights_both_sides(step: int, row: dict) -> None:
+def test_the_picture_strikes_the_line_and_lights_both_sides(
+    step: int, row: dict
+) -> None:
     drawn = figures.still("triton-barriers", {"step": step})
     pictures = re.findall(r"<svg .*?</svg>", drawn)
     text = barriers.shortened(row["ptx_line"])

@@ -88,7 +88,11 @@ def sides(fault: Values) -> Values:
     later, earlier = [(line, sources[line]) for line in lines]
     return {
         "sides": [
-            {"line": line, "source": source, "writes": ptx()[line - 1].startswith(WRITES)}
+            {
+                "line": line,
+                "source": source,
+                "writes": ptx()[line - 1].startswith(WRITES),
+            }
             for line, source in (earlier, later)
         ],
         "who": int(threads[0]),
@@ -170,7 +174,9 @@ def expected(state: Values) -> Values:
         "inside": [row["loop"] for row in found],
         "ends": [side / len(ptx()) for side in gone["sides"]] if gone else [],
         "tried": [tried.count(verdict) for verdict in VERDICTS],
-        "right": sum(row["right"] for row in found[:step] if row["verdict"] != "nothing"),
+        "right": sum(
+            row["right"] for row in found[:step] if row["verdict"] != "nothing"
+        ),
     }
 
 
@@ -215,7 +221,9 @@ def states(random: np.random.Generator) -> Iterator[Values]:
 
 def step_of(kind: str, nth: int) -> Values:
     """Return the state in which the nth instruction of this kind in the loop is gone."""
-    steps = [k for k, row in enumerate(rows(), 1) if row["loop"] and row["kind"] == kind]
+    steps = [
+        k for k, row in enumerate(rows(), 1) if row["loop"] and row["kind"] == kind
+    ]
     return {"step": steps[nth]}
 
 
