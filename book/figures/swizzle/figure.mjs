@@ -39,8 +39,8 @@ export function compute(state) {
 
 // ---- the picture -------------------------------------------------------------------
 
-const WIDE = { width: 720, left: 40, thick: 19, thin: 15, size: "" };
-const NARROW = { width: 320, left: 26, thick: 17, thin: 13, size: "tiny " };
+const WIDE = { width: 720, left: 44, thick: 19, thin: 15 };
+const NARROW = { width: 320, left: 36, thick: 17, thin: 13 };
 const [TOP, GAP] = [46, 1.5];
 
 export function draw(state, numbers, { wide, words, title }) {
@@ -97,7 +97,7 @@ function tile(state, { wanted }, page) {
       }),
       label(`${r}·${piece}`, x(at, page) + page.pitch / 2, y(at, page) + page.thick - 5, {
         key: `${key}-name`,
-        class: shown ? "inside middle" : "faint middle",
+        class: shown ? "inside middle" : "small middle",
       }),
     );
   };
