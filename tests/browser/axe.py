@@ -46,8 +46,8 @@ def violations(
     return page.evaluate(FOUND, [context, options])
 
 
-def wrong_but_colours(page: Page) -> list[str]:
-    return violations(page, rules=WITHOUT_COLOURS)
+def wrong_but_colours(page: Page, but: Sequence[str] = ()) -> list[str]:
+    return violations(page, but, rules=WITHOUT_COLOURS)
 
 
 # The colours of each text on its ground, a kind once: text, ink, the grounds behind it

@@ -1,14 +1,13 @@
-"""ptxsim on kernels that its authors did not design, from stored PTX, against NumPy.
+"""The stored PTX of kernels that the simulators' authors did not design.
 
+`tests/simulators/test_agreement.py` runs it in ptxsim, against NumPy and blocksim.
 `python -m tools.kernels.others` makes the PTX again.
 """
 
 from functools import cache
 
 import numpy as np
-import pytest
 
-import ptxsim
 from others import catalogue
 from tools.kernels import others, stored
 
@@ -18,26 +17,6 @@ CASES = catalogue.cases()
 @cache
 def archive() -> tuple[dict, dict[str, str]]:
     return stored.read(others.STORED)
-
-
-def run(name: str) -> tuple[catalogue.Launch, ptxsim.Result]:
-    launch = CASES[name].made()
-    result = ptxsim.run(
-        archive()[1][name],
-        launch.grid,
-        launch.args,
-        threads=launch.threads,
-        outputs=list(launch.outputs),
-        changed=list(launch.changed),
-        dynamic=launch.dynamic,
-    )
-    return launch, result
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_a_kernel_gives_what_numpy_gives(name: str) -> None:
-    launch, _ = run(name)
-    assert not launch.complaint()
 
 
 def test_the_stored_ptx_is_of_the_kernels_as_they_stand() -> None:

@@ -9,7 +9,7 @@ import json
 
 import numpy as np
 
-CHOSEN = "window, first tile hidden", "half precision"
+CHOSEN = ("window, first tile hidden",)
 FEW_ROWS = "one row, one key", "few rows, half precision"
 
 

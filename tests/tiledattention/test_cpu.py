@@ -442,7 +442,8 @@ def test_a_lesser_machine_gets_code_of_its_own(
 ) -> None:
     if lanes.MACHINE.name not in ("AVX-512", "AVX2"):
         pytest.skip(f"this machine has {lanes.MACHINE.name}, and cannot run {name}")
-    own = {"NUMBA_CPU_NAME": lesser, "PYTHONPATH": str(LIB)}
+    # The compiler takes no time to improve code: what it is given is under test.
+    own = {"NUMBA_CPU_NAME": lesser, "PYTHONPATH": str(LIB), "NUMBA_OPT": "0"}
     done = run(LESS, **own)
     assert done.stdout.strip() == name, done.stderr
 
@@ -463,16 +464,14 @@ print(cpu.softmax(np.zeros(8, np.float32))[0])
 """
 
 
-def copied(
-    to: Path, file: str = "steps.py", old: str = "", new: str = ""
-) -> dict[str, str]:
-    """Copy what `cpu` needs, with one change to a file; return the environment for it."""
+def copied(to: Path, old: str = "", new: str = "") -> dict[str, str]:
+    """Copy what `cpu` needs, with a change to `steps.py`; return the environment for it."""
     cpu = LIB / "tiledattention" / "cpu"
     folders = (LIB / "onlinesoftmax", cpu.parent, cpu)
     for each in (each for folder in folders for each in folder.glob("*.py")):
         text = each.read_text("utf-8")
-        if each == cpu / file:
-            text = planted(text, old, new, nth=0) if old else text
+        if each == cpu / "steps.py" and old:
+            text = planted(text, old, new, nth=0)
         copy = to / each.relative_to(LIB)
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_text(text, "utf-8")
@@ -491,7 +490,7 @@ def test_kernels_are_kept_and_made_again_when_any_of_their_files_changes(
     place = copied(tmp_path)
     first = kept()
     assert first and kept() == first
-    copied(tmp_path, "steps.py", '"""', '"""Changed. ')
+    copied(tmp_path, '"""', '"""Changed. ')
     assert not kept().items() <= first.items()
 
 
@@ -575,39 +574,3 @@ def test_bad_input_of_the_others() -> None:
 def test_the_examples() -> None:
     for module in (forward, decoding, rows, backward):
         assert doctest.testmod(module).failed == 0
-
-
-# Faults.
-
-FAULTS = {
-    "alpha is 1": ("at.fsub(old, new)", "at.fsub(new, new)"),
-    "o is not rescaled": ("_scale(at, at.add(o, o_row), columns, alpha)", "pass"),
-    "l is not rescaled": ("_scale(at, at.add(l, number(r * BYTES)), number(1), alpha)", "pass"),
-    "the last weight alone": ("at.fadd(at.load(total), weight)", "weight"),
-    "m is not kept": ("at.store(at.extract_element(new, lane), place)", "pass"),
-}  # fmt: skip
-OFF = """
-import numpy as np
-from onlinesoftmax import dense, streaming
-from tiledattention.cpu import forward
-streaming.answer = None  # which would hide what is not finite
-rng = np.random.default_rng(0)
-q, k, v = rng.normal(size=(3, 450, 20)).astype(np.float32)
-print(abs(forward.attention(q, 3 * k, v) - dense.attention(q, 3 * k, v)).max())
-"""
-
-
-def compiled_soon(*change: str, to: Path) -> subprocess.CompletedProcess:
-    """`OFF` with a changed package, by a compiler that takes no time to improve code."""
-    return run(OFF, **copied(to, "steps.py", *change), NUMBA_OPT="0")
-
-
-def test_without_a_fault_the_copy_is_right(tmp_path) -> None:
-    assert float(compiled_soon(to=tmp_path).stdout) < 1e-5
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_is_noticed(fault: str, tmp_path) -> None:
-    found = compiled_soon(*FAULTS[fault], to=tmp_path)
-    stopped = "'NoneType' object is not callable" in found.stderr
-    assert stopped or float(found.stdout) > 1e-3, found.stderr

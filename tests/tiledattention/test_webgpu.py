@@ -285,8 +285,10 @@ def worst(rung: str, shape: tuple, d: int, dtype: Any = np.float32) -> float:
 @pytest.mark.parametrize("d", [64, 128])
 def test_rungs_are_right_in_every_shape(small: None, rung: str, d: int) -> None:
     assert any_gpu.room(any_gpu.fitting(rung, d)) <= LEAST
-    for name, shape in SHAPES.items():
-        assert worst(rung, shape, d) < CLOSE, name
+    # What rows see depends on no width: of the wide one, two shapes.
+    names = SHAPES if d == 64 else ("rows that see nothing", "all of them")
+    for name in names:
+        assert worst(rung, SHAPES[name], d) < CLOSE, name
 
 
 @pytest.mark.parametrize("rung", gpu.PORTABLE)
