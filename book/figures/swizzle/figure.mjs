@@ -95,10 +95,15 @@ function tile(state, { wanted }, page) {
         width: page.pitch - GAP,
         height: page.thick - GAP,
       }),
-      label(`${r}·${piece}`, x(at, page) + page.pitch / 2, y(at, page) + page.thick - 5, {
-        key: `${key}-name`,
-        class: shown ? "inside middle" : "small middle",
-      }),
+      label(
+        `${r}·${piece}`,
+        x(at, page) + page.pitch / 2,
+        y(at, page) + page.thick - 5,
+        {
+          key: `${key}-name`,
+          class: shown ? "inside middle" : "small middle",
+        },
+      ),
     );
   };
   const ends = SIDE + (state.stored === "padded" ? 1 : 0);
@@ -125,7 +130,9 @@ function queue({ wanted, wavefronts }, page) {
     label(page.wide ? words.queue : words.queueShort, 0, page.queue - 12, "caption"),
     label(fill(said, { k: wavefronts }), page.width, page.queue - 12, "strong end"),
     upTo(GROUPS + 1).map((i) => upright(left + i * pitch, top(0), top(GROUPS), "bank")),
-    upTo(GROUPS).map((i) => label(`${i + 1}`, left - 4, top(i) + thin - 3, "small end")),
+    upTo(GROUPS).map((i) =>
+      label(`${i + 1}`, left - 4, top(i) + thin - 3, "small end"),
+    ),
     group(
       { q: "s" },
       ...wanted.map(({ at, turn, r, piece }) =>
