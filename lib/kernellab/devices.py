@@ -35,7 +35,10 @@ class Multiprocessor(NamedTuple):
         How many products in float32, and how many special functions such as 2^x, it
         computes in a clock.
     source : str
-        The document that states the numbers.
+        The documents that state the numbers.
+    tensor : int or None
+        How many products in float16 its tensor cores compute in a clock; None if no
+        document of these states it.
     """
 
     threads: int
@@ -48,6 +51,7 @@ class Multiprocessor(NamedTuple):
     fp32: int
     special: int
     source: str
+    tensor: int | None = None
 
 
 class Gpu(NamedTuple):
