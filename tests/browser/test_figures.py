@@ -1035,7 +1035,9 @@ class Notebook:
             source = pack.widget_module(widget.figure_id)
             traits = json.loads(json.dumps(widget.get_state(), default=str))
             page.evaluate(NOTEBOOK, [source, traits])
-        page.evaluate("document.querySelectorAll('.os-skip').forEach((it) => it.click())")
+        page.evaluate(
+            "document.querySelectorAll('.os-skip').forEach((it) => it.click())"
+        )
         self.settle()
 
     def _from_kernel(self, at: int, message: dict, **_: object) -> None:
