@@ -1,14 +1,20 @@
 """Fixtures and settings of all tests: paths, Hypothesis profiles, time limits."""
 
 import os
+import pickle
 import random
 import sys
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
 import rescaling  # noqa: F401  (registers the book for every test)
+from livepage.drills import kind
+from livepage.drills.bank import bank
+from livepage.drills.entry import Drill
 from patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -58,6 +64,33 @@ def pytest_runtest_setup() -> None:
     for name, limit in LIMITS.items():
         if name in sys.modules:
             setattr(sys.modules[name], limit, PATIENCE)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_payloads(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Let the processes of a run share the payloads of the bank's drills.
+
+    Each takes up to a second, since every mutant of a code drill runs.
+    """
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent  # of all processes of this run
+    compute = kind.payload
+
+    @cache
+    def shared(own: kind.Kind, drill: Drill) -> dict[str, Any]:
+        if bank().get(drill.id) is not drill:
+            return compute(own, drill)
+        file = folder / f"{drill.id}.payload"
+        if file.exists():
+            return pickle.loads(file.read_bytes())
+        made = compute(own, drill)
+        new = file.with_suffix(f".{os.getpid()}")
+        new.write_bytes(pickle.dumps(made))
+        new.replace(file)  # at once, so that nobody reads a half
+        return made
+
+    kind.payload = shared
 
 
 @pytest.fixture(scope="session")

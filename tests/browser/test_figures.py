@@ -27,7 +27,7 @@ from livepage.figures import pack, registry, sweep, v8
 from livepage.figures.widget import Figure
 from patience import wait_until
 
-from .axe import faint_in_pictures, wrong
+from .axe import faint, faint_in_pictures, wrong, wrong_but_colours
 from .conftest import rest
 
 pytestmark = pytest.mark.browser
@@ -201,6 +201,19 @@ def skip(page: Page) -> None:
     page.evaluate("document.querySelector('.os-skip')?.click()")
 
 
+def press(page: Page, button: str) -> None:
+    """Press a button that is not hidden; a mouse would wait for two frames each time."""
+    assert page.locator(button).is_visible()
+    page.evaluate(PRESS, button)
+
+
+PRESS = """selector => {
+  const button = document.querySelector(selector);
+  button.focus();
+  button.click();
+}"""
+
+
 def opening(id: str) -> dict:
     return json.loads(v8.to_json(registry.spec(id).defaults()))
 
@@ -229,7 +242,7 @@ def test_a_figure_waits_at_its_opening_and_reset_goes_back(visit, id) -> None:
     rest(page, 300)
     assert page.locator(".os-stage").first.inner_html() == before, "it moves by itself"
     put(page, another(id))
-    page.get_by_role("button", name="Reset").click()
+    press(page, ".os-reset")
     assert state(page) == opening(id)
     until(page, "location.hash === ''")
 
@@ -282,34 +295,39 @@ def test_every_answer_leads_to_the_state_that_settles_it(visit, id) -> None:
     hints = registry.strings(id)["en"]["hints"]
     page = visit(id, width=390, height=844, reduced_motion="reduce")
     for chosen, settled in enumerate(prediction.shown_by):
-        page.locator(f'[data-option="{chosen}"]').click()
+        press(page, f'[data-option="{chosen}"]')
         verdict = page.locator(".os-verdict").inner_text()
         if chosen == prediction.answer:
             assert verdict.startswith("Right.")
         else:
             assert verdict[:30] in re.sub(r"\^\{(.*?)\}", r"\1", hints[chosen])
-        page.locator(".os-proof").click()
+        press(page, ".os-proof")
         assert settled.items() <= state(page).items()
         verdict_and_picture_are_in_sight(page)
         if page.locator(".os-why").is_visible():
             why_brings_the_question_back(page)
+    press(page, ".os-proof")
+    who_sees_it_is_not_moved(page)
 
 
 def verdict_and_picture_are_in_sight(page: Page) -> None:
-    """Together, in one window; the focus stays, and who shows it again stays there."""
+    """Together, in one window, and the focus stays."""
     verdict, picture = page.evaluate(SEEN)
     assert verdict["top"] >= -1 and picture["bottom"] <= 845
     assert page.evaluate("document.activeElement.className") == "os-proof"
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def who_sees_it_is_not_moved(page: Page) -> None:
     page.evaluate("scrollBy(0, 5)")
     here = page.evaluate("scrollY")
     if page.evaluate(SEEN)[0]["top"] >= 0:
-        page.locator(".os-proof").click()
+        press(page, ".os-proof")
         assert page.evaluate("scrollY") == here, "what is in sight does not jump"
 
 
 def why_brings_the_question_back(page: Page) -> None:
-    page.locator(".os-why").click()
+    press(page, ".os-why")
     assert page.locator(".os-options").is_visible()
     assert not page.locator(".os-why").is_visible()
 
@@ -338,12 +356,9 @@ def test_the_keyboard_alone_reaches_everything(visit, id) -> None:
         press_until(page, ".os-skip")
         page.keyboard.press("Enter")
     wanted = page.locator(".os-figure").evaluate(REACHABLE)
-    page.evaluate("document.activeElement.blur()")
-    reached = set()
     for _ in range(len(wanted) + 8):
         page.keyboard.press("Tab")
-        reached.add(page.evaluate("document.activeElement.dataset.test ?? ''"))
-    assert set(wanted) <= reached
+    assert set(wanted) <= set(page.evaluate("reached"))
 
 
 REACHABLE = """figure => {
@@ -351,6 +366,9 @@ REACHABLE = """figure => {
   const parts = [...figure.querySelectorAll("button, input, select")].filter((part) =>
     part.checkVisibility() && !part.disabled && !part.closest("[inert]")
     && (part.type !== "radio" || part.checked));
+  document.activeElement.blur();
+  window.reached = [];
+  addEventListener("focusin", ({ target }) => reached.push(target.dataset.test));
   return parts.map((part, i) => (part.dataset.test = `part${i}`));
 }"""
 
@@ -505,12 +523,12 @@ def test_sentence_table_and_quantities(visit, id) -> None:
 
 
 def the_table_can_be_shown(page: Page) -> None:
-    button = page.get_by_role("button", name="As a table")
+    button = page.locator(".os-as-table")
     assert not page.locator(".os-table").is_visible()
-    button.click()
+    press(page, ".os-as-table")
     assert button.get_attribute("aria-expanded") == "true"
     assert page.locator(".os-table td:visible").count() >= 3
-    button.click()
+    press(page, ".os-as-table")
     assert not page.locator(".os-table").is_visible()
 
 
@@ -1017,8 +1035,9 @@ class Notebook:
             source = pack.widget_module(widget.figure_id)
             traits = json.loads(json.dumps(widget.get_state(), default=str))
             page.evaluate(NOTEBOOK, [source, traits])
-        for question in page.locator(".os-question").all():
-            question.get_by_role("button", name="Skip").click()
+        page.evaluate(
+            "document.querySelectorAll('.os-skip').forEach((it) => it.click())"
+        )
         self.settle()
 
     def _from_kernel(self, at: int, message: dict, **_: object) -> None:
@@ -1113,12 +1132,12 @@ def test_a_notebook_shows_the_figure_and_shares_its_traits(notebook, id) -> None
     book.settle()
     name, value = next(iter(changes.items()))
     assert book.shown()[name] == widget.state[name] == value
-    book.page.get_by_role("button", name="Reset").click()
+    press(book.page, ".os-reset")
     assert book.settle() > 0
     assert book.shown() == widget.state == opening(id)
     assert book.page.evaluate(TAKEN) == []
     book.page.evaluate("leave()")
-    book.page.get_by_role("button", name="As a table").click()
+    press(book.page, ".os-as-table")
     widget.state = changes  # nobody listens any more
     assert book.settle() == 0
 
@@ -1345,7 +1364,9 @@ def test_axe_finds_nothing(open_page, folder, html, width: int, dark: bool) -> N
         figure = page.locator(f"#{id}")
         figure.scroll_into_view_if_needed()
         page.locator(f"#{id}.os-live").wait_for()
-    assert wrong(page) == faint_in_pictures(page) == []
+    assert faint(page) == []
+    if not dark:  # what else is there before the prediction is there after it as well
+        assert wrong_but_colours(page) == faint_in_pictures(page) == []
     for i, id in enumerate(registry.ids()):
         figure = page.locator(f"#{id}")
         if registry.spec(id).prediction:

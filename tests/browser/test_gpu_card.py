@@ -577,14 +577,3 @@ def test_a_runner_that_came_cut_short_is_fetched_again(site, visit) -> None:
 def test_without_a_gpu_the_card_says_so_and_logs_nothing(site, open_page) -> None:
     said = begun(open_page(site / "en.html"))
     expect(said).to_contain_text(re.compile("no WebGPU|finds no GPU"))
-
-
-def test_the_whole_ladder_is_timed(site, visit) -> None:
-    page = visit(site / "capstone.html")
-    begun(page, CAPSTONE.get("code"))
-    page.get_by_label("up to twice as fast").check()
-    page.get_by_role("button", name="Measure it").click()
-    table = page.locator(".os-gpu table")
-    expect(table).to_be_visible()
-    names = table.locator("tbody th").all_text_contents()
-    assert names == ["naive", "yours", "tiled", "registers", "patches"]

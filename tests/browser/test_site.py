@@ -43,8 +43,8 @@ LARGE = """() => {
 }"""
 
 
-# axe finds nothing in these, says `test_axe_finds_nothing` of figures and of drills.
-OWN_TESTS = [".os-figure", ".os-drill"]
+# In these axe finds nothing: `test_figures.py`.
+FIGURES = [".os-figure"]
 NOTE_WHAT_IS_SHOWN = """() => {
   globalThis.shownParts = () => [...document.querySelectorAll("body, body *")].filter(
     (part) => part.checkVisibility({ visibilityProperty: true }));
@@ -63,7 +63,7 @@ def wrong_on_a_phone(page: Page) -> list[str]:
     """
     found = violations(page, runOnly=["scrollable-region-focusable"])
     if page.evaluate(MARK_WHAT_IS_NEW):
-        found += violations(page, OWN_TESTS, "[data-new]", rules=WITHOUT_COLOURS)
+        found += violations(page, FIGURES, "[data-new]", rules=WITHOUT_COLOURS)
     return found
 
 
@@ -107,7 +107,7 @@ def test_axe_finds_nothing_and_nothing_is_wider_than_the_window(
     for name in pages(html)[share::SHARES]:
         page = reuse_page(html / name, reduced_motion="reduce")
         bring_alive(page)
-        assert faint(page) == wrong_but_colours(page, OWN_TESTS) == [], name
+        assert faint(page) == wrong_but_colours(page, FIGURES) == [], name
         page.evaluate(NOTE_WHAT_IS_SHOWN)
         page.emulate_media(color_scheme="dark")  # which changes colours and no more
         assert faint(page) == [], f"{name}, dark"

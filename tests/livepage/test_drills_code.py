@@ -158,11 +158,12 @@ def written(d: Drill, field: str, text: str, block: int) -> str:
 
 
 def test_in_micropython_the_verdicts_are_the_same() -> None:
-    # One program for each verdict of a drill; of kernels only a few: all take too long.
+    # A program for every second verdict; of kernels only a few: all take too long.
     one = {(id, PROGRAMS[id][i]["verdict"]): PROGRAMS[id][i] for id, i in ASKED}
     pairs = [(bank()[id], entry) for (id, _), entry in one.items()]
     few = "kernelWritesMore"
     pairs = [p for p in pairs if p[0].kind == "code" or p[1]["verdict"] == few]
+    pairs = pairs[::2]
     reports = run_small([(d, source(d.id, entry)) for d, entry in pairs])
     for (d, entry), report in zip(pairs, reports, strict=True):
         assert verdict(d, report) == entry["verdict"], (d.id, entry, report)

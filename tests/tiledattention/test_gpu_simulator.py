@@ -33,7 +33,7 @@ def test_numbas_simulator_agrees() -> None:
         simulated(Path(__file__).with_name("numba_simulator.py")).splitlines()[-1]
     )
     assert said["device"] == "Numba's simulator"
-    assert len(said["wrong"]) >= 2 * len(gpu.PORTABLE)
+    assert len(said["wrong"]) > len(gpu.PORTABLE)
     assert not any(said["wrong"].values()), said["wrong"]
 
 

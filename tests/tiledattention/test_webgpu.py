@@ -46,12 +46,15 @@ X = np.zeros((4, 8), np.float32)
 KERNELS = [drill for drill in bank().values() if drill.kind == "kernel"]
 
 
-try:
-    webgpu.device()
-except webgpu.NoDevice as missing:
-    if os.environ.get("CI") and sys.platform == "linux":  # .ci/run installs Mesa's
-        raise
-    pytest.skip(str(missing), allow_module_level=True)
+@pytest.fixture(autouse=True, scope="module")
+def needs_a_device() -> None:
+    """Not asked for on import, which takes a second in every process."""
+    try:
+        webgpu.device()
+    except webgpu.NoDevice as missing:
+        if os.environ.get("CI") and sys.platform == "linux":  # .ci/run installs Mesa's
+            raise
+        pytest.skip(str(missing))
 
 
 @pytest.fixture

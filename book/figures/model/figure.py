@@ -127,9 +127,8 @@ def states(random: np.random.Generator) -> Iterator[Values]:
     """Every mistake at sizes that divide and sizes that do not; prompts, heat, seeds."""
     prompts = ["The maximum", "A", "What is the sum of 3 and 4?", "zzz", " the", "=="]
     # A loss takes a while to measure: so few sizes, and many texts with each of them.
-    for i, mistake in product(range(3), speaker.MISTAKES):
-        block = (3, 64, int(random.choice([1, 100])))[i]
-        for prompt in random.choice(prompts, 7):
+    for block, mistake in product((3, 64), speaker.MISTAKES):
+        for prompt in random.choice(prompts, 10):
             yield {
                 "prompt": str(prompt),
                 "temperature": float(random.choice([0, 0.6, 1.2])),
