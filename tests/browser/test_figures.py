@@ -241,6 +241,7 @@ def test_a_figure_waits_at_its_opening_and_reset_goes_back(visit, id) -> None:
     before = page.locator(".os-stage").first.inner_html()
     rest(page, 300)
     assert page.locator(".os-stage").first.inner_html() == before, "it moves by itself"
+    assert state(page) == opening(id), "it has moved by itself"
     put(page, another(id))
     press(page, ".os-reset")
     assert state(page) == opening(id)

@@ -124,10 +124,10 @@ def one_head(
 
 
 def states(random: np.random.Generator) -> Iterator[Values]:
-    """Every mistake at sizes that divide and sizes that do not; prompts, heat, seeds."""
+    """Every mistake at two sizes of a tile, with prompts, heat and seeds."""
     prompts = ["The maximum", "A", "What is the sum of 3 and 4?", "zzz", " the", "=="]
     # A loss takes a while to measure: so few sizes, and many texts with each of them.
-    for block, mistake in product((3, 64), speaker.MISTAKES):
+    for block, mistake in product((SHOWN["block"], 64), speaker.MISTAKES):
         for prompt in random.choice(prompts, 10):
             yield {
                 "prompt": str(prompt),
