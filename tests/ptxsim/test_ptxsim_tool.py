@@ -258,7 +258,7 @@ def test_a_forgotten_argument_is_no_null_pointer() -> None:
 
 @pytest.mark.parametrize(
     "without, here, kind, there",
-    [(1, 33, "written", 33), (2, 34, "read", 33), (3, 34, "written", 34)],
+    [(1, 36, "written", 36), (2, 37, "read", 36), (3, 37, "written", 37)],
 )
 def test_a_race_names_the_kernel_s_lines_of_both_sides(
     without: int, here: int, kind: str, there: int
