@@ -10,15 +10,16 @@ const ROWS = 8; // of a square, and as many are drawn
 const LINE = 8; // pieces in all 32 banks: each lies in four banks of 4 bytes
 const PIECE = 16; // bytes: eight numbers
 
-export function compute({ access, layout, d, at }) {
+export function compute({ access, tile, d, at: key }) {
   const across = d / 8; // pieces of a row
-  const stride = across + (layout === "padded" ? 1 : 0);
+  const stride = across + (tile === "padded" ? 1 : 0);
   const groups = count(across).map((k) => together(k, access, across));
-  const picked = Math.max(0, count(across).map(String).indexOf(at));
+  const picked = Math.max(0, count(across).map(String).indexOf(key));
   const pieces = groups.flatMap((group, k) =>
     group.map(([row, piece]) => {
-      const place = row * stride + moved(row, piece, layout, across);
-      return { row, piece, place, key: String(k), wanted: k === picked };
+      const flip = tile === "swizzled" ? flipped(row, across) : 0;
+      const place = row * stride + (piece ^ flip);
+      return { row, piece, flip, place, key: String(k), wanted: k === picked };
     }),
   );
   const queue = queued(pieces.filter(({ wanted }) => wanted));
@@ -44,11 +45,10 @@ const together = (k, access, across) =>
     return access === "square" ? [i, k] : [Math.floor(piece / across), piece % across];
   });
 
-/** Where in its row a piece lies. Short rows share a line, and are swizzled together. */
-function moved(row, piece, layout, across) {
-  if (layout !== "swizzled") return piece;
-  const short = Math.min(across, LINE);
-  return piece ^ (Math.floor((row * short) / LINE) % short);
+/** What a row's pieces are moved by. Rows that share a line of banks are moved alike. */
+function flipped(row, across) {
+  const width = Math.min(across, LINE);
+  return Math.floor((row * width) / LINE) % width;
 }
 
 /** Each piece with its turn at the four banks that it lies in. */
@@ -63,10 +63,10 @@ const ends = (pieces) => [pieces[0], pieces.at(-1)].map((piece) => piece.join(",
 // ---- the picture -------------------------------------------------------------------
 
 const WIDE = { width: 720, left: 44, thick: 24 };
-const NARROW = { width: 320, left: 34, thick: 22 };
+const NARROW = { width: 320, left: 38, thick: 22 };
 const [TOP, BETWEEN, THIN] = [44, 40, 17];
 
-export function draw(_, numbers, { wide, words: text, title }) {
+export function draw({ tile }, numbers, { wide, words: text, title }) {
   const page = { ...(wide ? WIDE : NARROW), wide, text };
   page.lines = numbers.across + 1; // as many as the padded tile needs
   page.pitch = (page.width - page.left) / LINE;
@@ -74,7 +74,7 @@ export function draw(_, numbers, { wide, words: text, title }) {
   const height = page.queue + ROWS * THIN + 4;
   return picture({ width: page.width, height, title }, [
     heads(numbers, page),
-    margin(page),
+    margin(tile, numbers, page),
     unused(numbers, page),
     numbers.pieces.map((each) => drawn(each, page)),
     queue(numbers, page),
@@ -98,16 +98,15 @@ function heads({ padding }, page) {
   ];
 }
 
-/** Which byte a line begins with. */
-const margin = (page) =>
-  count(page.lines).map((at) =>
-    label(
-      `${at * LINE * PIECE}`,
-      page.left - 5,
-      TOP + at * page.thick + page.thick / 2 + 4.5,
-      "small end",
-    ),
-  );
+/** Which byte a line begins with; of a swizzled line, what its pieces are moved by. */
+function margin(tile, { pieces, stride }, page) {
+  const flips = [];
+  for (const { place, flip } of pieces) flips[Math.floor(place / LINE)] = `^ ${flip}`;
+  const x = page.left - 5;
+  const y = (at) => top(at * LINE, page) + page.thick / 2 + 4.5;
+  const name = (at) => (tile === "swizzled" ? flips[at] : `${at * LINE * PIECE}`);
+  return count(stride).map((at) => label(name(at), x, y(at), "small end"));
+}
 
 const unused = ({ across, stride }, page) =>
   count(stride > across ? ROWS : 0).map((row) => {
@@ -172,24 +171,24 @@ function queue({ queue: waiting, wavefronts }, page) {
 
 // ---- the words ---------------------------------------------------------------------
 
-export function say({ access, layout, d }, numbers, text) {
+export function say({ access, tile, d }, numbers, text) {
   const { eight, stride, wavefronts } = numbers;
   const [first, last] = ends(eight);
   const values = { first, last, stride: PIECE * stride, k: wavefronts };
-  const all = text.says[access][layout];
+  const all = text.says[access][tile];
   return sentences(
-    [text.does[access], all[d] ?? all.other, text.ends[layout]],
+    [text.does[access], all[d] ?? all.other, text.ends[tile]],
     values,
   );
 }
 
-/** The wavefronts of every layout and width. */
+/** The wavefronts of every tile, read and written. */
 export function table(_, __, text) {
-  const rows = [64, 128, 32].flatMap((d) =>
-    ["plain", "padded", "swizzled"].map((layout) => {
-      const found = (access) => compute({ access, layout, d, at: "0" });
+  const rows = [32, 64, 128].flatMap((d) =>
+    ["plain", "padded", "swizzled"].map((tile) => {
+      const found = (access) => compute({ access, tile, d, at: "0" });
       const counts = ["square", "copy"].map((access) => found(access).wavefronts);
-      return [d, text.choices[layout], ...counts, found("copy").padding / ROWS];
+      return [d, text.choices[tile], ...counts, found("copy").padding / ROWS];
     }),
   );
   return { caption: text.tableCaption, head: text.tableHead, rows };

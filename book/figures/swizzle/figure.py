@@ -3,7 +3,7 @@
 Prediction. A row of the tile has 64 numbers of 16 bits, which fill all 32 banks once.
 `ldmatrix` reads 8 × 8 of them, 16 bytes of each of eight rows: how many wavefronts? Why
 wrong answers tempt. "One": the square has 128 bytes, and so many do the banks hand out at
-once. "Four": wide loads are served in four parts. What settles it: the plain layout,
+once. "Four": wide loads are served in four parts. What settles it: the plain tile,
 where the eight pieces of 16 bytes lie in the same four banks. The banks and places in
 them are no quantity of the book.
 """
@@ -16,21 +16,21 @@ import numpy as np
 from kernellab import banks
 from livepage.figures.spec import Choice, Pick, Prediction, Spec, Values
 
-LAYOUTS = ("plain", "padded", "swizzled")
+TILES = ("plain", "padded", "swizzled")
 WIDTHS = (32, 64, 128)
 ACCESSES = ("square", "copy")
 ROWS = 8  # of a square
 PIECE = 16  # bytes, eight numbers
 LINE = banks.BANKS * banks.WORD // PIECE  # pieces in all banks
-SQUARE = {"access": "square", "layout": "plain", "d": 64}
+SQUARE = {"access": "square", "tile": "plain", "d": 64}
 
 
-def address(layout: str, d: int, row: int, piece: int) -> int:
+def address(tile: str, d: int, row: int, piece: int) -> int:
     """Return the byte at which a piece begins; `tensor` swizzles rows of 64 and 128 so."""
     pieces = 2 * d // PIECE
-    if layout == "padded":
+    if tile == "padded":
         return (row * (pieces + 1) + piece) * PIECE
-    if layout == "swizzled":
+    if tile == "swizzled":
         # A row of 32 has only four pieces, and two rows lie in one line of the banks.
         piece ^= row % 8 if pieces >= LINE else row // 2 % 4
     return (row * pieces + piece) * PIECE
@@ -48,10 +48,10 @@ def eight(state: Values) -> list[tuple[int, int]]:
 
 def expected(state: Values) -> Values:
     """The lib's wavefronts for eight pieces, and the bytes of padding in eight rows."""
-    layout, d = state["layout"], state["d"]
-    starts = [address(layout, d, *piece) for piece in eight(state)]
-    used = {address(layout, d, *at) for at in product(range(ROWS), range(d // 8))}
-    whole = address(layout, d, ROWS, 0)  # where the next rows begin
+    tile, d = state["tile"], state["d"]
+    starts = [address(tile, d, *piece) for piece in eight(state)]
+    used = {address(tile, d, *at) for at in product(range(ROWS), range(d // 8))}
+    whole = address(tile, d, ROWS, 0)  # where the next rows begin
     return {
         "eight": eight(state),
         "starts": starts,
@@ -61,27 +61,27 @@ def expected(state: Values) -> Values:
 
 
 def states(random: np.random.Generator) -> Iterator[Values]:
-    """Every eight pieces of every layout, and names of pieces that a tile lacks."""
-    for layout, d, access in product(LAYOUTS, WIDTHS, ACCESSES):
+    """Every eight pieces of every tile, and names of pieces that a tile lacks."""
+    for tile, d, access in product(TILES, WIDTHS, ACCESSES):
         names = [str(k) for k in range(d // 8)]
         for at in [*names, "", "none", "-1", str(random.integers(16, 99))]:
-            yield {"layout": layout, "d": d, "access": access, "at": at}
+            yield {"tile": tile, "d": d, "access": access, "at": at}
 
 
 SPEC = Spec(
     controls=(
         Choice("access", "copy", of=ACCESSES),
-        Choice("layout", "plain", of=LAYOUTS),
+        Choice("tile", "plain", of=TILES),
         Choice("d", 64, of=WIDTHS),
         Pick("at", "0"),
     ),
-    still=SQUARE | {"layout": "swizzled"},
+    still=SQUARE | {"tile": "swizzled"},
     prediction=Prediction(answer=2, shown_by=(SQUARE,) * 3),
     presets=(
         SQUARE,
-        SQUARE | {"layout": "padded"},
-        SQUARE | {"layout": "swizzled"},
-        {"access": "copy", "layout": "padded", "d": 32},
+        SQUARE | {"tile": "padded"},
+        SQUARE | {"tile": "swizzled"},
+        {"access": "copy", "tile": "padded", "d": 32},
     ),
     expected=expected,
     states=states,
