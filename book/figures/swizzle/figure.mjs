@@ -17,22 +17,19 @@ export function compute({ access, tile, d, at: key }) {
   const picked = Math.max(0, count(across).map(String).indexOf(key));
   const pieces = groups.flatMap((group, k) =>
     group.map(([row, piece]) => {
-      const flip = tile === "swizzled" ? flipped(row, across) : 0;
-      const place = row * stride + (piece ^ flip);
-      return { row, piece, flip, place, key: String(k), wanted: k === picked };
+      const mask = tile === "swizzled" ? maskOf(row, across) : 0;
+      const place = row * stride + (piece ^ mask);
+      return { row, piece, mask, place, key: String(k), wanted: k === picked };
     }),
   );
   const queue = queued(pieces.filter(({ wanted }) => wanted));
   return {
-    across,
-    stride,
-    pieces,
-    queue,
+    ...{ across, stride, pieces, queue },
     eight: groups[picked],
     starts: queue.map(({ place }) => PIECE * place),
     wavefronts: Math.max(...queue.map(({ turn }) => turn)) + 1,
     padding: PIECE * ROWS * (stride - across),
-    items: groups.map((group, k) => ({ key: String(k), text: ends(group).join(" – ") })),
+    items: groups.map(item),
   };
 }
 
@@ -45,8 +42,8 @@ const together = (k, access, across) =>
     return access === "square" ? [i, k] : [Math.floor(piece / across), piece % across];
   });
 
-/** What a row's pieces are moved by. Rows that share a line of banks are moved alike. */
-function flipped(row, across) {
+/** The XOR mask of a row; rows that share a line of banks have the same one. */
+function maskOf(row, across) {
   const width = Math.min(across, LINE);
   return Math.floor((row * width) / LINE) % width;
 }
@@ -59,6 +56,9 @@ function queued(pieces) {
 
 /** The first and the last of some pieces, as the picture names them. */
 const ends = (pieces) => [pieces[0], pieces.at(-1)].map((piece) => piece.join(","));
+
+/** Eight pieces as the menu names them. */
+const item = (pieces, k) => ({ key: String(k), text: ends(pieces).join(" – ") });
 
 // ---- the picture -------------------------------------------------------------------
 
@@ -89,7 +89,12 @@ function heads({ padding }, page) {
   const { wide, text, width, pitch } = page;
   const named = count(LINE).filter((slot) => wide || slot % 2 === 0);
   const name = (slot) =>
-    label(`${4 * slot}–${4 * slot + 3}`, left(slot, page) + pitch / 2, TOP - 7, "small middle");
+    label(
+      `${4 * slot}–${4 * slot + 3}`,
+      left(slot, page) + pitch / 2,
+      TOP - 7,
+      "small middle",
+    );
   return [
     label(wide ? text.tile : text.tileShort, 0, 14, "caption"),
     label(fill(text.padding, { n: padding }), width, 14, "strong end"),
@@ -98,16 +103,17 @@ function heads({ padding }, page) {
   ];
 }
 
-/** Which byte a line begins with; of a swizzled line, what its pieces are moved by. */
+/** Which byte a line begins with; of a swizzled line, its XOR mask. */
 function margin(tile, { pieces, stride }, page) {
-  const flips = [];
-  for (const { place, flip } of pieces) flips[Math.floor(place / LINE)] = `^ ${flip}`;
+  const masks = [];
+  for (const { place, mask } of pieces) masks[Math.floor(place / LINE)] = mask;
   const x = page.left - 5;
   const y = (at) => top(at * LINE, page) + page.thick / 2 + 4.5;
-  const name = (at) => (tile === "swizzled" ? flips[at] : `${at * LINE * PIECE}`);
+  const name = (at) => (tile === "swizzled" ? `^ ${masks[at]}` : at * LINE * PIECE);
   return count(stride).map((at) => label(name(at), x, y(at), "small end"));
 }
 
+/** Padding, at the end of each row. */
 const unused = ({ across, stride }, page) =>
   count(stride > across ? ROWS : 0).map((row) => {
     const place = row * stride + across;
@@ -120,7 +126,7 @@ const unused = ({ across, stride }, page) =>
     });
   });
 
-/** A box with the name of its piece. */
+/** A box with the name of a piece in it. */
 const box = ({ row, piece }, look, name, width, height) => [
   rect({ class: look, x: 1, y: 1, width: width - 2, height: height - 2 }),
   label(`${row},${piece}`, width / 2, height / 2 + 4.5, `${name} middle`),
@@ -176,10 +182,7 @@ export function say({ access, tile, d }, numbers, text) {
   const [first, last] = ends(eight);
   const values = { first, last, stride: PIECE * stride, k: wavefronts };
   const all = text.says[access][tile];
-  return sentences(
-    [text.does[access], all[d] ?? all.other, text.ends[tile]],
-    values,
-  );
+  return sentences([text.does[access], all[d] ?? all.other, text.ends[tile]], values);
 }
 
 /** The wavefronts of every tile, read and written. */
