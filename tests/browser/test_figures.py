@@ -1434,3 +1434,25 @@ def test_a_line_is_picked_by_a_finger_and_said_in_sight(visit) -> None:
     put(page, {"rung": registry.spec("cost-by-line").controls[0].of[0]})
     first = page.locator("[data-control=line] option").first
     assert first.evaluate("option => option.selected"), "this kernel has no such line"
+
+
+def test_the_pieces_that_go_together_are_picked_by_pointing_at_one(visit) -> None:
+    page = visit("swizzle", reduced_motion="reduce")
+    piece = page.locator('[data-key="p3-5"]')
+    piece.hover()
+    assert state(page)["at"] == "0", "before the prediction"
+    skip(page)
+    menu = page.locator("[data-control=at] select")
+    for access, picked, named in (
+        ("copy", "3", "3,0 – 3,7"),
+        ("square", "5", "0,5 – 7,5"),
+    ):
+        put(page, {"access": access, "at": "0"})
+        page.mouse.move(0, 0)
+        piece.hover()
+        assert state(page)["at"] == menu.input_value() == picked
+        assert menu.locator("option:checked").inner_text() == named
+        lit = page.locator(".os-stage [data-pick-one]:has(.score)")
+        assert lit.count() == 8 and piece.locator(".score").count() == 1
+    put(page, {"d": 32})  # which has no sixth column: the first is shown
+    assert menu.locator("option:checked").inner_text() == "0,0 – 7,0"

@@ -1,4 +1,4 @@
-// Swizzle: in which banks the pieces of a tile of float16 lie, and who wants them.
+// Swizzle: where the pieces of a tile lie in shared memory, and how eight of them queue.
 
 import { picture } from "livepage/picture.mjs";
 import { group, label, rect, upright } from "livepage/shapes.mjs";
@@ -6,145 +6,170 @@ import { fill, sentences } from "livepage/text.mjs";
 
 // ---- the numbers -------------------------------------------------------------------
 
-const [SIDE, BYTES] = [8, 16]; // pieces of a row, and bytes of a piece
-const [GROUPS, WIDTH] = [8, 4]; // a piece takes one of eight groups of four banks
-const [WORD, BANKS] = [4, 32]; // bytes that a bank serves at once
-const upTo = (count) => Array.from({ length: count }, (_, i) => i);
+const ROWS = 8; // of a square, and as many are drawn
+const LINE = 8; // pieces in all 32 banks: each lies in four banks of 4 bytes
+const PIECE = 16; // bytes: eight numbers
 
-/** Where a piece of a row lies, in pieces from the start of the tile. */
-function place({ stored }, r, piece) {
-  const pieces = SIDE + (stored === "padded" ? 1 : 0);
-  return r * pieces + (stored === "swizzled" ? piece ^ (r % SIDE) : piece);
-}
-
-/** The first of the four banks where a piece lies. */
-const bank = (at) => ((at * BYTES) / WORD) % BANKS;
-
-export function compute(state) {
-  const { reads, which, stored } = state;
-  const pairs = upTo(SIDE).map((k) => (reads === "square" ? [k, which] : [which, k]));
-  const queue = Array(BANKS).fill(0);
-  const wanted = pairs.map(([r, piece]) => {
-    const at = place(state, r, piece);
-    return { r, piece, at, turn: queue[bank(at)]++ };
-  });
+export function compute({ access, tile, d, at: key }) {
+  const across = d / 8; // pieces of a row
+  const stride = across + (tile === "padded" ? 1 : 0);
+  const groups = count(across).map((k) => together(k, access, across));
+  const picked = Math.max(0, count(across).map(String).indexOf(key));
+  const pieces = groups.flatMap((group, k) =>
+    group.map(([row, piece]) => {
+      const mask = tile === "swizzled" ? maskOf(row, across) : 0;
+      const place = row * stride + (piece ^ mask);
+      return { row, piece, mask, place, key: String(k), wanted: k === picked };
+    }),
+  );
+  const queue = queued(pieces.filter(({ wanted }) => wanted));
   return {
-    wanted,
-    starts: wanted.map(({ at }) => at * BYTES),
-    wavefronts: Math.max(...queue),
-    banks: queue.filter(Boolean).length * WIDTH,
-    unused: stored === "padded" ? SIDE * BYTES : 0,
+    ...{ across, stride, pieces, queue },
+    eight: groups[picked],
+    starts: queue.map(({ place }) => PIECE * place),
+    wavefronts: Math.max(...queue.map(({ turn }) => turn)) + 1,
+    padding: PIECE * ROWS * (stride - across),
+    items: groups.map(item),
   };
 }
 
+const count = (n) => Array.from({ length: n }, (_, i) => i);
+
+/** The k-th eight pieces: one of each row, or one after the other. [row, piece] */
+const together = (k, access, across) =>
+  count(LINE).map((i) => {
+    const piece = LINE * k + i;
+    return access === "square" ? [i, k] : [Math.floor(piece / across), piece % across];
+  });
+
+/** The XOR mask of a row; rows that share a line of banks have the same one. */
+function maskOf(row, across) {
+  const width = Math.min(across, LINE);
+  return Math.floor((row * width) / LINE) % width;
+}
+
+/** Each piece with its turn at the four banks that it lies in. */
+function queued(pieces) {
+  const length = Array(LINE).fill(0);
+  return pieces.map((each) => ({ ...each, turn: length[each.place % LINE]++ }));
+}
+
+/** The first and the last of some pieces, as the picture names them. */
+const ends = (pieces) => [pieces[0], pieces.at(-1)].map((piece) => piece.join(","));
+
+/** Eight pieces as the menu names them. */
+const item = (pieces, k) => ({ key: String(k), text: ends(pieces).join(" – ") });
+
 // ---- the picture -------------------------------------------------------------------
 
-const WIDE = { width: 720, left: 44, thick: 19, thin: 15 };
-const NARROW = { width: 320, left: 36, thick: 17, thin: 13 };
-const [TOP, GAP] = [46, 1.5];
+const WIDE = { width: 720, left: 44, thick: 24 };
+const NARROW = { width: 320, left: 38, thick: 22 };
+const [TOP, BETWEEN, THIN] = [44, 40, 17];
 
-export function draw(state, numbers, { wide, words, title }) {
-  const page = { ...(wide ? WIDE : NARROW), wide, words };
-  page.pitch = (page.width - page.left) / GROUPS;
-  page.queue = TOP + (SIDE + 1) * page.thick + 34; // padded rows take a line more
-  const height = page.queue + GROUPS * page.thin + 4;
+export function draw({ tile }, numbers, { wide, words: text, title }) {
+  const page = { ...(wide ? WIDE : NARROW), wide, text };
+  page.lines = numbers.across + 1; // as many as the padded tile needs
+  page.pitch = (page.width - page.left) / LINE;
+  page.queue = TOP + page.lines * page.thick + BETWEEN;
+  const height = page.queue + ROWS * THIN + 4;
   return picture({ width: page.width, height, title }, [
-    heads(page),
-    tile(state, numbers, page),
+    heads(numbers, page),
+    margin(tile, numbers, page),
+    unused(numbers, page),
+    numbers.pieces.map((each) => drawn(each, page)),
     queue(numbers, page),
   ]);
 }
 
-const x = (at, page) => page.left + (at % GROUPS) * page.pitch;
-const y = (at, page) => TOP + Math.floor(at / GROUPS) * page.thick;
+const left = (place, page) => page.left + (place % LINE) * page.pitch;
+const top = (place, page) => TOP + Math.floor(place / LINE) * page.thick;
 
-/** Which four banks a column of the picture is. */
-function heads(page) {
-  const { wide, words, pitch } = page;
-  const name = (i) =>
+/** What the tile is, its padding, and which banks stand above each other. */
+function heads({ padding }, page) {
+  const { wide, text, width, pitch } = page;
+  const named = count(LINE).filter((slot) => wide || slot % 2 === 0);
+  const name = (slot) =>
     label(
-      wide ? `${i * WIDTH}–${i * WIDTH + WIDTH - 1}` : `${i * WIDTH}`,
-      page.left + (i + 0.5) * pitch,
+      `${4 * slot}–${4 * slot + 3}`,
+      left(slot, page) + pitch / 2,
       TOP - 7,
       "small middle",
     );
   return [
-    label(wide ? words.tile : words.tileShort, 0, 14, "caption"),
-    label(words.bank, 0, TOP - 7, "small"),
-    upTo(GROUPS).map(name),
+    label(wide ? text.tile : text.tileShort, 0, 14, "caption"),
+    label(fill(text.padding, { n: padding }), width, 14, "strong end"),
+    wide ? label(text.bank, 0, TOP - 7, "small") : "",
+    named.map(name),
   ];
 }
 
-/** Eight rows of the tile as they lie in memory; a gap is padding. */
-function tile(state, { wanted }, page) {
-  const lit = new Map(wanted.map(({ at, r, piece }) => [at, `${r}·${piece}`]));
-  const all = upTo(SIDE).flatMap((r) =>
-    upTo(SIDE).map((piece) => [place(state, r, piece), r, piece]),
+/** Which byte a line begins with; of a swizzled line, its XOR mask. */
+function margin(tile, { pieces, stride }, page) {
+  const masks = [];
+  for (const { place, mask } of pieces) masks[Math.floor(place / LINE)] = mask;
+  const x = page.left - 5;
+  const y = (at) => top(at * LINE, page) + page.thick / 2 + 4.5;
+  const name = (at) => (tile === "swizzled" ? `^ ${masks[at]}` : at * LINE * PIECE);
+  return count(stride).map((at) => label(name(at), x, y(at), "small end"));
+}
+
+/** Padding, at the end of each row. */
+const unused = ({ across, stride }, page) =>
+  count(stride > across ? ROWS : 0).map((row) => {
+    const place = row * stride + across;
+    return rect({
+      class: "unused",
+      x: left(place, page) + 2,
+      y: top(place, page) + 2,
+      width: page.pitch - 4,
+      height: page.thick - 4,
+    });
+  });
+
+/** A box with the name of a piece in it. */
+const box = ({ row, piece }, look, name, width, height) => [
+  rect({ class: look, x: 1, y: 1, width: width - 2, height: height - 2 }),
+  label(`${row},${piece}`, width / 2, height / 2 + 4.5, `${name} middle`),
+];
+
+const at = (x, y) => `translate(${Math.round(x * 100) / 100} ${y})`;
+
+function drawn(each, page) {
+  const { row, piece, place, key, wanted } = each;
+  return group(
+    {
+      key: `p${row}-${piece}`,
+      "data-pick-one": key,
+      transform: at(left(place, page), top(place, page)),
+    },
+    ...box(
+      each,
+      wanted ? "score" : "numbers",
+      wanted ? "inside" : "small",
+      page.pitch,
+      page.thick,
+    ),
   );
-  const box = ([at, r, piece]) => {
-    const key = `p${r}-${piece}`;
-    const shown = lit.has(at);
-    return group(
-      shown ? { key, q: "s" } : { key },
-      rect({
-        key: `${key}-box`,
-        class: shown ? "score" : "numbers",
-        rx: 1,
-        x: x(at, page) + GAP / 2,
-        y: y(at, page) + GAP / 2,
-        width: page.pitch - GAP,
-        height: page.thick - GAP,
-      }),
-      label(
-        `${r}·${piece}`,
-        x(at, page) + page.pitch / 2,
-        y(at, page) + page.thick - 5,
-        {
-          key: `${key}-name`,
-          class: shown ? "inside middle" : "small middle",
-        },
-      ),
-    );
-  };
-  const ends = SIDE + (state.stored === "padded" ? 1 : 0);
-  const starts = upTo(ends).filter((line) => line % (page.wide ? 1 : 2) === 0);
-  return [
-    all.map(box),
-    starts.map((line) =>
-      label(
-        `${line * GROUPS * BYTES}`,
-        page.left - 4,
-        TOP + line * page.thick + page.thick - 5,
-        "small end",
-      ),
-    ),
-  ];
 }
 
-/** Under each four banks the pieces that are wanted of them; a line is a wavefront. */
-function queue({ wanted, wavefronts }, page) {
-  const { words, thin, pitch, left } = page;
-  const top = (turn) => page.queue + turn * thin;
-  const said = wavefronts === 1 ? words.one : words.many;
+/** Under each four banks their queue: a line is a wavefront. */
+function queue({ queue: waiting, wavefronts }, page) {
+  const { wide, width, text } = page;
+  const y = (turn) => page.queue + turn * THIN;
+  const said = fill(wavefronts === 1 ? text.one : text.many, { k: wavefronts });
   return [
-    label(page.wide ? words.queue : words.queueShort, 0, page.queue - 12, "caption"),
-    label(fill(said, { k: wavefronts }), page.width, page.queue - 12, "strong end"),
-    upTo(GROUPS + 1).map((i) => upright(left + i * pitch, top(0), top(GROUPS), "bank")),
-    upTo(GROUPS).map((i) =>
-      label(`${i + 1}`, left - 4, top(i) + thin - 3, "small end"),
+    label(wide ? text.queue : text.queueShort, 0, y(0) - 12, "caption"),
+    label(said, width, y(0) - 12, "strong end"),
+    count(LINE + 1).map((slot) =>
+      upright(page.left + slot * page.pitch, y(0), y(ROWS), "bank"),
     ),
-    group(
-      { q: "s" },
-      ...wanted.map(({ at, turn, r, piece }) =>
-        rect({
-          key: `q${r}-${piece}`,
-          class: "score",
-          rx: 1,
-          x: x(at, page) + GAP / 2,
-          y: top(turn) + 0.5,
-          width: pitch - GAP,
-          height: thin - 1,
-        }),
+    count(ROWS).map((turn) =>
+      label(`${turn + 1}`, page.left - 5, y(turn) + 13, "small end"),
+    ),
+    waiting.map((each, thread) =>
+      group(
+        { key: `q${thread}`, transform: at(left(each.place, page), y(each.turn)) },
+        ...box(each, "weight new", "inside", page.pitch, THIN),
       ),
     ),
   ];
@@ -152,22 +177,22 @@ function queue({ wanted, wavefronts }, page) {
 
 // ---- the words ---------------------------------------------------------------------
 
-export function say(state, { wavefronts, banks, unused }, text) {
-  const { stored, reads, which } = state;
-  const values = { which, k: wavefronts, banks, unused };
-  const ends = wavefronts === 1 ? text.sayFree : text.sayQueue;
-  return sentences(
-    [text.sayReads[reads], text.sayStored[stored], ends, unused && text.sayUnused],
-    values,
-  );
+export function say({ access, tile, d }, numbers, text) {
+  const { eight, stride, wavefronts } = numbers;
+  const [first, last] = ends(eight);
+  const values = { first, last, stride: PIECE * stride, k: wavefronts };
+  const all = text.says[access][tile];
+  return sentences([text.does[access], all[d] ?? all.other, text.ends[tile]], values);
 }
 
-/** The wavefronts of every layout, for both ways to read. */
-export function table(state, _, text) {
-  const rows = Object.keys(text.sayStored).map((stored) => {
-    const each = (reads) => compute({ ...state, stored, reads });
-    const [square, line] = [each("square"), each("row")];
-    return [text.choices[stored], square.wavefronts, line.wavefronts, square.unused];
-  });
+/** The wavefronts of every tile, read and written. */
+export function table(_, __, text) {
+  const rows = [32, 64, 128].flatMap((d) =>
+    ["plain", "padded", "swizzled"].map((tile) => {
+      const found = (access) => compute({ access, tile, d, at: "0" });
+      const counts = ["square", "copy"].map((access) => found(access).wavefronts);
+      return [d, text.choices[tile], ...counts, found("copy").padding / ROWS];
+    }),
+  );
   return { caption: text.tableCaption, head: text.tableHead, rows };
 }

@@ -1,10 +1,11 @@
-"""Swizzle: in which banks the pieces of a tile of float16 lie, and who wants them.
+"""Swizzle: how squares of 16-bit numbers lie in the banks, padded, swizzled or neither.
 
-Prediction. A tile has rows of 64 numbers of 16 bits, one after the other. `ldmatrix` reads
-a square of it, eight rows of eight numbers: how many wavefronts? Why wrong answers tempt.
-"One": a square has 128 bytes, as many as one line of all banks. "Two": a row of 128 bytes
-is as long as all banks, and the figure `banks` made columns of fours take two. What
-settles it: the plain layout, where the eight rows lie in the same four banks.
+Prediction. A row of the tile has 64 numbers of 16 bits, which fill all 32 banks once.
+`ldmatrix` reads 8 × 8 of them, 16 bytes of each of eight rows: how many wavefronts? Why
+wrong answers tempt. "One": the square has 128 bytes, and so many do the banks hand out at
+once. "Four": wide loads are served in four parts. What settles it: the plain tile,
+where the eight pieces of 16 bytes lie in the same four banks. The banks and places in
+them are no quantity of the book.
 """
 
 from collections.abc import Iterator
@@ -13,62 +14,74 @@ from itertools import product
 import numpy as np
 
 from kernellab import banks
-from livepage.figures.spec import Choice, Prediction, Range, Spec, Values
+from livepage.figures.spec import Choice, Pick, Prediction, Spec, Values
 
-LAYOUTS = ("plain", "padded", "swizzled")
-READS = ("square", "row")
-PIECE = 16  # bytes: eight numbers
-WIDTH = 64  # numbers in a row
-SIDE = 8  # rows of a square, and pieces that a quarter of a warp reads
-PLAIN = {"stored": "plain", "reads": "square", "which": 0}
-
-
-def address(state: Values, row: int, piece: int) -> int:
-    """The byte of shared memory where a piece of a row begins."""
-    numbers = WIDTH + (SIDE if state["stored"] == "padded" else 0)
-    if state["stored"] == "swizzled":
-        piece ^= row % SIDE
-    return row * numbers * 2 + piece * PIECE
+TILES = ("plain", "padded", "swizzled")
+WIDTHS = (32, 64, 128)
+ACCESSES = ("square", "copy")
+ROWS = 8  # of a square
+PIECE = 16  # bytes, eight numbers
+LINE = banks.BANKS * banks.WORD // PIECE  # pieces in all banks
+SQUARE = {"access": "square", "tile": "plain", "d": 64}
 
 
-def wanted(state: Values) -> list[int]:
-    """Where the eight pieces begin that are read together."""
-    which = state["which"]
-    square = state["reads"] == "square"
-    pairs = [(k, which) if square else (which, k) for k in range(SIDE)]
-    return [address(state, row, piece) for row, piece in pairs]
+def address(tile: str, d: int, row: int, piece: int) -> int:
+    """Return the byte at which a piece begins; `tensor` swizzles rows of 64 and 128 so."""
+    pieces = 2 * d // PIECE
+    if tile == "padded":
+        return (row * (pieces + 1) + piece) * PIECE
+    if tile == "swizzled":
+        # A row of 32 has only four pieces, and two rows lie in one line of the banks.
+        piece ^= row % 8 if pieces >= LINE else row // 2 % 4
+    return (row * pieces + piece) * PIECE
+
+
+def eight(state: Values) -> list[tuple[int, int]]:
+    """Return the pieces that are read or copied together, as (row, piece)."""
+    pieces = 2 * state["d"] // PIECE
+    names = [str(k) for k in range(pieces)]
+    k = names.index(state["at"]) if state["at"] in names else 0
+    if state["access"] == "square":
+        return [(row, k) for row in range(ROWS)]
+    return [divmod(LINE * k + i, pieces) for i in range(LINE)]
 
 
 def expected(state: Values) -> Values:
-    """The lib's wavefronts, and what the padding of the eight rows takes."""
-    starts = wanted(state)
-    first = {start // banks.WORD % banks.BANKS for start in starts}
+    """The lib's wavefronts for eight pieces, and the bytes of padding in eight rows."""
+    tile, d = state["tile"], state["d"]
+    starts = [address(tile, d, *piece) for piece in eight(state)]
+    used = {address(tile, d, *at) for at in product(range(ROWS), range(d // 8))}
+    whole = address(tile, d, ROWS, 0)  # where the next rows begin
     return {
+        "eight": eight(state),
         "starts": starts,
         "wavefronts": banks.wavefronts(starts, PIECE),
-        "banks": len(first) * PIECE // banks.WORD,
-        "unused": SIDE * PIECE * (state["stored"] == "padded"),
+        "padding": whole - PIECE * len(used),
     }
 
 
 def states(random: np.random.Generator) -> Iterator[Values]:
-    """Every layout and way to read, for each piece, again and again."""
-    for stored, reads, which, _ in product(LAYOUTS, READS, range(SIDE), range(5)):
-        yield {"stored": stored, "reads": reads, "which": which}
+    """Every eight pieces of every tile, and names of pieces that a tile lacks."""
+    for tile, d, access in product(TILES, WIDTHS, ACCESSES):
+        names = [str(k) for k in range(d // 8)]
+        for at in [*names, "", "none", "-1", str(random.integers(16, 99))]:
+            yield {"tile": tile, "d": d, "access": access, "at": at}
 
 
 SPEC = Spec(
     controls=(
-        Choice("stored", "plain", of=LAYOUTS),
-        Choice("reads", "row", of=READS),
-        Range("which", 0, low=0, high=SIDE - 1),
+        Choice("access", "copy", of=ACCESSES),
+        Choice("tile", "plain", of=TILES),
+        Choice("d", 64, of=WIDTHS),
+        Pick("at", "0"),
     ),
-    still=PLAIN | {"stored": "swizzled", "which": 2},
-    prediction=Prediction(answer=2, shown_by=(PLAIN,) * 3),
+    still=SQUARE | {"tile": "swizzled"},
+    prediction=Prediction(answer=2, shown_by=(SQUARE,) * 3),
     presets=(
-        PLAIN,
-        PLAIN | {"stored": "padded"},
-        PLAIN | {"stored": "swizzled"},
+        SQUARE,
+        SQUARE | {"tile": "padded"},
+        SQUARE | {"tile": "swizzled"},
+        {"access": "copy", "tile": "padded", "d": 32},
     ),
     expected=expected,
     states=states,
