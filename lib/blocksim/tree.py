@@ -276,8 +276,13 @@ class Parser:
         return Node("For", line, target=target, iter=items, body=body, orelse=orelse)
 
     def target(self) -> Node:
-        """Parse one target of a for."""
-        return self.expression() if self.sees("*") else self.postfix()
+        """Parse one target of a for, which ends before the word in."""
+        if not self.sees("*"):
+            return self.postfix()
+        line = self.line
+        self.at += 1
+        self.postfix()
+        return Node("Refused", line, what="a star before an expression", words=[])
 
     def items(self) -> Node:
         """Parse the iterable of a for, where Python turns a list display into a tuple."""

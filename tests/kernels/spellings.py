@@ -221,6 +221,8 @@ LINES = [
     "for i, j in a: pass",
     "for (i, j), k in a: pass",
     "for i, in a: pass",
+    "for *a, b in c: pass",
+    "for a, *b in f(c): pass",
     "for (i) in a: pass",
     "for a.b in c: pass",
     "for a[i] in c: pass",
