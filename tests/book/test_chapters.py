@@ -24,6 +24,9 @@ QUANTITY = re.compile(r"\{q\}`(\w+)`")
 QUANTITY_MACRO = re.compile(r"\\q([mlaosp])(?![a-z])")
 CALL = re.compile(r'\b(glue|figure|drill)\("([\w-]+)"')
 ANCHOR = re.compile(r"^\((.+)\)=$", re.M)
+TWENTY = re.compile(
+    r"\*\*If you have twenty minutes\*\*, read \[.+?\]\(#([\w-]+)\) alone"
+)
 MAY_BE_LEFT_OUT = re.compile(r"Sources|.*\{label\}`optional`")
 # Words that tell a reader who is stuck that the fault is theirs.
 HOUSE_AVOIDS = re.compile(r"\b(simply|obviously|clearly|trivial\w*|of course)\b", re.I)
@@ -108,6 +111,16 @@ def test_the_drills_of_a_page_are_all_in_it_once(file):
     assert sorted(calls(file, "drill")) == sorted(
         id for id, drill in bank().items() if drill.chapter == file.stem
     )
+
+
+@pytest.mark.parametrize("page", sorted(BRANCHES))
+def test_a_branch_opens_with_twenty_minutes_a_figure_and_a_drill(page):
+    text = (BOOK / f"{page}.md").read_text(encoding="utf-8")
+    opening, *sections = re.split(r"^(?=(?:\(.+\)=\n)+## )", text, flags=re.M)
+    (target,) = TWENTY.findall(opening)
+    (section,) = (part for part in sections if target in ANCHOR.findall(part))
+    called = [function for function, _ in CALL.findall(section) if function != "glue"]
+    assert called[:2] == ["figure", "drill"]
 
 
 @for_each_chapter
