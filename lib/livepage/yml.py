@@ -12,8 +12,10 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # C is ten times 
     """A loader that rejects duplicate keys, where PyYAML silently keeps the last."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
-        """Return a mapping whose keys all differ."""
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        """Return a mapping whose own keys all differ."""
+        merge = "tag:yaml.org,2002:merge"  # `<<: *name` takes over another mapping
+        own = [key for key, _ in node.value if key.tag != merge]
+        keys = [self.construct_object(key, deep=True) for key in own]
         for key in keys:
             if keys.count(key) > 1:
                 raise yaml.MarkedYAMLError(
