@@ -333,7 +333,7 @@ BY_THE_LIB: dict[str, Callable[[], Any]] = {
     "largest-weight": lambda: dense.softmax([7.0, 7 + log(1.5)])[0],
     # The layouts of tensor cores, in integers.
     "fragment-owner": lambda: 13 % 8 * 4 + 6 // 2,
-    "swizzled-bank": lambda: (6 ^ 11 % 8) * 4,
+    "swizzled-bank": lambda: (5 ^ 11 % 8) * 4,
 }
 
 
