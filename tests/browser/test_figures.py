@@ -1436,11 +1436,33 @@ def test_a_line_is_picked_by_a_finger_and_said_in_sight(visit) -> None:
     assert first.evaluate("option => option.selected"), "this kernel has no such line"
 
 
+def test_the_queue_of_swizzled_pieces_waits_for_the_prediction(visit) -> None:
+    """It is neither drawn nor said; who answers, skips or prints sees it."""
+    page = visit("swizzle", reduced_motion="reduce")
+    served = page.locator(".os-stage .weight")
+    marked = page.locator(".os-stage .numbers, .os-stage .score")
+    assert served.count() == 0 and marked.count() == 64
+    for text in (page.locator(".os-say").inner_text(), label_of(page)):
+        assert "0,4 to 7,4" in text and "wavefront" not in text
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert served.count() == 8
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert served.count() == 0
+    press(page, '[data-option="0"]')
+    assert served.count() == 8
+    assert "8 wavefronts" in label_of(page)
+
+
+def label_of(page: Page) -> str:
+    """The words of the picture."""
+    return page.locator(".os-stage svg").get_attribute("aria-label") or ""
+
+
 def test_the_pieces_that_go_together_are_picked_by_pointing_at_one(visit) -> None:
     page = visit("swizzle", reduced_motion="reduce")
     piece = page.locator('[data-key="p3-5"]')
     piece.hover()
-    assert state(page)["at"] == "0", "before the prediction"
+    assert state(page)["at"] == opening("swizzle")["at"], "before the prediction"
     skip(page)
     menu = page.locator("[data-control=at] select")
     for access, picked, named in (
