@@ -382,6 +382,33 @@ def press_until(page: Page, selector: str) -> None:
     raise AssertionError(f"{selector} cannot be reached")
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("id", ["triton-barriers"])
+def test_a_step_that_is_drawn_can_be_clicked(visit, id, width: int) -> None:
+    """Then the keyboard goes on from there."""
+    page = visit(id, width=width, reduced_motion="reduce")
+    places = page.locator(".os-stage [data-step]")
+    steps = [int(x) for x in places.evaluate_all(STEP_OF)]
+    assert steps == [*range(1, page.evaluate(LAST_STEP) + 1)]
+    places.nth(2).click()
+    assert state(page)["step"] == 0, "before the prediction"
+    skip(page)
+    for at in (2, 4, 0):
+        places.nth(at).click()
+        assert state(page)["step"] == steps[at]
+    page.keyboard.press("ArrowRight")
+    assert state(page)["step"] == steps[1]
+    if width == 390:
+        heights = places.evaluate_all(
+            "all => all.map((each) => each.getBoundingClientRect().height)"
+        )
+        assert min(heights) >= 24
+
+
+STEP_OF = "places => places.map(({ dataset }) => dataset.step)"
+LAST_STEP = "[...osFigures.awake.values()][0].numbers.steps"
+
+
 @stepping
 def test_the_arrow_keys_step(visit, id) -> None:
     page = visit(id, reduced_motion="reduce")
