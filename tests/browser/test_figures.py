@@ -383,7 +383,7 @@ def press_until(page: Page, selector: str) -> None:
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("id", ["triton-barriers"])
+@pytest.mark.parametrize("id", ["six-steps", "triton-barriers"])
 def test_a_step_that_is_drawn_can_be_clicked(visit, id, width: int) -> None:
     """Then the keyboard goes on from there."""
     page = visit(id, width=width, reduced_motion="reduce")
