@@ -582,6 +582,16 @@ def a_lit_quantity_stays_lit(page: Page) -> None:
     assert page.locator(f"{again}.q-on").count() == page.locator(again).count()
 
 
+def test_the_first_column_of_a_table_stays_where_the_others_scroll(visit) -> None:
+    page = visit("triton-barriers", width=390)
+    press(page, ".os-as-table")
+    box = page.locator(".os-table")
+    assert box.evaluate("box => box.scrollWidth > box.clientWidth")
+    box.evaluate("box => box.scrollBy(1000, 0)")
+    first, second = (box.locator("tbody td").nth(i).bounding_box() for i in (0, 1))
+    assert first["x"] >= box.bounding_box()["x"] > second["x"] - 1
+
+
 # ---- transitions ----
 
 

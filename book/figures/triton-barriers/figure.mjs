@@ -38,7 +38,7 @@ const WIDE = {
 };
 const NARROW = {
   width: 320,
-  list: { y: 74, columns: 2, pitch: 164, row: 23, ends: [33, 37, 82, 154] },
+  list: { y: 74, columns: 2, pitch: 164, row: 24, ends: [33, 37, 82, 154] },
   code: { x: 0, width: 320, letter: 6.6, row: 14, indent: 1, text: 38, most: 9 },
 };
 const [CAPTION, GAP, BAR] = [20, 8, 38];

@@ -38,9 +38,9 @@ figure.mjs    Pure functions, no DOM, no state of their own:
               `view` is { wide, words, title, was, live, still, waiting }: draw 720 units
               wide or, for phones, 320; `was` is the state the reader comes from, null for
               a jump; `live` is true where a reader can point at things, which
-              `data-pick-one` and `data-step` are for; `still` is true of a `Film`'s
-              stills; `waiting` is true until the reader has predicted: leave out what
-              answers the question. Draw with
+              `data-pick-one`, `data-pick-grid` and `data-step` are for; `still` is true
+              of a `Film`'s stills; `waiting` is true until the reader has predicted:
+              leave out what answers the question. Draw with
               `livepage/shapes.mjs` and `livepage/picture.mjs`, write with
               `livepage/text.mjs`. An element with a `key`
               glides from its old place to its new one; `from` and `at` say how and when
