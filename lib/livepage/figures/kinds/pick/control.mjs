@@ -27,10 +27,14 @@ export function wake(box, { name, hover }, live) {
   pointable(live, pick, hover);
   const option = ({ key, text }) =>
     element("option", { value: key }, escape(live.words.choices?.[key] ?? text));
-  let written = "";
-  return () => {
-    const options = live.numbers.items.map(option).join("");
+  let [listed, written] = [null, ""];
+  const list = (items) => {
+    listed = items;
+    const options = items.map(option).join("");
     if (options !== written) menu.innerHTML = written = options;
+  };
+  return () => {
+    if (live.numbers.items !== listed) list(live.numbers.items);
     menu.value = live.state[name];
     if (menu.selectedIndex < 0) menu.selectedIndex = 0;
   };
