@@ -35,6 +35,14 @@ def test_without_a_barrier_of_the_loop_two_threads_race_and_the_numbers_are_righ
     ].startswith("no, although")
 
 
+@each
+def test_the_loop_of_the_text_is_that_of_the_stored_verdicts(
+    step: int, row: dict
+) -> None:
+    first, last = barriers.loop()
+    assert (first <= row["ptx_line"] <= last) == row["in_loop"]
+
+
 def test_a_race_leaves_the_numbers_right_and_a_late_copy_does_not() -> None:
     """The sentences give a reason for each."""
     faults = [row for _, row in ROWS if row["needed"]]

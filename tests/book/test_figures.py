@@ -18,6 +18,7 @@ import pytest
 
 from figure_words import said
 from golden import cases, differences
+from kernellab import counts
 from livepage import book, figures
 from livepage.engine import lock
 from livepage.figures import pack, registry, v8
@@ -260,6 +261,36 @@ def test_what_triton_s_own_functions_cost_counts_where_they_are_called() -> None
         0,
         *three_texts.owners("triton"),
     }
+
+
+def test_what_the_steps_of_the_rung_cost_counts_where_they_are_written() -> None:
+    """A statement of several lines too: no line of a step's function is left over."""
+    source, owners = counts.source("tensor"), three_texts.owners("numba")
+    names = (*three_texts.HELPERS, "make_scores", "weigh", "add_values")
+    for name in names:
+        node = three_texts.definition(source, name)
+        lines = range(node.lineno, node.end_lineno + 1)
+        counted = [at for at in three_texts.lines_counted("numba") if at in lines]
+        assert counted and set(counted) <= set(owners), name
+
+
+def test_triton_s_load_holds_the_reads_of_v() -> None:
+    """As the figure says of the first step: copies, and these reads."""
+    stored, product = three_texts.triton(), three_texts.products("triton")
+    kinds = {
+        code: three_texts.lines_counted("triton")[line.number]
+        for line in three_texts.lines_of("triton")
+        for code, owner in line.parts
+        if owner == "load"
+    }
+    (of_v,) = [each for code, each in kinds.items() if code.startswith("v_tile =")]
+    copies = (
+        stored["static"]["cp_async"] / 2 / stored["static"]["mma"]
+    )  # K has the others
+    reads = three_texts.facts()["reads"]
+    assert of_v["shared"] / product == copies + reads
+    integers = sum(each.get("integer", 0) for each in kinds.values()) / product
+    assert integers == three_texts.facts()["integers"] > reads
 
 
 @pytest.mark.parametrize(("gone", "hurt"), [("2", 3), ("3", 3), ("none", 0)])

@@ -382,6 +382,33 @@ def press_until(page: Page, selector: str) -> None:
     raise AssertionError(f"{selector} cannot be reached")
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("id", ["six-steps", "triton-barriers"])
+def test_a_step_that_is_drawn_can_be_clicked(visit, id, width: int) -> None:
+    """Then the keyboard goes on from there."""
+    page = visit(id, width=width, reduced_motion="reduce")
+    places = page.locator(".os-stage [data-step]")
+    steps = [int(x) for x in places.evaluate_all(STEP_OF)]
+    assert steps == [*range(1, page.evaluate(LAST_STEP) + 1)]
+    places.nth(2).click()
+    assert state(page)["step"] == 0, "before the prediction"
+    skip(page)
+    for at in (2, 4, 0):
+        places.nth(at).click()
+        assert state(page)["step"] == steps[at]
+    page.keyboard.press("ArrowRight")
+    assert state(page)["step"] == steps[1]
+    if width == 390:
+        heights = places.evaluate_all(
+            "all => all.map((each) => each.getBoundingClientRect().height)"
+        )
+        assert min(heights) >= 24
+
+
+STEP_OF = "places => places.map(({ dataset }) => dataset.step)"
+LAST_STEP = "[...osFigures.awake.values()][0].numbers.steps"
+
+
 @stepping
 def test_the_arrow_keys_step(visit, id) -> None:
     page = visit(id, reduced_motion="reduce")
@@ -553,6 +580,16 @@ def a_lit_quantity_stays_lit(page: Page) -> None:
     put(page, {"step": state(page)["step"] + 1})
     again = f'.os-say [data-q="{said.get_attribute("data-q")}"]'
     assert page.locator(f"{again}.q-on").count() == page.locator(again).count()
+
+
+def test_the_first_column_of_a_table_stays_where_the_others_scroll(visit) -> None:
+    page = visit("triton-barriers", width=390)
+    press(page, ".os-as-table")
+    box = page.locator(".os-table")
+    assert box.evaluate("box => box.scrollWidth > box.clientWidth")
+    box.evaluate("box => box.scrollBy(1000, 0)")
+    first, second = (box.locator("tbody td").nth(i).bounding_box() for i in (0, 1))
+    assert first["x"] >= box.bounding_box()["x"] > second["x"] - 1
 
 
 # ---- transitions ----
@@ -1436,11 +1473,33 @@ def test_a_line_is_picked_by_a_finger_and_said_in_sight(visit) -> None:
     assert first.evaluate("option => option.selected"), "this kernel has no such line"
 
 
+def test_the_queue_of_swizzled_pieces_waits_for_the_prediction(visit) -> None:
+    """It is neither drawn nor said; who answers, skips or prints sees it."""
+    page = visit("swizzle", reduced_motion="reduce")
+    served = page.locator(".os-stage .weight")
+    marked = page.locator(".os-stage .numbers, .os-stage .score")
+    assert served.count() == 0 and marked.count() == 64
+    for text in (page.locator(".os-say").inner_text(), label_of(page)):
+        assert "0,4 to 7,4" in text and "wavefront" not in text
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert served.count() == 8
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert served.count() == 0
+    press(page, '[data-option="0"]')
+    assert served.count() == 8
+    assert "8 wavefronts" in label_of(page)
+
+
+def label_of(page: Page) -> str:
+    """The words of the picture."""
+    return page.locator(".os-stage svg").get_attribute("aria-label") or ""
+
+
 def test_the_pieces_that_go_together_are_picked_by_pointing_at_one(visit) -> None:
     page = visit("swizzle", reduced_motion="reduce")
     piece = page.locator('[data-key="p3-5"]')
     piece.hover()
-    assert state(page)["at"] == "0", "before the prediction"
+    assert state(page)["at"] == opening("swizzle")["at"], "before the prediction"
     skip(page)
     menu = page.locator("[data-control=at] select")
     for access, picked, named in (

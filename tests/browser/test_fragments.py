@@ -8,8 +8,23 @@ from .test_figures import folder, fresh, put, skip, state, visit  # noqa: F401
 pytestmark = pytest.mark.browser
 
 
-def number(page: Page, key: str):
-    return page.locator(f'.os-stage .target[data-pick-one="{key}"]')
+COLUMNS = {"S": 16, "A": 16, "B": 8, "C": 8}
+
+
+def middle(page: Page, key: str) -> tuple[float, float]:
+    """Where a number stands in the window."""
+    name, row, column = key[0], *map(int, key[1:].split(","))
+    grid = page.locator(f".os-stage .matrix-{name} .grid")
+    grid.scroll_into_view_if_needed()
+    box = grid.bounding_box()
+    return (
+        box["x"] + (column + 0.5) / COLUMNS[name] * box["width"],
+        box["y"] + (row + 0.5) / 16 * box["height"],
+    )
+
+
+def click(page: Page, key: str) -> None:
+    page.mouse.click(*middle(page, key))
 
 
 def shown(page: Page) -> tuple[int, str]:
@@ -21,10 +36,10 @@ def shown(page: Page) -> tuple[int, str]:
 def test_a_click_on_a_number_finds_its_thread(visit, width: int) -> None:  # noqa: F811
     page = visit("fragments", width=width, reduced_motion="reduce")
     skip(page)
-    number(page, "C3,5").hover()
+    page.mouse.move(*middle(page, "C3,5"))
     assert shown(page) == (0, ""), "pointing is not picking: the slider is above"
     for key, thread in (("C3,5", 14), ("A8,15", 3), ("B15,7", 31), ("A8,15", 3)):
-        number(page, key).click()
+        click(page, key)
         assert shown(page) == (thread, key)
         assert (
             page.locator("[data-control=thread] [type=range]").input_value()
@@ -44,7 +59,7 @@ def test_a_register_in_the_list_is_its_number(visit) -> None:  # noqa: F811
 def test_another_thread_lets_the_number_go(visit) -> None:  # noqa: F811
     page = visit("fragments", reduced_motion="reduce")
     skip(page)
-    number(page, "C3,5").click()
+    click(page, "C3,5")
     page.locator("[data-control=thread] [type=range]").press("ArrowRight")
     assert shown(page) == (15, "")
     assert page.locator("[data-control=number] select").input_value() == ""
@@ -52,7 +67,7 @@ def test_another_thread_lets_the_number_go(visit) -> None:  # noqa: F811
     menu.press("ArrowDown")
     assert shown(page) == (0, "A0,0")
     put(page, {"number": "C3,5", "view": "next"})
-    number(page, "S3,12").click()
+    click(page, "S3,12")
     assert shown(page) == (14, "S3,12")
     put(page, {"view": "one"})
     assert menu.input_value() == "" and state(page)["thread"] == 14
@@ -64,7 +79,7 @@ def test_c_is_hidden_until_the_reader_has_predicted(visit) -> None:  # noqa: F81
     parts = page.locator(".matrix-C .held, .of-C")
     assert parts.count() == 8
     assert not [part for part in parts.all() if part.is_visible()]
-    number(page, "C3,5").click(force=True)
+    click(page, "C3,5")
     assert shown(page) == (0, "")
     skip(page)
     assert not [part for part in parts.all() if not part.is_visible()]

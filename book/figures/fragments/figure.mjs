@@ -132,7 +132,7 @@ function matrix(name, { thread, picked, held: { [name]: own } }, page) {
     owners(name, thread, lit, page),
     ...inHand(name, own, lit, page),
     name === "S" ? between(page) : "",
-    ...(page.live ? targets(name, page) : []),
+    page.live ? target(name, page) : "",
   );
 }
 
@@ -195,14 +195,21 @@ function owners(name, thread, lit, page) {
 }
 
 /** Where a reader can point: at each number. */
-const targets = (name, page) =>
-  cells(name).map((place) =>
-    rect({
-      class: "target",
-      "data-pick-one": name + place,
-      ...box(name, [place], page),
-    }),
-  );
+const target = (name, page) =>
+  rect({
+    class: "target",
+    "data-pick-grid": name,
+    "data-rows": ROWS,
+    "data-columns": COLUMNS[name],
+    ...box(
+      name,
+      [
+        [0, 0],
+        [ROWS - 1, COLUMNS[name] - 1],
+      ],
+      page,
+    ),
+  });
 
 /** The registers of the thread in hand, each with its name over the numbers it holds. */
 function inHand(name, own, lit, page) {

@@ -44,16 +44,18 @@ function perProduct(text) {
 const WIDE = {
   width: 720,
   steps: { width: 184, pitch: 60, name: 15, x: 48, room: 98, down: [22, 36], bar: 10 },
+  total: [0, 16],
   code: { x: 198, width: 522, letter: 7.35, row: 16, indent: 2 },
   rows: { numpy: 5, numba: 15, triton: 7 },
 };
 const NARROW = {
   width: 320,
-  steps: { width: 320, pitch: 24, name: 15, x: 96, room: 184, down: [1, 11], bar: 8 },
+  steps: { width: 320, pitch: 25, name: 16, x: 140, room: 144, down: [1, 12], bar: 8 },
+  total: [160, 0],
   code: { x: 0, width: 320, letter: 6.6, row: 14, indent: 1 },
   rows: { numpy: 5, numba: 18, triton: 7 },
 };
-const [MARGIN, CAPTION, TOTAL, GAP] = [16, 18, 18, 7];
+const [MARGIN, CAPTION, TOTAL, GAP] = [16, 18, 18, 5];
 
 export function draw(_, numbers, { wide, words, title }) {
   const page = { ...(wide ? WIDE : NARROW), wide, words, at: numbers.at };
@@ -67,7 +69,7 @@ export function draw(_, numbers, { wide, words, title }) {
   const look = wide ? "" : "slim";
   const parts = [
     legend(page, end),
-    numbers.at ? label(all(numbers, words), 4, end - 6, "of-step") : "",
+    numbers.at ? COMPILED.map((text, i) => total(text, i, numbers, page, end)) : "",
     words.steps.map((name, k) => cost(name, k, numbers, page)),
     texts.map((text) => listing(text, page)),
     wide && numbers.at ? ties(texts, page) : "",
@@ -79,19 +81,24 @@ export function draw(_, numbers, { wide, words, title }) {
 
 /** What the bars are: full for products, hollow for all other instructions. */
 function legend({ wide, words }, end) {
-  const [x, y] = wide ? [4, end] : [180, 3];
+  const [x, y] = wide ? [4, end + 20] : [180, 3];
   return [
     label(words.costs, 0, 13, "caption"),
-    [swatch("full numba", x, y), label(words.products, x + 21, y + 9.5, "of-step")],
-    [swatch("numba", x + 58, y), label(words.others, x + 79, y + 9.5, "of-step")],
+    [swatch("full", x, y), label(words.products, x + 21, y + 9.5, "of-step")],
+    [swatch("", x + 58, y), label(words.others, x + 79, y + 9.5, "of-step")],
   ];
 }
 
 /** What a turn of the loop takes in all. */
-const all = ({ kernel }, words) => {
-  const [numba, triton] = kernel.map((x) => num(x, 2));
-  return fill(words.total, { numba, triton });
-};
+function total(text, i, { kernel }, { words, total: [across, down] }, end) {
+  const values = { text: words[text], others: num(kernel[i] - 1, 2) };
+  return label(
+    fill(words.total, values),
+    4 + i * across,
+    end - 6 + i * down,
+    "of-step",
+  );
+}
 
 const swatch = (look, x, y) =>
   rect({ class: `spent ${look}`, x, y: y + 0.5, width: 16, height: 9, rx: 1 });
@@ -103,7 +110,8 @@ function cost(name, k, { at, costs, totals }, { steps, words, wide }) {
   const lit = at === k + 1;
   const bars = at ? COMPILED : [];
   return group(
-    { key: `step${k}`, q: SHOWN[k] },
+    { key: `step${k}`, q: SHOWN[k], "data-step": k < STEPS && k + 1 },
+    rect({ class: "spot", x: 0, y, width: steps.width, height: steps.pitch - 1 }),
     lit ? band("step", 0, y, steps.width, steps.pitch - 3) : "",
     label(
       k < STEPS ? `${k + 1} ${name}` : name,
@@ -118,7 +126,7 @@ function cost(name, k, { at, costs, totals }, { steps, words, wide }) {
       bar(costs[text][k], text, k, y + steps.down[i], scale, steps),
     ),
     ...bars.map((text, i) =>
-      wide ? label(words[text], steps.x - 5, y + steps.down[i] + 9, "of-step end") : "",
+      label(words[text], steps.x - 5, y + steps.down[i] + steps.bar - 1, "of-step end"),
     ),
   );
 }
@@ -127,7 +135,7 @@ function bar([products, others], text, k, y, scale, { x, bar: height }) {
   const part = (look, count) =>
     rect({
       key: `${look}${text}${k}`,
-      class: `spent ${text} ${look}`,
+      class: `spent ${look}`,
       from: { width: 0 },
       ...{
         x,
@@ -223,12 +231,11 @@ function gathered(rows) {
 }
 
 /** A text in its window. */
-function listing({ name, y, list }, { code, rows, words, at, wide }) {
+function listing({ name, y, list }, { code, rows, words, at }) {
   const { x, width, row } = code;
   const [top, height] = [y + CAPTION, rows[name] * row + 2];
   return [
     label(words[name], x, y + 13, "caption"),
-    wide || name === "numpy" ? "" : swatch(`full ${name}`, x + 54, y + 3),
     rect({ class: "band", rx: 4, x, y: top, width, height }),
     list.map((each, k) => listed(name, each, top + 1 + k * row, at, code)),
   ];
@@ -291,8 +298,11 @@ export function say(_, { at, totals, most, kernel }, words) {
   const first = COMPILED.filter((_, i) => most[i] === at).map((text) => words[text]);
   const known = { numba, triton, numbaAll, tritonAll, text: first.join(words.and) };
   const more = [first.length ? words.sayMost : "", at === STEPS ? words.sayEnd : ""];
-  return sentences([...words.does[at - 1], words.sayCost, ...more], {
+  const [ours, theirs, note] = words.does[at - 1];
+  return sentences([ours, theirs, words.sayCost, note, ...more], {
     ...FACTS,
+    integers: num(FACTS.integers, 2),
+    reads: num(FACTS.reads, 2),
     ...known,
   });
 }

@@ -136,7 +136,11 @@ RULES: Mapping[str, Mapping[str, str]] = {
 }
 # The functions of the rung that the listing leaves out, as far as their lines cost
 # something in a turn. `multiply` serves both products, which are of the same size.
-HELPERS = {"copy_rows": ("load",), "multiply": ("scores", "values")}
+HELPERS = {
+    "copy_rows": ("load",),
+    "hide": ("scores",),
+    "multiply": ("scores", "values"),
+}
 
 # The function of chapter 6, which an installation may lack.
 FOLD = """\
@@ -224,12 +228,16 @@ def triton_code() -> list[tuple[int, int, str]]:
 
 def function(source: str, name: str) -> list[tuple[int, int, str]]:
     """Return the lines of a function, without its docstring."""
-    node = next(
+    return statements(source, definition(source, name))
+
+
+def definition(source: str, name: str) -> ast.FunctionDef:
+    """Return the function of this name."""
+    return next(
         node
         for node in ast.walk(ast.parse(source))
         if isinstance(node, ast.FunctionDef) and node.name == name
     )
-    return statements(source, node)
 
 
 def statements(source: str, node: ast.FunctionDef | ast.While) -> list:
@@ -289,8 +297,8 @@ def owners(text: str) -> Mapping[int, tuple[str, ...]]:
     }
     if text == "numba":
         for name, steps in HELPERS.items():
-            lines = function(counts.source("tensor"), name)
-            found |= dict.fromkeys((at for at, *_ in lines), steps)
+            node = definition(counts.source("tensor"), name)
+            found |= dict.fromkeys(range(node.lineno, node.end_lineno + 1), steps)
     return found
 
 
@@ -345,16 +353,25 @@ def listing(text: str) -> list[list]:
     return rows
 
 
-def facts() -> dict[str, int]:
-    """Count what the loop of the rung writes, and what the compiler writes for Triton."""
+def facts() -> dict[str, float]:
+    """Count what the loop of the rung writes, and what the compiler writes for Triton.
+
+    `integers` and `reads` are among Triton's instructions for the load, for each product.
+    """
     loop = [code for line in lines_of("numba") for code, _ in line.parts]
     static = triton()["static"]
+    integers = sum(
+        kinds.get("integer", 0)
+        for line, kinds in lines_counted("triton").items()
+        if owners("triton").get(line) == ("load",)
+    )
     return {
-        "copies": sum(code.startswith("copy_rows(") for code in loop),
         "waits": loop.count("ptx.wait()"),
         "barriers": loop.count("cuda.syncthreads()"),
         "theirWaits": len(static["waits"]),
         "theirBarriers": static["barriers"],
+        "integers": integers / products("triton"),
+        "reads": static["ldmatrix_trans"] / static["mma"],
     }
 
 

@@ -62,15 +62,15 @@ const item = (pieces, k) => ({ key: String(k), text: ends(pieces).join(" – ") 
 
 // ---- the picture -------------------------------------------------------------------
 
-const WIDE = { width: 720, left: 44, thick: 24 };
-const NARROW = { width: 320, left: 38, thick: 22 };
-const [TOP, BETWEEN, THIN] = [44, 40, 17];
+const WIDE = { width: 720, left: 44 };
+const NARROW = { width: 320, left: 38 };
+const [TOP, TALL, BETWEEN, THIN] = [44, 272, 40, 17];
 
-export function draw({ tile }, numbers, { wide, words: text, title }) {
-  const page = { ...(wide ? WIDE : NARROW), wide, text };
-  page.lines = numbers.across + 1; // as many as the padded tile needs
+export function draw({ tile }, numbers, { wide, words: text, title, waiting }) {
+  const page = { ...(wide ? WIDE : NARROW), wide, text, waiting };
+  page.thick = TALL / (numbers.across + 1); // as many lines as the padded tile needs
   page.pitch = (page.width - page.left) / LINE;
-  page.queue = TOP + page.lines * page.thick + BETWEEN;
+  page.queue = TOP + TALL + BETWEEN;
   const height = page.queue + ROWS * THIN + 4;
   return picture({ width: page.width, height, title }, [
     heads(numbers, page),
@@ -154,19 +154,19 @@ function drawn(each, page) {
 
 /** Under each four banks their queue: a line is a wavefront. */
 function queue({ queue: waiting, wavefronts }, page) {
-  const { wide, width, text } = page;
+  const { wide, width, text, waiting: hidden } = page;
   const y = (turn) => page.queue + turn * THIN;
   const said = fill(wavefronts === 1 ? text.one : text.many, { k: wavefronts });
   return [
     label(wide ? text.queue : text.queueShort, 0, y(0) - 12, "caption"),
-    label(said, width, y(0) - 12, "strong end"),
+    hidden ? "" : label(said, width, y(0) - 12, "strong end"),
     count(LINE + 1).map((slot) =>
       upright(page.left + slot * page.pitch, y(0), y(ROWS), "bank"),
     ),
     count(ROWS).map((turn) =>
       label(`${turn + 1}`, page.left - 5, y(turn) + 13, "small end"),
     ),
-    waiting.map((each, thread) =>
+    (hidden ? [] : waiting).map((each, thread) =>
       group(
         { key: `q${thread}`, transform: at(left(each.place, page), y(each.turn)) },
         ...box(each, "weight new", "inside", page.pitch, THIN),
@@ -177,10 +177,11 @@ function queue({ queue: waiting, wavefronts }, page) {
 
 // ---- the words ---------------------------------------------------------------------
 
-export function say({ access, tile, d }, numbers, text) {
+export function say({ access, tile, d }, numbers, text, waiting) {
   const { eight, stride, wavefronts } = numbers;
   const [first, last] = ends(eight);
   const values = { first, last, stride: PIECE * stride, k: wavefronts };
+  if (waiting) return fill(text.does[access], values);
   const all = text.says[access][tile];
   return sentences([text.does[access], all[d] ?? all.other, text.ends[tile]], values);
 }

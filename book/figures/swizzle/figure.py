@@ -4,7 +4,8 @@ Prediction. A row of the tile has 64 numbers of 16 bits, which fill all 32 banks
 `ldmatrix` reads 8 × 8 of them, 16 bytes of each of eight rows: how many wavefronts? Why
 wrong answers tempt. "One": the square has 128 bytes, and so many do the banks hand out at
 once. "Four": wide loads are served in four parts. What settles it: the plain tile,
-where the eight pieces of 16 bytes lie in the same four banks. The banks and places in
+where the eight pieces of 16 bytes lie in the same four banks. The tile is there at
+first, with one square marked; its queue waits for the answer. The banks and places in
 them are no quantity of the book.
 """
 
@@ -23,6 +24,7 @@ ROWS = 8  # of a square
 PIECE = 16  # bytes, eight numbers
 LINE = banks.BANKS * banks.WORD // PIECE  # pieces in all banks
 SQUARE = {"access": "square", "tile": "plain", "d": 64}
+FIRST = SQUARE | {"at": "0"}  # where the rows begin
 
 
 def address(tile: str, d: int, row: int, piece: int) -> int:
@@ -70,13 +72,13 @@ def states(random: np.random.Generator) -> Iterator[Values]:
 
 SPEC = Spec(
     controls=(
-        Choice("access", "copy", of=ACCESSES),
+        Choice("access", "square", of=ACCESSES),
         Choice("tile", "plain", of=TILES),
         Choice("d", 64, of=WIDTHS),
-        Pick("at", "0"),
+        Pick("at", "4"),
     ),
     still=SQUARE | {"tile": "swizzled"},
-    prediction=Prediction(answer=2, shown_by=(SQUARE,) * 3),
+    prediction=Prediction(answer=2, shown_by=(FIRST,) * 3),
     presets=(
         SQUARE,
         SQUARE | {"tile": "padded"},

@@ -171,7 +171,6 @@ def expected(state: Values) -> Values:
         "gone": gone and {"line": gone["line"], "kind": gone["kind"]},
         "places": [row["line"] / len(ptx()) for row in found],
         "loop": [at / len(ptx()) for at in loop()],
-        "inside": [row["loop"] for row in found],
         "ends": [side / len(ptx()) for side in gone["sides"]] if gone else [],
         "tried": [tried.count(verdict) for verdict in VERDICTS],
         "right": sum(
@@ -206,7 +205,6 @@ def instruction(at: int) -> Values:
     return {
         "line": at,
         "kind": KINDS[ptx()[at - 1].rstrip(";").split()[0]],
-        "loop": loop()[0] <= at <= loop()[1],
         "verdict": message.split(":")[0],
         "right": row["right"],
         "sides": sides,

@@ -21,7 +21,7 @@ figure.py     `SPEC`: what the reader may change, the still, the prediction, and
 figure.mjs    Pure functions, no DOM, no state of their own:
                 compute(state)                  the numbers; a `Step` needs `steps`
                 draw(state, numbers, view)      the picture, as an SVG string
-                say(state, numbers, words)      the sentence under it
+                say(state, numbers, words, waiting)  the sentence under it
                 table(state, numbers, words)    { caption, head, rows }
                 code(state, numbers, words)     optional: lines of code with live values
                 retell(state, numbers, words)   optional: what stands under a `Film`'s still
@@ -35,10 +35,12 @@ figure.mjs    Pure functions, no DOM, no state of their own:
                                                 `was` is the last state, if there is one
                 hear(detail)                    optional: what the event "os-kernel"
                                                 changes, sent when a reader runs a kernel
-              `view` is { wide, words, title, was, live, still }: draw 720 units wide or,
-              for phones, 320; `was` is the state the reader comes from, null for a jump;
-              `live` is true where a reader can point at things, which `data-pick-one`
-              is for; `still` is true of a `Film`'s stills. Draw with
+              `view` is { wide, words, title, was, live, still, waiting }: draw 720 units
+              wide or, for phones, 320; `was` is the state the reader comes from, null for
+              a jump; `live` is true where a reader can point at things, which
+              `data-pick-one`, `data-pick-grid` and `data-step` are for; `still` is true
+              of a `Film`'s stills; `waiting` is true until the reader has predicted:
+              leave out what answers the question. Draw with
               `livepage/shapes.mjs` and `livepage/picture.mjs`, write with
               `livepage/text.mjs`. An element with a `key`
               glides from its old place to its new one; `from` and `at` say how and when

@@ -53,7 +53,9 @@ export class Live {
     this.setUp();
     this.render(false);
     gate(root, this, () => {
+      const waited = this.waiting;
       this.locked = false;
+      if (waited) this.render(false);
       this.unlocked?.();
     });
   }
@@ -91,10 +93,15 @@ export class Live {
     return {
       stills: stills(this, state),
       stage: "",
-      sentence: this.say(state, numbers, words),
+      sentence: this.say(state, numbers, words, this.waiting),
       code: this.code?.(state, numbers, words),
       table: this.table(state, numbers, words),
     };
+  }
+
+  /** Whether the prediction is still to come; on paper nothing comes. */
+  get waiting() {
+    return this.locked && !this.onScreen;
   }
 
   /** Change some controls; `moving` says whether the picture glides. */
@@ -208,14 +215,15 @@ export class Live {
 
   render(moving, was = null) {
     if (!this.here) return this.refresh();
-    const { state, numbers, words } = this;
-    const sentence = this.say(state, numbers, words);
+    const { state, numbers, words, waiting } = this;
+    const sentence = this.say(state, numbers, words, waiting);
     const view = {
       wide: this.wide,
       words,
       title: plain(sentence),
       was: moving ? was : null,
       live: true,
+      waiting,
     };
     this.picture.show(this.draw(state, numbers, view), moving);
     this.refresh();

@@ -1,5 +1,6 @@
 // Prev, Play, Next and a slider, under the picture. How many steps there are, is one of
-// the figure's numbers.
+// the figure's numbers. The drawing may name steps with data-step: a click on one goes
+// there, and the arrow keys go on from it.
 
 import { button, div, element, input, labelled, span } from "../../host/html.mjs";
 import { bounded, fillBar, leap } from "../../host/inputs.mjs";
@@ -38,6 +39,12 @@ export function wake(box, { name }, live) {
     go(Number(slide.value), now - moved > HASTE);
     moved = now;
   };
+  live.at.stage.addEventListener("click", ({ target }) => {
+    const named = target.closest("[data-step]");
+    if (!named || live.locked) return;
+    go(Number(named.dataset.step));
+    slide.focus({ preventScroll: true });
+  });
   slide.onkeydown = (event) => leap(event, slide, () => slide.oninput(event));
   return () => {
     const [at, end] = [live.state[name], live.numbers.steps];
