@@ -228,6 +228,8 @@ def test_a_kernel_is_put_in_order_with_a_mouse(reader: Page) -> None:
     for number in numbers:
         drag(reader, piece(section, number), end_of_program(section))
     assert rows(section)[len(its.fixed) + wrong.place] == wrong.text.strip()
+    other = section.locator(f'ul:has(> [data-row="{wrong.place}"])')
+    expect(other).to_have_attribute("aria-label", "One of these is right")
     section.get_by_role("button", name="Run").click()
     expect(section).to_have_attribute("data-state", "wrong")
     hint = plain(bank()[KERNEL].get("mutants")[wrong.mutant]["hint"])
@@ -310,7 +312,7 @@ def test_it_is_made_easier_step_by_step(reader: Page) -> None:
         )
         expect(section.locator("code").get_by_text(gone, exact=True)).to_have_count(0)
     easier.click()
-    expect(announced(section)).to_contain_text("joined now")
+    expect(announced(section)).to_contain_text("because they belong together")
     expect(section.locator(".os-puzzle-piece")).to_have_count(3)
     expect(easier).to_be_hidden()
     expect(section.get_by_role("button", name="Run")).to_be_focused()
@@ -339,6 +341,7 @@ def test_a_reload_keeps_the_lines_and_the_code(reader: Page) -> None:
     reader.reload()
     expect(section.locator("textarea")).to_be_visible()
     section.get_by_role("button", name=START).click()
+    expect(section.locator(".os-puzzle")).to_be_visible()
     assert rows(section) == before
 
 

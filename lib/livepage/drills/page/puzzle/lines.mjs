@@ -38,6 +38,11 @@ export class Lines {
     return this.puzzle.pool.map((unit) => unit.filter(isThere));
   }
 
+  /** Whether a place in the pool is one of lines of which one is right. */
+  isChoice(unit) {
+    return this.puzzle.pool[unit].filter((row) => this.parts.has(row)).length > 1;
+  }
+
   get placed() {
     return this.program.filter((row) => row >= 0);
   }

@@ -103,21 +103,22 @@ class Puzzle {
     const rows = lines.program.map((row) => this.item(row));
     if (!begun) rows.splice(lines.entry, 0, this.gap);
     arrange(this.program, rows);
-    for (const [i, unit] of lines.pool.entries()) this.drawUnit(this.units[i], unit);
+    for (const [i, unit] of lines.pool.entries()) {
+      this.drawUnit(this.units[i], unit, lines.isChoice(i));
+    }
     this.title.textContent = this.word(TITLES[lines.wrong.length]);
     this.nothing.hidden = lines.pool.some((unit) => unit.length);
     for (const [row, item] of this.items) this.drawItem(row, item);
     this.easier.hidden = !this.isOpen || !this.tried || !lines.canBeEasier;
   }
 
-  /** Lines of which one is right stand together. */
-  drawUnit(list, rows) {
+  /** Lines of which one is right stand together; the other one is marked as such, too. */
+  drawUnit(list, rows, isChoice) {
     arrange(
       list,
       rows.map((row) => this.item(row)),
     );
     list.hidden = rows.length === 0;
-    const isChoice = rows.length > 1;
     list.dataset.or = isChoice ? this.word("or") : "";
     if (isChoice) list.setAttribute("aria-label", this.word("either"));
     else list.removeAttribute("aria-label");
