@@ -223,6 +223,19 @@ def test_a_solution_that_was_shown_comes_back_tomorrow(dated) -> None:
     assert due(page) == ["alpha-tie"]
 
 
+def test_lines_put_in_order_are_due_again_to_be_written(dated) -> None:
+    entry = {"stage": 0, "done": None, "due": day(1), "ordered": day(0)}
+    page = dated(json.dumps({"version": 1, "drills": {"update": entry}}))
+    expect(facts(page, "update")).to_contain_text("put in order, not yet written")
+    assert done(page).startswith("0 of ")
+    on_day(page, 1)
+    assert due(page) == ["update"]
+    expect(facts(page, "update")).to_contain_text("not yet written, due again")
+    expect(card(page, "update").locator("textarea")).to_be_visible()
+    run(page, "update", bank()["update"].get("code"))
+    expect(facts(page, "update")).to_contain_text("done, back on 1 Feb")
+
+
 def test_another_page_of_the_book_is_noticed(site: Path, dated) -> None:
     page = dated(record(rescale_hard=0))
     chapter = page.context.new_page()

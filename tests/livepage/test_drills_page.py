@@ -217,7 +217,10 @@ def test_the_script_is_classic_and_asks_for_nothing() -> None:
 
 def test_python_and_the_simulator_are_one_classic_script_each() -> None:
     files = {"micropython.js", "simulator.js"}
-    assert set(page_assets()) == files | {"gpu.js", "gpu.css"}
+    on_demand = {
+        f"{name}.{kind}" for name in ("gpu", "puzzle") for kind in ("js", "css")
+    }
+    assert set(page_assets()) == files | on_demand
     for name in files:
         assert page_assets()[name].startswith("globalThis."), name
 

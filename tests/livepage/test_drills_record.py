@@ -203,6 +203,33 @@ def test_misses_and_solutions_start_over(browser: MiniRacer) -> None:
     assert entry(browser, "b") == {"stage": 0, "done": None, "due": "2025-02-01"}
 
 
+def test_lines_put_in_order_come_back_tomorrow_to_be_written(browser) -> None:
+    browser.eval("store.keep('a', 'puzzle', {order: '- 0 -'})")
+    browser.eval("store.ordered('a')")
+    kept = {"stage": 0, "done": None, "due": "2025-01-31", "ordered": "2025-01-30"}
+    assert kept.items() <= entry(browser, "a").items()
+    assert entry(browser, "a")["puzzle"] == {"order": "- 0 -"}
+    assert get(browser, "store.done()") == []
+    set_day(browser, "2025-01-31")
+    assert get(browser, "store.due()") == ["a"]
+    browser.eval("store.pass('a', 0)")
+    written = {"stage": 1, "done": "2025-01-31", "due": "2025-02-01"}
+    assert written.items() <= entry(browser, "a").items()
+    assert not {"ordered", "puzzle"} & set(entry(browser, "a"))
+
+
+def test_a_drill_that_was_done_may_be_put_in_order_later(browser: MiniRacer) -> None:
+    browser.eval("store.pass('a', 0)")
+    set_day(browser, "2025-01-31")
+    browser.eval("store.ordered('a')")
+    assert entry(browser, "a") == {
+        "stage": 0,
+        "done": "2025-01-30",
+        "due": "2025-02-01",
+        "ordered": "2025-01-31",
+    }
+
+
 def test_a_clock_that_was_ahead_puts_no_drill_off_for_years(browser) -> None:
     set_day(browser, "2031-05-01")
     browser.eval("store.pass('a', 0)")
@@ -453,6 +480,26 @@ def test_of_two_records_the_later_counts_and_code_stays(browser, mine, loaded) -
     assert entry(browser) == {**NEW, "code": "old"}
 
 
+ORDERED = {"stage": 0, "done": None, "due": "2025-01-31", "ordered": "2025-01-30"}
+
+
+@pytest.mark.parametrize("before", [OLD, NEW])
+@pytest.mark.parametrize("order", [1, -1])
+def test_lines_put_in_order_later_count_and_earlier_do_not(
+    browser, before, order: int
+) -> None:
+    later = {**ORDERED, "done": before["done"]}
+    for mine, loaded in [[before, later][::order]]:
+        keep_record(browser, record(d=mine))
+        load(browser, record(d=loaded))
+    progress = ("stage", "done", "due", "ordered")
+    assert {name: entry(browser)[name] for name in progress} == later
+    written = {"stage": 1, "done": "2025-02-01", "due": "2025-02-02"}
+    load(browser, record(d=written))
+    assert "ordered" not in entry(browser)
+    assert written.items() <= entry(browser).items()
+
+
 @pytest.mark.parametrize(
     ("at", "first"), [("2025-01-01", "mine"), ("2025-06-01", "theirs"), (None, "mine")]
 )
@@ -531,6 +578,8 @@ DAMAGED = {
         "code": 7,
         "others": [{"text": "kept too"}, {"text": 3}, None],
         "answer": {"answer": "2", "x": {}},
+        "puzzle": {"order": "- 1", "joined": 3},
+        "ordered": "2025-02-30",
         "at": "yesterday",
     },
 }
@@ -547,6 +596,7 @@ def test_a_damaged_record_is_mended_entry_by_entry(browser: MiniRacer) -> None:
         "done": None,
         "due": None,
         "answer": {"answer": "2"},
+        "puzzle": {"order": "- 1"},
         "others": [{"text": "kept too"}],
     }
 
@@ -554,6 +604,7 @@ def test_a_damaged_record_is_mended_entry_by_entry(browser: MiniRacer) -> None:
 NOT_EVEN_TEXT = {"toString": 1, "valueOf": 1}  # no operator of JavaScript takes it
 ANYTHING = [None, True, -1, 1e308, "", "x", [], [[]], {}, NOT_EVEN_TEXT]
 PARTS = ["stage", "done", "due", "code", "words", "at", "others", "answer", "cleared"]
+PARTS += ["puzzle", "ordered"]
 
 
 @pytest.mark.parametrize("part", [*PARTS, "text", "moment", "forgotten", "version"])

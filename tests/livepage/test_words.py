@@ -6,7 +6,7 @@ import pytest
 
 from livepage import words
 
-SECTIONS = ("site", "figures", "drills", "gpu")
+SECTIONS = ("site", "figures", "drills", "puzzle", "gpu")
 
 
 @pytest.mark.parametrize("language", words.LANGUAGES)

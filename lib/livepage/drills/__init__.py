@@ -50,6 +50,12 @@ code
     row of results per step: numbers, lists of numbers, or texts, for which the oracle
     gives the ``repr``. ``mutants: [{name, hint, code or change: {old: new}}]``. Starter,
     code, drive and mutants also run in MicroPython, so they use only lists and math.
+
+    After two misses the page offers the lines of ``code`` to be put in order, with two
+    wrong lines among them. Nothing has to be written for that: lines of the starter stay
+    in place, and a mutant that changes a single statement gives its changed line, the
+    first such mutants first. ``kinds/code/puzzle.py`` has the rules. So that a drill has
+    two wrong lines, give it two mutants of one line each.
 kernel
     ``function``, ``starter``, ``code`` and ``mutants`` as for code, in Numba-CUDA style.
     They run on the block simulator with race detection, in CPython and in MicroPython.

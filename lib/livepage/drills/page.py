@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 
 from blocksim import portable
-from livepage import markup, modules
+from livepage import markup, modules, words
 from livepage.drills import benches
 from livepage.drills.bank import find
 from livepage.drills.forms import Card
@@ -144,9 +144,9 @@ def page_assets() -> dict[str, str]:
     """Return the files that the page fetches on demand, by name.
 
     MicroPython and the block simulator are fetched with the first run, the code for the
-    reader's GPU with its first use. MicroPython's loader, its WebAssembly as text, the
-    worker and the graders share one classic script, because a page on ``file://`` may
-    load scripts and nothing else.
+    reader's GPU and for puzzles with the first use. MicroPython's loader, its WebAssembly
+    as text, the worker and the graders share one classic script, because a page on
+    ``file://`` may load scripts and nothing else.
     """
     folder = HERE.parent / "vendor" / "micropython"
     loader = _classic((folder / "micropython.mjs").read_text(encoding="utf-8"))
@@ -164,7 +164,17 @@ def page_assets() -> dict[str, str]:
         "simulator.js": _simulator(),
         "gpu.js": benches.script(),
         "gpu.css": _source("page/gpu/gpu.css"),
+        "puzzle.js": _puzzle(),
+        "puzzle.css": _source("page/puzzle/puzzle.css"),
     }
+
+
+def _puzzle() -> str:
+    """Return the script that shows the lines of a solution, to be put in order."""
+    given = {"livepage/puzzle": "$given", "livepage/drills/page": "livepageDrills"}
+    main = modules.script(HERE / "page" / "puzzle" / "main.mjs", given)
+    data = modules.to_json({"words": words.section("puzzle")})
+    return f"(() => {{\nconst $given = {data};\n{main}}})();\n"
 
 
 def _classic(module: str) -> str:

@@ -1,8 +1,8 @@
 """The kit's own words, one file a language: `en.yml`, `es.yml`.
 
-Each has the same sections, `site`, `figures`, `drills` and `gpu`. Which languages there
-are is said by the files alone; English comes first, and stands in for what a book has
-not translated.
+Each has the same sections: `site`, `figures`, `drills`, `puzzle` and `gpu`. Which
+languages there are is said by the files alone; English comes first, and stands in for
+what a book has not translated.
 """
 
 from __future__ import annotations

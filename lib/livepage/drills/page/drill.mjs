@@ -8,6 +8,7 @@ import { GpuCard } from "./gpu.mjs";
 import { isMiss, isUnexplained } from "./grade.mjs";
 import { Keeper } from "./keeper.mjs";
 import { announceKernel } from "./kernel.mjs";
+import { PuzzleCard } from "./puzzle.mjs";
 import { isStarted, runPython } from "./python.mjs";
 import { today } from "./record.mjs";
 import { store } from "./store.mjs";
@@ -58,14 +59,26 @@ export class PageDrill {
     this.keeper = new Keeper(this);
     this.keeper.wake();
     if (this.kind === "kernel") this.gpu = new GpuCard(this);
+    if (this.data.puzzle) this.puzzle = new PuzzleCard(this);
     if (this.helps.length === 0) actions.querySelector('[data-do="hint"]').remove();
     this.drawStatus();
     document.addEventListener("os-drills-changed", () => this.drawStatus());
   }
 
+  /** The puzzle, while it stands in the editor's place. */
+  get ordering() {
+    return this.puzzle?.isOpen ? this.puzzle.panel : null;
+  }
+
+  read() {
+    return (this.ordering ?? this.handler).read(this);
+  }
+
   async check() {
     if (this.busy) return undefined;
-    const answer = this.handler.read(this);
+    if (this.ordering?.isEmpty)
+      return this.showVerdict([make("p", {}, this.word("orderNone"))], "");
+    const answer = this.read();
     if (this.data.form === "own") return this.compare(answer);
     if (this.data.form === "trace" && this.form.elements.level.value === "full") {
       return this.showVerdict([make("p", {}, this.word("studied"))], "");
@@ -74,7 +87,7 @@ export class PageDrill {
       ? await this.run(answer)
       : kinds[this.kind].mark(this.data.payload, answer);
     if (!outcome) return undefined;
-    this.gpu?.judged(outcome.passed ? answer : null);
+    if (!this.ordering) this.gpu?.judged(outcome.passed ? answer : null);
     return outcome.passed ? this.pass(outcome) : this.miss(outcome);
   }
 
@@ -83,7 +96,8 @@ export class PageDrill {
    * text took its place meanwhile: a verdict would stand beside a text that did not run.
    */
   async run(answer, payload = this.data.payload) {
-    const { starter } = this.data;
+    const { ordering } = this;
+    const starter = ordering ? "" : this.data.starter; // with it, a text is "unchanged"
     const main = this.form.querySelector(".os-drill-main");
     this.busy = true;
     this.replaced = false;
@@ -103,7 +117,8 @@ export class PageDrill {
       report.line = Math.min(report.line, answer.split("\n").length);
       report.slots.line = report.line;
     }
-    markLine(this.gutter, report.line ?? null, report.slots?.earlier);
+    const { gutter } = ordering ?? this;
+    markLine(gutter, report.line ?? null, report.slots?.earlier);
     return report;
   }
 
@@ -126,23 +141,35 @@ export class PageDrill {
   }
 
   pass(outcome) {
+    if (this.ordering) return this.passPuzzle(outcome);
     this.showVerdict(tell(this, outcome), "right");
     this.markCells(outcome);
     store.pass(this.id, this.misses);
     this.misses = 0;
+    return this.openSolution();
+  }
+
+  /** Whoever has put the lines in order has not written them yet: that is for tomorrow. */
+  passPuzzle(outcome) {
+    const note = make("p", {}, this.word("orderedNow"));
+    this.showVerdict([...tell(this, outcome), note], "right");
+    this.ordering.solved();
+    store.ordered(this.id);
     this.openSolution();
   }
 
   miss(outcome) {
-    const parts = tell(this, outcome);
+    const parts = [...tell(this, outcome), ...(this.ordering?.missed(outcome) ?? [])];
     if (isMiss(outcome)) {
       this.misses += 1;
-      if (this.misses >= 2) parts.push(...this.offerOnce());
+      if (this.misses >= 2) {
+        parts.push(...(this.puzzle?.offer() ?? []), ...this.offerOnce());
+      }
       // Whoever was told something before, and comes nearer, is told no less.
       if (this.misses >= 2 && isUnexplained(outcome)) this.releaseHint();
     }
     this.showVerdict(parts, "wrong");
-    this.markCells(outcome);
+    if (!this.ordering) this.markCells(outcome);
   }
 
   /** The offer to look at the solution: once in a visit, and not of what was passed. */
@@ -238,7 +265,7 @@ export class PageDrill {
   }
 
   again() {
-    this.handler.again(this);
+    (this.ordering ?? this.handler).again(this);
     this.quiet();
   }
 
@@ -267,13 +294,17 @@ function offersFirst(id) {
   return first;
 }
 
-/** A drill's record as a sign and words: done, due again, or when it comes back. */
-export function statusOf(word, { done, due }) {
+/**
+ * A drill's record as a sign and words: done or put in order, due again, or when it comes
+ * back.
+ */
+export function statusOf(word, { done, due, ordered }) {
   if (!due) return [];
   const late = due <= today();
   const back = late ? word("due") : word("comesBack", { date: dayInWords(word, due) });
-  const mark = done && !late ? MARKS.right : MARKS.wrong;
-  return [icon(mark), done ? `${word("done")}, ${back}` : back];
+  const mark = done && !ordered && !late ? MARKS.right : MARKS.wrong;
+  const before = ordered ? word("ordered") : done && word("done");
+  return [icon(mark), before ? `${before}, ${back}` : back];
 }
 
 /** A day as one says it: 3 Mar. */

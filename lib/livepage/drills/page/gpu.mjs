@@ -1,7 +1,7 @@
 // The card "On your GPU" under a kernel. What runs there is fetched when a reader asks.
 
 import { button } from "./progress.mjs";
-import { HOME, loadScript } from "./python.mjs";
+import { HOME, loadScript, loadStyle } from "./python.mjs";
 import { make } from "./words.mjs";
 
 export class GpuCard {
@@ -74,11 +74,8 @@ export class GpuCard {
   }
 }
 
-let style = null;
-
 /** Fetch the runner and its style. */
 export async function loadGpu() {
-  style ??= make("link", { rel: "stylesheet", href: `${HOME}gpu.css` });
-  if (!globalThis.livepageGpu) document.head.append(style);
+  await loadStyle(`${HOME}gpu.css`);
   await loadScript(`${HOME}gpu.js`, () => globalThis.livepageGpu);
 }

@@ -50,7 +50,7 @@ function save(drill, rows, name) {
     make("p", {}, prompt),
     make("table", {}, ...tableRows(rows)),
     make("p", {}, word("scoreOn", { name })),
-    make("pre", {}, drill.handler.read(drill)),
+    make("pre", {}, drill.read()),
     make("p", {}, note),
   );
   // Put together as text: the policy of this page forbids to make a style element.

@@ -182,11 +182,34 @@ export async function loadScript(address, left) {
 }
 
 function append(address) {
+  const script = document.createElement("script");
+  script.src = address;
+  return attach(script, address);
+}
+
+const styles = new Map(); // address → the promise of its style sheet
+
+/** Fetch a style sheet, once. */
+export function loadStyle(address) {
+  if (!styles.has(address)) styles.set(address, appendStyle(address));
+  return styles.get(address);
+}
+
+function appendStyle(address) {
+  const link = document.createElement("link");
+  Object.assign(link, { rel: "stylesheet", href: address });
+  return attach(link, address).catch((error) => {
+    styles.delete(address);
+    link.remove();
+    throw error;
+  });
+}
+
+/** Add an element to the page's head; gives the promise that it is loaded. */
+function attach(element, address) {
   return new Promise((resolve, reject) => {
-    const script = document.createElement("script");
-    script.src = address;
-    script.onload = resolve;
-    script.onerror = () => reject(new Error(address));
-    document.head.append(script);
+    element.onload = resolve;
+    element.onerror = () => reject(new Error(address));
+    document.head.append(element);
   });
 }

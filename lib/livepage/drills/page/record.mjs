@@ -1,7 +1,9 @@
 // The record of what the reader has done, as data: read, repaired, merged, written.
 // An entry is {stage, done, due} and, where there is something, `code` or `words` (the
 // reader's text, written `at`), `others` (texts it was about to replace), `answer`, or
-// `cleared`: the reader took the text away, it was not lost.
+// `cleared`: the reader took the text away, it was not lost. `puzzle` is how far the lines
+// of a solution are put in order; `ordered` is the day on which they all were. From then
+// on the drill waits to be written, and neither is there once it is `done`.
 // Fields and drills that this page does not know may be a newer page's: they stay.
 
 const VERSION = 1;
@@ -54,6 +56,8 @@ const CLEAN = {
   answer: (value) => (isTable(value) ? cleanAnswer(value) : null),
   others: (value) => (Array.isArray(value) ? cleanOthers(value) : null),
   cleared: (value) => (value === true ? true : null),
+  puzzle: (value) => (isTable(value) ? cleanAnswer(value) : null),
+  ordered: cleanDay,
 };
 
 function repaired(raw) {
@@ -117,8 +121,9 @@ export function mergeEntries(mine, theirs) {
   if (!mine || !theirs) return mine ?? theirs;
   const [late, early] =
     writtenAt(theirs) > writtenAt(mine) ? [theirs, mine] : [mine, theirs];
-  const { stage, done, due } = laterRecord(theirs, mine) ? theirs : mine;
-  const merged = { ...early, ...late, stage, done, due };
+  const { stage, done, due, ordered } = laterRecord(theirs, mine) ? theirs : mine;
+  const merged = { ...early, ...late, stage, done, due, ordered };
+  if (!ordered) delete merged.ordered;
   const lost = TEXTS.filter((name) => name in early && early[name] !== merged[name]);
   return withOthers(merged, [
     ...lost.map((name) => ({ text: early[name], at: early.at })),
@@ -149,7 +154,9 @@ export function isEmpty({ at: _, ...entry }) {
 
 /** Whether one record was made after another; on the same day the further one wins. */
 function laterRecord(one, other) {
-  const [a, b] = [one, other].map(({ done }) => done ?? "");
+  const [a, b] = [one, other].map(({ done, ordered = "" }) =>
+    [done ?? "", ordered].sort().at(-1),
+  );
   return a > b || (a === b && one.stage >= other.stage);
 }
 

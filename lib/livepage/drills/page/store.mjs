@@ -129,13 +129,24 @@ export const store = {
     if (early && misses === 0) return;
     const stage = misses > 0 ? 1 : Math.min(before + 1, INTERVALS.length);
     const next = daysFrom(today(), INTERVALS[stage - 1]);
-    this.change(id, (entry) => ({ ...entry, stage, done: today(), due: next }));
+    this.change(id, ({ ordered: _, puzzle: __, ...entry }) => ({
+      ...entry,
+      stage,
+      done: today(),
+      due: next,
+    }));
   },
 
   /** A drill whose solution was shown comes back tomorrow. */
   shown(id) {
     const due = daysFrom(today(), INTERVALS[0]);
     this.change(id, (entry) => ({ ...entry, stage: 0, due }));
+  },
+
+  /** A drill whose lines were put in order comes back tomorrow, to be written. */
+  ordered(id) {
+    this.shown(id);
+    this.change(id, (entry) => ({ ...entry, ordered: today() }));
   },
 
   /** Keep a text beside the reader's own. */

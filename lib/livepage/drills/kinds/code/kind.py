@@ -22,6 +22,7 @@ from livepage.drills.grade import Earned, Outcome, Visit
 from livepage.drills.kind import Kind, Table, described, hint_of
 from livepage.drills.kinds.code import cases, grader
 from livepage.drills.kinds.code.deadline import OutOfTime, within
+from livepage.drills.kinds.code.puzzle import puzzle
 from livepage.drills.values import as_code
 from livepage.drills.words import Say, column, in_language, word
 from livepage.numbers import show
@@ -159,7 +160,8 @@ class Code(Kind):
         return markup.blocks(self.answer_text(card.drill, card.lang), card.maths)
 
     def page_data(self, card: Any) -> dict[str, Any]:
-        """Return the starter, the names of the cases, and the answer's lines, sorted."""
+        """Return the starter, the cases, the answer's lines, sorted, and its puzzle."""
+        lines_to_order = puzzle(card.drill)
         named = [
             {**case, "name": self.case_name(case, card.lang)}
             for case in card.data["cases"]
@@ -169,6 +171,7 @@ class Code(Kind):
             "payload": {**card.data, "cases": named},
             "starter": card.drill.get("starter"),
             "steps": [markup.code("\n".join(sorted(lines, key=str.lower)))],
+            "puzzle": lines_to_order.data() if lines_to_order else None,
         }
 
 
