@@ -89,7 +89,7 @@ function others({ token: picked, best }, places, page) {
     const d = k === i ? stem(to, page) : arc(from, to, reach(i - k, page), page);
     return tag("path", { key: `o${i}`, class: "most", d });
   };
-  return group({ q: "p" }, ...best.map(thin));
+  return best.map(thin);
 }
 
 const reach = (back, { near, far }) => near + far * back;
@@ -105,11 +105,11 @@ function looks({ token: i, weights }, places, page) {
     const rise = Math.max(reach(i - k, page), below + (thick / 2 + 2) / 0.75);
     below = rise + thick / 1.5;
     const d = k === i ? stem(to, page) : arc(places[k].middle, to, rise, page);
-    const look = { key: `a${k}`, class: "look", "stroke-width": Math.max(0.75, thick) };
+    const look = { key: `a${k}`, class: "look", "stroke-width": thick };
     return tag("path", { ...look, d });
   };
   const order = weights.map((_, k) => i - 1 - k).slice(0, i);
-  return group({ q: "p" }, ...[...order, i].map(one));
+  return [...order, i].map(one);
 }
 
 /** A token in its box, and its share of the weight. */
@@ -153,8 +153,8 @@ export function say({ layer, head }, { token: i, weights, best, before, own }, w
   });
 }
 
-export function table({ layer, head }, { token: i, scores, weights }, words) {
-  const caption = fill(words.tableCaption, { layer, head, token: WORDS[i] });
+export function table(_, { token: i, scores, weights }, words) {
+  const caption = fill(words.tableCaption, { token: WORDS[i] });
   const rows = scores.map((s, k) => [WORDS[k], num(s, 2), num(weights[k])]);
   return { caption, head: words.tableHead, rows };
 }
