@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -25,6 +26,7 @@ DONE = [row for row in ROWS if row.get("status") != "later"]
 PUBLISHED = [page.name for page in (*HERE.chapters, *HERE.handouts)]
 BREAKING = [row for row in DONE if "breaks" in row]
 FACTS = range(1, 36)
+COMPILED = Path("tiledattention", "cpu", "__pycache__")
 SEEDS = ("000", "001", "002", "003", "004")
 
 
@@ -91,6 +93,10 @@ def packages(html: Path, tmp_path_factory) -> Path:
     for wheel in (html / "notebooks").glob("*.whl"):
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(folder)
+    # Numba takes what the build has compiled, if it was of the same sources.
+    (folder / COMPILED).mkdir()
+    for kernel in (BOOK.parent / "lib" / COMPILED).glob("*.nb[ci]"):
+        shutil.copy(kernel, folder / COMPILED)
     return folder
 
 
