@@ -22,6 +22,7 @@ from onlinesoftmax import State, dense, merge, precision, streaming
 from onlinesoftmax.state import rescale
 
 max_records = registry.module("max-records")
+skipped_rescales = registry.module("skipped-rescales")
 
 
 def always(_: Facts) -> bool:
@@ -161,6 +162,25 @@ def one_factor(state: dict) -> dict:
     return facts
 
 
+def skipped(state: dict) -> dict:
+    """Each sum from the state of what has passed, brought to the reference."""
+    scores = skipped_rescales.stream(state["order"])
+    reference, k, sums, terms = -np.inf, -1, [], []
+    for i, s in enumerate(scores):
+        if s - reference > state["threshold"]:
+            reference, k = s, k + 1
+        passed = State.of(scores[: i + 1])
+        sums.append(passed.l * np.exp(passed.m - reference))
+        terms.append(np.exp(s - reference))
+    tops = np.maximum.accumulate(scores)
+    largest = [precision.find(name).largest for name in ("float16", "bfloat16")]
+    return {
+        "k": k, "rises": np.sum(np.diff(tops) > 0), "w": max(terms), "peak": max(sums),
+        "largest": largest[0], "over": max(sums) > largest[0],
+        "fits": max(sums) <= min(largest),
+    }  # fmt: skip
+
+
 FACTS: dict[str, Callable[[dict], dict]] = {
     "cover": cover,
     "softmax-bars": softmax_bars,
@@ -170,6 +190,7 @@ FACTS: dict[str, Callable[[dict], dict]] = {
     "max-records": records,
     "block-stepper": block_stepper,
     "one-factor": one_factor,
+    "skipped-rescales": skipped,
 }
 
 # ---- what each sentence claims ----
@@ -318,6 +339,15 @@ CLAIMS: dict[str, dict[str, Callable[[Facts], bool]]] = {
         ),
         "All six at once: the same sum, {truth}.": lambda f: f.called == 6 and f.exact,
     },
+    "skipped-rescales": {
+        "A rescale with each new maximum: {k}.": lambda f: f.k == f.rises,
+        "Of {rises} rescales, {k} are left.": lambda f: 1 < f.k < f.rises,
+        "Of {rises} rescales, one is left.": lambda f: f.k == 1,
+        "Of {rises} rescales, none is left.": lambda f: f.k == 0,
+        "The largest term is {w}, and the sum reaches {peak}.": always,
+        "No format overflows.": lambda f: f.fits,
+        "In float16, which ends at {largest}, the sum becomes ∞.": lambda f: f.over,
+    },
 }
 
 STEPS = {"cover": 36, "running-mean": 8, "two-chunks": 2, "block-stepper": 16}
@@ -382,6 +412,7 @@ SETTLED: dict[str, Callable[[Facts], bool]] = {
     "two-chunks": lambda f: f.l < f.old,
     "max-records": lambda f: 7 < f.mean < 9,
     "block-stepper": lambda f: f.forget and f.right,
+    "skipped-rescales": lambda f: f.k == 12,
 }
 
 
