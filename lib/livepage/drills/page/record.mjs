@@ -84,7 +84,7 @@ function cleanText(value) {
   return typeof value === "string" ? value : null;
 }
 
-function cleanMoment(value) {
+export function cleanMoment(value) {
   return Number.isNaN(Date.parse(cleanText(value))) ? null : value;
 }
 
