@@ -83,7 +83,7 @@ def test_whoever_does_the_drills_of_part_1_goes_on_with_part_2(cover, html) -> N
     stop = cover.locator(".stop").first
     for done, id in enumerate(drills):
         expect(stop.locator(".stop-said")).to_have_text(
-            f" Of its drills, {done} of {len(drills)} are done." if done else ""
+            f" Drills done: {done} of {len(drills)}." if done else ""
         )
         cover.locator(f"#drill-{id} form").scroll_into_view_if_needed()
         answer(cover, bank()[id])

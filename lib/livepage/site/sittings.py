@@ -65,6 +65,12 @@ def counted(count: int, words: Mapping[str, str]) -> str:
     return words["parts_one" if count == 1 else "parts"].format(parts=count)
 
 
+def said(env: BuildEnvironment, page: str, words: Mapping[str, str]) -> list[str]:
+    """How many sittings a page has, for its head: nothing of fewer than two."""
+    count = len(of(env, page))
+    return [counted(count, words)] if count > 1 else []
+
+
 def about(sitting: Sitting, words: Mapping[str, str]) -> str:
     """How long a sitting takes, in words."""
     return words["about"].format(minutes=times.rounded(sitting.minutes))
