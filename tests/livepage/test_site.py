@@ -73,16 +73,17 @@ def test_no_script_is_written_into_a_page(site):
     assert faults(site, checks.inline_scripts) == []
 
 
-def test_only_pages_with_figures_or_drills_load_their_scripts(site):
+def test_only_pages_with_figures_drills_or_marks_load_their_scripts(site):
     for name, content in site.items():
         sources = {tag["src"] for tag in content.find_all("script", src=True)}
         figures = {tag["data-figure"] for tag in content.select("figure.os-figure")}
         loaded = {Path(s).stem for s in sources if "/figures/" in s} - {"host"}
         assert loaded == figures, name
-        has_drills = (
-            content.select_one(".os-drill, .os-deck, [data-drills]") is not None
-        )
-        assert any("/drills/" in s for s in sources) == has_drills, name
+        names = {Path(s).stem for s in sources if "/drills/" in s}
+        if content.select_one(".os-drill, .os-deck"):
+            assert names == {"drills"}, name
+        else:  # every page lists the chapters, with a mark for each part
+            assert content.select_one(".road .parts") and "road" in names, name
 
 
 def test_the_page_of_all_drills_has_each_of_them(site, html):

@@ -272,6 +272,14 @@ def test_the_page_of_all_drills_loads_what_opens_them():
     assert scripts(row, search_page=False) == ["site.js", "drills/drills.js"]
 
 
+def test_the_marks_of_the_chapters_are_filled_on_every_page():
+    plain = scripts("<p>plain</p>", search_page=False, has_marks=True)
+    assert plain == ["site.js", "sittings.js", "drills/road.js"]
+    drill = '<section class="os-drill" data-drill="one"></section>'
+    asking = scripts(drill, search_page=False, has_marks=True)
+    assert asking == ["site.js", "sittings.js", "drills/drills.js"]
+
+
 def test_drills_that_cannot_be_listed_stop_the_build(monkeypatch):
     from livepage import drills
 

@@ -31,9 +31,15 @@ def test_the_rule_and_the_times_are_said_in_every_language(language):
 
 
 def document(*children: nodes.Node) -> nodes.Element:
-    made = nodes.section()
-    made.extend(children)
-    return made
+    made = nodes.section(ids=["a"])
+    made.extend([nodes.title("", "A"), *children])
+    return nodes.Element("", made)
+
+
+def times_of(*children: nodes.Node) -> times.Times:
+    app = SimpleNamespace(env=SimpleNamespace(docname="a", metadata={"a": {}}))
+    times.remember(app, document(*children))
+    return times.of(app.env, "a")
 
 
 def test_code_and_figures_count_but_neither_outputs_nor_what_is_folded():
@@ -41,16 +47,17 @@ def test_code_and_figures_count_but_neither_outputs_nor_what_is_folded():
     printed = nodes.literal_block("", "y\n" * 90, classes=["output"])
     figure = '<figure class="os-figure" data-figure="a"></figure>'
     twice = nodes.raw("", figure + figure, format="html")
+    again = nodes.raw("", figure, format="html")
     code = nodes.literal_block("", "z\n" * 45)
-    app = SimpleNamespace(env=SimpleNamespace(docname="a", metadata={"a": {}}))
-    times.remember(app, document(folded, printed, twice, code))
-    assert app.env.metadata["a"]["amounts"] == {"lines": 45, "figures": 1}
+    assert times_of(folded, printed, twice, again, code).reading == 3 + 2
 
 
 def test_words_lines_and_figures_add_up_to_a_time():
-    about = {"amounts": {"lines": 45, "figures": 1}, "drills": []}
-    env = SimpleNamespace(metadata={"a": about}, book_sections={"a": [{"words": 600}]})
-    assert times.of(env, "a") == times.Times(reading=3 + 3 + 2, drills=0, doing=1)
+    words = nodes.paragraph("", "word " * 600)
+    code = nodes.literal_block("", "z\n" * 45)
+    figure = '<figure class="os-figure" data-figure="a"></figure>'
+    found = times_of(words, code, nodes.raw("", figure, format="html"))
+    assert found == times.Times(reading=3 + 3 + 2, drills=0, doing=1)
 
 
 @pytest.mark.parametrize("kind", ["code", "kernel"])

@@ -17,7 +17,9 @@ from tools.common.options import parse
 from tools.common.paths import HTML
 from tools.serve import is_built
 
-NO_WORDS = "pre, script, style, svg, button, input, .katex, .head-facts, .os-inputs"
+NO_WORDS = (
+    "pre, script, style, svg, button, input, .katex, .head-facts, .os-inputs, .stop"
+)
 DRILL = ".os-drill"
 PROMPT = ".os-drill-prompt"
 

@@ -34,6 +34,7 @@ from . import (
     reference,
     road,
     search,
+    sittings,
     times,
 )
 from .builder import BookBuilder
@@ -52,6 +53,7 @@ PARTS = (
     reference,
     road,
     search,
+    sittings,
     times,
     page,
     ahead,

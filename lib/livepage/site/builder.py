@@ -16,7 +16,7 @@ from sphinx.builders.html import StandaloneHTMLBuilder
 
 from livepage import yml
 
-from . import fonts, hosts, search, stylesheet
+from . import fonts, hosts, search, sittings, stylesheet
 from .keep import kept
 from .paths import ASSETS, VENDOR
 
@@ -31,6 +31,7 @@ STYLES = [
     "sheet.css",
 ]
 SCRIPTS = ["theme.js", "site.js", "link.js", "search.js"]
+DATA = ["_static/search-index.js", "_static/sittings.js"]  # they build no elements
 
 
 class Uses(NamedTuple):
@@ -119,6 +120,7 @@ class BookBuilder(StandaloneHTMLBuilder):
         files = {name: (ASSETS / name).read_bytes() for name in SCRIPTS}
         files["mark.svg"] = (ASSETS / "mark.svg").read_bytes()
         files["search-index.js"] = search.index(self.env).encode()
+        files["sittings.js"] = sittings.script(self.env).encode()
         files |= _figure_scripts(uses)
         files |= _drill_scripts(uses, self.config.language)
         return {f"_static/{name}": content for name, content in files.items()}
@@ -128,9 +130,7 @@ class BookBuilder(StandaloneHTMLBuilder):
         scripts = [
             script.decode(errors="replace")
             for name, script in files.items()
-            if name.endswith(".js")
-            and name != "_static/search-index.js"
-            and len(script) < 200_000
+            if name.endswith(".js") and name not in DATA and len(script) < 200_000
         ]
         used = set().union(*(page.names for page in uses))
         used = used.union(*map(stylesheet.names_in, scripts))

@@ -13,7 +13,7 @@ from sphinx.errors import ThemeError
 from livepage import markup
 from livepage.words import table
 
-from . import hosts, road, times
+from . import hosts, road, sittings, times
 from .maths import typeset
 
 _HEADING = re.compile(r"\A(.*?)<h1[^>]*>(.*?)</h1>\s*", re.DOTALL)
@@ -65,12 +65,16 @@ def head(app: Sphinx, pagename: str, body: str) -> dict[str, Any]:
     before, heading, rest = split_heading(pagename, body)
     meta = app.env.metadata.get(pagename, {})
     description = meta.get("description", "")
+    words = table("site", app.config.language)
     return {
         "opening": before,
         "heading": heading,
         "body": rest,
         "number": road.number(app.env, pagename),
-        "times": times.of(app.env, pagename).said(table("site", app.config.language)),
+        "times": [
+            *times.of(app.env, pagename).said(words),
+            *sittings.said(app.env, pagename, words),
+        ],
         "description": description,
         "lede": inline(description),
         "learn": [inline(line) for line in front_list(meta, "learn")],

@@ -16,7 +16,7 @@ from livepage import book
 from livepage.quantities import quantities
 from livepage.words import table
 
-from . import contents, hosts, road, search
+from . import contents, hosts, road, search, sittings
 from .head import head
 
 CONTENT_SECURITY_POLICY = "; ".join(
@@ -37,11 +37,14 @@ CONTENT_SECURITY_POLICY = "; ".join(
 
 def page_link(app: Sphinx, pagename: str, docname: str) -> dict[str, Any]:
     """Number, title and address of a page, seen from another."""
+    words = table("site", app.config.language)
     return {
+        "name": docname,
         "number": road.number(app.env, docname),
         "title": app.env.titles[docname].astext(),
         "href": app.builder.get_relative_uri(pagename, docname),
         "current": docname == pagename,
+        "marks": sittings.marks(docname, len(sittings.of(app.env, docname)), words),
     }
 
 
@@ -100,19 +103,29 @@ def launch_links(app: Sphinx, pagename: str, repository: str) -> dict[str, str]:
     }
 
 
-def scripts(body: str, search_page: bool) -> list[str]:
+def begin(app: Sphinx, pagename: str) -> dict[str, str] | None:
+    """A link to where the road begins, for the page that draws the road."""
+    chapters = [stop.file for stop in road.chapters(app.env) if stop.file]
+    drawn = "road" in app.env.metadata.get(pagename, {})
+    if not drawn or not chapters or not sittings.of(app.env, chapters[0]):
+        return None
+    return sittings.begin(app, pagename, page_link(app, pagename, chapters[0]))
+
+
+def scripts(body: str, search_page: bool, has_marks: bool = False) -> list[str]:
     """Scripts the page needs, in order; all are deferred."""
-    found = ["site.js"]
+    found = ["site.js", *(["sittings.js"] if has_marks else [])]
     if "data-q=" in body:
         found.append("link.js")
     ids = hosts.figures_on(body)
     if ids or "os-sweep" in body:
         # The host comes last: it may wake a figure as soon as it runs.
         found += [f"figures/{name}.js" for name in [*ids, "host"]]
-    if "data-drills=" in body:
-        found.append("drills/road.js")
     asked = hosts.drills_on(body) or hosts.deck_on(body) or hosts.uses_on(body)
-    if asked or "data-binds=" in body:
+    runs = asked or "data-binds=" in body
+    if "data-drills=" in body or (has_marks and not runs):
+        found.append("drills/road.js")
+    if runs:
         found.append("drills/drills.js")
     return found + (["search.js"] if search_page else [])
 
@@ -158,6 +171,7 @@ def prepare(
     chapter = bool(road.number(app.env, pagename))
     context.update(
         neighbours(app, pagename),
+        begin=begin(app, pagename),
         cover=pagename == app.config.root_doc,
         headings=search.headings(app.env),
         launch=launch_links(app, pagename, links.get("repository", ""))
@@ -170,7 +184,11 @@ def prepare(
         policy=CONTENT_SECURITY_POLICY,
         release=release,
         road=parts(app, pagename),
-        scripts=scripts(body, search_page=templatename == "search.html"),
+        scripts=scripts(
+            body,
+            search_page=templatename == "search.html",
+            has_marks=bool(sittings.counts(app.env)),
+        ),
         translations=app.config.book_translations,
         words=words,
         words_json=json.dumps(for_scripts(words, language), ensure_ascii=False),
@@ -178,9 +196,10 @@ def prepare(
 
 
 def refresh(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Every page shows every title: when one changes, write all pages anew."""
+    """Every page shows all titles and marks: when one changes, write all pages anew."""
     titles = {name: title.astext() for name, title in sorted(env.titles.items())}
-    now = (contents.parts(env), contents.meta(env), titles, road.chapters(env))
+    lists = (contents.parts(env), contents.meta(env), road.chapters(env))
+    now = (*lists, titles, sittings.counts(env))
     if getattr(env, "book_titles", None) == now:
         return []
     env.book_titles = now

@@ -14,7 +14,7 @@ from sphinx.writers.html5 import HTML5Translator
 from livepage.road import Stop, stops
 from livepage.words import table
 
-from . import contents, times
+from . import contents, sittings, times
 
 
 class road_map(nodes.General, nodes.Element):
@@ -65,12 +65,14 @@ def _written(
     """A stop that can be read: its address, how long it takes, what drills it has."""
     builder = self.builder
     href = escape(builder.get_relative_uri(builder.current_docname, page))
-    took = times.of(builder.env, page).said(table("site", self.config.language))
+    words = table("site", self.config.language)
+    took = times.of(builder.env, page).said(words)
     drills = " ".join(builder.env.metadata[page].get("drills", []))
     return (
         f'<li class="map-stop map-there" data-page="{page}" data-drills="{drills}">'
         f'{number}<a class="map-title" href="{href}">{title}</a>{line}'
-        f'<span class="map-times">{escape(" · ".join(took))}</span></li>'
+        f'<span class="map-times">{escape(" · ".join(took))}</span>'
+        f"{sittings.listed(builder.env, page, href, words)}</li>"
     )
 
 

@@ -29,7 +29,7 @@ _QUIET = (
     nodes.title,
     nodes.math_block,
 )
-_NO_PROSE = (*_QUIET, nodes.raw, nodes.literal_block)
+NO_PROSE = (*_QUIET, nodes.raw, nodes.literal_block)
 _OPERATORS = ("max", "min", "exp", "log", "tanh")
 _SIGNS = {
     "approx": "≈",
@@ -146,18 +146,12 @@ def words(
 
 
 def sections(doctree: nodes.document) -> list[dict[str, Any]]:
-    """Each section of a page: anchor, heading, and how many words are prose."""
+    """Each section of a page: anchor and heading."""
     found = []
     for section in doctree.findall(nodes.section):
         heading = section.next_node(nodes.title)
-        prose = " ".join(words(child, _NO_PROSE) for child in section.children)
-        found.append(
-            {
-                "anchor": section["ids"][0],
-                "heading": heading.astext() if heading else "",
-                "words": len(prose.split()),
-            }
-        )
+        named = heading.astext() if heading else ""
+        found.append({"anchor": section["ids"][0], "heading": named})
     return found
 
 

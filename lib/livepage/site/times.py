@@ -6,18 +6,15 @@ chapter full of code is not called short because it has few words.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from docutils import nodes
-from myst_nb.sphinx_ext import HideCodeCellNode
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
-from . import hosts, search
+from livepage.sittings import Stretch
 
-WORDS = 200  # a minute
-LINES = 15  # of code, a minute
-FIGURE = 2  # minutes: a prediction, and some play
+from . import stretches
 
 
 class Times(NamedTuple):
@@ -46,37 +43,32 @@ def rule(words: dict[str, str]) -> str:
     """The rule in a sentence."""
     from livepage.drills.kinds import KINDS
 
-    numbers = {"words": WORDS, "lines": LINES, "figure": FIGURE}
+    numbers = {
+        "words": stretches.WORDS,
+        "lines": stretches.LINES,
+        "figure": stretches.FIGURE,
+    }
     minutes = {name: kind.minutes for name, kind in KINDS.items()}
     return words["times_rule"].format(**numbers, **minutes)
 
 
 def remember(app: Sphinx, doctree: nodes.document) -> None:
-    """Keep how much code there is to read on a page, and its figures, when it is read."""
-    outputs = [node.astext() for node in doctree.findall(nodes.raw)]
-    figures = [name for html in outputs for name in hosts.figures_on(html)]
-    code = [node for node in doctree.findall(nodes.literal_block) if _is_read(node)]
-    lines = sum(len(node.astext().strip().splitlines()) for node in code)
+    """Keep what there is to read and to do on a page, when it is read."""
     about = app.env.metadata[app.env.docname]
-    about["amounts"] = {"lines": lines, "figures": len(set(figures))}
+    about["stretches"] = stretches.stretches(doctree)
 
 
-def _is_read(block: nodes.literal_block) -> bool:
-    """Whether it is code, not what code printed, and not folded away."""
-    folded: nodes.Node | None = block
-    while folded is not None and not isinstance(folded, HideCodeCellNode):
-        folded = folded.parent
-    return folded is None and "output" not in block["classes"]
+def stretches_of(env: BuildEnvironment, page: str) -> list[Stretch]:
+    """The stretches of a page, as it was last read."""
+    return env.metadata.get(page, {}).get("stretches", [])
 
 
 def of(env: BuildEnvironment, page: str) -> Times:
     """The times of a page."""
-    words = sum(section["words"] for section in search.store(env).get(page, []))
-    about: dict[str, Any] = env.metadata.get(page, {})
-    amounts = about.get("amounts", {"lines": 0, "figures": 0})
-    reading = words / WORDS + amounts["lines"] / LINES + amounts["figures"] * FIGURE
-    minutes = hosts.minutes(about.get("drills", []))
-    return Times(rounded(reading), len(minutes), rounded(sum(minutes)))
+    found = stretches_of(env, page)
+    reading, doing = sum(one.reading for one in found), sum(one.doing for one in found)
+    drills = sum(len(one.drills) for one in found)
+    return Times(rounded(reading), drills, rounded(doing))
 
 
 def setup(app: Sphinx) -> None:

@@ -11,6 +11,7 @@ import { patience } from "./patience.mjs";
 import { button, preparePanel } from "./progress.mjs";
 import { isStarted, openPython, runCell, runPython } from "./python.mjs";
 import { prepareReading } from "./reading.mjs";
+import { prepareParts } from "./sittings.mjs";
 import { followChanges, store } from "./store.mjs";
 import { prepareUse } from "./use.mjs";
 import { make, marked, sentence, wordsFor } from "./words.mjs";
@@ -41,6 +42,7 @@ for (const panel of document.querySelectorAll(".os-progress")) {
 }
 for (const element of document.querySelectorAll(".os-deck")) new Deck(element).wake();
 for (const section of document.querySelectorAll(".os-use")) prepareUse(section);
+prepareParts();
 followChanges();
 prepareForPrint();
 // What the scripts behind the cells' buttons and on the GPU share with the drills.

@@ -1,7 +1,8 @@
 // Which pages the reader has read, kept in this browser beside the record of the drills:
-// page → {read: day} or, on the way there, {seen: sections whose end was in view}.
+// page → {read: day} or, on the way there, {seen: sections whose end was in view}, and the
+// moment `at` which the reader came furthest there.
 
-import { cleanDay, isTable, today } from "./record.mjs";
+import { cleanDay, cleanMoment, isTable, today } from "./record.mjs";
 
 const PAGES_KEY = "book-pages";
 
@@ -26,7 +27,7 @@ export const pages = {
   },
 
   put(page, entry) {
-    this.write({ [page]: entry });
+    this.write({ [page]: { ...entry, at: new Date().toISOString() } });
   },
 
   /** Of the sections there are, some more were seen; the page is read after the last. */
@@ -63,11 +64,12 @@ export const pages = {
   /** Take over what a file says was read, there or here; how many pages it says so of. */
   merge(raw) {
     const theirs = cleanPages(raw);
-    const merged = Object.entries(theirs).map(([page, { read, seen = [] }]) => {
+    const merged = Object.entries(theirs).map(([page, { read, seen = [], at }]) => {
       const mine = this.get(page);
       const days = [mine.read, read].filter(Boolean).sort();
       const both = [...new Set([...(mine.seen ?? []), ...seen])];
-      return [page, days.length ? { read: days[0] } : { seen: both }];
+      const entry = days.length ? { read: days[0] } : { seen: both };
+      return [page, dated(entry, [mine.at, at].filter(Boolean).sort().at(-1))];
     });
     this.write(Object.fromEntries(merged));
     return Object.values(theirs).filter(({ read }) => read).length;
@@ -90,8 +92,10 @@ function cleanPages(raw) {
   return Object.fromEntries(tables.map(([page, one]) => [page, cleanPage(one)]));
 }
 
-function cleanPage({ read, seen }) {
-  if (cleanDay(read)) return { read };
-  const texts = Array.isArray(seen) ? seen : [];
-  return { seen: texts.filter((text) => typeof text === "string") };
+function cleanPage({ read, seen, at }) {
+  if (cleanDay(read)) return dated({ read }, cleanMoment(at));
+  const texts = (Array.isArray(seen) ? seen : []).filter((s) => typeof s === "string");
+  return dated({ seen: texts }, cleanMoment(at));
 }
+
+const dated = (entry, at) => (at ? { ...entry, at } : entry);

@@ -4,6 +4,7 @@
 import { pages } from "./pages.mjs";
 import { button } from "./progress.mjs";
 import { today } from "./record.mjs";
+import { drawParts } from "./sittings.mjs";
 import { tellOfChanges } from "./store.mjs";
 import { make, wordsFor } from "./words.mjs";
 
@@ -60,6 +61,7 @@ function note(page, stood, ids) {
   if (read || stood.every((id) => seen.includes(id))) return;
   pages.see(page, stood, ids);
   if (pages.isRead(page)) tellOfChanges();
+  else drawParts();
 }
 
 function endsInView(section) {

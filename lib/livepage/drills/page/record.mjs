@@ -88,7 +88,7 @@ function cleanText(value) {
   return typeof value === "string" ? value : null;
 }
 
-function cleanMoment(value) {
+export function cleanMoment(value) {
   return Number.isNaN(Date.parse(cleanText(value))) ? null : value;
 }
 
