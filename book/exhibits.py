@@ -26,6 +26,11 @@ def exhibit(id: str) -> Callable[..., Any]:
     return _function(id, "starter")
 
 
+def program(id: str) -> str:
+    """Return the text of that program."""
+    return find(id).get("starter")
+
+
 def mended(id: str) -> Callable[..., Any]:
     """Return the same program as the drill's solution has it."""
     return _function(id, "code")

@@ -11,12 +11,18 @@ import yaml
 from livepage.drills.bank import bank
 from livepage.figures import registry
 from tools.building.chapters import road
+from tools.site.words import length
 
 BOOK = Path(__file__).parents[2] / "book"
 ROAD = road(BOOK.parent / "_toc.yml", BOOK)
 PAGES = [BOOK / f"{stop.file}.md" for stop in ROAD if stop.file]
 CHAPTERS = [file for file in PAGES if not file.stem.startswith("museum")]
 BRANCHES = {stop.file for stop in ROAD if stop.part == "Branches"}
+PARTS = yaml.safe_load((BOOK.parent / "_toc.yml").read_text("utf-8"))["meta"][
+    "branches"
+]
+ANY_ORDER = [stop.file for stop in ROAD if stop.part in PARTS]
+ROOMS = [name for name in ANY_ORDER if name.startswith("museum-")]
 MAIN_ROAD = [file for file in CHAPTERS if file.stem not in BRANCHES]
 
 GLUED = re.compile(r"\{glue:text\}`([\w-]+)")
@@ -27,6 +33,7 @@ ANCHOR = re.compile(r"^\((.+)\)=$", re.M)
 TWENTY = re.compile(
     r"\*\*If you have twenty minutes\*\*, read \[.+?\]\(#([\w-]+)\) alone"
 )
+SECTION = re.compile(r"(?<!\)=\n)^(?=(?:\(.+\)=\n)+## )", re.M)
 MAY_BE_LEFT_OUT = re.compile(r"Sources|.*\{label\}`optional`")
 # Words that tell a reader who is stuck that the fault is theirs.
 HOUSE_AVOIDS = re.compile(r"\b(simply|obviously|clearly|trivial\w*|of course)\b", re.I)
@@ -113,14 +120,29 @@ def test_the_drills_of_a_page_are_all_in_it_once(file):
     )
 
 
-@pytest.mark.parametrize("page", sorted(BRANCHES))
+def sections(page: str) -> list[str]:
+    """A page's opening, then its sections, each with its anchors."""
+    return SECTION.split((BOOK / f"{page}.md").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("page", [name for name in ANY_ORDER if name not in ROOMS])
 def test_a_branch_opens_with_twenty_minutes_a_figure_and_a_drill(page):
-    text = (BOOK / f"{page}.md").read_text(encoding="utf-8")
-    opening, *sections = re.split(r"^(?=(?:\(.+\)=\n)+## )", text, flags=re.M)
-    (target,) = TWENTY.findall(opening)
-    (section,) = (part for part in sections if target in ANCHOR.findall(part))
+    (target,) = TWENTY.findall(sections(page)[0])
+    around = ROOMS if page == "museum" else [page]
+    parts = [part for name in around for part in sections(name)[1:]]
+    (section,) = (part for part in parts if target in ANCHOR.findall(part))
     called = [function for function, _ in CALL.findall(section) if function != "glue"]
     assert called[:2] == ["figure", "drill"]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_has_a_figure_and_says_what_an_exhibit_takes(room, html):
+    opening, *exhibits = sections(room)
+    assert re.search(r"\b[Ee]ach (exhibit )?takes about ten minutes\.", opening)
+    promised = length(html / f"{room}.html")
+    minutes = (promised.reading + promised.doing) / len(exhibits)
+    assert 5 < minutes <= 10
+    assert calls(BOOK / f"{room}.md", "figure")
 
 
 @for_each_chapter

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from bs4 import BeautifulSoup
 
 import exhibits
 from livepage.drills.bank import bank
@@ -43,6 +44,24 @@ def test_its_front_matter_is_short_and_complete(room: str) -> None:
     head = yaml.safe_load((BOOK / f"{room}.md").read_text("utf-8").split("---\n")[1])
     assert 50 <= len(head["description"]) <= 160
     assert head["line"] and head["learn"] and head["need"] and head["summary_es"]
+
+
+def test_a_figure_that_gives_a_fault_away_is_folded_behind_its_diagnosis(html) -> None:
+    page = BeautifulSoup(
+        (html / "museum-barriers.html").read_text("utf-8"), "html.parser"
+    )
+    fold = page.select_one("#key-race").find_parent("details")
+    assert fold and not fold.has_attr("open")
+    assert fold.find_previous("summary", string="The diagnosis")
+
+
+def test_a_figure_before_its_drill_shows_nothing_of_the_inside(html) -> None:
+    page = BeautifulSoup(
+        (html / "museum-starts.html").read_text("utf-8"), "html.parser"
+    )
+    figure = page.select_one("#low-scores")
+    assert figure["data-state"] == "{}"
+    assert not figure.select("[data-key=within]")
 
 
 def moved() -> dict[str, str]:

@@ -127,6 +127,18 @@ def test_a_quiet_end_is_passed_over(race) -> None:
     assert "4 of 4 threads" in said(page)
 
 
+def test_in_the_museum_it_is_folded_and_shows_the_readers_kernel(
+    open_page, html
+) -> None:
+    page = open_page(html / "museum-barriers.html")
+    race = page.locator("#key-race")
+    page.locator("details", has=race).locator("summary").first.click()
+    page.locator("#key-race.os-live").wait_for()
+    assert "nobody knows who is first" in said(page)
+    page.evaluate(run_event(PATIENT))
+    assert "nobody knows who is first" not in said(page)
+
+
 def test_in_chapter_9_the_figure_does_not_ask_again(open_page, html) -> None:
     page = open_page(html / "09-the-tiled-attention-kernel.html")
     page.locator("#your-kernel").scroll_into_view_if_needed()

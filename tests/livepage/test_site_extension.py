@@ -488,6 +488,7 @@ def cells_of_the_page() -> list[dict]:
         for html in (host(), drill)
     ]
     cells = [shrink, *(cell(f"{tag!r}", printed, tags=[tag]) for tag in FOLDS)]
+    cells += [cell("2", printed, tags=["remove-input", "hide-output"], fold="a < b")]
     cells += [cell("1", one) for one in shown]
     return [one | {"id": f"c{at}"} for at, one in enumerate(cells)]
 
@@ -547,10 +548,11 @@ def test_an_empty_corner_of_a_table_is_no_heading(page):
 
 def test_cells_fold_and_vanish_as_their_tags_say(page):
     folded = [one.summary.get_text() for one in page.select("details.folded-code")]
-    assert folded == ["Show the code", "Show what it gives"]
+    assert folded == ["Show the code", "Show what it gives", "a < b"]
     code = texts(page.select(".code"))
     assert [tag for tag in FOLDS if f"{tag!r}" in code] == ["hide-input", "hide-output"]
-    assert len(page.select(".printed")) == 2 + 3
+    assert len(page.select(".printed")) == 2 + 4
+    assert len(page.select("details.folded-code .printed")) == 2
 
 
 @pytest.mark.parametrize(

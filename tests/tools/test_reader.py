@@ -172,6 +172,24 @@ def test_a_notebook_promises_no_list_that_it_does_not_have() -> None:
         assert nb.cells[1].source == lede
 
 
+@pytest.mark.parametrize(
+    ("tags", "folded"),
+    [
+        ([], None),
+        (["hide-input"], {"source_hidden": True}),
+        (
+            ["remove-input", "hide-output"],
+            {"source_hidden": True, "outputs_hidden": True},
+        ),
+    ],
+)
+def test_what_a_page_folds_is_folded_in_the_notebook(tags, folded) -> None:
+    cell = nbformat.v4.new_code_cell("1", metadata={"tags": tags})
+    executed = nbformat.v4.new_notebook(cells=[cell])
+    nb = reader_notebook(executed, "---\ndescription: One.\n---\n", "", HERE)
+    assert nb.cells[-1].metadata.get("jupyter") == folded
+
+
 def test_the_book_around_a_chapter_is_read_from_its_folder(root: Path) -> None:
     book = context(root / "book")
     assert {"index", "cheat-sheet", "05-merge"} <= book.notebooks

@@ -182,9 +182,15 @@ def reader_notebook(
 
 def _code(cell: NotebookNode, code: str) -> NotebookNode:
     new = nbformat.v4.new_code_cell(code, id=cell.id)
-    tags = cell.metadata.get("tags", [])
-    if {"remove-input", "hide-input", "remove-cell"} & set(tags):
-        new.metadata["jupyter"] = {"source_hidden": True}
+    tags = set(cell.metadata.get("tags", []))
+    folded = {
+        "source_hidden": bool({"remove-input", "hide-input", "remove-cell"} & tags),
+        "outputs_hidden": "hide-output" in tags,
+    }
+    if any(folded.values()):
+        new.metadata["jupyter"] = {
+            part: True for part, hidden in folded.items() if hidden
+        }
     return new
 
 

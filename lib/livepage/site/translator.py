@@ -206,7 +206,8 @@ def _cell_metadata(node: nodes.Node) -> dict[str, Any]:
 def visit_hidden_input(self: BookTranslator, node: HideCodeCellNode) -> None:
     """Code, or what it gave, that the reader may unfold."""
     is_code = "above-input" in node["classes"]
-    title = escape(self.words["show_code" if is_code else "show_output"])
+    name = self.words["show_code" if is_code else "show_output"]
+    title = escape(_cell_metadata(node).get("fold", name))
     self.body.append(f'<details class="fold folded-code"><summary>{title}</summary>\n')
 
 
