@@ -69,6 +69,8 @@ def folder(tmp_path_factory) -> Path:
     (home / "host.js").write_text(figures.host_script())
     (home / "style.css").write_text(figures.tokens() + figures.stylesheet() + STYLE)
     for id in registry.ids():
+        own = figures.tokens() + figures.stylesheet([id]) + STYLE
+        (home / f"{id}-alone.css").write_text(own)
         (home / f"{id}.js").write_text(figures.page_script(id))
         write_page(home / f"{id}.html", [id])
         (home / f"{id}-es.js").write_text(figures.page_script(id, "es"))
@@ -741,6 +743,7 @@ STATES_COMPUTED = """(most) => {
     toggle: () => [false, true],
     choice: ({ of }) => of,
     range: ({ low, high }) => [0, 0.1, 0.3, 0.6, 1].map((at) => low + at * (high - low)),
+    film: ({ seconds }) => [0.2, 0.4, 0.6, 0.8, 0.87, 0.95, 1].map((at) => at * seconds),
     step: (_, { steps }) => [0, 0.2, 0.4, 0.7, 1].map((at) => Math.round(at * steps)),
   };
   const whole = (part) => {
@@ -772,6 +775,7 @@ CROWDED = """(languages) => {
     a.left < b.right + gap && b.left < a.right + gap && a.top < b.bottom && b.top < a.bottom;
   const within = (a, b) => a.left >= b.left - 2 && a.right <= b.right + 2
     && a.top >= b.top - 2 && a.bottom <= b.bottom + 2;
+  const HALO = 6; // px: a thinner one leaves a line between two words
   const seen = new Set();
   const faults = (state, numbers, words) => {
     const view = { wide: live.wide, words, title: "", was: null };
@@ -784,18 +788,22 @@ CROWDED = """(languages) => {
       const { left, right, top, bottom } = part.getBoundingClientRect();
       return { part, left, right, top, bottom, look: getComputedStyle(part) };
     });
-    const texts = parts("text").filter(({ part }) => part.textContent.trim());
+    const texts = parts("text").filter(({ part, look }) => part.textContent.trim() && look.opacity > 0);
     for (const text of texts) {  // from its box to its ink
       const size = parseFloat(text.look.fontSize);
       text.bottom -= 0.2 * size;
       text.top = text.bottom - 0.74 * size;
-      text.halo = text.look.paintOrder.startsWith("stroke");
+      const halo = text.look.paintOrder.startsWith("stroke");
+      text.smears = !halo && text.look.stroke !== "none";
+      text.halo = halo && parseFloat(text.look.strokeWidth) >= HALO;
     }
     const [rects, lines] = [parts("rect:not(.band)"), parts("line")];
     const grounds = parts("rect:not(.band), circle").reverse();  // the uppermost first
     const shown = ({ look }) => look.stroke !== "none" || look.fill !== "none";
     const upright = (a) => Math.min(a.right - a.left, a.bottom - a.top) < 3;
     const under = (text) => grounds.find((each) => within(text, each) && shown(each))?.part;
+    const before = (one, other) =>
+      one.part.compareDocumentPosition(other.part) & Node.DOCUMENT_POSITION_FOLLOWING;
     return texts.flatMap((text, i) => {
       const name = text.part.textContent;
       const ground = under(text);
@@ -807,9 +815,10 @@ CROWDED = """(languages) => {
         live.wide && parseFloat(text.look.fontSize) < 12 ? `${name} is small` : [],
         texts.slice(i + 1).filter((other) => touch(text, other, 2) && !(ground && under(other)))
           .map(({ part }) => `${name} runs into ${part.textContent}`),
-        text.halo ? [] : lines.filter((each) => touch(text, each, 0) && upright(each) && !hidden(each))
+        text.smears ? `${name} smears: it has a stroke, and no halo` : [],
+        lines.filter((each) => touch(text, each, 0) && upright(each) && !hidden(each) && !(text.halo && before(each, text)))
           .map(({ part }) => `${name} is struck by ${part.dataset.key ?? part.getAttribute("class")}`),
-        text.halo || ground ? [] : rects.filter((each) => touch(text, each, -1) && !within(text, each) && shown(each))
+        ground ? [] : rects.filter((each) => touch(text, each, -1) && !within(text, each) && shown(each) && !(text.halo && before(each, text)))
           .map(({ part }) => `${name} crosses the edge of ${part.getAttribute("class")}`),
       ].flat();
     });
@@ -821,6 +830,49 @@ CROWDED = """(languages) => {
   stage.remove();
   return found;
 }"""
+
+
+@ids
+def test_a_figure_looks_the_same_beside_all_others(visit, id) -> None:
+    """No other figure's style reaches what it draws."""
+    page = visit(id)
+    page.evaluate(STATES_COMPUTED, 40)
+    together = page.evaluate(LOOKS)
+    page.evaluate(ONLY_STYLE, f"{id}-alone.css")
+    alone = page.evaluate(LOOKS)
+    changed = {name: (alone[name], look) for name, look in together.items()}
+    assert {name: pair for name, pair in changed.items() if pair[0] != pair[1]} == {}
+
+
+# How the parts of its pictures look, by their names and classes.
+LOOKS = """() => {
+  const [live] = osFigures.awake.values();
+  const stage = live.at.stage.cloneNode(false);
+  live.root.append(stage);
+  const looks = {};
+  for (const [state, numbers] of window.osComputed) {
+    stage.innerHTML = live.draw(state, numbers, { ...live, title: "", was: null });
+    for (const part of stage.querySelectorAll("svg :is(text, line, rect, path, circle)")) {
+      const own = getComputedStyle(part);
+      const shown = [own.opacity];
+      if (own.stroke !== "none") shown.push(own.stroke, own.strokeWidth, own.paintOrder);
+      if (part.nodeName !== "line") shown.push(own.fill);
+      if (part.nodeName === "text") shown.push(own.fontSize, own.fontWeight);
+      const within = part.closest("g[class]")?.getAttribute("class") ?? "";
+      const name = `${within} ${part.nodeName}.${part.getAttribute("class")}`;
+      looks[name] ??= shown.join(", ");
+    }
+  }
+  stage.remove();
+  return looks;
+}"""
+
+ONLY_STYLE = """(href) => new Promise((loaded) => {
+  const before = document.querySelector("link[rel=stylesheet]");
+  const link = Object.assign(document.createElement("link"), { rel: "stylesheet", href });
+  link.onload = () => { before.remove(); loaded(); };
+  document.head.append(link);
+})"""
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -149,7 +149,9 @@ function listing({ past, at }, scene) {
     label(words.ptx, x, y, "caption"),
     label(fill(words.so, { at }), x + width, y, "caption end"),
     rect({ class: "band", rx: 4, x, y: y + 6, width, height: rows * PITCH + 4 }),
-    at ? band("step", x, top(at - 1), width, PITCH) : "",
+    at
+      ? band("step", x, top(at - 1), width, PITCH)
+      : label(words.empty, x + width / 2, y + 60, "small middle"),
     past.slice(first).map(row),
   ];
 }
