@@ -220,11 +220,16 @@ def opening(id: str) -> dict:
     return json.loads(v8.to_json(registry.spec(id).defaults()))
 
 
+def answered(id: str) -> dict:
+    """Where a figure stands once its question is answered: it shows its evidence."""
+    return opening(id) | registry.spec(id).evidence()
+
+
 def another(id: str) -> dict:
     """What differs from the opening: in the still, or in what settles the question."""
     spec = registry.spec(id)
     for changes in (spec.still, *shown_by(id)):
-        found = {k: v for k, v in changes.items() if v != opening(id)[k]}
+        found = {k: v for k, v in changes.items() if v != answered(id)[k]}
         if found:
             return found
     raise AssertionError(f"{id}: nothing to change")
@@ -240,13 +245,14 @@ def test_a_figure_waits_at_its_opening_and_reset_goes_back(visit, id) -> None:
     it_computes_what_the_lib_computes(page, id)
     if registry.spec(id).prediction:
         the_controls_are_locked_until_the_reader_has_predicted(page, id)
+    settle(page)
     before = page.locator(".os-stage").first.inner_html()
     rest(page, 300)
     assert page.locator(".os-stage").first.inner_html() == before, "it moves by itself"
-    assert state(page) == opening(id), "it has moved by itself"
+    assert state(page) == answered(id), "it has moved by itself"
     put(page, another(id))
     press(page, ".os-reset")
-    assert state(page) == opening(id)
+    assert state(page) == answered(id)
     until(page, "location.hash === ''")
 
 
@@ -339,8 +345,44 @@ SEEN = """[".os-verdict", ".os-stage"].map(
   (part) => document.querySelector(part).getBoundingClientRect().toJSON())"""
 
 
+@asking
+def test_evidence_shows_itself_with_the_answer(visit, id) -> None:
+    """No toggle is left between the answer and what settles it."""
+    spec = registry.spec(id)
+    for control in spec.controls:
+        if control.kind == "toggle" and hides(id, control.name):
+            on = [shown.get(control.name) for shown in spec.prediction.shown_by]
+            assert not all(on), f"{control.name} hides what answers the question"
+    page = visit(id, reduced_motion="reduce")
+    page.locator("[data-option]").first.click()
+    assert state(page) == answered(id)
+    if spec.evidence():
+        before = page.locator(".os-stage").inner_text()
+        put(page, dict.fromkeys(spec.evidence(), False))
+        assert page.locator(".os-stage").inner_text() != before
+
+
+def hides(id: str, toggle: str) -> bool:
+    """Whether a toggle only adds numbers, where the question is settled."""
+    settled = registry.spec(id).defaults() | shown_by(id)[0]
+    found = (v8.run(id, "compute", settled | {toggle: x}) for x in (True, False))
+    on, off = (set(re.findall(r"-?\d[\d.e-]*", text)) for text in found)
+    return off <= on
+
+
+@asking
+def test_on_a_phone_what_is_locked_leaves_the_picture_in_sight(visit, id) -> None:
+    page = visit(id, width=390)
+    inputs = page.locator(".os-inputs")
+    assert [each for each in inputs.all() if each.is_visible()] == []
+    page.locator("[data-option]").first.click()
+    kinds = {control.kind for control in registry.spec(id).controls}
+    if kinds & {"choice", "menu", "range", "toggle", "pick"}:
+        assert inputs.first.is_visible()
+
+
 def test_a_locked_control_leads_to_the_question(visit) -> None:
-    page = visit("balance", width=390, reduced_motion="reduce")
+    page = visit("balance", width=700, reduced_motion="reduce")
     asked = page.locator(".os-question.os-asked")
     page.locator("[data-control=m]").scroll_into_view_if_needed()
     page.mouse.click(*middle(page.locator("[data-control=m]")))
@@ -448,12 +490,10 @@ def test_a_link_to_a_moment_stops_what_plays(visit, id) -> None:
 @ids
 def test_a_deep_link_waits_for_the_prediction(visit, id) -> None:
     spec = registry.spec(id)
-    asked = {
-        control.name: (spec.still or another(id))[control.name]
-        for control in spec.controls
-        if control.name in (spec.still or another(id))
-        and control.kind not in ("data", "row")
-    }
+    kinds = {control.name: control.kind for control in spec.controls}
+    wanted = spec.still if spec.still.keys() - spec.evidence().keys() else another(id)
+    silent = ("data", "row", "evidence")
+    asked = {name: x for name, x in wanted.items() if kinds[name] not in silent}
     values = {k: str(v).lower() if isinstance(v, bool) else v for k, v in asked.items()}
     hash = f"#{id}:" + "&".join(f"{name}={value}" for name, value in values.items())
     page = visit(id, hash)
@@ -555,6 +595,75 @@ def a_lit_quantity_stays_lit(page: Page) -> None:
     put(page, {"step": state(page)["step"] + 1})
     again = f'.os-say [data-q="{said.get_attribute("data-q")}"]'
     assert page.locator(f"{again}.q-on").count() == page.locator(again).count()
+
+
+numbered = pytest.mark.parametrize(
+    "id",
+    [
+        id
+        for id in registry.ids()
+        if any(
+            control.kind in ("range", "row") for control in registry.spec(id).controls
+        )
+    ],
+)
+
+
+@numbered
+def test_a_number_that_is_not_taken_is_told(visit, id) -> None:
+    """Both ends, and whatever the field held before."""
+    page = visit(id)
+    skip(page)
+    for control in registry.spec(id).controls:
+        if control.kind not in ("range", "row"):
+            continue
+        box = page.locator(f"[data-control={control.name}]")
+        field, complaint = box.locator("[type=number]"), box.locator(".os-complaint")
+        for given, end in ((control.high + 1000, "high"), (control.low - 1000, "low")):
+            field.fill(f"{given}")
+            assert not complaint.is_visible()
+            field.press("Enter")
+            field.blur()
+            said = complaint.inner_text()
+            assert f"{given}" in said and field.input_value() in said, end
+        field.fill(f"{control.low}")
+        field.press("Enter")
+        assert not complaint.is_visible(), "it was taken"
+        field.fill(f"{control.high + 1000}")
+        field.press("Enter")
+        press(page, ".os-reset")
+        assert not complaint.is_visible()
+
+
+@ids
+def test_a_table_sets_words_left_and_keeps_its_names_in_sight(visit, id) -> None:
+    """On a phone the first column and the head stay, however far it is scrolled."""
+    page = visit(id, width=390, reduced_motion="reduce")
+    skip(page)
+    put(page, another(id))
+    press(page, ".os-as-table")
+    table = page.locator(".os-table")
+    table.scroll_into_view_if_needed()
+    long, names, heads = table.evaluate(SCROLLED)
+    assert not [text for text, align in long if align not in ("left", "start")]
+    assert max(abs(x) for x in names) <= 1 and max(abs(y) for y in heads) <= 1
+
+
+# How far the names of rows and columns have gone from their edges.
+SCROLLED = """(box) => {
+  const cells = [...box.querySelectorAll("tbody td")];
+  const long = cells.filter(({ textContent: text }) => /\\p{L}{4}/u.test(text) && text.length > 16);
+  box.scrollTo(1e4, 1e4);
+  const { left, top } = box.getBoundingClientRect();
+  const at = (part) => part.getBoundingClientRect();
+  const rows = [...box.querySelectorAll("tr > :first-child")];
+  const scrolled = box.scrollTop > at(box.querySelector("caption")).height;
+  return [
+    long.map((each) => [each.textContent, getComputedStyle(each).textAlign]),
+    rows.map((part) => at(part).left - left),
+    scrolled ? [...box.querySelectorAll("th")].map((part) => at(part).top - top) : [0],
+  ];
+}"""
 
 
 # ---- transitions ----
@@ -742,6 +851,7 @@ STATES_COMPUTED = """(most) => {
   const kinds = {
     toggle: () => [false, true],
     choice: ({ of }) => of,
+    menu: ({ of }) => of,
     range: ({ low, high }) => [0, 0.1, 0.3, 0.6, 1].map((at) => low + at * (high - low)),
     film: ({ seconds }) => [0.2, 0.4, 0.6, 0.8, 0.87, 0.95, 1].map((at) => at * seconds),
     step: (_, { steps }) => [0, 0.2, 0.4, 0.7, 1].map((at) => Math.round(at * steps)),
@@ -1187,7 +1297,7 @@ def test_a_notebook_shows_the_figure_and_shares_its_traits(notebook, id) -> None
     assert book.shown()[name] == widget.state[name] == value
     press(book.page, ".os-reset")
     assert book.settle() > 0
-    assert book.shown() == widget.state == opening(id)
+    assert book.shown() == widget.state == answered(id)
     assert book.page.evaluate(TAKEN) == []
     book.page.evaluate("leave()")
     press(book.page, ".os-as-table")

@@ -37,7 +37,7 @@ def test_the_weights_are_loaded_with_the_first_press_and_not_before(unused) -> N
     rest(page, 300)  # what has to be loaded is asked for after 200
     assert not page.evaluate(LOADED)
     assert page.locator(".os-stage").inner_text() == text, "the still stands"
-    assert "no rescale" in text and "as it should be" in text
+    assert "in tiles of 8" in text and "The maximum" in text
     page.get_by_role("button", name="Write").click()
     until(page, f"{LIVE}.here && {LIVE}.shown.step > 50")
     page.get_by_role("button", name="Stop").click()

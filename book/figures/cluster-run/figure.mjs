@@ -311,10 +311,13 @@ function lanes(scene) {
 }
 
 /** Each chunk that was begun, as long as it takes. */
-function bars({ lanes: { tall }, begun, status, x, y, now }) {
+function bars({ lanes: { tall }, run, begun, status, x, y, now }) {
+  const merges = [...run.merges, run.last].filter(({ stop }) => stop <= now);
+  const covered = (at, whose) =>
+    merges.some(({ worker, stop }) => worker === whose && Math.abs(x(stop) - at) < 13);
   return begun.map(({ number, worker, start, stop, again }, i) => {
     const width = Math.max(0.5, x(Math.min(now, stop)) - x(start) - 1);
-    const text = width > 17 ? number : "";
+    const text = width > 17 && !covered(x(start) + width / 2, worker) ? number : "";
     const look = LOOKS[status[i]];
     return box(x(start), y(worker), width, tall, look, { again, text });
   });
