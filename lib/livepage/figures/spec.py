@@ -114,7 +114,7 @@ class Spec:
             "controls": [{"kind": c.kind, **asdict(c)} for c in self.controls],
             "still": self.still,
             "prediction": asdict(self.prediction) if self.prediction else None,
-            "below": self.below,
             "presets": self.presets,
             "pace": self.pace,
+            **({"below": self.below} if self.below else {}),
         }

@@ -20,7 +20,7 @@ export function spoken(figure, language, asks = true) {
  *  table. */
 export function frame(spec, words, ui, parts) {
   const place = ({ kind, name }) =>
-    kinds[kind].below ? "bar" : spec.below.includes(name) ? "below" : "above";
+    kinds[kind].below ? "bar" : spec.below?.includes(name) ? "below" : "above";
   const inputs = (where) =>
     spec.controls
       .filter((control) => kinds[control.kind].html && place(control) === where)
@@ -35,7 +35,7 @@ export function frame(spec, words, ui, parts) {
     element("p", "os-say", marked(parts.sentence)),
     element("p", { class: "os-aside", "aria-live": "polite" }),
     parts.code ? element("ol", "os-code", code(parts.code)) : "",
-    spec.below.length ? div("os-inputs os-locked os-below", ...inputs("below")) : "",
+    spec.below ? div("os-inputs os-locked os-below", ...inputs("below")) : "",
     div("os-bar", ...inputs("bar"), tools(ui)),
     div({ class: "os-table", ...name }, table(parts.table)),
   ].join("");
@@ -95,7 +95,10 @@ export function table({ caption, head, rows }) {
   const whole = rows.filter((row) => row.length === head.length);
   const looks = head.map((_, i) => {
     const column = whole.map((row) => row[i]).filter((cell) => cell !== "");
-    return 2 * column.filter(isNumber).length >= column.length ? null : "words";
+    const numbers = column.filter(isNumber).length;
+    const short = column.every((cell) => `${cell}`.length <= LONGEST);
+    const mostly = 2 * numbers >= column.length;
+    return mostly || (numbers && short) ? null : "words"; // 32, or "refused"
   });
   const heading = (text, i) =>
     element("th", { scope: "col", class: looks[i] }, escape(text));
