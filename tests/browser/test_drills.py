@@ -4,9 +4,11 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from html import unescape
+from io import BytesIO
 from pathlib import Path
 
 import pytest
+from matplotlib.image import imread
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from livepage import drills
@@ -674,6 +676,24 @@ def test_the_editor_indents_and_lets_go(few: Page) -> None:
     few.keyboard.press("Escape")
     few.keyboard.press("Tab")
     expect(card(few, "update").get_by_role("button", name="Run")).to_be_focused()
+
+
+def test_the_editor_shows_that_a_line_goes_on(few: Page) -> None:
+    """Its right edge is shaded, until the end of the line is reached."""
+    area = card(few, "update").get_by_label("Your code")
+    area.fill("x = 1")
+    short = edge(area)
+    area.fill(f"x = {'1' * 400}\n\n\n")
+    area.evaluate("area => (area.scrollLeft = 0)")
+    assert edge(area) < short - 0.02
+    area.evaluate("area => (area.scrollLeft = area.scrollWidth)")
+    assert edge(area) == pytest.approx(short, abs=0.01)
+
+
+def edge(area: Locator) -> float:
+    """How light an editor is below its text, at its right edge."""
+    picture = imread(BytesIO(area.screenshot()))
+    return float(picture[-6:-3, -4:-2, :3].mean())
 
 
 def test_a_long_text_is_numbered_without_counting_its_lines_again(few: Page) -> None:

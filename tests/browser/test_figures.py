@@ -69,6 +69,8 @@ def folder(tmp_path_factory) -> Path:
     (home / "host.js").write_text(figures.host_script())
     (home / "style.css").write_text(figures.tokens() + figures.stylesheet() + STYLE)
     for id in registry.ids():
+        own = figures.tokens() + figures.stylesheet([id]) + STYLE
+        (home / f"{id}-alone.css").write_text(own)
         (home / f"{id}.js").write_text(figures.page_script(id))
         write_page(home / f"{id}.html", [id])
         (home / f"{id}-es.js").write_text(figures.page_script(id, "es"))
@@ -218,11 +220,16 @@ def opening(id: str) -> dict:
     return json.loads(v8.to_json(registry.spec(id).defaults()))
 
 
+def answered(id: str) -> dict:
+    """Where a figure stands once its question is answered: it shows its evidence."""
+    return opening(id) | registry.spec(id).evidence()
+
+
 def another(id: str) -> dict:
     """What differs from the opening: in the still, or in what settles the question."""
     spec = registry.spec(id)
     for changes in (spec.still, *shown_by(id)):
-        found = {k: v for k, v in changes.items() if v != opening(id)[k]}
+        found = {k: v for k, v in changes.items() if v != answered(id)[k]}
         if found:
             return found
     raise AssertionError(f"{id}: nothing to change")
@@ -238,13 +245,14 @@ def test_a_figure_waits_at_its_opening_and_reset_goes_back(visit, id) -> None:
     it_computes_what_the_lib_computes(page, id)
     if registry.spec(id).prediction:
         the_controls_are_locked_until_the_reader_has_predicted(page, id)
+    settle(page)
     before = page.locator(".os-stage").first.inner_html()
     rest(page, 300)
     assert page.locator(".os-stage").first.inner_html() == before, "it moves by itself"
-    assert state(page) == opening(id), "it has moved by itself"
+    assert state(page) == answered(id), "it has moved by itself"
     put(page, another(id))
     press(page, ".os-reset")
-    assert state(page) == opening(id)
+    assert state(page) == answered(id)
     until(page, "location.hash === ''")
 
 
@@ -337,8 +345,44 @@ SEEN = """[".os-verdict", ".os-stage"].map(
   (part) => document.querySelector(part).getBoundingClientRect().toJSON())"""
 
 
+@asking
+def test_evidence_shows_itself_with_the_answer(visit, id) -> None:
+    """No toggle is left between the answer and what settles it."""
+    spec = registry.spec(id)
+    for control in spec.controls:
+        if control.kind == "toggle" and hides(id, control.name):
+            on = [shown.get(control.name) for shown in spec.prediction.shown_by]
+            assert not all(on), f"{control.name} hides what answers the question"
+    page = visit(id, reduced_motion="reduce")
+    page.locator("[data-option]").first.click()
+    assert state(page) == answered(id)
+    if spec.evidence():
+        before = page.locator(".os-stage").inner_text()
+        put(page, dict.fromkeys(spec.evidence(), False))
+        assert page.locator(".os-stage").inner_text() != before
+
+
+def hides(id: str, toggle: str) -> bool:
+    """Whether a toggle only adds numbers, where the question is settled."""
+    settled = registry.spec(id).defaults() | shown_by(id)[0]
+    found = (v8.run(id, "compute", settled | {toggle: x}) for x in (True, False))
+    on, off = (set(re.findall(r"-?\d[\d.e-]*", text)) for text in found)
+    return off <= on
+
+
+@asking
+def test_on_a_phone_what_is_locked_leaves_the_picture_in_sight(visit, id) -> None:
+    page = visit(id, width=390)
+    inputs = page.locator(".os-inputs")
+    assert [each for each in inputs.all() if each.is_visible()] == []
+    page.locator("[data-option]").first.click()
+    kinds = {control.kind for control in registry.spec(id).controls}
+    if kinds & {"choice", "menu", "range", "toggle", "pick"}:
+        assert inputs.first.is_visible()
+
+
 def test_a_locked_control_leads_to_the_question(visit) -> None:
-    page = visit("balance", width=390, reduced_motion="reduce")
+    page = visit("balance", width=700, reduced_motion="reduce")
     asked = page.locator(".os-question.os-asked")
     page.locator("[data-control=m]").scroll_into_view_if_needed()
     page.mouse.click(*middle(page.locator("[data-control=m]")))
@@ -473,12 +517,10 @@ def test_a_link_to_a_moment_stops_what_plays(visit, id) -> None:
 @ids
 def test_a_deep_link_waits_for_the_prediction(visit, id) -> None:
     spec = registry.spec(id)
-    asked = {
-        control.name: (spec.still or another(id))[control.name]
-        for control in spec.controls
-        if control.name in (spec.still or another(id))
-        and control.kind not in ("data", "row")
-    }
+    kinds = {control.name: control.kind for control in spec.controls}
+    wanted = spec.still if spec.still.keys() - spec.evidence().keys() else another(id)
+    silent = ("data", "row", "evidence")
+    asked = {name: x for name, x in wanted.items() if kinds[name] not in silent}
     values = {k: str(v).lower() if isinstance(v, bool) else v for k, v in asked.items()}
     hash = f"#{id}:" + "&".join(f"{name}={value}" for name, value in values.items())
     page = visit(id, hash)
@@ -535,8 +577,9 @@ TOLD_AT_ONCE = """changes => {
 def test_sentence_table_and_quantities(visit, id) -> None:
     page = visit(id, reduced_motion="reduce")
     skip(page)
-    told = page.evaluate(TOLD_AT_ONCE, another(id))
-    put(page, another(id))
+    changes = registry.spec(id).still or another(id)
+    told = page.evaluate(TOLD_AT_ONCE, changes)
+    put(page, changes)
     if not registry.spec(id).loads:  # what loads first answers when the hand has rested
         assert told == ""
     the_table_can_be_shown(page)
@@ -582,14 +625,73 @@ def a_lit_quantity_stays_lit(page: Page) -> None:
     assert page.locator(f"{again}.q-on").count() == page.locator(again).count()
 
 
-def test_the_first_column_of_a_table_stays_where_the_others_scroll(visit) -> None:
-    page = visit("triton-barriers", width=390)
+numbered = pytest.mark.parametrize(
+    "id",
+    [
+        id
+        for id in registry.ids()
+        if any(
+            control.kind in ("range", "row") for control in registry.spec(id).controls
+        )
+    ],
+)
+
+
+@numbered
+def test_a_number_that_is_not_taken_is_told(visit, id) -> None:
+    """Both ends, and whatever the field held before."""
+    page = visit(id)
+    skip(page)
+    for control in registry.spec(id).controls:
+        if control.kind not in ("range", "row"):
+            continue
+        box = page.locator(f"[data-control={control.name}]")
+        field, complaint = box.locator("[type=number]"), box.locator(".os-complaint")
+        for given, end in ((control.high + 1000, "high"), (control.low - 1000, "low")):
+            field.fill(f"{given}")
+            assert not complaint.is_visible()
+            field.press("Enter")
+            field.blur()
+            said = complaint.inner_text()
+            assert f"{given}" in said and field.input_value() in said, end
+        field.fill(f"{control.low}")
+        field.press("Enter")
+        assert not complaint.is_visible(), "it was taken"
+        field.fill(f"{control.high + 1000}")
+        field.press("Enter")
+        press(page, ".os-reset")
+        assert not complaint.is_visible()
+
+
+@ids
+def test_a_table_sets_words_left_and_keeps_its_names_in_sight(visit, id) -> None:
+    """On a phone the first column and the head stay, however far it is scrolled."""
+    page = visit(id, width=390, reduced_motion="reduce")
+    skip(page)
+    put(page, another(id))
     press(page, ".os-as-table")
-    box = page.locator(".os-table")
-    assert box.evaluate("box => box.scrollWidth > box.clientWidth")
-    box.evaluate("box => box.scrollBy(1000, 0)")
-    first, second = (box.locator("tbody td").nth(i).bounding_box() for i in (0, 1))
-    assert first["x"] >= box.bounding_box()["x"] > second["x"] - 1
+    table = page.locator(".os-table")
+    table.scroll_into_view_if_needed()
+    long, names, heads = table.evaluate(SCROLLED)
+    assert not [text for text, align in long if align not in ("left", "start")]
+    assert max(abs(x) for x in names) <= 1 and max(abs(y) for y in heads) <= 1
+
+
+# How far the names of rows and columns have gone from their edges.
+SCROLLED = """(box) => {
+  const cells = [...box.querySelectorAll("tbody td")];
+  const long = cells.filter(({ textContent: text }) => /\\p{L}{4}/u.test(text) && text.length > 16);
+  box.scrollTo(1e4, 1e4);
+  const { left, top } = box.getBoundingClientRect();
+  const at = (part) => part.getBoundingClientRect();
+  const rows = [...box.querySelectorAll("tr > :first-child")];
+  const scrolled = box.scrollTop > at(box.querySelector("caption")).height;
+  return [
+    long.map((each) => [each.textContent, getComputedStyle(each).textAlign]),
+    rows.map((part) => at(part).left - left),
+    scrolled ? [...box.querySelectorAll("th")].map((part) => at(part).top - top) : [0],
+  ];
+}"""
 
 
 # ---- transitions ----
@@ -777,7 +879,9 @@ STATES_COMPUTED = """(most) => {
   const kinds = {
     toggle: () => [false, true],
     choice: ({ of }) => of,
+    menu: ({ of }) => of,
     range: ({ low, high }) => [0, 0.1, 0.3, 0.6, 1].map((at) => low + at * (high - low)),
+    film: ({ seconds }) => [0.2, 0.4, 0.6, 0.8, 0.87, 0.95, 1].map((at) => at * seconds),
     step: (_, { steps }) => [0, 0.2, 0.4, 0.7, 1].map((at) => Math.round(at * steps)),
   };
   const whole = (part) => {
@@ -809,6 +913,7 @@ CROWDED = """(languages) => {
     a.left < b.right + gap && b.left < a.right + gap && a.top < b.bottom && b.top < a.bottom;
   const within = (a, b) => a.left >= b.left - 2 && a.right <= b.right + 2
     && a.top >= b.top - 2 && a.bottom <= b.bottom + 2;
+  const HALO = 6; // px: a thinner one leaves a line between two words
   const seen = new Set();
   const faults = (state, numbers, words) => {
     const view = { wide: live.wide, words, title: "", was: null };
@@ -821,18 +926,22 @@ CROWDED = """(languages) => {
       const { left, right, top, bottom } = part.getBoundingClientRect();
       return { part, left, right, top, bottom, look: getComputedStyle(part) };
     });
-    const texts = parts("text").filter(({ part }) => part.textContent.trim());
+    const texts = parts("text").filter(({ part, look }) => part.textContent.trim() && look.opacity > 0);
     for (const text of texts) {  // from its box to its ink
       const size = parseFloat(text.look.fontSize);
       text.bottom -= 0.2 * size;
       text.top = text.bottom - 0.74 * size;
-      text.halo = text.look.paintOrder.startsWith("stroke");
+      const halo = text.look.paintOrder.startsWith("stroke");
+      text.smears = !halo && text.look.stroke !== "none";
+      text.halo = halo && parseFloat(text.look.strokeWidth) >= HALO;
     }
     const [rects, lines] = [parts("rect:not(.band)"), parts("line")];
     const grounds = parts("rect:not(.band), circle").reverse();  // the uppermost first
     const shown = ({ look }) => look.stroke !== "none" || look.fill !== "none";
     const upright = (a) => Math.min(a.right - a.left, a.bottom - a.top) < 3;
     const under = (text) => grounds.find((each) => within(text, each) && shown(each))?.part;
+    const before = (one, other) =>
+      one.part.compareDocumentPosition(other.part) & Node.DOCUMENT_POSITION_FOLLOWING;
     return texts.flatMap((text, i) => {
       const name = text.part.textContent;
       const ground = under(text);
@@ -844,9 +953,10 @@ CROWDED = """(languages) => {
         live.wide && parseFloat(text.look.fontSize) < 12 ? `${name} is small` : [],
         texts.slice(i + 1).filter((other) => touch(text, other, 2) && !(ground && under(other)))
           .map(({ part }) => `${name} runs into ${part.textContent}`),
-        text.halo ? [] : lines.filter((each) => touch(text, each, 0) && upright(each) && !hidden(each))
+        text.smears ? `${name} smears: it has a stroke, and no halo` : [],
+        lines.filter((each) => touch(text, each, 0) && upright(each) && !hidden(each) && !(text.halo && before(each, text)))
           .map(({ part }) => `${name} is struck by ${part.dataset.key ?? part.getAttribute("class")}`),
-        text.halo || ground ? [] : rects.filter((each) => touch(text, each, -1) && !within(text, each) && shown(each))
+        ground ? [] : rects.filter((each) => touch(text, each, -1) && !within(text, each) && shown(each) && !(text.halo && before(each, text)))
           .map(({ part }) => `${name} crosses the edge of ${part.getAttribute("class")}`),
       ].flat();
     });
@@ -858,6 +968,49 @@ CROWDED = """(languages) => {
   stage.remove();
   return found;
 }"""
+
+
+@ids
+def test_a_figure_looks_the_same_beside_all_others(visit, id) -> None:
+    """No other figure's style reaches what it draws."""
+    page = visit(id)
+    page.evaluate(STATES_COMPUTED, 40)
+    together = page.evaluate(LOOKS)
+    page.evaluate(ONLY_STYLE, f"{id}-alone.css")
+    alone = page.evaluate(LOOKS)
+    changed = {name: (alone[name], look) for name, look in together.items()}
+    assert {name: pair for name, pair in changed.items() if pair[0] != pair[1]} == {}
+
+
+# How the parts of its pictures look, by their names and classes.
+LOOKS = """() => {
+  const [live] = osFigures.awake.values();
+  const stage = live.at.stage.cloneNode(false);
+  live.root.append(stage);
+  const looks = {};
+  for (const [state, numbers] of window.osComputed) {
+    stage.innerHTML = live.draw(state, numbers, { ...live, title: "", was: null });
+    for (const part of stage.querySelectorAll("svg :is(text, line, rect, path, circle)")) {
+      const own = getComputedStyle(part);
+      const shown = [own.opacity];
+      if (own.stroke !== "none") shown.push(own.stroke, own.strokeWidth, own.paintOrder);
+      if (part.nodeName !== "line") shown.push(own.fill);
+      if (part.nodeName === "text") shown.push(own.fontSize, own.fontWeight);
+      const within = part.closest("g[class]")?.getAttribute("class") ?? "";
+      const name = `${within} ${part.nodeName}.${part.getAttribute("class")}`;
+      looks[name] ??= shown.join(", ");
+    }
+  }
+  stage.remove();
+  return looks;
+}"""
+
+ONLY_STYLE = """(href) => new Promise((loaded) => {
+  const before = document.querySelector("link[rel=stylesheet]");
+  const link = Object.assign(document.createElement("link"), { rel: "stylesheet", href });
+  link.onload = () => { before.remove(); loaded(); };
+  document.head.append(link);
+})"""
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -1172,7 +1325,7 @@ def test_a_notebook_shows_the_figure_and_shares_its_traits(notebook, id) -> None
     assert book.shown()[name] == widget.state[name] == value
     press(book.page, ".os-reset")
     assert book.settle() > 0
-    assert book.shown() == widget.state == opening(id)
+    assert book.shown() == widget.state == answered(id)
     assert book.page.evaluate(TAKEN) == []
     book.page.evaluate("leave()")
     press(book.page, ".os-as-table")

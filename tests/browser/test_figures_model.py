@@ -37,7 +37,7 @@ def test_the_weights_are_loaded_with_the_first_press_and_not_before(unused) -> N
     rest(page, 300)  # what has to be loaded is asked for after 200
     assert not page.evaluate(LOADED)
     assert page.locator(".os-stage").inner_text() == text, "the still stands"
-    assert "no rescale" in text and "as it should be" in text
+    assert "in tiles of 8" in text and "The maximum" in text
     page.get_by_role("button", name="Write").click()
     until(page, f"{LIVE}.here && {LIVE}.shown.step > 50")
     page.get_by_role("button", name="Stop").click()
@@ -101,7 +101,7 @@ def test_a_letter_that_it_does_not_know_is_told_and_nothing_is_lost(unused) -> N
     page = unused(reduced_motion="reduce")
     skip(page)
     field = page.locator("[data-control=prompt] input")
-    complaint = page.locator(".os-complaint")
+    complaint = page.locator("[data-control=prompt] .os-complaint")
     field.fill("What is ñ?")
     field.press("Enter")
     assert "“ñ” is none of the letters" in complaint.inner_text()
@@ -141,11 +141,14 @@ def test_what_an_input_method_still_composes_is_not_taken(unused) -> None:
     for text in ("ｎｉ", "nihao"):
         ends = {"selectionStart": 0, "selectionEnd": len(text)}
         keys.send("Input.imeSetComposition", {"text": text, **ends})
-        assert page.locator(".os-complaint").inner_text() == ""
+        assert page.locator("[data-control=prompt] .os-complaint").inner_text() == ""
     field.evaluate(ENTER)
     assert state(page) == registry.spec("model").defaults()
     keys.send("Input.insertText", {"text": "你"})
-    assert "“你” is none of the letters" in page.locator(".os-complaint").inner_text()
+    assert (
+        "“你” is none of the letters"
+        in page.locator("[data-control=prompt] .os-complaint").inner_text()
+    )
 
 
 # The key with which an input method is told to take what it has composed.

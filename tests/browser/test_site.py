@@ -536,6 +536,28 @@ def test_what_a_late_font_widens_can_be_scrolled_from_the_keyboard(open_page, ht
     assert stops.count() > narrow
 
 
+def test_a_wide_table_keeps_its_names_and_hides_no_number(open_page, html):
+    page = open_page(html / "tiles-on-a-cpu.html", width=PHONE)
+    wide, gone, hidden = page.evaluate(SCROLLED_TABLES)
+    assert wide > 0 and hidden == []
+    assert max(abs(x) for x in gone) <= 1
+
+
+# Of tables wider than the window: how far the first column goes, and what fades.
+SCROLLED_TABLES = """() => {
+  const wide = [...document.querySelectorAll(".table")].filter(
+    (box) => box.checkVisibility() && box.scrollWidth > box.clientWidth + 1);
+  const gone = wide.flatMap((box) => {
+    box.scrollLeft = 1e4;
+    const from = box.getBoundingClientRect().left;
+    const names = [...box.querySelectorAll("tr > :first-child")];
+    return names.map((name) => name.getBoundingClientRect().left - from);
+  });
+  const hidden = wide.filter((box) => getComputedStyle(box).maskImage !== "none");
+  return [wide.length, gone, hidden.map((box) => box.textContent)];
+}"""
+
+
 # What lies far below, on a fresh visit -----------------------------------------
 
 WHEN_IDLE = "window.tasks = []; window.requestIdleCallback = (task) => tasks.push(task)"

@@ -194,7 +194,7 @@ function box(x, y, width, height, look, { again = false, text = "" } = {}) {
       : "",
     look === "lost" && width > 6
       ? tag("path", {
-          class: "torn",
+          class: "slash",
           d: `M${r(x)} ${y + height}l${r(width)} ${-height}`,
         })
       : "",
@@ -302,19 +302,22 @@ function lanes(scene) {
       upright(x(1000 * s), low, low + 5, "axis"),
       wide || s % 2 === 0 ? label(s, x(1000 * s), low + 19, "small middle") : "",
     ]),
+    upright(x(now), top - 8, low, "now"),
     travels(drawn),
     bars(drawn),
     death(drawn),
     joints(drawn),
-    upright(x(now), top - 8, low, "now"),
   ];
 }
 
 /** Each chunk that was begun, as long as it takes. */
-function bars({ lanes: { tall }, begun, status, x, y, now }) {
+function bars({ lanes: { tall }, run, begun, status, x, y, now }) {
+  const merges = [...run.merges, run.last].filter(({ stop }) => stop <= now);
+  const covered = (at, whose) =>
+    merges.some(({ worker, stop }) => worker === whose && Math.abs(x(stop) - at) < 13);
   return begun.map(({ number, worker, start, stop, again }, i) => {
     const width = Math.max(0.5, x(Math.min(now, stop)) - x(start) - 1);
-    const text = width > 17 ? number : "";
+    const text = width > 17 && !covered(x(start) + width / 2, worker) ? number : "";
     const look = LOOKS[status[i]];
     return box(x(start), y(worker), width, tall, look, { again, text });
   });
@@ -340,27 +343,35 @@ function death({ lanes: { tall }, run, x, y, now }) {
 
 /** States on their way: one arrow for all that go from one worker to another at a time.
  *  Behind the lane between the two it cannot be seen. */
-function travels({ lanes: { tall }, run, x, y, now, over }) {
-  const counts = []; // where they stand: there is no room for two at one place
-  return bundled(run, now).map(({ from, worker, start, count }) => {
+function travels({ lanes: { tall, left, right }, run, x, y, now, over }) {
+  const arrows = bundled(run, now).map(({ from, worker, start, count }) => {
     const down = y(worker) > y(from) ? 1 : -1;
     const [y1, y2] =
       down > 0 ? [y(from) + tall, y(worker)] : [y(from), y(worker) + tall];
     const at = x(start) + 7 * (WORKERS.indexOf(from) - 1);
-    const place = [at + 9 * down, y1 + 10 * down + 4];
-    const room = counts.every((one) => apart(one, place));
-    if (room && count > 1) counts.push(place);
-    const fresh = now - start < 700 && !over ? " fresh" : "";
+    return { at, y1, y2, down, count, fresh: now - start < 700 && !over };
+  });
+  const merges = [...run.merges, run.last].filter(({ stop }) => stop <= now);
+  const passes = ({ y1, y2 }, height) => (y1 - height) * (y2 - height) < 0;
+  const places = []; // of the counts: two of them need more room than a count and a line
+  return arrows.map(({ at, y1, y2, down, count, fresh }) => {
+    const height = y1 + 10 * down + 4;
+    const free = (place) =>
+      place > left + 5 &&
+      place < right - 5 &&
+      arrows.every((one) => Math.abs(one.at - place) > 7 || !passes(one, height)) &&
+      merges.every(({ stop }) => Math.abs(x(stop) - place) > 7) &&
+      places.every(([u, v]) => Math.abs(u - place) > 15 || Math.abs(v - height) > 15);
+    const place = count > 1 ? [at + 9, at - 9].find(free) : null;
+    if (place) places.push([place, height]);
     return group(
-      { class: `travel${fresh}` },
+      { class: `travel${fresh ? " fresh" : ""}` },
       upright(at, y1, y2 - 5 * down, ""),
       tag("path", { d: `M${r(at - 4)} ${y2 - 6 * down}h8l-4 ${6 * down}z` }),
-      room && count > 1 ? label(count, ...place, "count middle") : "",
+      place ? label(count, place, height, "count middle") : "",
     );
   });
 }
-
-const apart = ([x, y], [u, v]) => Math.abs(x - u) > 15 || Math.abs(y - v) > 15;
 
 /** What has set out by now, together what does so within half a second. */
 function bundled({ sent, passed }, now) {

@@ -19,7 +19,7 @@ import numpy as np
 
 from kernellab import counts, devices
 from kernellab.counts import NO_LINE, Counts
-from livepage.figures.spec import Choice, Log, Pick, Prediction, Spec, Toggle, Values
+from livepage.figures.spec import Choice, Evidence, Log, Pick, Prediction, Spec, Values
 from livepage.quantities import quantities
 from tiledattention.gpu import RUNGS
 
@@ -190,7 +190,7 @@ MOST = {"rung": ORDER[0], "bars": True, "line": str(costliest(ORDER[0]))}
 SPEC = Spec(
     controls=(
         Choice("rung", ORDER[0], of=ORDER),
-        Toggle("bars"),
+        Evidence("bars"),
         Pick("line"),
         Log("kernels", KERNELS),
     ),

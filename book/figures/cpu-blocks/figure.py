@@ -17,7 +17,7 @@ from itertools import product
 
 import numpy as np
 
-from livepage.figures.spec import Choice, Numbers, Prediction, Spec, Toggle, Values
+from livepage.figures.spec import Choice, Evidence, Numbers, Prediction, Spec, Values
 from livepage.measurements import Measurement, measured
 from onlinesoftmax import costs
 
@@ -108,7 +108,7 @@ SPEC = Spec(
     controls=(
         Choice("block", BLOCKS[0], of=BLOCKS),
         Choice("tile", tile_of_the_question(FOUND), of=TILES),
-        Toggle("all"),
+        Evidence("all"),
         Numbers("times", times(FOUND).ravel().tolist()),
         Numbers("caches", own_caches(FOUND)),
     ),

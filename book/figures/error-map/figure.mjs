@@ -168,11 +168,11 @@ function axes({ all, of, order }, { block }, scene) {
       level(low, left, right, "axis"),
       upright(left, high, low, "axis"),
     ]),
+    through(at, (i) => ({ key: `at${i}`, class: "at" })),
     rooted && [
       through(x(last / 2), (i) => ({ key: `even${i}`, class: "even" })),
       label("√N", x(last / 2) + 5, errors.high + 4, "small halo"),
     ],
-    through(at, (i) => ({ key: `at${i}`, class: "at" })),
   ]
     .flat(Infinity)
     .filter(Boolean);

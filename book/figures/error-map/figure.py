@@ -22,7 +22,15 @@ from itertools import product
 import numpy as np
 
 from livepage.figures.generator import generator
-from livepage.figures.spec import Again, Choice, Prediction, Range, Spec, Toggle, Values
+from livepage.figures.spec import (
+    Again,
+    Choice,
+    Evidence,
+    Prediction,
+    Range,
+    Spec,
+    Values,
+)
 from onlinesoftmax import precision
 
 FORMATS = ("bfloat16", "float16", "float32")
@@ -107,7 +115,7 @@ SPEC = Spec(
         Choice("order", "blocks", of=("blocks", "tree")),
         Choice("n", 4096, of=SIZES),
         Range("power", 0, low=0, high=12),
-        Toggle("all"),
+        Evidence("all"),
         Again("sample", 1, low=1, high=40),
     ),
     still=ALL | {"power": 7},

@@ -197,7 +197,7 @@ function lying(copy, before, next, done, { page, words, state, x, was }) {
   return group(
     {
       key: `holds${number}`,
-      class: `held ${brings}`,
+      class: `stores ${brings}`,
       q: serves(brings),
       ...fading([0, 0.5], fresh),
     },

@@ -190,9 +190,11 @@ function beside({ at, lse }, { page, words, wide, keep }) {
   const one = x(page, N) + page.gap;
   const two = one + page.box + page.gap;
   const three = two + page.lse + page.gap;
-  const number = wide ? words.number : words.short;
   const head = (text, left, width) =>
-    label(text, left + width / 2, page.top - 8, "small middle");
+    label(text, left + width / 2, page.top - 8, {
+      class: "small middle",
+      style: wide ? null : "font-size:11.5px",
+    });
   const row = (i) => {
     const block = Math.floor(i / ROWS);
     const [top, tall] = [y(page, i) + 3, page.h - 6];
@@ -220,7 +222,7 @@ function beside({ at, lse }, { page, words, wide, keep }) {
   };
   return [
     head(words.output, one, page.box),
-    head(keep === "least" && lse.length ? number : "", two, page.lse),
+    head(keep === "least" && lse.length ? words.number : "", two, page.lse),
     head(words.queries, three, page.box),
     ...range(N).map(row),
   ];

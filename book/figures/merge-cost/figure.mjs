@@ -200,7 +200,7 @@ function band(look, below, above, { x, y }) {
   const there = above.map((each, i) => `${x(i)} ${y(each).toFixed(1)}`);
   const back = below.map((each, i) => `${x(i)} ${y(each).toFixed(1)}`).reverse();
   const d = `M${[...there, ...back].join("L")}Z`;
-  return tag("path", { key: look, class: `part ${look}`, d });
+  return tag("path", { key: look, class: `time ${look}`, d });
 }
 
 const PERCENT = 40; // the room of a mark's name, such as 10%
@@ -263,7 +263,7 @@ function shares({ parts, totals, shares: merging }, scene) {
       at -= height;
       return rect({
         key: `${looks[k]}${i}`,
-        class: `part ${looks[k]}`,
+        class: `time ${looks[k]}`,
         x: x(i) - half,
         y: at,
         width: 2 * half,
@@ -295,7 +295,7 @@ function legend({ scheduler }, { dots }, { legend: at, words }) {
     return [
       look === "played"
         ? circle(x + 5.5, y - 4.5, 5, look)
-        : rect({ class: `part ${look}`, x, y: y - 10, width: 11, height: 11 }),
+        : rect({ class: `time ${look}`, x, y: y - 10, width: 11, height: 11 }),
       label(words.legend[look], x + 17, y, "small"),
     ];
   });

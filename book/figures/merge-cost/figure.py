@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from livepage.figures.spec import Choice, Prediction, Spec, Values
+from livepage.figures.spec import Menu, Prediction, Spec, Values
 from tiledattention.cluster import network as model
 
 D = 64  # numbers in a row of keys and of values
@@ -142,11 +142,11 @@ LARGER = {"queries": 4096}
 
 SPEC = Spec(
     controls=(
-        Choice("queries", 256, of=QUERIES),
-        Choice("stored", 2**23, of=KEYS),
-        Choice("network", "centre", of=tuple(NETWORKS)),
-        Choice("fan", 8, of=FANS),
-        Choice("scheduler", "none", of=tuple(SCHEDULERS)),
+        Menu("queries", 256, of=QUERIES),
+        Menu("stored", 2**23, of=KEYS),
+        Menu("network", "centre", of=tuple(NETWORKS)),
+        Menu("fan", 8, of=FANS),
+        Menu("scheduler", "none", of=tuple(SCHEDULERS)),
     ),
     prediction=Prediction(answer=1, shown_by=(LARGER,) * 3),
     presets=tuple(

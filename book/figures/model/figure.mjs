@@ -370,15 +370,16 @@ export function say(state, numbers, words) {
     due: num(head.due.l, 2),
     m: num(head.tiles.at(-1).m, 2),
   };
+  const begun = state.step > 0;
   const unchanged = right ? words.saySame : words.sayUnheard;
   return sentences(
     [
-      state.step > 0 && (same ? unchanged : words.sayParts),
-      bits && (bits.most ? words.sayBits : words.sayNoBit),
+      begun ? (same ? unchanged : words.sayParts) : words.sayNothing,
+      begun && bits && (bits.most ? words.sayBits : words.sayNoBit),
       right ? words.sayLoss : words.sayLosses,
       wrong ? words.sayWrong : words.sayHead,
       wrong && words.sayColours,
-      words.sayWritten,
+      begun && words.sayWritten,
     ],
     told,
   );
@@ -400,7 +401,7 @@ export function table(state, { texts, head, keys }, words) {
     num(alpha),
     num(l),
   ];
-  const text = (name, i) => [name, texts[i], "", "", "", ""];
+  const text = (name, i) => [name, texts[i]];
   return {
     caption: fill(words.tableCaption, state),
     head: words.tableHead,

@@ -18,6 +18,7 @@ import speaker
 from livepage.figures.spec import (
     Again,
     Choice,
+    Menu,
     Prediction,
     Range,
     Spec,
@@ -29,7 +30,6 @@ from onlinesoftmax import dense
 
 LONGEST = 120  # tokens that it writes
 SHOWN = {"block": 8, "step": 48}
-OPENING = "no-rescale"
 
 
 def loads() -> Values:
@@ -37,9 +37,9 @@ def loads() -> Values:
     stored = speaker.stored()
     wanted = {"vocabulary": stored["pieces"]}
     wanted |= {name: stored[name] for name in ("sizes", "weights")}
-    # The losses that are shown at once; the others are measured when they are asked for.
-    shown = ((speaker.load().sizes.context, "none"), (SHOWN["block"], OPENING))
-    losses = {f"{block} {mistake}": loss(block, mistake) for block, mistake in shown}
+    # The loss that is shown at once; the others are measured when they are asked for.
+    block = speaker.load().sizes.context
+    losses = {f"{block} none": loss(block, "none")}
     return wanted | {"held": stored["held"][: speaker.PAGE], "losses": losses}
 
 
@@ -147,15 +147,16 @@ def states(random: np.random.Generator) -> Iterator[Values]:
 SPEC = Spec(
     controls=(
         Typed("prompt", "The maximum", letters=letters(), rewinds="step"),
+        Menu("mistake", "none", speaker.MISTAKES),
+        Range("block", SHOWN["block"], low=1, high=speaker.load().sizes.context),
         Range("temperature", 0.6, low=0, high=1.2, step=0.1),
         Again("seed", 1, low=1, high=99),
-        Range("block", SHOWN["block"], low=1, high=speaker.load().sizes.context),
-        Choice("mistake", OPENING, speaker.MISTAKES),
         Choice("layer", 1, (1, 2, 3)),
         Choice("head", 1, (1, 2, 3, 4)),
         Step("step", SHOWN["step"]),
     ),
     still={},
+    below=("layer", "head", "temperature", "seed"),
     prediction=Prediction(
         answer=3,
         shown_by=(

@@ -80,7 +80,7 @@ export function draw(state, numbers, { wide, words, title, was }) {
   const parts = [python, listing, registers].map((part) => part(numbers, scene));
   if (wide && numbers.now) parts.push(link(numbers, page));
   return picture({ ...page, title, glide: 350 }, [
-    group({ class: wide ? "roomy" : null }, ...parts.flat(Infinity)),
+    group({ class: wide && "roomy" }, ...parts.flat(Infinity)),
   ]);
 }
 
@@ -139,7 +139,7 @@ function listing({ past, at }, scene) {
             class: "code small",
           })
         : "",
-      label(text.split(", ").join(gap), x + 14, top(k) + 13, {
+      label(text.replaceAll(", ", gap), x + 14, top(k) + 13, {
         key: `${state.loop}t${k}`,
         class: `code ${now ? "now" : line === past[at - 1][1] ? "" : "past"}`,
       }),
@@ -149,7 +149,9 @@ function listing({ past, at }, scene) {
     label(words.ptx, x, y, "caption"),
     label(fill(words.so, { at }), x + width, y, "caption end"),
     rect({ class: "band", rx: 4, x, y: y + 6, width, height: rows * PITCH + 4 }),
-    at ? band("step", x, top(at - 1), width, PITCH) : "",
+    at
+      ? band("step", x, top(at - 1), width, PITCH)
+      : label(words.none, x + 5, top(0) + 13, "small"),
     past.slice(first).map(row),
   ];
 }
@@ -176,7 +178,7 @@ function register(reg, i, { values, past, now, turn }, { words, registers: place
   const top = y + 8 + (i % down) * PITCH;
   const written = now && reg in now[2];
   const used = now && read(now).includes(reg);
-  const text = { class: written ? "code now" : "code" };
+  const text = `code${written ? " now" : ""}`;
   const code = named(reg, turn, past) ?? (is(values[reg], "string") ? "address" : "");
   const name = words.names[code] ?? code;
   const value = shown(values[reg], words);
@@ -229,9 +231,8 @@ function does({ now, values, past, turn }, words) {
       all: 2 ** (64 - shift) - 1,
       step: -shift,
     }),
-    name
-      ? fill(Object.values(turn.names).includes(name) ? words.next : words.is, { name })
-      : "",
+    name &&
+      fill(Object.values(turn.names).includes(name) ? words.next : words.is, { name }),
   ];
 }
 

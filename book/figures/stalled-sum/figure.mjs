@@ -149,7 +149,7 @@ function ticks({ form, per, x, from, to, line }) {
     if (step * per < DENSE) break;
     const first = Math.ceil(Math.max(from, bottom) / step) * step;
     for (let value = first; value < top || value === to; value += step)
-      found.push(upright(x(value), line - 10, line + 10, "tick"));
+      found.push(upright(x(value), line - 10, line + 10, "notch"));
     top = bottom;
   }
   const crowd = { x: x(from), width: x(top) - x(from), y: line - 10, height: 20 };

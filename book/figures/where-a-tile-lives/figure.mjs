@@ -125,7 +125,7 @@ function bars({ sizes, places, levels }, scene) {
           label(words.things[i], left - 8, y + 14, `${look} end`),
           label(where, end + 7, y + 14, look),
         ]
-      : [label(`${words.things[i]}: ${where}`, left + 4, y - 5, look)];
+      : [label(`${words.things[i]}: ${where}`, left + 4, y - 8, look)];
     return group({ q: Q[i] }, bar, ...names);
   });
 }

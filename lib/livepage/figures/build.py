@@ -1,5 +1,6 @@
 """What the site asks for while it is built. Whatever is wrong raises here."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from livepage import book
@@ -39,15 +40,15 @@ def still(
     return v8.run(figure, "still", spec.still | (state or {}), lang, asks)
 
 
-def stylesheet() -> str:
-    """Return the figures' style sheet; every colour is one of `tokens()`.
+def stylesheet(figures: Iterable[str] | None = None) -> str:
+    """Return the style sheet of some figures, or of all; its colours are `tokens()`.
 
     What the book's figures share, and what a kind of control or a figure adds, stands
     between what all share: it may count on `figures.css`, and gives way to `around.css`.
     """
     folders = [
         *(kinds.HERE / kind for kind in kinds.names()),
-        *(registry.folder(figure) for figure in registry.ids()),
+        *(registry.folder(figure) for figure in figures or registry.ids()),
     ]
     own = [book.current().figures / "marks.css"]
     own += [folder / "style.css" for folder in folders]

@@ -55,6 +55,8 @@ class Spec:
         The state that makes the figure's point in print.
     prediction : Prediction or None
         What the reader predicts first.
+    below : tuple of str
+        Controls whose inputs stand under the picture: they matter less than it does.
     presets : tuple of dict
         Changes that buttons make; their names are `presets` in `strings.json`.
     expected : callable
@@ -78,6 +80,7 @@ class Spec:
     states: Callable[[np.random.Generator], Iterable[Values]]
     still: Values = field(default_factory=dict)
     prediction: Prediction | None = None
+    below: tuple[str, ...] = ()
     presets: tuple[Values, ...] = ()
     pace: int = 1600
     constants: Values = field(default_factory=dict)
@@ -86,6 +89,10 @@ class Spec:
 
     def defaults(self) -> Values:
         return {control.name: control.default for control in self.controls}
+
+    def evidence(self) -> Values:
+        """What is shown once the question is answered."""
+        return {c.name: True for c in self.controls if c.kind == "evidence"}
 
     def check(self, figure: str, changes: Mapping[str, object]) -> None:
         """Raise a ValueError that names the first control which cannot be so."""
@@ -109,4 +116,5 @@ class Spec:
             "prediction": asdict(self.prediction) if self.prediction else None,
             "presets": self.presets,
             "pace": self.pace,
+            **({"below": self.below} if self.below else {}),
         }

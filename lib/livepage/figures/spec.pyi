@@ -12,8 +12,10 @@ from .control import Control
 from .kinds.again.control import Again as Again
 from .kinds.choice.control import Choice as Choice
 from .kinds.data.control import Numbers as Numbers
+from .kinds.evidence.control import Evidence as Evidence
 from .kinds.film.control import Film as Film
 from .kinds.log.control import Log as Log
+from .kinds.menu.control import Menu as Menu
 from .kinds.pairs.control import Pairs as Pairs
 from .kinds.pick.control import Pick as Pick
 from .kinds.range.control import Range as Range
@@ -36,11 +38,13 @@ class Spec:
     states: Callable[[np.random.Generator], Iterable[Values]]
     still: Values = ...
     prediction: Prediction | None = None
+    below: tuple[str, ...] = ()
     presets: tuple[Values, ...] = ()
     pace: int = 1600
     constants: Values = ...
     loads: Callable[[], Values] | None = None
     room: float = 0.0
     def defaults(self) -> Values: ...
+    def evidence(self) -> Values: ...
     def check(self, figure: str, changes: Mapping[str, object]) -> None: ...
     def for_host(self, figure: str) -> Values: ...

@@ -15,7 +15,8 @@ export function prepareCells() {
   for (const cell of cells) (isRunnable(cell) ? runnable : others).push(cell);
   for (const cell of runnable) addBar(cell, runButtons(cell, word));
   const href = notebook();
-  const link = () => make("a", { href, download: "" }, word("inNotebook"));
+  const address = { href, download: "", title: word("inNotebookWhy") };
+  const link = () => make("a", address, word("inNotebook"));
   if (runnable.length && href) for (const cell of others) addBar(cell, [link()]);
   const changed = runnable.some((cell) => store.get(keyOf(cell)).code !== undefined);
   if (!changed) return;

@@ -19,21 +19,24 @@ export function spoken(figure, language, asks = true) {
 /** Everything inside <figure>; `parts`: its svg, stills, sentence, code and
  *  table. */
 export function frame(spec, words, ui, parts) {
-  const inputs = (below) =>
+  const place = ({ kind, name }) =>
+    kinds[kind].below ? "bar" : spec.below?.includes(name) ? "below" : "above";
+  const inputs = (where) =>
     spec.controls
-      .filter(({ kind }) => kinds[kind].html && Boolean(kinds[kind].below) === below)
+      .filter((control) => kinds[control.kind].html && place(control) === where)
       .map((control) => kinds[control.kind].html(control, words, ui));
   const name = { role: "group", "aria-label": parts.table.caption, tabindex: 0 };
   return [
     element("figcaption", "os-title", escape(words.title)),
     spec.prediction ? question(words, ui) : "",
-    div("os-inputs os-locked", ...inputs(false), presets(spec, words)),
+    div("os-inputs os-locked", ...inputs("above"), presets(spec, words)),
     div("os-stage", parts.stage),
     parts.stills,
     element("p", "os-say", marked(parts.sentence)),
     element("p", { class: "os-aside", "aria-live": "polite" }),
     parts.code ? element("ol", "os-code", code(parts.code)) : "",
-    div("os-bar", ...inputs(true), tools(ui)),
+    spec.below ? div("os-inputs os-locked os-below", ...inputs("below")) : "",
+    div("os-bar", ...inputs("bar"), tools(ui)),
     div({ class: "os-table", ...name }, table(parts.table)),
   ].join("");
 }
@@ -82,14 +85,38 @@ export function code(lines) {
   return lines.map(row).join("");
 }
 
+const LONGEST = 14; // letters of a number with its unit
+const NUMBER = /^[<≈+−-]?[\d∞]/;
+const isNumber = (cell) => NUMBER.test(cell) && `${cell}`.length <= LONGEST;
+
+/** A table. Columns of numbers are set right, words left; the last cell of a short row
+ *  reaches to the end. */
 export function table({ caption, head, rows }) {
-  const cells = (name, values, look = {}) =>
-    element("tr", {}, ...values.map((value) => element(name, look, escape(value))));
+  const whole = rows.filter((row) => row.length === head.length);
+  const looks = head.map((_, i) => {
+    const column = whole.map((row) => row[i]).filter((cell) => cell !== "");
+    const numbers = column.filter(isNumber).length;
+    const short = column.every((cell) => `${cell}`.length <= LONGEST);
+    const mostly = 2 * numbers >= column.length;
+    return mostly || (numbers && short) ? null : "words"; // 32, or "refused"
+  });
+  const heading = (text, i) =>
+    element("th", { scope: "col", class: looks[i] }, escape(text));
+  const cell = (text, i, row) => {
+    const span = i === row.length - 1 && head.length - i;
+    if (!(span > 1)) return element("td", { class: looks[i] }, escape(text));
+    return element(
+      "td",
+      { class: "words", colspan: `${span}` },
+      element("p", {}, escape(text)),
+    );
+  };
+  const line = (cells, draw) => element("tr", {}, ...cells.map(draw));
   return element(
     "table",
     {},
     element("caption", {}, escape(caption)),
-    element("thead", {}, cells("th", head, { scope: "col" })),
-    element("tbody", {}, ...rows.map((row) => cells("td", row))),
+    element("thead", {}, line(head, heading)),
+    element("tbody", {}, ...rows.map((row) => line(row, cell))),
   );
 }

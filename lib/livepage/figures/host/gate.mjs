@@ -1,5 +1,7 @@
 // Predict, then reveal: controls stay locked until the reader has answered or skipped.
 
+import * as kinds from "livepage/kinds";
+
 import { calm } from "./motion.mjs";
 import { bringIntoSight, fold } from "./sight.mjs";
 import { marked } from "./text.mjs";
@@ -7,7 +9,10 @@ import { marked } from "./text.mjs";
 /** Wakes the question; calls `unlock()` once, on the first answer or on Skip. */
 export function gate(root, live, unlock) {
   const box = root.querySelector(".os-question");
-  if (!box) return unlock();
+  if (!box) {
+    showEvidence(live);
+    return unlock();
+  }
   lock(root, true);
   const lead = (event) => leadToQuestion(root, box, event);
   root.addEventListener("pointerdown", lead);
@@ -15,6 +20,7 @@ export function gate(root, live, unlock) {
     root.removeEventListener("pointerdown", lead);
     box.classList.remove("os-asked");
     lock(root, false);
+    showEvidence(live);
     unlock();
   });
   for (const button of box.querySelectorAll("[data-option]")) {
@@ -44,6 +50,15 @@ function leadToQuestion(root, box, { clientX: x, clientY: y }) {
 function lock(root, locked) {
   for (const part of root.querySelectorAll(".os-locked")) part.inert = locked;
   root.classList.toggle("os-waiting", locked);
+}
+
+/** From now on, and after a reset too, the figure shows what settles its question. */
+function showEvidence(live) {
+  const parts = live.spec.controls.filter(({ kind }) => kinds[kind].answers);
+  if (parts.length === 0) return;
+  const shown = Object.fromEntries(parts.map(({ name }) => [name, true]));
+  live.opening = { ...live.opening, ...shown };
+  live.set(shown, true);
 }
 
 function answer(box, live, chosen) {

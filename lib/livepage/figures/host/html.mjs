@@ -26,6 +26,9 @@ export const ends = (c) => ({ min: `${c.low}`, max: `${c.high}`, step: `${c.step
 export const box = (name, { name: control }, look, ...inside) =>
   element(name, { class: `os-control ${look}`, "data-control": control }, ...inside);
 
+/** Where an input says why it does not take what was typed. */
+export const complaint = element("p", { class: "os-complaint", role: "alert" });
+
 /** A group of inputs under one name. */
 export function several(control, words, look, ...inside) {
   const legend = element("legend", {}, labelled(control, words));

@@ -1,5 +1,7 @@
 // What the inputs of several kinds of controls do alike.
 
+import { fill } from "./text.mjs";
+
 /** A number, or a text of one, within the ends of its control, on one of its steps. An
  *  empty text is none. */
 export function bounded({ low = 0, high = Infinity, step = 1 }, given) {
@@ -22,6 +24,31 @@ export function applied(exact, apply) {
   exact.onkeydown = ({ key, isComposing }) => {
     if (key === "Enter" && !isComposing) apply();
   };
+}
+
+/** A number field. What is typed and cannot be taken as it stands is said beside it. */
+export function numeric(box, { low, high }, live, change) {
+  const exact = box.querySelector("[type=number]");
+  const complaint = box.querySelector(".os-complaint");
+  const clear = () => (complaint.textContent = "");
+  let taken;
+  applied(exact, () => {
+    const given = exact.value;
+    if (given === taken) return; // the browser tells of one change twice
+    change(given);
+    taken = exact.value;
+    const fault = given < low || given > high ? "outside" : "between";
+    complaint.textContent =
+      !given || Number(given) === Number(taken)
+        ? ""
+        : fill(live.ui[fault], { given, now: taken, low, high });
+  });
+  box.addEventListener("input", () => {
+    taken = undefined;
+    clear();
+  });
+  live.at.reset.addEventListener("click", clear);
+  return exact;
 }
 
 /** Shift and an arrow go ten steps. */

@@ -11,6 +11,7 @@ control.mjs  What the host needs of it:
                read(control, text)         the value in an address; without it the
                                            address leaves the control out
                last(numbers)               how far a count of steps may go
+               answers                     whether it is set when the question is answered
                stills(control)             the changes that give the pictures to show
                                            side by side where nothing may move
              All but `fit` are optional: without `html` the reader has no input.

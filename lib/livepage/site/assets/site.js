@@ -107,7 +107,11 @@
   // that comes later widens what is in the block and not the block, so all are asked again.
   function stops() {
     const measure = (boxes) => {
-      const scrolls = boxes.map((box) => box.scrollWidth > box.clientWidth + 1);
+      const tall = (box) =>
+        box.matches(".table") && box.scrollHeight > box.clientHeight + 1;
+      const scrolls = boxes.map(
+        (box) => box.scrollWidth > box.clientWidth + 1 || tall(box),
+      );
       boxes.forEach((box, i) => {
         box.tabIndex = scrolls[i] || box.querySelector(".katex [data-q]") ? 0 : -1;
       });

@@ -1,7 +1,15 @@
 // A slider and a number box, each of which follows the other.
 
-import { box, element, ends, input, labelled, span } from "../../host/html.mjs";
-import { applied, bounded, fillBar, leap } from "../../host/inputs.mjs";
+import {
+  box,
+  complaint,
+  element,
+  ends,
+  input,
+  labelled,
+  span,
+} from "../../host/html.mjs";
+import { bounded, fillBar, leap, numeric } from "../../host/inputs.mjs";
 
 export function html(control, words) {
   const from = { ...ends(control), value: `${control.default}` };
@@ -12,13 +20,17 @@ export function html(control, words) {
     "os-range",
     element("label", {}, span(labelled(control, words)), input("range", from)),
     input("number", { ...from, "aria-label": name }),
+    complaint,
   );
 }
 
-export function wake(element, { name, low, high }, live) {
-  const [slide, exact] = element.querySelectorAll("input");
+export function wake(element, control, live) {
+  const { name, low, high } = control;
+  const slide = element.querySelector("input");
+  const exact = numeric(element, control, live, (value) =>
+    live.set({ [name]: value }, true),
+  );
   slide.oninput = () => live.set({ [name]: slide.value });
-  applied(exact, () => live.set({ [name]: exact.value }, true));
   slide.onkeydown = (event) => leap(event, slide, () => slide.oninput());
   return () => {
     slide.value = exact.value = live.state[name];

@@ -1,20 +1,19 @@
 // Numbers that the reader changes one at a time.
 
-import { ends, input, radios, several } from "../../host/html.mjs";
-import { applied, bounded, fillBar, leap } from "../../host/inputs.mjs";
+import { complaint, ends, input, radios, several } from "../../host/html.mjs";
+import { bounded, fillBar, leap, numeric } from "../../host/inputs.mjs";
 
 export function html(control, words) {
   const numbers = Array.from({ length: control.most }, (_, i) => i + 1);
   const inputs = ["range", "number"].map((type) => input(type, ends(control)));
-  return several(control, words, "os-choice os-row", radios(numbers, words), ...inputs);
+  const parts = [radios(numbers, words), ...inputs, complaint];
+  return several(control, words, "os-choice os-row", ...parts);
 }
 
 /** One slider serves all numbers of the row; it holds the one that was moved last. */
-export function wake(box, { name, low, high }, live) {
-  const [slide, exact] = [
-    box.querySelector("[type=range]"),
-    box.querySelector("[type=number]"),
-  ];
+export function wake(box, control, live) {
+  const { name, low, high } = control;
+  const slide = box.querySelector("[type=range]");
   const radios = [...box.querySelectorAll("[type=radio]")];
   let [at, shown] = [0, live.state[name]];
   const change = (value, moving) => {
@@ -23,6 +22,7 @@ export function wake(box, { name, low, high }, live) {
       moving,
     );
   };
+  const exact = numeric(box, control, live, (value) => change(value, true));
   const show = () => {
     const list = live.state[name];
     const moved = list.findIndex((value, i) => value !== shown[i]);
@@ -49,7 +49,6 @@ export function wake(box, { name, low, high }, live) {
     };
   });
   slide.oninput = () => change(slide.value);
-  applied(exact, () => change(exact.value, true));
   slide.onkeydown = (event) => leap(event, slide, slide.oninput);
   return show;
 }

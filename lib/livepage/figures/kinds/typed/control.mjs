@@ -1,7 +1,7 @@
 // A short text to type. What cannot be taken stays in the field, with a sentence that
 // says why; the figure goes on with the text it had.
 
-import { box, element, input, labelled, span } from "../../host/html.mjs";
+import { box, complaint, element, input, labelled, span } from "../../host/html.mjs";
 import { applied } from "../../host/inputs.mjs";
 import { escape, fill } from "../../host/text.mjs";
 
@@ -14,16 +14,16 @@ export function html(control, words) {
     control,
     "os-typed",
     element("label", {}, name, input("text", { ...field, ...quiet })),
-    element("p", { class: "os-complaint", role: "alert" }),
+    complaint,
   );
 }
 
 export function wake(element, control, live) {
-  const [field, complaint] = [element.querySelector("input"), element.lastChild];
+  const [field, said] = [element.querySelector("input"), element.lastChild];
   const { name, rewinds } = control;
   const complain = () => {
     const fault = faultOf(control, field.value, live.ui);
-    complaint.innerHTML = escape(fault);
+    said.innerHTML = escape(fault);
     field.setAttribute("aria-invalid", fault !== "");
     return fault;
   };
