@@ -4,6 +4,7 @@ import json
 import sys
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -19,6 +20,13 @@ def test_the_quick_run_takes_the_quickest_slow_test_of_each_file() -> None:
 
 def test_the_quick_run_takes_every_test_of_a_file_whose_sources_changed() -> None:
     assert speeds.left_out(SLOW, {"tests/test_a.py"}) == set()
+
+
+def test_the_longest_file_comes_first_and_each_stays_together() -> None:
+    """Else a module's fixtures would be set up for one test after the other."""
+    items = [SimpleNamespace(nodeid=x) for x in "a::w a::x b::y b::z a::y".split()]
+    speeds.longest_files_first(items, {"a::w": 5.0, "a::y": 6.0, "b::z": 9.0})
+    assert [x.nodeid for x in items] == "a::w a::x a::y b::y b::z".split()
 
 
 @pytest.mark.parametrize(

@@ -158,14 +158,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    """Deselect what the quick run leaves out, and start with the longest tests."""
+    """Deselect what the quick run leaves out, and start with the longest files."""
     slow, changed = stored(), config.getoption("--quick")
     if changed is not None:
         out = left_out(slow, set(changed.split(",")))
         config.hook.pytest_deselected(items=[i for i in items if i.nodeid in out])
         items[:] = [item for item in items if item.nodeid not in out]
     if not config.getoption("--shuffle", None):
-        items.sort(key=lambda item: -slow.get(item.nodeid, 0.0))
+        longest_files_first(items, slow)
+
+
+def longest_files_first(items: list[pytest.Item], slow: dict[str, float]) -> None:
+    """Sort tests by the seconds of their file, which stays together.
+
+    Between two tests of another file pytest would end a module's fixtures, among them
+    browsers and clusters, and set them up again.
+    """
+    seconds: dict[str, float] = defaultdict(float)
+    for item in items:
+        seconds[file_of(item.nodeid)] += slow.get(item.nodeid, 0.0)
+    items.sort(key=lambda item: -seconds[file_of(item.nodeid)])
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
