@@ -1,9 +1,9 @@
 """Nudge: how far the answer moves with a score, and how far the slope reaches.
 
 Prediction. The slope for the score of *river* is 1.4. Raise that score by 3: where does the
-answer go? Why wrong answers tempt. "To nearly 12": three times the slope. "To 10": river outweighs
-everything. What settles it: the weight grows to 0.97, no further than 1, so that the answer
-comes near to 10, river's own value, and never reaches it.
+answer go? Why wrong answers tempt. "To nearly 12": three times the slope. "To 10": river
+outweighs everything. What settles it: the weight grows to 0.97, no further than 1, so that
+the answer comes near to 10, river's own value, and never reaches it.
 """
 
 from collections.abc import Iterator
