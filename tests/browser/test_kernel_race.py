@@ -139,6 +139,13 @@ def test_in_the_museum_it_is_folded_and_shows_the_readers_kernel(
     assert "nobody knows who is first" not in said(page)
 
 
+def test_an_address_unfolds_the_figure_that_it_names(open_page, html) -> None:
+    page = open_page(html / "museum-barriers.html")
+    page.goto((html / "museum-barriers.html").as_uri() + "#key-race:step=1")
+    page.locator("#key-race .os-say").wait_for(state="visible")
+    assert "Phase 1 of 7" in said(page)
+
+
 def test_in_chapter_9_the_figure_does_not_ask_again(open_page, html) -> None:
     page = open_page(html / "09-the-tiled-attention-kernel.html")
     page.locator("#your-kernel").scroll_into_view_if_needed()

@@ -71,6 +71,8 @@ def bring_alive(page: Page) -> None:
     """Scroll to the end, so that every figure on the way is mounted; open each."""
     page.evaluate(
         """async () => {
+             for (const fold of document.querySelectorAll("details:has(.os-figure)"))
+               fold.open = true;
              for (let y = 0; y < document.body.scrollHeight; y += innerHeight) {
                scrollTo(0, y);
                await new Promise((done) => requestAnimationFrame(done));

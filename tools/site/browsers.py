@@ -61,6 +61,7 @@ FIGURES = """async () => {
   const unmoved = [];
   let sliders = 0;
   for (const figure of document.querySelectorAll(".os-figure")) {
+    figure.closest("details")?.setAttribute("open", "");
     await alive(figure);
     figure.querySelector(".os-question:not([hidden]) .os-skip")?.click();
     for (const slider of figure.querySelectorAll(".os-inputs input[type=range]")) {

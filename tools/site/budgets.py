@@ -183,6 +183,7 @@ def open_tab(browser: Browser) -> Iterator[tuple[Page, Work]]:
 # The layout of sections above moves the figure, so the script scrolls again and again.
 SHOWN = """async () => {
   const figure = document.querySelector(".os-figure");
+  figure.closest("details")?.setAttribute("open", "");
   const isShown = () => figure.querySelector("input, button")
     ?.checkVisibility({ visibilityProperty: true });
   for (const last = Date.now() + 30_000; !isShown();) {
@@ -213,6 +214,7 @@ def frame_of_a_drag(browser: Browser, page: Path) -> float:
         tab.wait_for_timeout(REST)
         frames = [0.0]
         for figure in tab.query_selector_all(".os-figure"):
+            figure.evaluate("one => one.closest('details')?.setAttribute('open', '')")
             figure.scroll_into_view_if_needed()
             _skip_prediction(tab, figure)
             tab.wait_for_timeout(REST)

@@ -76,7 +76,7 @@ function bars({ scores, shares, truth }, { width, bar, every }) {
     return [
       rect({ key: `p${j}`, q: "p", class: "weight new", ...box }),
       level(due, left - 4, left + bar + 4, { key: `t${j}`, q: "p", class: "truth" }),
-      j % every
+      (j + 1) % every
         ? ""
         : label(num(s, 1), x, BASE + 18, { q: "s", class: "small middle" }),
     ];

@@ -32,6 +32,8 @@ export function draw(_, numbers, { wide, words, title }) {
     ground(page, words, y),
     axis(page, words, x),
     teeth(numbers, x, y),
+    label(words.inside, page.right - 6, y(0) - 8, "small end halo"),
+    label(words.below, page.right - 6, y(0) + 18, "small end halo"),
     here(numbers, page, words, x, y),
   ]);
 }
@@ -54,8 +56,6 @@ function ground({ left, right }, words, y) {
     label("2^{31}", left - 6, HIGH + 5, "small end"),
     label("0", left - 6, y(0) + 5, "small end"),
     label("−2^{31}", left - 6, LOW + 3, "small end"),
-    label(words.inside, right - 6, y(0) - 8, "small end"),
-    label(words.below, left + 6, LOW - 8, "small"),
   ];
 }
 

@@ -129,11 +129,12 @@ function follow(live) {
   live.set({ ...live.opening, ...asked });
 }
 
-/** The address names a figure and a state: wake it, show it, scroll to it. */
+/** The address names a figure and a state: unfold it, wake it, show it, scroll to it. */
 function goto() {
   const [id] = decoded(location.hash.slice(1)).split(":");
   const host = document.getElementById(id);
   if (!host?.classList.contains("os-figure")) return;
+  host.closest("details")?.setAttribute("open", "");
   const live = wake(host);
   if (live) follow(live);
   const [{ type } = {}] = performance.getEntriesByType("navigation");
