@@ -30,12 +30,12 @@ function averaged(scores) {
 // ---- the picture -------------------------------------------------------------------
 
 const WIDE = {
-  ...{ width: 720, height: 408, left: 0, right: 720, zero: 90, step: 54, wide: true },
-  ...{ scores: { low: 124, high: 30 }, bars: 186, thick: 100, gap: 7, ground: 342 },
+  ...{ width: 720, height: 438, left: 0, right: 720, zero: 90, step: 54, wide: true },
+  ...{ scores: { low: 136, high: 48 }, bars: 200, thick: 80, gap: 7, ground: 372 },
 };
 const NARROW = {
-  ...{ width: 320, height: 408, left: 0, right: 320, zero: 28, step: 24, wide: false },
-  ...{ scores: { low: 124, high: 30 }, bars: 186, thick: 100, gap: 7, ground: 342 },
+  ...{ width: 320, height: 438, left: 0, right: 320, zero: 28, step: 24, wide: false },
+  ...{ scores: { low: 136, high: 48 }, bars: 200, thick: 80, gap: 7, ground: 372 },
 };
 const [LEAST, MOST] = [-2, 6];
 
@@ -72,7 +72,7 @@ function scores({ scores }, { moved }, { page, words, pitch }) {
     ].join("");
   };
   return [
-    label(words.scores, page.left, page.scores.high - 16, "caption"),
+    label(words.scores, page.left, 14, "caption"),
     group(
       { q: "s" },
       level(y(0), page.left, page.right, "axis"),
@@ -90,12 +90,12 @@ function bars({ weights, y }, { page, words, x }) {
     const [height, right] = [page.thick * weights[j], VALUES[j] > y];
     const [from, to] = [Math.min(y, VALUES[j]), Math.max(y, VALUES[j])];
     const middle = top + height / 2 + 4;
-    top += height + page.gap;
+    top += Math.max(height + page.gap, 15);
     return [
       rect({
         ...{ key: `b${j}`, class: `weight ${right ? "new" : "old"}`, rx: 0 },
         ...{ x: x(from), width: Math.max(0.5, x(to) - x(from)) },
-        ...{ y: top - height - page.gap, height: Math.max(0.75, height) },
+        ...{ y: middle - 4 - height / 2, height: Math.max(0.75, height) },
       }),
       right
         ? label(words.sentence[j], x(to) + 5, middle, "small")
@@ -149,7 +149,7 @@ function ruler({ y, line, moved, start }, { page, words, x }) {
 
 /** Where a text is centred so that all of it stays in the picture. */
 const within = (at, text, { width }) =>
-  Math.min(width - 3.9 * text.length, Math.max(3.9 * text.length, at));
+  Math.min(width - 4.8 * text.length, Math.max(4.8 * text.length, at));
 
 // ---- the words ---------------------------------------------------------------------
 

@@ -131,7 +131,7 @@ function curves({ step, delta }, { losses, other }, { page, words, x, y, waiting
     tag("circle", { key: "now", class: "here", cx: x(now), cy: y(losses[now]), r: 5 }),
     label(
       `${mine}: ${num(losses[now], 2)}`,
-      Math.min(page.right - 130, x(now) + 8),
+      Math.min(page.right - 150, x(now) + 8),
       Math.max(page.high + 8, y(losses[now]) - 10),
       {
         ...{ key: "said", class: "strong" },

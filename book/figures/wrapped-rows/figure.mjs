@@ -50,7 +50,7 @@ function ground({ left, right }, words, y) {
       height: bottom - top,
     });
   return [
-    zone("memory", HIGH, y(0)),
+    zone("addresses", HIGH, y(0)),
     zone("outside", y(0), LOW),
     label(words.offset, 0, 14, "caption"),
     label("2^{31}", left - 6, HIGH + 5, "small end"),
