@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from kernellab import counts
+from kernellab import counts, devices
 from tools.faults import barriers
 from tools.faults import ptx as faults
 from tools.kernels import tensor
@@ -14,7 +14,8 @@ from tools.kernels import tensor
 STORED = json.loads(tensor.STORED.read_text("utf-8"))
 KERNELS = STORED["kernels"]
 PLANTED = STORED["planted"]
-TRITON = [one for one in KERNELS if one["text"] == "triton"]
+FILES = dict(tensor.TRITON.values())
+TRITON = [one for one in KERNELS if one["text"] in FILES]
 RUNG = [one for one in KERNELS if one["text"] == "numba"]
 PTX = tensor.SHOWN.read_text("utf-8").splitlines()
 SOURCE = tensor.triton.ATTENTION.read_text("utf-8").splitlines()
@@ -61,7 +62,8 @@ def test_lines_add_up_to_the_whole(one: dict) -> None:
         kind: sum(row.get(kind, 0) for row in rows) for kind in one["kinds"]
     }
     products = [int(line) for line, row in one["lines"].items() if "tensor" in row]
-    written = [line for line, text in enumerate(SOURCE, 1) if "tl.dot(" in text]
+    source = FILES[one["text"]].read_text("utf-8").splitlines()
+    written = [line for line, text in enumerate(source, 1) if "tl.dot(" in text]
     assert sorted(products) == written
     assert len(written) == one["written"]["products"] == 2
 
@@ -73,16 +75,32 @@ def test_totals_of_the_rung_are_those_of_its_counts_by_line(one: dict) -> None:
     assert one["kinds"] == stored.by_kind() and one["pairs"] == stored.pairs
 
 
-def test_each_width_has_both_texts_at_the_tiles_of_the_rung_and_the_best() -> None:
-    for d, tiles in tensor.OWN.items():
-        own = [
-            x for x in KERNELS if x["d"] == d and (x["block_q"], x["block_k"]) == tiles
-        ]
-        assert {x["text"] for x in own} == {"numba", "triton"}
-        stages = {x["stages"] for x in own if x.get("same_tiles")}
-        assert stages == set(tensor.OWN_STAGES)
-        (best,) = (x for x in TRITON if x["d"] == d and x["best"])
-        assert not best["spills"]
+@pytest.mark.parametrize("d", tensor.OWN)
+@pytest.mark.parametrize("text", FILES)
+def test_each_text_is_stored_at_the_tiles_of_the_rung_and_at_its_best(text, d) -> None:
+    (rung,) = (x for x in RUNG if x["d"] == d)
+    size = [rung[x] for x in ("block_q", "block_k", "warps")]
+    some = [x for x in TRITON if (x["text"], x["d"]) == (text, d)]
+    same = [x for x in some if x["same_tiles"]]
+    assert [[x["block_q"], x["block_k"], x["warps"]] for x in same] == [size] * 2
+    assert {x["stages"] for x in same} == set(tensor.OWN_STAGES)
+    (best,) = (x for x in some if x["best"])
+    assert not best["spills"]
+    assert best["instructions"] == min(
+        x["instructions"] for x in some if not x["spills"]
+    )
+
+
+@triton
+def test_only_the_text_of_equal_work_leaves_full_tiles_unmasked_and_fuses_the_scale(
+    one: dict,
+) -> None:
+    source = FILES[one["text"]].read_text("utf-8").splitlines()
+    (mask,) = (line for line, text in enumerate(source, 1) if "tl.where(" in text)
+    equal = one["text"] == "triton-equal"
+    assert (str(mask) not in one["lines"]) == equal
+    scores = one["pairs"] / devices.WARP
+    assert (one["kinds"]["fma"] >= scores) == equal
 
 
 def test_triton_writes_no_step_that_its_compiler_decides() -> None:

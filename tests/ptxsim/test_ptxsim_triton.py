@@ -435,6 +435,13 @@ def test_long_attention(name: str) -> None:
     check_attention(name, 1024)
 
 
+@texts("attention_equal")
+def test_attention_that_masks_some_tiles_only(name: str) -> None:
+    """No full tile, full tiles only, and both."""
+    for n in (10, 64, 200 if "64" in name else 100):
+        check_attention(name, n)
+
+
 @texts("attention_delta")
 def test_attention_delta(name: str) -> None:
     case, delta = Attention(name, 200), blank("*fp32", 2, 200)

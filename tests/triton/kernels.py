@@ -1,8 +1,7 @@
 """Triton kernels, whose PTX is test data for ptxsim, and the table of what is compiled.
 
-`python -m tools.kernels.triton` compiles them, without a GPU. Sizes that end with a
-capital letter name are known at compile time; matrices are row-major and dense. The
-forward kernel of attention is the book's, in book/triton_attention.py.
+`python -m tools.kernels.triton` compiles them. Sizes with capital names are known at
+compile time; matrices are row-major and dense. Forward kernels of attention are in book/.
 """
 
 from typing import NamedTuple
@@ -11,6 +10,7 @@ import triton
 import triton.language as tl
 
 from triton_attention import attention  # noqa: F401, which TEXTS names
+from triton_attention_equal import attention_equal  # noqa: F401, which TEXTS names
 
 # ---- elements and rows ----
 
@@ -443,10 +443,12 @@ TEXTS |= {
 }
 
 
-def attention_text(d: int, kind: str, causal: bool, **options: int) -> Text:
+def attention_text(
+    d: int, kind: str, causal: bool, kernel: str = "attention", **options: int
+) -> Text:
     arguments = (kind, kind, kind, kind, F32, "i32", "fp32")
     rows, keys = (64, 32) if d < 128 else (64, 16)
-    return Text("attention", of(*arguments, d, rows, keys, int(causal)), **options)
+    return Text(kernel, of(*arguments, d, rows, keys, int(causal)), **options)
 
 
 for width in (16, 32, 64, 128):
@@ -459,6 +461,15 @@ TEXTS |= {
     "attention-64-fp16-1-stage": attention_text(64, F16, False, num_stages=1),
     "attention-64-fp16-2-stages": attention_text(64, F16, False, num_stages=2),
     "attention-64-fp16-8-warps": attention_text(64, F16, True, num_warps=8),
+} | {
+    f"attention-equal{order}-{width}-{name}": attention_text(
+        width, kind, bool(order), "attention_equal"
+    )
+    for width in (64, 128)
+    for kind, name in ((F16, "fp16"), (BF16, "bf16"))
+    for order in ("", "-causal")
+}
+TEXTS |= {
     "attention-delta": Text("attention_delta", of(F16, F16, F32, "i32", 64, 64)),
 }
 BACKWARD = (F16, F16, F16, F16, F32, F32)

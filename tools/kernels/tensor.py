@@ -1,13 +1,14 @@
-"""Counts what attention on tensor cores executes: the rung of Numba, and Triton's kernel.
+"""Counts what attention on tensor cores executes: the rung of Numba, and Triton's kernels.
 
     python -m tools.kernels.tensor            compile, count, write data/tensor.json
     python -m tools.kernels.tensor --check    compare that file with the kernels' code
 
-The rung is lib/tiledattention/gpu/rungs/tensor.py, Triton's kernel is in
-book/triton_attention.py. Triton's kernel is compiled at a grid of sizes, in .venv-triton;
-the assembler, in .venv-gpu, makes machine code of each text. The file holds the kernels at
-the tiles of the rung, and the best of the grid. Its counts of the rung are totals; those by
-line are in lib/kernellab/counts.json. `make kernels` calls this command.
+The rung is lib/tiledattention/gpu/rungs/tensor.py. Triton's kernels are those of
+book/triton_attention.py and, for the same work as the rung, of triton_attention_equal.py.
+Triton compiles them at a grid of sizes, in .venv-triton; the assembler, in .venv-gpu, makes
+machine code of each text. The file holds the kernels at the tiles of the rung, and the best
+of each grid. Its counts of the rung are totals; those by line are in
+lib/kernellab/counts.json. `make kernels` calls this command.
 """
 
 import ast
@@ -32,7 +33,18 @@ DATA = ROOT / "book" / "data"
 STORED = DATA / "tensor.json"
 SHOWN = DATA / "attention-triton.ptx"
 RUNG = kernels.RUNGS / "rungs" / "tensor.py"
-SOURCES = (RUNG, RUNG.with_name("_ptx.py"), triton.ATTENTION, kernels.LOCK, triton.LOCK)
+# What the file calls a kernel of Triton, and where that is.
+TRITON = {
+    "attention": ("triton", triton.ATTENTION),
+    "attention_equal": ("triton-equal", triton.EQUAL),
+}
+SOURCES = (
+    RUNG,
+    RUNG.with_name("_ptx.py"),
+    *(file for _, file in TRITON.values()),
+    kernels.LOCK,
+    triton.LOCK,
+)
 ARCH, DTYPE = "sm_80", "float16"
 OWN = {64: (128, 64), 128: (128, 32)}  # the tiles of the rung as it ships
 TILES = ((128, 32), (128, 64), (128, 128), (64, 32), (64, 64))
@@ -91,14 +103,16 @@ def sources() -> str:
 
 
 def texts() -> dict[str, list[Any]]:
-    """Return Triton's kernel at every size of the grid, for its compiler."""
+    """Return Triton's kernels at every size of the grid, for its compiler."""
     half, single = "*fp16:16", "*fp32:16"
     kinds = (half, half, half, half, single, "i32", "fp32")
     return {
-        f"{d}-{rows}-{keys}-{warps}-{stages}": [
-            "attention", ", ".join(map(str, (*kinds, d, rows, keys, 0))), warps, stages
+        f"{kernel}-{d}-{rows}-{keys}-{warps}-{stages}": [
+            kernel, ", ".join(map(str, (*kinds, d, rows, keys, 0))), warps, stages
         ]
-        for d, (rows, keys), warps, stages in product(OWN, TILES, WARPS, STAGES)
+        for kernel, d, (rows, keys), warps, stages in product(
+            TRITON, OWN, TILES, WARPS, STAGES
+        )
     }  # fmt: skip
 
 
@@ -126,29 +140,34 @@ def triton_version() -> dict[str, str]:
 
 
 def chosen(found: list[Kernel]) -> Iterator[Kernel]:
-    """Yield Triton's kernels at the tiles of the rung, and the best one for each d.
+    """Yield Triton's kernels at the tiles of the rung, and each one's best for each d.
 
     The best has the fewest instructions for a pair of a query and a key, without spills.
     That is not the fewest for each mma: where warps outnumber strips of 16 rows, Triton
     lets several warps compute the same products.
     """
-    for d, tiles in OWN.items():
-        some = [x for x in found if x["d"] == d]
+    for (text, _), d in product(TRITON.values(), OWN):
+        some = [x for x in found if (x["text"], x["d"]) == (text, d)]
         best = min(
             (x for x in some if not x["spills"]), key=lambda x: x["instructions"]
         )
         for one in some:
-            size = one["block_q"], one["block_k"], one["warps"]
-            same = size == (*tiles, OWN_WARPS) and one["stages"] in OWN_STAGES
+            same = has_own_tiles(one)
             if same or one is best:
                 yield one | {"same_tiles": same, "best": one is best}
+
+
+def has_own_tiles(one: Kernel) -> bool:
+    """Return whether a text has the tiles and warps of the rung, and few stages."""
+    size = one["block_q"], one["block_k"], one["warps"]
+    return size == (*OWN[one["d"]], OWN_WARPS) and one["stages"] in OWN_STAGES
 
 
 def shown(made: dict[str, list[Any]]) -> str:
     """Return the PTX of which the page deletes barriers."""
     d = min(OWN)
     rows, keys = OWN[d]
-    return made[f"{d}-{rows}-{keys}-{OWN_WARPS}-{SHOWN_STAGES}"][1]
+    return made[f"attention-{d}-{rows}-{keys}-{OWN_WARPS}-{SHOWN_STAGES}"][1]
 
 
 def compact(file: dict[str, Any]) -> str:
@@ -171,15 +190,27 @@ def main() -> int:
 
 
 def count_all(made: dict[str, list[Any]]) -> dict[str, Any]:
-    """Return the counts of the rung, and of each text of Triton that a block can run."""
+    """Return the counts of the rung, and of each text of Triton that may be chosen."""
     from kernellab.compile import environment
 
-    fits = [one for one in made.values() if one[0]["shared"] <= MOST_SHARED]
     return {
         "versions": environment(),
         "numba": [count_rung(d) for d in OWN],
-        "triton": [count_text(entry, ptx) for entry, ptx in fits],
+        "triton": [*count_texts(made)],
     }
+
+
+def count_texts(made: dict[str, list[Any]]) -> Iterator[Kernel]:
+    """Yield the counts of Triton's texts that a block can run.
+
+    Those that spill are left out, unless they have the rung's tiles: they cannot be the
+    best, and machine code that spills a lot takes very long to count.
+    """
+    for entry, ptx in made.values():
+        if entry["shared"] <= MOST_SHARED:
+            machine, log = assembled(ptx)
+            if has_own_tiles(size_of(entry)) or not resources(log)["spills"]:
+                yield count_text(entry, ptx, machine, log)
 
 
 def count_rung(d: int) -> Kernel:
@@ -219,11 +250,10 @@ def count_rung(d: int) -> Kernel:
     }
 
 
-def count_text(entry: dict[str, Any], ptx: str) -> Kernel:
+def count_text(entry: dict[str, Any], ptx: str, machine: bytes, log: str) -> Kernel:
     """Return what a text of Triton executes for `PAIRS`, by line and by kind."""
     from kernellab import counting, sass
 
-    machine, log = assembled(ptx)
     blocks = sass.blocks_of(sass.disassemble(machine))
     lines: dict[int, Counter[str]] = {}
     for keys, sign in zip(KEYS, (-1, 1), strict=True):
@@ -246,11 +276,10 @@ def count_text(entry: dict[str, Any], ptx: str) -> Kernel:
     kinds = {
         kind: sum(row.get(kind, 0) for row in by_line.values()) for kind in sass.KINDS
     }
-    d, rows_, keys_ = (entry["constexprs"][name] for name in "DMN")
+    text, source = TRITON[entry["kernel"]]
     return {
-        "text": "triton",
-        **sizes(d, rows_, keys_, entry["num_warps"]),
-        "stages": entry["num_stages"],
+        "text": text,
+        **size_of(entry),
         **resources(log),
         "shared": entry["shared"],
         "pairs": PAIRS,
@@ -258,8 +287,15 @@ def count_text(entry: dict[str, Any], ptx: str) -> Kernel:
         "instructions": sum(kinds.values()),
         "kinds": kinds,
         "lines": by_line,
-        **loop_and_source(ptx, triton.ATTENTION, ran),
+        **loop_and_source(ptx, source, ran),
     }
+
+
+def size_of(entry: dict[str, Any]) -> Kernel:
+    """Return the sizes of a text of Triton, as the file has them."""
+    d, rows, keys = (entry["constexprs"][name] for name in "DMN")
+    own = sizes(d, rows, keys, entry["num_warps"])
+    return own | {"stages": entry["num_stages"]}
 
 
 def sizes(d: int, rows: int, keys: int, warps: int) -> dict[str, Any]:

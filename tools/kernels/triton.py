@@ -23,7 +23,8 @@ from tools.common.paths import ROOT
 from tools.kernels import stored
 
 KERNELS = ROOT / "tests" / "triton" / "kernels.py"
-ATTENTION = ROOT / "book" / "triton_attention.py"  # which KERNELS imports
+ATTENTION = ROOT / "book" / "triton_attention.py"
+EQUAL = ATTENTION.with_name("triton_attention_equal.py")
 STORED = ROOT / "tests" / "data" / "triton.zip"
 LOCK = ROOT / "requirements-triton.txt"
 VENV = ROOT / ".venv-triton"
@@ -71,7 +72,8 @@ def texts_of(wanted: dict[str, list[Any]]) -> dict[str, list[Any]]:
 
 def sources() -> str:
     """Return a digest of what determines the texts: kernels, their lines, the lock."""
-    content = "".join(file.read_text("utf-8") for file in (KERNELS, ATTENTION, LOCK))
+    files = KERNELS, ATTENTION, EQUAL, LOCK  # KERNELS imports the next two
+    content = "".join(file.read_text("utf-8") for file in files)
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
